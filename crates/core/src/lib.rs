@@ -1,0 +1,3 @@
+//! nandlab: one device model of the RAM inside NAND-flash SSDs.
+
+pub mod types;

@@ -1,0 +1,1 @@
+//! Block I/O traces: readers for the formats in use.
