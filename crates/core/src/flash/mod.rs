@@ -1,0 +1,3 @@
+//! The flash array.
+
+pub mod clock;

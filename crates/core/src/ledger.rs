@@ -1,0 +1,303 @@
+//! The ledger: every physical operation with its cause, and every logical event that a paper's metric needs.
+//!
+//! It is cumulative, `Copy` and subtractable: a window is the difference of two snapshots. Every metric of the report
+//! is a function of ledgers, with its formula in [`crate::report`]; nothing else in the device counts anything.
+
+use std::ops::Sub;
+
+use serde::Serialize;
+
+/// Physical operation of the flash array.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Op {
+    /// Page read.
+    Read,
+    /// Page program.
+    Program,
+    /// Block erase.
+    Erase,
+}
+
+/// Why a physical operation was done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// Data of the host: a read miss, a write-back, a write-through.
+    Host,
+    /// Reading and programming pages that complete a block (padding) or a partly written page.
+    Pad,
+    /// Read ahead of the host.
+    Prefetch,
+    /// Garbage collection of page-mapped data.
+    Gc,
+    /// Merge of log blocks or replacement of a data block.
+    Merge,
+    /// Translation page read because a mapping was not in RAM.
+    MapMiss,
+    /// Translation page read, patched and programmed to evict a dirty mapping.
+    MapEvict,
+    /// Translation page read, patched and programmed because data garbage collection moved pages.
+    MapUpdate,
+    /// Valid translation page moved by garbage collection of a translation block, and that block's erase.
+    MapGc,
+    /// Wear levelling.
+    Wear,
+    /// Recovery after a power cut; journal of trims.
+    Recover,
+}
+
+/// Number of [`Op`]s.
+pub const OPS: usize = 3;
+/// Number of [`Cause`]s.
+pub const CAUSES: usize = 11;
+
+impl Op {
+    /// All operations in table order.
+    pub const ALL: [Self; OPS] = [Self::Read, Self::Program, Self::Erase];
+}
+impl Cause {
+    /// All causes in table order.
+    pub const ALL: [Self; CAUSES] = [
+        Self::Host,
+        Self::Pad,
+        Self::Prefetch,
+        Self::Gc,
+        Self::Merge,
+        Self::MapMiss,
+        Self::MapEvict,
+        Self::MapUpdate,
+        Self::MapGc,
+        Self::Wear,
+        Self::Recover,
+    ];
+}
+
+/// What an erased block held, as its owner sees it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BlockKind {
+    /// Host data at page- or block-mapped places.
+    Data,
+    /// Log (update) block of a hybrid FTL.
+    Log,
+    /// Translation pages.
+    Map,
+}
+
+macro_rules! ledger {
+    (
+        tables { $( $(#[$tdoc:meta])* $table:ident : [$len:expr], )* }
+        counters { $( $(#[$doc:meta])* $field:ident, )* }
+    ) => {
+        /// Cumulative counts since the device was made (or since preconditioning ended). See the module text.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+        pub struct Ledger {
+            $( $(#[$tdoc])* pub $table: [u64; $len], )*
+            $( $(#[$doc])* pub $field: u64, )*
+        }
+        impl Sub for Ledger {
+            type Output = Self;
+            /// The window between an earlier snapshot `start` and this one.
+            fn sub(mut self, start: Self) -> Self {
+                $( for (now, then) in self.$table.iter_mut().zip(start.$table) { *now -= then; } )*
+                $( self.$field -= start.$field; )*
+                self
+            }
+        }
+    };
+}
+
+ledger! {
+    tables {
+        /// Physical operations, indexed by `op * CAUSES + cause`: see [`Ledger::count`].
+        ops: [OPS * CAUSES],
+        /// Service nanoseconds (cell + transfer, without waiting) of the same operations: see [`Ledger::nanos`].
+        op_ns: [OPS * CAUSES],
+        /// Erases by what the block held: data, log, map.
+        erases_by_kind: [3],
+    }
+    counters {
+        /// Pages the host asked to read.
+        host_page_reads,
+        /// Pages the host asked to write.
+        host_page_writes,
+        /// Pages the host trimmed.
+        host_page_trims,
+        /// Requests of the host: reads.
+        host_read_requests,
+        /// Requests of the host: writes.
+        host_write_requests,
+        /// Requests of the host: trims.
+        host_trim_requests,
+        /// Requests of the host: flushes.
+        host_flush_requests,
+        /// Sectors the host asked to read.
+        host_sector_reads,
+        /// Sectors the host asked to write.
+        host_sector_writes,
+        /// Flash page reads answered with zeros because the page was never written or is trimmed.
+        unmapped_reads,
+
+        /// Read accesses (pages) found in the data buffer.
+        buffer_read_hits,
+        /// Write accesses (pages) found in the data buffer.
+        buffer_write_hits,
+        /// Read requests all of whose pages were found in the data buffer.
+        request_read_hits,
+        /// Write requests all of whose pages were found in the data buffer.
+        request_write_hits,
+        /// Sectors of read requests found in the data buffer.
+        sector_read_hits,
+        /// Sectors of write requests found in the data buffer (HitStat's hit ratio).
+        sector_write_hits,
+        /// Groups (logical blocks) touched by write requests and already in the buffer, at most once per request.
+        group_hits,
+        /// Groups touched by write requests and not in the buffer, at most once per request.
+        group_misses,
+        /// Page accesses to DRAM frames: reads.
+        dram_reads,
+        /// Page accesses to DRAM frames: writes.
+        dram_writes,
+        /// Page accesses to NVRAM frames: reads.
+        nvram_reads,
+        /// Page accesses to NVRAM frames: writes (wear of an NVRAM).
+        nvram_writes,
+        /// Pages dropped from the buffer without a flash operation.
+        buffer_drops,
+        /// Write-back commands (pages, clusters or padded blocks).
+        write_back_commands,
+        /// Dirty pages written back.
+        write_back_pages,
+        /// Pages added to write-backs by padding (whether read from flash or copied from RAM).
+        padded_pages,
+        /// Pages fetched ahead of the host into the buffer.
+        prefetched_pages,
+        /// Pages that the buffer asked the FTL to read (misses, pads, prefetches) and that were answered.
+        buffer_read_pages,
+        /// Nanoseconds from issue to completion of those reads.
+        buffer_read_ns,
+        /// Pages that the buffer sent to the FTL (dirty and padded): Bf_w of AALRU equation 4.
+        buffer_write_pages,
+        /// Nanoseconds from issue to completion of those writes, map and GC work included: D_w of AALRU.
+        buffer_write_ns,
+
+        /// Mapping look-ups answered by the map cache.
+        map_hits,
+        /// Mapping look-ups that had to read a translation page.
+        map_misses,
+        /// Victim blocks collected.
+        gc_runs,
+        /// Switch merges (log block or padded block becomes the data block).
+        merges_switch,
+        /// Partial merges.
+        merges_partial,
+        /// Full merges (log blocks or chains reclaimed with copies).
+        merges_full,
+        /// Logical blocks rewritten by full merges: the sum of HitStat's R_DB.
+        merges_full_lbns,
+        /// Log blocks reclaimed without a valid page: erase only.
+        merges_dead,
+        /// Data blocks replaced by the block-mapped FTL.
+        merges_replace,
+        /// Full merges that the padding model counts (a switch merge of a padded block counts as one, HitStat 3.5).
+        padding_merges,
+        /// Log blocks reclaimed in those merges: the sum of HitStat's R_LB.
+        padding_log_blocks,
+        /// Data blocks reclaimed in those merges: the sum of HitStat's R_DB.
+        padding_data_blocks,
+        /// Pages programmed in those log blocks: the sum of R_LB * N * U_LB.
+        padding_log_pages,
+        /// Frames' worth of requests that had to wait for a frame (an eviction) before they were placed.
+        eviction_waits,
+    }
+}
+
+impl Ledger {
+    /// Number of physical operations of a kind and cause.
+    #[inline]
+    pub const fn count(&self, op: Op, cause: Cause) -> u64 {
+        self.ops[op as usize * CAUSES + cause as usize]
+    }
+    /// Service nanoseconds of those operations.
+    #[inline]
+    pub const fn nanos(&self, op: Op, cause: Cause) -> u64 {
+        self.op_ns[op as usize * CAUSES + cause as usize]
+    }
+    /// Records one physical operation.
+    #[inline]
+    pub const fn add(&mut self, op: Op, cause: Cause, ns: u64) {
+        let i = op as usize * CAUSES + cause as usize;
+        self.ops[i] += 1;
+        self.op_ns[i] += ns;
+    }
+    /// Physical operations of a kind, all causes.
+    pub fn total(&self, op: Op) -> u64 {
+        let i = op as usize * CAUSES;
+        self.ops[i..i + CAUSES].iter().sum()
+    }
+    /// Pages read by the flash array.
+    pub fn reads(&self) -> u64 {
+        self.total(Op::Read)
+    }
+    /// Pages programmed.
+    pub fn programs(&self) -> u64 {
+        self.total(Op::Program)
+    }
+    /// Blocks erased.
+    pub fn erases(&self) -> u64 {
+        self.total(Op::Erase)
+    }
+    /// Programs of the host's pages and of pages that padding added: what the buffer sent down.
+    pub const fn programs_from_above(&self) -> u64 {
+        self.count(Op::Program, Cause::Host) + self.count(Op::Program, Cause::Pad)
+    }
+    /// Programs the FTL added: garbage collection, merges, mapping, wear levelling, recovery. AALRU's GC_w.
+    pub fn programs_from_below(&self) -> u64 {
+        self.programs() - self.programs_from_above()
+    }
+    /// All programs per page that the host wrote to the device; 0 without writes.
+    pub fn waf_host(&self) -> f64 {
+        ratio(self.programs(), self.host_page_writes)
+    }
+    /// All programs per page that the buffer sent to the FTL, padding included: AALRU's Wf (equation 4).
+    pub fn waf_buffer(&self) -> f64 {
+        ratio(self.programs(), self.programs_from_above())
+    }
+    /// Page hits of reads and writes over page accesses.
+    pub fn page_hit_ratio(&self) -> f64 {
+        ratio(self.buffer_read_hits + self.buffer_write_hits, self.host_page_reads + self.host_page_writes)
+    }
+}
+
+/// `part / whole`, 0 when the whole is 0.
+pub fn ratio(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn is_a_window_the_difference_of_two_snapshots() {
+        let mut ledger = Ledger::default();
+        ledger.add(Op::Program, Cause::Gc, 10);
+        let start = ledger;
+        ledger.add(Op::Program, Cause::Gc, 10);
+        ledger.add(Op::Program, Cause::Host, 10);
+        ledger.host_page_writes += 1;
+        let window = ledger - start;
+        assert_eq!(window.programs(), 2);
+        assert_eq!(window.programs_from_below(), 1);
+        assert_eq!(window.nanos(Op::Program, Cause::Gc), 10);
+        assert!((window.waf_host() - 2.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn does_every_cause_have_its_own_column() {
+        for (i, cause) in Cause::ALL.iter().enumerate() {
+            assert_eq!(*cause as usize, i);
+        }
+    }
+}
