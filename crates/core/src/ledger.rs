@@ -88,19 +88,22 @@ pub enum BlockKind {
 macro_rules! ledger {
     (
         tables { $( $(#[$tdoc:meta])* $table:ident : [$len:expr], )* }
+        kinds { $( $(#[$kdoc:meta])* $kinds:ident : [$klen:expr], )* }
         counters { $( $(#[$doc:meta])* $field:ident, )* }
     ) => {
         /// Cumulative counts since the device was made (or since preconditioning ended). See the module text.
         #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
         pub struct Ledger {
-            $( $(#[$tdoc])* pub $table: [u64; $len], )*
+            $( $(#[$tdoc])* pub $table: [[u64; CAUSES]; $len], )*
+            $( $(#[$kdoc])* pub $kinds: [u64; $klen], )*
             $( $(#[$doc])* pub $field: u64, )*
         }
         impl Sub for Ledger {
             type Output = Self;
             /// The window between an earlier snapshot `start` and this one.
             fn sub(mut self, start: Self) -> Self {
-                $( for (now, then) in self.$table.iter_mut().zip(start.$table) { *now -= then; } )*
+                $( for (now, then) in self.$table.iter_mut().flatten().zip(start.$table.iter().flatten()) { *now -= then; } )*
+                $( for (now, then) in self.$kinds.iter_mut().zip(start.$kinds) { *now -= then; } )*
                 $( self.$field -= start.$field; )*
                 self
             }
@@ -110,10 +113,12 @@ macro_rules! ledger {
 
 ledger! {
     tables {
-        /// Physical operations, indexed by `op * CAUSES + cause`: see [`Ledger::count`].
-        ops: [OPS * CAUSES],
+        /// Physical operations, indexed by op, then cause: see [`Ledger::count`].
+        ops: [OPS],
         /// Service nanoseconds (cell + transfer, without waiting) of the same operations: see [`Ledger::nanos`].
-        op_ns: [OPS * CAUSES],
+        op_ns: [OPS],
+    }
+    kinds {
         /// Erases by what the block held: data, log, map.
         erases_by_kind: [3],
     }
@@ -217,24 +222,22 @@ impl Ledger {
     /// Number of physical operations of a kind and cause.
     #[inline]
     pub const fn count(&self, op: Op, cause: Cause) -> u64 {
-        self.ops[op as usize * CAUSES + cause as usize]
+        self.ops[op as usize][cause as usize]
     }
     /// Service nanoseconds of those operations.
     #[inline]
     pub const fn nanos(&self, op: Op, cause: Cause) -> u64 {
-        self.op_ns[op as usize * CAUSES + cause as usize]
+        self.op_ns[op as usize][cause as usize]
     }
     /// Records one physical operation.
     #[inline]
     pub const fn add(&mut self, op: Op, cause: Cause, ns: u64) {
-        let i = op as usize * CAUSES + cause as usize;
-        self.ops[i] += 1;
-        self.op_ns[i] += ns;
+        self.ops[op as usize][cause as usize] += 1;
+        self.op_ns[op as usize][cause as usize] += ns;
     }
     /// Physical operations of a kind, all causes.
     pub fn total(&self, op: Op) -> u64 {
-        let i = op as usize * CAUSES;
-        self.ops[i..i + CAUSES].iter().sum()
+        self.ops[op as usize].iter().sum()
     }
     /// Pages read by the flash array.
     pub fn reads(&self) -> u64 {
