@@ -2,6 +2,9 @@
 
 #![warn(missing_docs)]
 
+pub mod error;
 pub mod flash;
+pub mod ftl;
 pub mod ledger;
+pub mod registry;
 pub mod types;

@@ -1,3 +1,392 @@
-//! The flash array.
+//! The flash array: geometry, page and block state, OOB, wear, optional payload bytes, time, and the ledger.
+//!
+//! The rules of NAND are enforced here, never in an FTL: a page is programmed at most once between erases, offsets
+//! inside a block ascend, only whole blocks are erased. The simulator additionally refuses to erase a block that holds
+//! a valid page and to read a page that was never programmed. A broken rule is a bug of an FTL and panics, in release
+//! builds too: a simulation that goes on after it would print wrong numbers.
+//!
+//! State changes at once, in the order of the calls; time comes after, through [`clock::Ticket`]s.
 
 pub mod clock;
+mod geometry;
+mod power;
+
+pub use clock::{Clock, ClockTimes, Release, Ticket, TimingModel};
+pub use geometry::{Geometry, ProgramOrder};
+pub use power::{CutMode, Tombstone};
+
+use crate::ledger::{BlockKind, Cause, Ledger, Op};
+use crate::types::{Nanos, Pbn, Ppn};
+
+/// Whether the device holds real bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Media {
+    /// Addresses only: nothing is stored, a power cut cannot be simulated.
+    #[default]
+    None,
+    /// Page contents, write versions and program sequence numbers in memory.
+    Memory,
+}
+
+/// What is written beside a page (out-of-band area).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Oob {
+    /// Host data or a translation page.
+    pub kind: PageKind,
+    /// LPN of a data page, number of a translation page.
+    pub number: u32,
+    /// Version of the content: taken when the host's data is accepted, kept by every copy. For translation pages the
+    /// program sequence number serves.
+    pub version: u64,
+}
+
+/// Kind of a programmed page.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PageKind {
+    /// Host data.
+    Data,
+    /// Translation page.
+    Map,
+}
+
+impl Oob {
+    /// OOB of a data page.
+    #[inline]
+    pub const fn data(lpn: crate::types::Lpn, version: u64) -> Self {
+        Self { kind: PageKind::Data, number: lpn.0, version }
+    }
+    /// OOB of translation page `tpn`.
+    #[inline]
+    pub const fn map(tpn: u32) -> Self {
+        Self { kind: PageKind::Map, number: tpn, version: 0 }
+    }
+}
+
+/// OOB number of a page that is erased (or skipped).
+const ERASED: u32 = u32::MAX;
+/// OOB number of a page whose program was interrupted: programmed, but its CRC fails.
+const TORN: u32 = u32::MAX - 1;
+/// Bit that tells a translation page from a data page in the packed OOB number.
+const MAP_BIT: u32 = 1 << 31;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Block {
+    /// Next page that may be programmed (offsets ascend).
+    next_page: u32,
+    valid_pages: u32,
+    erase_count: u32,
+}
+
+/// What survives a power cut.
+#[derive(Clone, Debug, Default)]
+struct Cells {
+    /// Packed OOB number by page: LPN, or `MAP_BIT | tpn`, or a marker.
+    owner: Vec<u32>,
+    blocks: Vec<Block>,
+    /// Version and program sequence by page (with media only).
+    stamps: Vec<(u64, u64)>,
+    /// Page contents (with media only).
+    bytes: Vec<u8>,
+    /// Trims that were journalled and whose older copies may still exist.
+    tombstones: Vec<Tombstone>,
+}
+
+/// The array. See the module text.
+#[derive(Debug)]
+pub struct Flash {
+    geometry: Geometry,
+    order: ProgramOrder,
+    media: Media,
+    cells: Cells,
+    /// One bit by page: the FTL still needs it.
+    valid: Vec<u64>,
+    programs_ever: u64,
+    power: power::Power,
+    /// Time of the array.
+    pub clock: Clock,
+    /// The device's ledger. Layers above count their events here.
+    pub ledger: Ledger,
+    /// When a program's ticket resolves; the engine sets it while it writes back.
+    pub release: Release,
+}
+
+impl Flash {
+    /// An erased array.
+    pub fn new(geometry: Geometry, order: ProgramOrder, media: Media, clock: Clock) -> Self {
+        let pages = geometry.pages() as usize;
+        let with_media = media == Media::Memory;
+        Self {
+            cells: Cells {
+                owner: vec![ERASED; pages],
+                blocks: vec![Block::default(); geometry.blocks() as usize],
+                stamps: if with_media { vec![(0, 0); pages] } else { Vec::new() },
+                bytes: if with_media { vec![0; pages * geometry.page_bytes as usize] } else { Vec::new() },
+                tombstones: Vec::new(),
+            },
+            valid: vec![0; pages.div_ceil(64)],
+            programs_ever: 0,
+            power: power::Power::default(),
+            geometry,
+            order,
+            media,
+            clock,
+            ledger: Ledger::default(),
+            release: Release::Done,
+        }
+    }
+
+    /// Geometry of the array.
+    #[inline]
+    pub const fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+    /// Rule for the order of programs inside a block.
+    pub const fn program_order(&self) -> ProgramOrder {
+        self.order
+    }
+    /// Whether bytes are stored.
+    pub const fn media(&self) -> Media {
+        self.media
+    }
+    /// Simulated time.
+    #[inline]
+    pub const fn now(&self) -> Nanos {
+        self.clock.now()
+    }
+
+    /// Reads a programmed page.
+    ///
+    /// # Panics
+    /// If the page is erased, skipped or torn.
+    #[inline]
+    pub fn read(&mut self, ppn: Ppn, cause: Cause, after: Ticket) -> Ticket {
+        assert!(self.cells.owner[ppn.index()] < TORN, "read of unwritten page {}", ppn.0);
+        self.operate(Op::Read, self.geometry.pbn(ppn), cause, after)
+    }
+
+    /// Reads one of several equal copies: the first whose channel is idle at this moment, else the one whose channel
+    /// becomes idle first (RFTL section 3.2; ties in the order given). Returns the ticket and the copy chosen.
+    pub fn read_any(&mut self, copies: &[Ppn], cause: Cause, after: Ticket) -> (Ticket, usize) {
+        let now = self.clock.now();
+        let busy_until = |ppn: &Ppn| {
+            let channel = self.geometry.channel_of_die(self.geometry.die(self.geometry.pbn(*ppn)));
+            self.clock.channel_busy_until(channel).max(now)
+        };
+        let chosen = first_idle_copy(copies.iter().map(busy_until), now);
+        (self.read(copies[chosen], cause, after), chosen)
+    }
+
+    /// Programs an erased page and marks it valid. `data` is one page, or empty without media.
+    ///
+    /// # Panics
+    /// If the page is not erased or the order inside the block is broken.
+    #[inline]
+    pub fn program(&mut self, ppn: Ppn, oob: Oob, data: &[u8], cause: Cause, after: Ticket) -> Ticket {
+        let pbn = self.geometry.pbn(ppn);
+        let cut = self.power_due();
+        if cut == Some(CutMode::Before) {
+            self.photograph(None, CutMode::Before);
+        }
+        self.set_programmed(ppn, pbn, oob);
+        if self.media == Media::Memory {
+            self.store(ppn, oob, data);
+        }
+        if let Some(mode @ (CutMode::After | CutMode::Torn)) = cut {
+            self.photograph(Some(ppn), mode);
+        }
+        self.operate(Op::Program, pbn, cause, after)
+    }
+
+    /// Reads the valid page `from` and programs it to `to`, contents and version kept; `from` becomes invalid.
+    #[inline]
+    pub fn copy(&mut self, from: Ppn, to: Ppn, cause: Cause, after: Ticket) -> Ticket {
+        assert!(self.is_valid(from), "copy of page {} that is not valid", from.0);
+        let read = self.read(from, cause, after);
+        let oob = self.oob(from);
+        let done = if self.media == Media::Memory {
+            let data = self.bytes(from).to_vec();
+            self.program(to, oob, &data, cause, read)
+        } else {
+            self.program(to, oob, &[], cause, read)
+        };
+        self.invalidate(from);
+        done
+    }
+
+    /// The FTL does not need this page any more. No flash operation.
+    #[inline]
+    pub fn invalidate(&mut self, ppn: Ppn) {
+        let (word, bit) = (ppn.index() / 64, 1u64 << (ppn.0 % 64));
+        assert!(self.valid[word] & bit != 0, "page {} is already invalid", ppn.0);
+        self.valid[word] &= !bit;
+        self.cells.blocks[self.geometry.pbn(ppn).index()].valid_pages -= 1;
+    }
+
+    /// Erases a block that holds no valid page; counted as a block of `kind`.
+    ///
+    /// # Panics
+    /// If the block holds a valid page.
+    pub fn erase(&mut self, pbn: Pbn, kind: BlockKind, cause: Cause, after: Ticket) -> Ticket {
+        let block = &self.cells.blocks[pbn.index()];
+        assert!(block.valid_pages == 0, "erase of block {} with {} valid pages", pbn.0, block.valid_pages);
+        let cut = self.power_due();
+        if cut == Some(CutMode::Before) {
+            self.photograph(None, CutMode::Before);
+        }
+        let block = &mut self.cells.blocks[pbn.index()];
+        block.next_page = 0;
+        block.erase_count += 1;
+        let first = self.geometry.first_page(pbn).index();
+        self.cells.owner[first..first + self.geometry.pages_per_block as usize].fill(ERASED);
+        self.ledger.erases_by_kind[kind as usize] += 1;
+        if let Some(mode @ (CutMode::After | CutMode::Torn)) = cut {
+            self.photograph(None, mode);
+        }
+        self.operate(Op::Erase, pbn, cause, after)
+    }
+
+    /// True if the FTL needs the page.
+    #[inline]
+    pub fn is_valid(&self, ppn: Ppn) -> bool {
+        self.valid[ppn.index() / 64] >> (ppn.0 % 64) & 1 != 0
+    }
+    /// Valid pages of a block.
+    #[inline]
+    pub fn valid_pages(&self, pbn: Pbn) -> u32 {
+        self.cells.blocks[pbn.index()].valid_pages
+    }
+    /// Offset of the next page of the block that may be programmed; `pages_per_block` when it is full.
+    #[inline]
+    pub fn next_page(&self, pbn: Pbn) -> u32 {
+        self.cells.blocks[pbn.index()].next_page
+    }
+    /// Erases of a block so far.
+    #[inline]
+    pub fn erase_count(&self, pbn: Pbn) -> u32 {
+        self.cells.blocks[pbn.index()].erase_count
+    }
+    /// True if the page was programmed since the last erase of its block (and its program was not interrupted).
+    #[inline]
+    pub fn is_programmed(&self, ppn: Ppn) -> bool {
+        self.cells.owner[ppn.index()] < TORN
+    }
+    /// OOB of a programmed page. Without media the version is 0.
+    #[inline]
+    pub fn oob(&self, ppn: Ppn) -> Oob {
+        let owner = self.cells.owner[ppn.index()];
+        assert!(owner < TORN, "OOB of unwritten page {}", ppn.0);
+        let kind = if owner & MAP_BIT == 0 { PageKind::Data } else { PageKind::Map };
+        let version = self.cells.stamps.get(ppn.index()).map_or(0, |s| s.0);
+        Oob { kind, number: owner & !MAP_BIT, version }
+    }
+    /// Program sequence number of a page (with media; else 0).
+    pub fn program_seq(&self, ppn: Ppn) -> u64 {
+        self.cells.stamps.get(ppn.index()).map_or(0, |s| s.1)
+    }
+    /// Contents of a programmed page; empty without media.
+    #[inline]
+    pub fn bytes(&self, ppn: Ppn) -> &[u8] {
+        if self.media == Media::None {
+            return &[];
+        }
+        let page = self.geometry.page_bytes as usize;
+        &self.cells.bytes[ppn.index() * page..][..page]
+    }
+    /// Valid pages of a block, ascending, starting at offset `from`.
+    pub fn next_valid(&self, pbn: Pbn, from: u32) -> Option<Ppn> {
+        let first = self.geometry.first_page(pbn).0;
+        let end = first + self.geometry.pages_per_block;
+        let mut at = first + from;
+        while at < end {
+            let word = self.valid[at as usize / 64] >> (at % 64);
+            if word == 0 {
+                at = (at / 64 + 1) * 64;
+            } else {
+                at += word.trailing_zeros();
+                return (at < end).then_some(Ppn(at));
+            }
+        }
+        None
+    }
+
+    /// Forgets counts and times, keeps contents and wear: the end of preconditioning.
+    pub fn start_measuring(&mut self) {
+        self.clock.drain();
+        self.ledger = Ledger::default();
+    }
+
+    /// Checks the invariants of specs/ftls.md section 5 that the array itself can see (2, 3, 8): for tests.
+    ///
+    /// # Panics
+    /// On the first violation.
+    pub fn check(&self) {
+        let mut programmed_now = 0;
+        for b in 0..self.geometry.blocks() {
+            let pbn = Pbn(b);
+            let first = self.geometry.first_page(pbn);
+            let mut valid = 0;
+            for offset in 0..self.geometry.pages_per_block {
+                let ppn = Ppn(first.0 + offset);
+                let erased = self.cells.owner[ppn.index()] == ERASED;
+                assert!(erased || offset < self.next_page(pbn) || self.order == ProgramOrder::Any);
+                assert!(!(erased && self.is_valid(ppn)), "erased page {} is valid", ppn.0);
+                programmed_now += u64::from(!erased);
+                valid += u32::from(self.is_valid(ppn));
+            }
+            assert_eq!(valid, self.valid_pages(pbn), "valid count of block {b}");
+        }
+        assert!(programmed_now <= self.programs_ever);
+    }
+
+    #[inline]
+    fn operate(&mut self, op: Op, pbn: Pbn, cause: Cause, after: Ticket) -> Ticket {
+        self.ledger.add(op, cause, self.clock.service(op).0);
+        self.clock.issue(self.geometry.die(pbn), op, after, self.release)
+    }
+
+    #[inline]
+    fn set_programmed(&mut self, ppn: Ppn, pbn: Pbn, oob: Oob) {
+        let offset = self.geometry.page_in_block(ppn);
+        let block = &mut self.cells.blocks[pbn.index()];
+        match self.order {
+            ProgramOrder::Ascending => assert!(offset >= block.next_page, "page {} programmed out of order", ppn.0),
+            ProgramOrder::Strict => assert!(offset == block.next_page, "page {} skips pages", ppn.0),
+            ProgramOrder::Any => {
+                assert!(self.cells.owner[ppn.index()] == ERASED, "page {} is not erased", ppn.0);
+            }
+        }
+        block.next_page = block.next_page.max(offset + 1);
+        block.valid_pages += 1;
+        let map = if oob.kind == PageKind::Map { MAP_BIT } else { 0 };
+        self.cells.owner[ppn.index()] = oob.number | map;
+        self.valid[ppn.index() / 64] |= 1 << (ppn.0 % 64);
+        self.programs_ever += 1;
+    }
+
+    fn store(&mut self, ppn: Ppn, oob: Oob, data: &[u8]) {
+        let page = self.geometry.page_bytes as usize;
+        let cells = &mut self.cells.bytes[ppn.index() * page..][..page];
+        if data.is_empty() {
+            assert!(oob.kind == PageKind::Map, "data page without bytes");
+            cells.fill(0);
+        } else {
+            cells.copy_from_slice(data);
+        }
+        self.cells.stamps[ppn.index()] = (oob.version, self.programs_ever);
+    }
+}
+
+/// RFTL's choice among copies, given the time at which the channel of each becomes idle.
+pub fn first_idle_copy(busy_until: impl Iterator<Item = Nanos>, now: Nanos) -> usize {
+    let mut best = (Nanos(u64::MAX), 0);
+    for (copy, until) in busy_until.enumerate() {
+        if until <= now {
+            return copy;
+        }
+        if until < best.0 {
+            best = (until, copy);
+        }
+    }
+    best.1
+}

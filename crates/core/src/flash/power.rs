@@ -1,0 +1,142 @@
+//! Power cuts: what is on the cells at the moment of a cut, and how the array comes back.
+//!
+//! The FTL code above stays straight-line: an armed cut photographs the cells at the chosen operation and lets the
+//! doomed run go on; [`Flash::restore`] throws that run away and puts the photograph back.
+
+use super::{Cells, Flash, Media, TORN};
+use crate::ledger::{Cause, Op};
+use crate::types::{Lpn, Pbn, Ppn};
+
+/// What becomes of the flash operation during which the power fails.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CutMode {
+    /// It did not happen.
+    Before,
+    /// It finished.
+    After,
+    /// A program left its page unreadable; an erase counts as finished.
+    Torn,
+}
+
+/// A trim that must survive a power cut: older copies of `lpn` are dead.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Tombstone {
+    /// The trimmed page.
+    pub lpn: Lpn,
+    /// Version at the trim; contents with a smaller version are dead.
+    pub version: u64,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Power {
+    /// Programs and erases until the cut, with what happens to that operation.
+    armed: Option<(u64, CutMode)>,
+    photograph: Option<Box<Cells>>,
+    /// Programs and erases since the array was made.
+    steps: u64,
+}
+
+impl Flash {
+    /// Arms a power cut at the `nth` program or erase from now (1 = the next one).
+    ///
+    /// # Panics
+    /// Without media, because there would be nothing to recover, or if `nth` is 0.
+    pub fn arm_cut(&mut self, nth: u64, mode: CutMode) {
+        assert!(self.media == Media::Memory, "a power cut needs media = memory");
+        assert!(nth > 0, "cuts are counted from 1");
+        self.power.armed = Some((nth, mode));
+        self.power.photograph = None;
+    }
+    /// True once the armed cut has happened: nothing acknowledged after that moment counts.
+    pub const fn is_cut(&self) -> bool {
+        self.power.photograph.is_some()
+    }
+    /// Programs and erases done so far (with media).
+    pub const fn power_steps(&self) -> u64 {
+        self.power.steps
+    }
+
+    /// Puts the cells back to the moment of the cut (or leaves them as they are if none was armed or reached) and
+    /// forgets everything volatile: validity, pending operations.
+    pub fn restore(&mut self) {
+        if let Some(cells) = self.power.photograph.take() {
+            self.cells = *cells;
+        }
+        self.power.armed = None;
+        self.clock.drain();
+        self.valid.fill(0);
+        for block in &mut self.cells.blocks {
+            block.valid_pages = 0;
+        }
+    }
+
+    /// Recovery found that this programmed page is the current copy of its content.
+    pub fn mark_valid(&mut self, ppn: Ppn) {
+        assert!(!self.is_valid(ppn) && self.is_programmed(ppn));
+        self.valid[ppn.index() / 64] |= 1 << (ppn.0 % 64);
+        self.cells.blocks[self.geometry.pbn(ppn).index()].valid_pages += 1;
+    }
+
+    /// True if any page of the block was programmed (or torn) since its last erase.
+    pub fn is_block_used(&self, pbn: Pbn) -> bool {
+        self.cells.blocks[pbn.index()].next_page > 0
+    }
+
+    /// Writes trims to the journal of the system area, so that they survive a cut. The journal's pages are counted as
+    /// programs for recovery; its own space is not part of the array.
+    pub fn journal(&mut self, trims: &[Tombstone]) {
+        if trims.is_empty() || self.media == Media::None {
+            return;
+        }
+        // 16 bytes a record: LPN, version, CRC.
+        let pages = (trims.len() as u64 * 16).div_ceil(u64::from(self.geometry.page_bytes));
+        for _ in 0..pages {
+            self.ledger.add(Op::Program, Cause::Recover, self.clock.service(Op::Program).0);
+        }
+        if !self.is_cut() {
+            self.cells.tombstones.extend_from_slice(trims);
+            self.drop_spent_tombstones();
+        }
+    }
+    /// Journalled trims that may still be needed.
+    pub fn tombstones(&self) -> &[Tombstone] {
+        &self.cells.tombstones
+    }
+
+    /// A tombstone is needed only while an older copy of its page is on the cells.
+    fn drop_spent_tombstones(&mut self) {
+        if self.cells.tombstones.len() < 1024 {
+            return;
+        }
+        let mut oldest = std::collections::BTreeMap::new();
+        for (page, owner) in self.cells.owner.iter().enumerate() {
+            if *owner < TORN {
+                let version = self.cells.stamps[page].0;
+                let known = oldest.entry(*owner).or_insert(version);
+                *known = version.min(*known);
+            }
+        }
+        self.cells.tombstones.retain(|t| oldest.get(&t.lpn.0).is_some_and(|v| *v < t.version));
+    }
+
+    /// Counts one program or erase; says whether the armed cut falls on it. Never without media.
+    #[inline]
+    pub(super) fn power_due(&mut self) -> Option<CutMode> {
+        if self.media == Media::None {
+            return None;
+        }
+        self.power.steps += 1;
+        let (left, mode) = self.power.armed?;
+        self.power.armed = (left > 1).then_some((left - 1, mode));
+        (left == 1).then_some(mode)
+    }
+
+    /// Photographs the cells before (`None`) or after (`Some`) the operation on which the cut falls.
+    pub(super) fn photograph(&mut self, written: Option<Ppn>, mode: CutMode) {
+        let mut cells = Box::new(self.cells.clone());
+        if let (Some(ppn), CutMode::Torn) = (written, mode) {
+            cells.owner[ppn.index()] = TORN;
+        }
+        self.power.photograph = Some(cells);
+    }
+}

@@ -1,0 +1,225 @@
+//! Flash translation layers: where a logical page lies, and how space is made.
+//!
+//! An FTL is straight-line code over [`Flash`]: it reads, programs, copies and erases pages and passes tickets along;
+//! it never waits and never calls up. One file per FTL; the list at the end of this file is the only place that
+//! enumerates them.
+
+pub mod pool;
+pub mod recover;
+
+use serde_json::Value;
+
+use crate::error::ConfigError;
+use crate::flash::{Flash, Geometry, ProgramOrder, Ticket};
+use crate::ledger::Cause;
+use crate::types::{Lbn, Lpn, Nanos, Ppn};
+
+/// One page on its way down.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PageWrite {
+    /// Its address.
+    pub lpn: Lpn,
+    /// [`Cause::Host`] for dirty data, [`Cause::Pad`] for pages added by padding.
+    pub cause: Cause,
+    /// Version of its content (newer is larger).
+    pub version: u64,
+}
+
+/// Pages on their way down, in ascending LPN order, with their bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Batch<'a> {
+    /// The pages.
+    pub pages: &'a [PageWrite],
+    /// Their contents, one after the other; empty without media.
+    pub bytes: &'a [u8],
+}
+
+impl<'a> Batch<'a> {
+    /// Contents of page `index`; empty without media.
+    #[inline]
+    pub fn data(&self, index: usize) -> &'a [u8] {
+        if self.bytes.is_empty() {
+            return &[];
+        }
+        let page_bytes = self.bytes.len() / self.pages.len();
+        &self.bytes[index * page_bytes..][..page_bytes]
+    }
+    /// The pages with their contents.
+    #[inline]
+    pub fn iter(&self) -> impl Iterator<Item = (&'a PageWrite, &'a [u8])> + use<'a> {
+        let batch = *self;
+        batch.pages.iter().enumerate().map(move |(i, page)| (page, batch.data(i)))
+    }
+    /// The pages `from..to` as a batch of their own.
+    #[must_use]
+    pub fn part(&self, from: usize, to: usize) -> Self {
+        let page_bytes = self.bytes.len() / self.pages.len().max(1);
+        Self { pages: &self.pages[from..to], bytes: &self.bytes[from * page_bytes..to * page_bytes] }
+    }
+}
+
+/// Answer to a read.
+#[derive(Clone, Copy, Debug)]
+pub struct Found {
+    /// When the data is there.
+    pub ticket: Ticket,
+    /// Where it was; [`Ppn::NONE`] when the page was never written or is trimmed (it reads as zeros).
+    pub ppn: Ppn,
+}
+
+/// What an FTL is built for.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// The array.
+    pub geometry: Geometry,
+    /// Pages the host can address.
+    pub logical_pages: u32,
+    /// Order of programs inside a block.
+    pub order: ProgramOrder,
+    /// Seed of every random choice.
+    pub seed: u64,
+}
+
+impl Shape {
+    /// Logical blocks, the last one possibly short.
+    pub const fn logical_blocks(&self) -> u32 {
+        self.logical_pages.div_ceil(self.geometry.pages_per_block)
+    }
+    /// Refuses a device with fewer than `blocks` physical blocks.
+    ///
+    /// # Errors
+    /// Names `key`, the number needed and the number there is.
+    pub fn need_blocks(&self, key: &str, blocks: u64, why: &str) -> Result<(), ConfigError> {
+        let have = u64::from(self.geometry.blocks());
+        if blocks <= have {
+            return Ok(());
+        }
+        Err(ConfigError::new(
+            key,
+            format!("the device has {have} erase blocks but needs {blocks}: {why}"),
+            "raise over_provisioning, add blocks, or lower what the FTL reserves",
+        ))
+    }
+    /// Refuses strict program order for an FTL that leaves never-written pages of a block as holes.
+    ///
+    /// # Errors
+    /// Says so.
+    pub fn need_skipping(&self, ftl: &str) -> Result<(), ConfigError> {
+        if self.order != ProgramOrder::Strict {
+            return Ok(());
+        }
+        Err(ConfigError::new(
+            "device.program_order",
+            format!("`strict` does not fit `{ftl}`, which keeps pages at their own offset and skips unwritten ones"),
+            "use program_order = \"ascending\" or a page-mapped FTL",
+        ))
+    }
+}
+
+/// A flash translation layer.
+///
+/// Contract: every host operation leaves the FTL able to serve the next one (it keeps its own reserve); the old copy
+/// of a page is invalidated after the new one is programmed; every loop is bounded.
+pub trait Ftl {
+    /// Reads a page. `cause` is [`Cause::Host`], [`Cause::Pad`] or [`Cause::Prefetch`].
+    fn read(&mut self, flash: &mut Flash, lpn: Lpn, cause: Cause, after: Ticket) -> Found;
+    /// Writes pages in ascending LPN order. The ticket resolves when the last one is programmed.
+    fn write(&mut self, flash: &mut Flash, batch: Batch<'_>, after: Ticket) -> Ticket;
+    /// Writes the current contents of one logical block, ascending; pages that are not in `batch` were never written.
+    /// FTLs without a better way write page by page.
+    fn write_block(&mut self, flash: &mut Flash, lbn: Lbn, batch: Batch<'_>, after: Ticket) -> Ticket {
+        let _ = lbn;
+        self.write(flash, batch, after)
+    }
+    /// True if [`Ftl::write_block`] fetches the missing pages of the block itself, so that nobody above should pad.
+    fn completes_blocks(&self) -> bool {
+        false
+    }
+    /// The page holds nothing of value any more.
+    fn trim(&mut self, flash: &mut Flash, lpn: Lpn, after: Ticket) -> Ticket;
+    /// Nothing to do for the host until `until`: background work may be done.
+    fn idle(&mut self, flash: &mut Flash, until: Nanos) {
+        let _ = (flash, until);
+    }
+    /// Merges everything that is logged (end of a run of HitStat's experiments). Not a host flush: data is on flash.
+    fn settle(&mut self, flash: &mut Flash) {
+        let _ = flash;
+    }
+    /// Preconditioning: writes one logical block, ascending, all pages, without mapping work.
+    fn fill(&mut self, flash: &mut Flash, lbn: Lbn, batch: Batch<'_>) {
+        self.write_block(flash, lbn, batch, Ticket::at(Nanos::ZERO));
+    }
+    /// Preconditioning is over: write what [`Ftl::fill`] left out (translation pages).
+    fn filled(&mut self, flash: &mut Flash) {
+        let _ = flash;
+    }
+    /// RAM that the mapping takes now, bytes, by the formula in the FTL's manual page.
+    fn map_bytes(&self) -> u64;
+    /// Where a page lies, without counting anything: for tests and checks.
+    fn locate(&self, flash: &Flash, lpn: Lpn) -> Ppn;
+    /// After a power cut: rebuilds all state from the OOB of the array (`flash.restore()` was called).
+    fn rebuild(&mut self, flash: &mut Flash);
+    /// Checks the FTL's invariants (specs/ftls.md section 5); panics on a violation. For tests.
+    fn check(&self, flash: &Flash);
+    /// Free blocks, for golden files and reports.
+    fn free_blocks(&self) -> u32;
+    /// FTL-specific state in the form of the golden files (`cmt`, `reclaim_associativity`, ...), by key.
+    fn golden_state(&self, flash: &Flash) -> Value {
+        let _ = flash;
+        Value::Null
+    }
+}
+
+impl Ftl for Box<dyn Ftl> {
+    fn read(&mut self, flash: &mut Flash, lpn: Lpn, cause: Cause, after: Ticket) -> Found {
+        (**self).read(flash, lpn, cause, after)
+    }
+    fn write(&mut self, flash: &mut Flash, batch: Batch<'_>, after: Ticket) -> Ticket {
+        (**self).write(flash, batch, after)
+    }
+    fn write_block(&mut self, flash: &mut Flash, lbn: Lbn, batch: Batch<'_>, after: Ticket) -> Ticket {
+        (**self).write_block(flash, lbn, batch, after)
+    }
+    fn completes_blocks(&self) -> bool {
+        (**self).completes_blocks()
+    }
+    fn trim(&mut self, flash: &mut Flash, lpn: Lpn, after: Ticket) -> Ticket {
+        (**self).trim(flash, lpn, after)
+    }
+    fn idle(&mut self, flash: &mut Flash, until: Nanos) {
+        (**self).idle(flash, until);
+    }
+    fn settle(&mut self, flash: &mut Flash) {
+        (**self).settle(flash);
+    }
+    fn fill(&mut self, flash: &mut Flash, lbn: Lbn, batch: Batch<'_>) {
+        (**self).fill(flash, lbn, batch);
+    }
+    fn filled(&mut self, flash: &mut Flash) {
+        (**self).filled(flash);
+    }
+    fn map_bytes(&self) -> u64 {
+        (**self).map_bytes()
+    }
+    fn locate(&self, flash: &Flash, lpn: Lpn) -> Ppn {
+        (**self).locate(flash, lpn)
+    }
+    fn rebuild(&mut self, flash: &mut Flash) {
+        (**self).rebuild(flash);
+    }
+    fn check(&self, flash: &Flash) {
+        (**self).check(flash);
+    }
+    fn free_blocks(&self) -> u32 {
+        (**self).free_blocks()
+    }
+    fn golden_state(&self, flash: &Flash) -> Value {
+        (**self).golden_state(flash)
+    }
+}
+
+crate::registry::plugins! {
+    /// Every FTL. A line here gives it a name, typed parameters, a manual page and a place in every test.
+    FTLS: Box<dyn Ftl>, "ftl", |params, module, shape: &Shape| module::build(params, shape);
+    page,
+}

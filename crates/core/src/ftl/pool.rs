@@ -1,0 +1,264 @@
+//! Free and closed blocks of one allocation group: allocation order and garbage-collection victims.
+
+use std::collections::VecDeque;
+
+use rand::Rng;
+use rand_pcg::Pcg64Mcg;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::flash::Flash;
+use crate::types::Pbn;
+
+/// Which free block is taken next (specs/ftls.md section 1).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Alloc {
+    /// The one that has been free longest: rotation, a dynamic wear levelling.
+    #[default]
+    Fifo,
+    /// The least erased one, lowest number first (FlashSim).
+    MinErase,
+}
+
+/// Which closed block is collected.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Victim {
+    /// Fewest valid pages; ties: closed earliest.
+    #[default]
+    Greedy,
+    /// Closed earliest (LRU cleaning).
+    Fifo,
+    /// Uniformly random among the closed blocks.
+    Random,
+    /// Fewest valid pages of `d` random closed blocks (Van Houdt's d-choices).
+    DChoices(u32),
+    /// Fewest valid pages among the `w` blocks closed earliest.
+    WindowedGreedy(u32),
+    /// Largest `age * (1 - u) / (2 u)`, where `u` is the valid share and the age counts blocks closed since.
+    CostBenefit,
+}
+
+/// Not closed: free, or open for programming.
+const NOT_CLOSED: u64 = 0;
+const CHUNK: usize = 64;
+
+/// The blocks `first, first + stride, first + 2 stride, ...` of the device.
+#[derive(Debug)]
+pub struct Pool {
+    first: u32,
+    stride: u32,
+    alloc: Alloc,
+    victim: Victim,
+    free: VecDeque<Pbn>,
+    /// By position: when the block was closed (from 1), or `NOT_CLOSED`.
+    closed_at: Vec<u64>,
+    /// Positions of the closed blocks in any order, and where each stands in that list.
+    closed: Vec<u32>,
+    place: Vec<u32>,
+    next_close: u64,
+    /// Closed blocks in the order of closing; an entry is stale when `closed_at` tells another time.
+    order: VecDeque<(u32, u64)>,
+    /// By chunk of positions: the smallest (valid pages, closed at), and whether it must be computed again. A victim
+    /// search then costs what changed since the last one plus one word per 64 blocks.
+    best: Vec<(u32, u64, u32)>,
+    stale: Vec<bool>,
+    rng: Pcg64Mcg,
+}
+
+impl Pool {
+    /// All blocks `first + i * stride` of a device of `blocks` blocks, free, in ascending order.
+    pub fn new(first: u32, stride: u32, blocks: u32, alloc: Alloc, victim: Victim, seed: u64) -> Self {
+        let count = (blocks - first).div_ceil(stride) as usize;
+        let chunks = count.div_ceil(CHUNK);
+        Self {
+            first,
+            stride,
+            alloc,
+            victim,
+            free: (0..count as u32).map(|i| Pbn(first + i * stride)).collect(),
+            closed_at: vec![NOT_CLOSED; count],
+            closed: Vec::with_capacity(count),
+            place: vec![0; count],
+            next_close: 1,
+            order: VecDeque::new(),
+            best: vec![(u32::MAX, u64::MAX, 0); chunks],
+            stale: vec![true; chunks],
+            rng: Pcg64Mcg::new(u128::from(seed) << 64 | u128::from(first) << 1 | 1),
+        }
+    }
+
+    /// Blocks that can be taken.
+    #[inline]
+    pub fn free_count(&self) -> u32 {
+        self.free.len() as u32
+    }
+    /// Blocks closed.
+    pub fn closed_count(&self) -> u32 {
+        self.closed.len() as u32
+    }
+    /// Free blocks in the order in which they will be taken under [`Alloc::Fifo`].
+    pub fn free_blocks(&self) -> impl Iterator<Item = Pbn> + '_ {
+        self.free.iter().copied()
+    }
+    /// True if the block waits to be collected.
+    pub fn is_closed(&self, pbn: Pbn) -> bool {
+        self.closed_at[self.position(pbn)] != NOT_CLOSED
+    }
+
+    /// Takes a free block.
+    ///
+    /// # Panics
+    /// If none is left: the owner let its reserve run out.
+    pub fn take(&mut self, flash: &Flash) -> Pbn {
+        let index = match self.alloc {
+            Alloc::Fifo => 0,
+            Alloc::MinErase => {
+                let wear = |i: &usize| (flash.erase_count(self.free[*i]), self.free[*i]);
+                (0..self.free.len()).min_by_key(wear).unwrap_or(0)
+            }
+        };
+        self.free.remove(index).expect("no free block: the reserve was used up")
+    }
+
+    /// Recovery: forgets the free blocks that do not pass the test.
+    pub fn keep_free(&mut self, keep: impl Fn(Pbn) -> bool) {
+        self.free.retain(|pbn| keep(*pbn));
+    }
+
+    /// An erased block comes back.
+    pub fn give_back(&mut self, pbn: Pbn) {
+        self.free.push_back(pbn);
+    }
+
+    /// A block is full (or will not be programmed further): from now on it may be collected.
+    pub fn close(&mut self, pbn: Pbn) {
+        let position = self.position(pbn);
+        assert_eq!(self.closed_at[position], NOT_CLOSED, "block {} is closed already", pbn.0);
+        self.closed_at[position] = self.next_close;
+        if matches!(self.victim, Victim::Fifo | Victim::WindowedGreedy(_)) {
+            self.order.push_back((position as u32, self.next_close));
+        }
+        if self.order.len() > 2 * self.closed_at.len() {
+            let closed_at = &self.closed_at;
+            self.order.retain(|(p, at)| closed_at[*p as usize] == *at);
+        }
+        self.next_close += 1;
+        self.place[position] = self.closed.len() as u32;
+        self.closed.push(position as u32);
+        self.stale[position / CHUNK] = true;
+    }
+
+    /// The number of valid pages of a block fell.
+    #[inline]
+    pub fn touched(&mut self, pbn: Pbn) {
+        let position = self.position(pbn);
+        self.stale[position / CHUNK] = true;
+    }
+
+    /// Picks the victim, which is no longer closed afterwards; `None` when no block is closed.
+    pub fn pick_victim(&mut self, flash: &Flash) -> Option<Pbn> {
+        if self.closed.is_empty() {
+            return None;
+        }
+        let position = match self.victim {
+            Victim::Greedy => self.fewest_valid(flash),
+            Victim::Fifo => self.oldest(),
+            Victim::Random => self.random(),
+            Victim::DChoices(d) => {
+                let mut best = self.random();
+                for _ in 1..d {
+                    let other = self.random();
+                    if self.valid(flash, other) < self.valid(flash, best) {
+                        best = other;
+                    }
+                }
+                best
+            }
+            Victim::WindowedGreedy(window) => {
+                self.oldest();
+                let live = self.order.iter().filter(|(p, at)| self.closed_at[*p as usize] == *at);
+                live.take(window as usize)
+                    .map(|(p, at)| (self.valid(flash, *p), *at, *p))
+                    .min()
+                    .map_or(0, |(_, _, position)| position)
+            }
+            Victim::CostBenefit => self.most_benefit(flash),
+        };
+        let pbn = Pbn(self.first + position * self.stride);
+        self.reopen(pbn);
+        Some(pbn)
+    }
+
+    /// Takes a closed block out of the candidates.
+    pub fn reopen(&mut self, pbn: Pbn) {
+        let position = self.position(pbn);
+        assert_ne!(self.closed_at[position], NOT_CLOSED, "block {} is not closed", pbn.0);
+        self.closed_at[position] = NOT_CLOSED;
+        self.stale[position / CHUNK] = true;
+        let place = self.place[position] as usize;
+        self.closed.swap_remove(place);
+        if let Some(moved) = self.closed.get(place) {
+            self.place[*moved as usize] = place as u32;
+        }
+    }
+
+    #[inline]
+    fn position(&self, pbn: Pbn) -> usize {
+        if self.stride == 1 { (pbn.0 - self.first) as usize } else { ((pbn.0 - self.first) / self.stride) as usize }
+    }
+
+    fn valid(&self, flash: &Flash, position: u32) -> u32 {
+        flash.valid_pages(Pbn(self.first + position * self.stride))
+    }
+
+    fn fewest_valid(&mut self, flash: &Flash) -> u32 {
+        for chunk in 0..self.best.len() {
+            if !self.stale[chunk] {
+                continue;
+            }
+            self.stale[chunk] = false;
+            let mut best = (u32::MAX, u64::MAX, 0);
+            let end = ((chunk + 1) * CHUNK).min(self.closed_at.len());
+            for (position, at) in self.closed_at.iter().enumerate().take(end).skip(chunk * CHUNK) {
+                if *at != NOT_CLOSED {
+                    best = best.min((self.valid(flash, position as u32), *at, position as u32));
+                }
+            }
+            self.best[chunk] = best;
+        }
+        self.best.iter().min().map_or(0, |b| b.2)
+    }
+
+    /// The block closed earliest; stale heads of the queue are dropped.
+    fn oldest(&mut self) -> u32 {
+        while let Some((position, at)) = self.order.front() {
+            if self.closed_at[*position as usize] == *at {
+                return *position;
+            }
+            self.order.pop_front();
+        }
+        unreachable!("closed blocks are in the queue")
+    }
+
+    fn random(&mut self) -> u32 {
+        let pick = (u128::from(self.rng.next_u64()) * self.closed.len() as u128) >> 64;
+        self.closed[pick as usize]
+    }
+
+    fn most_benefit(&self, flash: &Flash) -> u32 {
+        let pages = f64::from(flash.geometry().pages_per_block);
+        let score = |position: u32| {
+            let used = f64::from(self.valid(flash, position)) / pages;
+            let age = (self.next_close - self.closed_at[position as usize]) as f64;
+            if used == 0.0 { f64::INFINITY } else { age * (1.0 - used) / (2.0 * used) }
+        };
+        // Ties and the order of `closed` must not matter: earliest closed wins.
+        let better = |a: &&u32, b: &&u32| {
+            let by_age = self.closed_at[**b as usize].cmp(&self.closed_at[**a as usize]);
+            score(**a).total_cmp(&score(**b)).then(by_age)
+        };
+        self.closed.iter().max_by(better).copied().unwrap_or(0)
+    }
+}

@@ -1,0 +1,59 @@
+//! What a full scan of the array tells after a power cut: the newest copy of every page.
+//!
+//! Rule (specs/ftls.md 6.2): per LPN the copy with the largest (write version, program sequence) wins, unless a
+//! journalled trim is newer than it.
+
+use crate::flash::{Flash, PageKind};
+use crate::types::{Lpn, Pbn, Ppn};
+
+/// Winners of the scan.
+#[derive(Debug)]
+pub struct Winners {
+    /// By LPN: the current copy, or [`Ppn::NONE`].
+    pub data: Vec<Ppn>,
+    /// By block: how many winners it holds.
+    pub per_block: Vec<u32>,
+}
+
+/// Scans every programmed page. Pages of translation blocks are ignored: mappings are rebuilt from data pages.
+pub fn scan(flash: &Flash, logical_pages: u32) -> Winners {
+    let geometry = *flash.geometry();
+    let mut best: Vec<((u64, u64), Ppn)> = vec![((0, 0), Ppn::NONE); logical_pages as usize];
+    for page in 0..geometry.pages() as u32 {
+        let ppn = Ppn(page);
+        if !flash.is_programmed(ppn) {
+            continue;
+        }
+        let oob = flash.oob(ppn);
+        if oob.kind != PageKind::Data {
+            continue;
+        }
+        let stamp = (oob.version, flash.program_seq(ppn));
+        let winner = &mut best[oob.number as usize];
+        if winner.1.is_none() || stamp > winner.0 {
+            *winner = (stamp, ppn);
+        }
+    }
+    for stone in flash.tombstones() {
+        let winner = &mut best[stone.lpn.index()];
+        if winner.1.is_some() && winner.0.0 < stone.version {
+            winner.1 = Ppn::NONE;
+        }
+    }
+    let mut per_block = vec![0; geometry.blocks() as usize];
+    for (_, ppn) in best.iter().filter(|b| b.1.is_some()) {
+        per_block[geometry.pbn(*ppn).index()] += 1;
+    }
+    Winners { data: best.into_iter().map(|b| b.1).collect(), per_block }
+}
+
+impl Winners {
+    /// LPNs that have a copy, ascending, with it.
+    pub fn mapped(&self) -> impl Iterator<Item = (Lpn, Ppn)> + '_ {
+        self.data.iter().enumerate().filter(|(_, ppn)| ppn.is_some()).map(|(lpn, ppn)| (Lpn(lpn as u32), *ppn))
+    }
+    /// Winners in a block.
+    pub fn in_block(&self, pbn: Pbn) -> u32 {
+        self.per_block[pbn.index()]
+    }
+}

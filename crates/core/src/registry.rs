@@ -1,0 +1,115 @@
+//! Plug-ins by name: one list of FTLs, one of buffers.
+//!
+//! A line in a list declares the module and yields its name, typed parameters with defaults and schema, its manual
+//! page (the `//!` text of its file) and its place in every test that runs over the registry.
+
+use serde_json::Value;
+
+use crate::error::ConfigError;
+
+/// One plug-in of a list; `B` is how it is built.
+#[derive(Clone, Copy, Debug)]
+pub struct Plugin<B> {
+    /// Name of its module.
+    pub module: &'static str,
+    /// Text of its file.
+    pub text: &'static str,
+    /// Default parameters.
+    pub defaults: fn() -> Value,
+    /// JSON schema of the parameters.
+    pub schema: fn() -> Value,
+    /// Builds it from parameters and its surroundings.
+    pub build: B,
+}
+
+impl<B> Plugin<B> {
+    /// Name as users write it: the module name with `-` for `_`.
+    pub fn name(&self) -> String {
+        self.module.replace('_', "-")
+    }
+    /// Manual page: the module's doc comment.
+    pub fn manual(&self) -> String {
+        let lines = self.text.lines().take_while(|line| line.starts_with("//!"));
+        lines.map(|line| line.trim_start_matches("//!").strip_prefix(' ').unwrap_or("")).collect::<Vec<_>>().join("\n")
+    }
+    /// What follows the name in the first line of the manual page.
+    pub fn title(&self) -> String {
+        let manual = self.manual();
+        let first = manual.lines().next().unwrap_or("");
+        first.split_once(" - ").map_or(first, |(_, title)| title).to_owned()
+    }
+}
+
+/// Finds a plug-in; `-` and `_` are the same.
+///
+/// # Errors
+/// Names the nearest plug-in, or lists all.
+pub fn find<'a, B>(list: &'a [Plugin<B>], kind: &str, name: &str) -> Result<&'a Plugin<B>, ConfigError> {
+    let wanted = name.replace('-', "_");
+    if let Some(plugin) = list.iter().find(|p| p.module == wanted) {
+        return Ok(plugin);
+    }
+    let names: Vec<String> = list.iter().map(Plugin::name).collect();
+    let mend = match nearest(name, &names) {
+        Some(near) => format!("did you mean `{near}`? `nandlab list {kind}s` shows all"),
+        None => format!("use one of {}", names.join(", ")),
+    };
+    Err(ConfigError::new(format!("{kind}.name"), format!("there is no {kind} `{name}`"), mend))
+}
+
+/// The name within an edit distance of two, or a third of its length.
+pub fn nearest<'a>(wanted: &str, names: &'a [String]) -> Option<&'a String> {
+    let best = names.iter().map(|n| (distance(wanted, n), n)).min()?;
+    (best.0 <= 2.max(wanted.len() / 3) && best.0 < best.1.len()).then_some(best.1)
+}
+
+/// Levenshtein distance.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let cost = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = cost.min(row[j] + 1).min(row[j + 1] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+/// Reads typed parameters; unknown keys and wrong types are refused.
+///
+/// # Errors
+/// Names the section and what is wrong with it.
+pub fn parameters<P: serde::de::DeserializeOwned>(section: &str, params: Value) -> Result<P, ConfigError> {
+    serde_json::from_value(params).map_err(|e| {
+        let mend = format!("`nandlab describe` explains every parameter of a {section}");
+        ConfigError::new(section, e.to_string(), mend)
+    })
+}
+
+/// Declares the modules of a family and its list. The `build` function of each module takes its own `Params`.
+macro_rules! plugins {
+    ($(#[$doc:meta])* $list:ident : $built:ty, $section:literal, |$params:ident, $module:ident, $context:ident : $ctx:ty| $build:expr; $($name:ident,)+) => {
+        $( pub mod $name; )+
+        /// How a plug-in of this family is built.
+        pub type Build = fn(serde_json::Value, $ctx) -> Result<$built, $crate::error::ConfigError>;
+        $(#[$doc])*
+        pub const $list: &[$crate::registry::Plugin<Build>] = &[$(
+            $crate::registry::Plugin {
+                module: stringify!($name),
+                text: include_str!(concat!(stringify!($name), ".rs")),
+                defaults: || serde_json::to_value($name::Params::default()).expect("parameters are plain data"),
+                schema: || schemars::schema_for!($name::Params).to_value(),
+                build: |params, $context| {
+                    let $params: $name::Params = $crate::registry::parameters($section, params)?;
+                    use $name as $module;
+                    $build
+                },
+            },
+        )+];
+    };
+}
+pub(crate) use plugins;
