@@ -2,9 +2,13 @@
 
 #![warn(missing_docs)]
 
+pub mod buffer;
 pub mod error;
 pub mod flash;
 pub mod ftl;
+pub mod histogram;
 pub mod ledger;
+pub mod probe;
 pub mod registry;
+pub mod ssd;
 pub mod types;

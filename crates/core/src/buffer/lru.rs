@@ -1,0 +1,74 @@
+//! lru - Least recently used
+//!
+//! # Source
+//! The common baseline (specs/policies.md 3.1).
+//!
+//! # What it does
+//! Reads and writes are cached by page in one recency list. The victim is the least recently used page: a dirty one
+//! is written back alone, a clean one dropped. O(1).
+//!
+//! # Parameters
+//! None.
+//!
+//! # Deviations and chosen readings
+//! A page that the host flushed stays where it is, clean.
+//!
+//! # Known ambiguities
+//! None.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::list::{Links, List};
+use super::{Access, Admission, Buffer, BufferShape, Medium, Plan, Sense, Slots};
+use crate::error::ConfigError;
+use crate::types::Slot;
+
+/// No parameters.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {}
+
+/// See the module text.
+#[derive(Debug, Default)]
+pub struct Lru {
+    links: Links,
+    recency: List,
+}
+
+/// Builds the policy.
+///
+/// # Errors
+/// If there is not one frame.
+pub fn build(_: Params, shape: &BufferShape) -> Result<Lru, ConfigError> {
+    shape.need_frames("lru", shape.frames.dram, 1, "one page")?;
+    Ok(Lru::default())
+}
+
+impl Buffer for Lru {
+    #[inline]
+    fn on_hit(&mut self, slot: Slot, _: &Access, _: &Slots, _: &Sense<'_>) {
+        self.links.move_front(&mut self.recency, slot.0);
+    }
+    fn on_miss(&mut self, _: &Access, _: &Slots, _: &Sense<'_>) -> Admission {
+        Admission::Admit(Medium::Dram)
+    }
+    fn make_room(&mut self, _: Option<&Access>, slots: &Slots, _: &Sense<'_>, plan: &mut Plan) {
+        if let Some(victim) = self.links.pop_back(&mut self.recency) {
+            plan.evict(Slot(victim), slots);
+        }
+    }
+    fn on_insert(&mut self, slot: Slot, _: &Access, _: &Slots) {
+        self.links.push_front(&mut self.recency, slot.0);
+    }
+    fn on_remove(&mut self, slot: Slot, _: &Slots) {
+        self.links.remove(&mut self.recency, slot.0);
+    }
+    fn on_clean(&mut self, _: Slot, _: &Slots) -> bool {
+        true
+    }
+    fn golden_state(&self, slots: &Slots) -> Value {
+        let page = |id| json!({"lpn": slots.lpn(Slot(id)).0, "dirty": u8::from(slots.is_dirty(Slot(id)))});
+        json!({"lru": self.links.iter(&self.recency).map(page).collect::<Vec<_>>()})
+    }
+}

@@ -1,0 +1,245 @@
+//! Data buffer policies: which host pages stay in RAM, and what is written back together.
+//!
+//! A policy decides, the engine ([`crate::ssd`]) acts and counts. A policy sees dense slot numbers, the facts in
+//! [`Slots`], and what it may sense about the world below in [`Sense`]; it answers with a [`Plan`]. It knows nothing of
+//! FTLs and flash. One file per policy; the list at the end of this file is the only place that enumerates them.
+
+pub mod list;
+pub mod slots;
+
+use serde_json::Value;
+
+use crate::ledger::Ledger;
+use crate::types::{Hint, Lpn, Nanos, Slot};
+pub use slots::{Frames, Medium, Slots};
+
+/// One page access of a host request.
+#[derive(Clone, Copy, Debug)]
+pub struct Access {
+    /// The page.
+    pub lpn: Lpn,
+    /// Write or read.
+    pub write: bool,
+    /// Number of the host request it belongs to: unique, increasing.
+    pub request: u64,
+    /// Pages of that request.
+    pub request_pages: u32,
+    /// What the host told about the request; `run_pages` counts from this page.
+    pub hint: Hint,
+}
+
+/// What a policy may sense about the world.
+#[derive(Clone, Copy, Debug)]
+pub struct Sense<'a> {
+    /// Simulated time.
+    pub now: Nanos,
+    /// Everything counted so far.
+    pub ledger: &'a Ledger,
+    /// Service times of the flash: page read, page program, block erase.
+    pub times: FlashTimes,
+}
+
+/// Service times of the flash (cell and transfer, without waiting).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FlashTimes {
+    /// Page read.
+    pub read: Nanos,
+    /// Page program.
+    pub program: Nanos,
+    /// Block erase.
+    pub erase: Nanos,
+}
+
+/// Where a missed page goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Admission {
+    /// Past the buffer, straight to or from the FTL.
+    Bypass,
+    /// Into a frame.
+    Admit(Medium),
+}
+
+/// Unit in which a policy writes back when the host flushes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Grain {
+    /// Single pages.
+    Page,
+    /// All dirty pages of a logical block together.
+    Block,
+}
+
+/// What a policy is built for.
+#[derive(Clone, Copy, Debug)]
+pub struct BufferShape {
+    /// Pages of a logical block.
+    pub pages_per_block: u32,
+    /// Sectors of a page.
+    pub page_sectors: u32,
+    /// Logical pages of the device.
+    pub logical_pages: u32,
+    /// Frames at the start.
+    pub frames: Frames,
+    /// Service times of the flash.
+    pub times: FlashTimes,
+    /// Whether merges happen below: `Some` name of the FTL.
+    pub ftl: &'static str,
+    /// Seed of every random choice.
+    pub seed: u64,
+}
+
+impl BufferShape {
+    /// Refuses a buffer that cannot hold one logical block.
+    ///
+    /// # Errors
+    /// Names the sizes and the mend.
+    pub fn need_block(&self, policy: &str) -> Result<(), crate::error::ConfigError> {
+        self.need_frames(policy, self.frames.total(), self.pages_per_block, "one logical block")
+    }
+    /// Refuses a buffer with fewer than `need` of `have` frames.
+    ///
+    /// # Errors
+    /// Names the sizes and the mend.
+    pub fn need_frames(&self, policy: &str, have: u32, need: u32, what: &str) -> Result<(), crate::error::ConfigError> {
+        if have >= need {
+            return Ok(());
+        }
+        Err(crate::error::ConfigError::new(
+            "ram",
+            format!("{have} page frames, but `{policy}` needs at least {need} ({what})"),
+            format!(
+                "give the buffer at least {} (`--ram`)",
+                crate::types::Bytes(u64::from(need * self.page_sectors) * 512)
+            ),
+        ))
+    }
+    /// Logical blocks of the device, the last one possibly short.
+    pub const fn logical_blocks(&self) -> u32 {
+        self.logical_pages.div_ceil(self.pages_per_block)
+    }
+}
+
+/// One action of a plan.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Action {
+    /// Write these dirty pages back as one command and free their frames: `slots[start..start + len]` of the plan.
+    /// With `pad`, the whole logical block is written: missing pages come from clean copies in RAM, else from flash.
+    WriteBack {
+        /// First index into the plan's slots.
+        start: u32,
+        /// Number of slots.
+        len: u32,
+        /// Complete the block.
+        pad: bool,
+    },
+    /// Free the frame of this clean page.
+    Drop(Slot),
+    /// Move the page to the other memory.
+    Move(Slot, Medium),
+    /// Read this page into the buffer ahead of the host.
+    Prefetch(Lpn),
+}
+
+/// What the engine shall do, in this order. The policy has already taken the pages it frees out of its own lists.
+#[derive(Debug, Default)]
+pub struct Plan {
+    pub(crate) actions: Vec<Action>,
+    pub(crate) slots: Vec<Slot>,
+}
+
+impl Plan {
+    /// Write these dirty pages of one logical block (or of a cluster of them) back as one command; `pad` completes
+    /// the logical block. Their frames are freed.
+    pub fn write_back(&mut self, pages: impl IntoIterator<Item = Slot>, pad: bool) {
+        let start = self.slots.len() as u32;
+        self.slots.extend(pages);
+        let len = self.slots.len() as u32 - start;
+        assert!(len > 0, "a write-back without pages");
+        self.actions.push(Action::WriteBack { start, len, pad });
+    }
+    /// Free the frame of a clean page.
+    #[inline]
+    pub fn drop_page(&mut self, slot: Slot) {
+        self.actions.push(Action::Drop(slot));
+    }
+    /// Dirty: write back alone. Clean: drop.
+    #[inline]
+    pub fn evict(&mut self, slot: Slot, slots: &Slots) {
+        if slots.is_dirty(slot) {
+            self.write_back([slot], false);
+        } else {
+            self.drop_page(slot);
+        }
+    }
+    /// Move a page to the other memory.
+    pub fn move_page(&mut self, slot: Slot, to: Medium) {
+        self.actions.push(Action::Move(slot, to));
+    }
+    /// Read a page that is not resident into the buffer. Room for it must have been made by earlier actions.
+    pub fn prefetch(&mut self, lpn: Lpn) {
+        self.actions.push(Action::Prefetch(lpn));
+    }
+    /// True without actions.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.actions.is_empty()
+    }
+}
+
+/// A replacement policy.
+///
+/// Order within one page access: `on_hit`, or `on_miss` and, when admitted, `make_room` until there is room, then
+/// `on_insert`; at last `after_access`. Evictions therefore never see the incoming page.
+pub trait Buffer {
+    /// The number of frames changed (and at the start). The engine then calls `make_room` until the pages fit.
+    fn resize(&mut self, frames: Frames) {
+        let _ = frames;
+    }
+    /// The page was found. The dirty bit is already set if it is a write.
+    fn on_hit(&mut self, slot: Slot, access: &Access, slots: &Slots, sense: &Sense<'_>);
+    /// The page was not found: where shall it go?
+    fn on_miss(&mut self, access: &Access, slots: &Slots, sense: &Sense<'_>) -> Admission;
+    /// True if the missed page fits now; without an access: if the resident pages fit the frames.
+    #[inline]
+    fn has_room(&self, access: Option<&Access>, slots: &Slots) -> bool {
+        match access {
+            Some(_) => slots.has_room(),
+            None => slots.used().total() <= slots.frames().total(),
+        }
+    }
+    /// Plans what makes room: at least one frame. Without an access the buffer shrinks.
+    fn make_room(&mut self, access: Option<&Access>, slots: &Slots, sense: &Sense<'_>, plan: &mut Plan);
+    /// The page is in its frame. Also called for prefetched pages (`access.lpn` is then that page).
+    fn on_insert(&mut self, slot: Slot, access: &Access, slots: &Slots);
+    /// The access is over: periodic adaptation, prefetch.
+    #[inline]
+    fn after_access(&mut self, access: &Access, hit: bool, slots: &Slots, sense: &Sense<'_>, plan: &mut Plan) {
+        let _ = (access, hit, slots, sense, plan);
+    }
+    /// The page leaves for a reason of the host (trim, power cut): forget it.
+    fn on_remove(&mut self, slot: Slot, slots: &Slots);
+    /// The host flushed and the page is clean now. True keeps it in its frame; false: forget it, as `on_remove` does.
+    fn on_clean(&mut self, slot: Slot, slots: &Slots) -> bool {
+        self.on_remove(slot, slots);
+        false
+    }
+    /// Unit of write-back when the host flushes.
+    fn grain(&self) -> Grain {
+        Grain::Page
+    }
+    /// True if a missed page is read from flash before room is made (WPA algorithm 1).
+    fn fetches_first(&self) -> bool {
+        false
+    }
+    /// State in the form of the golden files.
+    fn golden_state(&self, slots: &Slots) -> Value;
+}
+
+crate::registry::plugins! {
+    /// Every buffer policy. A line here gives it a name, typed parameters, a manual page and a place in every test.
+    BUFFERS: Box<dyn crate::ssd::Device>, "buffer", |params, module, parts: crate::ssd::Parts| {
+        let buffer = module::build(params, &parts.buffer_shape())?;
+        Ok(Box::new(crate::ssd::Ssd::new(parts, buffer)) as Box<dyn crate::ssd::Device>)
+    };
+    none,
+    lru,
+}

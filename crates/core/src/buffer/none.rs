@@ -1,0 +1,57 @@
+//! none - No data buffer
+//!
+//! # Source
+//! The baseline of every comparison: reads and writes go straight to the FTL.
+//!
+//! # What it does
+//! Nothing is kept. A write is acknowledged when it is programmed; a partial page write reads the page first.
+//!
+//! # Parameters
+//! None.
+//!
+//! # Deviations and chosen readings
+//! None.
+//!
+//! # Known ambiguities
+//! None.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{Access, Admission, Buffer, BufferShape, Plan, Sense, Slots};
+use crate::error::ConfigError;
+use crate::types::Slot;
+
+/// No parameters.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {}
+
+/// See the module text.
+#[derive(Debug)]
+pub struct NoBuffer;
+
+/// Builds the policy.
+///
+/// # Errors
+/// None.
+pub fn build(_: Params, _: &BufferShape) -> Result<NoBuffer, ConfigError> {
+    Ok(NoBuffer)
+}
+
+impl Buffer for NoBuffer {
+    fn on_hit(&mut self, _: Slot, _: &Access, _: &Slots, _: &Sense<'_>) {
+        unreachable!("nothing is resident")
+    }
+    fn on_miss(&mut self, _: &Access, _: &Slots, _: &Sense<'_>) -> Admission {
+        Admission::Bypass
+    }
+    fn make_room(&mut self, _: Option<&Access>, _: &Slots, _: &Sense<'_>, _: &mut Plan) {}
+    fn on_insert(&mut self, _: Slot, _: &Access, _: &Slots) {
+        unreachable!("nothing is admitted")
+    }
+    fn on_remove(&mut self, _: Slot, _: &Slots) {}
+    fn golden_state(&self, _: &Slots) -> Value {
+        json!({})
+    }
+}

@@ -1,0 +1,287 @@
+//! Slots: which page is in which frame of RAM, dirty or clean, in which medium, and its bytes.
+//!
+//! The engine owns and changes them; policies read them. A resident page has a dense slot number, so policies keep
+//! plain `Vec`s indexed by slot.
+
+use crate::flash::{Geometry, Media, Ticket};
+use crate::types::{Lbn, Lpn, Nanos, Slot};
+
+/// Memory a frame lies in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Medium {
+    /// Volatile.
+    Dram,
+    /// Survives a power cut.
+    Nvram,
+}
+
+/// Page frames by medium.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Frames {
+    /// DRAM frames.
+    pub dram: u32,
+    /// NVRAM frames.
+    pub nvram: u32,
+}
+
+impl Frames {
+    /// All frames.
+    #[inline]
+    pub const fn total(self) -> u32 {
+        self.dram + self.nvram
+    }
+}
+
+const DIRTY: u8 = 1;
+const NVRAM: u8 = 2;
+/// All sectors of the page are in RAM.
+const COMPLETE: u8 = 4;
+/// The flash read that fills the frame may not have finished.
+const FILLING: u8 = 8;
+
+/// See the module text.
+#[derive(Debug)]
+pub struct Slots {
+    geometry: Geometry,
+    frames: Frames,
+    /// By LPN: its slot.
+    table: Vec<Slot>,
+    lpns: Vec<Lpn>,
+    flags: Vec<u8>,
+    /// By slot: sectors in RAM, one bit each, when the page is not complete.
+    sectors: Vec<u64>,
+    ready: Vec<Ticket>,
+    versions: Vec<u64>,
+    bytes: Vec<u8>,
+    with_media: bool,
+    free: Vec<Slot>,
+    used: Frames,
+    /// By logical block: its resident pages.
+    resident: Vec<u16>,
+    dirty: u32,
+}
+
+impl Slots {
+    /// Empty slots for a device of `logical_pages`.
+    pub fn new(geometry: Geometry, logical_pages: u32, frames: Frames, media: Media) -> Self {
+        let has_frames = frames.total() > 0;
+        let blocks = logical_pages.div_ceil(geometry.pages_per_block) as usize;
+        Self {
+            geometry,
+            frames,
+            // Without a buffer the table would only cost memory.
+            table: if has_frames { vec![Slot::NONE; logical_pages as usize] } else { Vec::new() },
+            lpns: Vec::new(),
+            flags: Vec::new(),
+            sectors: Vec::new(),
+            ready: Vec::new(),
+            versions: Vec::new(),
+            bytes: Vec::new(),
+            with_media: media == Media::Memory,
+            free: Vec::new(),
+            used: Frames::default(),
+            resident: if has_frames { vec![0; blocks] } else { Vec::new() },
+            dirty: 0,
+        }
+    }
+
+    /// Frames there are.
+    #[inline]
+    pub const fn frames(&self) -> Frames {
+        self.frames
+    }
+    /// Frames in use.
+    #[inline]
+    pub const fn used(&self) -> Frames {
+        self.used
+    }
+    /// True while another page fits.
+    #[inline]
+    pub const fn has_room(&self) -> bool {
+        self.used.total() < self.frames.total()
+    }
+    /// Dirty pages.
+    pub const fn dirty_pages(&self) -> u32 {
+        self.dirty
+    }
+    /// Geometry of the device, for block numbers.
+    #[inline]
+    pub const fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+    /// Slot of a resident page, or [`Slot::NONE`].
+    #[inline]
+    pub fn find(&self, lpn: Lpn) -> Slot {
+        if self.table.is_empty() { Slot::NONE } else { self.table[lpn.index()] }
+    }
+    /// Page in a slot.
+    #[inline]
+    pub fn lpn(&self, slot: Slot) -> Lpn {
+        self.lpns[slot.index()]
+    }
+    /// Logical block of the page in a slot.
+    #[inline]
+    pub fn lbn(&self, slot: Slot) -> Lbn {
+        self.geometry.lbn(self.lpns[slot.index()])
+    }
+    /// True if the page must be written back before its frame is given away.
+    #[inline]
+    pub fn is_dirty(&self, slot: Slot) -> bool {
+        self.flags[slot.index()] & DIRTY != 0
+    }
+    /// Memory the page lies in.
+    #[inline]
+    pub fn medium(&self, slot: Slot) -> Medium {
+        if self.flags[slot.index()] & NVRAM != 0 { Medium::Nvram } else { Medium::Dram }
+    }
+    /// Resident pages of a logical block.
+    #[inline]
+    pub fn resident_pages(&self, lbn: Lbn) -> u32 {
+        u32::from(self.resident[lbn.index()])
+    }
+    /// Highest slot number handed out so far, plus one: policies size their tables by it.
+    #[inline]
+    pub fn slot_count(&self) -> usize {
+        self.lpns.len()
+    }
+    /// Resident pages in slot order.
+    pub fn iter(&self) -> impl Iterator<Item = Slot> + '_ {
+        let slots = (0..self.lpns.len()).map(Slot::from);
+        slots.filter(|slot| self.lpns[slot.index()].is_some())
+    }
+
+    pub(crate) fn set_frames(&mut self, frames: Frames) {
+        self.frames = frames;
+    }
+    #[inline]
+    pub(crate) fn is_complete(&self, slot: Slot) -> bool {
+        self.flags[slot.index()] & COMPLETE != 0
+    }
+    #[inline]
+    pub(crate) fn has_sectors(&self, slot: Slot, sectors: u64) -> bool {
+        self.is_complete(slot) || self.sectors[slot.index()] & sectors == sectors
+    }
+    /// Sectors of an incomplete page that are not in RAM.
+    pub(crate) fn missing_sectors(&self, slot: Slot) -> u64 {
+        !self.sectors[slot.index()] & self.full_mask()
+    }
+    #[inline]
+    pub(crate) const fn full_mask(&self) -> u64 {
+        u64::MAX >> (64 - self.geometry.page_sectors())
+    }
+    #[inline]
+    pub(crate) fn add_sectors(&mut self, slot: Slot, sectors: u64) {
+        let full = self.full_mask();
+        let flags = &mut self.flags[slot.index()];
+        if *flags & COMPLETE == 0 {
+            self.sectors[slot.index()] |= sectors;
+            if self.sectors[slot.index()] == full {
+                *flags |= COMPLETE;
+            }
+        }
+    }
+    #[inline]
+    pub(crate) fn set_dirty(&mut self, slot: Slot) {
+        let flags = &mut self.flags[slot.index()];
+        self.dirty += u32::from(*flags & DIRTY == 0);
+        *flags |= DIRTY;
+    }
+    pub(crate) fn set_clean(&mut self, slot: Slot) {
+        let flags = &mut self.flags[slot.index()];
+        self.dirty -= u32::from(*flags & DIRTY != 0);
+        *flags &= !DIRTY;
+    }
+    pub(crate) fn set_ready(&mut self, slot: Slot, ticket: Ticket) {
+        self.ready[slot.index()] = ticket;
+        self.flags[slot.index()] |= FILLING;
+    }
+    /// The ticket to wait for, if the frame may still be filling.
+    #[inline]
+    pub(crate) fn filling(&self, slot: Slot) -> Option<Ticket> {
+        (self.flags[slot.index()] & FILLING != 0).then(|| self.ready[slot.index()])
+    }
+    pub(crate) fn set_filled(&mut self, slot: Slot) {
+        self.flags[slot.index()] &= !FILLING;
+    }
+    pub(crate) fn version(&self, slot: Slot) -> u64 {
+        self.versions[slot.index()]
+    }
+    #[inline]
+    pub(crate) fn set_version(&mut self, slot: Slot, version: u64) {
+        self.versions[slot.index()] = version;
+    }
+    pub(crate) fn bytes(&self, slot: Slot) -> &[u8] {
+        if !self.with_media {
+            return &[];
+        }
+        let page = self.geometry.page_bytes as usize;
+        &self.bytes[slot.index() * page..][..page]
+    }
+    pub(crate) fn bytes_mut(&mut self, slot: Slot) -> &mut [u8] {
+        if !self.with_media {
+            return &mut [];
+        }
+        let page = self.geometry.page_bytes as usize;
+        &mut self.bytes[slot.index() * page..][..page]
+    }
+    pub(crate) fn set_medium(&mut self, slot: Slot, medium: Medium) {
+        if self.medium(slot) == medium {
+            return;
+        }
+        self.flags[slot.index()] ^= NVRAM;
+        let (to, from) = match medium {
+            Medium::Nvram => (&mut self.used.nvram, &mut self.used.dram),
+            Medium::Dram => (&mut self.used.dram, &mut self.used.nvram),
+        };
+        *to += 1;
+        *from -= 1;
+    }
+
+    /// A page takes a frame: clean, incomplete, version 0.
+    pub(crate) fn insert(&mut self, lpn: Lpn, medium: Medium) -> Slot {
+        debug_assert!(self.find(lpn).is_none());
+        let slot = self.free.pop().unwrap_or_else(|| self.grow());
+        let i = slot.index();
+        self.lpns[i] = lpn;
+        self.flags[i] = if medium == Medium::Nvram { NVRAM } else { 0 };
+        self.sectors[i] = 0;
+        self.ready[i] = Ticket::at(Nanos::ZERO);
+        self.versions[i] = 0;
+        self.table[lpn.index()] = slot;
+        self.resident[self.geometry.lbn(lpn).index()] += 1;
+        match medium {
+            Medium::Dram => self.used.dram += 1,
+            Medium::Nvram => self.used.nvram += 1,
+        }
+        slot
+    }
+
+    /// The frame is free again.
+    pub(crate) fn release(&mut self, slot: Slot) {
+        let i = slot.index();
+        let lpn = std::mem::replace(&mut self.lpns[i], Lpn::NONE);
+        assert!(lpn.is_some(), "slot {} released twice", slot.0);
+        self.dirty -= u32::from(self.flags[i] & DIRTY != 0);
+        match self.medium(slot) {
+            Medium::Dram => self.used.dram -= 1,
+            Medium::Nvram => self.used.nvram -= 1,
+        }
+        self.flags[i] = 0;
+        self.table[lpn.index()] = Slot::NONE;
+        self.resident[self.geometry.lbn(lpn).index()] -= 1;
+        self.free.push(slot);
+    }
+
+    fn grow(&mut self) -> Slot {
+        let slot = Slot::from(self.lpns.len());
+        self.lpns.push(Lpn::NONE);
+        self.flags.push(0);
+        self.sectors.push(0);
+        self.ready.push(Ticket::at(Nanos::ZERO));
+        self.versions.push(0);
+        if self.with_media {
+            self.bytes.resize(self.bytes.len() + self.geometry.page_bytes as usize, 0);
+        }
+        slot
+    }
+}

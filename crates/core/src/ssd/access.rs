@@ -1,0 +1,306 @@
+//! Steps 3 to 6 of the data path: one page of a read or write request.
+
+use super::{Flight, PartialWrite, Payload, Ssd};
+use crate::buffer::{Access, Admission, Buffer, Medium, Sense};
+use crate::flash::Ticket;
+use crate::ftl::{Batch, Found, Ftl, PageWrite};
+use crate::ledger::Cause;
+use crate::probe::Command;
+use crate::types::{HostRequest, Lpn, Slot};
+
+/// The part of a page that a request covers.
+#[derive(Clone, Copy)]
+struct Part {
+    /// First sector inside the page.
+    from: u32,
+    /// Sectors.
+    count: u32,
+    /// Bytes into the payload of the request.
+    payload_at: usize,
+}
+
+impl Part {
+    fn of(lpn: Lpn, request: &HostRequest, page_sectors: u32) -> Self {
+        let page_start = u64::from(lpn.0) * u64::from(page_sectors);
+        let from = request.lba.max(page_start);
+        let to = (request.lba + u64::from(request.sectors)).min(page_start + u64::from(page_sectors));
+        Self {
+            from: (from - page_start) as u32,
+            count: (to - from) as u32,
+            payload_at: (from - request.lba) as usize * 512,
+        }
+    }
+    #[inline]
+    const fn mask(self) -> u64 {
+        (u64::MAX >> (64 - self.count)) << self.from
+    }
+    fn bytes_in_page(self) -> std::ops::Range<usize> {
+        self.from as usize * 512..(self.from + self.count) as usize * 512
+    }
+    fn bytes_in_payload(self) -> std::ops::Range<usize> {
+        self.payload_at..self.payload_at + self.count as usize * 512
+    }
+}
+
+impl<B: Buffer> Ssd<B> {
+    /// One page of a request: steps 3 to 6.
+    #[inline]
+    pub(super) fn access_page(&mut self, access: &Access, request: &HostRequest, flight: &mut Flight<'_>) {
+        let part = Part::of(access.lpn, request, self.flash.geometry().page_sectors());
+        if access.write && self.slots.frames().total() > 0 {
+            self.count_group(access.lpn);
+        }
+        // 3. The only look-up.
+        let slot = self.slots.find(access.lpn);
+        // 4. Hit or miss.
+        let hit = slot.is_some() && self.hit(slot, access, part, flight);
+        if slot.is_none() {
+            self.miss(access, part, flight);
+        }
+        if let Some(probe) = &mut self.probe {
+            probe.on_access(access.lpn, access.write, hit);
+        }
+        let sense = Sense { now: self.flash.now(), ledger: &self.flash.ledger, times: self.times };
+        self.buffer.after_access(access, slot.is_some(), &self.slots, &sense, &mut self.plan);
+        if !self.plan.is_empty() {
+            self.prefetch_hint = access.hint;
+            let now = Ticket::at(self.flash.now());
+            self.carry_out_plan(now);
+        }
+    }
+
+    /// HitStat's group hit ratio: at most once per request and group.
+    #[inline]
+    fn count_group(&mut self, lpn: Lpn) {
+        let lbn = self.flash.geometry().lbn(lpn);
+        if lbn != self.last_group {
+            self.last_group = lbn;
+            if self.slots.resident_pages(lbn) > 0 {
+                self.flash.ledger.group_hits += 1;
+            } else {
+                self.flash.ledger.group_misses += 1;
+            }
+        }
+    }
+
+    /// Serves a resident page; false if flash had to be read after all (sectors that were not in RAM).
+    #[inline]
+    fn hit(&mut self, slot: Slot, access: &Access, part: Part, flight: &mut Flight<'_>) -> bool {
+        if let Some(ticket) = self.slots.filling(slot) {
+            if self.flash.clock.time(ticket).is_some_and(|at| at <= self.flash.now()) {
+                self.slots.set_filled(slot);
+            } else {
+                flight.done = self.flash.clock.join(flight.done, ticket);
+            }
+        }
+        let served = access.write || self.slots.has_sectors(slot, part.mask());
+        if !served {
+            let ticket = self.complete_page(slot);
+            flight.done = self.flash.clock.join(flight.done, ticket);
+        }
+        self.touch(slot, access, part, flight);
+        let sense = Sense { now: self.flash.now(), ledger: &self.flash.ledger, times: self.times };
+        self.buffer.on_hit(slot, access, &self.slots, &sense);
+        if served {
+            flight.hits += 1;
+            let ledger = &mut self.flash.ledger;
+            if access.write {
+                ledger.buffer_write_hits += 1;
+                ledger.sector_write_hits += u64::from(part.count);
+            } else {
+                ledger.buffer_read_hits += 1;
+                ledger.sector_read_hits += u64::from(part.count);
+            }
+        }
+        served
+    }
+
+    /// Moves the bytes of a resident page and counts the RAM access.
+    #[inline]
+    fn touch(&mut self, slot: Slot, access: &Access, part: Part, flight: &mut Flight<'_>) {
+        let nvram = self.slots.medium(slot) == Medium::Nvram;
+        flight.ram += self.ram_time(nvram, access.write);
+        let ledger = &mut self.flash.ledger;
+        match (nvram, access.write) {
+            (false, false) => ledger.dram_reads += 1,
+            (false, true) => ledger.dram_writes += 1,
+            (true, false) => ledger.nvram_reads += 1,
+            (true, true) => ledger.nvram_writes += 1,
+        }
+        if access.write {
+            self.version += 1;
+            self.slots.set_dirty(slot);
+            self.slots.set_version(slot, self.version);
+            self.slots.add_sectors(slot, part.mask());
+        }
+        match &mut flight.payload {
+            Payload::None => {}
+            Payload::Write(bytes) => {
+                self.slots.bytes_mut(slot)[part.bytes_in_page()].copy_from_slice(&bytes[part.bytes_in_payload()]);
+            }
+            Payload::Read(bytes) => {
+                bytes[part.bytes_in_payload()].copy_from_slice(&self.slots.bytes(slot)[part.bytes_in_page()]);
+            }
+        }
+    }
+
+    /// The page is not resident.
+    fn miss(&mut self, access: &Access, part: Part, flight: &mut Flight<'_>) {
+        let sense = Sense { now: self.flash.now(), ledger: &self.flash.ledger, times: self.times };
+        let now = Ticket::at(self.flash.now());
+        match self.buffer.on_miss(access, &self.slots, &sense) {
+            Admission::Bypass if access.write => self.write_through(access.lpn, part, flight),
+            Admission::Bypass => {
+                let found = self.read_below(access.lpn, Cause::Host, now);
+                flight.done = self.flash.clock.join(flight.done, found.ticket);
+                if let Payload::Read(bytes) = &mut flight.payload {
+                    let to = &mut bytes[part.bytes_in_payload()];
+                    if found.ppn.is_some() {
+                        to.copy_from_slice(&self.flash.bytes(found.ppn)[part.bytes_in_page()]);
+                    } else {
+                        to.fill(0);
+                    }
+                }
+            }
+            Admission::Admit(medium) => self.admit_page(access, part, medium, flight),
+        }
+    }
+
+    /// 5. and 6.: makes room, fetches and places the page.
+    fn admit_page(&mut self, access: &Access, part: Part, medium: Medium, flight: &mut Flight<'_>) {
+        let now = Ticket::at(self.flash.now());
+        let whole = part.mask() == self.slots.full_mask();
+        let partial = !whole && self.settings.partial_write == PartialWrite::Fetch;
+        let fetch = match (access.write, partial || self.settings.write_miss_fetch) {
+            (false, _) => Some(Cause::Host),
+            (true, true) => Some(Cause::Pad),
+            (true, false) => None,
+        };
+        let fetches_first = self.buffer.fetches_first();
+        let mut found = None;
+        if let (true, Some(cause)) = (fetches_first, fetch) {
+            found = Some(self.read_below(access.lpn, cause, now));
+        }
+        let mut room = now;
+        let mut rounds = 0;
+        while !self.buffer.has_room(Some(access), &self.slots) {
+            let sense = Sense { now: self.flash.now(), ledger: &self.flash.ledger, times: self.times };
+            self.buffer.make_room(Some(access), &self.slots, &sense, &mut self.plan);
+            room = self.carry_out_plan(room);
+            rounds += 1;
+            assert!(rounds <= 2 * self.slots.slot_count() + 2, "the policy makes no room");
+        }
+        if rounds > 0 {
+            self.flash.ledger.eviction_waits += 1;
+            self.share_ram_after_eviction(access);
+        }
+        if let (None, Some(cause)) = (found, fetch) {
+            found = Some(self.read_below(access.lpn, cause, room));
+        }
+        let slot = self.slots.insert(access.lpn, medium);
+        if let Some(found) = found {
+            self.fill_slot(slot, found);
+        }
+        flight.done = self.flash.clock.join(flight.done, room);
+        if let Some(ticket) = self.slots.filling(slot) {
+            flight.done = self.flash.clock.join(flight.done, ticket);
+        }
+        self.touch(slot, access, part, flight);
+        self.buffer.on_insert(slot, access, &self.slots);
+    }
+
+    /// An eviction may have grown a shared map: shrink before the page is placed, so that it fits.
+    fn share_ram_after_eviction(&mut self, access: &Access) {
+        if self.settings.shared_dram.is_none() {
+            return;
+        }
+        self.share_ram();
+        let mut rounds = 0;
+        while !self.buffer.has_room(Some(access), &self.slots) && self.slots.used().total() > 0 {
+            let sense = Sense { now: self.flash.now(), ledger: &self.flash.ledger, times: self.times };
+            self.buffer.make_room(Some(access), &self.slots, &sense, &mut self.plan);
+            let now = Ticket::at(self.flash.now());
+            self.carry_out_plan(now);
+            rounds += 1;
+            assert!(rounds <= 2 * self.slots.slot_count() + 2, "the policy makes no room");
+        }
+    }
+
+    /// Puts what flash answered into a frame, under the sectors that the host wrote already.
+    pub(super) fn fill_slot(&mut self, slot: Slot, found: Found) {
+        if !self.slots.bytes(slot).is_empty() {
+            let missing = self.slots.missing_sectors(slot);
+            let page = if found.ppn.is_some() { self.flash.bytes(found.ppn) } else { &[] };
+            let frame = self.slots.bytes_mut(slot);
+            for (sector, to) in frame.chunks_exact_mut(512).enumerate() {
+                if missing >> sector & 1 == 0 {
+                    continue;
+                }
+                match page.get(sector * 512..(sector + 1) * 512) {
+                    Some(from) => to.copy_from_slice(from),
+                    None => to.fill(0),
+                }
+            }
+            if found.ppn.is_some() && !self.slots.is_dirty(slot) {
+                self.slots.set_version(slot, self.flash.oob(found.ppn).version);
+            }
+        }
+        let full = self.slots.full_mask();
+        self.slots.add_sectors(slot, full);
+        self.slots.set_ready(slot, found.ticket);
+    }
+
+    /// Reads the sectors of a resident page that are not in RAM.
+    pub(super) fn complete_page(&mut self, slot: Slot) -> Ticket {
+        let now = Ticket::at(self.flash.now());
+        let found = self.read_below(self.slots.lpn(slot), Cause::Pad, now);
+        self.fill_slot(slot, found);
+        found.ticket
+    }
+
+    /// Reads one page through the FTL as one command.
+    pub(super) fn read_below(&mut self, lpn: Lpn, why: Cause, after: Ticket) -> Found {
+        if let Some(probe) = &mut self.probe {
+            probe.on_command(Command::Read { why, lpns: &[lpn] });
+        }
+        self.read_page(lpn, why, after)
+    }
+
+    /// Reads one page through the FTL, counting it as the buffer's.
+    pub(super) fn read_page(&mut self, lpn: Lpn, why: Cause, after: Ticket) -> Found {
+        let issued = self.flash.now();
+        let found = self.ftl.read(&mut self.flash, lpn, why, after);
+        self.flash.ledger.unmapped_reads += u64::from(found.ppn.is_none());
+        self.flash.ledger.buffer_read_pages += 1;
+        if self.slots.frames().total() > 0 {
+            self.inflight.time_buffer_read(&mut self.flash.clock, issued, found.ticket);
+        }
+        found
+    }
+
+    /// Writes one page past the buffer; a part of a page is completed first.
+    fn write_through(&mut self, lpn: Lpn, part: Part, flight: &mut Flight<'_>) {
+        let mut after = Ticket::at(self.flash.now());
+        let whole = part.mask() == self.slots.full_mask();
+        self.stage.clear();
+        if !whole {
+            let found = self.read_below(lpn, Cause::Pad, after);
+            after = found.ticket;
+            if found.ppn.is_some() {
+                self.stage.extend_from_slice(self.flash.bytes(found.ppn));
+            }
+        }
+        if let Payload::Write(bytes) = &flight.payload {
+            self.stage.resize(self.flash.geometry().page_bytes as usize, 0);
+            self.stage[part.bytes_in_page()].copy_from_slice(&bytes[part.bytes_in_payload()]);
+        }
+        self.version += 1;
+        let page = PageWrite { lpn, cause: Cause::Host, version: self.version };
+        if let Some(probe) = &mut self.probe {
+            probe.on_command(Command::Write { lpns: &[lpn], padded: &[] });
+        }
+        let ticket = self.ftl.write(&mut self.flash, Batch { pages: &[page], bytes: &self.stage }, after);
+        self.flash.ledger.buffer_write_pages += 1;
+        flight.done = self.flash.clock.join(flight.done, ticket);
+    }
+}

@@ -1,0 +1,219 @@
+//! Requests between admission and completion: queue depth, arrival, and their times.
+
+use std::collections::VecDeque;
+
+use crate::flash::{Clock, Ticket};
+use crate::histogram::Histogram;
+use crate::types::Nanos;
+
+/// When the host sends the next request.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Arrival {
+    /// At the time in the request (open loop).
+    Open,
+    /// When a place in the queue is free, after the host has thought for this long (closed loop).
+    Closed {
+        /// Pause of the host between a completion and the next request of that place.
+        think: Nanos,
+    },
+}
+
+/// Response times by kind of request.
+#[derive(Clone, Debug, Default)]
+pub struct Times {
+    /// Completion minus arrival, reads.
+    pub read_response: Histogram,
+    /// Completion minus arrival, writes.
+    pub write_response: Histogram,
+    /// Completion minus arrival, trims and flushes.
+    pub other_response: Histogram,
+    /// Completion minus admission by the device, all requests.
+    pub device: Histogram,
+    /// Latest completion.
+    pub last_completion: Nanos,
+}
+
+/// Kind of request for [`Times`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// A read.
+    Read,
+    /// A write.
+    Write,
+    /// A trim or a flush.
+    Other,
+}
+
+impl Times {
+    #[inline]
+    fn record(&mut self, kind: Kind, arrival: Nanos, admitted: Nanos, finished: Nanos) {
+        let response = match kind {
+            Kind::Read => &mut self.read_response,
+            Kind::Write => &mut self.write_response,
+            Kind::Other => &mut self.other_response,
+        };
+        response.record(finished - arrival);
+        self.device.record(finished - admitted);
+        self.last_completion = self.last_completion.max(finished);
+    }
+    /// All responses in one histogram.
+    pub fn response(&self) -> Histogram {
+        let mut all = self.read_response.clone();
+        all.merge(&self.write_response);
+        all.merge(&self.other_response);
+        all
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    kind: Kind,
+    arrival: Nanos,
+    admitted: Nanos,
+}
+
+/// Token kinds given to the clock.
+const WRITE_BACK: u64 = 1 << 63;
+const READ_BACK: u64 = 1 << 62;
+
+/// See the module text.
+#[derive(Debug)]
+pub struct Inflight {
+    depth: usize,
+    arrival: Arrival,
+    /// Times at which a place in the queue becomes free: known and still ahead, ascending.
+    known: VecDeque<Nanos>,
+    pending: Vec<Pending>,
+    free: Vec<u32>,
+    /// Times of completed requests.
+    pub times: Times,
+    /// Nanoseconds of resolved buffer reads and writes since they were last taken.
+    pub buffer_ns: (u64, u64),
+}
+
+impl Inflight {
+    pub fn new(depth: u32, arrival: Arrival) -> Self {
+        Self {
+            depth: depth as usize,
+            arrival,
+            known: VecDeque::new(),
+            pending: Vec::new(),
+            free: Vec::new(),
+            times: Times::default(),
+            buffer_ns: (0, 0),
+        }
+    }
+
+    /// Requests in the device.
+    #[inline]
+    fn len(&self) -> usize {
+        self.known.len() + self.pending.len() - self.free.len()
+    }
+
+    /// Lets time pass until the device admits the next request; returns its arrival. `clock.now()` is the admission.
+    #[inline]
+    pub fn admit(&mut self, clock: &mut Clock, at: Nanos) -> Nanos {
+        if let Arrival::Open = self.arrival {
+            if at > clock.now() {
+                clock.advance(at);
+            }
+            self.settle(clock);
+        }
+        while self.len() >= self.depth {
+            self.settle(clock);
+            if self.len() < self.depth {
+                break;
+            }
+            let next = match (self.known.front(), clock.next_event()) {
+                (Some(known), Some(event)) => (*known).min(event),
+                (Some(known), None) => *known,
+                (None, Some(event)) => event,
+                (None, None) => unreachable!("requests in flight but nothing will happen"),
+            };
+            clock.advance(next);
+        }
+        if let Arrival::Open = self.arrival { at } else { clock.now() }
+    }
+
+    /// A request finished: its place is free after the host has thought.
+    #[inline]
+    fn hold_place(&mut self, now: Nanos, finished: Nanos) {
+        let until = match self.arrival {
+            Arrival::Closed { think } => finished + think,
+            Arrival::Open => finished,
+        };
+        if until > now {
+            let at = self.known.iter().rposition(|t| *t <= until).map_or(0, |i| i + 1);
+            self.known.insert(at, until);
+        }
+    }
+
+    /// Books what has completed up to now.
+    #[inline]
+    pub fn settle(&mut self, clock: &mut Clock) {
+        while let Some((token, at)) = clock.take_resolved() {
+            if token & WRITE_BACK != 0 {
+                self.buffer_ns.1 += at.0 - (token & !WRITE_BACK);
+            } else if token & READ_BACK != 0 {
+                self.buffer_ns.0 += at.0 - (token & !READ_BACK);
+            } else {
+                let Pending { kind, arrival, admitted } = self.pending[token as usize];
+                self.times.record(kind, arrival, admitted, at);
+                self.free.push(token as u32);
+                self.hold_place(clock.now(), at);
+            }
+        }
+        while self.known.front().is_some_and(|t| *t <= clock.now()) {
+            self.known.pop_front();
+        }
+    }
+
+    /// A request was carried out in state; it completes when `done` resolves. Returns the time if it is known.
+    #[inline]
+    pub fn finish(
+        &mut self,
+        clock: &mut Clock,
+        kind: Kind,
+        arrival: Nanos,
+        admitted: Nanos,
+        done: Ticket,
+    ) -> Option<Nanos> {
+        if let Some(finished) = clock.time(done) {
+            self.times.record(kind, arrival, admitted, finished);
+            self.hold_place(clock.now(), finished);
+            return Some(finished);
+        }
+        let token = self.free.pop().unwrap_or_else(|| {
+            self.pending.push(Pending { kind, arrival, admitted });
+            self.pending.len() as u32 - 1
+        });
+        self.pending[token as usize] = Pending { kind, arrival, admitted };
+        clock.watch(done, u64::from(token));
+        None
+    }
+
+    /// The buffer sent a write to the FTL at `issued`; count its time when it resolves.
+    pub fn time_buffer_write(&mut self, clock: &mut Clock, issued: Nanos, done: Ticket) {
+        match clock.time(done) {
+            Some(at) => self.buffer_ns.1 += at.saturating_sub(issued).0,
+            None => clock.watch(done, WRITE_BACK | issued.0),
+        }
+    }
+    /// The same for a read.
+    pub fn time_buffer_read(&mut self, clock: &mut Clock, issued: Nanos, done: Ticket) {
+        match clock.time(done) {
+            Some(at) => self.buffer_ns.0 += at.saturating_sub(issued).0,
+            None => clock.watch(done, READ_BACK | issued.0),
+        }
+    }
+
+    /// Lets everything complete.
+    pub fn drain(&mut self, clock: &mut Clock) {
+        clock.drain();
+        if let Some(last) = self.known.back() {
+            clock.advance(*last);
+        }
+        self.settle(clock);
+        assert_eq!(self.len(), 0, "every request completes");
+    }
+}

@@ -1,0 +1,476 @@
+//! The engine: a host request falls through buffer, FTL and flash.
+//!
+//! [`Ssd::submit`] is the one data path; its numbered steps are those of ARCHITECTURE.md. The policy decides, the
+//! engine acts and counts; contents change at once, in request order, and tickets tell the time.
+
+mod access;
+mod inflight;
+mod plan;
+mod power;
+
+use crate::buffer::{Access, Buffer, BufferShape, FlashTimes, Frames, Plan, Sense, Slots};
+use crate::flash::{CutMode, Flash, Ticket};
+use crate::ftl::{Ftl, PageWrite};
+use crate::ledger::Ledger;
+use crate::probe::Probe;
+use crate::types::{Bytes, Hint, HostOp, HostRequest, Lbn, Lpn, Nanos};
+pub use inflight::{Arrival, Kind, Times};
+
+/// When the frame of a page that is written back may be used again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EvictWait {
+    /// When the page is programmed.
+    #[default]
+    Program,
+    /// When it has left the RAM over the channel.
+    Transfer,
+}
+
+/// What happens to a partial write of a page that is not resident.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PartialWrite {
+    /// The rest of the page is read at once (read-modify-write).
+    #[default]
+    Fetch,
+    /// The frame keeps a mask of its sectors; the rest is read when it is needed or at the write-back.
+    Mask,
+}
+
+/// Time of one page access to RAM.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct RamTimes {
+    /// DRAM, read.
+    pub dram_read: Nanos,
+    /// DRAM, write.
+    pub dram_write: Nanos,
+    /// NVRAM, read.
+    pub nvram_read: Nanos,
+    /// NVRAM, write.
+    pub nvram_write: Nanos,
+}
+
+/// How the engine runs. Made from a configuration.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Settings {
+    /// Pages the host can address.
+    pub logical_pages: u32,
+    /// When requests arrive.
+    pub arrival: Arrival,
+    /// Requests the device admits at a time.
+    pub queue_depth: u32,
+    /// See [`EvictWait`].
+    pub evict_wait: EvictWait,
+    /// See [`PartialWrite`].
+    pub partial_write: PartialWrite,
+    /// Read the page from flash on every write miss, as the public lab simulator does.
+    pub write_miss_fetch: bool,
+    /// DRAM shared by map and data, or `None` when the data has its own frames.
+    pub shared_dram: Option<Bytes>,
+    /// NVRAM frames.
+    pub nvram_frames: u32,
+    /// RAM access times.
+    pub ram_times: RamTimes,
+    /// Seed of every random choice.
+    pub seed: u64,
+}
+
+/// What a device is assembled from.
+pub struct Parts {
+    /// The array.
+    pub flash: Flash,
+    /// The FTL.
+    pub ftl: Box<dyn Ftl>,
+    /// Name of the FTL, for policies whose model depends on it.
+    pub ftl_name: &'static str,
+    /// Frames at the start.
+    pub frames: Frames,
+    /// The rest.
+    pub settings: Settings,
+}
+
+impl Parts {
+    /// What a policy is built for.
+    pub fn buffer_shape(&self) -> BufferShape {
+        let geometry = self.flash.geometry();
+        BufferShape {
+            pages_per_block: geometry.pages_per_block,
+            page_sectors: geometry.page_sectors(),
+            logical_pages: self.settings.logical_pages,
+            frames: self.frames,
+            times: flash_times(&self.flash),
+            ftl: self.ftl_name,
+            seed: self.settings.seed,
+        }
+    }
+}
+
+fn flash_times(flash: &Flash) -> FlashTimes {
+    use crate::ledger::Op;
+    let time = |op| flash.clock.service(op);
+    FlashTimes { read: time(Op::Read), program: time(Op::Program), erase: time(Op::Erase) }
+}
+
+/// Bytes that go with a request.
+#[derive(Debug)]
+pub enum Payload<'a> {
+    /// None: the device has no media.
+    None,
+    /// The bytes of a write, `sectors * 512`.
+    Write(&'a [u8]),
+    /// Where the bytes of a read go.
+    Read(&'a mut [u8]),
+}
+
+/// A request was carried out in state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Completion {
+    /// When the device admitted it.
+    pub admitted: Nanos,
+    /// When it is done, if that is known already; else it resolves later and enters the histograms then.
+    pub finished: Option<Nanos>,
+}
+
+/// A request the device cannot serve.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OutOfRange {
+    /// First sector asked for.
+    pub lba: u64,
+    /// Sectors asked for.
+    pub sectors: u32,
+    /// Sectors there are.
+    pub capacity_sectors: u64,
+}
+
+impl std::fmt::Display for OutOfRange {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { lba, sectors, capacity_sectors } = self;
+        write!(f, "request for {sectors} sectors at {lba} is beyond the device's {capacity_sectors} sectors")
+    }
+}
+impl std::error::Error for OutOfRange {}
+
+/// A device as its faces see it: replay, sweeps, a live block device, other languages.
+pub trait Device {
+    /// Carries out one request. See [`Ssd::submit`].
+    ///
+    /// # Errors
+    /// When it lies beyond the device. Nothing happened then.
+    fn submit(&mut self, request: &HostRequest, payload: Payload<'_>) -> Result<Completion, OutOfRange>;
+    /// Carries out many requests; the loop runs inside the policy's monomorphised code. Returns how many were done.
+    ///
+    /// # Errors
+    /// At the first request beyond the device.
+    fn run(&mut self, requests: &[HostRequest]) -> Result<(), OutOfRange>;
+    /// Writes everything dirty back and lets all operations finish.
+    fn finish(&mut self);
+    /// Lets all operations finish without writing anything back.
+    fn drain(&mut self);
+    /// Brings the device into its state before the measurement, then forgets counts and times.
+    fn precondition(&mut self, fill: bool, overwrites: f64);
+    /// Forgets counts and times; contents and wear stay.
+    fn start_measuring(&mut self);
+    /// Counts so far.
+    fn ledger(&self) -> Ledger;
+    /// Times of the requests completed so far.
+    fn times(&self) -> &Times;
+    /// The array, for reports and checks.
+    fn flash(&self) -> &Flash;
+    /// The array, to arm a power cut or to count events from outside (golden files).
+    fn flash_mut(&mut self) -> &mut Flash;
+    /// The FTL, for reports and checks.
+    fn ftl(&self) -> &dyn Ftl;
+    /// The frames and the pages in them.
+    fn slots(&self) -> &Slots;
+    /// Changes the number of frames; a shrink evicts at once.
+    fn set_frames(&mut self, frames: Frames);
+    /// Attaches an observer; `None` detaches it.
+    fn set_probe(&mut self, probe: Option<Box<dyn Probe>>);
+    /// Power fails (at the armed flash operation, or now) and comes back: volatile RAM is lost, the FTL rebuilds.
+    fn cut_power(&mut self);
+    /// Arms a power cut: see [`Flash::arm_cut`].
+    fn arm_cut(&mut self, nth: u64, mode: CutMode);
+    /// The policy's state in the form of the golden files.
+    fn golden_state(&self) -> serde_json::Value;
+    /// Checks all invariants; panics on a violation. For tests.
+    fn check(&self);
+    /// Pages the host can address.
+    fn logical_pages(&self) -> u32;
+}
+
+/// The device. See the module text.
+pub struct Ssd<B: Buffer, F: Ftl = Box<dyn Ftl>> {
+    settings: Settings,
+    buffer: B,
+    ftl: F,
+    flash: Flash,
+    slots: Slots,
+    inflight: inflight::Inflight,
+    plan: Plan,
+    probe: Option<Box<dyn Probe>>,
+    times: FlashTimes,
+    requests: u64,
+    version: u64,
+    /// Resolves when every write-back so far is programmed: what a flush waits for.
+    written_back: Ticket,
+    /// Trims that the next flush journals.
+    trims: Vec<crate::flash::Tombstone>,
+    /// Scratch of write-backs.
+    batch: Vec<PageWrite>,
+    stage: Vec<u8>,
+    /// Logical block last seen by the group counters in the current request.
+    last_group: Lbn,
+    armed_nvram: Option<power::NvramPhotograph>,
+    /// Hint of the access that prefetches: prefetched pages inherit it.
+    prefetch_hint: Hint,
+}
+
+/// What one request gathers on its way.
+struct Flight<'a> {
+    payload: Payload<'a>,
+    /// Joins everything the request waits for.
+    done: Ticket,
+    /// RAM time of its pages, one after the other.
+    ram: Nanos,
+    hits: u32,
+}
+
+impl<B: Buffer> Ssd<B> {
+    /// Assembles a device; nothing is written yet.
+    pub fn new(parts: Parts, mut buffer: B) -> Self {
+        let Parts { flash, ftl, frames, settings, .. } = parts;
+        buffer.resize(frames);
+        Self {
+            slots: Slots::new(*flash.geometry(), settings.logical_pages, frames, flash.media()),
+            inflight: inflight::Inflight::new(settings.queue_depth, settings.arrival),
+            times: flash_times(&flash),
+            settings,
+            buffer,
+            ftl,
+            flash,
+            plan: Plan::default(),
+            probe: None,
+            requests: 0,
+            version: 0,
+            written_back: Ticket::at(Nanos::ZERO),
+            trims: Vec::new(),
+            batch: Vec::new(),
+            stage: Vec::new(),
+            last_group: Lbn::NONE,
+            armed_nvram: None,
+            prefetch_hint: Hint::default(),
+        }
+    }
+
+    /// Carries out one request: the data path.
+    ///
+    /// # Errors
+    /// When it lies beyond the device. Nothing happened then.
+    #[inline]
+    pub fn submit(&mut self, request: &HostRequest, payload: Payload<'_>) -> Result<Completion, OutOfRange> {
+        let geometry = *self.flash.geometry();
+        let page_sectors = u64::from(geometry.page_sectors());
+        let capacity_sectors = u64::from(self.settings.logical_pages) * page_sectors;
+        if request.lba.checked_add(u64::from(request.sectors)).is_none_or(|end| end > capacity_sectors) {
+            return Err(OutOfRange { lba: request.lba, sectors: request.sectors, capacity_sectors });
+        }
+        // 1. Time passes until the device admits the request.
+        let before = self.flash.now();
+        let arrival = self.inflight.admit(&mut self.flash.clock, request.at);
+        let now = self.flash.now();
+        self.count_buffer_times();
+        if now > before && self.flash.clock.in_flight() == 0 {
+            self.ftl.idle(&mut self.flash, now);
+        }
+        self.requests += 1;
+        if self.probe.is_some() || self.armed_nvram.is_some() {
+            self.observe(request, now);
+        }
+        // 2. The map may have grown or shrunk: share the RAM anew.
+        self.share_ram();
+        let mut flight = Flight { payload, done: Ticket::at(now), ram: Nanos::ZERO, hits: 0 };
+        let kind = match request.op {
+            HostOp::Read | HostOp::Write => {
+                let first = request.lba / page_sectors;
+                let end = (request.lba + u64::from(request.sectors)).div_ceil(page_sectors);
+                let mut access = Access {
+                    lpn: Lpn(first as u32),
+                    write: request.op == HostOp::Write,
+                    request: self.requests,
+                    request_pages: (end - first) as u32,
+                    hint: request.hint,
+                };
+                self.last_group = Lbn::NONE;
+                // 3. to 6. Each page: look up, hit or miss, make room, place (see access.rs).
+                for lpn in first as u32..end as u32 {
+                    access.lpn = Lpn(lpn);
+                    self.access_page(&access, request, &mut flight);
+                    access.hint.run_pages = access.hint.run_pages.saturating_sub(1).max(1);
+                }
+                self.count_request(request, &access, flight.hits);
+                if access.write { Kind::Write } else { Kind::Read }
+            }
+            HostOp::Trim => {
+                self.trim_pages(request, &mut flight);
+                Kind::Other
+            }
+            HostOp::Flush => {
+                self.flush_pages(&mut flight);
+                Kind::Other
+            }
+        };
+        // 7. The request completes when its last ticket resolves and its RAM accesses are over.
+        let done = self.flash.clock.delay(flight.done, now + flight.ram);
+        let finished = self.inflight.finish(&mut self.flash.clock, kind, arrival, now, done);
+        Ok(Completion { admitted: now, finished })
+    }
+
+    #[inline]
+    fn count_buffer_times(&mut self) {
+        let (read, write) = std::mem::take(&mut self.inflight.buffer_ns);
+        self.flash.ledger.buffer_read_ns += read;
+        self.flash.ledger.buffer_write_ns += write;
+    }
+
+    #[cold]
+    fn observe(&mut self, request: &HostRequest, now: Nanos) {
+        if let Some(probe) = &mut self.probe {
+            probe.on_request(request, now);
+        }
+        self.photograph_nvram();
+    }
+
+    #[inline]
+    fn count_request(&mut self, request: &HostRequest, access: &Access, hits: u32) {
+        let ledger = &mut self.flash.ledger;
+        let whole = u64::from(hits == access.request_pages);
+        let (pages, sectors) = (u64::from(access.request_pages), u64::from(request.sectors));
+        if access.write {
+            ledger.host_write_requests += 1;
+            ledger.host_page_writes += pages;
+            ledger.host_sector_writes += sectors;
+            ledger.request_write_hits += whole;
+        } else {
+            ledger.host_read_requests += 1;
+            ledger.host_page_reads += pages;
+            ledger.host_sector_reads += sectors;
+            ledger.request_read_hits += whole;
+        }
+    }
+
+    /// Unified RAM: what the map does not take holds data.
+    #[inline]
+    fn share_ram(&mut self) {
+        let Some(dram) = self.settings.shared_dram else { return };
+        let page_bytes = u64::from(self.flash.geometry().page_bytes);
+        // Evictions change the map, so the share may move once more; each round evicts, so it ends.
+        for _ in 0..=self.slots.frames().total() {
+            let data = dram.0.saturating_sub(self.ftl.map_bytes()) / page_bytes;
+            let frames = Frames { dram: data as u32, nvram: self.settings.nvram_frames };
+            if frames == self.slots.frames() {
+                return;
+            }
+            self.resize(frames);
+        }
+    }
+
+    fn resize(&mut self, frames: Frames) {
+        self.slots.set_frames(frames);
+        self.buffer.resize(frames);
+        let mut room = Ticket::at(self.flash.now());
+        for _ in 0..=self.slots.slot_count() {
+            if self.buffer.has_room(None, &self.slots) {
+                return;
+            }
+            let sense = Sense { now: self.flash.now(), ledger: &self.flash.ledger, times: self.times };
+            self.buffer.make_room(None, &self.slots, &sense, &mut self.plan);
+            room = self.carry_out_plan(room);
+        }
+        panic!("the policy does not shrink to {frames:?}");
+    }
+
+    /// Times of a page's RAM access.
+    #[inline]
+    fn ram_time(&self, nvram: bool, write: bool) -> Nanos {
+        let times = &self.settings.ram_times;
+        match (nvram, write) {
+            (false, false) => times.dram_read,
+            (false, true) => times.dram_write,
+            (true, false) => times.nvram_read,
+            (true, true) => times.nvram_write,
+        }
+    }
+}
+
+impl<B: Buffer> Device for Ssd<B> {
+    fn submit(&mut self, request: &HostRequest, payload: Payload<'_>) -> Result<Completion, OutOfRange> {
+        Ssd::submit(self, request, payload)
+    }
+    fn run(&mut self, requests: &[HostRequest]) -> Result<(), OutOfRange> {
+        for request in requests {
+            Ssd::submit(self, request, Payload::None)?;
+        }
+        Ok(())
+    }
+    fn finish(&mut self) {
+        let mut flight =
+            Flight { payload: Payload::None, done: Ticket::at(self.flash.now()), ram: Nanos::ZERO, hits: 0 };
+        self.flush_pages(&mut flight);
+        self.flash.ledger.host_flush_requests -= 1;
+        self.drain();
+    }
+    fn drain(&mut self) {
+        self.inflight.drain(&mut self.flash.clock);
+        self.count_buffer_times();
+    }
+    fn precondition(&mut self, fill: bool, overwrites: f64) {
+        self.fill_device(fill, overwrites);
+    }
+    fn start_measuring(&mut self) {
+        Device::drain(self);
+        self.flash.start_measuring();
+        self.inflight.times = Times::default();
+    }
+    fn ledger(&self) -> Ledger {
+        self.flash.ledger
+    }
+    fn times(&self) -> &Times {
+        &self.inflight.times
+    }
+    fn flash(&self) -> &Flash {
+        &self.flash
+    }
+    fn flash_mut(&mut self) -> &mut Flash {
+        &mut self.flash
+    }
+    fn ftl(&self) -> &dyn Ftl {
+        &*self.ftl
+    }
+    fn slots(&self) -> &Slots {
+        &self.slots
+    }
+    fn set_frames(&mut self, frames: Frames) {
+        self.resize(frames);
+    }
+    fn set_probe(&mut self, probe: Option<Box<dyn Probe>>) {
+        self.probe = probe;
+    }
+    fn cut_power(&mut self) {
+        self.power_cycle();
+    }
+    fn arm_cut(&mut self, nth: u64, mode: CutMode) {
+        self.flash.arm_cut(nth, mode);
+        self.armed_nvram = Some(power::NvramPhotograph::default());
+    }
+    fn golden_state(&self) -> serde_json::Value {
+        self.buffer.golden_state(&self.slots)
+    }
+    fn check(&self) {
+        self.ftl.check(&self.flash);
+        self.flash.check();
+    }
+    fn logical_pages(&self) -> u32 {
+        self.settings.logical_pages
+    }
+}

@@ -1,0 +1,285 @@
+//! Carrying out a policy's plan, and the host's flush and trim.
+
+use super::{EvictWait, Flight, Ssd};
+use crate::buffer::{Access, Action, Buffer, Grain, Medium, Plan};
+use crate::flash::{Media, Release, Ticket, Tombstone};
+use crate::ftl::{Batch, Ftl, PageWrite};
+use crate::ledger::Cause;
+use crate::probe::Command;
+use crate::types::{HostRequest, Lbn, Lpn, Slot};
+
+impl<B: Buffer> Ssd<B> {
+    /// Carries out the plan in its order and empties it. Returns when the frames it freed may be used, joined with
+    /// `room`.
+    pub(super) fn carry_out_plan(&mut self, room: Ticket) -> Ticket {
+        // The lists are taken out and put back empty, so that their memory is used again.
+        let Plan { mut actions, mut slots } = std::mem::take(&mut self.plan);
+        let mut room = room;
+        let mut ahead: Vec<Lpn> = Vec::new();
+        for action in &actions {
+            match *action {
+                Action::WriteBack { start, len, pad } => {
+                    let pages = &slots[start as usize..(start + len) as usize];
+                    let done = self.write_back(pages, pad);
+                    room = self.flash.clock.join(room, done);
+                    for slot in pages {
+                        self.slots.release(*slot);
+                    }
+                }
+                Action::Drop(slot) => {
+                    assert!(!self.slots.is_dirty(slot), "the policy drops dirty page {}", self.slots.lpn(slot).0);
+                    self.flash.ledger.buffer_drops += 1;
+                    if let Some(probe) = &mut self.probe {
+                        probe.on_drop(self.slots.lpn(slot));
+                    }
+                    self.slots.release(slot);
+                }
+                Action::Move(slot, medium) => {
+                    self.slots.set_medium(slot, medium);
+                    let ledger = &mut self.flash.ledger;
+                    match medium {
+                        Medium::Nvram => (ledger.dram_reads += 1, ledger.nvram_writes += 1),
+                        Medium::Dram => (ledger.nvram_reads += 1, ledger.dram_writes += 1),
+                    };
+                }
+                Action::Prefetch(lpn) => ahead.push(lpn),
+            }
+        }
+        if !ahead.is_empty() {
+            self.prefetch(&ahead);
+        }
+        actions.clear();
+        slots.clear();
+        self.plan = Plan { actions, slots };
+        room
+    }
+
+    /// Writes dirty pages of the buffer as one command; with `pad` the rest of their logical block too.
+    pub(super) fn write_back(&mut self, pages: &[Slot], pad: bool) -> Ticket {
+        let mut after = Ticket::at(self.flash.now());
+        self.batch.clear();
+        for slot in pages {
+            assert!(self.slots.is_dirty(*slot), "write-back of clean page {}", self.slots.lpn(*slot).0);
+            if !self.slots.is_complete(*slot) {
+                let ticket = self.complete_page(*slot);
+                after = self.flash.clock.join(after, ticket);
+            }
+            if let Some(ticket) = self.slots.filling(*slot) {
+                after = self.flash.clock.join(after, ticket);
+            }
+            let lpn = self.slots.lpn(*slot);
+            self.batch.push(PageWrite { lpn, cause: Cause::Host, version: self.slots.version(*slot) });
+        }
+        self.batch.sort_unstable_by_key(|page| page.lpn);
+        let lbn = self.flash.geometry().lbn(self.batch[0].lpn);
+        let one_block = self.flash.geometry().lbn(self.batch[self.batch.len() - 1].lpn) == lbn;
+        let block_pages = self.block_pages(lbn);
+        let mut whole = one_block && self.batch.len() as u32 == block_pages;
+        if pad && !whole {
+            assert!(one_block, "a padded write-back spans two logical blocks");
+            if !self.ftl.completes_blocks() {
+                after = self.pad_batch(lbn, block_pages, after);
+            }
+            whole = true;
+        }
+        self.tell_write();
+        self.stage_batch();
+        let issued = self.flash.now();
+        self.flash.release = match self.settings.evict_wait {
+            EvictWait::Program => Release::Done,
+            EvictWait::Transfer => Release::Transfer,
+        };
+        let batch = Batch { pages: &self.batch, bytes: &self.stage };
+        let done = if whole {
+            self.ftl.write_block(&mut self.flash, lbn, batch, after)
+        } else {
+            self.ftl.write(&mut self.flash, batch, after)
+        };
+        self.flash.release = Release::Done;
+        let ledger = &mut self.flash.ledger;
+        ledger.write_back_commands += 1;
+        ledger.write_back_pages += pages.len() as u64;
+        ledger.padded_pages += (self.batch.len() - pages.len()) as u64;
+        ledger.buffer_write_pages += self.batch.len() as u64;
+        self.inflight.time_buffer_write(&mut self.flash.clock, issued, done);
+        self.written_back = self.flash.clock.join(self.written_back, done);
+        done
+    }
+
+    /// Pages of a logical block; the last one of the device may be short.
+    fn block_pages(&self, lbn: Lbn) -> u32 {
+        let pages = self.flash.geometry().pages_per_block;
+        pages.min(self.settings.logical_pages - lbn.0 * pages)
+    }
+
+    /// Completes the batch to the whole logical block: copies in RAM first, then flash; pages that were never written
+    /// stay out.
+    fn pad_batch(&mut self, lbn: Lbn, block_pages: u32, after: Ticket) -> Ticket {
+        let mut after = after;
+        let dirty = self.batch.len();
+        let mut fetched: Vec<Lpn> = Vec::new();
+        for offset in 0..block_pages {
+            let lpn = self.flash.geometry().lpn(lbn, offset);
+            if self.batch[..dirty].binary_search_by_key(&lpn, |page| page.lpn).is_ok() {
+                continue;
+            }
+            let slot = self.slots.find(lpn);
+            if slot.is_some() && self.slots.is_complete(slot) {
+                if let Some(ticket) = self.slots.filling(slot) {
+                    after = self.flash.clock.join(after, ticket);
+                }
+                self.batch.push(PageWrite { lpn, cause: Cause::Pad, version: self.slots.version(slot) });
+                continue;
+            }
+            fetched.push(lpn);
+            let found = self.read_page(lpn, Cause::Pad, Ticket::at(self.flash.now()));
+            after = self.flash.clock.join(after, found.ticket);
+            if found.ppn.is_some() {
+                let version = self.flash.oob(found.ppn).version;
+                self.batch.push(PageWrite { lpn, cause: Cause::Pad, version });
+            }
+        }
+        if let (Some(probe), false) = (&mut self.probe, fetched.is_empty()) {
+            probe.on_command(Command::Read { why: Cause::Pad, lpns: &fetched });
+        }
+        self.batch.sort_unstable_by_key(|page| page.lpn);
+        after
+    }
+
+    fn tell_write(&mut self) {
+        if let Some(probe) = &mut self.probe {
+            let lpns: Vec<Lpn> = self.batch.iter().map(|page| page.lpn).collect();
+            let padded: Vec<Lpn> = self.batch.iter().filter(|p| p.cause == Cause::Pad).map(|p| p.lpn).collect();
+            probe.on_command(Command::Write { lpns: &lpns, padded: &padded });
+        }
+    }
+
+    /// Collects the bytes of the batch: frames first, then flash.
+    fn stage_batch(&mut self) {
+        self.stage.clear();
+        if self.flash.media() == Media::None {
+            return;
+        }
+        for page in &self.batch {
+            let slot = self.slots.find(page.lpn);
+            if slot.is_some() {
+                self.stage.extend_from_slice(self.slots.bytes(slot));
+            } else {
+                let ppn = self.ftl.locate(&self.flash, page.lpn);
+                self.stage.extend_from_slice(self.flash.bytes(ppn));
+            }
+        }
+    }
+
+    /// Reads pages into frames ahead of the host. The policy has made room.
+    fn prefetch(&mut self, lpns: &[Lpn]) {
+        if let Some(probe) = &mut self.probe {
+            probe.on_command(Command::Read { why: Cause::Prefetch, lpns });
+        }
+        for lpn in lpns {
+            assert!(self.slots.find(*lpn).is_none(), "prefetch of resident page {}", lpn.0);
+            assert!(self.slots.has_room(), "prefetch without room");
+            let now = Ticket::at(self.flash.now());
+            let found = self.read_page(*lpn, Cause::Prefetch, now);
+            let slot = self.slots.insert(*lpn, Medium::Dram);
+            self.fill_slot(slot, found);
+            self.flash.ledger.prefetched_pages += 1;
+            let access =
+                Access { lpn: *lpn, write: false, request: self.requests, request_pages: 1, hint: self.prefetch_hint };
+            self.buffer.on_insert(slot, &access, &self.slots);
+        }
+    }
+
+    /// Host flush: everything volatile and dirty goes to flash, and all earlier write-backs finish.
+    pub(super) fn flush_pages(&mut self, flight: &mut Flight<'_>) {
+        self.flash.ledger.host_flush_requests += 1;
+        let mut dirty: Vec<Slot> = self
+            .slots
+            .iter()
+            .filter(|slot| self.slots.is_dirty(*slot) && self.slots.medium(*slot) == Medium::Dram)
+            .collect();
+        dirty.sort_unstable_by_key(|slot| self.slots.lpn(*slot));
+        let mut rest = &dirty[..];
+        while let Some(first) = rest.first() {
+            let unit = match self.buffer.grain() {
+                Grain::Page => 1,
+                Grain::Block => {
+                    let lbn = self.slots.lbn(*first);
+                    rest.iter().take_while(|slot| self.slots.lbn(**slot) == lbn).count()
+                }
+            };
+            self.write_back(&rest[..unit], false);
+            for slot in &rest[..unit] {
+                self.slots.set_clean(*slot);
+                if !self.buffer.on_clean(*slot, &self.slots) {
+                    self.slots.release(*slot);
+                }
+            }
+            rest = &rest[unit..];
+        }
+        self.flash.journal(&self.trims);
+        self.trims.clear();
+        flight.done = self.flash.clock.join(flight.done, self.written_back);
+    }
+
+    /// Host trim: whole pages only; a page that is covered in part keeps its contents.
+    pub(super) fn trim_pages(&mut self, request: &HostRequest, flight: &mut Flight<'_>) {
+        let page_sectors = u64::from(self.flash.geometry().page_sectors());
+        let first = request.lba.div_ceil(page_sectors);
+        let end = (request.lba + u64::from(request.sectors)) / page_sectors;
+        self.flash.ledger.host_trim_requests += 1;
+        let now = Ticket::at(self.flash.now());
+        for lpn in first..end.max(first) {
+            let lpn = Lpn(lpn as u32);
+            let slot = self.slots.find(lpn);
+            if slot.is_some() {
+                self.buffer.on_remove(slot, &self.slots);
+                self.slots.release(slot);
+            }
+            let ticket = self.ftl.trim(&mut self.flash, lpn, now);
+            flight.done = self.flash.clock.join(flight.done, ticket);
+            self.flash.ledger.host_page_trims += 1;
+            if self.flash.media() == Media::Memory {
+                self.version += 1;
+                self.trims.push(Tombstone { lpn, version: self.version });
+            }
+        }
+    }
+
+    /// Preconditioning: every page once, ascending, then `overwrites * logical_pages` uniform random page writes.
+    pub(super) fn fill_device(&mut self, fill: bool, overwrites: f64) {
+        use rand::Rng as _;
+        let geometry = *self.flash.geometry();
+        let zeros = vec![0; if self.flash.media() == Media::Memory { geometry.page_bytes as usize } else { 0 }];
+        if fill {
+            for lbn in 0..self.settings.logical_pages.div_ceil(geometry.pages_per_block) {
+                let lbn = Lbn(lbn);
+                self.batch.clear();
+                self.stage.clear();
+                for offset in 0..self.block_pages(lbn) {
+                    self.version += 1;
+                    let lpn = geometry.lpn(lbn, offset);
+                    self.batch.push(PageWrite { lpn, cause: Cause::Host, version: self.version });
+                    self.stage.extend_from_slice(&zeros);
+                }
+                self.ftl.fill(&mut self.flash, lbn, Batch { pages: &self.batch, bytes: &self.stage });
+                self.flash.clock.drain();
+            }
+            self.ftl.filled(&mut self.flash);
+        }
+        let mut rng = rand_pcg::Pcg64Mcg::new(u128::from(self.settings.seed) << 1 | 1);
+        let pages = u128::from(self.settings.logical_pages);
+        for _ in 0..(overwrites * f64::from(self.settings.logical_pages)) as u64 {
+            self.version += 1;
+            let lpn = Lpn((u128::from(rng.next_u64()) * pages >> 64) as u32);
+            let page = PageWrite { lpn, cause: Cause::Host, version: self.version };
+            let now = Ticket::at(self.flash.now());
+            self.ftl.write(&mut self.flash, Batch { pages: &[page], bytes: &zeros }, now);
+            if self.flash.clock.in_flight() > 1 << 12 {
+                self.flash.clock.drain();
+            }
+        }
+        self.written_back = Ticket::at(self.flash.now());
+        crate::ssd::Device::start_measuring(self);
+    }
+}

@@ -1,0 +1,83 @@
+//! Power failure of a whole device.
+//!
+//! A cut is armed at a flash operation. The flash photographs its cells at that operation and the doomed run goes on;
+//! [`Ssd::power_cycle`] then throws it away. What lies in NVRAM survives as it was when the interrupted request began:
+//! every acknowledged write is in it, and a frame is given away only after its page is programmed.
+
+use super::Ssd;
+use crate::buffer::{Buffer, Medium};
+use crate::flash::Ticket;
+use crate::ftl::{Batch, Ftl, PageWrite};
+use crate::ledger::Cause;
+use crate::types::{Nanos, Slot};
+
+/// Dirty NVRAM pages, ascending.
+#[derive(Clone, Debug, Default)]
+pub(super) struct NvramPhotograph {
+    pages: Vec<NvramPage>,
+}
+
+#[derive(Clone, Debug)]
+struct NvramPage {
+    write: PageWrite,
+    bytes: Vec<u8>,
+    /// Sectors of `bytes` that hold data; the others are on flash.
+    missing: u64,
+}
+
+impl<B: Buffer> Ssd<B> {
+    /// Renews the photograph of the NVRAM before a request while a cut is armed and not reached.
+    pub(super) fn photograph_nvram(&mut self) {
+        if self.armed_nvram.is_some() && !self.flash.is_cut() {
+            self.armed_nvram = Some(self.nvram_now());
+        }
+    }
+
+    fn nvram_now(&self) -> NvramPhotograph {
+        let dirty =
+            self.slots.iter().filter(|slot| self.slots.medium(*slot) == Medium::Nvram && self.slots.is_dirty(*slot));
+        let page = |slot: Slot| NvramPage {
+            write: PageWrite { lpn: self.slots.lpn(slot), cause: Cause::Recover, version: self.slots.version(slot) },
+            bytes: self.slots.bytes(slot).to_vec(),
+            missing: if self.slots.is_complete(slot) { 0 } else { self.slots.missing_sectors(slot) },
+        };
+        let mut pages: Vec<_> = dirty.map(page).collect();
+        pages.sort_by_key(|page| page.write.lpn);
+        NvramPhotograph { pages }
+    }
+
+    /// Power fails and comes back.
+    pub(super) fn power_cycle(&mut self) {
+        let nvram = match self.armed_nvram.take() {
+            Some(photograph) if self.flash.is_cut() => photograph,
+            _ => self.nvram_now(),
+        };
+        let resident: Vec<Slot> = self.slots.iter().collect();
+        for slot in resident {
+            self.buffer.on_remove(slot, &self.slots);
+            self.slots.release(slot);
+        }
+        self.trims.clear();
+        self.flash.restore();
+        self.inflight.drain(&mut self.flash.clock);
+        self.ftl.rebuild(&mut self.flash);
+        self.written_back = Ticket::at(Nanos::ZERO);
+        for NvramPage { write, mut bytes, missing } in nvram.pages {
+            let known = self.ftl.locate(&self.flash, write.lpn);
+            if known.is_some() && self.flash.oob(known).version >= write.version {
+                continue;
+            }
+            for (sector, to) in bytes.chunks_exact_mut(512).enumerate() {
+                if missing >> sector & 1 == 0 {
+                    continue;
+                }
+                match known.is_some() {
+                    true => to.copy_from_slice(&self.flash.bytes(known)[sector * 512..][..512]),
+                    false => to.fill(0),
+                }
+            }
+            let now = Ticket::at(self.flash.now());
+            self.ftl.write(&mut self.flash, Batch { pages: &[write], bytes: &bytes }, now);
+        }
+    }
+}
