@@ -1,0 +1,99 @@
+//! The pending events of the parallel model, without a heap.
+//!
+//! All events of one kind lie the same time ahead when they are made (`t_R`, `t_PROG`, a transfer, ...), and time never
+//! goes back: so each kind is a first-in first-out ring, and the next event of all is the earliest of seven heads,
+//! however many dies there are.
+
+/// Kinds of events. The first three are the end of a cell operation on a die, in the order of
+/// [`crate::ledger::Op`], the next three the end of the use of a channel.
+pub(super) const READ: usize = 0;
+pub(super) const PROGRAM: usize = 1;
+pub(super) const ERASE: usize = 2;
+/// End of a command phase.
+pub(super) const COMMAND: usize = 3;
+/// End of the transfer of a page that was read.
+pub(super) const TRANSFER: usize = 4;
+/// End of the command and transfer of a page to program.
+pub(super) const LOAD: usize = 5;
+/// Number of rings.
+const RINGS: usize = 6;
+/// Head of the timers, which are kept elsewhere because they have no order.
+pub(super) const TIMER: usize = 6;
+
+/// Time of an event that never happens.
+pub(super) const NEVER: u64 = u64::MAX;
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    time: u64,
+    who: u32,
+}
+
+/// The rings. `who` is a die or a channel.
+#[derive(Clone, Debug)]
+pub(super) struct Lanes {
+    /// Time of the first event of each kind; the last place is never used and makes the number a power of two.
+    first: [u64; 8],
+    head: [u32; RINGS],
+    tail: [u32; RINGS],
+    mask: u32,
+    /// Entry after the last one of each ring: [`NEVER`].
+    ring: [Box<[Entry]>; RINGS],
+}
+
+impl Lanes {
+    /// Rings for at most `each` events of a kind at a time.
+    pub(super) fn new(each: u32) -> Self {
+        let places = (each + 1).next_power_of_two();
+        let ring = vec![Entry { time: NEVER, who: 0 }; places as usize].into_boxed_slice();
+        Self {
+            first: [NEVER; 8],
+            head: [0; RINGS],
+            tail: [0; RINGS],
+            mask: places - 1,
+            ring: std::array::from_fn(|_| ring.clone()),
+        }
+    }
+
+    /// Time and kind of the next event.
+    #[inline]
+    pub(super) fn first(&self) -> (u64, usize) {
+        // A tournament, so that the comparisons do not wait for one another.
+        let f = &self.first;
+        let best = |a: usize, b: usize| if f[b] < f[a] { b } else { a };
+        let later = |a: usize, b: usize| if f[b] < f[a] { b } else { a };
+        let lane = later(later(best(0, 1), best(2, 3)), later(best(4, 5), 6));
+        (f[lane], lane)
+    }
+
+    /// Adds an event, which must not precede those of its kind.
+    #[inline]
+    pub(super) fn push(&mut self, lane: usize, time: u64, who: u32) {
+        let ring = &mut self.ring[lane];
+        let tail = self.tail[lane];
+        ring[(tail & self.mask) as usize] = Entry { time, who };
+        let after = tail.wrapping_add(1);
+        ring[(after & self.mask) as usize].time = NEVER;
+        self.tail[lane] = after;
+        debug_assert!(after.wrapping_sub(self.head[lane]) <= self.mask, "more events than resources");
+        self.first[lane] = self.first[lane].min(time);
+    }
+
+    /// Removes the first event of a kind.
+    #[inline]
+    pub(super) fn pop(&mut self, lane: usize) -> u32 {
+        let ring = &self.ring[lane];
+        let head = self.head[lane];
+        let who = ring[(head & self.mask) as usize].who;
+        let next = head.wrapping_add(1);
+        self.head[lane] = next;
+        self.first[lane] = ring[(next & self.mask) as usize].time;
+        who
+    }
+
+    /// Sets the time of the next timer.
+    #[inline]
+    pub(super) fn set_timer(&mut self, time: u64) {
+        self.first[TIMER] = time;
+    }
+}
