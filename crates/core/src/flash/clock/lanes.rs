@@ -23,21 +23,27 @@ pub(super) const TIMER: usize = 6;
 /// Time of an event that never happens.
 pub(super) const NEVER: u64 = u64::MAX;
 
+/// An event is `time << LANE_BITS | lane`, so that the least number is the next event and says of which kind it is.
+pub(super) const LANE_BITS: u32 = 3;
+const LANE_MASK: u64 = (1 << LANE_BITS) - 1;
+
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    time: u64,
+    event: u64,
     who: u32,
 }
 
 /// The rings. `who` is a die or a channel.
 #[derive(Clone, Debug)]
 pub(super) struct Lanes {
-    /// Time of the first event of each kind; the last place is never used and makes the number a power of two.
+    /// The least of `first`.
+    next: u64,
+    /// First event of each kind; the last place is never used.
     first: [u64; 8],
     head: [u32; RINGS],
     tail: [u32; RINGS],
     mask: u32,
-    /// Entry after the last one of each ring: [`NEVER`].
+    /// The place after the last event of each ring holds [`NEVER`].
     ring: [Box<[Entry]>; RINGS],
 }
 
@@ -45,8 +51,9 @@ impl Lanes {
     /// Rings for at most `each` events of a kind at a time.
     pub(super) fn new(each: u32) -> Self {
         let places = (each + 1).next_power_of_two();
-        let ring = vec![Entry { time: NEVER, who: 0 }; places as usize].into_boxed_slice();
+        let ring = vec![Entry { event: NEVER, who: 0 }; places as usize].into_boxed_slice();
         Self {
+            next: NEVER,
             first: [NEVER; 8],
             head: [0; RINGS],
             tail: [0; RINGS],
@@ -55,28 +62,25 @@ impl Lanes {
         }
     }
 
-    /// Time and kind of the next event.
+    /// The next event ([`NEVER`] if there is none): [`time_of`] and [`lane_of`] take it apart.
     #[inline]
-    pub(super) fn first(&self) -> (u64, usize) {
-        // A tournament, so that the comparisons do not wait for one another.
-        let f = &self.first;
-        let best = |a: usize, b: usize| if f[b] < f[a] { b } else { a };
-        let later = |a: usize, b: usize| if f[b] < f[a] { b } else { a };
-        let lane = later(later(best(0, 1), best(2, 3)), later(best(4, 5), 6));
-        (f[lane], lane)
+    pub(super) fn next(&self) -> u64 {
+        self.next
     }
 
     /// Adds an event, which must not precede those of its kind.
     #[inline]
     pub(super) fn push(&mut self, lane: usize, time: u64, who: u32) {
+        let event = time << LANE_BITS | lane as u64;
         let ring = &mut self.ring[lane];
         let tail = self.tail[lane];
-        ring[(tail & self.mask) as usize] = Entry { time, who };
+        ring[(tail & self.mask) as usize] = Entry { event, who };
         let after = tail.wrapping_add(1);
-        ring[(after & self.mask) as usize].time = NEVER;
+        ring[(after & self.mask) as usize].event = NEVER;
         self.tail[lane] = after;
         debug_assert!(after.wrapping_sub(self.head[lane]) <= self.mask, "more events than resources");
-        self.first[lane] = self.first[lane].min(time);
+        self.first[lane] = self.first[lane].min(event);
+        self.next = self.next.min(event);
     }
 
     /// Removes the first event of a kind.
@@ -87,13 +91,34 @@ impl Lanes {
         let who = ring[(head & self.mask) as usize].who;
         let next = head.wrapping_add(1);
         self.head[lane] = next;
-        self.first[lane] = ring[(next & self.mask) as usize].time;
+        self.first[lane] = ring[(next & self.mask) as usize].event;
+        self.refresh();
         who
     }
 
-    /// Sets the time of the next timer.
+    /// Sets the time of the next timer, or [`NEVER`].
     #[inline]
     pub(super) fn set_timer(&mut self, time: u64) {
-        self.first[TIMER] = time;
+        self.first[TIMER] = if time == NEVER { NEVER } else { time << LANE_BITS | TIMER as u64 };
+        self.refresh();
     }
+
+    /// A tournament, so that the comparisons do not wait for one another.
+    #[inline]
+    fn refresh(&mut self) {
+        let f = &self.first;
+        self.next = (f[0].min(f[1]).min(f[2].min(f[3]))).min(f[4].min(f[5]).min(f[6]));
+    }
+}
+
+/// Time of an event that is not [`NEVER`].
+#[inline]
+pub(super) const fn time_of(event: u64) -> u64 {
+    event >> LANE_BITS
+}
+
+/// Kind of an event.
+#[inline]
+pub(super) const fn lane_of(event: u64) -> usize {
+    (event & LANE_MASK) as usize
 }

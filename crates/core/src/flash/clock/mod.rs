@@ -47,6 +47,12 @@ use crate::types::Nanos;
 /// generation of the node) and the index of a node.
 const PENDING: u64 = 1 << 63;
 
+/// First time that is too late, 2^60 ns (36 years): some bits are needed for the kind of an event.
+const END_OF_TIME: u64 = 1 << 60;
+
+/// Most dies on one channel, a power of two.
+const DIES_PER_CHANNEL: usize = 64;
+
 /// Promise of a time: the end of a flash operation, a combination of such ends, or a time that is already known.
 ///
 /// Tickets never expire: one that resolved long ago means 'at or before now'.
@@ -54,10 +60,10 @@ const PENDING: u64 = 1 << 63;
 pub struct Ticket(u64);
 
 impl Ticket {
-    /// A ticket that is already resolved: time `at` (below 2^63 ns).
+    /// A ticket that is already resolved: time `at` (below 2^60 ns, 36 years).
     #[inline]
     pub const fn at(at: Nanos) -> Self {
-        assert!(at.0 < PENDING, "times end at 2^63 ns");
+        assert!(at.0 < END_OF_TIME, "times end at 2^60 ns");
         Self(at.0)
     }
 
@@ -237,7 +243,7 @@ impl Clock {
     /// Processes every instant up to `to`, which then is the current time (time never goes back).
     #[inline]
     pub fn advance(&mut self, to: Nanos) {
-        assert!(to.0 < PENDING, "times end at 2^63 ns");
+        assert!(to.0 < END_OF_TIME, "times end at 2^60 ns");
         either!(&mut self.0, m => m.advance(to.0));
     }
 

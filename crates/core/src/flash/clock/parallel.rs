@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::lanes::{self, Lanes, NEVER};
-use super::{ClockTimes, Finished, PENDING, Release, Resolved, Ticket};
+use super::{ClockTimes, DIES_PER_CHANNEL, END_OF_TIME, Finished, PENDING, Release, Resolved, Ticket};
 use crate::ledger::{OPS, Op};
 
 /// No node, no die.
@@ -24,26 +24,22 @@ const STEP: u64 = 1 << INDEX_BITS;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 enum Kind {
-    Read,
-    Program,
-    Erase,
-    /// A program whose ticket resolves at the end of its transfer.
-    ProgramLoaded,
+    Read = 0,
+    Program = 1,
+    Erase = 2,
     /// Resolves with the ticket it waits for and the one in `data`.
-    Join,
+    Join = 3,
+    /// A program whose ticket resolves at the end of its transfer. (The two low bits are those of a program.)
+    ProgramLoaded = 5,
     /// Reports the token in `data`.
-    Watch,
+    Watch = 7,
 }
 
 impl Kind {
     /// Row in the tables by operation, and at the same time the lane of its cell phase.
     #[inline]
     const fn op(self) -> usize {
-        match self {
-            Self::Read => Op::Read as usize,
-            Self::Erase => Op::Erase as usize,
-            _ => Op::Program as usize,
-        }
+        self as usize & 3
     }
 }
 
@@ -61,6 +57,8 @@ struct Node {
     kind: Kind,
     /// Queued or executing on its die.
     arrived: bool,
+    /// An operation that reports the token in `data` when its ticket resolves.
+    watched: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -88,7 +86,7 @@ struct Channel {
     /// Ring of the dies that wait for it, first come first.
     head: u32,
     tail: u32,
-    waiting: Box<[u32]>,
+    waiting: [u32; DIES_PER_CHANNEL],
 }
 
 /// The parallel model. See the module text of [`super`].
@@ -124,7 +122,6 @@ impl Parallel {
     pub(super) fn new(times: ClockTimes, channels: u32, dies: u32) -> Self {
         let [read, program, erase] = times.cell_ns();
         let (command, transfer) = (times.command.0, times.page_transfer.0);
-        let places = (dies / channels).next_power_of_two() as usize;
         let die = |d| Die {
             ticket: 0,
             requested: NEVER,
@@ -136,7 +133,7 @@ impl Parallel {
             kind: Kind::Read,
             bus: 0,
         };
-        let channel = Channel { die: NONE, head: 0, tail: 0, waiting: vec![0; places].into_boxed_slice() };
+        let channel = Channel { die: NONE, head: 0, tail: 0, waiting: [NONE; DIES_PER_CHANNEL] };
         Self {
             now: 0,
             lanes: Lanes::new(dies),
@@ -216,6 +213,12 @@ impl Parallel {
 
     pub(super) fn watch(&mut self, t: Ticket, token: u64) {
         if self.is_pending(t) {
+            let watched = &mut self.nodes[(t.0 & INDEX_MASK) as usize];
+            if !watched.watched && watched.kind != Kind::Join {
+                watched.watched = true;
+                watched.data = token;
+                return;
+            }
             let node = self.allocate(Kind::Watch, NONE, token);
             self.wait_for(t.0, node);
         } else if t.is_time() && t.0 > self.now {
@@ -228,8 +231,8 @@ impl Parallel {
 
     #[inline]
     pub(super) fn next_event(&self) -> Option<u64> {
-        let (time, _) = self.lanes.first();
-        (time != NEVER).then_some(time)
+        let event = self.lanes.next();
+        (event != NEVER).then_some(lanes::time_of(event))
     }
 
     #[inline]
@@ -246,7 +249,7 @@ impl Parallel {
     }
 
     pub(super) fn drain(&mut self) {
-        self.run(NEVER - 1);
+        self.run(END_OF_TIME);
         assert!(self.in_flight == 0, "{} operations wait for something that never happens", self.in_flight);
     }
 
@@ -278,7 +281,7 @@ impl Parallel {
         self.sequence = self.sequence.checked_add(STEP).expect("2^40 tickets are enough for one run");
         let node = &mut self.nodes[index as usize];
         self.free = node.next;
-        *node = Node { ticket, data, next: NONE, waiters: NONE, die, kind, arrived: false };
+        *node = Node { ticket, data, next: NONE, waiters: NONE, die, kind, arrived: false, watched: false };
         index
     }
 
@@ -287,7 +290,7 @@ impl Parallel {
         let old = self.nodes.len();
         let new = (old * 2).max(64).min(1 << INDEX_BITS);
         assert!(new > old, "more than 2^{INDEX_BITS} operations are in flight");
-        let empty = Node { ticket: 0, data: 0, next: NONE, waiters: NONE, die: NONE, kind: Kind::Read, arrived: false };
+        let empty = Node { ticket: 0, data: 0, next: NONE, waiters: NONE, die: NONE, kind: Kind::Read, arrived: false, watched: false };
         self.nodes.resize(new, empty);
         for index in (old..new).rev() {
             self.nodes[index].next = std::mem::replace(&mut self.free, index as u32);
@@ -329,7 +332,11 @@ impl Parallel {
     /// The ticket of a node resolves now.
     #[inline]
     fn resolve(&mut self, index: u32) {
+        let Node { watched, data, .. } = self.nodes[index as usize];
         let waiters = self.release(index);
+        if watched {
+            self.resolved.push(self.now, data);
+        }
         if waiters != NONE {
             self.wake(waiters);
         }
@@ -376,7 +383,8 @@ impl Parallel {
     /// Processes every instant up to `to`.
     fn run(&mut self, to: u64) {
         loop {
-            let (time, lane) = self.lanes.first();
+            let event = self.lanes.next();
+            let time = lanes::time_of(event);
             if time > self.now {
                 // This instant has no completions left. What follows can bring new ones if a phase takes no time.
                 if !self.arrivals.is_empty() {
@@ -392,6 +400,7 @@ impl Parallel {
                 }
                 self.now = time;
             }
+            let lane = lanes::lane_of(event);
             match lane {
                 lanes::READ => {
                     let die = self.lanes.pop(lane);
@@ -535,20 +544,19 @@ impl Parallel {
         d.bus = lane as u8;
         let (ticket, channel) = (d.ticket, d.channel);
         let c = &mut self.channels[channel as usize];
-        let mask = c.waiting.len() as u32 - 1;
         let mut place = c.tail;
         c.tail = c.tail.wrapping_add(1);
         // Requests come in the order of time; those of one instant are put in issue order.
         while place != c.head {
-            let before = c.waiting[(place.wrapping_sub(1) & mask) as usize];
+            let before = c.waiting[place.wrapping_sub(1) as usize % DIES_PER_CHANNEL];
             let b = &self.dies[before as usize];
             if b.requested != self.now || b.ticket < ticket {
                 break;
             }
-            c.waiting[(place & mask) as usize] = before;
+            c.waiting[place as usize % DIES_PER_CHANNEL] = before;
             place = place.wrapping_sub(1);
         }
-        c.waiting[(place & mask) as usize] = die;
+        c.waiting[place as usize % DIES_PER_CHANNEL] = die;
         if c.die == NONE {
             self.ungranted.push(channel);
         }
@@ -567,8 +575,7 @@ impl Parallel {
         if c.die != NONE || c.head == c.tail {
             return;
         }
-        let mask = c.waiting.len() as u32 - 1;
-        let die = c.waiting[(c.head & mask) as usize];
+        let die = c.waiting[c.head as usize % DIES_PER_CHANNEL];
         c.head = c.head.wrapping_add(1);
         c.die = die;
         let d = &mut self.dies[die as usize];
