@@ -43,23 +43,29 @@ pub(super) struct Lanes {
     head: [u32; RINGS],
     tail: [u32; RINGS],
     mask: u32,
-    /// The place after the last event of each ring holds [`NEVER`].
-    ring: [Box<[Entry]>; RINGS],
+    /// Log2 of the places of a ring.
+    shift: u32,
+    ring: Vec<Entry>,
 }
 
 impl Lanes {
     /// Rings for at most `each` events of a kind at a time.
     pub(super) fn new(each: u32) -> Self {
-        let places = (each + 1).next_power_of_two();
-        let ring = vec![Entry { event: NEVER, who: 0 }; places as usize].into_boxed_slice();
+        let places = each.next_power_of_two();
         Self {
             next: NEVER,
             first: [NEVER; 8],
             head: [0; RINGS],
             tail: [0; RINGS],
             mask: places - 1,
-            ring: std::array::from_fn(|_| ring.clone()),
+            shift: places.ilog2(),
+            ring: vec![Entry { event: NEVER, who: 0 }; RINGS << places.ilog2()],
         }
+    }
+
+    #[inline]
+    fn place(&self, lane: usize, at: u32) -> usize {
+        lane << self.shift | (at & self.mask) as usize
     }
 
     /// The next event ([`NEVER`] if there is none): [`time_of`] and [`lane_of`] take it apart.
@@ -72,13 +78,11 @@ impl Lanes {
     #[inline]
     pub(super) fn push(&mut self, lane: usize, time: u64, who: u32) {
         let event = time << LANE_BITS | lane as u64;
-        let ring = &mut self.ring[lane];
         let tail = self.tail[lane];
-        ring[(tail & self.mask) as usize] = Entry { event, who };
-        let after = tail.wrapping_add(1);
-        ring[(after & self.mask) as usize].event = NEVER;
-        self.tail[lane] = after;
-        debug_assert!(after.wrapping_sub(self.head[lane]) <= self.mask, "more events than resources");
+        debug_assert!(tail.wrapping_sub(self.head[lane]) <= self.mask, "more events than resources");
+        let place = self.place(lane, tail);
+        self.ring[place] = Entry { event, who };
+        self.tail[lane] = tail.wrapping_add(1);
         self.first[lane] = self.first[lane].min(event);
         self.next = self.next.min(event);
     }
@@ -86,12 +90,12 @@ impl Lanes {
     /// Removes the first event of a kind.
     #[inline]
     pub(super) fn pop(&mut self, lane: usize) -> u32 {
-        let ring = &self.ring[lane];
         let head = self.head[lane];
-        let who = ring[(head & self.mask) as usize].who;
+        let who = self.ring[self.place(lane, head)].who;
         let next = head.wrapping_add(1);
         self.head[lane] = next;
-        self.first[lane] = ring[(next & self.mask) as usize].event;
+        let event = self.ring[self.place(lane, next)].event;
+        self.first[lane] = if next == self.tail[lane] { NEVER } else { event };
         self.refresh();
         who
     }

@@ -33,8 +33,6 @@ mod lanes;
 mod parallel;
 mod serial;
 
-use std::collections::VecDeque;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -295,28 +293,44 @@ impl Clock {
     }
 }
 
-/// Watched tickets that have resolved and have not been taken yet, as (time, token).
+/// Watched tickets that have resolved, as (time, token); those before `taken` have been taken.
 #[derive(Clone, Debug, Default)]
 struct Resolved {
-    list: VecDeque<(u64, u64)>,
+    list: Vec<(u64, u64)>,
+    taken: usize,
     unsorted: bool,
 }
 
 impl Resolved {
+    /// Times arrive in order; tokens of one instant need not.
     #[inline]
     fn push(&mut self, time: u64, token: u64) {
-        // Times arrive in order; tokens of one instant need not.
-        self.unsorted |= self.list.back().is_some_and(|&last| (time, token) < last);
-        self.list.push_back((time, token));
+        if let Some(&last) = self.list.last() {
+            self.unsorted |= (time == last.0) & (token < last.1);
+        }
+        self.list.push((time, token));
     }
 
     #[inline]
     fn take(&mut self) -> Option<(u64, Nanos)> {
         if self.unsorted {
-            self.list.make_contiguous().sort_unstable();
-            self.unsorted = false;
+            self.sort();
         }
-        self.list.pop_front().map(|(time, token)| (token, Nanos(time)))
+        let Some(&(time, token)) = self.list.get(self.taken) else {
+            self.list.clear();
+            self.taken = 0;
+            return None;
+        };
+        self.taken += 1;
+        Some((token, Nanos(time)))
+    }
+
+    #[cold]
+    fn sort(&mut self) {
+        self.list.drain(..self.taken);
+        self.taken = 0;
+        self.list.sort_unstable();
+        self.unsorted = false;
     }
 }
 

@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::lanes::{self, Lanes, NEVER};
+use super::lanes::{self, COMMAND, ERASE, LOAD, Lanes, NEVER, READ, TIMER, TRANSFER};
 use super::{ClockTimes, DIES_PER_CHANNEL, END_OF_TIME, Finished, PENDING, Release, Resolved, Ticket};
 use crate::ledger::{OPS, Op};
 
@@ -62,6 +62,7 @@ struct Node {
 }
 
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 struct Die {
     /// Ticket bits of the operation that executes; 0 = idle.
     ticket: u64,
@@ -74,19 +75,21 @@ struct Die {
     head: u32,
     tail: u32,
     channel: u32,
+    /// Its number among the dies of its channel.
+    local: u8,
     kind: Kind,
     /// What it does, or wants to do, on the channel: a lane.
     bus: u8,
 }
 
 #[derive(Clone, Debug)]
+#[repr(align(128))]
 struct Channel {
-    /// The die that it serves.
-    die: u32,
-    /// Ring of the dies that wait for it, first come first.
+    busy: bool,
+    /// Ring of the dies that wait for it (their numbers on this channel), first come first.
     head: u32,
     tail: u32,
-    waiting: [u32; DIES_PER_CHANNEL],
+    waiting: [u8; DIES_PER_CHANNEL],
 }
 
 /// The parallel model. See the module text of [`super`].
@@ -94,8 +97,11 @@ struct Channel {
 pub(super) struct Parallel {
     pub(super) now: u64,
     lanes: Lanes,
+    channel_count: u32,
     /// Duration of each lane.
-    length: [u64; 6],
+    length: [u64; 8],
+    /// The lane in which an operation starts.
+    entry: [usize; 4],
     pub(super) service: [u64; OPS],
     pub(super) bus: [u64; OPS],
     /// Next sequence number, shifted to its place in a ticket.
@@ -130,14 +136,17 @@ impl Parallel {
             head: NONE,
             tail: NONE,
             channel: d % channels,
+            local: (d / channels) as u8,
             kind: Kind::Read,
             bus: 0,
         };
-        let channel = Channel { die: NONE, head: 0, tail: 0, waiting: [NONE; DIES_PER_CHANNEL] };
+        let channel = Channel { busy: false, head: 0, tail: 0, waiting: [0; DIES_PER_CHANNEL] };
         Self {
             now: 0,
             lanes: Lanes::new(dies),
-            length: [read, program, erase, command, transfer, command + transfer],
+            channel_count: channels,
+            length: [read, program, erase, command, transfer, command + transfer, 0, 0],
+            entry: if command == 0 { [READ, LOAD, ERASE, 0] } else { [COMMAND, LOAD, COMMAND, 0] },
             service: times.service_ns(),
             bus: times.bus_ns(),
             sequence: PENDING,
@@ -164,23 +173,27 @@ impl Parallel {
             Op::Program if release == Release::Transfer => Kind::ProgramLoaded,
             Op::Program => Kind::Program,
         };
-        let node = self.allocate(kind, die, 0);
-        let ticket = Ticket(self.nodes[node as usize].ticket);
         self.in_flight += 1;
-        if after.0 <= self.now {
-            self.arrive_now(node);
-        } else if after.is_time() {
-            self.set_timer(after.0, ticket.0);
-        } else {
+        let node = self.allocate(kind, die, 0);
+        let ticket = self.nodes[node as usize].ticket;
+        if after.0 > self.now {
+            if after.is_time() {
+                self.set_timer(after.0, ticket);
+                return Ticket(ticket);
+            }
             let before = &mut self.nodes[(after.0 & INDEX_MASK) as usize];
-            if before.ticket != after.0 || (before.arrived && before.die == die) {
-                self.arrive_now(node);
-            } else {
+            if before.ticket == after.0 && !(before.arrived && before.die == die) {
                 let first = std::mem::replace(&mut before.waiters, node);
                 self.nodes[node as usize].next = first;
+                return Ticket(ticket);
             }
         }
-        ticket
+        self.arrive(node, die, kind, ticket);
+        // At most the channel of this die is to be granted: all else of this instant is done.
+        if let Some(channel) = self.ungranted.pop() {
+            self.grant(channel);
+        }
+        Ticket(ticket)
     }
 
     pub(super) fn join(&mut self, a: Ticket, b: Ticket) -> Ticket {
@@ -237,8 +250,11 @@ impl Parallel {
 
     #[inline]
     pub(super) fn step(&mut self) -> bool {
-        let Some(time) = self.next_event() else { return false };
-        self.run(time);
+        let event = self.lanes.next();
+        if event == NEVER {
+            return false;
+        }
+        self.run(lanes::time_of(event));
         true
     }
 
@@ -290,7 +306,16 @@ impl Parallel {
         let old = self.nodes.len();
         let new = (old * 2).max(64).min(1 << INDEX_BITS);
         assert!(new > old, "more than 2^{INDEX_BITS} operations are in flight");
-        let empty = Node { ticket: 0, data: 0, next: NONE, waiters: NONE, die: NONE, kind: Kind::Read, arrived: false, watched: false };
+        let empty = Node {
+            ticket: 0,
+            data: 0,
+            next: NONE,
+            waiters: NONE,
+            die: NONE,
+            kind: Kind::Read,
+            arrived: false,
+            watched: false,
+        };
         self.nodes.resize(new, empty);
         for index in (old..new).rev() {
             self.nodes[index].next = std::mem::replace(&mut self.free, index as u32);
@@ -401,21 +426,23 @@ impl Parallel {
                 self.now = time;
             }
             let lane = lanes::lane_of(event);
-            match lane {
-                lanes::READ => {
-                    let die = self.lanes.pop(lane);
-                    self.request(die, lanes::TRANSFER);
-                }
-                lanes::PROGRAM | lanes::ERASE => {
-                    let die = self.lanes.pop(lane);
-                    self.finish(die);
-                }
-                lanes::TIMER => self.fire_timer(),
-                _ => {
-                    let channel = self.lanes.pop(lane);
-                    self.end_of_bus(channel, lane);
+            if lane == TIMER {
+                self.fire_timer();
+                continue;
+            }
+            let die = self.lanes.pop(lane);
+            if lane == READ {
+                self.request(die, TRANSFER);
+                continue;
+            }
+            if lane >= COMMAND {
+                self.leave_bus(die);
+                if lane != TRANSFER {
+                    self.on_command_or_load(die);
+                    continue;
                 }
             }
+            self.finish(die);
         }
     }
 
@@ -429,16 +456,18 @@ impl Parallel {
     }
 
     #[inline]
-    fn end_of_bus(&mut self, channel: u32, lane: usize) {
+    fn leave_bus(&mut self, die: u32) {
+        let channel = self.dies[die as usize].channel;
         let c = &mut self.channels[channel as usize];
-        let die = std::mem::replace(&mut c.die, NONE);
+        c.busy = false;
         if c.head != c.tail {
             self.ungranted.push(channel);
         }
-        if lane == lanes::TRANSFER {
-            self.finish(die);
-            return;
-        }
+    }
+
+    /// A die has what it needs from the channel and starts its cell phase.
+    #[inline]
+    fn on_command_or_load(&mut self, die: u32) {
         let Die { kind, ticket, .. } = self.dies[die as usize];
         self.start_cell(die, kind.op());
         if kind == Kind::ProgramLoaded {
@@ -461,23 +490,13 @@ impl Parallel {
         let next = d.head;
         d.ticket = 0;
         if next != NONE {
-            let node = &self.nodes[next as usize];
-            d.head = node.next;
-            d.backlog -= self.service[node.kind.op()];
-            self.start(next, die);
+            let Node { next, kind, ticket, .. } = self.nodes[next as usize];
+            d.head = next;
+            d.backlog -= self.service[kind.op()];
+            self.start(die, kind, ticket);
         }
         if kind != Kind::ProgramLoaded {
             self.resolve(done);
-        }
-    }
-
-    /// Outside [`Self::run`]: an operation joins its die's queue now.
-    #[inline]
-    fn arrive_now(&mut self, index: u32) {
-        self.arrive(index);
-        // At most the channel of this die is to be granted: all else of this instant is done.
-        if let Some(channel) = self.ungranted.pop() {
-            self.grant(channel);
         }
     }
 
@@ -492,24 +511,25 @@ impl Parallel {
             self.sort_arrivals();
         }
         for i in 0..self.arrivals.len() {
-            self.arrive(self.arrivals[i]);
+            let index = self.arrivals[i];
+            let Node { die, kind, ticket, .. } = self.nodes[index as usize];
+            self.arrive(index, die, kind, ticket);
         }
         self.arrivals.clear();
     }
 
     /// An operation joins its die's queue.
     #[inline]
-    fn arrive(&mut self, index: u32) {
+    fn arrive(&mut self, index: u32, die: u32, kind: Kind, ticket: u64) {
         let node = &mut self.nodes[index as usize];
         node.arrived = true;
         node.next = NONE;
-        let (die, op) = (node.die, node.kind.op());
         let d = &mut self.dies[die as usize];
         if d.ticket == 0 {
-            self.start(index, die);
+            self.start(die, kind, ticket);
             return;
         }
-        d.backlog += self.service[op];
+        d.backlog += self.service[kind.op()];
         let last = std::mem::replace(&mut d.tail, index);
         if d.head == NONE {
             d.head = index;
@@ -520,17 +540,15 @@ impl Parallel {
 
     /// An idle die takes an operation.
     #[inline]
-    fn start(&mut self, index: u32, die: u32) {
-        let Node { kind, ticket, .. } = self.nodes[index as usize];
+    fn start(&mut self, die: u32, kind: Kind, ticket: u64) {
         let op = kind.op();
         let d = &mut self.dies[die as usize];
         d.ticket = ticket;
         d.kind = kind;
         d.end = self.now + self.service[op];
-        if op == Op::Program as usize {
-            self.request(die, lanes::LOAD);
-        } else if self.length[lanes::COMMAND] != 0 {
-            self.request(die, lanes::COMMAND);
+        let lane = self.entry[op];
+        if lane >= COMMAND {
+            self.request(die, lane);
         } else {
             self.start_cell(die, op);
         }
@@ -542,22 +560,22 @@ impl Parallel {
         let d = &mut self.dies[die as usize];
         d.requested = self.now;
         d.bus = lane as u8;
-        let (ticket, channel) = (d.ticket, d.channel);
+        let (ticket, channel, local) = (d.ticket, d.channel, d.local);
         let c = &mut self.channels[channel as usize];
         let mut place = c.tail;
         c.tail = c.tail.wrapping_add(1);
         // Requests come in the order of time; those of one instant are put in issue order.
         while place != c.head {
             let before = c.waiting[place.wrapping_sub(1) as usize % DIES_PER_CHANNEL];
-            let b = &self.dies[before as usize];
+            let b = &self.dies[(u32::from(before) * self.channel_count + channel) as usize];
             if b.requested != self.now || b.ticket < ticket {
                 break;
             }
             c.waiting[place as usize % DIES_PER_CHANNEL] = before;
             place = place.wrapping_sub(1);
         }
-        c.waiting[place as usize % DIES_PER_CHANNEL] = die;
-        if c.die == NONE {
+        c.waiting[place as usize % DIES_PER_CHANNEL] = local;
+        if !c.busy {
             self.ungranted.push(channel);
         }
     }
@@ -572,16 +590,16 @@ impl Parallel {
     #[inline]
     fn grant(&mut self, channel: u32) {
         let c = &mut self.channels[channel as usize];
-        if c.die != NONE || c.head == c.tail {
+        if c.busy || c.head == c.tail {
             return;
         }
-        let die = c.waiting[c.head as usize % DIES_PER_CHANNEL];
+        let die = u32::from(c.waiting[c.head as usize % DIES_PER_CHANNEL]) * self.channel_count + channel;
         c.head = c.head.wrapping_add(1);
-        c.die = die;
+        c.busy = true;
         let d = &mut self.dies[die as usize];
         d.end += self.now - d.requested;
         d.requested = NEVER;
         let lane = usize::from(d.bus);
-        self.lanes.push(lane, self.now + self.length[lane], channel);
+        self.lanes.push(lane, self.now + self.length[lane], die);
     }
 }
