@@ -3,6 +3,7 @@
 #![warn(missing_docs)]
 
 pub mod buffer;
+pub mod config;
 pub mod error;
 pub mod flash;
 pub mod ftl;
