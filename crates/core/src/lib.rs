@@ -2,6 +2,7 @@
 
 #![warn(missing_docs)]
 
+pub mod conform;
 pub mod error;
 pub mod flash;
 pub mod ftl;
