@@ -191,6 +191,17 @@ impl Pool {
         Some(pbn)
     }
 
+    /// Picks the block with the fewest valid pages, whatever the policy: the last resort of a policy that keeps picking
+    /// blocks that are fully valid.
+    pub fn pick_fewest_valid(&mut self, flash: &Flash) -> Option<Pbn> {
+        if self.closed.is_empty() {
+            return None;
+        }
+        let pbn = Pbn(self.first + self.fewest_valid(flash) * self.stride);
+        self.reopen(pbn);
+        Some(pbn)
+    }
+
     /// Takes a closed block out of the candidates.
     pub fn reopen(&mut self, pbn: Pbn) {
         let position = self.position(pbn);
