@@ -15,6 +15,7 @@ const CHANNELS: u32 = 8;
 const DIES: u32 = 32;
 const DEPTH: u64 = 32;
 const BURST_PAIRS: u32 = 100;
+const REPEATS: u32 = 5;
 
 const TIMES: ClockTimes = ClockTimes {
     page_read: Nanos::from_us(50),
@@ -37,11 +38,11 @@ impl Random {
     }
 }
 
-/// One host operation, 70 % of them programs.
-fn host(clock: &mut Clock, random: &mut Random) -> Ticket {
+/// One host operation, 70 % of them programs, which are over when `release` says.
+fn host(clock: &mut Clock, random: &mut Random, release: Release) -> Ticket {
     let bits = random.next();
     let die = (((bits >> 32) * u64::from(DIES)) >> 32) as u32;
-    let (op, release) = if bits & 1023 < 717 { (Op::Program, Release::Transfer) } else { (Op::Read, Release::Done) };
+    let op = if bits & 1023 < 717 { Op::Program } else { Op::Read };
     clock.issue(die, op, Ticket::at(clock.now()), release)
 }
 
@@ -73,11 +74,11 @@ fn scattered_burst(clock: &mut Clock, random: &mut Random) -> u64 {
 type Burst = Option<fn(&mut Clock, &mut Random) -> u64>;
 
 /// A closed loop of `DEPTH` host operations, with a burst after every 100 of them. Returns the operations done.
-fn closed_loop(clock: &mut Clock, operations: u64, gc: Burst) -> u64 {
+fn closed_loop(clock: &mut Clock, operations: u64, release: Release, gc: Burst) -> u64 {
     let mut random = Random(7);
     let mut done = 0;
     for token in 0..DEPTH {
-        let t = host(clock, &mut random);
+        let t = host(clock, &mut random, release);
         clock.watch(t, token);
         done += 1;
     }
@@ -87,7 +88,7 @@ fn closed_loop(clock: &mut Clock, operations: u64, gc: Burst) -> u64 {
             assert!(clock.step());
             continue;
         };
-        let t = host(clock, &mut random);
+        let t = host(clock, &mut random, release);
         clock.watch(t, token);
         done += 1;
         until_burst -= 1;
@@ -100,6 +101,18 @@ fn closed_loop(clock: &mut Clock, operations: u64, gc: Burst) -> u64 {
     }
     clock.drain();
     done
+}
+
+/// Many operations at a time without anybody waiting: what the events alone cost.
+fn flood(clock: &mut Clock, operations: u64) -> u64 {
+    let mut random = Random(7);
+    for i in 0..operations {
+        host(clock, &mut random, Release::Done);
+        if i % 1_000 == 999 {
+            clock.drain();
+        }
+    }
+    operations
 }
 
 /// Nothing but issues, as the serial model is used by an engine that handles one request at a time.
@@ -116,25 +129,32 @@ fn one_by_one(clock: &mut Clock, operations: u64) -> u64 {
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
-    let operations = arguments.first().map_or(10_000_000, |n| n.parse().expect("a number of operations"));
+    let operations = arguments.first().map_or(1_000_000, |n| n.parse().expect("a number of operations"));
     let only = arguments.get(1);
     let (serial, parallel) = (TimingModel::Serial, TimingModel::Parallel);
     type Scenario = (&'static str, TimingModel, fn(&mut Clock, u64) -> u64);
-    let scenarios: [Scenario; 5] = [
+    let scenarios: [Scenario; 7] = [
         ("serial, one by one", serial, one_by_one),
-        ("serial, closed loop", serial, |c, n| closed_loop(c, n, None)),
-        ("parallel, host only", parallel, |c, n| closed_loop(c, n, None)),
-        ("parallel, bursts on a die", parallel, |c, n| closed_loop(c, n, Some(burst))),
-        ("parallel, scattered bursts", parallel, |c, n| closed_loop(c, n, Some(scattered_burst))),
+        ("serial, closed loop", serial, |c, n| closed_loop(c, n, Release::Done, None)),
+        ("parallel, host only", parallel, |c, n| closed_loop(c, n, Release::Done, None)),
+        ("parallel, host to transfer", parallel, |c, n| closed_loop(c, n, Release::Transfer, None)),
+        ("parallel, bursts on a die", parallel, |c, n| closed_loop(c, n, Release::Done, Some(burst))),
+        ("parallel, scattered bursts", parallel, |c, n| closed_loop(c, n, Release::Done, Some(scattered_burst))),
+        ("parallel, flood", parallel, flood),
     ];
     for (name, model, run) in scenarios {
         if only.is_some_and(|only| !name.contains(only.as_str())) {
             continue;
         }
-        let mut clock = Clock::new(model, TIMES, CHANNELS, DIES);
-        let begin = Instant::now();
-        let done = run(&mut clock, operations);
-        let ns = begin.elapsed().as_nanos() as f64 / done as f64;
-        println!("{name:28} {ns:6.1} ns per flash operation, {done} operations, ended at {}", clock.now());
+        // The best of several runs: other users of the machine can only make it slower.
+        let (mut best, mut ended) = (f64::INFINITY, Nanos::ZERO);
+        for _ in 0..REPEATS {
+            let mut clock = Clock::new(model, TIMES, CHANNELS, DIES);
+            let begin = Instant::now();
+            let done = run(&mut clock, operations);
+            best = best.min(begin.elapsed().as_nanos() as f64 / done as f64);
+            ended = clock.now();
+        }
+        println!("{name:28} {best:6.1} ns per flash operation, ended at {ended}");
     }
 }

@@ -373,7 +373,7 @@ fn compare(seed: u64, count: usize) {
             fast.advance(Nanos(to));
             slow.advance(to);
         }
-        let mut pick = |r: &mut Random| {
+        let pick = |r: &mut Random| {
             let n = known.len() as u64;
             // An operation long gone must be as good as none.
             let back = if r.chance(10) { n } else { recent.min(n) };
@@ -437,4 +437,300 @@ fn does_it_agree_with_the_slow_simulator() {
     for seed in 0..600 {
         compare(seed, 200);
     }
+}
+
+// ---- Theory -------------------------------------------------------------------------------------------------------
+
+const RFTL: ClockTimes = ClockTimes {
+    page_read: Nanos::from_us(25),
+    page_program: Nanos::from_us(200),
+    block_erase: Nanos::from_us(1_500),
+    page_transfer: Nanos::from_us(100),
+    command: Nanos::ZERO,
+};
+
+fn assert_close(got: f64, want: f64, within: f64, what: &str) {
+    assert!((got / want - 1.0).abs() < within, "{what}: {got} instead of {want}");
+}
+
+/// W = lambda E\[S^2\] / (2 (1 - rho)): Pollaczek and Khinchine.
+#[test]
+fn does_a_single_die_wait_as_queueing_theory_says() {
+    for (model, rho) in [(TimingModel::Parallel, 0.3), (TimingModel::Parallel, 0.7), (TimingModel::Serial, 0.7)] {
+        let mut clock = Clock::new(model, RFTL, 1, 1);
+        let mut r = Random(42);
+        let mix = [(Op::Read, 0.60), (Op::Program, 0.39), (Op::Erase, 0.01)];
+        let s = |op: Op| clock.service(op).0 as f64;
+        let mean: f64 = mix.iter().map(|&(op, p)| p * s(op)).sum();
+        let square: f64 = mix.iter().map(|&(op, p)| p * s(op) * s(op)).sum();
+        let lambda = rho / mean;
+        let want = lambda * square / (2.0 * (1.0 - rho));
+        let (count, mut at, mut begun, mut waited) = (1_000_000, 0.0, vec![], 0.0);
+        for id in 0..count {
+            at += r.exponential() / lambda;
+            clock.advance(Nanos(at as u64));
+            let op = match r.below(100) {
+                0..60 => Op::Read,
+                60..99 => Op::Program,
+                _ => Op::Erase,
+            };
+            begun.push((clock.now(), clock.service(op)));
+            let t = clock.issue(0, op, NOW, Release::Done);
+            clock.watch(t, id);
+        }
+        clock.drain();
+        while let Some((id, at)) = clock.take_resolved() {
+            let (arrival, service) = begun[id as usize];
+            waited += (at - arrival - service).0 as f64;
+        }
+        assert_close(waited / count as f64, want, 0.02, "mean waiting time, ns");
+    }
+}
+
+/// Operations per second of an endless supply of programs to `dies` dies on one channel.
+fn saturated(times: ClockTimes, op: Op, dies: u32) -> f64 {
+    let mut clock = Clock::new(TimingModel::Parallel, times, 1, dies);
+    let count = 4_000;
+    for i in 0..count {
+        clock.issue(i % dies, op, NOW, Release::Done);
+    }
+    clock.drain();
+    f64::from(count) / clock.now().as_secs()
+}
+
+#[test]
+fn does_it_saturate_where_theory_says() {
+    let (transfer, program) = (RFTL.page_transfer.as_secs(), RFTL.page_program.as_secs());
+    for dies in [1, 2, 3, 4, 8, 64] {
+        let want = (1.0 / transfer).min(f64::from(dies) / (transfer + program));
+        assert_close(saturated(RFTL, Op::Program, dies), want, 0.01, "programs per second of interleaved dies");
+    }
+    assert_close(saturated(RFTL, Op::Read, 8), 1.0 / transfer, 0.01, "reads per second of a saturated channel");
+    assert_close(saturated(RFTL, Op::Program, 1), 1.0 / (transfer + program), 0.01, "programs per second of a die");
+    let with_command = ClockTimes { command: Nanos::from_us(5), ..RFTL };
+    let want = 1.0 / (transfer + 5e-6);
+    assert_close(saturated(with_command, Op::Program, 8), want, 0.01, "programs per second with commands");
+    assert_close(saturated(with_command, Op::Read, 8), want, 0.01, "reads per second with commands");
+}
+
+/// Lindley's equation: with one die per channel the end of an operation is the end of its service after the later of
+/// its arrival and the end before.
+#[test]
+fn is_a_die_of_its_own_channel_never_idle_while_it_has_work() {
+    let dies = 5;
+    let mut clock = Clock::new(TimingModel::Parallel, ClockTimes { command: Nanos(7), ..RFTL }, dies, dies);
+    let mut serial = Clock::new(TimingModel::Serial, ClockTimes { command: Nanos(7), ..RFTL }, dies, dies);
+    let (mut r, mut free, mut want) = (Random(3), vec![0; dies as usize], vec![]);
+    let (mut serial_free, mut total) = (0, 0);
+    for id in 0..20_000 {
+        let now = clock.now() + Nanos(r.below(100_000));
+        clock.advance(now);
+        serial.advance(now);
+        let (die, op) = (r.below(u64::from(dies)) as usize, Op::ALL[r.below(3) as usize]);
+        let service = clock.service(op).0;
+        free[die] = now.0.max(free[die]) + service;
+        want.push(free[die]);
+        let t = clock.issue(die as u32, op, NOW, Release::Done);
+        clock.watch(t, id);
+        serial_free = now.0.max(serial_free) + service;
+        total += service;
+        let t = serial.issue(die as u32, op, NOW, Release::Done);
+        assert_eq!(serial.time(t), Some(Nanos(serial_free)));
+        assert_eq!(serial.channel_busy_until(0).0, serial_free);
+    }
+    assert_eq!(finish_times(&mut clock, want.len()), want);
+    assert_eq!((0..dies).map(|d| clock.die_busy_ns(d).0).sum::<u64>(), total);
+    assert_eq!((0..dies).map(|d| serial.die_busy_ns(d).0).sum::<u64>(), total);
+    serial.drain();
+    assert_eq!(serial.now().0, serial_free);
+}
+
+// ---- Bounds and repeatability -------------------------------------------------------------------------------------
+
+/// A closed loop of 32 operations with joins and bursts. Returns a digest of all times.
+fn closed_loop(seed: u64, count: u64, mut each: impl FnMut(&Clock)) -> u64 {
+    let (mut clock, mut r) = (Clock::new(TimingModel::Parallel, RFTL, 4, 16), Random(seed));
+    let (mut issued, mut digest, mut old) = (0, 0u64, NOW);
+    let mut tokens: Vec<u64> = (0..32).collect();
+    while issued < count {
+        while let Some(token) = tokens.pop() {
+            let delay = Ticket::at(clock.now() + Nanos(r.below(2_000)));
+            let a = clock.issue(r.below(16) as u32, Op::Program, delay, Release::Transfer);
+            let b = clock.issue(r.below(16) as u32, Op::Read, old, Release::Done);
+            let both = clock.join(a, b);
+            let both = clock.delay(both, clock.now() + Nanos(10_000));
+            clock.watch(both, token);
+            (old, issued) = (if r.chance(10) { a } else { old }, issued + 2);
+            if r.chance(1) {
+                let die = r.below(16) as u32;
+                let mut last = NOW;
+                for _ in 0..20 {
+                    last = clock.issue(die, Op::Read, last, Release::Done);
+                    last = clock.issue(r.below(16) as u32, Op::Program, last, Release::Done);
+                }
+                clock.issue(die, Op::Erase, last, Release::Done);
+                issued += 41;
+            }
+        }
+        assert!(clock.step());
+        each(&clock);
+        while let Some((token, at)) = clock.take_resolved() {
+            digest = (digest ^ token ^ at.0).wrapping_mul(0x100_0000_01b3);
+            tokens.push(token);
+        }
+    }
+    digest
+}
+
+#[test]
+fn does_its_memory_stay_bounded() {
+    let mut places = vec![];
+    closed_loop(1, 1_000_000, |clock| {
+        if places.last() != Some(&clock.slab_len()) {
+            places.push(clock.slab_len());
+        }
+    });
+    assert!(*places.last().unwrap() <= 4_096, "{places:?}");
+    let (mut clock, mut early) = (Clock::new(TimingModel::Parallel, RFTL, 8, 32), 0);
+    for i in 0..1_000_000u32 {
+        clock.issue(i % 32, Op::Program, NOW, Release::Done);
+        while clock.in_flight() > 40 {
+            clock.step();
+        }
+        if i == 1_000 {
+            early = clock.slab_len();
+        }
+    }
+    assert_eq!(clock.slab_len(), early, "operations that nobody waits for are forgotten too");
+}
+
+#[test]
+fn does_the_same_input_give_the_same_times() {
+    assert_eq!(closed_loop(5, 30_000, |_| ()), closed_loop(5, 30_000, |_| ()));
+    assert_ne!(closed_loop(5, 30_000, |_| ()), closed_loop(6, 30_000, |_| ()));
+}
+
+#[test]
+fn can_a_hundred_thousand_operations_hang_on_one() {
+    let mut clock = Clock::new(TimingModel::Parallel, RFTL, 2, 2);
+    let first = clock.issue(0, Op::Erase, NOW, Release::Done);
+    let (mut all, mut chain) = (first, first);
+    for token in (0..100_000).rev() {
+        let t = clock.issue(1, Op::Read, first, Release::Done);
+        clock.watch(first, token);
+        chain = clock.delay(chain, Nanos(token));
+        all = clock.join(t, all);
+        all = clock.join(all, chain);
+    }
+    clock.watch(all, 100_000);
+    let finish = finish_times(&mut clock, 100_001);
+    assert!(finish[..100_000].iter().all(|&t| t == 1_500_000));
+    assert_eq!(finish[100_000], 1_500_000 + 100_000 * 125_000);
+}
+
+// ---- Tickets ------------------------------------------------------------------------------------------------------
+
+#[test]
+fn what_does_a_ticket_say_before_and_after_it_resolves() {
+    let mut clock = Clock::new(TimingModel::Parallel, RFTL, 1, 2);
+    let write = clock.issue(0, Op::Program, NOW, Release::Transfer);
+    let read = clock.issue(0, Op::Read, write, Release::Done);
+    assert_eq!((clock.time(write), clock.in_flight()), (None, 2));
+    assert_eq!(clock.time(Ticket::at(Nanos(5))), Some(Nanos(5)));
+    clock.advance(Nanos(99_999));
+    assert_eq!(clock.time(write), None);
+    assert!(clock.step());
+    assert_eq!((clock.now(), clock.time(write), clock.time(read)), (Nanos(100_000), Some(Nanos(100_000)), None));
+    clock.watch(write, 7);
+    clock.watch(Ticket::at(Nanos(3)), 6);
+    assert_eq!(clock.take_resolved(), Some((6, Nanos(100_000))));
+    assert_eq!(clock.take_resolved(), Some((7, Nanos(100_000))));
+    assert_eq!(clock.take_resolved(), None);
+    assert_eq!(clock.next_event(), Some(Nanos(300_000)));
+    // Joined with what has resolved, a ticket is itself.
+    assert_eq!((clock.join(write, read), clock.join(read, NOW), clock.join(read, read)), (read, read, read));
+    let later = clock.delay(read, Nanos(1_000_000));
+    clock.watch(later, 1);
+    clock.watch(read, 2);
+    clock.watch(read, 3);
+    clock.drain();
+    assert_eq!(clock.take_resolved(), Some((2, Nanos(425_000))));
+    assert_eq!(clock.take_resolved(), Some((3, Nanos(425_000))));
+    assert_eq!(clock.take_resolved(), Some((1, Nanos(1_000_000))));
+    assert!(!clock.step());
+    assert_eq!((clock.next_event(), clock.in_flight()), (None, 0));
+}
+
+#[test]
+fn does_a_watch_on_a_time_fire_at_that_time() {
+    for model in [TimingModel::Serial, TimingModel::Parallel] {
+        let mut clock = Clock::new(model, RFTL, 1, 1);
+        for (token, at) in [(1, 500), (2, 300), (4, 400), (3, 400)] {
+            clock.watch(Ticket::at(Nanos(at)), token);
+        }
+        assert_eq!(clock.next_event(), Some(Nanos(300)));
+        assert!(clock.step());
+        assert_eq!((clock.now(), clock.take_resolved()), (Nanos(300), Some((2, Nanos(300)))));
+        clock.advance(Nanos(450));
+        assert_eq!(clock.take_resolved(), Some((3, Nanos(400))));
+        assert_eq!(clock.take_resolved(), Some((4, Nanos(400))));
+        assert_eq!((clock.take_resolved(), clock.now()), (None, Nanos(450)));
+        clock.drain();
+        assert_eq!((clock.take_resolved(), clock.step()), (Some((1, Nanos(500))), false));
+    }
+}
+
+#[test]
+fn is_the_data_of_a_program_released_at_the_end_of_its_transfer() {
+    for (model, second) in [(TimingModel::Serial, 300 + 100), (TimingModel::Parallel, 200)] {
+        let mut clock = Clock::new(model, RFTL, 1, 2);
+        for die in 0..2 {
+            let t = clock.issue(die, Op::Program, NOW, Release::Transfer);
+            clock.watch(t, u64::from(die));
+        }
+        assert_eq!(finish_times(&mut clock, 2), [100_000, second * 1_000]);
+    }
+}
+
+#[test]
+fn does_an_operation_that_waits_let_others_pass() {
+    let mut clock = Clock::new(TimingModel::Parallel, RFTL, 2, 2);
+    let erase = clock.issue(0, Op::Erase, NOW, Release::Done);
+    let waits = clock.issue(1, Op::Read, erase, Release::Done);
+    let passes = clock.issue(1, Op::Read, NOW, Release::Done);
+    let behind = clock.issue(0, Op::Read, erase, Release::Done);
+    for (token, t) in [waits, passes, behind].into_iter().enumerate() {
+        clock.watch(t, token as u64);
+    }
+    assert_eq!(finish_times(&mut clock, 3), [1_625_000, 125_000, 1_625_000]);
+}
+
+#[test]
+fn when_is_a_channel_expected_to_be_free() {
+    let mut clock = Clock::new(TimingModel::Parallel, RFTL, 2, 4);
+    let until = |clock: &Clock| (clock.channel_busy_until(0).0 / 1_000, clock.channel_busy_until(1).0 / 1_000);
+    assert_eq!(until(&clock), (0, 0));
+    clock.issue(0, Op::Program, NOW, Release::Done);
+    clock.issue(2, Op::Read, NOW, Release::Done);
+    assert_eq!(until(&clock), (300, 0));
+    clock.issue(2, Op::Read, NOW, Release::Done);
+    clock.issue(2, Op::Program, NOW, Release::Done);
+    assert_eq!(until(&clock), (125 + 125 + 300, 0));
+    // The first read has waited for the channel since 25.
+    clock.advance(Nanos::from_us(60));
+    assert_eq!(until(&clock), (60 + 100 + 125 + 300, 60));
+    clock.advance(Nanos::from_us(150));
+    assert_eq!(until(&clock), (200 + 125 + 300, 150));
+    clock.drain();
+    assert_eq!(until(&clock), (625, 625));
+}
+
+#[test]
+#[should_panic(expected = "at most 64")]
+fn are_impossible_devices_refused() {
+    for (channels, dies) in [(0, 0), (2, 1), (2, 3)] {
+        let new = || Clock::new(TimingModel::Parallel, RFTL, channels, dies);
+        assert!(std::panic::catch_unwind(new).is_err(), "{dies} dies on {channels} channels");
+    }
+    Clock::new(TimingModel::Serial, RFTL, 1, 65);
 }

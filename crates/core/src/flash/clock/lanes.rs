@@ -4,17 +4,17 @@
 //! goes back: so each kind is a first-in first-out ring, and the next event of all is the earliest of seven heads,
 //! however many dies there are.
 
-/// Kinds of events. The first three are the end of a cell operation on a die, in the order of
-/// [`crate::ledger::Op`], the next three the end of the use of a channel.
-pub(super) const READ: usize = 0;
-pub(super) const PROGRAM: usize = 1;
-pub(super) const ERASE: usize = 2;
-/// End of a command phase.
-pub(super) const COMMAND: usize = 3;
-/// End of the transfer of a page that was read.
-pub(super) const TRANSFER: usize = 4;
+/// Kinds of events. At one instant lower ones come first, which matters once: the transfer of a page to program must
+/// end before its program does, even if that takes no time.
+///
 /// End of the command and transfer of a page to program.
-pub(super) const LOAD: usize = 5;
+pub(super) const LOAD: usize = 0;
+/// End of a command phase.
+pub(super) const COMMAND: usize = 1;
+/// End of the transfer of a page that was read.
+pub(super) const TRANSFER: usize = 2;
+/// End of a cell phase, `CELL + operation` with the number of [`crate::ledger::Op`].
+pub(super) const CELL: usize = 3;
 /// Number of rings.
 const RINGS: usize = 6;
 /// Head of the timers, which are kept elsewhere because they have no order.

@@ -48,6 +48,9 @@ const PENDING: u64 = 1 << 63;
 /// First time that is too late, 2^60 ns (36 years): some bits are needed for the kind of an event.
 const END_OF_TIME: u64 = 1 << 60;
 
+/// Places in tables by operation: a power of two, so that an index can be masked instead of checked.
+const ROWS: usize = 4;
+
 /// Most dies on one channel, a power of two.
 const DIES_PER_CHANNEL: usize = 64;
 
@@ -98,18 +101,18 @@ pub struct ClockTimes {
 
 impl ClockTimes {
     /// Time on the die without the channel, by operation, ns.
-    const fn cell_ns(&self) -> [u64; OPS] {
-        [self.page_read.0, self.page_program.0, self.block_erase.0]
+    const fn cell_ns(&self) -> [u64; ROWS] {
+        [self.page_read.0, self.page_program.0, self.block_erase.0, 0]
     }
 
     /// Time on the channel, by operation, ns.
-    const fn bus_ns(&self) -> [u64; OPS] {
+    const fn bus_ns(&self) -> [u64; ROWS] {
         let data = self.command.0 + self.page_transfer.0;
-        [data, data, self.command.0]
+        [data, data, self.command.0, 0]
     }
 
     /// Duration without any waiting, by operation, ns.
-    fn service_ns(&self) -> [u64; OPS] {
+    fn service_ns(&self) -> [u64; ROWS] {
         std::array::from_fn(|op| self.cell_ns()[op] + self.bus_ns()[op])
     }
 }
@@ -351,12 +354,12 @@ impl Finished {
         self.by_die[die as usize][op] += 1;
     }
 
-    fn die_ns(&self, die: u32, each: &[u64; OPS]) -> Nanos {
+    fn die_ns(&self, die: u32, each: &[u64; ROWS]) -> Nanos {
         let counts = &self.by_die[die as usize];
         Nanos(counts.iter().zip(each).map(|(n, ns)| n * ns).sum())
     }
 
-    fn channel_ns(&self, channel: u32, each: &[u64; OPS]) -> Nanos {
+    fn channel_ns(&self, channel: u32, each: &[u64; ROWS]) -> Nanos {
         assert!(channel < self.channels, "channel {channel} of {}", self.channels);
         let dies = (channel..self.by_die.len() as u32).step_by(self.channels as usize);
         dies.map(|die| self.die_ns(die, each)).fold(Nanos::ZERO, |a, b| a + b)

@@ -4,12 +4,14 @@
 //! that waits is linked through one slab of 32-byte nodes; what executes is in its die. Nothing is allocated, hashed or
 //! sorted per operation once the slab has its size (only what happens at one and the same instant is put in order).
 
+#![expect(clippy::inline_always, reason = "measured: calls between the steps of one event cost a fifth of its time")]
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::lanes::{self, COMMAND, ERASE, LOAD, Lanes, NEVER, READ, TIMER, TRANSFER};
-use super::{ClockTimes, DIES_PER_CHANNEL, END_OF_TIME, Finished, PENDING, Release, Resolved, Ticket};
-use crate::ledger::{OPS, Op};
+use super::lanes::{self, CELL, COMMAND, LOAD, Lanes, NEVER, TIMER, TRANSFER};
+use super::{ClockTimes, DIES_PER_CHANNEL, END_OF_TIME, Finished, PENDING, ROWS, Release, Resolved, Ticket};
+use crate::ledger::Op;
 
 /// No node, no die.
 const NONE: u32 = u32::MAX;
@@ -85,7 +87,10 @@ struct Die {
 #[derive(Clone, Debug)]
 #[repr(align(128))]
 struct Channel {
-    busy: bool,
+    /// End of the last use granted.
+    free_at: u64,
+    /// There is an event at `free_at`: nobody needs one as long as nobody waits.
+    wake: bool,
     /// Ring of the dies that wait for it (their numbers on this channel), first come first.
     head: u32,
     tail: u32,
@@ -98,12 +103,13 @@ pub(super) struct Parallel {
     pub(super) now: u64,
     lanes: Lanes,
     channel_count: u32,
-    /// Duration of each lane.
-    length: [u64; 8],
-    /// The lane in which an operation starts.
-    entry: [usize; 4],
-    pub(super) service: [u64; OPS],
-    pub(super) bus: [u64; OPS],
+    /// Duration of [`LOAD`], [`COMMAND`] and [`TRANSFER`].
+    length: [u64; 4],
+    /// From the start of an operation (if there is no command phase), or from when it is granted the channel for its
+    /// command or its data, to the end of its cell phase.
+    cell_after: [u64; 4],
+    pub(super) service: [u64; ROWS],
+    pub(super) bus: [u64; ROWS],
     /// Next sequence number, shifted to its place in a ticket.
     sequence: u64,
     /// First free node.
@@ -117,7 +123,7 @@ pub(super) struct Parallel {
     ungranted: Vec<u32>,
     /// Lists of waiters yet to be released at this instant.
     cascade: Vec<u32>,
-    /// Nodes that wait for a time, as (time, ticket bits).
+    /// Nodes that wait for a time and channels that somebody waits for, as (time, ticket bits or channel).
     timers: BinaryHeap<Reverse<(u64, u64)>>,
     pub(super) in_flight: usize,
     pub(super) resolved: Resolved,
@@ -126,7 +132,7 @@ pub(super) struct Parallel {
 
 impl Parallel {
     pub(super) fn new(times: ClockTimes, channels: u32, dies: u32) -> Self {
-        let [read, program, erase] = times.cell_ns();
+        let [read, program, erase, _] = times.cell_ns();
         let (command, transfer) = (times.command.0, times.page_transfer.0);
         let die = |d| Die {
             ticket: 0,
@@ -140,13 +146,13 @@ impl Parallel {
             kind: Kind::Read,
             bus: 0,
         };
-        let channel = Channel { busy: false, head: 0, tail: 0, waiting: [0; DIES_PER_CHANNEL] };
+        let channel = Channel { free_at: 0, wake: false, head: 0, tail: 0, waiting: [0; DIES_PER_CHANNEL] };
         Self {
             now: 0,
             lanes: Lanes::new(dies),
             channel_count: channels,
-            length: [read, program, erase, command, transfer, command + transfer, 0, 0],
-            entry: if command == 0 { [READ, LOAD, ERASE, 0] } else { [COMMAND, LOAD, COMMAND, 0] },
+            length: [command + transfer, command, transfer, 0],
+            cell_after: [command + read, command + transfer + program, command + erase, 0],
             service: times.service_ns(),
             bus: times.bus_ns(),
             sequence: PENDING,
@@ -189,7 +195,7 @@ impl Parallel {
             }
         }
         self.arrive(node, die, kind, ticket);
-        // At most the channel of this die is to be granted: all else of this instant is done.
+        // Only if something at this instant takes no time. At most the channel of this die is to be granted.
         if let Some(channel) = self.ungranted.pop() {
             self.grant(channel);
         }
@@ -287,7 +293,7 @@ impl Parallel {
 
     // ---- Nodes ----------------------------------------------------------------------------------------------------
 
-    #[inline]
+    #[inline(always)]
     fn allocate(&mut self, kind: Kind, die: u32, data: u64) -> u32 {
         if self.free == NONE {
             self.grow();
@@ -323,7 +329,7 @@ impl Parallel {
     }
 
     /// Frees a node and returns its waiters.
-    #[inline]
+    #[inline(always)]
     fn release(&mut self, index: u32) -> u32 {
         let node = &mut self.nodes[index as usize];
         node.ticket = 0;
@@ -345,8 +351,8 @@ impl Parallel {
         self.nodes[node as usize].next = first;
     }
 
-    fn set_timer(&mut self, time: u64, ticket: u64) {
-        self.timers.push(Reverse((time, ticket)));
+    fn set_timer(&mut self, time: u64, who: u64) {
+        self.timers.push(Reverse((time, who)));
         self.next_timer();
     }
 
@@ -355,7 +361,7 @@ impl Parallel {
     }
 
     /// The ticket of a node resolves now.
-    #[inline]
+    #[inline(always)]
     fn resolve(&mut self, index: u32) {
         let Node { watched, data, .. } = self.nodes[index as usize];
         let waiters = self.release(index);
@@ -369,6 +375,7 @@ impl Parallel {
 
     /// Lets a list of waiters go on, and those that wait for joins among them. Their order does not matter: operations
     /// join their queues in issue order later, tokens are put in order when they are taken.
+    #[inline(never)]
     fn wake(&mut self, waiters: u32) {
         self.cascade.push(waiters);
         while let Some(mut index) = self.cascade.pop() {
@@ -411,13 +418,8 @@ impl Parallel {
             let event = self.lanes.next();
             let time = lanes::time_of(event);
             if time > self.now {
-                // This instant has no completions left. What follows can bring new ones if a phase takes no time.
-                if !self.arrivals.is_empty() {
-                    self.arrive_all();
-                    continue;
-                }
-                if !self.ungranted.is_empty() {
-                    self.grant_all();
+                if self.arrivals.len() | self.ungranted.len() != 0 {
+                    self.end_instant();
                     continue;
                 }
                 if time > to {
@@ -431,14 +433,14 @@ impl Parallel {
                 continue;
             }
             let die = self.lanes.pop(lane);
-            if lane == READ {
+            if lane == CELL {
                 self.request(die, TRANSFER);
                 continue;
             }
-            if lane >= COMMAND {
+            if lane < CELL {
                 self.leave_bus(die);
                 if lane != TRANSFER {
-                    self.on_command_or_load(die);
+                    self.loaded(die, lane);
                     continue;
                 }
             }
@@ -446,57 +448,70 @@ impl Parallel {
         }
     }
 
+    /// This instant has no completions left. What happens here can bring new ones if a phase takes no time.
+    #[inline(never)]
+    fn end_instant(&mut self) {
+        if !self.arrivals.is_empty() {
+            self.arrive_all();
+            return;
+        }
+        while let Some(channel) = self.ungranted.pop() {
+            self.grant(channel);
+        }
+    }
+
+    #[inline(never)]
     fn fire_timer(&mut self) {
-        if let Some(Reverse((_, ticket))) = self.timers.pop() {
+        if let Some(Reverse((_, who))) = self.timers.pop() {
             self.next_timer();
-            let index = (ticket & INDEX_MASK) as u32;
+            if who < PENDING {
+                self.channels[who as usize].wake = false;
+                self.ungranted.push(who as u32);
+                return;
+            }
+            let index = (who & INDEX_MASK) as u32;
             self.nodes[index as usize].next = NONE;
             self.wake(index);
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn leave_bus(&mut self, die: u32) {
         let channel = self.dies[die as usize].channel;
         let c = &mut self.channels[channel as usize];
-        c.busy = false;
+        c.wake = false;
         if c.head != c.tail {
             self.ungranted.push(channel);
         }
     }
 
-    /// A die has what it needs from the channel and starts its cell phase.
-    #[inline]
-    fn on_command_or_load(&mut self, die: u32) {
+    /// If a page to program is in its die now, somebody may wait for that.
+    #[inline(always)]
+    fn loaded(&mut self, die: u32, lane: usize) {
         let Die { kind, ticket, .. } = self.dies[die as usize];
-        self.start_cell(die, kind.op());
-        if kind == Kind::ProgramLoaded {
+        if lane == LOAD && kind == Kind::ProgramLoaded {
             self.resolve((ticket & INDEX_MASK) as u32);
         }
     }
 
-    #[inline]
-    fn start_cell(&mut self, die: u32, op: usize) {
-        self.lanes.push(op, self.now + self.length[op], die);
-    }
-
     /// The operation on `die` is done; the next one of its queue starts.
-    #[inline]
+    #[inline(always)]
     fn finish(&mut self, die: u32) {
         self.in_flight -= 1;
         let d = &mut self.dies[die as usize];
         let (kind, done) = (d.kind, (d.ticket & INDEX_MASK) as u32);
-        self.finished.count(die, kind.op());
-        let next = d.head;
         d.ticket = 0;
-        if next != NONE {
-            let Node { next, kind, ticket, .. } = self.nodes[next as usize];
+        self.finished.count(die, kind.op());
+        // First, so that the next operation knows who else starts at this instant.
+        if kind != Kind::ProgramLoaded {
+            self.resolve(done);
+        }
+        let d = &mut self.dies[die as usize];
+        if d.head != NONE {
+            let Node { next, kind, ticket, .. } = self.nodes[d.head as usize];
             d.head = next;
             d.backlog -= self.service[kind.op()];
             self.start(die, kind, ticket);
-        }
-        if kind != Kind::ProgramLoaded {
-            self.resolve(done);
         }
     }
 
@@ -506,6 +521,7 @@ impl Parallel {
         self.arrivals.sort_unstable_by_key(|&index| nodes[index as usize].ticket);
     }
 
+    #[inline(never)]
     fn arrive_all(&mut self) {
         if self.arrivals.len() > 1 {
             self.sort_arrivals();
@@ -519,7 +535,7 @@ impl Parallel {
     }
 
     /// An operation joins its die's queue.
-    #[inline]
+    #[inline(always)]
     fn arrive(&mut self, index: u32, die: u32, kind: Kind, ticket: u64) {
         let node = &mut self.nodes[index as usize];
         node.arrived = true;
@@ -539,28 +555,62 @@ impl Parallel {
     }
 
     /// An idle die takes an operation.
-    #[inline]
+    #[inline(always)]
     fn start(&mut self, die: u32, kind: Kind, ticket: u64) {
         let op = kind.op();
         let d = &mut self.dies[die as usize];
         d.ticket = ticket;
         d.kind = kind;
         d.end = self.now + self.service[op];
-        let lane = self.entry[op];
-        if lane >= COMMAND {
-            self.request(die, lane);
+        if op == Op::Program as usize {
+            self.request(die, LOAD);
+        } else if self.length[COMMAND] != 0 {
+            self.request(die, COMMAND);
         } else {
-            self.start_cell(die, op);
+            self.lanes.push(CELL + op, self.now + self.cell_after[op], die);
         }
     }
 
     /// A die wants its channel from now on.
-    #[inline]
+    #[inline(always)]
     fn request(&mut self, die: u32, lane: usize) {
+        let channel = self.dies[die as usize].channel;
+        let c = &self.channels[channel as usize];
+        let idle = !c.wake & (c.free_at <= self.now) & (c.head == c.tail);
+        // Nothing else happens at this instant, so nobody can have an older claim.
+        let alone = (self.arrivals.len() | self.ungranted.len() == 0) & (lanes::time_of(self.lanes.next()) > self.now);
+        if idle & alone {
+            self.occupy(die, channel, lane);
+        } else {
+            self.wait_for_bus(die, channel, lane);
+        }
+    }
+
+    /// A die gets its channel.
+    #[inline(always)]
+    fn occupy(&mut self, die: u32, channel: u32, lane: usize) {
+        let c = &mut self.channels[channel as usize];
+        let length = self.length[lane];
+        c.free_at = self.now + length;
+        c.wake = lane == TRANSFER || c.head != c.tail || length == 0;
+        if lane != TRANSFER {
+            let kind = self.dies[die as usize].kind;
+            c.wake |= kind == Kind::ProgramLoaded;
+            // Nothing can delay the cell phase any more: its end is known.
+            let op = kind.op();
+            self.lanes.push(CELL + op, self.now + self.cell_after[op], die);
+        }
+        if self.channels[channel as usize].wake {
+            self.lanes.push(lane, self.now + length, die);
+        }
+    }
+
+    #[inline(never)]
+    fn wait_for_bus(&mut self, die: u32, channel: u32, lane: usize) {
         let d = &mut self.dies[die as usize];
         d.requested = self.now;
         d.bus = lane as u8;
-        let (ticket, channel, local) = (d.ticket, d.channel, d.local);
+        let (ticket, local) = (d.ticket, d.local);
         let c = &mut self.channels[channel as usize];
         let mut place = c.tail;
         c.tail = c.tail.wrapping_add(1);
@@ -575,31 +625,31 @@ impl Parallel {
             place = place.wrapping_sub(1);
         }
         c.waiting[place as usize % DIES_PER_CHANNEL] = local;
-        if !c.busy {
-            self.ungranted.push(channel);
+        if c.wake {
+            return;
         }
-    }
-
-    fn grant_all(&mut self) {
-        while let Some(channel) = self.ungranted.pop() {
-            self.grant(channel);
+        if c.free_at <= self.now {
+            self.ungranted.push(channel);
+        } else {
+            c.wake = true;
+            let at = c.free_at;
+            self.set_timer(at, u64::from(channel));
         }
     }
 
     /// An idle channel serves the first die that waits for it, if there is one.
-    #[inline]
+    #[inline(never)]
     fn grant(&mut self, channel: u32) {
         let c = &mut self.channels[channel as usize];
-        if c.busy || c.head == c.tail {
+        if c.wake || c.free_at > self.now || c.head == c.tail {
             return;
         }
         let die = u32::from(c.waiting[c.head as usize % DIES_PER_CHANNEL]) * self.channel_count + channel;
         c.head = c.head.wrapping_add(1);
-        c.busy = true;
         let d = &mut self.dies[die as usize];
         d.end += self.now - d.requested;
         d.requested = NEVER;
         let lane = usize::from(d.bus);
-        self.lanes.push(lane, self.now + self.length[lane], die);
+        self.occupy(die, channel, lane);
     }
 }

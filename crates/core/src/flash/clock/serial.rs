@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::{ClockTimes, Finished, Release, Resolved, Ticket};
-use crate::ledger::{OPS, Op};
+use super::{ClockTimes, Finished, ROWS, Release, Resolved, Ticket};
+use crate::ledger::Op;
 
 /// The serial model. See the module text of [`super`].
 #[derive(Clone, Debug)]
@@ -12,8 +12,8 @@ pub(super) struct Serial {
     pub(super) now: u64,
     /// End of the last operation issued.
     free: u64,
-    pub(super) service: [u64; OPS],
-    pub(super) bus: [u64; OPS],
+    pub(super) service: [u64; ROWS],
+    pub(super) bus: [u64; ROWS],
     pub(super) finished: Finished,
     pub(super) resolved: Resolved,
     /// Watched times that lie in the future, as (time, token).
@@ -78,11 +78,19 @@ impl Serial {
 
     #[inline]
     pub(super) fn advance(&mut self, to: u64) {
+        if self.next_event().is_some_and(|time| time <= to) {
+            self.report(to);
+        }
+        self.now = self.now.max(to);
+    }
+
+    /// Reports the watched times up to `to`.
+    #[inline(never)]
+    fn report(&mut self, to: u64) {
         while self.next_event().is_some_and(|time| time <= to) {
             let Some(Reverse((time, token))) = self.watched.pop() else { break };
             self.resolved.push(time, token);
         }
-        self.now = self.now.max(to);
     }
 
     pub(super) fn drain(&mut self) {
