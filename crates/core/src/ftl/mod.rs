@@ -5,8 +5,8 @@
 //! enumerates them.
 
 pub mod chains;
-pub mod merge;
 pub mod cmt;
+pub mod merge;
 pub mod pool;
 pub mod recover;
 pub mod space;
