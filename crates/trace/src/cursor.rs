@@ -24,11 +24,35 @@ pub struct TraceRecord {
     pub rounded: bool,
 }
 
+/// The same, small enough to be handed along by value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Raw {
+    pub(crate) at: u64,
+    pub(crate) lba: u64,
+    pub(crate) sectors: u32,
+    pub(crate) device: u32,
+    pub(crate) op: HostOp,
+    pub(crate) rounded: bool,
+}
+
+impl Raw {
+    /// First sector after the request.
+    #[inline]
+    pub(crate) fn end(&self) -> u64 {
+        self.lba + u64::from(self.sectors)
+    }
+    #[inline]
+    pub(crate) fn record(&self) -> TraceRecord {
+        let request = HostRequest::new(Nanos(self.at), self.op, self.lba, self.sectors);
+        TraceRecord { request, device: self.device, rounded: self.rounded }
+    }
+}
+
 /// What a row is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Row {
     /// A request.
-    Request(TraceRecord),
+    Request(Raw),
     /// Something that belongs to the format but asks for nothing: a header, a comment, an event of no interest.
     Other,
 }
@@ -37,22 +61,15 @@ impl Row {
     /// A request given in sectors.
     #[inline]
     pub(crate) fn sectors(at: u64, device: u32, op: HostOp, lba: u64, sectors: u64) -> Self {
-        Self::Request(TraceRecord {
-            request: HostRequest::new(Nanos(at), op, lba, sectors as u32),
-            device,
-            rounded: false,
-        })
+        Self::Request(Raw { at, lba, sectors: sectors as u32, device, op, rounded: false })
     }
     /// A request given in bytes: it covers each sector that it touches.
     #[inline]
     pub(crate) fn bytes(at: u64, device: u32, op: HostOp, offset: u64, length: u64) -> Self {
         let lba = offset / SECTOR;
         let end = if length == 0 { lba } else { (offset + length).div_ceil(SECTOR) };
-        Self::Request(TraceRecord {
-            request: HostRequest::new(Nanos(at), op, lba, (end - lba) as u32),
-            device,
-            rounded: (offset | length) % SECTOR != 0,
-        })
+        let rounded = (offset | length) % SECTOR != 0;
+        Self::Request(Raw { at, lba, sectors: (end - lba) as u32, device, op, rounded })
     }
 }
 
@@ -100,18 +117,19 @@ pub(crate) struct Cursor<'a, const SEP: u8> {
     at: usize,
 }
 
+#[allow(clippy::inline_always, reason = "measured: a third less time per row, because the cursor stays in registers")]
 impl<'a, const SEP: u8> Cursor<'a, SEP> {
     pub(crate) fn new(line: &'a [u8]) -> Self {
         Self { line, at: 0 }
     }
 
     /// The byte here; a newline (which no line holds) at the end.
-    #[inline]
+    #[inline(always)]
     fn here(&self) -> u8 {
         if self.at < self.line.len() { self.line[self.at] } else { b'\n' }
     }
 
-    #[inline]
+    #[inline(always)]
     fn skip_blanks(&mut self) -> bool {
         let from = self.at;
         while matches!(self.here(), b' ' | b'\t') {
@@ -121,7 +139,7 @@ impl<'a, const SEP: u8> Cursor<'a, SEP> {
     }
 
     /// Passes the separator after a field; false if something else is there.
-    #[inline]
+    #[inline(always)]
     fn close(&mut self) -> bool {
         let blanks = self.skip_blanks();
         if self.at == self.line.len() {
@@ -136,9 +154,31 @@ impl<'a, const SEP: u8> Cursor<'a, SEP> {
     }
 
     /// Decimal digits from here on; their number is `self.at` after minus before, and at most 19 are exact.
-    #[inline]
+    ///
+    /// Eight bytes at a time: a digit is 0 to 9 after xor with `'0'`, the first byte that is not ends the number, and the
+    /// digits, shifted to the end of the word, are summed in pairs, fours and eights (half the time of a loop over
+    /// bytes for the stamps and offsets of MSR rows).
+    #[inline(always)]
     fn digits(&mut self) -> u64 {
+        const ONES: u64 = 0x0101_0101_0101_0101;
         let mut value = 0u64;
+        while let Some(eight) = self.line.get(self.at..self.at + 8) {
+            let word = u64::from_le_bytes(eight.try_into().unwrap_or_default()) ^ (0x30 * ONES);
+            let others = (word.wrapping_add(0x76 * ONES) | word) & (0x80 * ONES);
+            let count = others.trailing_zeros() / 8;
+            if count == 0 {
+                return value;
+            }
+            let word = word << (64 - 8 * count);
+            let pairs = word.wrapping_mul(2561) >> 8 & 0x00FF_00FF_00FF_00FF;
+            let fours = pairs.wrapping_mul(6_553_601) >> 16 & 0x0000_FFFF_0000_FFFF;
+            let all = fours.wrapping_mul(42_949_672_960_001) >> 32;
+            value = value.wrapping_mul(POWERS[count as usize]).wrapping_add(all);
+            self.at += count as usize;
+            if count < 8 {
+                return value;
+            }
+        }
         loop {
             let digit = self.here().wrapping_sub(b'0');
             if digit > 9 {
@@ -156,7 +196,7 @@ impl<'a, const SEP: u8> Cursor<'a, SEP> {
     }
 
     /// A whole number.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn uint(&mut self, field: Field) -> Parse<u64> {
         self.skip_blanks();
         let start = self.at;
@@ -165,17 +205,34 @@ impl<'a, const SEP: u8> Cursor<'a, SEP> {
         if digits.wrapping_sub(1) < 19 && value <= field.max && self.close() {
             return Ok(value);
         }
-        Err(self.bad_number(start, field))
+        Err(bad_number::<SEP>(self.line, start, field))
+    }
+
+    /// A whole number; another one and a blank before it are passed over (some published cuts number their rows).
+    #[inline(always)]
+    pub(crate) fn uint_after_index(&mut self, field: Field) -> Parse<u64> {
+        let start = self.at;
+        let value = self.digits();
+        if (self.at - start).wrapping_sub(1) < 19 && value <= field.max && self.here() == SEP {
+            self.at += 1;
+            return Ok(value);
+        }
+        let indexed =
+            self.at > start && self.here() == b' ' && self.line.get(self.at + 1).is_some_and(u8::is_ascii_digit);
+        if !indexed {
+            self.at = start;
+        }
+        self.uint(field)
     }
 
     /// A device number.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn device(&mut self, field: Field) -> Parse<u32> {
         self.uint(field).map(|device| device as u32)
     }
 
     /// A hexadecimal number, with or without `0x`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn hex(&mut self, field: Field) -> Parse<u64> {
         self.skip_blanks();
         let start = self.at;
@@ -191,11 +248,11 @@ impl<'a, const SEP: u8> Cursor<'a, SEP> {
         if (self.at - first).wrapping_sub(1) < 16 && value <= field.max && self.close() {
             return Ok(value);
         }
-        Err(self.bad_number(start, field))
+        Err(bad_number::<SEP>(self.line, start, field))
     }
 
     /// A decimal number times 10^`scale`, rounded half up to a whole number, exactly. `3.8` with scale 6 is 3,800,000.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn decimal(&mut self, field: Field, scale: u32) -> Parse<u64> {
         self.skip_blanks();
         let start = self.at;
@@ -229,20 +286,9 @@ impl<'a, const SEP: u8> Cursor<'a, SEP> {
         {
             return Ok(value);
         }
-        self.exponent(start, scale, field)
-    }
-
-    /// The same for numbers such as `1.5e-05`, which scripts print.
-    #[cold]
-    #[inline(never)]
-    fn exponent(&mut self, start: usize, scale: u32, field: Field) -> Parse<u64> {
-        let token = self.token(start);
-        let value = scientific(token, scale).filter(|&v| v <= field.max);
-        self.at = start + token.len();
-        match value {
-            Some(value) if self.close() => Ok(value),
-            _ => Err(self.bad_number(start, field)),
-        }
+        let (value, end) = exponent::<SEP>(self.line, start, scale, field)?;
+        self.at = end;
+        if self.close() { Ok(value) } else { Err(bad_number::<SEP>(self.line, start, field)) }
     }
 
     /// The text of a field.
@@ -262,12 +308,26 @@ impl<'a, const SEP: u8> Cursor<'a, SEP> {
     }
 
     /// `R`, `W`, `Read` or `Write`, in any case.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn op(&mut self, name: &'static str) -> Parse<HostOp> {
+        self.skip_blanks();
+        let start = self.at;
+        let quick = match &self.line[start..] {
+            [b'R', b'e', b'a', b'd', ..] => Some((HostOp::Read, 4)),
+            [b'W', b'r', b'i', b't', b'e', ..] => Some((HostOp::Write, 5)),
+            [b'R' | b'r', ..] => Some((HostOp::Read, 1)),
+            [b'W' | b'w', ..] => Some((HostOp::Write, 1)),
+            _ => None,
+        };
+        if let Some((op, length)) = quick {
+            self.at = start + length;
+            if self.close() {
+                return Ok(op);
+            }
+            self.at = start;
+        }
         let word = self.word(name)?;
         match word {
-            b"R" | b"r" | b"Read" => Ok(HostOp::Read),
-            b"W" | b"w" | b"Write" => Ok(HostOp::Write),
             _ if word.eq_ignore_ascii_case(b"read") => Ok(HostOp::Read),
             _ if word.eq_ignore_ascii_case(b"write") => Ok(HostOp::Write),
             _ => Err(BadRow::new(name, word, Problem::Unknown, "R, W, Read or Write")),
@@ -275,7 +335,7 @@ impl<'a, const SEP: u8> Cursor<'a, SEP> {
     }
 
     /// `0` or `1`, of which `read` means read.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn bit_op(&mut self, field: Field, read: u64) -> Parse<HostOp> {
         Ok(if self.uint(field)? == read { HostOp::Read } else { HostOp::Write })
     }
@@ -289,38 +349,51 @@ impl<'a, const SEP: u8> Cursor<'a, SEP> {
         }
         Err(BadRow::new("row", &self.line[self.at..], Problem::Extra, columns))
     }
+}
 
-    /// The text from `start` up to the separator.
-    fn token(&self, start: usize) -> &'a [u8] {
-        let rest = &self.line[start..];
-        let end = rest.iter().position(|&b| b == SEP || (SEP == BLANKS && b == b'\t')).unwrap_or(rest.len());
-        rest[..end].trim_ascii_end()
+// The slow paths take the line by value: a cursor whose address is not taken stays in registers.
+
+/// The text from `start` up to the separator.
+fn token<const SEP: u8>(line: &[u8], start: usize) -> &[u8] {
+    let rest = &line[start..];
+    let end = rest.iter().position(|&b| b == SEP || (SEP == BLANKS && b == b'\t')).unwrap_or(rest.len());
+    rest[..end].trim_ascii_end()
+}
+
+/// Numbers such as `1.5e-05`, which scripts print; with the place where they end.
+#[cold]
+#[inline(never)]
+fn exponent<const SEP: u8>(line: &[u8], start: usize, scale: u32, field: Field) -> Parse<(u64, usize)> {
+    let token = token::<SEP>(line, start);
+    match scientific(token, scale) {
+        Some(value) if value <= field.max => Ok((value, start + token.len())),
+        _ => Err(bad_number::<SEP>(line, start, field)),
     }
+}
 
-    #[cold]
-    #[inline(never)]
-    fn bad_number(&self, start: usize, field: Field) -> Box<BadRow> {
-        let token = self.token(start);
-        let digits = token.strip_prefix(b"-").unwrap_or(token);
-        let numeric = digits.first().is_some_and(u8::is_ascii_digit)
-            && digits.iter().all(|b| b.is_ascii_hexdigit() || matches!(b, b'.' | b'+' | b'-' | b'x' | b'X'));
-        let problem = match () {
-            () if token.is_empty() => Problem::Missing,
-            () if numeric && digits.len() < token.len() => Problem::Negative,
-            () if digits.iter().all(|b| b.is_ascii_digit() || *b == b'.') && numeric => {
-                // A fraction where a whole number belongs is no number of the right kind.
-                let whole = digits.iter().all(u8::is_ascii_digit) || digits.iter().filter(|b| **b == b'.').count() == 1;
-                if whole && (field.max == u64::MAX || !digits.contains(&b'.')) {
-                    Problem::TooLarge
-                } else {
-                    Problem::NotANumber
-                }
+#[cold]
+#[inline(never)]
+fn bad_number<const SEP: u8>(line: &[u8], start: usize, field: Field) -> Box<BadRow> {
+    let token = token::<SEP>(line, start);
+    let digits = token.strip_prefix(b"-").unwrap_or(token);
+    let numeric = digits.first().is_some_and(u8::is_ascii_digit)
+        && digits.iter().all(|b| b.is_ascii_hexdigit() || matches!(b, b'.' | b'+' | b'-' | b'x' | b'X'));
+    let problem = match () {
+        () if token.is_empty() => Problem::Missing,
+        () if numeric && digits.len() < token.len() => Problem::Negative,
+        () if digits.iter().all(|b| b.is_ascii_digit() || *b == b'.') && numeric => {
+            // A fraction where a whole number belongs is no number of the right kind.
+            let whole = digits.iter().all(u8::is_ascii_digit) || digits.iter().filter(|b| **b == b'.').count() == 1;
+            if whole && (field.max == u64::MAX || !digits.contains(&b'.')) {
+                Problem::TooLarge
+            } else {
+                Problem::NotANumber
             }
-            () if numeric && scientific(token, 0).is_some() => Problem::TooLarge,
-            () => Problem::NotANumber,
-        };
-        BadRow::new(field.name, token, problem, field.allowed)
-    }
+        }
+        () if numeric && scientific(token, 0).is_some() => Problem::TooLarge,
+        () => Problem::NotANumber,
+    };
+    BadRow::new(field.name, token, problem, field.allowed)
 }
 
 /// `mantissa[.fraction]e[+-]exponent` times 10^`scale`, rounded half up; `None` if it is no such number or overflows.
@@ -423,7 +496,7 @@ mod tests {
     #[test]
     fn does_a_byte_range_cover_every_sector_it_touches() {
         let sectors = |offset, length| match Row::bytes(0, 0, HostOp::Read, offset, length) {
-            Row::Request(r) => (r.request.lba, r.request.sectors, r.rounded),
+            Row::Request(r) => (r.lba, r.sectors, r.rounded),
             Row::Other => unreachable!(),
         };
         assert_eq!(sectors(512, 1024), (1, 2, false));

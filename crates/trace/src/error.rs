@@ -58,9 +58,15 @@ impl Problem {
     }
     fn mend(self) -> &'static str {
         match self {
-            Self::Missing | Self::Extra => "is this another format, or a damaged row? Name the format, or allow bad rows",
-            Self::NotANumber | Self::Unknown => "is this another format, or a header or damaged row? Allow bad rows to skip it",
-            Self::Negative | Self::TooLarge => "is this another format with other units? If the row is garbage, allow bad rows",
+            Self::Missing | Self::Extra => {
+                "is this another format, or a damaged row? Name the format, or allow bad rows"
+            }
+            Self::NotANumber | Self::Unknown => {
+                "is this another format, or a header or damaged row? Allow bad rows to skip it"
+            }
+            Self::Negative | Self::TooLarge => {
+                "is this another format with other units? If the row is garbage, allow bad rows"
+            }
             Self::TooLong => "this is hardly a text trace; if the line is garbage, allow bad rows",
             Self::CutOff => "get the complete file again",
         }

@@ -67,8 +67,10 @@ pub(crate) fn sniff_milliseconds(head: &Head, pages: bool) -> Sniff {
     let decided = if five.flags {
         Some("because its rows are the five columns of DiskSim, with flags that only DiskSim has")
     } else if five.devices && five.point {
-        Some("because its rows are the five columns of DiskSim, times have a decimal point (milliseconds), and there are \
-              several devices (flashsim traces have device 0 only)")
+        Some(
+            "because its rows are the five columns of DiskSim, times have a decimal point (milliseconds), and there are \
+              several devices (flashsim traces have device 0 only)",
+        )
     } else {
         None
     };
@@ -77,7 +79,9 @@ pub(crate) fn sniff_milliseconds(head: &Head, pages: bool) -> Sniff {
         (Some(reason), false) => Sniff::Yes(reason.to_owned()),
         (None, _) if !five.point && five.step >= STEP_NS_MIN => Sniff::No,
         (None, true) if five.devices => Sniff::No,
-        (None, true) => Sniff::Maybe("because its rows are `time device block size flags` (size in pages of 4 KiB)".into()),
+        (None, true) => {
+            Sniff::Maybe("because its rows are `time device block size flags` (size in pages of 4 KiB)".into())
+        }
         (None, false) => Sniff::Maybe("because its rows are `time device block size flags` (size in sectors)".into()),
     }
 }

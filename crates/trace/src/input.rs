@@ -88,10 +88,10 @@ impl Input {
         let whole = io::Cursor::new(magic).chain(counted);
         let reader: Box<dyn Read + Send> = match compression {
             None => Box::new(whole),
-            Some(kind) => Box::new(Decompressed::spawn(kind, Box::new(whole)).map_err(|source| TraceError::Open {
-                name: name.to_owned(),
-                source,
-            })?),
+            Some(kind) => Box::new(
+                Decompressed::spawn(kind, Box::new(whole))
+                    .map_err(|source| TraceError::Open { name: name.to_owned(), source })?,
+            ),
         };
         Ok(Self { name: name.into(), reader, compression, taken, total })
     }

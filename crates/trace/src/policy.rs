@@ -64,7 +64,6 @@ impl Devices {
     }
 }
 
-
 /// Dense numbers for pages, in order of first appearance.
 ///
 /// A hash map with a fixed seed, because one look-up per page is the cost of compaction and a `BTreeMap` is several

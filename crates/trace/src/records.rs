@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::buffer::{Buffer, Failure};
-use crate::cursor::{Row, TraceRecord};
+use crate::cursor::{Raw, Row, TraceRecord};
 use crate::error::{BadRow, Place, TraceError};
 use crate::input::{Compression, Input};
 use crate::options::Options;
@@ -126,6 +126,34 @@ impl Records {
         })
     }
 
+    /// The next request, small.
+    #[inline]
+    pub(crate) fn next_raw(&mut self) -> Option<Result<Raw, TraceError>> {
+        while !self.done {
+            let failed = match self.step() {
+                Ok(Some(Row::Request(raw))) => {
+                    self.records += 1;
+                    return Some(Ok(raw));
+                }
+                Ok(Some(Row::Other)) => {
+                    self.other_rows += 1;
+                    continue;
+                }
+                Ok(None) => {
+                    self.done = true;
+                    return None;
+                }
+                Err(Failure::Bad(row)) => self.bad(row),
+                Err(Failure::Io(error)) => Err(broken(&self.name, self.compression, self.place, error)),
+            };
+            if let Err(error) = failed {
+                self.done = true;
+                return Some(Err(error));
+            }
+        }
+        None
+    }
+
     #[inline]
     fn step(&mut self) -> Result<Option<Row>, Failure> {
         match &mut self.parser {
@@ -165,29 +193,7 @@ impl Iterator for Records {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        while !self.done {
-            let failed = match self.step() {
-                Ok(Some(Row::Request(record))) => {
-                    self.records += 1;
-                    return Some(Ok(record));
-                }
-                Ok(Some(Row::Other)) => {
-                    self.other_rows += 1;
-                    continue;
-                }
-                Ok(None) => {
-                    self.done = true;
-                    return None;
-                }
-                Err(Failure::Bad(row)) => self.bad(row),
-                Err(Failure::Io(error)) => Err(broken(&self.name, self.compression, self.place, error)),
-            };
-            if let Err(error) = failed {
-                self.done = true;
-                return Some(Err(error));
-            }
-        }
-        None
+        self.next_raw().map(|raw| raw.map(|raw| raw.record()))
     }
 }
 

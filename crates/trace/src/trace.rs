@@ -4,7 +4,7 @@ use std::io::Read;
 
 use nandlab::types::{HostOp, HostRequest, Nanos};
 
-use crate::cursor::{ADDRESS_BYTES_MAX, TraceRecord};
+use crate::cursor::{ADDRESS_BYTES_MAX, Raw};
 use crate::error::TraceError;
 use crate::options::{AddressPolicy, Options, Report, Volumes};
 use crate::policy::{DEVICES_MAX, Devices, PageNumbers};
@@ -26,7 +26,7 @@ pub struct Trace {
     now_ns: u64,
     delivered: u64,
     /// What is left of a request that is being split.
-    rest: Option<TraceRecord>,
+    rest: Option<Raw>,
     done: bool,
 }
 
@@ -81,7 +81,7 @@ impl Trace {
     }
 
     fn measure_devices(&mut self) -> Result<(), TraceError> {
-        while let Some(record) = self.records.next() {
+        while let Some(record) = self.records.next_raw() {
             self.see_device(&record?)?;
         }
         Ok(())
@@ -118,14 +118,14 @@ impl Trace {
 
     /// Accounts for the device of a row; returns where its space begins.
     #[inline]
-    fn see_device(&mut self, record: &TraceRecord) -> Result<u64, TraceError> {
+    fn see_device(&mut self, record: &Raw) -> Result<u64, TraceError> {
         let known = self.devices.list().len();
         let Some(device) = self.devices.entry(record.device) else {
             let (name, place) = (self.records.name().to_owned(), self.records.place());
             return Err(TraceError::TooManyDevices { name, place, max: DEVICES_MAX });
         };
         device.requests += 1;
-        device.end_sectors = device.end_sectors.max(record.request.lba + u64::from(record.request.sectors));
+        device.end_sectors = device.end_sectors.max(record.end());
         let base = device.base_sectors;
         if known == 1 && self.options.volumes == Volumes::Reject && self.devices.list().len() == 2 {
             let list = self.devices.list();
@@ -142,8 +142,8 @@ impl Trace {
 
     /// Applies times and devices; `None` if nothing of the row is to be replayed.
     #[inline]
-    fn place(&mut self, mut record: TraceRecord) -> Result<Option<TraceRecord>, TraceError> {
-        let at = record.request.at.0;
+    fn place(&mut self, mut record: Raw) -> Result<Option<Raw>, TraceError> {
+        let at = record.at;
         let origin = *self.origin_ns.get_or_insert(at);
         self.report.out_of_order += u64::from(at < self.recorded_ns);
         self.recorded_ns = at;
@@ -154,16 +154,16 @@ impl Trace {
             self.report.other_devices += 1;
             return Ok(None);
         }
-        if record.request.sectors == 0 && record.request.op != HostOp::Flush {
+        if record.sectors == 0 && record.op != HostOp::Flush {
             self.report.zero_length += 1;
             return Ok(None);
         }
         let relative = at.saturating_sub(origin);
         self.report.clamped += u64::from(at < origin || relative < self.now_ns);
         self.now_ns = self.now_ns.max(relative);
-        record.request.at = Nanos(self.now_ns);
+        record.at = self.now_ns;
         self.report.rounded += u64::from(record.rounded);
-        record.request.lba += base;
+        record.lba += base;
         if self.options.volumes != Volumes::Stack {
             record.device = 0;
         }
@@ -178,43 +178,38 @@ impl Trace {
 
     /// The next piece of a request that lies together in the device; the remainder waits in `rest`.
     #[inline]
-    fn piece(&mut self, mut record: TraceRecord, first: bool) -> Result<HostRequest, TraceError> {
-        let request = record.request;
-        if request.op == HostOp::Flush {
-            return Ok(request);
-        }
+    fn piece(&mut self, mut raw: Raw, first: bool) -> Result<HostRequest, TraceError> {
+        let request = |lba, sectors| HostRequest::new(Nanos(raw.at), raw.op, lba, sectors);
         let capacity = self.options.capacity_sectors.unwrap_or(u64::MAX);
-        let end = request.lba + u64::from(request.sectors);
         let (lba, sectors) = match self.options.address {
-            AddressPolicy::Reject if end > capacity => {
-                return Err(self.beyond(request.lba, request.sectors, capacity));
-            }
-            AddressPolicy::Reject => return Ok(request),
+            _ if raw.op == HostOp::Flush => return Ok(request(0, 0)),
+            AddressPolicy::Reject if raw.end() > capacity => return Err(self.beyond(raw.lba, raw.sectors, capacity)),
+            AddressPolicy::Reject => return Ok(request(raw.lba, raw.sectors)),
             AddressPolicy::Modulo => {
-                self.report.folded += u64::from(first && end > capacity);
-                let lba = request.lba % capacity;
-                (lba, u64::from(request.sectors).min(capacity - lba) as u32)
+                self.report.folded += u64::from(first && raw.end() > capacity);
+                let lba = raw.lba % capacity;
+                (lba, u64::from(raw.sectors).min(capacity - lba) as u32)
             }
-            AddressPolicy::Compact => self.compact(&record, capacity)?,
+            AddressPolicy::Compact => self.compact(&raw, capacity)?,
         };
-        if sectors < request.sectors {
+        let piece = request(lba, sectors);
+        if sectors < raw.sectors {
             self.report.split += u64::from(first);
-            record.request.lba += u64::from(sectors);
-            record.request.sectors -= sectors;
-            self.rest = Some(record);
+            raw.lba += u64::from(sectors);
+            raw.sectors -= sectors;
+            self.rest = Some(raw);
         }
-        Ok(HostRequest { lba, sectors, ..request })
+        Ok(piece)
     }
 
     /// The longest beginning of the request whose pages have consecutive numbers.
-    fn compact(&mut self, record: &TraceRecord, capacity: u64) -> Result<(u64, u32), TraceError> {
+    fn compact(&mut self, raw: &Raw, capacity: u64) -> Result<(u64, u32), TraceError> {
         let page_sectors = u64::from(self.options.page_sectors);
-        let HostRequest { lba, sectors, .. } = record.request;
-        let end = lba + u64::from(sectors);
+        let (lba, end) = (raw.lba, raw.end());
         let first = lba / page_sectors;
-        let number = self.pages.number(record.device, first);
+        let number = self.pages.number(raw.device, first);
         let mut next = first + 1;
-        while next * page_sectors < end && self.pages.number(record.device, next) == number + (next - first) {
+        while next * page_sectors < end && self.pages.number(raw.device, next) == number + (next - first) {
             next += 1;
         }
         let capacity_pages = capacity / page_sectors;
@@ -232,7 +227,7 @@ impl Trace {
             return self.piece(rest, false).map(Some);
         }
         while self.options.limit.is_none_or(|limit| self.delivered < limit) {
-            let Some(record) = self.records.next() else {
+            let Some(record) = self.records.next_raw() else {
                 self.picked_something()?;
                 return Ok(None);
             };

@@ -1,7 +1,8 @@
 //! blkreplay load file: `start ; sector ; length ; op ; replay_delay ; replay_duration`.
 //!
-//! - Everything before the line that begins with `start ;` is text (a licence) and skipped.
-//! - start: seconds, decimal. sector and length: sectors of 512 bytes. op: R or W. The last two are not used.
+//! - Everything before the line that begins with `start ;` is text (a licence) and skipped; some files hold it twice.
+//! - start: seconds, decimal. sector and length: sectors of 512 bytes. op: R or W, with the further letters of blktrace
+//!   in rare rows (RA = read ahead). The last two columns are not used.
 //! - Made from blktrace events; discards and flushes were dropped when they were made. One device per file.
 //!
 //! Source: header line of the files and `conv_blktrace_to_load.sh` of blkreplay (Thomas Schoebel-Theuer).
@@ -9,6 +10,7 @@
 use crate::cursor::{Cursor, Field, Parse, Row};
 use crate::error::{BadRow, Problem};
 use crate::registry::{Format, Head, LineParser, Parser, Sniff, columns};
+use nandlab::types::HostOp;
 
 pub(crate) const FORMAT: Format = Format {
     name: "blkreplay",
@@ -30,6 +32,16 @@ fn sniff(head: &Head) -> Sniff {
     Sniff::Yes("because it has the line that begins with `start ;`".to_owned())
 }
 
+/// Text between two loads that were joined.
+fn is_text(line: &[u8]) -> bool {
+    !line.contains(&b';') && !matches!(line.trim_ascii_start(), [b'0'..=b'9' | b'.' | b'-' | b'+', ..])
+}
+
+/// Letters that blktrace puts after R and W: ahead, sync, metadata, FUA, barrier.
+fn flags(letters: &[u8]) -> bool {
+    letters.iter().all(|b| b"ASMFB".contains(b))
+}
+
 #[derive(Default)]
 struct Load {
     begun: bool,
@@ -37,17 +49,27 @@ struct Load {
 
 impl LineParser for Load {
     fn line(&mut self, line: &[u8]) -> Parse<Row> {
-        if !self.begun || line[0] == b's' {
-            self.begun |= is_header(line);
-            if self.begun == is_header(line) {
+        if !line[0].is_ascii_digit() {
+            if is_header(line) {
+                self.begun = true;
                 return Ok(Row::Other);
             }
+            // Text has no columns, or comes before the header; a row begins with a number after blanks.
+            if !self.begun || is_text(line) {
+                return Ok(Row::Other);
+            }
+        } else if !self.begun {
+            return Ok(Row::Other);
         }
         let mut c = Cursor::<b';'>::new(line);
         let at = c.decimal(Field::time("start", "seconds, 0 to 18446744073"), 9)?;
         let lba = c.uint(Field::lba("sector"))?;
         let sectors = c.uint(Field::sectors("length"))?;
-        let op = c.op("op")?;
+        let op = match c.word("op")? {
+            [b'R' | b'r', rest @ ..] if flags(rest) => HostOp::Read,
+            [b'W' | b'w', rest @ ..] if flags(rest) => HostOp::Write,
+            other => return Err(BadRow::new("op", other, Problem::Unknown, "R or W, with blktrace letters after it")),
+        };
         for unused in ["replay_delay", "replay_duration"] {
             if !c.at_end() {
                 c.decimal(Field::time(unused, "seconds"), 9)?;

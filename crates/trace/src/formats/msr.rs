@@ -65,11 +65,11 @@ impl Msr {
 impl LineParser for Msr {
     fn line(&mut self, line: &[u8]) -> Parse<Row> {
         let stamp = Field::new("Timestamp", "units of 100 ns, 0 to 184467440737095516", u64::MAX / 100);
-        let mut c = Cursor::<b','>::new(numberless(line));
+        let mut c = Cursor::<b','>::new(line);
         if line.starts_with(b"Timestamp,") {
             return Ok(Row::Other);
         }
-        let at = c.uint(stamp)? * 100;
+        let at = c.uint_after_index(stamp)? * 100;
         let host = self.host(c.word("Hostname")?)?;
         let disk = c.device(Field::new("DiskNumber", "a whole number, 0 to 65534", 65_534))?;
         let op = c.op("Type")?;
@@ -78,16 +78,5 @@ impl LineParser for Msr {
         c.uint(Field::any("ResponseTime"))?;
         c.end("7 columns")?;
         Ok(Row::bytes(at, host + disk, op, offset, size))
-    }
-}
-
-/// The line without a leading running number.
-#[inline]
-fn numberless(line: &[u8]) -> &[u8] {
-    match line.iter().position(|b| !b.is_ascii_digit()) {
-        Some(blank) if blank > 0 && line[blank] == b' ' && line.get(blank + 1).is_some_and(u8::is_ascii_digit) => {
-            &line[blank + 1..]
-        }
-        _ => line,
     }
 }
