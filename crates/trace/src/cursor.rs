@@ -205,7 +205,7 @@ impl<'a, const SEP: u8> Cursor<'a, SEP> {
         if digits.wrapping_sub(1) < 19 && value <= field.max && self.close() {
             return Ok(value);
         }
-        Err(bad_number::<SEP>(self.line, start, field))
+        Err(bad_number::<SEP>(self.line, start, field, Kind::Whole))
     }
 
     /// A whole number; another one and a blank before it are passed over (some published cuts number their rows).
@@ -248,7 +248,7 @@ impl<'a, const SEP: u8> Cursor<'a, SEP> {
         if (self.at - first).wrapping_sub(1) < 16 && value <= field.max && self.close() {
             return Ok(value);
         }
-        Err(bad_number::<SEP>(self.line, start, field))
+        Err(bad_number::<SEP>(self.line, start, field, Kind::Hex))
     }
 
     /// A decimal number times 10^`scale`, rounded half up to a whole number, exactly. `3.8` with scale 6 is 3,800,000.
@@ -288,7 +288,7 @@ impl<'a, const SEP: u8> Cursor<'a, SEP> {
         }
         let (value, end) = exponent::<SEP>(self.line, start, scale, field)?;
         self.at = end;
-        if self.close() { Ok(value) } else { Err(bad_number::<SEP>(self.line, start, field)) }
+        if self.close() { Ok(value) } else { Err(bad_number::<SEP>(self.line, start, field, Kind::Decimal)) }
     }
 
     /// The text of a field.
@@ -367,31 +367,37 @@ fn exponent<const SEP: u8>(line: &[u8], start: usize, scale: u32, field: Field) 
     let token = token::<SEP>(line, start);
     match scientific(token, scale) {
         Some(value) if value <= field.max => Ok((value, start + token.len())),
-        _ => Err(bad_number::<SEP>(line, start, field)),
+        _ => Err(bad_number::<SEP>(line, start, field, Kind::Decimal)),
     }
+}
+
+/// What a number may look like.
+#[derive(Clone, Copy)]
+enum Kind {
+    Whole,
+    Hex,
+    Decimal,
 }
 
 #[cold]
 #[inline(never)]
-fn bad_number<const SEP: u8>(line: &[u8], start: usize, field: Field) -> Box<BadRow> {
+fn bad_number<const SEP: u8>(line: &[u8], start: usize, field: Field, kind: Kind) -> Box<BadRow> {
     let token = token::<SEP>(line, start);
-    let digits = token.strip_prefix(b"-").unwrap_or(token);
-    let numeric = digits.first().is_some_and(u8::is_ascii_digit)
-        && digits.iter().all(|b| b.is_ascii_hexdigit() || matches!(b, b'.' | b'+' | b'-' | b'x' | b'X'));
+    let number = token.strip_prefix(b"-").unwrap_or(token);
+    let points = number.iter().filter(|b| **b == b'.').count();
+    let fits = match kind {
+        Kind::Whole => number.iter().all(u8::is_ascii_digit),
+        Kind::Hex => number.iter().all(u8::is_ascii_hexdigit),
+        Kind::Decimal => {
+            points <= 1 && number.len() > points && number.iter().all(|b| b.is_ascii_digit() || *b == b'.')
+                || scientific(number, 0).is_some()
+        }
+    };
     let problem = match () {
         () if token.is_empty() => Problem::Missing,
-        () if numeric && digits.len() < token.len() => Problem::Negative,
-        () if digits.iter().all(|b| b.is_ascii_digit() || *b == b'.') && numeric => {
-            // A fraction where a whole number belongs is no number of the right kind.
-            let whole = digits.iter().all(u8::is_ascii_digit) || digits.iter().filter(|b| **b == b'.').count() == 1;
-            if whole && (field.max == u64::MAX || !digits.contains(&b'.')) {
-                Problem::TooLarge
-            } else {
-                Problem::NotANumber
-            }
-        }
-        () if numeric && scientific(token, 0).is_some() => Problem::TooLarge,
-        () => Problem::NotANumber,
+        () if !fits || number.is_empty() => Problem::NotANumber,
+        () if number.len() < token.len() => Problem::Negative,
+        () => Problem::TooLarge,
     };
     BadRow::new(field.name, token, problem, field.allowed)
 }

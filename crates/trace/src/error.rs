@@ -47,7 +47,7 @@ impl Problem {
     fn says(self) -> &'static str {
         match self {
             Self::Missing => "is missing",
-            Self::NotANumber => "is not a number",
+            Self::NotANumber => "is not a number that fits here",
             Self::Negative => "is negative",
             Self::TooLarge => "is too large",
             Self::Unknown => "is not known",

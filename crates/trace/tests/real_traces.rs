@@ -27,13 +27,11 @@ fn printed(readme: &str, file: &str) -> Printed {
     Printed { cells: row.split('|').skip(2).map(|cell| cell.trim().replace(',', "")).collect() }
 }
 
-/// A number, rounded to as many decimals as the printed one.
-fn like(printed: &str, value: f64) -> bool {
-    let decimals = printed.split('.').nth(1).map_or(0, str::len);
-    let half = 0.5 / 10f64.powi(decimals as i32);
+/// A number, rounded to as many decimals as its column has (the table does not print trailing zeros).
+fn like(printed: &str, value: f64, decimals: Option<i32>) -> bool {
+    let decimals = decimals.unwrap_or_else(|| printed.split('.').nth(1).map_or(0, str::len) as i32);
     let shown: f64 = printed.parse().unwrap_or_else(|_| panic!("`{printed}` in the table is no number"));
-    // Trailing zeros are not printed: 41.60 stands as 41.6. So compare at two decimals what has one or two.
-    (shown - value).abs() <= half * 1.000_001
+    (shown - value).abs() <= 0.5 / 10f64.powi(decimals) * 1.000_001
 }
 
 fn pair(cell: &str) -> (String, String) {
@@ -48,22 +46,24 @@ fn compare(file: &str, stats: &Stats, table: &Printed) -> Vec<String> {
     let ((read_kb, write_kb), (read, written), (pages_read, pages_written)) = (pair(&c[2]), pair(&c[3]), pair(&c[4]));
     let duration = c[5].split(' ').next().unwrap();
     let checks = [
-        ("requests", c[0].clone(), stats.requests as f64),
-        ("write %", c[1].clone(), stats.write_percent()),
-        ("mean KB read", read_kb, stats.mean_read_kib()),
-        ("mean KB written", write_kb, stats.mean_write_kib()),
-        ("MiB read", read, mib(stats.read_bytes)),
-        ("MiB written", written, mib(stats.written_bytes)),
-        ("unique MiB read", pages_read, mib(stats.pages_read * 4096)),
-        ("unique MiB written", pages_written, mib(stats.pages_written * 4096)),
-        ("duration", duration.to_owned(), stats.duration_ns as f64 / 1e9),
-        ("top GiB", c[6].clone(), mib(stats.top_bytes) / 1024.0),
-        ("sequential %", c[7].clone(), stats.sequential_percent()),
-        ("unaligned %", c[8].clone(), stats.unaligned_percent()),
-        ("out of order", c[9].clone(), stats.out_of_order as f64),
+        ("requests", Some(0), c[0].clone(), stats.requests as f64),
+        ("write %", Some(2), c[1].clone(), stats.write_percent()),
+        ("mean KB read", Some(2), read_kb, stats.mean_read_kib()),
+        ("mean KB written", Some(2), write_kb, stats.mean_write_kib()),
+        ("MiB read", Some(1), read, mib(stats.read_bytes)),
+        ("MiB written", Some(1), written, mib(stats.written_bytes)),
+        ("unique MiB read", Some(1), pages_read, mib(stats.pages_read * 4096)),
+        ("unique MiB written", Some(1), pages_written, mib(stats.pages_written * 4096)),
+        ("duration", None, duration.to_owned(), stats.duration_ns as f64 / 1e9),
+        ("top GiB", Some(3), c[6].clone(), mib(stats.top_bytes) / 1024.0),
+        ("sequential %", Some(1), c[7].clone(), stats.sequential_percent()),
+        ("unaligned %", Some(1), c[8].clone(), stats.unaligned_percent()),
+        ("out of order", Some(0), c[9].clone(), stats.out_of_order as f64),
     ];
-    let wrong = checks.iter().filter(|(_, printed, value)| !like(printed, *value));
-    wrong.map(|(what, printed, value)| format!("{file}: {what}: {value} is not the {printed} of the table")).collect()
+    let wrong = checks.iter().filter(|(_, decimals, printed, value)| !like(printed, *value, *decimals));
+    wrong
+        .map(|(what, _, printed, value)| format!("{file}: {what}: {value} is not the {printed} of the table"))
+        .collect()
 }
 
 fn measure(folder: &Path, file: &str, format: Option<&str>, skip_bad: Option<u64>) -> Stats {
