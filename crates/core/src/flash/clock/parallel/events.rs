@@ -164,23 +164,17 @@ impl Parallel {
         }
     }
 
-    #[cold]
-    fn sort_arrivals(&mut self) {
-        let slab = &self.slab;
-        self.arrivals.sort_unstable_by_key(|&index| slab.get(index).ticket);
-    }
-
     #[inline(never)]
     fn arrive_all(&mut self) {
         if self.arrivals.len() > 1 {
-            self.sort_arrivals();
+            let slab = &self.slab;
+            self.arrivals.sort_unstable_by_key(|&index| Reverse(slab.get(index).ticket));
         }
-        for i in 0..self.arrivals.len() {
-            let index = self.arrivals[i];
+        // Emptied one by one, so that the last one sees that it is the last one.
+        while let Some(index) = self.arrivals.pop() {
             let Node { die, kind, ticket, .. } = *self.slab.get(index);
             self.arrive(index, die, kind, ticket);
         }
-        self.arrivals.clear();
     }
 
     /// An operation joins its die's queue.
@@ -225,8 +219,9 @@ impl Parallel {
     fn request(&mut self, die: u32, lane: usize) {
         let channel = self.dies[die as usize].channel;
         let c = &self.channels[channel as usize];
-        let idle = !c.wake && c.free_at <= self.now && c.head == c.tail;
-        // Nothing else happens at this instant, so nobody can have an older claim.
+        let idle = !c.wake && c.free_at <= self.now;
+        // Nothing else happens at this instant, so nobody can have an older claim. (If somebody waited for an idle
+        // channel it would be among the ungranted.)
         let alone = self.arrivals.len() | self.ungranted.len() == 0 && lanes::time_of(self.lanes.next()) > self.now;
         if idle && alone {
             self.occupy(die, channel, lane);

@@ -1,7 +1,7 @@
 //! Dies in parallel, channels shared, first come first served: the event-driven model.
 //!
-//! What makes it fast: events are kept in [`lanes`] and cost the same however many dies there are; everything
-//! that waits is linked through one [`slab`] of 32-byte nodes; what executes is in its die. Nothing is allocated, hashed or
+//! What makes it fast: events are kept in [`lanes`] and cost the same however many dies there are; everything that
+//! waits is linked through one [`slab`] of 32-byte nodes; what executes is in its die. Nothing is allocated, hashed or
 //! sorted per operation once the slab has its size (only what happens at one and the same instant is put in order).
 
 mod events;
