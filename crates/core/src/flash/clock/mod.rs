@@ -156,8 +156,8 @@ impl Clock {
     /// `d % channels`.
     ///
     /// # Panics
-    /// Without a channel, with a number of dies that is no multiple of the channels, with more than 64 dies on a channel
-    /// or with a time of more than 18 minutes.
+    /// Without a channel, if the dies do not spread evenly over the channels, with more than 64 dies on a channel, or
+    /// with a time of more than 18 minutes.
     pub fn new(model: TimingModel, times: ClockTimes, channels: u32, dies: u32) -> Self {
         assert!(channels >= 1, "a device has at least one channel");
         assert!(dies >= channels, "{dies} dies cannot serve {channels} channels: each needs at least one");
