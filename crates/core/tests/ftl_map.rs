@@ -3,4 +3,5 @@
 mod map {
     pub mod device;
     pub mod golden;
+    pub mod life;
 }
