@@ -4,4 +4,5 @@ mod map {
     pub mod device;
     pub mod golden;
     pub mod life;
+    pub mod theory;
 }

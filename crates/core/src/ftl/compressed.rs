@@ -48,11 +48,11 @@ pub struct Run {
 }
 
 impl Run {
-    const fn end(&self) -> u32 {
+    const fn end(self) -> u32 {
         self.start as u32 + self.len as u32
     }
     /// True if a run that starts at `start` and `ppn` continues this one.
-    const fn continues_at(&self, start: u32, ppn: Ppn) -> bool {
+    const fn continues_at(self, start: u32, ppn: Ppn) -> bool {
         self.end() == start && self.ppn.0 + self.len as u32 == ppn.0
     }
 }
@@ -230,7 +230,9 @@ impl CompressedPage {
                 let most = runs + self.format.entries_per_tp / self.format.max_run;
                 if ENTRY_BYTES * most < limit {
                     let mut runs = compress(0, table, self.format.max_run);
-                    runs.iter_mut().for_each(|run| run.dirty = self.dirty);
+                    for run in &mut runs {
+                        run.dirty = self.dirty;
+                    }
                     self.form = Form::Runs(runs);
                 }
             }

@@ -235,8 +235,8 @@ impl Space {
                 continue;
             }
             if winners.in_block(pbn) == 0 {
-                let pages = (0..self.geometry.pages_per_block).map(|offset| self.geometry.page(pbn, offset));
-                let readable = pages.filter(|ppn| flash.is_programmed(*ppn)).next();
+                let mut pages = (0..self.geometry.pages_per_block).map(|offset| self.geometry.page(pbn, offset));
+                let readable = pages.find(|ppn| flash.is_programmed(*ppn));
                 self.holds_map[pbn.index()] = readable.is_some_and(|ppn| flash.oob(ppn).kind == PageKind::Map);
                 self.release(flash, pbn, Cause::Recover, now);
             } else {

@@ -56,7 +56,7 @@ use crate::ledger::Cause;
 use crate::types::{Bytes, Lbn, Lpn, Nanos, Ppn};
 
 /// Parameters of [`UrmMap`]; the manual page explains them.
-#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
     /// Where the table lies.
@@ -169,12 +169,8 @@ impl UrmMap {
         }
         validate(params, entries)?;
         let copies = u32::from(params.mode == Mode::Demand);
-        let layout = Layout {
-            victim: params.victim,
-            alloc: params.alloc,
-            reserve: params.reserve,
-            frontiers: params.frontiers,
-        };
+        let layout =
+            Layout { victim: params.victim, alloc: params.alloc, reserve: params.reserve, frontiers: params.frontiers };
         space::validate(&layout, shape, shape.logical_pages.div_ceil(entries), copies)?;
         let format = Format { entries_per_tp: entries, max_run: params.max_run, raw_fallback: params.raw_fallback };
         Ok(Self {

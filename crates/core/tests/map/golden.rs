@@ -185,8 +185,7 @@ fn does_the_compressed_table_do_what_its_worked_examples_say() {
     for case in load(include_str!("../golden/ftl-urm-cmt.json"))["cases"].as_array().expect("cases") {
         let of = |key: &str| number(&case["params"][key]);
         assert_eq!(of("bytes_per_entry"), ENTRY_BYTES);
-        let format =
-            Format { entries_per_tp: of("entries_per_tp"), max_run: of("max_length"), raw_fallback: true };
+        let format = Format { entries_per_tp: of("entries_per_tp"), max_run: of("max_length"), raw_fallback: true };
         let mut page = CompressedPage::new(format);
         let entries = |page: &CompressedPage| {
             json!(page.entries().iter().map(|r| json!([r.start, r.ppn.0, r.len, r.dirty])).collect::<Vec<_>>())

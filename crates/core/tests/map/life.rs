@@ -35,9 +35,7 @@ fn setups() -> Vec<Setup> {
         spare,
         order: ProgramOrder::Strict,
     };
-    let paged = |budget, load: Value| {
-        json!({"mode": "demand", "entries_per_tp": 10, "map_budget": budget, "load_entries": load})
-    };
+    let paged = |budget, load: Value| json!({"mode": "demand", "entries_per_tp": 10, "map_budget": budget, "load_entries": load});
     vec![
         one("dftl", demand.clone(), 0),
         one("dftl", with(json!({"evict_batch": true, "victim": "fifo"})), 4),
