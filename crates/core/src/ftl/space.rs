@@ -200,6 +200,11 @@ impl Space {
         self.pools[group as usize].pick_victim(flash)
     }
 
+    /// Takes the closed block with the fewest valid pages, whatever the policy.
+    pub fn pick_fewest_valid(&mut self, flash: &Flash, group: u32) -> Option<Pbn> {
+        self.pools[group as usize].pick_fewest_valid(flash)
+    }
+
     /// Takes the closed translation block with the fewest valid pages, if collecting it frees a page at all.
     pub fn pick_map_victim(&mut self, flash: &Flash, group: u32) -> Option<Pbn> {
         let pool = &mut self.pools[group as usize];
