@@ -243,4 +243,7 @@ crate::registry::plugins! {
     };
     none,
     lru,
+    cflru,
+    fab,
+    bplru,
 }
