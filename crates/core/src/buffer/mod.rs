@@ -6,6 +6,7 @@
 
 pub mod groups;
 pub mod list;
+pub mod padding;
 pub mod slots;
 
 use serde_json::Value;
@@ -248,4 +249,6 @@ crate::registry::plugins! {
     cflru,
     fab,
     bplru,
+    aalru,
+    hitstat,
 }
