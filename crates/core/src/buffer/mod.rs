@@ -244,4 +244,5 @@ crate::registry::plugins! {
     none,
     lru,
     urm,
+    wpa,
 }
