@@ -3,6 +3,8 @@
 #![warn(missing_docs)]
 
 pub mod buffer;
+pub mod config;
+pub mod conform;
 pub mod error;
 pub mod flash;
 pub mod ftl;

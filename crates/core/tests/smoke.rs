@@ -3,7 +3,7 @@
 use nandlab::buffer::Frames;
 use nandlab::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, TimingModel};
 use nandlab::ftl::{FTLS, Shape};
-use nandlab::ssd::{Arrival, Device, EvictWait, PartialWrite, Parts, Payload, RamTimes, Settings};
+use nandlab::ssd::{Arrival, EvictWait, PartialWrite, Parts, Payload, RamTimes, Settings};
 use nandlab::types::{HostOp, HostRequest, Nanos};
 
 #[test]

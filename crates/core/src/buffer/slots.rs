@@ -131,6 +131,11 @@ impl Slots {
     pub fn is_dirty(&self, slot: Slot) -> bool {
         self.flags[slot.index()] & DIRTY != 0
     }
+    /// Sectors of the page that are in RAM: all of them, unless the host wrote a part and the rest was not fetched.
+    #[inline]
+    pub fn sectors_in_ram(&self, slot: Slot) -> u32 {
+        if self.is_complete(slot) { self.geometry.page_sectors() } else { self.sectors[slot.index()].count_ones() }
+    }
     /// Memory the page lies in.
     #[inline]
     pub fn medium(&self, slot: Slot) -> Medium {

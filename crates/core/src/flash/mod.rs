@@ -151,7 +151,7 @@ impl Flash {
     }
     /// Simulated time.
     #[inline]
-    pub const fn now(&self) -> Nanos {
+    pub fn now(&self) -> Nanos {
         self.clock.now()
     }
 
@@ -260,6 +260,16 @@ impl Flash {
     #[inline]
     pub fn next_page(&self, pbn: Pbn) -> u32 {
         self.cells.blocks[pbn.index()].next_page
+    }
+    /// True if the page is erased and the order of programs still allows it.
+    #[inline]
+    pub fn can_program(&self, ppn: Ppn) -> bool {
+        let next = self.next_page(self.geometry.pbn(ppn));
+        match self.order {
+            ProgramOrder::Any => self.cells.owner[ppn.index()] == ERASED,
+            ProgramOrder::Ascending => self.geometry.page_in_block(ppn) >= next,
+            ProgramOrder::Strict => self.geometry.page_in_block(ppn) == next,
+        }
     }
     /// Erases of a block so far.
     #[inline]

@@ -4,8 +4,13 @@
 //! it never waits and never calls up. One file per FTL; the list at the end of this file is the only place that
 //! enumerates them.
 
+pub mod chains;
+pub mod cmt;
+pub mod merge;
 pub mod pool;
 pub mod recover;
+pub mod space;
+pub mod translation;
 
 use serde_json::Value;
 
@@ -222,4 +227,9 @@ crate::registry::plugins! {
     /// Every FTL. A line here gives it a name, typed parameters, a manual page and a place in every test.
     FTLS: Box<dyn Ftl>, "ftl", |params, module, shape: &Shape| module::build(params, shape);
     page,
+    block,
+    bast,
+    fast,
+    dftl,
+    rftl,
 }
