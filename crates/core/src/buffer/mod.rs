@@ -245,10 +245,11 @@ crate::registry::plugins! {
     };
     none,
     lru,
-    urm,
     cflru,
     fab,
     bplru,
     aalru,
     hitstat,
+    wpa,
+    urm,
 }

@@ -226,8 +226,11 @@ fn does_it_equal_a_slow_reference_when_garbage_collection_is_told_from_outside()
                 if page == first || !reference.by_request {
                     let mut ledger = Ledger::default();
                     ledger.ops[Op::Program as usize][Cause::Gc as usize] = gc;
-                    let sent: usize =
-                        reference.events.iter().map(|e| if let Event::Write { lpns, .. } = e { lpns.len() } else { 0 }).sum();
+                    let sent: usize = reference
+                        .events
+                        .iter()
+                        .map(|e| if let Event::Write { lpns, .. } = e { lpns.len() } else { 0 })
+                        .sum();
                     ledger.ops[Op::Program as usize][Cause::Host as usize] = sent as u64;
                     reference.tick(&ledger);
                 }

@@ -100,12 +100,8 @@ impl Reference {
     }
 
     fn look(&mut self, ledger: &Ledger) {
-        let now = [
-            ledger.padding_merges,
-            ledger.padding_log_blocks,
-            ledger.padding_data_blocks,
-            ledger.padding_log_pages,
-        ];
+        let now =
+            [ledger.padding_merges, ledger.padding_log_blocks, ledger.padding_data_blocks, ledger.padding_log_pages];
         if !self.model || now == *self.looks.last().unwrap() {
             return;
         }
@@ -120,8 +116,8 @@ impl Reference {
             _ => {}
         }
         let (erase, write) = (1500.0, 800.0);
-        self.threshold = r_lb * n * u_lb * (erase + n * write)
-            / ((r_lb + r_db) * erase + (r_lb * u_lb + r_db) * n * write);
+        self.threshold =
+            r_lb * n * u_lb * (erase + n * write) / ((r_lb + r_db) * erase + (r_lb * u_lb + r_db) * n * write);
     }
 
     fn choose(&self) -> usize {
