@@ -1,0 +1,171 @@
+//! Lines and fixed-size records out of a byte stream, with bounded memory and without copies.
+
+use std::io::{self, Read};
+
+use crate::error::{BadRow, Problem};
+
+/// Longest line that is read, in bytes.
+pub const LINE_BYTES_MAX: usize = 64 << 10;
+const CAPACITY: usize = 4 * LINE_BYTES_MAX;
+
+/// Why the next row cannot be given.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The row is bad; the next one may be good.
+    Bad(Box<BadRow>),
+    /// The stream is broken.
+    Io(io::Error),
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+impl From<Box<BadRow>> for Failure {
+    fn from(bad: Box<BadRow>) -> Self {
+        Self::Bad(bad)
+    }
+}
+
+/// A window over the stream.
+pub(crate) struct Buffer {
+    reader: Box<dyn Read + Send>,
+    bytes: Box<[u8]>,
+    start: usize,
+    end: usize,
+    /// Bytes after `start` that hold no newline.
+    scanned: usize,
+    /// Stream offset of `bytes[start]`.
+    offset: u64,
+    eof: bool,
+    /// The rest of a line that was too long is still to be dropped.
+    dropping: bool,
+}
+
+impl Buffer {
+    pub(crate) fn new(reader: Box<dyn Read + Send>) -> Self {
+        let bytes = vec![0; CAPACITY].into_boxed_slice();
+        Self { reader, bytes, start: 0, end: 0, scanned: 0, offset: 0, eof: false, dropping: false }
+    }
+
+    /// Offset of the next byte in the (decompressed) stream.
+    pub(crate) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Up to [`LINE_BYTES_MAX`] bytes from here on, which stay in the stream.
+    pub(crate) fn peek(&mut self) -> io::Result<&[u8]> {
+        while self.end - self.start < LINE_BYTES_MAX && !self.eof {
+            self.fill()?;
+        }
+        Ok(&self.bytes[self.start..self.end.min(self.start + LINE_BYTES_MAX)])
+    }
+
+    /// The next line without its line end (LF or CR LF), or `None` at the end.
+    #[inline]
+    pub(crate) fn line(&mut self) -> Result<Option<&[u8]>, Failure> {
+        let from = self.start + self.scanned;
+        if let Some(found) = memchr::memchr(b'\n', &self.bytes[from..self.end])
+            && !self.dropping
+            && self.scanned + found <= LINE_BYTES_MAX
+        {
+            let range = self.start..from + found;
+            self.scanned = 0;
+            self.advance(range.len() + 1);
+            return Ok(Some(without_cr(&self.bytes[range])));
+        }
+        self.line_slow()
+    }
+
+    #[cold]
+    fn line_slow(&mut self) -> Result<Option<&[u8]>, Failure> {
+        loop {
+            let from = self.start + self.scanned;
+            let newline = memchr::memchr(b'\n', &self.bytes[from..self.end]);
+            let length = newline.map_or(self.end - self.start, |n| self.scanned + n);
+            let ended = newline.is_some() || self.eof;
+            let step = length + usize::from(newline.is_some());
+            if self.dropping {
+                self.advance(step);
+                self.dropping = !ended;
+            } else if length > LINE_BYTES_MAX {
+                let bad = BadRow::new(
+                    "line",
+                    &self.bytes[self.start..self.start + length],
+                    Problem::TooLong,
+                    format!("at most {LINE_BYTES_MAX} bytes"),
+                );
+                self.advance(step);
+                self.scanned = 0;
+                self.dropping = !ended;
+                return Err(bad.into());
+            } else if newline.is_some() || (self.eof && length > 0) {
+                let start = self.start;
+                self.advance(step);
+                self.scanned = 0;
+                return Ok(Some(without_cr(&self.bytes[start..start + length])));
+            } else if self.eof {
+                return Ok(None);
+            }
+            if newline.is_none() && !self.eof {
+                self.scanned = self.end - self.start;
+                self.fill()?;
+            } else {
+                self.scanned = 0;
+            }
+        }
+    }
+
+    /// The next `n` (at most [`LINE_BYTES_MAX`]) bytes, or `None` at the end.
+    ///
+    /// # Errors
+    /// The stream ends inside the record, or breaks.
+    pub(crate) fn record(&mut self, n: usize, field: &'static str) -> Result<Option<&[u8]>, Failure> {
+        assert!(n <= LINE_BYTES_MAX);
+        while self.end - self.start < n && !self.eof {
+            self.fill()?;
+        }
+        let have = self.end - self.start;
+        if have == 0 && n > 0 {
+            return Ok(None);
+        }
+        let start = self.start;
+        self.advance(have.min(n));
+        if have < n {
+            let allowed = format!("a record of {n} bytes; here are {have}");
+            return Err(BadRow::new(field, &[], Problem::CutOff, allowed).into());
+        }
+        Ok(Some(&self.bytes[start..start + n]))
+    }
+
+    #[inline]
+    fn advance(&mut self, n: usize) {
+        self.start += n;
+        self.offset += n as u64;
+    }
+
+    fn fill(&mut self) -> io::Result<()> {
+        if self.start > 0 {
+            self.bytes.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.start = 0;
+        }
+        loop {
+            match self.reader.read(&mut self.bytes[self.end..]) {
+                Ok(n) => {
+                    self.end += n;
+                    self.eof = n == 0;
+                    return Ok(());
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+#[inline]
+fn without_cr(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\r").unwrap_or(line)
+}

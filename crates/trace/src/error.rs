@@ -1,0 +1,319 @@
+//! What can be wrong with a trace, said so that the user can mend it: file, line, field, offending text, what is
+//! allowed and what to do.
+
+use std::fmt;
+use std::io;
+
+/// Where in a trace something was found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// Line of a text trace, counted from 1.
+    Line(u64),
+    /// Byte of the (decompressed) stream of a binary trace, counted from 0.
+    Byte(u64),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line(line) => write!(f, "line {line}"),
+            Self::Byte(byte) => write!(f, "byte {byte}"),
+        }
+    }
+}
+
+/// What is wrong with a field of a row.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Problem {
+    /// The row ends before this field.
+    Missing,
+    /// Text where a number belongs (NaN and inf too).
+    NotANumber,
+    /// A number below zero.
+    Negative,
+    /// A number above what is allowed.
+    TooLarge,
+    /// A word that the format does not know.
+    Unknown,
+    /// More columns than the format has.
+    Extra,
+    /// A line longer than [`crate::LINE_BYTES_MAX`].
+    TooLong,
+    /// The file ends inside this record, or lacks its header.
+    CutOff,
+}
+
+impl Problem {
+    fn says(self) -> &'static str {
+        match self {
+            Self::Missing => "is missing",
+            Self::NotANumber => "is not a number that fits here",
+            Self::Negative => "is negative",
+            Self::TooLarge => "is too large",
+            Self::Unknown => "is not known",
+            Self::Extra => "is one column too many",
+            Self::TooLong => "is too long",
+            Self::CutOff => "is cut off",
+        }
+    }
+    fn mend(self) -> &'static str {
+        match self {
+            Self::Missing | Self::Extra => {
+                "is this another format, or a damaged row? Name the format, or allow bad rows"
+            }
+            Self::NotANumber | Self::Unknown => {
+                "is this another format, or a header or damaged row? Allow bad rows to skip it"
+            }
+            Self::Negative | Self::TooLarge => {
+                "is this another format with other units? If the row is garbage, allow bad rows"
+            }
+            Self::TooLong => "this is hardly a text trace; if the line is garbage, allow bad rows",
+            Self::CutOff => "get the complete file again",
+        }
+    }
+}
+
+/// A row that is not what its format allows.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BadRow {
+    /// Field by its name in the manual of the format.
+    pub field: &'static str,
+    /// The offending text: at most 40 bytes, with everything unprintable escaped.
+    pub text: String,
+    /// What is wrong with it.
+    pub problem: Problem,
+    /// What is allowed there, with units.
+    pub allowed: String,
+}
+
+impl BadRow {
+    pub(crate) fn new(field: &'static str, text: &[u8], problem: Problem, allowed: impl Into<String>) -> Box<Self> {
+        Box::new(Self { field, text: excerpt(text), problem, allowed: allowed.into() })
+    }
+}
+
+impl fmt::Display for BadRow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.field)?;
+        if !self.text.is_empty() {
+            write!(f, " `{}`", self.text)?;
+        }
+        write!(f, " {} (allowed: {}); {}", self.problem.says(), self.allowed, self.problem.mend())
+    }
+}
+
+/// At most 40 bytes of `text`, printable.
+pub(crate) fn excerpt(text: &[u8]) -> String {
+    const KEEP: usize = 40;
+    let cut = &text[..text.len().min(KEEP)];
+    let mut shown = cut.escape_ascii().to_string();
+    if text.len() > KEEP {
+        shown.push_str("...");
+    }
+    shown
+}
+
+/// A format that may be the right one, and why.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Candidate {
+    /// Name of the format.
+    pub format: &'static str,
+    /// Why it may be right: a clause that begins with "because".
+    pub reason: String,
+}
+
+fn list(candidates: &[Candidate]) -> String {
+    candidates.iter().map(|c| format!("\n  {}: {}", c.format, c.reason)).collect()
+}
+
+/// Why a trace cannot be read. `name` is the path, or `<stdin>`.
+#[derive(thiserror::Error, Debug)]
+#[non_exhaustive]
+pub enum TraceError {
+    /// The file cannot be opened.
+    #[error("{name}: cannot be opened: {source}; check the path and its permissions")]
+    Open {
+        /// Path.
+        name: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Reading failed.
+    #[error("{name}: reading failed after {place}: {source}")]
+    Read {
+        /// Path.
+        name: String,
+        /// Last place that was read.
+        place: Place,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A compressed file ends in the middle.
+    #[error("{name}: the {compression} stream ends in its middle after {place}; the file is cut off: get it again")]
+    CutOff {
+        /// Path.
+        name: String,
+        /// `gzip`, `zstd`, `bzip2` or `xz`.
+        compression: &'static str,
+        /// Last place that was read.
+        place: Place,
+    },
+    /// A compressed file is damaged.
+    #[error("{name}: the {compression} stream is damaged after {place} ({source}); get the file again")]
+    Corrupt {
+        /// Path.
+        name: String,
+        /// `gzip`, `zstd`, `bzip2` or `xz`.
+        compression: &'static str,
+        /// Last place that was read.
+        place: Place,
+        /// What the decompressor said.
+        source: io::Error,
+    },
+    /// An archive or a compression that is not read.
+    #[error("{name}: this is {kind}, which is not read; {mend}")]
+    Archive {
+        /// Path.
+        name: String,
+        /// What it is.
+        kind: &'static str,
+        /// What to do.
+        mend: &'static str,
+    },
+    /// Nothing inside.
+    #[error("{name}: the file holds no data")]
+    Empty {
+        /// Path.
+        name: String,
+    },
+    /// An option is outside its range.
+    #[error("{option} = {value}: allowed is {allowed}")]
+    Option {
+        /// Name of the option.
+        option: &'static str,
+        /// Its value.
+        value: String,
+        /// What is allowed.
+        allowed: String,
+    },
+    /// No format matches.
+    #[error("{name}: I do not recognise this trace: it begins with `{head}`. {hint}Name its format: {known}")]
+    NotRecognised {
+        /// Path.
+        name: String,
+        /// The first bytes, escaped.
+        head: String,
+        /// What else it may be (a sentence and a blank, or empty).
+        hint: &'static str,
+        /// Names of all formats.
+        known: String,
+    },
+    /// Several formats match and no rule decides.
+    #[error("{name}: I cannot tell which format this is; name one of these:{}", list(.candidates))]
+    Ambiguous {
+        /// Path.
+        name: String,
+        /// Each with its reason.
+        candidates: Vec<Candidate>,
+    },
+    /// A row is not what its format allows.
+    #[error("{name}: {place}: {row}")]
+    Row {
+        /// Path.
+        name: String,
+        /// Where.
+        place: Place,
+        /// What is wrong.
+        row: Box<BadRow>,
+    },
+    /// More bad rows than the user allows.
+    #[error("{name}: {place}: {row} ({allowed} bad rows were allowed and skipped; this is one more)")]
+    TooManyBad {
+        /// Path.
+        name: String,
+        /// Where the last one is.
+        place: Place,
+        /// What is wrong with the last one.
+        row: Box<BadRow>,
+        /// Bad rows allowed.
+        allowed: u64,
+    },
+    /// A second device appears and the user did not say what to do with it.
+    #[error(
+        "{name}: {place}: device {second} appears beside device {first}, and each has its own address space; choose \
+         how to read them: stack (one space after the other), pick {first} (only that device), or merge (all in one \
+         space, addresses overlap)"
+    )]
+    SecondDevice {
+        /// Path.
+        name: String,
+        /// Where the second device appears.
+        place: Place,
+        /// Device of the rows before.
+        first: u32,
+        /// The new one.
+        second: u32,
+    },
+    /// The device to pick never appears.
+    #[error("{name}: device {wanted} does not appear in this trace; it has {devices}")]
+    NoSuchDevice {
+        /// Path.
+        name: String,
+        /// Device asked for.
+        wanted: u32,
+        /// Devices that do appear.
+        devices: String,
+    },
+    /// More devices than are tracked.
+    #[error("{name}: {place}: more than {max} devices; pick one of them, or merge them")]
+    TooManyDevices {
+        /// Path.
+        name: String,
+        /// Where.
+        place: Place,
+        /// Most devices that are tracked.
+        max: usize,
+    },
+    /// Stacking needs to read the trace twice.
+    #[error(
+        "{name}: stacking devices needs two passes, and this input can be read once only; give a file, or choose pick \
+         N, merge, or the address policy compact (which stacks in one pass)"
+    )]
+    StackNeedsFile {
+        /// Path.
+        name: String,
+    },
+    /// A request lies outside the device.
+    #[error(
+        "{name}: {place}: sectors {lba} to {} lie beyond the capacity of {capacity} sectors ({} MiB); use a larger \
+         device, or choose an address policy: modulo (fold), or compact (renumber pages in order of first use)",
+        .lba.saturating_add(u64::from(*.sectors)), .capacity / 2048
+    )]
+    BeyondCapacity {
+        /// Path.
+        name: String,
+        /// Where.
+        place: Place,
+        /// First sector.
+        lba: u64,
+        /// Sectors.
+        sectors: u32,
+        /// Capacity of the device in sectors.
+        capacity: u64,
+    },
+    /// The trace touches more distinct pages than the device has.
+    #[error(
+        "{name}: {place}: even compacted, the trace touches more than the {capacity_pages} pages of {page_sectors} \
+         sectors that the device has; use a larger device, or the address policy modulo, or a limit"
+    )]
+    CompactFull {
+        /// Path.
+        name: String,
+        /// Where.
+        place: Place,
+        /// Pages of the device.
+        capacity_pages: u64,
+        /// Sectors of a page.
+        page_sectors: u32,
+    },
+}

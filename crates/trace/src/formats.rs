@@ -1,0 +1,26 @@
+//! The formats: one file each, one line here. What the user reads about a format is the doc comment of its file.
+
+use crate::registry::Format;
+
+macro_rules! formats {
+    ($($name:ident),* $(,)?) => {
+        $(mod $name;)*
+        /// All formats, in the order in which they are listed.
+        pub(crate) static FORMATS: &[&Format] = &[$(&$name::FORMAT),*];
+        /// Their sources, whose doc comments are the manuals.
+        pub(crate) static SOURCES: &[&str] = &[$(include_str!(concat!("formats/", stringify!($name), ".rs"))),*];
+    };
+}
+
+formats! {
+    spc,
+    msr,
+    blkreplay,
+    disksim,
+    ssdsim,
+    mqsim,
+    flashsim,
+    diskmon,
+    heimdall,
+    vscsi,
+}

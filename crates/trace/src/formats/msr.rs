@@ -1,0 +1,82 @@
+//! MSR Cambridge csv: `Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime`, no header line.
+//!
+//! - Timestamp: Windows file time, in units of 100 ns since 1601.
+//! - Hostname and DiskNumber: the volume. The device number is the disk number for the first host of the file, plus
+//!   65,536 for each further host in order of appearance.
+//! - Type: Read or Write. Offset and Size: bytes. ResponseTime: units of 100 ns; checked, not used.
+//! - A running number and a blank before the timestamp (some published cuts have it) and a header line are skipped.
+//!
+//! Source: README of the SNIA IOTTA sets 387 and 388 (36 volumes, one week).
+
+use crate::cursor::{Cursor, Field, Parse, Row};
+use crate::error::{BadRow, Problem};
+use crate::registry::{Format, Head, LineParser, Parser, Sniff, columns, is_read_write, is_uint, uint};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "msr",
+    title: "MSR Cambridge csv",
+    extensions: &["csv"],
+    sniff,
+    parser: || Parser::Text(Box::<Msr>::default()),
+};
+
+const HOSTS_MAX: usize = 4096;
+
+fn sniff(head: &Head) -> Sniff {
+    let shape = |line: &[u8]| {
+        let c = columns(line, b',');
+        let stamp = c[0].rsplit(|b| *b == b' ').next().unwrap_or(c[0]);
+        // 10^17 units of 100 ns since 1601 are the year 1917.
+        c.len() == 7
+            && uint(stamp).is_some_and(|t| t > 100_000_000_000_000_000)
+            && is_read_write(c[3])
+            && [2, 4, 5, 6].iter().all(|&i| is_uint(c[i]))
+    };
+    if !head.most(shape) {
+        return Sniff::No;
+    }
+    Sniff::Yes("because its rows have 7 columns that begin with a Windows file time, and Read or Write is the 4th".into())
+}
+
+#[derive(Default)]
+struct Msr {
+    /// Hosts in order of appearance.
+    hosts: Vec<Box<[u8]>>,
+    /// The host of the last row.
+    host: usize,
+}
+
+impl Msr {
+    fn host(&mut self, name: &[u8]) -> Parse<u32> {
+        if self.hosts.get(self.host).is_none_or(|known| **known != *name) {
+            self.host = self.hosts.iter().position(|known| **known == *name).unwrap_or(self.hosts.len());
+            if self.host == HOSTS_MAX {
+                self.host = 0;
+                return Err(BadRow::new("Hostname", name, Problem::Unknown, "at most 4096 different hosts"));
+            }
+            if self.host == self.hosts.len() {
+                self.hosts.push(name.into());
+            }
+        }
+        Ok((self.host as u32) << 16)
+    }
+}
+
+impl LineParser for Msr {
+    fn line(&mut self, line: &[u8]) -> Parse<Row> {
+        let stamp = Field::new("Timestamp", "units of 100 ns, 0 to 184467440737095516", u64::MAX / 100);
+        let mut c = Cursor::<b','>::new(line);
+        if line.starts_with(b"Timestamp,") {
+            return Ok(Row::Other);
+        }
+        let at = c.uint_after_index(stamp)? * 100;
+        let host = self.host(c.word("Hostname")?)?;
+        let disk = c.device(Field::new("DiskNumber", "a whole number, 0 to 65534", 65_534))?;
+        let op = c.op("Type")?;
+        let offset = c.uint(Field::offset("Offset"))?;
+        let size = c.uint(Field::length("Size"))?;
+        c.uint(Field::any("ResponseTime"))?;
+        c.end("7 columns")?;
+        Ok(Row::bytes(at, host + disk, op, offset, size))
+    }
+}

@@ -1,0 +1,45 @@
+//! SPC trace: `ASU,LBA,Size,Opcode,Timestamp[,optional...]`, one request per line.
+//!
+//! - ASU: application-specific unit, from 0; each is an address space of its own.
+//! - LBA: first block inside the ASU, in blocks of 512 bytes.
+//! - Size: bytes; 0 is legal (counted, and asks for nothing); not always a multiple of 512.
+//! - Opcode: R, r, W or w.
+//! - Timestamp: seconds, decimal; the first need not be 0.
+//! - Further columns are optional, may vary from row to row, and are ignored.
+//!
+//! Source: SPC Trace File Format Specification 1.0.1, Storage Performance Council, 2002. The `UMass` repository
+//! (Financial1, Financial2, WebSearch) uses it.
+
+use crate::cursor::{Cursor, Field, Row};
+use crate::registry::{Format, Head, Parser, Sniff, columns, is_decimal, is_rw, is_uint};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "spc",
+    title: "SPC trace file (UMass Financial, WebSearch)",
+    extensions: &["spc"],
+    sniff,
+    parser,
+};
+
+fn sniff(head: &Head) -> Sniff {
+    let shape = |line: &[u8]| {
+        let c = columns(line, b',');
+        c.len() >= 5 && c[..3].iter().all(|c| is_uint(c)) && is_rw(c[3]) && is_decimal(c[4])
+    };
+    if !head.most(shape) {
+        return Sniff::No;
+    }
+    Sniff::Yes("because its rows are three whole numbers, R or W, and seconds, with commas between".to_owned())
+}
+
+fn parser() -> Parser {
+    Parser::Text(Box::new(|line: &[u8]| {
+        let mut c = Cursor::<b','>::new(line);
+        let device = c.device(Field::device("ASU"))?;
+        let lba = c.uint(Field::lba("LBA"))?;
+        let bytes = c.uint(Field::length("Size"))?;
+        let op = c.op("Opcode")?;
+        let at = c.decimal(Field::time("Timestamp", "seconds, 0 to 18446744073"), 9)?;
+        Ok(Row::bytes(at, device, op, lba * 512, bytes))
+    }))
+}

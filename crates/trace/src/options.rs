@@ -1,0 +1,131 @@
+//! What the user chooses about a trace, and what came of it.
+
+use crate::error::TraceError;
+
+/// What to do when a trace has several devices, each with its own address space.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Volumes {
+    /// One device is fine; a second one is an error that says what to choose.
+    #[default]
+    Reject,
+    /// Place the devices one after the other, in order of their numbers, each rounded up to whole pages. Reads a file
+    /// twice (or once, if the address policy is [`AddressPolicy::Compact`]).
+    Stack,
+    /// Only this device.
+    Pick(u32),
+    /// Ignore the device: addresses of different devices overlap.
+    Merge,
+}
+
+/// What to do with addresses beyond the capacity of the simulated device.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum AddressPolicy {
+    /// An error that says what to choose.
+    #[default]
+    Reject,
+    /// Modulo the capacity. A request across the end is split in two.
+    Modulo,
+    /// Renumber pages densely in order of first appearance, whatever the capacity. The offset inside the page stays; a
+    /// request whose pages are no longer in a row is split.
+    Compact,
+}
+
+/// How to read a trace.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// Name of the format, or `None` to detect it by content.
+    pub format: Option<String>,
+    /// Several devices.
+    pub volumes: Volumes,
+    /// Addresses beyond the capacity.
+    pub address: AddressPolicy,
+    /// Capacity of the simulated device in sectors of 512 bytes; `None` = without limit.
+    pub capacity_sectors: Option<u64>,
+    /// Sectors of a page, for [`AddressPolicy::Compact`] and [`Volumes::Stack`]: 1 to 65,536.
+    pub page_sectors: u32,
+    /// Bad rows to skip before giving up; `None` = the first one is an error.
+    pub skip_bad: Option<u64>,
+    /// Rows to replay at most (counted before splitting, after picking); `None` = all.
+    pub limit: Option<u64>,
+}
+
+impl Default for Options {
+    /// Detect, one device, no capacity, pages of 4 KiB, no bad rows, everything.
+    fn default() -> Self {
+        Self {
+            format: None,
+            volumes: Volumes::Reject,
+            address: AddressPolicy::Reject,
+            capacity_sectors: None,
+            page_sectors: 8,
+            skip_bad: None,
+            limit: None,
+        }
+    }
+}
+
+impl Options {
+    pub(crate) fn check(&self) -> Result<(), TraceError> {
+        let wrong = |option, value: String, allowed: &str| {
+            Err(TraceError::Option { option, value, allowed: allowed.to_owned() })
+        };
+        if !(1..=65_536).contains(&self.page_sectors) {
+            return wrong("page_sectors", self.page_sectors.to_string(), "1 to 65536 sectors of 512 bytes");
+        }
+        match self.capacity_sectors {
+            Some(n) if n < u64::from(self.page_sectors) => {
+                wrong("capacity_sectors", n.to_string(), "at least one page (page_sectors)")
+            }
+            None if self.address == AddressPolicy::Modulo => {
+                wrong("capacity_sectors", "none".to_owned(), "a number of sectors (the address policy modulo needs it)")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A device of a trace.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Device {
+    /// Number, as the trace has it.
+    pub device: u32,
+    /// Requests to it so far.
+    pub requests: u64,
+    /// Highest end of a request to it so far, in sectors.
+    pub end_sectors: u64,
+    /// First sector of its space in the replayed address space (0 unless stacked).
+    pub base_sectors: u64,
+}
+
+/// What was done to the trace so far.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Report {
+    /// Requests delivered, after splitting.
+    pub requests: u64,
+    /// Rows with a request in the trace, before any policy.
+    pub records: u64,
+    /// Rows that ask for nothing: blank lines, headers, events of no interest.
+    pub other_rows: u64,
+    /// Bad rows skipped.
+    pub bad_rows: u64,
+    /// The first bad row: where and what.
+    pub first_bad: Option<String>,
+    /// Requests of no length, dropped.
+    pub zero_length: u64,
+    /// Requests of other devices, dropped by [`Volumes::Pick`].
+    pub other_devices: u64,
+    /// Requests that began or ended inside a sector, widened to whole sectors.
+    pub rounded: u64,
+    /// Rows recorded earlier than the row before.
+    pub out_of_order: u64,
+    /// Requests whose time was raised to that of an earlier row.
+    pub clamped: u64,
+    /// Requests that were folded into the capacity by [`AddressPolicy::Modulo`].
+    pub folded: u64,
+    /// Distinct pages that [`AddressPolicy::Compact`] renumbered.
+    pub compacted_pages: u64,
+    /// Requests that an address policy had to split.
+    pub split: u64,
+    /// Devices seen so far, in order of their numbers.
+    pub devices: Vec<Device>,
+}

@@ -1,0 +1,188 @@
+//! What a format is, how it is found by name or by content, and helpers to look at the first lines.
+
+use std::sync::LazyLock;
+
+use crate::buffer::{Buffer, Failure};
+use crate::cursor::{Parse, Row};
+use crate::error::{Candidate, TraceError, excerpt};
+use crate::formats::{FORMATS, SOURCES};
+
+/// Reads the rows of a text format; it may keep state between rows.
+pub(crate) trait LineParser: Send {
+    /// One line, without its line end and never blank.
+    fn line(&mut self, line: &[u8]) -> Parse<Row>;
+    /// # Errors
+    /// The file lacks something, now that it has ended.
+    fn end(&mut self) -> Parse<()> {
+        Ok(())
+    }
+}
+
+impl<F: FnMut(&[u8]) -> Parse<Row> + Send> LineParser for F {
+    fn line(&mut self, line: &[u8]) -> Parse<Row> {
+        self(line)
+    }
+}
+
+/// Reads the records of a binary format.
+pub(crate) trait BinaryParser: Send {
+    /// The next record, or `None` at the end.
+    fn next(&mut self, buffer: &mut Buffer) -> Result<Option<Row>, Failure>;
+}
+
+/// How a format is read.
+pub(crate) enum Parser {
+    /// Line by line.
+    Text(Box<dyn LineParser>),
+    /// Record by record.
+    Binary(Box<dyn BinaryParser>),
+}
+
+/// What the beginning of a file says about a format. A reason is a clause that begins with "because".
+pub(crate) enum Sniff {
+    /// It is not this format.
+    No,
+    /// It looks like it, but another format looks the same.
+    Maybe(String),
+    /// It is this format.
+    Yes(String),
+}
+
+/// A format.
+pub(crate) struct Format {
+    pub(crate) name: &'static str,
+    pub(crate) title: &'static str,
+    pub(crate) extensions: &'static [&'static str],
+    pub(crate) sniff: fn(&Head) -> Sniff,
+    pub(crate) parser: fn() -> Parser,
+}
+
+/// What a user should know about a format.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FormatInfo {
+    /// Name to give as the format.
+    pub name: &'static str,
+    /// One line.
+    pub title: &'static str,
+    /// Columns, units and source.
+    pub manual: String,
+    /// Usual file name endings, without the dot; they are not used to detect anything.
+    pub extensions: &'static [&'static str],
+}
+
+/// The readable formats, with their manuals.
+pub fn formats() -> &'static [FormatInfo] {
+    static INFOS: LazyLock<Vec<FormatInfo>> = LazyLock::new(|| {
+        let manual = |source: &str| -> String {
+            let lines = source.lines().map_while(|line| line.strip_prefix("//!"));
+            lines.map(|line| format!("{}\n", line.strip_prefix(' ').unwrap_or(line))).collect()
+        };
+        let info = |(f, source): (&&Format, &&str)| FormatInfo {
+            name: f.name,
+            title: f.title,
+            manual: manual(source),
+            extensions: f.extensions,
+        };
+        FORMATS.iter().zip(SOURCES).map(info).collect()
+    });
+    &INFOS
+}
+
+fn names() -> String {
+    FORMATS.iter().map(|f| f.name).collect::<Vec<_>>().join(", ")
+}
+
+/// The format that the user names.
+pub(crate) fn by_name(name: &str) -> Result<&'static Format, TraceError> {
+    let found = FORMATS.iter().find(|f| f.name.eq_ignore_ascii_case(name));
+    found.copied().ok_or_else(|| TraceError::Option { option: "format", value: name.to_owned(), allowed: names() })
+}
+
+/// The format that the content shows, and why: "because ...".
+pub(crate) fn detect(name: &str, bytes: &[u8]) -> Result<(&'static Format, String), TraceError> {
+    let head = Head::new(bytes);
+    let (mut yes, mut maybe) = (Vec::new(), Vec::new());
+    for &format in FORMATS {
+        match (format.sniff)(&head) {
+            Sniff::No => {}
+            Sniff::Maybe(reason) => maybe.push((format, reason)),
+            Sniff::Yes(reason) => yes.push((format, reason)),
+        }
+    }
+    if yes.len() == 1 {
+        return Ok(yes.remove(0));
+    }
+    yes.append(&mut maybe);
+    if yes.is_empty() {
+        let hint = if bytes.get(257..262) == Some(b"ustar") {
+            "It is a tar archive: unpack it first (tar -xf), or pipe one member: tar -xOf. "
+        } else if bytes.contains(&0) {
+            "It is a binary file. "
+        } else {
+            ""
+        };
+        return Err(TraceError::NotRecognised { name: name.to_owned(), head: excerpt(bytes), hint, known: names() });
+    }
+    let candidates = yes.into_iter().map(|(f, reason)| Candidate { format: f.name, reason }).collect();
+    Err(TraceError::Ambiguous { name: name.to_owned(), candidates })
+}
+
+/// The beginning of a file, for detection.
+pub(crate) struct Head<'a> {
+    /// Up to 64 KiB.
+    pub(crate) bytes: &'a [u8],
+    /// The first complete lines that are not blank, at most 64.
+    pub(crate) lines: Vec<&'a [u8]>,
+}
+
+impl<'a> Head<'a> {
+    fn new(bytes: &'a [u8]) -> Self {
+        let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+        let mut lines: Vec<&[u8]> = bytes.split(|&b| b == b'\n').take(65).collect();
+        if lines.len() > 1 {
+            lines.pop(); // it may be cut
+        }
+        let lines = lines.into_iter().map(<[u8]>::trim_ascii).filter(|l| !l.is_empty()).collect();
+        Self { bytes, lines }
+    }
+
+    /// True if at least three quarters of the lines have the shape (traces may begin with headers or garbage).
+    pub(crate) fn most(&self, shape: impl Fn(&[u8]) -> bool) -> bool {
+        let good = self.lines.iter().filter(|line| shape(line)).count();
+        good > 0 && good * 4 >= self.lines.len() * 3
+    }
+}
+
+/// The columns of a line, trimmed; runs of blanks separate if `separator` is a blank.
+pub(crate) fn columns(line: &[u8], separator: u8) -> Vec<&[u8]> {
+    if separator == b' ' {
+        return line.split(|b| matches!(b, b' ' | b'\t')).filter(|c| !c.is_empty()).collect();
+    }
+    line.split(|&b| b == separator).map(<[u8]>::trim_ascii).collect()
+}
+
+/// Digits only.
+pub(crate) fn is_uint(column: &[u8]) -> bool {
+    !column.is_empty() && column.iter().all(u8::is_ascii_digit)
+}
+
+/// Digits with at most one point.
+pub(crate) fn is_decimal(column: &[u8]) -> bool {
+    let points = column.iter().filter(|b| **b == b'.').count();
+    points <= 1 && column.len() > points && column.iter().all(|b| b.is_ascii_digit() || *b == b'.')
+}
+
+/// The whole number in a column, if it is one.
+pub(crate) fn uint(column: &[u8]) -> Option<u64> {
+    std::str::from_utf8(column).ok().filter(|_| is_uint(column))?.parse().ok()
+}
+
+/// `R` or `W` in any case.
+pub(crate) fn is_rw(column: &[u8]) -> bool {
+    matches!(column, b"R" | b"r" | b"W" | b"w")
+}
+
+/// `Read` or `Write` in any case.
+pub(crate) fn is_read_write(column: &[u8]) -> bool {
+    column.eq_ignore_ascii_case(b"read") || column.eq_ignore_ascii_case(b"write")
+}

@@ -1,0 +1,268 @@
+//! A trace as it is replayed: times from zero and in order, one address space, within the capacity.
+
+use std::io::Read;
+
+use nandlab::types::{HostOp, HostRequest, Nanos};
+
+use crate::cursor::{ADDRESS_BYTES_MAX, Raw};
+use crate::error::TraceError;
+use crate::options::{AddressPolicy, Options, Report, Volumes};
+use crate::policy::{DEVICES_MAX, Devices, PageNumbers};
+use crate::records::Records;
+
+/// Requests ready for replay. Ends after the first error.
+///
+/// Times are nanoseconds since the first row of the trace and never fall.
+pub struct Trace {
+    records: Records,
+    options: Options,
+    devices: Devices,
+    pages: PageNumbers,
+    report: Report,
+    /// Recorded time of the first row and of the row before.
+    origin_ns: Option<u64>,
+    recorded_ns: u64,
+    /// Time of the last request.
+    now_ns: u64,
+    delivered: u64,
+    /// What is left of a request that is being split.
+    rest: Option<Raw>,
+    done: bool,
+}
+
+impl Trace {
+    /// Opens a trace; `-` is standard input.
+    ///
+    /// # Errors
+    /// The file cannot be read, its format is unknown, or an option is out of range. With [`Volumes::Stack`] also any
+    /// error inside the trace, because it is read once to learn the sizes of the devices.
+    pub fn open(path: &str, options: &Options) -> Result<Self, TraceError> {
+        let mut trace = Self::new(Records::open(path, options)?, options);
+        if options.volumes == Volumes::Stack && options.address != AddressPolicy::Compact {
+            if trace.bytes_total().is_none() {
+                return Err(TraceError::StackNeedsFile { name: trace.records.name().to_owned() });
+            }
+            trace.measure_devices()?;
+            let mut devices = std::mem::take(&mut trace.devices);
+            if devices.stack(options.page_sectors).is_none() {
+                return Err(trace.beyond(ADDRESS_BYTES_MAX / 512, 0, ADDRESS_BYTES_MAX / 512));
+            }
+            trace = Self::new(Records::open(path, options)?, options);
+            trace.devices = devices;
+        }
+        Ok(trace)
+    }
+
+    /// Reads a trace from any reader; `name` is for messages.
+    ///
+    /// # Errors
+    /// As [`Trace::open`]; stacking devices needs a file unless the address policy is compact.
+    pub fn from_reader(name: &str, reader: impl Read + Send + 'static, options: &Options) -> Result<Self, TraceError> {
+        if options.volumes == Volumes::Stack && options.address != AddressPolicy::Compact {
+            return Err(TraceError::StackNeedsFile { name: name.to_owned() });
+        }
+        Ok(Self::new(Records::from_reader(name, reader, options)?, options))
+    }
+
+    fn new(records: Records, options: &Options) -> Self {
+        Self {
+            records,
+            options: options.clone(),
+            devices: Devices::default(),
+            pages: PageNumbers::default(),
+            report: Report::default(),
+            origin_ns: None,
+            recorded_ns: 0,
+            now_ns: 0,
+            delivered: 0,
+            rest: None,
+            done: false,
+        }
+    }
+
+    fn measure_devices(&mut self) -> Result<(), TraceError> {
+        while let Some(record) = self.records.next_raw() {
+            self.see_device(&record?)?;
+        }
+        Ok(())
+    }
+
+    /// Name of the format.
+    pub fn format(&self) -> &'static str {
+        self.records.format()
+    }
+    /// Why this format: a clause that begins with "because".
+    pub fn reason(&self) -> &str {
+        self.records.reason()
+    }
+    /// Bytes read from the source so far (compressed, if it is).
+    pub fn bytes_read(&self) -> u64 {
+        self.records.bytes_read()
+    }
+    /// Bytes of the source, if it is a file.
+    pub fn bytes_total(&self) -> Option<u64> {
+        self.records.bytes_total()
+    }
+    /// What was done to the trace so far.
+    pub fn report(&self) -> Report {
+        Report {
+            records: self.records.records,
+            other_rows: self.records.other_rows,
+            bad_rows: self.records.bad_rows,
+            first_bad: self.records.first_bad.clone(),
+            compacted_pages: self.pages.len(),
+            devices: self.devices.list().to_vec(),
+            ..self.report.clone()
+        }
+    }
+
+    /// Accounts for the device of a row; returns where its space begins.
+    #[inline]
+    fn see_device(&mut self, record: &Raw) -> Result<u64, TraceError> {
+        let known = self.devices.list().len();
+        let Some(device) = self.devices.entry(record.device) else {
+            let (name, place) = (self.records.name().to_owned(), self.records.place());
+            return Err(TraceError::TooManyDevices { name, place, max: DEVICES_MAX });
+        };
+        device.requests += 1;
+        device.end_sectors = device.end_sectors.max(record.end());
+        let base = device.base_sectors;
+        if known == 1 && self.options.volumes == Volumes::Reject && self.devices.list().len() == 2 {
+            let list = self.devices.list();
+            let first = if list[0].device == record.device { list[1].device } else { list[0].device };
+            return Err(TraceError::SecondDevice {
+                name: self.records.name().to_owned(),
+                place: self.records.place(),
+                first,
+                second: record.device,
+            });
+        }
+        Ok(base)
+    }
+
+    /// Applies times and devices; `None` if nothing of the row is to be replayed.
+    #[inline]
+    fn place(&mut self, mut record: Raw) -> Result<Option<Raw>, TraceError> {
+        let at = record.at;
+        let origin = *self.origin_ns.get_or_insert(at);
+        self.report.out_of_order += u64::from(at < self.recorded_ns);
+        self.recorded_ns = at;
+        let base = self.see_device(&record)?;
+        if let Volumes::Pick(wanted) = self.options.volumes
+            && wanted != record.device
+        {
+            self.report.other_devices += 1;
+            return Ok(None);
+        }
+        if record.sectors == 0 && record.op != HostOp::Flush {
+            self.report.zero_length += 1;
+            return Ok(None);
+        }
+        let relative = at.saturating_sub(origin);
+        self.report.clamped += u64::from(at < origin || relative < self.now_ns);
+        self.now_ns = self.now_ns.max(relative);
+        record.at = self.now_ns;
+        self.report.rounded += u64::from(record.rounded);
+        record.lba += base;
+        if self.options.volumes != Volumes::Stack {
+            record.device = 0;
+        }
+        Ok(Some(record))
+    }
+
+    #[cold]
+    fn beyond(&self, lba: u64, sectors: u32, capacity: u64) -> TraceError {
+        let (name, place) = (self.records.name().to_owned(), self.records.place());
+        TraceError::BeyondCapacity { name, place, lba, sectors, capacity }
+    }
+
+    /// The next piece of a request that lies together in the device; the remainder waits in `rest`.
+    #[inline]
+    fn piece(&mut self, mut raw: Raw, first: bool) -> Result<HostRequest, TraceError> {
+        let request = |lba, sectors| HostRequest::new(Nanos(raw.at), raw.op, lba, sectors);
+        let capacity = self.options.capacity_sectors.unwrap_or(u64::MAX);
+        let (lba, sectors) = match self.options.address {
+            _ if raw.op == HostOp::Flush => return Ok(request(0, 0)),
+            AddressPolicy::Reject if raw.end() > capacity => return Err(self.beyond(raw.lba, raw.sectors, capacity)),
+            AddressPolicy::Reject => return Ok(request(raw.lba, raw.sectors)),
+            AddressPolicy::Modulo => {
+                self.report.folded += u64::from(first && raw.end() > capacity);
+                let lba = raw.lba % capacity;
+                (lba, u64::from(raw.sectors).min(capacity - lba) as u32)
+            }
+            AddressPolicy::Compact => self.compact(&raw, capacity)?,
+        };
+        let piece = request(lba, sectors);
+        if sectors < raw.sectors {
+            self.report.split += u64::from(first);
+            raw.lba += u64::from(sectors);
+            raw.sectors -= sectors;
+            self.rest = Some(raw);
+        }
+        Ok(piece)
+    }
+
+    /// The longest beginning of the request whose pages have consecutive numbers.
+    fn compact(&mut self, raw: &Raw, capacity: u64) -> Result<(u64, u32), TraceError> {
+        let page_sectors = u64::from(self.options.page_sectors);
+        let (lba, end) = (raw.lba, raw.end());
+        let first = lba / page_sectors;
+        let number = self.pages.number(raw.device, first);
+        let mut next = first + 1;
+        while next * page_sectors < end && self.pages.number(raw.device, next) == number + (next - first) {
+            next += 1;
+        }
+        let capacity_pages = capacity / page_sectors;
+        if number + (next - first) > capacity_pages {
+            let (name, place) = (self.records.name().to_owned(), self.records.place());
+            let page_sectors = self.options.page_sectors;
+            return Err(TraceError::CompactFull { name, place, capacity_pages, page_sectors });
+        }
+        let piece_end = end.min(next * page_sectors);
+        Ok((number * page_sectors + lba % page_sectors, (piece_end - lba) as u32))
+    }
+
+    fn advance(&mut self) -> Result<Option<HostRequest>, TraceError> {
+        if let Some(rest) = self.rest.take() {
+            return self.piece(rest, false).map(Some);
+        }
+        while self.options.limit.is_none_or(|limit| self.delivered < limit) {
+            let Some(record) = self.records.next_raw() else {
+                self.picked_something()?;
+                return Ok(None);
+            };
+            if let Some(record) = self.place(record?)? {
+                self.delivered += 1;
+                return self.piece(record, true).map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    /// # Errors
+    /// The trace has ended and the device that the user picked was not in it.
+    fn picked_something(&mut self) -> Result<(), TraceError> {
+        match self.options.volumes {
+            Volumes::Pick(wanted) if self.devices.list().iter().all(|d| d.device != wanted) => {
+                let (name, devices) = (self.records.name().to_owned(), self.devices.names());
+                Err(TraceError::NoSuchDevice { name, wanted, devices })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Iterator for Trace {
+    type Item = Result<HostRequest, TraceError>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.done {
+            return None;
+        }
+        let next = self.advance();
+        self.report.requests += u64::from(matches!(next, Ok(Some(_))));
+        self.done = !matches!(next, Ok(Some(_)));
+        next.transpose()
+    }
+}

@@ -1,0 +1,196 @@
+//! Does each format read as its manual says, and is it found by its content?
+mod common;
+
+use common::{COMPRESSORS, drain, fixture, format, plain, read, read_fixture};
+use nandlab_trace::{Options, TraceError, Volumes, formats};
+
+#[test]
+fn does_spc_read_as_specified() {
+    let (requests, report) = read_fixture("spc.spc", &Options::default()).unwrap();
+    let expected = [
+        (0, 'W', 128, 8),
+        (1_500_000, 'W', 136, 16),
+        (2_000_000, 'R', 4000, 1),
+        (2_250_000, 'R', 152, 6), // 3,000 bytes touch six sectors
+        (500_000_000, 'R', 8, 2),
+    ];
+    assert_eq!(plain(&requests), expected);
+    assert_eq!((report.records, report.zero_length, report.rounded), (6, 1, 1));
+}
+
+#[test]
+fn does_msr_read_file_times_bytes_and_disorder() {
+    let (requests, report) = read_fixture("msr.csv", &Options::default()).unwrap();
+    let expected = [(0, 'W', 2048, 8), (700, 'R', 2056, 16), (700, 'R', 1, 3), (1_000_000_000, 'W', 0, 1)];
+    assert_eq!(plain(&requests), expected);
+    assert_eq!((report.clamped, report.out_of_order, report.rounded, report.other_rows), (1, 1, 1, 1));
+    let options = Options { volumes: Volumes::Stack, ..Options::default() };
+    let (requests, report) = read_fixture("msr_indexed.csv", &options).unwrap();
+    assert_eq!(plain(&requests), [(0, 'W', 8, 8), (100, 'R', 16, 8), (200, 'R', 24 + 16, 8)]);
+    assert_eq!(report.devices.iter().map(|d| d.device).collect::<Vec<_>>(), [0, 65_536]);
+}
+
+#[test]
+fn does_blkreplay_skip_its_licences_and_nothing_else() {
+    let (requests, report) = read_fixture("blkreplay.load", &Options::default()).unwrap();
+    assert_eq!(plain(&requests), [(0, 'W', 2048, 8), (10_000, 'R', 2056, 16), (1_000_010_000, 'R', 2056, 16)]);
+    assert_eq!((report.bad_rows, report.other_rows), (0, 6));
+}
+
+#[test]
+fn do_the_five_columns_read_in_the_units_of_each_dialect() {
+    let merged = Options { volumes: Volumes::Merge, ..Options::default() };
+    let (requests, _) = read_fixture("disksim.trace", &merged).unwrap();
+    let expected = [(0, 'R', 64, 8), (250_000, 'W', 72, 16), (500_001, 'R', 0, 24), (7_625_000, 'R', 88, 3)];
+    assert_eq!(plain(&requests), expected);
+    let (requests, _) = read_fixture("ssdsim.ascii", &Options::default()).unwrap();
+    assert_eq!(plain(&requests), [(0, 'R', 64, 8), (250_000, 'W', 72, 8), (1_000_000, 'R', 0, 24)]);
+    assert_eq!(plain(&read_fixture("ssdsim.ascii", &format("mqsim")).unwrap().0), plain(&requests));
+    let flash = read_fixture("disksim_or_flashsim.trace", &format("flashsim")).unwrap().0;
+    assert_eq!(plain(&flash), [(0, 'R', 64, 8), (250_000, 'W', 800, 16), (1_000_000, 'R', 72, 8)]);
+    let disk = read_fixture("disksim_or_flashsim.trace", &format("disksim")).unwrap().0;
+    assert_eq!(plain(&disk), [(0, 'R', 64, 1), (250_000, 'W', 800, 2), (1_000_000, 'R', 72, 1)]);
+    let heimdall = read_fixture("heimdall.trace", &Options::default()).unwrap().0;
+    assert_eq!(plain(&heimdall)[..2], [(0, 'W', 0, 1), (1_007_000, 'R', 8, 2)]);
+}
+
+#[test]
+fn does_diskmon_read_dirty_logs() {
+    let options = Options { skip_bad: Some(2), ..Options::default() };
+    let (requests, report) = read_fixture("diskmon.log", &options).unwrap();
+    assert_eq!(plain(&requests), [(0, 'W', 64, 8), (0, 'R', 72, 16), (31_250_000, 'R', 9, 1)]);
+    assert_eq!(report.bad_rows, 2);
+    assert!(report.first_bad.unwrap().starts_with("line 1: sector"));
+}
+
+/// A record of vscsi, version 1 or 2.
+fn vscsi(version: u16, command: u16, length: u32, block: u64, us: u64) -> Vec<u8> {
+    let mut r = Vec::new();
+    if version == 1 {
+        for n in [1u32, length, 1] {
+            r.extend(n.to_le_bytes());
+        }
+        r.extend(command.to_le_bytes());
+        r.extend((version << 8).to_le_bytes());
+    } else {
+        r.extend(command.to_le_bytes());
+        r.extend((version << 8).to_le_bytes());
+        for n in [1u32, length, 1] {
+            r.extend(n.to_le_bytes());
+        }
+    }
+    for n in [block, us] {
+        r.extend(n.to_le_bytes());
+    }
+    if version == 2 {
+        r.extend(7u64.to_le_bytes());
+    }
+    r
+}
+
+#[test]
+fn does_vscsi_read_both_versions() {
+    for version in [1, 2] {
+        let mut bytes = vscsi(version, 0x2A, 4096, 64, 1_000);
+        bytes.extend(vscsi(version, 0x12, 36, 0, 1_001)); // INQUIRY
+        bytes.extend(vscsi(version, 0x88, 512, 70, 1_500));
+        bytes.extend(vscsi(version, 0x35, 0, 0, 1_501));
+        let (requests, report) = read(&bytes, &Options::default()).unwrap();
+        assert_eq!(plain(&requests), [(0, 'W', 64, 8), (500_000, 'R', 70, 1), (501_000, 'F', 0, 0)], "{version}");
+        assert_eq!(report.other_rows, 1);
+    }
+}
+
+#[test]
+fn is_the_format_found_by_content_with_a_reason() {
+    for (file, expected) in [
+        ("spc.spc", "spc"),
+        ("msr.csv", "msr"),
+        ("msr_indexed.csv", "msr"),
+        ("blkreplay.load", "blkreplay"),
+        ("disksim.trace", "disksim"),
+        ("ssdsim.ascii", "ssdsim"),
+        ("diskmon.log", "diskmon"),
+        ("heimdall.trace", "heimdall"),
+    ] {
+        let trace = nandlab_trace::open(&fixture(file), &Options::default()).unwrap();
+        assert_eq!(trace.format(), expected, "{file}");
+        assert!(trace.reason().starts_with("because "), "{}", trace.reason());
+    }
+}
+
+#[test]
+fn does_detection_ask_where_no_rule_decides() {
+    let Err(TraceError::Ambiguous { candidates, .. }) = read_fixture("disksim_or_flashsim.trace", &Options::default())
+    else {
+        panic!("disksim or flashsim")
+    };
+    assert_eq!(candidates.iter().map(|c| c.format).collect::<Vec<_>>(), ["disksim", "flashsim"]);
+    // Whole numbers that step by 5: milliseconds or nanoseconds?
+    let error = read(b"0 0 8 8 1\n5 0 16 8 0\n10 0 24 8 1\n", &Options::default()).unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains("disksim") && text.contains("ssdsim") && text.contains("because"), "{text}");
+}
+
+#[test]
+fn is_compression_found_by_content_also_in_several_parts() {
+    let plain_text = std::fs::read(fixture("spc.spc")).unwrap();
+    let expected = read(&plain_text, &Options::default()).unwrap();
+    let (first, second) = plain_text.split_at(50);
+    for (name, compress) in COMPRESSORS {
+        assert_eq!(read(&compress(&plain_text), &Options::default()).unwrap(), expected, "{name}");
+        let parts = [compress(first), compress(second)].concat();
+        assert_eq!(read(&parts, &Options::default()).unwrap(), expected, "{name} in two parts");
+    }
+}
+
+#[test]
+fn does_every_format_have_a_manual_with_units_and_source() {
+    let mut names: Vec<_> = formats().iter().map(|f| f.name).collect();
+    for f in formats() {
+        assert!(f.manual.contains("Source: "), "{}", f.name);
+        assert!(f.manual.lines().count() >= 5 && !f.title.is_empty() && !f.extensions.is_empty(), "{}", f.name);
+        assert!(["seconds", "units of 100 ns"].iter().any(|u| f.manual.contains(u)), "{}: no unit of time", f.name);
+    }
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), formats().len());
+}
+
+#[test]
+fn does_progress_reach_the_size_of_the_file() {
+    let mut trace = nandlab_trace::open(&fixture("msr.csv"), &Options::default()).unwrap();
+    assert_eq!(trace.by_ref().filter(Result::is_ok).count(), 4);
+    assert_eq!(Some(trace.bytes_read()), trace.bytes_total());
+    let path = fixture("msr.csv");
+    let piped = nandlab_trace::Trace::from_reader("pipe", std::fs::File::open(path).unwrap(), &Options::default());
+    assert_eq!(piped.unwrap().bytes_total(), None);
+}
+
+#[test]
+fn do_line_ends_and_a_missing_last_newline_change_nothing() {
+    let unix = "\u{FEFF}0,8,512,w,0\n\n0,9,512,r,1\n";
+    for text in [unix.to_owned(), unix.replace('\n', "\r\n"), unix.trim_end().to_owned()] {
+        let (requests, report) = read(text.as_bytes(), &Options::default()).unwrap();
+        assert_eq!(plain(&requests), [(0, 'W', 8, 1), (1_000_000_000, 'R', 9, 1)], "{text:?}");
+        assert_eq!(report.other_rows, 1);
+    }
+}
+
+#[test]
+fn do_tiny_reads_give_the_same_as_large_ones() {
+    struct Drip(std::io::Cursor<Vec<u8>>);
+    impl std::io::Read for Drip {
+        fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+            let n = out.len().min(3);
+            std::io::Read::read(&mut self.0, &mut out[..n])
+        }
+    }
+    let text = "0,8,512,w,0\n0,99,1024,r,1.25\n".repeat(9_000);
+    let expected = read(text.as_bytes(), &Options::default()).unwrap();
+    for (name, compress) in COMPRESSORS {
+        let drip = Drip(std::io::Cursor::new(compress(text.as_bytes())));
+        let trace = nandlab_trace::Trace::from_reader(name, drip, &Options::default()).unwrap();
+        assert_eq!(drain(trace).unwrap(), expected, "{name}");
+    }
+}

@@ -1,0 +1,101 @@
+//! Does anything at all that is fed to a reader end in requests or in an error?
+mod common;
+
+use common::{COMPRESSORS, format, read};
+use nandlab_trace::{AddressPolicy, Options, TraceError, Volumes, formats};
+use proptest::prelude::*;
+
+fn all_formats(bytes: &[u8]) {
+    let policies = [
+        (Volumes::Merge, AddressPolicy::Modulo),
+        (Volumes::Stack, AddressPolicy::Compact),
+        (Volumes::Reject, AddressPolicy::Reject),
+    ];
+    for info in formats() {
+        for (volumes, address) in policies {
+            let options = Options {
+                volumes,
+                address,
+                capacity_sectors: Some(1 << 40),
+                skip_bad: Some(1_000),
+                limit: Some(1_000),
+                ..format(info.name)
+            };
+            if let Ok((requests, report)) = read(bytes, &options) {
+                assert_eq!(requests.len() as u64, report.requests);
+                assert!(requests.iter().all(|r| r.lba + u64::from(r.sectors) <= 1 << 40));
+                assert!(requests.windows(2).all(|pair| pair[0].at <= pair[1].at));
+            }
+        }
+    }
+    if let Ok((_, report)) = read(bytes, &Options { volumes: Volumes::Merge, ..Options::default() }) {
+        assert_eq!(report.bad_rows, 0);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn do_random_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+        all_formats(&bytes);
+    }
+
+    /// Bytes that traces are made of reach further into the parsers.
+    #[test]
+    fn does_nearly_a_trace_never_panic(text in "([0-9.,;RWrw \t\n+e-]{0,60}(Read|Write|start ;|,|\n|[0-9]{17,22})){0,12}") {
+        all_formats(text.as_bytes());
+    }
+
+    #[test]
+    fn do_damaged_compressed_streams_never_panic(at in any::<prop::sample::Index>(), flip in 1u8..) {
+        for (_, compress) in COMPRESSORS {
+            let mut stream = compress(&b"0,8,512,w,0\n".repeat(50));
+            let at = at.index(stream.len());
+            stream[at] ^= flip;
+            let _ended = read(&stream, &Options { limit: Some(1_000), ..format("spc") });
+        }
+    }
+
+    #[test]
+    fn do_rows_written_in_each_format_read_back(
+        rows in proptest::collection::vec((0u64..4_000_000, 0u64..1 << 40, 1u64..2048, any::<bool>()), 1..40),
+        device in 0u32..60_000,
+    ) {
+        let mut time = 0;
+        let mut expected = Vec::new();
+        let mut texts = vec![String::new(); 8];
+        texts[2].push_str("licence\nstart ; sector\n");
+        for (gap, lba, sectors, read) in rows {
+            time += gap * 1_000; // whole microseconds, which all formats but MSR (100 ns) print exactly
+            expected.push((time, if read { 'R' } else { 'W' }, lba, sectors as u32));
+            let (s, ms) = (1_000_000_000, 1_000_000);
+            let (rw, word, bit) = if read { ('R', "Read", 1) } else { ('w', "Write", 0) };
+            let (bytes, size) = (lba * 512, sectors * 512);
+            let seconds = format!("{}.{:06}", time / s, time % s / 1_000);
+            let millis = format!("{}.{:03}", time / ms, time % ms / 1_000);
+            texts[0] += &format!("{device},{lba},{size},{rw},{seconds}\n");
+            texts[1] += &format!("{},lab,{device},{word},{bytes},{size},0\n", 128_200_000_000_000_000 + time / 100);
+            texts[2] += &format!("  {seconds} ;  {lba} ; {sectors} ; {rw} ; 0.0 ; 0.0\n");
+            texts[3] += &format!("{millis} {device} {lba} {sectors} {bit}\n");
+            texts[4] += &format!("{time} {device} {lba} {sectors} {bit}\n");
+            texts[5] += &format!("7\t{seconds}\t0.1\t{device}\t{word}\t{lba}\t{sectors}\t\r\n");
+            texts[6] += &format!("{millis} {device} {bytes} {size} {bit}\n");
+            texts[7] += &format!("{millis}\t0\t{lba}\t{}\t{bit}\n", sectors.div_ceil(8));
+        }
+        let first = expected[0].0;
+        for row in &mut expected {
+            row.0 -= first;
+        }
+        let names = ["spc", "msr", "blkreplay", "disksim", "mqsim", "diskmon", "heimdall", "flashsim"];
+        for (name, text) in names.into_iter().zip(&texts) {
+            let got = read(text.as_bytes(), &format(name));
+            let got = got.map_err(|e: TraceError| TestCaseError::fail(format!("{name}: {e}")))?;
+            let mut rows = expected.clone();
+            if name == "flashsim" {
+                rows.iter_mut().for_each(|row| row.3 = row.3.div_ceil(8) * 8);
+            }
+            prop_assert_eq!(common::plain(&got.0), rows, "{}", name);
+        }
+    }
+}
