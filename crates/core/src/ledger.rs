@@ -201,6 +201,10 @@ ledger! {
         merges_full,
         /// Logical blocks rewritten by full merges: the sum of HitStat's R_DB.
         merges_full_lbns,
+        /// Log blocks reclaimed by full merges.
+        merges_full_log_blocks,
+        /// Pages that were programmed in those log blocks.
+        merges_full_log_pages,
         /// Log blocks reclaimed without a valid page: erase only.
         merges_dead,
         /// Data blocks replaced by the block-mapped FTL.

@@ -261,6 +261,16 @@ impl Flash {
     pub fn next_page(&self, pbn: Pbn) -> u32 {
         self.cells.blocks[pbn.index()].next_page
     }
+    /// True if the page is erased and the order of programs still allows it.
+    #[inline]
+    pub fn can_program(&self, ppn: Ppn) -> bool {
+        let next = self.next_page(self.geometry.pbn(ppn));
+        match self.order {
+            ProgramOrder::Any => self.cells.owner[ppn.index()] == ERASED,
+            ProgramOrder::Ascending => self.geometry.page_in_block(ppn) >= next,
+            ProgramOrder::Strict => self.geometry.page_in_block(ppn) == next,
+        }
+    }
     /// Erases of a block so far.
     #[inline]
     pub fn erase_count(&self, pbn: Pbn) -> u32 {

@@ -4,6 +4,8 @@
 //! it never waits and never calls up. One file per FTL; the list at the end of this file is the only place that
 //! enumerates them.
 
+pub mod chains;
+pub mod merge;
 pub mod pool;
 pub mod recover;
 
@@ -222,4 +224,7 @@ crate::registry::plugins! {
     /// Every FTL. A line here gives it a name, typed parameters, a manual page and a place in every test.
     FTLS: Box<dyn Ftl>, "ftl", |params, module, shape: &Shape| module::build(params, shape);
     page,
+    block,
+    bast,
+    fast,
 }

@@ -1,7 +1,13 @@
 //! What a full scan of the array tells after a power cut: the newest copy of every page.
 //!
-//! Rule (specs/ftls.md 6.2): per LPN the copy with the largest (write version, program sequence) wins, unless a
-//! journalled trim is newer than it.
+//! Rule: per LPN the copy with the largest write version wins, unless a journalled trim is newer than it.
+//!
+//! Copies of equal version have equal contents, so any of them may win. The one programmed first does: an interrupted
+//! garbage collection or merge is thereby rolled back and its target, which holds nothing but second copies, is free
+//! again. If the last one won (as in specs/ftls.md 6.2), every cut inside a recovery would pin one more block with
+//! half of its copies, and after a few cuts no block would be left to copy to.
+
+use std::cmp::Reverse;
 
 use crate::flash::{Flash, PageKind};
 use crate::types::{Lpn, Pbn, Ppn};
@@ -18,7 +24,7 @@ pub struct Winners {
 /// Scans every programmed page. Pages of translation blocks are ignored: mappings are rebuilt from data pages.
 pub fn scan(flash: &Flash, logical_pages: u32) -> Winners {
     let geometry = *flash.geometry();
-    let mut best: Vec<((u64, u64), Ppn)> = vec![((0, 0), Ppn::NONE); logical_pages as usize];
+    let mut best: Vec<((u64, Reverse<u64>), Ppn)> = vec![((0, Reverse(0)), Ppn::NONE); logical_pages as usize];
     for page in 0..geometry.pages() as u32 {
         let ppn = Ppn(page);
         if !flash.is_programmed(ppn) {
@@ -28,7 +34,7 @@ pub fn scan(flash: &Flash, logical_pages: u32) -> Winners {
         if oob.kind != PageKind::Data {
             continue;
         }
-        let stamp = (oob.version, flash.program_seq(ppn));
+        let stamp = (oob.version, Reverse(flash.program_seq(ppn)));
         let winner = &mut best[oob.number as usize];
         if winner.1.is_none() || stamp > winner.0 {
             *winner = (stamp, ppn);

@@ -1,0 +1,136 @@
+//! Log blocks that belong to one logical block each (BAST): chains, and the ring in which a victim is looked for.
+
+use crate::types::{Lbn, Pbn};
+
+/// Log blocks of a logical block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Chain {
+    /// The oldest one.
+    pub first: Pbn,
+    /// The one that is written.
+    pub last: Pbn,
+    /// How many.
+    pub blocks: u32,
+}
+
+impl Chain {
+    /// No log block.
+    pub const NONE: Self = Self { first: Pbn::NONE, last: Pbn::NONE, blocks: 0 };
+}
+
+/// All chains. The logical blocks that have one stand in a ring: in order of creation, unless they are moved.
+#[derive(Debug)]
+pub struct Chains {
+    chains: Vec<Chain>,
+    /// By log block: the next one of its chain.
+    next_log: Vec<Pbn>,
+    /// By LBN: neighbours in the ring, before and after.
+    ring: Vec<(Lbn, Lbn)>,
+    head: Lbn,
+    tail: Lbn,
+    count: u32,
+    blocks: u32,
+}
+
+impl Chains {
+    /// No chains.
+    pub fn new(logical_blocks: u32, physical_blocks: u32) -> Self {
+        Self {
+            chains: vec![Chain::NONE; logical_blocks as usize],
+            next_log: vec![Pbn::NONE; physical_blocks as usize],
+            ring: vec![(Lbn::NONE, Lbn::NONE); logical_blocks as usize],
+            head: Lbn::NONE,
+            tail: Lbn::NONE,
+            count: 0,
+            blocks: 0,
+        }
+    }
+
+    /// Forgets all chains.
+    pub fn clear(&mut self) {
+        *self = Self::new(self.chains.len() as u32, self.next_log.len() as u32);
+    }
+    /// The chain of a logical block.
+    #[inline]
+    pub fn of(&self, lbn: Lbn) -> Chain {
+        self.chains[lbn.index()]
+    }
+    /// Logical blocks that have a chain.
+    pub const fn count(&self) -> u32 {
+        self.count
+    }
+    /// Log blocks in all chains.
+    pub const fn blocks(&self) -> u32 {
+        self.blocks
+    }
+    /// First in the ring, or none.
+    pub const fn head(&self) -> Lbn {
+        self.head
+    }
+    /// The next one in the ring; after the last comes the first.
+    #[inline]
+    pub fn after(&self, lbn: Lbn) -> Lbn {
+        let next = self.ring[lbn.index()].1;
+        if next.is_some() { next } else { self.head }
+    }
+    /// Log blocks of a chain, oldest first.
+    pub fn logs(&self, chain: Chain) -> impl Iterator<Item = Pbn> + '_ {
+        std::iter::successors(Some(chain.first), |log| Some(self.next_log[log.index()])).take(chain.blocks as usize)
+    }
+
+    /// Appends a log block to the chain of `lbn`; a new chain goes to the end of the ring.
+    pub fn append(&mut self, lbn: Lbn, log: Pbn) {
+        let chain = &mut self.chains[lbn.index()];
+        if chain.blocks == 0 {
+            *chain = Chain { first: log, last: log, blocks: 1 };
+            self.link_last(lbn);
+        } else {
+            self.next_log[chain.last.index()] = log;
+            chain.last = log;
+            chain.blocks += 1;
+        }
+        self.blocks += 1;
+    }
+
+    /// Moves a logical block to the end of the ring.
+    #[inline]
+    pub fn move_last(&mut self, lbn: Lbn) {
+        if self.tail != lbn {
+            self.unlink(lbn);
+            self.link_last(lbn);
+        }
+    }
+
+    /// Takes the chain of a logical block away. Its log blocks can still be listed until they are appended again.
+    pub fn remove(&mut self, lbn: Lbn) -> Chain {
+        let chain = std::mem::replace(&mut self.chains[lbn.index()], Chain::NONE);
+        if chain.blocks > 0 {
+            self.unlink(lbn);
+            self.blocks -= chain.blocks;
+        }
+        chain
+    }
+
+    fn link_last(&mut self, lbn: Lbn) {
+        self.ring[lbn.index()] = (self.tail, Lbn::NONE);
+        match self.tail {
+            Lbn::NONE => self.head = lbn,
+            tail => self.ring[tail.index()].1 = lbn,
+        }
+        self.tail = lbn;
+        self.count += 1;
+    }
+
+    fn unlink(&mut self, lbn: Lbn) {
+        let (before, after) = self.ring[lbn.index()];
+        match before {
+            Lbn::NONE => self.head = after,
+            before => self.ring[before.index()].1 = after,
+        }
+        match after {
+            Lbn::NONE => self.tail = before,
+            after => self.ring[after.index()].0 = before,
+        }
+        self.count -= 1;
+    }
+}

@@ -1,0 +1,337 @@
+//! fast - Fully associative sector translation
+//!
+//! # Source
+//! Lee, Park, Chung, Lee, Park, Song: A log buffer-based flash translation layer using fully-associative sector
+//! translation (2007); the reading of FlashSim (`fast.c`); HitStat (section 3.5, tables 1 and 6); specs/ftls.md 2.4.
+//!
+//! # What it does
+//! Updates of any logical block are appended to shared random-write (RW) log blocks. When all are full, the oldest one
+//! is reclaimed: every logical block that still has a valid page in it is merged in full, then it is erased. One
+//! sequential (SW) log block takes a logical block written from offset 0 on: when complete it becomes the data block
+//! (switch), when another one begins it is completed by copies (partial merge).
+//!
+//! # Parameters
+//! - `rw_blocks` (blocks, default: all beside data blocks, the SW block and two for merges, as in FlashSim): random-write
+//!   log blocks. HitStat: 128.
+//! - `use_sw` (default `true`; HitStat: `false`): whether there is a SW log block.
+//! - `sw_switch` (default `eager`): a complete SW block is switched at once (`eager`) or when the next one begins
+//!   (`lazy`, FlashSim).
+//! - `cond1_rw_check` (default `false`): a write of offset 0 begins a SW block only if its logical block has no valid
+//!   page in the RW log (the original; FlashSim does not check).
+//! - `block_write` (default `bypass`): a write of a whole logical block goes to a fresh block (`bypass`) or through the
+//!   log (`pagewise`, FlashSim).
+//! - `alloc` (default `fifo`): which free block is taken, `fifo` or `min_erase` (FlashSim).
+//!
+//! RAM: `4 * logical_blocks + 4 * N * (rw_blocks + 1)` bytes, N pages a block (without SW: `rw_blocks`).
+//!
+//! # Deviations and chosen readings
+//! - The first write of a page goes to its data block while its offset there can still be programmed (FlashSim).
+//! - The owner of the SW block writes beyond its end: partial merge in which the new page takes its slot. It writes an
+//!   offset that is in the SW block: full merge with the new page.
+//! - A write that has to merge first waits for that merge.
+//! - Trim of a page inside the SW block completes that block first.
+//! - `merges_full` counts reclaimed RW blocks with copies and full merges of the SW owner, `merges_full_lbns` logical
+//!   blocks (FlashSim's count). HitStat's R_DB is the padding model's data blocks over its merges; an RW block whose
+//!   valid pages all belong to the SW owner is counted there with 0 data blocks only if it was not dead.
+//!
+//! # Known ambiguities
+//! - Lazy or eager switch, and the condition on offset 0, differ between the text and public code: both are parameters.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::merge::{BlockWrite, Merger, NOTHING, log_blocks};
+use super::pool::Alloc;
+use super::{Batch, Found, Ftl, PageWrite, Shape};
+use crate::error::ConfigError;
+use crate::flash::{Flash, Ticket};
+use crate::ledger::{BlockKind, Cause};
+use crate::types::{Lbn, Lpn, Pbn, Ppn};
+
+/// Parameters of [`Fast`]; the manual page explains them.
+#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Random-write log blocks; all that fit when absent.
+    pub rw_blocks: Option<u32>,
+    /// Whether there is a sequential log block.
+    pub use_sw: bool,
+    /// When a complete sequential log block becomes the data block.
+    pub sw_switch: SwSwitch,
+    /// Begin a sequential log block only without pages in the random-write log.
+    pub cond1_rw_check: bool,
+    /// Path of whole logical blocks.
+    pub block_write: BlockWrite,
+    /// Which free block is taken.
+    pub alloc: Alloc,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            rw_blocks: None,
+            use_sw: true,
+            sw_switch: SwSwitch::Eager,
+            cond1_rw_check: false,
+            block_write: BlockWrite::Bypass,
+            alloc: Alloc::Fifo,
+        }
+    }
+}
+
+/// When a complete sequential log block becomes the data block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SwSwitch {
+    /// At once.
+    Eager,
+    /// When the next one begins.
+    Lazy,
+}
+
+/// The sequential log block: slots `0..count` hold offsets `0..count` of `owner`.
+#[derive(Clone, Copy, Debug)]
+struct Sequential {
+    pbn: Pbn,
+    owner: Lbn,
+    count: u32,
+}
+
+/// Reclaimed RW blocks whose associativity is kept for golden files.
+const HISTORY: usize = 1024;
+
+/// See the module text.
+#[derive(Debug)]
+pub struct Fast {
+    params: Params,
+    blocks: Merger,
+    rw_limit: usize,
+    /// Random-write log blocks, oldest first; the last one is written.
+    rw: VecDeque<Pbn>,
+    sw: Option<Sequential>,
+    associativity: VecDeque<u32>,
+}
+
+/// Builds the FTL.
+///
+/// # Errors
+/// When the program order is strict or the log blocks do not fit beside the data blocks.
+pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError> {
+    shape.need_skipping("fast")?;
+    let beside = 2 + u32::from(params.use_sw);
+    let rw_limit = log_blocks(shape, "ftl.rw_blocks", params.rw_blocks, beside)? as usize;
+    Ok(Box::new(Fast {
+        blocks: Merger::new(shape, params.alloc),
+        params,
+        rw_limit,
+        rw: VecDeque::with_capacity(rw_limit),
+        sw: None,
+        associativity: VecDeque::new(),
+    }))
+}
+
+impl Fast {
+    #[inline]
+    fn write_page(&mut self, flash: &mut Flash, page: &PageWrite, data: &[u8], after: Ticket) -> Ticket {
+        if let Some(done) = self.blocks.first_write(flash, page, data, after) {
+            return done;
+        }
+        let lbn = self.blocks.geometry().lbn(page.lpn);
+        let offset = self.blocks.geometry().offset(page.lpn);
+        if offset == 0 && self.params.use_sw && (!self.params.cond1_rw_check || !self.is_in_rw_log(lbn)) {
+            let after = self.close_sw(flash, after);
+            self.sw = Some(Sequential { pbn: self.blocks.take(flash), owner: lbn, count: 0 });
+            return self.append_sw(flash, page, data, after);
+        }
+        match self.sw {
+            Some(sw) if sw.owner == lbn && offset == sw.count => self.append_sw(flash, page, data, after),
+            Some(sw) if sw.owner == lbn => self.break_sw(flash, sw, Batch { pages: &[*page], bytes: data }, after),
+            _ => self.append_rw(flash, page, data, after),
+        }
+    }
+
+    /// Programs the next page of the SW block and switches when that completes it.
+    fn append_sw(&mut self, flash: &mut Flash, page: &PageWrite, data: &[u8], after: Ticket) -> Ticket {
+        let sw = self.sw.as_mut().expect("a SW block is open");
+        let place = self.blocks.geometry().page(sw.pbn, sw.count);
+        sw.count += 1;
+        let complete = sw.count == self.blocks.pages_in(sw.owner);
+        let done = self.blocks.program(flash, place, page, data, after);
+        if complete && self.params.sw_switch == SwSwitch::Eager {
+            self.close_sw(flash, done);
+        }
+        done
+    }
+
+    /// The SW block becomes the data block of its owner: a switch when it is complete, else a partial merge.
+    fn close_sw(&mut self, flash: &mut Flash, after: Ticket) -> Ticket {
+        let Some(sw) = self.sw.take() else { return after };
+        if sw.count == self.blocks.pages_in(sw.owner) {
+            flash.ledger.merges_switch += 1;
+            return self.blocks.replace_data(flash, sw.owner, sw.pbn, after);
+        }
+        flash.ledger.merges_partial += 1;
+        let done = self.blocks.complete(flash, (sw.owner, sw.pbn, sw.count), NOTHING, Cause::Merge, after);
+        self.blocks.replace_data(flash, sw.owner, sw.pbn, done)
+    }
+
+    /// The owner of the SW block writes out of order: a page beyond the end takes its slot in a partial merge, a page
+    /// that is in the SW block forces a full merge.
+    fn break_sw(&mut self, flash: &mut Flash, sw: Sequential, new: Batch<'_>, after: Ticket) -> Ticket {
+        self.sw = None;
+        if self.blocks.geometry().offset(new.pages[0].lpn) > sw.count {
+            flash.ledger.merges_partial += 1;
+            let done = self.blocks.complete(flash, (sw.owner, sw.pbn, sw.count), new, Cause::Merge, after);
+            self.blocks.replace_data(flash, sw.owner, sw.pbn, done);
+            return done;
+        }
+        flash.ledger.merges_full += 1;
+        flash.ledger.merges_full_lbns += 1;
+        flash.ledger.merges_full_log_blocks += 1;
+        flash.ledger.merges_full_log_pages += u64::from(sw.count);
+        let (fresh, done) = self.blocks.rewrite(flash, sw.owner, new, after);
+        self.blocks.retire(flash, sw.pbn, BlockKind::Log, done);
+        self.blocks.replace_data(flash, sw.owner, fresh, done);
+        done
+    }
+
+    fn append_rw(&mut self, flash: &mut Flash, page: &PageWrite, data: &[u8], after: Ticket) -> Ticket {
+        let pages = self.blocks.geometry().pages_per_block;
+        let mut after = after;
+        if self.rw.back().is_none_or(|pbn| flash.next_page(*pbn) == pages) {
+            if self.rw.len() == self.rw_limit {
+                after = self.reclaim_oldest(flash, after);
+            }
+            self.rw.push_back(self.blocks.take(flash));
+        }
+        let log = self.rw[self.rw.len() - 1];
+        let place = self.blocks.geometry().page(log, flash.next_page(log));
+        self.blocks.program(flash, place, page, data, after)
+    }
+
+    /// Merges every logical block that has a valid page in the oldest RW block, then erases it.
+    fn reclaim_oldest(&mut self, flash: &mut Flash, after: Ticket) -> Ticket {
+        let Some(log) = self.rw.pop_front() else { return after };
+        let logged = u64::from(flash.next_page(log));
+        let mut merged = 0;
+        let mut done = after;
+        while let Some(page) = flash.next_valid(log, 0) {
+            let lbn = self.blocks.geometry().lbn(Lpn(flash.oob(page).number));
+            let ticket = if self.sw.is_some_and(|sw| sw.owner == lbn) {
+                self.close_sw(flash, after)
+            } else {
+                merged += 1;
+                let (fresh, copied) = self.blocks.rewrite(flash, lbn, NOTHING, after);
+                self.blocks.replace_data(flash, lbn, fresh, copied)
+            };
+            done = flash.clock.join(done, ticket);
+        }
+        let ledger = &mut flash.ledger;
+        if merged > 0 {
+            ledger.merges_full += 1;
+            ledger.merges_full_lbns += u64::from(merged);
+            ledger.merges_full_log_blocks += 1;
+            ledger.merges_full_log_pages += logged;
+            ledger.padding_merges += 1;
+            ledger.padding_log_blocks += 1;
+            ledger.padding_data_blocks += u64::from(merged);
+            ledger.padding_log_pages += logged;
+        } else {
+            ledger.merges_dead += 1;
+        }
+        if self.associativity.len() == HISTORY {
+            self.associativity.pop_front();
+        }
+        self.associativity.push_back(merged);
+        self.blocks.retire(flash, log, BlockKind::Log, done)
+    }
+
+    /// True if a valid page of the logical block is in the RW log.
+    fn is_in_rw_log(&self, lbn: Lbn) -> bool {
+        let sw = self.sw.map_or(Pbn::NONE, |sw| sw.pbn);
+        let in_log = |offset| {
+            let lpn = self.blocks.geometry().lpn(lbn, offset);
+            let newest = self.blocks.newest(lpn);
+            newest.is_some() && !self.blocks.is_in_data_block(lpn) && self.blocks.geometry().pbn(newest) != sw
+        };
+        (0..self.blocks.pages_in(lbn)).any(in_log)
+    }
+}
+
+impl Ftl for Fast {
+    fn read(&mut self, flash: &mut Flash, lpn: Lpn, cause: Cause, after: Ticket) -> Found {
+        self.blocks.read(flash, lpn, cause, after)
+    }
+
+    fn write(&mut self, flash: &mut Flash, batch: Batch<'_>, after: Ticket) -> Ticket {
+        let mut done = after;
+        for (page, data) in batch.iter() {
+            let ticket = self.write_page(flash, page, data, after);
+            done = if batch.pages.len() == 1 { ticket } else { flash.clock.join(done, ticket) };
+        }
+        done
+    }
+
+    fn write_block(&mut self, flash: &mut Flash, lbn: Lbn, batch: Batch<'_>, after: Ticket) -> Ticket {
+        if batch.pages.is_empty() || self.params.block_write == BlockWrite::Pagewise {
+            return self.write(flash, batch, after);
+        }
+        flash.ledger.merges_switch += 1;
+        let (fresh, done) = self.blocks.rewrite(flash, lbn, batch, after);
+        if let Some(sw) = self.sw.take_if(|sw| sw.owner == lbn) {
+            self.blocks.retire(flash, sw.pbn, BlockKind::Log, done);
+        }
+        self.blocks.replace_data(flash, lbn, fresh, done);
+        done
+    }
+
+    fn trim(&mut self, flash: &mut Flash, lpn: Lpn, after: Ticket) -> Ticket {
+        let (lbn, offset) = (self.blocks.geometry().lbn(lpn), self.blocks.geometry().offset(lpn));
+        let inside = self.sw.is_some_and(|sw| sw.owner == lbn && offset < sw.count);
+        let done = if inside { self.close_sw(flash, after) } else { after };
+        self.blocks.trim(flash, lpn);
+        done
+    }
+
+    fn settle(&mut self, flash: &mut Flash) {
+        let mut after = self.close_sw(flash, Ticket::at(flash.now()));
+        while !self.rw.is_empty() {
+            after = self.reclaim_oldest(flash, after);
+        }
+    }
+
+    fn map_bytes(&self) -> u64 {
+        let logs = self.rw_limit as u64 + u64::from(self.params.use_sw);
+        4 * (u64::from(self.blocks.logical_blocks()) + logs * u64::from(self.blocks.geometry().pages_per_block))
+    }
+
+    fn locate(&self, _: &Flash, lpn: Lpn) -> Ppn {
+        self.blocks.newest(lpn)
+    }
+
+    fn rebuild(&mut self, flash: &mut Flash) {
+        self.rw.clear();
+        self.sw = None;
+        self.blocks.rebuild(flash);
+    }
+
+    fn check(&self, flash: &Flash) {
+        assert!(self.rw.len() <= self.rw_limit, "{} RW log blocks", self.rw.len());
+        if let Some(sw) = self.sw {
+            assert_eq!(flash.next_page(sw.pbn), sw.count);
+            assert!(self.blocks.is_prefix(sw.owner, sw.pbn, sw.count), "SW block out of order");
+        }
+        let logs = self.rw.iter().copied().chain(self.sw.map(|sw| sw.pbn));
+        self.blocks.check(flash, logs);
+    }
+
+    fn free_blocks(&self) -> u32 {
+        self.blocks.free_count()
+    }
+
+    fn golden_state(&self, _: &Flash) -> Value {
+        json!({ "reclaim_associativity": self.associativity })
+    }
+}
