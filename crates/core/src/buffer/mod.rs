@@ -198,12 +198,13 @@ pub trait Buffer {
     fn on_hit(&mut self, slot: Slot, access: &Access, slots: &Slots, sense: &Sense<'_>);
     /// The page was not found: where shall it go?
     fn on_miss(&mut self, access: &Access, slots: &Slots, sense: &Sense<'_>) -> Admission;
-    /// True if the missed page fits now; without an access: if the resident pages fit the frames.
+    /// True if the missed page fits now; without an access: if the resident pages fit the frames. By default pages lie in
+    /// DRAM only; policies that admit to NVRAM bring their own.
     #[inline]
     fn has_room(&self, access: Option<&Access>, slots: &Slots) -> bool {
         match access {
             Some(_) => slots.has_room(),
-            None => slots.used().total() <= slots.frames().total(),
+            None => slots.used().dram <= slots.frames().dram,
         }
     }
     /// Plans what makes room: at least one frame. Without an access the buffer shrinks.
@@ -242,4 +243,5 @@ crate::registry::plugins! {
     };
     none,
     lru,
+    urm,
 }

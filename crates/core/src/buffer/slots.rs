@@ -43,6 +43,7 @@ const FILLING: u8 = 8;
 #[derive(Debug)]
 pub struct Slots {
     geometry: Geometry,
+    logical_pages: u32,
     frames: Frames,
     /// By LPN: its slot.
     table: Vec<Slot>,
@@ -64,13 +65,12 @@ pub struct Slots {
 impl Slots {
     /// Empty slots for a device of `logical_pages`.
     pub fn new(geometry: Geometry, logical_pages: u32, frames: Frames, media: Media) -> Self {
-        let has_frames = frames.total() > 0;
-        let blocks = logical_pages.div_ceil(geometry.pages_per_block) as usize;
-        Self {
+        let mut slots = Self {
             geometry,
+            logical_pages,
             frames,
-            // Without a buffer the table would only cost memory.
-            table: if has_frames { vec![Slot::NONE; logical_pages as usize] } else { Vec::new() },
+            // Without a buffer the tables would only cost memory.
+            table: Vec::new(),
             lpns: Vec::new(),
             flags: Vec::new(),
             sectors: Vec::new(),
@@ -80,9 +80,11 @@ impl Slots {
             with_media: media == Media::Memory,
             free: Vec::new(),
             used: Frames::default(),
-            resident: if has_frames { vec![0; blocks] } else { Vec::new() },
+            resident: Vec::new(),
             dirty: 0,
-        }
+        };
+        slots.set_frames(frames);
+        slots
     }
 
     /// Frames there are.
@@ -95,10 +97,10 @@ impl Slots {
     pub const fn used(&self) -> Frames {
         self.used
     }
-    /// True while another page fits.
+    /// True while another page fits into the DRAM.
     #[inline]
     pub const fn has_room(&self) -> bool {
-        self.used.total() < self.frames.total()
+        self.used.dram < self.frames.dram
     }
     /// Dirty pages.
     pub const fn dirty_pages(&self) -> u32 {
@@ -129,6 +131,11 @@ impl Slots {
     pub fn is_dirty(&self, slot: Slot) -> bool {
         self.flags[slot.index()] & DIRTY != 0
     }
+    /// Sectors of the page that are in RAM: all of them, unless the host wrote a part and the rest was not fetched.
+    #[inline]
+    pub fn sectors_in_ram(&self, slot: Slot) -> u32 {
+        if self.is_complete(slot) { self.geometry.page_sectors() } else { self.sectors[slot.index()].count_ones() }
+    }
     /// Memory the page lies in.
     #[inline]
     pub fn medium(&self, slot: Slot) -> Medium {
@@ -152,6 +159,10 @@ impl Slots {
 
     pub(crate) fn set_frames(&mut self, frames: Frames) {
         self.frames = frames;
+        if self.table.is_empty() && frames.total() > 0 {
+            self.table = vec![Slot::NONE; self.logical_pages as usize];
+            self.resident = vec![0; self.logical_pages.div_ceil(self.geometry.pages_per_block) as usize];
+        }
     }
     #[inline]
     pub(crate) fn is_complete(&self, slot: Slot) -> bool {

@@ -138,13 +138,7 @@ impl Merger {
     /// Writes a page that has no copy yet to its offset of the data block (allocated if there is none), as long as
     /// that offset can still be programmed; `None` when it cannot.
     #[inline]
-    pub fn first_write(
-        &mut self,
-        flash: &mut Flash,
-        page: &PageWrite,
-        data: &[u8],
-        after: Ticket,
-    ) -> Option<Ticket> {
+    pub fn first_write(&mut self, flash: &mut Flash, page: &PageWrite, data: &[u8], after: Ticket) -> Option<Ticket> {
         if self.newest[page.lpn.index()].is_some() {
             return None;
         }

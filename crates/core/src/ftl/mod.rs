@@ -6,8 +6,11 @@
 
 pub mod chains;
 pub mod merge;
+pub mod cmt;
 pub mod pool;
 pub mod recover;
+pub mod space;
+pub mod translation;
 
 use serde_json::Value;
 
@@ -227,4 +230,6 @@ crate::registry::plugins! {
     block,
     bast,
     fast,
+    dftl,
+    rftl,
 }

@@ -229,8 +229,9 @@ impl Page {
 
     fn open_host_frontier(&mut self, flash: &mut Flash, group: usize, after: Ticket) {
         let pages = self.geometry.pages_per_block;
-        // Each collection of a victim that is not fully valid yields space; in the worst case all are looked at.
-        for _ in 0..=2 * self.geometry.blocks() {
+        // Each collection of a victim that is not fully valid yields space. Policies that do not look at valid pages may
+        // miss such victims for long when few blocks have one, so after as many turns as blocks the best one is taken.
+        for turn in 0..=2 * self.geometry.blocks() {
             let g = &mut self.groups[group];
             if g.host.next < pages {
                 return;
@@ -239,16 +240,17 @@ impl Page {
                 g.host = Frontier { pbn: g.pool.take(flash), next: 0 };
                 return;
             }
-            self.collect(flash, group, after);
+            self.collect(flash, group, turn > self.geometry.blocks(), after);
         }
         panic!("garbage collection makes no progress: more data is valid than the group can hold");
     }
 
-    /// Collects one victim.
-    fn collect(&mut self, flash: &mut Flash, group: usize, after: Ticket) {
+    /// Collects one victim: the one with the fewest valid pages if space is `urgent`, else by the policy.
+    fn collect(&mut self, flash: &mut Flash, group: usize, urgent: bool, after: Ticket) {
         flash.ledger.gc_runs += 1;
-        let g = &mut self.groups[group];
-        let victim = g.pool.pick_victim(flash).expect("a closed block exists when space runs out");
+        let pool = &mut self.groups[group].pool;
+        let victim = if urgent { pool.pick_fewest_valid(flash) } else { pool.pick_victim(flash) };
+        let victim = victim.expect("a closed block exists when space runs out");
         let separate = self.params.gc_frontier == GcFrontier::Separate;
         let mut from = 0;
         let mut last = after;

@@ -112,11 +112,19 @@ impl Pool {
     /// # Panics
     /// If none is left: the owner let its reserve run out.
     pub fn take(&mut self, flash: &Flash) -> Pbn {
+        self.take_near(flash, |_| true)
+    }
+
+    /// Takes a free block that is `wanted` (for example on a given die), or any if there is none.
+    ///
+    /// # Panics
+    /// If none is left: the owner let its reserve run out.
+    pub fn take_near(&mut self, flash: &Flash, wanted: impl Fn(Pbn) -> bool) -> Pbn {
         let index = match self.alloc {
-            Alloc::Fifo => 0,
+            Alloc::Fifo => self.free.iter().position(|pbn| wanted(*pbn)).unwrap_or(0),
             Alloc::MinErase => {
-                let wear = |i: &usize| (flash.erase_count(self.free[*i]), self.free[*i]);
-                (0..self.free.len()).min_by_key(wear).unwrap_or(0)
+                let rank = |i: &usize| (!wanted(self.free[*i]), flash.erase_count(self.free[*i]), self.free[*i]);
+                (0..self.free.len()).min_by_key(rank).unwrap_or(0)
             }
         };
         self.free.remove(index).expect("no free block: the reserve was used up")
@@ -187,6 +195,17 @@ impl Pool {
             Victim::CostBenefit => self.most_benefit(flash),
         };
         let pbn = Pbn(self.first + position * self.stride);
+        self.reopen(pbn);
+        Some(pbn)
+    }
+
+    /// Picks the block with the fewest valid pages, whatever the policy: the last resort of a policy that keeps picking
+    /// blocks that are fully valid.
+    pub fn pick_fewest_valid(&mut self, flash: &Flash) -> Option<Pbn> {
+        if self.closed.is_empty() {
+            return None;
+        }
+        let pbn = Pbn(self.first + self.fewest_valid(flash) * self.stride);
         self.reopen(pbn);
         Some(pbn)
     }

@@ -2,7 +2,7 @@
 
 use super::{Flight, PartialWrite, Payload, Ssd};
 use crate::buffer::{Access, Admission, Buffer, Medium, Sense};
-use crate::flash::Ticket;
+use crate::flash::{Media, Ticket};
 use crate::ftl::{Batch, Found, Ftl, PageWrite};
 use crate::ledger::Cause;
 use crate::probe::Command;
@@ -147,22 +147,27 @@ impl<B: Buffer> Ssd<B> {
     /// The page is not resident.
     fn miss(&mut self, access: &Access, part: Part, flight: &mut Flight<'_>) {
         let sense = Sense { now: self.flash.now(), ledger: &self.flash.ledger, times: self.times };
-        let now = Ticket::at(self.flash.now());
         match self.buffer.on_miss(access, &self.slots, &sense) {
-            Admission::Bypass if access.write => self.write_through(access.lpn, part, flight),
-            Admission::Bypass => {
-                let found = self.read_below(access.lpn, Cause::Host, now);
-                flight.done = self.flash.clock.join(flight.done, found.ticket);
-                if let Payload::Read(bytes) = &mut flight.payload {
-                    let to = &mut bytes[part.bytes_in_payload()];
-                    if found.ppn.is_some() {
-                        to.copy_from_slice(&self.flash.bytes(found.ppn)[part.bytes_in_page()]);
-                    } else {
-                        to.fill(0);
-                    }
-                }
-            }
+            Admission::Bypass => self.pass_by(access, part, flight),
             Admission::Admit(medium) => self.admit_page(access, part, medium, flight),
+        }
+    }
+
+    /// Serves a page that is not resident from or to the FTL, without placing it.
+    fn pass_by(&mut self, access: &Access, part: Part, flight: &mut Flight<'_>) {
+        if access.write {
+            return self.write_through(access.lpn, part, flight);
+        }
+        let now = Ticket::at(self.flash.now());
+        let found = self.read_below(access.lpn, Cause::Host, now);
+        flight.done = self.flash.clock.join(flight.done, found.ticket);
+        if let Payload::Read(bytes) = &mut flight.payload {
+            let to = &mut bytes[part.bytes_in_payload()];
+            if found.ppn.is_some() {
+                to.copy_from_slice(&self.flash.bytes(found.ppn)[part.bytes_in_page()]);
+            } else {
+                to.fill(0);
+            }
         }
     }
 
@@ -182,17 +187,21 @@ impl<B: Buffer> Ssd<B> {
             found = Some(self.read_below(access.lpn, cause, now));
         }
         let mut room = now;
-        let mut rounds = 0;
-        while !self.buffer.has_room(Some(access), &self.slots) {
-            let sense = Sense { now: self.flash.now(), ledger: &self.flash.ledger, times: self.times };
-            self.buffer.make_room(Some(access), &self.slots, &sense, &mut self.plan);
-            room = self.carry_out_plan(room);
-            rounds += 1;
-            assert!(rounds <= 2 * self.slots.slot_count() + 2, "the policy makes no room");
-        }
-        if rounds > 0 {
+        if !self.buffer.has_room(Some(access), &self.slots) {
             self.flash.ledger.eviction_waits += 1;
-            self.share_ram_after_eviction(access);
+            let mut fits = self.make_room_for(access, &mut room);
+            if self.settings.shared_dram.is_some() {
+                // The evictions may have grown a shared map: shrink before the page is placed, so that it fits.
+                self.share_ram();
+                fits = self.make_room_for(access, &mut room);
+            }
+            if !fits {
+                return self.pass_by(access, part, flight);
+            }
+            if let (Some(found), Media::Memory) = (&mut found, self.flash.media()) {
+                // The evictions may have moved the page that was read before them.
+                found.ppn = self.ftl.locate(&self.flash, access.lpn);
+            }
         }
         if let (None, Some(cause)) = (found, fetch) {
             found = Some(self.read_below(access.lpn, cause, room));
@@ -209,21 +218,20 @@ impl<B: Buffer> Ssd<B> {
         self.buffer.on_insert(slot, access, &self.slots);
     }
 
-    /// An eviction may have grown a shared map: shrink before the page is placed, so that it fits.
-    fn share_ram_after_eviction(&mut self, access: &Access) {
-        if self.settings.shared_dram.is_none() {
-            return;
-        }
-        self.share_ram();
+    /// Evicts until the page fits. False if it cannot because a shared map took the frames.
+    fn make_room_for(&mut self, access: &Access, room: &mut Ticket) -> bool {
         let mut rounds = 0;
-        while !self.buffer.has_room(Some(access), &self.slots) && self.slots.used().total() > 0 {
+        while !self.buffer.has_room(Some(access), &self.slots) {
             let sense = Sense { now: self.flash.now(), ledger: &self.flash.ledger, times: self.times };
             self.buffer.make_room(Some(access), &self.slots, &sense, &mut self.plan);
-            let now = Ticket::at(self.flash.now());
-            self.carry_out_plan(now);
+            if self.plan.is_empty() && self.slots.frames().dram == 0 {
+                return false;
+            }
+            *room = self.carry_out_plan(*room);
             rounds += 1;
             assert!(rounds <= 2 * self.slots.slot_count() + 2, "the policy makes no room");
         }
+        true
     }
 
     /// Puts what flash answered into a frame, under the sectors that the host wrote already.

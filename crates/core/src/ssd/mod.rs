@@ -280,12 +280,12 @@ impl<B: Buffer> Ssd<B> {
         let arrival = self.inflight.admit(&mut self.flash.clock, request.at);
         let now = self.flash.now();
         self.count_buffer_times();
-        if now > before && self.flash.clock.in_flight() == 0 {
-            self.ftl.idle(&mut self.flash, now);
-        }
         self.requests += 1;
         if self.probe.is_some() || self.armed_nvram.is_some() {
             self.observe(request, now);
+        }
+        if now > before && self.flash.clock.in_flight() == 0 {
+            self.ftl.idle(&mut self.flash, now);
         }
         // 2. The map may have grown or shrunk: share the RAM anew.
         self.share_ram();
@@ -414,6 +414,7 @@ impl<B: Buffer> Device for Ssd<B> {
         Ok(())
     }
     fn finish(&mut self) {
+        self.photograph_nvram();
         let mut flight =
             Flight { payload: Payload::None, done: Ticket::at(self.flash.now()), ram: Nanos::ZERO, hits: 0 };
         self.flush_pages(&mut flight);
@@ -451,6 +452,7 @@ impl<B: Buffer> Device for Ssd<B> {
         &self.slots
     }
     fn set_frames(&mut self, frames: Frames) {
+        self.photograph_nvram();
         self.resize(frames);
     }
     fn set_probe(&mut self, probe: Option<Box<dyn Probe>>) {

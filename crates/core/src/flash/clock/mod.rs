@@ -1,0 +1,367 @@
+//! Time of the flash array: tickets and the two timing models.
+//!
+//! STATE FIRST, TIME AFTER: contents and mappings change at once, in program order. Each flash operation returns a
+//! [`Ticket`], the promise of a time, and the [`Clock`] turns tickets into times as simulated time advances. Code that
+//! moves data therefore reads straight down, without callbacks, and its timing is still exact.
+//!
+//! # Serial
+//! The whole device does one operation at a time (`FlashSim`, `DiskSim`). An operation starts when the device is free
+//! and its dependency is met, and takes command + cell + transfer. Every ticket is a time at once.
+//!
+//! # Parallel
+//! Event-driven, first come first served on every die and every channel:
+//! - read = \[command on the channel\], `t_R` on the die, transfer on the channel (the die is held until it ends);
+//! - program = \[command\] + transfer on the channel, `t_PROG` on the die (held from the moment the operation leaves
+//!   the die's queue);
+//! - erase = \[command\], `t_BERS` on the die. A command time of zero means that there is no command phase.
+//!
+//! A die takes the head of its queue when it is idle. A channel serves the request that is oldest, among equals the
+//! operation that was issued first. At one instant all completions come first (a die that becomes idle takes its next
+//! operation at once), then the operations released by them join their dies' queues in issue order, then idle channels
+//! are granted.
+//!
+//! When an operation joins its die's queue depends on its `after`:
+//! - resolved, or an operation that is queued or executing on the same die: at once (the queue keeps the order);
+//! - a later time: at that time;
+//! - anything else: when `after` resolves. Operations without such a dependency pass it meanwhile, on its die too: who
+//!   needs the order of two operations on one die says so with `after`.
+//!
+//! A scalar 'busy until' per resource would be simpler and wrong by factors: it reserves the channel in the far future
+//! for a read behind a program, and everything issued later waits for an idle channel.
+
+mod lanes;
+mod parallel;
+mod serial;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use self::parallel::Parallel;
+use self::serial::Serial;
+use crate::ledger::{OPS, Op};
+use crate::types::Nanos;
+
+/// Marks a ticket that is not a time. The rest of its bits are a sequence number (issue order, hence also the
+/// generation of the node) and the index of a node.
+const PENDING: u64 = 1 << 63;
+
+/// First time that is too late, 2^60 ns (36 years): some bits are needed for the kind of an event.
+const END_OF_TIME: u64 = 1 << 60;
+
+/// Places in tables by operation: a power of two, so that an index can be masked instead of checked.
+const ROWS: usize = 4;
+
+/// Most dies on one channel, a power of two.
+const DIES_PER_CHANNEL: usize = 64;
+
+/// Promise of a time: the end of a flash operation, a combination of such ends, or a time that is already known.
+///
+/// Tickets never expire: one that resolved long ago means 'at or before now'.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ticket(u64);
+
+impl Ticket {
+    /// A ticket that is already resolved: time `at` (below 2^60 ns, 36 years).
+    #[inline]
+    pub const fn at(at: Nanos) -> Self {
+        assert!(at.0 < END_OF_TIME, "times end at 2^60 ns");
+        Self(at.0)
+    }
+
+    #[inline]
+    const fn is_time(self) -> bool {
+        self.0 < PENDING
+    }
+}
+
+/// Who may work at the same time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TimingModel {
+    /// The whole device does one operation at a time.
+    Serial,
+    /// Dies work in parallel, channels are shared by their dies; event-driven, first come first served.
+    Parallel,
+}
+
+/// Timing parameters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ClockTimes {
+    /// `t_R`.
+    pub page_read: Nanos,
+    /// `t_PROG`.
+    pub page_program: Nanos,
+    /// `t_BERS`.
+    pub block_erase: Nanos,
+    /// One page over the channel.
+    pub page_transfer: Nanos,
+    /// Command phase on the channel (0 = none).
+    pub command: Nanos,
+}
+
+impl ClockTimes {
+    /// Time on the die without the channel, by operation, ns.
+    const fn cell_ns(&self) -> [u64; ROWS] {
+        [self.page_read.0, self.page_program.0, self.block_erase.0, 0]
+    }
+
+    /// Time on the channel, by operation, ns.
+    const fn bus_ns(&self) -> [u64; ROWS] {
+        let data = self.command.0 + self.page_transfer.0;
+        [data, data, self.command.0, 0]
+    }
+
+    /// Duration without any waiting, by operation, ns.
+    fn service_ns(&self) -> [u64; ROWS] {
+        std::array::from_fn(|op| self.cell_ns()[op] + self.bus_ns()[op])
+    }
+}
+
+/// When the ticket of an operation resolves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Release {
+    /// When the operation is finished.
+    Done,
+    /// When the data of a program has left the RAM, at the end of its transfer. Reads and erases: as [`Self::Done`].
+    Transfer,
+}
+
+/// Simulated time of one device: flash operations in, times out.
+///
+/// All times are integer nanoseconds. The same calls give the same times on every machine.
+#[derive(Clone, Debug)]
+pub struct Clock(Model);
+
+#[derive(Clone, Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one clock per device, and it must not cost an indirection per operation"
+)]
+enum Model {
+    Serial(Serial),
+    Parallel(Parallel),
+}
+
+/// Calls the same method on whichever model runs.
+macro_rules! either {
+    ($clock:expr, $model:ident => $call:expr) => {
+        match $clock {
+            Model::Serial($model) => $call,
+            Model::Parallel($model) => $call,
+        }
+    };
+}
+
+impl Clock {
+    /// A clock at time zero for a device of `dies` dies in total on `channels` channels; die `d` sits on channel
+    /// `d % channels`.
+    ///
+    /// # Panics
+    /// Without a channel, with a number of dies that is no multiple of the channels, with more than 64 dies per channel.
+    pub fn new(model: TimingModel, times: ClockTimes, channels: u32, dies: u32) -> Self {
+        assert!(channels >= 1, "a device has at least one channel");
+        assert!(dies >= channels, "{dies} dies cannot serve {channels} channels: each needs at least one");
+        assert!(dies.is_multiple_of(channels), "{dies} dies do not spread evenly over {channels} channels");
+        assert!(dies / channels <= 64, "{} dies per channel: at most 64 are supported", dies / channels);
+        Self(match model {
+            TimingModel::Serial => Model::Serial(Serial::new(times, channels, dies)),
+            TimingModel::Parallel => Model::Parallel(Parallel::new(times, channels, dies)),
+        })
+    }
+
+    /// Current simulated time.
+    #[inline]
+    pub fn now(&self) -> Nanos {
+        Nanos(either!(&self.0, m => m.now))
+    }
+
+    /// Hands an operation on die `die` to the flash, at the current time, not to start before `after` has resolved.
+    ///
+    /// Every event up to now must have been processed, as it is after [`Self::advance`] and [`Self::step`].
+    #[inline]
+    pub fn issue(&mut self, die: u32, op: Op, after: Ticket, release: Release) -> Ticket {
+        either!(&mut self.0, m => m.issue(die, op, after, release))
+    }
+
+    /// Duration of `op` when nothing is in its way: command, cell and transfer.
+    #[inline]
+    pub fn service(&self, op: Op) -> Nanos {
+        Nanos(either!(&self.0, m => m.service[op as usize]))
+    }
+
+    /// A ticket that resolves when both have: at the later of the two times.
+    #[inline]
+    pub fn join(&mut self, a: Ticket, b: Ticket) -> Ticket {
+        if a.is_time() && b.is_time() {
+            return Ticket(a.0.max(b.0));
+        }
+        either!(&mut self.0, m => m.join(a, b))
+    }
+
+    /// A ticket that resolves when `a` has, but not before time `at_least`.
+    #[inline]
+    pub fn delay(&mut self, a: Ticket, at_least: Nanos) -> Ticket {
+        self.join(a, Ticket::at(at_least))
+    }
+
+    /// The time of `t` if it is known, and `None` while it is not. A ticket made by [`Ticket::at`] gives its time, past
+    /// or future; one that resolved earlier and is otherwise forgotten gives the current time.
+    #[inline]
+    pub fn time(&self, t: Ticket) -> Option<Nanos> {
+        if t.is_time() {
+            return Some(Nanos(t.0));
+        }
+        either!(&self.0, m => m.time(t)).map(Nanos)
+    }
+
+    /// Puts `(token, x)` on the list of [`Self::take_resolved`] when `t` resolves, at time `x`.
+    ///
+    /// If `t` resolved before or resolves now, this happens at once with the current time, because nobody can be told
+    /// of anything earlier than that: ask [`Self::time`] first where the difference matters.
+    #[inline]
+    pub fn watch(&mut self, t: Ticket, token: u64) {
+        either!(&mut self.0, m => m.watch(t, token));
+    }
+
+    /// Takes the next watched ticket that has resolved, as its token and its time: by time, then by token.
+    #[inline]
+    pub fn take_resolved(&mut self) -> Option<(u64, Nanos)> {
+        either!(&mut self.0, m => m.resolved.take())
+    }
+
+    /// Advances to the next instant at which something happens and processes it. False when nothing is pending.
+    #[inline]
+    pub fn step(&mut self) -> bool {
+        either!(&mut self.0, m => m.step())
+    }
+
+    /// The next instant at which something happens.
+    #[inline]
+    pub fn next_event(&self) -> Option<Nanos> {
+        either!(&self.0, m => m.next_event()).map(Nanos)
+    }
+
+    /// Processes every instant up to `to`, which then is the current time (time never goes back).
+    #[inline]
+    pub fn advance(&mut self, to: Nanos) {
+        assert!(to.0 < END_OF_TIME, "times end at 2^60 ns");
+        either!(&mut self.0, m => m.advance(to.0));
+    }
+
+    /// Advances until nothing is pending and the flash is idle.
+    pub fn drain(&mut self) {
+        either!(&mut self.0, m => m.drain());
+    }
+
+    /// When `channel` is expected to be free: the current time if no die on it executes or has queued anything, else a
+    /// later time.
+    ///
+    /// It is an estimate in the parallel model: the current time plus the remaining service time of what the most
+    /// loaded die of the channel executes and has queued. Waiting for the channel in the future is not in it, nor are
+    /// operations that still wait for their dependency. In the serial model it is the time at which the device is free.
+    pub fn channel_busy_until(&self, channel: u32) -> Nanos {
+        Nanos(either!(&self.0, m => m.channel_busy_until(channel)))
+    }
+
+    /// Operations issued and not finished (waiting for a dependency, queued or executing). Always zero in the serial
+    /// model, where the end of every operation is known when it is issued.
+    #[inline]
+    pub fn in_flight(&self) -> usize {
+        match &self.0 {
+            Model::Serial(_) => 0,
+            Model::Parallel(p) => p.in_flight,
+        }
+    }
+
+    /// Time that die `die` has spent on the operations that are finished: command, cell and transfer, without waiting
+    /// for the channel. (Serial: on all operations issued.) The sum over all dies is the sum of all service times.
+    pub fn die_busy_ns(&self, die: u32) -> Nanos {
+        either!(&self.0, m => m.finished.die_ns(die, &m.service))
+    }
+
+    /// Time that `channel` has spent on commands and transfers of the operations that are finished. (Serial: of all
+    /// operations issued.)
+    pub fn channel_busy_ns(&self, channel: u32) -> Nanos {
+        either!(&self.0, m => m.finished.channel_ns(channel, &m.bus))
+    }
+
+    /// Places for operations, joins and watches that have been allocated. It grows with what is in flight at a time,
+    /// never with what has been issued.
+    #[doc(hidden)]
+    pub fn slab_len(&self) -> usize {
+        match &self.0 {
+            Model::Serial(_) => 0,
+            Model::Parallel(p) => p.slab_len(),
+        }
+    }
+}
+
+/// Watched tickets that have resolved, as (time, token); those before `taken` have been taken.
+#[derive(Clone, Debug, Default)]
+struct Resolved {
+    list: Vec<(u64, u64)>,
+    taken: usize,
+    unsorted: bool,
+}
+
+impl Resolved {
+    /// Times arrive in order; tokens of one instant need not.
+    #[inline]
+    fn push(&mut self, time: u64, token: u64) {
+        if let Some(&last) = self.list.last() {
+            self.unsorted |= (time == last.0) & (token < last.1);
+        }
+        self.list.push((time, token));
+    }
+
+    #[inline]
+    fn take(&mut self) -> Option<(u64, Nanos)> {
+        if self.unsorted {
+            self.sort();
+        }
+        let Some(&(time, token)) = self.list.get(self.taken) else {
+            self.list.clear();
+            self.taken = 0;
+            return None;
+        };
+        self.taken += 1;
+        Some((token, Nanos(time)))
+    }
+
+    #[cold]
+    fn sort(&mut self) {
+        self.list.drain(..self.taken);
+        self.taken = 0;
+        self.list.sort_unstable();
+        self.unsorted = false;
+    }
+}
+
+/// Operations counted by die: busy times are this times constants, so that an operation pays for one increment only.
+#[derive(Clone, Debug)]
+struct Finished {
+    channels: u32,
+    by_die: Vec<[u64; OPS]>,
+}
+
+impl Finished {
+    fn new(channels: u32, dies: u32) -> Self {
+        Self { channels, by_die: vec![[0; OPS]; dies as usize] }
+    }
+
+    #[inline]
+    fn count(&mut self, die: u32, op: usize) {
+        self.by_die[die as usize][op] += 1;
+    }
+
+    fn die_ns(&self, die: u32, each: &[u64; ROWS]) -> Nanos {
+        let counts = &self.by_die[die as usize];
+        Nanos(counts.iter().zip(each).map(|(n, ns)| n * ns).sum())
+    }
+
+    fn channel_ns(&self, channel: u32, each: &[u64; ROWS]) -> Nanos {
+        assert!(channel < self.channels, "channel {channel} of {}", self.channels);
+        let dies = (channel..self.by_die.len() as u32).step_by(self.channels as usize);
+        dies.map(|die| self.die_ns(die, each)).fold(Nanos::ZERO, |a, b| a + b)
+    }
+}

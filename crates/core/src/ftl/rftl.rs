@@ -1,0 +1,164 @@
+//! rftl - Demand-based page mapping with replicated translation pages (RFTL)
+//!
+//! # Source
+//! "RFTL: improving performance of selective caching-based page-level FTL through replication" (sections 3.1-3.2,
+//! figure 5, equations 1-3, table 1). Built on [DFTL](super::dftl), which is the case of 0 replicas.
+//!
+//! # What it does
+//! Every translation page (TP) has `replicas` further copies on other channels, so that a look-up that misses need not
+//! wait behind garbage collection or other traffic: it reads the copy whose channel is idle. A TP is written by
+//! programming all its copies at the same time, and the request that evicts waits for the slowest. Garbage collection
+//! of a data block writes every affected TP `1 + replicas` times. Programs of translation pages are `1 + replicas`
+//! times those of DFTL, reads are the same.
+//!
+//! The original of TP `t` lies on channel `t mod C`, replica `i` on `(t + i) mod C`; a copy that is rewritten or moved
+//! stays on its channel. A read takes the first copy whose channel is idle at that moment, in the order original,
+//! replica 1, ...; when none is, the copy whose channel becomes idle first.
+//!
+//! # Parameters
+//! - `replicas` (copies beside the original, default 1): at most channels - 1. The paper uses 1 to 3.
+//! - `entries_per_tp`, `cmt_entries`, `cmt_bytes`, `cmt_protected`, `reserve`, `evict_batch`, `write_miss_fetch`,
+//!   `victim`, `alloc`: as for `dftl`; the reserve is kept on every channel. Data frontiers lie on every die.
+//!
+//! RAM: `8 * cmt_entries + 4 * (1 + replicas) * ceil(logical_pages / entries_per_tp)` bytes.
+//!
+//! # Deviations and chosen readings
+//! - On a device with one channel any number of replicas is accepted; the copies then lie one after the other in the
+//!   only translation frontier. There is no copy to choose; the case serves to count programs.
+//! - The directory of replicas is switched copy by copy, in state, at the moment the programs are issued: state runs
+//!   ahead of time, and a read of a new copy queues behind its program.
+//! - The paper lets at most two collections run at a time. Here a collection is complete in state before the next
+//!   operation begins, and its flash operations overlap in time as dies and channels allow; there is nothing to bound.
+//! - The paper counts a replica as safe because die registers finish queued programs after a reboot. Registers of NAND
+//!   are volatile; the claim is not modelled. Recovery rebuilds the map from data pages and writes all copies anew.
+//! - Table 1's RAM of the replica directory (8 KB for two replicas) leaves out the original; 4 KB pages hold 1,024
+//!   entries, not 512.
+//!
+//! # Known ambiguities
+//! - Which copy is read when all channels are busy is not told ("wait until channel is idle").
+//! - Table 6's hit ratios cannot come from an LRU-like cache under independent references; the workload must loop.
+
+use serde::{Deserialize, Serialize};
+
+use super::dftl::{self, Dftl, Protected};
+use super::page::Frontiers;
+use super::pool::{Alloc, Victim};
+use super::translation::MAX_COPIES;
+use super::{Ftl, Shape};
+use crate::error::ConfigError;
+use crate::types::Bytes;
+
+/// Parameters; the manual page explains them.
+#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Copies of a translation page beside the original.
+    pub replicas: u32,
+    /// Mappings of a translation page; default `page_bytes / 4`.
+    pub entries_per_tp: Option<u32>,
+    /// Entries of the cached mapping table; default 8192.
+    pub cmt_entries: Option<u32>,
+    /// Bytes of the cached mapping table, instead of `cmt_entries`.
+    pub cmt_bytes: Option<Bytes>,
+    /// Protected segment of the cached mapping table.
+    pub cmt_protected: Protected,
+    /// Free blocks of a channel at which garbage collection starts.
+    pub reserve: u32,
+    /// An eviction writes back all dirty entries of the translation page.
+    pub evict_batch: bool,
+    /// A write that misses reads the translation page.
+    pub write_miss_fetch: bool,
+    /// Which closed block is collected.
+    pub victim: Victim,
+    /// Which free block is taken.
+    pub alloc: Alloc,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        let dftl = dftl::Params::default();
+        Self {
+            replicas: 1,
+            entries_per_tp: dftl.entries_per_tp,
+            cmt_entries: dftl.cmt_entries,
+            cmt_bytes: dftl.cmt_bytes,
+            cmt_protected: dftl.cmt_protected,
+            reserve: dftl.reserve,
+            evict_batch: dftl.evict_batch,
+            write_miss_fetch: dftl.write_miss_fetch,
+            victim: dftl.victim,
+            alloc: dftl.alloc,
+        }
+    }
+}
+
+/// Builds the FTL.
+///
+/// # Errors
+/// When a relation between parameters and device is broken.
+pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError> {
+    let channels = shape.geometry.channels;
+    let most = if channels == 1 { MAX_COPIES as u32 - 1 } else { (channels - 1).min(MAX_COPIES as u32 - 1) };
+    if params.replicas > most {
+        let problem = format!("{} is outside 0 to {most}: every copy needs a channel of {channels}", params.replicas);
+        return Err(ConfigError::new("ftl.replicas", problem, "lower it or add channels"));
+    }
+    let demand = dftl::Params {
+        entries_per_tp: params.entries_per_tp,
+        cmt_entries: params.cmt_entries,
+        cmt_bytes: params.cmt_bytes,
+        cmt_protected: params.cmt_protected,
+        reserve: params.reserve,
+        evict_batch: params.evict_batch,
+        write_miss_fetch: params.write_miss_fetch,
+        victim: params.victim,
+        alloc: params.alloc,
+        frontiers: Frontiers::Die,
+    };
+    Ok(Box::new(Dftl::new(&demand, shape, 1 + params.replicas)?))
+}
+
+/// Channels of the copies of translation page `tp`: the original, then the replicas.
+pub fn placement(tp: u32, replicas: u32, channels: u32) -> impl Iterator<Item = u32> {
+    (0..=replicas).map(move |copy| (tp + copy) % channels)
+}
+
+/// Constants of the paper's model, microseconds.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Model {
+    /// Look-up in RAM.
+    pub look_up_us: f64,
+    /// Time that a collection blocks a channel.
+    pub collection_us: f64,
+    /// Page read.
+    pub page_read_us: f64,
+    /// Page program.
+    pub page_program_us: f64,
+}
+
+/// The values under equation 3 of the paper.
+pub const PAPER_MODEL: Model =
+    Model { look_up_us: 0.1, collection_us: 900.0, page_read_us: 25.0, page_program_us: 200.0 };
+
+impl Model {
+    /// Equation 1: translation time of DFTL at `miss_ratio`, when a collection is met with probability `collecting`.
+    pub fn base_us(&self, miss_ratio: f64, collecting: f64) -> f64 {
+        let miss = collecting * self.collection_us + 2.0 * self.page_read_us + self.page_program_us;
+        self.look_up_us + miss_ratio * miss
+    }
+    /// Equation 2: the same with replicas, when an idle copy is found with probability `idle_copy`.
+    pub fn replicated_us(&self, miss_ratio: f64, idle_copy: f64) -> f64 {
+        self.base_us(miss_ratio, 1.0 - idle_copy)
+    }
+}
+
+/// Equation 3: `P = N / F`, the probability that a translation read finds an idle copy, from counts of reads that found
+/// one and of all reads.
+pub fn idle_copy_probability(found: u64, looked: u64) -> f64 {
+    crate::ledger::ratio(found, looked)
+}
+
+/// A better estimate of the same probability: channels busy with probability `busy`, independently of each other.
+pub fn idle_copy_if_independent(busy: f64, replicas: u32) -> f64 {
+    1.0 - busy.powf(f64::from(1 + replicas))
+}

@@ -1,0 +1,314 @@
+//! Blocks of the demand-mapped FTLs: one free list for data and translation blocks, and the open blocks of both.
+//!
+//! With `frontiers = "single"` the device is one *group* of blocks with one data and one translation frontier. With
+//! `"die"` every channel is a group: each of its dies has a data frontier that prefers free blocks of that die (and
+//! takes another one of the channel when the die has none), and the channel has one translation frontier. A page
+//! belongs to the data frontier `lpn % dies`, so what a channel must hold is bounded. `die = pbn % dies` and
+//! `channel = die % channels` make a group the blocks of one residue.
+
+use crate::error::ConfigError;
+use crate::flash::{Flash, Geometry, PageKind, Ticket};
+use crate::ledger::{BlockKind, Cause};
+use crate::types::{Lpn, Pbn, Ppn};
+
+use super::Shape;
+use super::page::Frontiers;
+use super::pool::{Alloc, Pool, Victim};
+use super::recover::Winners;
+
+/// How blocks are allocated and collected.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout {
+    /// Which closed block is collected.
+    pub victim: Victim,
+    /// Which free block is taken.
+    pub alloc: Alloc,
+    /// Free blocks of a group at which garbage collection starts.
+    pub reserve: u32,
+    /// One group with one data frontier, or one group per channel with a data frontier on every die.
+    pub frontiers: Frontiers,
+}
+
+/// An open block.
+#[derive(Clone, Copy, Debug)]
+struct Frontier {
+    pbn: Pbn,
+    next: u32,
+}
+
+/// Names a frontier.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// Data frontier by number (the die, or 0).
+    Data(u32),
+    /// Translation frontier of a group.
+    Map(u32),
+}
+
+/// See the module text.
+#[derive(Debug)]
+pub struct Space {
+    geometry: Geometry,
+    layout: Layout,
+    seed: u64,
+    pools: Vec<Pool>,
+    data: Vec<Frontier>,
+    map: Vec<Frontier>,
+    /// By block: it holds (or last held) translation pages.
+    holds_map: Vec<bool>,
+}
+
+impl Space {
+    /// All blocks free.
+    pub fn new(layout: Layout, shape: &Shape) -> Self {
+        let geometry = shape.geometry;
+        let blocks = geometry.blocks() as usize;
+        let mut space = Self {
+            geometry,
+            layout,
+            seed: shape.seed,
+            pools: Vec::new(),
+            data: Vec::new(),
+            map: Vec::new(),
+            holds_map: vec![false; blocks],
+        };
+        space.forget();
+        space
+    }
+
+    fn forget(&mut self) {
+        let Layout { alloc, victim, frontiers, .. } = self.layout;
+        let (groups, frontiers) = counts(frontiers, &self.geometry);
+        let pool = |first| Pool::new(first, groups, self.geometry.blocks(), alloc, victim, self.seed);
+        let closed = Frontier { pbn: Pbn::NONE, next: self.geometry.pages_per_block };
+        self.pools = (0..groups).map(pool).collect();
+        self.data = vec![closed; frontiers as usize];
+        self.map = vec![closed; groups as usize];
+        self.holds_map.fill(false);
+    }
+
+    /// Groups of blocks.
+    #[inline]
+    pub fn groups(&self) -> u32 {
+        self.pools.len() as u32
+    }
+    /// Pages of a block.
+    #[inline]
+    pub const fn pages_per_block(&self) -> u32 {
+        self.geometry.pages_per_block
+    }
+    /// Free blocks at which collection starts.
+    #[inline]
+    pub const fn reserve(&self) -> u32 {
+        self.layout.reserve
+    }
+    /// Free blocks of a group.
+    #[inline]
+    pub fn free(&self, group: u32) -> u32 {
+        self.pools[group as usize].free_count()
+    }
+    /// Free blocks of the device.
+    pub fn free_blocks(&self) -> u32 {
+        self.pools.iter().map(Pool::free_count).sum()
+    }
+    /// Data frontier of a page.
+    #[inline]
+    pub fn data_place(&self, lpn: Lpn) -> Place {
+        Place::Data(remainder(lpn.0, self.data.len() as u32))
+    }
+    /// Data frontier to which the pages of a victim go: that of its die.
+    pub fn copy_place(&self, victim: Pbn) -> Place {
+        Place::Data(if self.data.len() == 1 { 0 } else { self.geometry.die(victim) })
+    }
+    /// Group of a frontier.
+    #[inline]
+    pub fn group(&self, place: Place) -> u32 {
+        match place {
+            Place::Data(number) => remainder(number, self.groups()),
+            Place::Map(group) => group,
+        }
+    }
+    /// Group of a page's block.
+    #[inline]
+    pub fn group_of(&self, ppn: Ppn) -> u32 {
+        remainder(self.geometry.pbn(ppn).0, self.groups())
+    }
+    /// True if the block holds translation pages.
+    #[inline]
+    pub fn holds_map(&self, pbn: Pbn) -> bool {
+        self.holds_map[pbn.index()]
+    }
+
+    #[inline]
+    fn frontier(&self, place: Place) -> &Frontier {
+        match place {
+            Place::Data(number) => &self.data[number as usize],
+            Place::Map(group) => &self.map[group as usize],
+        }
+    }
+    /// Pages that can be appended before a frontier needs another block.
+    #[inline]
+    pub fn tail(&self, place: Place) -> u32 {
+        self.geometry.pages_per_block - self.frontier(place).next
+    }
+
+    /// Gives a full frontier a free block.
+    pub fn open(&mut self, flash: &Flash, place: Place) {
+        assert_eq!(self.tail(place), 0, "the frontier is still open");
+        let group = self.group(place);
+        let (geometry, dies) = (self.geometry, self.data.len());
+        let pool = &mut self.pools[group as usize];
+        let pbn = match place {
+            Place::Data(die) if dies > 1 => pool.take_near(flash, |pbn| geometry.die(pbn) == die),
+            _ => pool.take(flash),
+        };
+        self.holds_map[pbn.index()] = matches!(place, Place::Map(_));
+        let frontier = match place {
+            Place::Data(number) => &mut self.data[number as usize],
+            Place::Map(group) => &mut self.map[group as usize],
+        };
+        *frontier = Frontier { pbn, next: 0 };
+    }
+
+    /// The next page of an open frontier; the block is closed with its last page.
+    #[inline]
+    pub fn append(&mut self, place: Place) -> Ppn {
+        let frontier = match place {
+            Place::Data(number) => &mut self.data[number as usize],
+            Place::Map(group) => &mut self.map[group as usize],
+        };
+        assert!(frontier.next < self.geometry.pages_per_block, "the frontier is full");
+        let ppn = self.geometry.page(frontier.pbn, frontier.next);
+        frontier.next += 1;
+        if frontier.next == self.geometry.pages_per_block {
+            let (pbn, group) = (frontier.pbn, self.group(place));
+            self.pools[group as usize].close(pbn);
+        }
+        ppn
+    }
+
+    /// A page is not needed any more.
+    #[inline]
+    pub fn drop_copy(&mut self, flash: &mut Flash, ppn: Ppn) {
+        flash.invalidate(ppn);
+        let group = self.group_of(ppn);
+        self.pools[group as usize].touched(self.geometry.pbn(ppn));
+    }
+
+    /// Takes a victim by the policy out of a group's closed blocks.
+    pub fn pick_victim(&mut self, flash: &Flash, group: u32) -> Option<Pbn> {
+        self.pools[group as usize].pick_victim(flash)
+    }
+
+    /// Takes the closed translation block with the fewest valid pages, if collecting it frees a page at all.
+    pub fn pick_map_victim(&mut self, flash: &Flash, group: u32) -> Option<Pbn> {
+        let pool = &mut self.pools[group as usize];
+        let blocks = (group..self.geometry.blocks()).step_by(self.map.len()).map(Pbn);
+        let closed = blocks.filter(|pbn| self.holds_map[pbn.index()] && pool.is_closed(*pbn));
+        let victim = closed.min_by_key(|pbn| (flash.valid_pages(*pbn), *pbn))?;
+        if flash.valid_pages(victim) == self.geometry.pages_per_block {
+            return None;
+        }
+        pool.reopen(victim);
+        Some(victim)
+    }
+
+    /// Erases a victim and gives it back to its group.
+    pub fn release(&mut self, flash: &mut Flash, pbn: Pbn, cause: Cause, after: Ticket) {
+        let kind = if self.holds_map(pbn) { BlockKind::Map } else { BlockKind::Data };
+        flash.erase(pbn, kind, cause, after);
+        self.holds_map[pbn.index()] = false;
+        let group = remainder(pbn.0, self.groups());
+        self.pools[group as usize].give_back(pbn);
+    }
+
+    /// After a power cut: blocks without a winner are erased (all translation blocks among them), the others are
+    /// closed. Blocks that were open are not appended to, because they may hold a torn page.
+    pub fn recover(&mut self, flash: &mut Flash, winners: &Winners) {
+        self.forget();
+        for pool in &mut self.pools {
+            pool.keep_free(|pbn| !flash.is_block_used(pbn));
+        }
+        let now = Ticket::at(flash.now());
+        for pbn in (0..self.geometry.blocks()).map(Pbn) {
+            if !flash.is_block_used(pbn) {
+                continue;
+            }
+            if winners.in_block(pbn) == 0 {
+                let pages = (0..self.geometry.pages_per_block).map(|offset| self.geometry.page(pbn, offset));
+                let readable = pages.filter(|ppn| flash.is_programmed(*ppn)).next();
+                self.holds_map[pbn.index()] = readable.is_some_and(|ppn| flash.oob(ppn).kind == PageKind::Map);
+                self.release(flash, pbn, Cause::Recover, now);
+            } else {
+                let group = remainder(pbn.0, self.groups());
+                self.pools[group as usize].close(pbn);
+            }
+        }
+    }
+
+    /// Checks that every block is in exactly one state, free blocks are erased and the reserve is there; panics on a
+    /// violation. For tests.
+    pub fn check(&self, flash: &Flash) {
+        let mut uses = vec![0; self.geometry.blocks() as usize];
+        for (group, pool) in self.pools.iter().enumerate() {
+            assert!(pool.free_count() >= self.layout.reserve, "reserve of group {group} used up");
+            for pbn in pool.free_blocks() {
+                assert!(!flash.is_block_used(pbn), "free block {} is not erased", pbn.0);
+                uses[pbn.index()] += 1;
+            }
+        }
+        let pages = self.geometry.pages_per_block;
+        for frontier in self.data.iter().chain(&self.map).filter(|f| f.next < pages) {
+            assert_eq!(flash.next_page(frontier.pbn), frontier.next, "open block {}", frontier.pbn.0);
+            uses[frontier.pbn.index()] += 1;
+        }
+        for pbn in (0..self.geometry.blocks()).map(Pbn) {
+            let group = remainder(pbn.0, self.groups());
+            uses[pbn.index()] += u32::from(self.pools[group as usize].is_closed(pbn));
+            assert_eq!(uses[pbn.index()], 1, "block {} is not in exactly one of free, open, closed", pbn.0);
+        }
+    }
+}
+
+/// Groups and data frontiers.
+fn counts(frontiers: Frontiers, geometry: &Geometry) -> (u32, u32) {
+    if frontiers == Frontiers::Single { (1, 1) } else { (geometry.channels, geometry.dies()) }
+}
+
+#[inline]
+const fn remainder(number: u32, of: u32) -> u32 {
+    if of.is_power_of_two() { number & (of - 1) } else { number % of }
+}
+
+/// Refuses layouts that cannot always make room (the argument is in [`super::translation`]): `copies` is the number of
+/// copies of each of `map_pages` translation pages.
+///
+/// # Errors
+/// Names the relation that is broken.
+pub fn validate(layout: &Layout, shape: &Shape, map_pages: u32, copies: u32) -> Result<(), ConfigError> {
+    let (floor, why) = if copies > 0 {
+        (3, "collecting a data block can take a block for its pages and one for translation pages")
+    } else {
+        (2, "a power cut during garbage collection must leave a free block")
+    };
+    if layout.reserve < floor {
+        let problem = format!("{} is too few: {why}", layout.reserve);
+        return Err(ConfigError::new("ftl.reserve", problem, format!("use {floor} or more")));
+    }
+    if let Victim::DChoices(0) | Victim::WindowedGreedy(0) = layout.victim {
+        return Err(ConfigError::new("ftl.victim", "0 choices leave no victim", "use 1 or more"));
+    }
+    let pages = u64::from(shape.geometry.pages_per_block);
+    let (groups, frontiers) = counts(layout.frontiers, &shape.geometry);
+    let together = if groups == 1 { u64::from(copies) } else { u64::from(copies.min(1)) };
+    let data = u64::from(shape.logical_pages.div_ceil(frontiers)) * u64::from(frontiers / groups);
+    let map = u64::from(copies) * u64::from(map_pages.div_ceil(groups));
+    let open = u64::from(frontiers / groups) + u64::from(copies.min(1));
+    let need = (data + map) / pages + u64::from(layout.reserve) + open + together.div_ceil(pages).max(1);
+    let why = format!(
+        "{groups} group(s) of {} blocks for pages, {} in reserve, {open} open and one to turn over",
+        (data + map) / pages,
+        layout.reserve
+    );
+    shape.need_blocks("ftl.reserve", need * u64::from(groups), &why)
+}

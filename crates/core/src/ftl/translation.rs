@@ -1,0 +1,360 @@
+//! Translation pages on flash, in one or more copies, and garbage collection of data and translation blocks together.
+//!
+//! Translation page (TP) `t` holds the mappings of the logical pages `t * entries .. (t + 1) * entries`. What it holds
+//! is kept here as simulation state (`content`), apart from what an FTL has in RAM: a mapping that the RAM does not
+//! hold is known only by [`Translation::fetch`], which reads the page. Copy `i` of TP `t` lies in group `(t + i) mod
+//! groups`, and a rewritten or moved copy stays there. With 0 copies there are no translation pages (the map is
+//! resident) and only the space management is used.
+//!
+//! # Why there is always room
+//! Let a group have `X = free blocks + translation blocks beyond the fewest that hold its valid TPs`. Collecting a data
+//! block takes at most one free block for its pages and gives one back; rewriting TPs turns free blocks into
+//! translation blocks and back and leaves `X` as it is. So `X >= reserve >= 3` at the start of every collection and
+//! `X >= 2` while TPs are rewritten. When a translation frontier is full and at most one block is free, there is a
+//! surplus translation block, hence a closed one with an invalid page, and that one is compacted first (free 1 -> 0 ->
+//! 1); when there is no surplus, two blocks are free and one is taken. At the start of a collection with fewer than two
+//! free blocks a translation block is compacted instead. Capacity (checked by [`super::space::validate`]) leaves a
+//! closed block with an invalid page whenever a group asks for room, so every collection gains at least one page.
+
+use crate::flash::{Flash, Oob, Ticket};
+use crate::ledger::Cause;
+use crate::types::{Lpn, Pbn, Ppn};
+
+use super::recover::Winners;
+use super::space::{Layout, Place, Space};
+use super::{Batch, Shape};
+
+/// Most copies of a translation page.
+pub const MAX_COPIES: usize = 16;
+
+/// The mappings that an FTL holds in RAM.
+pub trait MapCache {
+    /// Garbage collection moved a page. True if its mapping is in RAM, where it was changed and marked dirty (lazy
+    /// copying); false if the translation page must be rewritten.
+    fn moved(&mut self, lpn: Lpn, to: Ppn) -> bool;
+}
+
+/// See the module text.
+#[derive(Debug)]
+pub struct Translation {
+    /// Blocks.
+    pub space: Space,
+    entries: u32,
+    copies: u32,
+    /// By LPN: what the translation page on flash holds.
+    content: Vec<Ppn>,
+    /// Global translation directory: the copies of every TP, [`Ppn::NONE`] when it was never written.
+    directory: Vec<Ppn>,
+    /// Scratch of a collection: pages whose mapping is not in RAM.
+    moved: Vec<(Lpn, Ppn)>,
+}
+
+impl Translation {
+    /// Nothing written yet.
+    pub fn new(layout: Layout, shape: &Shape, entries: u32, copies: u32) -> Self {
+        assert!(copies as usize <= MAX_COPIES);
+        let pages = shape.logical_pages.div_ceil(entries) * copies;
+        Self {
+            space: Space::new(layout, shape),
+            entries,
+            copies,
+            content: vec![Ppn::NONE; if copies == 0 { 0 } else { shape.logical_pages as usize }],
+            directory: vec![Ppn::NONE; pages as usize],
+            moved: Vec::with_capacity(shape.geometry.pages_per_block as usize),
+        }
+    }
+
+    /// Translation page of a logical page.
+    #[inline]
+    pub const fn tp(&self, lpn: Lpn) -> u32 {
+        lpn.0 / self.entries
+    }
+    /// Logical pages of a translation page.
+    pub fn range(&self, tp: u32) -> std::ops::Range<u32> {
+        tp * self.entries..((tp + 1) * self.entries).min(self.content.len() as u32)
+    }
+    /// Translation pages.
+    pub fn pages(&self) -> u32 {
+        self.directory.len() as u32 / self.copies.max(1)
+    }
+    /// What the translation page on flash says about a page. Only what was fetched may be used.
+    #[inline]
+    pub fn content(&self, lpn: Lpn) -> Ppn {
+        self.content[lpn.index()]
+    }
+    /// The next [`Self::rewrite`] of the page's TP will hold this.
+    #[inline]
+    pub fn patch(&mut self, lpn: Lpn, ppn: Ppn) {
+        self.content[lpn.index()] = ppn;
+    }
+    /// Copies of a translation page; [`Ppn::NONE`] when it was never written.
+    #[inline]
+    pub fn copies(&self, tp: u32) -> &[Ppn] {
+        &self.directory[(tp * self.copies) as usize..][..self.copies as usize]
+    }
+    /// True if the translation page is on flash.
+    #[inline]
+    pub fn exists(&self, tp: u32) -> bool {
+        self.copies > 0 && self.directory[(tp * self.copies) as usize].is_some()
+    }
+
+    /// Reads a translation page, if it exists.
+    #[inline]
+    pub fn fetch(&self, flash: &mut Flash, tp: u32, cause: Cause, after: Ticket) -> Ticket {
+        match self.copies(tp) {
+            [only] if only.is_some() => flash.read(*only, cause, after),
+            several if self.exists(tp) => flash.read_any(several, cause, after).0,
+            _ => after,
+        }
+    }
+
+    /// Programs all copies of a translation page with what was patched; resolves with the slowest.
+    pub fn rewrite(&mut self, flash: &mut Flash, tp: u32, cause: Cause, after: Ticket) -> Ticket {
+        let mut done = after;
+        for copy in 0..self.copies {
+            let group = (tp + copy) % self.space.groups();
+            let target = self.map_page(flash, group, after);
+            let ticket = flash.program(target, Oob::map(tp), &[], cause, after);
+            done = if self.copies == 1 { ticket } else { flash.clock.join(done, ticket) };
+            let old = std::mem::replace(&mut self.directory[(tp * self.copies + copy) as usize], target);
+            if old.is_some() {
+                self.space.drop_copy(flash, old);
+            }
+        }
+        done
+    }
+
+    /// The next page of a group's translation frontier.
+    #[inline]
+    fn map_page(&mut self, flash: &mut Flash, group: u32, after: Ticket) -> Ppn {
+        let place = Place::Map(group);
+        if self.space.tail(place) == 0 {
+            let victim = if self.space.free(group) <= 1 { self.space.pick_map_victim(flash, group) } else { None };
+            self.space.open(flash, place);
+            if let Some(victim) = victim {
+                flash.ledger.gc_runs += 1;
+                self.collect_map(flash, victim, after);
+            }
+        }
+        self.space.append(place)
+    }
+
+    /// Makes sure that a page of the data frontier of `lpn` can be taken.
+    #[inline]
+    pub fn room_for_data(&mut self, flash: &mut Flash, cache: &mut impl MapCache, lpn: Lpn, after: Ticket) -> Place {
+        let place = self.space.data_place(lpn);
+        if self.space.tail(place) == 0 {
+            let wanted = self.space.reserve() + 1;
+            self.collect_until(flash, cache, self.space.group(place), wanted, after);
+            if self.space.tail(place) == 0 {
+                self.space.open(flash, place);
+            }
+        }
+        place
+    }
+
+    /// Makes sure that all copies of a TP can be written without collecting.
+    pub fn room_for_map(&mut self, flash: &mut Flash, cache: &mut impl MapCache, tp: u32, after: Ticket) {
+        // Making room in one group may use up the frontier of another, once for every collection.
+        for _ in 0..=2 * flash.geometry().pages() {
+            let Some((group, wanted)) = self.short_of(tp) else { return };
+            self.collect_until(flash, cache, group, wanted, after);
+        }
+        panic!("no room for the copies of a translation page");
+    }
+
+    /// A group without room for its copies of a TP, and the free blocks that it needs.
+    fn short_of(&self, tp: u32) -> Option<(u32, u32)> {
+        let groups = self.space.groups();
+        let each = if groups == 1 { self.copies } else { 1 };
+        let short = |copy| {
+            let group = (tp + copy) % groups;
+            let missing = each.saturating_sub(self.space.tail(Place::Map(group)));
+            let wanted = self.space.reserve() + missing.div_ceil(self.pages_per_block());
+            (missing > 0 && self.space.free(group) < wanted).then_some((group, wanted))
+        };
+        (0..self.copies.min(groups)).find_map(short)
+    }
+
+    /// Collects until a group has as many free blocks as wanted, and every group its reserve (rewriting translation
+    /// pages may have taken blocks of other groups).
+    fn collect_until(&mut self, flash: &mut Flash, cache: &mut impl MapCache, group: u32, wanted: u32, after: Ticket) {
+        let reserve = self.space.reserve();
+        // Every collection gains a page of at most all pages (see the module text).
+        for _ in 0..=2 * flash.geometry().pages() {
+            let short = if self.space.free(group) < wanted {
+                Some(group)
+            } else {
+                (0..self.space.groups()).find(|other| self.space.free(*other) < reserve)
+            };
+            let Some(short) = short else { return };
+            self.collect(flash, cache, short, after);
+        }
+        panic!("garbage collection makes no progress: more is valid than the group can hold");
+    }
+
+    fn pages_per_block(&self) -> u32 {
+        self.space.pages_per_block()
+    }
+
+    /// Collects one victim of a group.
+    fn collect(&mut self, flash: &mut Flash, cache: &mut impl MapCache, group: u32, after: Ticket) {
+        flash.ledger.gc_runs += 1;
+        let scarce = self.copies > 0 && self.space.free(group) < 2;
+        let compact = if scarce { self.space.pick_map_victim(flash, group) } else { None };
+        let victim = compact.or_else(|| self.space.pick_victim(flash, group));
+        let victim = victim.expect("a closed block exists when space runs out");
+        if self.space.holds_map(victim) {
+            self.collect_map(flash, victim, after);
+        } else {
+            self.collect_data(flash, cache, victim, Cause::Gc, after);
+        }
+    }
+
+    /// Moves the valid TPs of a victim inside its group.
+    fn collect_map(&mut self, flash: &mut Flash, victim: Pbn, after: Ticket) {
+        let place = Place::Map(self.space.group_of(flash.geometry().first_page(victim)));
+        let mut done = after;
+        let mut from = 0;
+        while let Some(source) = flash.next_valid(victim, from) {
+            from = flash.geometry().page_in_block(source) + 1;
+            if self.space.tail(place) == 0 {
+                self.space.open(flash, place);
+            }
+            let target = self.space.append(place);
+            let tp = flash.oob(source).number;
+            let ticket = flash.copy(source, target, Cause::MapGc, after);
+            done = flash.clock.join(done, ticket);
+            let copies = &mut self.directory[(tp * self.copies) as usize..][..self.copies as usize];
+            let copy = copies.iter_mut().find(|copy| **copy == source);
+            *copy.expect("a valid translation page is in the directory") = target;
+        }
+        self.space.release(flash, victim, Cause::MapGc, done);
+    }
+
+    /// Moves the valid pages of a victim; mappings that are not in RAM are changed in their TPs, one rewrite each.
+    fn collect_data(&mut self, flash: &mut Flash, cache: &mut impl MapCache, victim: Pbn, cause: Cause, after: Ticket) {
+        let place = self.space.copy_place(victim);
+        let mut moved = std::mem::take(&mut self.moved);
+        let mut done = after;
+        let mut from = 0;
+        while let Some(source) = flash.next_valid(victim, from) {
+            from = flash.geometry().page_in_block(source) + 1;
+            if self.space.tail(place) == 0 {
+                self.space.open(flash, place);
+            }
+            let target = self.space.append(place);
+            let lpn = Lpn(flash.oob(source).number);
+            let ticket = flash.copy(source, target, cause, after);
+            done = flash.clock.join(done, ticket);
+            if !cache.moved(lpn, target) {
+                moved.push((lpn, target));
+            }
+        }
+        moved.sort_unstable();
+        let entries = self.entries;
+        for part in moved.chunk_by(|a, b| a.0.0 / entries == b.0.0 / entries) {
+            let tp = self.tp(part[0].0);
+            for (lpn, target) in part {
+                self.content[lpn.index()] = *target;
+            }
+            // Without a TP on flash this is preconditioning or recovery, which write all TPs at their end.
+            if self.exists(tp) {
+                let read = self.fetch(flash, tp, Cause::MapUpdate, after);
+                let ticket = self.rewrite(flash, tp, Cause::MapUpdate, read);
+                done = flash.clock.join(done, ticket);
+            }
+        }
+        moved.clear();
+        self.moved = moved;
+        self.space.release(flash, victim, cause, done);
+    }
+}
+
+/// Preconditioning, recovery, checks.
+impl Translation {
+    /// Preconditioning: writes pages without mapping work, into an FTL that holds no mapping in RAM.
+    pub fn fill(&mut self, flash: &mut Flash, cache: &mut impl MapCache, batch: Batch<'_>) {
+        let now = Ticket::at(flash.now());
+        for (page, data) in batch.iter() {
+            let place = self.room_for_data(flash, cache, page.lpn, now);
+            let target = self.space.append(place);
+            flash.program(target, Oob::data(page.lpn, page.version), data, page.cause, now);
+            let old = std::mem::replace(&mut self.content[page.lpn.index()], target);
+            if old.is_some() {
+                self.space.drop_copy(flash, old);
+            }
+        }
+    }
+
+    /// Writes every translation page that holds a mapping, ascending.
+    pub fn write_all(&mut self, flash: &mut Flash, cache: &mut impl MapCache, cause: Cause) {
+        let now = Ticket::at(flash.now());
+        for tp in 0..self.pages() {
+            if self.range(tp).any(|lpn| self.content[lpn as usize].is_some()) {
+                self.room_for_map(flash, cache, tp, now);
+                self.rewrite(flash, tp, cause, now);
+            }
+        }
+    }
+
+    /// After a power cut: takes the winners of the scan, erases all translation blocks (data pages tell every mapping)
+    /// and writes the translation pages anew. The erased translation blocks make room for them; should the group have
+    /// fewer, data blocks are collected first, which needs no translation pages as long as there are none.
+    ///
+    /// `cache` is empty, or (with 0 copies) holds the winners.
+    pub fn rebuild(&mut self, flash: &mut Flash, cache: &mut impl MapCache, winners: &Winners) {
+        self.content.fill(Ppn::NONE);
+        self.directory.fill(Ppn::NONE);
+        for (lpn, ppn) in winners.mapped() {
+            flash.mark_valid(ppn);
+            if self.copies > 0 {
+                self.content[lpn.index()] = ppn;
+            }
+        }
+        self.space.recover(flash, winners);
+        let now = Ticket::at(flash.now());
+        let groups = self.space.groups();
+        let pages = self.copies * self.pages().div_ceil(groups);
+        let wanted = self.space.reserve() + pages.div_ceil(self.pages_per_block());
+        for group in 0..groups {
+            for turn in 0.. {
+                if self.space.free(group) >= wanted {
+                    break;
+                }
+                assert!(turn <= 2 * flash.geometry().pages(), "recovery finds no room for translation pages");
+                let victim = self.space.pick_victim(flash, group).expect("used blocks are closed");
+                self.collect_data(flash, cache, victim, Cause::Recover, now);
+            }
+        }
+        self.write_all(flash, cache, Cause::Recover);
+    }
+
+    /// Checks blocks, directory and valid pages against the newest mapping of every page; panics on a violation.
+    pub fn check(&self, flash: &Flash, newest: impl Fn(Lpn) -> Ppn, logical_pages: u32) {
+        self.space.check(flash);
+        let geometry = flash.geometry();
+        let mut mapped = vec![0; geometry.blocks() as usize];
+        for lpn in (0..logical_pages).map(Lpn) {
+            let ppn = newest(lpn);
+            if ppn.is_some() {
+                assert!(flash.is_valid(ppn), "lpn {} maps to an invalid page", lpn.0);
+                assert_eq!(flash.oob(ppn), Oob::data(lpn, flash.oob(ppn).version), "OOB of the page of lpn {}", lpn.0);
+                assert!(!self.space.holds_map(geometry.pbn(ppn)), "data in a translation block");
+                mapped[geometry.pbn(ppn).index()] += 1;
+            }
+        }
+        for tp in (0..self.pages()).filter(|tp| self.exists(*tp)) {
+            for (copy, ppn) in self.copies(tp).iter().enumerate() {
+                assert!(flash.is_valid(*ppn), "copy {copy} of translation page {tp} is invalid");
+                assert_eq!(flash.oob(*ppn), Oob::map(tp), "OOB of copy {copy} of translation page {tp}");
+                assert_eq!(self.space.group_of(*ppn), (tp + copy as u32) % self.space.groups(), "channel of a copy");
+                assert!(self.space.holds_map(geometry.pbn(*ppn)), "translation page in a data block");
+                mapped[geometry.pbn(*ppn).index()] += 1;
+            }
+        }
+        for (pbn, count) in mapped.iter().enumerate() {
+            assert_eq!(flash.valid_pages(Pbn(pbn as u32)), *count, "valid pages of block {pbn}");
+        }
+    }
+}

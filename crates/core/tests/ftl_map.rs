@@ -1,0 +1,6 @@
+//! The demand-mapped FTLs: DFTL, RFTL and URM's compressed map.
+
+mod map {
+    pub mod device;
+    pub mod golden;
+}

@@ -1,0 +1,68 @@
+//! A small device under an FTL, with the counters of the golden files.
+
+use nandlab::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, Ticket, TimingModel};
+use nandlab::ftl::{Batch, FTLS, Ftl, PageWrite, Shape};
+use nandlab::ledger::Cause;
+use nandlab::registry;
+use nandlab::types::{Lbn, Lpn, Nanos};
+use serde_json::Value;
+
+pub const PAGE_BYTES: u32 = 512;
+
+/// Shape of a device of single-die channels.
+pub fn shape(channels: u32, blocks: u32, pages_per_block: u32, logical_pages: u32, page_bytes: u32) -> Shape {
+    let geometry = Geometry {
+        channels,
+        chips_per_channel: 1,
+        dies_per_chip: 1,
+        planes_per_die: 1,
+        blocks_per_plane: blocks / channels,
+        pages_per_block,
+        page_bytes,
+    };
+    Shape { geometry, logical_pages, order: ProgramOrder::Ascending, seed: 1 }
+}
+
+pub fn flash(shape: &Shape, media: Media) -> Flash {
+    let geometry = shape.geometry;
+    let times = ClockTimes {
+        page_read: Nanos(25_000),
+        page_program: Nanos(200_000),
+        block_erase: Nanos(1_500_000),
+        page_transfer: Nanos(10_000),
+        command: Nanos(0),
+    };
+    let clock = Clock::new(TimingModel::Serial, times, geometry.channels, geometry.dies());
+    Flash::new(geometry, shape.order, media, clock)
+}
+
+pub fn build(name: &str, params: Value, shape: &Shape) -> Box<dyn Ftl> {
+    let plugin = registry::find(FTLS, "ftl", name).expect("the FTL is registered");
+    (plugin.build)(params, shape).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Why the parameters are refused.
+pub fn refusal(name: &str, params: Value, shape: &Shape) -> String {
+    let plugin = registry::find(FTLS, "ftl", name).expect("the FTL is registered");
+    (plugin.build)(params, shape).err().expect("this must be refused").to_string()
+}
+
+pub fn start() -> Ticket {
+    Ticket::at(Nanos::ZERO)
+}
+
+/// Writes every logical page once, without bytes.
+pub fn fill(ftl: &mut dyn Ftl, flash: &mut Flash, shape: &Shape) {
+    for lbn in 0..shape.logical_blocks() {
+        let n = shape.geometry.pages_per_block;
+        let end = ((lbn + 1) * n).min(shape.logical_pages);
+        let pages: Vec<PageWrite> = (lbn * n..end).map(|l| host(l, 1)).collect();
+        ftl.fill(flash, Lbn(lbn), Batch { pages: &pages, bytes: &[] });
+    }
+    ftl.filled(flash);
+    flash.start_measuring();
+}
+
+pub fn host(lpn: u32, version: u64) -> PageWrite {
+    PageWrite { lpn: Lpn(lpn), cause: Cause::Host, version }
+}
