@@ -87,6 +87,7 @@ pub struct BadRow {
 }
 
 impl BadRow {
+    #[allow(clippy::unnecessary_box_returns, reason = "what is wrong travels boxed: results stay small")]
     pub(crate) fn new(field: &'static str, text: &[u8], problem: Problem, allowed: impl Into<String>) -> Box<Self> {
         Box::new(Self { field, text: excerpt(text), problem, allowed: allowed.into() })
     }
@@ -123,7 +124,7 @@ pub struct Candidate {
 }
 
 fn list(candidates: &[Candidate]) -> String {
-    candidates.iter().map(|c| format!("\n  {}: {}", c.format, c.reason)).collect()
+    candidates.iter().flat_map(|c| ["\n  ", c.format, ": ", &c.reason]).collect()
 }
 
 /// Why a trace cannot be read. `name` is the path, or `<stdin>`.

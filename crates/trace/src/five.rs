@@ -1,7 +1,8 @@
 //! The five columns that `DiskSim` began and its successors share under other units: `time device block size flags`.
 
-use crate::cursor::{BLANKS, Cursor, Field, Parse, Row};
+use crate::cursor::{BLANKS, Cursor, Parse};
 use crate::registry::{Head, Sniff, columns, is_decimal, is_uint, uint};
+use crate::row::{Field, Row};
 
 /// Whole nanoseconds, device, sectors, sectors, 1 = read: `ssdsim` and `mqsim`.
 pub(crate) fn nanosecond_line(line: &[u8]) -> Parse<Row> {
@@ -16,6 +17,7 @@ pub(crate) fn nanosecond_line(line: &[u8]) -> Parse<Row> {
 }
 
 /// What the five columns show.
+#[allow(clippy::struct_excessive_bools, reason = "independent observations, not a state")]
 pub(crate) struct Five {
     /// The times have a decimal point.
     pub(crate) point: bool,

@@ -23,4 +23,12 @@ formats! {
     diskmon,
     heimdall,
     vscsi,
+    fiu,
+    biotracer,
+    pixel,
+    systor,
+    alibaba,
+    tencent,
+    lirs,
+    arc,
 }

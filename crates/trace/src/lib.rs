@@ -27,15 +27,16 @@ mod options;
 mod policy;
 mod records;
 mod registry;
+mod row;
 mod stats;
 mod trace;
 
 pub use buffer::LINE_BYTES_MAX;
-pub use cursor::{ADDRESS_BYTES_MAX, REQUEST_BYTES_MAX, TraceRecord};
 pub use error::{BadRow, Candidate, Place, Problem, TraceError};
 pub use options::{AddressPolicy, Device, Options, Report, Volumes};
 pub use records::Records;
 pub use registry::{FormatInfo, formats};
+pub use row::{ADDRESS_BYTES_MAX, REQUEST_BYTES_MAX, TraceRecord};
 pub use stats::{Stats, stats, stats_of};
 pub use trace::Trace;
 

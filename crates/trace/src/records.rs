@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::buffer::{Buffer, Failure};
-use crate::cursor::{Raw, Row, TraceRecord};
 use crate::error::{BadRow, Place, TraceError};
 use crate::input::{Compression, Input};
 use crate::options::Options;
 use crate::registry::{Format, Parser, by_name, detect};
+use crate::row::{Raw, Row, TraceRecord};
 
 /// Requests as the trace records them, in file order, with recorded times. Ends after the first error.
 pub struct Records {
@@ -24,7 +24,7 @@ pub struct Records {
     skip_bad: u64,
     place: Place,
     done: bool,
-    pub(crate) records: u64,
+    pub(crate) requests: u64,
     pub(crate) other_rows: u64,
     pub(crate) bad_rows: u64,
     pub(crate) first_bad: Option<String>,
@@ -77,7 +77,7 @@ impl Records {
             skip_bad: options.skip_bad.unwrap_or(0),
             place,
             done: false,
-            records: 0,
+            requests: 0,
             other_rows: 0,
             bad_rows: 0,
             first_bad: None,
@@ -132,7 +132,7 @@ impl Records {
         while !self.done {
             let failed = match self.step() {
                 Ok(Some(Row::Request(raw))) => {
-                    self.records += 1;
+                    self.requests += 1;
                     return Some(Ok(raw));
                 }
                 Ok(Some(Row::Other)) => {

@@ -3,9 +3,10 @@
 use std::sync::LazyLock;
 
 use crate::buffer::{Buffer, Failure};
-use crate::cursor::{Parse, Row};
+use crate::cursor::Parse;
 use crate::error::{Candidate, TraceError, excerpt};
 use crate::formats::{FORMATS, SOURCES};
+use crate::row::Row;
 
 /// Reads the rows of a text format; it may keep state between rows.
 pub(crate) trait LineParser: Send {
@@ -75,7 +76,15 @@ pub fn formats() -> &'static [FormatInfo] {
     static INFOS: LazyLock<Vec<FormatInfo>> = LazyLock::new(|| {
         let manual = |source: &str| -> String {
             let lines = source.lines().map_while(|line| line.strip_prefix("//!"));
-            lines.map(|line| format!("{}\n", line.strip_prefix(' ').unwrap_or(line))).collect()
+            lines
+                .flat_map(|line| {
+                    [
+                        line.strip_prefix(' ').unwrap_or(line),
+                        "
+",
+                    ]
+                })
+                .collect()
         };
         let info = |(f, source): (&&Format, &&str)| FormatInfo {
             name: f.name,
@@ -146,10 +155,10 @@ impl<'a> Head<'a> {
         Self { bytes, lines }
     }
 
-    /// True if at least three quarters of the lines have the shape (traces may begin with headers or garbage).
+    /// True if all lines have the shape but one (a header) or a quarter (traces may begin with garbage).
     pub(crate) fn most(&self, shape: impl Fn(&[u8]) -> bool) -> bool {
         let good = self.lines.iter().filter(|line| shape(line)).count();
-        good > 0 && good * 4 >= self.lines.len() * 3
+        good > 0 && self.lines.len() - good <= (self.lines.len() / 4).max(1)
     }
 }
 
@@ -168,8 +177,9 @@ pub(crate) fn is_uint(column: &[u8]) -> bool {
 
 /// Digits with at most one point.
 pub(crate) fn is_decimal(column: &[u8]) -> bool {
-    let points = column.iter().filter(|b| **b == b'.').count();
-    points <= 1 && column.len() > points && column.iter().all(|b| b.is_ascii_digit() || *b == b'.')
+    let point = column.iter().position(|b| *b == b'.').unwrap_or(column.len());
+    let (whole, fraction) = (&column[..point], column.get(point + 1..).unwrap_or(&[]));
+    (is_uint(whole) || is_uint(fraction)) && [whole, fraction].iter().all(|part| part.iter().all(u8::is_ascii_digit))
 }
 
 /// The whole number in a column, if it is one.

@@ -6,10 +6,10 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use nandlab::types::{HostOp, SECTOR_BYTES};
 
-use crate::cursor::TraceRecord;
 use crate::error::TraceError;
 use crate::options::Options;
 use crate::records::Records;
+use crate::row::TraceRecord;
 
 /// Sectors of the 4 KiB pages in which footprints are counted.
 const PAGE_SECTORS: u64 = 8;
@@ -132,7 +132,7 @@ impl Measure {
         }
         s.top_bytes = s.top_bytes.max(end * SECTOR_BYTES);
         s.sequential += u64::from(self.ends.insert(record.device, end) == Some(request.lba));
-        s.unaligned += u64::from((request.lba | end) % PAGE_SECTORS != 0);
+        s.unaligned += u64::from(!(request.lba | end).is_multiple_of(PAGE_SECTORS));
         let kind = match request.op {
             HostOp::Read => {
                 s.reads += 1;

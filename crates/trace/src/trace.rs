@@ -4,11 +4,11 @@ use std::io::Read;
 
 use nandlab::types::{HostOp, HostRequest, Nanos};
 
-use crate::cursor::{ADDRESS_BYTES_MAX, Raw};
 use crate::error::TraceError;
 use crate::options::{AddressPolicy, Options, Report, Volumes};
 use crate::policy::{DEVICES_MAX, Devices, PageNumbers};
 use crate::records::Records;
+use crate::row::{ADDRESS_BYTES_MAX, Raw};
 
 /// Requests ready for replay. Ends after the first error.
 ///
@@ -106,7 +106,7 @@ impl Trace {
     /// What was done to the trace so far.
     pub fn report(&self) -> Report {
         Report {
-            records: self.records.records,
+            records: self.records.requests,
             other_rows: self.records.other_rows,
             bad_rows: self.records.bad_rows,
             first_bad: self.records.first_bad.clone(),

@@ -14,6 +14,10 @@ const FIVE: &str = "1.5 0 8 8 1";
 const NANO: &str = "1000 0 8 8 1";
 const MON: &str = "0\t0.5\t0.1\t0\tRead\t8\t8";
 
+const FIU: &str = "5 1 sh 8 8 W 8 0 0123456789abcdef0123456789abcdef";
+const BIO: &str = "8\t8\t4096\t1\t1.5\t1.6\t1.7\t1.8";
+const PIXEL: &str = "sh-1,8388608,R,8,8,1.5";
+
 const CASES: &[Case] = &[
     ("spc", SPC, "0,8,512,w", "Timestamp", Problem::Missing),
     ("spc", SPC, "0,8", "Size", Problem::Missing),
@@ -64,6 +68,20 @@ const CASES: &[Case] = &[
     ("diskmon", MON, "0\t0.5\t0.1\t0\tRead\t8\t2742488", "length", Problem::TooLarge),
     ("diskmon", MON, "0\t0.5\t0.1\t0\tRead\t8", "length", Problem::Missing),
     ("diskmon", MON, "0\t0.5\t0.1\t0\tRead\t8\t8\t8", "row", Problem::Extra),
+    ("fiu", FIU, "5 1 sh 8 8 X 8 0 0123456789abcdef0123456789abcdef", "operation", Problem::Unknown),
+    ("fiu", FIU, "5 1 sh 8 8 W 4095 0 0123456789abcdef0123456789abcdef", "major", Problem::TooLarge),
+    ("biotracer", BIO, "8\t8\t4096\t1\t1.5\t1.6\t1.7", "t_finish", Problem::Missing),
+    ("biotracer", BIO, "8\t8\t4096\t256\t1.5\t1.6\t1.7\t1.8", "type", Problem::TooLarge),
+    ("pixel", PIXEL, "sh-1,8388608,Q,8,8,1.5", "rw_flag", Problem::Unknown),
+    ("pixel", PIXEL, "sh-1,8388608,R,8,8,soon", "timestamp", Problem::NotANumber),
+    ("systor", "1.5,,R,3,512,512", "1.5,,R,3,512", "Size", Problem::Missing),
+    ("systor", "1.5,,R,3,512,512", "1.5,,R,-3,512,512", "LUN", Problem::Negative),
+    ("alibaba", "7,R,512,512,1000", "7,R,512,512,18446744073709552", "timestamp", Problem::TooLarge),
+    ("tencent", "1538323200,8,8,0,1283", "1538323200,8,8,2,1283", "IOType", Problem::TooLarge),
+    ("tencent", "1538323200,8,8,0,1283", "1538323200,8,8,0", "VolumeID", Problem::Missing),
+    ("lirs", "7", "7 8", "row", Problem::Extra),
+    ("lirs", "7", "seven", "block", Problem::NotANumber),
+    ("arc", "1 4 0 0", "1 2097153 0 0", "count", Problem::TooLarge),
     ("diskmon", MON, "\u{0}\u{1}\u{7f}\u{80}", "index", Problem::NotANumber),
 ];
 
@@ -114,9 +132,14 @@ fn is_a_line_without_end_refused_in_bounded_memory() {
     assert_eq!(read(text.as_bytes(), &format("spc")).unwrap().0.len(), 1);
 }
 
+fn many_rows() -> String {
+    let rows: Vec<_> = (0..40_000u64).map(|i| format!("0,{},512,w,{}", i * i % 9_999_991, i / 7)).collect();
+    rows.join("\n")
+}
+
 #[test]
 fn is_a_cut_compressed_stream_an_error_after_what_was_readable() {
-    let text: String = (0..40_000u64).map(|i| format!("0,{},512,w,{}\n", i * i % 9_999_991, i / 7)).collect();
+    let text = many_rows();
     for (name, compress) in COMPRESSORS {
         let whole = compress(text.as_bytes());
         for keep in [whole.len() - 1, whole.len() / 2, 12] {
@@ -130,7 +153,7 @@ fn is_a_cut_compressed_stream_an_error_after_what_was_readable() {
 
 #[test]
 fn is_damage_inside_a_compressed_stream_noticed() {
-    let text: String = (0..40_000u64).map(|i| format!("0,{},512,w,{}\n", i * i % 9_999_991, i / 7)).collect();
+    let text = many_rows();
     for (name, compress) in COMPRESSORS {
         let mut whole = compress(text.as_bytes());
         let middle = whole.len() / 2;

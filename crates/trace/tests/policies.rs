@@ -92,8 +92,8 @@ fn does_compacting_keep_offsets_order_and_repeats() {
 
 #[test]
 fn does_compacting_lose_no_sector_whatever_the_page_size() {
-    let rows: String =
-        (0..500u64).map(|i| format!("0,{},{},w,{i}\n", i * i * 37 % 9973, 512 * (1 + i * 7 % 90))).collect();
+    let row = |i: u64| format!("0,{},{},w,{i}", i * i * 37 % 9973, 512 * (1 + i * 7 % 90));
+    let rows = (0..500).map(row).collect::<Vec<_>>().join("\n");
     let total = |options: &Options| -> u64 {
         read(rows.as_bytes(), options).unwrap().0.iter().map(|r| u64::from(r.sectors)).sum()
     };

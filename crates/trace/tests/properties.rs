@@ -1,6 +1,8 @@
 //! Does anything at all that is fed to a reader end in requests or in an error?
 mod common;
 
+use std::fmt::Write;
+
 use common::{COMPRESSORS, format, read};
 use nandlab_trace::{AddressPolicy, Options, TraceError, Volumes, formats};
 use proptest::prelude::*;
@@ -74,14 +76,14 @@ proptest! {
             let (bytes, size) = (lba * 512, sectors * 512);
             let seconds = format!("{}.{:06}", time / s, time % s / 1_000);
             let millis = format!("{}.{:03}", time / ms, time % ms / 1_000);
-            texts[0] += &format!("{device},{lba},{size},{rw},{seconds}\n");
-            texts[1] += &format!("{},lab,{device},{word},{bytes},{size},0\n", 128_200_000_000_000_000 + time / 100);
-            texts[2] += &format!("  {seconds} ;  {lba} ; {sectors} ; {rw} ; 0.0 ; 0.0\n");
-            texts[3] += &format!("{millis} {device} {lba} {sectors} {bit}\n");
-            texts[4] += &format!("{time} {device} {lba} {sectors} {bit}\n");
-            texts[5] += &format!("7\t{seconds}\t0.1\t{device}\t{word}\t{lba}\t{sectors}\t\r\n");
-            texts[6] += &format!("{millis} {device} {bytes} {size} {bit}\n");
-            texts[7] += &format!("{millis}\t0\t{lba}\t{}\t{bit}\n", sectors.div_ceil(8));
+            writeln!(texts[0], "{device},{lba},{size},{rw},{seconds}").unwrap();
+            writeln!(texts[1], "{},lab,{device},{word},{bytes},{size},0", 128_200_000_000_000_000 + time / 100).unwrap();
+            writeln!(texts[2], "  {seconds} ;  {lba} ; {sectors} ; {rw} ; 0.0 ; 0.0").unwrap();
+            writeln!(texts[3], "{millis} {device} {lba} {sectors} {bit}").unwrap();
+            writeln!(texts[4], "{time} {device} {lba} {sectors} {bit}").unwrap();
+            writeln!(texts[5], "7\t{seconds}\t0.1\t{device}\t{word}\t{lba}\t{sectors}\t\r").unwrap();
+            writeln!(texts[6], "{millis} {device} {bytes} {size} {bit}").unwrap();
+            writeln!(texts[7], "{millis}\t0\t{lba}\t{}\t{bit}", sectors.div_ceil(8)).unwrap();
         }
         let first = expected[0].0;
         for row in &mut expected {
@@ -93,7 +95,9 @@ proptest! {
             let got = got.map_err(|e: TraceError| TestCaseError::fail(format!("{name}: {e}")))?;
             let mut rows = expected.clone();
             if name == "flashsim" {
-                rows.iter_mut().for_each(|row| row.3 = row.3.div_ceil(8) * 8);
+                for row in &mut rows {
+                    row.3 = row.3.div_ceil(8) * 8;
+                }
             }
             prop_assert_eq!(common::plain(&got.0), rows, "{}", name);
         }

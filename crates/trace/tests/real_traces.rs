@@ -101,6 +101,17 @@ fn do_the_readers_agree_with_the_measured_properties_of_real_traces() {
         ("diskmon/mayun2.txt.zst", None),
         ("diskmon/mayun4.txt.zst", None),
         ("diskmon/sys1.txt.zst", None),
+        ("biotracer/Booting_log176.txt.zst", None),
+        ("biotracer/Installing_log181.txt.zst", None),
+        ("biotracer/Movie_log121.txt.zst", None),
+        ("biotracer/calout_log147.txt.zst", None),
+        ("fiu/cheetah.cs.fiu.edu-110108-113008.2_first10000.blkparse.zst", None),
+        ("pixel6a/pubg_precond.csv.gz", None),
+        ("pixel6a/genshin_impact_precond.csv.gz", None),
+        ("pixel6a/cod_precond.csv.gz", None),
+        ("pixel6a/slideshow_precond.csv.gz", None),
+        ("pixel6a/you_cut_precond.csv.gz", None),
+        ("pixel6a/you_cut_exec.csv.gz", None), // the only one in use without discards, which the table counts as reads
     ];
     let mut wrong = Vec::new();
     for (file, format) in files {
@@ -125,4 +136,23 @@ fn are_exactly_the_garbage_rows_of_a_dirty_log_skipped() {
     stats.duration_ns = 1_145_000_000_000;
     let wrong = compare(file, &stats, &printed(&readme, file));
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn do_reference_strings_have_the_length_and_the_blocks_of_the_table() {
+    let Some(folder) = folder() else { return };
+    for (file, references, unique) in [
+        ("refs-lirs/cs.trace.gz", 6_781, 1_409),
+        ("refs-lirs/sprite.trace.gz", 133_996, 7_075),
+        ("refs-lirs/2_pools.trace.gz", 100_000, 9_939),
+        ("refs-lirs/loop.trace.gz", 505_500, 1_011),
+    ] {
+        let stats = measure(&folder, file, None, None);
+        assert_eq!((stats.requests, stats.pages_read), (references, unique), "{file}");
+    }
+    // The table counts blocks of 512 bytes.
+    for (file, rows, blocks) in [("OLTP", 914_145, 914_145), ("P3", 238_578, 3_912_296), ("P6", 519_711, 12_672_123)] {
+        let stats = measure(&folder, &format!("refs-arc/{file}.lis.zst"), None, None);
+        assert_eq!((stats.requests, stats.read_bytes), (rows, blocks * 512), "{file}");
+    }
 }

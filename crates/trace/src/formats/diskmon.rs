@@ -7,7 +7,8 @@
 //!
 //! Source: Sysinternals; `convertdiskmontrace.c` of the `SimulationTrace` repository.
 
-use crate::cursor::{BLANKS, Cursor, Field, Row};
+use crate::cursor::{BLANKS, Cursor};
+use crate::row::{Field, Row};
 use crate::registry::{Format, Head, Parser, Sniff, columns, is_decimal, is_read_write, is_uint};
 
 pub(crate) const FORMAT: Format = Format {

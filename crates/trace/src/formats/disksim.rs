@@ -10,7 +10,8 @@
 //!
 //! Source: `DiskSim` 4.0 manual 4.1.1; `disksim_iotrace.c`.
 
-use crate::cursor::{BLANKS, Cursor, Field, Row};
+use crate::cursor::{BLANKS, Cursor};
+use crate::row::{Field, Row};
 use crate::five::sniff_milliseconds;
 use crate::registry::{Format, Parser};
 use nandlab::types::HostOp;

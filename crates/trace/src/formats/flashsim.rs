@@ -7,9 +7,10 @@
 //! The sizes were made from sectors as max(1, floor(sectors / 8)). The driver that came with these files takes the block
 //! for a page number modulo 65,536; that is not copied here. The rows look like `DiskSim`'s: name the format.
 //!
-//! Source: the files, compared row by row with the SSDsim version of the same trace.
+//! Source: the files, compared row by row with the `SSDsim` version of the same trace.
 
-use crate::cursor::{BLANKS, Cursor, Field, Row};
+use crate::cursor::{BLANKS, Cursor};
+use crate::row::{Field, Row};
 use crate::five::sniff_milliseconds;
 use crate::registry::{Format, Parser};
 

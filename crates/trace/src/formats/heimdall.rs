@@ -7,7 +7,8 @@
 //!
 //! Source: the statistics files of the repository, which these units reproduce.
 
-use crate::cursor::{BLANKS, Cursor, Field, Row};
+use crate::cursor::{BLANKS, Cursor};
+use crate::row::{Field, Row};
 use crate::five::look;
 use crate::registry::{Format, Head, Parser, Sniff};
 

@@ -1,14 +1,15 @@
 //! MSR Cambridge csv: `Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime`, no header line.
 //!
 //! - Timestamp: Windows file time, in units of 100 ns since 1601.
-//! - Hostname and DiskNumber: the volume. The device number is the disk number for the first host of the file, plus
+//! - Hostname and `DiskNumber`: the volume. The device number is the disk number for the first host of the file, plus
 //!   65,536 for each further host in order of appearance.
-//! - Type: Read or Write. Offset and Size: bytes. ResponseTime: units of 100 ns; checked, not used.
+//! - Type: Read or Write. Offset and Size: bytes. `ResponseTime`: units of 100 ns; checked, not used.
 //! - A running number and a blank before the timestamp (some published cuts have it) and a header line are skipped.
 //!
 //! Source: README of the SNIA IOTTA sets 387 and 388 (36 volumes, one week).
 
-use crate::cursor::{Cursor, Field, Parse, Row};
+use crate::cursor::{Cursor, Parse};
+use crate::row::{Field, Row};
 use crate::error::{BadRow, Problem};
 use crate::registry::{Format, Head, LineParser, Parser, Sniff, columns, is_read_write, is_uint, uint};
 

@@ -8,9 +8,10 @@
 //! - Further columns are optional, may vary from row to row, and are ignored.
 //!
 //! Source: SPC Trace File Format Specification 1.0.1, Storage Performance Council, 2002. The `UMass` repository
-//! (Financial1, Financial2, WebSearch) uses it.
+//! (Financial1, Financial2, `WebSearch`) uses it.
 
-use crate::cursor::{Cursor, Field, Row};
+use crate::cursor::{Cursor};
+use crate::row::{Field, Row};
 use crate::registry::{Format, Head, Parser, Sniff, columns, is_decimal, is_rw, is_uint};
 
 pub(crate) const FORMAT: Format = Format {

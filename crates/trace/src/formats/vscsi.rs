@@ -9,7 +9,7 @@
 //! Source: `vscsi.h` of libCacheSim.
 
 use crate::buffer::{Buffer, Failure};
-use crate::cursor::{ADDRESS_BYTES_MAX, REQUEST_BYTES_MAX, Row};
+use crate::row::{ADDRESS_BYTES_MAX, REQUEST_BYTES_MAX, Row};
 use crate::error::{BadRow, Problem};
 use crate::registry::{BinaryParser, Format, Head, Parser, Sniff};
 use nandlab::types::HostOp;
@@ -70,9 +70,10 @@ impl BinaryParser for Vscsi {
         }
         let first = self.bytes == BYTES_V1;
         let Some(record) = buffer.record(self.bytes, "record")? else { return Ok(None) };
-        let (command, version, length) = match first {
-            true => (u16_at(record, 12), u16_at(record, 14), u32_at(record, 4)),
-            false => (u16_at(record, 0), u16_at(record, 2), u32_at(record, 8)),
+        let (command, version, length) = if first {
+            (u16_at(record, 12), u16_at(record, 14), u32_at(record, 4))
+        } else {
+            (u16_at(record, 0), u16_at(record, 2), u32_at(record, 8))
         };
         let number = |value: u64| value.to_string().into_bytes();
         if version >> 8 != if first { 1 } else { 2 } {

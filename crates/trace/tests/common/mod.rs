@@ -75,5 +75,8 @@ pub fn xz(data: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
+/// Compresses a whole stream.
+pub type Compress = fn(&[u8]) -> Vec<u8>;
+
 /// The compressors by name.
-pub const COMPRESSORS: [(&str, fn(&[u8]) -> Vec<u8>); 4] = [("gzip", gz), ("zstd", zst), ("bzip2", bz2), ("xz", xz)];
+pub const COMPRESSORS: [(&str, Compress); 4] = [("gzip", gz), ("zstd", zst), ("bzip2", bz2), ("xz", xz)];

@@ -1,0 +1,46 @@
+//! Alibaba block traces 2020, `io_traces.csv`: `device_id,opcode,offset,length,timestamp`.
+//!
+//! - `device_id`: the virtual disk, 0 to 999. opcode: R or W. offset and length: bytes.
+//! - timestamp: microseconds since 1970, a whole number.
+//!
+//! Source: README of alibaba/block-traces. No data of it was at hand.
+
+use crate::cursor::Cursor;
+use crate::registry::{Format, Head, Parser, Sniff, columns, is_rw, is_uint};
+use crate::row::{Field, Row};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "alibaba",
+    title: "Alibaba block traces 2020 csv",
+    extensions: &["csv"],
+    sniff,
+    parser,
+};
+
+fn sniff(head: &Head) -> Sniff {
+    let shape = |line: &[u8]| {
+        let c = columns(line, b',');
+        c.len() == 5 && is_rw(c[1]) && [0, 2, 3, 4].iter().all(|&i| is_uint(c[i]))
+    };
+    if !head.most(shape) {
+        return Sniff::No;
+    }
+    Sniff::Yes("because its rows have 5 columns, and R or W is the 2nd".to_owned())
+}
+
+fn parser() -> Parser {
+    Parser::Text(Box::new(|line: &[u8]| {
+        if line.starts_with(b"device_id,") {
+            return Ok(Row::Other);
+        }
+        let mut c = Cursor::<b','>::new(line);
+        let device = c.device(Field::device("device_id"))?;
+        let op = c.op("opcode")?;
+        let offset = c.uint(Field::offset("offset"))?;
+        let length = c.uint(Field::length("length"))?;
+        let time_us = Field::new("timestamp", "microseconds, 0 to 18446744073709551", u64::MAX / 1_000);
+        let at = c.uint(time_us)? * 1_000;
+        c.end("5 columns")?;
+        Ok(Row::bytes(at, device, op, offset, length))
+    }))
+}
