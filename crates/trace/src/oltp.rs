@@ -27,8 +27,8 @@ use nandlab::types::{HostOp, HostRequest, Nanos};
 
 /// Name of the workload.
 pub const NAME: &str = "oltp";
-/// Its manual page.
-pub const MANUAL: &str = include_str!("oltp.rs");
+/// One line about it.
+pub const TITLE: &str = "The built-in workload: a database under transactions";
 /// Requests of a run that names no number.
 pub const REQUESTS: u64 = 1_000_000;
 
@@ -140,6 +140,12 @@ impl Iterator for Oltp {
         let left = usize::try_from(self.left).unwrap_or(usize::MAX);
         (left, Some(left))
     }
+}
+
+/// Its manual page.
+pub fn manual() -> String {
+    let lines = include_str!("oltp.rs").lines().map_while(|line| line.strip_prefix("//!"));
+    lines.map(|line| format!("{}\n", line.strip_prefix(' ').unwrap_or(line))).collect()
 }
 
 /// A bijection on the numbers below `2^bits`: odd multiples and shifted additions can be undone.
