@@ -3,6 +3,7 @@
 #![warn(missing_docs)]
 
 pub mod buffer;
+pub mod conform;
 pub mod error;
 pub mod flash;
 pub mod ftl;
