@@ -20,10 +20,16 @@ use serde_json::{Value, json};
 #[derive(Clone, PartialEq, Debug)]
 enum Done {
     /// The page access was over.
-    Access { lpn: u32, hit: bool },
+    Access {
+        lpn: u32,
+        hit: bool,
+    },
     Drop(u32),
     Read(Cause, Vec<u32>),
-    Write { lpns: Vec<u32>, padded: Vec<u32> },
+    Write {
+        lpns: Vec<u32>,
+        padded: Vec<u32>,
+    },
 }
 
 fn write(lpns: &[u32]) -> Done {
@@ -53,13 +59,13 @@ trait Reference {
     fn access(&mut self, lpn: u32, is_write: bool, done: &mut Vec<Done>);
     fn trim(&mut self, lpn: u32);
     fn flush(&mut self, done: &mut Vec<Done>);
-    fn resize(&mut self, frames: usize, done: &mut Vec<Done>);
+    fn resize(&mut self, frames: u32, done: &mut Vec<Done>);
     fn state(&self) -> Value;
 }
 
 /// LRU is CFLRU without a window.
 struct PageList {
-    frames: usize,
+    frames: u32,
     /// Most recent first: page, dirty.
     pages: Vec<(u32, bool)>,
     cflru: bool,
@@ -75,7 +81,7 @@ struct PageList {
 }
 
 impl PageList {
-    fn new(frames: usize) -> Self {
+    fn new(frames: u32) -> Self {
         Self {
             frames,
             pages: vec![],
@@ -91,7 +97,7 @@ impl PageList {
         }
     }
     fn half_up(&self) -> i64 {
-        (self.ratio * self.frames as f64 + 0.5).floor() as i64
+        (self.ratio * f64::from(self.frames) + 0.5).floor() as i64
     }
     fn evict(&mut self, done: &mut Vec<Done>) {
         let outside = self.pages.len().saturating_sub(self.window as usize);
@@ -110,8 +116,8 @@ impl PageList {
                 self.direction *= -1;
             }
             self.last_cost = Some(cost);
-            let step = step.unwrap_or((self.frames as i64 / 20).max(1));
-            self.window = (self.window + self.direction * step).clamp(0, self.frames as i64);
+            let step = step.unwrap_or((i64::from(self.frames) / 20).max(1));
+            self.window = (self.window + self.direction * step).clamp(0, i64::from(self.frames));
         }
     }
 }
@@ -121,7 +127,7 @@ impl Reference for PageList {
         let found = self.pages.iter().position(|page| page.0 == lpn);
         let was_dirty = found.is_some_and(|i| self.pages.remove(i).1);
         if found.is_none() {
-            if self.pages.len() == self.frames {
+            if self.pages.len() == self.frames as usize {
                 self.evict(done);
             }
             if !is_write {
@@ -143,11 +149,11 @@ impl Reference for PageList {
         done.extend(dirty.iter().map(|lpn| write(&[*lpn])));
         self.pages.iter_mut().for_each(|page| page.1 = false);
     }
-    fn resize(&mut self, frames: usize, done: &mut Vec<Done>) {
+    fn resize(&mut self, frames: u32, done: &mut Vec<Done>) {
         let learned = self.window - self.half_up();
         self.frames = frames;
-        self.window = (self.half_up() + learned).clamp(0, frames as i64);
-        while self.pages.len() > frames {
+        self.window = (self.half_up() + learned).clamp(0, i64::from(frames));
+        while self.pages.len() > frames as usize {
             self.evict(done);
         }
     }
@@ -177,7 +183,7 @@ enum Rule {
 }
 
 struct BlockList {
-    frames: usize,
+    frames: u32,
     logical_pages: u32,
     block_pages: u32,
     rule: Rule,
@@ -223,7 +229,9 @@ impl BlockList {
             done.push(Done::Read(Cause::Pad, missing));
         }
         lpns.sort_unstable();
-        lpns.iter().for_each(|lpn| self.on_flash[*lpn as usize] = true);
+        for lpn in &lpns {
+            self.on_flash[*lpn as usize] = true;
+        }
         done.push(Done::Write { lpns, padded });
     }
 }
@@ -239,7 +247,7 @@ impl Reference for BlockList {
             done.push(Done::Access { lpn, hit });
             return;
         }
-        if !hit && self.used() == self.frames {
+        if !hit && self.used() == self.frames as usize {
             self.evict(done);
         }
         let found = self.groups.iter().position(|group| group.block == block);
@@ -267,13 +275,15 @@ impl Reference for BlockList {
     fn flush(&mut self, done: &mut Vec<Done>) {
         self.groups.sort_by_key(|group| group.block);
         for group in self.groups.drain(..) {
-            group.pages.iter().for_each(|lpn| self.on_flash[*lpn as usize] = true);
+            for lpn in &group.pages {
+                self.on_flash[*lpn as usize] = true;
+            }
             done.push(write(&group.pages));
         }
     }
-    fn resize(&mut self, frames: usize, done: &mut Vec<Done>) {
+    fn resize(&mut self, frames: u32, done: &mut Vec<Done>) {
         self.frames = frames;
-        while self.used() > frames {
+        while self.used() > frames as usize {
             self.evict(done);
         }
     }
@@ -390,7 +400,7 @@ fn compare(
             2 => {
                 let frames = run.block_pages.min(run.frames) + random.below(run.frames);
                 device.set_frames(Frames { dram: frames, nvram: 0 });
-                reference.resize(frames as usize, &mut wanted);
+                reference.resize(frames, &mut wanted);
             }
             _ => {
                 let is_write = random.below(8) < writes_in_8;
@@ -436,7 +446,7 @@ fn enough_runs(seed: u64, block_policy: bool, mut one: impl FnMut(&Run, &mut Ran
 #[test]
 fn does_lru_evict_the_least_recently_used_page() {
     enough_runs(1, false, |run, random, label| {
-        let mut reference = PageList::new(run.frames as usize);
+        let mut reference = PageList::new(run.frames);
         compare(label, &mut *device("lru", json!({}), run), &mut reference, run, random, 800)
     });
 }
@@ -444,7 +454,7 @@ fn does_lru_evict_the_least_recently_used_page() {
 fn cflru(run: &Run, random: &mut Random, label: &str, dynamic: bool) -> u64 {
     let ratio = [0.0, 0.4, 0.5, 1.0, f64::from(random.below(101)) / 100.0][random.below(5) as usize];
     let mut params = json!({"window_ratio": ratio});
-    let mut reference = PageList { cflru: true, ratio, ..PageList::new(run.frames as usize) };
+    let mut reference = PageList { cflru: true, ratio, ..PageList::new(run.frames) };
     reference.window = reference.half_up();
     if dynamic {
         let period = 1 + random.below(60);
@@ -477,7 +487,7 @@ fn does_the_window_of_dynamic_cflru_climb_as_written() {
 
 fn blocks(run: &Run, rule: Rule, pad_min: Option<f64>) -> BlockList {
     BlockList {
-        frames: run.frames as usize,
+        frames: run.frames,
         logical_pages: run.logical_pages,
         block_pages: run.block_pages,
         rule,
@@ -499,8 +509,8 @@ fn does_fab_evict_the_largest_group_and_the_oldest_of_equals() {
 fn does_bplru_pad_and_compensate_in_all_its_variants() {
     let mut variants = std::collections::BTreeMap::new();
     enough_runs(5, true, |run, random, label| {
-        let (rule, name) = [(Rule::Seq, "seq"), (Rule::FullFirst, "full_first"), (Rule::Lru, "none")]
-            [random.below(3) as usize];
+        let (rule, name) =
+            [(Rule::Seq, "seq"), (Rule::FullFirst, "full_first"), (Rule::Lru, "none")][random.below(3) as usize];
         let pad_min = [0.0, 0.5, 1.0, f64::from(random.below(101)) / 100.0][random.below(4) as usize];
         *variants.entry(name).or_insert(0) += 1;
         let params = json!({"compensation": name, "pad_min": pad_min});
