@@ -42,15 +42,15 @@ enum Merges {
 /// Averages over merges that the model needs.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct MergeCost {
-    /// Data blocks reclaimed per merge, R_DB.
+    /// Data blocks reclaimed per merge, `R_DB`.
     pub data_blocks: f64,
-    /// Log blocks reclaimed per merge, R_LB.
+    /// Log blocks reclaimed per merge, `R_LB`.
     pub log_blocks: f64,
-    /// Share of the pages of those log blocks that were programmed, U_LB.
+    /// Share of the pages of those log blocks that were programmed, `U_LB`.
     pub log_use: f64,
 }
 
-/// B_w in pages (HitStat equation 3): padding a block costs no more than logging it from this many of its pages on.
+/// `B_w` in pages (HitStat equation 3): padding a block costs no more than logging it from this many of its pages on.
 /// `erase` and `program` are times in any one unit; reads cost nothing in the model.
 pub fn break_even_pages(cost: MergeCost, pages_per_block: u32, erase: f64, program: f64) -> f64 {
     let MergeCost { data_blocks, log_blocks, log_use } = cost;
@@ -131,7 +131,6 @@ impl Padding {
         let pages = f64::from(shape.pages_per_block);
         let fixed = |share: f64| Self { threshold_pages: share * pages, model: None };
         let (merges, start) = match (rule, shape.ftl) {
-            (PaddingRule::Never, _) => return Ok(fixed(1.0)),
             (PaddingRule::Always, _) => return Ok(fixed(0.0)),
             (PaddingRule::Fraction(share), _) => {
                 return if (0.0..=1.0).contains(&share) {
@@ -144,7 +143,7 @@ impl Padding {
             (PaddingRule::Model, "bast") => (Merges::Bast, 1.0),
             (PaddingRule::Model, "fast") => (Merges::Fast, 0.33),
             (PaddingRule::Model, "superblock" | "last") => (Merges::Other, 1.0),
-            (PaddingRule::Model, _) => return Ok(fixed(1.0)),
+            (PaddingRule::Model | PaddingRule::Never, _) => return Ok(fixed(1.0)),
         };
         if window == 0 {
             return Err(ConfigError::new("buffer.pad_window", "0 merges have no average", "give at least 1"));
@@ -166,7 +165,7 @@ impl Padding {
             self.threshold_pages = threshold_pages;
         }
     }
-    /// B_w, pages: an incomplete block with at least this many pages is padded. A whole block's worth means never.
+    /// `B_w`, pages: an incomplete block with at least this many pages is padded. A whole block's worth means never.
     #[inline]
     pub const fn threshold_pages(&self) -> f64 {
         self.threshold_pages
