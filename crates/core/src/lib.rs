@@ -4,6 +4,7 @@
 
 pub mod buffer;
 pub mod config;
+pub mod conform;
 pub mod error;
 pub mod flash;
 pub mod ftl;

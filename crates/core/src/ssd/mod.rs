@@ -158,6 +158,13 @@ pub trait Device {
     /// # Errors
     /// When it lies beyond the device. Nothing happened then.
     fn submit(&mut self, request: &HostRequest, payload: Payload<'_>) -> Result<Completion, OutOfRange>;
+    /// Carries out one page access exactly as recorded: the number, length and hint of its request are the caller's.
+    /// Golden files need it: they give the state after every page, their examples cut requests short, and their hints
+    /// are given page by page. It runs the page access of [`Ssd::submit`]; the ledger takes it for a request of its own.
+    ///
+    /// # Errors
+    /// When it lies beyond the device. Nothing happened then.
+    fn replay_access(&mut self, access: &Access) -> Result<(), OutOfRange>;
     /// Carries out many requests; the loop runs inside the policy's monomorphised code. Returns how many were done.
     ///
     /// # Errors
@@ -406,6 +413,36 @@ impl<B: Buffer> Ssd<B> {
 impl<B: Buffer> Device for Ssd<B> {
     fn submit(&mut self, request: &HostRequest, payload: Payload<'_>) -> Result<Completion, OutOfRange> {
         Ssd::submit(self, request, payload)
+    }
+    fn replay_access(&mut self, access: &Access) -> Result<(), OutOfRange> {
+        let sectors = self.flash.geometry().page_sectors();
+        let op = if access.write { HostOp::Write } else { HostOp::Read };
+        let request = HostRequest {
+            at: self.flash.now(),
+            lba: u64::from(access.lpn.0) * u64::from(sectors),
+            sectors,
+            op,
+            hint: access.hint,
+        };
+        if access.lpn.0 >= self.settings.logical_pages {
+            let capacity_sectors = u64::from(self.settings.logical_pages) * u64::from(sectors);
+            return Err(OutOfRange { lba: request.lba, sectors, capacity_sectors });
+        }
+        let arrival = self.inflight.admit(&mut self.flash.clock, request.at);
+        let now = self.flash.now();
+        self.count_buffer_times();
+        if access.request != self.requests {
+            self.requests = access.request;
+            self.last_group = Lbn::NONE;
+        }
+        self.share_ram();
+        let mut flight = Flight { payload: Payload::None, done: Ticket::at(now), ram: Nanos::ZERO, hits: 0 };
+        self.access_page(access, &request, &mut flight);
+        self.count_request(&request, &Access { request_pages: 1, ..*access }, flight.hits);
+        let kind = if access.write { Kind::Write } else { Kind::Read };
+        let done = self.flash.clock.delay(flight.done, now + flight.ram);
+        self.inflight.finish(&mut self.flash.clock, kind, arrival, now, done);
+        Ok(())
     }
     fn run(&mut self, requests: &[HostRequest]) -> Result<(), OutOfRange> {
         for request in requests {

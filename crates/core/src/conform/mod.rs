@@ -1,0 +1,3 @@
+//! Conformance: worked examples replayed against the real engine.
+
+pub mod policy;
