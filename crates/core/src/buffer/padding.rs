@@ -176,3 +176,68 @@ impl Padding {
         pages < block_pages && f64::from(pages) >= self.threshold_pages
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::buffer::{FlashTimes, Frames};
+    use crate::types::Nanos;
+
+    fn padding(ftl: &'static str) -> Padding {
+        let shape = BufferShape {
+            pages_per_block: 8,
+            page_sectors: 1,
+            logical_pages: 64,
+            frames: Frames { dram: 8, nvram: 0 },
+            times: FlashTimes { read: Nanos(0), program: Nanos::from_us(800), erase: Nanos::from_us(1500) },
+            ftl,
+            seed: 1,
+        };
+        Padding::new(PaddingRule::Model, 4, &shape).unwrap()
+    }
+
+    fn merge(ledger: &mut Ledger, data_blocks: u64) {
+        ledger.padding_merges += 1;
+        ledger.padding_log_blocks += 1;
+        ledger.padding_data_blocks += data_blocks;
+        ledger.padding_log_pages += 8;
+    }
+
+    #[test]
+    fn does_the_average_cover_the_last_merges_only() {
+        let mut padding = padding("fast");
+        let mut ledger = Ledger::default();
+        padding.observe(&ledger);
+        assert_eq!(padding.threshold_pages(), 0.33 * 8.0);
+        for (data_blocks, mean) in
+            [(1, 1.0), (1, 1.0), (3, 5.0 / 3.0), (7, 3.0), (1, 3.0), (1, 3.0), (1, 2.5), (1, 1.0)]
+        {
+            merge(&mut ledger, data_blocks);
+            padding.observe(&ledger);
+            assert!((padding.threshold_pages() - 8.0 / (mean + 1.0)).abs() < 1e-9, "{data_blocks}");
+        }
+        assert!(padding.pads(4, 8) && !padding.pads(3, 8) && !padding.pads(8, 8));
+    }
+
+    #[test]
+    fn does_a_restart_of_counting_start_a_new_average() {
+        let mut padding = padding("fast");
+        let mut ledger = Ledger::default();
+        (0..3).for_each(|_| merge(&mut ledger, 7));
+        padding.observe(&ledger);
+        assert_eq!(padding.threshold_pages(), 1.0);
+        ledger = Ledger::default();
+        padding.observe(&ledger);
+        assert_eq!(padding.threshold_pages(), 1.0);
+        merge(&mut ledger, 1);
+        padding.observe(&ledger);
+        assert_eq!(padding.threshold_pages(), 4.0);
+    }
+
+    #[test]
+    fn which_ftls_have_merges_to_model() {
+        let start = |ftl| padding(ftl).threshold_pages();
+        assert_eq!((start("bast"), start("fast"), start("last"), start("page")), (8.0, 0.33 * 8.0, 8.0, 8.0));
+        assert!(padding("dftl").model.is_none() && padding("block").model.is_none());
+    }
+}

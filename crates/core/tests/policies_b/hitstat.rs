@@ -169,7 +169,7 @@ impl Reference {
             }
             self.misses_before = Some(self.misses);
             self.misses = 0;
-            self.levels = (self.levels + self.direction * self.step).clamp(1, self.log_len as i32 + 1);
+            self.levels = (self.levels + self.direction * self.step).clamp(1, i32::try_from(self.log_len).unwrap() + 1);
         }
         self.counter += 1;
         self.touched.clear();
@@ -418,8 +418,11 @@ fn does_it_survive_trims_flushes_and_a_changing_share_of_ram() {
     let rig = Rig { logical_pages: 250, ..Rig::default() };
     for full_flush in ["lazy", "eager"] {
         let (mut device, _) = rig.device("hitstat", json!({"full_flush": full_flush, "levels_period": 50}));
-        for _ in 0..10_000 {
+        for i in 0..10_000 {
             let first = random.skewed(240);
+            if i == 8000 {
+                device.start_measuring();
+            }
             match random.below(100) {
                 0..5 => submit(&mut *device, HostOp::Trim, first, 8),
                 5..6 => submit(&mut *device, HostOp::Flush, 0, 0),
@@ -438,10 +441,53 @@ fn does_it_survive_trims_flushes_and_a_changing_share_of_ram() {
             assert_eq!(listed as u32, device.slots().used().total());
             assert!(groups.into_iter().all(|(bound, pages)| pages <= bound.parse().unwrap()));
         }
-        device.start_measuring();
-        submit(&mut *device, HostOp::Write, 0, 8);
         device.check();
     }
+}
+
+#[test]
+fn does_it_write_back_fewer_groups_than_bplru_and_fab() {
+    let flushed = |policy, params| {
+        let rig = Rig {
+            logical_pages: 16_384,
+            pages_per_block: 32,
+            frames: 1024,
+            physical_blocks: 700,
+            page_sectors: 8,
+            ..Rig::default()
+        };
+        let (mut device, _) = rig.device(policy, params);
+        let mut random = Random(23);
+        let mut stream = 0;
+        for _ in 0..20_000 {
+            if random.chance(30) {
+                submit(&mut *device, HostOp::Write, stream * 8, 64);
+                stream = if random.chance(3) { random.below(2000) * 8 } else { (stream + 8) % 16_000 };
+            } else {
+                // Half of the other requests go to one sixteenth of the device.
+                let region = if random.chance(50) { 1024 } else { 16_384 };
+                submit(&mut *device, HostOp::Write, random.skewed(region - 2) * 8, 8 * random.pick(&[1, 1, 2]));
+            }
+        }
+        device.ledger().write_back_commands
+    };
+    let hitstat = flushed("hitstat", json!({}));
+    let bplru = flushed("bplru", json!({}));
+    let fab = flushed("fab", json!({}));
+    assert!(hitstat < bplru && bplru < fab, "{hitstat} {bplru} {fab}");
+}
+
+#[test]
+fn may_a_padding_threshold_be_a_share_or_a_word() {
+    let plugin = nandlab::registry::find(nandlab::buffer::BUFFERS, "buffer", "hitstat").unwrap();
+    let schema = (plugin.schema)().to_string();
+    for accepted in ["\"model\"", "\"never\"", "\"always\"", "\"number\""] {
+        assert!(schema.contains(accepted), "{schema}");
+    }
+    for rule in [json!("model"), json!("never"), json!(0.25), json!(0)] {
+        Rig::default().device("hitstat", json!({"pad_threshold": rule}));
+    }
+    assert_eq!((plugin.defaults)()["pad_threshold"], "model");
 }
 
 #[test]
