@@ -191,6 +191,9 @@ pub trait Device {
     fn cut_power(&mut self);
     /// Arms a power cut: see [`Flash::arm_cut`].
     fn arm_cut(&mut self, nth: u64, mode: CutMode);
+    /// Arms a power cut at the `nth` program or erase after the next [`Device::cut_power`], counted from the first one of
+    /// the recovery.
+    fn arm_recovery_cut(&mut self, nth: u64, mode: CutMode);
     /// The policy's state in the form of the golden files.
     fn golden_state(&self) -> serde_json::Value;
     /// Checks all invariants; panics on a violation. For tests.
@@ -222,6 +225,8 @@ pub struct Ssd<B: Buffer, F: Ftl = Box<dyn Ftl>> {
     /// Logical block last seen by the group counters in the current request.
     last_group: Lbn,
     armed_nvram: Option<power::NvramPhotograph>,
+    /// A cut to be armed when the next recovery begins.
+    recovery_cut: Option<(u64, CutMode)>,
     /// Hint of the access that prefetches: prefetched pages inherit it.
     prefetch_hint: Hint,
 }
@@ -259,6 +264,7 @@ impl<B: Buffer> Ssd<B> {
             stage: Vec::new(),
             last_group: Lbn::NONE,
             armed_nvram: None,
+            recovery_cut: None,
             prefetch_hint: Hint::default(),
         }
     }
@@ -464,6 +470,9 @@ impl<B: Buffer> Device for Ssd<B> {
     fn arm_cut(&mut self, nth: u64, mode: CutMode) {
         self.flash.arm_cut(nth, mode);
         self.armed_nvram = Some(power::NvramPhotograph::default());
+    }
+    fn arm_recovery_cut(&mut self, nth: u64, mode: CutMode) {
+        self.recovery_cut = Some((nth, mode));
     }
     fn golden_state(&self) -> serde_json::Value {
         self.buffer.golden_state(&self.slots)

@@ -6,15 +6,17 @@
 
 use super::Ssd;
 use crate::buffer::{Buffer, Medium};
-use crate::flash::Ticket;
+use crate::flash::{Ticket, Tombstone};
 use crate::ftl::{Batch, Ftl, PageWrite};
 use crate::ledger::Cause;
 use crate::types::{Nanos, Slot};
 
-/// Dirty NVRAM pages, ascending.
+/// Dirty NVRAM pages, ascending, and the trims that no flush has journalled: on a device with NVRAM they wait there. Without
+/// them a trim that is lost would bring back contents older than those which the NVRAM held.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NvramPhotograph {
     pages: Vec<NvramPage>,
+    trims: Vec<Tombstone>,
 }
 
 #[derive(Clone, Debug)]
@@ -43,7 +45,8 @@ impl<B: Buffer> Ssd<B> {
         };
         let mut pages: Vec<_> = dirty.map(page).collect();
         pages.sort_by_key(|page| page.write.lpn);
-        NvramPhotograph { pages }
+        let trims = if self.slots.frames().nvram > 0 { self.trims.clone() } else { Vec::new() };
+        NvramPhotograph { pages, trims }
     }
 
     /// Power fails and comes back.
@@ -59,6 +62,11 @@ impl<B: Buffer> Ssd<B> {
         }
         self.trims.clear();
         self.flash.restore();
+        if let Some((nth, mode)) = self.recovery_cut.take() {
+            self.flash.arm_cut(nth, mode);
+            self.armed_nvram = Some(nvram.clone());
+        }
+        self.flash.journal(&nvram.trims);
         self.inflight.drain(&mut self.flash.clock);
         self.ftl.rebuild(&mut self.flash);
         self.written_back = Ticket::at(Nanos::ZERO);
