@@ -63,6 +63,7 @@ impl Flash {
             self.cells = *cells;
         }
         self.power.armed = None;
+        self.unjournalled.clear();
         self.clock.drain();
         self.valid.fill(0);
         for block in &mut self.cells.blocks {
@@ -80,6 +81,25 @@ impl Flash {
     /// True if any page of the block was programmed (or torn) since its last erase.
     pub fn is_block_used(&self, pbn: Pbn) -> bool {
         self.cells.blocks[pbn.index()].next_page > 0
+    }
+
+    /// The host trims a page; the trim must be in the journal before the next erase and when the host flushes. Before
+    /// the next erase, because the block may hold the newest copy, now invalid: without it an older one would win.
+    pub fn note_trim(&mut self, trim: Tombstone) {
+        if self.media == Media::Memory {
+            self.unjournalled.push(trim);
+        }
+    }
+    /// Trims that are not in the journal yet.
+    pub fn unjournalled_trims(&self) -> &[Tombstone] {
+        &self.unjournalled
+    }
+    /// Writes the noted trims to the journal.
+    pub fn journal_trims(&mut self) {
+        let mut trims = std::mem::take(&mut self.unjournalled);
+        self.journal(&trims);
+        trims.clear();
+        self.unjournalled = trims;
     }
 
     /// Writes trims to the journal of the system area, so that they survive a cut. The journal's pages are counted as

@@ -217,8 +217,6 @@ pub struct Ssd<B: Buffer, F: Ftl = Box<dyn Ftl>> {
     version: u64,
     /// Resolves when every write-back so far is programmed: what a flush waits for.
     written_back: Ticket,
-    /// Trims that the next flush journals.
-    trims: Vec<crate::flash::Tombstone>,
     /// Scratch of write-backs.
     batch: Vec<PageWrite>,
     stage: Vec<u8>,
@@ -259,7 +257,6 @@ impl<B: Buffer> Ssd<B> {
             requests: 0,
             version: 0,
             written_back: Ticket::at(Nanos::ZERO),
-            trims: Vec::new(),
             batch: Vec::new(),
             stage: Vec::new(),
             last_group: Lbn::NONE,

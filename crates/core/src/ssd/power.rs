@@ -45,7 +45,8 @@ impl<B: Buffer> Ssd<B> {
         };
         let mut pages: Vec<_> = dirty.map(page).collect();
         pages.sort_by_key(|page| page.write.lpn);
-        let trims = if self.slots.frames().nvram > 0 { self.trims.clone() } else { Vec::new() };
+        let with_nvram = self.slots.frames().nvram > 0;
+        let trims = if with_nvram { self.flash.unjournalled_trims().to_vec() } else { Vec::new() };
         NvramPhotograph { pages, trims }
     }
 
@@ -60,7 +61,6 @@ impl<B: Buffer> Ssd<B> {
             self.buffer.on_remove(slot, &self.slots);
             self.slots.release(slot);
         }
-        self.trims.clear();
         self.flash.restore();
         if let Some((nth, mode)) = self.recovery_cut.take() {
             self.flash.arm_cut(nth, mode);
