@@ -72,7 +72,9 @@ impl<B: Buffer> Ssd<B> {
         self.written_back = Ticket::at(Nanos::ZERO);
         for NvramPage { write, mut bytes, missing } in nvram.pages {
             let known = self.ftl.locate(&self.flash, write.lpn);
-            if known.is_some() && self.flash.oob(known).version >= write.version {
+            let newer_trim = |trim: &Tombstone| trim.lpn == write.lpn && trim.version > write.version;
+            let newer_copy = known.is_some() && self.flash.oob(known).version >= write.version;
+            if newer_copy || self.flash.tombstones().iter().any(newer_trim) {
                 continue;
             }
             for (sector, to) in bytes.chunks_exact_mut(512).enumerate() {
