@@ -104,8 +104,8 @@ macro_rules! plugins {
                 defaults: || serde_json::to_value($name::Params::default()).expect("parameters are plain data"),
                 schema: || schemars::schema_for!($name::Params).to_value(),
                 build: |params, $context| {
-                    let $params: $name::Params = $crate::registry::parameters($section, params)?;
                     use $name as $module;
+                    let $params: $name::Params = $crate::registry::parameters($section, params)?;
                     $build
                 },
             },

@@ -381,9 +381,7 @@ impl Reference for WpaReference {
         let of = |pages: &BTreeMap<u32, bool>, wanted: bool| {
             pages.iter().filter(|(_, dirty)| **dirty == wanted).map(|(lpn, _)| *lpn).collect::<Vec<_>>()
         };
-        let block = |(lbn, pages): &(u32, BTreeMap<u32, bool>)| {
-            json!({"block": lbn, "dirty": of(pages, true), "clean": of(pages, false)})
-        };
+        let block = |(lbn, pages): &(u32, BTreeMap<u32, bool>)| json!({"block": lbn, "dirty": of(pages, true), "clean": of(pages, false)});
         json!({
             "dram_mpg3_to_mpg0": [group(true, true), group(true, false), group(false, true), group(false, false)],
             "nvram_blocks": self.nvram.iter().rev().map(block).collect::<Vec<_>>(),
@@ -472,8 +470,7 @@ fn does_wpa_decide_like_a_plain_reference() {
         let frames = Frames { dram: 1 + dice.below(16), nvram: (1 + dice.below(6)) * block };
         let pel_size = dice.once_in(2).then(|| dice.below(20));
         let (remove_on_hit, when_full) = (dice.once_in(2), dice.once_in(3));
-        let params =
-            json!({"pel_size": pel_size, "pel_remove_on_hit": remove_on_hit, "evict_when_full": when_full});
+        let params = json!({"pel_size": pel_size, "pel_remove_on_hit": remove_on_hit, "evict_when_full": when_full});
         let mut watched = Watched::new("wpa", params, frames, block);
         let mut reference = WpaReference {
             dram_pages: frames.dram as usize,

@@ -105,8 +105,6 @@ pub struct Flash {
     /// One bit by page: the FTL still needs it.
     valid: Vec<u64>,
     programs_ever: u64,
-    /// Trims that are not journalled yet: lost with the power.
-    unjournalled: Vec<Tombstone>,
     power: power::Power,
     /// Time of the array.
     pub clock: Clock,
@@ -133,7 +131,6 @@ impl Flash {
             },
             valid: vec![0; pages.div_ceil(64)],
             programs_ever: 0,
-            unjournalled: Vec::new(),
             power: power::Power::default(),
             geometry,
             order,
@@ -238,9 +235,6 @@ impl Flash {
     pub fn erase(&mut self, pbn: Pbn, kind: BlockKind, cause: Cause, after: Ticket) -> Ticket {
         let block = &self.cells.blocks[pbn.index()];
         assert!(block.valid_pages == 0, "erase of block {} with {} valid pages", pbn.0, block.valid_pages);
-        if !self.unjournalled.is_empty() {
-            self.journal_trims();
-        }
         let cut = self.power_due();
         if cut == Some(CutMode::Before) {
             self.photograph(None, CutMode::Before);

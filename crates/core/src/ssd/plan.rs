@@ -217,7 +217,6 @@ impl<B: Buffer> Ssd<B> {
             }
             rest = &rest[unit..];
         }
-        self.flash.journal_trims();
         flight.done = self.flash.clock.join(flight.done, self.written_back);
     }
 
@@ -235,10 +234,8 @@ impl<B: Buffer> Ssd<B> {
                 self.buffer.on_remove(slot, &self.slots);
                 self.slots.release(slot);
             }
-            if self.flash.media() == Media::Memory {
-                self.version += 1;
-                self.flash.note_trim(Tombstone { lpn, version: self.version });
-            }
+            self.version += 1;
+            self.flash.journal(&[Tombstone { lpn, version: self.version }]);
             let ticket = self.ftl.trim(&mut self.flash, lpn, now);
             flight.done = self.flash.clock.join(flight.done, ticket);
             self.flash.ledger.host_page_trims += 1;

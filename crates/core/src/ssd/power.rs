@@ -11,12 +11,10 @@ use crate::ftl::{Batch, Ftl, PageWrite};
 use crate::ledger::Cause;
 use crate::types::{Nanos, Slot};
 
-/// Dirty NVRAM pages, ascending, and the trims that no flush has journalled: on a device with NVRAM they wait there. Without
-/// them a trim that is lost would bring back contents older than those which the NVRAM held.
+/// Dirty NVRAM pages, ascending.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NvramPhotograph {
     pages: Vec<NvramPage>,
-    trims: Vec<Tombstone>,
 }
 
 #[derive(Clone, Debug)]
@@ -45,9 +43,7 @@ impl<B: Buffer> Ssd<B> {
         };
         let mut pages: Vec<_> = dirty.map(page).collect();
         pages.sort_by_key(|page| page.write.lpn);
-        let with_nvram = self.slots.frames().nvram > 0;
-        let trims = if with_nvram { self.flash.unjournalled_trims().to_vec() } else { Vec::new() };
-        NvramPhotograph { pages, trims }
+        NvramPhotograph { pages }
     }
 
     /// Power fails and comes back.
@@ -66,7 +62,6 @@ impl<B: Buffer> Ssd<B> {
             self.flash.arm_cut(nth, mode);
             self.armed_nvram = Some(nvram.clone());
         }
-        self.flash.journal(&nvram.trims);
         self.inflight.drain(&mut self.flash.clock);
         self.ftl.rebuild(&mut self.flash);
         self.written_back = Ticket::at(Nanos::ZERO);

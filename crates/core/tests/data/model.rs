@@ -11,39 +11,21 @@ const SECTORS: usize = PAGE_SECTORS as usize;
 pub type Image = [u64; SECTORS];
 
 /// The versions of a page, oldest first. The first one is durable; the last one is what a read must return.
-struct Page {
-    images: Vec<Image>,
-    /// The last version is a trim that nothing has made durable.
-    trim_waits: bool,
-}
-
-impl Page {
-    fn settle(&mut self) {
-        self.images.drain(..self.images.len() - 1);
-        self.trim_waits = false;
-    }
-}
+type Versions = Vec<Image>;
 
 /// See the module text.
 pub struct Model {
-    pages: Vec<Page>,
+    pages: Vec<Versions>,
     tag: u64,
 }
 
 impl Model {
     pub fn new(logical_pages: u32) -> Self {
-        let page = || Page { images: vec![[0; SECTORS]], trim_waits: false };
-        Self { pages: (0..logical_pages).map(|_| page()).collect(), tag: 0 }
+        Self { pages: vec![vec![[0; SECTORS]]; logical_pages as usize], tag: 0 }
     }
 
     pub fn newest(&self, lpn: u32) -> Image {
-        *self.pages[lpn as usize].images.last().unwrap()
-    }
-
-    fn change(&mut self, lpn: u32, image: Image, trim: bool) {
-        let page = &mut self.pages[lpn as usize];
-        page.images.push(image);
-        page.trim_waits = trim;
+        *self.pages[lpn as usize].last().unwrap()
     }
 
     /// The host writes sectors; returns the bytes.
@@ -55,7 +37,7 @@ impl Model {
             for sector in part {
                 image[sector] = tag + sector as u64;
             }
-            self.change(lpn, image, false);
+            self.pages[lpn as usize].push(image);
         }
         (lba..lba + u64::from(sectors)).flat_map(|s| sector_bytes(tag + s % u64::from(PAGE_SECTORS))).collect()
     }
@@ -64,7 +46,7 @@ impl Model {
     pub fn trim(&mut self, lba: u64, sectors: u32) {
         for (lpn, part) in parts(lba, sectors) {
             if part.len() == SECTORS {
-                self.change(lpn, [0; SECTORS], true);
+                self.pages[lpn as usize].push([0; SECTORS]);
             }
         }
     }
@@ -79,14 +61,13 @@ impl Model {
         }
     }
 
-    /// A request was acknowledged: what is on flash or in NVRAM is durable now, after a flush everything.
+    /// A request was acknowledged: what is on flash or in NVRAM is durable now, trims too, and after a flush everything.
     pub fn acknowledge(&mut self, slots: &Slots, flushed: bool) {
-        for (lpn, page) in self.pages.iter_mut().enumerate() {
+        for (lpn, versions) in self.pages.iter_mut().enumerate() {
             let slot = slots.find(Lpn(lpn as u32));
             let volatile = slot != Slot::NONE && slots.is_dirty(slot) && slots.medium(slot) == Medium::Dram;
-            let trim_waits = page.trim_waits && slots.frames().nvram == 0;
-            if flushed || (!volatile && !trim_waits) {
-                page.settle();
+            if flushed || !volatile {
+                versions.drain(..versions.len() - 1);
             }
         }
     }
@@ -97,13 +78,12 @@ impl Model {
         for (tag, sector) in found.iter_mut().zip(bytes.chunks_exact(512)) {
             *tag = tag_of(sector);
         }
-        let images = &mut self.pages[lpn as usize].images;
+        let versions = &mut self.pages[lpn as usize];
         assert!(
-            images.contains(&found),
-            "page {lpn} came back as {found:x?}, which is none of its versions from the durable one on: {images:x?}"
+            versions.contains(&found),
+            "page {lpn} came back as {found:x?}, which is none of its versions from the durable one on: {versions:x?}"
         );
-        *images = vec![found];
-        self.pages[lpn as usize].trim_waits = false;
+        *versions = vec![found];
     }
 }
 
