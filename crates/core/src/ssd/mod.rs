@@ -199,6 +199,9 @@ pub trait Device {
     fn cut_power(&mut self);
     /// Arms a power cut: see [`Flash::arm_cut`].
     fn arm_cut(&mut self, nth: u64, mode: CutMode);
+    /// Arms a power cut at the `nth` program or erase after the next [`Device::cut_power`], counted from the first one of
+    /// the recovery.
+    fn arm_recovery_cut(&mut self, nth: u64, mode: CutMode);
     /// The policy's state in the form of the golden files.
     fn golden_state(&self) -> serde_json::Value;
     /// Checks all invariants; panics on a violation. For tests.
@@ -231,6 +234,8 @@ pub struct Ssd<B: Buffer, F: Ftl = Box<dyn Ftl>> {
     armed_nvram: Option<power::NvramPhotograph>,
     /// The ledger when the measurement started.
     measured_from: Ledger,
+    /// A cut to be armed when the next recovery begins.
+    recovery_cut: Option<(u64, CutMode)>,
     /// Hint of the access that prefetches: prefetched pages inherit it.
     prefetch_hint: Hint,
 }
@@ -278,6 +283,7 @@ impl<B: Buffer> Ssd<B> {
             last_group: Lbn::NONE,
             armed_nvram: None,
             measured_from: Ledger::default(),
+            recovery_cut: None,
             prefetch_hint: Hint::default(),
         }
     }
@@ -537,6 +543,9 @@ impl<B: Buffer> Device for Ssd<B> {
     fn arm_cut(&mut self, nth: u64, mode: CutMode) {
         self.flash.arm_cut(nth, mode);
         self.armed_nvram = Some(power::NvramPhotograph::default());
+    }
+    fn arm_recovery_cut(&mut self, nth: u64, mode: CutMode) {
+        self.recovery_cut = Some((nth, mode));
     }
     fn golden_state(&self) -> serde_json::Value {
         self.buffer.golden_state(&self.slots)
