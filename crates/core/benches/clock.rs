@@ -127,12 +127,16 @@ fn one_by_one(clock: &mut Clock, operations: u64) -> u64 {
     operations
 }
 
+/// Name, model, and what runs a number of operations and returns how many it did.
+type Scenario = (&'static str, TimingModel, fn(&mut Clock, u64) -> u64);
+
 fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
-    let operations = arguments.first().map_or(1_000_000, |n| n.parse().expect("a number of operations"));
+    let (options, arguments): (Vec<String>, Vec<String>) = std::env::args().skip(1).partition(|a| a.starts_with("--"));
+    // Without `--bench` this is a test run: does it still work?
+    let default = if options.iter().any(|o| o == "--bench") { 1_000_000 } else { 10_000 };
+    let operations = arguments.first().map_or(default, |n| n.parse().expect("a number of operations"));
     let only = arguments.get(1);
     let (serial, parallel) = (TimingModel::Serial, TimingModel::Parallel);
-    type Scenario = (&'static str, TimingModel, fn(&mut Clock, u64) -> u64);
     let scenarios: [Scenario; 7] = [
         ("serial, one by one", serial, one_by_one),
         ("serial, closed loop", serial, |c, n| closed_loop(c, n, Release::Done, None)),

@@ -92,7 +92,11 @@ fn hits() {
             seconds += start.elapsed().as_secs_f64();
         }
         let accesses = rounds as f64 * 4096.0 * pages_per_request as f64;
-        println!("LRU hits, {pages_per_request} pages a request: {:.1} M page accesses/s ({:.1} ns)", accesses / seconds / 1e6, seconds * 1e9 / accesses);
+        println!(
+            "LRU hits, {pages_per_request} pages a request: {:.1} M page accesses/s ({:.1} ns)",
+            accesses / seconds / 1e6,
+            seconds * 1e9 / accesses
+        );
     }
 }
 

@@ -107,8 +107,8 @@ macro_rules! plugins {
                 schema: || schemars::schema_for!($name::Params).to_value(),
                 check: |params| $crate::registry::parameters::<$name::Params>($section, params).map(|_| ()),
                 build: |params, $context| {
-                    let $params: $name::Params = $crate::registry::parameters($section, params)?;
                     use $name as $module;
+                    let $params: $name::Params = $crate::registry::parameters($section, params)?;
                     $build
                 },
             },

@@ -1,5 +1,7 @@
 //! Do the page-mapped, block-mapped and hybrid FTLs do what papers, theory and NAND demand?
 
+#![allow(clippy::print_stdout, reason = "measured numbers are part of what these tests tell")]
+
 use nandlab::conform::{self, ConformError, Kind};
 use nandlab::error::ConfigError;
 use nandlab::flash::{
@@ -28,6 +30,7 @@ const GOLDEN: &[(&str, &str)] = &[
 fn variants(ftl: &str) -> Vec<Value> {
     match ftl {
         "page" => vec![
+            json!({}),
             json!({"frontiers": "single"}),
             json!({"frontiers": "single", "victim": "fifo", "alloc": "min_erase"}),
             json!({"frontiers": "single", "victim": "random", "reserve": 2}),
@@ -52,8 +55,8 @@ fn variants(ftl: &str) -> Vec<Value> {
     }
 }
 
-fn geometry(pages_per_block: u32, blocks: u32) -> Geometry {
-    Geometry {
+fn shape(pages_per_block: u32, blocks: u32, logical_pages: u32, order: ProgramOrder) -> Shape {
+    let geometry = Geometry {
         channels: 1,
         chips_per_channel: 1,
         dies_per_chip: 1,
@@ -61,11 +64,17 @@ fn geometry(pages_per_block: u32, blocks: u32) -> Geometry {
         blocks_per_plane: blocks,
         pages_per_block,
         page_bytes: PAGE_BYTES,
-    }
+    };
+    Shape { geometry, logical_pages, order, seed: 7 }
 }
 
-fn shape(pages_per_block: u32, blocks: u32, logical_pages: u32, order: ProgramOrder) -> Shape {
-    Shape { geometry: geometry(pages_per_block, blocks), logical_pages, order, seed: 7 }
+/// The same device, its blocks spread over two channels of two dies (rounded up).
+fn on_four_dies(mut shape: Shape) -> Shape {
+    let geometry = &mut shape.geometry;
+    geometry.blocks_per_plane = geometry.blocks_per_plane.div_ceil(4);
+    geometry.channels = 2;
+    geometry.dies_per_chip = 2;
+    shape
 }
 
 fn build(ftl: &str, params: &Value, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError> {
@@ -81,11 +90,27 @@ fn flash(shape: &Shape, media: Media) -> Flash {
         page_transfer: Nanos::ZERO,
         command: Nanos::ZERO,
     };
-    Flash::new(shape.geometry, shape.order, media, Clock::new(TimingModel::Serial, times, 1, 1))
+    Flash::new(
+        shape.geometry,
+        shape.order,
+        media,
+        Clock::new(TimingModel::Serial, times, shape.geometry.channels, shape.geometry.dies()),
+    )
 }
 
 fn below(rng: &mut Pcg64Mcg, bound: u32) -> u32 {
     ((u128::from(rng.next_u64()) * u128::from(bound)) >> 64) as u32
+}
+
+/// How a test device begins.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Start {
+    /// As small as possible, nothing written.
+    Empty,
+    /// As small as possible, every page written once.
+    Full,
+    /// With more blocks, every page written once, programs in any order.
+    Roomy,
 }
 
 /// A device with real bytes and a model of what every page must hold.
@@ -104,13 +129,18 @@ struct Device {
 }
 
 impl Device {
-    /// The smallest device that the FTL accepts, and `more` blocks on top of it.
-    fn new(name: &str, params: &Value, (pages, logical): (u32, u32), order: ProgramOrder, more: u32) -> Option<Self> {
+    /// The smallest device that the FTL accepts, with some more blocks when it is to be roomy.
+    fn new(name: &str, params: &Value, (pages, logical, dies): (u32, u32, u32), start: Start) -> Option<Self> {
+        let order = if start == Start::Roomy { ProgramOrder::Any } else { ProgramOrder::Ascending };
+        let shape = |blocks| {
+            let shape = shape(pages, blocks, logical, order);
+            if dies == 1 { shape } else { on_four_dies(shape) }
+        };
         let least = logical.div_ceil(pages);
         for blocks in least..least + 64 {
-            if build(name, params, &shape(pages, blocks, logical, order)).is_ok() {
-                let shape = shape(pages, blocks + more, logical, order);
-                return Some(Self {
+            if build(name, params, &shape(blocks)).is_ok() {
+                let shape = shape(if start == Start::Roomy { blocks + 5 } else { blocks });
+                let mut device = Self {
                     name: name.to_owned(),
                     params: params.clone(),
                     ftl: build(name, params, &shape).unwrap(),
@@ -120,7 +150,11 @@ impl Device {
                     in_flight: vec![None; logical as usize],
                     version: 0,
                     rng: Pcg64Mcg::new(1),
-                });
+                };
+                if start != Start::Empty {
+                    device.fill();
+                }
+                return Some(device);
             }
         }
         None
@@ -310,21 +344,17 @@ fn does_the_conformance_runner_notice_a_wrong_number() {
 #[test]
 fn does_every_ftl_return_what_was_written_last() {
     const OPERATIONS: u32 = 110_000;
-    let sizes = [(4, 32), (4, 30), (8, 53), (5, 23)];
+    let sizes = [(4, 32, 1), (4, 30, 1), (8, 53, 4), (5, 23, 1)];
     for plugin in FTLS {
         let name = plugin.name();
         let variants = variants(&name);
-        let starts: Vec<_> =
-            sizes.iter().flat_map(|size| [(*size, false, 0), (*size, true, 0), (*size, true, 5)]).collect();
+        let starts = [Start::Empty, Start::Full, Start::Roomy];
+        let starts: Vec<_> = sizes.iter().flat_map(|size| starts.map(|start| (*size, start))).collect();
         let each = OPERATIONS / (variants.len() * starts.len()) as u32;
         let mut total = 0;
         for params in &variants {
-            for (size, full, more) in &starts {
-                let order = if *full && *more > 0 { ProgramOrder::Any } else { ProgramOrder::Ascending };
-                let mut device = Device::new(&name, params, *size, order, *more).expect("64 spare blocks are enough");
-                if *full {
-                    device.fill();
-                }
+            for (size, start) in &starts {
+                let mut device = Device::new(&name, params, *size, *start).expect("64 spare blocks are enough");
                 for _ in 0..each {
                     device.operate();
                     device.acknowledge();
@@ -349,14 +379,13 @@ fn does_every_ftl_survive_a_power_cut_at_every_flash_operation() {
     for plugin in FTLS {
         let name = plugin.name();
         for params in &variants(&name) {
-            for (seed, full, size) in [(1, true, (4, 16)), (2, false, (4, 14)), (3, true, (4, 18))] {
+            for (seed, start, size) in
+                [(1, Start::Full, (4, 16, 1)), (2, Start::Empty, (4, 14, 1)), (3, Start::Roomy, (4, 18, 4))]
+            {
                 let mut nth = 1;
                 'cut: loop {
                     for (turn, mode) in [CutMode::Before, CutMode::After, CutMode::Torn].into_iter().enumerate() {
-                        let mut device = Device::new(&name, params, size, ProgramOrder::Ascending, 0).unwrap();
-                        if full {
-                            device.fill();
-                        }
+                        let mut device = Device::new(&name, params, size, start).unwrap();
                         device.rng = Pcg64Mcg::new(seed);
                         device.flash.arm_cut(nth, mode);
                         if !run_until_cut(&mut device, 40) {
@@ -688,7 +717,7 @@ fn does_the_map_take_the_ram_that_the_papers_say() {
 }
 
 /// Measured against the closed forms in write-amplification.csv: uniform writes, one frontier for host and collection.
-fn write_amplification(csv_policy: &str, victim: Value, warm_up: u64, measured: u64) {
+fn write_amplification(csv_policy: &str, victim: &Value, warm_up: u64, measured: u64) {
     const PAGES: u32 = 64;
     const BLOCKS: u32 = 1024;
     for op in ["0.07", "0.1", "0.2", "0.28"] {
@@ -717,21 +746,21 @@ fn write_amplification(csv_policy: &str, victim: Value, warm_up: u64, measured: 
 
 #[test]
 fn does_greedy_collection_match_theory() {
-    write_amplification("greedy", json!("greedy"), 25, 6);
+    write_amplification("greedy", &json!("greedy"), 25, 6);
 }
 #[test]
 fn does_fifo_collection_match_theory() {
-    write_amplification("fifo", json!("fifo"), 10, 6);
+    write_amplification("fifo", &json!("fifo"), 10, 6);
 }
 #[test]
 fn does_random_collection_match_theory() {
-    write_amplification("random", json!("random"), 30, 15);
+    write_amplification("random", &json!("random"), 30, 15);
 }
 #[test]
 fn do_two_choices_match_theory() {
-    write_amplification("d-choices(d=2)", json!({"d_choices": 2}), 25, 10);
+    write_amplification("d-choices(d=2)", &json!({"d_choices": 2}), 25, 10);
 }
 #[test]
 fn do_ten_choices_match_theory() {
-    write_amplification("d-choices(d=10)", json!({"d_choices": 10}), 25, 6);
+    write_amplification("d-choices(d=10)", &json!({"d_choices": 10}), 25, 6);
 }

@@ -29,7 +29,8 @@ fn printed(readme: &str, file: &str) -> Printed {
 
 /// A number, rounded to as many decimals as its column has (the table does not print trailing zeros).
 fn like(printed: &str, value: f64, decimals: Option<i32>) -> bool {
-    let decimals = decimals.unwrap_or_else(|| printed.split('.').nth(1).map_or(0, str::len) as i32);
+    let decimals =
+        decimals.unwrap_or_else(|| printed.split('.').nth(1).map_or(0, |digits| digits.chars().map(|_| 1).sum()));
     let shown: f64 = printed.parse().unwrap_or_else(|_| panic!("`{printed}` in the table is no number"));
     (shown - value).abs() <= 0.5 / 10f64.powi(decimals) * 1.000_001
 }

@@ -191,11 +191,18 @@ impl Slots {
             }
         }
     }
+    /// The host wrote these sectors.
     #[inline]
-    pub(crate) fn set_dirty(&mut self, slot: Slot) {
+    pub(crate) fn write(&mut self, slot: Slot, version: u64, sectors: u64) {
         let flags = &mut self.flags[slot.index()];
         self.dirty += u32::from(*flags & DIRTY == 0);
         *flags |= DIRTY;
+        if self.with_media {
+            self.versions[slot.index()] = version;
+        }
+        if *flags & COMPLETE == 0 {
+            self.add_sectors(slot, sectors);
+        }
     }
     pub(crate) fn set_clean(&mut self, slot: Slot) {
         let flags = &mut self.flags[slot.index()];

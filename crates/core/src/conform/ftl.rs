@@ -202,12 +202,14 @@ struct Bench {
 impl Bench {
     fn new(name: &str, case: &Case) -> Result<Self, ConfigError> {
         let Some(device) = &case.device else { unreachable!("checked by `run`") };
+        // Replicas of translation pages need a channel each; everything else runs on one die.
+        let channels = 1 + case.params.get("replicas").and_then(Value::as_u64).unwrap_or(0) as u32;
         let geometry = Geometry {
-            channels: 1,
+            channels,
             chips_per_channel: 1,
             dies_per_chip: 1,
             planes_per_die: 1,
-            blocks_per_plane: device.physical_blocks,
+            blocks_per_plane: device.physical_blocks / channels,
             pages_per_block: device.pages_per_block,
             page_bytes: PAGE_BYTES,
         };
@@ -218,7 +220,7 @@ impl Bench {
             page_transfer: Nanos::ZERO,
             command: Nanos::ZERO,
         };
-        let clock = Clock::new(TimingModel::Serial, times, 1, 1);
+        let clock = Clock::new(TimingModel::Serial, times, channels, channels);
         let order = device.program_order;
         let shape = Shape { geometry, logical_pages: device.logical_pages, order, seed: 1 };
         let plugin = registry::find(FTLS, "ftl", name)?;

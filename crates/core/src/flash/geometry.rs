@@ -98,12 +98,16 @@ impl Geometry {
     /// Logical block of a logical page.
     #[inline]
     pub const fn lbn(&self, lpn: Lpn) -> Lbn {
-        Lbn(lpn.0 / self.pages_per_block)
+        if self.pages_per_block.is_power_of_two() {
+            Lbn(lpn.0 >> self.pages_per_block.trailing_zeros())
+        } else {
+            Lbn(lpn.0 / self.pages_per_block)
+        }
     }
     /// Offset of a logical page in its logical block.
     #[inline]
     pub const fn offset(&self, lpn: Lpn) -> u32 {
-        lpn.0 % self.pages_per_block
+        self.page_in_block(Ppn(lpn.0))
     }
     /// Logical page at `offset` of a logical block.
     #[inline]

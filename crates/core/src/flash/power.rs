@@ -4,7 +4,6 @@
 //! doomed run go on; [`Flash::restore`] throws that run away and puts the photograph back.
 
 use super::{Cells, Flash, Media, TORN};
-use crate::ledger::{Cause, Op};
 use crate::types::{Lpn, Pbn, Ppn};
 
 /// What becomes of the flash operation during which the power fails.
@@ -82,18 +81,13 @@ impl Flash {
         self.cells.blocks[pbn.index()].next_page > 0
     }
 
-    /// Writes trims to the journal of the system area, so that they survive a cut. The journal's pages are counted as
-    /// programs for recovery; its own space is not part of the array.
+    /// Writes trims to a journal in the system area, so that they survive a cut. The area and its programs lie outside
+    /// the array: they are neither timed nor counted (docs/models.md). Nothing to do without media.
+    ///
+    /// A trim must be journalled before the next erase: else the trimmed copy could be erased while an older one
+    /// survives and comes back.
     pub fn journal(&mut self, trims: &[Tombstone]) {
-        if trims.is_empty() || self.media == Media::None {
-            return;
-        }
-        // 16 bytes a record: LPN, version, CRC.
-        let pages = (trims.len() as u64 * 16).div_ceil(u64::from(self.geometry.page_bytes));
-        for _ in 0..pages {
-            self.ledger.add(Op::Program, Cause::Recover, self.clock.service(Op::Program).0);
-        }
-        if !self.is_cut() {
+        if self.media == Media::Memory && !self.is_cut() {
             self.cells.tombstones.extend_from_slice(trims);
             self.drop_spent_tombstones();
         }
@@ -105,7 +99,8 @@ impl Flash {
 
     /// A tombstone is needed only while an older copy of its page is on the cells.
     fn drop_spent_tombstones(&mut self) {
-        if self.cells.tombstones.len() < 1024 {
+        let count = self.cells.tombstones.len();
+        if count < 1024 || !count.is_power_of_two() {
             return;
         }
         let mut oldest = std::collections::BTreeMap::new();

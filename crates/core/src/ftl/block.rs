@@ -35,7 +35,7 @@ use crate::ledger::Cause;
 use crate::types::{Lbn, Lpn, Ppn};
 
 /// Parameters of [`Block`]; the manual page explains them.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
     /// Write never-written pages into the old block while that is possible.

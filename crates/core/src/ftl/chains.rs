@@ -21,7 +21,7 @@ impl Chain {
 /// All chains. The logical blocks that have one stand in a ring: in order of creation, unless they are moved.
 #[derive(Debug)]
 pub struct Chains {
-    chains: Vec<Chain>,
+    by_lbn: Vec<Chain>,
     /// By log block: the next one of its chain.
     next_log: Vec<Pbn>,
     /// By LBN: neighbours in the ring, before and after.
@@ -36,7 +36,7 @@ impl Chains {
     /// No chains.
     pub fn new(logical_blocks: u32, physical_blocks: u32) -> Self {
         Self {
-            chains: vec![Chain::NONE; logical_blocks as usize],
+            by_lbn: vec![Chain::NONE; logical_blocks as usize],
             next_log: vec![Pbn::NONE; physical_blocks as usize],
             ring: vec![(Lbn::NONE, Lbn::NONE); logical_blocks as usize],
             head: Lbn::NONE,
@@ -48,12 +48,12 @@ impl Chains {
 
     /// Forgets all chains.
     pub fn clear(&mut self) {
-        *self = Self::new(self.chains.len() as u32, self.next_log.len() as u32);
+        *self = Self::new(self.by_lbn.len() as u32, self.next_log.len() as u32);
     }
     /// The chain of a logical block.
     #[inline]
     pub fn of(&self, lbn: Lbn) -> Chain {
-        self.chains[lbn.index()]
+        self.by_lbn[lbn.index()]
     }
     /// Logical blocks that have a chain.
     pub const fn count(&self) -> u32 {
@@ -80,7 +80,7 @@ impl Chains {
 
     /// Appends a log block to the chain of `lbn`; a new chain goes to the end of the ring.
     pub fn append(&mut self, lbn: Lbn, log: Pbn) {
-        let chain = &mut self.chains[lbn.index()];
+        let chain = &mut self.by_lbn[lbn.index()];
         if chain.blocks == 0 {
             *chain = Chain { first: log, last: log, blocks: 1 };
             self.link_last(lbn);
@@ -103,7 +103,7 @@ impl Chains {
 
     /// Takes the chain of a logical block away. Its log blocks can still be listed until they are appended again.
     pub fn remove(&mut self, lbn: Lbn) -> Chain {
-        let chain = std::mem::replace(&mut self.chains[lbn.index()], Chain::NONE);
+        let chain = std::mem::replace(&mut self.by_lbn[lbn.index()], Chain::NONE);
         if chain.blocks > 0 {
             self.unlink(lbn);
             self.blocks -= chain.blocks;

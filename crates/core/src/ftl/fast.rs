@@ -30,9 +30,10 @@
 //!   offset that is in the SW block: full merge with the new page.
 //! - A write that has to merge first waits for that merge.
 //! - Trim of a page inside the SW block completes that block first.
-//! - `merges_full` counts reclaimed RW blocks with copies and full merges of the SW owner, `merges_full_lbns` logical
-//!   blocks (FlashSim's count). HitStat's R_DB is the padding model's data blocks over its merges; an RW block whose
-//!   valid pages all belong to the SW owner is counted there with 0 data blocks only if it was not dead.
+//! - `merges_full` counts reclaimed RW blocks with full merges and full merges of the SW owner, `merges_full_lbns` the
+//!   logical blocks (FlashSim's count). HitStat's R_DB is the padding model's data blocks over its merges, RW blocks
+//!   only. An RW block whose valid pages all belong to the SW owner is reclaimed by completing the SW block and counts
+//!   as dead.
 //!
 //! # Known ambiguities
 //! - Lazy or eager switch, and the condition on offset 0, differ between the text and public code: both are parameters.

@@ -5,12 +5,14 @@
 //! enumerates them.
 
 pub mod chains;
-pub mod merge;
 pub mod cmt;
+pub mod compressed;
+pub mod merge;
 pub mod pool;
 pub mod recover;
 pub mod space;
 pub mod translation;
+pub mod urm_table;
 
 use serde_json::Value;
 
@@ -140,7 +142,9 @@ pub trait Ftl {
     fn completes_blocks(&self) -> bool {
         false
     }
-    /// The page holds nothing of value any more.
+    /// The page holds nothing of value any more. To survive a power cut the trim must be journalled
+    /// ([`Flash::journal`]) before the array erases its next block: once the trimmed copy is erased, an older copy that
+    /// was not would win at recovery.
     fn trim(&mut self, flash: &mut Flash, lpn: Lpn, after: Ticket) -> Ticket;
     /// Nothing to do for the host until `until`: background work may be done.
     fn idle(&mut self, flash: &mut Flash, until: Nanos) {
@@ -232,4 +236,5 @@ crate::registry::plugins! {
     fast,
     dftl,
     rftl,
+    urm_map,
 }

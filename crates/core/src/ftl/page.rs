@@ -138,7 +138,11 @@ pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError>
     let geometry = shape.geometry;
     let groups = if params.frontiers == Frontiers::Single { 1 } else { geometry.dies() };
     if params.reserve == 0 {
-        return Err(ConfigError::new("ftl.reserve", "0 leaves garbage collection no block to copy to", "use 1 or more"));
+        return Err(ConfigError::new(
+            "ftl.reserve",
+            "0 leaves garbage collection no block to copy to",
+            "use 1 or more",
+        ));
     }
     if let Victim::DChoices(0) | Victim::WindowedGreedy(0) = params.victim {
         return Err(ConfigError::new("ftl.victim", "0 choices leave no victim", "use 1 or more"));
@@ -158,7 +162,11 @@ pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError>
     )?;
     if params.placement == Placement::RoundRobin && groups > 1 {
         // Overwrites leave the dies unevenly full; each must be able to hold its share plus a drift of one block.
-        shape.need_blocks("ftl.placement", data_blocks + open + 2 * u64::from(groups), "round_robin placement drifts")?;
+        shape.need_blocks(
+            "ftl.placement",
+            data_blocks + open + 2 * u64::from(groups),
+            "round_robin placement drifts",
+        )?;
     }
     Ok(Box::new(Page::new(params, shape)))
 }
@@ -229,8 +237,8 @@ impl Page {
 
     fn open_host_frontier(&mut self, flash: &mut Flash, group: usize, after: Ticket) {
         let pages = self.geometry.pages_per_block;
-        // Each collection of a victim that is not fully valid yields space. Policies that do not look at valid pages may
-        // miss such victims for long when few blocks have one, so after as many turns as blocks the best one is taken.
+        // Each collection of a victim that is not fully valid yields space. Policies that do not look at valid pages
+        // may miss such victims for long, so after as many turns as there are blocks the best one is taken.
         for turn in 0..=2 * self.geometry.blocks() {
             let g = &mut self.groups[group];
             if g.host.next < pages {

@@ -49,7 +49,7 @@ use crate::error::ConfigError;
 use crate::types::Bytes;
 
 /// Parameters; the manual page explains them.
-#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
     /// Copies of a translation page beside the original.

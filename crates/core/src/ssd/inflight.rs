@@ -27,8 +27,8 @@ pub struct Times {
     pub write_response: Histogram,
     /// Completion minus arrival, trims and flushes.
     pub other_response: Histogram,
-    /// Completion minus admission by the device, all requests.
-    pub device: Histogram,
+    /// Completion minus admission, all requests: filled in open loop only, see [`Times::device`].
+    device: Histogram,
     /// Latest completion.
     pub last_completion: Nanos,
 }
@@ -46,15 +46,22 @@ pub enum Kind {
 
 impl Times {
     #[inline]
-    fn record(&mut self, kind: Kind, arrival: Nanos, admitted: Nanos, finished: Nanos) {
+    fn record(&mut self, open: bool, kind: Kind, arrival: Nanos, admitted: Nanos, finished: Nanos) {
         let response = match kind {
             Kind::Read => &mut self.read_response,
             Kind::Write => &mut self.write_response,
             Kind::Other => &mut self.other_response,
         };
         response.record(finished - arrival);
-        self.device.record(finished - admitted);
+        if open {
+            self.device.record(finished - admitted);
+        }
         self.last_completion = self.last_completion.max(finished);
+    }
+    /// Completion minus admission by the device, all requests. In closed loop a request arrives when it is admitted,
+    /// so this is the response.
+    pub fn device(&self) -> Histogram {
+        if self.device.count() == 0 { self.response() } else { self.device.clone() }
     }
     /// All responses in one histogram.
     pub fn response(&self) -> Histogram {
@@ -120,17 +127,22 @@ impl Inflight {
             self.settle(clock);
         }
         while self.len() >= self.depth {
-            self.settle(clock);
-            if self.len() < self.depth {
-                break;
+            // The common case of a buffer hit: the next thing to happen is a completion that is known already.
+            let event = clock.next_event();
+            match self.known.front() {
+                Some(known) if event.is_none_or(|event| *known < event) => {
+                    if *known > clock.now() {
+                        clock.advance(*known);
+                    }
+                    self.known.pop_front();
+                }
+                _ => {
+                    if let Some(event) = event {
+                        clock.advance(event);
+                    }
+                    self.settle(clock);
+                }
             }
-            let next = match (self.known.front(), clock.next_event()) {
-                (Some(known), Some(event)) => (*known).min(event),
-                (Some(known), None) => *known,
-                (None, Some(event)) => event,
-                (None, None) => unreachable!("requests in flight but nothing will happen"),
-            };
-            clock.advance(next);
         }
         if let Arrival::Open = self.arrival { at } else { clock.now() }
     }
@@ -142,8 +154,13 @@ impl Inflight {
             Arrival::Closed { think } => finished + think,
             Arrival::Open => finished,
         };
-        if until > now {
-            let at = self.known.iter().rposition(|t| *t <= until).map_or(0, |i| i + 1);
+        if until <= now {
+            return;
+        }
+        if self.known.back().is_none_or(|last| *last <= until) {
+            self.known.push_back(until);
+        } else {
+            let at = self.known.partition_point(|t| *t <= until);
             self.known.insert(at, until);
         }
     }
@@ -158,7 +175,7 @@ impl Inflight {
                 self.buffer_ns.0 += at.0 - (token & !READ_BACK);
             } else {
                 let Pending { kind, arrival, admitted } = self.pending[token as usize];
-                self.times.record(kind, arrival, admitted, at);
+                self.times.record(self.arrival == Arrival::Open, kind, arrival, admitted, at);
                 self.free.push(token as u32);
                 self.hold_place(clock.now(), at);
             }
@@ -179,7 +196,7 @@ impl Inflight {
         done: Ticket,
     ) -> Option<Nanos> {
         if let Some(finished) = clock.time(done) {
-            self.times.record(kind, arrival, admitted, finished);
+            self.times.record(self.arrival == Arrival::Open, kind, arrival, admitted, finished);
             self.hold_place(clock.now(), finished);
             return Some(finished);
         }

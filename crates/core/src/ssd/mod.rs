@@ -14,6 +14,7 @@ use crate::ftl::{Ftl, PageWrite};
 use crate::ledger::Ledger;
 use crate::probe::Probe;
 use crate::types::{Bytes, Hint, HostOp, HostRequest, Lbn, Lpn, Nanos};
+use access::Part;
 pub use inflight::{Arrival, Kind, Times};
 
 /// When the frame of a page that is written back may be used again.
@@ -202,6 +203,7 @@ pub trait Device {
 /// The device. See the module text.
 pub struct Ssd<B: Buffer, F: Ftl = Box<dyn Ftl>> {
     settings: Settings,
+    page_sectors: u32,
     buffer: B,
     ftl: F,
     flash: Flash,
@@ -214,8 +216,6 @@ pub struct Ssd<B: Buffer, F: Ftl = Box<dyn Ftl>> {
     version: u64,
     /// Resolves when every write-back so far is programmed: what a flush waits for.
     written_back: Ticket,
-    /// Trims that the next flush journals.
-    trims: Vec<crate::flash::Tombstone>,
     /// Scratch of write-backs.
     batch: Vec<PageWrite>,
     stage: Vec<u8>,
@@ -231,9 +231,18 @@ struct Flight<'a> {
     payload: Payload<'a>,
     /// Joins everything the request waits for.
     done: Ticket,
-    /// RAM time of its pages, one after the other.
-    ram: Nanos,
+    /// Page accesses to RAM.
+    dram_pages: u32,
+    nvram_pages: u32,
+    /// Pages and sectors found in the buffer.
     hits: u32,
+    hit_sectors: u32,
+}
+
+impl<'a> Flight<'a> {
+    fn new(payload: Payload<'a>, now: Nanos) -> Self {
+        Self { payload, done: Ticket::at(now), dram_pages: 0, nvram_pages: 0, hits: 0, hit_sectors: 0 }
+    }
 }
 
 impl<B: Buffer> Ssd<B> {
@@ -245,6 +254,7 @@ impl<B: Buffer> Ssd<B> {
             slots: Slots::new(*flash.geometry(), settings.logical_pages, frames, flash.media()),
             inflight: inflight::Inflight::new(settings.queue_depth, settings.arrival),
             times: flash_times(&flash),
+            page_sectors: flash.geometry().page_sectors(),
             settings,
             buffer,
             ftl,
@@ -254,7 +264,6 @@ impl<B: Buffer> Ssd<B> {
             requests: 0,
             version: 0,
             written_back: Ticket::at(Nanos::ZERO),
-            trims: Vec::new(),
             batch: Vec::new(),
             stage: Vec::new(),
             last_group: Lbn::NONE,
@@ -269,9 +278,8 @@ impl<B: Buffer> Ssd<B> {
     /// When it lies beyond the device. Nothing happened then.
     #[inline]
     pub fn submit(&mut self, request: &HostRequest, payload: Payload<'_>) -> Result<Completion, OutOfRange> {
-        let geometry = *self.flash.geometry();
-        let page_sectors = u64::from(geometry.page_sectors());
-        let capacity_sectors = u64::from(self.settings.logical_pages) * page_sectors;
+        let page_sectors = self.page_sectors;
+        let capacity_sectors = u64::from(self.settings.logical_pages) * u64::from(page_sectors);
         if request.lba.checked_add(u64::from(request.sectors)).is_none_or(|end| end > capacity_sectors) {
             return Err(OutOfRange { lba: request.lba, sectors: request.sectors, capacity_sectors });
         }
@@ -289,27 +297,28 @@ impl<B: Buffer> Ssd<B> {
         }
         // 2. The map may have grown or shrunk: share the RAM anew.
         self.share_ram();
-        let mut flight = Flight { payload, done: Ticket::at(now), ram: Nanos::ZERO, hits: 0 };
+        let mut flight = Flight::new(payload, now);
         let kind = match request.op {
             HostOp::Read | HostOp::Write => {
-                let first = request.lba / page_sectors;
-                let end = (request.lba + u64::from(request.sectors)).div_ceil(page_sectors);
-                let mut access = Access {
-                    lpn: Lpn(first as u32),
-                    write: request.op == HostOp::Write,
-                    request: self.requests,
-                    request_pages: (end - first) as u32,
-                    hint: request.hint,
-                };
+                let (first, offset) = self.split(request.lba);
+                let pages = (offset + request.sectors).div_ceil(page_sectors);
+                let write = request.op == HostOp::Write;
+                let hint = request.hint;
+                let mut access = Access { lpn: first, write, request: self.requests, request_pages: pages, hint };
+                let mut part = Part { from: offset, count: 0, payload_at: 0 };
+                let mut left = request.sectors;
                 self.last_group = Lbn::NONE;
                 // 3. to 6. Each page: look up, hit or miss, make room, place (see access.rs).
-                for lpn in first as u32..end as u32 {
-                    access.lpn = Lpn(lpn);
-                    self.access_page(&access, request, &mut flight);
+                while left > 0 {
+                    part.count = left.min(page_sectors - part.from);
+                    self.access_page(&access, part, &mut flight);
+                    left -= part.count;
+                    part = Part { from: 0, count: 0, payload_at: part.payload_at + part.count as usize * 512 };
+                    access.lpn.0 += 1;
                     access.hint.run_pages = access.hint.run_pages.saturating_sub(1).max(1);
                 }
-                self.count_request(request, &access, flight.hits);
-                if access.write { Kind::Write } else { Kind::Read }
+                self.count_request(request, &access, &flight);
+                if write { Kind::Write } else { Kind::Read }
             }
             HostOp::Trim => {
                 self.trim_pages(request, &mut flight);
@@ -321,9 +330,22 @@ impl<B: Buffer> Ssd<B> {
             }
         };
         // 7. The request completes when its last ticket resolves and its RAM accesses are over.
-        let done = self.flash.clock.delay(flight.done, now + flight.ram);
+        let ram = self.ram_time(&flight, request.op == HostOp::Write);
+        let done = self.flash.clock.delay(flight.done, now + ram);
         let finished = self.inflight.finish(&mut self.flash.clock, kind, arrival, now, done);
         Ok(Completion { admitted: now, finished })
+    }
+
+    /// Page and sector inside it.
+    #[inline]
+    fn split(&self, lba: u64) -> (Lpn, u32) {
+        if self.page_sectors.is_power_of_two() {
+            let mask = u64::from(self.page_sectors) - 1;
+            (Lpn((lba >> self.page_sectors.trailing_zeros()) as u32), (lba & mask) as u32)
+        } else {
+            let sectors = u64::from(self.page_sectors);
+            (Lpn((lba / sectors) as u32), (lba % sectors) as u32)
+        }
     }
 
     #[inline]
@@ -342,20 +364,30 @@ impl<B: Buffer> Ssd<B> {
     }
 
     #[inline]
-    fn count_request(&mut self, request: &HostRequest, access: &Access, hits: u32) {
+    fn count_request(&mut self, request: &HostRequest, access: &Access, flight: &Flight<'_>) {
         let ledger = &mut self.flash.ledger;
-        let whole = u64::from(hits == access.request_pages);
+        let whole = u64::from(flight.hits == access.request_pages);
         let (pages, sectors) = (u64::from(access.request_pages), u64::from(request.sectors));
+        let (hits, hit_sectors) = (u64::from(flight.hits), u64::from(flight.hit_sectors));
+        let (dram, nvram) = (u64::from(flight.dram_pages), u64::from(flight.nvram_pages));
         if access.write {
             ledger.host_write_requests += 1;
             ledger.host_page_writes += pages;
             ledger.host_sector_writes += sectors;
             ledger.request_write_hits += whole;
+            ledger.buffer_write_hits += hits;
+            ledger.sector_write_hits += hit_sectors;
+            ledger.dram_writes += dram;
+            ledger.nvram_writes += nvram;
         } else {
             ledger.host_read_requests += 1;
             ledger.host_page_reads += pages;
             ledger.host_sector_reads += sectors;
             ledger.request_read_hits += whole;
+            ledger.buffer_read_hits += hits;
+            ledger.sector_read_hits += hit_sectors;
+            ledger.dram_reads += dram;
+            ledger.nvram_reads += nvram;
         }
     }
 
@@ -390,16 +422,13 @@ impl<B: Buffer> Ssd<B> {
         panic!("the policy does not shrink to {frames:?}");
     }
 
-    /// Times of a page's RAM access.
+    /// RAM time of a request: its page accesses, one after the other.
     #[inline]
-    fn ram_time(&self, nvram: bool, write: bool) -> Nanos {
+    fn ram_time(&self, flight: &Flight<'_>, write: bool) -> Nanos {
         let times = &self.settings.ram_times;
-        match (nvram, write) {
-            (false, false) => times.dram_read,
-            (false, true) => times.dram_write,
-            (true, false) => times.nvram_read,
-            (true, true) => times.nvram_write,
-        }
+        let (dram, nvram) =
+            if write { (times.dram_write, times.nvram_write) } else { (times.dram_read, times.nvram_read) };
+        dram * u64::from(flight.dram_pages) + nvram * u64::from(flight.nvram_pages)
     }
 }
 
@@ -415,8 +444,7 @@ impl<B: Buffer> Device for Ssd<B> {
     }
     fn finish(&mut self) {
         self.photograph_nvram();
-        let mut flight =
-            Flight { payload: Payload::None, done: Ticket::at(self.flash.now()), ram: Nanos::ZERO, hits: 0 };
+        let mut flight = Flight::new(Payload::None, self.flash.now());
         self.flush_pages(&mut flight);
         self.flash.ledger.host_flush_requests -= 1;
         self.drain();

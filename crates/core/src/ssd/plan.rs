@@ -217,8 +217,6 @@ impl<B: Buffer> Ssd<B> {
             }
             rest = &rest[unit..];
         }
-        self.flash.journal(&self.trims);
-        self.trims.clear();
         flight.done = self.flash.clock.join(flight.done, self.written_back);
     }
 
@@ -236,13 +234,11 @@ impl<B: Buffer> Ssd<B> {
                 self.buffer.on_remove(slot, &self.slots);
                 self.slots.release(slot);
             }
+            self.version += 1;
+            self.flash.journal(&[Tombstone { lpn, version: self.version }]);
             let ticket = self.ftl.trim(&mut self.flash, lpn, now);
             flight.done = self.flash.clock.join(flight.done, ticket);
             self.flash.ledger.host_page_trims += 1;
-            if self.flash.media() == Media::Memory {
-                self.version += 1;
-                self.trims.push(Tombstone { lpn, version: self.version });
-            }
         }
     }
 

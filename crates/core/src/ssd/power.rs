@@ -57,7 +57,6 @@ impl<B: Buffer> Ssd<B> {
             self.buffer.on_remove(slot, &self.slots);
             self.slots.release(slot);
         }
-        self.trims.clear();
         self.flash.restore();
         self.inflight.drain(&mut self.flash.clock);
         self.ftl.rebuild(&mut self.flash);

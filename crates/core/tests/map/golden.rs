@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use nandlab::flash::{Flash, Media, first_idle_copy};
+use nandlab::ftl::compressed::{CompressedPage, ENTRY_BYTES, Format};
 use nandlab::ftl::rftl::{PAPER_MODEL, placement};
 use nandlab::ftl::{Batch, Ftl, PageWrite};
 use nandlab::ledger::{Cause, Ledger, Op};
@@ -175,6 +176,38 @@ fn do_the_model_equations_give_the_tabulated_times() {
                 _ => PAPER_MODEL.replicated_us(miss, share),
             };
             assert!((ours - value.as_f64().expect("a time")).abs() < 1e-9, "{key} at {miss}");
+        }
+    }
+}
+
+#[test]
+fn does_the_compressed_table_do_what_its_worked_examples_say() {
+    for case in load(include_str!("../golden/ftl-urm-cmt.json"))["cases"].as_array().expect("cases") {
+        let of = |key: &str| number(&case["params"][key]);
+        assert_eq!(of("bytes_per_entry"), ENTRY_BYTES);
+        let format = Format { entries_per_tp: of("entries_per_tp"), max_run: of("max_length"), raw_fallback: true };
+        let mut page = CompressedPage::new(format);
+        let entries = |page: &CompressedPage| {
+            json!(page.entries().iter().map(|r| json!([r.start, r.ppn.0, r.len, r.dirty])).collect::<Vec<_>>())
+        };
+        for step in case["steps"].as_array().into_iter().flatten() {
+            page.update(number(&step["op"][1]), Ppn(number(&step["op"][2])));
+            assert_eq!(entries(&page), step["entries"], "{} {step}", case["name"]);
+            assert_eq!(json!(page.bytes()), step["bytes"]);
+            page.check();
+        }
+        let mut sizes = case["sizes"].as_array().into_iter().flatten().peekable();
+        for (i, update) in case["updates"].as_array().into_iter().flatten().enumerate() {
+            page.update(number(&update[0]), Ppn(number(&update[1])));
+            page.check();
+            if sizes.peek().is_some_and(|size| size[0] == json!(i + 1)) {
+                let size = json!([i + 1, page.entries().len(), page.bytes()]);
+                assert_eq!(Some(&size), sizes.next());
+            }
+        }
+        assert!(sizes.next().is_none());
+        if !case["final_entries"].is_null() {
+            assert_eq!(entries(&page), case["final_entries"]);
         }
     }
 }

@@ -29,7 +29,6 @@
 //! A scalar 'busy until' per resource would be simpler and wrong by factors: it reserves the channel in the far future
 //! for a read behind a program, and everything issued later waits for an idle channel.
 
-mod lanes;
 mod parallel;
 mod serial;
 
@@ -157,12 +156,16 @@ impl Clock {
     /// `d % channels`.
     ///
     /// # Panics
-    /// Without a channel, with a number of dies that is no multiple of the channels, with more than 64 dies per channel.
+    /// Without a channel, if the dies do not spread evenly over the channels, with more than 64 dies on a channel, or
+    /// with a time of more than 18 minutes.
     pub fn new(model: TimingModel, times: ClockTimes, channels: u32, dies: u32) -> Self {
         assert!(channels >= 1, "a device has at least one channel");
         assert!(dies >= channels, "{dies} dies cannot serve {channels} channels: each needs at least one");
         assert!(dies.is_multiple_of(channels), "{dies} dies do not spread evenly over {channels} channels");
         assert!(dies / channels <= 64, "{} dies per channel: at most 64 are supported", dies / channels);
+        let ClockTimes { page_read, page_program, block_erase, page_transfer, command } = times;
+        let longest = page_read.max(page_program).max(block_erase).max(page_transfer).max(command);
+        assert!(longest.0 < 1 << 40, "{longest} is no time of a flash operation (at most 2^40 ns, 18 minutes)");
         Self(match model {
             TimingModel::Serial => Model::Serial(Serial::new(times, channels, dies)),
             TimingModel::Parallel => Model::Parallel(Parallel::new(times, channels, dies)),
@@ -309,7 +312,7 @@ impl Resolved {
     #[inline]
     fn push(&mut self, time: u64, token: u64) {
         if let Some(&last) = self.list.last() {
-            self.unsorted |= (time == last.0) & (token < last.1);
+            self.unsorted |= (time, token) < last;
         }
         self.list.push((time, token));
     }

@@ -1,0 +1,245 @@
+//! Dies in parallel, channels shared, first come first served: the event-driven model.
+//!
+//! What makes it fast: events are kept in [`lanes`] and cost the same however many dies there are; everything that
+//! waits is linked through one [`slab`] of 32-byte nodes; what executes is in its die. Nothing is allocated, hashed or
+//! sorted per operation once the slab has its size (only what happens at one and the same instant is put in order).
+
+mod events;
+mod lanes;
+mod slab;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use self::lanes::{Lanes, NEVER};
+use self::slab::{Kind, NONE, Slab, index_of};
+use super::{ClockTimes, DIES_PER_CHANNEL, END_OF_TIME, Finished, ROWS, Release, Resolved, Ticket};
+use crate::ledger::Op;
+
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+struct Die {
+    /// Ticket bits of the operation that executes; 0 = idle.
+    ticket: u64,
+    /// Since when it waits for its channel; [`NEVER`] when it does not.
+    requested: u64,
+    /// End of the operation that executes if it need not wait (any more) for the channel.
+    end: u64,
+    /// Service time of the queue.
+    backlog: u64,
+    head: u32,
+    tail: u32,
+    channel: u32,
+    /// Its number among the dies of its channel.
+    local: u8,
+    kind: Kind,
+    /// What it does, or wants to do, on the channel: a lane.
+    bus: u8,
+}
+
+#[derive(Clone, Debug)]
+#[repr(align(128))]
+struct Channel {
+    /// End of the last use granted.
+    free_at: u64,
+    /// There is an event at `free_at`: nobody needs one as long as nobody waits.
+    wake: bool,
+    /// Ring of the dies that wait for it (their numbers on this channel), first come first.
+    head: u32,
+    tail: u32,
+    waiting: [u8; DIES_PER_CHANNEL],
+}
+
+/// The parallel model. See the module text of [`super`].
+#[derive(Clone, Debug)]
+pub(super) struct Parallel {
+    pub(super) now: u64,
+    lanes: Lanes,
+    channel_count: u32,
+    /// Duration of [`lanes::LOAD`], [`lanes::COMMAND`] and [`lanes::TRANSFER`].
+    length: [u64; 4],
+    /// From the start of an operation (if there is no command phase), or from when it is granted the channel for its
+    /// command or its data, to the end of its cell phase.
+    cell_after: [u64; 4],
+    pub(super) service: [u64; ROWS],
+    pub(super) bus: [u64; ROWS],
+    slab: Slab,
+    dies: Vec<Die>,
+    channels: Vec<Channel>,
+    /// Operations released at this instant, which join their dies' queues once all completions are processed.
+    arrivals: Vec<u32>,
+    /// Idle channels that somebody may wait for, granted at the end of this instant.
+    ungranted: Vec<u32>,
+    /// Lists of waiters yet to be released at this instant.
+    cascade: Vec<u32>,
+    /// Nodes that wait for a time and channels that somebody waits for, as (time, ticket bits or channel).
+    timers: BinaryHeap<Reverse<(u64, u64)>>,
+    pub(super) in_flight: usize,
+    pub(super) resolved: Resolved,
+    pub(super) finished: Finished,
+}
+
+impl Parallel {
+    pub(super) fn new(times: ClockTimes, channels: u32, dies: u32) -> Self {
+        let [read, program, erase, _] = times.cell_ns();
+        let (command, transfer) = (times.command.0, times.page_transfer.0);
+        let die = |d| Die {
+            ticket: 0,
+            requested: NEVER,
+            end: 0,
+            backlog: 0,
+            head: NONE,
+            tail: NONE,
+            channel: d % channels,
+            local: (d / channels) as u8,
+            kind: Kind::Read,
+            bus: 0,
+        };
+        let channel = Channel { free_at: 0, wake: false, head: 0, tail: 0, waiting: [0; DIES_PER_CHANNEL] };
+        Self {
+            now: 0,
+            lanes: Lanes::new(dies),
+            channel_count: channels,
+            length: [command + transfer, command, transfer, 0],
+            cell_after: [command + read, command + transfer + program, command + erase, 0],
+            service: times.service_ns(),
+            bus: times.bus_ns(),
+            slab: Slab::new(),
+            dies: (0..dies).map(die).collect(),
+            channels: vec![channel; channels as usize],
+            arrivals: Vec::new(),
+            ungranted: Vec::new(),
+            cascade: Vec::new(),
+            timers: BinaryHeap::new(),
+            in_flight: 0,
+            resolved: Resolved::default(),
+            finished: Finished::new(channels, dies),
+        }
+    }
+
+    pub(super) fn issue(&mut self, die: u32, op: Op, after: Ticket, release: Release) -> Ticket {
+        let kind = match op {
+            Op::Read => Kind::Read,
+            Op::Erase => Kind::Erase,
+            Op::Program if release == Release::Transfer => Kind::ProgramLoaded,
+            Op::Program => Kind::Program,
+        };
+        self.in_flight += 1;
+        let (node, ticket) = self.slab.allocate(kind, die, 0);
+        if after.0 > self.now {
+            if after.is_time() {
+                self.set_timer(after.0, ticket);
+                return Ticket(ticket);
+            }
+            let before = self.slab.get(index_of(after.0));
+            if before.ticket == after.0 && !(before.arrived && before.die == die) {
+                self.slab.wait_for(after.0, node);
+                return Ticket(ticket);
+            }
+        }
+        self.arrive(node, die, kind, ticket);
+        // Only if something at this instant takes no time. At most the channel of this die is to be granted.
+        if let Some(channel) = self.ungranted.pop() {
+            self.grant(channel);
+        }
+        Ticket(ticket)
+    }
+
+    pub(super) fn join(&mut self, a: Ticket, b: Ticket) -> Ticket {
+        match (self.slab.is_pending(a), self.slab.is_pending(b)) {
+            (true, true) if a == b => a,
+            (true, true) => self.join_nodes(a, b),
+            (true, false) if b.is_time() && b.0 > self.now => self.join_nodes(a, b),
+            (false, true) if a.is_time() && a.0 > self.now => self.join_nodes(b, a),
+            (true, false) => a,
+            (false, true) => b,
+            // At least one resolved earlier, at a time that is forgotten.
+            (false, false) => {
+                let known = |t: Ticket| if t.is_time() { t.0 } else { self.now };
+                Ticket(known(a).max(known(b)))
+            }
+        }
+    }
+
+    /// A node that waits for the pending ticket `first` and then for `second`.
+    fn join_nodes(&mut self, first: Ticket, second: Ticket) -> Ticket {
+        let (node, ticket) = self.slab.allocate(Kind::Join, NONE, second.0);
+        self.slab.wait_for(first.0, node);
+        Ticket(ticket)
+    }
+
+    #[inline]
+    pub(super) fn time(&self, t: Ticket) -> Option<u64> {
+        (!self.slab.is_pending(t)).then_some(self.now)
+    }
+
+    pub(super) fn watch(&mut self, t: Ticket, token: u64) {
+        if self.slab.is_pending(t) {
+            let watched = self.slab.get_mut(index_of(t.0));
+            if !watched.watched && watched.kind != Kind::Join {
+                watched.watched = true;
+                watched.data = token;
+                return;
+            }
+            let (node, _) = self.slab.allocate(Kind::Watch, NONE, token);
+            self.slab.wait_for(t.0, node);
+        } else if t.is_time() && t.0 > self.now {
+            let (_, ticket) = self.slab.allocate(Kind::Watch, NONE, token);
+            self.set_timer(t.0, ticket);
+        } else {
+            self.resolved.push(self.now, token);
+        }
+    }
+
+    #[inline]
+    pub(super) fn next_event(&self) -> Option<u64> {
+        let event = self.lanes.next();
+        (event != NEVER).then_some(lanes::time_of(event))
+    }
+
+    #[inline]
+    pub(super) fn step(&mut self) -> bool {
+        let event = self.lanes.next();
+        if event == NEVER {
+            return false;
+        }
+        self.run(lanes::time_of(event));
+        true
+    }
+
+    #[inline]
+    pub(super) fn advance(&mut self, to: u64) {
+        self.run(to);
+        self.now = self.now.max(to);
+    }
+
+    pub(super) fn drain(&mut self) {
+        self.run(END_OF_TIME);
+        assert!(self.in_flight == 0, "{} operations wait for something that never happens", self.in_flight);
+    }
+
+    pub(super) fn channel_busy_until(&self, channel: u32) -> u64 {
+        let load = |die: &Die| {
+            if die.ticket == 0 {
+                return 0;
+            }
+            let waited = if die.requested == NEVER { 0 } else { self.now - die.requested };
+            (die.end + waited).saturating_sub(self.now).max(1) + die.backlog
+        };
+        let dies = self.dies[channel as usize..].iter().step_by(self.channels.len());
+        self.now + dies.map(load).max().unwrap_or(0)
+    }
+
+    pub(super) fn slab_len(&self) -> usize {
+        self.slab.len()
+    }
+
+    fn set_timer(&mut self, time: u64, who: u64) {
+        self.timers.push(Reverse((time, who)));
+        self.next_timer();
+    }
+
+    fn next_timer(&mut self) {
+        self.lanes.set_timer(self.timers.peek().map_or(NEVER, |&Reverse((time, _))| time));
+    }
+}
