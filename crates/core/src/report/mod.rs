@@ -140,7 +140,7 @@ impl Report {
             requests: Requests::new(&ledger),
             hits: Hits::new(&ledger),
             response: Latencies::new(times),
-            device_time: Latency::new(&times.device),
+            device_time: Latency::new(&times.device()),
             throughput: Throughput::new(&ledger, makespan),
             load: Load::new(outcome, config.replay.mode == ReplayMode::Open),
             write_amplification: WriteAmplification::new(&ledger),
