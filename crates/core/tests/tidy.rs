@@ -40,7 +40,11 @@ fn forbid(files: &[(PathBuf, String)], words: &[&str], rule: &str) {
 
 #[test]
 fn does_the_flash_know_nothing_above_it() {
-    forbid(&source("flash"), &["crate::ftl", "crate::buffer", "crate::ssd", "crate::config"], "flash is the lowest layer");
+    forbid(
+        &source("flash"),
+        &["crate::ftl", "crate::buffer", "crate::ssd", "crate::config"],
+        "flash is the lowest layer",
+    );
 }
 
 #[test]

@@ -314,6 +314,9 @@ mod tests {
         let gaps = exponential_gaps();
         let mean = gaps.iter().sum::<u64>() as f64 / gaps.len() as f64;
         assert!((mean / MEAN_GAP_NS as f64 - 1.0).abs() < 1e-3, "{mean}");
-        assert!((gaps[1506] as f64 / MEAN_GAP_NS as f64 - 1.0).abs() < 1e-3, "1/e of the gaps are longer than the mean");
+        assert!(
+            (gaps[1506] as f64 / MEAN_GAP_NS as f64 - 1.0).abs() < 1e-3,
+            "1/e of the gaps are longer than the mean"
+        );
     }
 }

@@ -222,6 +222,8 @@ pub struct Ssd<B: Buffer, F: Ftl = Box<dyn Ftl>> {
     /// Logical block last seen by the group counters in the current request.
     last_group: Lbn,
     armed_nvram: Option<power::NvramPhotograph>,
+    /// The ledger when the measurement started.
+    measured_from: Ledger,
     /// Hint of the access that prefetches: prefetched pages inherit it.
     prefetch_hint: Hint,
 }
@@ -268,6 +270,7 @@ impl<B: Buffer> Ssd<B> {
             stage: Vec::new(),
             last_group: Lbn::NONE,
             armed_nvram: None,
+            measured_from: Ledger::default(),
             prefetch_hint: Hint::default(),
         }
     }
@@ -458,11 +461,16 @@ impl<B: Buffer> Device for Ssd<B> {
     }
     fn start_measuring(&mut self) {
         Device::drain(self);
-        self.flash.start_measuring();
+        if self.requests == 0 {
+            self.flash.start_measuring();
+        } else {
+            // Policies may hold snapshots of the ledger: once they have seen it, it never goes back.
+            self.measured_from = self.flash.ledger;
+        }
         self.inflight.times = Times::default();
     }
     fn ledger(&self) -> Ledger {
-        self.flash.ledger
+        self.flash.ledger - self.measured_from
     }
     fn times(&self) -> &Times {
         &self.inflight.times
