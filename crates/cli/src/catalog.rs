@@ -148,13 +148,17 @@ fn device_title(name: &str) -> String {
     let geometry = &config.device.geometry;
     let capacity = Bytes(u64::from(config.logical_pages()) * u64::from(geometry.page_bytes));
     format!(
-        "{capacity}, {} channels x {} dies, {} pages a block of {}, {} DRAM",
-        geometry.channels,
-        geometry.dies() / geometry.channels,
+        "{capacity}, {} x {}, blocks of {} pages of {}, {} DRAM",
+        several(geometry.channels, "channel"),
+        several(geometry.dies() / geometry.channels, "die"),
         geometry.pages_per_block,
         Bytes(geometry.page_bytes.into()),
         config.ram.dram
     )
+}
+
+fn several(n: u32, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 fn device_page(name: &str) -> String {
