@@ -13,7 +13,7 @@ use crate::args::{RunArgs, TraceArgs};
 use crate::fail::Failure;
 use crate::source::{BATCH, Source};
 use crate::style::Style;
-use crate::{human, output, setup};
+use crate::{human, memory, output, setup};
 
 /// Runs the command.
 pub fn run(args: &RunArgs, style: Style) -> Result<(), Failure> {
@@ -56,6 +56,7 @@ pub fn simulate(
 ) -> Result<Report, Failure> {
     // A trace that cannot be opened is found before minutes of preconditioning.
     let mut source = open()?;
+    memory::check(config)?;
     let started = now();
     let mut device = config.build().map_err(|error| builder.locate(error))?;
     if config.precondition == Precondition::Trace {
