@@ -259,8 +259,16 @@ impl Builder {
             error
         })?;
         if let Some(preset) = layer.as_object_mut().and_then(|table| table.remove("preset")) {
-            let preset = preset.as_str().unwrap_or_default().to_owned();
-            self = Self::preset(&preset)?;
+            let in_file = |mut error: ConfigError| {
+                "preset".clone_into(&mut error.key);
+                error.file = Some(name.to_owned());
+                error
+            };
+            let Some(preset) = preset.as_str() else {
+                let problem = format!("{preset} is not the name of a device");
+                return Err(in_file(ConfigError::new("preset", problem, "`nandlab list devices` shows all")));
+            };
+            self = Self::preset(preset).map_err(in_file)?;
         }
         self.file = Some((name.to_owned(), text.to_owned()));
         merge(&mut self.root, layer);
@@ -295,7 +303,11 @@ impl Builder {
             at = table.entry((*part).to_owned()).or_insert_with(|| json!({}));
         }
         let Some(table) = at.as_object_mut() else {
-            return Err(ConfigError::new(key, "the part before the last dot is a value, not a table", "`nandlab config` shows every key"));
+            return Err(ConfigError::new(
+                key,
+                "the part before the last dot is a value, not a table",
+                "`nandlab config` shows every key",
+            ));
         };
         table.insert(parts[parts.len() - 1].to_owned(), value);
         Ok(())
@@ -320,7 +332,11 @@ impl Builder {
         let parsed: Result<Config, _> = serde_path_to_error::deserialize(&self.root);
         let mut config = parsed.map_err(|e| {
             let path = e.path().to_string();
-            self.locate(ConfigError::new(path, registry::plain_words(&e.inner().to_string()), "`nandlab config` shows every key"))
+            self.locate(ConfigError::new(
+                path,
+                registry::plain_words(&e.inner().to_string()),
+                "`nandlab config` shows every key",
+            ))
         })?;
         config.expand().map_err(|e| self.locate(e))?;
         config.check().map_err(|e| self.locate(e))?;

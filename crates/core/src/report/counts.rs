@@ -84,10 +84,7 @@ impl Hits {
         };
         Self {
             page: ratios((l.buffer_read_hits, l.host_page_reads), (l.buffer_write_hits, l.host_page_writes)),
-            request: ratios(
-                (l.request_read_hits, l.host_read_requests),
-                (l.request_write_hits, l.host_write_requests),
-            ),
+            request: ratios((l.request_read_hits, l.host_read_requests), (l.request_write_hits, l.host_write_requests)),
             sector: ratios((l.sector_read_hits, l.host_sector_reads), (l.sector_write_hits, l.host_sector_writes)),
             group_write: share(l.group_hits, l.group_hits + l.group_misses),
         }
