@@ -553,9 +553,10 @@ fn golden_access(watched: &mut Watched, access: &Value) -> Step {
 
 #[test]
 fn do_urm_and_wpa_do_what_the_golden_files_say() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden");
     for policy in ["urm", "wpa"] {
         let read = |path: String| serde_json::from_str::<Value>(&std::fs::read_to_string(path).unwrap()).unwrap();
-        let golden = read(format!("/work/shared/golden/{policy}.json"));
+        let golden = read(format!("{folder}/{policy}.json"));
         for case in golden["cases"].as_array().unwrap() {
             let mut watched = golden_device(policy, &case["params"]);
             let steps = case["steps"].as_array().unwrap();
@@ -564,7 +565,7 @@ fn do_urm_and_wpa_do_what_the_golden_files_say() {
                 assert_eq!(watched.device.golden_state(), step["state"], "{policy} {access}");
             }
         }
-        let long = read(format!("/work/shared/golden/long/{policy}.json"));
+        let long = read(format!("{folder}/long/{policy}.json"));
         let mut watched = golden_device(policy, &long["params"]);
         for (i, step) in long["trace"].as_array().unwrap().iter().enumerate() {
             let expected = golden_step(step["e"].as_str().unwrap());
