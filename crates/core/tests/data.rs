@@ -60,7 +60,12 @@ impl Sum {
     /// The test would prove nothing without these events.
     fn need(&self, what: &str, least: u64, count: impl Fn(&Ledger) -> u64) {
         let got = self.of(count);
-        assert!(got >= least, "{}: {what} happened {got} times in {} runs, less than {least}", self.name, self.runs.len());
+        assert!(
+            got >= least,
+            "{}: {what} happened {got} times in {} runs, less than {least}",
+            self.name,
+            self.runs.len()
+        );
     }
 }
 

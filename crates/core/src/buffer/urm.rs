@@ -308,7 +308,10 @@ impl Buffer for Urm {
         resident.sort_by_key(|slot| Reverse(self.pages[slot.index()].last));
         let zone = |wanted: fn(Place) -> bool| {
             let pages = resident.iter().filter(|slot| wanted(self.pages[slot.index()].place));
-            let page = |slot: &Slot| json!({"lpn": slots.lpn(*slot).0, "dirty": u8::from(slots.is_dirty(*slot)), "pc": self.pages[slot.index()].pc});
+            let page = |slot: &Slot| {
+                let (lpn, dirty) = (slots.lpn(*slot).0, u8::from(slots.is_dirty(*slot)));
+                json!({"lpn": lpn, "dirty": dirty, "pc": self.pages[slot.index()].pc})
+            };
             pages.map(page).collect::<Vec<_>>()
         };
         json!({
