@@ -327,7 +327,7 @@ impl Builder {
     }
 
     /// Adds file and line to an error about a key that the user's file sets.
-    fn locate(&self, mut error: ConfigError) -> ConfigError {
+    pub fn locate(&self, mut error: ConfigError) -> ConfigError {
         let Some((name, text)) = &self.file else { return error };
         let wanted = error.problem.split('`').nth(1).unwrap_or("").to_owned();
         let last = error.key.rsplit('.').next().unwrap_or("").to_owned();
@@ -347,8 +347,10 @@ impl Config {
     fn expand(&mut self) -> Result<(), ConfigError> {
         let ftl = registry::find(FTLS, "ftl", &self.ftl.name)?;
         self.ftl = expanded(&self.ftl, ftl.name(), (ftl.defaults)());
+        (ftl.check)(Value::Object(self.ftl.params.clone()))?;
         let buffer = registry::find(BUFFERS, "buffer", &self.buffer.name)?;
         self.buffer = expanded(&self.buffer, buffer.name(), (buffer.defaults)());
+        (buffer.check)(Value::Object(self.buffer.params.clone()))?;
         Ok(())
     }
 
@@ -417,6 +419,7 @@ impl Config {
             _ => {}
         }
         range("device.over_provisioning: logical pages", self.logical_pages().into(), 1, g.pages())?;
+        self.check_times()?;
         range("replay.queue_depth", self.replay.queue_depth.into(), 1, 65_536)?;
         if !(self.replay.time_scale > 0.0 && self.replay.time_scale <= 1e6) {
             let problem = format!("{} is outside 0 (excluded) to 1,000,000", self.replay.time_scale);
@@ -438,6 +441,31 @@ impl Config {
         if self.device.media == Media::Memory && stored > 1 << 36 {
             let problem = format!("{} of page contents do not fit into memory", Bytes(stored));
             return Err(ConfigError::new("device.media", problem, "use media = \"none\" or a device of at most 64GiB"));
+        }
+        Ok(())
+    }
+
+    /// Times are limited so that sums of them stay far from the end of simulated time (2^60 ns).
+    fn check_times(&self) -> Result<(), ConfigError> {
+        let timing = &self.device.timing;
+        let second = Nanos(1_000_000_000);
+        let times = [
+            ("device.timing.page_read", timing.page_read, second),
+            ("device.timing.page_program", timing.page_program, second),
+            ("device.timing.block_erase", timing.block_erase, second),
+            ("device.timing.page_transfer", timing.page_transfer, second),
+            ("device.timing.command", timing.command, second),
+            ("ram.dram_read", self.ram.dram_read, second),
+            ("ram.dram_write", self.ram.dram_write, second),
+            ("ram.nvram_read", self.ram.nvram_read, second),
+            ("ram.nvram_write", self.ram.nvram_write, second),
+            ("replay.think_time", self.replay.think_time, second * 1000),
+        ];
+        for (key, time, max) in times {
+            if time > max {
+                let mend = "times have a unit: ns, us, ms or s, as in 25us";
+                return Err(ConfigError::new(key, format!("{time} is outside 0s to {max}"), mend));
+            }
         }
         Ok(())
     }

@@ -18,6 +18,8 @@ pub struct Plugin<B> {
     pub defaults: fn() -> Value,
     /// JSON schema of the parameters.
     pub schema: fn() -> Value,
+    /// Refuses parameters with unknown keys or wrong types.
+    pub check: fn(Value) -> Result<(), ConfigError>,
     /// Builds it from parameters and its surroundings.
     pub build: B,
 }
@@ -103,6 +105,7 @@ macro_rules! plugins {
                 text: include_str!(concat!(stringify!($name), ".rs")),
                 defaults: || serde_json::to_value($name::Params::default()).expect("parameters are plain data"),
                 schema: || schemars::schema_for!($name::Params).to_value(),
+                check: |params| $crate::registry::parameters::<$name::Params>($section, params).map(|_| ()),
                 build: |params, $context| {
                     use $name as $module;
                     let $params: $name::Params = $crate::registry::parameters($section, params)?;

@@ -1,4 +1,4 @@
-//! aalru - Access- and amplification-aware LRU: read and write parts, clusters out, padding by write amplification
+//! aalru - AALRU: read and write parts that adapt, clusters out, padding by write amplification
 //!
 //! # Source
 //! AALRU paper, section III with equations 1 to 6 and algorithms 1 and 2 (specs/policies.md 3.18). Silent points follow
@@ -25,20 +25,20 @@
 //! - `pad_compare`: a block is padded with `ge` (section III-C) or `gt` (algorithm 2) Th pages.
 //! - `th_line`: `eq6` as printed, which jumps from B to B (1 - 1/beta) beyond Wf = 1, or `continuous`,
 //!   `Th = B (beta - Wf) / (beta - 1)`. Both give B up to Wf = 1 and 0 from beta on.
-//! - `wf_source`: `ftl`, equation 4, (programs by the FTL + pages from the buffer) / pages from the buffer; or `delay`,
-//!   equation 5, measured D_w / page program time.
-//! - `d_read`, `d_write`: D_r and D_w in microseconds; measured by default: mean time per page of the reads and writes
-//!   that the buffer issued and that finished in the period.
+//! - `wf_source`: `ftl`, equation 4, `(GC_w + Bf_w) / Bf_w` with the programs of the FTL and those of the buffer's
+//!   pages, padding included; or `delay`, equation 5, measured `D_w` / page program time.
+//! - `d_read`, `d_write`: `D_r` and `D_w` in microseconds; measured by default: mean time per page of the reads and
+//!   writes that the buffer issued and that finished in the period.
 //!
 //! # Deviations and chosen readings
-//! Until a first sample D_r and D_w are the device's own page read and program times: the paper's 32.7 and 101.5 us are
-//! those of its device, and the lab code's 0 would starve one side. Without a sample the last value holds; without
-//! hits tau holds; without writes Th holds. Equation 5 always uses the measured D_w. tau is rounded to whole pages and
-//! leaves one page to each side. If the side that should give a page is empty the other one gives it. When the number
-//! of frames changes, tau keeps its share. Th starts at B: no padding.
+//! Until a first sample `D_r` and `D_w` are the device's own page read and program times: the paper's 32.7 and 101.5 us
+//! are those of its device, and the lab code's 0 would starve one side. Without a sample the last value holds; without
+//! hits tau holds; without writes Th holds. Equation 5 always uses the measured `D_w`. tau is rounded to whole pages
+//! and leaves one page to each side. If the side that should give a page is empty the other one gives it. When the
+//! number of frames changes, tau keeps its share. Th starts at B: no padding.
 //! Written pages leave the buffer (algorithm 2), those of a host flush too; the predecessor ADCT kept the younger half
 //! as clean pages, which is not offered.
-//! In parallel or queued operation D_w contains waiting, so that `delay` is no write amplification.
+//! In parallel or queued operation `D_w` contains waiting, so that `delay` is no write amplification.
 //!
 //! # Known ambiguities
 //! Those of the parameters `period_unit`, `tau_compare`, `pad_compare`, `th_line`, `wf_source`, and tau and Th at start.
@@ -130,9 +130,9 @@ pub struct Params {
     pub th_line: ThLine,
     /// Where Wf comes from.
     pub wf_source: WfSource,
-    /// D_r, microseconds; absent: measured.
+    /// `D_r`, microseconds; absent: measured.
     pub d_read: Option<f64>,
-    /// D_w, microseconds; absent: measured.
+    /// `D_w`, microseconds; absent: measured.
     pub d_write: Option<f64>,
 }
 
@@ -199,7 +199,7 @@ impl ThLine {
     }
 }
 
-/// GC_w, Bf_w, then nanoseconds and pages of the buffer's reads and writes.
+/// `GC_w`, `Bf_w`, then nanoseconds and pages of the buffer's reads and writes.
 fn seen(ledger: &Ledger) -> [u64; 6] {
     [
         ledger.programs_from_below(),
@@ -242,16 +242,17 @@ pub struct Aalru {
 /// If there are not two frames or a parameter is out of range.
 pub fn build(params: Params, shape: &BufferShape) -> Result<Aalru, ConfigError> {
     shape.need_frames("aalru", shape.frames.dram, 2, "one page to read and one to write")?;
-    let check = |ok: bool, key: &str, value: String, mend: &str| {
-        if ok { Ok(()) } else { Err(ConfigError::new(format!("buffer.{key}"), format!("{value} is out of range"), mend)) }
-    };
-    check(params.period > 0, "period", params.period.to_string(), "give at least 1")?;
-    check(params.beta > 1.0, "beta", params.beta.to_string(), "give more than 1")?;
-    check((0.0..=0.5).contains(&params.tau_min), "tau_min", params.tau_min.to_string(), "give 0 to 0.5")?;
-    check((0.0..=1.0).contains(&params.tau_start), "tau_start", params.tau_start.to_string(), "give 0 to 1")?;
-    for (key, value) in [("d_read", params.d_read), ("d_write", params.d_write)] {
-        let value = value.unwrap_or(0.0);
-        check(value >= 0.0 && value.is_finite(), key, value.to_string(), "give microseconds")?;
+    for (key, value, range, mend) in [
+        ("period", f64::from(params.period), 1.0..=f64::MAX, "give at least 1"),
+        ("beta", params.beta, 1.0_f64.next_up()..=f64::MAX, "give more than 1"),
+        ("tau_min", params.tau_min, 0.0..=0.5, "give 0 to 0.5"),
+        ("tau_start", params.tau_start, 0.0..=1.0, "give 0 to 1"),
+        ("d_read", params.d_read.unwrap_or(0.0), 0.0..=f64::MAX, "give microseconds"),
+        ("d_write", params.d_write.unwrap_or(0.0), 0.0..=f64::MAX, "give microseconds"),
+    ] {
+        if !range.contains(&value) {
+            return Err(ConfigError::new(format!("buffer.{key}"), format!("{value} is out of range"), mend));
+        }
     }
     let frames = shape.frames.dram;
     Ok(Aalru {
@@ -339,11 +340,11 @@ impl Buffer for Aalru {
     }
     fn make_room(&mut self, _: Option<&Access>, slots: &Slots, _: &Sense<'_>, plan: &mut Plan) {
         let rb_gives = self.params.tau_compare.reached(self.rb.len(), f64::from(self.tau));
-        if rb_gives || self.wb.is_empty() {
-            if let Some(victim) = self.links.pop_back(&mut self.rb) {
-                plan.drop_page(Slot(victim));
-                return;
-            }
+        if (rb_gives || self.wb.is_empty())
+            && let Some(victim) = self.links.pop_back(&mut self.rb)
+        {
+            plan.drop_page(Slot(victim));
+            return;
         }
         let Some(oldest) = self.wb.back() else { return };
         let block = self.record.of(Slot(oldest), slots);

@@ -4,12 +4,6 @@
 //! its own facts in `Vec`s and its orders in [`super::list::Links`] by group number. A policy decides which pages are
 //! members: it may keep two `Groups`, one of clean and one of dirty pages of the same blocks. No hashing, and no
 //! allocation once the largest number of groups was reached.
-//!
-//! ```
-//! # use nandlab::buffer::groups::Groups;
-//! let groups = Groups::new(1000, 64);
-//! assert!(groups.find(nandlab::types::Lbn(3)).is_none());
-//! ```
 
 use serde_json::{Value, json};
 

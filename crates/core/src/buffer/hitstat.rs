@@ -11,13 +11,13 @@
 //! 2. the oldest group among the list ends that is older than `age_threshold`; else
 //! 3. among the oldest group of every weight class (sectors held) the one with the smallest rank / weight.
 //!
-//! A whole group replaces its block. Another one is completed (padded) if it has at least B_w pages, where B_w follows
-//! what merges cost lately ([`super::padding`]); else its pages go to the log blocks as one cluster.
+//! A whole group replaces its block. Another one is completed (padded) if it has at least `B_w` pages, where `B_w`
+//! follows what merges cost lately ([`super::padding`]); else its pages go to the log blocks as one cluster.
 //! O(weight classes) per victim.
 //!
 //! # Parameters
-//! - `adj`: HitStat(adj): in rule 3 no weight counts less than B_w pages. For FAST; on BAST it worsens thrashing of log
-//!   blocks (thesis). Off.
+//! - `adj`: HitStat(adj): in rule 3 no weight counts less than `B_w` pages. For FAST; on BAST it worsens thrashing of
+//!   log blocks (thesis). Off.
 //! - `pad_threshold`: `"model"`, `"never"`, `"always"`, or a share of the block's pages; `"model"` (thesis).
 //! - `pad_window`: merges that the model averages over; 64 (ours, the thesis does not say).
 //! - `levels`: ranks, at the start if they adapt; 32 (thesis).
@@ -32,7 +32,7 @@
 //!
 //! # Deviations and chosen readings
 //! Weight is the sectors in RAM: a page whose rest was fetched counts whole, a page of which the host wrote a part and
-//! nothing was fetched (`partial_write = "mask"`) counts that part. "Whole" and B_w count pages. A request that fills
+//! nothing was fetched (`partial_write = "mask"`) counts that part. "Whole" and `B_w` count pages. A request that fills
 //! up a group of which it touched an earlier page logs its age once.
 //! Ranks: with n ages sorted and k = min(levels - 1, n), cut i of k is entry ceil(i n / k); an age up to the first cut
 //! has rank k + 1, beyond the last cut 1. One level makes every rank 1, which is FAB. Equal quotients: the larger
@@ -40,8 +40,8 @@
 //! A read does not move a group. A page that the host flushed leaves. A group that a trim shrinks into another weight
 //! class goes to the front of it.
 //! The model is used on FTLs with log blocks (bast, fast, superblock, last); elsewhere `"model"` never pads: the block
-//! FTL completes blocks itself, page-mapped FTLs have no merges. Never padding means B_w = a whole block, for `adj`
-//! too. Before the first merge B_w is a whole block, on FAST 0.33 of it (thesis). One write-back may cause several
+//! FTL completes blocks itself, page-mapped FTLs have no merges. Never padding means `B_w` = a whole block, for `adj`
+//! too. Before the first merge `B_w` is a whole block, on FAST 0.33 of it (thesis). One write-back may cause several
 //! merges; the window is then as long as it must be to cover `pad_window`. The first adaptation of `levels` has
 //! nothing to compare with and moves up.
 //!
@@ -272,7 +272,7 @@ impl HitStat {
     fn count_write(&mut self, lbn: Lbn, request: u64) {
         if request != self.request {
             self.request = request;
-            if self.params.levels_adapt && self.counter > 0 && self.counter % self.params.levels_period == 0 {
+            if self.params.levels_adapt && self.counter > 0 && self.counter.is_multiple_of(self.params.levels_period) {
                 self.adapt_levels();
             }
             self.counter += 1;

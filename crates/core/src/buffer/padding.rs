@@ -42,15 +42,15 @@ enum Merges {
 /// Averages over merges that the model needs.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct MergeCost {
-    /// Data blocks reclaimed per merge, R_DB.
+    /// Data blocks reclaimed per merge, `R_DB`.
     pub data_blocks: f64,
-    /// Log blocks reclaimed per merge, R_LB.
+    /// Log blocks reclaimed per merge, `R_LB`.
     pub log_blocks: f64,
-    /// Share of the pages of those log blocks that were programmed, U_LB.
+    /// Share of the pages of those log blocks that were programmed, `U_LB`.
     pub log_use: f64,
 }
 
-/// B_w in pages (HitStat equation 3): padding a block costs no more than logging it from this many of its pages on.
+/// `B_w` in pages (HitStat equation 3): padding a block costs no more than logging it from this many of its pages on.
 /// `erase` and `program` are times in any one unit; reads cost nothing in the model.
 pub fn break_even_pages(cost: MergeCost, pages_per_block: u32, erase: f64, program: f64) -> f64 {
     let MergeCost { data_blocks, log_blocks, log_use } = cost;
@@ -131,7 +131,6 @@ impl Padding {
         let pages = f64::from(shape.pages_per_block);
         let fixed = |share: f64| Self { threshold_pages: share * pages, model: None };
         let (merges, start) = match (rule, shape.ftl) {
-            (PaddingRule::Never, _) => return Ok(fixed(1.0)),
             (PaddingRule::Always, _) => return Ok(fixed(0.0)),
             (PaddingRule::Fraction(share), _) => {
                 return if (0.0..=1.0).contains(&share) {
@@ -144,7 +143,7 @@ impl Padding {
             (PaddingRule::Model, "bast") => (Merges::Bast, 1.0),
             (PaddingRule::Model, "fast") => (Merges::Fast, 0.33),
             (PaddingRule::Model, "superblock" | "last") => (Merges::Other, 1.0),
-            (PaddingRule::Model, _) => return Ok(fixed(1.0)),
+            (PaddingRule::Model | PaddingRule::Never, _) => return Ok(fixed(1.0)),
         };
         if window == 0 {
             return Err(ConfigError::new("buffer.pad_window", "0 merges have no average", "give at least 1"));
@@ -166,7 +165,7 @@ impl Padding {
             self.threshold_pages = threshold_pages;
         }
     }
-    /// B_w, pages: an incomplete block with at least this many pages is padded. A whole block's worth means never.
+    /// `B_w`, pages: an incomplete block with at least this many pages is padded. A whole block's worth means never.
     #[inline]
     pub const fn threshold_pages(&self) -> f64 {
         self.threshold_pages
@@ -175,5 +174,70 @@ impl Padding {
     #[inline]
     pub fn pads(&self, pages: u32, block_pages: u32) -> bool {
         pages < block_pages && f64::from(pages) >= self.threshold_pages
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::buffer::{FlashTimes, Frames};
+    use crate::types::Nanos;
+
+    fn padding(ftl: &'static str) -> Padding {
+        let shape = BufferShape {
+            pages_per_block: 8,
+            page_sectors: 1,
+            logical_pages: 64,
+            frames: Frames { dram: 8, nvram: 0 },
+            times: FlashTimes { read: Nanos(0), program: Nanos::from_us(800), erase: Nanos::from_us(1500) },
+            ftl,
+            seed: 1,
+        };
+        Padding::new(PaddingRule::Model, 4, &shape).unwrap()
+    }
+
+    fn merge(ledger: &mut Ledger, data_blocks: u64) {
+        ledger.padding_merges += 1;
+        ledger.padding_log_blocks += 1;
+        ledger.padding_data_blocks += data_blocks;
+        ledger.padding_log_pages += 8;
+    }
+
+    #[test]
+    fn does_the_average_cover_the_last_merges_only() {
+        let mut padding = padding("fast");
+        let mut ledger = Ledger::default();
+        padding.observe(&ledger);
+        assert_eq!(padding.threshold_pages(), 0.33 * 8.0);
+        for (data_blocks, mean) in
+            [(1, 1.0), (1, 1.0), (3, 5.0 / 3.0), (7, 3.0), (1, 3.0), (1, 3.0), (1, 2.5), (1, 1.0)]
+        {
+            merge(&mut ledger, data_blocks);
+            padding.observe(&ledger);
+            assert!((padding.threshold_pages() - 8.0 / (mean + 1.0)).abs() < 1e-9, "{data_blocks}");
+        }
+        assert!(padding.pads(4, 8) && !padding.pads(3, 8) && !padding.pads(8, 8));
+    }
+
+    #[test]
+    fn does_a_restart_of_counting_start_a_new_average() {
+        let mut padding = padding("fast");
+        let mut ledger = Ledger::default();
+        (0..3).for_each(|_| merge(&mut ledger, 7));
+        padding.observe(&ledger);
+        assert_eq!(padding.threshold_pages(), 1.0);
+        ledger = Ledger::default();
+        padding.observe(&ledger);
+        assert_eq!(padding.threshold_pages(), 1.0);
+        merge(&mut ledger, 1);
+        padding.observe(&ledger);
+        assert_eq!(padding.threshold_pages(), 4.0);
+    }
+
+    #[test]
+    fn which_ftls_have_merges_to_model() {
+        let start = |ftl| padding(ftl).threshold_pages();
+        assert_eq!((start("bast"), start("fast"), start("last"), start("page")), (8.0, 0.33 * 8.0, 8.0, 8.0));
+        assert!(padding("dftl").model.is_none() && padding("block").model.is_none());
     }
 }

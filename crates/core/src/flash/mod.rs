@@ -110,7 +110,7 @@ pub struct Flash {
     pub clock: Clock,
     /// The device's ledger. Layers above count their events here.
     pub ledger: Ledger,
-    /// When a program's ticket resolves; the engine sets it while it writes back.
+    /// When the ticket of a program of the host's data resolves; the engine sets it while it writes back.
     pub release: Release,
 }
 
@@ -364,7 +364,10 @@ impl Flash {
     #[inline]
     fn operate(&mut self, op: Op, pbn: Pbn, cause: Cause, after: Ticket) -> Ticket {
         self.ledger.add(op, cause, self.clock.service(op).0);
-        self.clock.issue(self.geometry.die(pbn), op, after, self.release)
+        // Only what comes from above leaves a frame: collection and mapping always wait for the cells.
+        let from_above = matches!(cause, Cause::Host | Cause::Pad);
+        let release = if from_above { self.release } else { Release::Done };
+        self.clock.issue(self.geometry.die(pbn), op, after, release)
     }
 
     #[inline]

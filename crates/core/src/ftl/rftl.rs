@@ -2,7 +2,7 @@
 //!
 //! # Source
 //! "RFTL: improving performance of selective caching-based page-level FTL through replication" (sections 3.1-3.2,
-//! figure 5, equations 1-3, table 1). Built on [DFTL](super::dftl), which is the case of 0 replicas.
+//! figure 5, equations 1-3, table 1). Built on `dftl`, which is the case of 0 replicas.
 //!
 //! # What it does
 //! Every translation page (TP) has `replicas` further copies on other channels, so that a look-up that misses need not

@@ -294,7 +294,7 @@ pub fn validate(layout: &Layout, shape: &Shape, map_pages: u32, copies: u32) -> 
     let (floor, why) = if copies > 0 {
         (3, "collecting a data block can take a block for its pages and one for translation pages")
     } else {
-        (2, "a power cut during garbage collection must leave a free block")
+        (1, "garbage collection needs a block to copy to")
     };
     if layout.reserve < floor {
         let problem = format!("{} is too few: {why}", layout.reserve);

@@ -22,7 +22,7 @@
 //! - `map_budget` (bytes, default 1MiB; `demand` only): RAM for compressed TPs and their headers.
 //! - `load_entries` (mappings, default the whole TP; `demand` only): a multiple of a tenth of a TP (102 of 1024).
 //! - `reserve` (blocks, default 3), `victim` (default `greedy`), `alloc` (default `fifo`), `frontiers` (default `die`):
-//!   as for `dftl`; resident tables allow a reserve of 2.
+//!   as for `dftl`; resident tables allow a reserve of 1.
 //!
 //! RAM: `8 + min(6 * entries, 4 * entries_per_tp)` bytes for every TP in RAM, and with `demand` 4 bytes a TP for the
 //! directory.

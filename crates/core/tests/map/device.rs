@@ -24,7 +24,17 @@ pub fn shape(channels: u32, blocks: u32, pages_per_block: u32, logical_pages: u3
     Shape { geometry, logical_pages, order: ProgramOrder::Ascending, seed: 1 }
 }
 
+/// A device that does one operation at a time.
 pub fn flash(shape: &Shape, media: Media) -> Flash {
+    timed_flash(shape, media, TimingModel::Serial)
+}
+
+/// An event-driven device without bytes.
+pub fn parallel_flash(shape: &Shape) -> Flash {
+    timed_flash(shape, Media::None, TimingModel::Parallel)
+}
+
+fn timed_flash(shape: &Shape, media: Media, model: TimingModel) -> Flash {
     let geometry = shape.geometry;
     let times = ClockTimes {
         page_read: Nanos(25_000),
@@ -33,7 +43,7 @@ pub fn flash(shape: &Shape, media: Media) -> Flash {
         page_transfer: Nanos(10_000),
         command: Nanos(0),
     };
-    let clock = Clock::new(TimingModel::Serial, times, geometry.channels, geometry.dies());
+    let clock = Clock::new(model, times, geometry.channels, geometry.dies());
     Flash::new(geometry, shape.order, media, clock)
 }
 

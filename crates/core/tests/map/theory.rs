@@ -1,15 +1,15 @@
 //! Does it match theory?
 
-use nandlab::flash::{Flash, Media};
+use nandlab::flash::{Flash, Media, Ticket};
 use nandlab::ftl::compressed::{CompressedPage, Format};
 use nandlab::ftl::urm_map::{Mode, Params, UrmMap};
 use nandlab::ftl::{Batch, Ftl, Shape};
 use nandlab::ledger::{Cause, Ledger, Op};
-use nandlab::types::{Bytes, Lpn, Ppn};
+use nandlab::types::{Bytes, Lpn, Nanos, Ppn};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::device::{Dice, build, fill, flash, host, refusal, shape, start};
+use super::device::{Dice, build, fill, flash, host, parallel_flash, refusal, shape, start};
 
 /// Inverse of the distribution function of Zipf's law, exact.
 struct Zipf {
@@ -128,7 +128,6 @@ fn does_batch_write_back_save_what_theory_says() {
         if wanted.contains(&(row[1], row[2])) {
             let rate = map_writes_per_write(&row, 50_000, 700_000);
             let error = rate / float(row[8]) - 1.0;
-            eprintln!("{row:?}: {rate:.6}, error {:.2} %", 100.0 * error);
             assert!(error.abs() < 0.01, "{row:?}: {rate}");
             seen += 1;
         }
@@ -193,6 +192,65 @@ fn does_replication_multiply_programs_and_leave_reads_as_they_are() {
         assert_eq!(programs_and_reads(&rftl, Cause::MapEvict), ((1 + replicas) * programs, reads));
         assert_eq!((dftl.map_hits, dftl.map_misses), (rftl.map_hits, rftl.map_misses));
     }
+}
+
+#[test]
+fn do_dies_work_at_the_same_time() {
+    let time_us = |frontiers| {
+        let shape = shape(4, 2000, 64, 6000, 512);
+        let mut flash = parallel_flash(&shape);
+        let mut ftl = build("dftl", json!({"frontiers": frontiers, "write_miss_fetch": false}), &shape);
+        fill(&mut *ftl, &mut flash, &shape);
+        let begin = flash.now();
+        // Four writes are in flight; every page is written once.
+        for i in 0..6000 {
+            let now = Ticket::at(flash.now());
+            let ticket = ftl.write(&mut flash, Batch { pages: &[host(i, 1)], bytes: &[] }, now);
+            flash.clock.watch(ticket, u64::from(i));
+            while i >= 3 && flash.clock.take_resolved().is_none() {
+                assert!(flash.clock.step());
+            }
+        }
+        flash.clock.drain();
+        (flash.now() - begin).as_us()
+    };
+    let (die, single) = (time_us("die"), time_us("single"));
+    assert!(single > 3.0 * die, "one frontier {single} us, one a die {die} us");
+}
+
+/// Mean response of reads whose mappings are not in RAM, microseconds, while writes to mapped hot pages and the erases
+/// that they cause occupy the channels.
+fn read_us(replicas: u32) -> f64 {
+    let shape = shape(4, 600, 16, 6000, 512);
+    let mut flash = parallel_flash(&shape);
+    let mut ftl = build("rftl", json!({"cmt_entries": 200, "replicas": replicas}), &shape);
+    fill(&mut *ftl, &mut flash, &shape);
+    let (mut dice, begin, mut arrivals) = (Dice(3), flash.now(), Vec::new());
+    for i in 0..20_000 {
+        let now = begin + Nanos::from_us(100 * i);
+        flash.clock.advance(now);
+        if dice.below(2) == 0 {
+            let page = host(dice.below(40), 1);
+            ftl.write(&mut flash, Batch { pages: &[page], bytes: &[] }, Ticket::at(now));
+        } else {
+            let lpn = Lpn(40 + dice.below(shape.logical_pages - 40));
+            let found = ftl.read(&mut flash, lpn, Cause::Host, Ticket::at(now));
+            flash.clock.watch(found.ticket, arrivals.len() as u64);
+            arrivals.push(now);
+        }
+    }
+    flash.clock.drain();
+    let mut waited = 0.0;
+    while let Some((read, at)) = flash.clock.take_resolved() {
+        waited += (at - arrivals[read as usize]).as_us();
+    }
+    waited / arrivals.len() as f64
+}
+
+#[test]
+fn does_a_replica_shorten_translation_reads_behind_busy_channels() {
+    let (none, one, three) = (read_us(0), read_us(1), read_us(3));
+    assert!(one < 0.85 * none && three < one, "mean read {none} us, with 1 replica {one} us, with 3 {three} us");
 }
 
 fn urm(params: &Params) -> (UrmMap, Flash) {
@@ -293,6 +351,7 @@ fn places() -> impl Strategy<Value = Vec<Ppn>> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn does_decompressing_give_what_was_compressed(table in places(), max_run in 1u32..=32, raw_fallback: bool) {
         let mut page = CompressedPage::new(Format { entries_per_tp: 1024, max_run, raw_fallback });
