@@ -89,7 +89,7 @@ const fn upper_edge(bucket: usize) -> u64 {
     }
     let shift = (bucket >> SUB_BITS) - 1;
     let low = ((bucket & (SUB - 1)) + SUB) as u64;
-    ((low as u128 + 1 << shift) - 1) as u64
+    (((low as u128 + 1) << shift) - 1) as u64
 }
 
 #[cfg(test)]
