@@ -276,6 +276,8 @@ fn precondition(text: &str) -> Result<serde_json::Value, String> {
     match (text, overwrites.map(str::parse::<f64>)) {
         ("none" | "full" | "trace", _) => Ok(text.into()),
         (_, Some(Ok(n))) if (0.0..=1000.0).contains(&n) => Ok(serde_json::json!({ "steady": n })),
-        _ => Err("allowed is none, full, trace or steady:N with N overwrites from 0 to 1000, as in steady:2".to_owned()),
+        _ => {
+            Err("allowed is none, full, trace or steady:N with N overwrites from 0 to 1000, as in steady:2".to_owned())
+        }
     }
 }

@@ -63,7 +63,7 @@ pub fn describe(name: &str, family: Option<Family>, style: Style) -> Result<(), 
 /// Sections of a manual page begin with `# `.
 fn headings(page: &str, style: Style) -> String {
     let line = |line: &str| match line.strip_prefix("# ") {
-        Some(title) => style.bold(title) + "\n",
+        Some(title) => style.bold(&title.to_uppercase()) + "\n",
         None => format!("{line}\n"),
     };
     page.lines().map(line).collect()

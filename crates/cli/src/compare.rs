@@ -7,7 +7,7 @@ use indicatif::ProgressBar;
 use nandlab::buffer::BUFFERS;
 use nandlab::config::PluginConfig;
 use nandlab::ftl::FTLS;
-use nandlab::registry::Plugin;
+use nandlab::registry::{self, Plugin};
 use nandlab::report::{Report, SCHEMA_VERSION};
 use serde::Serialize;
 
@@ -74,7 +74,12 @@ fn plugins<B>(list: Option<&str>, section: &str, known: &[Plugin<B>]) -> Result<
     let Some(list) = list else {
         return Ok(known.iter().map(|plugin| PluginConfig::named(&plugin.name())).collect());
     };
-    split(list).into_iter().map(|text| Ok(PluginConfig::parse(text, section)?)).collect()
+    let parse = |text| {
+        let plugin = PluginConfig::parse(text, section)?;
+        registry::find(known, section, &plugin.name)?;
+        Ok(plugin)
+    };
+    split(list).into_iter().map(parse).collect()
 }
 
 /// At commas, but not inside brackets.

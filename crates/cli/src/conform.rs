@@ -31,7 +31,7 @@ pub fn conform(files: &[PathBuf], show: usize, style: Style) -> Result<(), Failu
 }
 
 fn replay(file: &Path) -> Result<Report, String> {
-    let help = "\n  help: golden files are JSON, as in the folder of golden files of the sources";
+    let help = "\n  help: golden files are JSON; the sources keep theirs in crates/core/tests/golden";
     let text = std::fs::read_to_string(file).map_err(|error| format!("cannot be read: {error}{help}"))?;
     conform::run(&text).map_err(|error| format!("{error}{help}"))
 }

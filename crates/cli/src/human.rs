@@ -8,7 +8,8 @@ use crate::style::{Style, Table, count, factor, nanos, percent, short, time};
 
 /// The report as text.
 pub fn report(report: &Report, style: Style) -> String {
-    let mut sections = vec![head(report, style), requests(report, style), response(report, style), flash(report, style)];
+    let mut sections =
+        vec![head(report, style), requests(report, style), response(report, style), flash(report, style)];
     sections.push(facts(report, style));
     let mut text = sections.join("\n");
     if report.load.overloaded {
@@ -181,16 +182,22 @@ fn facts(report: &Report, style: Style) -> String {
     }
     if report.mapping.gc_runs > 0 {
         let copies = factor(report.mapping.gc_copies_per_run);
-        lines.push(("garbage collection", format!("{} blocks, {copies} pages copied each", count(report.mapping.gc_runs))));
+        lines.push((
+            "garbage collection",
+            format!("{} blocks, {copies} pages copied each", count(report.mapping.gc_runs)),
+        ));
     }
     if report.mapping.hit_ratio.is_some() {
         let m = &report.mapping;
-        lines.push(("map cache", format!(
-            "{} hits, {} map reads, {} map writes",
-            percent(m.hit_ratio),
-            count(m.map_reads),
-            count(m.map_writes)
-        )));
+        lines.push((
+            "map cache",
+            format!(
+                "{} hits, {} map reads, {} map writes",
+                percent(m.hit_ratio),
+                count(m.map_reads),
+                count(m.map_writes)
+            ),
+        ));
     }
     if buffer.write_backs + buffer.drops > 0 {
         let mut text = format!(
@@ -207,38 +214,46 @@ fn facts(report: &Report, style: Style) -> String {
     }
     if report.padding.padded_pages > 0 {
         let p = &report.padding;
-        lines.push(("padding", format!(
-            "{} pages added, {} of them read from flash",
-            count(p.padded_pages),
-            count(p.flash_reads)
-        )));
+        lines.push((
+            "padding",
+            format!("{} pages added, {} of them read from flash", count(p.padded_pages), count(p.flash_reads)),
+        ));
     }
     if buffer.nvram_reads + buffer.nvram_writes > 0 {
         lines.push(("NVRAM", format!("{} reads, {} writes", count(buffer.nvram_reads), count(buffer.nvram_writes))));
     }
-    lines.push(("RAM", format!(
-        "{} for {} data pages, {} for the map",
-        Bytes(ram.data_bytes),
-        count(u64::from(ram.dram_frames) + u64::from(ram.nvram_frames)),
-        Bytes(ram.map_bytes)
-    )));
-    lines.push(("wear", format!(
-        "{} to {} erases a block, mean {:.3}, standard deviation {:.3}, {} blocks",
-        wear.min,
-        wear.max,
-        wear.mean,
-        wear.stddev,
-        count(u64::from(wear.blocks))
-    )));
+    lines.push((
+        "RAM",
+        format!(
+            "{} for {} data pages, {} for the map",
+            Bytes(ram.data_bytes),
+            count(u64::from(ram.dram_frames) + u64::from(ram.nvram_frames)),
+            Bytes(ram.map_bytes)
+        ),
+    ));
+    lines.push((
+        "wear",
+        format!(
+            "{} to {} erases a block, mean {:.3}, standard deviation {:.3}, {} blocks",
+            wear.min,
+            wear.max,
+            wear.mean,
+            wear.stddev,
+            count(u64::from(wear.blocks))
+        ),
+    ));
     let rate = report.throughput.requests_per_second.map_or_else(|| "-".to_owned(), |r| count(r as u64));
     lines.push(("simulated", format!("{}, {rate} requests a second", nanos(report.elapsed.simulated_ns))));
     if let Some(wall) = &report.wall {
-        lines.push(("simulation", format!(
-            "{} pages a second ({:.2} s; {:.2} s to build the device)",
-            short(wall.pages_per_second as u64),
-            wall.run_seconds,
-            wall.build_seconds
-        )));
+        lines.push((
+            "simulation",
+            format!(
+                "{} pages a second ({:.2} s; {:.2} s to build the device)",
+                short(wall.pages_per_second as u64),
+                wall.run_seconds,
+                wall.build_seconds
+            ),
+        ));
     }
     lines.iter().map(|(name, value)| format!("{} {value}\n", style.bold(&format!("{name:<19}")))).collect()
 }

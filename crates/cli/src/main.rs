@@ -6,6 +6,7 @@ mod compare;
 mod conform;
 mod fail;
 mod human;
+mod memory;
 mod output;
 mod run;
 mod setup;

@@ -13,7 +13,7 @@ use crate::args::{RunArgs, TraceArgs};
 use crate::fail::Failure;
 use crate::source::{BATCH, Source};
 use crate::style::Style;
-use crate::{human, output, setup};
+use crate::{human, memory, output, setup};
 
 /// Runs the command.
 pub fn run(args: &RunArgs, style: Style) -> Result<(), Failure> {
@@ -54,15 +54,16 @@ pub fn simulate(
     open: Open<'_>,
     bar: &ProgressBar,
 ) -> Result<Report, Failure> {
+    if config.precondition == Precondition::Trace && args.trace.as_deref() == Some("-") {
+        let problem = "precondition = \"trace\" reads the trace twice, and standard input can be read once";
+        return Err(Failure::bad(problem, "name a file, or use --precondition full"));
+    }
     // A trace that cannot be opened is found before minutes of preconditioning.
     let mut source = open()?;
+    memory::check(config)?;
     let started = now();
     let mut device = config.build().map_err(|error| builder.locate(error))?;
     if config.precondition == Precondition::Trace {
-        if args.trace.as_deref() == Some("-") {
-            let problem = "precondition = \"trace\" reads the trace twice, and standard input can be read once";
-            return Err(Failure::bad(problem, "name a file, or use --precondition full"));
-        }
         warm_up(&mut *device, source, bar)?;
         source = open()?;
     }

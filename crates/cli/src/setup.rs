@@ -38,7 +38,8 @@ fn start(device: &str) -> Result<Builder, Failure> {
         return Ok(Builder::preset(device)?);
     }
     let text = std::fs::read_to_string(device).map_err(|error| {
-        let help = "give the path of a TOML file or a preset (`nandlab list devices`); `nandlab config > FILE` writes one";
+        let help =
+            "give the path of a TOML file or a preset (`nandlab list devices`); `nandlab config > FILE` writes one";
         Failure::bad(format!("--device {device}: cannot be read: {error}"), help)
     })?;
     Ok(Builder::preset(DEFAULT_DEVICE)?.file(device, &text)?)
@@ -66,9 +67,8 @@ pub fn config(
 
 /// The same from the arguments of a single device.
 pub fn single(device: &DeviceArgs, plugins: &PluginArgs) -> Result<(Builder, Config), Failure> {
-    let parse = |text: &Option<String>, section| {
-        text.as_deref().map(|text| PluginConfig::parse(text, section)).transpose()
-    };
+    let parse =
+        |text: &Option<String>, section| text.as_deref().map(|text| PluginConfig::parse(text, section)).transpose();
     let (buffer, ftl) = (parse(&plugins.buffer, "buffer")?, parse(&plugins.ftl, "ftl")?);
     Ok(config(builder(device)?, buffer.as_ref(), ftl.as_ref(), &device.set)?)
 }

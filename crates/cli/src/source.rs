@@ -101,7 +101,9 @@ impl Source {
                 let by_bytes = trace.bytes_total().map(|total| (trace.bytes_read().min(total), total));
                 return match (by_bytes, limit) {
                     // Whichever ends first.
-                    (Some((read, total)), Some(limit)) if read as f64 * limit as f64 > replayed as f64 * total as f64 => {
+                    (Some((read, total)), Some(limit))
+                        if read as f64 * limit as f64 > replayed as f64 * total as f64 =>
+                    {
                         Some((read, total))
                     }
                     (_, Some(limit)) => Some((replayed.min(limit), limit)),

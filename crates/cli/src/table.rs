@@ -134,7 +134,9 @@ fn preamble(rows: &[Row]) -> String {
 }
 
 fn legend(rows: &[Row]) -> String {
-    let mut text = String::from("\n* best; hit%: page hit ratio; WAF h: programs per page of the host, b: per page of the buffer\n");
+    let mut text = String::from(
+        "\n* best; hit%: page hit ratio; WAF h: programs per page of the host, b: per page of the buffer\n",
+    );
     if rows.iter().filter_map(|row| row.report.as_ref()).any(|report| report.load.overloaded) {
         text += "! overloaded: more than 1 % of the requests were waiting at the end; times grow with the trace\n";
     }
@@ -149,7 +151,9 @@ pub fn markdown(rows: &[Row]) -> String {
     for row in rows {
         text += &format!("| {} | {} |", row.buffer, row.ftl);
         match &row.report {
-            None => text += &format!(" failed: {} |\n", row.error.as_deref().unwrap_or_default().replace(['\n', '|'], " ")),
+            None => {
+                text += &format!(" failed: {} |\n", row.error.as_deref().unwrap_or_default().replace(['\n', '|'], " "))
+            }
             Some(report) => {
                 for (column, best) in COLUMNS.iter().zip(&best) {
                     let value = (column.value)(report);

@@ -29,7 +29,7 @@ fn does_every_name_have_a_title_and_a_manual_page() {
 #[test]
 fn does_a_manual_page_show_parameters_with_defaults() {
     let page = stdout(&["describe", "page"]);
-    assert!(page.contains("# Parameters") && page.contains("reserve = 1") && page.contains("[ftl]"), "{page}");
+    assert!(page.contains("PARAMETERS") && page.contains("reserve = 1") && page.contains("[ftl]"), "{page}");
     let metrics = stdout(&["describe", "metrics"]);
     for field in ["write_amplification.host", "padding.r_db", "hits.sector", "load.overloaded"] {
         assert!(metrics.contains(field), "{field}");

@@ -51,9 +51,9 @@ fn does_a_json_file_replace_the_old_one_and_keep_the_table() {
     assert_eq!(json(&std::fs::read_to_string(&target).unwrap())["requests"]["total"], 20_000);
     assert_eq!(run(&["--json", &target, "--quiet"]), "");
     let folder = temporary("");
-    let left = std::fs::read_dir(folder).unwrap().filter(|entry| {
-        entry.as_ref().unwrap().file_name().to_string_lossy().starts_with(".result.json")
-    });
+    let left = std::fs::read_dir(folder)
+        .unwrap()
+        .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().starts_with(".result.json"));
     assert_eq!(left.count(), 0, "no temporary file stays");
 }
 

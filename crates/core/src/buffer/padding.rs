@@ -86,10 +86,6 @@ impl Model {
         if now[0] == last[0] {
             return None;
         }
-        if now[0] < last[0] {
-            // Counting restarted.
-            self.looks.clear();
-        }
         if self.looks.is_empty() {
             self.looks.push_back(Seen::default());
         }
@@ -217,21 +213,6 @@ mod tests {
             assert!((padding.threshold_pages() - 8.0 / (mean + 1.0)).abs() < 1e-9, "{data_blocks}");
         }
         assert!(padding.pads(4, 8) && !padding.pads(3, 8) && !padding.pads(8, 8));
-    }
-
-    #[test]
-    fn does_a_restart_of_counting_start_a_new_average() {
-        let mut padding = padding("fast");
-        let mut ledger = Ledger::default();
-        (0..3).for_each(|_| merge(&mut ledger, 7));
-        padding.observe(&ledger);
-        assert_eq!(padding.threshold_pages(), 1.0);
-        ledger = Ledger::default();
-        padding.observe(&ledger);
-        assert_eq!(padding.threshold_pages(), 1.0);
-        merge(&mut ledger, 1);
-        padding.observe(&ledger);
-        assert_eq!(padding.threshold_pages(), 4.0);
     }
 
     #[test]

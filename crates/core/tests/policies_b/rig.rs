@@ -60,7 +60,10 @@ pub struct Rig {
     pub page_sectors: u32,
     pub frames: u32,
     pub physical_blocks: u32,
+    /// Name that the policy is told, and the FTL that is really there with its parameters.
     pub ftl: &'static str,
+    pub real_ftl: &'static str,
+    pub ftl_params: &'static str,
     pub partial_write: PartialWrite,
 }
 
@@ -73,13 +76,15 @@ impl Default for Rig {
             frames: 24,
             physical_blocks: 4096,
             ftl: "page",
+            real_ftl: "page",
+            ftl_params: "{}",
             partial_write: PartialWrite::Fetch,
         }
     }
 }
 
 impl Rig {
-    /// A device filled once, on the page-mapped FTL whatever name the policy is told.
+    /// A device filled once.
     pub fn device(self, policy: &str, params: Value) -> (Box<dyn Device>, Recorder) {
         self.try_device(policy, params).unwrap_or_else(|error| panic!("{error}"))
     }
@@ -104,8 +109,8 @@ impl Rig {
         let order = ProgramOrder::Ascending;
         let flash = Flash::new(geometry, order, Media::None, Clock::new(TimingModel::Serial, times, 1, 1));
         let shape = Shape { geometry, logical_pages: self.logical_pages, order, seed: 1 };
-        let page = nandlab::registry::find(FTLS, "ftl", "page").unwrap();
-        let ftl = (page.build)(serde_json::json!({}), &shape).unwrap();
+        let plugin = nandlab::registry::find(FTLS, "ftl", self.real_ftl).unwrap();
+        let ftl = (plugin.build)(serde_json::from_str(self.ftl_params).unwrap(), &shape).unwrap();
         let settings = Settings {
             logical_pages: self.logical_pages,
             arrival: Arrival::Closed { think: Nanos(0) },
