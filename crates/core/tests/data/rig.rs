@@ -240,7 +240,7 @@ impl Run {
             run_pages: self.dice.below(8),
             period: self.dice.below(4),
         };
-        self.at += Nanos(u64::from(self.dice.below(if self.dice.0 % 16 == 0 { 5000 } else { 100 })));
+        self.at += Nanos(u64::from(self.dice.below(if self.dice.0.is_multiple_of(16) { 5000 } else { 100 })));
         let request = HostRequest { at: self.at, lba: u64::from(lba), sectors, op, hint };
         self.device.submit(&request, payload).unwrap();
         self.done.requests += 1;
