@@ -153,9 +153,12 @@ impl PluginConfig {
     }
     /// The short form.
     pub fn label(&self) -> String {
-        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        let params = self.params.iter().map(|(key, value)| format!(":{key}={}", text(value)));
-        std::iter::once(self.name.clone()).chain(params).collect()
+        let mut label = self.name.clone();
+        for (key, value) in &self.params {
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            label.extend([":", key, "=", &value]);
+        }
+        label
     }
 }
 
@@ -361,10 +364,10 @@ impl Config {
     /// Fills in the default parameters of the plug-ins.
     fn expand(&mut self) -> Result<(), ConfigError> {
         let ftl = registry::find(FTLS, "ftl", &self.ftl.name)?;
-        self.ftl = expanded(&self.ftl, ftl.name(), (ftl.defaults)());
+        self.ftl = expanded(&self.ftl, ftl.name(), &(ftl.defaults)());
         (ftl.check)(Value::Object(self.ftl.params.clone()))?;
         let buffer = registry::find(BUFFERS, "buffer", &self.buffer.name)?;
-        self.buffer = expanded(&self.buffer, buffer.name(), (buffer.defaults)());
+        self.buffer = expanded(&self.buffer, buffer.name(), &(buffer.defaults)());
         (buffer.check)(Value::Object(self.buffer.params.clone()))?;
         Ok(())
     }
@@ -552,8 +555,8 @@ impl Config {
     }
 }
 
-fn expanded(given: &PluginConfig, name: String, defaults: Value) -> PluginConfig {
-    let Value::Object(mut params) = defaults else { unreachable!("parameters are a table") };
+fn expanded(given: &PluginConfig, name: String, defaults: &Value) -> PluginConfig {
+    let mut params = defaults.as_object().cloned().unwrap_or_default();
     params.extend(given.params.clone());
     PluginConfig { name, params }
 }
