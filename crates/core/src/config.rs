@@ -259,8 +259,16 @@ impl Builder {
             error
         })?;
         if let Some(preset) = layer.as_object_mut().and_then(|table| table.remove("preset")) {
-            let preset = preset.as_str().unwrap_or_default().to_owned();
-            self = Self::preset(&preset)?;
+            let in_file = |mut error: ConfigError| {
+                "preset".clone_into(&mut error.key);
+                error.file = Some(name.to_owned());
+                error
+            };
+            let Some(preset) = preset.as_str() else {
+                let problem = format!("{preset} is not the name of a device");
+                return Err(in_file(ConfigError::new("preset", problem, "`nandlab list devices` shows all")));
+            };
+            self = Self::preset(preset).map_err(in_file)?;
         }
         self.file = Some((name.to_owned(), text.to_owned()));
         merge(&mut self.root, layer);
@@ -272,7 +280,8 @@ impl Builder {
     /// # Errors
     /// If it is not `key=value` or the path leads through something that is not a table.
     pub fn set(mut self, assignment: &str) -> Result<Self, ConfigError> {
-        let Some((key, value)) = assignment.split_once('=') else {
+        let parts = assignment.split_once('=').filter(|(key, _)| !key.trim().is_empty());
+        let Some((key, value)) = parts else {
             let problem = format!("`{assignment}` is not key=value");
             return Err(ConfigError::new("--set", problem, "for example --set ftl.reserve=2"));
         };
@@ -294,7 +303,11 @@ impl Builder {
             at = table.entry((*part).to_owned()).or_insert_with(|| json!({}));
         }
         let Some(table) = at.as_object_mut() else {
-            return Err(ConfigError::new(key, "the part before the last dot is a value, not a table", ""));
+            return Err(ConfigError::new(
+                key,
+                "the part before the last dot is a value, not a table",
+                "`nandlab config` shows every key",
+            ));
         };
         table.insert(parts[parts.len() - 1].to_owned(), value);
         Ok(())
@@ -319,7 +332,11 @@ impl Builder {
         let parsed: Result<Config, _> = serde_path_to_error::deserialize(&self.root);
         let mut config = parsed.map_err(|e| {
             let path = e.path().to_string();
-            self.locate(ConfigError::new(path, e.inner().to_string(), "`nandlab config` shows every key"))
+            self.locate(ConfigError::new(
+                path,
+                registry::plain_words(&e.inner().to_string()),
+                "`nandlab config` shows every key",
+            ))
         })?;
         config.expand().map_err(|e| self.locate(e))?;
         config.check().map_err(|e| self.locate(e))?;
@@ -327,7 +344,7 @@ impl Builder {
     }
 
     /// Adds file and line to an error about a key that the user's file sets.
-    fn locate(&self, mut error: ConfigError) -> ConfigError {
+    pub fn locate(&self, mut error: ConfigError) -> ConfigError {
         let Some((name, text)) = &self.file else { return error };
         let wanted = error.problem.split('`').nth(1).unwrap_or("").to_owned();
         let last = error.key.rsplit('.').next().unwrap_or("").to_owned();
@@ -347,8 +364,10 @@ impl Config {
     fn expand(&mut self) -> Result<(), ConfigError> {
         let ftl = registry::find(FTLS, "ftl", &self.ftl.name)?;
         self.ftl = expanded(&self.ftl, ftl.name(), (ftl.defaults)());
+        (ftl.check)(Value::Object(self.ftl.params.clone()))?;
         let buffer = registry::find(BUFFERS, "buffer", &self.buffer.name)?;
         self.buffer = expanded(&self.buffer, buffer.name(), (buffer.defaults)());
+        (buffer.check)(Value::Object(self.buffer.params.clone()))?;
         Ok(())
     }
 
@@ -410,13 +429,14 @@ impl Config {
             OverProvisioning::SpareOverPhysical(x) if !(0.0..1.0).contains(&x) => {
                 return Err(ConfigError::new(
                     "device.over_provisioning",
-                    format!("{x} is outside 0 to 1"),
+                    format!("{x} is outside 0 to 1 (1 excluded)"),
                     "0.07 is 7 %",
                 ));
             }
             _ => {}
         }
         range("device.over_provisioning: logical pages", self.logical_pages().into(), 1, g.pages())?;
+        self.check_times()?;
         range("replay.queue_depth", self.replay.queue_depth.into(), 1, 65_536)?;
         if !(self.replay.time_scale > 0.0 && self.replay.time_scale <= 1e6) {
             let problem = format!("{} is outside 0 (excluded) to 1,000,000", self.replay.time_scale);
@@ -438,6 +458,31 @@ impl Config {
         if self.device.media == Media::Memory && stored > 1 << 36 {
             let problem = format!("{} of page contents do not fit into memory", Bytes(stored));
             return Err(ConfigError::new("device.media", problem, "use media = \"none\" or a device of at most 64GiB"));
+        }
+        Ok(())
+    }
+
+    /// Times are limited so that sums of them stay far from the end of simulated time (2^60 ns).
+    fn check_times(&self) -> Result<(), ConfigError> {
+        let timing = &self.device.timing;
+        let second = Nanos(1_000_000_000);
+        let times = [
+            ("device.timing.page_read", timing.page_read, second),
+            ("device.timing.page_program", timing.page_program, second),
+            ("device.timing.block_erase", timing.block_erase, second),
+            ("device.timing.page_transfer", timing.page_transfer, second),
+            ("device.timing.command", timing.command, second),
+            ("ram.dram_read", self.ram.dram_read, second),
+            ("ram.dram_write", self.ram.dram_write, second),
+            ("ram.nvram_read", self.ram.nvram_read, second),
+            ("ram.nvram_write", self.ram.nvram_write, second),
+            ("replay.think_time", self.replay.think_time, second * 1000),
+        ];
+        for (key, time, max) in times {
+            if time > max {
+                let mend = "times have a unit: ns, us, ms or s, as in 25us";
+                return Err(ConfigError::new(key, format!("{time} is outside 0s to {max}"), mend));
+            }
         }
         Ok(())
     }
@@ -558,7 +603,8 @@ fn merge(base: &mut Value, layer: Value) {
 fn scalar(text: &str) -> Value {
     let parsed: Result<toml::Table, _> = toml::from_str(&format!("v = {text}"));
     let value = parsed.ok().and_then(|mut table| table.remove("v")).and_then(|v| serde_json::to_value(v).ok());
-    value.unwrap_or_else(|| Value::String(text.to_owned()))
+    // JSON has no NaN: as a string it is refused by its own name.
+    value.filter(|value| !value.is_null()).unwrap_or_else(|| Value::String(text.to_owned()))
 }
 
 fn line_of(text: &str, at: usize) -> usize {

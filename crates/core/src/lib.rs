@@ -12,5 +12,7 @@ pub mod histogram;
 pub mod ledger;
 pub mod probe;
 pub mod registry;
+pub mod replay;
+pub mod report;
 pub mod ssd;
 pub mod types;

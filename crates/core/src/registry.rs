@@ -18,6 +18,8 @@ pub struct Plugin<B> {
     pub defaults: fn() -> Value,
     /// JSON schema of the parameters.
     pub schema: fn() -> Value,
+    /// Refuses parameters with unknown keys or wrong types.
+    pub check: fn(Value) -> Result<(), ConfigError>,
     /// Builds it from parameters and its surroundings.
     pub build: B,
 }
@@ -63,31 +65,55 @@ pub fn nearest<'a>(wanted: &str, names: &'a [String]) -> Option<&'a String> {
     (best.0 <= 2.max(wanted.len() / 3) && best.0 < best.1.len()).then_some(best.1)
 }
 
-/// Levenshtein distance.
+/// Letters to add, drop, change or swap with their neighbour (optimal string alignment).
 fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let cost = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = cost.min(row[j] + 1).min(row[j + 1] + 1);
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
+    for i in 0..=a.len() {
+        for j in 0..=b.len() {
+            rows[i][j] = match (i, j) {
+                (0, n) | (n, 0) => n,
+                _ => {
+                    let changed = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+                    let best = changed.min(rows[i - 1][j] + 1).min(rows[i][j - 1] + 1);
+                    let swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+                    if swapped { best.min(rows[i - 2][j - 2] + 1) } else { best }
+                }
+            };
         }
     }
-    row[b.len()]
+    rows[a.len()][b.len()]
 }
 
 /// Reads typed parameters; unknown keys and wrong types are refused.
 ///
 /// # Errors
 /// Names the section and what is wrong with it.
-pub fn parameters<P: serde::de::DeserializeOwned>(section: &str, params: Value) -> Result<P, ConfigError> {
-    serde_json::from_value(params).map_err(|e| {
-        let mend = format!("`nandlab describe` explains every parameter of a {section}");
-        ConfigError::new(section, e.to_string(), mend)
+pub fn parameters<P: serde::de::DeserializeOwned>(section: &str, name: &str, params: Value) -> Result<P, ConfigError> {
+    serde_path_to_error::deserialize(params).map_err(|e| {
+        let path = e.path().to_string();
+        let key = if path == "." { section.to_owned() } else { format!("{section}.{path}") };
+        let mend = format!("`nandlab describe {}` explains every parameter", name.replace('_', "-"));
+        ConfigError::new(key, plain_words(&e.into_inner().to_string()), mend)
     })
+}
+
+/// What serde says about a value, in words of a user.
+pub fn plain_words(problem: &str) -> String {
+    let words = [
+        ("invalid type: null", "this value is not a finite number"),
+        ("expected u64", "expected a whole number from 0 to 2^64 - 1"),
+        ("expected u32", "expected a whole number from 0 to 4294967295"),
+        ("expected usize", "expected a whole number from 0 to 2^64 - 1"),
+        ("expected f64", "expected a number"),
+        ("invalid type: ", ""),
+        ("invalid value: ", ""),
+    ];
+    let plain = words.iter().fold(problem.to_owned(), |text, (from, to)| text.replace(from, to));
+    match plain.split_once("expected struct ") {
+        Some((before, _)) => format!("{before}expected a table"),
+        None => plain,
+    }
 }
 
 /// Declares the modules of a family and its list. The `build` function of each module takes its own `Params`.
@@ -103,9 +129,10 @@ macro_rules! plugins {
                 text: include_str!(concat!(stringify!($name), ".rs")),
                 defaults: || serde_json::to_value($name::Params::default()).expect("parameters are plain data"),
                 schema: || schemars::schema_for!($name::Params).to_value(),
+                check: |params| $crate::registry::parameters::<$name::Params>($section, stringify!($name), params).map(|_| ()),
                 build: |params, $context| {
                     use $name as $module;
-                    let $params: $name::Params = $crate::registry::parameters($section, params)?;
+                    let $params: $name::Params = $crate::registry::parameters($section, stringify!($name), params)?;
                     $build
                 },
             },
@@ -113,3 +140,16 @@ macro_rules! plugins {
     };
 }
 pub(crate) use plugins;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn is_the_nearest_name_the_one_people_meant() {
+        let names = ["lab", "lru", "arc", "msr", "page"].map(str::to_owned);
+        let near = |wanted| nearest(wanted, &names).map(String::as_str);
+        assert_eq!((near("lur"), near("mrs"), near("pagee")), (Some("lru"), Some("msr"), Some("page")));
+        assert_eq!(near("something else"), None);
+    }
+}

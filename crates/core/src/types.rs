@@ -235,8 +235,17 @@ impl Serialize for Bytes {
 }
 impl<'de> Deserialize<'de> for Nanos {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(d)?;
-        Self::parse(&text).map_err(de::Error::custom)
+        struct V;
+        impl de::Visitor<'_> for V {
+            type Value = Nanos;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a time with its unit such as \"25us\"")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Nanos, E> {
+                Nanos::parse(text).map_err(E::custom)
+            }
+        }
+        d.deserialize_str(V)
     }
 }
 impl<'de> Deserialize<'de> for Bytes {

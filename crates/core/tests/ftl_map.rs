@@ -3,4 +3,6 @@
 mod map {
     pub mod device;
     pub mod golden;
+    pub mod life;
+    pub mod theory;
 }

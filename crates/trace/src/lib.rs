@@ -23,6 +23,7 @@ mod error;
 mod five;
 mod formats;
 mod input;
+pub mod oltp;
 mod options;
 mod policy;
 mod records;

@@ -94,6 +94,17 @@ impl Links {
         list.tail = id;
         list.len += 1;
     }
+    /// Puts an id that is in no list behind `newer`, or at the front.
+    pub fn insert_after(&mut self, list: &mut List, newer: Option<u32>, id: u32) {
+        let Some(prev) = newer else { return self.push_front(list, id) };
+        let Some(next) = self.older(prev) else { return self.push_back(list, id) };
+        self.reserve_ids(id as usize + 1);
+        debug_assert!(!self.is_linked(id));
+        self.nodes[id as usize] = Node { prev, next };
+        self.nodes[prev as usize].next = id;
+        self.nodes[next as usize].prev = id;
+        list.len += 1;
+    }
     /// Takes an id out of its list.
     #[inline]
     pub fn remove(&mut self, list: &mut List, id: u32) {
@@ -128,6 +139,12 @@ impl Links {
         self.nodes[id as usize] = Node { prev: NIL, next: list.head };
         self.nodes[list.head as usize].prev = id;
         list.head = id;
+    }
+    /// Moves an id of the list to its back.
+    #[inline]
+    pub fn move_back(&mut self, list: &mut List, id: u32) {
+        self.remove(list, id);
+        self.push_back(list, id);
     }
     /// Takes the id at the back out.
     #[inline]
@@ -170,7 +187,7 @@ mod tests {
             x ^= x << 17;
             let id = (x >> 8) as u32 % 50;
             let linked = model.contains(&id);
-            match x % 5 {
+            match x % 7 {
                 0 if !linked => (links.push_front(&mut a, id), model.push_front(id)).1,
                 1 if !linked => (links.push_back(&mut a, id), model.push_back(id)).1,
                 2 if linked => {
@@ -183,6 +200,16 @@ mod tests {
                     links.move_front(&mut a, id);
                     model.retain(|m| *m != id);
                     model.push_front(id);
+                }
+                4 if linked => {
+                    links.move_back(&mut a, id);
+                    model.retain(|m| *m != id);
+                    model.push_back(id);
+                }
+                5 if !linked => {
+                    let at = (x >> 40) as usize % (model.len() + 1);
+                    links.insert_after(&mut a, at.checked_sub(1).map(|newer| model[newer]), id);
+                    model.insert(at, id);
                 }
                 _ => assert_eq!(links.is_linked(id), linked),
             }

@@ -4,7 +4,9 @@
 //! [`Slots`], and what it may sense about the world below in [`Sense`]; it answers with a [`Plan`]. It knows nothing of
 //! FTLs and flash. One file per policy; the list at the end of this file is the only place that enumerates them.
 
+pub mod groups;
 pub mod list;
+pub mod padding;
 pub mod slots;
 
 use serde_json::Value;
@@ -243,5 +245,11 @@ crate::registry::plugins! {
     };
     none,
     lru,
+    cflru,
+    fab,
+    bplru,
+    aalru,
+    hitstat,
+    wpa,
     urm,
 }

@@ -4,6 +4,7 @@
 //! the state at the end. [`run`] recognises the kind of a file and returns every difference it finds.
 
 pub mod ftl;
+pub mod policy;
 
 use std::fmt;
 
@@ -96,7 +97,7 @@ pub fn run(text: &str) -> Result<Report, ConformError> {
     let file: Value = serde_json::from_str(text)?;
     match kind_of(&file)? {
         Kind::Ftl(name) => ftl::run(&name, file),
-        Kind::Policy(name) => Err(ConformError::Unsupported(format!("buffer policy `{name}`: no replay for policies"))),
+        Kind::Policy(name) => policy::run(&name, file),
     }
 }
 

@@ -88,6 +88,9 @@ struct Cells {
     stamps: Vec<(u64, u64)>,
     /// Page contents (with media only).
     bytes: Vec<u8>,
+    /// Pages programmed so far, and those of them that were erased again: conservation.
+    programmed_pages: u64,
+    erased_pages: u64,
     /// Trims that were journalled and whose older copies may still exist.
     tombstones: Vec<Tombstone>,
 }
@@ -107,7 +110,7 @@ pub struct Flash {
     pub clock: Clock,
     /// The device's ledger. Layers above count their events here.
     pub ledger: Ledger,
-    /// When a program's ticket resolves; the engine sets it while it writes back.
+    /// When the ticket of a program of the host's data resolves; the engine sets it while it writes back.
     pub release: Release,
 }
 
@@ -122,6 +125,8 @@ impl Flash {
                 blocks: vec![Block::default(); geometry.blocks() as usize],
                 stamps: if with_media { vec![(0, 0); pages] } else { Vec::new() },
                 bytes: if with_media { vec![0; pages * geometry.page_bytes as usize] } else { Vec::new() },
+                programmed_pages: 0,
+                erased_pages: 0,
                 tombstones: Vec::new(),
             },
             valid: vec![0; pages.div_ceil(64)],
@@ -238,7 +243,9 @@ impl Flash {
         block.next_page = 0;
         block.erase_count += 1;
         let first = self.geometry.first_page(pbn).index();
-        self.cells.owner[first..first + self.geometry.pages_per_block as usize].fill(ERASED);
+        let pages = &mut self.cells.owner[first..first + self.geometry.pages_per_block as usize];
+        self.cells.erased_pages += pages.iter().filter(|owner| **owner != ERASED).count() as u64;
+        pages.fill(ERASED);
         self.ledger.erases_by_kind[kind as usize] += 1;
         if let Some(mode @ (CutMode::After | CutMode::Torn)) = cut {
             self.photograph(None, mode);
@@ -275,6 +282,10 @@ impl Flash {
     #[inline]
     pub fn erase_count(&self, pbn: Pbn) -> u32 {
         self.cells.blocks[pbn.index()].erase_count
+    }
+    /// Programs since the array was made, those of a run that a power cut threw away included.
+    pub const fn programs_ever(&self) -> u64 {
+        self.programs_ever
     }
     /// True if the page was programmed since the last erase of its block (and its program was not interrupted).
     #[inline]
@@ -346,13 +357,17 @@ impl Flash {
             }
             assert_eq!(valid, self.valid_pages(pbn), "valid count of block {b}");
         }
-        assert!(programmed_now <= self.programs_ever);
+        let Cells { programmed_pages, erased_pages, .. } = self.cells;
+        assert_eq!(programmed_pages, programmed_now + erased_pages, "pages programmed = programmed now + erased");
     }
 
     #[inline]
     fn operate(&mut self, op: Op, pbn: Pbn, cause: Cause, after: Ticket) -> Ticket {
         self.ledger.add(op, cause, self.clock.service(op).0);
-        self.clock.issue(self.geometry.die(pbn), op, after, self.release)
+        // Only what comes from above leaves a frame: collection and mapping always wait for the cells.
+        let from_above = matches!(cause, Cause::Host | Cause::Pad);
+        let release = if from_above { self.release } else { Release::Done };
+        self.clock.issue(self.geometry.die(pbn), op, after, release)
     }
 
     #[inline]
@@ -372,6 +387,7 @@ impl Flash {
         self.cells.owner[ppn.index()] = oob.number | map;
         self.valid[ppn.index() / 64] |= 1 << (ppn.0 % 64);
         self.programs_ever += 1;
+        self.cells.programmed_pages += 1;
     }
 
     fn store(&mut self, ppn: Ppn, oob: Oob, data: &[u8]) {

@@ -68,7 +68,7 @@ use crate::ledger::Cause;
 use crate::types::{Bytes, Lbn, Lpn, Nanos, Ppn};
 
 /// Parameters of [`Dftl`]; the manual page explains them.
-#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
     /// Mappings of a translation page; default `page_bytes / 4`.

@@ -6,11 +6,13 @@
 
 pub mod chains;
 pub mod cmt;
+pub mod compressed;
 pub mod merge;
 pub mod pool;
 pub mod recover;
 pub mod space;
 pub mod translation;
+pub mod urm_table;
 
 use serde_json::Value;
 
@@ -234,4 +236,5 @@ crate::registry::plugins! {
     fast,
     dftl,
     rftl,
+    urm_map,
 }

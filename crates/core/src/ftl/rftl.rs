@@ -2,7 +2,7 @@
 //!
 //! # Source
 //! "RFTL: improving performance of selective caching-based page-level FTL through replication" (sections 3.1-3.2,
-//! figure 5, equations 1-3, table 1). Built on [DFTL](super::dftl), which is the case of 0 replicas.
+//! figure 5, equations 1-3, table 1). Built on `dftl`, which is the case of 0 replicas.
 //!
 //! # What it does
 //! Every translation page (TP) has `replicas` further copies on other channels, so that a look-up that misses need not
@@ -49,7 +49,7 @@ use crate::error::ConfigError;
 use crate::types::Bytes;
 
 /// Parameters; the manual page explains them.
-#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
     /// Copies of a translation page beside the original.

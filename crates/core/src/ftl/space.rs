@@ -200,6 +200,11 @@ impl Space {
         self.pools[group as usize].pick_victim(flash)
     }
 
+    /// Takes the closed block with the fewest valid pages, whatever the policy.
+    pub fn pick_fewest_valid(&mut self, flash: &Flash, group: u32) -> Option<Pbn> {
+        self.pools[group as usize].pick_fewest_valid(flash)
+    }
+
     /// Takes the closed translation block with the fewest valid pages, if collecting it frees a page at all.
     pub fn pick_map_victim(&mut self, flash: &Flash, group: u32) -> Option<Pbn> {
         let pool = &mut self.pools[group as usize];
@@ -235,8 +240,8 @@ impl Space {
                 continue;
             }
             if winners.in_block(pbn) == 0 {
-                let pages = (0..self.geometry.pages_per_block).map(|offset| self.geometry.page(pbn, offset));
-                let readable = pages.filter(|ppn| flash.is_programmed(*ppn)).next();
+                let mut pages = (0..self.geometry.pages_per_block).map(|offset| self.geometry.page(pbn, offset));
+                let readable = pages.find(|ppn| flash.is_programmed(*ppn));
                 self.holds_map[pbn.index()] = readable.is_some_and(|ppn| flash.oob(ppn).kind == PageKind::Map);
                 self.release(flash, pbn, Cause::Recover, now);
             } else {
@@ -289,7 +294,7 @@ pub fn validate(layout: &Layout, shape: &Shape, map_pages: u32, copies: u32) -> 
     let (floor, why) = if copies > 0 {
         (3, "collecting a data block can take a block for its pages and one for translation pages")
     } else {
-        (2, "a power cut during garbage collection must leave a free block")
+        (1, "garbage collection needs a block to copy to")
     };
     if layout.reserve < floor {
         let problem = format!("{} is too few: {why}", layout.reserve);

@@ -180,15 +180,17 @@ impl Translation {
     /// pages may have taken blocks of other groups).
     fn collect_until(&mut self, flash: &mut Flash, cache: &mut impl MapCache, group: u32, wanted: u32, after: Ticket) {
         let reserve = self.space.reserve();
-        // Every collection gains a page of at most all pages (see the module text).
-        for _ in 0..=2 * flash.geometry().pages() {
+        let blocks = u64::from(flash.geometry().blocks());
+        // Every collection of the best victim gains a page of at most all pages (see the module text).
+        for turn in 0..=2 * flash.geometry().pages() + 2 * blocks {
             let short = if self.space.free(group) < wanted {
                 Some(group)
             } else {
                 (0..self.space.groups()).find(|other| self.space.free(*other) < reserve)
             };
             let Some(short) = short else { return };
-            self.collect(flash, cache, short, after);
+            // A policy that keeps picking blocks without an invalid page is overruled.
+            self.collect(flash, cache, short, turn > 2 * blocks, after);
         }
         panic!("garbage collection makes no progress: more is valid than the group can hold");
     }
@@ -197,12 +199,16 @@ impl Translation {
         self.space.pages_per_block()
     }
 
-    /// Collects one victim of a group.
-    fn collect(&mut self, flash: &mut Flash, cache: &mut impl MapCache, group: u32, after: Ticket) {
+    /// Collects one victim of a group: by the policy, or the `best` there is.
+    fn collect(&mut self, flash: &mut Flash, cache: &mut impl MapCache, group: u32, best: bool, after: Ticket) {
         flash.ledger.gc_runs += 1;
         let scarce = self.copies > 0 && self.space.free(group) < 2;
         let compact = if scarce { self.space.pick_map_victim(flash, group) } else { None };
-        let victim = compact.or_else(|| self.space.pick_victim(flash, group));
+        let victim = match compact {
+            None if best => self.space.pick_fewest_valid(flash, group),
+            None => self.space.pick_victim(flash, group),
+            some => some,
+        };
         let victim = victim.expect("a closed block exists when space runs out");
         if self.space.holds_map(victim) {
             self.collect_map(flash, victim, after);
@@ -323,7 +329,7 @@ impl Translation {
                     break;
                 }
                 assert!(turn <= 2 * flash.geometry().pages(), "recovery finds no room for translation pages");
-                let victim = self.space.pick_victim(flash, group).expect("used blocks are closed");
+                let victim = self.space.pick_fewest_valid(flash, group).expect("used blocks are closed");
                 self.collect_data(flash, cache, victim, Cause::Recover, now);
             }
         }

@@ -159,6 +159,13 @@ pub trait Device {
     /// # Errors
     /// When it lies beyond the device. Nothing happened then.
     fn submit(&mut self, request: &HostRequest, payload: Payload<'_>) -> Result<Completion, OutOfRange>;
+    /// Carries out one page access exactly as recorded: the number, length and hint of its request are the caller's.
+    /// Golden files need it: they give the state after every page, their examples cut requests short, and their hints
+    /// are given page by page. It runs the page access of [`Ssd::submit`]; the ledger takes it for a request of its own.
+    ///
+    /// # Errors
+    /// When it lies beyond the device. Nothing happened then.
+    fn replay_access(&mut self, access: &Access) -> Result<(), OutOfRange>;
     /// Carries out many requests; the loop runs inside the policy's monomorphised code. Returns how many were done.
     ///
     /// # Errors
@@ -192,6 +199,9 @@ pub trait Device {
     fn cut_power(&mut self);
     /// Arms a power cut: see [`Flash::arm_cut`].
     fn arm_cut(&mut self, nth: u64, mode: CutMode);
+    /// Arms a power cut at the `nth` program or erase after the next [`Device::cut_power`], counted from the first one of
+    /// the recovery.
+    fn arm_recovery_cut(&mut self, nth: u64, mode: CutMode);
     /// The policy's state in the form of the golden files.
     fn golden_state(&self) -> serde_json::Value;
     /// Checks all invariants; panics on a violation. For tests.
@@ -225,6 +235,10 @@ pub struct Ssd<B: Buffer, F: Ftl = Box<dyn Ftl>> {
     /// Logical block last seen by the group counters in the current request.
     last_group: Lbn,
     armed_nvram: Option<power::NvramPhotograph>,
+    /// The ledger when the measurement started.
+    measured_from: Ledger,
+    /// A cut to be armed when the next recovery begins.
+    recovery_cut: Option<(u64, CutMode)>,
     /// Hint of the access that prefetches: prefetched pages inherit it.
     prefetch_hint: Hint,
 }
@@ -273,6 +287,8 @@ impl<B: Buffer> Ssd<B> {
             stage: Vec::new(),
             last_group: Lbn::NONE,
             armed_nvram: None,
+            measured_from: Ledger::default(),
+            recovery_cut: None,
             prefetch_hint: Hint::default(),
         }
     }
@@ -445,6 +461,36 @@ impl<B: Buffer> Device for Ssd<B> {
     fn submit(&mut self, request: &HostRequest, payload: Payload<'_>) -> Result<Completion, OutOfRange> {
         Ssd::submit(self, request, payload)
     }
+    fn replay_access(&mut self, access: &Access) -> Result<(), OutOfRange> {
+        let sectors = self.flash.geometry().page_sectors();
+        let op = if access.write { HostOp::Write } else { HostOp::Read };
+        let request = HostRequest {
+            at: self.flash.now(),
+            lba: u64::from(access.lpn.0) * u64::from(sectors),
+            sectors,
+            op,
+            hint: access.hint,
+        };
+        if access.lpn.0 >= self.settings.logical_pages {
+            let capacity_sectors = u64::from(self.settings.logical_pages) * u64::from(sectors);
+            return Err(OutOfRange { lba: request.lba, sectors, capacity_sectors });
+        }
+        let arrival = self.inflight.admit(&mut self.flash.clock, request.at);
+        let now = self.flash.now();
+        self.count_buffer_times();
+        if access.request != self.requests {
+            self.requests = access.request;
+            self.last_group = Lbn::NONE;
+        }
+        self.share_ram();
+        let mut flight = Flight::new(Payload::None, now);
+        self.access_page(access, Part { from: 0, count: sectors, payload_at: 0 }, &mut flight);
+        self.count_request(&request, &Access { request_pages: 1, ..*access }, &flight);
+        let kind = if access.write { Kind::Write } else { Kind::Read };
+        let done = self.flash.clock.delay(flight.done, now + self.ram_time(&flight, access.write));
+        self.inflight.finish(&mut self.flash.clock, kind, arrival, now, done);
+        Ok(())
+    }
     fn run(&mut self, requests: &[HostRequest]) -> Result<(), OutOfRange> {
         for request in requests {
             Ssd::submit(self, request, Payload::None)?;
@@ -467,11 +513,16 @@ impl<B: Buffer> Device for Ssd<B> {
     }
     fn start_measuring(&mut self) {
         Device::drain(self);
-        self.flash.start_measuring();
+        if self.requests == 0 {
+            self.flash.start_measuring();
+        } else {
+            // Policies may hold snapshots of the ledger: once they have seen it, it never goes back.
+            self.measured_from = self.flash.ledger;
+        }
         self.inflight.times = Times::default();
     }
     fn ledger(&self) -> Ledger {
-        self.flash.ledger
+        self.flash.ledger - self.measured_from
     }
     fn times(&self) -> &Times {
         &self.inflight.times
@@ -501,6 +552,9 @@ impl<B: Buffer> Device for Ssd<B> {
     fn arm_cut(&mut self, nth: u64, mode: CutMode) {
         self.flash.arm_cut(nth, mode);
         self.armed_nvram = Some(power::NvramPhotograph::default());
+    }
+    fn arm_recovery_cut(&mut self, nth: u64, mode: CutMode) {
+        self.recovery_cut = Some((nth, mode));
     }
     fn golden_state(&self) -> serde_json::Value {
         self.buffer.golden_state(&self.slots)

@@ -6,7 +6,7 @@
 
 use super::Ssd;
 use crate::buffer::{Buffer, Medium};
-use crate::flash::Ticket;
+use crate::flash::{Ticket, Tombstone};
 use crate::ftl::{Batch, Ftl, PageWrite};
 use crate::ledger::Cause;
 use crate::types::{Nanos, Slot};
@@ -58,12 +58,18 @@ impl<B: Buffer> Ssd<B> {
             self.slots.release(slot);
         }
         self.flash.restore();
+        if let Some((nth, mode)) = self.recovery_cut.take() {
+            self.flash.arm_cut(nth, mode);
+            self.armed_nvram = Some(nvram.clone());
+        }
         self.inflight.drain(&mut self.flash.clock);
         self.ftl.rebuild(&mut self.flash);
         self.written_back = Ticket::at(Nanos::ZERO);
         for NvramPage { write, mut bytes, missing } in nvram.pages {
             let known = self.ftl.locate(&self.flash, write.lpn);
-            if known.is_some() && self.flash.oob(known).version >= write.version {
+            let newer_trim = |trim: &Tombstone| trim.lpn == write.lpn && trim.version > write.version;
+            let newer_copy = known.is_some() && self.flash.oob(known).version >= write.version;
+            if newer_copy || self.flash.tombstones().iter().any(newer_trim) {
                 continue;
             }
             for (sector, to) in bytes.chunks_exact_mut(512).enumerate() {

@@ -1,0 +1,283 @@
+//! The command line: what can be asked for, and in which words.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use nandlab::types::Bytes;
+use nandlab_trace::{AddressPolicy, Volumes};
+
+use crate::style::ColorChoice;
+
+const EXAMPLES: &str = "\
+Examples:
+  nandlab run                                    the built-in workload on the default device
+  nandlab run proj_0.csv.gz --buffer lru --ram 16MiB --ftl dftl
+  nandlab run financial1.spc --volumes stack --json result.json
+  zcat trace.gz | nandlab run - --format msr --limit 1000000
+  nandlab compare --buffers lru,none --ftls page,fast --limit 200000
+  nandlab describe page                          manual page with all parameters
+  nandlab config --device lab > my.toml          then edit it, and: nandlab run --device my.toml
+
+Results go to standard output, everything else to standard error. Exit codes: 0 success, 1 the run
+failed, 2 bad usage, input data or configuration, 4 some rows of a comparison failed, 101 a bug.";
+
+/// A laboratory for the RAM inside NAND-flash SSDs: replays block traces through a data buffer, a flash translation
+/// layer and a flash array, and counts what happens.
+#[derive(Parser, Debug)]
+#[command(name = "nandlab", version, after_help = EXAMPLES, max_term_width = 100, disable_help_subcommand = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// Colour: `auto` is on for terminals unless NO_COLOR is set; CLICOLOR_FORCE=1 turns it on.
+    #[arg(long, global = true, value_enum, default_value = "auto", value_name = "WHEN")]
+    pub color: ColorChoice,
+}
+
+/// The commands.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Simulate one device on a trace and print what came of it.
+    Run(RunArgs),
+    /// Simulate every combination of buffers and FTLs on the same trace: one table.
+    Compare(CompareArgs),
+    /// List what there is, with one line each.
+    List {
+        /// Which family.
+        #[arg(value_enum)]
+        what: Family,
+    },
+    /// Manual page of a buffer, FTL, device, trace format, the built-in workload (`oltp`) or all `metrics`.
+    Describe {
+        /// Its name.
+        name: String,
+        /// Only this family, when the name occurs in several.
+        #[arg(long, value_enum)]
+        kind: Option<Family>,
+    },
+    /// Print the fully expanded configuration as TOML; it can be loaded again with --device.
+    Config(ConfigArgs),
+    /// Replay golden files (worked examples) and report every difference.
+    Conform {
+        /// JSON files.
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+        /// Print at most this many differences of a file.
+        #[arg(long, value_name = "N", default_value_t = 20)]
+        show: usize,
+    },
+    /// Print a completion script for a shell.
+    Completions {
+        /// The shell.
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
+}
+
+/// A family of things with names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Family {
+    /// Data buffer policies.
+    #[value(alias = "buffer")]
+    Buffers,
+    /// Flash translation layers.
+    #[value(alias = "ftl")]
+    Ftls,
+    /// Device presets.
+    #[value(alias = "device")]
+    Devices,
+    /// Trace formats.
+    #[value(alias = "format")]
+    Formats,
+}
+
+/// The device, but for its buffer and its FTL.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Device")]
+pub struct DeviceArgs {
+    /// A device preset (`nandlab list devices`) or a TOML file.
+    #[arg(long, short, value_name = "PRESET|FILE", default_value = nandlab::config::DEFAULT_DEVICE)]
+    pub device: String,
+    /// DRAM (ram.dram): its data pages, or with budget = "unified" its data pages and the map.
+    #[arg(long, value_name = "SIZE", value_parser = Bytes::parse, allow_hyphen_values = true)]
+    pub ram: Option<Bytes>,
+    /// NVRAM for data pages (ram.nvram).
+    #[arg(long, value_name = "SIZE", value_parser = Bytes::parse, allow_hyphen_values = true)]
+    pub nvram: Option<Bytes>,
+    /// State before the measurement: none, full, steady:N (full, then N overwrites of the capacity at random) or trace
+    /// (the writes of the trace, once).
+    #[arg(long, value_name = "STATE", value_parser = precondition)]
+    pub precondition: Option<serde_json::Value>,
+    /// Any key of the configuration, for example --set ftl.reserve=2; may be repeated, and wins over everything else.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Seed of every random choice.
+    #[arg(long, value_name = "N", value_parser = any_count, allow_hyphen_values = true)]
+    pub seed: Option<u64>,
+    /// When requests arrive: at the times of the trace, when the host has seen an answer, or at once.
+    #[arg(long, value_enum)]
+    pub mode: Option<Mode>,
+    /// Requests that the device admits at a time (1 to 65536).
+    #[arg(long, value_name = "N", value_parser = queue_depth, allow_hyphen_values = true)]
+    pub queue_depth: Option<u64>,
+}
+
+/// When requests arrive.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Mode {
+    /// At the times of the trace x replay.time_scale.
+    Open,
+    /// When a place in the queue is free and the host has thought for replay.think_time.
+    Closed,
+    /// When a place in the queue is free.
+    Fast,
+}
+
+/// The plug-ins of one device.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Device")]
+pub struct PluginArgs {
+    /// Data buffer: name or name:key=value:key=value (`nandlab list buffers`).
+    #[arg(long, short, value_name = "NAME")]
+    pub buffer: Option<String>,
+    /// Flash translation layer: name or name:key=value:key=value (`nandlab list ftls`).
+    #[arg(long, short, value_name = "NAME")]
+    pub ftl: Option<String>,
+}
+
+/// What is replayed.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Trace")]
+pub struct TraceArgs {
+    /// Trace file (plain, gzip, zstd, bzip2 or xz), `-` for standard input; without one, the built-in workload.
+    #[arg(value_name = "TRACE")]
+    pub trace: Option<String>,
+    /// Format of the trace (`nandlab list formats`); detected by content when absent.
+    #[arg(long, value_name = "NAME")]
+    pub format: Option<String>,
+    /// What to do with addresses beyond the device: reject (an error), modulo (fold) or compact (renumber pages).
+    #[arg(long, value_name = "POLICY", value_parser = address, default_value = "reject")]
+    pub address: AddressPolicy,
+    /// What to do with several devices in one trace: reject, stack, merge or pick:N.
+    #[arg(long, value_name = "POLICY", value_parser = volumes, default_value = "reject")]
+    pub volumes: Volumes,
+    /// Bad rows to skip (and count) before giving up; without it the first one is an error.
+    #[arg(long, value_name = "N", value_parser = any_count, allow_hyphen_values = true)]
+    pub skip_bad: Option<u64>,
+    /// Requests to replay at most.
+    #[arg(long, short = 'n', value_name = "N", value_parser = count, allow_hyphen_values = true)]
+    pub limit: Option<u64>,
+}
+
+/// Arguments of `run`.
+#[derive(Args, Debug)]
+pub struct RunArgs {
+    #[command(flatten)]
+    pub trace: TraceArgs,
+    #[command(flatten)]
+    pub plugins: PluginArgs,
+    #[command(flatten)]
+    pub device: DeviceArgs,
+    /// Write the result as JSON to a file, or to standard output (`-`) instead of the table.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub json: Option<String>,
+    /// Leave out the `wall` section (how fast the simulation was): two runs then give the same bytes.
+    #[arg(long, help_heading = "Output")]
+    pub no_wall: bool,
+    /// No table and no progress bar.
+    #[arg(long, short, help_heading = "Output")]
+    pub quiet: bool,
+}
+
+/// Arguments of `compare`.
+#[derive(Args, Debug)]
+pub struct CompareArgs {
+    #[command(flatten)]
+    pub trace: TraceArgs,
+    /// Buffers, separated by commas: names or name:key=value:key=value; all when absent.
+    #[arg(long, short, value_name = "LIST", help_heading = "Device")]
+    pub buffers: Option<String>,
+    /// FTLs, separated by commas: names or name:key=value:key=value; all when absent.
+    #[arg(long, short, value_name = "LIST", help_heading = "Device")]
+    pub ftls: Option<String>,
+    #[command(flatten)]
+    pub device: DeviceArgs,
+    /// Simulations at a time; the results do not depend on it. Default: one for each processor.
+    #[arg(long, value_name = "N", value_parser = threads, allow_hyphen_values = true, help_heading = "Output")]
+    pub threads: Option<u64>,
+    /// Write all reports as JSON to a file, or to standard output (`-`) instead of the table.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub json: Option<String>,
+    /// Print comma-separated values with exact numbers.
+    #[arg(long, help_heading = "Output", conflicts_with = "markdown")]
+    pub csv: bool,
+    /// Print a Markdown table.
+    #[arg(long, help_heading = "Output")]
+    pub markdown: bool,
+    /// No table and no progress bar.
+    #[arg(long, short, help_heading = "Output")]
+    pub quiet: bool,
+}
+
+/// Arguments of `config`.
+#[derive(Args, Debug)]
+pub struct ConfigArgs {
+    #[command(flatten)]
+    pub plugins: PluginArgs,
+    #[command(flatten)]
+    pub device: DeviceArgs,
+    /// Print the JSON schema of configurations instead, plug-in parameters included.
+    #[arg(long, help_heading = "Output")]
+    pub schema: bool,
+}
+
+fn ranged(text: &str, low: u64, high: u64) -> Result<u64, String> {
+    let said = || format!("allowed is a whole number from {low} to {high}");
+    let n: u64 = text.parse().map_err(|_| said())?;
+    if (low..=high).contains(&n) { Ok(n) } else { Err(said()) }
+}
+fn any_count(text: &str) -> Result<u64, String> {
+    // TOML has no integers beyond 2^63 - 1, and the configuration must survive as TOML.
+    ranged(text, 0, i64::MAX as u64)
+}
+fn count(text: &str) -> Result<u64, String> {
+    ranged(text, 1, i64::MAX as u64)
+}
+fn queue_depth(text: &str) -> Result<u64, String> {
+    ranged(text, 1, 65_536)
+}
+fn threads(text: &str) -> Result<u64, String> {
+    ranged(text, 1, 1024)
+}
+
+fn address(text: &str) -> Result<AddressPolicy, String> {
+    match text {
+        "reject" => Ok(AddressPolicy::Reject),
+        "modulo" => Ok(AddressPolicy::Modulo),
+        "compact" => Ok(AddressPolicy::Compact),
+        _ => Err("allowed is reject (an error), modulo (fold) or compact (renumber pages)".to_owned()),
+    }
+}
+
+fn volumes(text: &str) -> Result<Volumes, String> {
+    match text {
+        "reject" => return Ok(Volumes::Reject),
+        "stack" => return Ok(Volumes::Stack),
+        "merge" => return Ok(Volumes::Merge),
+        _ => {}
+    }
+    let number = text.strip_prefix("pick:").or_else(|| text.strip_prefix("pick="));
+    let picked = number.and_then(|n| n.parse().ok()).map(Volumes::Pick);
+    picked.ok_or_else(|| "allowed is reject, stack, merge or pick:N with the number of a device".to_owned())
+}
+
+fn precondition(text: &str) -> Result<serde_json::Value, String> {
+    let overwrites = text.strip_prefix("steady:").or_else(|| text.strip_prefix("steady="));
+    match (text, overwrites.map(str::parse::<f64>)) {
+        ("none" | "full" | "trace", _) => Ok(text.into()),
+        (_, Some(Ok(n))) if (0.0..=1000.0).contains(&n) => Ok(serde_json::json!({ "steady": n })),
+        _ => {
+            Err("allowed is none, full, trace or steady:N with N overwrites from 0 to 1000, as in steady:2".to_owned())
+        }
+    }
+}

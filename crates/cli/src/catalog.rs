@@ -1,0 +1,218 @@
+//! `nandlab list` and `nandlab describe`: everything that has a name.
+
+use nandlab::buffer::BUFFERS;
+use nandlab::config::{Builder, DEVICES};
+use nandlab::ftl::FTLS;
+use nandlab::registry::{self, Plugin};
+use nandlab::report::Report;
+use nandlab::types::Bytes;
+use nandlab_trace::{formats, oltp};
+use serde_json::Value;
+
+use crate::args::Family;
+use crate::fail::Failure;
+use crate::style::{Style, Table, count};
+use crate::{output, setup};
+
+/// Something with a manual page.
+struct Entry {
+    family: &'static str,
+    name: String,
+    title: String,
+    page: fn(&str) -> String,
+}
+
+/// Prints one family.
+pub fn list(family: Family, style: Style) -> Result<(), Failure> {
+    let mut table = Table::new(2);
+    table.row(["NAME", "TITLE"]);
+    for entry in entries(family) {
+        table.row([entry.name, entry.title]);
+    }
+    output::print(&table.render(style))
+}
+
+/// Prints the manual pages of everything with this name.
+pub fn describe(name: &str, family: Option<Family>, style: Style) -> Result<(), Failure> {
+    let families = match family {
+        Some(family) => vec![family],
+        None => vec![Family::Buffers, Family::Ftls, Family::Devices, Family::Formats],
+    };
+    let mut all: Vec<Entry> = families.into_iter().flat_map(entries).collect();
+    if family.is_none() {
+        all.extend(extras());
+    }
+    let wanted = name.replace('_', "-").to_lowercase();
+    let found: Vec<&Entry> = all.iter().filter(|entry| entry.name.replace('_', "-") == wanted).collect();
+    if found.is_empty() {
+        let names: Vec<String> = all.into_iter().map(|entry| entry.name).collect();
+        let help = match registry::nearest(name, &names) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("use one of {}", names.join(", ")),
+        };
+        return Err(Failure::bad(format!("there is nothing called `{name}`"), help));
+    }
+    let mut text = String::new();
+    for entry in found {
+        let heading = format!("{} {} - {}", entry.family, entry.name, entry.title);
+        text += &format!("{}\n\n{}\n", style.bold(&heading), headings((entry.page)(&entry.name).trim(), style));
+    }
+    output::print(&text)
+}
+
+/// Sections of a manual page begin with `# `.
+fn headings(page: &str, style: Style) -> String {
+    let line = |line: &str| match line.strip_prefix("# ") {
+        Some(title) => style.bold(&title.to_uppercase()) + "\n",
+        None => format!("{line}\n"),
+    };
+    page.lines().map(line).collect()
+}
+
+fn entries(family: Family) -> Vec<Entry> {
+    match family {
+        Family::Buffers => plugins(BUFFERS, "buffer", |name| plugin_page(BUFFERS, "buffer", name)),
+        Family::Ftls => plugins(FTLS, "ftl", |name| plugin_page(FTLS, "ftl", name)),
+        Family::Devices => {
+            let entry = |(name, _): &(&str, &str)| Entry {
+                family: "device",
+                name: (*name).to_owned(),
+                title: device_title(name),
+                page: device_page,
+            };
+            DEVICES.iter().map(entry).collect()
+        }
+        Family::Formats => {
+            let entry = |format: &nandlab_trace::FormatInfo| Entry {
+                family: "format",
+                name: format.name.to_owned(),
+                title: format.title.to_owned(),
+                page: format_page,
+            };
+            formats().iter().map(entry).collect()
+        }
+    }
+}
+
+fn extras() -> [Entry; 2] {
+    [
+        Entry {
+            family: "workload",
+            name: oltp::NAME.to_owned(),
+            title: oltp::TITLE.to_owned(),
+            page: |_| without_title(&oltp::manual()),
+        },
+        Entry {
+            family: "report",
+            name: "metrics".to_owned(),
+            title: "Every field of the result with its formula".to_owned(),
+            page: |_| metrics(),
+        },
+    ]
+}
+
+fn plugins<B>(list: &[Plugin<B>], family: &'static str, page: fn(&str) -> String) -> Vec<Entry> {
+    list.iter().map(|plugin| Entry { family, name: plugin.name(), title: plugin.title(), page }).collect()
+}
+
+/// The first line of a manual page repeats name and title.
+fn without_title(manual: &str) -> String {
+    manual.split_once('\n').map_or("", |(_, rest)| rest).to_owned()
+}
+
+fn plugin_page<B>(list: &[Plugin<B>], family: &str, name: &str) -> String {
+    let Some(plugin) = list.iter().find(|plugin| plugin.name() == name) else { return String::new() };
+    let mut page = without_title(&plugin.manual()).trim().to_owned();
+    page += &format!("\n\n# Configuration with all defaults\n[{family}]\nname = \"{name}\"\n");
+    if let Value::Object(params) = (plugin.defaults)() {
+        for (key, value) in params {
+            page += &match toml_value(&value) {
+                Some(value) => format!("{key} = {value}\n"),
+                None => format!("# {key}: absent by default\n"),
+            };
+        }
+    }
+    page
+}
+
+/// A value as it stands behind a key.
+fn toml_value(value: &Value) -> Option<String> {
+    if value.is_null() {
+        return None;
+    }
+    toml::Value::try_from(value).ok().map(|value| value.to_string())
+}
+
+fn device_title(name: &str) -> String {
+    let config = Builder::preset(name).and_then(|builder| builder.finish()).expect("presets are tested");
+    let geometry = &config.device.geometry;
+    let capacity = Bytes(u64::from(config.logical_pages()) * u64::from(geometry.page_bytes));
+    format!(
+        "{capacity}, {} x {}, blocks of {} pages of {}, {} DRAM",
+        several(geometry.channels, "channel"),
+        several(geometry.dies() / geometry.channels, "die"),
+        geometry.pages_per_block,
+        Bytes(geometry.page_bytes.into()),
+        config.ram.dram
+    )
+}
+
+fn several(n: u32, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+fn device_page(name: &str) -> String {
+    let config = Builder::preset(name).and_then(|builder| builder.finish()).expect("presets are tested");
+    let text = DEVICES.iter().find(|(known, _)| *known == name).map_or("", |(_, text)| text);
+    let comment: Vec<&str> = text.lines().map_while(|line| line.strip_prefix("# ")).collect();
+    let geometry = &config.device.geometry;
+    let (physical, logical) = (geometry.pages(), u64::from(config.logical_pages()));
+    let spare = physical - logical;
+    format!(
+        "{}\n\nPhysical: {} pages in {} blocks; logical: {} pages; spare: {:.2} % of the logical, {:.2} % of the \
+         physical pages.\n\n# Configuration\n{}",
+        comment.join("\n"),
+        count(physical),
+        count(geometry.blocks().into()),
+        count(logical),
+        100.0 * spare as f64 / logical as f64,
+        100.0 * spare as f64 / physical as f64,
+        setup::to_toml(&config)
+    )
+}
+
+fn format_page(name: &str) -> String {
+    let Some(format) = formats().iter().find(|format| format.name == name) else { return String::new() };
+    let endings = match format.extensions {
+        [] => String::new(),
+        list => format!("\nUsual endings of file names: {}.\n", list.join(", ")),
+    };
+    format!("{}{endings}", format.manual)
+}
+
+/// The definitions of the JSON schema, one line for each field.
+fn metrics() -> String {
+    let schema = Report::schema();
+    let mut text = String::from(
+        "Names are those of the JSON (`--json`). Times are nanoseconds, ratios lie between 0 and 1, and a ratio of \
+         nothing\nis null.\n\n",
+    );
+    fields(&schema, &schema, "", &mut text);
+    text
+}
+
+fn fields(root: &Value, of: &Value, path: &str, text: &mut String) {
+    let Some(properties) = of["properties"].as_object() else { return };
+    for (name, property) in properties {
+        let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+        let about = property["description"].as_str().unwrap_or_default().replace('\n', " ");
+        *text += &format!("{path}\n    {about}\n");
+        let optional = property["anyOf"][0]["$ref"].as_str();
+        let target = property["$ref"].as_str().or(optional).and_then(|target| target.strip_prefix("#/$defs/"));
+        match target {
+            // A configuration has its own manual: `nandlab config --schema`.
+            Some("Config") | None => {}
+            Some(target) => fields(root, &root["$defs"][target], &path, text),
+        }
+    }
+}

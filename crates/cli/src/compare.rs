@@ -1,0 +1,180 @@
+//! `nandlab compare`: buffers x FTLs on one trace, one table.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use indicatif::ProgressBar;
+use nandlab::buffer::BUFFERS;
+use nandlab::config::PluginConfig;
+use nandlab::ftl::FTLS;
+use nandlab::registry::{self, Plugin};
+use nandlab::report::{Report, SCHEMA_VERSION};
+use serde::Serialize;
+
+use crate::args::CompareArgs;
+use crate::fail::{Exit, Failure};
+use crate::source::{Held, Source};
+use crate::style::Style;
+use crate::table;
+use crate::{output, run, setup};
+
+/// One combination and what came of it.
+#[derive(Serialize)]
+pub struct Row {
+    /// Buffer in short form.
+    pub buffer: String,
+    /// FTL in short form.
+    pub ftl: String,
+    /// `ok` or `error`.
+    pub status: &'static str,
+    /// Why it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Its report.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub report: Option<Report>,
+}
+
+#[derive(Serialize)]
+struct Comparison<'a> {
+    schema: u32,
+    nandlab: &'static str,
+    rows: &'a [Row],
+}
+
+/// Runs the command.
+pub fn compare(args: &CompareArgs, style: Style) -> Result<(), Failure> {
+    let buffers = plugins(args.buffers.as_deref(), "buffer", BUFFERS)?;
+    let ftls = plugins(args.ftls.as_deref(), "ftl", FTLS)?;
+    let pairs: Vec<_> = ftls.iter().flat_map(|ftl| buffers.iter().map(move |buffer| (buffer, ftl))).collect();
+    let held = check(args)?;
+    let bar = if args.quiet { ProgressBar::hidden() } else { run::bar("comparing") };
+    bar.set_length(pairs.len() as u64);
+    let rows = simulate_all(args, &pairs, held.as_ref(), &bar);
+    bar.finish_and_clear();
+    publish(args, &rows, style)?;
+    if rows.iter().any(|row| row.error.is_some()) { Err(Failure::Said(Exit::SomeRows)) } else { Ok(()) }
+}
+
+/// What no combination can do anything about (the device, the trace) ends the command at once. Standard input is read
+/// here, because it can be read once.
+fn check(args: &CompareArgs) -> Result<Option<Arc<Held>>, Failure> {
+    let plain = (PluginConfig::named("none"), PluginConfig::named("page"));
+    let settings = without_plugins(&args.device.set);
+    let (_, config) = setup::config(setup::builder(&args.device)?, Some(&plain.0), Some(&plain.1), &settings)?;
+    let source = Source::open(&args.trace, &config)?;
+    if args.trace.trace.as_deref() == Some("-") { source.hold().map(Some) } else { Ok(None) }
+}
+
+fn without_plugins(settings: &[String]) -> Vec<String> {
+    settings.iter().filter(|s| !s.starts_with("buffer.") && !s.starts_with("ftl.")).cloned().collect()
+}
+
+fn plugins<B>(list: Option<&str>, section: &str, known: &[Plugin<B>]) -> Result<Vec<PluginConfig>, Failure> {
+    let Some(list) = list else {
+        return Ok(known.iter().map(|plugin| PluginConfig::named(&plugin.name())).collect());
+    };
+    let parse = |text| {
+        let plugin = PluginConfig::parse(text, section)?;
+        registry::find(known, section, &plugin.name)?;
+        Ok(plugin)
+    };
+    split(list).into_iter().map(parse).collect()
+}
+
+/// At commas, but not inside brackets.
+fn split(list: &str) -> Vec<&str> {
+    let (mut parts, mut from, mut depth) = (Vec::new(), 0, 0);
+    for (at, letter) in list.char_indices() {
+        match letter {
+            '[' | '{' => depth += 1,
+            ']' | '}' => depth -= 1,
+            ',' if depth <= 0 => {
+                parts.push(list[from..at].trim());
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(list[from..].trim());
+    parts
+}
+
+/// Workers take the next combination each; rows lie in the order of the combinations whoever finishes first.
+fn simulate_all(
+    args: &CompareArgs,
+    pairs: &[(&PluginConfig, &PluginConfig)],
+    held: Option<&Arc<Held>>,
+    bar: &ProgressBar,
+) -> Vec<Row> {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = args.threads.map_or(processors, |n| n as usize).min(pairs.len());
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some((buffer, ftl)) = pairs.get(index) else { return done };
+            done.push((index, simulate(args, buffer, ftl, held)));
+            bar.inc(1);
+        }
+    };
+    let mut rows: Vec<(usize, Row)> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let join = |worker: std::thread::ScopedJoinHandle<'_, Vec<_>>| match worker.join() {
+            Ok(rows) => rows,
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        workers.into_iter().flat_map(join).collect()
+    });
+    rows.sort_by_key(|(index, _)| *index);
+    rows.into_iter().map(|(_, row)| row).collect()
+}
+
+fn simulate(args: &CompareArgs, buffer: &PluginConfig, ftl: &PluginConfig, held: Option<&Arc<Held>>) -> Row {
+    let result = (|| {
+        let builder = setup::builder(&args.device)?;
+        let (builder, config) = setup::config(builder, Some(buffer), Some(ftl), &args.device.set)?;
+        let mut open = || match held {
+            Some(held) => Ok(Source::held(held, &args.trace)),
+            None => Source::open(&args.trace, &config),
+        };
+        let mut report = run::simulate(&builder, &config, &args.trace, &mut open, &ProgressBar::hidden())?;
+        // Simulations that run side by side disturb each other's wall time, and nothing else.
+        report.wall = None;
+        Ok(report)
+    })();
+    let (report, error) = match result {
+        Ok(report) => (Some(report), None),
+        Err(Failure::Message(_, message)) => (None, Some(message)),
+        Err(_) => (None, Some("stopped".to_owned())),
+    };
+    let status = if error.is_some() { "error" } else { "ok" };
+    Row { buffer: buffer.label(), ftl: ftl.label(), status, error, report }
+}
+
+fn publish(args: &CompareArgs, rows: &[Row], style: Style) -> Result<(), Failure> {
+    if let Some(target) = &args.json {
+        let comparison = Comparison { schema: SCHEMA_VERSION, nandlab: env!("CARGO_PKG_VERSION"), rows };
+        output::write(target, &output::json(&comparison))?;
+    }
+    if args.quiet || args.json.as_deref() == Some("-") {
+        return Ok(());
+    }
+    output::print(&match (args.csv, args.markdown) {
+        (true, _) => table::csv(rows),
+        (_, true) => table::markdown(rows),
+        _ => table::text(rows, style),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn are_lists_split_at_commas_outside_brackets() {
+        assert_eq!(split("a,b:x=[1,2], c"), ["a", "b:x=[1,2]", "c"]);
+        assert_eq!(split("lru"), ["lru"]);
+    }
+}

@@ -1,0 +1,62 @@
+//! `nandlab conform`: do the plug-ins do what worked examples say?
+
+use std::path::{Path, PathBuf};
+
+use nandlab::conform::{self, Report};
+
+use crate::fail::{Exit, Failure};
+use crate::output;
+use crate::style::{Style, count};
+
+/// Replays the files; exit code 1 when one differs, 2 when one cannot be replayed.
+pub fn conform(files: &[PathBuf], show: usize, style: Style) -> Result<(), Failure> {
+    let (mut differs, mut unreadable) = (false, false);
+    for file in files {
+        match replay(file) {
+            Ok(report) => {
+                differs |= !report.differences.is_empty();
+                output::print(&outcome(file, &report, show, style))?;
+            }
+            Err(problem) => {
+                unreadable = true;
+                output::complain(&format!("error: {}: {problem}", file.display()));
+            }
+        }
+    }
+    match (unreadable, differs) {
+        (true, _) => Err(Failure::Said(Exit::BadInput)),
+        (false, true) => Err(Failure::Said(Exit::Failed)),
+        (false, false) => Ok(()),
+    }
+}
+
+fn replay(file: &Path) -> Result<Report, String> {
+    let help = "\n  help: golden files are JSON; the sources keep theirs in crates/core/tests/golden";
+    let text = std::fs::read_to_string(file).map_err(|error| format!("cannot be read: {error}{help}"))?;
+    conform::run(&text).map_err(|error| format!("{error}{help}"))
+}
+
+fn outcome(file: &Path, report: &Report, show: usize, style: Style) -> String {
+    let (cases, steps) = (count(report.cases as u64), count(report.steps as u64));
+    let differences = &report.differences;
+    if differences.is_empty() {
+        return format!("{}  {}: {cases} cases, {steps} steps\n", style.bold("ok"), file.display());
+    }
+    let mut text = format!(
+        "{}  {}: {} differences in {cases} cases, {steps} steps\n",
+        style.warn("DIFFERS"),
+        file.display(),
+        count(differences.len() as u64)
+    );
+    for difference in differences.iter().take(show) {
+        let step = difference.step.map_or_else(|| "at the end".to_owned(), |n| format!("step {n}"));
+        text += &format!(
+            "  {}, {step}: {}\n    expected {}\n    got      {}\n    state    {}\n",
+            difference.case, difference.op, difference.expected, difference.got, difference.state
+        );
+    }
+    if differences.len() > show {
+        text += &format!("  ... and {} more (--show N)\n", count((differences.len() - show) as u64));
+    }
+    text
+}

@@ -1,0 +1,86 @@
+//! How a command ends when it does not succeed: a message that says what to mend, and an exit code.
+
+use std::fmt;
+use std::process::ExitCode;
+
+use nandlab::error::ConfigError;
+use nandlab::replay::ReplayError;
+use nandlab_trace::TraceError;
+
+/// Exit codes, part of the interface.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Exit {
+    /// The run failed, results could not be written, or a golden file differs.
+    Failed = 1,
+    /// Bad usage, bad input data or a configuration that cannot be built.
+    BadInput = 2,
+    /// Some rows of a comparison failed.
+    SomeRows = 4,
+}
+
+/// Why a command ended early.
+#[derive(Debug)]
+pub enum Failure {
+    /// What is wrong, to be printed.
+    Message(Exit, String),
+    /// Everything was said already.
+    Said(Exit),
+    /// Whoever read our output has had enough: end quietly.
+    Hangup,
+}
+
+impl Failure {
+    /// Bad input with a help line.
+    pub fn bad(problem: impl fmt::Display, help: impl fmt::Display) -> Self {
+        Self::Message(Exit::BadInput, format!("{problem}\n  help: {help}"))
+    }
+    /// Ends the process.
+    pub fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::Message(exit, _) | Self::Said(exit) => ExitCode::from(*exit as u8),
+            Self::Hangup => ExitCode::SUCCESS,
+        }
+    }
+}
+
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Self {
+        Self::Message(Exit::BadInput, error.to_string())
+    }
+}
+
+impl From<ReplayError> for Failure {
+    fn from(error: ReplayError) -> Self {
+        Self::Message(Exit::BadInput, error.to_string())
+    }
+}
+
+impl From<TraceError> for Failure {
+    fn from(error: TraceError) -> Self {
+        let help = match &error {
+            TraceError::BeyondCapacity { .. } => {
+                "--address compact (renumber pages), --address modulo (fold), or a larger --device"
+            }
+            TraceError::CompactFull { .. } => "--address modulo, --limit N, or a larger --device",
+            TraceError::SecondDevice { .. } | TraceError::TooManyDevices { .. } => {
+                "--volumes stack, --volumes pick:N or --volumes merge"
+            }
+            TraceError::StackNeedsFile { .. } => "--volumes pick:N, --volumes merge or --address compact",
+            TraceError::NoSuchDevice { .. } => "--volumes pick:N with one of these numbers",
+            TraceError::Row { .. } | TraceError::TooManyBad { .. } => {
+                "--skip-bad N skips up to N bad rows, --format NAME names the format (`nandlab list formats`)"
+            }
+            TraceError::NotRecognised { .. } | TraceError::Ambiguous { .. } => {
+                "--format NAME; `nandlab list formats` shows all, `nandlab describe NAME` the columns of one"
+            }
+            TraceError::Open { .. } => "`-` reads standard input; without a trace, the built-in workload is used",
+            TraceError::Empty { .. } => "is this the right file? `-` reads standard input",
+            _ => "",
+        };
+        let exit = if matches!(error, TraceError::Read { .. }) { Exit::Failed } else { Exit::BadInput };
+        if help.is_empty() {
+            return Self::Message(exit, error.to_string());
+        }
+        Self::Message(exit, format!("{error}\n  help: {help}"))
+    }
+}

@@ -1,0 +1,259 @@
+//! A report at a glance: at most 100 columns.
+
+use nandlab::config::{Precondition, ReplayMode};
+use nandlab::report::{ByCause, Latency, Ratios, Report};
+use nandlab::types::Bytes;
+
+use crate::style::{Style, Table, count, factor, nanos, percent, short, time};
+
+/// The report as text.
+pub fn report(report: &Report, style: Style) -> String {
+    let mut sections =
+        vec![head(report, style), requests(report, style), response(report, style), flash(report, style)];
+    sections.push(facts(report, style));
+    let mut text = sections.join("\n");
+    if report.load.overloaded {
+        let share = 100.0 * report.load.backlog_requests as f64 / report.requests.total as f64;
+        let warning = format!(
+            "OVERLOADED: {share:.1} % of the requests were still waiting when the last one arrived. Response\n\
+             times grow with the length of such a run: do not quote their mean. Use --mode closed or fast,\n\
+             or slow the arrivals down (--set replay.time_scale=10)."
+        );
+        text += &format!("\n{}\n", style.warn(&warning));
+    }
+    text
+}
+
+fn head(report: &Report, style: Style) -> String {
+    let config = &report.config;
+    let device = &config.device;
+    let logical = u64::from(config.logical_pages()) * u64::from(device.geometry.page_bytes);
+    let mut ram = format!("{} DRAM", config.ram.dram);
+    if config.ram.nvram.0 > 0 {
+        ram += &format!(" + {} NVRAM", config.ram.nvram);
+    }
+    let arrival = match config.replay.mode {
+        ReplayMode::Open if config.replay.time_scale == 1.0 => "open loop".to_owned(),
+        ReplayMode::Open => format!("open loop, times x {}", config.replay.time_scale),
+        ReplayMode::Closed => format!("closed loop, think time {}", config.replay.think_time),
+        ReplayMode::Fast => "closed loop".to_owned(),
+    };
+    let precondition = match config.precondition {
+        Precondition::None => "erased".to_owned(),
+        Precondition::Full => "full".to_owned(),
+        Precondition::Steady(n) => format!("full and {n} times overwritten"),
+        Precondition::Trace => "after the writes of the trace".to_owned(),
+    };
+    let lines = [
+        ("device", format!("{} of {}, {ram}, {precondition}", device.name, Bytes(logical))),
+        ("buffer", plugin(&config.buffer.name, &config.buffer.params)),
+        ("FTL", plugin(&config.ftl.name, &config.ftl.params)),
+        ("replay", format!("{arrival}, queue depth {}, seed {}", config.replay.queue_depth, report.seed)),
+        ("trace", source(report)),
+    ];
+    let mut text = String::new();
+    for (name, value) in lines {
+        let mut first = true;
+        for line in wrap(&value, 89) {
+            text += &format!("{} {line}\n", style.bold(&format!("{:<8}", if first { name } else { "" })));
+            first = false;
+        }
+    }
+    text
+}
+
+fn plugin(name: &str, params: &serde_json::Map<String, serde_json::Value>) -> String {
+    let shown = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let set = params.iter().filter(|(_, value)| !value.is_null());
+    let params: Vec<String> = set.map(|(key, value)| format!("{key}={}", shown(value))).collect();
+    if params.is_empty() { name.to_owned() } else { format!("{name} ({})", params.join(", ")) }
+}
+
+fn source(report: &Report) -> String {
+    let trace = &report.trace;
+    let mut text = match trace.format.as_str() {
+        "built-in" => format!("built-in workload {}", trace.name),
+        format => format!("{}, read as {format} {}", trace.name, trace.reason),
+    };
+    for (kind, n) in &trace.changed {
+        text += &format!("; {}: {}", kind.replace('_', " "), count(*n));
+    }
+    if let Some(first) = &trace.first_bad {
+        text += &format!("; first bad row: {first}");
+    }
+    if trace.address != "reject" {
+        text += &format!("; address policy {}", trace.address);
+    }
+    text
+}
+
+/// Breaks at blanks.
+fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().expect("there is a line");
+        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
+            lines.push(word.to_owned());
+        } else {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            *line += word;
+        }
+    }
+    lines
+}
+
+fn requests(report: &Report, style: Style) -> String {
+    let (r, hits) = (&report.requests, &report.hits);
+    let mut table = Table::new(1);
+    table.row(["REQUESTS", "requests", "pages", "page hits", "request hits", "sector hits", "group hits"]);
+    let mut row = |name: &str, n: u64, pages: u64, pick: fn(&Ratios) -> Option<f64>, group: Option<f64>| {
+        let ratios = [pick(&hits.page), pick(&hits.request), pick(&hits.sector), group];
+        table.row([name.to_owned(), count(n), count(pages)].into_iter().chain(ratios.map(percent)));
+    };
+    row("read", r.reads, r.pages_read, |r| r.read, None);
+    row("write", r.writes, r.pages_written, |r| r.write, hits.group_write);
+    row("both", r.reads + r.writes, r.pages_read + r.pages_written, |r| r.total, None);
+    if r.trims + r.flushes > 0 {
+        table.row(["trim".to_owned(), count(r.trims), count(r.pages_trimmed)]);
+        table.row(["flush".to_owned(), count(r.flushes)]);
+    }
+    table.render(style)
+}
+
+fn response(report: &Report, style: Style) -> String {
+    let mut table = Table::new(1);
+    table.row(["TIMES", "mean", "p50", "p95", "p99", "p99.9", "max"]);
+    let mark = if report.load.overloaded { "!" } else { "" };
+    let mut row = |name: &str, l: &Latency| {
+        if l.count > 0 {
+            let times = [l.p50_ns, l.p95_ns, l.p99_ns, l.p999_ns, l.max_ns].map(nanos);
+            table.row([name.to_owned(), mark.to_owned() + &time(l.mean_ns)].into_iter().chain(times));
+        }
+    };
+    row("response, reads", &report.response.reads);
+    row("response, writes", &report.response.writes);
+    row("response, others", &report.response.others);
+    row("response, all", &report.response.all);
+    row("in the device, all", &report.device_time);
+    table.render(style)
+}
+
+fn flash(report: &Report, style: Style) -> String {
+    let flash = &report.flash;
+    let rows = [("reads", &flash.reads), ("programs", &flash.programs), ("erases", &flash.erases)];
+    let used = |i: usize| rows.iter().any(|(_, by_cause)| by_cause.causes()[i].1 > 0);
+    let causes = flash.reads.causes();
+    let shown: Vec<usize> = (0..causes.len()).filter(|i| used(*i)).collect();
+    let mut table = Table::new(1);
+    let names = shown.iter().map(|i| causes[*i].0.replace('_', " "));
+    table.row(["FLASH".to_owned(), "total".to_owned()].into_iter().chain(names));
+    let mut row = |name: &str, by_cause: &ByCause| {
+        let parts = shown.iter().map(|i| short(by_cause.causes()[*i].1));
+        table.row([name.to_owned(), short(by_cause.total)].into_iter().chain(parts));
+    };
+    rows.iter().for_each(|(name, by_cause)| row(name, by_cause));
+    table.render(style)
+}
+
+fn facts(report: &Report, style: Style) -> String {
+    let amplification = &report.write_amplification;
+    let (merges, buffer, wear, ram) = (&report.merges, &report.buffer, &report.wear, &report.ram);
+    let mut lines = vec![(
+        "write amplification",
+        format!(
+            "host {} (programs per page the host wrote), buffer {} (per page it sent down)",
+            factor(amplification.host),
+            factor(amplification.buffer)
+        ),
+    )];
+    if merges.total() > 0 {
+        let kinds = [
+            ("switch", merges.switch),
+            ("partial", merges.partial),
+            ("full", merges.full),
+            ("dead", merges.dead),
+            ("replace", merges.replace),
+        ];
+        let kinds: Vec<String> =
+            kinds.iter().filter(|(_, n)| *n > 0).map(|(kind, n)| format!("{} {kind}", count(*n))).collect();
+        lines.push(("merges", kinds.join(", ")));
+    }
+    if report.mapping.gc_runs > 0 {
+        let copies = factor(report.mapping.gc_copies_per_run);
+        lines.push((
+            "garbage collection",
+            format!("{} blocks, {copies} pages copied each", count(report.mapping.gc_runs)),
+        ));
+    }
+    if report.mapping.hit_ratio.is_some() {
+        let m = &report.mapping;
+        lines.push((
+            "map cache",
+            format!(
+                "{} hits, {} map reads, {} map writes",
+                percent(m.hit_ratio),
+                count(m.map_reads),
+                count(m.map_writes)
+            ),
+        ));
+    }
+    if buffer.write_backs + buffer.drops > 0 {
+        let mut text = format!(
+            "{} write-backs of {} pages, {} clean pages dropped, {} dirty pages left in RAM",
+            count(buffer.write_backs),
+            buffer.pages_per_write_back.map_or_else(|| "-".to_owned(), |n| format!("{n:.2}")),
+            count(buffer.drops),
+            count(buffer.dirty_at_end)
+        );
+        if buffer.prefetched_pages > 0 {
+            text += &format!(", {} prefetched", count(buffer.prefetched_pages));
+        }
+        lines.push(("data buffer", text));
+    }
+    if report.padding.padded_pages > 0 {
+        let p = &report.padding;
+        lines.push((
+            "padding",
+            format!("{} pages added, {} of them read from flash", count(p.padded_pages), count(p.flash_reads)),
+        ));
+    }
+    if buffer.nvram_reads + buffer.nvram_writes > 0 {
+        lines.push(("NVRAM", format!("{} reads, {} writes", count(buffer.nvram_reads), count(buffer.nvram_writes))));
+    }
+    lines.push((
+        "RAM",
+        format!(
+            "{} for {} data pages, {} for the map",
+            Bytes(ram.data_bytes),
+            count(u64::from(ram.dram_frames) + u64::from(ram.nvram_frames)),
+            Bytes(ram.map_bytes)
+        ),
+    ));
+    lines.push((
+        "wear",
+        format!(
+            "{} to {} erases a block, mean {:.3}, standard deviation {:.3}, {} blocks",
+            wear.min,
+            wear.max,
+            wear.mean,
+            wear.stddev,
+            count(u64::from(wear.blocks))
+        ),
+    ));
+    let rate = report.throughput.requests_per_second.map_or_else(|| "-".to_owned(), |r| count(r as u64));
+    lines.push(("simulated", format!("{}, {rate} requests a second", nanos(report.elapsed.simulated_ns))));
+    if let Some(wall) = &report.wall {
+        lines.push((
+            "simulation",
+            format!(
+                "{} pages a second ({:.2} s; {:.2} s to build the device)",
+                short(wall.pages_per_second as u64),
+                wall.run_seconds,
+                wall.build_seconds
+            ),
+        ));
+    }
+    lines.iter().map(|(name, value)| format!("{} {value}\n", style.bold(&format!("{name:<19}")))).collect()
+}

@@ -1,0 +1,68 @@
+//! The command line of nandlab: thin. What is simulated lives in the core, what is read in the trace crate.
+
+mod args;
+mod catalog;
+mod compare;
+mod conform;
+mod fail;
+mod human;
+mod memory;
+mod output;
+mod run;
+mod setup;
+mod source;
+mod style;
+mod table;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use args::{Cli, Command};
+use fail::Failure;
+use style::Style;
+
+fn main() -> ExitCode {
+    report_bugs();
+    let cli = Cli::parse();
+    match dispatch(&cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            if let Failure::Message(_, message) = &failure {
+                output::complain(&format!("error: {message}"));
+            }
+            failure.exit_code()
+        }
+    }
+}
+
+fn dispatch(cli: &Cli) -> Result<(), Failure> {
+    let style = Style::for_stdout(cli.color);
+    match &cli.command {
+        Command::Run(args) => run::run(args, style),
+        Command::Compare(args) => compare::compare(args, style),
+        Command::List { what } => catalog::list(*what, style),
+        Command::Describe { name, kind } => catalog::describe(name, *kind, style),
+        Command::Config(args) if args.schema => output::print(&output::json(&nandlab::config::Config::schema())),
+        Command::Config(args) => {
+            let (_, config) = setup::single(&args.device, &args.plugins)?;
+            output::print(&setup::to_toml(&config))
+        }
+        Command::Conform { files, show } => conform::conform(files, *show, style),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut Cli::command(), "nandlab", &mut script);
+            output::print(&String::from_utf8_lossy(&script))
+        }
+    }
+}
+
+/// A panic is a broken invariant, never a wrong input: say so. The exit code is 101.
+fn report_bugs() {
+    std::panic::set_hook(Box::new(|panic| {
+        output::complain(&format!(
+            "error: this is a bug in nandlab {}, please report it with the command and its input: {panic}",
+            env!("CARGO_PKG_VERSION")
+        ));
+    }));
+}

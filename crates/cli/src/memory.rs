@@ -1,0 +1,64 @@
+//! Whether a device fits into this machine: an error is kinder than being killed.
+
+use nandlab::config::Config;
+use nandlab::flash::Media;
+use nandlab::types::Bytes;
+
+use crate::fail::Failure;
+
+/// Refuses a device that needs more memory than there is.
+pub fn check(config: &Config) -> Result<(), Failure> {
+    available().map_or(Ok(()), |available| check_against(config, available))
+}
+
+fn check_against(config: &Config, available: u64) -> Result<(), Failure> {
+    let needed = at_least(config);
+    if needed <= available {
+        return Ok(());
+    }
+    let (needed, available) = (rounded(needed), rounded(available));
+    let problem =
+        format!("device.geometry: the device needs at least {needed} of memory, and {available} are available");
+    Err(Failure::bad(problem, "use fewer blocks, or device.media = \"none\" if it is \"memory\""))
+}
+
+/// Bytes of the tables that grow with the array: OOB, validity, map and look-up of every page, and page contents.
+fn at_least(config: &Config) -> u64 {
+    let geometry = &config.device.geometry;
+    let contents = match config.device.media {
+        Media::None => 0,
+        Media::Memory => u64::from(geometry.page_bytes) + 16,
+    };
+    geometry.pages().saturating_mul(12 + contents)
+}
+
+fn rounded(bytes: u64) -> Bytes {
+    Bytes(bytes >> 20 << 20)
+}
+
+/// What the system says it can still give; unknown on systems that say it in another way.
+fn available() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kib.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use nandlab::config::Builder;
+
+    use super::*;
+
+    #[test]
+    fn is_a_device_that_does_not_fit_refused() {
+        let mut builder = Builder::preset("lab").unwrap();
+        let plain = builder.finish().unwrap();
+        builder.set_value("device.media", "memory".into()).unwrap();
+        let with_bytes = builder.finish().unwrap();
+        assert!(check_against(&plain, 1 << 30).is_ok());
+        assert!(check_against(&plain, 1 << 20).is_err());
+        assert!(check_against(&with_bytes, 1 << 33).is_err());
+        assert!(check_against(&with_bytes, 1 << 35).is_ok());
+    }
+}

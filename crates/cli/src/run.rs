@@ -1,0 +1,127 @@
+//! `nandlab run`: one device, one trace, one report.
+
+use std::time::Instant;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use nandlab::config::{Builder, Config, Precondition};
+use nandlab::replay::Replay;
+use nandlab::report::{Report, Wall};
+use nandlab::ssd::Device;
+use nandlab::types::{HostOp, HostRequest, Nanos};
+
+use crate::args::{RunArgs, TraceArgs};
+use crate::fail::Failure;
+use crate::source::{BATCH, Source};
+use crate::style::Style;
+use crate::{human, memory, output, setup};
+
+/// Runs the command.
+pub fn run(args: &RunArgs, style: Style) -> Result<(), Failure> {
+    let (builder, config) = setup::single(&args.device, &args.plugins)?;
+    let bar = if args.quiet { ProgressBar::hidden() } else { bar("building the device") };
+    let mut report = simulate(&builder, &config, &args.trace, &mut || Source::open(&args.trace, &config), &bar)?;
+    bar.finish_and_clear();
+    if args.no_wall {
+        report.wall = None;
+    }
+    if let Some(target) = &args.json {
+        output::write(target, &output::json(&report))?;
+    }
+    if args.quiet || args.json.as_deref() == Some("-") {
+        return Ok(());
+    }
+    output::print(&human::report(&report, style))
+}
+
+/// A progress bar on standard error; nothing if that is no terminal.
+pub fn bar(message: &'static str) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(8));
+    let style = ProgressStyle::with_template("{bar:32} {percent:>3} %  {msg}  {elapsed} (left: {eta})");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar.set_message(message);
+    bar.tick();
+    bar
+}
+
+/// Opens the requests anew.
+pub type Open<'a> = &'a mut dyn FnMut() -> Result<Source, Failure>;
+
+/// Builds the device, replays the requests, reports.
+pub fn simulate(
+    builder: &Builder,
+    config: &Config,
+    args: &TraceArgs,
+    open: Open<'_>,
+    bar: &ProgressBar,
+) -> Result<Report, Failure> {
+    if config.precondition == Precondition::Trace && args.trace.as_deref() == Some("-") {
+        let problem = "precondition = \"trace\" reads the trace twice, and standard input can be read once";
+        return Err(Failure::bad(problem, "name a file, or use --precondition full"));
+    }
+    // A trace that cannot be opened is found before minutes of preconditioning.
+    let mut source = open()?;
+    memory::check(config)?;
+    let started = now();
+    let mut device = config.build().map_err(|error| builder.locate(error))?;
+    if config.precondition == Precondition::Trace {
+        warm_up(&mut *device, source, bar)?;
+        source = open()?;
+    }
+    let built = now();
+    bar.set_message("replaying");
+    let mut replay = Replay::new(config, &*device);
+    let (mut batch, mut replayed) = (Vec::with_capacity(BATCH), 0);
+    while source.fill(&mut batch)? {
+        replay.feed(&mut *device, &batch)?;
+        replayed += batch.len() as u64;
+        show(bar, &source, replayed);
+    }
+    if replayed == 0 {
+        let name = source.describe().name;
+        return Err(Failure::bad(format!("{name}: there is no request in it"), "is this the right file?"));
+    }
+    let outcome = replay.finish(&mut *device);
+    let run_seconds = now().duration_since(built).as_secs_f64();
+    let mut report = Report::new(config, &*device, source.describe(), &outcome);
+    let pages = report.requests.pages_read + report.requests.pages_written;
+    report.wall = Some(Wall {
+        build_seconds: built.duration_since(started).as_secs_f64(),
+        run_seconds,
+        pages_per_second: pages as f64 / run_seconds,
+        requests_per_second: report.requests.total as f64 / run_seconds,
+    });
+    Ok(report)
+}
+
+fn show(bar: &ProgressBar, source: &Source, replayed: u64) {
+    match source.progress(replayed) {
+        Some((done, whole)) => {
+            bar.set_length(whole);
+            bar.set_position(done);
+        }
+        None => bar.tick(),
+    }
+}
+
+/// Carries out the writes of the trace, as fast as the device can; then the measurement begins.
+fn warm_up(device: &mut dyn Device, mut source: Source, bar: &ProgressBar) -> Result<(), Failure> {
+    bar.set_message("preconditioning");
+    let mut batch: Vec<HostRequest> = Vec::with_capacity(BATCH);
+    let mut replayed = 0;
+    while source.fill(&mut batch)? {
+        replayed += batch.len() as u64;
+        batch.retain(|request| request.op == HostOp::Write);
+        batch.iter_mut().for_each(|request| request.at = Nanos::ZERO);
+        if let Err(error) = device.run(&batch) {
+            return Err(Failure::bad(error, "--address compact or modulo, or a larger --device"));
+        }
+        show(bar, &source, replayed);
+    }
+    device.start_measuring();
+    Ok(())
+}
+
+#[expect(clippy::disallowed_methods, reason = "wall time is measured here, and only reported")]
+fn now() -> Instant {
+    Instant::now()
+}

@@ -1,0 +1,88 @@
+//! From arguments to a configuration: defaults, preset, file, options, settings, in this order.
+
+use nandlab::config::{Builder, Config, DEFAULT_DEVICE, DEVICES, PluginConfig};
+use nandlab::error::ConfigError;
+use serde_json::{Value, json};
+
+use crate::args::{DeviceArgs, Mode, PluginArgs};
+use crate::fail::Failure;
+
+/// The device without its plug-ins.
+pub fn builder(args: &DeviceArgs) -> Result<Builder, Failure> {
+    let mut builder = start(&args.device)?;
+    let mode = args.mode.map(|mode| match mode {
+        Mode::Open => "open",
+        Mode::Closed => "closed",
+        Mode::Fast => "fast",
+    });
+    let options: [(&str, Option<Value>); 6] = [
+        ("seed", args.seed.map(Value::from)),
+        ("ram.dram", args.ram.map(|size| json!(size))),
+        ("ram.nvram", args.nvram.map(|size| json!(size))),
+        ("replay.mode", mode.map(Value::from)),
+        ("replay.queue_depth", args.queue_depth.map(Value::from)),
+        ("precondition", args.precondition.clone()),
+    ];
+    for (key, value) in options {
+        if let Some(value) = value {
+            builder.set_value(key, value)?;
+        }
+    }
+    Ok(builder)
+}
+
+fn start(device: &str) -> Result<Builder, Failure> {
+    let is_preset = DEVICES.iter().any(|(name, _)| *name == device);
+    let looks_like_file = device.contains(['/', '\\', '.']);
+    if is_preset || !looks_like_file && !std::path::Path::new(device).is_file() {
+        return Ok(Builder::preset(device)?);
+    }
+    let text = std::fs::read_to_string(device).map_err(|error| {
+        let help =
+            "give the path of a TOML file or a preset (`nandlab list devices`); `nandlab config > FILE` writes one";
+        Failure::bad(format!("--device {device}: cannot be read: {error}"), help)
+    })?;
+    Ok(Builder::preset(DEFAULT_DEVICE)?.file(device, &text)?)
+}
+
+/// The configuration with its plug-ins; `None` keeps what the device says.
+pub fn config(
+    mut builder: Builder,
+    buffer: Option<&PluginConfig>,
+    ftl: Option<&PluginConfig>,
+    settings: &[String],
+) -> Result<(Builder, Config), ConfigError> {
+    if let Some(buffer) = buffer {
+        builder = builder.plugin("buffer", buffer);
+    }
+    if let Some(ftl) = ftl {
+        builder = builder.plugin("ftl", ftl);
+    }
+    for assignment in settings {
+        builder = builder.set(assignment)?;
+    }
+    let config = builder.finish()?;
+    Ok((builder, config))
+}
+
+/// The same from the arguments of a single device.
+pub fn single(device: &DeviceArgs, plugins: &PluginArgs) -> Result<(Builder, Config), Failure> {
+    let parse =
+        |text: &Option<String>, section| text.as_deref().map(|text| PluginConfig::parse(text, section)).transpose();
+    let (buffer, ftl) = (parse(&plugins.buffer, "buffer")?, parse(&plugins.ftl, "ftl")?);
+    Ok(config(builder(device)?, buffer.as_ref(), ftl.as_ref(), &device.set)?)
+}
+
+/// The fully expanded configuration as TOML. Absent values have no form in TOML: they are left out.
+pub fn to_toml(config: &Config) -> String {
+    let mut value = serde_json::to_value(config).expect("a configuration is plain data");
+    drop_nulls(&mut value);
+    toml::to_string(&value).expect("a configuration has a TOML form")
+}
+
+fn drop_nulls(value: &mut Value) {
+    if let Value::Object(table) = value {
+        table.retain(|_, value| !value.is_null());
+        table.values_mut().for_each(drop_nulls);
+    }
+}

@@ -1,0 +1,210 @@
+//! What is replayed: a trace, or the built-in workload.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use nandlab::config::Config;
+use nandlab::registry;
+use nandlab::report;
+use nandlab::types::HostRequest;
+use nandlab_trace::oltp::{self, Oltp};
+use nandlab_trace::{AddressPolicy, Options, Trace, Volumes, formats};
+
+use crate::args::TraceArgs;
+use crate::fail::Failure;
+
+/// Requests read ahead at a time.
+pub const BATCH: usize = 4096;
+
+enum Requests {
+    Trace(Box<Trace>),
+    Oltp(Oltp, u64),
+    /// Standard input, read once for several simulations.
+    Held(Arc<Held>, usize),
+}
+
+/// A trace in memory.
+pub struct Held {
+    requests: Vec<HostRequest>,
+    info: report::Source,
+}
+
+/// An open source of requests.
+pub struct Source {
+    requests: Requests,
+    args: TraceArgs,
+}
+
+impl Source {
+    /// Opens what the arguments name for a device.
+    pub fn open(args: &TraceArgs, config: &Config) -> Result<Self, Failure> {
+        let page_sectors = config.device.geometry.page_sectors();
+        let capacity = u64::from(config.logical_pages()) * u64::from(page_sectors);
+        let requests = match &args.trace {
+            Some(path) => {
+                check_format(args)?;
+                let options = Options {
+                    format: args.format.clone(),
+                    volumes: args.volumes,
+                    address: args.address,
+                    capacity_sectors: Some(capacity),
+                    page_sectors,
+                    skip_bad: args.skip_bad,
+                    limit: args.limit,
+                };
+                Requests::Trace(Box::new(nandlab_trace::open(path, &options)?))
+            }
+            None => built_in(args, config, capacity)?,
+        };
+        Ok(Self { requests, args: args.clone() })
+    }
+
+    /// Reads everything into memory.
+    pub fn hold(mut self) -> Result<Arc<Held>, Failure> {
+        let (mut requests, mut batch) = (Vec::new(), Vec::with_capacity(BATCH));
+        while self.fill(&mut batch)? {
+            requests.extend_from_slice(&batch);
+        }
+        Ok(Arc::new(Held { requests, info: self.describe() }))
+    }
+
+    /// Replays from memory.
+    pub fn held(held: &Arc<Held>, args: &TraceArgs) -> Self {
+        Self { requests: Requests::Held(Arc::clone(held), 0), args: args.clone() }
+    }
+
+    /// Replaces `batch` by the next requests; false at the end.
+    pub fn fill(&mut self, batch: &mut Vec<HostRequest>) -> Result<bool, Failure> {
+        batch.clear();
+        match &mut self.requests {
+            Requests::Trace(trace) => {
+                for request in trace.by_ref().take(BATCH) {
+                    batch.push(request?);
+                }
+            }
+            Requests::Oltp(oltp, _) => batch.extend(oltp.take(BATCH)),
+            Requests::Held(held, done) => {
+                let end = held.requests.len().min(*done + BATCH);
+                batch.extend_from_slice(&held.requests[*done..end]);
+                *done = end;
+            }
+        }
+        Ok(!batch.is_empty())
+    }
+
+    /// How far it is read, as a part of the whole, when that is known.
+    pub fn progress(&self, replayed: u64) -> Option<(u64, u64)> {
+        let whole = match (&self.requests, self.args.limit) {
+            (Requests::Oltp(_, total), _) => *total,
+            (Requests::Held(held, _), _) => held.requests.len() as u64,
+            (Requests::Trace(trace), limit) => {
+                let by_bytes = trace.bytes_total().map(|total| (trace.bytes_read().min(total), total));
+                return match (by_bytes, limit) {
+                    // Whichever ends first.
+                    (Some((read, total)), Some(limit))
+                        if read as f64 * limit as f64 > replayed as f64 * total as f64 =>
+                    {
+                        Some((read, total))
+                    }
+                    (_, Some(limit)) => Some((replayed.min(limit), limit)),
+                    (by_bytes, None) => by_bytes,
+                };
+            }
+        };
+        Some((replayed.min(whole), whole))
+    }
+
+    /// What was replayed, for the report.
+    pub fn describe(&self) -> report::Source {
+        let mut info = report::Source {
+            address: address_name(self.args.address).to_owned(),
+            volumes: volumes_name(self.args.volumes),
+            limit: self.args.limit,
+            ..report::Source::default()
+        };
+        match &self.requests {
+            Requests::Held(held, _) => return held.info.clone(),
+            Requests::Oltp(oltp, total) => {
+                let done = total - oltp.size_hint().1.unwrap_or(0) as u64;
+                oltp::NAME.clone_into(&mut info.name);
+                "built-in".clone_into(&mut info.format);
+                "because no trace was named".clone_into(&mut info.reason);
+                (info.records, info.replayed) = (done, done);
+            }
+            Requests::Trace(trace) => {
+                let path = self.args.trace.as_deref().unwrap_or_default();
+                let name = if path == "-" { "<stdin>" } else { path };
+                name.clone_into(&mut info.name);
+                trace.format().clone_into(&mut info.format);
+                trace.reason().clone_into(&mut info.reason);
+                let counts = trace.report();
+                (info.records, info.replayed) = (counts.records, counts.requests);
+                info.first_bad.clone_from(&counts.first_bad);
+                info.changed = changes(&counts);
+            }
+        }
+        info
+    }
+}
+
+fn changes(counts: &nandlab_trace::Report) -> BTreeMap<String, u64> {
+    let kinds = [
+        ("bad_rows_skipped", counts.bad_rows),
+        ("zero_length_dropped", counts.zero_length),
+        ("other_devices_dropped", counts.other_devices),
+        ("rounded_to_sectors", counts.rounded),
+        ("rows_out_of_order", counts.out_of_order),
+        ("times_raised", counts.clamped),
+        ("folded_into_capacity", counts.folded),
+        ("pages_renumbered", counts.compacted_pages),
+        ("requests_split", counts.split),
+        ("devices", if counts.devices.len() > 1 { counts.devices.len() as u64 } else { 0 }),
+    ];
+    kinds.iter().filter(|(_, n)| *n > 0).map(|(kind, n)| ((*kind).to_owned(), *n)).collect()
+}
+
+fn built_in(args: &TraceArgs, config: &Config, capacity: u64) -> Result<Requests, Failure> {
+    if let Some(format) = &args.format {
+        let problem = format!("--format {format} names the format of a trace, but no trace is named");
+        return Err(Failure::bad(problem, "add the trace, or `-` for standard input"));
+    }
+    let total = args.limit.unwrap_or(oltp::REQUESTS);
+    let Some(workload) = Oltp::new(config.seed, total, capacity) else {
+        let problem = format!(
+            "the device has {capacity} sectors of 512 B, but the built-in workload needs at least {}",
+            oltp::SECTORS_MIN
+        );
+        return Err(Failure::bad(problem, "use a larger device, or name a trace"));
+    };
+    Ok(Requests::Oltp(workload, total))
+}
+
+fn check_format(args: &TraceArgs) -> Result<(), Failure> {
+    let Some(format) = &args.format else { return Ok(()) };
+    if formats().iter().any(|known| known.name.eq_ignore_ascii_case(format)) {
+        return Ok(());
+    }
+    let names: Vec<String> = formats().iter().map(|known| known.name.to_owned()).collect();
+    let help = match registry::nearest(format, &names) {
+        Some(near) => format!("did you mean `{near}`? `nandlab list formats` shows all"),
+        None => format!("use one of {}, or leave --format out to have it detected", names.join(", ")),
+    };
+    Err(Failure::bad(format!("--format {format}: there is no such trace format"), help))
+}
+
+fn address_name(policy: AddressPolicy) -> &'static str {
+    match policy {
+        AddressPolicy::Reject => "reject",
+        AddressPolicy::Modulo => "modulo",
+        AddressPolicy::Compact => "compact",
+    }
+}
+
+fn volumes_name(volumes: Volumes) -> String {
+    match volumes {
+        Volumes::Reject => "reject".to_owned(),
+        Volumes::Stack => "stack".to_owned(),
+        Volumes::Merge => "merge".to_owned(),
+        Volumes::Pick(n) => format!("pick:{n}"),
+    }
+}

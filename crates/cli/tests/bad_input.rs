@@ -1,0 +1,221 @@
+//! Is every wrong input refused with its place, what is allowed and how to mend it?
+
+mod common;
+
+use common::{TINY, file, nandlab, nandlab_reading, stderr};
+
+/// Exit code 2, and standard error says all of `parts` (separated by `|`).
+fn refused(output: &std::process::Output, what: &str, parts: &str) -> Result<(), String> {
+    let said = stderr(output);
+    if output.status.code() != Some(2) {
+        return Err(format!("{what}: exit {:?}, not 2: {said}", output.status.code()));
+    }
+    let missing: Vec<&str> = parts.split('|').filter(|part| !said.contains(part)).collect();
+    if missing.is_empty() { Ok(()) } else { Err(format!("{what}: no {missing:?} in: {said}")) }
+}
+
+fn all(results: impl Iterator<Item = Result<(), String>>) {
+    let failures: Vec<String> = results.filter_map(Result::err).collect();
+    assert!(failures.is_empty(), "{} of the cases:\n{}", failures.len(), failures.join("\n"));
+}
+
+#[test]
+fn is_a_wrong_command_line_refused() {
+    let cases = [
+        ("frob", "frob|--help"),
+        ("run --frob", "--frob|--help"),
+        ("run --ram 8MB", "--ram|8MiB"),
+        ("run --ram -1", "--ram|0 and 10^18"),
+        ("run --ram ten", "--ram|KiB, MiB"),
+        ("run --ram 0", "ram|0 page frames|at least 1|4KiB"),
+        ("run --ram 2TiB", "ram.dram|outside 0 to 1099511627776"),
+        ("run --nvram x", "--nvram|KiB, MiB"),
+        ("run --queue-depth 0", "--queue-depth|1 to 65536"),
+        ("run --queue-depth -3", "--queue-depth|1 to 65536"),
+        ("run --queue-depth 65537", "--queue-depth|1 to 65536"),
+        ("run --seed -1", "--seed|from 0"),
+        ("run --seed 1e3", "--seed|whole number"),
+        ("run --limit 0", "--limit|from 1"),
+        ("run --limit -5", "--limit|from 1"),
+        ("run --skip-bad x", "--skip-bad|from 0"),
+        ("run --mode sideways", "--mode|open, closed, fast"),
+        ("run --address foo", "--address|reject|modulo|compact"),
+        ("run --volumes pick:x", "--volumes|stack|pick:N"),
+        ("run --precondition steady", "--precondition|steady:N"),
+        ("run --precondition steady:-1", "--precondition|0 to 1000"),
+        ("run --precondition steady:nan", "--precondition|0 to 1000"),
+        ("run - --precondition trace", "precondition|standard input|name a file"),
+        ("run --device labb", "device|did you mean `lab`"),
+        ("run --device nothere.toml", "nothere.toml|nandlab list devices"),
+        ("run --ftl pgae", "ftl.name|pgae|did you mean `page`"),
+        ("run --ftl zzzzzzzz", "ftl.name|zzzzzzzz|use one of page"),
+        ("run --buffer lur", "buffer.name|did you mean `lru`"),
+        ("run --buffer lru:x", "buffer|lru:x|name:key=value"),
+        ("run --buffer lru:k=1", "buffer.k|unknown field|describe lru"),
+        ("run --format mrs trace.csv", "--format|did you mean `msr`"),
+        ("run --format msr", "--format|no trace is named"),
+        ("run nothere.csv", "nothere.csv|help:"),
+        ("run /", "/: |help:"),
+        ("compare --buffers lru, --ftls page", "buffer.name|help:"),
+        ("compare --buffers lru --ftls pagee", "ftl.name|did you mean `page`"),
+        ("compare --threads 0", "--threads|1 to 1024"),
+        ("compare --csv --markdown", "--csv|--markdown"),
+        ("list bufers", "bufers|buffers"),
+        ("describe lur", "lur|did you mean `lru`"),
+        ("conform", "FILE"),
+        ("conform nothere.json", "nothere.json|help:"),
+        ("completions ksh", "ksh|bash"),
+    ];
+    all(cases.iter().map(|(line, parts)| {
+        let args: Vec<&str> = line.split(' ').collect();
+        refused(&nandlab(&args), line, parts)
+    }));
+}
+
+#[test]
+fn is_a_wrong_setting_refused_with_its_key() {
+    let cases = [
+        ("foo", "--set|key=value"),
+        ("=1", "--set|key=value"),
+        ("foo.bar=1", "foo|unknown field|nandlab config"),
+        ("ram.darm=1", "ram.darm|dram"),
+        ("ram=3", "ram|expected a table"),
+        ("ram.dram.x=3", "ram.dram.x|nandlab config"),
+        ("ram.dram=true", "ram.dram|8MiB"),
+        ("ram.dram=8GB", "ram.dram|8GiB"),
+        ("seed=-1", "seed|from 0"),
+        ("seed=99999999999999999999", "seed|from 0"),
+        ("device.geometry.channels=0", "device.geometry.channels|1 to 1024"),
+        ("device.geometry.channels=-4", "device.geometry.channels|from 0"),
+        ("device.geometry.channels=1.5", "device.geometry.channels|whole number"),
+        ("device.geometry.chips_per_channel=65", "device.geometry.chips_per_channel|1 to 64"),
+        ("device.geometry.pages_per_block=0", "device.geometry.pages_per_block|2 to 16384"),
+        ("device.geometry.page_bytes=0", "device.geometry.page_bytes|512 to 32768"),
+        ("device.geometry.page_bytes=1000", "device.geometry.page_bytes|multiple of 512"),
+        ("device.geometry.blocks_per_plane=1000000000", "device.geometry.blocks_per_plane|1 to 16777216"),
+        ("device.over_provisioning={spare_over_physical=0}", "over_provisioning|erase blocks|raise"),
+        ("device.over_provisioning={spare_over_physical=1}", "device.over_provisioning|0 to 1"),
+        ("device.over_provisioning={spare_over_logical=-0.1}", "device.over_provisioning|0 to 100"),
+        ("device.over_provisioning={logical_pages=0}", "device.over_provisioning|outside 1 to"),
+        ("device.over_provisioning={logical_pages=4000000000}", "device.over_provisioning|outside 1 to"),
+        ("device.over_provisioning={percent=7}", "device.over_provisioning|spare_over_logical"),
+        ("device.timing.page_read=25", "device.timing.page_read|25us"),
+        ("device.timing.page_read=1h", "device.timing.page_read|ns, us, ms or s"),
+        ("device.timing.page_read=2s", "device.timing.page_read|0s to 1s"),
+        ("device.timing.model=quantum", "device.timing.model|serial"),
+        ("device.media=tape", "device.media|memory"),
+        ("device.program_order=sideways", "device.program_order|strict"),
+        ("replay.queue_depth=0", "replay.queue_depth|1 to 65536"),
+        ("replay.time_scale=0", "replay.time_scale|0 (excluded) to 1,000,000|fast"),
+        ("replay.time_scale=-1", "replay.time_scale|0 (excluded)"),
+        ("replay.time_scale=nan", "replay.time_scale|expected a number"),
+        ("replay.time_scale=inf", "replay.time_scale|expected a number"),
+        ("replay.think_time=1001s", "replay.think_time|1000s"),
+        ("replay.mode=slow", "replay.mode|closed"),
+        ("precondition={steady=-2}", "precondition.steady|0 to 1,000"),
+        ("precondition=wet", "precondition|steady"),
+        ("ftl.reserve=0", "ftl.reserve|use 1 or more"),
+        ("ftl.reserve=-1", "ftl.reserve|from 0"),
+        ("ftl.reserve=lots", "ftl.reserve|whole number|describe page"),
+        ("ftl.reserve=4000000", "ftl.reserve|erase blocks|raise"),
+        ("ftl.bogus=1", "ftl.bogus|unknown field|describe page"),
+        ("ftl.victim=best", "ftl.victim|greedy"),
+    ];
+    all(cases.iter().map(|(setting, parts)| {
+        refused(&nandlab(&["run", "--device", TINY, "--limit", "10", "--set", setting]), setting, parts)
+    }));
+}
+
+#[test]
+fn are_relations_between_plug_ins_and_device_checked() {
+    let cases: [(&[&str], &str); 5] = [
+        (&["--ftl", "fast:rw_blocks=0"], "ftl.rw_blocks|use 1 to"),
+        (&["--ftl", "fast:rw_blocks=100000"], "ftl.rw_blocks|use at most"),
+        (&["--ftl", "bast:log_blocks=100000"], "ftl.log_blocks|use at most"),
+        (&["--ftl", "block", "--set", "device.program_order=strict"], "device.program_order|ascending"),
+        (&["--buffer", "fab", "--ram", "64KiB"], "ram|16 page frames|at least 32|128KiB"),
+    ];
+    all(cases.iter().map(|(args, parts)| {
+        refused(&nandlab(&[&["run", "--limit", "10", "--device", TINY], *args].concat()), &args.join(" "), parts)
+    }));
+}
+
+#[test]
+fn is_a_wrong_configuration_file_refused_with_its_line() {
+    let cases = [
+        ("seed = \n", "bad.toml: line 1|TOML"),
+        ("seed = 1\n[ram\n", "bad.toml: line 2|TOML"),
+        ("seed = 1\nseed = 2\n", "bad.toml: line 2|TOML"),
+        ("[ram]\ndarm = 1\n", "bad.toml:2|darm|dram"),
+        ("[ram]\ndram = -1\n", "bad.toml:2|ram.dram"),
+        ("[replay]\n\ntime_scale = nan\n", "bad.toml:3|replay.time_scale"),
+        ("[replay]\nqueue_depth = 0\n", "bad.toml:2|replay.queue_depth|1 to 65536"),
+        ("[device.geometry]\nchannels = \"two\"\n", "bad.toml:2|device.geometry.channels|whole number"),
+        ("[ftl]\nname = \"pagee\"\n", "bad.toml:2|ftl.name|did you mean `page`"),
+        ("[ftl]\nname = \"page\"\nreserve = 0\n", "bad.toml:3|ftl.reserve|use 1 or more"),
+        ("[ftl]\nname = \"page\"\nresreve = 2\n", "bad.toml:3|resreve|describe page"),
+        ("[buffer]\nname = 7\n", "bad.toml:2|buffer"),
+        ("preset = \"labb\"\n", "bad.toml|preset|did you mean `lab`"),
+        ("preset = 7\n", "bad.toml|preset|nandlab list devices"),
+        ("precondition = \"wet\"\n", "bad.toml:1|precondition|steady"),
+        ("\u{0}\u{1}", "bad.toml: line 1|TOML"),
+    ];
+    all(cases.iter().enumerate().map(|(i, (content, parts))| {
+        let folder = common::temporary(&format!("bad-{i}"));
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = file(&format!("bad-{i}/bad.toml"), content);
+        refused(&nandlab(&["run", "--device", &path, "--limit", "10"]), content, parts)
+    }));
+    let binary = file("binary.toml", [0xFF, 0xFE, 0x00]);
+    all(std::iter::once(refused(&nandlab(&["run", "--device", &binary]), "not UTF-8", "binary.toml|UTF-8")));
+}
+
+#[test]
+fn is_a_wrong_trace_refused_with_its_line() {
+    let good = "0,8,4096,w,0.5\n0,16,4096,r,0.75\n";
+    let after = |row: &str| format!("{good}{good}{good}{row}\n{good}");
+    let cases: Vec<(Vec<u8>, &str)> = vec![
+        (Vec::new(), "no data"),
+        (b"\n\n\n".to_vec(), "help:"),
+        (b"hello world, this is a letter\n".to_vec(), "--format|nandlab list formats"),
+        (vec![0u8; 4096], "binary|--format"),
+        (after("0,8,4096,w").into(), "line 7|missing|--skip-bad"),
+        (after("0,8,4096,x,1.5").into(), "line 7|Opcode `x`|--skip-bad"),
+        (after("0,-8,4096,w,1.5").into(), "line 7|LBA `-8`|negative"),
+        (after("0,99999999999999999999999,4096,w,1.5").into(), "line 7|LBA|too large"),
+        (after("0,8,99999999999,w,1.5").into(), "line 7|Size|1 GiB"),
+        (after("0,8,4096,w,nan").into(), "line 7|Timestamp `nan`|not a number"),
+        (after("0,8,4096,w,-1").into(), "line 7|Timestamp|negative"),
+        (after("0,8,4096,w,1e400").into(), "line 7|Timestamp"),
+        (after("1,8,4096,w,1.5").into(), "line 7|device 1|--volumes stack"),
+        (after("0,80000000,4096,w,1.5").into(), "line 7|capacity|--address compact|--address modulo"),
+        (after("0,8,4096,w,17000000000.0").into(), "request 7|years|--mode fast"),
+        (b"\x28\xb5\x2f\xfd\x04\x00".to_vec(), "zstd|cut off"),
+        (b"\x1f\x8b\x08\x00rubbish that is not deflate".to_vec(), "gzip"),
+    ];
+    all(cases.iter().enumerate().map(|(i, (content, parts))| {
+        let path = file(&format!("bad-{i}.spc"), content);
+        let shown = String::from_utf8_lossy(&content[..content.len().min(60)]).into_owned();
+        refused(&nandlab(&["run", &path, "--device", TINY]), &shown, parts)?;
+        let piped = nandlab_reading(&["run", "-", "--device", TINY], content);
+        refused(&piped, &format!("<stdin> {shown}"), parts)
+    }));
+}
+
+#[test]
+fn are_wrong_choices_about_a_trace_refused() {
+    let path = file("two.spc", "0,8,4096,w,0.5\n1,16,4096,r,0.75\n");
+    let cases: [(&[&str], &str); 4] = [
+        (&[], "line 2|device 1|--volumes stack"),
+        (&["--volumes", "pick:7"], "device 7|0, 1|--volumes pick:N"),
+        (&["--volumes", "merge", "--format", "msr"], "line 1|--format NAME"),
+        (&["--volumes", "merge", "--format", "vscsi"], "two.spc"),
+    ];
+    all(cases.iter().map(|(args, parts)| {
+        refused(&nandlab(&[&["run", &path, "--device", TINY], *args].concat()), &args.join(" "), parts)
+    }));
+    let skipped = file("skip.spc", "0,8,4096,w,0.5\nrubbish\n0,16,4096,r,0.75\nrubbish\n");
+    let skip = |n| nandlab(&["run", &skipped, "--format", "spc", "--device", TINY, "--skip-bad", n]);
+    assert!(skip("2").status.success(), "{}", stderr(&skip("2")));
+    all(std::iter::once(refused(&skip("1"), "one bad row too many", "line 4|1 bad rows were allowed")));
+}

@@ -1,0 +1,120 @@
+//! Can everything be found, and is what is printed usable?
+
+mod common;
+
+use common::{TINY, file, json, nandlab, stderr, stdout};
+
+fn names(family: &str) -> Vec<String> {
+    let list = stdout(&["list", family]);
+    list.lines().skip(1).map(|line| line.split_whitespace().next().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn does_every_name_have_a_title_and_a_manual_page() {
+    for family in ["buffers", "ftls", "devices", "formats"] {
+        let list = stdout(&["list", family]);
+        assert!(list.lines().count() > 1, "{family}");
+        for name in names(family) {
+            let line = list.lines().find(|line| line.split_whitespace().next() == Some(&name)).unwrap();
+            assert!(line.len() > name.len() + 4, "`{name}` has no title");
+            let page = stdout(&["describe", &name, "--kind", family]);
+            assert!(page.lines().count() > 5, "{name}: {page}");
+        }
+    }
+    for name in ["oltp", "metrics"] {
+        assert!(stdout(&["describe", name]).lines().count() > 10, "{name}");
+    }
+}
+
+#[test]
+fn does_a_manual_page_show_parameters_with_defaults() {
+    let page = stdout(&["describe", "page"]);
+    assert!(page.contains("PARAMETERS") && page.contains("reserve = 1") && page.contains("[ftl]"), "{page}");
+    let metrics = stdout(&["describe", "metrics"]);
+    for field in ["write_amplification.host", "padding.r_db", "hits.sector", "load.overloaded"] {
+        assert!(metrics.contains(field), "{field}");
+    }
+    assert!(stdout(&["describe", "msr"]).contains("Timestamp"));
+}
+
+#[test]
+fn is_a_misspelt_name_answered_with_the_right_one() {
+    for (wrong, right) in [("pagee", "page"), ("lur", "lru"), ("mrs", "msr"), ("otlp", "oltp")] {
+        let output = nandlab(&["describe", wrong]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains(&format!("did you mean `{right}`?")), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn can_every_printed_configuration_be_loaded_again() {
+    let args = ["config", "--ram", "4MiB", "--precondition", "steady:0.5", "--mode", "closed", "--seed", "9"];
+    for device in names("devices") {
+        let printed = stdout(&[&args[..], &["--device", &device]].concat());
+        let path = file(&format!("{device}.toml"), &printed);
+        assert_eq!(stdout(&["config", "--device", &path]), printed, "{device}");
+    }
+    for (family, option) in [("ftls", "--ftl"), ("buffers", "--buffer")] {
+        for name in names(family) {
+            let printed = stdout(&["config", option, &name]);
+            let path = file(&format!("{family}-{name}.toml"), &printed);
+            assert_eq!(stdout(&["config", "--device", &path]), printed, "{name}");
+        }
+    }
+}
+
+#[test]
+fn does_a_printed_configuration_give_the_same_run() {
+    let path = file("same.toml", stdout(&["config", "--device", TINY, "--ftl", "page:reserve=2"]));
+    let run = |device: &str, more: &[&str]| {
+        stdout(&[&["run", "--device", device, "--limit", "3000", "--json", "-", "--no-wall"], more].concat())
+    };
+    assert_eq!(run(&path, &[]), run(TINY, &["--ftl", "page:reserve=2"]));
+}
+
+#[test]
+fn is_the_schema_of_configurations_a_schema() {
+    let schema = json(&stdout(&["config", "--schema"]));
+    assert!(schema["properties"]["ram"].is_object());
+    for name in names("ftls") {
+        assert!(schema["plugins"]["ftl"][&name].is_object(), "{name}");
+    }
+}
+
+#[test]
+fn do_completions_exist_for_every_shell() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        assert!(stdout(&["completions", shell]).contains("precondition"), "{shell}");
+    }
+}
+
+#[test]
+fn does_help_teach() {
+    let help = stdout(&["--help"]);
+    for part in ["Examples:", "Exit codes", "compare", "conform"] {
+        assert!(help.contains(part), "{part} in\n{help}");
+    }
+    assert!(stdout(&["run", "--help"]).contains("built-in workload"));
+    assert!(stdout(&["--version"]).starts_with("nandlab "));
+}
+
+#[test]
+fn does_conform_tell_equal_from_different_from_unreadable() {
+    let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/../core/tests/golden/ftl-block.json");
+    let text = std::fs::read_to_string(golden).unwrap();
+    assert!(stdout(&["conform", golden]).starts_with("ok"));
+    let mut file_json = json(&text);
+    let count = &mut file_json["cases"][0]["steps"][0]["delta"]["copy_reads"];
+    *count = (count.as_u64().unwrap() + 1).into();
+    let wrong = file("wrong-golden.json", file_json.to_string());
+    let output = nandlab(&["conform", golden, &wrong]);
+    let said = String::from_utf8(output.stdout.clone()).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said} {}", stderr(&output));
+    assert!(said.contains("DIFFERS") && said.contains("expected") && said.contains("step"), "{said}");
+    for content in ["not json", "{}", "{\"schema\": 99}"] {
+        let path = file("unreadable.json", content);
+        let output = nandlab(&["conform", &path]);
+        assert_eq!(output.status.code(), Some(2), "{content}");
+        assert!(stderr(&output).contains("unreadable.json") && stderr(&output).contains("help:"));
+    }
+}

@@ -1,0 +1,172 @@
+//! Does `nandlab run` give results that can be used?
+
+mod common;
+
+use std::process::Stdio;
+
+use common::{TINY, command, file, json, nandlab, nandlab_reading, stderr, stdout, temporary};
+
+const RUN: [&str; 5] = ["run", "--device", TINY, "--limit", "20000"];
+
+fn run(more: &[&str]) -> String {
+    stdout(&[&RUN[..], more].concat())
+}
+
+#[test]
+fn does_it_run_without_any_argument_but_a_limit() {
+    let text = stdout(&["run", "--limit", "2000"]);
+    for part in ["REQUESTS", "TIMES", "FLASH", "write amplification", "wear", "pages a second"] {
+        assert!(text.contains(part), "{part} in\n{text}");
+    }
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "at most 100 columns:\n{text}");
+}
+
+#[test]
+fn is_the_json_complete_and_the_same_twice() {
+    let once = run(&["--json", "-", "--no-wall"]);
+    assert_eq!(once, run(&["--json", "-", "--no-wall"]));
+    let report = json(&once);
+    assert_eq!(report["schema"], 1);
+    assert_eq!(report["nandlab"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(report["config"]["device"]["geometry"]["blocks_per_plane"], 64);
+    assert_eq!(report["config"]["ftl"]["reserve"], 1, "parameters are expanded");
+    assert_eq!(report["trace"]["replayed"], 20_000);
+    assert_eq!(report["response"]["all"]["count"], 20_000);
+    assert!(report["flash"]["erases"]["gc"].as_u64().unwrap() > 0);
+    assert!(report.get("wall").is_none());
+    assert!(json(&run(&["--json", "-"]))["wall"]["pages_per_second"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn does_the_seed_change_the_run_and_only_the_seed() {
+    let with = |seed| run(&["--json", "-", "--no-wall", "--seed", seed]);
+    assert_ne!(json(&with("1"))["ledger"], json(&with("2"))["ledger"]);
+}
+
+#[test]
+fn does_a_json_file_replace_the_old_one_and_keep_the_table() {
+    let target = file("result.json", "old");
+    let text = run(&["--json", &target]);
+    assert!(text.contains("REQUESTS"));
+    assert_eq!(json(&std::fs::read_to_string(&target).unwrap())["requests"]["total"], 20_000);
+    assert_eq!(run(&["--json", &target, "--quiet"]), "");
+    let folder = temporary("");
+    let left = std::fs::read_dir(folder)
+        .unwrap()
+        .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().starts_with(".result.json"));
+    assert_eq!(left.count(), 0, "no temporary file stays");
+}
+
+#[test]
+fn does_an_unwritable_target_fail_with_its_name() {
+    for target in ["/nowhere/at/all/result.json", "/"] {
+        let output = nandlab(&[&RUN[..], &["--json", target]].concat());
+        assert_eq!(output.status.code(), Some(1), "{target}");
+        assert!(stderr(&output).contains(target) && stderr(&output).contains("help:"), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn does_a_full_disk_fail_with_a_message() {
+    if !std::path::Path::new("/dev/full").exists() {
+        return;
+    }
+    let output = nandlab(&[&RUN[..], &["--json", "/dev/full"]].concat());
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("/dev/full"), "{}", stderr(&output));
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let status = command(&RUN).stdout(full).stderr(Stdio::null()).status().unwrap();
+    assert_eq!(status.code(), Some(1), "standard output is full");
+}
+
+#[test]
+fn is_a_reader_that_goes_away_no_error() {
+    let mut child = command(&["describe", "metrics"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    assert_eq!(stderr(&output), "");
+}
+
+#[test]
+fn is_standard_error_silent_in_a_pipe() {
+    let output = nandlab(&RUN);
+    assert!(output.status.success());
+    assert_eq!(stderr(&output), "");
+}
+
+#[test]
+fn is_colour_only_where_it_is_wanted() {
+    let has_colour = |command: &mut std::process::Command| {
+        String::from_utf8(command.output().unwrap().stdout).unwrap().contains('\x1b')
+    };
+    let list = ["list", "ftls"];
+    assert!(!has_colour(&mut command(&list)), "no terminal");
+    assert!(has_colour(command(&list).env("CLICOLOR_FORCE", "1")));
+    assert!(!has_colour(command(&list).env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1")));
+    assert!(has_colour(command(&["list", "ftls", "--color", "always"]).env("NO_COLOR", "1")));
+    assert!(!has_colour(command(&["list", "ftls", "--color", "never"]).env("CLICOLOR_FORCE", "1")));
+}
+
+#[test]
+fn is_a_trace_read_from_a_file_from_standard_input_and_when_it_is_named() {
+    let mut trace = String::new();
+    for i in 0..3_000u64 {
+        let op = if i.is_multiple_of(3) { 'r' } else { 'w' };
+        trace += &format!("0,{},4096,{op},{}.5\n", i * 7919 % 20_000 / 8 * 8, i);
+    }
+    let path = file("trace.spc", &trace);
+    let device = ["--device", TINY, "--json", "-", "--no-wall"];
+    let from_file = json(&stdout(&[&["run", &path], &device[..]].concat()));
+    assert_eq!(from_file["trace"]["format"], "spc");
+    assert!(from_file["trace"]["reason"].as_str().unwrap().starts_with("because"));
+    assert_eq!(from_file["trace"]["address"], "reject");
+    assert_eq!(from_file["requests"]["writes"], 2_000);
+    let piped = nandlab_reading(&[&["run", "-", "--format", "spc"], &device[..]].concat(), trace.as_bytes());
+    let piped = json(&String::from_utf8(piped.stdout).unwrap());
+    assert_eq!(piped["ledger"], from_file["ledger"]);
+    assert_eq!(piped["trace"]["name"], "<stdin>");
+    let limited = stdout(&[&["run", &path, "--limit", "100"], &device[..]].concat());
+    assert_eq!(json(&limited)["requests"]["total"], 100);
+}
+
+#[test]
+fn do_the_address_policies_do_what_they_say() {
+    let path = file("beyond.spc", "0,0,4096,w,0.5\n0,900000000,4096,w,0.75\n0,8,4096,r,1.5\n");
+    let run = |policy| nandlab(&["run", &path, "--device", TINY, "--json", "-", "--no-wall", "--address", policy]);
+    assert_eq!(run("reject").status.code(), Some(2));
+    assert!(stderr(&run("reject")).contains("line 2") && stderr(&run("reject")).contains("--address compact"));
+    let report = |policy| json(&String::from_utf8(run(policy).stdout).unwrap());
+    assert_eq!(report("modulo")["trace"]["changed"]["folded_into_capacity"], 1);
+    assert_eq!(report("compact")["trace"]["changed"]["pages_renumbered"], 3);
+}
+
+#[test]
+fn does_every_mode_replay_everything() {
+    for mode in ["open", "closed", "fast"] {
+        let report = json(&run(&["--mode", mode, "--json", "-", "--no-wall"]));
+        assert_eq!(report["config"]["replay"]["mode"], mode);
+        assert_eq!(report["requests"]["total"], 20_000);
+    }
+    let rushed = run(&["--set", "replay.time_scale=0.0001"]);
+    assert!(rushed.contains("OVERLOADED"), "{rushed}");
+}
+
+#[test]
+fn does_preconditioning_with_the_trace_change_the_start() {
+    let report = |state| json(&run(&["--precondition", state, "--json", "-", "--no-wall"]));
+    let (none, trace) = (report("none"), report("trace"));
+    assert!(none["requests"]["unmapped_reads"].as_u64() > trace["requests"]["unmapped_reads"].as_u64());
+    assert_eq!(trace["requests"]["total"], 20_000, "the warm-up is not in the counts");
+    assert!(trace["elapsed"]["simulated_ns"].as_u64() > Some(0));
+    assert_eq!(report("steady:0.5")["config"]["precondition"]["steady"], 0.5);
+}
+
+#[test]
+fn does_an_option_win_over_the_file_and_a_setting_over_all() {
+    let ram = |more: &[&str]| json(&run(&[&["--json", "-"], more].concat()))["config"]["ram"]["dram"].clone();
+    assert_eq!(ram(&[]), "512KiB");
+    assert_eq!(ram(&["--ram", "1MiB"]), "1MiB");
+    assert_eq!(ram(&["--ram", "1MiB", "--set", "ram.dram=\"2MiB\""]), "2MiB");
+    assert_eq!(ram(&["--set", "ram.dram=2MiB"]), "2MiB");
+}

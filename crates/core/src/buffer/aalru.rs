@@ -1,0 +1,400 @@
+//! aalru - AALRU: read and write parts that adapt, clusters out, padding by write amplification
+//!
+//! # Source
+//! AALRU paper, section III with equations 1 to 6 and algorithms 1 and 2 (specs/policies.md 3.18). Silent points follow
+//! the public simulator of its laboratory (SimpleSSDsim, predecessor ADCT) where that answers them.
+//!
+//! # What it does
+//! Clean pages lie in the read buffer RB, dirty ones in the write buffer WB, each a recency list by page. A write hit
+//! in RB moves the page to WB. When the buffer is full and RB holds at least tau pages, RB's least recent page is
+//! dropped; otherwise the whole block of WB's least recent page is written back as one cluster, completed (padded) if
+//! at least Th of its pages are in WB. Pages of RB serve as padding and stay; the rest is read from flash.
+//!
+//! Every `period` page accesses both limits adapt. With BS frames and the hits of the period (RRH, RWH: reads and
+//! writes in RB; WRH, WWH: in WB): `RR = (RWH D_w + RRH D_r) / tau`, `WR = (WWH D_w + WRH D_r) / (BS - tau)`,
+//! `tau = BS RR / (WR + RR)`. `Wf`, the write amplification below the buffer in the period, gives
+//! `Th = B - (B / beta) Wf`. O(1) per access, O(pages of the block in WB) per write-back.
+//!
+//! # Parameters
+//! - `period`: accesses between two adaptations; 8192 (paper).
+//! - `period_unit`: `pages` (algorithm 1 counts inside its page loop) or `requests`.
+//! - `beta`: Wf from which on every block is padded; 5 (paper).
+//! - `tau_min`: tau stays within `tau_min` and `1 - tau_min` of the frames; 0.1 (lab code).
+//! - `tau_start`: tau at the start, share of the frames; 0.5 (lab code).
+//! - `tau_compare`: RB gives a page if it holds `ge` (section III-B, algorithm 2) or `gt` (section III-E) tau pages.
+//! - `pad_compare`: a block is padded with `ge` (section III-C) or `gt` (algorithm 2) Th pages.
+//! - `th_line`: `eq6` as printed, which jumps from B to B (1 - 1/beta) beyond Wf = 1, or `continuous`,
+//!   `Th = B (beta - Wf) / (beta - 1)`. Both give B up to Wf = 1 and 0 from beta on.
+//! - `wf_source`: `ftl`, equation 4, `(GC_w + Bf_w) / Bf_w` with the programs of the FTL and those of the buffer's
+//!   pages, padding included; or `delay`, equation 5, measured `D_w` / page program time.
+//! - `d_read`, `d_write`: `D_r` and `D_w` in microseconds; measured by default: mean time per page of the reads and
+//!   writes that the buffer issued and that finished in the period.
+//!
+//! # Deviations and chosen readings
+//! Until a first sample `D_r` and `D_w` are the device's own page read and program times: the paper's 32.7 and 101.5 us
+//! are those of its device, and the lab code's 0 would starve one side. Without a sample the last value holds; without
+//! hits tau holds; without writes Th holds. Equation 5 always uses the measured `D_w`. tau is rounded to whole pages
+//! and leaves one page to each side. If the side that should give a page is empty the other one gives it. When the
+//! number of frames changes, tau keeps its share. Th starts at B: no padding.
+//! Written pages leave the buffer (algorithm 2), those of a host flush too; the predecessor ADCT kept the younger half
+//! as clean pages, which is not offered.
+//! In parallel or queued operation `D_w` contains waiting, so that `delay` is no write amplification.
+//!
+//! # Known ambiguities
+//! Those of the parameters `period_unit`, `tau_compare`, `pad_compare`, `th_line`, `wf_source`, and tau and Th at start.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::groups::Groups;
+use super::list::{Links, List};
+use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Sense, Slots};
+use crate::error::ConfigError;
+use crate::ledger::{Ledger, since};
+use crate::types::Slot;
+
+/// What `period` counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PeriodUnit {
+    /// Page accesses.
+    #[default]
+    Pages,
+    /// Host requests.
+    Requests,
+}
+
+/// How a limit is compared.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Compare {
+    /// At least.
+    #[default]
+    Ge,
+    /// More than.
+    Gt,
+}
+
+impl Compare {
+    #[inline]
+    fn reached(self, value: u32, limit: f64) -> bool {
+        let value = f64::from(value);
+        match self {
+            Self::Ge => value >= limit,
+            Self::Gt => value > limit,
+        }
+    }
+}
+
+/// Line from Wf to Th.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ThLine {
+    /// Equation 6 as printed.
+    #[default]
+    Eq6,
+    /// The line through (1, B) and (beta, 0).
+    Continuous,
+}
+
+/// Where Wf comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WfSource {
+    /// Programs counted by the FTL (equation 4).
+    #[default]
+    Ftl,
+    /// Time of a page write over the program time (equation 5).
+    Delay,
+}
+
+/// See the module text.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Accesses between two adaptations.
+    pub period: u32,
+    /// What `period` counts.
+    pub period_unit: PeriodUnit,
+    /// Wf from which on every block is padded; more than 1.
+    pub beta: f64,
+    /// Least share of the frames on either side of tau, 0 to 0.5.
+    pub tau_min: f64,
+    /// tau at the start, share of the frames.
+    pub tau_start: f64,
+    /// Comparison of RB with tau.
+    pub tau_compare: Compare,
+    /// Comparison of a block's pages with Th.
+    pub pad_compare: Compare,
+    /// Line from Wf to Th.
+    pub th_line: ThLine,
+    /// Where Wf comes from.
+    pub wf_source: WfSource,
+    /// `D_r`, microseconds; absent: measured.
+    pub d_read: Option<f64>,
+    /// `D_w`, microseconds; absent: measured.
+    pub d_write: Option<f64>,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            period: 8192,
+            period_unit: PeriodUnit::default(),
+            beta: 5.0,
+            tau_min: 0.1,
+            tau_start: 0.5,
+            tau_compare: Compare::default(),
+            pad_compare: Compare::default(),
+            th_line: ThLine::default(),
+            wf_source: WfSource::default(),
+            d_read: None,
+            d_write: None,
+        }
+    }
+}
+
+/// Hits of a period.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Hits {
+    /// Reads in RB.
+    pub rrh: u64,
+    /// Writes in RB.
+    pub rwh: u64,
+    /// Reads in WB.
+    pub wrh: u64,
+    /// Writes in WB.
+    pub wwh: u64,
+}
+
+impl Hits {
+    /// tau after a period (equations 1 to 3), pages of `frames`; `d_read` and `d_write` in any one unit.
+    pub fn next_tau(self, tau: u32, frames: u32, tau_min: f64, d_read: f64, d_write: f64) -> u32 {
+        let benefit = |reads: u64, writes: u64, pages: u32| {
+            (writes as f64 * d_write + reads as f64 * d_read) / f64::from(pages.max(1))
+        };
+        let rr = benefit(self.rrh, self.rwh, tau);
+        let wr = benefit(self.wrh, self.wwh, frames.saturating_sub(tau));
+        if rr + wr > 0.0 { clamp_tau(rr / (wr + rr) * f64::from(frames), frames, tau_min) } else { tau }
+    }
+}
+
+/// Whole pages; at least one page on either side.
+fn clamp_tau(tau: f64, frames: u32, tau_min: f64) -> u32 {
+    let all = f64::from(frames);
+    let tau = tau.clamp(tau_min * all, (1.0 - tau_min) * all).round() as u32;
+    tau.clamp(1, frames.saturating_sub(1).max(1))
+}
+
+impl ThLine {
+    /// Th in pages of a block of `pages_per_block`.
+    pub fn th(self, wf: f64, beta: f64, pages_per_block: u32) -> f64 {
+        let whole = f64::from(pages_per_block);
+        match self {
+            _ if wf <= 1.0 => whole,
+            _ if wf >= beta => 0.0,
+            Self::Eq6 => whole - whole / beta * wf,
+            Self::Continuous => whole * (beta - wf) / (beta - 1.0),
+        }
+    }
+}
+
+/// `GC_w`, `Bf_w`, then nanoseconds and pages of the buffer's reads and writes.
+fn seen(ledger: &Ledger) -> [u64; 6] {
+    [
+        ledger.programs_from_below(),
+        ledger.programs_from_above(),
+        ledger.buffer_read_ns,
+        ledger.buffer_read_pages,
+        ledger.buffer_write_ns,
+        ledger.buffer_write_pages,
+    ]
+}
+
+/// See the module text.
+#[derive(Debug)]
+pub struct Aalru {
+    params: Params,
+    pages_per_block: u32,
+    frames: u32,
+    links: Links,
+    rb: List,
+    wb: List,
+    /// The pages of WB by block: the paper's cache block record table.
+    record: Groups,
+    /// By slot: the page is in WB.
+    in_wb: Vec<bool>,
+    tau: u32,
+    th: f64,
+    hits: Hits,
+    /// Accesses of this period.
+    ticks: u32,
+    last_request: u64,
+    /// The ledger when the period began.
+    start: [u64; 6],
+    d_read_us: f64,
+    d_write_us: f64,
+}
+
+/// Builds the policy.
+///
+/// # Errors
+/// If there are not two frames or a parameter is out of range.
+pub fn build(params: Params, shape: &BufferShape) -> Result<Aalru, ConfigError> {
+    shape.need_frames("aalru", shape.frames.dram, 2, "one page to read and one to write")?;
+    for (key, value, range, mend) in [
+        ("period", f64::from(params.period), 1.0..=f64::MAX, "give at least 1"),
+        ("beta", params.beta, 1.0_f64.next_up()..=f64::MAX, "give more than 1"),
+        ("tau_min", params.tau_min, 0.0..=0.5, "give 0 to 0.5"),
+        ("tau_start", params.tau_start, 0.0..=1.0, "give 0 to 1"),
+        ("d_read", params.d_read.unwrap_or(0.0), 0.0..=f64::MAX, "give microseconds"),
+        ("d_write", params.d_write.unwrap_or(0.0), 0.0..=f64::MAX, "give microseconds"),
+    ] {
+        if !range.contains(&value) {
+            return Err(ConfigError::new(format!("buffer.{key}"), format!("{value} is out of range"), mend));
+        }
+    }
+    let frames = shape.frames.dram;
+    Ok(Aalru {
+        pages_per_block: shape.pages_per_block,
+        record: Groups::new(shape.logical_pages, shape.pages_per_block),
+        frames,
+        links: Links::default(),
+        rb: List::default(),
+        wb: List::default(),
+        in_wb: Vec::new(),
+        tau: clamp_tau((params.tau_start * f64::from(frames)).floor(), frames, params.tau_min),
+        th: f64::from(shape.pages_per_block),
+        hits: Hits::default(),
+        ticks: 0,
+        last_request: 0,
+        start: [0; 6],
+        d_read_us: params.d_read.unwrap_or(shape.times.read.as_us()),
+        d_write_us: params.d_write.unwrap_or(shape.times.program.as_us()),
+        params,
+    })
+}
+
+impl Aalru {
+    #[inline]
+    fn enter_wb(&mut self, slot: Slot, slots: &Slots) {
+        self.links.push_front(&mut self.wb, slot.0);
+        self.record.insert(slot, slots);
+        self.in_wb[slot.index()] = true;
+    }
+
+    /// The period is over: new tau and Th.
+    #[cold]
+    fn adapt(&mut self, sense: &Sense<'_>) {
+        let now = seen(sense.ledger);
+        let [gc, from_buffer, read_ns, read_pages, write_ns, write_pages] = since(now, self.start);
+        self.start = now;
+        let mean_us = |ns: u64, pages: u64| (ns > 0 && pages > 0).then(|| ns as f64 / 1e3 / pages as f64);
+        let measured_write = mean_us(write_ns, write_pages);
+        if let (None, Some(us)) = (self.params.d_read, mean_us(read_ns, read_pages)) {
+            self.d_read_us = us;
+        }
+        if let (None, Some(us)) = (self.params.d_write, measured_write) {
+            self.d_write_us = us;
+        }
+        let hits = std::mem::take(&mut self.hits);
+        self.tau = hits.next_tau(self.tau, self.frames, self.params.tau_min, self.d_read_us, self.d_write_us);
+        let wf = match self.params.wf_source {
+            WfSource::Ftl => (from_buffer > 0).then(|| (gc + from_buffer) as f64 / from_buffer as f64),
+            WfSource::Delay => measured_write.map(|us| us / sense.times.program.as_us()),
+        };
+        if let Some(wf) = wf {
+            self.th = self.params.th_line.th(wf, self.params.beta, self.pages_per_block);
+        }
+    }
+}
+
+impl Buffer for Aalru {
+    fn resize(&mut self, frames: Frames) {
+        if frames.dram != self.frames {
+            let share = f64::from(self.tau) / f64::from(self.frames.max(1));
+            self.frames = frames.dram;
+            self.tau = clamp_tau(share * f64::from(frames.dram), frames.dram, self.params.tau_min);
+        }
+    }
+    #[inline]
+    fn on_hit(&mut self, slot: Slot, access: &Access, slots: &Slots, _: &Sense<'_>) {
+        match (self.in_wb[slot.index()], access.write) {
+            (false, false) => {
+                self.links.move_front(&mut self.rb, slot.0);
+                self.hits.rrh += 1;
+            }
+            (false, true) => {
+                self.links.remove(&mut self.rb, slot.0);
+                self.enter_wb(slot, slots);
+                self.hits.rwh += 1;
+            }
+            (true, write) => {
+                self.links.move_front(&mut self.wb, slot.0);
+                *(if write { &mut self.hits.wwh } else { &mut self.hits.wrh }) += 1;
+            }
+        }
+    }
+    fn on_miss(&mut self, _: &Access, _: &Slots, _: &Sense<'_>) -> Admission {
+        Admission::Admit(Medium::Dram)
+    }
+    fn make_room(&mut self, _: Option<&Access>, slots: &Slots, _: &Sense<'_>, plan: &mut Plan) {
+        let rb_gives = self.params.tau_compare.reached(self.rb.len(), f64::from(self.tau));
+        if (rb_gives || self.wb.is_empty())
+            && let Some(victim) = self.links.pop_back(&mut self.rb)
+        {
+            plan.drop_page(Slot(victim));
+            return;
+        }
+        let Some(oldest) = self.wb.back() else { return };
+        let block = self.record.of(Slot(oldest), slots);
+        for slot in self.record.pages(block, slots) {
+            self.links.remove(&mut self.wb, slot.0);
+        }
+        let count = self.record.len(block);
+        let pad = !self.record.is_full(block) && self.params.pad_compare.reached(count, self.th);
+        plan.write_back(self.record.pages(block, slots), pad);
+        self.record.take(block);
+    }
+    fn on_insert(&mut self, slot: Slot, access: &Access, slots: &Slots) {
+        if self.in_wb.len() <= slot.index() {
+            self.in_wb.resize(slots.slot_count(), false);
+        }
+        if access.write {
+            self.enter_wb(slot, slots);
+        } else {
+            self.in_wb[slot.index()] = false;
+            self.links.push_front(&mut self.rb, slot.0);
+        }
+    }
+    #[inline]
+    fn after_access(&mut self, access: &Access, _: bool, _: &Slots, sense: &Sense<'_>, _: &mut Plan) {
+        if self.params.period_unit == PeriodUnit::Pages || access.request != self.last_request {
+            self.last_request = access.request;
+            self.ticks += 1;
+            if self.ticks == self.params.period {
+                self.ticks = 0;
+                self.adapt(sense);
+            }
+        }
+    }
+    fn on_remove(&mut self, slot: Slot, slots: &Slots) {
+        if self.in_wb[slot.index()] {
+            self.links.remove(&mut self.wb, slot.0);
+            self.record.remove(slot, slots);
+        } else {
+            self.links.remove(&mut self.rb, slot.0);
+        }
+    }
+    fn golden_state(&self, slots: &Slots) -> Value {
+        let lpns = |list| self.links.iter(list).map(|id| slots.lpn(Slot(id)).0).collect::<Vec<_>>();
+        let Hits { rrh, rwh, wrh, wwh } = self.hits;
+        json!({
+            "RB": lpns(&self.rb),
+            "WB": lpns(&self.wb),
+            "tau": self.tau,
+            "Th": (self.th * 1e6).round() / 1e6,
+            "counters": {"RRH": rrh, "RWH": rwh, "WRH": wrh, "WWH": wwh},
+        })
+    }
+}

@@ -1,0 +1,279 @@
+//! cflru - Clean-first LRU
+//!
+//! # Source
+//! S. Park et al., "CFLRU: a replacement algorithm for flash memory", CASES 2006, as the papers of AALRU and URM
+//! describe it (specs/policies.md 3.2).
+//!
+//! # What it does
+//! Reads and writes are cached by page in one recency list. Its least recent `window` pages are the clean-first
+//! window: the victim is the least recently used clean page of the window, which is dropped; if the window has none,
+//! the least recently used page, which is written back alone.
+//!
+//! O(1): the list is kept in two parts, the working part and the window, and the clean pages of the window are linked
+//! among themselves in the same order. Nothing scans the window.
+//!
+//! With `dynamic`, the window moves by hill climbing: every `period` page accesses the cost `cost_read * pages read +
+//! cost_write * pages written` of the buffer since the last check is compared with the one before; a higher cost turns
+//! the direction, then the window moves by `step` pages, within 0 and the number of frames. The first move widens it.
+//!
+//! # Parameters
+//! - `window_ratio` (fraction of the frames, 0 to 1, default 0.5): the window, rounded half up. URM and the public lab
+//!   simulator use 0.5, AALRU 0.4.
+//! - `dynamic` (default false): the papers use static windows only.
+//! - `period` (page accesses, default 1000): TONYQQ123/CFLRU-Page-Replacement-Algorithm-Simulation.
+//! - `step` (pages, default a twentieth of the frames, at least 1): the same.
+//! - `cost_read`, `cost_write` (any common unit, default the device's page read and page program time).
+//!
+//! # Deviations and chosen readings
+//! - A page that the host flushed stays where it is, clean. The links of clean pages are then made anew at the next
+//!   eviction, in one pass over the window.
+//! - When the number of frames changes, the window follows `window_ratio`; what `dynamic` has learned is kept as a
+//!   number of pages added to it.
+//!
+//! # Known ambiguities
+//! - The original adapts its window from flash read and write counts; its rule could not be read, `dynamic` is ours.
+//! - Some implementations round the window down.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::list::{Links, List};
+use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Sense, Slots};
+use crate::error::ConfigError;
+use crate::types::Slot;
+
+/// Parameters; the manual page explains them.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Window as a fraction of the frames.
+    pub window_ratio: f64,
+    /// Adapt the window.
+    pub dynamic: bool,
+    /// Page accesses between two adaptations.
+    pub period: u32,
+    /// Pages by which the window moves; `None`: a twentieth of the frames.
+    pub step: Option<u32>,
+    /// Cost of a page read; `None`: its time.
+    pub cost_read: Option<f64>,
+    /// Cost of a page write; `None`: its time.
+    pub cost_write: Option<f64>,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { window_ratio: 0.5, dynamic: false, period: 1000, step: None, cost_read: None, cost_write: None }
+    }
+}
+
+/// Hill climbing of the window.
+#[derive(Debug)]
+struct Climb {
+    period: u32,
+    step: Option<u32>,
+    cost_read: f64,
+    cost_write: f64,
+    accesses: u32,
+    direction: i64,
+    /// Cost of the period before.
+    cost: f64,
+    /// Pages read and written up to the last check.
+    reads: u64,
+    writes: u64,
+}
+
+/// See the module text.
+#[derive(Debug)]
+pub struct Cflru {
+    ratio: f64,
+    climb: Option<Climb>,
+    frames: u32,
+    /// Pages that the window shall have.
+    window_pages: u32,
+    /// Pages that hill climbing has added to the window.
+    learned: i64,
+    links: Links,
+    /// The recency list is `working`, then `window`; the window is as long as it may be.
+    working: List,
+    window: List,
+    /// By slot: whether it is in the window.
+    in_window: Vec<bool>,
+    clean_links: Links,
+    /// Clean pages of the window in its order, unless `stale`.
+    clean: List,
+    stale: bool,
+}
+
+/// Builds the policy.
+///
+/// # Errors
+/// If there is not one frame, or a parameter is out of range.
+pub fn build(params: Params, shape: &BufferShape) -> Result<Cflru, ConfigError> {
+    shape.need_frames("cflru", shape.frames.dram, 1, "one page")?;
+    let Params { window_ratio: ratio, dynamic, period, step, cost_read, cost_write } = params;
+    if !(0.0..=1.0).contains(&ratio) {
+        return Err(ConfigError::new("buffer.window_ratio", format!("{ratio} is outside 0 to 1"), "0.5 is usual"));
+    }
+    if period == 0 || step == Some(0) {
+        let problem = "0 would never adapt the window";
+        return Err(ConfigError::new("buffer.period, buffer.step", problem, "use 1 or more, or dynamic = false"));
+    }
+    let cost_read = cost_read.unwrap_or(shape.times.read.0 as f64);
+    let cost_write = cost_write.unwrap_or(shape.times.program.0 as f64);
+    if !(cost_read >= 0.0 && cost_read.is_finite() && cost_write >= 0.0 && cost_write.is_finite()) {
+        let problem = format!("{cost_read} and {cost_write}: a cost is 0 or more");
+        return Err(ConfigError::new("buffer.cost_read, buffer.cost_write", problem, "1 and 8 are usual"));
+    }
+    let climb = Climb {
+        period,
+        step,
+        cost_read,
+        cost_write,
+        accesses: 0,
+        direction: 1,
+        cost: f64::INFINITY,
+        reads: 0,
+        writes: 0,
+    };
+    Ok(Cflru {
+        ratio,
+        climb: dynamic.then_some(climb),
+        frames: 0,
+        window_pages: 0,
+        learned: 0,
+        links: Links::default(),
+        working: List::default(),
+        window: List::default(),
+        in_window: Vec::new(),
+        clean_links: Links::default(),
+        clean: List::default(),
+        stale: false,
+    })
+}
+
+impl Cflru {
+    /// The window of the ratio alone.
+    fn base(&self) -> i64 {
+        (self.ratio * f64::from(self.frames) + 0.5).floor() as i64
+    }
+
+    /// Sets the window's size from the ratio and what was learned.
+    fn set_window(&mut self) {
+        let pages = (self.base() + self.learned).clamp(0, i64::from(self.frames));
+        self.learned = pages - self.base();
+        self.window_pages = pages as u32;
+    }
+
+    /// Moves the border between the two parts to where it belongs: one page after most changes.
+    #[inline]
+    fn balance(&mut self, slots: &Slots) {
+        while self.window.len() < self.window_pages {
+            let Some(id) = self.links.pop_back(&mut self.working) else { break };
+            self.links.push_front(&mut self.window, id);
+            self.in_window[id as usize] = true;
+            if !slots.is_dirty(Slot(id)) {
+                self.clean_links.push_front(&mut self.clean, id);
+            }
+        }
+        while self.window.len() > self.window_pages {
+            let Some(id) = self.window.front() else { break };
+            self.unlink(id);
+            self.links.push_back(&mut self.working, id);
+        }
+    }
+
+    /// Takes a page out of its part.
+    #[inline]
+    fn unlink(&mut self, id: u32) {
+        if self.in_window[id as usize] {
+            self.in_window[id as usize] = false;
+            self.links.remove(&mut self.window, id);
+            if self.clean_links.is_linked(id) {
+                self.clean_links.remove(&mut self.clean, id);
+            }
+        } else {
+            self.links.remove(&mut self.working, id);
+        }
+    }
+
+    /// Links the clean pages of the window anew after a host flush.
+    fn relink_clean(&mut self, slots: &Slots) {
+        while self.clean_links.pop_back(&mut self.clean).is_some() {}
+        for id in self.links.iter(&self.window).filter(|id| !slots.is_dirty(Slot(*id))) {
+            self.clean_links.push_back(&mut self.clean, id);
+        }
+        self.stale = false;
+    }
+}
+
+impl Buffer for Cflru {
+    fn resize(&mut self, frames: Frames) {
+        self.frames = frames.total();
+        self.set_window();
+    }
+    #[inline]
+    fn on_hit(&mut self, slot: Slot, _: &Access, slots: &Slots, _: &Sense<'_>) {
+        if self.in_window[slot.index()] {
+            self.unlink(slot.0);
+            self.links.push_front(&mut self.working, slot.0);
+            self.balance(slots);
+        } else {
+            self.links.move_front(&mut self.working, slot.0);
+        }
+    }
+    fn on_miss(&mut self, _: &Access, _: &Slots, _: &Sense<'_>) -> Admission {
+        Admission::Admit(Medium::Dram)
+    }
+    fn make_room(&mut self, _: Option<&Access>, slots: &Slots, _: &Sense<'_>, plan: &mut Plan) {
+        self.balance(slots);
+        if self.stale {
+            self.relink_clean(slots);
+        }
+        let victim = self.clean.back().or(self.window.back()).or(self.working.back());
+        let victim = victim.expect("a full buffer has pages");
+        self.unlink(victim);
+        plan.evict(Slot(victim), slots);
+        self.balance(slots);
+    }
+    fn on_insert(&mut self, slot: Slot, _: &Access, slots: &Slots) {
+        if self.in_window.len() <= slot.index() {
+            self.in_window.resize(slots.slot_count(), false);
+        }
+        self.links.push_front(&mut self.working, slot.0);
+        self.balance(slots);
+    }
+    #[inline]
+    fn after_access(&mut self, _: &Access, _: bool, slots: &Slots, sense: &Sense<'_>, _: &mut Plan) {
+        let Some(climb) = &mut self.climb else { return };
+        climb.accesses += 1;
+        if climb.accesses < climb.period {
+            return;
+        }
+        climb.accesses = 0;
+        let (reads, writes) = (sense.ledger.buffer_read_pages, sense.ledger.buffer_write_pages);
+        // The ledger starts anew when the measurement starts.
+        let since = |now: u64, then: u64| now.checked_sub(then).unwrap_or(now) as f64;
+        let cost = climb.cost_read * since(reads, climb.reads) + climb.cost_write * since(writes, climb.writes);
+        if cost > climb.cost {
+            climb.direction = -climb.direction;
+        }
+        (climb.cost, climb.reads, climb.writes) = (cost, reads, writes);
+        let step = climb.step.unwrap_or((self.frames / 20).max(1));
+        self.learned += climb.direction * i64::from(step);
+        self.set_window();
+        self.balance(slots);
+    }
+    fn on_remove(&mut self, slot: Slot, slots: &Slots) {
+        self.unlink(slot.0);
+        self.balance(slots);
+    }
+    fn on_clean(&mut self, _: Slot, _: &Slots) -> bool {
+        self.stale = true;
+        true
+    }
+    fn golden_state(&self, slots: &Slots) -> Value {
+        let page = |id| json!({"lpn": slots.lpn(Slot(id)).0, "dirty": u8::from(slots.is_dirty(Slot(id)))});
+        let pages = self.links.iter(&self.working).chain(self.links.iter(&self.window));
+        json!({"lru": pages.map(page).collect::<Vec<_>>(), "window": self.window_pages})
+    }
+}

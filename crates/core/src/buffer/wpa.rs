@@ -1,0 +1,331 @@
+//! wpa - Write pages in DRAM, block frames in NVRAM
+//!
+//! # Source
+//! WPA: PaMP-LRU and the page eviction list of a hybrid DRAM and NVRAM buffer (specs/policies.md 3.16; algorithm 1 and
+//! figure 4 of the paper).
+//!
+//! # What it does
+//! Written pages enter the DRAM, pages that were read enter the NVRAM. A DRAM page belongs to one of four groups,
+//! `mpg = 2 * re-referenced + overwritten`, each a recency list; re-referenced means that its number was in the page
+//! eviction list (PEL) when it came, overwritten that it was written again since. When the DRAM is full, the least
+//! recently used page of the lowest group moves to the NVRAM. The NVRAM consists of block frames in recency order, which
+//! hold clean and dirty pages of one logical block. When a frame is needed, the least recently used block leaves: its
+//! dirty pages and the DRAM pages of the same block are written back together, its clean pages dropped, and the
+//! numbers of the written pages enter the PEL. O(1), O(pages of a block) for the eviction of a block.
+//!
+//! # Parameters
+//! - `pel_size` (pages, default: the DRAM frames): length of the PEL.
+//! - `pel_remove_on_hit` (default `false`): a number leaves the PEL when it is used.
+//! - `evict_when_full` (default `false`): a block leaves whenever no frame is free, even if the block of the incoming
+//!   page has one (algorithm 1 to the letter).
+//!
+//! RAM: `ram.dram` pages and `ram.nvram / block` block frames; the paper has 1 : 4.
+//!
+//! # Deviations and chosen readings
+//! - The page to move is chosen first, then room is made for it, and it moves even if DRAM pages left together with the
+//!   evicted block.
+//! - The missed page is read before the eviction (algorithm 1). No padding.
+//! - Written pages enter the PEL in ascending order, the last one is the newest; known numbers become the newest.
+//! - A page in the NVRAM that is written stays there.
+//! - Host flush: DRAM pages are written back by block and leave; NVRAM pages survive a power cut and stay. The PEL does
+//!   not change, because nothing was evicted.
+//! - A block frame whose last page is trimmed is free.
+//! - Without DRAM frames writes enter the NVRAM; without a block frame DRAM victims are written back alone.
+//!
+//! # Known ambiguities
+//! - Capacity of the NVRAM in block frames, so that it has gaps (the example speaks of free blocks), or in pages.
+//! - Whether merged DRAM pages leave the DRAM (here: yes, figure 4), and whether a read of a DRAM page changes its group
+//!   (here: only its place in it).
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::list::{Links, List};
+use super::{Access, Admission, Buffer, BufferShape, Frames, Grain, Medium, Plan, Sense, Slots};
+use crate::error::ConfigError;
+use crate::types::{Lbn, Lpn, Slot};
+
+/// Parameters of [`Wpa`]; the manual page explains them.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Pages in the PEL; the DRAM frames if absent.
+    pub pel_size: Option<u32>,
+    /// A number leaves the PEL when it is used.
+    pub pel_remove_on_hit: bool,
+    /// A block leaves whenever no frame is free.
+    pub evict_when_full: bool,
+}
+
+/// Bit of the group of a page that was in the PEL when it came.
+const RE_REFERENCED: u8 = 2;
+/// Bit of the group of a page that was written again.
+const OVERWRITTEN: u8 = 1;
+
+/// Numbers of the pages evicted last.
+#[derive(Debug, Default)]
+struct EvictionList {
+    limit: u32,
+    links: Links,
+    recency: List,
+    /// By LPN: its entry, or `NONE`.
+    entry: Vec<u32>,
+    /// By entry: its LPN.
+    lpns: Vec<Lpn>,
+    unused: Vec<u32>,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl EvictionList {
+    fn contains(&self, lpn: Lpn) -> bool {
+        self.entry[lpn.index()] != NONE
+    }
+    fn remove(&mut self, lpn: Lpn) {
+        let entry = std::mem::replace(&mut self.entry[lpn.index()], NONE);
+        self.links.remove(&mut self.recency, entry);
+        self.unused.push(entry);
+    }
+    fn set_limit(&mut self, limit: u32) {
+        self.limit = limit;
+        while self.recency.len() > limit {
+            self.remove_oldest();
+        }
+    }
+    fn remove_oldest(&mut self) {
+        if let Some(oldest) = self.recency.back() {
+            self.remove(self.lpns[oldest as usize]);
+        }
+    }
+    /// The page was evicted.
+    fn add(&mut self, lpn: Lpn) {
+        if self.contains(lpn) {
+            return self.links.move_front(&mut self.recency, self.entry[lpn.index()]);
+        }
+        if self.limit == 0 {
+            return;
+        }
+        if self.recency.len() == self.limit {
+            self.remove_oldest();
+        }
+        let entry = self.unused.pop().unwrap_or_else(|| {
+            self.lpns.push(Lpn::NONE);
+            self.lpns.len() as u32 - 1
+        });
+        self.lpns[entry as usize] = lpn;
+        self.entry[lpn.index()] = entry;
+        self.links.push_front(&mut self.recency, entry);
+    }
+}
+
+/// See the module text.
+#[derive(Debug)]
+pub struct Wpa {
+    params: Params,
+    pages_per_block: u32,
+    block_frames: u32,
+    /// DRAM pages by slot, in the list of their group.
+    links: Links,
+    groups: [List; 4],
+    /// By slot: its group.
+    group: Vec<u8>,
+    /// Logical blocks that own a frame, most recently used first.
+    block_links: Links,
+    blocks: List,
+    /// By logical block: its pages in the NVRAM.
+    nvram_pages: Vec<u32>,
+    pel: EvictionList,
+    /// Where the page that was missed last goes.
+    target: Medium,
+}
+
+/// Builds the policy.
+///
+/// # Errors
+/// If there is not one DRAM page or not one NVRAM block frame.
+pub fn build(params: Params, shape: &BufferShape) -> Result<Wpa, ConfigError> {
+    shape.need_frames("wpa", shape.frames.dram, 1, "one DRAM page")?;
+    if shape.frames.nvram < shape.pages_per_block {
+        return Err(ConfigError::new(
+            "ram.nvram",
+            format!("{} page frames, but `wpa` keeps whole blocks of {} there", shape.frames.nvram, shape.pages_per_block),
+            "give the NVRAM at least one block; the paper has four times the DRAM",
+        ));
+    }
+    let pel = EvictionList { entry: vec![NONE; shape.logical_pages as usize], ..EvictionList::default() };
+    let mut wpa = Wpa {
+        params,
+        pages_per_block: shape.pages_per_block,
+        block_frames: 0,
+        links: Links::default(),
+        groups: [List::default(); 4],
+        group: Vec::new(),
+        block_links: Links::default(),
+        blocks: List::default(),
+        nvram_pages: vec![0; shape.logical_blocks() as usize],
+        pel,
+        target: Medium::Dram,
+    };
+    wpa.resize(shape.frames);
+    Ok(wpa)
+}
+
+impl Wpa {
+    /// True if a page of the block can enter the NVRAM.
+    fn nvram_fits(&self, lbn: Lbn) -> bool {
+        let owns_frame = self.nvram_pages[lbn.index()] > 0 && !self.params.evict_when_full;
+        self.blocks.len() < self.block_frames || owns_frame
+    }
+
+    fn unlink_dram(&mut self, slot: Slot) {
+        self.links.remove(&mut self.groups[usize::from(self.group[slot.index()])], slot.0);
+    }
+
+    /// A page enters the NVRAM.
+    fn enter_block(&mut self, lbn: Lbn) {
+        if self.nvram_pages[lbn.index()] == 0 {
+            self.block_links.push_front(&mut self.blocks, lbn.0);
+        } else {
+            self.block_links.move_front(&mut self.blocks, lbn.0);
+        }
+        self.nvram_pages[lbn.index()] += 1;
+    }
+
+    /// Resident pages of a block, ascending.
+    fn block_slots<'a>(&self, lbn: Lbn, slots: &'a Slots) -> impl Iterator<Item = Slot> + use<'a> {
+        let pages = self.pages_per_block;
+        let first = lbn.0 * pages;
+        // The last block of the device may be short: stop when all resident pages are found.
+        (first..first + pages).map(|lpn| slots.find(Lpn(lpn))).filter(|s| s.is_some()).take(slots.resident_pages(lbn) as usize)
+    }
+
+    /// The least recently used DRAM page of the lowest group goes to the NVRAM.
+    fn demote(&mut self, slots: &Slots, plan: &mut Plan) {
+        let Some(id) = self.groups.iter().find_map(List::back) else { return };
+        let (slot, lbn) = (Slot(id), slots.lbn(Slot(id)));
+        if self.block_frames == 0 {
+            self.unlink_dram(slot);
+            self.pel.add(slots.lpn(slot));
+            return plan.write_back([slot], false);
+        }
+        if !self.nvram_fits(lbn) {
+            self.evict_block(slots, plan);
+        }
+        // With `evict_when_full` it may have left together with its own block.
+        if self.links.is_linked(id) {
+            self.unlink_dram(slot);
+            plan.move_page(slot, Medium::Nvram);
+            self.enter_block(lbn);
+        }
+    }
+
+    /// The least recently used block leaves the NVRAM, together with its pages in DRAM.
+    fn evict_block(&mut self, slots: &Slots, plan: &mut Plan) {
+        let Some(lbn) = self.block_links.pop_back(&mut self.blocks).map(Lbn) else { return };
+        self.nvram_pages[lbn.index()] = 0;
+        let mut dirty = 0;
+        for slot in self.block_slots(lbn, slots) {
+            if slots.medium(slot) == Medium::Dram {
+                self.unlink_dram(slot);
+            } else if !slots.is_dirty(slot) {
+                plan.drop_page(slot);
+                continue;
+            }
+            self.pel.add(slots.lpn(slot));
+            dirty += 1;
+        }
+        if dirty > 0 {
+            plan.write_back(self.block_slots(lbn, slots).filter(|slot| slots.is_dirty(*slot)), false);
+        }
+    }
+}
+
+impl Buffer for Wpa {
+    fn resize(&mut self, frames: Frames) {
+        self.block_frames = frames.nvram / self.pages_per_block;
+        self.pel.set_limit(self.params.pel_size.unwrap_or(frames.dram));
+    }
+    fn on_hit(&mut self, slot: Slot, access: &Access, slots: &Slots, _: &Sense<'_>) {
+        if slots.medium(slot) == Medium::Nvram {
+            return self.block_links.move_front(&mut self.blocks, slots.lbn(slot).0);
+        }
+        self.unlink_dram(slot);
+        let group = &mut self.group[slot.index()];
+        *group |= if access.write { OVERWRITTEN } else { 0 };
+        self.links.push_front(&mut self.groups[usize::from(*group)], slot.0);
+    }
+    fn on_miss(&mut self, access: &Access, slots: &Slots, _: &Sense<'_>) -> Admission {
+        let to_dram = access.write && slots.frames().dram > 0;
+        self.target = if to_dram { Medium::Dram } else { Medium::Nvram };
+        if to_dram || self.block_frames > 0 { Admission::Admit(self.target) } else { Admission::Bypass }
+    }
+    fn has_room(&self, access: Option<&Access>, slots: &Slots) -> bool {
+        let dram = slots.frames().dram;
+        let Some(access) = access else {
+            return slots.used().dram <= dram && self.blocks.len() <= self.block_frames;
+        };
+        match self.target {
+            Medium::Dram => slots.used().dram < dram,
+            Medium::Nvram => self.nvram_fits(slots.geometry().lbn(access.lpn)),
+        }
+    }
+    fn make_room(&mut self, access: Option<&Access>, slots: &Slots, _: &Sense<'_>, plan: &mut Plan) {
+        let shrinks_dram = access.is_none() && slots.used().dram > slots.frames().dram;
+        if shrinks_dram || (access.is_some() && self.target == Medium::Dram) {
+            self.demote(slots, plan);
+        } else {
+            self.evict_block(slots, plan);
+        }
+    }
+    fn on_insert(&mut self, slot: Slot, access: &Access, slots: &Slots) {
+        if slots.medium(slot) == Medium::Nvram {
+            return self.enter_block(slots.lbn(slot));
+        }
+        let known = self.pel.contains(access.lpn);
+        if known && self.params.pel_remove_on_hit {
+            self.pel.remove(access.lpn);
+        }
+        if slot.index() >= self.group.len() {
+            self.group.resize(slot.index() + 1, 0);
+        }
+        let group = if known { RE_REFERENCED } else { 0 };
+        self.group[slot.index()] = group;
+        self.links.push_front(&mut self.groups[usize::from(group)], slot.0);
+    }
+    fn on_remove(&mut self, slot: Slot, slots: &Slots) {
+        if slots.medium(slot) == Medium::Dram {
+            return self.unlink_dram(slot);
+        }
+        let lbn = slots.lbn(slot);
+        self.nvram_pages[lbn.index()] -= 1;
+        if self.nvram_pages[lbn.index()] == 0 {
+            self.block_links.remove(&mut self.blocks, lbn.0);
+        }
+    }
+    fn grain(&self) -> Grain {
+        Grain::Block
+    }
+    fn fetches_first(&self) -> bool {
+        true
+    }
+    fn golden_state(&self, slots: &Slots) -> Value {
+        let page = |id| {
+            let group = self.group[id as usize];
+            json!({"lpn": slots.lpn(Slot(id)).0, "reref": group / RE_REFERENCED, "ow": group & OVERWRITTEN})
+        };
+        let list = |list: &List| self.links.iter(list).map(page).collect::<Vec<_>>();
+        let block = |lbn| {
+            let nvram = |slot: &Slot| slots.medium(*slot) == Medium::Nvram;
+            let of = |dirty| {
+                let pages = self.block_slots(Lbn(lbn), slots).filter(nvram).filter(|s| slots.is_dirty(*s) == dirty);
+                pages.map(|slot| slots.lpn(slot).0).collect::<Vec<_>>()
+            };
+            json!({"block": lbn, "dirty": of(true), "clean": of(false)})
+        };
+        json!({
+            "dram_mpg3_to_mpg0": self.groups.iter().rev().map(list).collect::<Vec<_>>(),
+            "nvram_blocks": self.block_links.iter(&self.blocks).map(block).collect::<Vec<_>>(),
+            "pel_newest_first": self.pel.links.iter(&self.pel.recency).map(|e| self.pel.lpns[e as usize].0).collect::<Vec<_>>(),
+        })
+    }
+}

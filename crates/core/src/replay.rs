@@ -1,0 +1,228 @@
+//! Replay: how a stream of requests is fed to a device, and what can be said about it at the end.
+//!
+//! [`Replay`] is the loop of every batch face. It scales the times of the trace, hands the device whole batches (so
+//! that the hot loop stays inside the policy's own code), and keeps what is needed to tell whether an open-loop run
+//! was overloaded.
+
+use std::fmt;
+
+use crate::config::{Config, ReplayMode};
+use crate::ssd::{Device, OutOfRange};
+use crate::types::{HostRequest, Nanos};
+
+/// Simulated times beyond this (18 years) are refused: the clock ends at 2^60 ns.
+pub const TIME_MAX: Nanos = Nanos(1 << 59);
+
+/// Why a replay ended early.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ReplayError {
+    /// A request lies beyond the device.
+    OutOfRange {
+        /// Its number, from 1.
+        request: u64,
+        /// What it asked for.
+        error: OutOfRange,
+    },
+    /// Simulated time ran out.
+    TooLong {
+        /// Number of the request, from 1, at which it did (or the last one of its batch).
+        request: u64,
+        /// The time.
+        at: Nanos,
+    },
+}
+
+impl fmt::Display for ReplayError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OutOfRange { request, error } => write!(f, "request {request}: {error}"),
+            Self::TooLong { request, at } => {
+                let (years, limit) = (at.as_secs() / 31_557_600.0, TIME_MAX.as_secs() / 31_557_600.0);
+                write!(
+                    f,
+                    "request {request}: simulated time reaches {years:.1} years, and it must stay below {limit:.1} \
+                     years; lower replay.time_scale or replay.think_time, or use --mode fast, which ignores times"
+                )
+            }
+        }
+    }
+}
+impl std::error::Error for ReplayError {}
+
+/// What only the replay knows about a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Outcome {
+    /// Simulated time at which the measurement began: arrivals count from here.
+    pub start: Nanos,
+    /// Requests replayed.
+    pub requests: u64,
+    /// Arrival of the last one (open loop), else zero.
+    pub last_arrival: Nanos,
+    /// Open loop: requests that had arrived, but that the device had not admitted, when the last one arrived.
+    pub backlog: u64,
+}
+
+/// See the module text.
+#[derive(Debug)]
+pub struct Replay {
+    open: bool,
+    scale: f64,
+    outcome: Outcome,
+    admissions: Admissions,
+    scaled: Vec<HostRequest>,
+}
+
+impl Replay {
+    /// A replay on `device`, whose measurement begins now.
+    pub fn new(config: &Config, device: &dyn Device) -> Self {
+        Self {
+            open: config.replay.mode == ReplayMode::Open,
+            scale: config.replay.time_scale,
+            outcome: Outcome { start: device.flash().now(), ..Outcome::default() },
+            admissions: Admissions::default(),
+            scaled: Vec::new(),
+        }
+    }
+
+    /// Replays some requests.
+    ///
+    /// # Errors
+    /// At the first request beyond the device, or when simulated time runs out.
+    pub fn feed(&mut self, device: &mut dyn Device, requests: &[HostRequest]) -> Result<(), ReplayError> {
+        let mut rest = requests;
+        while !rest.is_empty() {
+            let (batch, later) = rest.split_at(rest.len().min(self.admissions.until_next()));
+            self.feed_batch(device, batch)?;
+            rest = later;
+        }
+        Ok(())
+    }
+
+    fn feed_batch(&mut self, device: &mut dyn Device, batch: &[HostRequest]) -> Result<(), ReplayError> {
+        let first = self.outcome.requests + 1;
+        let ran = if self.open && (self.scale != 1.0 || self.outcome.start > Nanos::ZERO) {
+            self.scaled.clear();
+            let (start, scale) = (self.outcome.start.0, self.scale);
+            let at = |request: &HostRequest| Nanos(start.saturating_add((request.at.0 as f64 * scale).round() as u64));
+            self.scaled.extend(batch.iter().map(|request| HostRequest { at: at(request), ..*request }));
+            check_times(&self.scaled, first)?;
+            device.run(&self.scaled)
+        } else {
+            if self.open {
+                check_times(batch, first)?;
+            }
+            device.run(batch)
+        };
+        if let Err(error) = ran {
+            let request = first + batch.iter().position(|r| is(r, error)).unwrap_or(0) as u64;
+            return Err(ReplayError::OutOfRange { request, error });
+        }
+        self.outcome.requests += batch.len() as u64;
+        let now = device.flash().now();
+        if now > TIME_MAX {
+            return Err(ReplayError::TooLong { request: self.outcome.requests, at: now });
+        }
+        self.admissions.note(self.outcome.requests, now);
+        if self.open {
+            let scaled = self.scaled.last().or(batch.last());
+            self.outcome.last_arrival = scaled.map_or(Nanos::ZERO, |request| request.at);
+        }
+        Ok(())
+    }
+
+    /// Lets all requests complete and says what came of it. Dirty pages stay in the buffer.
+    pub fn finish(mut self, device: &mut dyn Device) -> Outcome {
+        if self.open {
+            self.outcome.backlog = self.admissions.after(self.outcome.last_arrival, self.outcome.requests);
+        }
+        device.drain();
+        self.outcome
+    }
+}
+
+fn is(request: &HostRequest, error: OutOfRange) -> bool {
+    request.lba == error.lba && request.sectors == error.sectors
+}
+
+fn check_times(batch: &[HostRequest], first: u64) -> Result<(), ReplayError> {
+    match batch.iter().position(|request| request.at > TIME_MAX) {
+        Some(i) => Err(ReplayError::TooLong { request: first + i as u64, at: batch[i].at }),
+        None => Ok(()),
+    }
+}
+
+/// When requests were admitted: a sample of at most 4,096 of them, evenly spread, whatever their number. When it is
+/// full, every other one is dropped and the stride doubles, so the backlog is known to 1/2,048 of the requests.
+#[derive(Debug)]
+struct Admissions {
+    /// Requests so far and the admission of the last of them.
+    samples: Vec<(u64, Nanos)>,
+    stride: u64,
+    noted: u64,
+}
+
+impl Default for Admissions {
+    fn default() -> Self {
+        Self { samples: Vec::new(), stride: 1, noted: 0 }
+    }
+}
+
+impl Admissions {
+    const MAX: usize = 4096;
+    /// Longest run between two looks at the clock.
+    const STRIDE_MAX: u64 = 4096;
+
+    /// Requests until the next sample is due.
+    fn until_next(&self) -> usize {
+        let step = self.stride.min(Self::STRIDE_MAX);
+        (step - self.noted % step) as usize
+    }
+
+    fn note(&mut self, requests: u64, admitted: Nanos) {
+        self.noted = requests;
+        if !requests.is_multiple_of(self.stride) {
+            return;
+        }
+        self.samples.push((requests, admitted));
+        if self.samples.len() == Self::MAX {
+            self.stride *= 2;
+            let stride = self.stride;
+            self.samples.retain(|(n, _)| n.is_multiple_of(stride));
+        }
+    }
+
+    /// Requests of `total` that were admitted after `at`.
+    fn after(&self, at: Nanos, total: u64) -> u64 {
+        let known = self.samples.partition_point(|(_, admitted)| *admitted <= at);
+        let by_then = match known {
+            0 => 0,
+            n if n == self.samples.len() => return total - self.noted.min(total),
+            n => self.samples[n - 1].0,
+        };
+        total - by_then
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn is_the_backlog_known_to_a_two_thousandth_whatever_the_length() {
+        for total in [1u64, 10, 4_096, 5_000, 100_000, 3_000_000] {
+            let mut admissions = Admissions::default();
+            let mut done = 0;
+            while done < total {
+                let n = (admissions.until_next() as u64).min(total - done);
+                done += n;
+                // Requests are admitted every 3 ns, the last one arrives at the time 2 * total.
+                admissions.note(done, Nanos(done * 3));
+            }
+            let exact = total - (2 * total) / 3;
+            let got = admissions.after(Nanos(2 * total), total);
+            assert!(got.abs_diff(exact) <= total / 2_000 + 1, "{total}: {got} for {exact}");
+            assert_eq!(admissions.after(Nanos(3 * total), total), 0, "{total}");
+            assert!(admissions.samples.len() < Admissions::MAX);
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! Metrics of number.
+
+use serde::Serialize;
+
+use super::share;
+use crate::ledger::{CAUSES, Cause, Ledger, Op};
+
+/// What the host asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
+pub struct Requests {
+    /// Read requests.
+    pub reads: u64,
+    /// Write requests.
+    pub writes: u64,
+    /// Trim (discard) requests.
+    pub trims: u64,
+    /// Flush requests.
+    pub flushes: u64,
+    /// All of them.
+    pub total: u64,
+    /// Pages that read requests touch.
+    pub pages_read: u64,
+    /// Pages that write requests touch.
+    pub pages_written: u64,
+    /// Pages trimmed.
+    pub pages_trimmed: u64,
+    /// Sectors (512 B) read.
+    pub sectors_read: u64,
+    /// Sectors written.
+    pub sectors_written: u64,
+    /// Pages read from flash that were never written, or trimmed: answered with zeros and without a flash read.
+    pub unmapped_reads: u64,
+}
+
+impl Requests {
+    pub(super) fn new(l: &Ledger) -> Self {
+        Self {
+            reads: l.host_read_requests,
+            writes: l.host_write_requests,
+            trims: l.host_trim_requests,
+            flushes: l.host_flush_requests,
+            total: l.host_read_requests + l.host_write_requests + l.host_trim_requests + l.host_flush_requests,
+            pages_read: l.host_page_reads,
+            pages_written: l.host_page_writes,
+            pages_trimmed: l.host_page_trims,
+            sectors_read: l.host_sector_reads,
+            sectors_written: l.host_sector_writes,
+            unmapped_reads: l.unmapped_reads,
+        }
+    }
+}
+
+/// A hit ratio of reads, of writes, and of both together (sums, not the mean of the two).
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+pub struct Ratios {
+    /// Hits of reads / reads.
+    pub read: Option<f64>,
+    /// Hits of writes / writes.
+    pub write: Option<f64>,
+    /// Hits / all.
+    pub total: Option<f64>,
+}
+
+/// What the data buffer answered.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+pub struct Hits {
+    /// Page accesses whose page was in the buffer / page accesses (AALRU, URM, WPA).
+    pub page: Ratios,
+    /// Requests all of whose pages were in the buffer / requests.
+    pub request: Ratios,
+    /// Sectors of requests whose page was in the buffer / sectors (HitStat's hit ratio is the one of writes).
+    pub sector: Ratios,
+    /// Writes only: logical blocks touched by a request of which a page was in the buffer / logical blocks touched, each
+    /// at most once a request (HitStat's group hit ratio).
+    pub group_write: Option<f64>,
+}
+
+impl Hits {
+    pub(super) fn new(l: &Ledger) -> Self {
+        let ratios = |reads: (u64, u64), writes: (u64, u64)| Ratios {
+            read: share(reads.0, reads.1),
+            write: share(writes.0, writes.1),
+            total: share(reads.0 + writes.0, reads.1 + writes.1),
+        };
+        Self {
+            page: ratios((l.buffer_read_hits, l.host_page_reads), (l.buffer_write_hits, l.host_page_writes)),
+            request: ratios((l.request_read_hits, l.host_read_requests), (l.request_write_hits, l.host_write_requests)),
+            sector: ratios((l.sector_read_hits, l.host_sector_reads), (l.sector_write_hits, l.host_sector_writes)),
+            group_write: share(l.group_hits, l.group_hits + l.group_misses),
+        }
+    }
+}
+
+/// Operations of one kind, by what caused them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
+pub struct ByCause {
+    /// All causes.
+    pub total: u64,
+    /// Data of the host: read misses, write-backs, write-through.
+    pub host: u64,
+    /// Pages that complete a block (padding) or a partly written page.
+    pub pad: u64,
+    /// Read ahead of the host.
+    pub prefetch: u64,
+    /// Garbage collection of page-mapped data.
+    pub gc: u64,
+    /// Merges of log blocks, replacement of data blocks.
+    pub merge: u64,
+    /// Translation pages read because a mapping was not in RAM.
+    pub map_miss: u64,
+    /// Translation pages read and programmed to evict dirty mappings.
+    pub map_evict: u64,
+    /// Translation pages read and programmed because garbage collection of data moved pages.
+    pub map_update: u64,
+    /// Translation pages moved by garbage collection of translation blocks, and the erases of those.
+    pub map_gc: u64,
+    /// Wear levelling.
+    pub wear: u64,
+    /// Recovery and journals.
+    pub recover: u64,
+    /// Sum of the service times (command, cell, transfer) of these operations, without waiting.
+    pub service_ns: u64,
+}
+
+impl ByCause {
+    fn new(l: &Ledger, op: Op) -> Self {
+        let n = |cause| l.count(op, cause);
+        Self {
+            total: l.total(op),
+            host: n(Cause::Host),
+            pad: n(Cause::Pad),
+            prefetch: n(Cause::Prefetch),
+            gc: n(Cause::Gc),
+            merge: n(Cause::Merge),
+            map_miss: n(Cause::MapMiss),
+            map_evict: n(Cause::MapEvict),
+            map_update: n(Cause::MapUpdate),
+            map_gc: n(Cause::MapGc),
+            wear: n(Cause::Wear),
+            recover: n(Cause::Recover),
+            service_ns: Cause::ALL.iter().map(|cause| l.nanos(op, *cause)).sum(),
+        }
+    }
+    /// The causes with their names, in table order.
+    pub const fn causes(&self) -> [(&'static str, u64); CAUSES] {
+        [
+            ("host", self.host),
+            ("pad", self.pad),
+            ("prefetch", self.prefetch),
+            ("gc", self.gc),
+            ("merge", self.merge),
+            ("map_miss", self.map_miss),
+            ("map_evict", self.map_evict),
+            ("map_update", self.map_update),
+            ("map_gc", self.map_gc),
+            ("wear", self.wear),
+            ("recover", self.recover),
+        ]
+    }
+}
+
+/// Physical operations by cause.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
+pub struct Flash {
+    /// Page reads.
+    pub reads: ByCause,
+    /// Page programs (the papers' page writes).
+    pub programs: ByCause,
+    /// Block erases.
+    pub erases: ByCause,
+    /// Erases by what the block held.
+    pub erases_by_kind: Erases,
+}
+
+/// Erases by what the block held.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
+pub struct Erases {
+    /// Host data at page- or block-mapped places.
+    pub data: u64,
+    /// Log blocks of a hybrid FTL.
+    pub log: u64,
+    /// Translation pages.
+    pub map: u64,
+}
+
+impl Flash {
+    pub(super) fn new(l: &Ledger) -> Self {
+        let [data, log, map] = l.erases_by_kind;
+        Self {
+            reads: ByCause::new(l, Op::Read),
+            programs: ByCause::new(l, Op::Program),
+            erases: ByCause::new(l, Op::Erase),
+            erases_by_kind: Erases { data, log, map },
+        }
+    }
+}
+
+/// Merges by kind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
+pub struct Merges {
+    /// A log block or padded block became the data block: no copies.
+    pub switch: u64,
+    /// A log block was completed by copies and became the data block.
+    pub partial: u64,
+    /// Log blocks were reclaimed by copying into fresh data blocks.
+    pub full: u64,
+    /// Logical blocks rewritten by those full merges.
+    pub full_logical_blocks: u64,
+    /// Log blocks reclaimed without a valid page in them: erase only.
+    pub dead: u64,
+    /// Data blocks replaced by a block-mapped FTL.
+    pub replace: u64,
+}
+
+impl Merges {
+    pub(super) fn new(l: &Ledger) -> Self {
+        Self {
+            switch: l.merges_switch,
+            partial: l.merges_partial,
+            full: l.merges_full,
+            full_logical_blocks: l.merges_full_lbns,
+            dead: l.merges_dead,
+            replace: l.merges_replace,
+        }
+    }
+    /// All merges that copy or erase.
+    pub const fn total(&self) -> u64 {
+        self.switch + self.partial + self.full + self.dead + self.replace
+    }
+}
+
+/// HitStat's padding model (section 3.5): a switch merge of a padded block counts as one merge with one log block.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+pub struct Padding {
+    /// Merges that the model counts.
+    pub merges: u64,
+    /// `R_DB`: data blocks reclaimed / merges.
+    pub r_db: Option<f64>,
+    /// `R_LB`: log blocks reclaimed / merges.
+    pub r_lb: Option<f64>,
+    /// `U_LB`: pages programmed in those log blocks / (log blocks * pages a block): log space utilisation at reclaim.
+    pub u_lb: Option<f64>,
+    /// Pages added to write-backs, read from flash or copied from RAM.
+    pub padded_pages: u64,
+    /// Of those, the ones that had to be read from flash (parts of partly written pages included).
+    pub flash_reads: u64,
+}
+
+impl Padding {
+    pub(super) fn new(l: &Ledger, pages_per_block: u32) -> Self {
+        Self {
+            merges: l.padding_merges,
+            r_db: share(l.padding_data_blocks, l.padding_merges),
+            r_lb: share(l.padding_log_blocks, l.padding_merges),
+            u_lb: share(l.padding_log_pages, l.padding_log_blocks * u64::from(pages_per_block)),
+            padded_pages: l.padded_pages,
+            flash_reads: l.count(Op::Read, Cause::Pad),
+        }
+    }
+}
+
+/// The data buffer's own work.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+pub struct Buffer {
+    /// Write-back commands: pages, clusters or padded blocks (HitStat: flushed groups).
+    pub write_backs: u64,
+    /// Dirty pages written back.
+    pub pages_written_back: u64,
+    /// Dirty pages written back / write-back commands (HitStat: flushed group size).
+    pub pages_per_write_back: Option<f64>,
+    /// Clean pages dropped without a flash operation.
+    pub drops: u64,
+    /// `P_d` of URM: dirty pages written back / (dirty pages written back + clean pages dropped).
+    pub dirty_eviction_ratio: Option<f64>,
+    /// Page accesses that had to wait for an eviction.
+    pub eviction_waits: u64,
+    /// Pages fetched ahead of the host.
+    pub prefetched_pages: u64,
+    /// Dirty pages that are still in the buffer at the end; they have not been written to flash.
+    pub dirty_at_end: u64,
+    /// Pages read from the FTL: misses, pads, prefetches.
+    pub pages_read: u64,
+    /// Mean time from asking the FTL for such a page to having it.
+    pub read_mean_ns: Option<f64>,
+    /// Pages sent to the FTL, padding included: `Bf_w` of AALRU (equation 4).
+    pub pages_sent: u64,
+    /// Mean time from sending a command to its last program, mapping and collection work included, over pages sent.
+    pub write_mean_ns: Option<f64>,
+    /// Page reads from DRAM frames.
+    pub dram_reads: u64,
+    /// Page writes to DRAM frames.
+    pub dram_writes: u64,
+    /// Page reads from NVRAM frames.
+    pub nvram_reads: u64,
+    /// Page writes to NVRAM frames: its wear (WPA).
+    pub nvram_writes: u64,
+}
+
+impl Buffer {
+    pub(super) fn new(l: &Ledger, dirty_at_end: u64) -> Self {
+        Self {
+            write_backs: l.write_back_commands,
+            pages_written_back: l.write_back_pages,
+            pages_per_write_back: share(l.write_back_pages, l.write_back_commands),
+            drops: l.buffer_drops,
+            dirty_eviction_ratio: share(l.write_back_pages, l.write_back_pages + l.buffer_drops),
+            eviction_waits: l.eviction_waits,
+            prefetched_pages: l.prefetched_pages,
+            dirty_at_end,
+            pages_read: l.buffer_read_pages,
+            read_mean_ns: share(l.buffer_read_ns, l.buffer_read_pages),
+            pages_sent: l.buffer_write_pages,
+            write_mean_ns: share(l.buffer_write_ns, l.buffer_write_pages),
+            dram_reads: l.dram_reads,
+            dram_writes: l.dram_writes,
+            nvram_reads: l.nvram_reads,
+            nvram_writes: l.nvram_writes,
+        }
+    }
+}
+
+/// The mapping's own work.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+pub struct Mapping {
+    /// Look-ups answered by the map cache / look-ups; nothing for FTLs whose map is all in RAM.
+    pub hit_ratio: Option<f64>,
+    /// Look-ups that had to read a translation page.
+    pub misses: u64,
+    /// Translation pages programmed, all causes: RFTL's mapping writes.
+    pub map_writes: u64,
+    /// Translation pages read, all causes.
+    pub map_reads: u64,
+    /// Victim blocks collected.
+    pub gc_runs: u64,
+    /// Pages that garbage collection copied / victim blocks.
+    pub gc_copies_per_run: Option<f64>,
+}
+
+impl Mapping {
+    pub(super) fn new(l: &Ledger) -> Self {
+        let map = |op| {
+            let causes = [Cause::MapMiss, Cause::MapEvict, Cause::MapUpdate, Cause::MapGc];
+            causes.iter().map(|cause| l.count(op, *cause)).sum()
+        };
+        Self {
+            hit_ratio: share(l.map_hits, l.map_hits + l.map_misses),
+            misses: l.map_misses,
+            map_writes: map(Op::Program),
+            map_reads: map(Op::Read),
+            gc_runs: l.gc_runs,
+            gc_copies_per_run: share(l.count(Op::Program, Cause::Gc), l.gc_runs),
+        }
+    }
+}

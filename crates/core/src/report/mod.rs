@@ -1,0 +1,250 @@
+//! The report: every metric of a run, each a function of the ledger, the histograms and the wear, with its formula.
+//!
+//! The doc comment of a field is its definition; [`Report::schema`] carries it, so that the same words appear here, in
+//! the JSON schema and in `nandlab describe metrics`. Times are nanoseconds of simulated time and end in `_ns`; ratios
+//! lie between 0 and 1, and a ratio without events is `null`, never 0.
+//!
+//! Two runs of the same configuration, trace and version give the same report, bit for bit, but for [`Wall`], which
+//! only the face that owns a clock can fill in.
+
+mod counts;
+mod state;
+mod times;
+
+use serde::Serialize;
+
+use crate::config::{Config, ReplayMode};
+use crate::ledger::{Cause, Ledger, Op};
+use crate::replay::Outcome;
+use crate::ssd::Device;
+use crate::types::Nanos;
+pub use counts::{Buffer, ByCause, Erases, Flash, Hits, Mapping, Merges, Padding, Ratios, Requests};
+pub use state::{Ram, Wear};
+pub use times::{Elapsed, Latencies, Latency, Load, Throughput, Wall};
+
+/// Version of the JSON form. It rises when a field changes its meaning or goes; new fields may come at any time.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// Everything about one run. See the module text.
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+pub struct Report {
+    /// Version of this JSON form.
+    pub schema: u32,
+    /// Version of nandlab.
+    pub nandlab: &'static str,
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// The fully expanded configuration.
+    pub config: Config,
+    /// What was replayed.
+    pub trace: Source,
+    /// What the host asked for.
+    pub requests: Requests,
+    /// What the data buffer answered.
+    pub hits: Hits,
+    /// Response time: completion minus arrival (open loop) or minus issue (closed loop).
+    pub response: Latencies,
+    /// Device time of all requests: completion minus admission by the device, without the wait in the host's queue.
+    pub device_time: Latency,
+    /// Host work per simulated second.
+    pub throughput: Throughput,
+    /// Whether the device kept up with the arrivals.
+    pub load: Load,
+    /// Write amplification.
+    pub write_amplification: WriteAmplification,
+    /// Physical operations by cause.
+    pub flash: Flash,
+    /// Merges by kind.
+    pub merges: Merges,
+    /// HitStat's padding model: what its threshold is made of.
+    pub padding: Padding,
+    /// The data buffer's own work.
+    pub buffer: Buffer,
+    /// The mapping's own work.
+    pub mapping: Mapping,
+    /// RAM in use.
+    pub ram: Ram,
+    /// Erase counts of the blocks, preconditioning included.
+    pub wear: Wear,
+    /// Simulated time.
+    pub elapsed: Elapsed,
+    /// The raw counters; the table `ops` and `op_ns` are indexed by operation (read, program, erase), then by cause in
+    /// the order of `flash`.
+    #[schemars(with = "serde_json::Value")]
+    pub ledger: Ledger,
+    /// Speed of the simulation itself: the only part that differs between two runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wall: Option<Wall>,
+}
+
+/// What was replayed.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, schemars::JsonSchema)]
+pub struct Source {
+    /// Path, `<stdin>`, or `oltp` for the built-in workload.
+    pub name: String,
+    /// Format, `built-in` for the built-in workload.
+    pub format: String,
+    /// Why this format: detected (with the reason) or named by the user.
+    pub reason: String,
+    /// What was done with addresses beyond the device: reject, modulo or compact.
+    pub address: String,
+    /// What was done with several devices in one trace.
+    pub volumes: String,
+    /// Rows replayed at most.
+    pub limit: Option<u64>,
+    /// Rows with a request in the trace that were read.
+    pub records: u64,
+    /// Requests replayed, after splitting.
+    pub replayed: u64,
+    /// What was changed or left out, by kind; kinds with zero are left out.
+    pub changed: std::collections::BTreeMap<String, u64>,
+    /// The first bad row that was skipped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_bad: Option<String>,
+}
+
+/// Programs per page, by what counts as a page.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+pub struct WriteAmplification {
+    /// `waf_host` = all programs / pages the host wrote to the device. Below 1 when the buffer absorbs rewrites.
+    pub host: Option<f64>,
+    /// `waf_buffer` = all programs / pages the buffer sent to the FTL, padding included: AALRU's Wf (equation 4).
+    pub buffer: Option<f64>,
+    /// Programs the FTL added (garbage collection, merges, mapping, wear) / pages the buffer sent to it: RFTL's
+    /// extra-write ratio; `waf_buffer` - 1.
+    pub extra: Option<f64>,
+    /// Programs of host data and padding: what the buffer sent.
+    pub programs_from_above: u64,
+    /// Programs the FTL added. With a page-mapped FTL: AALRU's GC_w.
+    pub programs_from_below: u64,
+}
+
+/// `part / whole`, nothing without a whole.
+fn share(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+impl Report {
+    /// The report of a run that is over ([`crate::replay::Replay::finish`] gave `outcome`).
+    pub fn new(config: &Config, device: &dyn Device, trace: Source, outcome: &Outcome) -> Self {
+        let ledger = device.ledger();
+        let times = device.times();
+        let makespan = times.last_completion.saturating_sub(outcome.start);
+        let dirty = device.slots().iter().filter(|slot| device.slots().is_dirty(*slot)).count() as u64;
+        Self {
+            schema: SCHEMA_VERSION,
+            nandlab: env!("CARGO_PKG_VERSION"),
+            seed: config.seed,
+            config: config.clone(),
+            trace,
+            requests: Requests::new(&ledger),
+            hits: Hits::new(&ledger),
+            response: Latencies::new(times),
+            device_time: Latency::new(&times.device()),
+            throughput: Throughput::new(&ledger, makespan),
+            load: Load::new(outcome, config.replay.mode == ReplayMode::Open),
+            write_amplification: WriteAmplification::new(&ledger),
+            flash: Flash::new(&ledger),
+            merges: Merges::new(&ledger),
+            padding: Padding::new(&ledger, config.device.geometry.pages_per_block),
+            buffer: Buffer::new(&ledger, dirty),
+            mapping: Mapping::new(&ledger),
+            ram: Ram::new(device),
+            wear: Wear::new(device.flash()),
+            elapsed: Elapsed::new(&ledger, &config.device.timing, makespan),
+            ledger,
+            wall: None,
+        }
+    }
+
+    /// JSON schema of the report, with the definition of every metric.
+    pub fn schema() -> serde_json::Value {
+        schemars::schema_for!(Self).to_value()
+    }
+}
+
+impl WriteAmplification {
+    fn new(ledger: &Ledger) -> Self {
+        let (above, below) = (ledger.programs_from_above(), ledger.programs_from_below());
+        Self {
+            host: share(above + below, ledger.host_page_writes),
+            buffer: share(above + below, above),
+            extra: share(below, above),
+            programs_from_above: above,
+            programs_from_below: below,
+        }
+    }
+}
+
+/// Sum of the service times of all flash operations.
+fn service(ledger: &Ledger) -> Nanos {
+    let ops = Op::ALL.iter();
+    Nanos(ops.flat_map(|op| Cause::ALL.map(|cause| ledger.nanos(*op, cause))).sum())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Builder;
+    use crate::replay::Replay;
+    use crate::types::{HostOp, HostRequest};
+
+    fn run(assignments: &[&str]) -> Report {
+        let mut builder = Builder::preset("lab").unwrap();
+        for assignment in assignments {
+            builder = builder.set(assignment).unwrap();
+        }
+        let config = builder.finish().unwrap();
+        let mut device = config.build().unwrap();
+        let mut replay = Replay::new(&config, &*device);
+        let op = |n: u64| if n.is_multiple_of(3) { HostOp::Read } else { HostOp::Write };
+        let request = |n: u64| HostRequest::new(Nanos(n * 50_000), op(n), n * 7919 % 30_000, 1 + (n % 24) as u32);
+        let requests: Vec<_> = (0..20_000).map(request).collect();
+        replay.feed(&mut *device, &requests).unwrap();
+        let outcome = replay.finish(&mut *device);
+        Report::new(&config, &*device, Source::default(), &outcome)
+    }
+    const SMALL: [&str; 4] =
+        ["device.geometry.blocks_per_plane=8", "device.geometry.pages_per_block=16", "ram.dram=\"256KiB\"", "seed=7"];
+
+    #[test]
+    fn are_two_reports_of_the_same_run_identical() {
+        let text = || serde_json::to_string(&run(&SMALL)).unwrap();
+        assert_eq!(text(), text());
+    }
+
+    #[test]
+    fn do_the_parts_of_every_sum_add_up() {
+        let report = run(&SMALL);
+        assert_eq!(report.requests.total, 20_000);
+        assert_eq!(report.response.all.count, 20_000);
+        assert_eq!(report.response.reads.count + report.response.writes.count, 20_000);
+        for by_cause in [&report.flash.reads, &report.flash.programs, &report.flash.erases] {
+            let parts: u64 = by_cause.causes().iter().map(|(_, n)| n).sum();
+            assert_eq!(parts, by_cause.total);
+        }
+        let erased = report.flash.erases_by_kind;
+        assert_eq!(erased.data + erased.log + erased.map, report.flash.erases.total);
+        assert_eq!(report.wear.erases, report.flash.erases.total, "nothing was erased before the measurement");
+        let amplification = report.write_amplification;
+        assert!((amplification.buffer.unwrap() - amplification.extra.unwrap() - 1.0).abs() < 1e-12);
+        assert!(report.flash.erases.total > 0, "the run is long enough to collect garbage");
+    }
+
+    #[test]
+    fn is_an_overloaded_run_marked() {
+        let kept_up = run(&[SMALL[0], SMALL[1], SMALL[2], "replay.time_scale=100"]);
+        assert!(!kept_up.load.overloaded, "{:?}", kept_up.load);
+        let too_fast = run(&[SMALL[0], SMALL[1], SMALL[2], "replay.time_scale=0.001"]);
+        assert!(too_fast.load.overloaded, "{:?}", too_fast.load);
+        let closed = run(&[SMALL[0], SMALL[1], SMALL[2], "replay.mode=fast"]);
+        assert!(!closed.load.overloaded, "a closed loop cannot be overloaded");
+    }
+
+    #[test]
+    fn does_preconditioning_leave_the_arrivals_on_time() {
+        let steady = run(&[SMALL[0], SMALL[1], SMALL[2], "precondition={steady=1}", "replay.time_scale=100"]);
+        assert!(!steady.load.overloaded, "{:?}", steady.load);
+        assert!(steady.elapsed.simulated_ns < 110_000_000_000, "time counts from the measurement on");
+    }
+}

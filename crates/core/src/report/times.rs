@@ -1,0 +1,160 @@
+//! Metrics of time.
+
+use serde::Serialize;
+
+use super::{service, share};
+use crate::config::TimingConfig;
+use crate::histogram::Histogram;
+use crate::ledger::Ledger;
+use crate::replay::Outcome;
+use crate::ssd::Times;
+use crate::types::{Nanos, SECTOR_BYTES};
+
+/// Durations of many requests. Mean and maximum are exact; a percentile is the upper edge of its histogram bucket, at
+/// most 3.1 % too large.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+pub struct Latency {
+    /// Requests.
+    pub count: u64,
+    /// Arithmetic mean.
+    pub mean_ns: f64,
+    /// Median.
+    pub p50_ns: u64,
+    /// 95 % took at most this long.
+    pub p95_ns: u64,
+    /// 99 % took at most this long.
+    pub p99_ns: u64,
+    /// 99.9 % took at most this long.
+    pub p999_ns: u64,
+    /// The longest.
+    pub max_ns: u64,
+}
+
+impl Latency {
+    pub(super) fn new(histogram: &Histogram) -> Self {
+        let at = |percent| histogram.percentile(percent).0;
+        Self {
+            count: histogram.count(),
+            mean_ns: histogram.mean_ns(),
+            p50_ns: at(50.0),
+            p95_ns: at(95.0),
+            p99_ns: at(99.0),
+            p999_ns: at(99.9),
+            max_ns: histogram.max().0,
+        }
+    }
+}
+
+/// Response times by kind of request.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+pub struct Latencies {
+    /// Reads.
+    pub reads: Latency,
+    /// Writes.
+    pub writes: Latency,
+    /// Trims and flushes.
+    pub others: Latency,
+    /// All requests.
+    pub all: Latency,
+}
+
+impl Latencies {
+    pub(super) fn new(times: &Times) -> Self {
+        Self {
+            reads: Latency::new(&times.read_response),
+            writes: Latency::new(&times.write_response),
+            others: Latency::new(&times.other_response),
+            all: Latency::new(&times.response()),
+        }
+    }
+}
+
+/// Host work per simulated second, from the begin of the measurement to the last completion.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+pub struct Throughput {
+    /// Requests / simulated seconds.
+    pub requests_per_second: Option<f64>,
+    /// Pages read and written / simulated seconds.
+    pub pages_per_second: Option<f64>,
+    /// Bytes read / simulated seconds.
+    pub read_bytes_per_second: Option<f64>,
+    /// Bytes written / simulated seconds.
+    pub written_bytes_per_second: Option<f64>,
+}
+
+impl Throughput {
+    pub(super) fn new(ledger: &Ledger, makespan: Nanos) -> Self {
+        let per_second = |n: u64| share(n, makespan.0).map(|rate| rate * 1e9);
+        let requests = ledger.host_read_requests
+            + ledger.host_write_requests
+            + ledger.host_trim_requests
+            + ledger.host_flush_requests;
+        Self {
+            requests_per_second: per_second(requests),
+            pages_per_second: per_second(ledger.host_page_reads + ledger.host_page_writes),
+            read_bytes_per_second: per_second(ledger.host_sector_reads * SECTOR_BYTES),
+            written_bytes_per_second: per_second(ledger.host_sector_writes * SECTOR_BYTES),
+        }
+    }
+}
+
+/// Whether the device kept up with the arrivals of an open-loop run.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+pub struct Load {
+    /// True if more than 1 % of the requests were waiting for admission when the last one arrived: response times
+    /// then grow with the length of the trace, and their mean says nothing about a steady state.
+    pub overloaded: bool,
+    /// Requests that waited for admission when the last one arrived (known to 1/2,048 of all requests). 0 in a closed
+    /// loop.
+    pub backlog_requests: u64,
+    /// Arrival of the last request after the begin of the measurement. 0 in a closed loop.
+    pub last_arrival_ns: u64,
+}
+
+impl Load {
+    pub(super) fn new(outcome: &Outcome, open: bool) -> Self {
+        Self {
+            overloaded: open && outcome.backlog > outcome.requests / 100,
+            backlog_requests: outcome.backlog,
+            last_arrival_ns: outcome.last_arrival.saturating_sub(outcome.start).0,
+        }
+    }
+}
+
+/// Simulated time, by three definitions.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+pub struct Elapsed {
+    /// From the begin of the measurement to the last completion.
+    pub simulated_ns: u64,
+    /// Sum of the service times of all flash operations: how long a device that does one at a time is busy.
+    pub flash_service_ns: u64,
+    /// HitStat's elapsed time: erases * `block_erase` + programs * `page_program`; reads and transfers do not count.
+    pub hitstat_ns: u64,
+    /// HitStat's throughput: bytes the host wrote / `hitstat_ns`, per second.
+    pub hitstat_bytes_per_second: Option<f64>,
+}
+
+impl Elapsed {
+    pub(super) fn new(ledger: &Ledger, timing: &TimingConfig, makespan: Nanos) -> Self {
+        let hitstat_ns = ledger.erases() * timing.block_erase.0 + ledger.programs() * timing.page_program.0;
+        Self {
+            simulated_ns: makespan.0,
+            flash_service_ns: service(ledger).0,
+            hitstat_ns,
+            hitstat_bytes_per_second: share(ledger.host_sector_writes * SECTOR_BYTES, hitstat_ns).map(|r| r * 1e9),
+        }
+    }
+}
+
+/// Speed of the simulation itself, measured outside.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+pub struct Wall {
+    /// Seconds to build and precondition the device.
+    pub build_seconds: f64,
+    /// Seconds to read the trace and simulate it.
+    pub run_seconds: f64,
+    /// Page accesses of the host simulated per second of `run_seconds`.
+    pub pages_per_second: f64,
+    /// Requests simulated per second of `run_seconds`.
+    pub requests_per_second: f64,
+}

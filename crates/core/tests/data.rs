@@ -1,0 +1,188 @@
+//! Does a device keep what it is given? Every buffer policy over every FTL of the registries, on tiny arrays.
+
+mod data {
+    pub mod hungry;
+    pub mod model;
+    pub mod rig;
+}
+
+use data::rig::{Dice, LOGICAL_SECTORS, Outcome, Script, Step};
+use nandlab::buffer::BUFFERS;
+use nandlab::flash::CutMode;
+use nandlab::ftl::FTLS;
+use nandlab::ledger::{Cause, Ledger, Op};
+use proptest::prelude::*;
+
+/// Scripts per test over all pairs: the volume stays when the registries grow.
+const SCRIPTS: usize = 1_500;
+const STEPS: u32 = 220;
+
+const MODES: [CutMode; 3] = [CutMode::Before, CutMode::After, CutMode::Torn];
+
+fn random_step(dice: &mut Dice, cuts: bool) -> Step {
+    // Most writes go to a hot fifth.
+    let span = if dice.once_in(3) { LOGICAL_SECTORS } else { LOGICAL_SECTORS / 5 };
+    let lba = dice.below(span);
+    let most = if dice.once_in(3) { 24 } else { 6 };
+    let sectors = (1 + dice.below(most)).min(LOGICAL_SECTORS - lba);
+    match dice.below(100) {
+        0..30 => Step::Read { lba, sectors },
+        30..86 => Step::Write { lba, sectors },
+        86..91 => Step::Trim { lba, sectors },
+        91..95 => Step::Flush,
+        95..97 => Step::Frames(4 + dice.below(12)),
+        _ if cuts => {
+            let mode = MODES[dice.below(3) as usize];
+            Step::Arm { nth: 1 + dice.below(60), mode, again: dice.below(2) * (1 + dice.below(12)) }
+        }
+        _ => Step::Write { lba, sectors },
+    }
+}
+
+fn random_script(buffer: usize, ftl: usize, number: u64, cuts: bool) -> Script {
+    let mut dice = Dice(number.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (buffer as u64) << 32 ^ (ftl as u64) << 40);
+    let steps = (0..STEPS).map(|_| random_step(&mut dice, cuts)).collect();
+    // The low bits count through all combinations of the ways to run.
+    Script { buffer, ftl, ways: number as u32 & 63 | dice.below(1 << 12) & !63, seed: dice.0, steps }
+}
+
+/// Sums over the runs with one FTL or one policy.
+#[derive(Clone, Default)]
+struct Sum {
+    name: String,
+    runs: Vec<Outcome>,
+}
+
+impl Sum {
+    fn of(&self, count: impl Fn(&Ledger) -> u64) -> u64 {
+        self.runs.iter().map(|run| count(&run.ledger)).sum()
+    }
+    /// The test would prove nothing without these events.
+    fn need(&self, what: &str, least: u64, count: impl Fn(&Ledger) -> u64) {
+        let got = self.of(count);
+        assert!(got >= least, "{}: {what} happened {got} times in {} runs, less than {least}", self.name, self.runs.len());
+    }
+}
+
+/// Runs random scripts over all pairs; returns the sums by FTL, or by policy.
+fn run_all(cuts: bool, by_ftl: impl Fn(&Sum), by_buffer: impl Fn(&Sum)) {
+    let each = (SCRIPTS / (BUFFERS.len() * FTLS.len())).max(6) as u64;
+    let mut ftls: Vec<Sum> = FTLS.iter().map(|p| Sum { name: p.name(), runs: Vec::new() }).collect();
+    for (buffer, plugin) in BUFFERS.iter().enumerate() {
+        let mut sum = Sum { name: plugin.name(), runs: Vec::new() };
+        for (ftl, with) in ftls.iter_mut().enumerate() {
+            for number in 0..each {
+                // Every pair begins elsewhere among the ways to run.
+                let number = number * 37 + (buffer * 11 + ftl * 5) as u64;
+                let script = random_script(buffer, ftl, number, cuts);
+                let outcome = std::panic::catch_unwind(|| script.run());
+                let Ok(outcome) = outcome else {
+                    panic!("{} over {}, script {number}, ways {:#b}", sum.name, with.name, script.ways);
+                };
+                with.runs.push(outcome.clone());
+                sum.runs.push(outcome);
+            }
+        }
+        by_buffer(&sum);
+    }
+    ftls.iter().for_each(by_ftl);
+}
+
+#[test]
+fn does_every_read_return_the_last_write() {
+    let ftl = |sum: &Sum| {
+        let merges = |l: &Ledger| l.merges_switch + l.merges_partial + l.merges_full + l.merges_replace;
+        sum.need("collecting or merging", 500, |l| l.gc_runs + merges(l));
+        sum.need("padding of partial pages", 50, |l| l.count(Op::Read, Cause::Pad));
+        match sum.name.as_str() {
+            "dftl" | "rftl" => {
+                sum.need("a map miss", 500, |l| l.map_misses);
+                sum.need("a map eviction", 100, |l| l.count(Op::Program, Cause::MapEvict));
+                sum.need("a map update by collection", 50, |l| l.count(Op::Program, Cause::MapUpdate));
+                sum.need("collecting translation pages", 20, |l| l.count(Op::Erase, Cause::MapGc));
+            }
+            "urm-map" => sum.need("a map miss", 500, |l| l.map_misses),
+            "bast" => {
+                sum.need("a switch merge", 5, |l| l.merges_switch);
+                sum.need("a partial merge", 5, |l| l.merges_partial);
+                sum.need("a full merge", 100, |l| l.merges_full);
+            }
+            "fast" => sum.need("a full merge", 100, |l| l.merges_full),
+            _ => {}
+        }
+    };
+    let buffer = |sum: &Sum| {
+        if sum.name == "none" {
+            return;
+        }
+        sum.need("a hit", 500, |l| l.buffer_read_hits + l.buffer_write_hits);
+        sum.need("a write-back", 500, |l| l.write_back_pages);
+        sum.need("an eviction for a page", 500, |l| l.eviction_waits);
+        let starved: u64 = sum.runs.iter().map(|run| run.without_frames).sum();
+        assert!(starved > 20, "{}: {starved} steps without a frame", sum.name);
+        match sum.name.as_str() {
+            "lru" | "urm" | "wpa" => sum.need("a drop", 100, |l| l.buffer_drops),
+            "bplru" => sum.need("padding", 100, |l| l.padded_pages),
+            _ => {}
+        }
+        match sum.name.as_str() {
+            "urm" => sum.need("reading ahead", 200, |l| l.prefetched_pages),
+            "wpa" => sum.need("a write to NVRAM", 500, |l| l.nvram_writes),
+            _ => {}
+        }
+    };
+    run_all(false, ftl, buffer);
+}
+
+#[test]
+fn does_a_power_cut_lose_nothing_that_was_promised() {
+    let cuts = |sum: &Sum| {
+        let (cuts, second) = sum.runs.iter().fold((0, 0), |(a, b), run| (a + run.cuts, b + run.second_cuts));
+        assert!(cuts > 100, "{}: {cuts} cuts", sum.name);
+        assert!(second > 5, "{}: {second} cuts during recovery", sum.name);
+    };
+    run_all(true, cuts, cuts);
+}
+
+#[test]
+fn is_a_run_the_same_every_time_and_on_every_thread() {
+    for buffer in 0..BUFFERS.len() {
+        for ftl in 0..FTLS.len() {
+            let script = random_script(buffer, ftl, (7 * buffer + 3 * ftl) as u64, ftl % 2 == 0);
+            let first = script.run();
+            let (a, b) = (script.clone(), script.clone());
+            let threads = [std::thread::spawn(move || a.run()), std::thread::spawn(move || b.run())];
+            for thread in threads {
+                let again = thread.join().unwrap();
+                assert_eq!(first, again, "{} over {}", BUFFERS[buffer].name(), FTLS[ftl].name());
+            }
+        }
+    }
+}
+
+fn any_step() -> impl Strategy<Value = Step> {
+    let range = || (0..LOGICAL_SECTORS, 1u32..20).prop_map(|(lba, n)| (lba, n.min(LOGICAL_SECTORS - lba)));
+    let mode = prop_oneof![Just(CutMode::Before), Just(CutMode::After), Just(CutMode::Torn)];
+    prop_oneof![
+        8 => range().prop_map(|(lba, sectors)| Step::Write { lba, sectors }),
+        3 => range().prop_map(|(lba, sectors)| Step::Read { lba, sectors }),
+        1 => range().prop_map(|(lba, sectors)| Step::Trim { lba, sectors }),
+        1 => Just(Step::Flush),
+        1 => (4u32..14).prop_map(Step::Frames),
+        1 => (1u32..40, mode, 0u32..8).prop_map(|(nth, mode, again)| Step::Arm { nth, mode, again }),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn does_any_short_script_keep_its_promises(
+        buffer in 0..BUFFERS.len(),
+        ftl in 0..FTLS.len(),
+        ways in 0u32..1 << 12,
+        seed: u64,
+        steps in prop::collection::vec(any_step(), 1..80),
+    ) {
+        Script { buffer, ftl, ways, seed, steps }.run();
+    }
+}

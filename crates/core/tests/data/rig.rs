@@ -1,0 +1,323 @@
+//! Tiny devices from the registries, and scripts that run on them.
+
+use nandlab::buffer::{BUFFERS, Frames};
+use nandlab::error::ConfigError;
+use nandlab::flash::{Clock, ClockTimes, CutMode, Flash, Geometry, Media, ProgramOrder, TimingModel};
+use nandlab::ftl::{FTLS, Ftl, Shape};
+use nandlab::ledger::{Cause, Ledger, Op};
+use nandlab::ssd::{Arrival, Device, EvictWait, PartialWrite, Parts, Payload, RamTimes, Settings};
+use nandlab::types::{Bytes, Hint, HostOp, HostRequest, Nanos, Pattern};
+use serde_json::{Value, json};
+
+use super::hungry::Hungry;
+use super::model::{Model, parts};
+
+pub const PAGE_SECTORS: u32 = 4;
+pub const PAGE_BYTES: u32 = PAGE_SECTORS * 512;
+/// The last logical block is short.
+pub const LOGICAL_PAGES: u32 = 58;
+pub const LOGICAL_SECTORS: u32 = LOGICAL_PAGES * PAGE_SECTORS;
+const BLOCK: u32 = 4;
+const DRAM: u32 = 12;
+
+/// A small generator of its own, so that a script means the same with every version of every crate.
+#[derive(Clone)]
+pub struct Dice(pub u64);
+
+impl Dice {
+    pub fn below(&mut self, n: u32) -> u32 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) % u64::from(n)) as u32
+    }
+    pub fn once_in(&mut self, n: u32) -> bool {
+        self.below(n) == 0
+    }
+}
+
+/// What the host does next.
+#[derive(Clone, Debug)]
+pub enum Step {
+    Read { lba: u32, sectors: u32 },
+    Write { lba: u32, sectors: u32 },
+    Trim { lba: u32, sectors: u32 },
+    Flush,
+    /// The number of DRAM frames changes.
+    Frames(u32),
+    /// Power will fail at the `nth` program or erase, and again at the `again`th of the recovery (0: not).
+    Arm { nth: u32, mode: CutMode, again: u32 },
+}
+
+/// A device and what happens to it.
+#[derive(Clone, Debug)]
+pub struct Script {
+    pub buffer: usize,
+    pub ftl: usize,
+    /// Chooses among the ways to run: see [`Script::device`].
+    pub ways: u32,
+    pub seed: u64,
+    pub steps: Vec<Step>,
+}
+
+/// What a run did.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Outcome {
+    pub ledger: Ledger,
+    pub cuts: u64,
+    pub second_cuts: u64,
+    pub without_frames: u64,
+    /// Percentiles and the end of the run.
+    pub times: String,
+}
+
+/// Parameters that make an FTL work hard on a tiny device; the defaults do for FTLs that are not named.
+fn ftl_params(name: &str) -> Value {
+    match name {
+        "dftl" | "rftl" => json!({"cmt_entries": 6, "entries_per_tp": 8}),
+        "urm-map" => json!({"mode": "demand", "map_budget": "64B", "entries_per_tp": 8, "max_run": 4}),
+        _ => json!({}),
+    }
+}
+
+impl Script {
+    fn way(&self, bit: u32) -> bool {
+        self.ways >> bit & 1 == 1
+    }
+
+    /// The FTL on the smallest array that it accepts, or a little more.
+    fn ftl(&self) -> (Geometry, ProgramOrder, Box<dyn Ftl>) {
+        let plugin = &FTLS[self.ftl];
+        let params = ftl_params(&plugin.name());
+        let mut refused = None;
+        let orders = [ProgramOrder::Ascending, ProgramOrder::Strict, ProgramOrder::Any, ProgramOrder::Ascending];
+        for order in [orders[(self.ways >> 7) as usize % 4], ProgramOrder::Ascending] {
+            for blocks_per_die in LOGICAL_PAGES.div_ceil(BLOCK) / 4 + 1..24 {
+                let geometry = Geometry {
+                    channels: 2,
+                    chips_per_channel: 1,
+                    dies_per_chip: 2,
+                    planes_per_die: 1,
+                    blocks_per_plane: blocks_per_die + 2 * u32::from(self.way(6)),
+                    pages_per_block: BLOCK,
+                    page_bytes: PAGE_BYTES,
+                };
+                let shape = Shape { geometry, logical_pages: LOGICAL_PAGES, order, seed: self.seed };
+                match (plugin.build)(params.clone(), &shape) {
+                    Ok(ftl) => return (geometry, order, ftl),
+                    Err(error) => refused = Some(error),
+                }
+            }
+        }
+        panic!("{}: {}", plugin.name(), refused.unwrap());
+    }
+
+    fn try_device(&self, nvram: u32) -> Result<Box<dyn Device>, ConfigError> {
+        let (geometry, order, ftl) = self.ftl();
+        let times = ClockTimes {
+            page_read: Nanos(10),
+            page_program: Nanos(100),
+            block_erase: Nanos(1000),
+            page_transfer: Nanos(5),
+            command: Nanos(0),
+        };
+        let timing = if self.way(0) { TimingModel::Parallel } else { TimingModel::Serial };
+        let shared = self.way(3);
+        let shared_dram = shared.then(|| Bytes(ftl.map_bytes() + u64::from(DRAM * PAGE_BYTES)));
+        let settings = Settings {
+            logical_pages: LOGICAL_PAGES,
+            arrival: if self.way(4) { Arrival::Open } else { Arrival::Closed { think: Nanos(20) } },
+            queue_depth: 1 + (self.ways >> 9) % 4,
+            evict_wait: if self.way(2) { EvictWait::Transfer } else { EvictWait::Program },
+            partial_write: if self.way(1) { PartialWrite::Mask } else { PartialWrite::Fetch },
+            write_miss_fetch: self.way(11),
+            shared_dram,
+            nvram_frames: nvram,
+            ram_times: RamTimes { dram_write: Nanos(1), nvram_write: Nanos(3), ..RamTimes::default() },
+            seed: self.seed,
+        };
+        let parts = Parts {
+            flash: Flash::new(geometry, order, Media::Memory, Clock::new(timing, times, 2, 4)),
+            ftl: if shared { Box::new(Hungry::new(ftl, self.seed)) } else { ftl },
+            ftl_name: FTLS[self.ftl].module,
+            frames: Frames { dram: DRAM, nvram },
+            settings,
+        };
+        (BUFFERS[self.buffer].build)(json!({}), parts)
+    }
+
+    /// The device; policies that need NVRAM always get it, others every other time.
+    fn device(&self) -> Box<dyn Device> {
+        let nvram = 3 * BLOCK;
+        let device = self.try_device(if self.way(5) { nvram } else { 0 });
+        let device = device.or_else(|error| if error.key == "ram.nvram" { self.try_device(nvram) } else { Err(error) });
+        device.unwrap_or_else(|error| panic!("{}: {error}", BUFFERS[self.buffer].name()))
+    }
+
+    /// Runs the script; panics when a promise is broken.
+    pub fn run(&self) -> Outcome {
+        let device = self.device();
+        let dice = Dice(self.seed ^ 0x5EED);
+        let mut run =
+            Run { device, model: Model::new(LOGICAL_PAGES), dice, at: Nanos(0), done: Done::default(), again: 0 };
+        for step in &self.steps {
+            run.step(step, self.way(3));
+        }
+        run.end()
+    }
+}
+
+#[derive(Default)]
+struct Done {
+    requests: u64,
+    pages: [u64; 3],
+    cuts: u64,
+    second_cuts: u64,
+    without_frames: u64,
+}
+
+struct Run {
+    device: Box<dyn Device>,
+    model: Model,
+    dice: Dice,
+    at: Nanos,
+    done: Done,
+    /// Operation of the next recovery at which power fails again; 0: none.
+    again: u32,
+}
+
+impl Run {
+    fn step(&mut self, step: &Step, shared: bool) {
+        match *step {
+            Step::Read { lba, sectors } => {
+                let mut bytes = vec![0xEE; sectors as usize * 512];
+                self.submit(HostOp::Read, lba, sectors, Payload::Read(&mut bytes));
+                self.model.compare(u64::from(lba), &bytes);
+                self.done.pages[0] += parts(u64::from(lba), sectors).count() as u64;
+            }
+            Step::Write { lba, sectors } => {
+                let bytes = self.model.write(u64::from(lba), sectors);
+                self.submit(HostOp::Write, lba, sectors, Payload::Write(&bytes));
+                self.done.pages[1] += parts(u64::from(lba), sectors).count() as u64;
+            }
+            Step::Trim { lba, sectors } => {
+                self.model.trim(u64::from(lba), sectors);
+                self.submit(HostOp::Trim, lba, sectors, Payload::None);
+                let whole = parts(u64::from(lba), sectors).filter(|(_, part)| part.len() == PAGE_SECTORS as usize);
+                self.done.pages[2] += whole.count() as u64;
+            }
+            Step::Flush => self.submit(HostOp::Flush, 0, 0, Payload::None),
+            Step::Frames(dram) => {
+                if !shared {
+                    let nvram = self.device.slots().frames().nvram;
+                    self.device.set_frames(Frames { dram, nvram });
+                }
+            }
+            Step::Arm { nth, mode, again } => {
+                self.device.arm_cut(u64::from(nth), mode);
+                self.again = again;
+            }
+        }
+        self.after(matches!(step, Step::Flush));
+    }
+
+    fn submit(&mut self, op: HostOp, lba: u32, sectors: u32, payload: Payload<'_>) {
+        let patterns = [Pattern::Sequential, Pattern::Random, Pattern::ClusteredHot, Pattern::Looping];
+        let hint = Hint {
+            pattern: patterns[self.dice.below(4) as usize],
+            pc: self.dice.below(5),
+            run_pages: self.dice.below(8),
+            period: self.dice.below(4),
+        };
+        self.at += Nanos(u64::from(self.dice.below(if self.dice.0 % 16 == 0 { 5000 } else { 100 })));
+        let request = HostRequest { at: self.at, lba: u64::from(lba), sectors, op, hint };
+        self.device.submit(&request, payload).unwrap();
+        self.done.requests += 1;
+    }
+
+    /// Invariants after every step, and what the host may count on from now on.
+    fn after(&mut self, flushed: bool) {
+        self.device.check();
+        let slots = self.device.slots();
+        let (used, frames) = (slots.used(), slots.frames());
+        assert!(used.dram <= frames.dram && used.nvram <= frames.nvram, "{used:?} of {frames:?}");
+        self.done.without_frames += u64::from(frames.dram == 0);
+        if self.device.flash().is_cut() {
+            self.outage();
+        } else {
+            self.model.acknowledge(self.device.slots(), flushed);
+        }
+    }
+
+    /// Power fails, perhaps once more during recovery, and comes back.
+    fn outage(&mut self) {
+        self.done.cuts += 1;
+        if self.again > 0 {
+            self.device.arm_recovery_cut(u64::from(self.again), CutMode::Torn);
+        }
+        self.device.cut_power();
+        if self.device.flash().is_cut() {
+            self.done.second_cuts += 1;
+            self.device.cut_power();
+        }
+        self.again = 0;
+        self.device.check();
+        assert_eq!(self.device.slots().used().total(), 0);
+        for lpn in 0..LOGICAL_PAGES {
+            let mut bytes = vec![0xEE; PAGE_BYTES as usize];
+            self.submit(HostOp::Read, lpn * PAGE_SECTORS, PAGE_SECTORS, Payload::Read(&mut bytes));
+            self.done.pages[0] += 1;
+            self.model.recover(lpn, &bytes);
+        }
+        self.device.check();
+        // A second cut that the recovery was too short for can fall on the map work of these reads.
+        if self.device.flash().is_cut() {
+            self.outage();
+        }
+    }
+
+    /// Everything is written back and read once more; counts add up.
+    fn end(mut self) -> Outcome {
+        let quiet = self.done.cuts == 0;
+        self.device.finish();
+        if self.device.flash().is_cut() {
+            self.outage();
+        }
+        for lpn in 0..LOGICAL_PAGES {
+            self.step(&Step::Read { lba: lpn * PAGE_SECTORS, sectors: PAGE_SECTORS }, true);
+        }
+        self.device.drain();
+        self.device.check();
+        let ledger = self.device.ledger();
+        let pages = [ledger.host_page_reads, ledger.host_page_writes, ledger.host_page_trims];
+        assert_eq!(pages, self.done.pages, "pages that the host read, wrote and trimmed");
+        let times = self.device.times();
+        assert_eq!(times.response().count(), self.done.requests, "every request completes once");
+        if quiet && self.done.cuts == 0 {
+            conserves(&*self.device, &ledger);
+        }
+        let Done { cuts, second_cuts, without_frames, .. } = self.done;
+        let response = times.response();
+        let percentiles = [1.0, 50.0, 99.0, 100.0].map(|percent| response.percentile(percent));
+        let times = format!("{} {percentiles:?} {}", response.mean_ns(), times.last_completion);
+        Outcome { ledger, cuts, second_cuts, without_frames, times }
+    }
+}
+
+/// Conservation (specs/ftls.md section 5, item 8), without power cuts.
+fn conserves(device: &dyn Device, ledger: &Ledger) {
+    let flash = device.flash();
+    assert_eq!(ledger.programs(), flash.programs_ever(), "every program has a cause");
+    let blocks = flash.geometry().blocks();
+    let erases: u64 = (0..blocks).map(|pbn| u64::from(flash.erase_count(nandlab::types::Pbn(pbn)))).sum();
+    assert_eq!(ledger.erases(), erases, "sum of erase counts");
+    assert_eq!(ledger.erases_by_kind.iter().sum::<u64>(), erases, "erases by kind of block");
+    let (host, above) = (ledger.count(Op::Program, Cause::Host), ledger.programs_from_above());
+    let sent = ledger.buffer_write_pages;
+    assert!(host <= sent && above >= sent, "{sent} pages sent down, {host} of the host and {above} with pads programmed");
+    assert!(device.ftl().completes_blocks() || above == sent, "{sent} pages sent down, {above} programmed");
+    assert!(ledger.write_back_pages + ledger.padded_pages <= sent);
+    for cause in [Cause::Gc, Cause::Merge, Cause::Wear] {
+        let (read, programmed) = (ledger.count(Op::Read, cause), ledger.count(Op::Program, cause));
+        assert_eq!(read, programmed, "{cause:?}: a copy is one read and one program");
+    }
+    assert!(ledger.buffer_read_hits + ledger.buffer_write_hits <= ledger.host_page_reads + ledger.host_page_writes);
+}

@@ -1,0 +1,115 @@
+//! Does the code keep its own rules? (ARCHITECTURE.md, 'Rules')
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn source(folder: &str) -> Vec<(PathBuf, String)> {
+    let mut files = Vec::new();
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(folder)];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("the folder exists") {
+            let path = entry.expect("readable").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "rs") {
+                let text = fs::read_to_string(&path).expect("readable");
+                files.push((path, text));
+            }
+        }
+    }
+    assert!(!files.is_empty(), "no source files in {folder}");
+    files.sort();
+    files
+}
+
+/// Lines of code: without comments and without the test module at the end.
+fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let end = text.find("#[cfg(test)]").unwrap_or(text.len());
+    text[..end].lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//"))
+}
+
+fn forbid(files: &[(PathBuf, String)], words: &[&str], rule: &str) {
+    for (path, text) in files {
+        for (number, line) in code(text) {
+            for word in words {
+                assert!(!line.contains(word), "{}:{}: `{word}`: {rule}", path.display(), number + 1);
+            }
+        }
+    }
+}
+
+#[test]
+fn does_the_flash_know_nothing_above_it() {
+    forbid(
+        &source("flash"),
+        &["crate::ftl", "crate::buffer", "crate::ssd", "crate::config"],
+        "flash is the lowest layer",
+    );
+}
+
+#[test]
+fn do_ftls_know_nothing_above_them() {
+    forbid(&source("ftl"), &["crate::buffer", "crate::ssd", "crate::config"], "an FTL knows the flash only");
+}
+
+#[test]
+fn do_policies_know_neither_ftl_nor_flash() {
+    // `slots.rs` is the engine's table of frames, which policies read; `mod.rs` holds the registry, which builds devices.
+    let policies: Vec<_> =
+        source("buffer").into_iter().filter(|(p, _)| !p.ends_with("slots.rs") && !p.ends_with("mod.rs")).collect();
+    let words = ["crate::ftl", "crate::flash", "crate::ssd", "crate::config", "super::super"];
+    forbid(&policies, &words, "a policy senses the world through `Sense` and answers with a `Plan`");
+    let contract: Vec<_> = source("buffer").into_iter().filter(|(p, _)| p.ends_with("mod.rs")).collect();
+    forbid(&contract, &["crate::ftl", "crate::flash"], "the contract of buffers knows neither FTL nor flash");
+}
+
+#[test]
+fn is_nothing_ambient_in_the_core() {
+    let words = ["std::fs", "std::env", "std::net", "std::thread", "Instant", "SystemTime", "println!", "eprintln!"];
+    forbid(&source(""), &words, "time, randomness and I/O are arguments in the core");
+}
+
+#[test]
+fn does_nothing_but_the_lists_enumerate_plug_ins() {
+    // A policy's name in quotes outside its own file and the tests would be a second registry. The padding model must
+    // know which FTLs merge (specs of HitStat): it is the one exception.
+    let names: Vec<String> = nandlab::buffer::BUFFERS.iter().map(|p| format!("\"{}\"", p.module)).collect();
+    for (path, text) in source("ssd").into_iter().chain(source("flash")) {
+        for (number, line) in code(&text) {
+            for name in &names {
+                assert!(!line.contains(name.as_str()), "{}:{}: names {name}", path.display(), number + 1);
+            }
+        }
+    }
+}
+
+#[test]
+fn is_every_file_read_in_one_sitting() {
+    for (path, text) in source("") {
+        let lines = text.lines().count();
+        assert!(lines <= 650, "{} has {lines} lines: split it", path.display());
+        assert!(text.starts_with("//!"), "{} does not say what it is for", path.display());
+        for (number, line) in text.lines().enumerate() {
+            assert!(line.chars().count() <= 130, "{}:{} is too long", path.display(), number + 1);
+        }
+    }
+}
+
+#[test]
+fn does_every_plug_in_have_its_manual_page() {
+    let buffers = nandlab::buffer::BUFFERS.iter().map(|p| (p.name(), p.manual(), (p.defaults)()));
+    let ftls = nandlab::ftl::FTLS.iter().map(|p| (p.name(), p.manual(), (p.defaults)()));
+    for (name, manual, defaults) in buffers.chain(ftls) {
+        let mut at = 0;
+        for heading in
+            ["# Source", "# What it does", "# Parameters", "# Deviations and chosen readings", "# Known ambiguities"]
+        {
+            let found = manual[at..].find(heading);
+            at += found.unwrap_or_else(|| panic!("{name}: `{heading}` is missing or out of order"));
+        }
+        assert!(manual.starts_with(&format!("{name} - ")), "{name}: the first line is `name - Title`");
+        for parameter in defaults.as_object().expect("parameters are a table").keys() {
+            assert!(manual.contains(&format!("`{parameter}`")), "{name}: parameter `{parameter}` is not explained");
+        }
+    }
+}
