@@ -39,6 +39,25 @@ const COMPLETE: u8 = 4;
 /// The flash read that fills the frame may not have finished.
 const FILLING: u8 = 8;
 
+/// What the engine asks about a slot on every hit, in one look.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Facts(u8);
+
+impl Facts {
+    #[inline]
+    pub(crate) const fn is_complete(self) -> bool {
+        self.0 & COMPLETE != 0
+    }
+    #[inline]
+    pub(crate) const fn is_filling(self) -> bool {
+        self.0 & FILLING != 0
+    }
+    #[inline]
+    pub(crate) const fn medium(self) -> Medium {
+        if self.0 & NVRAM != 0 { Medium::Nvram } else { Medium::Dram }
+    }
+}
+
 /// See the module text.
 #[derive(Debug)]
 pub struct Slots {
@@ -114,7 +133,8 @@ impl Slots {
     /// Slot of a resident page, or [`Slot::NONE`].
     #[inline]
     pub fn find(&self, lpn: Lpn) -> Slot {
-        if self.table.is_empty() { Slot::NONE } else { self.table[lpn.index()] }
+        // Without a buffer there is no table.
+        self.table.get(lpn.index()).map_or(Slot::NONE, |slot| *slot)
     }
     /// Page in a slot.
     #[inline]
@@ -139,7 +159,7 @@ impl Slots {
     /// Memory the page lies in.
     #[inline]
     pub fn medium(&self, slot: Slot) -> Medium {
-        if self.flags[slot.index()] & NVRAM != 0 { Medium::Nvram } else { Medium::Dram }
+        self.facts(slot).medium()
     }
     /// Resident pages of a logical block.
     #[inline]
@@ -165,8 +185,12 @@ impl Slots {
         }
     }
     #[inline]
+    pub(crate) fn facts(&self, slot: Slot) -> Facts {
+        Facts(self.flags[slot.index()])
+    }
+    #[inline]
     pub(crate) fn is_complete(&self, slot: Slot) -> bool {
-        self.flags[slot.index()] & COMPLETE != 0
+        self.facts(slot).is_complete()
     }
     #[inline]
     pub(crate) fn has_sectors(&self, slot: Slot, sectors: u64) -> bool {
@@ -191,18 +215,16 @@ impl Slots {
             }
         }
     }
-    /// The host wrote these sectors.
+    /// The host writes to the page; if it is not complete, the caller adds the sectors.
     #[inline]
-    pub(crate) fn write(&mut self, slot: Slot, version: u64, sectors: u64) {
+    pub(crate) fn write(&mut self, slot: Slot, version: u64) -> Facts {
         let flags = &mut self.flags[slot.index()];
         self.dirty += u32::from(*flags & DIRTY == 0);
         *flags |= DIRTY;
         if self.with_media {
             self.versions[slot.index()] = version;
         }
-        if *flags & COMPLETE == 0 {
-            self.add_sectors(slot, sectors);
-        }
+        Facts(*flags)
     }
     pub(crate) fn set_clean(&mut self, slot: Slot) {
         let flags = &mut self.flags[slot.index()];

@@ -20,6 +20,11 @@ pub(super) struct Part {
 }
 
 impl Part {
+    /// The part of the following page.
+    #[inline]
+    pub(super) const fn next(self, count: u32) -> Self {
+        Self { from: 0, count, payload_at: self.payload_at + self.count as usize * 512 }
+    }
     #[inline]
     const fn mask(self) -> u64 {
         (u64::MAX >> (64 - self.count)) << self.from
@@ -53,10 +58,16 @@ impl<B: Buffer> Ssd<B> {
         let sense = Sense { now: self.flash.now(), ledger: &self.flash.ledger, times: self.times };
         self.buffer.after_access(access, slot.is_some(), &self.slots, &sense, &mut self.plan);
         if !self.plan.is_empty() {
-            self.prefetch_hint = access.hint;
-            let now = Ticket::at(self.flash.now());
-            self.carry_out_plan(now);
+            self.carry_out_afterthought(access);
         }
+    }
+
+    /// What the policy planned after the access.
+    #[inline(never)]
+    fn carry_out_afterthought(&mut self, access: &Access) {
+        self.prefetch_hint = access.hint;
+        let now = Ticket::at(self.flash.now());
+        self.carry_out_plan(now);
     }
 
     /// HitStat's group hit ratio: at most once per request and group.
@@ -77,19 +88,15 @@ impl<B: Buffer> Ssd<B> {
     #[expect(clippy::inline_always, reason = "keeps a request in registers: 4 % fewer instructions per buffer hit")]
     #[inline(always)]
     fn hit(&mut self, slot: Slot, access: &Access, part: Part, flight: &mut Flight<'_>) -> bool {
-        if let Some(ticket) = self.slots.filling(slot) {
-            if self.flash.clock.time(ticket).is_some_and(|at| at <= self.flash.now()) {
-                self.slots.set_filled(slot);
-            } else {
-                flight.done = self.flash.clock.join(flight.done, ticket);
-            }
+        let facts = self.slots.facts(slot);
+        if facts.is_filling() {
+            self.wait_until_filled(slot, flight);
         }
-        let served = access.write || self.slots.has_sectors(slot, part.mask());
+        let served = access.write || facts.is_complete() || self.slots.has_sectors(slot, part.mask());
         if !served {
-            let ticket = self.complete_page(slot);
-            flight.done = self.flash.clock.join(flight.done, ticket);
+            self.fetch_rest(slot, flight);
         }
-        self.touch(slot, access, part, flight);
+        self.touch(slot, facts.medium(), access, part, flight);
         let sense = Sense { now: self.flash.now(), ledger: &self.flash.ledger, times: self.times };
         self.buffer.on_hit(slot, access, &self.slots, &sense);
         if served {
@@ -99,16 +106,34 @@ impl<B: Buffer> Ssd<B> {
         served
     }
 
+    /// A hit on a page that flash is still to deliver completes no earlier than that.
+    #[inline(never)]
+    fn wait_until_filled(&mut self, slot: Slot, flight: &mut Flight<'_>) {
+        let Some(ticket) = self.slots.filling(slot) else { return };
+        if self.flash.clock.time(ticket).is_some_and(|at| at <= self.flash.now()) {
+            self.slots.set_filled(slot);
+        } else {
+            flight.done = self.flash.clock.join(flight.done, ticket);
+        }
+    }
+
+    /// A read needs sectors of a resident page that are not in RAM.
+    #[inline(never)]
+    fn fetch_rest(&mut self, slot: Slot, flight: &mut Flight<'_>) {
+        let ticket = self.complete_page(slot);
+        flight.done = self.flash.clock.join(flight.done, ticket);
+    }
+
     /// Moves the bytes of a resident page and counts the RAM access.
     #[expect(clippy::inline_always, reason = "keeps a request in registers: 4 % fewer instructions per buffer hit")]
     #[inline(always)]
-    fn touch(&mut self, slot: Slot, access: &Access, part: Part, flight: &mut Flight<'_>) {
-        let nvram = u32::from(self.slots.medium(slot) == Medium::Nvram);
-        flight.nvram_pages += nvram;
-        flight.dram_pages += 1 - nvram;
+    fn touch(&mut self, slot: Slot, medium: Medium, access: &Access, part: Part, flight: &mut Flight<'_>) {
+        flight.pages_in[medium as usize] += 1;
         if access.write {
             self.version += 1;
-            self.slots.write(slot, self.version, part.mask());
+            if !self.slots.write(slot, self.version).is_complete() {
+                self.slots.add_sectors(slot, part.mask());
+            }
         }
         match &mut flight.payload {
             Payload::None => {}
@@ -122,6 +147,7 @@ impl<B: Buffer> Ssd<B> {
     }
 
     /// The page is not resident.
+    #[inline(never)]
     fn miss(&mut self, access: &Access, part: Part, flight: &mut Flight<'_>) {
         let sense = Sense { now: self.flash.now(), ledger: &self.flash.ledger, times: self.times };
         match self.buffer.on_miss(access, &self.slots, &sense) {
@@ -191,7 +217,7 @@ impl<B: Buffer> Ssd<B> {
         if let Some(ticket) = self.slots.filling(slot) {
             flight.done = self.flash.clock.join(flight.done, ticket);
         }
-        self.touch(slot, access, part, flight);
+        self.touch(slot, medium, access, part, flight);
         self.buffer.on_insert(slot, access, &self.slots);
     }
 

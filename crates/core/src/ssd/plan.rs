@@ -191,6 +191,7 @@ impl<B: Buffer> Ssd<B> {
     }
 
     /// Host flush: everything volatile and dirty goes to flash, and all earlier write-backs finish.
+    #[inline(never)]
     pub(super) fn flush_pages(&mut self, flight: &mut Flight<'_>) {
         self.flash.ledger.host_flush_requests += 1;
         let mut dirty: Vec<Slot> = self
@@ -221,6 +222,7 @@ impl<B: Buffer> Ssd<B> {
     }
 
     /// Host trim: whole pages only; a page that is covered in part keeps its contents.
+    #[inline(never)]
     pub(super) fn trim_pages(&mut self, request: &HostRequest, flight: &mut Flight<'_>) {
         let page_sectors = u64::from(self.flash.geometry().page_sectors());
         let first = request.lba.div_ceil(page_sectors);
