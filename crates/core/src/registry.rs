@@ -118,7 +118,12 @@ pub fn plain_words(problem: &str) -> String {
 
 /// Declares the modules of a family and its list. The `build` function of each module takes its own `Params`.
 macro_rules! plugins {
-    ($(#[$doc:meta])* $list:ident : $built:ty, $section:literal, |$params:ident, $module:ident, $context:ident : $ctx:ty| $build:expr; $($name:ident,)+) => {
+    (
+        $(#[$doc:meta])*
+        $list:ident : $built:ty, $section:literal,
+        |$params:ident, $module:ident, $context:ident : $ctx:ty| $build:expr;
+        $($name:ident,)+
+    ) => {
         $( pub mod $name; )+
         /// How a plug-in of this family is built.
         pub type Build = fn(serde_json::Value, $ctx) -> Result<$built, $crate::error::ConfigError>;

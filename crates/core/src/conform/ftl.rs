@@ -202,14 +202,13 @@ struct Bench {
 impl Bench {
     fn new(name: &str, case: &Case) -> Result<Self, ConfigError> {
         let Some(device) = &case.device else { unreachable!("checked by `run`") };
-        // Replicas of translation pages need a channel each; everything else runs on one die.
-        let channels = 1 + case.params.get("replicas").and_then(Value::as_u64).unwrap_or(0) as u32;
+        // Everything runs on one die; copies of a translation page then lie side by side, as the files have it.
         let geometry = Geometry {
-            channels,
+            channels: 1,
             chips_per_channel: 1,
             dies_per_chip: 1,
             planes_per_die: 1,
-            blocks_per_plane: device.physical_blocks / channels,
+            blocks_per_plane: device.physical_blocks,
             pages_per_block: device.pages_per_block,
             page_bytes: PAGE_BYTES,
         };
@@ -220,7 +219,7 @@ impl Bench {
             page_transfer: Nanos::ZERO,
             command: Nanos::ZERO,
         };
-        let clock = Clock::new(TimingModel::Serial, times, channels, channels);
+        let clock = Clock::new(TimingModel::Serial, times, 1, 1);
         let order = device.program_order;
         let shape = Shape { geometry, logical_pages: device.logical_pages, order, seed: 1 };
         let plugin = registry::find(FTLS, "ftl", name)?;
