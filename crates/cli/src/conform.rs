@@ -33,20 +33,24 @@ pub fn conform(files: &[PathBuf], show: usize, style: Style) -> Result<(), Failu
 fn replay(file: &Path) -> Result<Report, String> {
     let help = "\n  help: golden files are JSON; the sources keep theirs in crates/core/tests/golden";
     let text = std::fs::read_to_string(file).map_err(|error| format!("cannot be read: {error}{help}"))?;
-    conform::run(&text).map_err(|error| format!("{error}{help}"))
+    conform::run(&text).map_err(|error| {
+        let said = error.to_string();
+        if said.contains("help:") { said } else { said + help }
+    })
 }
 
 fn outcome(file: &Path, report: &Report, show: usize, style: Style) -> String {
-    let (cases, steps) = (count(report.cases as u64), count(report.steps as u64));
+    let several = |n: usize, what: &str| format!("{} {what}{}", count(n as u64), if n == 1 { "" } else { "s" });
+    let (cases, steps) = (several(report.cases, "case"), several(report.steps, "step"));
     let differences = &report.differences;
     if differences.is_empty() {
-        return format!("{}  {}: {cases} cases, {steps} steps\n", style.bold("ok"), file.display());
+        return format!("{}  {}: {cases}, {steps}\n", style.bold("ok"), file.display());
     }
     let mut text = format!(
-        "{}  {}: {} differences in {cases} cases, {steps} steps\n",
+        "{}  {}: {} in {cases}, {steps}\n",
         style.warn("DIFFERS"),
         file.display(),
-        count(differences.len() as u64)
+        several(differences.len(), "difference")
     );
     for difference in differences.iter().take(show) {
         let step = difference.step.map_or_else(|| "at the end".to_owned(), |n| format!("step {n}"));

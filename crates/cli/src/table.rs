@@ -85,12 +85,16 @@ pub fn text(rows: &[Row], style: Style) -> String {
     let best = best(rows);
     let mut table = Table::new(2);
     table.row(["buffer", "FTL"].into_iter().chain(COLUMNS.iter().map(|column| column.head)));
-    let mut notes = String::new();
+    let mut notes: Vec<(&str, Vec<String>)> = Vec::new();
     for row in rows {
         let Some(report) = &row.report else {
             table.row([row.buffer.as_str(), row.ftl.as_str(), "failed"]);
             let error = row.error.as_deref().unwrap_or_default();
-            notes += &format!("{} on {}: {error}\n", row.buffer, row.ftl);
+            let pair = format!("{} on {}", row.buffer, row.ftl);
+            match notes.iter_mut().find(|(known, _)| *known == error) {
+                Some((_, pairs)) => pairs.push(pair),
+                None => notes.push((error, vec![pair])),
+            }
             continue;
         };
         let cell = |(column, best): (&Column, &Option<f64>)| {
@@ -113,7 +117,10 @@ pub fn text(rows: &[Row], style: Style) -> String {
     }
     let mut text = preamble(rows) + "\n" + &table.render(style) + &legend(rows, "*");
     if !notes.is_empty() {
-        text += &format!("\n{}\n{notes}", style.warn("failed:"));
+        text += &format!("\n{}\n", style.warn("failed:"));
+        for (error, pairs) in notes {
+            text += &format!("{}: {error}\n", pairs.join(", "));
+        }
     }
     text
 }
