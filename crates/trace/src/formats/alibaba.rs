@@ -9,13 +9,8 @@ use crate::cursor::Cursor;
 use crate::registry::{Format, Head, Parser, Sniff, columns, is_rw, is_uint};
 use crate::row::{Field, Row};
 
-pub(crate) const FORMAT: Format = Format {
-    name: "alibaba",
-    title: "Alibaba block traces 2020 csv",
-    extensions: &["csv"],
-    sniff,
-    parser,
-};
+pub(crate) const FORMAT: Format =
+    Format { name: "alibaba", title: "Alibaba block traces 2020 csv", extensions: &["csv"], sniff, parser };
 
 fn sniff(head: &Head) -> Sniff {
     let shape = |line: &[u8]| {

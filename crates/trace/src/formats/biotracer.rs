@@ -13,13 +13,8 @@ use crate::registry::{Format, Head, Parser, Sniff, columns, is_decimal, is_uint,
 use crate::row::{Field, Row};
 use nandlab::types::HostOp;
 
-pub(crate) const FORMAT: Format = Format {
-    name: "biotracer",
-    title: "BIOTracer smartphone log",
-    extensions: &["txt", "log"],
-    sniff,
-    parser,
-};
+pub(crate) const FORMAT: Format =
+    Format { name: "biotracer", title: "BIOTracer smartphone log", extensions: &["txt", "log"], sniff, parser };
 
 fn sniff(head: &Head) -> Sniff {
     let shape = |line: &[u8]| {

@@ -8,9 +8,9 @@
 //! Source: header line of the files and `conv_blktrace_to_load.sh` of blkreplay (Thomas Schoebel-Theuer).
 
 use crate::cursor::{Cursor, Parse};
-use crate::row::{Field, Row};
 use crate::error::{BadRow, Problem};
 use crate::registry::{Format, Head, LineParser, Parser, Sniff, columns};
+use crate::row::{Field, Row};
 use nandlab::types::HostOp;
 
 pub(crate) const FORMAT: Format = Format {

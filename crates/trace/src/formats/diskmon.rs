@@ -8,16 +8,11 @@
 //! Source: Sysinternals; `convertdiskmontrace.c` of the `SimulationTrace` repository.
 
 use crate::cursor::{BLANKS, Cursor};
-use crate::row::{Field, Row};
 use crate::registry::{Format, Head, Parser, Sniff, columns, is_decimal, is_read_write, is_uint};
+use crate::row::{Field, Row};
 
-pub(crate) const FORMAT: Format = Format {
-    name: "diskmon",
-    title: "Sysinternals DiskMon log",
-    extensions: &["txt", "log", "trace"],
-    sniff,
-    parser,
-};
+pub(crate) const FORMAT: Format =
+    Format { name: "diskmon", title: "Sysinternals DiskMon log", extensions: &["txt", "log", "trace"], sniff, parser };
 
 fn sniff(head: &Head) -> Sniff {
     let shape = |line: &[u8]| {

@@ -11,9 +11,9 @@
 //! Source: `DiskSim` 4.0 manual 4.1.1; `disksim_iotrace.c`.
 
 use crate::cursor::{BLANKS, Cursor};
-use crate::row::{Field, Row};
 use crate::five::sniff_milliseconds;
 use crate::registry::{Format, Parser};
+use crate::row::{Field, Row};
 use nandlab::types::HostOp;
 
 pub(crate) const FORMAT: Format = Format {

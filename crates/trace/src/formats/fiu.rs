@@ -12,13 +12,8 @@ use crate::cursor::{BLANKS, Cursor};
 use crate::registry::{Format, Head, Parser, Sniff, columns, is_rw, is_uint, uint};
 use crate::row::{Field, Row};
 
-pub(crate) const FORMAT: Format = Format {
-    name: "fiu",
-    title: "FIU traces with content hashes",
-    extensions: &["blkparse"],
-    sniff,
-    parser,
-};
+pub(crate) const FORMAT: Format =
+    Format { name: "fiu", title: "FIU traces with content hashes", extensions: &["blkparse"], sniff, parser };
 
 fn sniff(head: &Head) -> Sniff {
     let shape = |line: &[u8]| {

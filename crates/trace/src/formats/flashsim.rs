@@ -10,9 +10,9 @@
 //! Source: the files, compared row by row with the `SSDsim` version of the same trace.
 
 use crate::cursor::{BLANKS, Cursor};
-use crate::row::{Field, Row};
 use crate::five::sniff_milliseconds;
 use crate::registry::{Format, Parser};
+use crate::row::{Field, Row};
 
 pub(crate) const FORMAT: Format = Format {
     name: "flashsim",

@@ -8,9 +8,9 @@
 //! Source: the statistics files of the repository, which these units reproduce.
 
 use crate::cursor::{BLANKS, Cursor};
-use crate::row::{Field, Row};
 use crate::five::look;
 use crate::registry::{Format, Head, Parser, Sniff};
+use crate::row::{Field, Row};
 
 pub(crate) const FORMAT: Format = Format {
     name: "heimdall",

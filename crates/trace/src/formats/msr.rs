@@ -9,9 +9,9 @@
 //! Source: README of the SNIA IOTTA sets 387 and 388 (36 volumes, one week).
 
 use crate::cursor::{Cursor, Parse};
-use crate::row::{Field, Row};
 use crate::error::{BadRow, Problem};
 use crate::registry::{Format, Head, LineParser, Parser, Sniff, columns, is_read_write, is_uint, uint};
+use crate::row::{Field, Row};
 
 pub(crate) const FORMAT: Format = Format {
     name: "msr",
@@ -36,7 +36,9 @@ fn sniff(head: &Head) -> Sniff {
     if !head.most(shape) {
         return Sniff::No;
     }
-    Sniff::Yes("because its rows have 7 columns that begin with a Windows file time, and Read or Write is the 4th".into())
+    Sniff::Yes(
+        "because its rows have 7 columns that begin with a Windows file time, and Read or Write is the 4th".into(),
+    )
 }
 
 #[derive(Default)]

@@ -13,13 +13,8 @@ use crate::registry::{Format, Head, Parser, Sniff};
 use crate::row::{Field, Row};
 use nandlab::types::HostOp;
 
-pub(crate) const FORMAT: Format = Format {
-    name: "pixel",
-    title: "Pixel 6a csv (MobileBlockIOTraces)",
-    extensions: &["csv"],
-    sniff,
-    parser,
-};
+pub(crate) const FORMAT: Format =
+    Format { name: "pixel", title: "Pixel 6a csv (MobileBlockIOTraces)", extensions: &["csv"], sniff, parser };
 
 const READ_SECTORS_MAX: u64 = 1024;
 

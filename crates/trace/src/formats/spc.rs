@@ -10,17 +10,12 @@
 //! Source: SPC Trace File Format Specification 1.0.1, Storage Performance Council, 2002. The `UMass` repository
 //! (Financial1, Financial2, `WebSearch`) uses it.
 
-use crate::cursor::{Cursor};
-use crate::row::{Field, Row};
+use crate::cursor::Cursor;
 use crate::registry::{Format, Head, Parser, Sniff, columns, is_decimal, is_rw, is_uint};
+use crate::row::{Field, Row};
 
-pub(crate) const FORMAT: Format = Format {
-    name: "spc",
-    title: "SPC trace file (UMass Financial, WebSearch)",
-    extensions: &["spc"],
-    sniff,
-    parser,
-};
+pub(crate) const FORMAT: Format =
+    Format { name: "spc", title: "SPC trace file (UMass Financial, WebSearch)", extensions: &["spc"], sniff, parser };
 
 fn sniff(head: &Head) -> Sniff {
     let shape = |line: &[u8]| {

@@ -9,13 +9,8 @@ use crate::cursor::Cursor;
 use crate::registry::{Format, Head, Parser, Sniff, columns, is_decimal, is_rw, is_uint};
 use crate::row::{Field, Row};
 
-pub(crate) const FORMAT: Format = Format {
-    name: "systor",
-    title: "SYSTOR '17 csv (VDI)",
-    extensions: &["csv"],
-    sniff,
-    parser,
-};
+pub(crate) const FORMAT: Format =
+    Format { name: "systor", title: "SYSTOR '17 csv (VDI)", extensions: &["csv"], sniff, parser };
 
 fn sniff(head: &Head) -> Sniff {
     let shape = |line: &[u8]| {

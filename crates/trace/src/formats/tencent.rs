@@ -10,13 +10,8 @@ use crate::cursor::Cursor;
 use crate::registry::{Format, Head, Parser, Sniff, columns, is_uint};
 use crate::row::{Field, Row};
 
-pub(crate) const FORMAT: Format = Format {
-    name: "tencent",
-    title: "Tencent CBS csv",
-    extensions: &["csv", "tgz"],
-    sniff,
-    parser,
-};
+pub(crate) const FORMAT: Format =
+    Format { name: "tencent", title: "Tencent CBS csv", extensions: &["csv", "tgz"], sniff, parser };
 
 fn sniff(head: &Head) -> Sniff {
     let shape = |line: &[u8]| {

@@ -9,9 +9,9 @@
 //! Source: `vscsi.h` of libCacheSim.
 
 use crate::buffer::{Buffer, Failure};
-use crate::row::{ADDRESS_BYTES_MAX, REQUEST_BYTES_MAX, Row};
 use crate::error::{BadRow, Problem};
 use crate::registry::{BinaryParser, Format, Head, Parser, Sniff};
+use crate::row::{ADDRESS_BYTES_MAX, REQUEST_BYTES_MAX, Row};
 use nandlab::types::HostOp;
 
 pub(crate) const FORMAT: Format = Format {
@@ -88,7 +88,9 @@ impl BinaryParser for Vscsi {
         };
         let (block, time_us) = (u64_at(record, 16), u64_at(record, 24));
         let Some(at) = time_us.checked_mul(1_000) else {
-            return Err(BadRow::new("time", &number(time_us), Problem::TooLarge, "microseconds, 0 to 2^64 / 1000").into());
+            return Err(
+                BadRow::new("time", &number(time_us), Problem::TooLarge, "microseconds, 0 to 2^64 / 1000").into()
+            );
         };
         if op == HostOp::Flush {
             return Ok(Some(Row::sectors(at, 0, op, 0, 0)));
