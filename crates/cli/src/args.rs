@@ -29,7 +29,7 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
-    /// Colour: `auto` is on for terminals unless NO_COLOR is set; CLICOLOR_FORCE=1 turns it on.
+    /// Colour: `auto` is on for terminals unless `NO_COLOR` is set; `CLICOLOR_FORCE=1` turns it on.
     #[arg(long, global = true, value_enum, default_value = "auto", value_name = "WHEN")]
     pub color: ColorChoice,
 }
@@ -125,9 +125,9 @@ pub struct DeviceArgs {
 /// When requests arrive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Mode {
-    /// At the times of the trace x replay.time_scale.
+    /// At the times of the trace x `replay.time_scale`.
     Open,
-    /// When a place in the queue is free and the host has thought for replay.think_time.
+    /// When a place in the queue is free and the host has thought for `replay.think_time`.
     Closed,
     /// When a place in the queue is free.
     Fast,

@@ -153,14 +153,17 @@ fn flash(report: &Report, style: Style) -> String {
         let parts = shown.iter().map(|i| short(by_cause.causes()[*i].1));
         table.row([name.to_owned(), short(by_cause.total)].into_iter().chain(parts));
     };
-    rows.iter().for_each(|(name, by_cause)| row(name, by_cause));
+    for (name, by_cause) in rows {
+        row(name, by_cause);
+    }
     table.render(style)
 }
 
+type Fact = (&'static str, String);
+
 fn facts(report: &Report, style: Style) -> String {
     let amplification = &report.write_amplification;
-    let (merges, buffer, wear, ram) = (&report.merges, &report.buffer, &report.wear, &report.ram);
-    let mut lines = vec![(
+    let mut facts = vec![(
         "write amplification",
         format!(
             "host {} (programs per page the host wrote), buffer {} (per page it sent down)",
@@ -168,6 +171,17 @@ fn facts(report: &Report, style: Style) -> String {
             factor(amplification.buffer)
         ),
     )];
+    facts.extend(below(report));
+    facts.extend(buffer(report));
+    facts.extend(device(report));
+    let line = |(name, value): &Fact| [style.bold(&format!("{name:<19}")), format!(" {value}\n")].concat();
+    facts.iter().map(line).collect()
+}
+
+/// What the FTL did.
+fn below(report: &Report) -> Vec<Fact> {
+    let (merges, mapping) = (&report.merges, &report.mapping);
+    let mut facts = Vec::new();
     if merges.total() > 0 {
         let kinds = [
             ("switch", merges.switch),
@@ -176,32 +190,28 @@ fn facts(report: &Report, style: Style) -> String {
             ("dead", merges.dead),
             ("replace", merges.replace),
         ];
-        let kinds: Vec<String> =
-            kinds.iter().filter(|(_, n)| *n > 0).map(|(kind, n)| format!("{} {kind}", count(*n))).collect();
-        lines.push(("merges", kinds.join(", ")));
+        let done = kinds.iter().filter(|(_, n)| *n > 0);
+        let kinds: Vec<String> = done.map(|(kind, n)| format!("{} {kind}", count(*n))).collect();
+        facts.push(("merges", kinds.join(", ")));
     }
-    if report.mapping.gc_runs > 0 {
-        let copies = factor(report.mapping.gc_copies_per_run);
-        lines.push((
-            "garbage collection",
-            format!("{} blocks, {copies} pages copied each", count(report.mapping.gc_runs)),
-        ));
+    if mapping.gc_runs > 0 {
+        let copies = factor(mapping.gc_copies_per_run);
+        facts.push(("garbage collection", format!("{} blocks, {copies} pages copied each", count(mapping.gc_runs))));
     }
-    if report.mapping.hit_ratio.is_some() {
-        let m = &report.mapping;
-        lines.push((
-            "map cache",
-            format!(
-                "{} hits, {} map reads, {} map writes",
-                percent(m.hit_ratio),
-                count(m.map_reads),
-                count(m.map_writes)
-            ),
-        ));
+    if mapping.hit_ratio.is_some() {
+        let (hits, reads, writes) = (percent(mapping.hit_ratio), count(mapping.map_reads), count(mapping.map_writes));
+        facts.push(("map cache", format!("{hits} hits, {reads} map reads, {writes} map writes")));
     }
+    facts
+}
+
+/// What the data buffer did.
+fn buffer(report: &Report) -> Vec<Fact> {
+    let (buffer, padding) = (&report.buffer, &report.padding);
+    let mut facts = Vec::new();
     if buffer.write_backs + buffer.drops > 0 {
         let mut text = format!(
-            "{} write-backs of {} pages, {} clean pages dropped, {} dirty pages left in RAM",
+            "{} write-backs of {} pages, {} clean pages dropped, {} dirty pages left",
             count(buffer.write_backs),
             buffer.pages_per_write_back.map_or_else(|| "-".to_owned(), |n| format!("{n:.2}")),
             count(buffer.drops),
@@ -210,50 +220,43 @@ fn facts(report: &Report, style: Style) -> String {
         if buffer.prefetched_pages > 0 {
             text += &format!(", {} prefetched", count(buffer.prefetched_pages));
         }
-        lines.push(("data buffer", text));
+        facts.push(("data buffer", text));
     }
-    if report.padding.padded_pages > 0 {
-        let p = &report.padding;
-        lines.push((
-            "padding",
-            format!("{} pages added, {} of them read from flash", count(p.padded_pages), count(p.flash_reads)),
-        ));
+    if padding.padded_pages > 0 {
+        let (pages, reads) = (count(padding.padded_pages), count(padding.flash_reads));
+        facts.push(("padding", format!("{pages} pages added, {reads} pages read from flash for it")));
     }
     if buffer.nvram_reads + buffer.nvram_writes > 0 {
-        lines.push(("NVRAM", format!("{} reads, {} writes", count(buffer.nvram_reads), count(buffer.nvram_writes))));
+        let (reads, writes) = (count(buffer.nvram_reads), count(buffer.nvram_writes));
+        facts.push(("NVRAM", format!("{reads} page reads, {writes} page writes")));
     }
-    lines.push((
-        "RAM",
-        format!(
-            "{} for {} data pages, {} for the map",
-            Bytes(ram.data_bytes),
-            count(u64::from(ram.dram_frames) + u64::from(ram.nvram_frames)),
-            Bytes(ram.map_bytes)
-        ),
-    ));
-    lines.push((
-        "wear",
-        format!(
-            "{} to {} erases a block, mean {:.3}, standard deviation {:.3}, {} blocks",
-            wear.min,
-            wear.max,
-            wear.mean,
-            wear.stddev,
-            count(u64::from(wear.blocks))
-        ),
-    ));
+    facts
+}
+
+/// RAM, wear and speed.
+fn device(report: &Report) -> Vec<Fact> {
+    let (ram, wear) = (&report.ram, &report.wear);
+    let frames = count(u64::from(ram.dram_frames) + u64::from(ram.nvram_frames));
     let rate = report.throughput.requests_per_second.map_or_else(|| "-".to_owned(), |r| count(r as u64));
-    lines.push(("simulated", format!("{}, {rate} requests a second", nanos(report.elapsed.simulated_ns))));
-    if let Some(wall) = &report.wall {
-        lines.push((
-            "simulation",
+    let mut facts = vec![
+        ("RAM", format!("{} for {frames} data pages, {} for the map", Bytes(ram.data_bytes), Bytes(ram.map_bytes))),
+        (
+            "wear",
             format!(
-                "{} pages a second ({:.2} s; {:.2} s to build the device)",
-                short(wall.pages_per_second as u64),
-                wall.run_seconds,
-                wall.build_seconds
+                "{} to {} erases a block, mean {:.3}, standard deviation {:.3}, {} blocks",
+                wear.min,
+                wear.max,
+                wear.mean,
+                wear.stddev,
+                count(u64::from(wear.blocks))
             ),
-        ));
+        ),
+        ("simulated", format!("{}, {rate} requests a second", nanos(report.elapsed.simulated_ns))),
+    ];
+    if let Some(wall) = &report.wall {
+        let rate = short(wall.pages_per_second as u64);
+        let (run, build) = (wall.run_seconds, wall.build_seconds);
+        facts.push(("simulation", format!("{rate} pages a second ({run:.2} s; {build:.2} s to build the device)")));
     }
-    lines.iter().map(|(name, value)| format!("{} {value}\n", style.bold(&format!("{name:<19}")))).collect()
+    facts
 }

@@ -1,4 +1,5 @@
 //! The command line of nandlab: thin. What is simulated lives in the core, what is read in the trace crate.
+#![allow(clippy::format_push_string, clippy::format_collect, reason = "the text is short and for people")]
 
 mod args;
 mod catalog;

@@ -111,7 +111,9 @@ fn warm_up(device: &mut dyn Device, mut source: Source, bar: &ProgressBar) -> Re
     while source.fill(&mut batch)? {
         replayed += batch.len() as u64;
         batch.retain(|request| request.op == HostOp::Write);
-        batch.iter_mut().for_each(|request| request.at = Nanos::ZERO);
+        for request in &mut batch {
+            request.at = Nanos::ZERO;
+        }
         if let Err(error) = device.run(&batch) {
             return Err(Failure::bad(error, "--address compact or modulo, or a larger --device"));
         }

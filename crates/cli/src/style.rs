@@ -8,7 +8,7 @@ use nandlab::types::Nanos;
 /// When to use colour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum ColorChoice {
-    /// On terminals, unless NO_COLOR is set.
+    /// On terminals, unless `NO_COLOR` is set.
     Auto,
     /// Always.
     Always,
@@ -151,10 +151,8 @@ impl Table {
                 let gap = " ".repeat(widths[x].saturating_sub(cell.text.chars().count()));
                 let painted = if cell.bold || y == 0 { style.bold(&cell.text) } else { cell.text.clone() };
                 let between = if x > 0 { "  " } else { "" };
-                line += &match x < self.left {
-                    true => format!("{between}{painted}{gap}"),
-                    false => format!("{between}{gap}{painted}"),
-                };
+                let (before, after) = if x < self.left { ("", gap.as_str()) } else { (gap.as_str(), "") };
+                line.extend([between, before, &painted, after]);
             }
             text += line.trim_end();
             text.push('\n');

@@ -111,7 +111,7 @@ pub fn text(rows: &[Row], style: Style) -> String {
             table.embolden(i + 2);
         }
     }
-    let mut text = preamble(rows) + "\n" + &table.render(style) + &legend(rows);
+    let mut text = preamble(rows) + "\n" + &table.render(style) + &legend(rows, "*");
     if !notes.is_empty() {
         text += &format!("\n{}\n{notes}", style.warn("failed:"));
     }
@@ -133,9 +133,9 @@ fn preamble(rows: &[Row]) -> String {
     )
 }
 
-fn legend(rows: &[Row]) -> String {
-    let mut text = String::from(
-        "\n* best; hit%: page hit ratio; WAF h: programs per page of the host, b: per page of the buffer\n",
+fn legend(rows: &[Row], best: &str) -> String {
+    let mut text = format!(
+        "\n{best} best; hit%: page hit ratio; WAF h: programs per page of the host, b: per page of the buffer\n"
     );
     if rows.iter().filter_map(|row| row.report.as_ref()).any(|report| report.load.overloaded) {
         text += "! overloaded: more than 1 % of the requests were waiting at the end; times grow with the trace\n";
@@ -152,23 +152,22 @@ pub fn markdown(rows: &[Row]) -> String {
         text += &format!("| {} | {} |", row.buffer, row.ftl);
         match &row.report {
             None => {
-                text += &format!(" failed: {} |\n", row.error.as_deref().unwrap_or_default().replace(['\n', '|'], " "))
+                text += &format!(" failed: {} |\n", row.error.as_deref().unwrap_or_default().replace(['\n', '|'], " "));
             }
             Some(report) => {
                 for (column, best) in COLUMNS.iter().zip(&best) {
                     let value = (column.value)(report);
                     let shown = value.map_or_else(|| "-".to_owned(), column.show);
                     let overloaded = column.stationary && report.load.overloaded;
-                    text += &match value.is_some() && value == *best && !overloaded {
-                        true => format!(" **{shown}** |"),
-                        false => format!(" {shown}{} |", if overloaded { "!" } else { "" }),
-                    };
+                    let is_best = value.is_some() && value == *best && !overloaded;
+                    let mark = if overloaded { "!" } else { "" };
+                    text += &if is_best { format!(" **{shown}** |") } else { format!(" {shown}{mark} |") };
                 }
                 text.push('\n');
             }
         }
     }
-    text + &legend(rows)
+    text + &legend(rows, "**bold**")
 }
 
 /// For machines: exact numbers.

@@ -59,7 +59,8 @@ fn is_a_combination_that_cannot_be_built_a_row_with_its_error() {
 
 #[test]
 fn does_every_combination_see_all_of_standard_input() {
-    let trace: String = (0..500).map(|i| format!("0,{},4096,w,{i}.5\n", i % 50 * 8)).collect();
+    let trace: Vec<String> = (0..500).map(|i| format!("0,{},4096,w,{i}.5", i % 50 * 8)).collect();
+    let trace = trace.join("\n");
     let args = ["compare", "-", "--device", TINY, "--buffers", "none,lru", "--ftls", "page", "--json", "-"];
     let output = nandlab_reading(&args, trace.as_bytes());
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));

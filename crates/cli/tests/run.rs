@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::fmt::Write as _;
 use std::process::Stdio;
 
 use common::{TINY, command, file, json, nandlab, nandlab_reading, stderr, stdout, temporary};
@@ -113,7 +114,8 @@ fn is_a_trace_read_from_a_file_from_standard_input_and_when_it_is_named() {
     let mut trace = String::new();
     for i in 0..3_000u64 {
         let op = if i.is_multiple_of(3) { 'r' } else { 'w' };
-        trace += &format!("0,{},4096,{op},{}.5\n", i * 7919 % 20_000 / 8 * 8, i);
+        let lba = i * 7919 % 20_000 / 8 * 8;
+        writeln!(trace, "0,{lba},4096,{op},{i}.5").unwrap();
     }
     let path = file("trace.spc", &trace);
     let device = ["--device", TINY, "--json", "-", "--no-wall"];

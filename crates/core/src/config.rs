@@ -72,11 +72,11 @@ pub enum OverProvisioning {
 pub struct TimingConfig {
     /// `serial` (one operation at a time, as in DiskSim-based simulators) or `parallel` (dies and channels).
     pub model: TimingModel,
-    /// Page read, cell to register (t_R).
+    /// Page read, cell to register (`t_R`).
     pub page_read: Nanos,
-    /// Page program, register to cell (t_PROG).
+    /// Page program, register to cell (`t_PROG`).
     pub page_program: Nanos,
-    /// Block erase (t_BERS).
+    /// Block erase (`t_BERS`).
     pub block_erase: Nanos,
     /// One page over the channel.
     pub page_transfer: Nanos,
@@ -156,7 +156,7 @@ impl PluginConfig {
         let mut label = self.name.clone();
         for (key, value) in &self.params {
             let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            label += &format!(":{key}={value}");
+            label.extend([":", key, "=", &value]);
         }
         label
     }
@@ -314,6 +314,7 @@ impl Builder {
     }
 
     /// Chooses a plug-in; parameters of another one that stood there are dropped.
+    #[must_use]
     pub fn plugin(mut self, section: &str, plugin: &PluginConfig) -> Self {
         let known = &self.root[section];
         let same = known["name"].as_str() == Some(&plugin.name);
@@ -363,10 +364,10 @@ impl Config {
     /// Fills in the default parameters of the plug-ins.
     fn expand(&mut self) -> Result<(), ConfigError> {
         let ftl = registry::find(FTLS, "ftl", &self.ftl.name)?;
-        self.ftl = expanded(&self.ftl, ftl.name(), (ftl.defaults)());
+        self.ftl = expanded(&self.ftl, ftl.name(), &(ftl.defaults)());
         (ftl.check)(Value::Object(self.ftl.params.clone()))?;
         let buffer = registry::find(BUFFERS, "buffer", &self.buffer.name)?;
-        self.buffer = expanded(&self.buffer, buffer.name(), (buffer.defaults)());
+        self.buffer = expanded(&self.buffer, buffer.name(), &(buffer.defaults)());
         (buffer.check)(Value::Object(self.buffer.params.clone()))?;
         Ok(())
     }
@@ -408,7 +409,7 @@ impl Config {
         range(&at("blocks_per_plane"), g.blocks_per_plane.into(), 1, 1 << 24)?;
         range(&at("pages_per_block"), g.pages_per_block.into(), 2, 16_384)?;
         range(&at("page_bytes"), g.page_bytes.into(), 512, 32_768)?;
-        if g.page_bytes % 512 != 0 {
+        if !g.page_bytes.is_multiple_of(512) {
             let problem = format!("{} is not a multiple of 512", g.page_bytes);
             return Err(ConfigError::new(at("page_bytes"), problem, "pages consist of whole sectors"));
         }
@@ -554,7 +555,7 @@ impl Config {
     }
 }
 
-fn expanded(given: &PluginConfig, name: String, defaults: Value) -> PluginConfig {
+fn expanded(given: &PluginConfig, name: String, defaults: &Value) -> PluginConfig {
     let mut params = defaults.as_object().cloned().unwrap_or_default();
     params.extend(given.params.clone());
     PluginConfig { name, params }

@@ -79,7 +79,7 @@ const fn bucket(v: u64) -> usize {
     if v < SUB as u64 {
         return v as usize;
     }
-    let shift = 63 - v.leading_zeros() - SUB_BITS;
+    let shift = v.ilog2() - SUB_BITS;
     ((shift as usize + 1) << SUB_BITS) + ((v >> shift) as usize - SUB)
 }
 
@@ -89,7 +89,7 @@ const fn upper_edge(bucket: usize) -> u64 {
     }
     let shift = (bucket >> SUB_BITS) - 1;
     let low = ((bucket & (SUB - 1)) + SUB) as u64;
-    ((low as u128 + 1 << shift) - 1) as u64
+    (((low as u128 + 1) << shift) - 1) as u64
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use nandlab::ledger::{Cause, Ledger, Op};
 use proptest::prelude::*;
 
 /// Scripts per test over all pairs: the volume stays when the registries grow.
-const SCRIPTS: usize = 1_500;
+const SCRIPTS: usize = 2_500;
 const STEPS: u32 = 220;
 
 const MODES: [CutMode; 3] = [CutMode::Before, CutMode::After, CutMode::Torn];
@@ -60,13 +60,20 @@ impl Sum {
     /// The test would prove nothing without these events.
     fn need(&self, what: &str, least: u64, count: impl Fn(&Ledger) -> u64) {
         let got = self.of(count);
-        assert!(got >= least, "{}: {what} happened {got} times in {} runs, less than {least}", self.name, self.runs.len());
+        assert!(
+            got >= least,
+            "{}: {what} happened {got} times in {} runs, less than {least}",
+            self.name,
+            self.runs.len()
+        );
     }
 }
 
 /// Runs random scripts over all pairs; returns the sums by FTL, or by policy.
 fn run_all(cuts: bool, by_ftl: impl Fn(&Sum), by_buffer: impl Fn(&Sum)) {
     let each = (SCRIPTS / (BUFFERS.len() * FTLS.len())).max(6) as u64;
+    let mut sums = Vec::new();
+    let mut failures = Vec::new();
     let mut ftls: Vec<Sum> = FTLS.iter().map(|p| Sum { name: p.name(), runs: Vec::new() }).collect();
     for (buffer, plugin) in BUFFERS.iter().enumerate() {
         let mut sum = Sum { name: plugin.name(), runs: Vec::new() };
@@ -76,15 +83,26 @@ fn run_all(cuts: bool, by_ftl: impl Fn(&Sum), by_buffer: impl Fn(&Sum)) {
                 let number = number * 37 + (buffer * 11 + ftl * 5) as u64;
                 let script = random_script(buffer, ftl, number, cuts);
                 let outcome = std::panic::catch_unwind(|| script.run());
-                let Ok(outcome) = outcome else {
-                    panic!("{} over {}, script {number}, ways {:#b}", sum.name, with.name, script.ways);
+                let outcome = match outcome {
+                    Ok(outcome) => outcome,
+                    Err(panic) => {
+                        let why = panic.downcast_ref::<String>().cloned();
+                        let why = why.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()));
+                        let why = why.unwrap_or_default();
+                        let Script { ways, .. } = script;
+                        failures
+                            .push(format!("{} over {}, script {number}, ways {ways:#b}: {why}", sum.name, with.name));
+                        break;
+                    }
                 };
                 with.runs.push(outcome.clone());
                 sum.runs.push(outcome);
             }
         }
-        by_buffer(&sum);
+        sums.push(sum);
     }
+    assert!(failures.is_empty(), "{} pairs fail:\n{}", failures.len(), failures.join("\n"));
+    sums.iter().for_each(by_buffer);
     ftls.iter().for_each(by_ftl);
 }
 
@@ -146,15 +164,15 @@ fn does_a_power_cut_lose_nothing_that_was_promised() {
 
 #[test]
 fn is_a_run_the_same_every_time_and_on_every_thread() {
-    for buffer in 0..BUFFERS.len() {
-        for ftl in 0..FTLS.len() {
+    for (buffer, policy) in BUFFERS.iter().enumerate() {
+        for (ftl, below) in FTLS.iter().enumerate() {
             let script = random_script(buffer, ftl, (7 * buffer + 3 * ftl) as u64, ftl % 2 == 0);
             let first = script.run();
             let (a, b) = (script.clone(), script.clone());
             let threads = [std::thread::spawn(move || a.run()), std::thread::spawn(move || b.run())];
             for thread in threads {
                 let again = thread.join().unwrap();
-                assert_eq!(first, again, "{} over {}", BUFFERS[buffer].name(), FTLS[ftl].name());
+                assert_eq!(first, again, "{} over {}", policy.name(), below.name());
             }
         }
     }

@@ -52,7 +52,10 @@ fn does_every_registered_policy_do_what_its_examples_say() {
     for policy in ["lru", "cflru", "fab", "bplru", "aalru", "hitstat", "wpa", "urm"] {
         let steps: Vec<usize> = replayed.iter().filter(|(name, _)| name == policy).map(|(_, steps)| *steps).collect();
         assert_eq!(steps.len(), 2, "{policy} has a worked file and a long one");
-        assert!(steps.contains(&240) && steps.iter().all(|steps| *steps >= 10), "{policy}: {steps:?}");
+        assert!(
+            steps.iter().any(|steps| *steps >= 240) && steps.iter().all(|steps| *steps >= 10),
+            "{policy}: {steps:?}"
+        );
     }
 }
 

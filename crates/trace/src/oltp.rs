@@ -145,7 +145,7 @@ impl Iterator for Oltp {
 /// Its manual page.
 pub fn manual() -> String {
     let lines = include_str!("oltp.rs").lines().map_while(|line| line.strip_prefix("//!"));
-    lines.map(|line| format!("{}\n", line.strip_prefix(' ').unwrap_or(line))).collect()
+    lines.flat_map(|line| [line.strip_prefix(' ').unwrap_or(line), "\n"]).collect()
 }
 
 /// A bijection on the numbers below `2^bits`: odd multiples and shifted additions can be undone.
@@ -171,7 +171,7 @@ impl SplitMix {
     }
     /// A number below `n`, each as likely as the next to `n / 2^64`.
     fn below(&mut self, n: u64) -> u64 {
-        (u128::from(self.next()) * u128::from(n) >> 64) as u64
+        ((u128::from(self.next()) * u128::from(n)) >> 64) as u64
     }
 }
 
@@ -189,7 +189,9 @@ impl Alias {
         let mut lots: Vec<u64> = weights.collect();
         let (n, total) = (lots.len() as u64, lots.iter().sum::<u64>());
         // Every column has `total` lots, and a weight is worth `weight * n` of them.
-        lots.iter_mut().for_each(|weight| *weight *= n);
+        for weight in &mut lots {
+            *weight *= n;
+        }
         let mut columns: Vec<(u64, u32)> = (0..n).map(|i| (total, i as u32)).collect();
         let (mut small, mut large): (Vec<usize>, Vec<usize>) = (0..lots.len()).partition(|i| lots[*i] < total);
         while let (Some(poor), Some(&rich)) = (small.pop(), large.last()) {
@@ -216,7 +218,7 @@ fn exponential_gaps() -> Vec<u64> {
     const LN_2: u64 = 2_977_044_472;
     let gap = |i: u64| {
         let minus_log2 = (13 << 32) - log2(2 * i + 1);
-        (u128::from(MEAN_GAP_NS) * u128::from(minus_log2) * u128::from(LN_2) >> 64) as u64
+        ((u128::from(MEAN_GAP_NS) * u128::from(minus_log2) * u128::from(LN_2)) >> 64) as u64
     };
     (0..4096).map(gap).collect()
 }
@@ -225,10 +227,10 @@ fn exponential_gaps() -> Vec<u64> {
 fn log2(n: u64) -> u64 {
     let whole = n.ilog2();
     // n / 2^whole, between 1 and 2, in units of 2^-62.
-    let mut x = u128::from(n) << 62 >> whole;
+    let mut x = (u128::from(n) << 62) >> whole;
     let mut log = u64::from(whole);
     for _ in 0..32 {
-        x = x * x >> 62;
+        x = (x * x) >> 62;
         log <<= 1;
         if x >> 63 != 0 {
             log |= 1;

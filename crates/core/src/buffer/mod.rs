@@ -4,6 +4,7 @@
 //! [`Slots`], and what it may sense about the world below in [`Sense`]; it answers with a [`Plan`]. It knows nothing of
 //! FTLs and flash. One file per policy; the list at the end of this file is the only place that enumerates them.
 
+pub mod ghosts;
 pub mod groups;
 pub mod list;
 pub mod padding;

@@ -143,13 +143,14 @@ pub fn build(params: Params, shape: &BufferShape) -> Result<Urm, ConfigError> {
 }
 
 impl Urm {
-    fn list(&mut self, place: Place) -> &mut List {
-        match place {
+    fn change(&mut self, place: Place, with: impl FnOnce(&mut Links, &mut List)) {
+        let list = match place {
             Place::Seq => &mut self.seq,
             Place::Ahead => &mut self.ahead,
             Place::Rnd => &mut self.rnd,
             Place::OfPc { zone, pc } => &mut self.pcs[pc as usize].zones[zone],
-        }
+        };
+        with(&mut self.links, list);
     }
 
     /// Where the PC stands in `by_number`, or where it would.
@@ -192,16 +193,12 @@ impl Urm {
             self.pages.resize(slot.index() + 1, page);
         }
         self.pages[slot.index()] = page;
-        let mut list = *self.list(place);
-        self.links.push_front(&mut list, slot.0);
-        *self.list(place) = list;
+        self.change(place, |links, list| links.push_front(list, slot.0));
     }
 
     fn unlink(&mut self, slot: Slot) {
         let place = self.pages[slot.index()].place;
-        let mut list = *self.list(place);
-        self.links.remove(&mut list, slot.0);
-        *self.list(place) = list;
+        self.change(place, |links, list| links.remove(list, slot.0));
         if let Place::OfPc { pc, .. } = place {
             let Pc { number, zones, .. } = &self.pcs[pc as usize];
             if zones.iter().all(List::is_empty)
@@ -260,8 +257,22 @@ impl Urm {
 impl Buffer for Urm {
     fn on_hit(&mut self, slot: Slot, access: &Access, _: &Slots, _: &Sense<'_>) {
         self.learn_period(access);
-        self.unlink(slot);
-        self.link(slot, access, false);
+        let Page { place, pc, .. } = self.pages[slot.index()];
+        let stays = match place {
+            Place::Seq => access.hint.pattern == Pattern::Sequential,
+            Place::Rnd => access.hint.pattern == Pattern::Random,
+            Place::OfPc { zone: CLU, .. } => access.hint.pattern == Pattern::ClusteredHot && pc == access.hint.pc,
+            Place::OfPc { .. } => access.hint.pattern == Pattern::Looping && pc == access.hint.pc,
+            Place::Ahead => false,
+        };
+        if stays {
+            self.accesses += 1;
+            self.pages[slot.index()] = Page { place, pc: access.hint.pc, last: self.accesses };
+            self.change(place, |links, list| links.move_front(list, slot.0));
+        } else {
+            self.unlink(slot);
+            self.link(slot, access, false);
+        }
     }
     fn on_miss(&mut self, access: &Access, _: &Slots, _: &Sense<'_>) -> Admission {
         self.learn_period(access);
@@ -306,9 +317,12 @@ impl Buffer for Urm {
     fn golden_state(&self, slots: &Slots) -> Value {
         let mut resident: Vec<Slot> = slots.iter().collect();
         resident.sort_by_key(|slot| Reverse(self.pages[slot.index()].last));
+        let page = |slot: &Slot| {
+            let Page { pc, .. } = self.pages[slot.index()];
+            json!({"lpn": slots.lpn(*slot).0, "dirty": u8::from(slots.is_dirty(*slot)), "pc": pc})
+        };
         let zone = |wanted: fn(Place) -> bool| {
             let pages = resident.iter().filter(|slot| wanted(self.pages[slot.index()].place));
-            let page = |slot: &Slot| json!({"lpn": slots.lpn(*slot).0, "dirty": u8::from(slots.is_dirty(*slot)), "pc": self.pages[slot.index()].pc});
             pages.map(page).collect::<Vec<_>>()
         };
         json!({

@@ -40,6 +40,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::ghosts::Ghosts;
 use super::list::{Links, List};
 use super::{Access, Admission, Buffer, BufferShape, Frames, Grain, Medium, Plan, Sense, Slots};
 use crate::error::ConfigError;
@@ -62,62 +63,6 @@ const RE_REFERENCED: u8 = 2;
 /// Bit of the group of a page that was written again.
 const OVERWRITTEN: u8 = 1;
 
-/// Numbers of the pages evicted last.
-#[derive(Debug, Default)]
-struct EvictionList {
-    limit: u32,
-    links: Links,
-    recency: List,
-    /// By LPN: its entry, or `NONE`.
-    entry: Vec<u32>,
-    /// By entry: its LPN.
-    lpns: Vec<Lpn>,
-    unused: Vec<u32>,
-}
-
-const NONE: u32 = u32::MAX;
-
-impl EvictionList {
-    fn contains(&self, lpn: Lpn) -> bool {
-        self.entry[lpn.index()] != NONE
-    }
-    fn remove(&mut self, lpn: Lpn) {
-        let entry = std::mem::replace(&mut self.entry[lpn.index()], NONE);
-        self.links.remove(&mut self.recency, entry);
-        self.unused.push(entry);
-    }
-    fn set_limit(&mut self, limit: u32) {
-        self.limit = limit;
-        while self.recency.len() > limit {
-            self.remove_oldest();
-        }
-    }
-    fn remove_oldest(&mut self) {
-        if let Some(oldest) = self.recency.back() {
-            self.remove(self.lpns[oldest as usize]);
-        }
-    }
-    /// The page was evicted.
-    fn add(&mut self, lpn: Lpn) {
-        if self.contains(lpn) {
-            return self.links.move_front(&mut self.recency, self.entry[lpn.index()]);
-        }
-        if self.limit == 0 {
-            return;
-        }
-        if self.recency.len() == self.limit {
-            self.remove_oldest();
-        }
-        let entry = self.unused.pop().unwrap_or_else(|| {
-            self.lpns.push(Lpn::NONE);
-            self.lpns.len() as u32 - 1
-        });
-        self.lpns[entry as usize] = lpn;
-        self.entry[lpn.index()] = entry;
-        self.links.push_front(&mut self.recency, entry);
-    }
-}
-
 /// See the module text.
 #[derive(Debug)]
 pub struct Wpa {
@@ -134,7 +79,7 @@ pub struct Wpa {
     blocks: List,
     /// By logical block: its pages in the NVRAM.
     nvram_pages: Vec<u32>,
-    pel: EvictionList,
+    pel: Ghosts,
     /// Where the page that was missed last goes.
     target: Medium,
 }
@@ -148,11 +93,13 @@ pub fn build(params: Params, shape: &BufferShape) -> Result<Wpa, ConfigError> {
     if shape.frames.nvram < shape.pages_per_block {
         return Err(ConfigError::new(
             "ram.nvram",
-            format!("{} page frames, but `wpa` keeps whole blocks of {} there", shape.frames.nvram, shape.pages_per_block),
+            format!(
+                "{} page frames, but `wpa` keeps whole blocks of {} there",
+                shape.frames.nvram, shape.pages_per_block
+            ),
             "give the NVRAM at least one block; the paper has four times the DRAM",
         ));
     }
-    let pel = EvictionList { entry: vec![NONE; shape.logical_pages as usize], ..EvictionList::default() };
     let mut wpa = Wpa {
         params,
         pages_per_block: shape.pages_per_block,
@@ -163,7 +110,7 @@ pub fn build(params: Params, shape: &BufferShape) -> Result<Wpa, ConfigError> {
         block_links: Links::default(),
         blocks: List::default(),
         nvram_pages: vec![0; shape.logical_blocks() as usize],
-        pel,
+        pel: Ghosts::new(shape.logical_pages),
         target: Medium::Dram,
     };
     wpa.resize(shape.frames);
@@ -196,7 +143,10 @@ impl Wpa {
         let pages = self.pages_per_block;
         let first = lbn.0 * pages;
         // The last block of the device may be short: stop when all resident pages are found.
-        (first..first + pages).map(|lpn| slots.find(Lpn(lpn))).filter(|s| s.is_some()).take(slots.resident_pages(lbn) as usize)
+        (first..first + pages)
+            .map(|lpn| slots.find(Lpn(lpn)))
+            .filter(|s| s.is_some())
+            .take(slots.resident_pages(lbn) as usize)
     }
 
     /// The least recently used DRAM page of the lowest group goes to the NVRAM.
@@ -325,7 +275,7 @@ impl Buffer for Wpa {
         json!({
             "dram_mpg3_to_mpg0": self.groups.iter().rev().map(list).collect::<Vec<_>>(),
             "nvram_blocks": self.block_links.iter(&self.blocks).map(block).collect::<Vec<_>>(),
-            "pel_newest_first": self.pel.links.iter(&self.pel.recency).map(|e| self.pel.lpns[e as usize].0).collect::<Vec<_>>(),
+            "pel_newest_first": self.pel.iter().map(|lpn| lpn.0).collect::<Vec<_>>(),
         })
     }
 }

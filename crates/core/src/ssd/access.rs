@@ -225,6 +225,9 @@ impl<B: Buffer> Ssd<B> {
     fn make_room_for(&mut self, access: &Access, room: &mut Ticket) -> bool {
         let mut rounds = 0;
         while !self.buffer.has_room(Some(access), &self.slots) {
+            if self.slots.frames().dram == 0 && self.slots.used().total() == 0 {
+                return false;
+            }
             let sense = Sense { now: self.flash.now(), ledger: &self.flash.ledger, times: self.times };
             self.buffer.make_room(Some(access), &self.slots, &sense, &mut self.plan);
             if self.plan.is_empty() && self.slots.frames().dram == 0 {

@@ -269,7 +269,7 @@ impl<B: Buffer> Ssd<B> {
         let pages = u128::from(self.settings.logical_pages);
         for _ in 0..(overwrites * f64::from(self.settings.logical_pages)) as u64 {
             self.version += 1;
-            let lpn = Lpn((u128::from(rng.next_u64()) * pages >> 64) as u32);
+            let lpn = Lpn(((u128::from(rng.next_u64()) * pages) >> 64) as u32);
             let page = PageWrite { lpn, cause: Cause::Host, version: self.version };
             let now = Ticket::at(self.flash.now());
             self.ftl.write(&mut self.flash, Batch { pages: &[page], bytes: &zeros }, now);

@@ -76,9 +76,10 @@ impl<B: Buffer> Ssd<B> {
                 if missing >> sector & 1 == 0 {
                     continue;
                 }
-                match known.is_some() {
-                    true => to.copy_from_slice(&self.flash.bytes(known)[sector * 512..][..512]),
-                    false => to.fill(0),
+                if known.is_some() {
+                    to.copy_from_slice(&self.flash.bytes(known)[sector * 512..][..512]);
+                } else {
+                    to.fill(0);
                 }
             }
             let now = Ticket::at(self.flash.now());

@@ -37,14 +37,27 @@ impl Dice {
 /// What the host does next.
 #[derive(Clone, Debug)]
 pub enum Step {
-    Read { lba: u32, sectors: u32 },
-    Write { lba: u32, sectors: u32 },
-    Trim { lba: u32, sectors: u32 },
+    Read {
+        lba: u32,
+        sectors: u32,
+    },
+    Write {
+        lba: u32,
+        sectors: u32,
+    },
+    Trim {
+        lba: u32,
+        sectors: u32,
+    },
     Flush,
     /// The number of DRAM frames changes.
     Frames(u32),
     /// Power will fail at the `nth` program or erase, and again at the `again`th of the recovery (0: not).
-    Arm { nth: u32, mode: CutMode, again: u32 },
+    Arm {
+        nth: u32,
+        mode: CutMode,
+        again: u32,
+    },
 }
 
 /// A device and what happens to it.
@@ -227,7 +240,7 @@ impl Run {
             run_pages: self.dice.below(8),
             period: self.dice.below(4),
         };
-        self.at += Nanos(u64::from(self.dice.below(if self.dice.0 % 16 == 0 { 5000 } else { 100 })));
+        self.at += Nanos(u64::from(self.dice.below(if self.dice.0.is_multiple_of(16) { 5000 } else { 100 })));
         let request = HostRequest { at: self.at, lba: u64::from(lba), sectors, op, hint };
         self.device.submit(&request, payload).unwrap();
         self.done.requests += 1;
@@ -312,7 +325,10 @@ fn conserves(device: &dyn Device, ledger: &Ledger) {
     assert_eq!(ledger.erases_by_kind.iter().sum::<u64>(), erases, "erases by kind of block");
     let (host, above) = (ledger.count(Op::Program, Cause::Host), ledger.programs_from_above());
     let sent = ledger.buffer_write_pages;
-    assert!(host <= sent && above >= sent, "{sent} pages sent down, {host} of the host and {above} with pads programmed");
+    assert!(
+        host <= sent && above >= sent,
+        "{sent} pages sent down, {host} of the host and {above} with pads programmed"
+    );
     assert!(device.ftl().completes_blocks() || above == sent, "{sent} pages sent down, {above} programmed");
     assert!(ledger.write_back_pages + ledger.padded_pages <= sent);
     for cause in [Cause::Gc, Cause::Merge, Cause::Wear] {
