@@ -9,6 +9,7 @@ pub mod error;
 pub mod flash;
 pub mod ftl;
 pub mod histogram;
+pub mod hits;
 pub mod ledger;
 pub mod probe;
 pub mod registry;

@@ -143,6 +143,21 @@ macro_rules! plugins {
             },
         )+];
     };
+    // The same, with a second way to build every plug-in in a list of its own, in the same order.
+    ($(#[$doc:meta])* $list:ident : $built:ty, $section:literal, |$params:ident, $module:ident, $context:ident : $ctx:ty| $build:expr;
+     $(#[$doc2:meta])* also $list2:ident : $built2:ty, |$context2:ident : $ctx2:ty| $build2:expr; $($name:ident,)+) => {
+        $crate::registry::plugins! {
+            $(#[$doc])* $list : $built, $section, |$params, $module, $context : $ctx| $build; $($name,)+
+        }
+        $(#[$doc2])*
+        pub const $list2: &[fn(serde_json::Value, $ctx2) -> Result<$built2, $crate::error::ConfigError>] = &[$(
+            |params, $context2| {
+                use $name as $module;
+                let $params: $name::Params = $crate::registry::parameters($section, stringify!($name), params)?;
+                $build2
+            },
+        )+];
+    };
 }
 pub(crate) use plugins;
 

@@ -31,6 +31,15 @@ pub struct Access {
     pub hint: Hint,
 }
 
+impl Access {
+    /// Goes on to the following page of the request.
+    #[inline]
+    pub(crate) fn advance(&mut self) {
+        self.lpn.0 += 1;
+        self.hint.run_pages = self.hint.run_pages.saturating_sub(1).max(1);
+    }
+}
+
 /// What a policy may sense about the world.
 #[derive(Clone, Copy, Debug)]
 pub struct Sense<'a> {
@@ -243,6 +252,11 @@ crate::registry::plugins! {
     BUFFERS: Box<dyn crate::ssd::Device>, "buffer", |params, module, parts: crate::ssd::Parts| {
         let buffer = module::build(params, &parts.buffer_shape())?;
         Ok(Box::new(crate::ssd::Ssd::new(parts, buffer)) as Box<dyn crate::ssd::Device>)
+    };
+    /// The same policies without a device below, in the order of [`BUFFERS`]: see [`crate::hits::HitOnly`].
+    also HITS: Box<dyn crate::hits::Hits>, |parts: crate::hits::HitParts| {
+        let buffer = module::build(params, &parts.shape)?;
+        Ok(Box::new(crate::hits::HitOnly::new(&parts, buffer)) as Box<dyn crate::hits::Hits>)
     };
     none,
     lru,

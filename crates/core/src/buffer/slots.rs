@@ -106,6 +106,10 @@ impl Slots {
         slots
     }
 
+    /// Pages the host can address.
+    pub(crate) const fn logical_pages(&self) -> u32 {
+        self.logical_pages
+    }
     /// Frames there are.
     #[inline]
     pub const fn frames(&self) -> Frames {

@@ -339,8 +339,7 @@ impl<B: Buffer> Ssd<B> {
                         break;
                     }
                     part = part.next(left.min(page_sectors));
-                    access.lpn.0 += 1;
-                    access.hint.run_pages = access.hint.run_pages.saturating_sub(1).max(1);
+                    access.advance();
                 }
                 self.count_request(request, &access, &flight);
                 if write { Kind::Write } else { Kind::Read }

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""LRU of libCacheSim beside ours on the identical Zipf trace: hit ratio only, one thread, CPU time.
+
+Needs two Python packages (nothing is installed by this script):
+
+    pip install libcachesim==0.3.5 numpy
+
+and Rust's cargo. A seeded Zipf trace is written to a temporary file in libCacheSim's own binary format
+(oracleGeneral, 24 bytes a request: 480 MB at the default size). libCacheSim replays it with `process_trace`, which
+runs wholly in its C library; ours replays it with `cargo run --release -p nandlab --example lru_hits`.
+Every request is a read of one object of size 1; objects are page numbers.
+
+What is timed: libCacheSim's time includes its reader, which cannot be taken out (the reader alone does 60 to 70
+million requests a second, so this is at most a fifth of its time); ours is the replay of the decoded trace.
+The replays take turns; the best of --repeats counts, because other users of a machine can only make it slower.
+
+Exits with 1 if the hit counts differ, with 2 if something is missing.
+"""
+
+import argparse
+import importlib.metadata
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+TESTED = "0.3.5"
+
+
+def missing(what: str, mend: str) -> SystemExit:
+    print(f"{pathlib.Path(__file__).name}: {what}\n  help: {mend}", file=sys.stderr)
+    return SystemExit(2)
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--requests", type=int, default=20_000_000, help="length of the trace (default 20 million)")
+    parser.add_argument("--objects", type=int, default=1_000_000, help="objects to draw from (default 1 million)")
+    parser.add_argument("--capacity", type=int, default=100_000, help="objects in the cache (default 100 thousand)")
+    parser.add_argument("--zipf", type=float, default=1.0, help="exponent of the popularity (default 1.0)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the trace (default 1)")
+    parser.add_argument("--repeats", type=int, default=3, help="runs of each, the best counts (default 3)")
+    parser.add_argument("--directory", help="where the trace is written (default: the system's temporary folder)")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON instead of a table")
+    arguments = parser.parse_args()
+    for name in ("requests", "objects", "capacity", "repeats"):
+        if getattr(arguments, name) < 1:
+            parser.error(f"--{name} must be at least 1")
+    return arguments
+
+
+def write_trace(numpy, path: str, arguments: argparse.Namespace) -> None:
+    """Zipf by inversion; the numbers are shuffled, so that popular objects are no neighbours."""
+    random = numpy.random.default_rng(arguments.seed)
+    popularity = numpy.arange(1, arguments.objects + 1, dtype=numpy.float64) ** -arguments.zipf
+    cumulative = numpy.cumsum(popularity)
+    cumulative /= cumulative[-1]
+    numbers = random.permutation(arguments.objects).astype(numpy.uint64)
+    layout = [("time", "<u4"), ("object", "<u8"), ("size", "<u4"), ("next", "<i8")]
+    with open(path, "wb") as file:
+        left = arguments.requests
+        while left > 0:
+            count = min(left, 1 << 20)
+            rank = numpy.minimum(numpy.searchsorted(cumulative, random.random(count)), arguments.objects - 1)
+            records = numpy.zeros(count, dtype=layout)
+            records["object"] = numbers[rank]
+            records["size"] = 1
+            records["next"] = -2
+            records.tofile(file)
+            left -= count
+
+
+def run_libcachesim(libcachesim, path: str, arguments: argparse.Namespace) -> tuple[int, float]:
+    parameters = libcachesim.ReaderInitParam(ignore_obj_size=True)
+    reader = libcachesim.TraceReader(path, libcachesim.TraceType.ORACLE_GENERAL_TRACE, parameters)
+    cache = libcachesim.LRU(cache_size=arguments.capacity)
+    start = time.process_time()
+    miss_ratio, _ = cache.process_trace(reader)
+    seconds = time.process_time() - start
+    return arguments.requests - round(miss_ratio * arguments.requests), seconds
+
+
+def cargo(*command: str) -> str:
+    done = subprocess.run(["cargo", *command], cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise missing(f"`cargo {' '.join(command)}` failed:\n{done.stderr.strip()}", "see CONTRIBUTING.md")
+    return done.stdout
+
+
+def run_ours(path: str, arguments: argparse.Namespace) -> dict:
+    example = ["run", "--quiet", "--release", "-p", "nandlab", "--example", "lru_hits", "--"]
+    return json.loads(cargo(*example, path, str(arguments.capacity)))
+
+
+def measure(libcachesim, numpy, arguments: argparse.Namespace) -> dict:
+    handle, path = tempfile.mkstemp(suffix=".oracleGeneral.bin", dir=arguments.directory)
+    os.close(handle)
+    try:
+        write_trace(numpy, path, arguments)
+        theirs, ours = [], []
+        for _ in range(arguments.repeats):
+            theirs.append(run_libcachesim(libcachesim, path, arguments))
+            ours.append(run_ours(path, arguments))
+    finally:
+        os.unlink(path)
+    rates = arguments.requests / min(s for _, s in theirs), arguments.requests / min(r["seconds"] for r in ours)
+    return {
+        "trace": {name: getattr(arguments, name) for name in ("requests", "objects", "capacity", "zipf", "seed")},
+        "libcachesim": {
+            "version": importlib.metadata.version("libcachesim"),
+            "requests_per_cpu_second": rates[0],
+            "hits": theirs[0][0],
+        },
+        "nandlab": {"version": ours[0]["version"], "requests_per_cpu_second": rates[1], "hits": ours[0]["hits"]},
+        "ratio": rates[1] / rates[0],
+        "hits_equal": all(h == ours[0]["hits"] for h, _ in theirs) and all(r["hits"] == ours[0]["hits"] for r in ours),
+    }
+
+
+def print_table(result: dict) -> None:
+    trace = result["trace"]
+    print(
+        f"LRU, hit ratio only: {trace['requests']:,} requests, Zipf {trace['zipf']} over {trace['objects']:,} objects, "
+        f"cache of {trace['capacity']:,}, seed {trace['seed']}"
+    )
+    print(f"\n{'simulator':<12}{'version':<10}{'M requests/s of CPU':>20}{'hits':>14}{'hit ratio':>11}")
+    for name in ("libcachesim", "nandlab"):
+        row = result[name]
+        rate, hits = row["requests_per_cpu_second"] / 1e6, row["hits"]
+        print(f"{name:<12}{row['version']:<10}{rate:>20.2f}{hits:>14,}{hits / trace['requests']:>11.4f}")
+    print(f"\nratio of speed {result['ratio']:.1f}; hit counts {'equal' if result['hits_equal'] else 'DIFFER'}")
+
+
+def main() -> int:
+    arguments = parse_arguments()
+    try:
+        import libcachesim
+        import numpy
+    except ImportError as error:
+        raise missing(str(error), f"pip install libcachesim=={TESTED} numpy") from None
+    version = importlib.metadata.version("libcachesim")
+    if version != TESTED:
+        print(f"note: libcachesim {version}; the published figures are of {TESTED}", file=sys.stderr)
+    if shutil.which("cargo") is None:
+        raise missing("cargo is not on the path", "install Rust, see README.md")
+    cargo("build", "--quiet", "--release", "-p", "nandlab", "--example", "lru_hits")
+    result = measure(libcachesim, numpy, arguments)
+    if arguments.json:
+        print(json.dumps(result, indent=2))
+    else:
+        print_table(result)
+    return 0 if result["hits_equal"] else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,208 @@
+//! What each path through the device costs, over the registries: buffer hits, FTLs, buffers. Markdown tables.
+//!
+//! `cargo bench -p nandlab --bench paths [-- <part> [name [requests]]]` with the part `hits` (every access hits), `ftls`
+//! (random page writes over each FTL, no buffer) or `mix` (each buffer over the page FTL on a mixed workload), and the
+//! name of a buffer or FTL. One part, one name and a number of requests give instruction counts under
+//! `valgrind --tool=callgrind`; the count of two numbers of requests subtracted is free of the preparation.
+#![allow(missing_docs, clippy::print_stdout)]
+#![allow(clippy::disallowed_methods, reason = "a benchmark measures wall time where the kernel gives no CPU time")]
+
+use std::time::Instant;
+
+use nandlab::buffer::BUFFERS;
+use nandlab::config::{Builder, Config};
+use nandlab::ftl::FTLS;
+use nandlab::ledger::Ledger;
+use nandlab::ssd::Device;
+use nandlab::types::{HostOp, HostRequest, Nanos};
+
+/// 1 GiB raw in 32 dies; blocks of 512 KiB; a buffer of 16 MiB.
+const DEVICE: [&str; 5] = [
+    "device.geometry={channels=8, chips_per_channel=4, dies_per_chip=1, planes_per_die=1, blocks_per_plane=64, \
+     pages_per_block=128, page_bytes=4096}",
+    "device.over_provisioning={spare_over_physical=0.2}",
+    "replay.mode=fast",
+    "replay.queue_depth=32",
+    "ram.dram=16MiB",
+];
+const PAGE_SECTORS: u64 = 8;
+/// Pages that every policy keeps resident: a quarter of the buffer, so that lists of several regions have room.
+const RESIDENT: u64 = 1_000;
+/// The best of several runs: other users of the machine can only make it slower.
+const REPEATS: u32 = 3;
+const BATCH: usize = 4096;
+/// Requests made at a time: few enough to stay in the processor's caches.
+const WORKLOAD: u64 = 1 << 18;
+
+/// A part of the suite: its name and what measures one plug-in.
+struct Part {
+    name: &'static str,
+    title: &'static str,
+    columns: &'static str,
+    requests: u64,
+    plugins: fn() -> Vec<String>,
+    row: fn(&str, u64) -> String,
+}
+
+const PARTS: [Part; 3] = [
+    Part {
+        name: "hits",
+        title: "Buffer hits: 4 KiB, half of them writes, everything resident",
+        columns: "buffer | whole engine, M accesses/s | hit-ratio-only, M accesses/s",
+        requests: 2_000_000,
+        plugins: || BUFFERS.iter().map(nandlab::registry::Plugin::name).collect(),
+        row: hits,
+    },
+    Part {
+        name: "ftls",
+        title: "Random page writes on a full device, no buffer, queue depth 32",
+        columns: "FTL | k requests/s | M flash operations/s | flash operations a request | WAF",
+        requests: 50_000,
+        plugins: || FTLS.iter().map(nandlab::registry::Plugin::name).collect(),
+        row: ftl,
+    },
+    Part {
+        name: "mix",
+        title: "Mixed workload over the page FTL: 60 % writes, three quarters of it to a twelfth of the pages, 4 to 32 KiB",
+        columns: "buffer | k requests/s | M page accesses/s | M flash operations/s | page hit ratio",
+        requests: 200_000,
+        plugins: || BUFFERS.iter().map(nandlab::registry::Plugin::name).collect(),
+        row: mix,
+    },
+];
+
+fn main() {
+    let (options, arguments): (Vec<String>, Vec<String>) = std::env::args().skip(1).partition(|a| a.starts_with("--"));
+    // Without `--bench` this is a test run: does it still work?
+    let part_of = if options.iter().any(|o| o == "--bench") { 1 } else { 50 };
+    let [part, name] = [0, 1].map(|n| arguments.get(n).map(String::as_str));
+    let requests: Option<u64> = arguments.get(2).map(|n| n.parse().expect("a number of requests"));
+    for p in PARTS.iter().filter(|p| part.is_none_or(|part| part == p.name)) {
+        println!("\n### {}\n\n| {} |", p.title, p.columns);
+        println!("|-{}|", "|-".repeat(p.columns.matches('|').count()));
+        for plugin in (p.plugins)().iter().filter(|plugin| name.is_none_or(|name| name == *plugin)) {
+            println!("| {plugin} | {} |", (p.row)(plugin, requests.unwrap_or(p.requests / part_of)));
+        }
+    }
+}
+
+/// Every access hits (but for a policy that keeps nothing).
+fn hits(buffer: &str, requests: u64) -> String {
+    let warm: Vec<_> = (0..RESIDENT).map(|page| request(HostOp::Write, page, 1)).collect();
+    let touch = |random: &mut Lcg| {
+        let op = if random.below(2) == 0 { HostOp::Read } else { HostOp::Write };
+        request(op, random.below(RESIDENT), 1)
+    };
+    let config = config(&["precondition=none", &format!("buffer.name={buffer}")]);
+    let engine = best(|| {
+        let mut device = config.build().expect("the device builds");
+        device.run(&warm).expect("inside the device");
+        replay(requests, touch, |batch| device.run(batch).expect("inside the device"))
+    });
+    let alone = best(|| {
+        let mut hits = config.build_hits().expect("the policy builds");
+        hits.run(&warm).expect("inside the device");
+        replay(requests, touch, |batch| hits.run(batch).expect("inside the device"))
+    });
+    let rate = |seconds: f64| requests as f64 / seconds / 1e6;
+    format!("{:.1} | {:.1}", rate(engine), rate(alone))
+}
+
+/// Uniform random page writes.
+fn ftl(ftl: &str, requests: u64) -> String {
+    let config = config(&["precondition=full", "buffer.name=none", &format!("ftl.name={ftl}")]);
+    let pages = u64::from(config.logical_pages());
+    let (seconds, ledger) = measure(&config, requests, |random| request(HostOp::Write, random.below(pages), 1));
+    let operations = flash_operations(&ledger);
+    format!(
+        "{:.1} | {:.2} | {:.1} | {:.2}",
+        requests as f64 / seconds / 1e3,
+        operations as f64 / seconds / 1e6,
+        operations as f64 / requests as f64,
+        ledger.waf_host()
+    )
+}
+
+/// Hot and cold, small and large, reads and writes.
+fn mix(buffer: &str, requests: u64) -> String {
+    let config = config(&["precondition=full", &format!("buffer.name={buffer}")]);
+    let pages = u64::from(config.logical_pages()) - 8;
+    let (seconds, ledger) = measure(&config, requests, |random| {
+        let op = if random.below(10) < 6 { HostOp::Write } else { HostOp::Read };
+        let span = if random.below(4) < 3 { pages / 12 } else { pages };
+        let length = if random.below(4) < 3 { 1 } else { 8 };
+        request(op, random.below(span), length)
+    });
+    let accesses = (ledger.host_page_reads + ledger.host_page_writes) as f64;
+    format!(
+        "{:.1} | {:.2} | {:.2} | {:.3}",
+        requests as f64 / seconds / 1e3,
+        accesses / seconds / 1e6,
+        flash_operations(&ledger) as f64 / seconds / 1e6,
+        (ledger.buffer_read_hits + ledger.buffer_write_hits) as f64 / accesses
+    )
+}
+
+fn config(settings: &[&str]) -> Config {
+    let settings = DEVICE.iter().chain(settings);
+    let builder = settings.fold(Builder::preset("lab"), |builder, setting| builder.and_then(|b| b.set(setting)));
+    builder.and_then(|b| b.finish()).expect("a valid configuration")
+}
+
+fn request(op: HostOp, page: u64, pages: u32) -> HostRequest {
+    HostRequest::new(Nanos::ZERO, op, page * PAGE_SECTORS, pages * PAGE_SECTORS as u32)
+}
+
+fn flash_operations(ledger: &Ledger) -> u64 {
+    ledger.reads() + ledger.programs() + ledger.erases()
+}
+
+/// Best CPU time of a replay on a fresh device, and its ledger.
+fn measure(config: &Config, requests: u64, next: impl Fn(&mut Lcg) -> HostRequest) -> (f64, Ledger) {
+    let mut ledger = Ledger::default();
+    let seconds = best(|| {
+        let mut device: Box<dyn Device> = config.build().expect("the device builds");
+        let seconds = replay(requests, &next, |batch| device.run(batch).expect("inside the device"));
+        device.drain();
+        ledger = device.ledger();
+        seconds
+    });
+    (seconds, ledger)
+}
+
+fn best(mut run: impl FnMut() -> f64) -> f64 {
+    (0..REPEATS).map(|_| run()).fold(f64::INFINITY, f64::min)
+}
+
+/// CPU time of a number of requests, in batches. The workload is made before; a longer one than [`WORKLOAD`] repeats.
+fn replay(requests: u64, next: impl Fn(&mut Lcg) -> HostRequest, mut run: impl FnMut(&[HostRequest])) -> f64 {
+    let mut random = Lcg(1);
+    let workload: Vec<_> = (0..requests.min(WORKLOAD)).map(|_| next(&mut random)).collect();
+    let begin = cpu_seconds();
+    let mut left = requests as usize;
+    while left > 0 {
+        let now = &workload[..left.min(workload.len())];
+        now.chunks(BATCH).for_each(&mut run);
+        left -= now.len();
+    }
+    cpu_seconds() - begin
+}
+
+/// Knuth's linear congruential generator.
+struct Lcg(u64);
+
+impl Lcg {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (u128::from(self.0) * u128::from(n) >> 64) as u64
+    }
+}
+
+/// CPU time of this thread from the kernel, or wall time where it does not tell.
+fn cpu_seconds() -> f64 {
+    static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
+    let wall = START.get_or_init(Instant::now).elapsed();
+    let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let nanos = schedstat.split_whitespace().next().and_then(|field| field.parse::<f64>().ok());
+    nanos.map_or(wall.as_secs_f64(), |nanos| nanos / 1e9)
+}

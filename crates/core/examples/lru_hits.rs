@@ -1,0 +1,77 @@
+//! Hit counts of a buffer policy over a trace file of libCacheSim ('oracleGeneral': 24 bytes a request), for
+//! `benches/libcachesim.py`.
+//!
+//! `cargo run --release -p nandlab --example lru_hits -- FILE PAGES [POLICY]` prints JSON. Object numbers are page
+//! numbers, every request reads one page. `seconds` is the CPU time of the replay: the file is decoded before.
+#![allow(clippy::print_stdout)]
+#![allow(clippy::disallowed_methods, reason = "a benchmark measures wall time where the kernel gives no CPU time")]
+
+use std::error::Error;
+use std::time::Instant;
+
+use nandlab::config::Builder;
+use nandlab::types::Lpn;
+
+/// Bytes of a request: time (4), object (8), size (4), next access (8).
+const RECORD: usize = 24;
+/// Pages of a batch: what a replay from a file would decode at a time.
+const BATCH: usize = 4096;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [file, pages, rest @ ..] = &arguments[..] else { return Err("usage: lru_hits FILE PAGES [POLICY]".into()) };
+    let frames: u64 = pages.parse()?;
+    let policy = rest.first().map_or("lru", String::as_str);
+    let trace = decode(&std::fs::read(file)?)?;
+    let logical_pages = trace.iter().map(|lpn| u64::from(lpn.0) + 1).max().unwrap_or(1);
+
+    // Blocks of 128 pages; what lies below the buffer is never built.
+    let blocks = logical_pages.div_ceil(128) + 1;
+    let geometry = format!(
+        "device.geometry={{channels=1, chips_per_channel=1, dies_per_chip=1, planes_per_die=1, blocks_per_plane={blocks}, \
+         pages_per_block=128, page_bytes=512}}"
+    );
+    let mut hits = Builder::preset("lab")?
+        .set(&geometry)?
+        .set(&format!("device.over_provisioning={{logical_pages={logical_pages}}}"))?
+        .set(&format!("ram.dram={}", frames * 512))?
+        .set(&format!("buffer.name={policy}"))?
+        .finish()?
+        .build_hits()?;
+
+    let before = cpu_seconds();
+    for batch in trace.chunks(BATCH) {
+        hits.pages(batch, false);
+    }
+    let seconds = cpu_seconds() - before;
+    let result = serde_json::json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "policy": policy,
+        "accesses": hits.ledger().host_page_reads,
+        "hits": hits.ledger().buffer_read_hits,
+        "seconds": seconds,
+    });
+    println!("{result}");
+    Ok(())
+}
+
+fn decode(bytes: &[u8]) -> Result<Vec<Lpn>, Box<dyn Error>> {
+    if bytes.len() % RECORD != 0 {
+        return Err(format!("{} bytes are not records of {RECORD}", bytes.len()).into());
+    }
+    let object = |record: &[u8]| u64::from_le_bytes(std::array::from_fn(|i| record[4 + i]));
+    let page = |record| match u32::try_from(object(record)) {
+        Ok(number) if number < 1 << 31 => Ok(Lpn(number)),
+        _ => Err(format!("object {} is no page number: they must be dense", object(record)).into()),
+    };
+    bytes.chunks_exact(RECORD).map(page).collect()
+}
+
+/// CPU time of this thread from the kernel, or wall time where it does not tell.
+fn cpu_seconds() -> f64 {
+    static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
+    let wall = START.get_or_init(Instant::now).elapsed();
+    let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let nanos = schedstat.split_whitespace().next().and_then(|field| field.parse::<f64>().ok());
+    nanos.map_or(wall.as_secs_f64(), |nanos| nanos / 1e9)
+}

@@ -1,0 +1,256 @@
+//! Hit-ratio-only mode: a buffer policy without FTL, flash and time.
+//!
+//! The policy is the same code, called in the same order as in [`Ssd::submit`](crate::ssd::Ssd::submit), on the same [`Slots`]; a plan is
+//! carried out by freeing frames, so hits and write-backs are those of a whole device. There is no flash whose costs
+//! could be sensed: a policy that steers by them runs with its initial settings. Pages are whole, as with
+//! `partial_write = "fetch"`, and the frames are fixed.
+//!
+//! The next accesses of a batch are known, but a look-ahead that asks memory for their table entries needs an intrinsic
+//! that safe stable Rust does not have.
+
+use serde_json::Value;
+
+use crate::buffer::{
+    Access, Action, Admission, BUFFERS, Buffer, BufferShape, FlashTimes, Grain, HITS, Medium, Plan, Sense, Slots,
+};
+use crate::config::Config;
+use crate::error::ConfigError;
+use crate::flash::{Geometry, Media};
+use crate::ftl::FTLS;
+use crate::ledger::Ledger;
+use crate::registry;
+use crate::ssd::OutOfRange;
+use crate::types::{Hint, HostOp, HostRequest, Lpn, Nanos, Slot};
+
+/// What a [`HitOnly`] is assembled from.
+#[derive(Clone, Copy, Debug)]
+pub struct HitParts {
+    /// Pages, blocks and logical blocks.
+    pub geometry: Geometry,
+    /// What the policy is built for.
+    pub shape: BufferShape,
+}
+
+/// A [`HitOnly`] of any policy.
+pub trait Hits {
+    /// Carries out host requests; times are ignored.
+    ///
+    /// # Errors
+    /// At the first request beyond the logical pages.
+    fn run(&mut self, requests: &[HostRequest]) -> Result<(), OutOfRange>;
+    /// Reads or writes single pages, each a request of its own.
+    ///
+    /// # Panics
+    /// At a page beyond the logical pages.
+    fn pages(&mut self, lpns: &[Lpn], write: bool);
+    /// Counts so far: page accesses, page hits, write-backs, drops and prefetches.
+    fn ledger(&self) -> Ledger;
+}
+
+/// See the module text.
+#[derive(Debug)]
+pub struct HitOnly<B: Buffer> {
+    buffer: B,
+    slots: Slots,
+    plan: Plan,
+    ledger: Ledger,
+    times: FlashTimes,
+    requests: u64,
+}
+
+impl<B: Buffer> HitOnly<B> {
+    /// Empty frames.
+    pub fn new(parts: &HitParts, mut buffer: B) -> Self {
+        let BufferShape { frames, logical_pages, times, .. } = parts.shape;
+        buffer.resize(frames);
+        let slots = Slots::new(parts.geometry, logical_pages, frames, Media::None);
+        Self { buffer, slots, plan: Plan::default(), ledger: Ledger::default(), times, requests: 0 }
+    }
+
+    fn count(&mut self, write: bool, pages: u64, hits: u64) {
+        let ledger = &mut self.ledger;
+        let (all, found) = match write {
+            true => (&mut ledger.host_page_writes, &mut ledger.buffer_write_hits),
+            false => (&mut ledger.host_page_reads, &mut ledger.buffer_read_hits),
+        };
+        *all += pages;
+        *found += hits;
+    }
+
+    /// One page access: true if it hits.
+    #[inline]
+    fn access(&mut self, access: &Access) -> bool {
+        let slot = self.slots.find(access.lpn);
+        let sense = Sense { now: Nanos::ZERO, ledger: &self.ledger, times: self.times };
+        if slot.is_some() {
+            if access.write {
+                self.slots.write(slot, 0);
+            }
+            self.buffer.on_hit(slot, access, &self.slots, &sense);
+        } else if let Admission::Admit(medium) = self.buffer.on_miss(access, &self.slots, &sense) {
+            self.admit(access, medium);
+        }
+        let sense = Sense { now: Nanos::ZERO, ledger: &self.ledger, times: self.times };
+        self.buffer.after_access(access, slot.is_some(), &self.slots, &sense, &mut self.plan);
+        if !self.plan.is_empty() {
+            self.carry_out_plan(access);
+        }
+        slot.is_some()
+    }
+
+    fn admit(&mut self, access: &Access, medium: Medium) {
+        let mut rounds = 0;
+        while !self.buffer.has_room(Some(access), &self.slots) {
+            let sense = Sense { now: Nanos::ZERO, ledger: &self.ledger, times: self.times };
+            self.buffer.make_room(Some(access), &self.slots, &sense, &mut self.plan);
+            self.carry_out_plan(access);
+            rounds += 1;
+            assert!(rounds <= 2 * self.slots.slot_count() + 2, "the policy makes no room");
+        }
+        let slot = self.place(access.lpn, medium);
+        if access.write {
+            self.slots.write(slot, 0);
+        }
+        self.buffer.on_insert(slot, access, &self.slots);
+    }
+
+    fn place(&mut self, lpn: Lpn, medium: Medium) -> Slot {
+        let slot = self.slots.insert(lpn, medium);
+        self.slots.add_sectors(slot, self.slots.full_mask());
+        slot
+    }
+
+    fn carry_out_plan(&mut self, access: &Access) {
+        let Plan { mut actions, mut slots } = std::mem::take(&mut self.plan);
+        for action in &actions {
+            match *action {
+                Action::WriteBack { start, len, .. } => {
+                    self.ledger.write_back_commands += 1;
+                    self.ledger.write_back_pages += u64::from(len);
+                    for slot in &slots[start as usize..(start + len) as usize] {
+                        assert!(self.slots.is_dirty(*slot), "write-back of clean page {}", self.slots.lpn(*slot).0);
+                        self.slots.release(*slot);
+                    }
+                }
+                Action::Drop(slot) => {
+                    assert!(!self.slots.is_dirty(slot), "the policy drops dirty page {}", self.slots.lpn(slot).0);
+                    self.ledger.buffer_drops += 1;
+                    self.slots.release(slot);
+                }
+                Action::Move(slot, medium) => self.slots.set_medium(slot, medium),
+                Action::Prefetch(lpn) => {
+                    self.ledger.prefetched_pages += 1;
+                    let slot = self.place(lpn, Medium::Dram);
+                    let ahead = Access { lpn, write: false, request_pages: 1, ..*access };
+                    self.buffer.on_insert(slot, &ahead, &self.slots);
+                }
+            }
+        }
+        actions.clear();
+        slots.clear();
+        self.plan = Plan { actions, slots };
+    }
+
+    /// Host trim of pages `first..end`.
+    fn trim(&mut self, first: u64, end: u64) {
+        for lpn in first..end {
+            let slot = self.slots.find(Lpn(lpn as u32));
+            if slot.is_some() {
+                self.buffer.on_remove(slot, &self.slots);
+                self.slots.release(slot);
+            }
+        }
+    }
+
+    /// Host flush: everything volatile and dirty is written back.
+    fn flush(&mut self) {
+        let lost = |slot: &Slot| self.slots.is_dirty(*slot) && self.slots.medium(*slot) == Medium::Dram;
+        let mut dirty: Vec<Slot> = self.slots.iter().filter(lost).collect();
+        dirty.sort_unstable_by_key(|slot| self.slots.lpn(*slot));
+        let commands = match self.buffer.grain() {
+            Grain::Page => dirty.len(),
+            Grain::Block => dirty.chunk_by(|a, b| self.slots.lbn(*a) == self.slots.lbn(*b)).count(),
+        };
+        self.ledger.write_back_commands += commands as u64;
+        self.ledger.write_back_pages += dirty.len() as u64;
+        for slot in dirty {
+            self.slots.set_clean(slot);
+            if !self.buffer.on_clean(slot, &self.slots) {
+                self.slots.release(slot);
+            }
+        }
+    }
+}
+
+impl<B: Buffer> Hits for HitOnly<B> {
+    fn run(&mut self, requests: &[HostRequest]) -> Result<(), OutOfRange> {
+        let page_sectors = u64::from(self.slots.geometry().page_sectors());
+        let capacity_sectors = u64::from(self.slots.logical_pages()) * page_sectors;
+        for HostRequest { lba, sectors, op, hint, .. } in requests {
+            let end = lba.checked_add(u64::from(*sectors)).filter(|end| *end <= capacity_sectors);
+            let Some(end) = end else { return Err(OutOfRange { lba: *lba, sectors: *sectors, capacity_sectors }) };
+            self.requests += 1;
+            match op {
+                HostOp::Trim => self.trim(lba.div_ceil(page_sectors), end / page_sectors),
+                HostOp::Flush => self.flush(),
+                HostOp::Read | HostOp::Write => {
+                    let (first, end) = (lba / page_sectors, end.div_ceil(page_sectors));
+                    let (write, request_pages) = (*op == HostOp::Write, (end - first) as u32);
+                    let mut access =
+                        Access { lpn: Lpn(first as u32), write, request: self.requests, request_pages, hint: *hint };
+                    let mut hits = 0;
+                    for _ in 0..request_pages {
+                        hits += u64::from(self.access(&access));
+                        access.advance();
+                    }
+                    self.count(write, u64::from(request_pages), hits);
+                }
+            }
+        }
+        Ok(())
+    }
+    fn pages(&mut self, lpns: &[Lpn], write: bool) {
+        let mut hits = 0;
+        for lpn in lpns {
+            self.requests += 1;
+            let access = Access { lpn: *lpn, write, request: self.requests, request_pages: 1, hint: Hint::default() };
+            hits += u64::from(self.access(&access));
+        }
+        self.count(write, lpns.len() as u64, hits);
+    }
+    fn ledger(&self) -> Ledger {
+        self.ledger
+    }
+}
+
+impl Config {
+    /// Builds the policy alone, without FTL, flash and time; see [`HitOnly`]. A RAM budget shared
+    /// with the map counts as if the map took nothing.
+    ///
+    /// # Errors
+    /// When the policy refuses its parameters or its frames.
+    pub fn build_hits(&self) -> Result<Box<dyn Hits>, ConfigError> {
+        self.check()?;
+        let ftl = registry::find(FTLS, "ftl", &self.ftl.name)?;
+        let buffer = registry::find(BUFFERS, "buffer", &self.buffer.name)?;
+        let index = BUFFERS.iter().position(|plugin| plugin.module == buffer.module).expect("it was found there");
+        let geometry = self.device.geometry;
+        let timing = &self.device.timing;
+        let bus = timing.command + timing.page_transfer;
+        let times = FlashTimes {
+            read: timing.page_read + bus,
+            program: timing.page_program + bus,
+            erase: timing.block_erase + timing.command,
+        };
+        let shape = BufferShape {
+            pages_per_block: geometry.pages_per_block,
+            page_sectors: geometry.page_sectors(),
+            logical_pages: self.logical_pages(),
+            frames: self.frames(),
+            times,
+            ftl: ftl.module,
+            seed: self.seed,
+        };
+        (HITS[index])(Value::Object(self.buffer.params.clone()), HitParts { geometry, shape })
+    }
+}
