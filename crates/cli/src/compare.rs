@@ -8,12 +8,12 @@ use nandlab::buffer::BUFFERS;
 use nandlab::config::PluginConfig;
 use nandlab::ftl::FTLS;
 use nandlab::registry::{self, Plugin};
-use nandlab::report::{Report, SCHEMA_VERSION};
+use nandlab::report::{Recorded, Report, SCHEMA_VERSION};
 use serde::Serialize;
 
 use crate::args::CompareArgs;
 use crate::fail::{Exit, Failure};
-use crate::source::{Held, Source};
+use crate::source::{self, Held, Source};
 use crate::style::Style;
 use crate::table;
 use crate::{output, run, setup};
@@ -39,6 +39,9 @@ pub struct Row {
 struct Comparison<'a> {
     schema: u32,
     nandlab: &'static str,
+    /// The trace as recorded, the same for all rows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recorded: Option<Recorded>,
     rows: &'a [Row],
 }
 
@@ -154,8 +157,9 @@ fn simulate(args: &CompareArgs, buffer: &PluginConfig, ftl: &PluginConfig, held:
 }
 
 fn publish(args: &CompareArgs, rows: &[Row], style: Style) -> Result<(), Failure> {
+    let recorded = source::recorded(&args.trace)?;
     if let Some(target) = &args.json {
-        let comparison = Comparison { schema: SCHEMA_VERSION, nandlab: env!("CARGO_PKG_VERSION"), rows };
+        let comparison = Comparison { schema: SCHEMA_VERSION, nandlab: env!("CARGO_PKG_VERSION"), recorded, rows };
         output::write(target, &output::json(&comparison))?;
     }
     if args.quiet || args.json.as_deref() == Some("-") {
@@ -164,7 +168,11 @@ fn publish(args: &CompareArgs, rows: &[Row], style: Style) -> Result<(), Failure
     output::print(&match (args.csv, args.markdown) {
         (true, _) => table::csv(rows),
         (_, true) => table::markdown(rows),
-        _ => table::text(rows, style),
+        _ => {
+            let trace = args.trace.trace.as_deref().unwrap_or_default();
+            let head = recorded.map(|recorded| format!("{trace}: {}\n\n", source::recorded_text(&recorded)));
+            head.unwrap_or_default() + &table::text(rows, style)
+        }
     })
 }
 

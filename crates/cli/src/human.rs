@@ -4,6 +4,7 @@ use nandlab::config::{Precondition, ReplayMode};
 use nandlab::report::{ByCause, Latency, Ratios, Report};
 use nandlab::types::Bytes;
 
+use crate::source;
 use crate::style::{Style, Table, count, factor, nanos, percent, short, time};
 
 /// The report as text.
@@ -49,7 +50,7 @@ fn head(report: &Report, style: Style) -> String {
         ("buffer", plugin(&config.buffer.name, &config.buffer.params)),
         ("FTL", plugin(&config.ftl.name, &config.ftl.params)),
         ("replay", format!("{arrival}, queue depth {}, seed {}", config.replay.queue_depth, report.seed)),
-        ("trace", source(report)),
+        ("trace", trace(report)),
     ];
     let mut text = String::new();
     for (name, value) in lines {
@@ -69,12 +70,15 @@ fn plugin(name: &str, params: &serde_json::Map<String, serde_json::Value>) -> St
     if params.is_empty() { name.to_owned() } else { format!("{name} ({})", params.join(", ")) }
 }
 
-fn source(report: &Report) -> String {
+fn trace(report: &Report) -> String {
     let trace = &report.trace;
     let mut text = match trace.format.as_str() {
         "built-in" => format!("built-in workload {}", trace.name),
         format => format!("{}, read as {format} {}", trace.name, trace.reason),
     };
+    if let Some(recorded) = &trace.recorded {
+        text += &format!("; {}", source::recorded_text(recorded));
+    }
     for (kind, n) in &trace.changed {
         text += &format!("; {}: {}", kind.replace('_', " "), count(*n));
     }

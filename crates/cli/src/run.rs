@@ -11,7 +11,7 @@ use nandlab::types::{HostOp, HostRequest, Nanos};
 
 use crate::args::{RunArgs, TraceArgs};
 use crate::fail::Failure;
-use crate::source::{BATCH, Source};
+use crate::source::{self, BATCH, Source};
 use crate::style::Style;
 use crate::{human, memory, output, setup};
 
@@ -20,6 +20,7 @@ pub fn run(args: &RunArgs, style: Style) -> Result<(), Failure> {
     let (builder, config) = setup::single(&args.device, &args.plugins)?;
     let bar = if args.quiet { ProgressBar::hidden() } else { bar("building the device") };
     let mut report = simulate(&builder, &config, &args.trace, &mut || Source::open(&args.trace, &config), &bar)?;
+    report.trace.recorded = source::recorded(&args.trace)?;
     bar.finish_and_clear();
     if args.no_wall {
         report.wall = None;

@@ -147,6 +147,34 @@ impl Source {
     }
 }
 
+/// Counts the trace as recorded, in a pass of its own; nothing for standard input and the built-in workload.
+pub fn recorded(args: &TraceArgs) -> Result<Option<report::Recorded>, Failure> {
+    let Some(path) = args.trace.as_deref().filter(|path| *path != "-") else { return Ok(None) };
+    let options = Options {
+        format: args.format.clone(),
+        volumes: args.volumes,
+        skip_bad: args.skip_bad,
+        limit: args.limit,
+        ..Options::default()
+    };
+    let stats = nandlab_trace::stats(path, &options)?;
+    let mib = |pages: u64| pages as f64 / 256.0;
+    Ok(Some(report::Recorded {
+        requests: stats.requests,
+        write_percent: stats.write_percent(),
+        pages_read_mib: mib(stats.pages_read),
+        pages_written_mib: mib(stats.pages_written),
+    }))
+}
+
+/// The same in words.
+pub fn recorded_text(recorded: &report::Recorded) -> String {
+    format!(
+        "as recorded {} requests, {:.2} % writes, footprint {:.1} MiB read and {:.1} MiB written",
+        recorded.requests, recorded.write_percent, recorded.pages_read_mib, recorded.pages_written_mib
+    )
+}
+
 fn changes(counts: &nandlab_trace::Report) -> BTreeMap<String, u64> {
     let kinds = [
         ("bad_rows_skipped", counts.bad_rows),

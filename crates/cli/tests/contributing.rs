@@ -51,8 +51,8 @@ fn does_the_new_buffer_of_the_guide_work() {
     // Step 2: the line, as the diff says.
     let list = copy_root.join("crates/core/src/buffer/mod.rs");
     let diff = block(&guide, "**2.**", "diff");
-    let context: String = diff.lines().filter(|l| l.starts_with(' ')).map(|l| format!("{}\n", &l[1..])).collect();
-    let added: String = diff.lines().filter(|l| l.starts_with('+')).map(|l| format!("{}\n", &l[1..])).collect();
+    let lines = |mark: char| diff.split_inclusive('\n').filter_map(move |line| line.strip_prefix(mark));
+    let (context, added): (String, String) = (lines(' ').collect(), lines('+').collect());
     let text = fs::read_to_string(&list).unwrap();
     assert_eq!(text.matches(&context).count(), 1, "the lines of the diff stand in buffer/mod.rs");
     fs::write(&list, text.replace(&context, &format!("{context}{added}"))).unwrap();

@@ -194,7 +194,7 @@ struct Lcg(u64);
 impl Lcg {
     fn below(&mut self, n: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (u128::from(self.0) * u128::from(n) >> 64) as u64
+        ((u128::from(self.0) * u128::from(n)) >> 64) as u64
     }
 }
 

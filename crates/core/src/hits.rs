@@ -69,9 +69,10 @@ impl<B: Buffer> HitOnly<B> {
 
     fn count(&mut self, write: bool, pages: u64, hits: u64) {
         let ledger = &mut self.ledger;
-        let (all, found) = match write {
-            true => (&mut ledger.host_page_writes, &mut ledger.buffer_write_hits),
-            false => (&mut ledger.host_page_reads, &mut ledger.buffer_read_hits),
+        let (all, found) = if write {
+            (&mut ledger.host_page_writes, &mut ledger.buffer_write_hits)
+        } else {
+            (&mut ledger.host_page_reads, &mut ledger.buffer_read_hits)
         };
         *all += pages;
         *found += hits;

@@ -78,7 +78,7 @@ pub struct Report {
 }
 
 /// What was replayed.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, schemars::JsonSchema)]
 pub struct Source {
     /// Path, `<stdin>`, or `oltp` for the built-in workload.
     pub name: String,
@@ -101,6 +101,22 @@ pub struct Source {
     /// The first bad row that was skipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_bad: Option<String>,
+    /// The trace as recorded, before any address policy; nothing for standard input and the built-in workload.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<Recorded>,
+}
+
+/// A trace as recorded: rows, and 4 KiB pages of each of its devices.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+pub struct Recorded {
+    /// Requests.
+    pub requests: u64,
+    /// Writes, percent of the requests.
+    pub write_percent: f64,
+    /// Footprint of the reads: different 4 KiB pages, MiB.
+    pub pages_read_mib: f64,
+    /// Footprint of the writes: different 4 KiB pages, MiB.
+    pub pages_written_mib: f64,
 }
 
 /// Programs per page, by what counts as a page.
