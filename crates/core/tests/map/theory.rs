@@ -26,7 +26,9 @@ impl Zipf {
             sum += f64::from(rank).powf(-s);
             cumulative.push(sum);
         }
-        cumulative.iter_mut().for_each(|c| *c /= sum);
+        for share in &mut cumulative {
+            *share /= sum;
+        }
         let mut place: Vec<u32> = (0..items).collect();
         for i in (1..items).rev() {
             place.swap(i as usize, dice.below(i + 1) as usize);
