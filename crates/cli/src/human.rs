@@ -240,10 +240,20 @@ fn buffer(report: &Report) -> Vec<Fact> {
 /// RAM, wear and speed.
 fn device(report: &Report) -> Vec<Fact> {
     let (ram, wear) = (&report.ram, &report.wear);
-    let frames = count(u64::from(ram.dram_frames) + u64::from(ram.nvram_frames));
+    let media = [("DRAM", ram.dram_frames), ("NVRAM", ram.nvram_frames)];
+    let page_bytes = u64::from(report.config.device.geometry.page_bytes);
+    let media: Vec<String> = media
+        .iter()
+        .filter(|(name, frames)| *frames > 0 || *name == "DRAM")
+        .map(|(name, frames)| {
+            let (bytes, pages) = (Bytes(u64::from(*frames) * page_bytes), count(u64::from(*frames)));
+            format!("{bytes} {name} for {pages} data pages")
+        })
+        .collect();
+    let used = format!("{} pages held, {} for the map", count(u64::from(ram.frames_used)), Bytes(ram.map_bytes));
     let rate = report.throughput.requests_per_second.map_or_else(|| "-".to_owned(), |r| count(r as u64));
     let mut facts = vec![
-        ("RAM", format!("{} for {frames} data pages, {} for the map", Bytes(ram.data_bytes), Bytes(ram.map_bytes))),
+        ("RAM", format!("{}; {used}", media.join(", "))),
         (
             "wear",
             format!(
