@@ -56,7 +56,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn decode(bytes: &[u8]) -> Result<Vec<Lpn>, Box<dyn Error>> {
-    if bytes.len() % RECORD != 0 {
+    if !bytes.len().is_multiple_of(RECORD) {
         return Err(format!("{} bytes are not records of {RECORD}", bytes.len()).into());
     }
     let object = |record: &[u8]| u64::from_le_bytes(std::array::from_fn(|i| record[4 + i]));

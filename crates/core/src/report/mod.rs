@@ -205,7 +205,7 @@ mod tests {
         Report::new(&config, &*device, Source::default(), &outcome)
     }
     const SMALL: [&str; 4] =
-        ["device.geometry.blocks_per_plane=8", "device.geometry.pages_per_block=16", "ram.dram=\"256KiB\"", "seed=7"];
+        ["device.geometry.blocks_per_plane=16", "device.geometry.pages_per_block=16", "ram.dram=\"256KiB\"", "seed=7"];
 
     #[test]
     fn are_two_reports_of_the_same_run_identical() {
