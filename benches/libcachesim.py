@@ -138,6 +138,8 @@ def print_table(result: dict) -> None:
 
 def main() -> int:
     arguments = parse_arguments()
+    # This file has the name of the package: its own folder must not be searched.
+    sys.path = [folder for folder in sys.path if pathlib.Path(folder or ".").resolve() != ROOT / "benches"]
     try:
         import libcachesim
         import numpy

@@ -16,14 +16,15 @@ use nandlab::ledger::Ledger;
 use nandlab::ssd::Device;
 use nandlab::types::{HostOp, HostRequest, Nanos};
 
-/// 1 GiB raw in 32 dies; blocks of 512 KiB; a buffer of 16 MiB.
-const DEVICE: [&str; 5] = [
+/// 1 GiB raw in 32 dies; blocks of 512 KiB; a buffer of 16 MiB, and NVRAM for the policies that use it.
+const DEVICE: [&str; 6] = [
     "device.geometry={channels=8, chips_per_channel=4, dies_per_chip=1, planes_per_die=1, blocks_per_plane=64, \
      pages_per_block=128, page_bytes=4096}",
     "device.over_provisioning={spare_over_physical=0.2}",
     "replay.mode=fast",
     "replay.queue_depth=32",
     "ram.dram=16MiB",
+    "ram.nvram=16MiB",
 ];
 const PAGE_SECTORS: u64 = 8;
 /// Pages that every policy keeps resident: a quarter of the buffer, so that lists of several regions have room.

@@ -14,8 +14,15 @@ const STEERED_BY_FLASH: [&str; 1] = ["aalru"];
 fn config(buffer: &str) -> Config {
     let geometry = "device.geometry={channels=2, chips_per_channel=1, dies_per_chip=1, planes_per_die=1, \
                     blocks_per_plane=60, pages_per_block=16, page_bytes=4096}";
-    let keys = [geometry, "ram.dram=384KiB", "precondition=none", "replay.mode=fast", &format!("buffer.name={buffer}")]
-        .map(str::to_owned);
+    let keys = [
+        geometry,
+        "ram.dram=384KiB",
+        "ram.nvram=256KiB",
+        "precondition=none",
+        "replay.mode=fast",
+        &format!("buffer.name={buffer}"),
+    ]
+    .map(str::to_owned);
     let builder = keys.iter().try_fold(Builder::preset("lab").unwrap(), |builder, key| builder.set(key));
     builder.and_then(|b| b.finish()).unwrap_or_else(|e| panic!("{buffer}: {e}"))
 }

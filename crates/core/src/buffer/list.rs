@@ -146,6 +146,13 @@ impl Links {
         self.remove(list, id);
         self.push_back(list, id);
     }
+    /// Loads the links of an id and its neighbours; see [`super::Buffer::look_ahead`].
+    #[inline]
+    pub fn look_ahead(&self, id: u32) -> u32 {
+        let Node { prev, next } = self.nodes[id as usize];
+        let of = |id: u32| self.nodes.get(id as usize).map_or(0, |node| node.prev);
+        of(prev) ^ of(next)
+    }
     /// Takes the id at the back out.
     #[inline]
     pub fn pop_back(&mut self, list: &mut List) -> Option<u32> {

@@ -67,6 +67,10 @@ impl Buffer for Lru {
     fn on_clean(&mut self, _: Slot, _: &Slots) -> bool {
         true
     }
+    #[inline]
+    fn look_ahead(&self, slot: Slot) -> u32 {
+        self.links.look_ahead(slot.0)
+    }
     fn golden_state(&self, slots: &Slots) -> Value {
         let page = |id| json!({"lpn": slots.lpn(Slot(id)).0, "dirty": u8::from(slots.is_dirty(Slot(id)))});
         json!({"lru": self.links.iter(&self.recency).map(page).collect::<Vec<_>>()})

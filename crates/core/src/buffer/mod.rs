@@ -235,6 +235,13 @@ pub trait Buffer {
         self.on_remove(slot, slots);
         false
     }
+    /// The page will be accessed soon: loads what [`Self::on_hit`] will need, so that memory is asked in time, and
+    /// returns anything that depends on it. Changes nothing.
+    #[inline]
+    fn look_ahead(&self, slot: Slot) -> u32 {
+        let _ = slot;
+        0
+    }
     /// Unit of write-back when the host flushes.
     fn grain(&self) -> Grain {
         Grain::Page

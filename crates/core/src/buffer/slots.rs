@@ -289,8 +289,9 @@ impl Slots {
         self.lpns[i] = lpn;
         self.flags[i] = if medium == Medium::Nvram { NVRAM } else { 0 };
         self.sectors[i] = 0;
-        self.ready[i] = Ticket::at(Nanos::ZERO);
-        self.versions[i] = 0;
+        if self.with_media {
+            self.versions[i] = 0;
+        }
         self.table[lpn.index()] = slot;
         self.resident[self.geometry.lbn(lpn).index()] += 1;
         match medium {
