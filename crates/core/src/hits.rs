@@ -1,7 +1,7 @@
 //! Hit-ratio-only mode: a buffer policy without FTL, flash and time.
 //!
-//! The policy is the same code, called in the same order as in [`Ssd::submit`](crate::ssd::Ssd::submit), on the same [`Slots`]; a plan is
-//! carried out by freeing frames, so hits and write-backs are those of a whole device. There is no flash whose costs
+//! The policy is the same code, called in the same order as in [`Ssd::submit`](crate::ssd::Ssd::submit), on the same
+//! [`Slots`]; a plan is carried out by freeing frames, so hits and write-backs are those of a whole device. There is no flash whose costs
 //! could be sensed: a policy that steers by them runs with its initial settings. Pages are whole, as with
 //! `partial_write = "fetch"`, and the frames are fixed.
 //!

@@ -144,8 +144,13 @@ macro_rules! plugins {
         )+];
     };
     // The same, with a second way to build every plug-in in a list of its own, in the same order.
-    ($(#[$doc:meta])* $list:ident : $built:ty, $section:literal, |$params:ident, $module:ident, $context:ident : $ctx:ty| $build:expr;
-     $(#[$doc2:meta])* also $list2:ident : $built2:ty, |$context2:ident : $ctx2:ty| $build2:expr; $($name:ident,)+) => {
+    (
+        $(#[$doc:meta])*
+        $list:ident : $built:ty, $section:literal,
+        |$params:ident, $module:ident, $context:ident : $ctx:ty| $build:expr;
+        $(#[$doc2:meta])* also $list2:ident : $built2:ty, |$context2:ident : $ctx2:ty| $build2:expr;
+        $($name:ident,)+
+    ) => {
         $crate::registry::plugins! {
             $(#[$doc])* $list : $built, $section, |$params, $module, $context : $ctx| $build; $($name,)+
         }
