@@ -78,7 +78,9 @@ fn is_every_hit_ratio_of_the_table_that_of_theory() {
     let table: Vec<_> = rows(include_str!("../golden/cmt-hit-ratio.csv")).collect();
     assert_eq!(table.len(), 60);
     for row in table {
-        let ratio = hit_ratio(&row, 300_000, 600_000);
+        // A large cache fills slowly: its last entries are the rare ones.
+        let entries: u32 = row[3].parse().expect("entries");
+        let ratio = hit_ratio(&row, 300_000 + 40 * entries, 600_000);
         assert!((ratio - float(row[5])).abs() < 0.003, "{row:?}: {ratio}");
     }
 }
