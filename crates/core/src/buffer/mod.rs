@@ -100,12 +100,12 @@ pub struct BufferShape {
 }
 
 impl BufferShape {
-    /// Refuses a buffer that cannot hold one logical block.
+    /// Refuses DRAM that cannot hold one logical block.
     ///
     /// # Errors
     /// Names the sizes and the mend.
     pub fn need_block(&self, policy: &str) -> Result<(), crate::error::ConfigError> {
-        self.need_frames(policy, self.frames.total(), self.pages_per_block, "one logical block")
+        self.need_frames(policy, self.frames.dram, self.pages_per_block, "one logical block")
     }
     /// Refuses a buffer with fewer than `need` of `have` frames.
     ///
