@@ -247,10 +247,10 @@ fn device(report: &Report) -> Vec<Fact> {
         .filter(|(name, frames)| *frames > 0 || *name == "DRAM")
         .map(|(name, frames)| {
             let (bytes, pages) = (Bytes(u64::from(*frames) * page_bytes), count(u64::from(*frames)));
-            format!("{bytes} {name} for {pages} data pages")
+            format!("{bytes} {name} ({pages} pages)")
         })
         .collect();
-    let used = format!("{} pages held, {} for the map", count(u64::from(ram.frames_used)), Bytes(ram.map_bytes));
+    let used = format!("{} hold data, {} for the map", count(u64::from(ram.frames_used)), Bytes(ram.map_bytes));
     let rate = report.throughput.requests_per_second.map_or_else(|| "-".to_owned(), |r| count(r as u64));
     let mut facts = vec![
         ("RAM", format!("{}; {used}", media.join(", "))),

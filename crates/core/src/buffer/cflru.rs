@@ -208,7 +208,7 @@ impl Cflru {
 
 impl Buffer for Cflru {
     fn resize(&mut self, frames: Frames) {
-        self.frames = frames.total();
+        self.frames = frames.dram;
         self.set_window();
     }
     #[inline]
