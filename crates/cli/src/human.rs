@@ -250,7 +250,7 @@ fn device(report: &Report) -> Vec<Fact> {
             format!("{bytes} {name} ({pages} pages)")
         })
         .collect();
-    let used = format!("{} hold data, {} for the map", count(u64::from(ram.frames_used)), Bytes(ram.map_bytes));
+    let used = format!("{} held, map {}", count(u64::from(ram.frames_used)), Bytes(ram.map_bytes));
     let rate = report.throughput.requests_per_second.map_or_else(|| "-".to_owned(), |r| count(r as u64));
     let mut facts = vec![
         ("RAM", format!("{}; {used}", media.join(", "))),
