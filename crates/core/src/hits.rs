@@ -1,9 +1,9 @@
 //! Hit-ratio-only mode: a buffer policy without FTL, flash and time.
 //!
 //! The policy is the same code, called in the same order as in [`Ssd::submit`](crate::ssd::Ssd::submit), on the same
-//! [`Slots`]; a plan is carried out by freeing frames, so hits and write-backs are those of a whole device. There is no flash whose costs
-//! could be sensed: a policy that steers by them runs with its initial settings. Pages are whole, as with
-//! `partial_write = "fetch"`, and the frames are fixed.
+//! [`Slots`]; a plan is carried out by freeing frames, so hits and write-backs are those of a whole device. There is no
+//! flash whose costs could be sensed: a policy that steers by them runs with its initial settings. Pages are whole, as
+//! with `partial_write = "fetch"`, and the frames are fixed.
 //!
 //! The accesses of a batch are known in advance, and a large cache waits for memory more than it computes. Prefetch
 //! instructions are not to be had in safe stable Rust, but plain loads are: before a few accesses are carried out, the
