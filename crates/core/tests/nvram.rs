@@ -1,0 +1,39 @@
+//! Does NVRAM change nothing for a policy that does not use it?
+
+use nandlab::buffer::BUFFERS;
+use nandlab::config::Builder;
+use nandlab::ledger::Ledger;
+use nandlab::types::{HostOp, HostRequest, Nanos};
+
+fn ledger(buffer: &str, nvram: &str) -> Ledger {
+    let settings = ["ram.dram=1MiB", "device.geometry.blocks_per_plane=16", "device.geometry.pages_per_block=16"];
+    let mut builder = Builder::preset("lab").unwrap();
+    for setting in settings.iter().map(|s| (*s).to_owned()).chain([format!("ram.nvram={nvram}")]) {
+        builder = builder.set(&setting).unwrap();
+    }
+    let config = builder.set(&format!("buffer.name={buffer}")).and_then(|b| b.finish()).unwrap();
+    let mut device = config.build().unwrap();
+    let mut x = 1_u64;
+    for n in 0..20_000 {
+        x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let op = if x >> 62 == 0 { HostOp::Read } else { HostOp::Write };
+        let page = (x >> 33) % 600 * ((x >> 20) % 3) / 2;
+        device.run(&[HostRequest::new(Nanos(n * 500_000), op, page * 8, 8)]).unwrap();
+    }
+    device.drain();
+    device.ledger()
+}
+
+#[test]
+fn does_nvram_change_nothing_for_a_policy_that_does_not_use_it() {
+    let mut idle = 0;
+    for plugin in BUFFERS {
+        let with = ledger(&plugin.name(), "2MiB");
+        if with.nvram_writes > 0 {
+            continue;
+        }
+        idle += 1;
+        assert!(with == ledger(&plugin.name(), "0"), "{}", plugin.name());
+    }
+    assert!(idle >= 8, "only {idle} policies left the NVRAM alone");
+}
