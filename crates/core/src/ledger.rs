@@ -43,7 +43,7 @@ pub enum Cause {
     MapGc,
     /// Wear levelling.
     Wear,
-    /// Recovery after a power cut; journal of trims.
+    /// Recovery after a power cut.
     Recover,
 }
 

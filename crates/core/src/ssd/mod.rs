@@ -166,7 +166,7 @@ pub trait Device {
     /// # Errors
     /// When it lies beyond the device. Nothing happened then.
     fn replay_access(&mut self, access: &Access) -> Result<(), OutOfRange>;
-    /// Carries out many requests; the loop runs inside the policy's monomorphised code. Returns how many were done.
+    /// Carries out many requests; the loop runs inside the policy's monomorphised code.
     ///
     /// # Errors
     /// At the first request beyond the device.
