@@ -7,6 +7,7 @@ use nandlab::types::Bytes;
 use nandlab_trace::{AddressPolicy, Volumes};
 
 use crate::style::ColorChoice;
+use crate::trace::TraceCommand;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -66,6 +67,9 @@ pub enum Command {
         #[arg(long, value_name = "N", default_value_t = 20)]
         show: usize,
     },
+    /// Look at traces, change them, make them.
+    #[command(subcommand)]
+    Trace(TraceCommand),
     /// Print a completion script for a shell.
     Completions {
         /// The shell.
@@ -236,11 +240,11 @@ fn ranged(text: &str, low: u64, high: u64) -> Result<u64, String> {
     let n: u64 = text.parse().map_err(|_| said())?;
     if (low..=high).contains(&n) { Ok(n) } else { Err(said()) }
 }
-fn any_count(text: &str) -> Result<u64, String> {
+pub fn any_count(text: &str) -> Result<u64, String> {
     // TOML has no integers beyond 2^63 - 1, and the configuration must survive as TOML.
     ranged(text, 0, i64::MAX as u64)
 }
-fn count(text: &str) -> Result<u64, String> {
+pub fn count(text: &str) -> Result<u64, String> {
     ranged(text, 1, i64::MAX as u64)
 }
 fn queue_depth(text: &str) -> Result<u64, String> {

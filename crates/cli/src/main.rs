@@ -14,6 +14,7 @@ mod setup;
 mod source;
 mod style;
 mod table;
+mod trace;
 
 use std::process::ExitCode;
 
@@ -50,6 +51,7 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
             output::print(&setup::to_toml(&config))
         }
         Command::Conform { files, show } => conform::conform(files, *show, style),
+        Command::Trace(command) => trace::trace(command, style),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "nandlab", &mut script);

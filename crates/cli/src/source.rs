@@ -42,7 +42,7 @@ impl Source {
         let capacity = u64::from(config.logical_pages()) * u64::from(page_sectors);
         let requests = match &args.trace {
             Some(path) => {
-                check_format(args)?;
+                check_format(args.format.as_deref())?;
                 let options = Options {
                     format: args.format.clone(),
                     volumes: args.volumes,
@@ -207,8 +207,9 @@ fn built_in(args: &TraceArgs, config: &Config, capacity: u64) -> Result<Requests
     Ok(Requests::Oltp(workload, total))
 }
 
-fn check_format(args: &TraceArgs) -> Result<(), Failure> {
-    let Some(format) = &args.format else { return Ok(()) };
+/// Refuses a format that does not exist, with the nearest one that does.
+pub fn check_format(format: Option<&str>) -> Result<(), Failure> {
+    let Some(format) = format else { return Ok(()) };
     if formats().iter().any(|known| known.name.eq_ignore_ascii_case(format)) {
         return Ok(());
     }

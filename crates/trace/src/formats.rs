@@ -4,7 +4,7 @@ use crate::registry::Format;
 
 macro_rules! formats {
     ($($name:ident),* $(,)?) => {
-        $(mod $name;)*
+        $(pub(crate) mod $name;)*
         /// All formats, in the order in which they are listed.
         pub(crate) static FORMATS: &[&Format] = &[$(&$name::FORMAT),*];
         /// Their sources, whose doc comments are the manuals.
@@ -13,6 +13,7 @@ macro_rules! formats {
 }
 
 formats! {
+    nandlab,
     spc,
     msr,
     blkreplay,

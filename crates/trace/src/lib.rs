@@ -26,20 +26,24 @@ mod input;
 pub mod oltp;
 mod options;
 mod policy;
+mod provenance;
 mod records;
 mod registry;
 mod row;
 mod stats;
 mod trace;
+mod writer;
 
 pub use buffer::LINE_BYTES_MAX;
 pub use error::{BadRow, Candidate, Place, Problem, TraceError};
 pub use options::{AddressPolicy, Device, Options, Report, Volumes};
+pub use provenance::Step;
 pub use records::Records;
 pub use registry::{FormatInfo, formats};
 pub use row::{ADDRESS_BYTES_MAX, REQUEST_BYTES_MAX, TraceRecord};
 pub use stats::{Stats, stats, stats_of};
 pub use trace::Trace;
+pub use writer::Writer;
 
 /// Opens a trace for replay; `-` is standard input.
 ///

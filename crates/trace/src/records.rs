@@ -9,7 +9,7 @@ use crate::error::{BadRow, Place, TraceError};
 use crate::input::{Compression, Input};
 use crate::options::Options;
 use crate::registry::{Format, Parser, by_name, detect};
-use crate::row::{Raw, Row, TraceRecord};
+use crate::row::{Row, TraceRecord};
 
 /// Requests as the trace records them, in file order, with recorded times. Ends after the first error.
 pub struct Records {
@@ -126,34 +126,6 @@ impl Records {
         })
     }
 
-    /// The next request, small.
-    #[inline]
-    pub(crate) fn next_raw(&mut self) -> Option<Result<Raw, TraceError>> {
-        while !self.done {
-            let failed = match self.step() {
-                Ok(Some(Row::Request(raw))) => {
-                    self.requests += 1;
-                    return Some(Ok(raw));
-                }
-                Ok(Some(Row::Other)) => {
-                    self.other_rows += 1;
-                    continue;
-                }
-                Ok(None) => {
-                    self.done = true;
-                    return None;
-                }
-                Err(Failure::Bad(row)) => self.bad(row),
-                Err(Failure::Io(error)) => Err(broken(&self.name, self.compression, self.place, error)),
-            };
-            if let Err(error) = failed {
-                self.done = true;
-                return Some(Err(error));
-            }
-        }
-        None
-    }
-
     #[inline]
     fn step(&mut self) -> Result<Option<Row>, Failure> {
         match &mut self.parser {
@@ -193,7 +165,29 @@ impl Iterator for Records {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        self.next_raw().map(|raw| raw.map(|raw| raw.record()))
+        while !self.done {
+            let failed = match self.step() {
+                Ok(Some(Row::Request(record))) => {
+                    self.requests += 1;
+                    return Some(Ok(record));
+                }
+                Ok(Some(Row::Other)) => {
+                    self.other_rows += 1;
+                    continue;
+                }
+                Ok(None) => {
+                    self.done = true;
+                    return None;
+                }
+                Err(Failure::Bad(row)) => self.bad(row),
+                Err(Failure::Io(error)) => Err(broken(&self.name, self.compression, self.place, error)),
+            };
+            if let Err(error) = failed {
+                self.done = true;
+                return Some(Err(error));
+            }
+        }
+        None
     }
 }
 

@@ -1,6 +1,6 @@
 //! A request as a trace records it, and the ranges in which recorded numbers are believed.
 
-use nandlab::types::{HostOp, HostRequest, Nanos};
+use nandlab::types::{Hint, HostOp, Nanos};
 
 /// Largest request that is believed: 1 GiB.
 pub const REQUEST_BYTES_MAX: u64 = 1 << 30;
@@ -8,38 +8,46 @@ pub const REQUEST_BYTES_MAX: u64 = 1 << 30;
 pub const ADDRESS_BYTES_MAX: u64 = (1 << 63) - 1;
 const SECTOR: u64 = nandlab::types::SECTOR_BYTES;
 
-/// One request as the trace records it.
+/// One request as the trace records it: exact to the byte and the nanosecond.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TraceRecord {
-    /// Time as recorded (in ns, from whatever zero the trace has), operation, first sector and sectors.
-    pub request: HostRequest,
+    /// Time as recorded, from whatever zero the trace has.
+    pub at: Nanos,
+    /// First byte; its meaning for a flush is nothing.
+    pub offset: u64,
+    /// Bytes, at most [`REQUEST_BYTES_MAX`].
+    pub length: u32,
     /// Device (disk, volume, ASU) as the trace numbers it: each has its own address space.
     pub device: u32,
-    /// The recorded bytes began or ended inside a sector; the request covers all sectors they touch.
-    pub rounded: bool,
+    /// What is asked for.
+    pub op: HostOp,
+    /// What the host tells about it; all-default when the trace says nothing.
+    pub hint: Hint,
 }
 
-/// The same, small enough to be handed along by value.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Raw {
-    pub(crate) at: u64,
-    pub(crate) lba: u64,
-    pub(crate) sectors: u32,
-    pub(crate) device: u32,
-    pub(crate) op: HostOp,
-    pub(crate) rounded: bool,
-}
-
-impl Raw {
-    /// First sector after the request.
+impl TraceRecord {
+    /// First sector that the request touches.
     #[inline]
-    pub(crate) fn end(&self) -> u64 {
-        self.lba + u64::from(self.sectors)
+    pub const fn lba(&self) -> u64 {
+        self.offset / SECTOR
     }
+    /// Sectors that it touches; 0 for a request of no length.
     #[inline]
-    pub(crate) fn record(&self) -> TraceRecord {
-        let request = HostRequest::new(Nanos(self.at), self.op, self.lba, self.sectors);
-        TraceRecord { request, device: self.device, rounded: self.rounded }
+    pub const fn sectors(&self) -> u32 {
+        if self.length == 0 {
+            return 0;
+        }
+        ((self.offset + self.length as u64).div_ceil(SECTOR) - self.lba()) as u32
+    }
+    /// First sector after it.
+    #[inline]
+    pub const fn end_lba(&self) -> u64 {
+        self.lba() + self.sectors() as u64
+    }
+    /// It begins or ends inside a sector; a replay covers all sectors that it touches.
+    #[inline]
+    pub const fn is_rounded(&self) -> bool {
+        !(self.offset | self.length as u64).is_multiple_of(SECTOR)
     }
 }
 
@@ -47,7 +55,7 @@ impl Raw {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Row {
     /// A request.
-    Request(Raw),
+    Request(TraceRecord),
     /// Something that belongs to the format but asks for nothing: a header, a comment, an event of no interest.
     Other,
 }
@@ -56,15 +64,13 @@ impl Row {
     /// A request given in sectors.
     #[inline]
     pub(crate) fn sectors(at: u64, device: u32, op: HostOp, lba: u64, sectors: u64) -> Self {
-        Self::Request(Raw { at, lba, sectors: sectors as u32, device, op, rounded: false })
+        Self::bytes(at, device, op, lba * SECTOR, sectors * SECTOR)
     }
-    /// A request given in bytes: it covers each sector that it touches.
+    /// A request given in bytes.
     #[inline]
     pub(crate) fn bytes(at: u64, device: u32, op: HostOp, offset: u64, length: u64) -> Self {
-        let lba = offset / SECTOR;
-        let end = if length == 0 { lba } else { (offset + length).div_ceil(SECTOR) };
-        let rounded = !(offset | length).is_multiple_of(SECTOR);
-        Self::Request(Raw { at, lba, sectors: (end - lba) as u32, device, op, rounded })
+        let (at, length, hint) = (Nanos(at), length as u32, Hint::default());
+        Self::Request(TraceRecord { at, offset, length, device, op, hint })
     }
 }
 
@@ -110,7 +116,7 @@ mod tests {
     #[test]
     fn does_a_byte_range_cover_every_sector_it_touches() {
         let sectors = |offset, length| match Row::bytes(0, 0, HostOp::Read, offset, length) {
-            Row::Request(r) => (r.lba, r.sectors, r.rounded),
+            Row::Request(r) => (r.lba(), r.sectors(), r.is_rounded()),
             Row::Other => unreachable!(),
         };
         assert_eq!(sectors(512, 1024), (1, 2, false));

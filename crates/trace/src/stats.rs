@@ -118,22 +118,23 @@ struct Measure {
 impl Measure {
     fn add(&mut self, record: &TraceRecord) {
         let s = &mut self.stats;
-        let request = record.request;
-        let bytes = u64::from(request.sectors) * SECTOR_BYTES;
+        let sectors = if record.op == HostOp::Flush { 0 } else { record.sectors() };
+        let bytes = u64::from(sectors) * SECTOR_BYTES;
         s.requests += 1;
-        let (now, end) = (request.at.0, request.lba + u64::from(request.sectors));
+        let (now, lba) = (record.at.0, record.lba());
+        let end = lba + u64::from(sectors);
         let (low, high, before) = *self.times.get_or_insert((now, now, now));
         s.out_of_order += u64::from(now < before);
         s.active_ns += now.saturating_sub(before) * u64::from(now.saturating_sub(before) <= IDLE_NS);
         self.times = Some((low.min(now), high.max(now), now));
-        if request.op == HostOp::Flush {
+        if record.op == HostOp::Flush {
             s.flushes += 1;
             return;
         }
         s.top_bytes = s.top_bytes.max(end * SECTOR_BYTES);
-        s.sequential += u64::from(self.ends.insert(record.device, end) == Some(request.lba));
-        s.unaligned += u64::from(!(request.lba | end).is_multiple_of(PAGE_SECTORS));
-        let kind = match request.op {
+        s.sequential += u64::from(self.ends.insert(record.device, end) == Some(lba));
+        s.unaligned += u64::from(!(lba | end).is_multiple_of(PAGE_SECTORS));
+        let kind = match record.op {
             HostOp::Read => {
                 s.reads += 1;
                 s.read_bytes += bytes;
@@ -149,8 +150,8 @@ impl Measure {
                 return;
             }
         };
-        if request.sectors > 0 {
-            self.pages.insert(record.device, request.lba / PAGE_SECTORS, (end - 1) / PAGE_SECTORS, kind);
+        if sectors > 0 {
+            self.pages.insert(record.device, lba / PAGE_SECTORS, (end - 1) / PAGE_SECTORS, kind);
         }
     }
 }

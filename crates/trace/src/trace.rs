@@ -8,7 +8,14 @@ use crate::error::TraceError;
 use crate::options::{AddressPolicy, Options, Report, Volumes};
 use crate::policy::{DEVICES_MAX, Devices, PageNumbers};
 use crate::records::Records;
-use crate::row::{ADDRESS_BYTES_MAX, Raw};
+use crate::row::{ADDRESS_BYTES_MAX, TraceRecord};
+
+/// A request in the address space of a replay.
+struct Placed {
+    request: HostRequest,
+    /// Its device, where pages are numbered by device; else 0.
+    device: u32,
+}
 
 /// Requests ready for replay. Ends after the first error.
 ///
@@ -26,7 +33,7 @@ pub struct Trace {
     now_ns: u64,
     delivered: u64,
     /// What is left of a request that is being split.
-    rest: Option<Raw>,
+    rest: Option<Placed>,
     done: bool,
 }
 
@@ -81,7 +88,7 @@ impl Trace {
     }
 
     fn measure_devices(&mut self) -> Result<(), TraceError> {
-        while let Some(record) = self.records.next_raw() {
+        while let Some(record) = self.records.next() {
             self.see_device(&record?)?;
         }
         Ok(())
@@ -118,14 +125,14 @@ impl Trace {
 
     /// Accounts for the device of a row; returns where its space begins.
     #[inline]
-    fn see_device(&mut self, record: &Raw) -> Result<u64, TraceError> {
+    fn see_device(&mut self, record: &TraceRecord) -> Result<u64, TraceError> {
         let known = self.devices.list().len();
         let Some(device) = self.devices.entry(record.device) else {
             let (name, place) = (self.records.name().to_owned(), self.records.place());
             return Err(TraceError::TooManyDevices { name, place, max: DEVICES_MAX });
         };
         device.requests += 1;
-        device.end_sectors = device.end_sectors.max(record.end());
+        device.end_sectors = device.end_sectors.max(record.end_lba());
         let base = device.base_sectors;
         if known == 1 && self.options.volumes == Volumes::Reject && self.devices.list().len() == 2 {
             let list = self.devices.list();
@@ -142,32 +149,30 @@ impl Trace {
 
     /// Applies times and devices; `None` if nothing of the row is to be replayed.
     #[inline]
-    fn place(&mut self, mut record: Raw) -> Result<Option<Raw>, TraceError> {
-        let at = record.at;
+    fn place(&mut self, record: &TraceRecord) -> Result<Option<Placed>, TraceError> {
+        let at = record.at.0;
         let origin = *self.origin_ns.get_or_insert(at);
         self.report.out_of_order += u64::from(at < self.recorded_ns);
         self.recorded_ns = at;
-        let base = self.see_device(&record)?;
+        let base = self.see_device(record)?;
         if let Volumes::Pick(wanted) = self.options.volumes
             && wanted != record.device
         {
             self.report.other_devices += 1;
             return Ok(None);
         }
-        if record.sectors == 0 && record.op != HostOp::Flush {
+        let sectors = if record.op == HostOp::Flush { 0 } else { record.sectors() };
+        if sectors == 0 && record.op != HostOp::Flush {
             self.report.zero_length += 1;
             return Ok(None);
         }
         let relative = at.saturating_sub(origin);
         self.report.clamped += u64::from(at < origin || relative < self.now_ns);
         self.now_ns = self.now_ns.max(relative);
-        record.at = self.now_ns;
-        self.report.rounded += u64::from(record.rounded);
-        record.lba += base;
-        if self.options.volumes != Volumes::Stack {
-            record.device = 0;
-        }
-        Ok(Some(record))
+        self.report.rounded += u64::from(record.is_rounded());
+        let device = if self.options.volumes == Volumes::Stack { record.device } else { 0 };
+        let (lba, op, hint) = (record.lba() + base, record.op, record.hint);
+        Ok(Some(Placed { request: HostRequest { at: Nanos(self.now_ns), lba, sectors, op, hint }, device }))
     }
 
     #[cold]
@@ -178,38 +183,38 @@ impl Trace {
 
     /// The next piece of a request that lies together in the device; the remainder waits in `rest`.
     #[inline]
-    fn piece(&mut self, mut raw: Raw, first: bool) -> Result<HostRequest, TraceError> {
-        let request = |lba, sectors| HostRequest::new(Nanos(raw.at), raw.op, lba, sectors);
+    fn piece(&mut self, mut placed: Placed, first: bool) -> Result<HostRequest, TraceError> {
+        let request = placed.request;
+        let end = request.lba + u64::from(request.sectors);
         let capacity = self.options.capacity_sectors.unwrap_or(u64::MAX);
         let (lba, sectors) = match self.options.address {
-            _ if raw.op == HostOp::Flush => return Ok(request(0, 0)),
-            AddressPolicy::Reject if raw.end() > capacity => return Err(self.beyond(raw.lba, raw.sectors, capacity)),
-            AddressPolicy::Reject => return Ok(request(raw.lba, raw.sectors)),
+            _ if request.op == HostOp::Flush => return Ok(HostRequest { lba: 0, ..request }),
+            AddressPolicy::Reject if end > capacity => return Err(self.beyond(request.lba, request.sectors, capacity)),
+            AddressPolicy::Reject => return Ok(request),
             AddressPolicy::Modulo => {
-                self.report.folded += u64::from(first && raw.end() > capacity);
-                let lba = raw.lba % capacity;
-                (lba, u64::from(raw.sectors).min(capacity - lba) as u32)
+                self.report.folded += u64::from(first && end > capacity);
+                let lba = request.lba % capacity;
+                (lba, u64::from(request.sectors).min(capacity - lba) as u32)
             }
-            AddressPolicy::Compact => self.compact(&raw, capacity)?,
+            AddressPolicy::Compact => self.compact(&placed, capacity)?,
         };
-        let piece = request(lba, sectors);
-        if sectors < raw.sectors {
+        if sectors < request.sectors {
             self.report.split += u64::from(first);
-            raw.lba += u64::from(sectors);
-            raw.sectors -= sectors;
-            self.rest = Some(raw);
+            placed.request.lba += u64::from(sectors);
+            placed.request.sectors -= sectors;
+            self.rest = Some(placed);
         }
-        Ok(piece)
+        Ok(HostRequest { lba, sectors, ..request })
     }
 
     /// The longest beginning of the request whose pages have consecutive numbers.
-    fn compact(&mut self, raw: &Raw, capacity: u64) -> Result<(u64, u32), TraceError> {
+    fn compact(&mut self, placed: &Placed, capacity: u64) -> Result<(u64, u32), TraceError> {
         let page_sectors = u64::from(self.options.page_sectors);
-        let (lba, end) = (raw.lba, raw.end());
+        let (lba, end) = (placed.request.lba, placed.request.lba + u64::from(placed.request.sectors));
         let first = lba / page_sectors;
-        let number = self.pages.number(raw.device, first);
+        let number = self.pages.number(placed.device, first);
         let mut next = first + 1;
-        while next * page_sectors < end && self.pages.number(raw.device, next) == number + (next - first) {
+        while next * page_sectors < end && self.pages.number(placed.device, next) == number + (next - first) {
             next += 1;
         }
         let capacity_pages = capacity / page_sectors;
@@ -227,11 +232,11 @@ impl Trace {
             return self.piece(rest, false).map(Some);
         }
         while self.options.limit.is_none_or(|limit| self.delivered < limit) {
-            let Some(record) = self.records.next_raw() else {
+            let Some(record) = self.records.next() else {
                 self.picked_something()?;
                 return Ok(None);
             };
-            if let Some(record) = self.place(record?)? {
+            if let Some(record) = self.place(&record?)? {
                 self.delivered += 1;
                 return self.piece(record, true).map(Some);
             }

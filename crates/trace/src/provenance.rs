@@ -1,0 +1,27 @@
+//! Where a trace comes from: the chain of tools that made it, carried in its head.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// One tool that made or changed a trace.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Step {
+    /// The tool and what it was told: `sample --rate 0.1 --seed 1`.
+    pub tool: String,
+    /// Version of nandlab.
+    pub version: String,
+    /// What it read: paths and formats, or nothing if it made the requests.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<String>,
+    /// What it did to the trace, by kind: requests dropped, moved, split, ... (text through a pipe: absent).
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub counts: BTreeMap<String, u64>,
+}
+
+impl Step {
+    /// A step of this version of nandlab.
+    pub fn new(tool: impl Into<String>, inputs: Vec<String>) -> Self {
+        Self { tool: tool.into(), version: env!("CARGO_PKG_VERSION").to_owned(), inputs, counts: BTreeMap::new() }
+    }
+}
