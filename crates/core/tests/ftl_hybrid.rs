@@ -22,6 +22,8 @@ const GOLDEN: &[(&str, &str)] = &[
     ("ftl-block.json", include_str!("golden/ftl-block.json")),
     ("ftl-bast.json", include_str!("golden/ftl-bast.json")),
     ("ftl-fast.json", include_str!("golden/ftl-fast.json")),
+    ("ftl-superblock.json", include_str!("golden/ftl-superblock.json")),
+    ("ftl-last.json", include_str!("golden/ftl-last.json")),
     ("ftl-dftl.json", include_str!("golden/ftl-dftl.json")),
     ("ftl-rftl.json", include_str!("golden/ftl-rftl.json")),
 ];
@@ -50,6 +52,17 @@ fn variants(ftl: &str) -> Vec<Value> {
             json!({"use_sw": false}),
             json!({"sw_switch": "lazy", "block_write": "pagewise", "alloc": "min_erase"}),
             json!({"cond1_rw_check": true}),
+        ],
+        "superblock" => vec![
+            json!({}),
+            json!({"superblock_blocks": 2, "update_blocks": 1, "update_blocks_total": 1}),
+            json!({"superblock_blocks": 3, "update_blocks": 2, "update_blocks_total": 3, "cache_entries": 5}),
+            json!({"superblock_blocks": 1, "update_blocks": 3, "alloc": "min_erase"}),
+        ],
+        "last" => vec![
+            json!({}),
+            json!({"seq_blocks": 2, "hot_blocks": 2, "cold_blocks": 3, "threshold": 3, "alloc": "min_erase"}),
+            json!({"seq_blocks": 3, "hot_blocks": 1, "threshold": 1}),
         ],
         _ => vec![json!({})],
     }
