@@ -375,12 +375,11 @@ impl Bench {
 fn parameters(name: &str, params: &Map<String, Value>) -> Value {
     let names: &[(&str, &str)] = match name {
         "page" => &[("gc", "victim")],
-        "superblock" => {
-            &[("S", "superblock_blocks"), ("K", "update_blocks"), ("U_total", "update_blocks_total")]
-        }
+        "superblock" => &[("S", "superblock_blocks"), ("K", "update_blocks"), ("U_total", "update_blocks_total")],
         _ => &[],
     };
-    let ours = |key: &String| names.iter().find(|(theirs, _)| theirs == key).map_or(key.clone(), |(_, ours)| (*ours).into());
+    let ours =
+        |key: &String| names.iter().find(|(theirs, _)| theirs == key).map_or(key.clone(), |(_, ours)| (*ours).into());
     let mut params: Map<String, Value> = params.iter().map(|(key, value)| (ours(key), value.clone())).collect();
     if name == "page" {
         params.insert("frontiers".to_owned(), json!("single"));

@@ -119,6 +119,7 @@ pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError>
         partial_merge: params.partial_merge,
         log_map: params.log_map,
         map_program: params.map_program,
+        frees_data_first: false,
     };
     Ok(Box::new(Bast {
         block_write: params.block_write,

@@ -55,6 +55,8 @@ pub struct Rules {
     pub log_map: LogMap,
     /// Program a page of the block map at every merge.
     pub map_program: bool,
+    /// Erase the data block before the log blocks: the free list gets them in this order.
+    pub frees_data_first: bool,
 }
 
 /// See the module text. The data blocks stand beside it in a [`Merger`].
@@ -88,10 +90,6 @@ impl BlockLog {
     /// The rules.
     pub const fn rules(&self) -> &Rules {
         &self.rules
-    }
-    /// True if the logical block has log blocks here.
-    pub fn has(&self, lbn: Lbn) -> bool {
-        self.chains.of(lbn).blocks > 0
     }
     /// The log block that a logical block writes to, or none.
     #[inline]
@@ -229,6 +227,11 @@ impl BlockLog {
         ledger.padding_data_blocks += 1;
         ledger.padding_log_blocks += u64::from(chain.blocks);
         ledger.padding_log_pages += logged;
+        self.merge_in_full(blocks, flash, lbn, after)
+    }
+
+    /// Copies a logical block to a fresh data block, whether it has log blocks or not. Counts no merge.
+    pub fn merge_in_full(&mut self, blocks: &mut Merger, flash: &mut Flash, lbn: Lbn, after: Ticket) -> Ticket {
         let (fresh, done) = blocks.rewrite(flash, lbn, NOTHING, after);
         self.replace_data(blocks, flash, lbn, fresh, done)
     }
@@ -249,10 +252,14 @@ impl BlockLog {
         if self.chains.count() == 0 {
             self.pointer = Lbn::NONE;
         }
-        let mut done = after;
+        let data_first = self.rules.frees_data_first;
+        let mut done = if data_first { blocks.replace_data(flash, lbn, fresh, after) } else { after };
         for log in self.chains.logs(chain).filter(|log| *log != fresh) {
             let erased = blocks.retire(flash, log, BlockKind::Log, after);
             done = flash.clock.join(done, erased);
+        }
+        if data_first {
+            return done;
         }
         let erased = blocks.replace_data(flash, lbn, fresh, after);
         flash.clock.join(done, erased)

@@ -199,8 +199,11 @@ impl Fast {
     fn reclaim_oldest(&mut self, flash: &mut Flash, after: Ticket) -> Ticket {
         let Self { rw, blocks, sw, .. } = self;
         let (merged, done) = rw.reclaim(0, blocks, flash, after, |blocks, flash, lbn| {
-            let owned = sw.take_if(|sw| sw.owner == lbn)?;
-            Some(close(blocks, flash, owned, after))
+            if let Some(owned) = sw.take_if(|sw| sw.owner == lbn) {
+                return (0, close(blocks, flash, owned, after));
+            }
+            let (fresh, copied) = blocks.rewrite(flash, lbn, NOTHING, after);
+            (1, blocks.replace_data(flash, lbn, fresh, copied))
         });
         if self.associativity.len() == HISTORY {
             self.associativity.pop_front();

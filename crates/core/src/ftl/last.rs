@@ -30,7 +30,8 @@
 //! - The sequential log merges the chain written least recently; a log block that becomes complete and in order is
 //!   switched at once.
 //! - Whether a page is hot is decided before the room for it is made.
-//! - A logical block with pages in a reclaimed block and in the sequential log is merged through its sequential block.
+//! - A logical block with a page in a reclaimed block is merged in full, its sequential log block included.
+//! - A full merge erases the data block first, so that this one is taken again first.
 //! - The sizes of the partitions are fixed.
 //! - A write that has to merge first waits for that merge. Trim invalidates only.
 //! - `write_block` takes the ordinary path: a whole logical block is a sequential run.
@@ -120,6 +121,7 @@ pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError>
         partial_merge: true,
         log_map: LogMap::Ram,
         map_program: false,
+        frees_data_first: true,
     };
     Ok(Box::new(Last {
         threshold: params.threshold,
@@ -187,10 +189,10 @@ impl Last {
         if let Some(pbn) = random[partition].logs().nth(index) {
             counted[pbn.index()] = NOT_COUNTED;
         }
-        let merge_own = |blocks: &mut Merger, flash: &mut Flash, lbn| {
-            sequential.has(lbn).then(|| sequential.merge(blocks, flash, lbn, after))
-        };
-        random[partition].reclaim(index, blocks, flash, after, merge_own).1
+        let reclaimed = random[partition].reclaim(index, blocks, flash, after, |blocks, flash, lbn| {
+            (1, sequential.merge_in_full(blocks, flash, lbn, after))
+        });
+        reclaimed.1
     }
 }
 
@@ -204,9 +206,9 @@ impl Ftl for Last {
         let mut from = 0;
         for run in batch.pages.chunk_by(|a, b| a.lpn.0 + 1 == b.lpn.0) {
             let is_sequential = run.len() as u32 >= self.threshold;
-            let ticket = batch.part(from, from + run.len()).write_each(flash, after, |flash, page, data| {
-                self.write_page(flash, page, data, is_sequential, after)
-            });
+            let ticket = batch
+                .part(from, from + run.len())
+                .write_each(flash, after, |flash, page, data| self.write_page(flash, page, data, is_sequential, after));
             done = flash.clock.join(done, ticket);
             from += run.len();
         }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::PageWrite;
-use super::merge::{Merger, NOTHING};
+use super::merge::Merger;
 use crate::flash::{Flash, Ticket};
 use crate::ledger::BlockKind;
 use crate::types::{Lbn, Lpn, Pbn};
@@ -66,16 +66,16 @@ impl RandomLog {
         blocks.copies.program(flash, place, page, data, after)
     }
 
-    /// Merges every logical block that has a valid page in log block `index` (0 = oldest), then erases that block.
-    /// `merge_own` is asked first: it merges a logical block that has a sequential log block too, or returns nothing.
-    /// Returns the logical blocks merged in full, and when the erase is done.
+    /// Empties log block `index` (0 = oldest) and erases it. `merge` merges one logical block that has a valid page in
+    /// it, and returns 1 for a full merge, else 0, and when it is done. Returns the full merges, and when the erase is
+    /// done.
     pub fn reclaim(
         &mut self,
         index: usize,
         blocks: &mut Merger,
         flash: &mut Flash,
         after: Ticket,
-        mut merge_own: impl FnMut(&mut Merger, &mut Flash, Lbn) -> Option<Ticket>,
+        mut merge: impl FnMut(&mut Merger, &mut Flash, Lbn) -> (u32, Ticket),
     ) -> (u32, Ticket) {
         let log = self.logs.remove(index).expect("the log has this block");
         let logged = u64::from(flash.next_page(log));
@@ -83,11 +83,8 @@ impl RandomLog {
         let mut done = after;
         while let Some(page) = flash.next_valid(log, 0) {
             let lbn = blocks.geometry().lbn(Lpn(flash.oob(page).number));
-            let ticket = merge_own(blocks, flash, lbn).unwrap_or_else(|| {
-                merged += 1;
-                let (fresh, copied) = blocks.rewrite(flash, lbn, NOTHING, after);
-                blocks.replace_data(flash, lbn, fresh, copied)
-            });
+            let (full, ticket) = merge(blocks, flash, lbn);
+            merged += full;
             done = flash.clock.join(done, ticket);
         }
         let ledger = &mut flash.ledger;
