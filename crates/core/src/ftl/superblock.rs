@@ -173,24 +173,19 @@ impl Superblock {
     /// A block joins a superblock.
     fn add(&mut self, group: u32, pbn: Pbn) {
         self.groups[group as usize].blocks.push(pbn);
-        match self.updates_of(group) {
-            0 => return,
-            1 => self.recency.push_last(group),
-            _ => {}
+        let updates = self.updates_of(group);
+        self.updates += updates.min(1);
+        if updates == 1 {
+            self.recency.push_last(group);
         }
-        self.updates += 1;
     }
 
     /// A block without valid pages leaves a superblock and is erased.
     fn retire(&mut self, flash: &mut Flash, group: u32, pbn: Pbn, after: Ticket) -> Ticket {
-        match self.updates_of(group) {
-            0 => {}
-            left => {
-                self.updates -= 1;
-                if left == 1 {
-                    self.recency.remove(group);
-                }
-            }
+        let updates = self.updates_of(group);
+        self.updates -= updates.min(1);
+        if updates == 1 {
+            self.recency.remove(group);
         }
         let owner = &mut self.groups[group as usize];
         owner.blocks.retain(|block| *block != pbn);
