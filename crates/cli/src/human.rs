@@ -175,7 +175,7 @@ fn facts(report: &Report, style: Style) -> String {
     let mut facts = vec![(
         "write amplification",
         format!(
-            "host {} (programs per page the host wrote), buffer {} (per page it sent down)",
+            "host {} (programs per page the host wrote), buffer {} (per page sent down)",
             factor(amplification.host),
             factor(amplification.buffer)
         ),
@@ -302,7 +302,7 @@ fn endurance(endurance: &Endurance) -> Vec<Fact> {
 
 /// TBW is counted in powers of ten.
 fn terabytes(bytes: f64) -> String {
-    format!("{:.2} TB", bytes / 1e12)
+    if bytes < 1e12 { format!("{:.2} GB", bytes / 1e9) } else { format!("{:.2} TB", bytes / 1e12) }
 }
 
 fn years(years: f64) -> String {
