@@ -220,7 +220,7 @@ fn buffer(report: &Report) -> Vec<Fact> {
     let mut facts = Vec::new();
     if buffer.write_backs + buffer.drops > 0 {
         let mut text = format!(
-            "{} write-backs of {} pages, {} clean pages dropped, {} dirty pages left",
+            "{} write-backs of {} pages, {} clean dropped, {} dirty pages left",
             count(buffer.write_backs),
             buffer.pages_per_write_back.map_or_else(|| "-".to_owned(), |n| format!("{n:.2}")),
             count(buffer.drops),
