@@ -271,7 +271,7 @@ fn device(report: &Report) -> Vec<Fact> {
             ),
         ),
     ];
-    facts.extend(endurance(&report.endurance));
+    facts.extend(endurance(&report.endurance, wear.mean >= 1.0));
     facts.push(("simulated", format!("{}, {rate} requests a second", nanos(report.elapsed.simulated_ns))));
     if let Some(wall) = &report.wall {
         let rate = short(wall.pages_per_second as u64);
@@ -281,8 +281,9 @@ fn device(report: &Report) -> Vec<Fact> {
     facts
 }
 
-/// What the wear means for the life of a drive; nothing if no page was programmed.
-fn endurance(endurance: &Endurance) -> Vec<Fact> {
+/// What the wear means for the life of a drive; nothing if no page was programmed. Fewer erases than blocks say nothing
+/// about levelling.
+fn endurance(endurance: &Endurance, is_levelling_known: bool) -> Vec<Fact> {
     let Endurance { level, observed, .. } = endurance;
     if level.tbw_bytes.is_none() {
         return Vec::new();
@@ -290,7 +291,8 @@ fn endurance(endurance: &Endurance) -> Vec<Fact> {
     let cell = format!("{:?}", endurance.cell).to_uppercase();
     let both = |what: fn(&Projection) -> Option<String>| {
         let value = |projection| what(projection).unwrap_or_else(|| "-".to_owned());
-        format!("{} if level, {} as levelled", value(level), value(observed))
+        let level = format!("{} if level", value(level));
+        if is_levelling_known { format!("{level}, {} as levelled", value(observed)) } else { level }
     };
     let limit = format!("{} P/E cycles ({cell}) assumed", count(u64::from(endurance.pe_cycles)));
     vec![

@@ -52,7 +52,7 @@ use crate::ledger::Cause;
 use crate::types::{Lbn, Lpn, Ppn};
 
 /// Parameters of [`Bast`]; the manual page explains them.
-#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
     /// Log blocks in total; all that fit when absent.

@@ -53,7 +53,7 @@ use crate::ledger::Cause;
 use crate::types::{Lpn, Pbn, Ppn};
 
 /// Parameters of [`Last`]; the manual page explains them.
-#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
     /// Sequential log blocks; a third of the spare ones when absent.
