@@ -1,6 +1,8 @@
 //! A report at a glance: at most 100 columns.
 
-use nandlab::config::{Precondition, ReplayMode};
+use nandlab::config::{PluginConfig, Precondition, ReplayMode};
+use nandlab::endurance::{Endurance, Projection};
+use nandlab::registry::RECONSTRUCTION;
 use nandlab::report::{ByCause, Latency, Ratios, Report};
 use nandlab::types::Bytes;
 
@@ -47,8 +49,8 @@ fn head(report: &Report, style: Style) -> String {
     };
     let lines = [
         ("device", format!("{} of {}, {ram}, {precondition}", device.name, Bytes(logical))),
-        ("buffer", plugin(&config.buffer.name, &config.buffer.params)),
-        ("FTL", plugin(&config.ftl.name, &config.ftl.params)),
+        ("buffer", plugin(report, &config.buffer)),
+        ("FTL", plugin(report, &config.ftl)),
         ("replay", format!("{arrival}, queue depth {}, seed {}", config.replay.queue_depth, report.seed)),
         ("trace", trace(report)),
     ];
@@ -63,11 +65,14 @@ fn head(report: &Report, style: Style) -> String {
     text
 }
 
-fn plugin(name: &str, params: &serde_json::Map<String, serde_json::Value>) -> String {
+fn plugin(report: &Report, plugin: &PluginConfig) -> String {
+    let PluginConfig { name, params } = plugin;
+    let is_reconstruction = report.reconstructions.contains(name);
+    let name = if is_reconstruction { format!("{name} {RECONSTRUCTION}") } else { name.clone() };
     let shown = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let set = params.iter().filter(|(_, value)| !value.is_null());
     let params: Vec<String> = set.map(|(key, value)| format!("{key}={}", shown(value))).collect();
-    if params.is_empty() { name.to_owned() } else { format!("{name} ({})", params.join(", ")) }
+    if params.is_empty() { name } else { format!("{name} ({})", params.join(", ")) }
 }
 
 fn trace(report: &Report) -> String {
@@ -170,7 +175,7 @@ fn facts(report: &Report, style: Style) -> String {
     let mut facts = vec![(
         "write amplification",
         format!(
-            "host {} (programs per page the host wrote), buffer {} (per page it sent down)",
+            "host {} (programs per page the host wrote), buffer {} (per page sent down)",
             factor(amplification.host),
             factor(amplification.buffer)
         ),
@@ -215,7 +220,7 @@ fn buffer(report: &Report) -> Vec<Fact> {
     let mut facts = Vec::new();
     if buffer.write_backs + buffer.drops > 0 {
         let mut text = format!(
-            "{} write-backs of {} pages, {} clean pages dropped, {} dirty pages left",
+            "{} write-backs of {} pages, {} clean dropped, {} dirty pages left",
             count(buffer.write_backs),
             buffer.pages_per_write_back.map_or_else(|| "-".to_owned(), |n| format!("{n:.2}")),
             count(buffer.drops),
@@ -265,12 +270,43 @@ fn device(report: &Report) -> Vec<Fact> {
                 count(u64::from(wear.blocks))
             ),
         ),
-        ("simulated", format!("{}, {rate} requests a second", nanos(report.elapsed.simulated_ns))),
     ];
+    facts.extend(endurance(&report.endurance, wear.mean >= 1.0));
+    facts.push(("simulated", format!("{}, {rate} requests a second", nanos(report.elapsed.simulated_ns))));
     if let Some(wall) = &report.wall {
         let rate = short(wall.pages_per_second as u64);
         let (run, build) = (wall.run_seconds, wall.build_seconds);
         facts.push(("simulation", format!("{rate} pages a second ({run:.2} s; {build:.2} s to build the device)")));
     }
     facts
+}
+
+/// What the wear means for the life of a drive; nothing if no page was programmed. Fewer erases than blocks say nothing
+/// about levelling.
+fn endurance(endurance: &Endurance, is_levelling_known: bool) -> Vec<Fact> {
+    let Endurance { level, observed, .. } = endurance;
+    if level.tbw_bytes.is_none() {
+        return Vec::new();
+    }
+    let cell = format!("{:?}", endurance.cell).to_uppercase();
+    let both = |what: fn(&Projection) -> Option<String>| {
+        let value = |projection| what(projection).unwrap_or_else(|| "-".to_owned());
+        let level = format!("{} if level", value(level));
+        if is_levelling_known { format!("{level}, {} as levelled", value(observed)) } else { level }
+    };
+    let limit = format!("{} P/E cycles ({cell}) assumed", count(u64::from(endurance.pe_cycles)));
+    vec![
+        ("endurance", format!("TBW {}; {limit}", both(|p| p.tbw_bytes.map(terabytes)))),
+        ("drive writes a day", format!("over 5 years {}", both(|p| p.dwpd.map(|n| format!("{n:.3}"))))),
+        ("life at this rate", both(|p| p.lifetime_years.map(years))),
+    ]
+}
+
+/// TBW is counted in powers of ten.
+fn terabytes(bytes: f64) -> String {
+    if bytes < 1e12 { format!("{:.2} GB", bytes / 1e9) } else { format!("{:.2} TB", bytes / 1e12) }
+}
+
+fn years(years: f64) -> String {
+    if years < 1.0 { format!("{:.1} days", years * 365.0) } else { format!("{years:.1} years") }
 }

@@ -1,5 +1,6 @@
 //! Rows of a comparison as text, Markdown or comma-separated values.
 
+use nandlab::registry::RECONSTRUCTION;
 use nandlab::report::Report;
 
 use crate::compare::Row;
@@ -147,7 +148,20 @@ fn legend(rows: &[Row], best: &str) -> String {
     if rows.iter().filter_map(|row| row.report.as_ref()).any(|report| report.load.overloaded) {
         text += "! overloaded: more than 1 % of the requests were waiting at the end; times grow with the trace\n";
     }
+    let mut names: Vec<&str> = rows.iter().filter_map(|row| row.report.as_ref()).flat_map(reconstructed).collect();
+    names.sort_unstable();
+    names.dedup();
+    if !names.is_empty() {
+        text += &format!(
+            "{RECONSTRUCTION} {}: the original text was not available; do not quote under its name\n",
+            names.join(", ")
+        );
+    }
     text
+}
+
+fn reconstructed(report: &Report) -> impl Iterator<Item = &str> {
+    report.reconstructions.iter().map(String::as_str)
 }
 
 /// For papers and READMEs.
@@ -180,15 +194,16 @@ pub fn markdown(rows: &[Row]) -> String {
 /// For machines: exact numbers.
 pub fn csv(rows: &[Row]) -> String {
     let heads: Vec<&str> = COLUMNS.iter().map(|column| column.csv).collect();
-    let mut text = format!("buffer,ftl,status,overloaded,{},error\n", heads.join(","));
+    let mut text = format!("buffer,ftl,status,overloaded,reconstruction,{},error\n", heads.join(","));
     for row in rows {
         let values = match &row.report {
             Some(report) => {
                 let value = |column: &Column| (column.value)(report).map_or_else(String::new, |v| v.to_string());
                 let values: Vec<String> = COLUMNS.iter().map(value).collect();
-                format!("{},{}", report.load.overloaded, values.join(","))
+                let is_reconstruction = !report.reconstructions.is_empty();
+                format!("{},{is_reconstruction},{}", report.load.overloaded, values.join(","))
             }
-            None => ",".repeat(COLUMNS.len()),
+            None => ",".repeat(COLUMNS.len() + 1),
         };
         let error = quoted(row.error.as_deref().unwrap_or_default());
         text += &format!("{},{},{},{values},{error}\n", quoted(&row.buffer), quoted(&row.ftl), row.status);

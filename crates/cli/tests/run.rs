@@ -39,6 +39,52 @@ fn is_the_json_complete_and_the_same_twice() {
 }
 
 #[test]
+fn does_a_run_tell_how_long_the_drive_would_live() {
+    let text = run(&[]);
+    for part in ["TBW", "if level", "P/E cycles (TLC) assumed", "over 5 years", "life at this rate"] {
+        assert!(text.contains(part), "{part} in\n{text}");
+    }
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "at most 100 columns:\n{text}");
+    let tbw = |cycles: &str| {
+        let set = format!("device.endurance.pe_cycles={cycles}");
+        let report = json(&run(&["--json", "-", "--no-wall", "--set", &set]));
+        let (level, observed) = (&report["endurance"]["level"], &report["endurance"]["observed"]);
+        let (level, observed) = (level["tbw_bytes"].as_f64().unwrap(), observed["tbw_bytes"].as_f64().unwrap());
+        let levelling = report["endurance"]["levelling"].as_f64().unwrap();
+        assert!((observed / level - levelling).abs() < 1e-9 && levelling < 1.0);
+        level
+    };
+    assert!((tbw("2000") / tbw("1000") - 2.0).abs() < 1e-9);
+    let output = nandlab(&[&RUN[..], &["--set", "device.endurance.pe_cycles=0"]].concat());
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("device.endurance.pe_cycles"), "{}", stderr(&output));
+}
+
+#[test]
+fn does_every_output_mark_a_reconstruction() {
+    assert!(run(&["--ftl", "last"]).contains("last (reconstruction)"));
+    assert!(!run(&["--ftl", "fast"]).contains("reconstruction"));
+    let report = json(&run(&["--ftl", "superblock", "--json", "-", "--no-wall"]));
+    assert_eq!(report["reconstructions"], serde_json::json!(["superblock"]));
+    for name in ["superblock", "last"] {
+        let list = stdout(&["list", "ftls"]);
+        let line = list.lines().find(|line| line.split_whitespace().next() == Some(name)).unwrap();
+        assert!(line.ends_with("(reconstruction)"), "{line}");
+        assert!(stdout(&["describe", name]).lines().next().unwrap().ends_with("(reconstruction)"));
+    }
+    let compare = |form: &[&str]| {
+        let pairs = ["--buffers", "lru", "--ftls", "last,fast", "--limit", "2000"];
+        stdout(&[&["compare", "--device", TINY][..], &pairs, form].concat())
+    };
+    assert!(
+        compare(&[]).contains("(reconstruction) last:") && compare(&["--markdown"]).contains("(reconstruction) last:")
+    );
+    let csv = compare(&["--csv"]);
+    assert!(csv.lines().next().unwrap().contains("overloaded,reconstruction"), "{csv}");
+    assert!(csv.contains("last,ok,false,true,") && csv.contains("fast,ok,false,false,"), "{csv}");
+}
+
+#[test]
 fn does_the_seed_change_the_run_and_only_the_seed() {
     let with = |seed| run(&["--json", "-", "--no-wall", "--seed", seed]);
     assert_ne!(json(&with("1"))["ledger"], json(&with("2"))["ledger"]);

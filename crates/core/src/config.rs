@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::buffer::{BUFFERS, Frames};
+use crate::endurance::EnduranceConfig;
 use crate::error::ConfigError;
 use crate::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, TimingModel};
 use crate::ftl::{FTLS, Shape};
@@ -52,6 +53,8 @@ pub struct DeviceConfig {
     pub timing: TimingConfig,
     /// Whether bytes are stored (needed for data checks and power cuts).
     pub media: Media,
+    /// How long its cells last.
+    pub endurance: EnduranceConfig,
 }
 
 /// How over-provisioning is given: papers mean different things by 'x %'.
@@ -437,6 +440,7 @@ impl Config {
             _ => {}
         }
         range("device.over_provisioning: logical pages", self.logical_pages().into(), 1, g.pages())?;
+        self.device.endurance.check()?;
         self.check_times()?;
         range("replay.queue_depth", self.replay.queue_depth.into(), 1, 65_536)?;
         if !(self.replay.time_scale > 0.0 && self.replay.time_scale <= 1e6) {

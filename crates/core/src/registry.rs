@@ -7,6 +7,9 @@ use serde_json::Value;
 
 use crate::error::ConfigError;
 
+/// End of the title of a plug-in that is built from summaries of its source.
+pub const RECONSTRUCTION: &str = "(reconstruction)";
+
 /// One plug-in of a list; `B` is how it is built.
 #[derive(Clone, Copy, Debug)]
 pub struct Plugin<B> {
@@ -39,6 +42,11 @@ impl<B> Plugin<B> {
         let manual = self.manual();
         let first = manual.lines().next().unwrap_or("");
         first.split_once(" - ").map_or(first, |(_, title)| title).to_owned()
+    }
+    /// True if the original text of the algorithm was not available, so that its numbers must not be published under the
+    /// paper's name: the title ends in [`RECONSTRUCTION`].
+    pub fn is_reconstruction(&self) -> bool {
+        self.title().ends_with(RECONSTRUCTION)
     }
 }
 

@@ -126,6 +126,13 @@ fn does_every_read_return_the_last_write() {
                 sum.need("a full merge", 100, |l| l.merges_full);
             }
             "fast" => sum.need("a full merge", 100, |l| l.merges_full),
+            "last" => {
+                sum.need("a switch merge", 5, |l| l.merges_switch);
+                sum.need("a partial merge", 5, |l| l.merges_partial);
+                sum.need("a full merge", 100, |l| l.merges_full);
+                sum.need("a log block without valid pages", 5, |l| l.merges_dead);
+            }
+            "superblock" => sum.need("a collection with copies", 100, |l| l.merges_full),
             _ => {}
         }
     };

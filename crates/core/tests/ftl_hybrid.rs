@@ -2,6 +2,10 @@
 
 #![allow(clippy::print_stdout, reason = "measured numbers are part of what these tests tell")]
 
+mod hybrid {
+    pub mod reference;
+}
+
 use nandlab::conform::{self, ConformError, Kind};
 use nandlab::error::ConfigError;
 use nandlab::flash::{
@@ -22,6 +26,8 @@ const GOLDEN: &[(&str, &str)] = &[
     ("ftl-block.json", include_str!("golden/ftl-block.json")),
     ("ftl-bast.json", include_str!("golden/ftl-bast.json")),
     ("ftl-fast.json", include_str!("golden/ftl-fast.json")),
+    ("ftl-superblock.json", include_str!("golden/ftl-superblock.json")),
+    ("ftl-last.json", include_str!("golden/ftl-last.json")),
     ("ftl-dftl.json", include_str!("golden/ftl-dftl.json")),
     ("ftl-rftl.json", include_str!("golden/ftl-rftl.json")),
 ];
@@ -50,6 +56,17 @@ fn variants(ftl: &str) -> Vec<Value> {
             json!({"use_sw": false}),
             json!({"sw_switch": "lazy", "block_write": "pagewise", "alloc": "min_erase"}),
             json!({"cond1_rw_check": true}),
+        ],
+        "superblock" => vec![
+            json!({}),
+            json!({"superblock_blocks": 2, "update_blocks": 1, "update_blocks_total": 1}),
+            json!({"superblock_blocks": 3, "update_blocks": 2, "update_blocks_total": 3, "cache_entries": 5}),
+            json!({"superblock_blocks": 1, "update_blocks": 3, "alloc": "min_erase"}),
+        ],
+        "last" => vec![
+            json!({}),
+            json!({"seq_blocks": 2, "hot_blocks": 2, "cold_blocks": 3, "threshold": 3, "alloc": "min_erase"}),
+            json!({"seq_blocks": 3, "hot_blocks": 1, "threshold": 1}),
         ],
         _ => vec![json!({})],
     }
@@ -500,6 +517,40 @@ fn does_bast_thrash_as_theory_says() {
 }
 
 #[test]
+fn is_last_with_everything_sequential_the_original_bast() {
+    let (pages, blocks, logs) = (16, 100, 12);
+    let counts = [
+        ("bast", json!({"log_blocks": logs})),
+        ("last", json!({"threshold": 1, "seq_blocks": logs, "hot_blocks": 1, "cold_blocks": 1})),
+    ]
+    .map(|(name, params)| {
+        let (mut ftl, mut flash) = counting(name, &params, pages, blocks + logs + 4, blocks * pages);
+        let mut rng = Pcg64Mcg::new(31);
+        for _ in 0..10_000 {
+            let hot = below(&mut rng, 2) == 0;
+            let lpn = if hot { below(&mut rng, 10 * pages) } else { below(&mut rng, blocks * pages) };
+            // Now and then a whole logical block in order, so that every kind of merge happens.
+            let run =
+                if below(&mut rng, 20) == 0 { lpn / pages * pages..(lpn / pages + 1) * pages } else { lpn..lpn + 1 };
+            let run: Vec<PageWrite> = run.map(|lpn| page(lpn, Cause::Host)).collect();
+            ftl.write(&mut flash, Batch { pages: &run, bytes: &[] }, Ticket::at(Nanos::ZERO));
+        }
+        let l = flash.ledger;
+        (l.ops, l.erases_by_kind, l.merges_switch, l.merges_partial, l.merges_full, l.merges_full_lbns, l.merges_dead)
+    });
+    assert_eq!(counts[0], counts[1]);
+    let (.., switches, partial, full, _, dead) = counts[0];
+    assert!(switches > 100 && partial > 100 && full > 100 && dead == 0, "{switches} {partial} {full} {dead}");
+}
+
+#[test]
+fn does_one_superblock_amplify_like_greedy_page_mapping() {
+    let params = json!({"superblock_blocks": 1 << 20, "update_blocks": 1 << 20});
+    write_amplification("superblock", &params, "greedy", "0.2", 25, 6);
+    write_amplification("superblock", &params, "greedy", "0.28", 25, 6);
+}
+
+#[test]
 fn does_overwriting_whole_blocks_cost_one_erase_each() {
     let (pages, blocks) = (16, 64);
     for (name, params) in [
@@ -509,9 +560,12 @@ fn does_overwriting_whole_blocks_cost_one_erase_each() {
         ("bast", json!({"block_write": "pagewise"})),
         ("fast", json!({})),
         ("fast", json!({"block_write": "pagewise"})),
+        ("superblock", json!({})),
+        ("superblock", json!({"superblock_blocks": 5, "update_blocks": 1, "update_blocks_total": 2})),
+        ("last", json!({})),
     ] {
         let (mut ftl, mut flash) = counting(name, &params, pages, blocks + 8, blocks * pages);
-        // The page-mapped FTL first uses up its spare blocks.
+        // The page-mapped FTLs first use up their spare blocks.
         for turn in 0..5 {
             if turn == 1 {
                 flash.start_measuring();
@@ -698,7 +752,17 @@ fn are_impossible_configurations_refused_with_a_hint() {
     refuse("fast", json!({"rw_blocks": 6}), 12, ascending, "at most 5");
     refuse("fast", json!({}), 7, ascending, "leave no log block");
     refuse("fast", json!({"rw_block": 6}), 12, ascending, "unknown field");
-    for name in ["block", "bast", "fast"] {
+    for key in ["superblock_blocks", "update_blocks", "update_blocks_total", "cache_entries"] {
+        refuse("superblock", json!({key: 0}), 12, ascending, &format!("ftl.{key}"));
+    }
+    refuse("superblock", json!({"update_blocks_total": 8}), 12, ascending, "needs 13");
+    refuse("superblock", json!({}), 5, ascending, "needs 6");
+    refuse("last", json!({"threshold": 0}), 12, ascending, "threshold");
+    refuse("last", json!({"seq_blocks": 0}), 12, ascending, "use 1 to 4");
+    refuse("last", json!({"hot_blocks": 4}), 12, ascending, "at most 3");
+    refuse("last", json!({"cold_blocks": 3}), 12, ascending, "at most 2");
+    refuse("last", json!({}), 8, ascending, "leave no log block");
+    for name in ["block", "bast", "fast", "last"] {
         refuse(name, json!({}), 12, ProgramOrder::Strict, "strict");
     }
 }
@@ -714,53 +778,68 @@ fn does_the_map_take_the_ram_that_the_papers_say() {
     assert_eq!(bytes("bast", json!({"log_blocks": 50, "log_map": "spare_scan"}), 100), 4 * 1000 + 50 * 8);
     assert_eq!(bytes("fast", json!({"rw_blocks": 50}), 100), 4 * 1000 + 4 * 128 * 51);
     assert_eq!(bytes("fast", json!({}), 53), 4 * 1000 + 4 * 128 * 51, "all blocks that fit");
+    assert_eq!(bytes("last", json!({"seq_blocks": 10, "hot_blocks": 20}), 52), 4 * 1000 + 4 * 128 * 50);
+    assert_eq!(
+        bytes("superblock", json!({}), 200),
+        4 * 1000 / 8 * (8 + 8) + 4 * 128_000,
+        "4 (S + K) LB / S and the pages"
+    );
+    assert_eq!(
+        bytes("superblock", json!({"update_blocks": 2, "cache_entries": 100}), 200),
+        4 * 1000 / 8 * 10 + 8 * 100
+    );
 }
 
 /// Measured against the closed forms in write-amplification.csv: uniform writes, one frontier for host and collection.
-fn write_amplification(csv_policy: &str, victim: &Value, warm_up: u64, measured: u64) {
+fn write_amplification(ftl: &str, params: &Value, csv_policy: &str, op: &str, warm_up: u64, measured: u64) {
     const PAGES: u32 = 64;
     const BLOCKS: u32 = 1024;
+    let row = include_str!("golden/write-amplification.csv")
+        .lines()
+        .map(|line| line.split(',').collect::<Vec<_>>())
+        .find(|r| {
+            (r[0], r[1], r[2], r[3], r[4], r[7])
+                == (csv_policy, "uniform", "single frontier", "spare/logical", op, "64")
+        })
+        .expect("the table has the row");
+    let (rho, formula): (f64, f64) = (row[5].parse().unwrap(), row[13].parse().unwrap());
+    // T = (blocks - reserve) * pages: the reserve is on top.
+    let logical = (rho * f64::from(PAGES * BLOCKS)).round() as u32;
+    let (mut ftl, mut flash) = counting(ftl, params, PAGES, BLOCKS + 1, logical);
+    let mut rng = Pcg64Mcg::new(17);
+    write_uniformly(&mut ftl, &mut flash, &mut rng, logical, warm_up * u64::from(logical));
+    let start = flash.ledger;
+    write_uniformly(&mut ftl, &mut flash, &mut rng, logical, measured * u64::from(logical));
+    let window = flash.ledger - start;
+    let amplification = window.programs() as f64 / window.count(Op::Program, Cause::Host) as f64;
+    close(&format!("{csv_policy} OP {op}"), amplification, formula, 0.01);
+}
+
+/// Page mapping with this victim policy.
+fn page_amplification(csv_policy: &str, victim: &Value, warm_up: u64, measured: u64) {
     for op in ["0.07", "0.1", "0.2", "0.28"] {
-        let row = include_str!("golden/write-amplification.csv")
-            .lines()
-            .map(|line| line.split(',').collect::<Vec<_>>())
-            .find(|r| {
-                (r[0], r[1], r[2], r[3], r[4], r[7])
-                    == (csv_policy, "uniform", "single frontier", "spare/logical", op, "64")
-            })
-            .expect("the table has the row");
-        let (rho, formula): (f64, f64) = (row[5].parse().unwrap(), row[13].parse().unwrap());
-        // T = (blocks - reserve) * pages: the reserve is on top.
-        let logical = (rho * f64::from(PAGES * BLOCKS)).round() as u32;
         let params = json!({"victim": victim, "frontiers": "single", "reserve": 1});
-        let (mut ftl, mut flash) = counting("page", &params, PAGES, BLOCKS + 1, logical);
-        let mut rng = Pcg64Mcg::new(17);
-        write_uniformly(&mut ftl, &mut flash, &mut rng, logical, warm_up * u64::from(logical));
-        let start = flash.ledger;
-        write_uniformly(&mut ftl, &mut flash, &mut rng, logical, measured * u64::from(logical));
-        let window = flash.ledger - start;
-        let amplification = window.programs() as f64 / window.count(Op::Program, Cause::Host) as f64;
-        close(&format!("{csv_policy} OP {op}"), amplification, formula, 0.01);
+        write_amplification("page", &params, csv_policy, op, warm_up, measured);
     }
 }
 
 #[test]
 fn does_greedy_collection_match_theory() {
-    write_amplification("greedy", &json!("greedy"), 25, 6);
+    page_amplification("greedy", &json!("greedy"), 25, 6);
 }
 #[test]
 fn does_fifo_collection_match_theory() {
-    write_amplification("fifo", &json!("fifo"), 10, 6);
+    page_amplification("fifo", &json!("fifo"), 10, 6);
 }
 #[test]
 fn does_random_collection_match_theory() {
-    write_amplification("random", &json!("random"), 30, 15);
+    page_amplification("random", &json!("random"), 30, 15);
 }
 #[test]
 fn do_two_choices_match_theory() {
-    write_amplification("d-choices(d=2)", &json!({"d_choices": 2}), 25, 10);
+    page_amplification("d-choices(d=2)", &json!({"d_choices": 2}), 25, 10);
 }
 #[test]
 fn do_ten_choices_match_theory() {
-    write_amplification("d-choices(d=10)", &json!({"d_choices": 10}), 25, 6);
+    page_amplification("d-choices(d=10)", &json!({"d_choices": 10}), 25, 6);
 }

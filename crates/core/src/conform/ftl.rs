@@ -197,6 +197,8 @@ struct Bench {
     /// Version by LPN, 0 = never written or trimmed.
     model: Vec<u64>,
     version: u64,
+    /// Blocks of the device as the file has it.
+    counted_blocks: u32,
 }
 
 impl Bench {
@@ -208,7 +210,7 @@ impl Bench {
             chips_per_channel: 1,
             dies_per_chip: 1,
             planes_per_die: 1,
-            blocks_per_plane: device.physical_blocks,
+            blocks_per_plane: device.physical_blocks + kept_back(name),
             pages_per_block: device.pages_per_block,
             page_bytes: PAGE_BYTES,
         };
@@ -229,6 +231,7 @@ impl Bench {
             flash: Flash::new(geometry, order, Media::Memory, clock),
             model: vec![0; device.logical_pages as usize],
             version: 0,
+            counted_blocks: device.physical_blocks,
         };
         if device.precondition == Precondition::Full {
             bench.fill(shape.logical_blocks());
@@ -352,7 +355,7 @@ impl Bench {
                 (0..self.model.len() as u32).map(place).collect()
             }
             "erase_counts" => {
-                (0..geometry.blocks()).map(|b| json!(self.flash.erase_count(crate::types::Pbn(b)))).collect()
+                (0..self.counted_blocks).map(|b| json!(self.flash.erase_count(crate::types::Pbn(b)))).collect()
             }
             "padding_model" => json!({
                 "full_merges": ledger.merges_full,
@@ -370,14 +373,23 @@ impl Bench {
 
 /// Parameters of a golden file in the names of this project.
 fn parameters(name: &str, params: &Map<String, Value>) -> Value {
-    let mut params = params.clone();
+    let names: &[(&str, &str)] = match name {
+        "page" => &[("gc", "victim")],
+        "superblock" => &[("S", "superblock_blocks"), ("K", "update_blocks"), ("U_total", "update_blocks_total")],
+        _ => &[],
+    };
+    let ours =
+        |key: &String| names.iter().find(|(theirs, _)| theirs == key).map_or(key.clone(), |(_, ours)| (*ours).into());
+    let mut params: Map<String, Value> = params.iter().map(|(key, value)| (ours(key), value.clone())).collect();
     if name == "page" {
-        if let Some(victim) = params.shift_remove("gc") {
-            params.insert("victim".to_owned(), victim);
-        }
         params.insert("frontiers".to_owned(), json!("single"));
     }
     Value::Object(params)
+}
+
+/// Blocks at the end of the array that an FTL keeps outside its free list and that the files do not count.
+fn kept_back(name: &str) -> u32 {
+    u32::from(name == "superblock")
 }
 
 /// Bytes of pages: LPN and version, then zeros.

@@ -82,7 +82,7 @@ impl Block {
 
 impl Ftl for Block {
     fn read(&mut self, flash: &mut Flash, lpn: Lpn, cause: Cause, after: Ticket) -> Found {
-        self.blocks.read(flash, lpn, cause, after)
+        self.blocks.copies.read(flash, lpn, cause, after)
     }
 
     fn write(&mut self, flash: &mut Flash, batch: Batch<'_>, after: Ticket) -> Ticket {
@@ -108,7 +108,7 @@ impl Ftl for Block {
     }
 
     fn trim(&mut self, flash: &mut Flash, lpn: Lpn, after: Ticket) -> Ticket {
-        self.blocks.trim(flash, lpn);
+        self.blocks.copies.trim(flash, lpn);
         after
     }
 
@@ -117,7 +117,7 @@ impl Ftl for Block {
     }
 
     fn locate(&self, _: &Flash, lpn: Lpn) -> Ppn {
-        self.blocks.newest(lpn)
+        self.blocks.copies.newest(lpn)
     }
 
     fn rebuild(&mut self, flash: &mut Flash) {

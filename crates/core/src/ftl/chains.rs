@@ -1,5 +1,6 @@
-//! Log blocks that belong to one logical block each (BAST): chains, and the ring in which a victim is looked for.
+//! Log blocks that belong to one logical block each: chains, and the ring in which a victim is looked for.
 
+use super::ring::Ring;
 use crate::types::{Lbn, Pbn};
 
 /// Log blocks of a logical block.
@@ -24,11 +25,7 @@ pub struct Chains {
     by_lbn: Vec<Chain>,
     /// By log block: the next one of its chain.
     next_log: Vec<Pbn>,
-    /// By LBN: neighbours in the ring, before and after.
-    ring: Vec<(Lbn, Lbn)>,
-    head: Lbn,
-    tail: Lbn,
-    count: u32,
+    ring: Ring,
     blocks: u32,
 }
 
@@ -38,10 +35,7 @@ impl Chains {
         Self {
             by_lbn: vec![Chain::NONE; logical_blocks as usize],
             next_log: vec![Pbn::NONE; physical_blocks as usize],
-            ring: vec![(Lbn::NONE, Lbn::NONE); logical_blocks as usize],
-            head: Lbn::NONE,
-            tail: Lbn::NONE,
-            count: 0,
+            ring: Ring::new(logical_blocks),
             blocks: 0,
         }
     }
@@ -57,21 +51,20 @@ impl Chains {
     }
     /// Logical blocks that have a chain.
     pub const fn count(&self) -> u32 {
-        self.count
+        self.ring.count()
     }
     /// Log blocks in all chains.
     pub const fn blocks(&self) -> u32 {
         self.blocks
     }
     /// First in the ring, or none.
-    pub const fn head(&self) -> Lbn {
-        self.head
+    pub fn head(&self) -> Lbn {
+        self.ring.head().map_or(Lbn::NONE, Lbn)
     }
     /// The next one in the ring; after the last comes the first.
     #[inline]
     pub fn after(&self, lbn: Lbn) -> Lbn {
-        let next = self.ring[lbn.index()].1;
-        if next.is_some() { next } else { self.head }
+        Lbn(self.ring.after(lbn.0))
     }
     /// Log blocks of a chain, oldest first.
     pub fn logs(&self, chain: Chain) -> impl Iterator<Item = Pbn> + '_ {
@@ -83,7 +76,7 @@ impl Chains {
         let chain = &mut self.by_lbn[lbn.index()];
         if chain.blocks == 0 {
             *chain = Chain { first: log, last: log, blocks: 1 };
-            self.link_last(lbn);
+            self.ring.push_last(lbn.0);
         } else {
             self.next_log[chain.last.index()] = log;
             chain.last = log;
@@ -95,42 +88,16 @@ impl Chains {
     /// Moves a logical block to the end of the ring.
     #[inline]
     pub fn move_last(&mut self, lbn: Lbn) {
-        if self.tail != lbn {
-            self.unlink(lbn);
-            self.link_last(lbn);
-        }
+        self.ring.move_last(lbn.0);
     }
 
     /// Takes the chain of a logical block away. Its log blocks can still be listed until they are appended again.
     pub fn remove(&mut self, lbn: Lbn) -> Chain {
         let chain = std::mem::replace(&mut self.by_lbn[lbn.index()], Chain::NONE);
         if chain.blocks > 0 {
-            self.unlink(lbn);
+            self.ring.remove(lbn.0);
             self.blocks -= chain.blocks;
         }
         chain
-    }
-
-    fn link_last(&mut self, lbn: Lbn) {
-        self.ring[lbn.index()] = (self.tail, Lbn::NONE);
-        match self.tail {
-            Lbn::NONE => self.head = lbn,
-            tail => self.ring[tail.index()].1 = lbn,
-        }
-        self.tail = lbn;
-        self.count += 1;
-    }
-
-    fn unlink(&mut self, lbn: Lbn) {
-        let (before, after) = self.ring[lbn.index()];
-        match before {
-            Lbn::NONE => self.head = after,
-            before => self.ring[before.index()].1 = after,
-        }
-        match after {
-            Lbn::NONE => self.tail = before,
-            after => self.ring[after.index()].0 = before,
-        }
-        self.count -= 1;
     }
 }

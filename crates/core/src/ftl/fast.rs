@@ -45,6 +45,7 @@ use serde_json::{Value, json};
 
 use super::merge::{BlockWrite, Merger, NOTHING, log_blocks};
 use super::pool::Alloc;
+use super::random_log::RandomLog;
 use super::{Batch, Found, Ftl, PageWrite, Shape};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Ticket};
@@ -108,9 +109,7 @@ const HISTORY: usize = 1024;
 pub struct Fast {
     params: Params,
     blocks: Merger,
-    rw_limit: usize,
-    /// Random-write log blocks, oldest first; the last one is written.
-    rw: VecDeque<Pbn>,
+    rw: RandomLog,
     sw: Option<Sequential>,
     associativity: VecDeque<u32>,
 }
@@ -122,12 +121,11 @@ pub struct Fast {
 pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError> {
     shape.need_skipping("fast")?;
     let beside = 2 + u32::from(params.use_sw);
-    let rw_limit = log_blocks(shape, "ftl.rw_blocks", params.rw_blocks, beside)? as usize;
+    let rw_blocks = log_blocks(shape, "ftl.rw_blocks", params.rw_blocks, beside)?;
     Ok(Box::new(Fast {
         blocks: Merger::new(shape, params.alloc),
         params,
-        rw_limit,
-        rw: VecDeque::with_capacity(rw_limit),
+        rw: RandomLog::new(rw_blocks),
         sw: None,
         associativity: VecDeque::new(),
     }))
@@ -159,23 +157,16 @@ impl Fast {
         let place = self.blocks.geometry().page(sw.pbn, sw.count);
         sw.count += 1;
         let complete = sw.count == self.blocks.pages_in(sw.owner);
-        let done = self.blocks.program(flash, place, page, data, after);
+        let done = self.blocks.copies.program(flash, place, page, data, after);
         if complete && self.params.sw_switch == SwSwitch::Eager {
             self.close_sw(flash, done);
         }
         done
     }
 
-    /// The SW block becomes the data block of its owner: a switch when it is complete, else a partial merge.
+    /// Closes the SW block, if there is one.
     fn close_sw(&mut self, flash: &mut Flash, after: Ticket) -> Ticket {
-        let Some(sw) = self.sw.take() else { return after };
-        if sw.count == self.blocks.pages_in(sw.owner) {
-            flash.ledger.merges_switch += 1;
-            return self.blocks.replace_data(flash, sw.owner, sw.pbn, after);
-        }
-        flash.ledger.merges_partial += 1;
-        let done = self.blocks.complete(flash, (sw.owner, sw.pbn, sw.count), NOTHING, Cause::Merge, after);
-        self.blocks.replace_data(flash, sw.owner, sw.pbn, done)
+        self.sw.take().map_or(after, |sw| close(&mut self.blocks, flash, sw, after))
     }
 
     /// The owner of the SW block writes out of order: a page beyond the end takes its slot in a partial merge, a page
@@ -199,54 +190,26 @@ impl Fast {
     }
 
     fn append_rw(&mut self, flash: &mut Flash, page: &PageWrite, data: &[u8], after: Ticket) -> Ticket {
-        let pages = self.blocks.geometry().pages_per_block;
-        let mut after = after;
-        if self.rw.back().is_none_or(|pbn| flash.next_page(*pbn) == pages) {
-            if self.rw.len() == self.rw_limit {
-                after = self.reclaim_oldest(flash, after);
-            }
-            self.rw.push_back(self.blocks.take(flash));
-        }
-        let log = self.rw[self.rw.len() - 1];
-        let place = self.blocks.geometry().page(log, flash.next_page(log));
-        self.blocks.program(flash, place, page, data, after)
+        let after = if self.rw.is_full(flash) { self.reclaim_oldest(flash, after) } else { after };
+        self.rw.append(&mut self.blocks, flash, page, data, after)
     }
 
-    /// Merges every logical block that has a valid page in the oldest RW block, then erases it.
+    /// Merges every logical block that has a valid page in the oldest RW block, then erases it. The owner of the SW
+    /// block is merged by closing that one.
     fn reclaim_oldest(&mut self, flash: &mut Flash, after: Ticket) -> Ticket {
-        let Some(log) = self.rw.pop_front() else { return after };
-        let logged = u64::from(flash.next_page(log));
-        let mut merged = 0;
-        let mut done = after;
-        while let Some(page) = flash.next_valid(log, 0) {
-            let lbn = self.blocks.geometry().lbn(Lpn(flash.oob(page).number));
-            let ticket = if self.sw.is_some_and(|sw| sw.owner == lbn) {
-                self.close_sw(flash, after)
-            } else {
-                merged += 1;
-                let (fresh, copied) = self.blocks.rewrite(flash, lbn, NOTHING, after);
-                self.blocks.replace_data(flash, lbn, fresh, copied)
-            };
-            done = flash.clock.join(done, ticket);
-        }
-        let ledger = &mut flash.ledger;
-        if merged > 0 {
-            ledger.merges_full += 1;
-            ledger.merges_full_lbns += u64::from(merged);
-            ledger.merges_full_log_blocks += 1;
-            ledger.merges_full_log_pages += logged;
-            ledger.padding_merges += 1;
-            ledger.padding_log_blocks += 1;
-            ledger.padding_data_blocks += u64::from(merged);
-            ledger.padding_log_pages += logged;
-        } else {
-            ledger.merges_dead += 1;
-        }
+        let Self { rw, blocks, sw, .. } = self;
+        let (merged, done) = rw.reclaim(0, blocks, flash, after, |blocks, flash, lbn| {
+            if let Some(owned) = sw.take_if(|sw| sw.owner == lbn) {
+                return (0, close(blocks, flash, owned, after));
+            }
+            let (fresh, copied) = blocks.rewrite(flash, lbn, NOTHING, after);
+            (1, blocks.replace_data(flash, lbn, fresh, copied))
+        });
         if self.associativity.len() == HISTORY {
             self.associativity.pop_front();
         }
         self.associativity.push_back(merged);
-        self.blocks.retire(flash, log, BlockKind::Log, done)
+        done
     }
 
     /// True if a valid page of the logical block is in the RW log.
@@ -254,25 +217,31 @@ impl Fast {
         let sw = self.sw.map_or(Pbn::NONE, |sw| sw.pbn);
         let in_log = |offset| {
             let lpn = self.blocks.geometry().lpn(lbn, offset);
-            let newest = self.blocks.newest(lpn);
+            let newest = self.blocks.copies.newest(lpn);
             newest.is_some() && !self.blocks.is_in_data_block(lpn) && self.blocks.geometry().pbn(newest) != sw
         };
         (0..self.blocks.pages_in(lbn)).any(in_log)
     }
 }
 
+/// The SW block becomes the data block of its owner: a switch when it is complete, else a partial merge.
+fn close(blocks: &mut Merger, flash: &mut Flash, sw: Sequential, after: Ticket) -> Ticket {
+    if sw.count == blocks.pages_in(sw.owner) {
+        flash.ledger.merges_switch += 1;
+        return blocks.replace_data(flash, sw.owner, sw.pbn, after);
+    }
+    flash.ledger.merges_partial += 1;
+    let done = blocks.complete(flash, (sw.owner, sw.pbn, sw.count), NOTHING, Cause::Merge, after);
+    blocks.replace_data(flash, sw.owner, sw.pbn, done)
+}
+
 impl Ftl for Fast {
     fn read(&mut self, flash: &mut Flash, lpn: Lpn, cause: Cause, after: Ticket) -> Found {
-        self.blocks.read(flash, lpn, cause, after)
+        self.blocks.copies.read(flash, lpn, cause, after)
     }
 
     fn write(&mut self, flash: &mut Flash, batch: Batch<'_>, after: Ticket) -> Ticket {
-        let mut done = after;
-        for (page, data) in batch.iter() {
-            let ticket = self.write_page(flash, page, data, after);
-            done = if batch.pages.len() == 1 { ticket } else { flash.clock.join(done, ticket) };
-        }
-        done
+        batch.write_each(flash, after, |flash, page, data| self.write_page(flash, page, data, after))
     }
 
     fn write_block(&mut self, flash: &mut Flash, lbn: Lbn, batch: Batch<'_>, after: Ticket) -> Ticket {
@@ -292,24 +261,24 @@ impl Ftl for Fast {
         let (lbn, offset) = (self.blocks.geometry().lbn(lpn), self.blocks.geometry().offset(lpn));
         let inside = self.sw.is_some_and(|sw| sw.owner == lbn && offset < sw.count);
         let done = if inside { self.close_sw(flash, after) } else { after };
-        self.blocks.trim(flash, lpn);
+        self.blocks.copies.trim(flash, lpn);
         done
     }
 
     fn settle(&mut self, flash: &mut Flash) {
         let mut after = self.close_sw(flash, Ticket::at(flash.now()));
-        while !self.rw.is_empty() {
+        while self.rw.logs().next().is_some() {
             after = self.reclaim_oldest(flash, after);
         }
     }
 
     fn map_bytes(&self) -> u64 {
-        let logs = self.rw_limit as u64 + u64::from(self.params.use_sw);
+        let logs = u64::from(self.rw.limit() + u32::from(self.params.use_sw));
         4 * (u64::from(self.blocks.logical_blocks()) + logs * u64::from(self.blocks.geometry().pages_per_block))
     }
 
     fn locate(&self, _: &Flash, lpn: Lpn) -> Ppn {
-        self.blocks.newest(lpn)
+        self.blocks.copies.newest(lpn)
     }
 
     fn rebuild(&mut self, flash: &mut Flash) {
@@ -319,12 +288,12 @@ impl Ftl for Fast {
     }
 
     fn check(&self, flash: &Flash) {
-        assert!(self.rw.len() <= self.rw_limit, "{} RW log blocks", self.rw.len());
+        assert!(self.rw.logs().count() as u32 <= self.rw.limit(), "too many RW log blocks");
         if let Some(sw) = self.sw {
             assert_eq!(flash.next_page(sw.pbn), sw.count);
             assert!(self.blocks.is_prefix(sw.owner, sw.pbn, sw.count), "SW block out of order");
         }
-        let logs = self.rw.iter().copied().chain(self.sw.map(|sw| sw.pbn));
+        let logs = self.rw.logs().chain(self.sw.map(|sw| sw.pbn));
         self.blocks.check(flash, logs);
     }
 

@@ -4,12 +4,13 @@
 //! A *data block* keeps the pages of one logical block at their own offsets; never-written and trimmed pages are holes.
 //! Everything else an FTL of this family owns are *log blocks*, which it keeps itself.
 
+use super::copies::Copies;
 use super::pool::{Alloc, Pool, Victim};
-use super::{Batch, Found, PageWrite, Shape, recover};
+use super::{Batch, PageWrite, Shape};
 use crate::error::ConfigError;
-use crate::flash::{Flash, Geometry, Oob, Ticket};
+use crate::flash::{Flash, Geometry, Ticket};
 use crate::ledger::{BlockKind, Cause};
-use crate::types::{Lbn, Lpn, Pbn, Ppn};
+use crate::types::{Lbn, Lpn, Pbn};
 
 /// What happens to a write of a whole logical block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
@@ -57,8 +58,8 @@ pub struct Merger {
     data: Vec<Pbn>,
     /// By LBN: the data block was found by recovery and may end in a torn page, so nothing is appended to it.
     sealed: Vec<bool>,
-    /// Newest copy by LPN, wherever it is.
-    newest: Vec<Ppn>,
+    /// Newest copy of every page, in data and log blocks.
+    pub copies: Copies,
 }
 
 impl Merger {
@@ -72,7 +73,7 @@ impl Merger {
             pool: Pool::new(0, 1, shape.geometry.blocks(), alloc, Victim::Fifo, shape.seed),
             data: vec![Pbn::NONE; blocks],
             sealed: vec![false; blocks],
-            newest: vec![Ppn::NONE; shape.logical_pages as usize],
+            copies: Copies::new(shape),
         }
     }
 
@@ -89,22 +90,17 @@ impl Merger {
     #[inline]
     pub fn pages_in(&self, lbn: Lbn) -> u32 {
         let pages = self.geometry.pages_per_block;
-        pages.min(self.newest.len() as u32 - lbn.0 * pages)
-    }
-    /// Newest copy of a page.
-    #[inline]
-    pub fn newest(&self, lpn: Lpn) -> Ppn {
-        self.newest[lpn.index()]
+        pages.min(self.copies.logical_pages() - lbn.0 * pages)
     }
     /// True if the newest copy of the page is in its data block.
     #[inline]
     pub fn is_in_data_block(&self, lpn: Lpn) -> bool {
-        let newest = self.newest[lpn.index()];
+        let newest = self.copies.newest(lpn);
         newest.is_some() && self.geometry.pbn(newest) == self.data[self.geometry.lbn(lpn).index()]
     }
     /// True if slots `0..count` of `pbn` hold the newest copies of offsets `0..count` of the logical block.
     pub fn is_prefix(&self, lbn: Lbn, pbn: Pbn, count: u32) -> bool {
-        let at_home = |o: u32| self.newest(self.geometry.lpn(lbn, o)) == self.geometry.page(pbn, o);
+        let at_home = |o: u32| self.copies.newest(self.geometry.lpn(lbn, o)) == self.geometry.page(pbn, o);
         count <= self.pages_in(lbn) && (0..count).all(at_home)
     }
     /// Free blocks.
@@ -116,30 +112,11 @@ impl Merger {
         self.pool.take(flash)
     }
 
-    /// Reads the newest copy.
-    #[inline]
-    pub fn read(&self, flash: &mut Flash, lpn: Lpn, cause: Cause, after: Ticket) -> Found {
-        let ppn = self.newest[lpn.index()];
-        let ticket = if ppn.is_some() { flash.read(ppn, cause, after) } else { after };
-        Found { ticket, ppn }
-    }
-
-    /// Programs new contents of a page, then invalidates the old copy.
-    #[inline]
-    pub fn program(&mut self, flash: &mut Flash, to: Ppn, page: &PageWrite, data: &[u8], after: Ticket) -> Ticket {
-        let ticket = flash.program(to, Oob::data(page.lpn, page.version), data, page.cause, after);
-        let old = std::mem::replace(&mut self.newest[page.lpn.index()], to);
-        if old.is_some() {
-            flash.invalidate(old);
-        }
-        ticket
-    }
-
     /// Writes a page that has no copy yet to its offset of the data block (allocated if there is none), as long as
     /// that offset can still be programmed; `None` when it cannot.
     #[inline]
     pub fn first_write(&mut self, flash: &mut Flash, page: &PageWrite, data: &[u8], after: Ticket) -> Option<Ticket> {
-        if self.newest[page.lpn.index()].is_some() {
+        if self.copies.newest(page.lpn).is_some() {
             return None;
         }
         let lbn = self.geometry.lbn(page.lpn);
@@ -148,7 +125,7 @@ impl Merger {
         }
         let place = self.geometry.page(self.data[lbn.index()], self.geometry.offset(page.lpn));
         let writable = !self.sealed[lbn.index()] && flash.can_program(place);
-        writable.then(|| self.program(flash, place, page, data, after))
+        writable.then(|| self.copies.program(flash, place, page, data, after))
     }
 
     /// True if every page of `batch` would be a [`Merger::first_write`].
@@ -157,7 +134,7 @@ impl Merger {
             let lbn = self.geometry.lbn(page.lpn).index();
             let (block, offset) = (self.data[lbn], self.geometry.offset(page.lpn));
             let writable = |pbn| !self.sealed[lbn] && flash.can_program(self.geometry.page(pbn, offset));
-            self.newest[page.lpn.index()].is_none() && (block.is_none() || writable(block))
+            self.copies.newest(page.lpn).is_none() && (block.is_none() || writable(block))
         })
     }
 
@@ -178,10 +155,9 @@ impl Merger {
             let place = self.geometry.page(target, offset);
             let ticket = if let Some(page) = batch.pages.get(new).filter(|p| p.lpn == lpn) {
                 new += 1;
-                self.program(flash, place, page, batch.data(new - 1), after)
-            } else if self.newest[lpn.index()].is_some() {
-                let source = std::mem::replace(&mut self.newest[lpn.index()], place);
-                flash.copy(source, place, cause, after)
+                self.copies.program(flash, place, page, batch.data(new - 1), after)
+            } else if self.copies.newest(lpn).is_some() {
+                self.copies.shift(flash, lpn, place, cause, after)
             } else {
                 continue;
             };
@@ -212,14 +188,6 @@ impl Merger {
         done
     }
 
-    /// Forgets the newest copy of a page.
-    pub fn trim(&mut self, flash: &mut Flash, lpn: Lpn) {
-        let old = std::mem::replace(&mut self.newest[lpn.index()], Ppn::NONE);
-        if old.is_some() {
-            flash.invalidate(old);
-        }
-    }
-
     /// Rebuilds the table after a power cut and merges away every log block.
     ///
     /// A block that holds all winners of one logical block at their own offsets, and no other winner, is its data
@@ -227,14 +195,10 @@ impl Merger {
     /// FTL keeps at least one block beyond data blocks, log blocks and the target of a merge, so one block is erased
     /// when recovery starts; each logical block with pages in a log also had a data block of its own, which either
     /// holds no winner (and is erased at once) or is erased when that logical block has been merged. A cut inside
-    /// recovery leaves only second copies in the target, which lose against their originals ([`recover`]): the next
+    /// recovery leaves only second copies in the target, which lose against their originals (see `recover`): the next
     /// recovery starts from the same state.
     pub fn rebuild(&mut self, flash: &mut Flash) {
-        let winners = recover::scan(flash, self.newest.len() as u32);
-        self.newest.copy_from_slice(&winners.data);
-        for (_, ppn) in winners.mapped() {
-            flash.mark_valid(ppn);
-        }
+        self.copies.rebuild(flash);
         self.data.fill(Pbn::NONE);
         self.sealed.fill(false);
         self.pool = Pool::new(0, 1, self.geometry.blocks(), self.alloc, Victim::Fifo, self.seed);
@@ -255,7 +219,7 @@ impl Merger {
 
     /// Finds the block that is the data block of `lbn` as it stands; false if its pages must be merged.
     fn settle_at_home(&mut self, flash: &Flash, lbn: Lbn) -> bool {
-        let copies = |o: u32| (o, self.newest(self.geometry.lpn(lbn, o)));
+        let copies = |o: u32| (o, self.copies.newest(self.geometry.lpn(lbn, o)));
         let mut mapped = (0..self.pages_in(lbn)).map(copies).filter(|(_, ppn)| ppn.is_some()).peekable();
         let Some((_, first)) = mapped.peek() else { return true };
         let block = self.geometry.pbn(*first);
@@ -277,7 +241,7 @@ impl Merger {
     /// Recovery: merges one logical block and erases what that leaves without valid pages.
     fn move_home(&mut self, flash: &mut Flash, lbn: Lbn, now: Ticket) {
         let mut sources: Vec<Pbn> = (0..self.pages_in(lbn))
-            .map(|offset| self.newest(self.geometry.lpn(lbn, offset)))
+            .map(|offset| self.copies.newest(self.geometry.lpn(lbn, offset)))
             .filter(|ppn| ppn.is_some())
             .map(|ppn| self.geometry.pbn(ppn))
             .collect();
@@ -299,14 +263,8 @@ impl Merger {
     /// # Panics
     /// On the first violation.
     pub fn check(&self, flash: &Flash, logs: impl Iterator<Item = Pbn>) {
-        let blocks = self.geometry.blocks() as usize;
-        let mut mapped = vec![0; blocks];
-        for (lpn, ppn) in self.newest.iter().enumerate().filter(|(_, ppn)| ppn.is_some()) {
-            assert!(flash.is_valid(*ppn), "lpn {lpn} maps to an invalid page");
-            assert_eq!(flash.oob(*ppn).number as usize, lpn, "OOB of the page that lpn {lpn} maps to");
-            mapped[self.geometry.pbn(*ppn).index()] += 1;
-        }
-        let mut owners = vec![0; blocks];
+        self.copies.check(flash);
+        let mut owners = vec![0; self.geometry.blocks() as usize];
         for (lbn, pbn) in self.data.iter().enumerate().filter(|(_, pbn)| pbn.is_some()) {
             owners[pbn.index()] += 1;
             for offset in 0..self.geometry.pages_per_block {
@@ -322,9 +280,8 @@ impl Merger {
         for pbn in logs {
             owners[pbn.index()] += 1;
         }
-        for (pbn, count) in mapped.iter().enumerate() {
-            assert_eq!(flash.valid_pages(Pbn(pbn as u32)), *count, "valid pages of block {pbn}");
-            assert_eq!(owners[pbn], 1, "owners of block {pbn}");
+        for (pbn, owners) in owners.iter().enumerate() {
+            assert_eq!(*owners, 1, "owners of block {pbn}");
         }
         assert!(self.pool.free_count() >= 2, "a merge and its recovery need a free block each");
     }

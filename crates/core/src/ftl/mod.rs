@@ -4,12 +4,16 @@
 //! it never waits and never calls up. One file per FTL; the list at the end of this file is the only place that
 //! enumerates them.
 
+pub mod block_log;
 pub mod chains;
 pub mod cmt;
 pub mod compressed;
+pub mod copies;
 pub mod merge;
 pub mod pool;
+pub mod random_log;
 pub mod recover;
+pub mod ring;
 pub mod space;
 pub mod translation;
 pub mod urm_table;
@@ -56,6 +60,21 @@ impl<'a> Batch<'a> {
     pub fn iter(&self) -> impl Iterator<Item = (&'a PageWrite, &'a [u8])> + use<'a> {
         let batch = *self;
         batch.pages.iter().enumerate().map(move |(i, page)| (page, batch.data(i)))
+    }
+    /// Writes page after page, none waiting for another. The ticket resolves when the last one is programmed.
+    #[inline]
+    pub fn write_each(
+        &self,
+        flash: &mut Flash,
+        after: Ticket,
+        mut write: impl FnMut(&mut Flash, &PageWrite, &[u8]) -> Ticket,
+    ) -> Ticket {
+        let mut done = after;
+        for (page, data) in self.iter() {
+            let ticket = write(flash, page, data);
+            done = if self.pages.len() == 1 { ticket } else { flash.clock.join(done, ticket) };
+        }
+        done
     }
     /// The pages `from..to` as a batch of their own.
     #[must_use]
@@ -234,6 +253,8 @@ crate::registry::plugins! {
     block,
     bast,
     fast,
+    superblock,
+    last,
     dftl,
     rftl,
     urm_map,

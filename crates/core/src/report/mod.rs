@@ -13,13 +13,17 @@ mod times;
 
 use serde::Serialize;
 
+use crate::buffer::BUFFERS;
 use crate::config::{Config, ReplayMode};
+use crate::endurance::{Endurance, Measured};
+use crate::ftl::FTLS;
 use crate::ledger::{Cause, Ledger, Op};
+use crate::registry::{self, Plugin};
 use crate::replay::Outcome;
 use crate::ssd::Device;
-use crate::types::Nanos;
+use crate::types::{Nanos, SECTOR_BYTES};
 pub use counts::{Buffer, ByCause, Erases, Flash, Hits, Mapping, Merges, Padding, Ratios, Requests};
-pub use state::{Ram, Wear};
+pub use state::{Ram, Wear, WearBin};
 pub use times::{Elapsed, Latencies, Latency, Load, Throughput, Wall};
 
 /// Version of the JSON form. It rises when a field changes its meaning or goes; new fields may come at any time.
@@ -36,6 +40,9 @@ pub struct Report {
     pub seed: u64,
     /// The fully expanded configuration.
     pub config: Config,
+    /// Names of the buffer and the FTL of this run if they are reconstructions: their original text was not available,
+    /// so that numbers must not be published under the paper's name.
+    pub reconstructions: Vec<String>,
     /// What was replayed.
     pub trace: Source,
     /// What the host asked for.
@@ -66,6 +73,8 @@ pub struct Report {
     pub ram: Ram,
     /// Erase counts of the blocks, preconditioning included.
     pub wear: Wear,
+    /// Life of the drive if it went on as in this run.
+    pub endurance: Endurance,
     /// Simulated time.
     pub elapsed: Elapsed,
     /// The raw counters; the table `ops` and `op_ns` are indexed by operation (read, program, erase), then by cause in
@@ -146,12 +155,14 @@ impl Report {
         let ledger = device.ledger();
         let times = device.times();
         let makespan = times.last_completion.saturating_sub(outcome.start);
+        let wear = Wear::new(device.flash());
         let dirty = device.slots().iter().filter(|slot| device.slots().is_dirty(*slot)).count() as u64;
         Self {
             schema: SCHEMA_VERSION,
             nandlab: env!("CARGO_PKG_VERSION"),
             seed: config.seed,
             config: config.clone(),
+            reconstructions: reconstructions(config),
             trace,
             requests: Requests::new(&ledger),
             hits: Hits::new(&ledger),
@@ -166,7 +177,8 @@ impl Report {
             buffer: Buffer::new(&ledger, dirty),
             mapping: Mapping::new(&ledger),
             ram: Ram::new(device),
-            wear: Wear::new(device.flash()),
+            endurance: Endurance::new(&config.device.endurance, &measured(config, &ledger, makespan, &wear)),
+            wear,
             elapsed: Elapsed::new(&ledger, &config.device.timing, makespan),
             ledger,
             wall: None,
@@ -189,6 +201,26 @@ impl WriteAmplification {
             programs_from_above: above,
             programs_from_below: below,
         }
+    }
+}
+
+fn reconstructions(config: &Config) -> Vec<String> {
+    let buffer = registry::find(BUFFERS, "buffer", &config.buffer.name).ok().filter(|p| p.is_reconstruction());
+    let ftl = registry::find(FTLS, "ftl", &config.ftl.name).ok().filter(|p| p.is_reconstruction());
+    buffer.map(Plugin::name).into_iter().chain(ftl.map(Plugin::name)).collect()
+}
+
+/// What the projections of endurance are made of.
+fn measured(config: &Config, ledger: &Ledger, simulated: Nanos, wear: &Wear) -> Measured {
+    let page_bytes = u64::from(config.device.geometry.page_bytes);
+    Measured {
+        physical_bytes: config.device.geometry.pages() * page_bytes,
+        logical_bytes: u64::from(config.logical_pages()) * page_bytes,
+        written_bytes: ledger.host_sector_writes * SECTOR_BYTES,
+        programmed_bytes: ledger.programs() * page_bytes,
+        simulated,
+        erases_mean: wear.mean,
+        erases_max: wear.max,
     }
 }
 
@@ -245,6 +277,10 @@ mod tests {
         let amplification = report.write_amplification;
         assert!((amplification.buffer.unwrap() - amplification.extra.unwrap() - 1.0).abs() < 1e-12);
         assert!(report.flash.erases.total > 0, "the run is long enough to collect garbage");
+        let binned: u32 = report.wear.histogram.iter().map(|bin| bin.blocks).sum();
+        assert_eq!(binned, report.wear.blocks, "every block is in the histogram");
+        let mapped: u64 = report.wear.per_block.iter().map(|n| u64::from(*n)).sum();
+        assert_eq!((report.wear.blocks_per_entry, mapped), (1, report.wear.erases), "every erase is in the heat map");
     }
 
     #[test]

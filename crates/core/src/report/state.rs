@@ -35,7 +35,7 @@ impl Ram {
 }
 
 /// Erase counts of the blocks since the device was made, preconditioning included.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct Wear {
     /// Erase blocks.
     pub blocks: u32,
@@ -49,23 +49,96 @@ pub struct Wear {
     pub max: u32,
     /// Standard deviation over the blocks (of the population: divided by the number of blocks).
     pub stddev: f64,
+    /// Blocks by erase count: at most 64 bins of equal width from `min` to `max`.
+    pub histogram: Vec<WearBin>,
+    /// Heat map: erases by block number. On devices with more than 4,096 blocks an entry stands for `blocks_per_entry`
+    /// neighbouring blocks and holds the greatest of their counts.
+    pub per_block: Vec<u32>,
+    /// Blocks that one entry of `per_block` stands for (the last one for fewer): 1 on devices of at most 4,096 blocks.
+    pub blocks_per_entry: u32,
 }
+
+/// Blocks whose erase counts lie between two bounds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
+pub struct WearBin {
+    /// Least erase count of the bin.
+    pub from: u32,
+    /// Greatest erase count of the bin.
+    pub to: u32,
+    /// Blocks.
+    pub blocks: u32,
+}
+
+/// Bins of the histogram, at most.
+const BINS: u32 = 64;
+/// Entries of the heat map, at most.
+const ENTRIES: u32 = 4096;
 
 impl Wear {
     pub(super) fn new(flash: &flash::Flash) -> Self {
-        let blocks = flash.geometry().blocks();
-        let counts = || (0..blocks).map(|pbn| flash.erase_count(Pbn(pbn)));
-        let erases: u64 = counts().map(u64::from).sum();
-        let squares: u128 = counts().map(|n| u128::from(n) * u128::from(n)).sum();
+        let counts: Vec<u32> = (0..flash.geometry().blocks()).map(|pbn| flash.erase_count(Pbn(pbn))).collect();
+        Self::of(&counts)
+    }
+
+    /// From the erase counts of all blocks, of which there is at least one.
+    fn of(counts: &[u32]) -> Self {
+        let blocks = counts.len() as u32;
+        let erases: u64 = counts.iter().map(|n| u64::from(*n)).sum();
+        let squares: u128 = counts.iter().map(|n| u128::from(*n) * u128::from(*n)).sum();
+        let (min, max) = counts.iter().fold((u32::MAX, 0), |(min, max), n| (min.min(*n), max.max(*n)));
+        let width = (max - min) / BINS + 1;
+        let bin = |from: u32| WearBin { from, to: max.min(from.saturating_add(width - 1)), blocks: 0 };
+        let mut histogram: Vec<WearBin> = (min..=max).step_by(width as usize).map(bin).collect();
+        for n in counts {
+            histogram[((n - min) / width) as usize].blocks += 1;
+        }
+        let blocks_per_entry = blocks.div_ceil(ENTRIES);
+        let entries = counts.chunks(blocks_per_entry as usize);
         // Exact integers until the last step: n * sum of squares - square of the sum.
         let spread = u128::from(blocks) * squares - u128::from(erases) * u128::from(erases);
         Self {
             blocks,
             erases,
-            min: counts().min().unwrap_or(0),
+            min,
             mean: erases as f64 / f64::from(blocks),
-            max: counts().max().unwrap_or(0),
+            max,
             stddev: (spread as f64).sqrt() / f64::from(blocks),
+            histogram,
+            per_block: entries.map(|counts| counts.iter().copied().max().unwrap_or(0)).collect(),
+            blocks_per_entry,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn are_histogram_and_heat_map_those_of_a_hand() {
+        let wear = Wear::of(&[3, 1, 1, 4]);
+        let bins: Vec<_> = wear.histogram.iter().map(|bin| (bin.from, bin.to, bin.blocks)).collect();
+        assert_eq!(bins, [(1, 1, 2), (2, 2, 0), (3, 3, 1), (4, 4, 1)]);
+        assert_eq!((wear.per_block, wear.blocks_per_entry), (vec![3, 1, 1, 4], 1));
+        // (0.75^2 + 1.25^2 + 1.25^2 + 1.75^2) / 4 = 1.6875
+        assert_eq!((wear.min, wear.mean, wear.max, wear.stddev), (1, 2.25, 4, 1.6875_f64.sqrt()));
+    }
+
+    #[test]
+    fn does_a_wide_spread_stay_within_the_bins_and_a_large_device_within_the_map() {
+        let counts: Vec<u32> = (0..10_000).collect();
+        let wear = Wear::of(&counts);
+        assert_eq!((wear.blocks_per_entry, wear.per_block.len()), (3, 3334));
+        assert_eq!((wear.per_block[0], wear.per_block[3332], wear.per_block[3333]), (2, 9998, 9999));
+        // Width 9999 / 64 + 1 = 157: 63 full bins and 109 counts in the last one.
+        assert_eq!(wear.histogram.len(), 64);
+        assert_eq!(wear.histogram[63], WearBin { from: 9891, to: 9999, blocks: 109 });
+        assert!(wear.histogram[..63].iter().all(|bin| bin.blocks == 157 && bin.to - bin.from == 156));
+    }
+
+    #[test]
+    fn is_a_block_at_the_limit_of_counting_in_its_bin() {
+        let wear = Wear::of(&[0, u32::MAX]);
+        assert!(wear.histogram.len() <= 64 && wear.histogram[wear.histogram.len() - 1].to == u32::MAX);
     }
 }
