@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use nandlab::types::Bytes;
 use nandlab_trace::{AddressPolicy, Volumes};
 
+use crate::reading::ReadArgs;
 use crate::style::ColorChoice;
 use crate::trace::TraceCommand;
 
@@ -15,6 +16,8 @@ Examples:
   nandlab run proj_0.csv.gz --buffer lru --ram 16MiB --ftl dftl
   nandlab run financial1.spc --volumes stack --json result.json
   zcat trace.gz | nandlab run - --format msr --limit 1000000
+  nandlab run 'sda.blktrace.*' --event Q --ftl page
+  nandlab run hm_0.csv.gz hm_1.csv.gz --volumes separate
   nandlab compare --buffers lru,none --ftls page,fast --limit 200000
   nandlab describe page                          manual page with all parameters
   nandlab config --device lab > my.toml          then edit it, and: nandlab run --device my.toml
@@ -149,25 +152,28 @@ pub struct PluginArgs {
     pub ftl: Option<String>,
 }
 
+/// What to do with several devices in one trace.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum VolumeChoice {
+    /// One simulation, of all devices or one.
+    Together(Volumes),
+    /// A simulation of each device.
+    Separate,
+}
+
 /// What is replayed.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Trace")]
 pub struct TraceArgs {
-    /// Trace file (plain, gzip, zstd, bzip2 or xz), `-` for standard input; without one, the built-in workload.
-    #[arg(value_name = "TRACE")]
-    pub trace: Option<String>,
-    /// Format of the trace (`nandlab list formats`); detected by content when absent.
-    #[arg(long, value_name = "NAME")]
-    pub format: Option<String>,
+    #[command(flatten)]
+    pub read: ReadArgs,
     /// What to do with addresses beyond the device: reject (an error), modulo (fold) or compact (renumber pages).
     #[arg(long, value_name = "POLICY", value_parser = address, default_value = "reject")]
     pub address: AddressPolicy,
-    /// What to do with several devices in one trace: reject, stack, merge or pick:N.
+    /// What to do with several devices in one trace: reject (an error), stack, merge, pick:N, or separate (each is
+    /// simulated on a device of its own; `run` only).
     #[arg(long, value_name = "POLICY", value_parser = volumes, default_value = "reject")]
-    pub volumes: Volumes,
-    /// Bad rows to skip (and count) before giving up; without it the first one is an error.
-    #[arg(long, value_name = "N", value_parser = any_count, allow_hyphen_values = true)]
-    pub skip_bad: Option<u64>,
+    pub volumes: VolumeChoice,
     /// Requests to replay at most.
     #[arg(long, short = 'n', value_name = "N", value_parser = count, allow_hyphen_values = true)]
     pub limit: Option<u64>,
@@ -263,16 +269,19 @@ fn address(text: &str) -> Result<AddressPolicy, String> {
     }
 }
 
-fn volumes(text: &str) -> Result<Volumes, String> {
-    match text {
-        "reject" => return Ok(Volumes::Reject),
-        "stack" => return Ok(Volumes::Stack),
-        "merge" => return Ok(Volumes::Merge),
-        _ => {}
-    }
-    let number = text.strip_prefix("pick:").or_else(|| text.strip_prefix("pick="));
-    let picked = number.and_then(|n| n.parse().ok()).map(Volumes::Pick);
-    picked.ok_or_else(|| "allowed is reject, stack, merge or pick:N with the number of a device".to_owned())
+fn volumes(text: &str) -> Result<VolumeChoice, String> {
+    let together = match text {
+        "reject" => Some(Volumes::Reject),
+        "stack" => Some(Volumes::Stack),
+        "merge" => Some(Volumes::Merge),
+        "separate" => return Ok(VolumeChoice::Separate),
+        _ => {
+            let number = text.strip_prefix("pick:").or_else(|| text.strip_prefix("pick="));
+            number.and_then(|n| n.parse().ok()).map(Volumes::Pick)
+        }
+    };
+    let allowed = || "allowed is reject, stack, merge, separate or pick:N with the number of a device".to_owned();
+    together.map(VolumeChoice::Together).ok_or_else(allowed)
 }
 
 fn precondition(text: &str) -> Result<serde_json::Value, String> {

@@ -66,7 +66,7 @@ fn check(args: &CompareArgs) -> Result<Option<Arc<Held>>, Failure> {
     let settings = without_plugins(&args.device.set);
     let (_, config) = setup::config(setup::builder(&args.device)?, Some(&plain.0), Some(&plain.1), &settings)?;
     let source = Source::open(&args.trace, &config)?;
-    if args.trace.trace.as_deref() == Some("-") { source.hold().map(Some) } else { Ok(None) }
+    if args.trace.read.reads_stdin() { source.hold().map(Some) } else { Ok(None) }
 }
 
 fn without_plugins(settings: &[String]) -> Vec<String> {
@@ -169,7 +169,7 @@ fn publish(args: &CompareArgs, rows: &[Row], style: Style) -> Result<(), Failure
         (true, _) => table::csv(rows),
         (_, true) => table::markdown(rows),
         _ => {
-            let trace = args.trace.trace.as_deref().unwrap_or_default();
+            let trace = args.trace.read.trace.join(", ");
             let head = recorded.map(|recorded| format!("{trace}: {}\n\n", source::recorded_text(&recorded)));
             head.unwrap_or_default() + &table::text(rows, style)
         }

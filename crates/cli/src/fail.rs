@@ -63,8 +63,12 @@ impl From<TraceError> for Failure {
             }
             TraceError::CompactFull { .. } => "--address modulo, --limit N, or a larger --device",
             TraceError::SecondDevice { .. } | TraceError::TooManyDevices { .. } => {
-                "--volumes stack, --volumes pick:N or --volumes merge"
+                "--volumes stack, --volumes pick:N, --volumes merge, or --volumes separate (run only)"
             }
+            TraceError::NoSuchEvent { .. } => "--event Q, G, I, D or C: one of those in the trace",
+            TraceError::NoEvents { .. } => "leave --event out",
+            TraceError::DevicesInFile { .. } => "--files sequence or --files merge",
+            TraceError::FormatsDiffer { .. } => "--format NAME, or only the files of one trace",
             TraceError::StackNeedsFile { .. } => "--volumes pick:N, --volumes merge or --address compact",
             TraceError::NoSuchDevice { .. } => "--volumes pick:N with one of these numbers",
             TraceError::Row { .. } | TraceError::TooManyBad { .. } => {

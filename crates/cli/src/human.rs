@@ -81,6 +81,9 @@ fn trace(report: &Report) -> String {
         "built-in" => format!("built-in workload {}", trace.name),
         format => format!("{}, read as {format} {}", trace.name, trace.reason),
     };
+    if let Some(order) = &trace.files_order {
+        text += &format!("; {} files, put together by {order}", trace.files.len());
+    }
     if let Some(recorded) = &trace.recorded {
         text += &format!("; {}", source::recorded_text(recorded));
     }

@@ -9,6 +9,7 @@ mod fail;
 mod human;
 mod memory;
 mod output;
+mod reading;
 mod run;
 mod setup;
 mod source;

@@ -5,11 +5,13 @@ use std::time::Instant;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use nandlab::config::{Builder, Config, Precondition};
 use nandlab::replay::Replay;
-use nandlab::report::{Report, Wall};
+use nandlab::report::{Report, SCHEMA_VERSION, Wall};
 use nandlab::ssd::Device;
 use nandlab::types::{HostOp, HostRequest, Nanos};
+use nandlab_trace::{Options, Trace, Volumes};
+use serde::Serialize;
 
-use crate::args::{RunArgs, TraceArgs};
+use crate::args::{RunArgs, TraceArgs, VolumeChoice};
 use crate::fail::Failure;
 use crate::source::{self, BATCH, Source};
 use crate::style::Style;
@@ -18,13 +20,10 @@ use crate::{human, memory, output, setup};
 /// Runs the command.
 pub fn run(args: &RunArgs, style: Style) -> Result<(), Failure> {
     let (builder, config) = setup::single(&args.device, &args.plugins)?;
-    let bar = if args.quiet { ProgressBar::hidden() } else { bar("building the device") };
-    let mut report = simulate(&builder, &config, &args.trace, &mut || Source::open(&args.trace, &config), &bar)?;
-    report.trace.recorded = source::recorded(&args.trace)?;
-    bar.finish_and_clear();
-    if args.no_wall {
-        report.wall = None;
+    if args.trace.volumes == VolumeChoice::Separate {
+        return separate(args, &builder, &config, style);
     }
+    let report = one(args, &builder, &config, &args.trace)?;
     if let Some(target) = &args.json {
         output::write(target, &output::json(&report))?;
     }
@@ -32,6 +31,61 @@ pub fn run(args: &RunArgs, style: Style) -> Result<(), Failure> {
         return Ok(());
     }
     output::print(&human::report(&report, style))
+}
+
+/// One simulation.
+fn one(args: &RunArgs, builder: &Builder, config: &Config, trace: &TraceArgs) -> Result<Report, Failure> {
+    let bar = if args.quiet { ProgressBar::hidden() } else { bar("building the device") };
+    let mut report = simulate(builder, config, trace, &mut || Source::open(trace, config), &bar)?;
+    report.trace.recorded = source::recorded(trace)?;
+    bar.finish_and_clear();
+    if args.no_wall {
+        report.wall = None;
+    }
+    Ok(report)
+}
+
+/// The reports of the devices of a trace.
+#[derive(Serialize)]
+struct Separate<'a> {
+    schema: u32,
+    nandlab: &'static str,
+    volumes: &'a [Volume],
+}
+
+/// A device of a trace, simulated by itself.
+#[derive(Serialize)]
+struct Volume {
+    /// Its number.
+    device: u32,
+    report: Report,
+}
+
+/// A simulation of each device of the trace. Each sees its requests at the times that they have in the whole trace.
+fn separate(args: &RunArgs, builder: &Builder, config: &Config, style: Style) -> Result<(), Failure> {
+    let read = &args.trace.read;
+    if read.trace.is_empty() || read.reads_stdin() {
+        let problem = "--volumes separate reads the trace once for each of its devices, and so needs files";
+        return Err(Failure::bad(problem, "name files, or use --volumes pick:N, stack or merge"));
+    }
+    let options = Options { limit: args.trace.limit, ..read.options()? };
+    let mut volumes = Vec::new();
+    for device in Trace::devices(&read.paths()?, &options)?.iter().map(|device| device.device) {
+        let trace = TraceArgs { volumes: VolumeChoice::Together(Volumes::Pick(device)), ..args.trace.clone() };
+        volumes.push(Volume { device, report: one(args, builder, config, &trace)? });
+    }
+    if let Some(target) = &args.json {
+        let all = Separate { schema: SCHEMA_VERSION, nandlab: env!("CARGO_PKG_VERSION"), volumes: &volumes };
+        output::write(target, &output::json(&all))?;
+    }
+    if args.quiet || args.json.as_deref() == Some("-") {
+        return Ok(());
+    }
+    let text = |volume: &Volume| {
+        let head = style.bold(&format!("VOLUME {}", volume.device));
+        format!("{head}\n\n{}", human::report(&volume.report, style))
+    };
+    output::print(&volumes.iter().map(text).collect::<Vec<_>>().join("\n"))
 }
 
 /// A progress bar on standard error; nothing if that is no terminal.
@@ -55,7 +109,7 @@ pub fn simulate(
     open: Open<'_>,
     bar: &ProgressBar,
 ) -> Result<Report, Failure> {
-    if config.precondition == Precondition::Trace && args.trace.as_deref() == Some("-") {
+    if config.precondition == Precondition::Trace && args.read.reads_stdin() {
         let problem = "precondition = \"trace\" reads the trace twice, and standard input can be read once";
         return Err(Failure::bad(problem, "name a file, or use --precondition full"));
     }

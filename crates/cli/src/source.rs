@@ -1,17 +1,16 @@
 //! What is replayed: a trace, or the built-in workload.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use nandlab::config::Config;
-use nandlab::registry;
 use nandlab::report;
 use nandlab::types::HostRequest;
 use nandlab_trace::oltp::{self, Oltp};
-use nandlab_trace::{AddressPolicy, Options, Trace, Volumes, formats};
+use nandlab_trace::{AddressPolicy, Options, Records, Trace, Volumes, stats_of};
 
-use crate::args::TraceArgs;
+use crate::args::{TraceArgs, VolumeChoice};
 use crate::fail::Failure;
+use crate::reading::changes;
 
 /// Requests read ahead at a time.
 pub const BATCH: usize = 4096;
@@ -40,21 +39,18 @@ impl Source {
     pub fn open(args: &TraceArgs, config: &Config) -> Result<Self, Failure> {
         let page_sectors = config.device.geometry.page_sectors();
         let capacity = u64::from(config.logical_pages()) * u64::from(page_sectors);
-        let requests = match &args.trace {
-            Some(path) => {
-                check_format(args.format.as_deref())?;
-                let options = Options {
-                    format: args.format.clone(),
-                    volumes: args.volumes,
-                    address: args.address,
-                    capacity_sectors: Some(capacity),
-                    page_sectors,
-                    skip_bad: args.skip_bad,
-                    limit: args.limit,
-                };
-                Requests::Trace(Box::new(nandlab_trace::open(path, &options)?))
-            }
-            None => built_in(args, config, capacity)?,
+        let requests = if args.read.trace.is_empty() {
+            built_in(args, config, capacity)?
+        } else {
+            let options = Options {
+                volumes: together(args)?,
+                address: args.address,
+                capacity_sectors: Some(capacity),
+                page_sectors,
+                limit: args.limit,
+                ..args.read.options()?
+            };
+            Requests::Trace(Box::new(Trace::open_all(&args.read.paths()?, &options)?))
         };
         Ok(Self { requests, args: args.clone() })
     }
@@ -132,9 +128,12 @@ impl Source {
                 (info.records, info.replayed) = (done, done);
             }
             Requests::Trace(trace) => {
-                let path = self.args.trace.as_deref().unwrap_or_default();
-                let name = if path == "-" { "<stdin>" } else { path };
-                name.clone_into(&mut info.name);
+                info.name = trace.name();
+                let names: Vec<String> = trace.records().names().map(str::to_owned).collect();
+                if names.len() > 1 {
+                    trace.records().order().name().clone_into(info.files_order.get_or_insert_default());
+                    info.files = names;
+                }
                 trace.format().clone_into(&mut info.format);
                 trace.reason().clone_into(&mut info.reason);
                 let counts = trace.report();
@@ -149,15 +148,11 @@ impl Source {
 
 /// Counts the trace as recorded, in a pass of its own; nothing for standard input and the built-in workload.
 pub fn recorded(args: &TraceArgs) -> Result<Option<report::Recorded>, Failure> {
-    let Some(path) = args.trace.as_deref().filter(|path| *path != "-") else { return Ok(None) };
-    let options = Options {
-        format: args.format.clone(),
-        volumes: args.volumes,
-        skip_bad: args.skip_bad,
-        limit: args.limit,
-        ..Options::default()
-    };
-    let stats = nandlab_trace::stats(path, &options)?;
+    if args.read.trace.is_empty() || args.read.reads_stdin() {
+        return Ok(None);
+    }
+    let options = Options { limit: args.limit, ..args.read.options()? };
+    let stats = stats_of(Records::open_all(&args.read.paths()?, &options)?, &options)?;
     let mib = |pages: u64| pages as f64 / 256.0;
     Ok(Some(report::Recorded {
         requests: stats.requests,
@@ -175,25 +170,9 @@ pub fn recorded_text(recorded: &report::Recorded) -> String {
     )
 }
 
-fn changes(counts: &nandlab_trace::Report) -> BTreeMap<String, u64> {
-    let kinds = [
-        ("bad_rows_skipped", counts.bad_rows),
-        ("zero_length_dropped", counts.zero_length),
-        ("other_devices_dropped", counts.other_devices),
-        ("rounded_to_sectors", counts.rounded),
-        ("rows_out_of_order", counts.out_of_order),
-        ("times_raised", counts.clamped),
-        ("folded_into_capacity", counts.folded),
-        ("pages_renumbered", counts.compacted_pages),
-        ("requests_split", counts.split),
-        ("devices", if counts.devices.len() > 1 { counts.devices.len() as u64 } else { 0 }),
-    ];
-    kinds.iter().filter(|(_, n)| *n > 0).map(|(kind, n)| ((*kind).to_owned(), *n)).collect()
-}
-
 fn built_in(args: &TraceArgs, config: &Config, capacity: u64) -> Result<Requests, Failure> {
-    if let Some(format) = &args.format {
-        let problem = format!("--format {format} names the format of a trace, but no trace is named");
+    if let Some(option) = args.read.named() {
+        let problem = format!("{option} says how to read a trace, but no trace is named");
         return Err(Failure::bad(problem, "add the trace, or `-` for standard input"));
     }
     let total = args.limit.unwrap_or(oltp::REQUESTS);
@@ -207,20 +186,6 @@ fn built_in(args: &TraceArgs, config: &Config, capacity: u64) -> Result<Requests
     Ok(Requests::Oltp(workload, total))
 }
 
-/// Refuses a format that does not exist, with the nearest one that does.
-pub fn check_format(format: Option<&str>) -> Result<(), Failure> {
-    let Some(format) = format else { return Ok(()) };
-    if formats().iter().any(|known| known.name.eq_ignore_ascii_case(format)) {
-        return Ok(());
-    }
-    let names: Vec<String> = formats().iter().map(|known| known.name.to_owned()).collect();
-    let help = match registry::nearest(format, &names) {
-        Some(near) => format!("did you mean `{near}`? `nandlab list formats` shows all"),
-        None => format!("use one of {}, or leave --format out to have it detected", names.join(", ")),
-    };
-    Err(Failure::bad(format!("--format {format}: there is no such trace format"), help))
-}
-
 fn address_name(policy: AddressPolicy) -> &'static str {
     match policy {
         AddressPolicy::Reject => "reject",
@@ -229,11 +194,23 @@ fn address_name(policy: AddressPolicy) -> &'static str {
     }
 }
 
-fn volumes_name(volumes: Volumes) -> String {
+fn volumes_name(volumes: VolumeChoice) -> String {
     match volumes {
-        Volumes::Reject => "reject".to_owned(),
-        Volumes::Stack => "stack".to_owned(),
-        Volumes::Merge => "merge".to_owned(),
-        Volumes::Pick(n) => format!("pick:{n}"),
+        VolumeChoice::Together(Volumes::Reject) => "reject".to_owned(),
+        VolumeChoice::Together(Volumes::Stack) => "stack".to_owned(),
+        VolumeChoice::Together(Volumes::Merge) => "merge".to_owned(),
+        VolumeChoice::Together(Volumes::Pick(n)) => format!("pick:{n}"),
+        VolumeChoice::Separate => "separate".to_owned(),
+    }
+}
+
+/// The policy of a single simulation.
+fn together(args: &TraceArgs) -> Result<Volumes, Failure> {
+    match args.volumes {
+        VolumeChoice::Together(volumes) => Ok(volumes),
+        VolumeChoice::Separate => Err(Failure::bad(
+            "--volumes separate simulates each device of a trace by itself, which only `nandlab run` does",
+            "--volumes pick:N for one of them, or stack or merge for all in one",
+        )),
     }
 }

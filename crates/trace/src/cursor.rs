@@ -90,6 +90,12 @@ impl<'a, const SEP: u8> Cursor<'a, SEP> {
         }
     }
 
+    /// True if the next field begins with a digit.
+    pub(crate) fn digit_follows(&mut self) -> bool {
+        self.skip_blanks();
+        self.here().is_ascii_digit()
+    }
+
     /// True if no field is left.
     pub(crate) fn at_end(&mut self) -> bool {
         self.skip_blanks();

@@ -217,6 +217,68 @@ pub enum TraceError {
         /// Each with its reason.
         candidates: Vec<Candidate>,
     },
+    /// The files of a trace have several formats.
+    #[error(
+        "{name}: this file is {format}, but the first file of the trace is {first}; a trace in several files has one \
+         format: name only files of one, or name the format"
+    )]
+    FormatsDiffer {
+        /// Path.
+        name: String,
+        /// Its format.
+        format: &'static str,
+        /// Format of the first file.
+        first: &'static str,
+    },
+    /// An event was chosen, but rows of this format are requests.
+    #[error("{name}: event = {event}: only blkparse and blktrace have events to choose from, and this is {format}")]
+    NoEvents {
+        /// Path.
+        name: String,
+        /// Its format.
+        format: &'static str,
+        /// The event.
+        event: char,
+    },
+    /// The trace holds other events than the chosen one.
+    #[error("{name}: there is no event {event} in it; choose one that is: {seen}")]
+    NoSuchEvent {
+        /// Paths.
+        name: String,
+        /// The event.
+        event: char,
+        /// Events and their numbers.
+        seen: String,
+    },
+    /// Each file is to be a device, but one holds several.
+    #[error(
+        "{name}: {place}: device {second} appears beside device {first} in one file, so that the file cannot be one \
+         device; read the files one after the other (sequence) or by time (merge), which keep the numbers of the trace"
+    )]
+    DevicesInFile {
+        /// Path.
+        name: String,
+        /// Where the second device appears.
+        place: Place,
+        /// Device of the rows before.
+        first: u32,
+        /// The new one.
+        second: u32,
+    },
+    /// A pattern that no file matches, or that is none.
+    #[error("{pattern}: {problem}; check the path, and quote patterns with *, ? and [")]
+    Pattern {
+        /// The pattern.
+        pattern: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// Standard input more than once, or no file at all.
+    #[error("{problem}; name each input once")]
+    Inputs {
+        /// What is wrong.
+        problem: &'static str,
+    },
     /// A row is not what its format allows.
     #[error("{name}: {place}: {row}")]
     Row {

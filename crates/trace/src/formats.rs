@@ -32,4 +32,10 @@ formats! {
     tencent,
     lirs,
     arc,
+    hpsrt,
+    blkparse,
+    blktrace,
+    wpa,
+    fio,
+    xperf,
 }

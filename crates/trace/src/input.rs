@@ -16,6 +16,9 @@ const BLOCK_BYTES: usize = 64 << 10;
 /// Blocks in flight between the threads.
 const BLOCKS: usize = 8;
 
+/// What standard input is called in messages and reports.
+pub(crate) const STDIN: &str = "<stdin>";
+
 /// How the stream is compressed, if it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Compression {
@@ -53,26 +56,23 @@ pub(crate) struct Input {
     pub(crate) compression: Option<Compression>,
     /// Bytes taken from the source so far (compressed, if it is compressed).
     pub(crate) taken: Arc<AtomicU64>,
-    pub(crate) total: Option<u64>,
 }
 
 impl Input {
     /// Opens `path`; `-` is standard input.
     pub(crate) fn open(path: &str) -> Result<Self, TraceError> {
         if path == "-" {
-            return Self::new("<stdin>", Box::new(io::stdin()), None);
+            return Self::new(STDIN, Box::new(io::stdin()));
         }
         let opened = File::open(path).and_then(|file| {
-            let meta = file.metadata()?;
-            if meta.is_dir() { Err(io::Error::from(io::ErrorKind::IsADirectory)) } else { Ok((file, meta)) }
+            if file.metadata()?.is_dir() { Err(io::Error::from(io::ErrorKind::IsADirectory)) } else { Ok(file) }
         });
-        let (file, meta) = opened.map_err(|source| TraceError::Open { name: path.to_owned(), source })?;
-        let total = meta.is_file().then_some(meta.len());
-        Self::new(path, Box::new(file), total)
+        let file = opened.map_err(|source| TraceError::Open { name: path.to_owned(), source })?;
+        Self::new(path, Box::new(file))
     }
 
     /// Wraps any reader.
-    pub(crate) fn new(name: &str, source: Box<dyn Read + Send>, total: Option<u64>) -> Result<Self, TraceError> {
+    pub(crate) fn new(name: &str, source: Box<dyn Read + Send>) -> Result<Self, TraceError> {
         let taken = Arc::new(AtomicU64::new(0));
         let mut counted = Counted { source, taken: Arc::clone(&taken) };
         let mut magic = Vec::with_capacity(8);
@@ -93,7 +93,7 @@ impl Input {
                     .map_err(|source| TraceError::Open { name: name.to_owned(), source })?,
             ),
         };
-        Ok(Self { name: name.into(), reader, compression, taken, total })
+        Ok(Self { name: name.into(), reader, compression, taken })
     }
 }
 

@@ -1,7 +1,8 @@
 //! Block I/O traces: streaming readers for the formats in use, with bounded memory.
 //!
 //! [`open`] gives a [`Trace`], an iterator of requests ready for replay: times from zero, one address space, within the
-//! capacity of the simulated device. [`Records`] gives the rows as recorded, and [`stats`] measures them.
+//! capacity of the simulated device. [`Records`] gives the rows as recorded, [`Timed`] mends their times, and [`stats`]
+//! measures them. A trace is one file or several ([`expand`], [`FileOrder`]).
 //!
 //! The format is detected by content, or named; so is compression (gzip, zstd, bzip2, xz), which is never named.
 //! Nothing is guessed silently: what a trace does not say is an error that lists the choices, and whatever is changed
@@ -18,11 +19,16 @@
 #![forbid(unsafe_code)]
 
 mod buffer;
+mod bytes;
 mod cursor;
 mod error;
+mod event;
+mod file;
+mod files;
 mod five;
 mod formats;
 mod input;
+mod names;
 pub mod oltp;
 mod options;
 mod policy;
@@ -31,17 +37,21 @@ mod records;
 mod registry;
 mod row;
 mod stats;
+mod times;
 mod trace;
 mod writer;
 
 pub use buffer::LINE_BYTES_MAX;
 pub use error::{BadRow, Candidate, Place, Problem, TraceError};
-pub use options::{AddressPolicy, Device, Options, Report, Volumes};
+pub use event::Event;
+pub use files::{FileOrder, expand};
+pub use options::{AddressPolicy, Device, Options, Report, SORT_WINDOW_MAX, Volumes};
 pub use provenance::Step;
 pub use records::Records;
 pub use registry::{FormatInfo, formats};
 pub use row::{ADDRESS_BYTES_MAX, REQUEST_BYTES_MAX, TraceRecord};
-pub use stats::{Stats, stats, stats_of};
+pub use stats::{Measure, Stats, stats, stats_of};
+pub use times::{TimeCounts, Timed};
 pub use trace::Trace;
 pub use writer::Writer;
 

@@ -1,6 +1,10 @@
 //! What the user chooses about a trace, and what came of it.
 
+use nandlab::types::Nanos;
+
 use crate::error::TraceError;
+use crate::event::Event;
+use crate::files::FileOrder;
 
 /// What to do when a trace has several devices, each with its own address space.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -30,11 +34,24 @@ pub enum AddressPolicy {
     Compact,
 }
 
+/// Most rows that a sort looks ahead: each takes 80 bytes.
+pub const SORT_WINDOW_MAX: u64 = 1 << 24;
+
 /// How to read a trace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Options {
     /// Name of the format, or `None` to detect it by content.
     pub format: Option<String>,
+    /// Which event of a log with several events per request is read; `None` = [`Event::Issue`]. Other formats refuse it.
+    pub event: Option<Event>,
+    /// How several files become one trace; `None` = what their format suggests (see [`FileOrder`]).
+    pub files: Option<FileOrder>,
+    /// Clock jumps of more than this, backwards or forwards, are taken out.
+    pub rebase: Option<Nanos>,
+    /// Rows are put in order of time as far as this many rows, 1 to [`SORT_WINDOW_MAX`], can be looked ahead.
+    pub sort_window: Option<u64>,
+    /// Gaps between rows that are longer than this are shortened to it.
+    pub cap_gap: Option<Nanos>,
     /// Several devices.
     pub volumes: Volumes,
     /// Addresses beyond the capacity.
@@ -50,10 +67,15 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// Detect, one device, no capacity, pages of 4 KiB, no bad rows, everything.
+    /// Detect, one device, no capacity, pages of 4 KiB, no bad rows, times as recorded, everything.
     fn default() -> Self {
         Self {
             format: None,
+            event: None,
+            files: None,
+            rebase: None,
+            sort_window: None,
+            cap_gap: None,
             volumes: Volumes::Reject,
             address: AddressPolicy::Reject,
             capacity_sectors: None,
@@ -71,6 +93,11 @@ impl Options {
         };
         if !(1..=65_536).contains(&self.page_sectors) {
             return wrong("page_sectors", self.page_sectors.to_string(), "1 to 65536 sectors of 512 bytes");
+        }
+        if let Some(window) = self.sort_window
+            && !(1..=SORT_WINDOW_MAX).contains(&window)
+        {
+            return wrong("sort_window", window.to_string(), "1 to 16777216 rows");
         }
         match self.capacity_sectors {
             Some(n) if n < u64::from(self.page_sectors) => {
@@ -118,6 +145,14 @@ pub struct Report {
     pub rounded: u64,
     /// Rows recorded earlier than the row before.
     pub out_of_order: u64,
+    /// Rows that came too late for the window of the sort, and stay behind later ones.
+    pub late: u64,
+    /// Clock jumps taken out.
+    pub clock_jumps: u64,
+    /// Gaps shortened.
+    pub gaps_capped: u64,
+    /// By how much in all, in ns.
+    pub gaps_capped_ns: u64,
     /// Requests whose time was raised to that of an earlier row.
     pub clamped: u64,
     /// Requests that were folded into the capacity by [`AddressPolicy::Modulo`].

@@ -1,42 +1,104 @@
-//! The rows of a trace as recorded: before any policy for times, devices and addresses.
+//! The rows of a trace as recorded: one file or several, before any policy for times, devices and addresses.
 
-use std::io::{self, Read};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::io::Read;
 
-use crate::buffer::{Buffer, Failure};
-use crate::error::{BadRow, Place, TraceError};
-use crate::input::{Compression, Input};
+use crate::error::{Place, TraceError};
+use crate::event::Events;
+use crate::file::{Common, RecordFile, Seen};
+use crate::files::FileOrder;
+use crate::input::STDIN;
 use crate::options::Options;
-use crate::registry::{Format, Parser, by_name, detect};
-use crate::row::{Row, TraceRecord};
+use crate::row::TraceRecord;
 
-/// Requests as the trace records them, in file order, with recorded times. Ends after the first error.
-pub struct Records {
-    name: Arc<str>,
-    format: &'static Format,
-    reason: String,
-    parser: Parser,
-    buffer: Buffer,
-    compression: Option<Compression>,
-    taken: Arc<AtomicU64>,
-    total: Option<u64>,
-    skip_bad: u64,
+/// A file of the trace (its index) and a place in it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Locus {
+    file: u32,
+    pub(crate) place: Place,
+}
+
+/// The next row of a file that is merged with others. The earliest is the greatest; of equal times that of the first
+/// file is.
+struct Pending {
+    key: Reverse<(u64, u32)>,
+    record: TraceRecord,
     place: Place,
+}
+
+impl PartialEq for Pending {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
+}
+impl Eq for Pending {}
+impl PartialOrd for Pending {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Pending {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.key.cmp(&other.key)
+    }
+}
+
+/// Requests as the trace records them, with recorded times: the files one after the other, or merged by time with one
+/// row of each in memory (see [`FileOrder`]). Ends after the first error.
+pub struct Records {
+    names: Vec<String>,
+    common: Common,
+    order: FileOrder,
+    /// Sequence: the file that is read. Otherwise all; `None` for an empty one.
+    files: Vec<Option<RecordFile>>,
+    /// Sequence: the index of that file.
+    at: usize,
+    /// Merge: one row of each file.
+    pending: BinaryHeap<Pending>,
+    /// [`FileOrder::Devices`]: the number that each file uses itself, once it is known.
+    own: Vec<Option<u32>>,
+    locus: Locus,
+    /// Of the files that were read to their end and closed.
+    past: Seen,
+    past_events: Events,
+    past_bytes: u64,
+    reason: String,
+    bytes_total: Option<u64>,
     done: bool,
-    pub(crate) requests: u64,
-    pub(crate) other_rows: u64,
-    pub(crate) bad_rows: u64,
-    pub(crate) first_bad: Option<String>,
 }
 
 impl Records {
-    /// Opens a trace; `-` is standard input.
+    /// Opens a trace in one file; `-` is standard input.
     ///
     /// # Errors
-    /// The file cannot be read, is empty, or its format is unknown.
+    /// The file cannot be read, is empty, or its format is unknown; an option is out of range.
     pub fn open(path: &str, options: &Options) -> Result<Self, TraceError> {
-        Self::new(Input::open(path)?, options)
+        Self::open_all(&[path.to_owned()], options)
+    }
+
+    /// Opens a trace in several files, of one format; `-` is standard input. Of several files some may be empty.
+    ///
+    /// # Errors
+    /// As [`Records::open`]; standard input is named twice, or no file at all.
+    pub fn open_all(paths: &[String], options: &Options) -> Result<Self, TraceError> {
+        if paths.is_empty() {
+            return Err(TraceError::Inputs { problem: "no trace is named" });
+        }
+        if paths.iter().filter(|path| *path == "-").count() > 1 {
+            return Err(TraceError::Inputs { problem: "standard input is named more than once" });
+        }
+        let mut bytes_total = Some(0);
+        for path in paths.iter().filter(|path| *path != "-") {
+            let meta = std::fs::metadata(path).map_err(|source| TraceError::Open { name: path.clone(), source })?;
+            bytes_total = bytes_total.filter(|_| meta.is_file()).map(|sum| sum + meta.len());
+        }
+        if paths.iter().any(|path| path == "-") {
+            bytes_total = None;
+        }
+        let mut records = Self::empty(paths.to_vec(), options, bytes_total)?;
+        records.start()?;
+        Ok(records)
     }
 
     /// Reads a trace from any reader; `name` is for messages.
@@ -44,120 +106,209 @@ impl Records {
     /// # Errors
     /// As [`Records::open`].
     pub fn from_reader(name: &str, reader: impl Read + Send + 'static, options: &Options) -> Result<Self, TraceError> {
-        Self::new(Input::new(name, Box::new(reader), None)?, options)
+        let mut records = Self::empty(vec![name.to_owned()], options, None)?;
+        let file = RecordFile::from_reader(name, reader, &records.common)?;
+        records.accept(file);
+        Ok(records)
     }
 
-    fn new(input: Input, options: &Options) -> Result<Self, TraceError> {
-        options.check()?;
-        let named = options.format.as_deref().map(by_name).transpose()?;
-        let Input { name, reader, compression, taken, total } = input;
-        let mut buffer = Buffer::new(reader);
-        let head = buffer.peek().map_err(|error| broken(&name, compression, Place::Byte(0), error))?;
-        if head.is_empty() {
-            return Err(TraceError::Empty { name: name.to_string() });
-        }
-        let (format, reason) = match named {
-            Some(format) => (format, "because you named it".to_owned()),
-            None => detect(&name, head)?,
-        };
-        let parser = (format.parser)();
-        if matches!(parser, Parser::Text(_)) && head.starts_with(b"\xEF\xBB\xBF") {
-            let _byte_order_mark = buffer.record(3, "byte order mark");
-        }
-        let place = if matches!(parser, Parser::Text(_)) { Place::Line(0) } else { Place::Byte(0) };
+    fn empty(names: Vec<String>, options: &Options, bytes_total: Option<u64>) -> Result<Self, TraceError> {
         Ok(Self {
-            name,
-            format,
-            reason,
-            parser,
-            buffer,
-            compression,
-            taken,
-            total,
-            skip_bad: options.skip_bad.unwrap_or(0),
-            place,
+            names,
+            common: Common::new(options)?,
+            order: FileOrder::Sequence,
+            files: Vec::new(),
+            at: 0,
+            pending: BinaryHeap::new(),
+            own: Vec::new(),
+            locus: Locus { file: 0, place: Place::Line(0) },
+            past: Seen::default(),
+            past_events: Events::default(),
+            past_bytes: 0,
+            reason: String::new(),
+            bytes_total,
             done: false,
-            requests: 0,
-            other_rows: 0,
-            bad_rows: 0,
-            first_bad: None,
         })
     }
 
-    /// Path, or `<stdin>`.
-    pub fn name(&self) -> &str {
-        &self.name
+    fn accept(&mut self, file: RecordFile) {
+        if self.common.format.is_none() {
+            self.common.format = Some(file.format);
+            self.reason.clone_from(&file.reason);
+        }
+        self.locus = Locus { file: self.at as u32, place: file.place() };
+        self.files.push(Some(file));
+    }
+
+    /// Opens the first file that is not empty, and with it knows the format; then the others, if all are read at once.
+    fn start(&mut self) -> Result<(), TraceError> {
+        if !self.open_next()? {
+            return Err(TraceError::Empty { name: self.name() });
+        }
+        let format = self.format();
+        if self.names.len() == 1 {
+            return Ok(());
+        }
+        self.order = self.common.options.files.unwrap_or_else(|| FileOrder::of(format));
+        if self.order == FileOrder::Sequence {
+            return Ok(());
+        }
+        let mut files: Vec<_> = (0..self.at).map(|_| None).collect();
+        files.append(&mut self.files);
+        self.files = files;
+        for index in self.at + 1..self.names.len() {
+            self.files.push(self.open_file(index)?);
+        }
+        self.own = vec![None; self.files.len()];
+        for index in 0..self.files.len() {
+            self.pull(index)?;
+        }
+        Ok(())
+    }
+
+    /// A file; `None` if it is empty.
+    fn open_file(&self, index: usize) -> Result<Option<RecordFile>, TraceError> {
+        match RecordFile::open(&self.names[index], &self.common) {
+            Ok(file) => Ok(Some(file)),
+            Err(TraceError::Empty { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Sequence: opens the next file, from the one at `self.at` on, that is not empty; false if there is none.
+    fn open_next(&mut self) -> Result<bool, TraceError> {
+        while self.at < self.names.len() {
+            if let Some(file) = self.open_file(self.at)? {
+                self.accept(file);
+                return Ok(true);
+            }
+            self.at += 1;
+        }
+        Ok(false)
+    }
+
+    /// Merge: puts the next row of a file beside those of the others.
+    fn pull(&mut self, index: usize) -> Result<(), TraceError> {
+        let Some(file) = &mut self.files[index] else { return Ok(()) };
+        let Some(record) = file.next() else { return Ok(()) };
+        let (mut record, place) = (record?, file.place());
+        if self.order == FileOrder::Devices {
+            let first = *self.own[index].get_or_insert(record.device);
+            if first != record.device {
+                let name = shown(&self.names[index]).to_owned();
+                return Err(TraceError::DevicesInFile { name, place, first, second: record.device });
+            }
+            record.device = index as u32;
+        }
+        self.pending.push(Pending { key: Reverse((record.at.0, index as u32)), record, place });
+        Ok(())
+    }
+
+    fn next_merged(&mut self) -> Option<Result<TraceRecord, TraceError>> {
+        let Some(Pending { key: Reverse((_, file)), record, place }) = self.pending.pop() else {
+            return self.finish().map(Err);
+        };
+        self.locus = Locus { file, place };
+        if let Err(error) = self.pull(file as usize) {
+            self.done = true;
+            return Some(Err(error));
+        }
+        Some(Ok(record))
+    }
+
+    /// The file of a sequence has ended: goes on with the next.
+    #[cold]
+    fn next_file(&mut self) -> Option<Result<TraceRecord, TraceError>> {
+        if let Some(Some(mut file)) = self.files.pop() {
+            self.past.add(&file.seen(self.names.len() > 1));
+            self.past_events.add(&file.events().unwrap_or_default());
+            self.past_bytes += file.bytes_read();
+        }
+        self.at += 1;
+        match self.open_next() {
+            Ok(true) => self.next(),
+            Ok(false) => self.finish().map(Err),
+            Err(error) => {
+                self.done = true;
+                Some(Err(error))
+            }
+        }
+    }
+
+    /// # Errors
+    /// Everything is read, and the event that was chosen is not there.
+    fn finish(&mut self) -> Option<TraceError> {
+        self.done = true;
+        let mut events = self.past_events;
+        for file in self.files.iter_mut().flatten() {
+            events.add(&file.events().unwrap_or_default());
+        }
+        let (seen, event) = (events.list(), events.chosen.letter());
+        let missing = self.seen().requests == 0 && events.seen[events.chosen as usize] == 0 && !seen.is_empty();
+        missing.then(|| TraceError::NoSuchEvent { name: self.name(), event, seen })
+    }
+
+    /// Paths, or `<stdin>`.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(|name| shown(name))
+    }
+    /// All paths in one line.
+    pub fn name(&self) -> String {
+        self.names().collect::<Vec<_>>().join(", ")
+    }
+    /// How several files are put together.
+    pub fn order(&self) -> FileOrder {
+        self.order
     }
     /// Name of the format.
     pub fn format(&self) -> &'static str {
-        self.format.name
+        self.common.format.map_or("", |format| format.name)
     }
     /// Why this format: a clause that begins with "because".
     pub fn reason(&self) -> &str {
         &self.reason
     }
-    /// Where the last row was.
+    /// Where the last row was, in the file of [`Records::file`].
     pub fn place(&self) -> Place {
-        self.place
+        self.locus().place
     }
-    /// Bytes read from the source so far (compressed, if it is).
+    /// The file of the last row.
+    pub fn file(&self) -> &str {
+        self.file_of(self.locus())
+    }
+    pub(crate) fn file_of(&self, locus: Locus) -> &str {
+        shown(&self.names[locus.file as usize])
+    }
+    pub(crate) fn locus(&self) -> Locus {
+        match self.files.last() {
+            Some(Some(file)) if self.order == FileOrder::Sequence => {
+                Locus { file: self.at as u32, place: file.place() }
+            }
+            _ => self.locus,
+        }
+    }
+    /// Bytes read from the sources so far (compressed, if they are).
     pub fn bytes_read(&self) -> u64 {
-        self.taken.load(Ordering::Relaxed)
+        self.past_bytes + self.files.iter().flatten().map(RecordFile::bytes_read).sum::<u64>()
     }
-    /// Bytes of the source, if it is a file.
+    /// Bytes of the sources, if all are files.
     pub fn bytes_total(&self) -> Option<u64> {
-        self.total
+        self.bytes_total
     }
-
-    #[cold]
-    fn bad(&mut self, row: Box<BadRow>) -> Result<(), TraceError> {
-        if self.bad_rows < self.skip_bad {
-            self.bad_rows += 1;
-            if self.first_bad.is_none() {
-                self.first_bad = Some(format!("{}: {row}", self.place));
-            }
-            return Ok(());
+    /// What was seen so far.
+    pub(crate) fn seen(&self) -> Seen {
+        let several = self.names.len() > 1;
+        let mut seen = self.past.clone();
+        for file in self.files.iter().flatten() {
+            seen.add(&file.seen(several));
         }
-        let (name, place, allowed) = (self.name.to_string(), self.place, self.skip_bad);
-        Err(if allowed == 0 {
-            TraceError::Row { name, place, row }
-        } else {
-            TraceError::TooManyBad { name, place, row, allowed }
-        })
+        seen
     }
+}
 
-    #[inline]
-    fn step(&mut self) -> Result<Option<Row>, Failure> {
-        match &mut self.parser {
-            Parser::Text(parser) => {
-                let line = match self.buffer.line() {
-                    Ok(Some(line)) => line,
-                    Ok(None) => {
-                        self.done = true;
-                        parser.end()?;
-                        return Ok(None);
-                    }
-                    Err(failure) => {
-                        if let (Failure::Bad(_), Place::Line(n)) = (&failure, &mut self.place) {
-                            *n += 1;
-                        }
-                        return Err(failure);
-                    }
-                };
-                if let Place::Line(n) = &mut self.place {
-                    *n += 1;
-                }
-                if line.first().is_none_or(u8::is_ascii_whitespace) && line.trim_ascii().is_empty() {
-                    return Ok(Some(Row::Other));
-                }
-                Ok(Some(parser.line(line)?))
-            }
-            Parser::Binary(parser) => {
-                self.place = Place::Byte(self.buffer.offset());
-                parser.next(&mut self.buffer)
-            }
-        }
-    }
+/// A path as it is shown.
+fn shown(name: &str) -> &str {
+    if name == "-" { STDIN } else { name }
 }
 
 impl Iterator for Records {
@@ -165,40 +316,18 @@ impl Iterator for Records {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        while !self.done {
-            let failed = match self.step() {
-                Ok(Some(Row::Request(record))) => {
-                    self.requests += 1;
-                    return Some(Ok(record));
-                }
-                Ok(Some(Row::Other)) => {
-                    self.other_rows += 1;
-                    continue;
-                }
-                Ok(None) => {
-                    self.done = true;
-                    return None;
-                }
-                Err(Failure::Bad(row)) => self.bad(row),
-                Err(Failure::Io(error)) => Err(broken(&self.name, self.compression, self.place, error)),
-            };
-            if let Err(error) = failed {
-                self.done = true;
-                return Some(Err(error));
-            }
+        if self.done {
+            return None;
         }
-        None
-    }
-}
-
-#[cold]
-fn broken(name: &str, compression: Option<Compression>, place: Place, source: io::Error) -> TraceError {
-    let name = name.to_owned();
-    match compression.map(Compression::name) {
-        None => TraceError::Read { name, place, source },
-        Some(compression) if source.kind() == io::ErrorKind::UnexpectedEof => {
-            TraceError::CutOff { name, compression, place }
+        if self.order != FileOrder::Sequence {
+            return self.next_merged();
         }
-        Some(compression) => TraceError::Corrupt { name, compression, place, source },
+        match self.files.last_mut() {
+            Some(Some(file)) => match file.next() {
+                None => self.next_file(),
+                next => next,
+            },
+            _ => None,
+        }
     }
 }

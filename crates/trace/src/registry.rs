@@ -5,7 +5,9 @@ use std::sync::LazyLock;
 use crate::buffer::{Buffer, Failure};
 use crate::cursor::Parse;
 use crate::error::{Candidate, TraceError, excerpt};
+use crate::event::Events;
 use crate::formats::{FORMATS, SOURCES};
+use crate::names::Names;
 use crate::row::Row;
 
 /// Reads the rows of a text format; it may keep state between rows.
@@ -17,6 +19,12 @@ pub(crate) trait LineParser: Send {
     fn end(&mut self) -> Parse<()> {
         Ok(())
     }
+    /// The choice of event, if rows are events of which a request has several.
+    fn events(&mut self) -> Option<&mut Events> {
+        None
+    }
+    /// Takes the names that the files of a trace have in common.
+    fn share(&mut self, _: &Names) {}
 }
 
 impl<F: FnMut(&[u8]) -> Parse<Row> + Send> LineParser for F {
@@ -29,6 +37,10 @@ impl<F: FnMut(&[u8]) -> Parse<Row> + Send> LineParser for F {
 pub(crate) trait BinaryParser: Send {
     /// The next record, or `None` at the end.
     fn next(&mut self, buffer: &mut Buffer) -> Result<Option<Row>, Failure>;
+    /// As for text.
+    fn events(&mut self) -> Option<&mut Events> {
+        None
+    }
 }
 
 /// How a format is read.
@@ -37,6 +49,15 @@ pub(crate) enum Parser {
     Text(Box<dyn LineParser>),
     /// Record by record.
     Binary(Box<dyn BinaryParser>),
+}
+
+impl Parser {
+    pub(crate) fn events(&mut self) -> Option<&mut Events> {
+        match self {
+            Self::Text(parser) => parser.events(),
+            Self::Binary(parser) => parser.events(),
+        }
+    }
 }
 
 /// What the beginning of a file says about a format. A reason is a clause that begins with "because".

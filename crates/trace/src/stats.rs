@@ -107,8 +107,9 @@ impl PageSet {
     }
 }
 
+/// Measures requests one by one; [`stats`] does so with those of a trace.
 #[derive(Default)]
-struct Measure {
+pub struct Measure {
     stats: Stats,
     pages: PageSet,
     ends: BTreeMap<u32, u64>,
@@ -116,7 +117,8 @@ struct Measure {
 }
 
 impl Measure {
-    fn add(&mut self, record: &TraceRecord) {
+    /// Accounts for a request.
+    pub fn add(&mut self, record: &TraceRecord) {
         let s = &mut self.stats;
         let sectors = if record.op == HostOp::Flush { 0 } else { record.sectors() };
         let bytes = u64::from(sectors) * SECTOR_BYTES;
@@ -154,6 +156,16 @@ impl Measure {
             self.pages.insert(record.device, lba / PAGE_SECTORS, (end - 1) / PAGE_SECTORS, kind);
         }
     }
+
+    /// What the requests are like.
+    pub fn finish(self) -> Stats {
+        let Self { mut stats, pages, ends, times } = self;
+        stats.pages_read = pages.count(0);
+        stats.pages_written = pages.count(1);
+        stats.devices = ends.len() as u64;
+        stats.duration_ns = times.map_or(0, |(low, high, _)| high - low);
+        stats
+    }
 }
 
 /// Reads a trace to its end and measures it. Of the options, format, `skip_bad` and limit (in rows) count: nothing is
@@ -176,11 +188,5 @@ pub fn stats_of(mut records: Records, options: &Options) -> Result<Stats, TraceE
     {
         measure.add(&record?);
     }
-    let Measure { mut stats, pages, ends, times } = measure;
-    stats.pages_read = pages.count(0);
-    stats.pages_written = pages.count(1);
-    stats.devices = ends.len() as u64;
-    stats.duration_ns = times.map_or(0, |(low, high, _)| high - low);
-    stats.bad_rows = records.bad_rows;
-    Ok(stats)
+    Ok(Stats { bad_rows: records.seen().bad_rows, ..measure.finish() })
 }

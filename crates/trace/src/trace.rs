@@ -4,11 +4,12 @@ use std::io::Read;
 
 use nandlab::types::{HostOp, HostRequest, Nanos};
 
-use crate::error::TraceError;
-use crate::options::{AddressPolicy, Options, Report, Volumes};
+use crate::error::{Place, TraceError};
+use crate::options::{AddressPolicy, Device, Options, Report, Volumes};
 use crate::policy::{DEVICES_MAX, Devices, PageNumbers};
 use crate::records::Records;
 use crate::row::{ADDRESS_BYTES_MAX, TraceRecord};
+use crate::times::{TimeCounts, Timed};
 
 /// A request in the address space of a replay.
 struct Placed {
@@ -21,14 +22,13 @@ struct Placed {
 ///
 /// Times are nanoseconds since the first row of the trace and never fall.
 pub struct Trace {
-    records: Records,
+    records: Timed,
     options: Options,
     devices: Devices,
     pages: PageNumbers,
     report: Report,
-    /// Recorded time of the first row and of the row before.
+    /// Time of the first row.
     origin_ns: Option<u64>,
-    recorded_ns: u64,
     /// Time of the last request.
     now_ns: u64,
     delivered: u64,
@@ -38,26 +38,45 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Opens a trace; `-` is standard input.
+    /// Opens a trace in one file; `-` is standard input.
     ///
     /// # Errors
     /// The file cannot be read, its format is unknown, or an option is out of range. With [`Volumes::Stack`] also any
     /// error inside the trace, because it is read once to learn the sizes of the devices.
     pub fn open(path: &str, options: &Options) -> Result<Self, TraceError> {
-        let mut trace = Self::new(Records::open(path, options)?, options);
+        Self::open_all(&[path.to_owned()], options)
+    }
+
+    /// Opens a trace in several files, which are one trace (see [`FileOrder`](crate::FileOrder)).
+    ///
+    /// # Errors
+    /// As [`Trace::open`].
+    pub fn open_all(paths: &[String], options: &Options) -> Result<Self, TraceError> {
+        let mut trace = Self::new(Records::open_all(paths, options)?, options);
         if options.volumes == Volumes::Stack && options.address != AddressPolicy::Compact {
-            if trace.bytes_total().is_none() {
-                return Err(TraceError::StackNeedsFile { name: trace.records.name().to_owned() });
+            if paths.iter().any(|path| path == "-") || trace.bytes_total().is_none() {
+                return Err(TraceError::StackNeedsFile { name: trace.name() });
             }
             trace.measure_devices()?;
             let mut devices = std::mem::take(&mut trace.devices);
             if devices.stack(options.page_sectors).is_none() {
                 return Err(trace.beyond(ADDRESS_BYTES_MAX / 512, 0, ADDRESS_BYTES_MAX / 512));
             }
-            trace = Self::new(Records::open(path, options)?, options);
+            trace = Self::new(Records::open_all(paths, options)?, options);
             trace.devices = devices;
         }
         Ok(trace)
+    }
+
+    /// The devices of a trace, in order of their numbers; it is read to its end.
+    ///
+    /// # Errors
+    /// As reading the trace.
+    pub fn devices(paths: &[String], options: &Options) -> Result<Vec<Device>, TraceError> {
+        let options = Options { volumes: Volumes::Merge, ..options.clone() };
+        let mut trace = Self::new(Records::open_all(paths, &options)?, &options);
+        trace.measure_devices()?;
+        Ok(trace.devices.list().to_vec())
     }
 
     /// Reads a trace from any reader; `name` is for messages.
@@ -73,13 +92,12 @@ impl Trace {
 
     fn new(records: Records, options: &Options) -> Self {
         Self {
-            records,
+            records: Timed::new(records, options),
             options: options.clone(),
             devices: Devices::default(),
             pages: PageNumbers::default(),
             report: Report::default(),
             origin_ns: None,
-            recorded_ns: 0,
             now_ns: 0,
             delivered: 0,
             rest: None,
@@ -94,29 +112,49 @@ impl Trace {
         Ok(())
     }
 
+    /// All paths in one line.
+    pub fn name(&self) -> String {
+        self.records.records().name()
+    }
+    /// The rows below.
+    pub fn records(&self) -> &Records {
+        self.records.records()
+    }
+    /// File and place of the last row.
+    fn whereabouts(&self) -> (String, Place) {
+        let locus = self.records.locus();
+        (self.records().file_of(locus).to_owned(), locus.place)
+    }
     /// Name of the format.
     pub fn format(&self) -> &'static str {
-        self.records.format()
+        self.records().format()
     }
     /// Why this format: a clause that begins with "because".
     pub fn reason(&self) -> &str {
-        self.records.reason()
+        self.records().reason()
     }
     /// Bytes read from the source so far (compressed, if it is).
     pub fn bytes_read(&self) -> u64 {
-        self.records.bytes_read()
+        self.records().bytes_read()
     }
     /// Bytes of the source, if it is a file.
     pub fn bytes_total(&self) -> Option<u64> {
-        self.records.bytes_total()
+        self.records().bytes_total()
     }
     /// What was done to the trace so far.
     pub fn report(&self) -> Report {
+        let seen = self.records().seen();
+        let TimeCounts { out_of_order, clock_jumps, late, gaps_capped, gaps_capped_ns } = self.records.counts();
         Report {
-            records: self.records.requests,
-            other_rows: self.records.other_rows,
-            bad_rows: self.records.bad_rows,
-            first_bad: self.records.first_bad.clone(),
+            records: seen.requests,
+            other_rows: seen.other_rows,
+            bad_rows: seen.bad_rows,
+            first_bad: seen.first_bad,
+            out_of_order,
+            clock_jumps,
+            late,
+            gaps_capped,
+            gaps_capped_ns,
             compacted_pages: self.pages.len(),
             devices: self.devices.list().to_vec(),
             ..self.report.clone()
@@ -128,7 +166,7 @@ impl Trace {
     fn see_device(&mut self, record: &TraceRecord) -> Result<u64, TraceError> {
         let known = self.devices.list().len();
         let Some(device) = self.devices.entry(record.device) else {
-            let (name, place) = (self.records.name().to_owned(), self.records.place());
+            let (name, place) = self.whereabouts();
             return Err(TraceError::TooManyDevices { name, place, max: DEVICES_MAX });
         };
         device.requests += 1;
@@ -137,12 +175,8 @@ impl Trace {
         if known == 1 && self.options.volumes == Volumes::Reject && self.devices.list().len() == 2 {
             let list = self.devices.list();
             let first = if list[0].device == record.device { list[1].device } else { list[0].device };
-            return Err(TraceError::SecondDevice {
-                name: self.records.name().to_owned(),
-                place: self.records.place(),
-                first,
-                second: record.device,
-            });
+            let (name, place) = self.whereabouts();
+            return Err(TraceError::SecondDevice { name, place, first, second: record.device });
         }
         Ok(base)
     }
@@ -152,8 +186,6 @@ impl Trace {
     fn place(&mut self, record: &TraceRecord) -> Result<Option<Placed>, TraceError> {
         let at = record.at.0;
         let origin = *self.origin_ns.get_or_insert(at);
-        self.report.out_of_order += u64::from(at < self.recorded_ns);
-        self.recorded_ns = at;
         let base = self.see_device(record)?;
         if let Volumes::Pick(wanted) = self.options.volumes
             && wanted != record.device
@@ -177,7 +209,7 @@ impl Trace {
 
     #[cold]
     fn beyond(&self, lba: u64, sectors: u32, capacity: u64) -> TraceError {
-        let (name, place) = (self.records.name().to_owned(), self.records.place());
+        let (name, place) = self.whereabouts();
         TraceError::BeyondCapacity { name, place, lba, sectors, capacity }
     }
 
@@ -219,7 +251,7 @@ impl Trace {
         }
         let capacity_pages = capacity / page_sectors;
         if number + (next - first) > capacity_pages {
-            let (name, place) = (self.records.name().to_owned(), self.records.place());
+            let (name, place) = self.whereabouts();
             let page_sectors = self.options.page_sectors;
             return Err(TraceError::CompactFull { name, place, capacity_pages, page_sectors });
         }
@@ -249,7 +281,7 @@ impl Trace {
     fn picked_something(&mut self) -> Result<(), TraceError> {
         match self.options.volumes {
             Volumes::Pick(wanted) if self.devices.list().iter().all(|d| d.device != wanted) => {
-                let (name, devices) = (self.records.name().to_owned(), self.devices.names());
+                let (name, devices) = (self.name(), self.devices.names());
                 Err(TraceError::NoSuchDevice { name, wanted, devices })
             }
             _ => Ok(()),

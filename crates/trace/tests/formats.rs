@@ -2,7 +2,7 @@
 mod common;
 
 use common::{COMPRESSORS, drain, fixture, format, plain, read, read_fixture};
-use nandlab_trace::{Options, TraceError, Volumes, formats};
+use nandlab_trace::{Event, Options, TraceError, Volumes, formats};
 
 #[test]
 fn does_spc_read_as_specified() {
@@ -118,6 +118,118 @@ fn does_vscsi_read_both_versions() {
 }
 
 #[test]
+fn is_one_event_of_each_request_read_from_blkparse() {
+    let requests = |event| {
+        let options = Options { event, ..Options::default() };
+        let (requests, report) = read_fixture("blkparse.txt", &options).unwrap();
+        (plain(&requests), report)
+    };
+    let (issued, report) = requests(None);
+    // The second output begins anew at 0 seconds.
+    let expected =
+        [(0, 'W', 2048, 8), (0, 'R', 64, 16), (0, 'F', 0, 0), (100, 'T', 4096, 2048), (300, 'W', 128, 8)];
+    assert_eq!(issued, expected);
+    assert_eq!((report.other_rows, report.out_of_order, report.clamped), (15, 1, 2));
+    assert_eq!(report.devices[0].device, 8 << 20 | 16);
+    for event in [Event::Queue, Event::Get, Event::Insert, Event::Complete] {
+        assert_eq!(requests(Some(event)).0, [(0, 'W', 2048, 8)], "{event:?}");
+    }
+    let trace = nandlab_trace::open(&fixture("blkparse.txt"), &Options::default()).unwrap();
+    assert!(trace.reason().ends_with("its events D (issued to the driver) are read"), "{}", trace.reason());
+}
+
+#[test]
+fn is_an_event_that_is_not_there_or_has_no_meaning_an_error() {
+    let issued_only = b"  8,0 1 1 0.5 7 D R 8 + 8 [a]\n  8,0 1 2 0.6 7 C R 8 + 8 [0]\n";
+    let queued = Options { event: Some(Event::Queue), ..Options::default() };
+    let error = read(issued_only, &queued).unwrap_err().to_string();
+    assert!(error.contains("no event Q") && error.contains("D (1), C (1)"), "{error}");
+    let error = read_fixture("spc.spc", &queued).unwrap_err().to_string();
+    assert!(error.contains("spc.spc") && error.contains("only blkparse and blktrace"), "{error}");
+    assert!(Event::parse("X").unwrap_err().to_string().contains("Q (queued)"));
+    assert_eq!(Event::ALL.map(|event| Event::parse(&event.letter().to_string()).unwrap()), Event::ALL);
+}
+
+/// A record of blktrace with some data after it.
+fn blktrace(big: bool, ns: u64, sector: u64, bytes: u32, action: u32) -> Vec<u8> {
+    let (mut r, data) = (Vec::new(), 5u16);
+    let wide = |n: u64| if big { n.to_be_bytes() } else { n.to_le_bytes() };
+    let word = |n: u32| if big { n.to_be_bytes() } else { n.to_le_bytes() };
+    r.extend([0x6561_7407, 1].map(word).as_flattened());
+    r.extend([ns, sector].map(wide).as_flattened());
+    r.extend([bytes, action, 7, 8 << 20 | 3, 0].map(word).as_flattened());
+    let half = |n: u16| if big { n.to_be_bytes() } else { n.to_le_bytes() };
+    r.extend([0, data].map(half).as_flattened());
+    r.extend(b"names");
+    r
+}
+
+#[test]
+fn does_blktrace_read_both_byte_orders_and_find_its_way_back() {
+    for big in [false, true] {
+        let mut bytes = blktrace(big, 5, 0, 0, 0x400 << 16 | 1); // a note with the clock
+        bytes.extend(blktrace(big, 10, 8, 4096, 0x102 << 16 | 1));
+        bytes.extend(blktrace(big, 30, 8, 4096, 0x142 << 16 | 7));
+        bytes.extend(b"garbage of an odd length, longer than one record, to be passed over");
+        bytes.extend(blktrace(big, 40, 0, 0, 0x145 << 16 | 7));
+        bytes.extend(blktrace(big, 50, 64, 65_536, 0x214a << 16 | 7));
+        bytes.extend(blktrace(big, 60, 16, 512, 0x341 << 16 | 7)); // a packet command
+        bytes.extend(blktrace(big, 70, 16, 512, 0x141 << 16 | 0x107));
+        let error = read(&bytes, &Options::default()).unwrap_err().to_string();
+        assert!(error.contains("byte 159: magic"), "{error}");
+        let (requests, report) = read(&bytes, &Options { skip_bad: Some(1), ..Options::default() }).unwrap();
+        let expected = [(0, 'W', 8, 8), (10, 'F', 0, 0), (20, 'T', 64, 128), (40, 'R', 16, 1)];
+        assert_eq!(plain(&requests), expected, "big-endian: {big}");
+        assert_eq!((report.bad_rows, report.other_rows), (1, 3));
+        let cut = read(&bytes[..bytes.len() - 2], &Options { skip_bad: Some(1), ..Options::default() });
+        assert!(cut.unwrap_err().to_string().contains("data of the record is cut off"));
+    }
+}
+
+/// A record of an SRT trace.
+fn srt(version: u32, kind: u32, micros: u32, length: u32, sector: u32, flags: u32) -> Vec<u8> {
+    let mut words = vec![version << 16 | kind, 2, micros, 5, 9, length, sector, 0x0107, 4, 0, flags, 0];
+    words.extend((version == 4).then_some(3));
+    words.extend((kind == 4).then_some(1));
+    words.insert(0, 4 * (words.len() as u32 + 1));
+    words.into_iter().flat_map(u32::to_be_bytes).collect()
+}
+
+#[test]
+fn does_hpsrt_read_its_header_and_all_versions() {
+    let header = b"$$TR_IOREC-1.3\n disks = {\n  sectorsize\t= 256,\n  sectorsize = 256;\n}\n\x0c";
+    let records = [srt(4, 1, 0, 4096, 8, 1), srt(4, 4, 1, 512, 8, 1), srt(1, 1, 7, 1024, 3, 0x100)].concat();
+    let (requests, report) = read(&[&header[..], &records].concat(), &Options::default()).unwrap();
+    assert_eq!(plain(&requests), [(0, 'R', 4, 8), (7_000, 'W', 1, 3)]);
+    assert_eq!((report.other_rows, report.rounded, report.devices[0].device), (1, 1, 1));
+    let fails = |bytes: &[u8]| read(bytes, &Options::default()).unwrap_err().to_string();
+    assert!(fails(&[&header[..], &records[..60]].concat()).contains("record is cut off"));
+    assert!(fails(&[&header[..], &[0, 0, 0, 99, 0, 1, 0, 1]].concat()).contains("record size `99`"));
+    assert!(fails(b"$$TR_IOREC-1.3\n\x0cxxxxxxxx").contains("header is missing (allowed: `sectorsize"));
+    assert!(fails(b"$$TR_IOREC-1.3\nsectorsize = 256\nsectorsize = 512\n\x0c").contains("header `512`"));
+    assert!(fails(b"$$TR_IOREC-1.3\nno end").contains("form feed"));
+}
+
+#[test]
+fn do_windows_and_fio_logs_read_as_their_manuals_say() {
+    let one = |file: &str| plain(&read_fixture(file, &Options::default()).unwrap().0);
+    assert_eq!(one("wpa.csv"), [(0, 'W', 2048, 8), (100, 'F', 0, 0), (999_999_999_900, 'R', 1, 2048)]);
+    assert_eq!(one("fio_v2.iolog"), [(0, 'W', 8, 16), (250_000, 'R', 1, 1), (1_250_000, 'T', 16, 8), (1_250_000, 'F', 0, 0)]);
+    assert_eq!(one("fio_v3.iolog"), [(0, 'W', 8, 8), (1_000_000, 'F', 0, 0), (1_500_000, 'R', 0, 1)]);
+    assert_eq!(one("xperf.csv"), [(0, 'R', 8, 16), (50_000, 'W', 1, 1), (150_000, 'F', 0, 0)]);
+    let fails = |text: &str| read(text.as_bytes(), &Options::default()).unwrap_err().to_string();
+    let wpa = "IO Type;Init Time (s);Size (B);Min Offset\n";
+    assert!(fails(&format!("{wpa}Read;1,5;x;0x0\n")).contains("line 2: Size (B) `x` is not a number"));
+    assert!(fails(&format!("{wpa}Read;1,5\n")).contains("Size (B) is missing"));
+    assert!(fails(&format!("{wpa}Sync;1,5;512;0x0\n")).contains("IO Type `Sync`"));
+    assert!(fails("fio version 3 iolog\n1 a wait 5\n").contains("wait `5`"));
+    assert!(fails("fio version 2 iolog\na jump 1 2\n").contains("action `jump`"));
+    assert!(fails("BeginHeader\nDiskRead, TimeStamp\nEndHeader\n").contains("DiskNum `DiskRead, TimeStamp`"));
+    assert!(fails("BeginHeader\nEndHeader\nDiskRead, 5, 6\n").contains("event `DiskRead` is not known"));
+    assert!(fails("BeginHeader\nDiskRead\n").contains("line 2: TimeStamp"));
+}
+
+#[test]
 fn is_the_format_found_by_content_with_a_reason() {
     for (file, expected) in [
         ("spc.spc", "spc"),
@@ -136,6 +248,11 @@ fn is_the_format_found_by_content_with_a_reason() {
         ("tencent.csv", "tencent"),
         ("lirs.trc", "lirs"),
         ("arc.lis", "arc"),
+        ("blkparse.txt", "blkparse"),
+        ("wpa.csv", "wpa"),
+        ("fio_v2.iolog", "fio"),
+        ("fio_v3.iolog", "fio"),
+        ("xperf.csv", "xperf"),
     ] {
         let trace = nandlab_trace::open(&fixture(file), &Options::default()).unwrap();
         assert_eq!(trace.format(), expected, "{file}");

@@ -1,9 +1,12 @@
 //! Do the readers see in real traces what the table of their collection says? The traces are other people's data and
 //! lie outside the repository; without them these tests only say so.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use nandlab_trace::{Options, Stats, stats};
+use nandlab::config::Builder;
+use nandlab::types::{HostOp, HostRequest, Lpn};
+use nandlab_trace::{AddressPolicy, Event, Measure, Options, Records, Stats, TraceRecord, expand};
 
 /// Folder of the collection: `NANDLAB_TRACES` when the tests are built, or a place beside the repository.
 fn folder() -> Option<PathBuf> {
@@ -67,58 +70,111 @@ fn compare(file: &str, stats: &Stats, table: &Printed) -> Vec<String> {
         .collect()
 }
 
-fn measure(folder: &Path, file: &str, format: Option<&str>, skip_bad: Option<u64>) -> Stats {
-    let options = Options { format: format.map(str::to_owned), skip_bad, ..Options::default() };
-    stats(folder.join(file).to_str().unwrap(), &options).unwrap_or_else(|error| panic!("{error}"))
+/// How the table looks at a trace.
+#[derive(Clone, Copy)]
+enum View {
+    /// As it is.
+    All,
+    /// Reads and writes only: flushes and discards are not in the table.
+    Transfers,
+    /// The log calls discards `R`, and the table takes that at its word.
+    DiscardsAreReads,
+}
+
+fn records(folder: &Path, file: &str, options: &Options) -> Vec<TraceRecord> {
+    let paths = expand(&[folder.join(file).to_str().unwrap().to_owned()]).unwrap();
+    let records = Records::open_all(&paths, options).unwrap_or_else(|error| panic!("{error}"));
+    records.map(|record| record.unwrap_or_else(|error| panic!("{error}"))).collect()
+}
+
+fn measure(folder: &Path, file: &str, options: &Options, view: View) -> Stats {
+    let mut measure = Measure::default();
+    for mut record in records(folder, file, options) {
+        match (view, record.op) {
+            (View::Transfers, HostOp::Flush | HostOp::Trim) => continue,
+            (View::DiscardsAreReads, HostOp::Trim) => record.op = HostOp::Read,
+            _ => {}
+        }
+        measure.add(&record);
+    }
+    measure.finish()
+}
+
+fn named(format: Option<&str>) -> Options {
+    Options { format: format.map(str::to_owned), ..Options::default() }
 }
 
 #[test]
 fn do_the_readers_agree_with_the_measured_properties_of_real_traces() {
     let Some(folder) = folder() else { return };
     let readme = std::fs::read_to_string(folder.join("README.md")).unwrap();
-    // `None`: the format must be detected.
+    // The named format, if it cannot be detected, the event, and the view of the table.
+    let plain = |file| (file, None, None, View::All);
+    let transfers = |file, event| (file, None, event, View::Transfers);
+    let named_as = |file, format| (file, Some(format), None, View::All);
+    let phone = |file| (file, None, None, View::DiscardsAreReads);
     let files = [
-        ("spc/Financial_mini.spc.zst", None),
-        ("ssdsim/example.ascii.zst", None),
-        ("flashsim/fin1.trace.zst", Some("flashsim")),
-        ("flashsim/web1.trace.zst", Some("flashsim")),
-        ("flashsim/desktop.trace.zst", Some("flashsim")),
-        ("mqsim/wsrch-small.trace.zst", None),
-        ("mqsim/tpcc-small.trace.zst", Some("mqsim")),
-        ("mqsim/trace_opt_7b_mqsim_512tok_cache_drop.txt.zst", None),
-        ("msr/src_10K.csv.zst", None),
-        ("msr/hm_0.csv_899.zst", None),
-        ("heimdall/msr.cut.per_10k.rw_20_80.105.trace.zst", None),
-        ("heimdall/msr.cut.per_10k.rw_40_60.1370.trace.zst", None),
-        ("heimdall/msr.cut.per_10k.most_thpt_rand_iops.1006.trace.zst", None),
-        ("disksim/ascii.trace.zst", None),
-        ("disksim/ssd-iozone-aligned2-100K.trace.zst", Some("disksim")),
-        ("disksim/ssd-postmark-aligned2.trace.zst", Some("disksim")),
-        ("vscsi/cloudPhysicsIO.vscsi.zst", None),
-        ("blkreplay/linux-mysql.load.gz", None),
-        ("blkreplay/windows-mssql.load.gz", None),
-        ("blkreplay/windows-shared-server.load.gz", None),
-        ("diskmon/mayun.txt.zst", None),
-        ("diskmon/mayun2.txt.zst", None),
-        ("diskmon/mayun4.txt.zst", None),
-        ("diskmon/sys1.txt.zst", None),
-        ("biotracer/Booting_log176.txt.zst", None),
-        ("biotracer/Installing_log181.txt.zst", None),
-        ("biotracer/Movie_log121.txt.zst", None),
-        ("biotracer/calout_log147.txt.zst", None),
-        ("fiu/cheetah.cs.fiu.edu-110108-113008.2_first10000.blkparse.zst", None),
-        ("pixel6a/pubg_precond.csv.gz", None),
-        ("pixel6a/genshin_impact_precond.csv.gz", None),
-        ("pixel6a/cod_precond.csv.gz", None),
-        ("pixel6a/slideshow_precond.csv.gz", None),
-        ("pixel6a/you_cut_precond.csv.gz", None),
-        ("pixel6a/you_cut_exec.csv.gz", None), // the only one in use without discards, which the table counts as reads
+        plain("spc/Financial_mini.spc.zst"),
+        plain("ssdsim/example.ascii.zst"),
+        named_as("flashsim/fin1.trace.zst", "flashsim"),
+        named_as("flashsim/web1.trace.zst", "flashsim"),
+        named_as("flashsim/desktop.trace.zst", "flashsim"),
+        plain("mqsim/wsrch-small.trace.zst"),
+        named_as("mqsim/tpcc-small.trace.zst", "mqsim"),
+        plain("mqsim/trace_opt_7b_mqsim_512tok_cache_drop.txt.zst"),
+        plain("msr/src_10K.csv.zst"),
+        plain("msr/hm_0.csv_899.zst"),
+        plain("heimdall/msr.cut.per_10k.rw_20_80.105.trace.zst"),
+        plain("heimdall/msr.cut.per_10k.rw_40_60.1370.trace.zst"),
+        plain("heimdall/msr.cut.per_10k.most_thpt_rand_iops.1006.trace.zst"),
+        plain("disksim/ascii.trace.zst"),
+        named_as("disksim/ssd-iozone-aligned2-100K.trace.zst", "disksim"),
+        named_as("disksim/ssd-postmark-aligned2.trace.zst", "disksim"),
+        plain("disksim/ajw.1week.srt.zst"),
+        plain("vscsi/cloudPhysicsIO.vscsi.zst"),
+        plain("blkreplay/linux-mysql.load.gz"),
+        plain("blkreplay/windows-mssql.load.gz"),
+        plain("blkreplay/windows-shared-server.load.gz"),
+        phone("pixel6a/pubg_exec.csv.gz"),
+        plain("pixel6a/pubg_precond.csv.gz"),
+        phone("pixel6a/genshin_impact_exec.csv.gz"),
+        plain("pixel6a/genshin_impact_precond.csv.gz"),
+        phone("pixel6a/cod_exec.csv.gz"),
+        plain("pixel6a/cod_precond.csv.gz"),
+        phone("pixel6a/diablo_exec.csv.gz"),
+        phone("pixel6a/slideshow_exec.csv.gz"),
+        plain("pixel6a/slideshow_precond.csv.gz"),
+        plain("pixel6a/you_cut_exec.csv.gz"), // no discards in it
+        plain("pixel6a/you_cut_precond.csv.gz"),
+        plain("diskmon/mayun.txt.zst"),
+        plain("diskmon/mayun2.txt.zst"),
+        plain("diskmon/mayun4.txt.zst"),
+        plain("diskmon/sys1.txt.zst"),
+        transfers("blkparse/blkparseout_ext4.txt.zst", None),
+        transfers("blkparse/blkparseout_f2fs.txt.zst", None),
+        transfers("blkparse/blkparseout_btrfs.txt.zst", None),
+        transfers("blkparse/ycsb-rocksdb-ssdtrace-sample.txt.zst", None),
+        transfers("blkparse/hadoop-datanode-blktrace.txt.zst", Some(Event::Queue)),
+        transfers("blktrace-bin/sample.blktrace.0.zst", None),
+        transfers("blktrace-bin/keks.blktrace.*", None),
+        plain("biotracer/Booting_log176.txt.zst"),
+        plain("biotracer/Installing_log181.txt.zst"),
+        plain("biotracer/Movie_log121.txt.zst"),
+        plain("biotracer/calout_log147.txt.zst"),
+        plain("fiu/cheetah.cs.fiu.edu-110108-113008.2_first10000.blkparse.zst"),
+        transfers("windows-wpa/Disk_Usage_Counts_by_IO_Type_Priority.csv.bz2", None),
+        transfers("fio/fio-random.iolog.zst", None),
+        transfers("fio/fio-mix-fsync.iolog.zst", None),
     ];
     let mut wrong = Vec::new();
-    for (file, format) in files {
-        wrong.extend(compare(file, &measure(&folder, file, format, None), &printed(&readme, file)));
+    for (file, format, event, view) in files {
+        let stats = measure(&folder, file, &Options { event, ..named(format) }, view);
+        wrong.extend(compare(file, &stats, &printed(&readme, file)));
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+    // One file of the table is dirty and has a test of its own.
+    let rows = readme.lines().filter(|line| line.starts_with("| `") && line.split('|').count() == 13).count();
+    assert_eq!(rows, files.len() + 1, "a row of the table is not checked");
 }
 
 #[test]
@@ -126,15 +182,24 @@ fn are_exactly_the_garbage_rows_of_a_dirty_log_skipped() {
     let Some(folder) = folder() else { return };
     let file = "diskmon/p2pdownload.trace.zst";
     let readme = std::fs::read_to_string(folder.join("README.md")).unwrap();
-    let mut stats = measure(&folder, file, None, Some(2));
-    assert_eq!(stats.bad_rows, 2);
-    // The table counts the two garbage rows (writes of 2,742,488 sectors) as requests, but not their pages.
-    stats.requests += 2;
-    stats.writes += 2;
-    stats.written_bytes += 2 * 2_742_488 * 512;
-    stats.sequential = (stats.requests as f64 * 0.03) as u64;
-    stats.unaligned = (stats.requests as f64 * 0.634) as u64;
-    stats.duration_ns = 1_145_000_000_000;
+    let mut stats = measure(&folder, file, &Options { skip_bad: Some(2), ..Options::default() }, View::All);
+    let one_too_few = Options { skip_bad: Some(1), ..Options::default() };
+    assert!(Records::open(folder.join(file).to_str().unwrap(), &one_too_few).unwrap().any(|record| record.is_err()));
+    // The table counts the two garbage rows as requests, but neither their pages nor their addresses.
+    let mut text = String::new();
+    let stored = std::fs::File::open(folder.join(file)).unwrap();
+    zstd::Decoder::new(stored).unwrap().read_to_string(&mut text).unwrap();
+    let mut before = None;
+    for row in text.lines().take(2).map(|line| line.split_ascii_whitespace().collect::<Vec<_>>()) {
+        let (lba, sectors): (u64, u64) = (row[5].parse().unwrap(), row[6].parse().unwrap());
+        assert!(row[4] == "Write" && lba > 1 << 60, "{row:?}");
+        stats.requests += 1;
+        stats.writes += 1;
+        stats.written_bytes += sectors * 512;
+        stats.sequential += u64::from(before == Some(lba));
+        stats.unaligned += u64::from(!lba.is_multiple_of(8) || !sectors.is_multiple_of(8));
+        before = lba.checked_add(sectors);
+    }
     let wrong = compare(file, &stats, &printed(&readme, file));
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
@@ -143,17 +208,64 @@ fn are_exactly_the_garbage_rows_of_a_dirty_log_skipped() {
 fn do_reference_strings_have_the_length_and_the_blocks_of_the_table() {
     let Some(folder) = folder() else { return };
     for (file, references, unique) in [
-        ("refs-lirs/cs.trace.gz", 6_781, 1_409),
-        ("refs-lirs/sprite.trace.gz", 133_996, 7_075),
-        ("refs-lirs/2_pools.trace.gz", 100_000, 9_939),
-        ("refs-lirs/loop.trace.gz", 505_500, 1_011),
+        ("cs", 6_781, 1_409),
+        ("gli", 6_015, 2_529),
+        ("cpp", 9_047, 1_223),
+        ("ps", 10_448, 3_083),
+        ("sprite", 133_996, 7_075),
+        ("2_pools", 100_000, 9_939),
+        ("multi1", 15_858, 2_606),
+        ("multi2", 26_311, 5_684),
+        ("multi3", 30_241, 7_454),
+        ("loop", 505_500, 1_011),
     ] {
-        let stats = measure(&folder, file, None, None);
+        let stats = measure(&folder, &format!("refs-lirs/{file}.trace.gz"), &Options::default(), View::All);
         assert_eq!((stats.requests, stats.pages_read), (references, unique), "{file}");
     }
-    // The table counts blocks of 512 bytes.
-    for (file, rows, blocks) in [("OLTP", 914_145, 914_145), ("P3", 238_578, 3_912_296), ("P6", 519_711, 12_672_123)] {
-        let stats = measure(&folder, &format!("refs-arc/{file}.lis.zst"), None, None);
-        assert_eq!((stats.requests, stats.read_bytes), (rows, blocks * 512), "{file}");
+    // Here the table counts blocks of 512 bytes.
+    for (file, rows, references, unique) in
+        [("OLTP", 914_145, 914_145, 186_880), ("P3", 238_578, 3_912_296, 762_543), ("P6", 519_711, 12_672_123, 773_770)]
+    {
+        let records = records(&folder, &format!("refs-arc/{file}.lis.zst"), &Options::default());
+        let blocks: Vec<u64> = records.iter().flat_map(|r| r.lba()..r.end_lba()).collect();
+        let mut seen = vec![false; *blocks.iter().max().unwrap() as usize + 1];
+        for block in &blocks {
+            seen[*block as usize] = true;
+        }
+        let distinct = seen.iter().filter(|seen| **seen).count();
+        assert_eq!((records.len(), blocks.len(), distinct), (rows, references, unique), "{file}");
+    }
+}
+
+/// Hits of the core's own LRU in a cache of so many blocks of 512 bytes.
+fn lru_hits(blocks: &[Lpn], cache_blocks: u64) -> u64 {
+    let ram = format!("ram.dram={}KiB", cache_blocks / 2);
+    let settings = ["device.geometry.page_bytes=512", "device.geometry.blocks_per_plane=2048", "buffer.name=lru", &ram];
+    let builder = settings.iter().fold(Builder::preset("lab"), |builder, setting| builder.and_then(|b| b.set(setting)));
+    let config = builder.and_then(|builder| builder.finish()).unwrap();
+    assert_eq!(u64::from(config.frames().dram), cache_blocks);
+    let mut cache = config.build_hits().unwrap();
+    cache.pages(blocks, false);
+    assert_eq!(cache.ledger().host_page_reads, blocks.len() as u64);
+    cache.ledger().buffer_read_hits
+}
+
+#[test]
+fn are_the_hit_ratios_of_lru_on_the_strings_of_the_arc_paper_those_of_the_table() {
+    let Some(folder) = folder() else { return };
+    let oltp = [(1_000, 32.83), (2_000, 42.47), (5_000, 53.65), (10_000, 60.70), (15_000, 64.63)];
+    let p3 = [(1_024, 1.05), (2_048, 1.15), (32_768, 3.57)];
+    for (file, ratios) in [("OLTP", &oltp[..]), ("P3", &p3[..])] {
+        // Blocks are renumbered densely, which is all the same to LRU.
+        let options = Options { address: AddressPolicy::Compact, page_sectors: 1, ..Options::default() };
+        let path = folder.join(format!("refs-arc/{file}.lis.zst"));
+        let trace = nandlab_trace::open(path.to_str().unwrap(), &options).unwrap();
+        let range = |request: HostRequest| request.lba..request.lba + u64::from(request.sectors);
+        let blocks: Vec<Lpn> = trace.flat_map(|request| range(request.unwrap())).map(|lba| Lpn(lba as u32)).collect();
+        for (cache_blocks, percent) in ratios {
+            let hits = lru_hits(&blocks, *cache_blocks);
+            let measured = 100.0 * hits as f64 / blocks.len() as f64;
+            assert_eq!(format!("{measured:.2}"), format!("{percent:.2}"), "{file} with {cache_blocks} blocks");
+        }
     }
 }

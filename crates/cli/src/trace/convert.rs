@@ -19,10 +19,10 @@ pub struct ConvertArgs {
 /// Runs the tool.
 pub fn convert(args: &ConvertArgs) -> Result<(), Failure> {
     let records = args.input.open()?;
-    let step = Step::new("convert", vec![format!("{} ({})", records.name(), records.format())]);
+    let step = Step::new("convert", records.names().map(|name| format!("{name} ({})", records.format())).collect());
     let cannot = |error| super::cannot_write(&args.output, &error);
     let mut writer = Writer::create(&args.output, &[step], true).map_err(cannot)?;
-    for record in args.input.limited(records) {
+    for record in args.input.limited(records)? {
         writer.write(&record?).map_err(cannot)?;
     }
     writer.finish().map_err(cannot)

@@ -3,11 +3,11 @@
 mod convert;
 
 use clap::{Args, Subcommand};
-use nandlab_trace::{Options, Records, TraceError, TraceRecord};
+use nandlab_trace::{Records, Timed, TraceError, TraceRecord};
 
-use crate::args::{any_count, count};
+use crate::args::count;
 use crate::fail::{Exit, Failure};
-use crate::source::check_format;
+use crate::reading::ReadArgs;
 use crate::style::Style;
 
 /// The tools. Those that change a trace write text to standard output unless told otherwise, and read it from there.
@@ -27,15 +27,8 @@ pub fn trace(command: &TraceCommand, _style: Style) -> Result<(), Failure> {
 /// What is read by a tool.
 #[derive(Args, Clone, Debug)]
 pub struct InputArgs {
-    /// Trace file (plain, gzip, zstd, bzip2 or xz); `-` is standard input.
-    #[arg(value_name = "TRACE", default_value = "-")]
-    pub trace: String,
-    /// Format of the trace (`nandlab list formats`); detected by content when absent.
-    #[arg(long, value_name = "NAME")]
-    pub format: Option<String>,
-    /// Bad rows to skip (and count) before giving up; without it the first one is an error.
-    #[arg(long, value_name = "N", value_parser = any_count, allow_hyphen_values = true)]
-    pub skip_bad: Option<u64>,
+    #[command(flatten)]
+    pub read: ReadArgs,
     /// Requests to read at most.
     #[arg(long, short = 'n', value_name = "N", value_parser = count, allow_hyphen_values = true)]
     pub limit: Option<u64>,
@@ -44,14 +37,17 @@ pub struct InputArgs {
 impl InputArgs {
     /// Opens the rows as recorded.
     pub fn open(&self) -> Result<Records, Failure> {
-        check_format(self.format.as_deref())?;
-        let options = Options { format: self.format.clone(), skip_bad: self.skip_bad, ..Options::default() };
-        Ok(Records::open(&self.trace, &options)?)
+        let paths = if self.read.trace.is_empty() { vec!["-".to_owned()] } else { self.read.paths()? };
+        Ok(Records::open_all(&paths, &self.read.options()?)?)
     }
 
-    /// The first rows of a trace, as many as are wanted.
-    pub fn limited(&self, records: Records) -> impl Iterator<Item = Result<TraceRecord, TraceError>> + use<> {
-        records.take(self.limit.map_or(usize::MAX, |limit| limit as usize))
+    /// The first rows of a trace, as many as are wanted, with their times mended.
+    pub fn limited(
+        &self,
+        records: Records,
+    ) -> Result<impl Iterator<Item = Result<TraceRecord, TraceError>> + use<>, Failure> {
+        let timed = Timed::new(records, &self.read.options()?);
+        Ok(timed.take(self.limit.map_or(usize::MAX, |limit| limit as usize)))
     }
 }
 

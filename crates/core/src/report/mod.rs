@@ -89,8 +89,14 @@ pub struct Report {
 /// What was replayed.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, schemars::JsonSchema)]
 pub struct Source {
-    /// Path, `<stdin>`, or `oltp` for the built-in workload.
+    /// Path, `<stdin>`, or `oltp` for the built-in workload; of several files all, with commas between.
     pub name: String,
+    /// The paths of several files, in their order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+    /// How several files were put together: sequence, merge or devices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub files_order: Option<String>,
     /// Format, `built-in` for the built-in workload.
     pub format: String,
     /// Why this format: detected (with the reason) or named by the user.

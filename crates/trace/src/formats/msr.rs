@@ -1,8 +1,8 @@
 //! MSR Cambridge csv: `Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime`, no header line.
 //!
 //! - Timestamp: Windows file time, in units of 100 ns since 1601.
-//! - Hostname and `DiskNumber`: the volume. The device number is the disk number for the first host of the file, plus
-//!   65,536 for each further host in order of appearance.
+//! - Hostname and `DiskNumber`: the volume. The device number is the disk number for the first host of the trace,
+//!   plus 65,536 for each further host in order of appearance.
 //! - Type: Read or Write. Offset and Size: bytes. `ResponseTime`: units of 100 ns; checked, not used.
 //! - A running number and a blank before the timestamp (some published cuts have it) and a header line are skipped.
 //!
@@ -10,6 +10,7 @@
 
 use crate::cursor::{Cursor, Parse};
 use crate::error::{BadRow, Problem};
+use crate::names::Names;
 use crate::registry::{Format, Head, LineParser, Parser, Sniff, columns, is_read_write, is_uint, uint};
 use crate::row::{Field, Row};
 
@@ -20,8 +21,6 @@ pub(crate) const FORMAT: Format = Format {
     sniff,
     parser: || Parser::Text(Box::<Msr>::default()),
 };
-
-const HOSTS_MAX: usize = 4096;
 
 fn sniff(head: &Head) -> Sniff {
     let shape = |line: &[u8]| {
@@ -43,25 +42,14 @@ fn sniff(head: &Head) -> Sniff {
 
 #[derive(Default)]
 struct Msr {
-    /// Hosts in order of appearance.
-    hosts: Vec<Box<[u8]>>,
-    /// The host of the last row.
-    host: usize,
+    hosts: Names,
 }
 
 impl Msr {
     fn host(&mut self, name: &[u8]) -> Parse<u32> {
-        if self.hosts.get(self.host).is_none_or(|known| **known != *name) {
-            self.host = self.hosts.iter().position(|known| **known == *name).unwrap_or(self.hosts.len());
-            if self.host == HOSTS_MAX {
-                self.host = 0;
-                return Err(BadRow::new("Hostname", name, Problem::Unknown, "at most 4096 different hosts"));
-            }
-            if self.host == self.hosts.len() {
-                self.hosts.push(name.into());
-            }
-        }
-        Ok((self.host as u32) << 16)
+        let number = self.hosts.number(name);
+        let number = number.ok_or_else(|| BadRow::new("Hostname", name, Problem::Unknown, "at most 4096 hosts"))?;
+        Ok(number << 16)
     }
 }
 
@@ -81,5 +69,9 @@ impl LineParser for Msr {
         c.uint(Field::any("ResponseTime"))?;
         c.end("7 columns")?;
         Ok(Row::bytes(at, host + disk, op, offset, size))
+    }
+
+    fn share(&mut self, names: &Names) {
+        self.hosts = names.clone();
     }
 }

@@ -9,6 +9,7 @@
 //! Source: `vscsi.h` of libCacheSim.
 
 use crate::buffer::{Buffer, Failure};
+use crate::bytes::{u16_le, u32_le, u64_le};
 use crate::error::{BadRow, Problem};
 use crate::registry::{BinaryParser, Format, Head, Parser, Sniff};
 use crate::row::{ADDRESS_BYTES_MAX, REQUEST_BYTES_MAX, Row};
@@ -25,21 +26,11 @@ pub(crate) const FORMAT: Format = Format {
 const BYTES_V1: usize = 32;
 const BYTES_V2: usize = 40;
 
-fn u16_at(record: &[u8], at: usize) -> u16 {
-    u16::from_le_bytes([record[at], record[at + 1]])
-}
-fn u32_at(record: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes(record[at..at + 4].try_into().unwrap_or_default())
-}
-fn u64_at(record: &[u8], at: usize) -> u64 {
-    u64::from_le_bytes(record[at..at + 8].try_into().unwrap_or_default())
-}
-
 /// Size of the records, decided by the version fields of the first ones.
 fn record_bytes(head: &[u8]) -> Option<usize> {
     let all = |bytes: usize, at: usize, version: u16| {
         let mut records = head.chunks_exact(bytes).take(64).peekable();
-        records.peek().is_some() && records.all(|r| u16_at(r, at) >> 8 == version)
+        records.peek().is_some() && records.all(|r| u16_le(r, at) >> 8 == version)
     };
     if all(BYTES_V1, 14, 1) {
         Some(BYTES_V1)
@@ -71,9 +62,9 @@ impl BinaryParser for Vscsi {
         let first = self.bytes == BYTES_V1;
         let Some(record) = buffer.record(self.bytes, "record")? else { return Ok(None) };
         let (command, version, length) = if first {
-            (u16_at(record, 12), u16_at(record, 14), u32_at(record, 4))
+            (u16_le(record, 12), u16_le(record, 14), u32_le(record, 4))
         } else {
-            (u16_at(record, 0), u16_at(record, 2), u32_at(record, 8))
+            (u16_le(record, 0), u16_le(record, 2), u32_le(record, 8))
         };
         let number = |value: u64| value.to_string().into_bytes();
         if version >> 8 != if first { 1 } else { 2 } {
@@ -86,7 +77,7 @@ impl BinaryParser for Vscsi {
             0x35 | 0x91 => HostOp::Flush,
             _ => return Ok(Some(Row::Other)),
         };
-        let (block, time_us) = (u64_at(record, 16), u64_at(record, 24));
+        let (block, time_us) = (u64_le(record, 16), u64_le(record, 24));
         let Some(at) = time_us.checked_mul(1_000) else {
             return Err(
                 BadRow::new("time", &number(time_us), Problem::TooLarge, "microseconds, 0 to 2^64 / 1000").into()

@@ -1,0 +1,97 @@
+//! Are traces of several files, devices and clocks read as asked, and is all of it reported?
+
+mod common;
+
+use common::{TINY, file, json, nandlab, nandlab_reading, stderr, stdout};
+
+const JSON: [&str; 5] = ["--device", TINY, "--json", "-", "--no-wall"];
+
+fn report(args: &[&str]) -> serde_json::Value {
+    json(&stdout(&[&["run"], args, &JSON[..]].concat()))
+}
+
+fn fails(args: &[&str]) -> String {
+    let output = nandlab(&[args, &JSON[..2]].concat());
+    assert_eq!(output.status.code(), Some(2), "{args:?}");
+    stderr(&output)
+}
+
+#[test]
+fn are_several_files_one_trace_and_all_of_them_named() {
+    let first = file("part.9.spc", "0,8,4096,w,1.0\n0,16,4096,w,3.0\n");
+    let second = file("part.10.spc", "0,24,4096,w,2.0\n");
+    let pattern = first.replace("part.9", "part.*");
+    let sequence = report(&[&pattern]);
+    assert_eq!(sequence["trace"]["files"], serde_json::json!([first, second]));
+    assert_eq!(sequence["trace"]["name"], format!("{first}, {second}"));
+    assert_eq!(sequence["trace"]["files_order"], "sequence");
+    assert_eq!(sequence["trace"]["recorded"]["requests"], 3);
+    assert_eq!(sequence["trace"]["changed"]["rows_out_of_order"], 1);
+    let merged = report(&[&pattern, "--files", "merge"]);
+    assert_eq!(merged["trace"]["changed"].get("rows_out_of_order"), None);
+    assert_eq!(merged["requests"]["total"], 3);
+    let devices = report(&[&second, &first, "--files", "devices", "--volumes", "stack"]);
+    assert_eq!(devices["trace"]["changed"]["devices"], 2);
+    let piped = nandlab_reading(&[&["run", &first, "-"], &JSON[..]].concat(), b"0,24,4096,w,4.0\n");
+    let piped = json(&String::from_utf8(piped.stdout).unwrap());
+    assert_eq!(piped["trace"]["files"], serde_json::json!([first, "<stdin>"]));
+    let text = stdout(&["run", &pattern, "--device", TINY]);
+    assert!(text.contains("2 files, put together by sequence"), "{text}");
+    assert!(fails(&["run", &pattern, "--files", "devices"]).contains("--volumes stack"));
+    assert!(fails(&["run", &pattern, "--files", "both"]).contains("allowed is sequence"));
+    assert!(fails(&["run", &first.replace("part.9", "none.*")]).contains("no file matches"));
+    let table = stdout(&["compare", &pattern, "--buffers", "lru", "--ftls", "page", "--device", TINY]);
+    assert!(table.starts_with(&pattern), "{table}");
+}
+
+#[test]
+fn is_each_volume_simulated_by_itself() {
+    let path = file("volumes.spc", "3,8,4096,w,1\n5,8,4096,w,2\n3,8,4096,r,3\n5,16,512,w,4\n5,8,512,r,5\n");
+    let all = report(&[&path, "--volumes", "separate"]);
+    let volumes = all["volumes"].as_array().unwrap();
+    assert_eq!(all["schema"], 1);
+    assert_eq!(volumes.iter().map(|v| v["device"].as_u64().unwrap()).collect::<Vec<_>>(), [3, 5]);
+    for volume in volumes {
+        let alone = report(&[&path, "--volumes", &format!("pick:{}", volume["device"])]);
+        assert_eq!(volume["report"], alone);
+    }
+    let text = stdout(&["run", &path, "--volumes", "separate", "--device", TINY]);
+    assert!(text.starts_with("VOLUME 3\n") && text.contains("\nVOLUME 5\n"), "{text}");
+    let refused = fails(&["compare", &path, "--volumes", "separate"]);
+    assert!(refused.contains("only `nandlab run`") && refused.contains("pick:N"), "{refused}");
+    assert!(fails(&["run", "--volumes", "separate"]).contains("needs files"));
+    assert!(fails(&["run", "-", "--volumes", "separate"]).contains("needs files"));
+}
+
+#[test]
+fn are_times_mended_on_request_and_everything_counted() {
+    let path = file("times.spc", "0,8,512,w,500\n0,16,512,w,501\n0,24,512,w,0\n0,32,512,w,40\n0,40,512,w,39\n");
+    let changed = |more: &[&str]| report(&[&[path.as_str()], more].concat())["trace"]["changed"].clone();
+    assert_eq!(changed(&[]), serde_json::json!({"rows_out_of_order": 2, "times_raised": 3}));
+    let mended = changed(&["--rebase", "--sort-window", "4", "--cap-gap", "10s"]);
+    let expected = serde_json::json!({"rows_out_of_order": 2, "clock_jumps_removed": 1, "gaps_shortened": 1,
+        "gaps_shortened_by_ns": 29_000_000_000u64});
+    assert_eq!(mended, expected);
+    assert_eq!(changed(&["--rebase=600s"])["clock_jumps_removed"], serde_json::Value::Null);
+    let text = stdout(&["run", &path, "--device", TINY, "--rebase"]);
+    assert!(text.contains("clock jumps removed: 1"), "{text}");
+    let converted = stdout(&["trace", "convert", &path, "--rebase", "--cap-gap=10s", "--sort-window", "4", "-n", "4"]);
+    let times: Vec<_> = converted.lines().filter(|l| l.ends_with(",0")).map(|l| l.split(',').next().unwrap()).collect();
+    assert_eq!(times, ["500000000000", "501000000000", "501000000000", "511000000000"]);
+    for wrong in [["--sort-window", "0"], ["--cap-gap", "10"], ["--rebase=soon", "--no-wall"]] {
+        assert!(fails(&["run", &path, wrong[0], wrong[1]]).contains("error:"), "{wrong:?}");
+    }
+    assert!(fails(&["run", "--rebase"]).contains("--rebase says how to read a trace"));
+}
+
+#[test]
+fn is_the_event_of_blkparse_chosen() {
+    let rows = "  8,0 1 1 0.5 7 Q W 8 + 8 [a]\n  8,0 1 2 0.6 7 Q W 16 + 8 [a]\n  8,0 1 3 0.7 7 D W 8 + 16 [a]\n";
+    let path = file("events.txt", rows);
+    assert_eq!(report(&[&path])["requests"]["total"], 1);
+    let queued = report(&[&path, "--event", "Q"]);
+    assert_eq!(queued["requests"]["total"], 2);
+    assert!(queued["trace"]["reason"].as_str().unwrap().ends_with("its events Q (queued) are read"));
+    assert!(fails(&["run", &path, "--event", "C"]).contains("--event Q, G, I, D or C"));
+    assert!(fails(&["run", &path, "--event", "Z"]).contains("allowed is Q"));
+}

@@ -1,0 +1,134 @@
+//! blkparse text: `maj,min cpu sequence time pid action RWBS sector + count [process]`, one event per line.
+//!
+//! - maj,min: the device; its number here is major * 1,048,576 + minor, as in the Linux kernel. time: seconds, decimal.
+//! - action: of each request only one event is read, `D` (issued to the driver: what the device sees) unless the option
+//!   `event` asks for `Q` (queued: what the host asks, before merging), `G`, `I` or `C` (completed).
+//! - RWBS: R read, W write, D discard; F before them, or alone, a flush. A row with F but no sectors is a flush; with
+//!   sectors it is what the letter after F says. sector and count: sectors of 512 bytes.
+//! - Rows of the other actions, rows without sectors (plug, unplug, message, packet commands) and everything that does
+//!   not begin with a digit (the summary at the end, or in the middle of outputs put together) ask for nothing.
+//! - Outputs put together begin anew at 0 seconds: see the option to rebase times.
+//!
+//! Source: manual page blkparse(1); `blkparse_fmt.c` and `blktrace_api.h` of blktrace.
+
+use crate::cursor::{BLANKS, Cursor, Parse};
+use crate::error::{BadRow, Problem};
+use crate::event::{Event, Events};
+use crate::registry::{Format, Head, LineParser, Parser, Sniff, columns, is_decimal, is_uint};
+use crate::row::{Field, Row};
+use nandlab::types::HostOp;
+
+pub(crate) const FORMAT: Format = Format {
+    name: "blkparse",
+    title: "blkparse text (Linux blktrace)",
+    extensions: &["txt", "blkparse"],
+    sniff,
+    parser: || Parser::Text(Box::<Blkparse>::default()),
+};
+
+const ACTIONS: [&[u8]; 18] =
+    [b"A", b"Q", b"G", b"P", b"U", b"UT", b"I", b"D", b"C", b"M", b"F", b"X", b"R", b"S", b"B", b"T", b"m", b"Y"];
+
+fn sniff(head: &Head) -> Sniff {
+    let shape = |line: &[u8]| {
+        let c = columns(line, b' ');
+        let mut device = c[0].splitn(2, |b| *b == b',');
+        c.len() >= 7
+            && device.all(is_uint)
+            && c[0].contains(&b',')
+            && [1, 2, 4].iter().all(|&i| is_uint(c[i]))
+            && is_decimal(c[3])
+            && c[3].contains(&b'.')
+            && ACTIONS.contains(&c[5])
+    };
+    // A short trace may have more lines of summary than rows; both begin in their own way.
+    let is_row = |line: &&&[u8]| line.first().is_some_and(u8::is_ascii_digit);
+    let (rows, good) =
+        head.lines.iter().filter(is_row).fold((0, 0), |(rows, good), l| (rows + 1, good + usize::from(shape(l))));
+    if good == 0 || rows - good > rows / 4 {
+        return Sniff::No;
+    }
+    Sniff::Yes(
+        "because its rows begin with major,minor, CPU, sequence, seconds and pid, and have an action of blktrace"
+            .into(),
+    )
+}
+
+#[derive(Default)]
+struct Blkparse {
+    events: Events,
+}
+
+/// What the letters ask for: a flush before it, and the request.
+fn op(rwbs: &[u8]) -> Parse<(bool, Option<HostOp>)> {
+    let (flush, letter) = match rwbs {
+        [b'F', letter, ..] => (true, *letter),
+        [b'F'] => (true, b'N'),
+        [letter, ..] => (false, *letter),
+        [] => (false, 0),
+    };
+    let op = match letter {
+        b'R' => Some(HostOp::Read),
+        b'W' => Some(HostOp::Write),
+        b'D' => Some(HostOp::Trim),
+        b'N' | b'F' | b'S' | b'A' | b'B' | b'M' if flush || letter == b'N' => None,
+        _ => {
+            return Err(BadRow::new(
+                "RWBS",
+                rwbs,
+                Problem::Unknown,
+                "an optional F, then R, W, D or N, then further letters",
+            ));
+        }
+    };
+    Ok((flush, op))
+}
+
+impl LineParser for Blkparse {
+    fn line(&mut self, line: &[u8]) -> Parse<Row> {
+        if !line.trim_ascii_start().first().is_some_and(u8::is_ascii_digit) {
+            return Ok(Row::Other);
+        }
+        let mut c = Cursor::<BLANKS>::new(line);
+        let mut numbers = Cursor::<b','>::new(c.word("device")?);
+        let major = numbers.uint(Field::new("major", "a whole number, 0 to 4094", 4_094))?;
+        let minor = numbers.uint(Field::new("minor", "a whole number, 0 to 1048575", 0xF_FFFF))?;
+        numbers.end("major,minor")?;
+        for unused in ["CPU", "sequence"] {
+            c.uint(Field::any(unused))?;
+        }
+        let at = c.decimal(Field::time("time", "seconds, 0 to 18446744073"), 9)?;
+        c.uint(Field::any("pid"))?;
+        let event = match c.word("action")? {
+            b"Q" => Event::Queue,
+            b"G" => Event::Get,
+            b"I" => Event::Insert,
+            b"D" => Event::Issue,
+            b"C" => Event::Complete,
+            action if ACTIONS.contains(&action) => return Ok(Row::Other),
+            action => {
+                return Err(BadRow::new("action", action, Problem::Unknown, "an action of blktrace, such as Q or D"));
+            }
+        };
+        if !self.events.take(event) {
+            return Ok(Row::Other);
+        }
+        let (flush, op) = op(c.word("RWBS")?)?;
+        let device = (major << 20 | minor) as u32;
+        if !c.digit_follows() {
+            return Ok(if flush { Row::sectors(at, device, HostOp::Flush, 0, 0) } else { Row::Other });
+        }
+        let lba = c.uint(Field::lba("sector"))?;
+        match c.word("+")? {
+            b"+" => {}
+            packet if packet.starts_with(b"(") => return Ok(Row::Other),
+            other => return Err(BadRow::new("+", other, Problem::Unknown, "`+` between sector and count")),
+        }
+        let sectors = c.uint(Field::sectors("count"))?;
+        Ok(op.map_or(Row::Other, |op| Row::sectors(at, device, op, lba, sectors)))
+    }
+
+    fn events(&mut self) -> Option<&mut Events> {
+        Some(&mut self.events)
+    }
+}

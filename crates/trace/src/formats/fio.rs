@@ -1,0 +1,102 @@
+//! fio iolog, versions 2 and 3: what `write_iolog` of fio writes.
+//!
+//! - First line: `fio version 2 iolog` or `fio version 3 iolog`. Version 3: `time file action [offset length]`, time in
+//!   microseconds. Version 2: `file action [offset length]`, without times.
+//! - action: add, open, close ask for nothing; read, write; trim is a discard; sync, datasync and `sync_file_range` are
+//!   flushes; wait (version 2 only) lets `offset` microseconds pass, so that requests of version 2 lie at the sum of the
+//!   waits before them.
+//! - offset and length: bytes. Each file is a device, numbered in order of appearance; the logs of several jobs are read
+//!   as a device each.
+//!
+//! Source: HOWTO of fio, "Trace file format"; `iolog.c` of fio 3.33.
+
+use crate::cursor::{BLANKS, Cursor, Parse};
+use crate::error::{BadRow, Problem};
+use crate::names::Names;
+use crate::registry::{Format, Head, LineParser, Parser, Sniff};
+use crate::row::{Field, Row};
+use nandlab::types::HostOp;
+
+pub(crate) const FORMAT: Format = Format {
+    name: "fio",
+    title: "fio iolog (versions 2 and 3)",
+    extensions: &["iolog", "log"],
+    sniff,
+    parser: || Parser::Text(Box::<Fio>::default()),
+};
+
+const FIRST_LINES: [&[u8]; 2] = [b"fio version 2 iolog", b"fio version 3 iolog"];
+const ACTIONS: &str = "read, write, trim, sync, datasync, sync_file_range, wait, add, open or close";
+
+fn sniff(head: &Head) -> Sniff {
+    match head.lines.first() {
+        Some(line) if FIRST_LINES.contains(line) => {
+            Sniff::Yes("because its first line is that of an iolog of fio".into())
+        }
+        _ => Sniff::No,
+    }
+}
+
+#[derive(Default)]
+struct Fio {
+    /// Whether rows begin with a time (version 3), once the first line is read.
+    times: Option<bool>,
+    files: Names,
+    /// Sum of the waits, in microseconds (version 2).
+    waited_us: u64,
+}
+
+impl Fio {
+    fn wait(&mut self, c: &mut Cursor<BLANKS>) -> Parse<Row> {
+        let field = Field::new("wait", "microseconds in version 2, in all at most 18446744073709551", u64::MAX / 1_000);
+        let wait = c.uint(field)?;
+        let sum = self.waited_us.checked_add(wait).filter(|sum| *sum <= field.max && self.times == Some(false));
+        let wrong = || BadRow::new(field.name, wait.to_string().as_bytes(), Problem::TooLarge, field.allowed);
+        self.waited_us = sum.ok_or_else(wrong)?;
+        Ok(Row::Other)
+    }
+}
+
+impl LineParser for Fio {
+    fn line(&mut self, line: &[u8]) -> Parse<Row> {
+        let Some(times) = self.times else {
+            let version = FIRST_LINES.iter().position(|first| line.trim_ascii() == *first);
+            self.times = version.map(|index| index == 1);
+            let unknown =
+                || BadRow::new("first line", line, Problem::Unknown, "`fio version 2 iolog` or `fio version 3 iolog`");
+            return self.times.map(|_| Row::Other).ok_or_else(unknown);
+        };
+        let mut c = Cursor::<BLANKS>::new(line);
+        let at_us = if times {
+            c.uint(Field::new("time", "microseconds, 0 to 18446744073709551", u64::MAX / 1_000))?
+        } else {
+            self.waited_us
+        };
+        let file = c.word("file")?;
+        let op = match c.word("action")? {
+            b"read" => HostOp::Read,
+            b"write" => HostOp::Write,
+            b"trim" => HostOp::Trim,
+            b"sync" | b"datasync" | b"sync_file_range" => HostOp::Flush,
+            b"add" | b"open" | b"close" => return Ok(Row::Other),
+            b"wait" => return self.wait(&mut c),
+            other => return Err(BadRow::new("action", other, Problem::Unknown, ACTIONS)),
+        };
+        let (offset, length) = (c.uint(Field::offset("offset"))?, c.uint(Field::length("length"))?);
+        c.end("[time] file action offset length")?;
+        let device = self.files.number(file);
+        let device = device.ok_or_else(|| BadRow::new("file", file, Problem::Unknown, "at most 4096 files"))?;
+        let (offset, length) = if op == HostOp::Flush { (0, 0) } else { (offset, length) };
+        Ok(Row::bytes(at_us * 1_000, device, op, offset, length))
+    }
+
+    fn end(&mut self) -> Parse<()> {
+        let missing =
+            || BadRow::new("first line", &[], Problem::Missing, "`fio version 2 iolog` or `fio version 3 iolog`");
+        self.times.map(|_| ()).ok_or_else(missing)
+    }
+
+    fn share(&mut self, names: &Names) {
+        self.files = names.clone();
+    }
+}
