@@ -18,6 +18,7 @@
 #![forbid(unsafe_code)]
 
 mod buffer;
+mod columns;
 mod cursor;
 mod error;
 mod five;
@@ -32,6 +33,7 @@ mod registry;
 mod row;
 mod stats;
 mod trace;
+mod whole;
 mod writer;
 
 pub use buffer::LINE_BYTES_MAX;
@@ -40,9 +42,10 @@ pub use options::{AddressPolicy, Device, Options, Report, Volumes};
 pub use provenance::Step;
 pub use records::Records;
 pub use registry::{FormatInfo, formats};
-pub use row::{ADDRESS_BYTES_MAX, REQUEST_BYTES_MAX, TraceRecord};
+pub use row::{ADDRESS_BYTES_MAX, REQUEST_BYTES_MAX, TIME_NS_MAX, TraceRecord};
 pub use stats::{Stats, stats, stats_of};
 pub use trace::Trace;
+pub use whole::WholeFile;
 pub use writer::Writer;
 
 /// Opens a trace for replay; `-` is standard input.

@@ -1,23 +1,34 @@
 //! The rows of a trace as recorded: before any policy for times, devices and addresses.
 
+use std::fs::File;
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use parquet::errors::ParquetError;
+
 use crate::buffer::{Buffer, Failure};
+use crate::columns::Columns;
 use crate::error::{BadRow, Place, TraceError};
 use crate::input::{Compression, Input};
 use crate::options::Options;
-use crate::registry::{Format, Parser, by_name, detect};
+use crate::provenance::{About, Step};
+use crate::registry::{BinaryParser, Format, LineParser, Parser, by_name, detect};
 use crate::row::{Row, TraceRecord};
+
+/// Where rows come from.
+enum Rows {
+    Lines(Box<dyn LineParser>, Buffer),
+    Binary(Box<dyn BinaryParser>, Buffer),
+    Columns(Box<Columns>),
+}
 
 /// Requests as the trace records them, in file order, with recorded times. Ends after the first error.
 pub struct Records {
     name: Arc<str>,
     format: &'static Format,
     reason: String,
-    parser: Parser,
-    buffer: Buffer,
+    rows: Rows,
     compression: Option<Compression>,
     taken: Arc<AtomicU64>,
     total: Option<u64>,
@@ -52,7 +63,7 @@ impl Records {
         let named = options.format.as_deref().map(by_name).transpose()?;
         let Input { name, reader, compression, taken, total } = input;
         let mut buffer = Buffer::new(reader);
-        let head = buffer.peek().map_err(|error| broken(&name, compression, Place::Byte(0), error))?;
+        let head = buffer.peek().map_err(|error| broken(&name, compression, Place::Byte(0), error.into()))?;
         if head.is_empty() {
             return Err(TraceError::Empty { name: name.to_string() });
         }
@@ -60,17 +71,31 @@ impl Records {
             Some(format) => (format, "because you named it".to_owned()),
             None => detect(&name, head)?,
         };
-        let parser = (format.parser)();
-        if matches!(parser, Parser::Text(_)) && head.starts_with(b"\xEF\xBB\xBF") {
-            let _byte_order_mark = buffer.record(3, "byte order mark");
-        }
-        let place = if matches!(parser, Parser::Text(_)) { Place::Line(0) } else { Place::Byte(0) };
+        let (rows, place) = match (format.parser)() {
+            Parser::Text(mut parser) => {
+                let marked = head.starts_with(b"\xEF\xBB\xBF");
+                parser.begin(&head[if marked { 3 } else { 0 }..]);
+                if marked {
+                    let _byte_order_mark = buffer.record(3, "byte order mark");
+                }
+                (Rows::Lines(parser, buffer), Place::Line(0))
+            }
+            Parser::Binary(parser) => (Rows::Binary(parser, buffer), Place::Byte(0)),
+            Parser::Columns if compression.is_some() || total.is_none() => {
+                return Err(TraceError::NeedsFile { name: name.to_string() });
+            }
+            Parser::Columns => {
+                let file = File::open(&*name).map_err(|source| TraceError::Open { name: name.to_string(), source })?;
+                let columns = Columns::open(file, Arc::clone(&taken));
+                let columns = columns.map_err(|error| broken(&name, None, Place::Row(0), error))?;
+                (Rows::Columns(Box::new(columns)), Place::Row(0))
+            }
+        };
         Ok(Self {
             name,
             format,
             reason,
-            parser,
-            buffer,
+            rows,
             compression,
             taken,
             total,
@@ -95,6 +120,22 @@ impl Records {
     /// Why this format: a clause that begins with "because".
     pub fn reason(&self) -> &str {
         &self.reason
+    }
+    fn about(&self) -> Option<&About> {
+        match &self.rows {
+            Rows::Lines(parser, _) => Some(parser.about()),
+            Rows::Binary(..) => None,
+            Rows::Columns(columns) => Some(columns.about()),
+        }
+    }
+    /// The tools that made the trace, as far as it says. Text that comes through a pipe says what the tools counted
+    /// after its last row only: then this changes at the end.
+    pub fn steps(&self) -> &[Step] {
+        self.about().map_or(&[], |about| &about.steps)
+    }
+    /// Requests carry what the host tells.
+    pub fn has_hints(&self) -> bool {
+        self.about().is_some_and(|about| about.hints)
     }
     /// Where the last row was.
     pub fn place(&self) -> Place {
@@ -128,9 +169,9 @@ impl Records {
 
     #[inline]
     fn step(&mut self) -> Result<Option<Row>, Failure> {
-        match &mut self.parser {
-            Parser::Text(parser) => {
-                let line = match self.buffer.line() {
+        match &mut self.rows {
+            Rows::Lines(parser, buffer) => {
+                let line = match buffer.line() {
                     Ok(Some(line)) => line,
                     Ok(None) => {
                         self.done = true;
@@ -152,9 +193,16 @@ impl Records {
                 }
                 Ok(Some(parser.line(line)?))
             }
-            Parser::Binary(parser) => {
-                self.place = Place::Byte(self.buffer.offset());
-                parser.next(&mut self.buffer)
+            Rows::Binary(parser, buffer) => {
+                self.place = Place::Byte(buffer.offset());
+                parser.next(buffer)
+            }
+            Rows::Columns(columns) => {
+                let next = columns.next();
+                if let (Ok(Some(_)) | Err(Failure::Bad(_)), Place::Row(row)) = (&next, &mut self.place) {
+                    *row += 1;
+                }
+                Ok(next?.map(Row::Request))
             }
         }
     }
@@ -180,7 +228,7 @@ impl Iterator for Records {
                     return None;
                 }
                 Err(Failure::Bad(row)) => self.bad(row),
-                Err(Failure::Io(error)) => Err(broken(&self.name, self.compression, self.place, error)),
+                Err(failure) => Err(broken(&self.name, self.compression, self.place, failure)),
             };
             if let Err(error) = failed {
                 self.done = true;
@@ -192,8 +240,20 @@ impl Iterator for Records {
 }
 
 #[cold]
-fn broken(name: &str, compression: Option<Compression>, place: Place, source: io::Error) -> TraceError {
+fn broken(name: &str, compression: Option<Compression>, place: Place, failure: Failure) -> TraceError {
     let name = name.to_owned();
+    let source = match failure {
+        Failure::Bad(row) => return TraceError::Row { name, place, row },
+        Failure::NoTrace(problem) => return TraceError::NoTrace { name, problem },
+        Failure::Columns(ParquetError::External(source)) => match source.downcast::<io::Error>() {
+            // What a decompressor says has no number of the system.
+            Ok(source) if source.raw_os_error().is_some() => *source,
+            Ok(source) => return TraceError::DamagedColumns { name, place, problem: source.to_string() },
+            Err(other) => return TraceError::DamagedColumns { name, place, problem: other.to_string() },
+        },
+        Failure::Columns(error) => return TraceError::DamagedColumns { name, place, problem: error.to_string() },
+        Failure::Io(source) => source,
+    };
     match compression.map(Compression::name) {
         None => TraceError::Read { name, place, source },
         Some(compression) if source.kind() == io::ErrorKind::UnexpectedEof => {
