@@ -288,6 +288,16 @@ pub enum TraceError {
         /// The new one.
         second: u32,
     },
+    /// A tool cannot do what it was asked for with this request.
+    #[error("{name}: {place}: {problem}")]
+    Tool {
+        /// Path.
+        name: String,
+        /// Where.
+        place: Place,
+        /// What is wrong and what to do.
+        problem: String,
+    },
     /// The device to pick never appears.
     #[error("{name}: device {wanted} does not appear in this trace; it has {devices}")]
     NoSuchDevice {

@@ -32,6 +32,7 @@ mod records;
 mod registry;
 mod row;
 mod stats;
+pub mod tools;
 mod trace;
 mod whole;
 mod writer;
