@@ -1,7 +1,8 @@
 //! The only place that writes results.
 
 use std::io::{self, Write};
-use std::path::Path;
+
+use nandlab_trace::WholeFile;
 
 use crate::fail::{Exit, Failure};
 
@@ -25,32 +26,14 @@ pub fn write(target: &str, text: &str) -> Result<(), Failure> {
     if target == "-" {
         return print(text);
     }
-    replace(Path::new(target), text).map_err(|error| {
+    let written = WholeFile::create(target).and_then(|mut file| {
+        file.write_all(text.as_bytes())?;
+        file.commit()
+    });
+    written.map_err(|error| {
         let help = "the file was left as it was; check the folder, its permissions and the space on the disk";
         Failure::Message(Exit::Failed, format!("{target}: cannot be written: {error}\n  help: {help}"))
     })
-}
-
-/// Writes a new file beside the old one, then renames it over the old one. Devices and pipes are written directly.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let name = path.file_name().ok_or_else(|| io::Error::other("this is not the name of a file"))?;
-    if path.metadata().is_ok_and(|data| !data.is_file()) {
-        return std::fs::OpenOptions::new().write(true).open(path)?.write_all(text.as_bytes());
-    }
-    let mut hidden = std::ffi::OsString::from(".");
-    hidden.push(name);
-    hidden.push(format!(".{}.tmp", std::process::id()));
-    let temporary = path.with_file_name(hidden);
-    let written = (|| {
-        let mut file = std::fs::OpenOptions::new().write(true).create_new(true).open(&temporary)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        std::fs::rename(&temporary, path)
-    })();
-    if written.is_err() {
-        _ = std::fs::remove_file(&temporary);
-    }
-    written
 }
 
 /// JSON for files: indented, with a line end.

@@ -2,6 +2,8 @@
 
 use std::io::{self, Read};
 
+use parquet::errors::ParquetError;
+
 use crate::error::{BadRow, Problem};
 
 /// Longest line that is read, in bytes.
@@ -15,8 +17,17 @@ pub(crate) enum Failure {
     Bad(Box<BadRow>),
     /// The stream is broken.
     Io(io::Error),
+    /// It is a Parquet file, but no trace: why.
+    NoTrace(String),
+    /// A Parquet file is damaged, or cannot be read.
+    Columns(ParquetError),
 }
 
+impl From<ParquetError> for Failure {
+    fn from(error: ParquetError) -> Self {
+        Self::Columns(error)
+    }
+}
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         Self::Io(error)

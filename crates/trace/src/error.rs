@@ -11,6 +11,8 @@ pub enum Place {
     Line(u64),
     /// Byte of the (decompressed) stream of a binary trace, counted from 0.
     Byte(u64),
+    /// Row of a columnar trace, counted from 1.
+    Row(u64),
 }
 
 impl fmt::Display for Place {
@@ -18,6 +20,7 @@ impl fmt::Display for Place {
         match self {
             Self::Line(line) => write!(f, "line {line}"),
             Self::Byte(byte) => write!(f, "byte {byte}"),
+            Self::Row(row) => write!(f, "row {row}"),
         }
     }
 }
@@ -181,6 +184,36 @@ pub enum TraceError {
         /// What to do.
         mend: &'static str,
     },
+    /// A format that is read at any place of the file, and this can be read from its beginning only.
+    #[error(
+        "{name}: Parquet has its index at its end and is read from plain files only, neither from standard input nor \
+         compressed; name the file itself, or pipe text: nandlab trace convert FILE -o - | ..."
+    )]
+    NeedsFile {
+        /// Path.
+        name: String,
+    },
+    /// A Parquet file that is no trace.
+    #[error(
+        "{name}: this Parquet file is no trace: {problem}; needed are the columns time_ns, device, op, offset and \
+         length, and nandlab describe parquet explains them"
+    )]
+    NoTrace {
+        /// Path.
+        name: String,
+        /// Why not.
+        problem: String,
+    },
+    /// A Parquet file that is damaged, or written in a way that is not read.
+    #[error("{name}: this Parquet file is damaged or cut off after {place} ({problem}); get the file again")]
+    DamagedColumns {
+        /// Path.
+        name: String,
+        /// Last row that was read.
+        place: Place,
+        /// What is wrong.
+        problem: String,
+    },
     /// Nothing inside.
     #[error("{name}: the file holds no data")]
     Empty {
@@ -316,6 +349,16 @@ pub enum TraceError {
         first: u32,
         /// The new one.
         second: u32,
+    },
+    /// A tool cannot do what it was asked for with this request.
+    #[error("{name}: {place}: {problem}")]
+    Tool {
+        /// Path.
+        name: String,
+        /// Where.
+        place: Place,
+        /// What is wrong and what to do.
+        problem: String,
     },
     /// The device to pick never appears.
     #[error("{name}: device {wanted} does not appear in this trace; it has {devices}")]

@@ -1,16 +1,21 @@
 //! One file of a trace: its rows as recorded.
 
+use std::fs::File;
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use parquet::errors::ParquetError;
+
 use crate::buffer::{Buffer, Failure};
+use crate::columns::Columns;
 use crate::error::{BadRow, Place, TraceError};
 use crate::event::Events;
 use crate::input::{Compression, Input};
 use crate::names::Names;
 use crate::options::Options;
-use crate::registry::{Format, Parser, by_name, detect};
+use crate::provenance::About;
+use crate::registry::{BinaryParser, Format, LineParser, Parser, by_name, detect};
 use crate::row::{Row, TraceRecord};
 
 /// What the files of a trace have in common.
@@ -68,13 +73,71 @@ impl Seen {
     }
 }
 
+/// Where rows come from.
+enum Rows {
+    Lines(Box<dyn LineParser>, Buffer),
+    Binary(Box<dyn BinaryParser>, Buffer),
+    Columns(Box<Columns>),
+}
+
+impl Rows {
+    /// The rows of an opened source, and the place before the first.
+    fn new(
+        parser: Parser,
+        mut buffer: Buffer,
+        name: &Arc<str>,
+        compression: Option<Compression>,
+        taken: &Arc<AtomicU64>,
+        names: &Names,
+    ) -> Result<(Self, Place), TraceError> {
+        let head = buffer.peek().map_err(|error| broken(name, compression, Place::Byte(0), error.into()))?;
+        Ok(match parser {
+            Parser::Text(mut parser) => {
+                let marked = head.starts_with(b"\xEF\xBB\xBF");
+                parser.begin(&head[if marked { 3 } else { 0 }..]);
+                parser.share(names);
+                if marked {
+                    let _byte_order_mark = buffer.record(3, "byte order mark");
+                }
+                (Self::Lines(parser, buffer), Place::Line(0))
+            }
+            Parser::Binary(parser) => (Self::Binary(parser, buffer), Place::Byte(0)),
+            Parser::Columns => {
+                let seekable = compression.is_none() && std::fs::metadata(&**name).is_ok_and(|data| data.is_file());
+                if !seekable {
+                    return Err(TraceError::NeedsFile { name: name.to_string() });
+                }
+                let file = File::open(&**name).map_err(|source| TraceError::Open { name: name.to_string(), source })?;
+                let columns = Columns::open(file, Arc::clone(taken));
+                let columns = columns.map_err(|error| broken(name, None, Place::Row(0), error))?;
+                (Self::Columns(Box::new(columns)), Place::Row(0))
+            }
+        })
+    }
+
+    fn events(&mut self) -> Option<&mut Events> {
+        match self {
+            Self::Lines(parser, _) => parser.events(),
+            Self::Binary(parser, _) => parser.events(),
+            Self::Columns(_) => None,
+        }
+    }
+
+    fn about(&self) -> &About {
+        match self {
+            Self::Lines(parser, _) => parser.about(),
+            Self::Binary(..) => About::NOTHING,
+            Self::Columns(columns) => columns.about(),
+        }
+    }
+}
+
 /// Requests as a file records them, in file order. Ends after the first error.
 pub(crate) struct RecordFile {
     name: Arc<str>,
     pub(crate) format: &'static Format,
     pub(crate) reason: String,
-    parser: Parser,
-    buffer: Buffer,
+    rows: Rows,
     compression: Option<Compression>,
     taken: Arc<AtomicU64>,
     skip_bad: u64,
@@ -108,41 +171,37 @@ impl RecordFile {
     fn new(input: Input, common: &Common) -> Result<Self, TraceError> {
         let Input { name, reader, compression, taken } = input;
         let mut buffer = Buffer::new(reader);
-        let head = buffer.peek().map_err(|error| broken(&name, compression, Place::Byte(0), error))?;
+        let head = buffer.peek().map_err(|error| broken(&name, compression, Place::Byte(0), error.into()))?;
         if head.is_empty() {
             return Err(TraceError::Empty { name: name.to_string() });
         }
         let (format, mut reason) = common.detect(&name, head)?;
-        let mut parser = (format.parser)();
-        match (parser.events(), common.options.event) {
+        let (mut rows, place) = Rows::new((format.parser)(), buffer, &name, compression, &taken, &common.names)?;
+        match (rows.events(), common.options.event) {
             (Some(events), chosen) => {
                 events.chosen = chosen.unwrap_or_default();
                 let Events { chosen, .. } = *events;
                 reason = format!("{reason}; its events {} ({}) are read", chosen.letter(), chosen.title());
             }
             (None, Some(event)) => {
-                return Err(TraceError::NoEvents { name: name.to_string(), format: format.name, event: event.letter() });
+                return Err(TraceError::NoEvents {
+                    name: name.to_string(),
+                    format: format.name,
+                    event: event.letter(),
+                });
             }
             (None, None) => {}
-        }
-        let text = matches!(parser, Parser::Text(_));
-        if text && head.starts_with(b"\xEF\xBB\xBF") {
-            let _byte_order_mark = buffer.record(3, "byte order mark");
-        }
-        if let Parser::Text(parser) = &mut parser {
-            parser.share(&common.names);
         }
         Ok(Self {
             name,
             format,
             reason,
-            parser,
-            buffer,
+            rows,
             compression,
             taken,
             skip_bad: common.options.skip_bad.unwrap_or(0),
             bad_left: Arc::clone(&common.bad_left),
-            place: if text { Place::Line(0) } else { Place::Byte(0) },
+            place,
             done: false,
             seen: Seen::default(),
         })
@@ -164,7 +223,11 @@ impl RecordFile {
     }
     /// The events seen so far, if rows are events.
     pub(crate) fn events(&mut self) -> Option<Events> {
-        self.parser.events().copied()
+        self.rows.events().copied()
+    }
+    /// What the file has said about itself so far.
+    pub(crate) fn about(&self) -> &About {
+        self.rows.about()
     }
 
     #[cold]
@@ -189,9 +252,9 @@ impl RecordFile {
 
     #[inline]
     fn step(&mut self) -> Result<Option<Row>, Failure> {
-        match &mut self.parser {
-            Parser::Text(parser) => {
-                let line = match self.buffer.line() {
+        match &mut self.rows {
+            Rows::Lines(parser, buffer) => {
+                let line = match buffer.line() {
                     Ok(Some(line)) => line,
                     Ok(None) => {
                         self.done = true;
@@ -213,9 +276,16 @@ impl RecordFile {
                 }
                 Ok(Some(parser.line(line)?))
             }
-            Parser::Binary(parser) => {
-                self.place = Place::Byte(self.buffer.offset());
-                parser.next(&mut self.buffer)
+            Rows::Binary(parser, buffer) => {
+                self.place = Place::Byte(buffer.offset());
+                parser.next(buffer)
+            }
+            Rows::Columns(columns) => {
+                let next = columns.next();
+                if let (Ok(Some(_)) | Err(Failure::Bad(_)), Place::Row(row)) = (&next, &mut self.place) {
+                    *row += 1;
+                }
+                Ok(next?.map(Row::Request))
             }
         }
     }
@@ -241,7 +311,7 @@ impl Iterator for RecordFile {
                     return None;
                 }
                 Err(Failure::Bad(row)) => self.bad(row),
-                Err(Failure::Io(error)) => Err(broken(&self.name, self.compression, self.place, error)),
+                Err(failure) => Err(broken(&self.name, self.compression, self.place, failure)),
             };
             if let Err(error) = failed {
                 self.done = true;
@@ -253,8 +323,20 @@ impl Iterator for RecordFile {
 }
 
 #[cold]
-fn broken(name: &str, compression: Option<Compression>, place: Place, source: io::Error) -> TraceError {
+fn broken(name: &str, compression: Option<Compression>, place: Place, failure: Failure) -> TraceError {
     let name = name.to_owned();
+    let source = match failure {
+        Failure::Bad(row) => return TraceError::Row { name, place, row },
+        Failure::NoTrace(problem) => return TraceError::NoTrace { name, problem },
+        Failure::Columns(ParquetError::External(source)) => match source.downcast::<io::Error>() {
+            // What a decompressor says has no number of the system.
+            Ok(source) if source.raw_os_error().is_some() => *source,
+            Ok(source) => return TraceError::DamagedColumns { name, place, problem: source.to_string() },
+            Err(other) => return TraceError::DamagedColumns { name, place, problem: other.to_string() },
+        },
+        Failure::Columns(error) => return TraceError::DamagedColumns { name, place, problem: error.to_string() },
+        Failure::Io(source) => source,
+    };
     match compression.map(Compression::name) {
         None => TraceError::Read { name, place, source },
         Some(compression) if source.kind() == io::ErrorKind::UnexpectedEof => {

@@ -14,6 +14,7 @@ macro_rules! formats {
 
 formats! {
     nandlab,
+    parquet,
     spc,
     msr,
     blkreplay,

@@ -20,6 +20,7 @@
 
 mod buffer;
 mod bytes;
+mod columns;
 mod cursor;
 mod error;
 mod event;
@@ -38,7 +39,9 @@ mod registry;
 mod row;
 mod stats;
 mod times;
+pub mod tools;
 mod trace;
+mod whole;
 mod writer;
 
 pub use buffer::LINE_BYTES_MAX;
@@ -49,10 +52,11 @@ pub use options::{AddressPolicy, Device, Options, Report, SORT_WINDOW_MAX, Volum
 pub use provenance::Step;
 pub use records::Records;
 pub use registry::{FormatInfo, formats};
-pub use row::{ADDRESS_BYTES_MAX, REQUEST_BYTES_MAX, TraceRecord};
+pub use row::{ADDRESS_BYTES_MAX, REQUEST_BYTES_MAX, TIME_NS_MAX, TraceRecord};
 pub use stats::{Measure, Stats, stats, stats_of};
 pub use times::{TimeCounts, Timed};
 pub use trace::Trace;
+pub use whole::WholeFile;
 pub use writer::Writer;
 
 /// Opens a trace for replay; `-` is standard input.

@@ -4,6 +4,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
 use crate::options::Device;
+use crate::row::TraceRecord;
 
 /// Most devices that are told apart.
 pub(crate) const DEVICES_MAX: usize = 65_536;
@@ -22,7 +23,7 @@ impl Devices {
 
     /// The entry of `device`, made if it is new; `None` if there are too many.
     #[inline]
-    pub(crate) fn entry(&mut self, device: u32) -> Option<&mut Device> {
+    fn entry(&mut self, device: u32) -> Option<&mut Device> {
         if self.list.get(self.last).is_none_or(|d| d.device != device) {
             self.last = match self.list.binary_search_by_key(&device, |d| d.device) {
                 Ok(index) => index,
@@ -34,6 +35,15 @@ impl Devices {
             };
         }
         Some(&mut self.list[self.last])
+    }
+
+    /// Accounts for a request; where the space of its device begins, in sectors, or `None` if there are too many.
+    #[inline]
+    pub(crate) fn see(&mut self, record: &TraceRecord) -> Option<u64> {
+        let device = self.entry(record.device)?;
+        device.requests += 1;
+        device.end_sectors = device.end_sectors.max(record.end_lba());
+        Some(device.base_sectors)
     }
 
     /// Places the devices one after the other, each in whole pages. `None` if the sum is beyond 2^54 sectors.
@@ -80,8 +90,25 @@ impl PageNumbers {
     }
     /// The number of `page` of `device`, given at its first appearance.
     #[inline]
-    pub(crate) fn number(&mut self, device: u32, page: u64) -> u64 {
+    fn number(&mut self, device: u32, page: u64) -> u64 {
         let next = self.map.len() as u64;
         *self.map.entry((device, page)).or_insert(next)
     }
+    /// The number of page `first`, and how many of the pages from there up to `end` (not with it) have the numbers that
+    /// follow.
+    pub(crate) fn run(&mut self, device: u32, first: u64, end: u64) -> (u64, u64) {
+        let number = self.number(device, first);
+        let mut pages = 1;
+        while first + pages < end && self.number(device, first + pages) == number + pages {
+            pages += 1;
+        }
+        (number, pages)
+    }
+}
+
+/// The beginning of a range that lies together modulo `capacity`: where, and how long.
+#[inline]
+pub(crate) fn fold(at: u64, length: u64, capacity: u64) -> (u64, u64) {
+    let at = at % capacity;
+    (at, length.min(capacity - at))
 }

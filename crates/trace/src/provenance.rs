@@ -4,6 +4,20 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+/// What a trace says about itself beside its requests.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct About {
+    /// The tools that made it, the first one first.
+    pub(crate) steps: Vec<Step>,
+    /// Requests carry what the host tells.
+    pub(crate) hints: bool,
+}
+
+impl About {
+    /// What most formats say: nothing.
+    pub(crate) const NOTHING: &Self = &Self { steps: Vec::new(), hints: false };
+}
+
 /// One tool that made or changed a trace.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Step {

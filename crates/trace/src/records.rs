@@ -10,6 +10,7 @@ use crate::file::{Common, RecordFile, Seen};
 use crate::files::FileOrder;
 use crate::input::STDIN;
 use crate::options::Options;
+use crate::provenance::Step;
 use crate::row::TraceRecord;
 
 /// A file of the trace (its index) and a place in it.
@@ -63,6 +64,7 @@ pub struct Records {
     past: Seen,
     past_events: Events,
     past_bytes: u64,
+    past_steps: Vec<Step>,
     reason: String,
     bytes_total: Option<u64>,
     done: bool,
@@ -125,6 +127,7 @@ impl Records {
             past: Seen::default(),
             past_events: Events::default(),
             past_bytes: 0,
+            past_steps: Vec::new(),
             reason: String::new(),
             bytes_total,
             done: false,
@@ -223,6 +226,7 @@ impl Records {
             self.past.add(&file.seen(self.names.len() > 1));
             self.past_events.add(&file.events().unwrap_or_default());
             self.past_bytes += file.bytes_read();
+            self.past_steps.extend_from_slice(&file.about().steps);
         }
         self.at += 1;
         match self.open_next() {
@@ -267,6 +271,17 @@ impl Records {
     /// Why this format: a clause that begins with "because".
     pub fn reason(&self) -> &str {
         &self.reason
+    }
+    /// The tools that made the trace, as far as it says. Text that comes through a pipe says what the tools counted
+    /// after its last row only: then this changes at the end.
+    pub fn steps(&self) -> Vec<Step> {
+        let open = self.files.iter().flatten().flat_map(|file| file.about().steps.iter());
+        self.past_steps.iter().chain(open).cloned().collect()
+    }
+    /// Requests carry what the host tells, or may do so in a file that is not open yet.
+    pub fn has_hints(&self) -> bool {
+        let open = || self.files.iter().flatten().map(RecordFile::about);
+        open().any(|about| about.hints) || self.order == FileOrder::Sequence && self.names.len() > 1
     }
     /// Where the last row was, in the file of [`Records::file`].
     pub fn place(&self) -> Place {

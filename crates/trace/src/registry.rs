@@ -8,12 +8,19 @@ use crate::error::{Candidate, TraceError, excerpt};
 use crate::event::Events;
 use crate::formats::{FORMATS, SOURCES};
 use crate::names::Names;
+use crate::provenance::About;
 use crate::row::Row;
 
 /// Reads the rows of a text format; it may keep state between rows.
 pub(crate) trait LineParser: Send {
     /// One line, without its line end and never blank.
     fn line(&mut self, line: &[u8]) -> Parse<Row>;
+    /// Looks at the beginning of the file (up to 64 KiB) before the first line.
+    fn begin(&mut self, _head: &[u8]) {}
+    /// What the file has said about itself so far.
+    fn about(&self) -> &About {
+        About::NOTHING
+    }
     /// # Errors
     /// The file lacks something, now that it has ended.
     fn end(&mut self) -> Parse<()> {
@@ -49,15 +56,8 @@ pub(crate) enum Parser {
     Text(Box<dyn LineParser>),
     /// Record by record.
     Binary(Box<dyn BinaryParser>),
-}
-
-impl Parser {
-    pub(crate) fn events(&mut self) -> Option<&mut Events> {
-        match self {
-            Self::Text(parser) => parser.events(),
-            Self::Binary(parser) => parser.events(),
-        }
-    }
+    /// Column by column, from a file that can be read at any place.
+    Columns,
 }
 
 /// What the beginning of a file says about a format. A reason is a clause that begins with "because".

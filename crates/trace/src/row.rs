@@ -2,10 +2,14 @@
 
 use nandlab::types::{Hint, HostOp, Nanos};
 
+use crate::error::{BadRow, Problem};
+
 /// Largest request that is believed: 1 GiB.
 pub const REQUEST_BYTES_MAX: u64 = 1 << 30;
 /// Largest address that is believed: 8 EiB.
 pub const ADDRESS_BYTES_MAX: u64 = (1 << 63) - 1;
+/// Latest time that our own forms hold: 19 digits of nanoseconds, 317 years.
+pub const TIME_NS_MAX: u64 = 9_999_999_999_999_999_999;
 const SECTOR: u64 = nandlab::types::SECTOR_BYTES;
 
 /// One request as the trace records it: exact to the byte and the nanosecond.
@@ -49,6 +53,29 @@ impl TraceRecord {
     pub const fn is_rounded(&self) -> bool {
         !(self.offset | self.length as u64).is_multiple_of(SECTOR)
     }
+
+    /// # Errors
+    /// A number is outside the range in which our own forms believe it.
+    #[inline]
+    pub(crate) fn check(&self) -> Result<(), Box<BadRow>> {
+        let good = (self.at.0 <= TIME_NS_MAX)
+            & (self.device != u32::MAX)
+            & (self.offset <= ADDRESS_BYTES_MAX - REQUEST_BYTES_MAX)
+            & (self.length as u64 <= REQUEST_BYTES_MAX);
+        if good { Ok(()) } else { Err(self.out_of_range()) }
+    }
+
+    #[cold]
+    fn out_of_range(&self) -> Box<BadRow> {
+        let numbers = [
+            (self.at.0, Field::TIME_NS),
+            (u64::from(self.device), Field::DEVICE),
+            (self.offset, Field::OFFSET),
+            (u64::from(self.length), Field::LENGTH),
+        ];
+        let (value, field) = numbers.into_iter().find(|(value, field)| *value > field.max).unwrap_or(numbers[0]);
+        BadRow::new(field.name, value.to_string().as_bytes(), Problem::TooLarge, field.allowed)
+    }
 }
 
 /// What a row is.
@@ -83,6 +110,12 @@ pub(crate) struct Field {
 }
 
 impl Field {
+    /// The columns of our own forms.
+    pub(crate) const TIME_NS: Self = Self::new("time_ns", "nanoseconds, 0 to 9999999999999999999", TIME_NS_MAX);
+    pub(crate) const DEVICE: Self = Self::device("device");
+    pub(crate) const OFFSET: Self = Self::offset("offset");
+    pub(crate) const LENGTH: Self = Self::length("length");
+
     pub(crate) const fn new(name: &'static str, allowed: &'static str, max: u64) -> Self {
         Self { name, allowed, max }
     }
@@ -103,6 +136,9 @@ impl Field {
     }
     pub(crate) const fn length(name: &'static str) -> Self {
         Self::new(name, "bytes, 0 to 1073741824 (1 GiB)", REQUEST_BYTES_MAX)
+    }
+    pub(crate) const fn small(name: &'static str) -> Self {
+        Self::new(name, "a whole number, 0 to 4294967295", u32::MAX as u64)
     }
     pub(crate) const fn any(name: &'static str) -> Self {
         Self::new(name, "a whole number", u64::MAX)

@@ -17,7 +17,7 @@ use std::collections::BinaryHeap;
 
 use nandlab::types::Nanos;
 
-use crate::error::TraceError;
+use crate::error::{Place, TraceError};
 use crate::options::Options;
 use crate::records::{Locus, Records};
 use crate::row::TraceRecord;
@@ -109,6 +109,11 @@ impl Timed {
     /// What was done to the times so far.
     pub fn counts(&self) -> TimeCounts {
         self.counts
+    }
+    /// The file of the last row, as it is shown, and the place in it.
+    pub fn whereabouts(&self) -> (String, Place) {
+        let locus = self.locus();
+        (self.records.file_of(locus).to_owned(), locus.place)
     }
     /// File and place of the last row.
     pub(crate) fn locus(&self) -> Locus {

@@ -6,7 +6,7 @@ use nandlab::types::{HostOp, HostRequest, Nanos};
 
 use crate::error::{Place, TraceError};
 use crate::options::{AddressPolicy, Device, Options, Report, Volumes};
-use crate::policy::{DEVICES_MAX, Devices, PageNumbers};
+use crate::policy::{DEVICES_MAX, Devices, PageNumbers, fold};
 use crate::records::Records;
 use crate::row::{ADDRESS_BYTES_MAX, TraceRecord};
 use crate::times::{TimeCounts, Timed};
@@ -165,13 +165,10 @@ impl Trace {
     #[inline]
     fn see_device(&mut self, record: &TraceRecord) -> Result<u64, TraceError> {
         let known = self.devices.list().len();
-        let Some(device) = self.devices.entry(record.device) else {
+        let Some(base) = self.devices.see(record) else {
             let (name, place) = self.whereabouts();
             return Err(TraceError::TooManyDevices { name, place, max: DEVICES_MAX });
         };
-        device.requests += 1;
-        device.end_sectors = device.end_sectors.max(record.end_lba());
-        let base = device.base_sectors;
         if known == 1 && self.options.volumes == Volumes::Reject && self.devices.list().len() == 2 {
             let list = self.devices.list();
             let first = if list[0].device == record.device { list[1].device } else { list[0].device };
@@ -225,8 +222,8 @@ impl Trace {
             AddressPolicy::Reject => return Ok(request),
             AddressPolicy::Modulo => {
                 self.report.folded += u64::from(first && end > capacity);
-                let lba = request.lba % capacity;
-                (lba, u64::from(request.sectors).min(capacity - lba) as u32)
+                let (lba, sectors) = fold(request.lba, u64::from(request.sectors), capacity);
+                (lba, sectors as u32)
             }
             AddressPolicy::Compact => self.compact(&placed, capacity)?,
         };
@@ -244,18 +241,14 @@ impl Trace {
         let page_sectors = u64::from(self.options.page_sectors);
         let (lba, end) = (placed.request.lba, placed.request.lba + u64::from(placed.request.sectors));
         let first = lba / page_sectors;
-        let number = self.pages.number(placed.device, first);
-        let mut next = first + 1;
-        while next * page_sectors < end && self.pages.number(placed.device, next) == number + (next - first) {
-            next += 1;
-        }
+        let (number, pages) = self.pages.run(placed.device, first, end.div_ceil(page_sectors));
         let capacity_pages = capacity / page_sectors;
-        if number + (next - first) > capacity_pages {
+        if number + pages > capacity_pages {
             let (name, place) = self.whereabouts();
             let page_sectors = self.options.page_sectors;
             return Err(TraceError::CompactFull { name, place, capacity_pages, page_sectors });
         }
-        let piece_end = end.min(next * page_sectors);
+        let piece_end = end.min((first + pages) * page_sectors);
         Ok((number * page_sectors + lba % page_sectors, (piece_end - lba) as u32))
     }
 

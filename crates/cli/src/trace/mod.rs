@@ -1,26 +1,59 @@
 //! `nandlab trace`: tools for traces, one file each.
 
 mod convert;
+mod cut;
+mod filter;
+mod merge;
+mod remap;
+mod sample;
+mod scale;
+mod split;
+
+use std::io::{self, IsTerminal};
 
 use clap::{Args, Subcommand};
-use nandlab_trace::{Records, Timed, TraceError, TraceRecord};
+use nandlab::types::{Bytes, Nanos};
+use nandlab_trace::tools::{Applied, Counts, Tool};
+use nandlab_trace::{Records, Step, Timed, Writer};
 
 use crate::args::count;
 use crate::fail::{Exit, Failure};
+use crate::output;
 use crate::reading::ReadArgs;
 use crate::style::Style;
 
 /// The tools. Those that change a trace write text to standard output unless told otherwise, and read it from there.
 #[derive(Subcommand, Debug)]
 pub enum TraceCommand {
-    /// Write a trace in nandlab's own form.
+    /// Write a trace in nandlab's own form: Parquet columns, or text.
     Convert(convert::ConvertArgs),
+    /// Cut out a window, by time or by number.
+    Cut(cut::CutArgs),
+    /// Keep a part that is like the whole: pages by hash (SHARDS), devices or requests.
+    Sample(sample::SampleArgs),
+    /// Make a trace faster or slower.
+    Scale(scale::ScaleArgs),
+    /// Give requests other addresses or devices.
+    Remap(remap::RemapArgs),
+    /// Merge several traces by time.
+    Merge(merge::MergeArgs),
+    /// Split a trace into files.
+    Split(split::SplitArgs),
+    /// Keep the requests with certain properties.
+    Filter(filter::FilterArgs),
 }
 
 /// Runs a tool.
 pub fn trace(command: &TraceCommand, _style: Style) -> Result<(), Failure> {
     match command {
         TraceCommand::Convert(args) => convert::convert(args),
+        TraceCommand::Cut(args) => cut::cut(args),
+        TraceCommand::Sample(args) => sample::sample(args),
+        TraceCommand::Scale(args) => scale::scale(args),
+        TraceCommand::Remap(args) => remap::remap(args),
+        TraceCommand::Merge(args) => merge::merge(args),
+        TraceCommand::Split(args) => split::split(args),
+        TraceCommand::Filter(args) => filter::filter(args),
     }
 }
 
@@ -35,30 +68,130 @@ pub struct InputArgs {
 }
 
 impl InputArgs {
-    /// Opens the rows as recorded.
-    pub fn open(&self) -> Result<Records, Failure> {
+    /// Opens the rows, with their times mended.
+    pub fn open(&self) -> Result<Timed, Failure> {
         let paths = if self.read.trace.is_empty() { vec!["-".to_owned()] } else { self.read.paths()? };
-        Ok(Records::open_all(&paths, &self.read.options()?)?)
+        let options = self.read.options()?;
+        Ok(Timed::new(Records::open_all(&paths, &options)?, &options))
     }
 
-    /// The first rows of a trace, as many as are wanted, with their times mended.
-    pub fn limited(
-        &self,
-        records: Records,
-    ) -> Result<impl Iterator<Item = Result<TraceRecord, TraceError>> + use<>, Failure> {
-        let timed = Timed::new(records, &self.read.options()?);
-        Ok(timed.take(self.limit.map_or(usize::MAX, |limit| limit as usize)))
+    /// Opens them for a first pass of two.
+    pub fn open_first(&self, why: &str) -> Result<Timed, Failure> {
+        if self.read.trace.is_empty() || self.read.reads_stdin() {
+            let problem = format!("{why} reads the trace twice, and standard input can be read once");
+            return Err(Failure::bad(problem, "name a file"));
+        }
+        self.open()
     }
 }
 
+/// Where a tool writes.
+#[derive(Args, Clone, Debug)]
+pub struct OutputArgs {
+    /// Where to write: Parquet if the name ends in .parquet, else text (compressed for .zst and .gz); `-` is standard
+    /// output.
+    #[arg(long, short, value_name = "FILE", default_value = "-")]
+    pub output: String,
+    /// Say what was done even if standard error is no terminal.
+    #[arg(long, short)]
+    pub verbose: bool,
+}
+
+impl OutputArgs {
+    /// Begins the trace.
+    pub fn begin(&self, steps: &[Step], hints: bool) -> Result<Writer, Failure> {
+        Writer::create(&self.output, steps, hints).map_err(|error| cannot_write(&self.output, &error))
+    }
+
+    /// Writes all requests and ends the trace; returns how many there were.
+    pub fn fill<E: Into<Failure>>(
+        &self,
+        writer: &mut Writer,
+        records: impl Iterator<Item = Result<nandlab_trace::TraceRecord, E>>,
+    ) -> Result<(), Failure> {
+        for record in records {
+            writer.write(&record.map_err(Into::into)?).map_err(|error| cannot_write(&self.output, &error))?;
+        }
+        Ok(())
+    }
+
+    /// Ends the trace and says what was done.
+    pub fn end(&self, mut writer: Writer, steps: Vec<Step>, counts: &Counts) -> Result<(), Failure> {
+        writer.set_steps(steps);
+        writer.finish().map_err(|error| cannot_write(&self.output, &error))?;
+        self.say(counts);
+        Ok(())
+    }
+
+    /// One line about what was done, for people.
+    pub fn say(&self, counts: &Counts) {
+        if self.verbose || io::stderr().is_terminal() {
+            let counts: Vec<String> = counts.iter().map(|(kind, n)| format!("{kind} {n}")).collect();
+            let tool = told();
+            output::complain(&format!("{}: {}", tool.split(' ').next().unwrap_or_default(), counts.join(", ")));
+        }
+    }
+}
+
+/// Applies a tool to a trace and writes what it makes.
+pub fn pass<T: Tool>(rows: Timed, tool: T, limit: Option<u64>, output: &OutputArgs) -> Result<(), Failure> {
+    let step = step(&[rows.records()]);
+    let begun = chain(&[rows.records()], &step, &Counts::new());
+    let mut writer = output.begin(&begun, rows.records().has_hints())?;
+    let mut applied = Applied::new(rows, tool, limit);
+    output.fill(&mut writer, &mut applied)?;
+    let counts = applied.counts();
+    output.end(writer, chain(&[applied.records()], &step, &counts), &counts)
+}
+
+/// What the user told the tool.
+fn told() -> String {
+    let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    words.skip_while(|word| word != "trace").skip(1).collect::<Vec<_>>().join(" ")
+}
+
+/// This tool as a step.
+pub fn step(inputs: &[&Records]) -> Step {
+    Step::new(
+        told(),
+        inputs
+            .iter()
+            .flat_map(|records| records.names().map(|name| format!("{name} ({})", records.format())))
+            .collect(),
+    )
+}
+
+/// The steps of what was read, and this one with what it counted.
+pub fn chain(inputs: &[&Records], step: &Step, counts: &Counts) -> Vec<Step> {
+    let mut steps: Vec<Step> = inputs.iter().flat_map(|records| records.steps().to_vec()).collect();
+    steps.push(Step { counts: counts.clone(), ..step.clone() });
+    steps
+}
+
 /// A trace that cannot be written. A reader that went away ends the program quietly.
-pub fn cannot_write(target: &str, error: &std::io::Error) -> Failure {
-    if error.kind() == std::io::ErrorKind::BrokenPipe {
+pub fn cannot_write(target: &str, error: &io::Error) -> Failure {
+    if error.kind() == io::ErrorKind::BrokenPipe {
         return Failure::Hangup;
     }
     let problem = format!("{target}: cannot be written: {error}");
-    Failure::Message(
-        Exit::Failed,
-        format!("{problem}\n  help: check the folder, its permissions and the space on the disk"),
-    )
+    if error.kind() == io::ErrorKind::InvalidInput {
+        return Failure::bad(problem, "nandlab describe nandlab and nandlab describe parquet say what can be written");
+    }
+    let help = "no incomplete file is left; check the folder, its permissions and the space on the disk";
+    Failure::Message(Exit::Failed, format!("{problem}\n  help: {help}"))
+}
+
+/// A length of time with a unit, in ns.
+fn time(text: &str) -> Result<u64, String> {
+    Nanos::parse(text).map(|time| time.0)
+}
+
+/// A size with or without a unit, in bytes.
+fn size(text: &str) -> Result<u64, String> {
+    Bytes::parse(text).map(|size| size.0)
+}
+
+/// A size of at least one byte.
+fn some_size(text: &str) -> Result<u64, String> {
+    size(text).and_then(|size| if size > 0 { Ok(size) } else { Err("allowed is at least 1 byte".to_owned()) })
 }

@@ -1,7 +1,8 @@
 //! nandlab text: `time_ns,device,op,offset,length`, the form in which tools pass traces through pipes.
 //!
 //! - The first line is `# nandlab trace 1`; further lines that begin with `#` are comments, of which those that hold a
-//!   JSON object say which tools made the trace. Then the names of the columns.
+//!   JSON object say which tools made the trace. Then the names of the columns. Comments after the rows, if they hold
+//!   objects, say the same again with counts, which a tool knows only when it is done.
 //! - `time_ns`: nanoseconds from any zero. device: number of the address space. op: R(ead), W(rite), D(iscard), F(lush).
 //!   offset and length: bytes.
 //! - Four more columns may follow, with what the host tells about the request: pc (program location, 0 = unknown),
@@ -15,6 +16,7 @@ use nandlab::types::{Hint, HostOp, Pattern};
 
 use crate::cursor::{Cursor, Parse};
 use crate::error::{BadRow, Problem};
+use crate::provenance::{About, Step};
 use crate::registry::{Format, Head, LineParser, Parser, Sniff};
 use crate::row::{Field, Row};
 
@@ -46,11 +48,60 @@ fn sniff(head: &Head) -> Sniff {
 struct Text {
     /// Once the columns are named: whether hints are among them.
     hints: Option<bool>,
+    about: About,
+    /// Steps before the columns that were seen at the beginning and again, line by line.
+    steps_seen: usize,
+    /// The chain of steps after the rows has begun.
+    trailing: bool,
+}
+
+/// The step that a comment holds, if it holds one.
+fn step(comment: &[u8]) -> Option<Step> {
+    serde_json::from_slice(comment.trim_ascii_start().strip_prefix(b"#")?).ok()
+}
+
+impl Text {
+    fn comment(&mut self, line: &[u8]) {
+        let Some(step) = step(line) else { return };
+        if self.hints.is_none() {
+            // What lies further down than the beginning of the file.
+            if self.steps_seen == self.about.steps.len() {
+                self.about.steps.push(step);
+            }
+            self.steps_seen += 1;
+            return;
+        }
+        if !self.trailing {
+            self.trailing = true;
+            self.about.steps.clear();
+        }
+        self.about.steps.push(step);
+    }
 }
 
 impl LineParser for Text {
+    fn begin(&mut self, head: &[u8]) {
+        let lines = head.split_inclusive(|b| *b == b'\n').filter(|line| line.ends_with(b"\n")).map(<[u8]>::trim_ascii);
+        for line in lines {
+            match line.first() {
+                Some(b'#') => self.about.steps.extend(step(line)),
+                None => {}
+                Some(_) => {
+                    self.about.hints = line != COLUMNS[0].as_bytes();
+                    return;
+                }
+            }
+        }
+        self.about.hints = true;
+    }
+
+    fn about(&self) -> &About {
+        &self.about
+    }
+
     fn line(&mut self, line: &[u8]) -> Parse<Row> {
         if line[0] == b'#' {
+            self.comment(line);
             return Ok(Row::Other);
         }
         let Some(hints) = self.hints else {
@@ -62,16 +113,13 @@ impl LineParser for Text {
             };
         };
         let mut c = Cursor::<b','>::new(line);
-        let at = c.uint(Field::time("time_ns", "nanoseconds, 0 to 9999999999999999999"))?;
-        let device = c.device(Field::device("device"))?;
-        let op = match c.word("op")? {
-            b"R" => HostOp::Read,
-            b"W" => HostOp::Write,
-            b"D" => HostOp::Trim,
-            b"F" => HostOp::Flush,
-            other => return Err(BadRow::new("op", other, Problem::Unknown, "R, W, D or F")),
+        let at = c.uint(Field::TIME_NS)?;
+        let device = c.device(Field::DEVICE)?;
+        let word = c.word("op")?;
+        let Some(op) = letter(word).and_then(op_of) else {
+            return Err(BadRow::new("op", word, Problem::Unknown, "R, W, D or F"));
         };
-        let (offset, length) = (c.uint(Field::offset("offset"))?, c.uint(Field::length("length"))?);
+        let (offset, length) = (c.uint(Field::OFFSET)?, c.uint(Field::LENGTH)?);
         let mut row = Row::bytes(at, device, op, offset, length);
         if hints && let Row::Request(record) = &mut row {
             record.hint = hint(&mut c)?;
@@ -88,22 +136,53 @@ impl LineParser for Text {
     }
 }
 
-/// The letters of the patterns, in the order of the manual.
+/// The letters of the patterns.
 const PATTERNS: [(u8, Pattern); 4] =
     [(b's', Pattern::Sequential), (b'l', Pattern::Looping), (b'c', Pattern::ClusteredHot), (b'r', Pattern::Random)];
 
+/// The letter of an operation.
+pub(crate) fn op_letter(op: HostOp) -> u8 {
+    match op {
+        HostOp::Read => b'R',
+        HostOp::Write => b'W',
+        HostOp::Trim => b'D',
+        HostOp::Flush => b'F',
+    }
+}
+
+/// The operation of a letter.
+#[inline]
+pub(crate) fn op_of(letter: i64) -> Option<HostOp> {
+    match u8::try_from(letter) {
+        Ok(b'R') => Some(HostOp::Read),
+        Ok(b'W') => Some(HostOp::Write),
+        Ok(b'D') => Some(HostOp::Trim),
+        Ok(b'F') => Some(HostOp::Flush),
+        _ => None,
+    }
+}
+
 /// The letter of a pattern.
-pub(crate) fn letter(pattern: Pattern) -> char {
-    PATTERNS.iter().find(|(_, known)| *known == pattern).map_or('r', |(letter, _)| char::from(*letter))
+pub(crate) fn pattern_letter(pattern: Pattern) -> u8 {
+    PATTERNS.iter().find(|(_, known)| *known == pattern).map_or(b'r', |(letter, _)| *letter)
+}
+
+/// The pattern of a letter.
+pub(crate) fn pattern_of(letter: i64) -> Option<Pattern> {
+    PATTERNS.iter().find(|(known, _)| i64::from(*known) == letter).map(|(_, pattern)| *pattern)
+}
+
+/// The letter that is the whole word.
+fn letter(word: &[u8]) -> Option<i64> {
+    if let [letter] = word { Some(i64::from(*letter)) } else { None }
 }
 
 fn hint(c: &mut Cursor<b','>) -> Parse<Hint> {
-    let small = |name| Field::new(name, "a whole number, 0 to 4294967295", u64::from(u32::MAX));
-    let pc = c.uint(small("pc"))? as u32;
+    let pc = c.uint(Field::small("pc"))? as u32;
     let word = c.word("pattern")?;
-    let pattern = PATTERNS.iter().find(|(letter, _)| word == [*letter]).map(|(_, pattern)| *pattern);
-    let Some(pattern) = pattern else {
+    let Some(pattern) = letter(word).and_then(pattern_of) else {
         return Err(BadRow::new("pattern", word, Problem::Unknown, "s, l, c or r"));
     };
-    Ok(Hint { pattern, pc, run_pages: c.uint(small("run_pages"))? as u32, period: c.uint(small("period"))? as u32 })
+    let run_pages = c.uint(Field::small("run_pages"))? as u32;
+    Ok(Hint { pattern, pc, run_pages, period: c.uint(Field::small("period"))? as u32 })
 }

@@ -1,0 +1,37 @@
+//! `nandlab trace cut`: a window of a trace.
+
+use clap::Args;
+use nandlab_trace::tools::Cut;
+
+use super::{InputArgs, OutputArgs, pass, time};
+use crate::args::any_count;
+use crate::fail::Failure;
+
+/// Arguments of `trace cut`.
+#[derive(Args, Debug)]
+pub struct CutArgs {
+    #[command(flatten)]
+    input: InputArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+    /// Beginning of the window, from the first request on, as in 90s.
+    #[arg(long, value_name = "TIME", value_parser = time, default_value = "0s", allow_hyphen_values = true)]
+    from: u64,
+    /// End of the window (not in it), from the first request on.
+    #[arg(long, value_name = "TIME", value_parser = time, allow_hyphen_values = true)]
+    to: Option<u64>,
+    /// Requests of the window to leave out at its beginning.
+    #[arg(long, value_name = "N", value_parser = any_count, default_value = "0", allow_hyphen_values = true)]
+    skip: u64,
+    /// Requests to keep at most.
+    #[arg(long, value_name = "N", value_parser = crate::args::count, allow_hyphen_values = true)]
+    take: Option<u64>,
+}
+
+/// Runs the tool.
+pub fn cut(args: &CutArgs) -> Result<(), Failure> {
+    if args.to.is_some_and(|to| to <= args.from) {
+        return Err(Failure::bad("--from and --to leave nothing between them", "--to is later than --from"));
+    }
+    pass(args.input.open()?, Cut::new(args.from, args.to, args.skip, args.take), args.input.limit, &args.output)
+}

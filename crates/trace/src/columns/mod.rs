@@ -1,0 +1,35 @@
+//! Our own columnar file: Apache Parquet, one row a request (see the format `parquet`).
+
+mod column;
+mod letters;
+mod read;
+mod write;
+
+pub(crate) use read::Columns;
+pub(crate) use write::ColumnsWriter;
+
+/// The columns of every trace.
+const REQUEST: &str = "required int64 time_ns (INTEGER(64,false)); required int32 device (INTEGER(32,false)); \
+                       required binary op (STRING); required int64 offset (INTEGER(64,false)); \
+                       required int32 length (INTEGER(32,false));";
+/// The columns of a trace with hints.
+const HINT: &str = "required int32 pc (INTEGER(32,false)); required binary pattern (STRING); \
+                    required int32 run_pages (INTEGER(32,false)); required int32 period (INTEGER(32,false));";
+
+/// Key of the version of the schema.
+const VERSION_KEY: &str = "nandlab.trace.version";
+/// Version that is written, and the highest that is read.
+const VERSION: u32 = 1;
+/// Key of the tools that made the trace: a JSON array of steps.
+const STEPS_KEY: &str = "nandlab.trace.steps";
+/// Key of the number of requests.
+const REQUESTS_KEY: &str = "nandlab.trace.requests";
+/// Key of the units, in words.
+const UNITS_KEY: &str = "nandlab.trace.units";
+const UNITS: &str = "time_ns: nanoseconds from any zero; device: number of the address space; op: R(ead), W(rite), \
+                     D(iscard), F(lush); offset and length: bytes; pc: program location, 0 = unknown; pattern: \
+                     s(equential), l(ooping), c(lustered hot), r(andom or unknown); run_pages: predicted run length in \
+                     pages; period: accesses between repeats";
+
+/// Requests of a row group: what a writer holds in memory, and what readers work on in parallel.
+const GROUP_ROWS: usize = 1 << 18;

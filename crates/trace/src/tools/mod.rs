@@ -1,0 +1,149 @@
+//! Tools that change traces, request by request and with constant memory (but for `remap` of pages, which remembers one
+//! number a page). What each does in detail is the text of its file.
+
+mod cut;
+mod filter;
+mod merge;
+mod remap;
+mod sample;
+mod scale;
+mod split;
+
+use std::collections::BTreeMap;
+
+pub use cut::Cut;
+pub use filter::Filter;
+pub use merge::Merge;
+pub use remap::Remap;
+pub use sample::{Sample, SampleBy};
+pub use scale::{Ratio, Scale, Span};
+pub use split::{Split, SplitBy};
+
+use crate::error::TraceError;
+use crate::records::Records;
+use crate::row::TraceRecord;
+use crate::times::Timed;
+
+/// What a tool did, by kind.
+pub type Counts = BTreeMap<String, u64>;
+
+/// Whether a tool wants more requests.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Flow {
+    /// It does.
+    More,
+    /// What follows would be dropped: no need to read it.
+    End,
+}
+
+/// Changes requests one by one.
+pub trait Tool {
+    /// Takes a request and adds to `out` what becomes of it: nothing, one request or several.
+    ///
+    /// # Errors
+    /// The request cannot be changed as asked: why, and what to do.
+    fn feed(&mut self, record: &TraceRecord, out: &mut Vec<TraceRecord>) -> Result<Flow, String>;
+    /// What it did so far.
+    fn counts(&self) -> Counts;
+}
+
+/// The names and numbers of counts, without those that are zero.
+fn counts<const N: usize>(pairs: [(&str, u64); N]) -> Counts {
+    pairs.into_iter().filter(|(_, n)| *n > 0).map(|(name, n)| (name.to_owned(), n)).collect()
+}
+
+/// The requests that a tool makes of a trace. Ends after the first error.
+pub struct Applied<T> {
+    rows: Timed,
+    tool: T,
+    /// Requests that may still be read.
+    left: u64,
+    read: u64,
+    written: u64,
+    out: Vec<TraceRecord>,
+    given: usize,
+}
+
+impl<T: Tool> Applied<T> {
+    /// Applies a tool to the first `limit` requests, or to all.
+    pub fn new(rows: Timed, tool: T, limit: Option<u64>) -> Self {
+        let left = limit.unwrap_or(u64::MAX);
+        Self { rows, tool, left, read: 0, written: 0, out: Vec::new(), given: 0 }
+    }
+
+    /// The trace that is read.
+    pub fn records(&self) -> &Records {
+        self.rows.records()
+    }
+
+    /// What was done so far.
+    pub fn counts(&self) -> Counts {
+        let mut all = self.tool.counts();
+        let times = self.rows.counts();
+        all.extend(counts([
+            ("requests_read", self.read),
+            ("requests_written", self.written),
+            ("bad_rows_skipped", self.records().seen().bad_rows),
+            ("clock_jumps_removed", times.clock_jumps),
+            ("rows_late_for_sorting", times.late),
+            ("gaps_shortened", times.gaps_capped),
+            ("gaps_shortened_by_ns", times.gaps_capped_ns),
+        ]));
+        all
+    }
+
+    fn advance(&mut self) -> Option<Result<TraceRecord, TraceError>> {
+        while self.given == self.out.len() {
+            self.out.clear();
+            self.given = 0;
+            if self.left == 0 {
+                return None;
+            }
+            let record = match self.rows.next()? {
+                Ok(record) => record,
+                Err(error) => return Some(Err(error)),
+            };
+            self.left -= 1;
+            self.read += 1;
+            match self.tool.feed(&record, &mut self.out) {
+                Ok(Flow::More) => {}
+                Ok(Flow::End) => self.left = 0,
+                Err(problem) => {
+                    let (name, place) = self.rows.whereabouts();
+                    return Some(Err(TraceError::Tool { name, place, problem }));
+                }
+            }
+        }
+        self.given += 1;
+        self.written += 1;
+        Some(Ok(self.out[self.given - 1]))
+    }
+}
+
+impl<T: Tool> Iterator for Applied<T> {
+    type Item = Result<TraceRecord, TraceError>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let next = self.advance();
+        if matches!(next, Some(Err(_))) {
+            self.out.clear();
+            (self.left, self.given) = (0, 0);
+        }
+        next
+    }
+}
+
+/// Leaves every request as it is.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Keep;
+
+impl Tool for Keep {
+    fn feed(&mut self, record: &TraceRecord, out: &mut Vec<TraceRecord>) -> Result<Flow, String> {
+        out.push(*record);
+        Ok(Flow::More)
+    }
+    fn counts(&self) -> Counts {
+        Counts::new()
+    }
+}

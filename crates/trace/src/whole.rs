@@ -1,0 +1,68 @@
+//! Files that are written as a whole or not at all.
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// A file that takes the place of `path` when it is complete; until then `path` stays as it was.
+///
+/// The new content lies beside it under a hidden name, which is removed if it is never completed. Devices and pipes
+/// are written directly.
+#[derive(Debug)]
+pub struct WholeFile {
+    file: File,
+    path: PathBuf,
+    /// Where the content lies until it is complete; `None` for devices and pipes, and when it has been renamed.
+    temporary: Option<PathBuf>,
+}
+
+impl WholeFile {
+    /// Begins a file.
+    ///
+    /// # Errors
+    /// This is not the name of a file, or its folder cannot be written.
+    pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
+        let path = path.as_ref().to_owned();
+        let name = path.file_name().ok_or_else(|| io::Error::other("this is not the name of a file"))?;
+        if path.metadata().is_ok_and(|data| !data.is_file()) {
+            return Ok(Self { file: OpenOptions::new().write(true).open(&path)?, path, temporary: None });
+        }
+        let mut hidden = OsString::from(".");
+        hidden.push(name);
+        hidden.push(format!(".{}.tmp", std::process::id()));
+        let temporary = path.with_file_name(hidden);
+        let file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
+        Ok(Self { file, path, temporary: Some(temporary) })
+    }
+
+    /// Puts the complete file in its place.
+    ///
+    /// # Errors
+    /// The disk is full or broken; the old file, if there was one, is as it was.
+    pub fn commit(mut self) -> io::Result<()> {
+        if let Some(temporary) = &self.temporary {
+            self.file.sync_all()?;
+            fs::rename(temporary, &self.path)?;
+            self.temporary = None;
+        }
+        Ok(())
+    }
+}
+
+impl Write for WholeFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for WholeFile {
+    fn drop(&mut self) {
+        if let Some(temporary) = &self.temporary {
+            _ = fs::remove_file(temporary);
+        }
+    }
+}
