@@ -121,7 +121,11 @@ impl RecordFile {
                 reason = format!("{reason}; its events {} ({}) are read", chosen.letter(), chosen.title());
             }
             (None, Some(event)) => {
-                return Err(TraceError::NoEvents { name: name.to_string(), format: format.name, event: event.letter() });
+                return Err(TraceError::NoEvents {
+                    name: name.to_string(),
+                    format: format.name,
+                    event: event.letter(),
+                });
             }
             (None, None) => {}
         }

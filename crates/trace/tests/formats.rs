@@ -126,8 +126,7 @@ fn is_one_event_of_each_request_read_from_blkparse() {
     };
     let (issued, report) = requests(None);
     // The second output begins anew at 0 seconds.
-    let expected =
-        [(0, 'W', 2048, 8), (0, 'R', 64, 16), (0, 'F', 0, 0), (100, 'T', 4096, 2048), (300, 'W', 128, 8)];
+    let expected = [(0, 'W', 2048, 8), (0, 'R', 64, 16), (0, 'F', 0, 0), (100, 'T', 4096, 2048), (300, 'W', 128, 8)];
     assert_eq!(issued, expected);
     assert_eq!((report.other_rows, report.out_of_order, report.clamped), (15, 1, 2));
     assert_eq!(report.devices[0].device, 8 << 20 | 16);
@@ -214,7 +213,10 @@ fn does_hpsrt_read_its_header_and_all_versions() {
 fn do_windows_and_fio_logs_read_as_their_manuals_say() {
     let one = |file: &str| plain(&read_fixture(file, &Options::default()).unwrap().0);
     assert_eq!(one("wpa.csv"), [(0, 'W', 2048, 8), (100, 'F', 0, 0), (999_999_999_900, 'R', 1, 2048)]);
-    assert_eq!(one("fio_v2.iolog"), [(0, 'W', 8, 16), (250_000, 'R', 1, 1), (1_250_000, 'T', 16, 8), (1_250_000, 'F', 0, 0)]);
+    assert_eq!(
+        one("fio_v2.iolog"),
+        [(0, 'W', 8, 16), (250_000, 'R', 1, 1), (1_250_000, 'T', 16, 8), (1_250_000, 'F', 0, 0)]
+    );
     assert_eq!(one("fio_v3.iolog"), [(0, 'W', 8, 8), (1_000_000, 'F', 0, 0), (1_500_000, 'R', 0, 1)]);
     assert_eq!(one("xperf.csv"), [(0, 'R', 8, 16), (50_000, 'W', 1, 1), (150_000, 'F', 0, 0)]);
     let fails = |text: &str| read(text.as_bytes(), &Options::default()).unwrap_err().to_string();
