@@ -36,6 +36,7 @@ fn are_several_files_one_trace_and_all_of_them_named() {
     let piped = json(&String::from_utf8(piped.stdout).unwrap());
     assert_eq!(piped["trace"]["files"], serde_json::json!([first, "<stdin>"]));
     let text = stdout(&["run", &pattern, "--device", TINY]);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("2 files, put together by sequence"), "{text}");
     assert!(fails(&["run", &pattern, "--files", "devices"]).contains("--volumes stack"));
     assert!(fails(&["run", &pattern, "--files", "both"]).contains("allowed is sequence"));
@@ -74,6 +75,7 @@ fn are_times_mended_on_request_and_everything_counted() {
     assert_eq!(mended, expected);
     assert_eq!(changed(&["--rebase=600s"])["clock_jumps_removed"], serde_json::Value::Null);
     let text = stdout(&["run", &path, "--device", TINY, "--rebase"]);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("clock jumps removed: 1"), "{text}");
     let converted = stdout(&["trace", "convert", &path, "--rebase", "--cap-gap=10s", "--sort-window", "4", "-n", "4"]);
     let times: Vec<_> = converted.lines().filter(|l| l.ends_with(",0")).map(|l| l.split(',').next().unwrap()).collect();

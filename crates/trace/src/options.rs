@@ -34,7 +34,7 @@ pub enum AddressPolicy {
     Compact,
 }
 
-/// Most rows that a sort looks ahead: each takes 80 bytes.
+/// Most rows that a sort looks ahead: each takes 88 bytes.
 pub const SORT_WINDOW_MAX: u64 = 1 << 24;
 
 /// How to read a trace.

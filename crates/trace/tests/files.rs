@@ -81,6 +81,14 @@ fn does_the_format_suggest_how_files_are_put_together() {
 }
 
 #[test]
+fn are_the_files_of_the_cpus_of_blktrace_merged_without_asking() {
+    let paths = expand(&[common::fixture("blktrace.*")]).unwrap();
+    let records = Records::open_all(&paths, &Options::default()).unwrap();
+    assert_eq!((records.format(), records.order()), ("blktrace", FileOrder::Merge));
+    assert_eq!(records.map(|record| record.unwrap().at.0).collect::<Vec<_>>(), [30, 40, 50, 60]);
+}
+
+#[test]
 fn do_errors_name_the_file_and_the_line() {
     let paths =
         files("errors", &[("a", "0,10,512,w,1\n"), ("b", "0,30,512,w,2\n0,x,512,w,3\n"), ("c", "1,5,512,w,9\n")]);

@@ -255,6 +255,12 @@ fn is_the_format_found_by_content_with_a_reason() {
         ("fio_v2.iolog", "fio"),
         ("fio_v3.iolog", "fio"),
         ("xperf.csv", "xperf"),
+        ("hpsrt.srt", "hpsrt"),
+        ("vscsi.vscsi", "vscsi"),
+        ("blktrace.0", "blktrace"),
+        ("spc.spc.gz", "spc"),
+        ("spc.spc.bz2", "spc"),
+        ("spc.spc.xz", "spc"),
     ] {
         let trace = nandlab_trace::open(&fixture(file), &Options::default()).unwrap();
         assert_eq!(trace.format(), expected, "{file}");

@@ -35,6 +35,26 @@ fn all_formats(bytes: &[u8]) {
     }
 }
 
+/// The corpus of the fuzzer and the inputs it has found something with: as they are, cut off, and with a byte changed.
+#[test]
+fn does_every_fixture_read_in_every_format_without_a_panic() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures");
+    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    assert!(paths.len() > 25, "the fixtures are gone");
+    for path in paths {
+        let bytes = std::fs::read(&path).unwrap();
+        all_formats(&bytes);
+        for part in 1..4 {
+            let at = bytes.len() * part / 4;
+            all_formats(&bytes[..at]);
+            let mut changed = bytes.clone();
+            changed[at] ^= 0x11 << part;
+            all_formats(&changed);
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
