@@ -1,8 +1,8 @@
 //! How long the cells last: the endurance assumed of a device, and what a run says about the life of a drive.
 //!
-//! TBW (bytes the host may write until the cells are worn out) = physical capacity * P/E cycles / write amplification
-//! (JEDEC's endurance rating, JESD218, as makers of drives apply it). Here the capacity is the physical one, because
-//! spare blocks wear too, and the write amplification is that of the measured run in bytes. The formula takes wear to be
+//! TBW (bytes the host may write until the cells are worn out) = capacity * P/E cycles / write amplification, the usual
+//! estimate of JEDEC's rating (Insignis, NAND write endurance). Here the capacity is the physical one, because spare
+//! blocks wear too, and the write amplification is that of the measured run in bytes. The formula takes wear to be
 //! perfectly level; beside it stands the projection in which the drive dies with its most worn block, at the ratio of
 //! mean to greatest erase count that the run has reached. DWPD (drive writes a day) = TBW / (logical capacity * days of
 //! warranty). Neither retention, read disturb, bad blocks nor the wear of a future change of workload is modelled.

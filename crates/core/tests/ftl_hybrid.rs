@@ -759,8 +759,9 @@ fn are_impossible_configurations_refused_with_a_hint() {
     refuse("superblock", json!({}), 5, ascending, "needs 6");
     refuse("last", json!({"threshold": 0}), 12, ascending, "threshold");
     refuse("last", json!({"seq_blocks": 0}), 12, ascending, "use 1 to 4");
-    refuse("last", json!({"hot_blocks": 4}), 12, ascending, "at most 3");
-    refuse("last", json!({"cold_blocks": 3}), 12, ascending, "at most 2");
+    refuse("last", json!({"hot_blocks": 5}), 12, ascending, "at most 4");
+    refuse("last", json!({"cold_blocks": 5}), 12, ascending, "at most 4");
+    refuse("last", json!({"cold_blocks": u32::MAX, "hot_blocks": u32::MAX}), 12, ascending, "at most 4");
     refuse("last", json!({}), 8, ascending, "leave no log block");
     for name in ["block", "bast", "fast", "last"] {
         refuse(name, json!({}), 12, ProgramOrder::Strict, "strict");
@@ -778,7 +779,13 @@ fn does_the_map_take_the_ram_that_the_papers_say() {
     assert_eq!(bytes("bast", json!({"log_blocks": 50, "log_map": "spare_scan"}), 100), 4 * 1000 + 50 * 8);
     assert_eq!(bytes("fast", json!({"rw_blocks": 50}), 100), 4 * 1000 + 4 * 128 * 51);
     assert_eq!(bytes("fast", json!({}), 53), 4 * 1000 + 4 * 128 * 51, "all blocks that fit");
-    assert_eq!(bytes("last", json!({"seq_blocks": 10, "hot_blocks": 20}), 52), 4 * 1000 + 4 * 128 * 50);
+    for params in [json!({"seq_blocks": 10, "hot_blocks": 20}), json!({"cold_blocks": 7}), json!({})] {
+        assert_eq!(bytes("last", params, 52), 4 * 1000 + 4 * 128 * 50, "all blocks that fit");
+    }
+    assert_eq!(
+        bytes("superblock", json!({"update_blocks": u32::MAX}), 9),
+        4 * (1000 + 125 * 0xFFFF_FFFF) + 4 * 128_000
+    );
     assert_eq!(
         bytes("superblock", json!({}), 200),
         4 * 1000 / 8 * (8 + 8) + 4 * 128_000,

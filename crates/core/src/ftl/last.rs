@@ -14,10 +14,10 @@
 //! block whose pages were all written again meanwhile costs only its erase, and that is what the hot partition is for.
 //!
 //! # Parameters
-//! - `seq_blocks` (blocks, default: a third of the blocks beside data blocks and two for merges, at least 1): log blocks
-//!   of the sequential log.
-//! - `hot_blocks` (blocks, default: as `seq_blocks`): log blocks of the hot partition.
-//! - `cold_blocks` (blocks, default: all that remain): log blocks of the cold partition.
+//! - `seq_blocks` (blocks): log blocks of the sequential log. Of the blocks beside data blocks and two for merges, what is
+//!   not given to one of the three is shared equally among those without a value, the rest goes to the last of them.
+//! - `hot_blocks` (blocks, default: see `seq_blocks`): log blocks of the hot partition.
+//! - `cold_blocks` (blocks, default: see `seq_blocks`): log blocks of the cold partition.
 //! - `threshold` (pages, default 2): consecutive pages from which on a run is sequential. 1 sends everything to the
 //!   sequential log.
 //! - `alloc` (default `fifo`): which free block is taken, `fifo` or `min_erase`.
@@ -56,9 +56,9 @@ use crate::types::{Lpn, Pbn, Ppn};
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// Sequential log blocks; a third of the spare ones when absent.
+    /// Sequential log blocks; an equal share when absent.
     pub seq_blocks: Option<u32>,
-    /// Log blocks of the hot partition; a third of the spare ones when absent.
+    /// Log blocks of the hot partition; an equal share when absent.
     pub hot_blocks: Option<u32>,
     /// Log blocks of the cold partition; all that remain when absent.
     pub cold_blocks: Option<u32>,
@@ -107,12 +107,20 @@ pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError>
         let mend = "use 1 (everything) or more";
         return Err(ConfigError::new("ftl.threshold", "0 pages are no run to call sequential", mend));
     }
-    let third = (shape.geometry.blocks().saturating_sub(shape.logical_blocks() + BESIDE) / 3).max(1);
-    let (seq_blocks, hot_blocks) = (params.seq_blocks.unwrap_or(third), params.hot_blocks.unwrap_or(third));
+    let Params { seq_blocks, hot_blocks, cold_blocks, .. } = params;
+    let spare = shape.geometry.blocks().saturating_sub(shape.logical_blocks() + BESIDE);
+    // An equal share of what others leave.
+    let share = |others: [Option<u32>; 2]| {
+        let left = others.iter().flatten().fold(spare, |left, n| left.saturating_sub(*n));
+        let without = others.iter().filter(|n| n.is_none()).count() as u32;
+        (left / (1 + without)).max(1)
+    };
+    let seq_blocks = seq_blocks.unwrap_or_else(|| share([hot_blocks, cold_blocks]));
+    let hot_blocks = hot_blocks.unwrap_or_else(|| share([Some(seq_blocks), cold_blocks]));
     // The other two partitions need at least one block each.
     let seq_blocks = log_blocks(shape, "ftl.seq_blocks", Some(seq_blocks), BESIDE + 2)?;
     let hot_blocks = log_blocks(shape, "ftl.hot_blocks", Some(hot_blocks), BESIDE + seq_blocks + 1)?;
-    let cold_blocks = log_blocks(shape, "ftl.cold_blocks", params.cold_blocks, BESIDE + seq_blocks + hot_blocks)?;
+    let cold_blocks = log_blocks(shape, "ftl.cold_blocks", cold_blocks, BESIDE + seq_blocks + hot_blocks)?;
     let rules = Rules {
         log_blocks: seq_blocks,
         max_chain: 1,

@@ -35,7 +35,8 @@
 //!   blocks that golden files count are the others. It is also what a collection cut short by a power cut leaves erased.
 //! - After a power cut blocks that were open are not appended to; superblocks count as written in the order of their
 //!   addresses.
-//! - Trim invalidates only. A write that has to collect first waits for that. `write_block` writes page by page.
+//! - Trim invalidates only. A write that has to collect first waits for that. `write_block` writes page by page. There is
+//!   no log to merge at the end of a run.
 //!
 //! # Known ambiguities
 //! - S, K and the way in which update blocks are shared are from memory of the original; so is the victim rule.
@@ -328,9 +329,9 @@ impl Ftl for Superblock {
     }
 
     fn map_bytes(&self) -> u64 {
-        let blocks = self.shape.logical_blocks() + self.params.update_blocks * self.groups.len() as u32;
+        let updates = u64::from(self.params.update_blocks) * self.groups.len() as u64;
         let pages = self.params.cache_entries.map_or(4 * u64::from(self.shape.logical_pages), |n| 8 * u64::from(n));
-        4 * u64::from(blocks) + pages
+        4 * (u64::from(self.shape.logical_blocks()) + updates) + pages
     }
 
     fn locate(&self, _: &Flash, lpn: Lpn) -> Ppn {
