@@ -65,6 +65,7 @@ impl From<TraceError> for Failure {
             TraceError::SecondDevice { .. } | TraceError::TooManyDevices { .. } => {
                 "--volumes stack, --volumes pick:N or --volumes merge"
             }
+            TraceError::TooManyPages { .. } => "--sample-pages 0.01 follows one page in a hundred; or --limit N",
             TraceError::StackNeedsFile { .. } => "--volumes pick:N, --volumes merge or --address compact",
             TraceError::NoSuchDevice { .. } => "--volumes pick:N with one of these numbers",
             TraceError::Row { .. } | TraceError::TooManyBad { .. } => {

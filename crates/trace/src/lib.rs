@@ -41,7 +41,11 @@ pub use provenance::Step;
 pub use records::Records;
 pub use registry::{FormatInfo, formats};
 pub use row::{ADDRESS_BYTES_MAX, REQUEST_BYTES_MAX, TraceRecord};
-pub use stats::{Stats, stats, stats_of};
+pub use stats::{
+    ByOp, DeviceCounts, DeviceReport, Distribution, Footprint, FootprintReport, Grid, Heat, HitPoint,
+    INFO_SCHEMA_VERSION, Info, InfoReport, PAGE_BYTES, Pages, Reuse, SamplePages, SizeCount, Slice, SliceReport, Stats,
+    Summary, WINDOWS, stats, stats_of,
+};
 pub use trace::Trace;
 pub use writer::Writer;
 

@@ -1,6 +1,9 @@
 //! `nandlab trace`: tools for traces, one file each.
 
 mod convert;
+mod info;
+mod info_table;
+mod info_text;
 
 use clap::{Args, Subcommand};
 use nandlab_trace::{Options, Records, TraceError, TraceRecord};
@@ -15,12 +18,15 @@ use crate::style::Style;
 pub enum TraceCommand {
     /// Write a trace in nandlab's own form.
     Convert(convert::ConvertArgs),
+    /// Measure traces: sizes, times, footprints, reuse, sequentiality (docs/trace-info.md defines every figure).
+    Info(info::InfoArgs),
 }
 
 /// Runs a tool.
-pub fn trace(command: &TraceCommand, _style: Style) -> Result<(), Failure> {
+pub fn trace(command: &TraceCommand, style: Style) -> Result<(), Failure> {
     match command {
         TraceCommand::Convert(args) => convert::convert(args),
+        TraceCommand::Info(args) => info::info(args, style),
     }
 }
 
@@ -30,6 +36,13 @@ pub struct InputArgs {
     /// Trace file (plain, gzip, zstd, bzip2 or xz); `-` is standard input.
     #[arg(value_name = "TRACE", default_value = "-")]
     pub trace: String,
+    #[command(flatten)]
+    pub read: ReadArgs,
+}
+
+/// How it is read.
+#[derive(Args, Clone, Debug)]
+pub struct ReadArgs {
     /// Format of the trace (`nandlab list formats`); detected by content when absent.
     #[arg(long, value_name = "NAME")]
     pub format: Option<String>,
@@ -44,14 +57,21 @@ pub struct InputArgs {
 impl InputArgs {
     /// Opens the rows as recorded.
     pub fn open(&self) -> Result<Records, Failure> {
-        check_format(self.format.as_deref())?;
-        let options = Options { format: self.format.clone(), skip_bad: self.skip_bad, ..Options::default() };
-        Ok(Records::open(&self.trace, &options)?)
+        Ok(Records::open(&self.trace, &self.read.options()?)?)
     }
 
     /// The first rows of a trace, as many as are wanted.
     pub fn limited(&self, records: Records) -> impl Iterator<Item = Result<TraceRecord, TraceError>> + use<> {
-        records.take(self.limit.map_or(usize::MAX, |limit| limit as usize))
+        records.take(self.read.limit.map_or(usize::MAX, |limit| limit as usize))
+    }
+}
+
+impl ReadArgs {
+    /// Options for reading rows as recorded.
+    pub fn options(&self) -> Result<Options, Failure> {
+        check_format(self.format.as_deref())?;
+        let (format, skip_bad, limit) = (self.format.clone(), self.skip_bad, self.limit);
+        Ok(Options { format, skip_bad, limit, ..Options::default() })
     }
 }
 
