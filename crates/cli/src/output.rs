@@ -22,20 +22,22 @@ pub fn complain(text: &str) {
 
 /// Writes a file as a whole or not at all; `-` is standard output.
 pub fn write(target: &str, text: &str) -> Result<(), Failure> {
-    if target == "-" {
-        return print(text);
-    }
-    replace(Path::new(target), text).map_err(|error| {
+    if target == "-" { print(text) } else { write_file(target, text.as_bytes()) }
+}
+
+/// Writes a file as a whole or not at all.
+pub fn write_file(target: &str, bytes: &[u8]) -> Result<(), Failure> {
+    replace(Path::new(target), bytes).map_err(|error| {
         let help = "the file was left as it was; check the folder, its permissions and the space on the disk";
         Failure::Message(Exit::Failed, format!("{target}: cannot be written: {error}\n  help: {help}"))
     })
 }
 
 /// Writes a new file beside the old one, then renames it over the old one. Devices and pipes are written directly.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let name = path.file_name().ok_or_else(|| io::Error::other("this is not the name of a file"))?;
     if path.metadata().is_ok_and(|data| !data.is_file()) {
-        return std::fs::OpenOptions::new().write(true).open(path)?.write_all(text.as_bytes());
+        return std::fs::OpenOptions::new().write(true).open(path)?.write_all(bytes);
     }
     let mut hidden = std::ffi::OsString::from(".");
     hidden.push(name);
@@ -43,7 +45,7 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     let temporary = path.with_file_name(hidden);
     let written = (|| {
         let mut file = std::fs::OpenOptions::new().write(true).create_new(true).open(&temporary)?;
-        file.write_all(text.as_bytes())?;
+        file.write_all(bytes)?;
         file.sync_all()?;
         std::fs::rename(&temporary, path)
     })();

@@ -38,6 +38,10 @@ impl Style {
     fn paint(self, code: &str, text: &str) -> String {
         if self.on { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
+    /// Colours are wanted.
+    pub fn is_on(self) -> bool {
+        self.on
+    }
     pub fn bold(self, text: &str) -> String {
         self.paint("1", text)
     }

@@ -4,7 +4,7 @@ use clap::Args;
 use nandlab_trace::{INFO_SCHEMA_VERSION, Info, InfoReport, SamplePages};
 use serde::Serialize;
 
-use super::{ReadArgs, info_table, info_text};
+use super::{ReadArgs, info_table, info_text, picture};
 use crate::fail::{Exit, Failure};
 use crate::output;
 use crate::style::Style;
@@ -33,6 +33,9 @@ pub struct InfoArgs {
     /// Write everything as JSON to a file, or to standard output (`-`) instead of text.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     json: Option<String>,
+    /// Draw one trace: a file that ends in .svg or .png, or `-` for the terminal instead of text.
+    #[arg(long, value_name = "FILE", help_heading = "Output", conflicts_with_all = ["table", "csv", "markdown"])]
+    plot: Option<picture::Target>,
 }
 
 pub fn sample_pages(text: &str) -> Result<SamplePages, String> {
@@ -50,11 +53,24 @@ struct Published<'a> {
 /// Runs the tool. A trace that cannot be read is reported, and the others are measured all the same.
 pub fn info(args: &InfoArgs, style: Style) -> Result<(), Failure> {
     let options = args.read.options()?;
+    if args.plot.is_some() && args.traces.len() != 1 {
+        let problem = format!("--plot draws one trace, and here are {}", args.traces.len());
+        return Err(Failure::bad(problem, "run it once for each trace"));
+    }
+    if args.plot.as_ref().is_some_and(picture::Target::is_stdout) && args.json.as_deref() == Some("-") {
+        return Err(Failure::bad("--plot and --json both want standard output", "give one of them the name of a file"));
+    }
     let mut reports = Vec::new();
     let mut first_failure = None;
     for trace in &args.traces {
         match Info::open(trace, &options, args.sample_pages) {
-            Ok(info) => reports.push(InfoReport::from(&info)),
+            Ok(info) => {
+                let report = InfoReport::from(&info);
+                if let Some(target) = &args.plot {
+                    target.draw(&picture::figure(&info, &report), style)?;
+                }
+                reports.push(report);
+            }
             Err(error) if args.traces.len() == 1 => return Err(error.into()),
             Err(error) => {
                 output::complain(&format!("error: {error}"));
@@ -66,7 +82,7 @@ pub fn info(args: &InfoArgs, style: Style) -> Result<(), Failure> {
         let (schema, nandlab) = (INFO_SCHEMA_VERSION, env!("CARGO_PKG_VERSION"));
         output::write(target, &output::json(&Published { schema, nandlab, traces: &reports }))?;
     }
-    if args.json.as_deref() != Some("-") {
+    if args.json.as_deref() != Some("-") && !args.plot.as_ref().is_some_and(picture::Target::is_stdout) {
         output::print(&text(args, &reports, style))?;
     }
     first_failure.map_or(Ok(()), Err)

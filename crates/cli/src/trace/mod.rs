@@ -4,6 +4,7 @@ mod convert;
 mod info;
 mod info_table;
 mod info_text;
+mod picture;
 
 use clap::{Args, Subcommand};
 use nandlab_trace::{Options, Records, TraceError, TraceRecord};
