@@ -10,7 +10,7 @@ use nandlab_trace::TraceError;
 /// Exit codes, part of the interface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Exit {
-    /// The run failed, results could not be written, or a golden file differs.
+    /// The run failed, results could not be written, a golden file differs, or two traces do.
     Failed = 1,
     /// Bad usage, bad input data or a configuration that cannot be built.
     BadInput = 2,

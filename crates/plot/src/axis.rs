@@ -144,7 +144,7 @@ impl Axis {
         let largest = units.iter().filter(fits).max_by(|a, b| a.0.total_cmp(&b.0));
         let (size, name) = largest.copied().unwrap_or((1.0, units[0].1));
         let number = (value / size * 100.0).round() / 100.0;
-        let blank = if name.len() > 1 { " " } else { "" };
+        let blank = if matches!(self.unit, Unit::Time | Unit::Bytes) { " " } else { "" };
         format!("{number}{blank}{name}")
     }
 }

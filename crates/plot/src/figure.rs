@@ -205,7 +205,7 @@ fn colour_bar(shapes: &mut Vec<Shape>, heat: &HeatMap, area: Area) {
     if heat.most > 1 {
         shapes.push(text([x + 18.0, area.top + area.height], SMALL, Anchor::Start, "1"));
     }
-    let at = [x + 30.0, area.y(0.5)];
+    let at = [x + 36.0, area.y(0.5)];
     shapes.push(Shape::Text { at, size: SMALL, anchor: Anchor::Middle, text: heat.of.clone(), upwards: true });
 }
 

@@ -109,12 +109,10 @@ impl Panel {
         self.y = y;
         self
     }
-    /// Adds a layer in front of the others. A series without points is left out.
+    /// Adds a layer in front of the others. A series without points is not shown, but its colour stays its own.
     #[must_use]
     pub fn layer(mut self, layer: Layer) -> Self {
-        if !matches!(&layer, Layer::Series(series) if series.points.is_empty()) {
-            self.layers.push(layer);
-        }
+        self.layers.push(layer);
         self
     }
     /// Says in the middle why there is nothing to see.
@@ -123,13 +121,13 @@ impl Panel {
         self.note = Some(note.to_owned());
         self
     }
-    /// The series with their numbers.
+    /// The series that have points, with their numbers among all.
     pub(crate) fn series(&self) -> impl Iterator<Item = (usize, &Series)> {
         let series = self.layers.iter().filter_map(|layer| match layer {
             Layer::Series(series) => Some(series),
             Layer::Heat(_) => None,
         });
-        series.enumerate()
+        series.enumerate().filter(|(_, series)| !series.points.is_empty())
     }
     /// The heat map, if there is one.
     pub(crate) fn heat(&self) -> Option<&HeatMap> {

@@ -68,7 +68,7 @@ fn legend(panel: &Panel, width: usize, colour: bool) -> String {
         let dark = painted(heat_cell(heat, heat.most), colour);
         write!(out, "{light} 1 to {dark} {} {}", heat.most, heat.of).expect("a string takes everything");
     }
-    if panel.layers.is_empty() {
+    if panel.heat().is_none() && panel.series().next().is_none() {
         return String::new();
     }
     out.trim_end().to_owned() + "\n"

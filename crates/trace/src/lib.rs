@@ -42,9 +42,9 @@ pub use records::Records;
 pub use registry::{FormatInfo, formats};
 pub use row::{ADDRESS_BYTES_MAX, REQUEST_BYTES_MAX, TraceRecord};
 pub use stats::{
-    ByOp, DeviceCounts, DeviceReport, Distribution, Footprint, FootprintReport, Grid, Heat, HitPoint,
-    INFO_SCHEMA_VERSION, Info, InfoReport, PAGE_BYTES, Pages, Reuse, SamplePages, SizeCount, Slice, SliceReport, Stats,
-    Summary, WINDOWS, stats, stats_of,
+    ByOp, DeviceCounts, DeviceReport, Difference, Distribution, Footprint, FootprintReport, Grid, Heat, HitPoint,
+    INFO_SCHEMA_VERSION, Info, InfoReport, Kind, PAGE_BYTES, Pages, Reuse, SamplePages, SizeCount, Slice, SliceReport,
+    Stats, Summary, WINDOWS, compare, stats, stats_of,
 };
 pub use trace::Trace;
 pub use writer::Writer;

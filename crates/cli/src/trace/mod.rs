@@ -4,6 +4,7 @@ mod convert;
 mod info;
 mod info_table;
 mod info_text;
+mod matching;
 mod picture;
 
 use clap::{Args, Subcommand};
@@ -21,6 +22,8 @@ pub enum TraceCommand {
     Convert(convert::ConvertArgs),
     /// Measure traces: sizes, times, footprints, reuse, sequentiality (docs/trace-info.md defines every figure).
     Info(info::InfoArgs),
+    /// Compare two traces by what `info` measures. Exit code 0: all within the tolerance, 1: not all.
+    Match(matching::MatchArgs),
 }
 
 /// Runs a tool.
@@ -28,6 +31,7 @@ pub fn trace(command: &TraceCommand, style: Style) -> Result<(), Failure> {
     match command {
         TraceCommand::Convert(args) => convert::convert(args),
         TraceCommand::Info(args) => info::info(args, style),
+        TraceCommand::Match(args) => matching::matching(args, style),
     }
 }
 

@@ -64,8 +64,7 @@ pub fn figure(info: &Info, report: &InfoReport) -> Figure {
     let name = info.name.rsplit(['/', '\\']).next().unwrap_or(&info.name);
     let seconds = report.duration_ns as f64 / 1e9;
     let mut subtitle = format!(
-        "{} ({}): {} requests, {:.1} % writes, {seconds:.1} s, {} device(s)",
-        name,
+        "format {}: {} requests, {:.1} % writes, {seconds:.1} s, {} device(s)",
         info.format,
         count(report.requests),
         report.write_percent,
@@ -74,7 +73,7 @@ pub fn figure(info: &Info, report: &InfoReport) -> Figure {
     if report.sample_rate < 1.0 {
         subtitle += &format!("; pages estimated from {:.3} %", 100.0 * report.sample_rate);
     }
-    let figure = Figure::new(&format!("Trace {name}"), subtitle.trim_start_matches(name).trim_start());
+    let figure = Figure::new(&format!("Trace {name}"), &subtitle);
     let [reads, writes] = heat_maps(info);
     figure.row(vec![reads]).row(vec![writes]).row(vec![hits(report), sizes(info)]).row(vec![times(info), updates(info)])
 }
@@ -84,22 +83,17 @@ fn heat_maps(info: &Info) -> [Panel; 2] {
     let (time, address) = heat.as_ref().map_or(([0, 1], [0, 1]), |heat| (heat.time_ns, heat.address));
     let most = heat.iter().flat_map(|heat| heat.reads.iter().chain(&heat.writes)).copied().max().unwrap_or(0);
     let panel = |name: &str, n: u64| {
-        let x = Axis::linear("time since the first request", Unit::Time, time.map(|t| t as f64));
+        let x = Axis::linear("active time, without gaps above 60 s", Unit::Time, time.map(|t| t as f64));
         let panel = Panel::new(&format!("{name} by time and address: {}", count(n)), x);
         let panel = panel.y(Axis::linear("address", Unit::Bytes, address.map(|a| a as f64)));
         if n == 0 { panel.note(&format!("no {}", name.to_lowercase())) } else { panel }
     };
     let [mut reads, mut writes] = [panel("Reads", info.stats.reads), panel("Writes", info.stats.writes)];
     if let Some(heat) = heat {
-        let map = |counts, of: &str| {
-            Layer::Heat(HeatMap { columns: heat.columns, rows: heat.rows, counts, most, of: of.to_owned() })
-        };
-        if info.stats.reads > 0 {
-            reads = reads.layer(map(heat.reads, "requests a cell"));
-        }
-        if info.stats.writes > 0 {
-            writes = writes.layer(map(heat.writes, "requests a cell"));
-        }
+        let (columns, rows, of) = (heat.columns, heat.rows, "requests a cell");
+        let map = |counts| Layer::Heat(HeatMap { columns, rows, counts, most, of: of.to_owned() });
+        reads = reads.layer(map(heat.reads));
+        writes = writes.layer(map(heat.writes));
     }
     [reads, writes]
 }
@@ -141,7 +135,8 @@ fn shares(title: &str, label: &str, unit: Unit, series: &[(&str, &Distribution)]
             points.insert(0, [first[0], 0.0]);
             points.push([range[1], last[1]]);
         }
-        panel = panel.layer(Layer::steps(name, points));
+        let steps = Layer::steps(name, points);
+        panel = panel.layer(if *name == "write to write" { steps.dashed() } else { steps });
     }
     if series.iter().all(|(_, d)| d.count() == 0) { panel.note(none) } else { panel }
 }

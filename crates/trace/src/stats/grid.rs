@@ -14,12 +14,12 @@ const CELLS_MAX: usize = 1 << 18;
 
 /// Reads and writes by slice of time and band of addresses. Both widths are powers of two and double whenever there would
 /// be more than 512 slices, 2^20 bands or 2^18 cells with requests, so that one pass over a trace of any length takes at
-/// most 16 MiB. A request counts where it begins; a time before that of the first row counts as that of the first row;
-/// the addresses of several devices lie over each other.
+/// most 16 MiB. Time is active time: the sum of the times between rows so far, of which those above 60 s count as nothing
+/// (and so do steps back of the clock), so that a week of silence does not hide an hour of work. A request counts where
+/// it begins; the addresses of several devices lie over each other.
 #[derive(Clone, Debug, Default)]
 pub struct Grid {
     cells: HashMap<(u32, u32), [u64; 2], FixedState>,
-    origin_ns: Option<u64>,
     slice_bits: u32,
     band_bits: u32,
 }
@@ -27,7 +27,7 @@ pub struct Grid {
 /// Requests of a slice of time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Slice {
-    /// Its beginning in ns since the first row.
+    /// Its beginning in ns of active time.
     pub start_ns: u64,
     /// Its length in ns.
     pub length_ns: u64,
@@ -40,7 +40,7 @@ pub struct Slice {
 /// A grid in a window that holds every request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Heat {
-    /// Time in ns since the first row: beginning and end of the window.
+    /// Active time in ns: beginning and end of the window.
     pub time_ns: [u64; 2],
     /// Addresses in bytes: beginning and end of the window.
     pub address: [u64; 2],
@@ -55,10 +55,9 @@ pub struct Heat {
 }
 
 impl Grid {
-    /// Counts a request.
+    /// Counts a request at an active time in ns.
     #[inline]
-    pub(crate) fn add(&mut self, at_ns: u64, offset: u64, write: bool) {
-        let time = at_ns.saturating_sub(*self.origin_ns.get_or_insert(at_ns));
+    pub(crate) fn add(&mut self, time: u64, offset: u64, write: bool) {
         let (slices, bands) = (time >> self.slice_bits, offset >> self.band_bits);
         if slices >= SLICES_MAX || bands >= BANDS_MAX {
             let bits = |value: u64, limit: u64| (u64::BITS - value.leading_zeros()).saturating_sub(limit.ilog2());
@@ -142,7 +141,7 @@ mod tests {
     fn does_every_request_stay_counted_however_wide_the_grid_becomes() {
         let mut grid = Grid::default();
         let mut x = 88_172_645_463_325_252_u64;
-        let times: Vec<u64> = (0..20_000u64).map(|i| 1_000 + i * i * i / 7).collect();
+        let times: Vec<u64> = (0..20_000u64).map(|i| i * i * i / 7).collect();
         for time in &times {
             x ^= x << 13;
             x ^= x >> 7;
@@ -152,11 +151,11 @@ mod tests {
         let heat = grid.heat(100, 100).unwrap();
         assert!(heat.columns <= 100 && heat.rows <= 100);
         assert_eq!(heat.reads.iter().chain(&heat.writes).sum::<u64>(), 20_000);
-        assert!(heat.time_ns[1] > times[19_999] - 1_000);
+        assert!(heat.time_ns[1] > times[19_999]);
         let slices = grid.slices(32);
         assert!((17..=32).contains(&slices.len()), "{}", slices.len());
         for slice in &slices {
-            let inside = |time: &&u64| (slice.start_ns..slice.start_ns + slice.length_ns).contains(&(**time - 1_000));
+            let inside = |time: &&u64| (slice.start_ns..slice.start_ns + slice.length_ns).contains(*time);
             assert_eq!(slice.reads + slice.writes, times.iter().filter(inside).count() as u64);
         }
     }

@@ -72,7 +72,7 @@ pub struct Info {
     pub devices: BTreeMap<u32, DeviceCounts>,
     /// Distinct pages and reuse.
     pub pages: Pages,
-    /// Requests over time and address.
+    /// Requests over active time and address.
     pub grid: Grid,
 }
 
@@ -138,7 +138,7 @@ impl Pass {
         }
         let write = record.op == HostOp::Write;
         self.sizes[usize::from(write)].record(u64::from(record.length));
-        self.grid.add(record.at.0, record.offset, write);
+        self.grid.add(self.counters.stats.active_ns, record.offset, write);
         let Some(touched) = touched else { return Ok(()) };
         for page in touched.first..=touched.last {
             if !self.pages.access(record.device, page, touched.write, record.at.0) {

@@ -2,6 +2,7 @@
 //! prints, [`Info`] for everything.
 
 mod clock;
+mod compare;
 mod distribution;
 mod grid;
 mod info;
@@ -21,6 +22,7 @@ use crate::options::Options;
 use crate::records::Records;
 use crate::row::TraceRecord;
 
+pub use compare::{Difference, Kind, compare};
 pub use distribution::Distribution;
 pub use grid::{Grid, Heat, Slice};
 pub use info::{DeviceCounts, Info, SamplePages};

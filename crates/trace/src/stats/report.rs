@@ -106,7 +106,7 @@ pub struct DeviceReport {
 /// Writes of a slice of time.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct SliceReport {
-    /// Beginning in ns since the first row.
+    /// Beginning in ns of active time (times between rows above 60 s count as nothing).
     pub start_ns: u64,
     /// Reads and writes.
     pub requests: u64,
@@ -220,7 +220,7 @@ pub struct InfoReport {
     pub reuse_time_ns: ByOp<Summary>,
     /// Times between two writes to the same page in ns.
     pub update_interval_ns: Summary,
-    /// Writes over time: at most 64 slices of equal length.
+    /// Writes over active time: at most 64 slices of equal length.
     pub over_time: Vec<SliceReport>,
     /// The devices by their numbers.
     pub devices: Vec<DeviceReport>,
