@@ -51,15 +51,26 @@ const SIZES: [(f64, &str); 6] = [
     (1_125_899_906_842_624.0, "PiB"),
 ];
 
+/// The ends of an axis lie within this, so that ticks are few and finite.
+const LARGEST: f64 = 1e24;
+
+/// The value within the bounds of an axis; what is no number is 0, or the least value.
+fn tame(value: f64, least: f64) -> f64 {
+    if value.is_nan() { least.max(0.0) } else { value.clamp(least, LARGEST) }
+}
+
 impl Axis {
     /// Equal distances for equal differences. A range without extent is widened.
     pub fn linear(label: &str, unit: Unit, [low, high]: [f64; 2]) -> Self {
-        let high = if high > low { high } else { low + 1.0 };
+        let (low, high) = (tame(low, -LARGEST), tame(high, -LARGEST));
+        // A sixteenth of a huge number, so that the sum is another one.
+        let high = if high > low { high } else { low + (low.abs() / 16.0).max(1.0) };
         Self { label: label.to_owned(), unit, scale: Scale::Linear, low, high }
     }
     /// Equal distances for equal ratios. A range that does not begin above 0, or has no extent, is mended.
     pub fn log(label: &str, unit: Unit, [low, high]: [f64; 2]) -> Self {
-        let low = if low > 0.0 { low } else { 1.0 };
+        let low = if low > 0.0 { tame(low, 1.0 / LARGEST) } else { 1.0 };
+        let high = tame(high, 1.0 / LARGEST);
         let high = if high > low { high } else { low * 2.0 };
         Self { label: label.to_owned(), unit, scale: Scale::Log, low, high }
     }
@@ -105,10 +116,16 @@ impl Axis {
     fn linear_ticks(&self, most: usize) -> Vec<Tick> {
         let (unit, _) = self.linear_unit();
         let (low, high) = (self.low / unit, self.high / unit);
-        let (step, decimals) = nice_step((high - low) / (most - 1) as f64);
-        let first = (low / step - 1e-6).ceil();
-        let values = (0..most).map(|i| (first + i as f64) * step).filter(|value| *value <= high + step * 1e-6);
-        values.map(|value| Tick { place: self.place(value * unit), text: grouped(value, decimals) }).collect()
+        let multiples = |least: f64| {
+            let (step, decimals) = nice_step(least);
+            let first = (low / step - 1e-6).ceil();
+            let values = (0..most).map(|i| (first + i as f64) * step).filter(|value| *value <= high + step * 1e-6);
+            values.map(|value| Tick { place: self.place(value * unit), text: grouped(value, decimals) }).collect()
+        };
+        let least = (high - low) / (most - 1) as f64;
+        let ticks: Vec<Tick> = multiples(least);
+        // A step that is longer than the axis may miss it: then the next shorter one does not.
+        if ticks.is_empty() { multiples(nice_step(least).0 * 0.39) } else { ticks }
     }
 
     /// Powers of 10 (of 2 for bytes), thinned out evenly.

@@ -117,7 +117,9 @@ fn grid(shapes: &mut Vec<Shape>, panel: &Panel, area: Area) {
     for tick in panel.x.ticks((area.width / (10.0 * SMALL * ADVANCE)) as usize) {
         let x = area.x(tick.place).round();
         shapes.push(line(vec![[x, area.top], [x, bottom]], 1.0, GRID));
-        shapes.push(text([x, bottom + 16.0], SMALL, Anchor::Middle, &tick.text));
+        // A name at the right end stays inside the panel.
+        let middle = x.min(area.left + area.width + RIGHT - 4.0 - text_width(&tick.text, SMALL) / 2.0);
+        shapes.push(text([middle, bottom + 16.0], SMALL, Anchor::Middle, &tick.text));
     }
     let label = text([area.x(0.5), bottom + 34.0], SMALL, Anchor::Middle, &panel.x.label());
     shapes.push(label);

@@ -64,9 +64,9 @@ fn legend(panel: &Panel, width: usize, colour: bool) -> String {
         used += needed;
     }
     if let Some(heat) = panel.heat() {
-        let light = painted(heat_cell(heat, 1), colour);
-        let dark = painted(heat_cell(heat, heat.most), colour);
-        write!(out, "{light} 1 to {dark} {} {}", heat.most, heat.of).expect("a string takes everything");
+        let [light, dark] = [1, heat.most].map(|count| painted(heat_cell(heat, count), colour));
+        out += &if heat.most > 1 { format!("{light} 1 to {dark} {}", heat.most) } else { format!("{dark} 1") };
+        write!(out, " {}", heat.of).expect("a string takes everything");
     }
     if panel.heat().is_none() && panel.series().next().is_none() {
         return String::new();

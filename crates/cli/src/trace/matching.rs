@@ -90,12 +90,14 @@ fn table(lines: &[Line], style: Style) -> String {
     table.row(["statistic", "A", "B", "difference", "verdict"]);
     let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.3}"));
     for Line { difference: d, within } in lines {
-        let unit = match d.kind {
-            Kind::Relative => "%  ",
-            Kind::Points => "pp ",
-            Kind::Distance => "KS%",
-        };
-        let difference = d.difference.map_or_else(|| "-    ".to_owned(), |value| format!("{value:+.2} {unit}"));
+        let difference = d.difference.map_or_else(
+            || "-".to_owned(),
+            |value| match d.kind {
+                Kind::Relative => format!("{value:+.2} %  "),
+                Kind::Points => format!("{value:+.2} pp "),
+                Kind::Distance => format!("{value:.2} KS%"),
+            },
+        );
         let verdict = if *within { "within" } else { "DIFFERS" };
         table.row([d.statistic.clone(), number(d.a), number(d.b), difference, verdict.to_owned()]);
         if !within {

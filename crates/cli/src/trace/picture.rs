@@ -64,11 +64,11 @@ pub fn figure(info: &Info, report: &InfoReport) -> Figure {
     let name = info.name.rsplit(['/', '\\']).next().unwrap_or(&info.name);
     let seconds = report.duration_ns as f64 / 1e9;
     let mut subtitle = format!(
-        "format {}: {} requests, {:.1} % writes, {seconds:.1} s, {} device(s)",
+        "format {}: {}, {:.1} % writes, {seconds:.1} s, {}",
         info.format,
-        count(report.requests),
+        plural(report.requests, "request"),
         report.write_percent,
-        report.devices.len()
+        plural(report.devices.len() as u64, "device")
     );
     if report.sample_rate < 1.0 {
         subtitle += &format!("; pages estimated from {:.3} %", 100.0 * report.sample_rate);
@@ -76,6 +76,11 @@ pub fn figure(info: &Info, report: &InfoReport) -> Figure {
     let figure = Figure::new(&format!("Trace {name}"), &subtitle);
     let [reads, writes] = heat_maps(info);
     figure.row(vec![reads]).row(vec![writes]).row(vec![hits(report), sizes(info)]).row(vec![times(info), updates(info)])
+}
+
+/// `1 request`, `2,000 requests`.
+fn plural(n: u64, noun: &str) -> String {
+    format!("{} {noun}{}", count(n), if n == 1 { "" } else { "s" })
 }
 
 fn heat_maps(info: &Info) -> [Panel; 2] {
@@ -126,7 +131,8 @@ fn cumulative(distribution: &Distribution) -> Vec<[f64; 2]> {
 /// Shares of values up to each value.
 fn shares(title: &str, label: &str, unit: Unit, series: &[(&str, &Distribution)], none: &str) -> Panel {
     let values = || series.iter().flat_map(|(_, d)| d.iter()).map(|(value, _)| value).filter(|value| *value > 0);
-    let range = [values().min().unwrap_or(1) as f64 * 0.9, values().max().unwrap_or(1) as f64 * 1.1];
+    let (low, high) = (values().min().unwrap_or(1) as f64, values().max().unwrap_or(1) as f64);
+    let range = if low < high { [low * 0.9, high * 1.1] } else { [low / 2.0, high * 2.0] };
     let panel = Panel::new(title, Axis::log(label, unit, range));
     let mut panel = panel.y(Axis::linear("share up to that", Unit::Percent, [0.0, 100.0]));
     for (name, distribution) in series {

@@ -17,11 +17,18 @@ const CELLS_MAX: usize = 1 << 18;
 /// most 16 MiB. Time is active time: the sum of the times between rows so far, of which those above 60 s count as nothing
 /// (and so do steps back of the clock), so that a week of silence does not hide an hour of work. A request counts where
 /// it begins; the addresses of several devices lie over each other.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Grid {
     cells: HashMap<(u32, u32), [u64; 2], FixedState>,
     slice_bits: u32,
     band_bits: u32,
+}
+
+impl Default for Grid {
+    /// Slices of 1 us and bands of 4 KiB (powers of two near them).
+    fn default() -> Self {
+        Self { cells: HashMap::default(), slice_bits: 10, band_bits: 12 }
+    }
 }
 
 /// Requests of a slice of time.
