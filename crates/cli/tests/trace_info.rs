@@ -99,7 +99,7 @@ fn does_a_picture_fit_the_terminal() {
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
         assert!(!text.contains('\x1b'));
         let report = stdout(&["trace", "info", trace, "--format", "spc"]);
-        let wide = report.lines().skip(1).filter(|line| line.chars().count() > 110).count();
+        let wide = report.lines().skip(1).filter(|line| line.chars().count() > 100).count();
         assert_eq!(wide, 0, "{report}");
     }
     let coloured = stdout(&["trace", "info", FIXTURE, "--plot", "-", "--color", "always"]);

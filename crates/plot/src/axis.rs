@@ -128,19 +128,12 @@ impl Axis {
         if ticks.is_empty() { multiples(nice_step(least).0 * 0.39) } else { ticks }
     }
 
-    /// Powers of 10 (of 2 for bytes), thinned out evenly.
+    /// Powers of 10 (of 2 for bytes), thinned out evenly; if there are fewer than two, also 2 and 5 times these; and if
+    /// these are too few as well, the ends.
     fn log_ticks(&self, most: usize) -> Vec<Tick> {
-        let base = if self.unit == Unit::Bytes { 2.0 } else { 10.0 };
-        let mut values = Vec::new();
-        let mut value = 1.0;
-        while value > self.low {
-            value /= base;
-        }
-        while value <= self.high * 1.000_001 {
-            if value >= self.low * 0.999_999 {
-                values.push(value);
-            }
-            value *= base;
+        let mut values = self.powers(&[1.0]);
+        if values.len() < 2 && self.unit != Unit::Bytes {
+            values = self.powers(&[1.0, 2.0, 5.0]);
         }
         if values.len() < 2 {
             values = vec![self.low, self.high];
@@ -148,6 +141,22 @@ impl Axis {
         let every = values.len().div_ceil(most);
         let kept = values.into_iter().step_by(every);
         kept.map(|value| Tick { place: self.place(value), text: self.named(value) }).collect()
+    }
+
+    /// The powers on the axis, times each of `factors`, which are less than the base.
+    fn powers(&self, factors: &[f64]) -> Vec<f64> {
+        let base = if self.unit == Unit::Bytes { 2.0 } else { 10.0 };
+        let mut power = 1.0;
+        while power > self.low {
+            power /= base;
+        }
+        let mut values = Vec::new();
+        while power <= self.high * 1.000_001 {
+            let multiples = factors.iter().map(|factor| power * factor);
+            values.extend(multiples.filter(|value| (self.low * 0.999_999..=self.high * 1.000_001).contains(value)));
+            power *= base;
+        }
+        values
     }
 
     /// A value with its unit.

@@ -1,9 +1,9 @@
-//! One trace at a glance: at most 100 columns.
+//! One trace at a glance: about 100 columns.
 
 use nandlab::types::Bytes;
 use nandlab_trace::{ByOp, InfoReport, Summary};
 
-use crate::style::{Style, Table, count, factor, nanos, short, time};
+use crate::style::{Style, Table, count, factor, nanos, short, short_time};
 
 /// Devices that are listed.
 const DEVICES: usize = 12;
@@ -88,7 +88,7 @@ fn facts(r: &InfoReport, style: Style) -> String {
     let lines = [
         ("duration", format!("{}, active {}, idle {}", nanos(r.duration_ns), nanos(r.active_ns), nanos(idle))),
         ("top address", bytes(r.top_bytes)),
-        ("sequential", format!("{} within the last so many requests of the device", windows.join(", "))),
+        ("sequential", format!("{} requests back", windows.join(", "))),
         ("not 4K-aligned", format!("{}; {} rows out of order", percent(r.unaligned_percent), count(r.out_of_order))),
         (
             "read and written",
@@ -136,20 +136,12 @@ fn distributions(r: &InfoReport, style: Style) -> String {
     };
     three("size KiB", &r.size_bytes, kib);
     three("reuse pages", &r.reuse_distance_pages, pages);
-    three("reuse time", &r.reuse_time_ns, compact_time);
-    row("reuse pages, reads alone", &r.reuse_distance_reads_alone_pages, pages);
-    row("reuse pages, writes alone", &r.reuse_distance_writes_alone_pages, pages);
-    row("update interval", &r.update_interval_ns, compact_time);
-    row("inter-arrival", &r.inter_arrival_ns, compact_time);
+    three("reuse time", &r.reuse_time_ns, short_time);
+    row("reads alone, pages", &r.reuse_distance_reads_alone_pages, pages);
+    row("writes alone, pages", &r.reuse_distance_writes_alone_pages, pages);
+    row("update interval", &r.update_interval_ns, short_time);
+    row("inter-arrival", &r.inter_arrival_ns, short_time);
     table.render(style)
-}
-
-/// Three digits and a unit: `87.5us`.
-fn compact_time(ns: f64) -> String {
-    let text = time(ns);
-    let (number, unit) = text.split_once(' ').unwrap_or((&text, ""));
-    let keep = if number.contains('.') { number.len().min(4) } else { number.len() };
-    format!("{}{unit}", number[..keep].trim_end_matches('.'))
 }
 
 fn sizes(r: &InfoReport, style: Style) -> String {
