@@ -14,6 +14,7 @@
 //! assert!(figure.scene().svg().starts_with("<svg"));
 //! ```
 #![forbid(unsafe_code)]
+#![allow(clippy::format_push_string, clippy::format_collect, reason = "pictures are small")]
 
 mod axis;
 mod colour;

@@ -77,7 +77,9 @@ fn draw(pixels: &mut Pixmap, shape: &Shape, face: &Face<'_>) {
             pixels.stroke_path(&path, &paint(*colour), &stroke, zoom, None);
         }
         Shape::Dots { centres, radius, colour } => {
-            centres.iter().for_each(|[x, y]| builder.push_circle(*x as f32, *y as f32, *radius as f32));
+            for [x, y] in centres {
+                builder.push_circle(*x as f32, *y as f32, *radius as f32);
+            }
             let Some(path) = builder.finish() else { return };
             pixels.fill_path(&path, &paint(*colour), FillRule::Winding, zoom, None);
         }

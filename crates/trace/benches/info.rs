@@ -39,7 +39,9 @@ fn random() -> Vec<TraceRecord> {
 
 fn text(records: &[TraceRecord], path: &std::path::Path) -> Vec<u8> {
     let mut writer = Writer::create(path.to_str().expect("its name is UTF-8"), &[], true).expect("it can be written");
-    records.iter().for_each(|record| writer.write(record).expect("it can be written"));
+    for record in records {
+        writer.write(record).expect("it can be written");
+    }
     writer.finish().expect("it can be written");
     std::fs::read(path).expect("it was written")
 }

@@ -145,7 +145,9 @@ mod tests {
     fn are_quantiles_and_distances_those_of_a_sorted_list() {
         let of = |values: &[u64]| {
             let mut d = Distribution::default();
-            values.iter().for_each(|v| d.record(*v));
+            for value in values {
+                d.record(*value);
+            }
             d
         };
         let d = of(&[5, 1, 9, 7, 3]);

@@ -4,7 +4,6 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 
-use super::PAGE_BYTES;
 use super::distribution::Distribution;
 use super::stack::{MARKS_MAX, Stack};
 
@@ -52,6 +51,7 @@ impl Reuse {
         Some((hits / self.expected()).clamp(0.0, 1.0))
     }
     /// Both kinds of access together.
+    #[must_use]
     pub fn and(&self, other: &Self) -> Self {
         let mut distances = self.distances.clone();
         distances.merge(&other.distances);
@@ -219,7 +219,7 @@ impl PageTable {
     }
 }
 
-/// The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): every bit of the result depends on every bit.
+/// The finaliser of `SplitMix64` (Steele, Lea and Flood, OOPSLA 2014): every bit of the result depends on every bit.
 #[inline]
 const fn mix(value: u64) -> u64 {
     let value = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -239,9 +239,5 @@ impl Pages {
         let last = sizes.partition_point(|size| *size < all);
         sizes.truncate(last + 1);
         sizes
-    }
-    /// Bytes of so many pages.
-    pub const fn bytes(pages: u64) -> u64 {
-        pages * PAGE_BYTES
     }
 }
