@@ -23,7 +23,8 @@ Examples:
   nandlab config --device lab > my.toml          then edit it, and: nandlab run --device my.toml
 
 Results go to standard output, everything else to standard error. Exit codes: 0 success, 1 the run
-failed, 2 bad usage, input data or configuration, 4 some rows of a comparison failed, 101 a bug.";
+failed or two traces differ (trace match), 2 bad usage, input data or configuration, 4 some rows of
+a comparison or some traces failed, 101 a bug.";
 
 /// A laboratory for the RAM inside NAND-flash SSDs: replays block traces through a data buffer, a flash translation
 /// layer and a flash array, and counts what happens.

@@ -10,7 +10,7 @@ use nandlab_trace::TraceError;
 /// Exit codes, part of the interface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Exit {
-    /// The run failed, results could not be written, or a golden file differs.
+    /// The run failed, results could not be written, a golden file differs, or two traces do.
     Failed = 1,
     /// Bad usage, bad input data or a configuration that cannot be built.
     BadInput = 2,
@@ -69,6 +69,7 @@ impl From<TraceError> for Failure {
             TraceError::NoEvents { .. } => "leave --event out",
             TraceError::DevicesInFile { .. } => "--files sequence or --files merge",
             TraceError::FormatsDiffer { .. } => "--format NAME, or only the files of one trace",
+            TraceError::TooManyPages { .. } => "--sample-pages 0.01 follows one page in a hundred; or --limit N",
             TraceError::StackNeedsFile { .. } => "--volumes pick:N, --volumes merge or --address compact",
             TraceError::NoSuchDevice { .. } => "--volumes pick:N with one of these numbers",
             TraceError::Row { .. } | TraceError::TooManyBad { .. } => {

@@ -23,11 +23,13 @@ pub fn complain(text: &str) {
 
 /// Writes a file as a whole or not at all; `-` is standard output.
 pub fn write(target: &str, text: &str) -> Result<(), Failure> {
-    if target == "-" {
-        return print(text);
-    }
+    if target == "-" { print(text) } else { write_file(target, text.as_bytes()) }
+}
+
+/// Writes a file as a whole or not at all.
+pub fn write_file(target: &str, bytes: &[u8]) -> Result<(), Failure> {
     let written = WholeFile::create(target).and_then(|mut file| {
-        file.write_all(text.as_bytes())?;
+        file.write_all(bytes)?;
         file.commit()
     });
     written.map_err(|error| {

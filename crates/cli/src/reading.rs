@@ -17,6 +17,26 @@ pub struct ReadArgs {
     /// workload, and the trace tools read standard input.
     #[arg(value_name = "TRACE")]
     pub trace: Vec<String>,
+    #[command(flatten)]
+    pub reading: ReadingArgs,
+}
+
+impl ReadArgs {
+    /// The files, patterns expanded.
+    pub fn paths(&self) -> Result<Vec<String>, Failure> {
+        Ok(expand(&self.trace)?)
+    }
+
+    /// Standard input is among the files.
+    pub fn reads_stdin(&self) -> bool {
+        self.trace.iter().any(|path| path == "-")
+    }
+}
+
+/// How the rows of traces are read.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Trace")]
+pub struct ReadingArgs {
     /// Format of the trace (`nandlab list formats`); detected by content when absent.
     #[arg(long, value_name = "NAME")]
     pub format: Option<String>,
@@ -42,17 +62,7 @@ pub struct ReadArgs {
     pub cap_gap: Option<Nanos>,
 }
 
-impl ReadArgs {
-    /// The files, patterns expanded.
-    pub fn paths(&self) -> Result<Vec<String>, Failure> {
-        Ok(expand(&self.trace)?)
-    }
-
-    /// Standard input is among the files.
-    pub fn reads_stdin(&self) -> bool {
-        self.trace.iter().any(|path| path == "-")
-    }
-
+impl ReadingArgs {
     /// What it says about reading; other options are at their defaults.
     pub fn options(&self) -> Result<Options, Failure> {
         check_format(self.format.as_deref())?;

@@ -68,7 +68,7 @@ fn separate(args: &RunArgs, builder: &Builder, config: &Config, style: Style) ->
         let problem = "--volumes separate reads the trace once for each of its devices, and so needs files";
         return Err(Failure::bad(problem, "name files, or use --volumes pick:N, stack or merge"));
     }
-    let options = Options { limit: args.trace.limit, ..read.options()? };
+    let options = Options { limit: args.trace.limit, ..read.reading.options()? };
     let mut volumes = Vec::new();
     for device in Trace::devices(&read.paths()?, &options)?.iter().map(|device| device.device) {
         let trace = TraceArgs { volumes: VolumeChoice::Together(Volumes::Pick(device)), ..args.trace.clone() };

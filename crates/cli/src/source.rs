@@ -48,7 +48,7 @@ impl Source {
                 capacity_sectors: Some(capacity),
                 page_sectors,
                 limit: args.limit,
-                ..args.read.options()?
+                ..args.read.reading.options()?
             };
             Requests::Trace(Box::new(Trace::open_all(&args.read.paths()?, &options)?))
         };
@@ -151,7 +151,7 @@ pub fn recorded(args: &TraceArgs) -> Result<Option<report::Recorded>, Failure> {
     if args.read.trace.is_empty() || args.read.reads_stdin() {
         return Ok(None);
     }
-    let options = Options { limit: args.limit, ..args.read.options()? };
+    let options = Options { limit: args.limit, ..args.read.reading.options()? };
     let stats = stats_of(Records::open_all(&args.read.paths()?, &options)?, &options)?;
     let mib = |pages: u64| pages as f64 / 256.0;
     Ok(Some(report::Recorded {
@@ -171,7 +171,7 @@ pub fn recorded_text(recorded: &report::Recorded) -> String {
 }
 
 fn built_in(args: &TraceArgs, config: &Config, capacity: u64) -> Result<Requests, Failure> {
-    if let Some(option) = args.read.named() {
+    if let Some(option) = args.read.reading.named() {
         let problem = format!("{option} says how to read a trace, but no trace is named");
         return Err(Failure::bad(problem, "add the trace, or `-` for standard input"));
     }

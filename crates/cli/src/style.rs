@@ -38,6 +38,10 @@ impl Style {
     fn paint(self, code: &str, text: &str) -> String {
         if self.on { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
+    /// Colours are wanted.
+    pub fn is_on(self) -> bool {
+        self.on
+    }
     pub fn bold(self, text: &str) -> String {
         self.paint("1", text)
     }
@@ -82,15 +86,32 @@ fn digits4(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// Four digits with a unit: `87.50 us`.
-pub fn time(ns: f64) -> String {
-    let (value, unit) = match ns {
+/// Nanoseconds in the greatest unit of which there is at least one, but seconds at most.
+fn scaled(ns: f64) -> (f64, &'static str) {
+    match ns {
         v if v < 1e3 => (v, "ns"),
         v if v < 1e6 => (v / 1e3, "us"),
         v if v < 1e9 => (v / 1e6, "ms"),
         v => (v / 1e9, "s"),
-    };
+    }
+}
+
+/// Four digits with a unit: `87.50 us`.
+pub fn time(ns: f64) -> String {
+    let (value, unit) = scaled(ns);
     if unit == "ns" { format!("{value:.0} ns") } else { format!("{} {unit}", digits4(value)) }
+}
+
+/// Three digits with a unit, for narrow columns: `87.5us`.
+pub fn short_time(ns: f64) -> String {
+    let (value, unit) = scaled(ns);
+    let decimals = match value {
+        _ if unit == "ns" => 0,
+        v if v < 9.995 => 2,
+        v if v < 99.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.decimals$}{unit}")
 }
 
 /// The same for whole nanoseconds.
@@ -175,6 +196,7 @@ mod tests {
         assert_eq!(time(87_500.0), "87.50 us");
         assert_eq!(time(999_999.0), "1000 us");
         assert_eq!(time(12.0), "12 ns");
+        assert_eq!([12.0, 87_540.0, 299_892_736.0, 9_999.0].map(short_time), ["12ns", "87.5us", "300ms", "10.0us"]);
         assert_eq!(percent(Some(0.12345)), "12.35 %");
         assert_eq!(percent(None), "-");
     }

@@ -370,6 +370,14 @@ pub enum TraceError {
         /// Devices that do appear.
         devices: String,
     },
+    /// More distinct pages than are tracked.
+    #[error("{name}: {place}: more than 2^30 distinct pages of 4 KiB; follow only some of them")]
+    TooManyPages {
+        /// Path.
+        name: String,
+        /// Where.
+        place: Place,
+    },
     /// More devices than are tracked.
     #[error("{name}: {place}: more than {max} devices; pick one of them, or merge them")]
     TooManyDevices {

@@ -53,7 +53,11 @@ pub use provenance::Step;
 pub use records::Records;
 pub use registry::{FormatInfo, formats};
 pub use row::{ADDRESS_BYTES_MAX, REQUEST_BYTES_MAX, TIME_NS_MAX, TraceRecord};
-pub use stats::{Measure, Stats, stats, stats_of};
+pub use stats::{
+    ByOp, DeviceCounts, DeviceReport, Difference, Distribution, Footprint, FootprintReport, Grid, Heat, HitPoint,
+    INFO_SCHEMA_VERSION, Info, InfoReport, Kind, Measure, PAGE_BYTES, Pages, Reuse, SamplePages, SizeCount, Slice,
+    SliceReport, Stats, Summary, WINDOWS, compare, stats, stats_of,
+};
 pub use times::{TimeCounts, Timed};
 pub use trace::Trace;
 pub use whole::WholeFile;

@@ -12,7 +12,7 @@ use crate::reading::ReadArgs;
 #[derive(Args, Debug)]
 pub struct MergeArgs {
     #[command(flatten)]
-    reading: ReadArgs,
+    read: ReadArgs,
     #[command(flatten)]
     output: OutputArgs,
     /// Keep the numbers of the devices: equal numbers are one device. Otherwise each device of each trace is its own.
@@ -25,7 +25,7 @@ pub struct MergeArgs {
 
 /// Runs the tool.
 pub fn merge(args: &MergeArgs) -> Result<(), Failure> {
-    let (paths, options) = (args.reading.paths()?, args.reading.options()?);
+    let (paths, options) = (args.read.paths()?, args.read.reading.options()?);
     if paths.len() < 2 {
         return Err(Failure::bad(
             "a merge needs two traces at least",

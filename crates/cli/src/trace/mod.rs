@@ -3,7 +3,12 @@
 mod convert;
 mod cut;
 mod filter;
+mod info;
+mod info_table;
+mod info_text;
+mod matching;
 mod merge;
+mod picture;
 mod remap;
 mod sample;
 mod scale;
@@ -41,10 +46,14 @@ pub enum TraceCommand {
     Split(split::SplitArgs),
     /// Keep the requests with certain properties.
     Filter(filter::FilterArgs),
+    /// Measure traces: sizes, times, footprints, reuse, sequentiality (docs/trace-info.md defines every figure).
+    Info(info::InfoArgs),
+    /// Compare two traces by what `info` measures. Exit code 0: all within the tolerance, 1: not all.
+    Match(matching::MatchArgs),
 }
 
 /// Runs a tool.
-pub fn trace(command: &TraceCommand, _style: Style) -> Result<(), Failure> {
+pub fn trace(command: &TraceCommand, style: Style) -> Result<(), Failure> {
     match command {
         TraceCommand::Convert(args) => convert::convert(args),
         TraceCommand::Cut(args) => cut::cut(args),
@@ -54,6 +63,8 @@ pub fn trace(command: &TraceCommand, _style: Style) -> Result<(), Failure> {
         TraceCommand::Merge(args) => merge::merge(args),
         TraceCommand::Split(args) => split::split(args),
         TraceCommand::Filter(args) => filter::filter(args),
+        TraceCommand::Info(args) => info::info(args, style),
+        TraceCommand::Match(args) => matching::matching(args, style),
     }
 }
 
@@ -71,7 +82,7 @@ impl InputArgs {
     /// Opens the rows, with their times mended.
     pub fn open(&self) -> Result<Timed, Failure> {
         let paths = if self.read.trace.is_empty() { vec!["-".to_owned()] } else { self.read.paths()? };
-        let options = self.read.options()?;
+        let options = self.read.reading.options()?;
         Ok(Timed::new(Records::open_all(&paths, &options)?, &options))
     }
 

@@ -1,4 +1,15 @@
-//! Properties of a trace, measured in one pass over its rows as recorded.
+//! Properties of a trace, measured in one pass over its rows as recorded: [`Stats`] for the few numbers that every run
+//! prints, [`Info`] for everything.
+
+mod clock;
+mod compare;
+mod distribution;
+mod grid;
+mod info;
+mod pages;
+mod report;
+mod sequence;
+mod stack;
 
 use std::collections::BTreeMap;
 
@@ -11,7 +22,19 @@ use crate::options::Options;
 use crate::records::Records;
 use crate::row::TraceRecord;
 
-/// Sectors of the 4 KiB pages in which footprints are counted.
+pub use compare::{Difference, Kind, compare};
+pub use distribution::Distribution;
+pub use grid::{Grid, Heat, Slice};
+pub use info::{DeviceCounts, Info, SamplePages};
+pub use pages::{Footprint, Pages, Reuse};
+pub use report::{
+    ByOp, DeviceReport, FootprintReport, HitPoint, INFO_SCHEMA_VERSION, InfoReport, SizeCount, SliceReport, Summary,
+};
+pub use sequence::WINDOWS;
+
+/// Bytes of the pages in which footprints and reuse are counted.
+pub const PAGE_BYTES: u64 = PAGE_SECTORS * SECTOR_BYTES;
+/// Sectors of these pages.
 const PAGE_SECTORS: u64 = 8;
 /// Longer gaps than this do not count as active time.
 const IDLE_NS: u64 = 60_000_000_000;
@@ -59,7 +82,7 @@ impl Stats {
     fn share(part: u64, whole: u64) -> f64 {
         if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 }
     }
-    fn mean_kib(bytes: u64, requests: u64) -> f64 {
+    fn mean_kib_of(bytes: u64, requests: u64) -> f64 {
         if requests == 0 { 0.0 } else { bytes as f64 / 1024.0 / requests as f64 }
     }
     /// Writes in percent of all requests.
@@ -74,13 +97,17 @@ impl Stats {
     pub fn unaligned_percent(&self) -> f64 {
         Self::share(self.unaligned, self.requests)
     }
+    /// Mean size of all requests in KiB: bytes read and written / requests.
+    pub fn mean_kib(&self) -> f64 {
+        Self::mean_kib_of(self.read_bytes + self.written_bytes, self.requests)
+    }
     /// Mean size of a read in KiB.
     pub fn mean_read_kib(&self) -> f64 {
-        Self::mean_kib(self.read_bytes, self.reads)
+        Self::mean_kib_of(self.read_bytes, self.reads)
     }
     /// Mean size of a write in KiB.
     pub fn mean_write_kib(&self) -> f64 {
-        Self::mean_kib(self.written_bytes, self.writes)
+        Self::mean_kib_of(self.written_bytes, self.writes)
     }
 }
 
@@ -107,18 +134,24 @@ impl PageSet {
     }
 }
 
-/// Measures requests one by one; [`stats`] does so with those of a trace.
+/// The pages of a read or a write.
+struct Touched {
+    first: u64,
+    last: u64,
+    write: bool,
+}
+
+/// Everything in [`Stats`] that needs no set of pages.
 #[derive(Default)]
-pub struct Measure {
+struct Counters {
     stats: Stats,
-    pages: PageSet,
     ends: BTreeMap<u32, u64>,
+    /// Earliest, latest and previous time.
     times: Option<(u64, u64, u64)>,
 }
 
-impl Measure {
-    /// Accounts for a request.
-    pub fn add(&mut self, record: &TraceRecord) {
+impl Counters {
+    fn add(&mut self, record: &TraceRecord) -> Option<Touched> {
         let s = &mut self.stats;
         let sectors = if record.op == HostOp::Flush { 0 } else { record.sectors() };
         let bytes = u64::from(sectors) * SECTOR_BYTES;
@@ -131,40 +164,55 @@ impl Measure {
         self.times = Some((low.min(now), high.max(now), now));
         if record.op == HostOp::Flush {
             s.flushes += 1;
-            return;
+            return None;
         }
         s.top_bytes = s.top_bytes.max(end * SECTOR_BYTES);
         s.sequential += u64::from(self.ends.insert(record.device, end) == Some(lba));
         s.unaligned += u64::from(!(lba | end).is_multiple_of(PAGE_SECTORS));
-        let kind = match record.op {
+        let write = record.op == HostOp::Write;
+        match record.op {
             HostOp::Read => {
                 s.reads += 1;
                 s.read_bytes += bytes;
-                0
             }
             HostOp::Write => {
                 s.writes += 1;
                 s.written_bytes += bytes;
-                1
             }
             HostOp::Trim | HostOp::Flush => {
                 s.trims += 1;
-                return;
+                return None;
             }
-        };
-        if sectors > 0 {
-            self.pages.insert(record.device, lba / PAGE_SECTORS, (end - 1) / PAGE_SECTORS, kind);
+        }
+        (sectors > 0).then(|| Touched { first: lba / PAGE_SECTORS, last: (end - 1) / PAGE_SECTORS, write })
+    }
+
+    /// What was counted, without the pages.
+    fn finish(self) -> Stats {
+        let duration_ns = self.times.map_or(0, |(low, high, _)| high - low);
+        Stats { devices: self.ends.len() as u64, duration_ns, ..self.stats }
+    }
+}
+
+/// Measures requests one by one; [`stats`] does so with those of a trace.
+#[derive(Default)]
+pub struct Measure {
+    counters: Counters,
+    pages: PageSet,
+}
+
+impl Measure {
+    /// Accounts for a request.
+    pub fn add(&mut self, record: &TraceRecord) {
+        if let Some(touched) = self.counters.add(record) {
+            self.pages.insert(record.device, touched.first, touched.last, usize::from(touched.write));
         }
     }
 
     /// What the requests are like.
     pub fn finish(self) -> Stats {
-        let Self { mut stats, pages, ends, times } = self;
-        stats.pages_read = pages.count(0);
-        stats.pages_written = pages.count(1);
-        stats.devices = ends.len() as u64;
-        stats.duration_ns = times.map_or(0, |(low, high, _)| high - low);
-        stats
+        let (pages_read, pages_written) = (self.pages.count(0), self.pages.count(1));
+        Stats { pages_read, pages_written, ..self.counters.finish() }
     }
 }
 
@@ -183,10 +231,12 @@ pub fn stats(path: &str, options: &Options) -> Result<Stats, TraceError> {
 /// As reading the trace.
 pub fn stats_of(mut records: Records, options: &Options) -> Result<Stats, TraceError> {
     let mut measure = Measure::default();
-    while options.limit.is_none_or(|limit| measure.stats.requests < limit)
+    let mut left = options.limit.unwrap_or(u64::MAX);
+    while left > 0
         && let Some(record) = records.next()
     {
         measure.add(&record?);
+        left -= 1;
     }
     Ok(Stats { bad_rows: records.seen().bad_rows, ..measure.finish() })
 }

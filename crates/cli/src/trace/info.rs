@@ -1,0 +1,104 @@
+//! `nandlab trace info`: what traces are like.
+
+use clap::Args;
+use nandlab_trace::{INFO_SCHEMA_VERSION, Info, InfoReport, Options, SamplePages, expand};
+use serde::Serialize;
+
+use super::{info_table, info_text, picture};
+use crate::args::count;
+use crate::fail::{Exit, Failure};
+use crate::output;
+use crate::reading::ReadingArgs;
+use crate::style::Style;
+
+/// Arguments of `trace info`.
+#[derive(Args, Debug)]
+pub struct InfoArgs {
+    /// Trace files (plain, gzip, zstd, bzip2 or xz; or Parquet); `-` is standard input. A quoted pattern ('cpu.*') is one
+    /// trace in several files.
+    #[arg(value_name = "TRACE", default_value = "-")]
+    traces: Vec<String>,
+    #[command(flatten)]
+    reading: ReadingArgs,
+    /// Requests to read at most, of each trace.
+    #[arg(long, short = 'n', value_name = "N", value_parser = count, allow_hyphen_values = true)]
+    limit: Option<u64>,
+    /// Follow only this share of all 4 KiB pages (above 0, at most 1): footprints and reuse become estimates, and take
+    /// that share of the memory. Without it all are followed, at 60 to 110 bytes for each distinct page.
+    #[arg(long, value_name = "RATE", value_parser = sample_pages, allow_hyphen_values = true, default_value = "1")]
+    sample_pages: SamplePages,
+    /// One row for each trace.
+    #[arg(long, help_heading = "Output")]
+    table: bool,
+    /// One row for each trace, as comma-separated values with exact numbers.
+    #[arg(long, help_heading = "Output", conflicts_with_all = ["markdown", "table"])]
+    csv: bool,
+    /// One row for each trace, as a Markdown table.
+    #[arg(long, help_heading = "Output", conflicts_with = "table")]
+    markdown: bool,
+    /// Write everything as JSON to a file, or to standard output (`-`) instead of text.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    json: Option<String>,
+    /// Draw one trace: a file that ends in .svg or .png, or `-` for the terminal instead of text.
+    #[arg(long, value_name = "FILE", help_heading = "Output", conflicts_with_all = ["table", "csv", "markdown"])]
+    plot: Option<picture::Target>,
+}
+
+pub fn sample_pages(text: &str) -> Result<SamplePages, String> {
+    let rate = text.parse().ok().and_then(SamplePages::new);
+    rate.ok_or_else(|| "a share of the pages is a number above 0 and at most 1, for example 0.01".to_owned())
+}
+
+#[derive(Serialize)]
+struct Published<'a> {
+    schema: u32,
+    nandlab: &'static str,
+    traces: &'a [InfoReport],
+}
+
+/// Runs the tool. A trace that cannot be read is reported, and the others are measured all the same.
+pub fn info(args: &InfoArgs, style: Style) -> Result<(), Failure> {
+    let options = Options { limit: args.limit, ..args.reading.options()? };
+    if args.plot.is_some() && args.traces.len() != 1 {
+        let problem = format!("--plot draws one trace, and here are {}", args.traces.len());
+        return Err(Failure::bad(problem, "run it once for each trace"));
+    }
+    if args.plot.as_ref().is_some_and(picture::Target::is_stdout) && args.json.as_deref() == Some("-") {
+        return Err(Failure::bad("--plot and --json both want standard output", "give one of them the name of a file"));
+    }
+    let mut reports = Vec::new();
+    let mut first_failure = None;
+    for trace in &args.traces {
+        match expand(&[trace.clone()]).and_then(|files| Info::open(&files, &options, args.sample_pages)) {
+            Ok(info) => {
+                let report = InfoReport::from(&info);
+                if let Some(target) = &args.plot {
+                    target.draw(&picture::figure(&info, &report), style)?;
+                }
+                reports.push(report);
+            }
+            Err(error) if args.traces.len() == 1 => return Err(error.into()),
+            Err(error) => {
+                output::complain(&format!("error: {error}"));
+                first_failure = Some(Failure::Said(Exit::SomeRows));
+            }
+        }
+    }
+    if let Some(target) = &args.json {
+        let (schema, nandlab) = (INFO_SCHEMA_VERSION, env!("CARGO_PKG_VERSION"));
+        output::write(target, &output::json(&Published { schema, nandlab, traces: &reports }))?;
+    }
+    if args.json.as_deref() != Some("-") && !args.plot.as_ref().is_some_and(picture::Target::is_stdout) {
+        output::print(&text(args, &reports, style))?;
+    }
+    first_failure.map_or(Ok(()), Err)
+}
+
+fn text(args: &InfoArgs, reports: &[InfoReport], style: Style) -> String {
+    match args {
+        InfoArgs { csv: true, .. } => info_table::csv(reports),
+        InfoArgs { markdown: true, .. } => info_table::markdown(reports),
+        InfoArgs { table: true, .. } => info_table::table(reports, style),
+        _ => reports.iter().map(|report| info_text::report(report, style)).collect::<Vec<_>>().join("\n"),
+    }
+}

@@ -1,0 +1,164 @@
+//! The picture of a trace.
+
+use std::str::FromStr;
+
+use nandlab_plot::{Axis, Figure, HeatMap, Layer, Panel, Unit};
+use nandlab_trace::{Distribution, HitPoint, Info, InfoReport};
+
+use crate::fail::{Exit, Failure};
+use crate::output;
+use crate::style::{Style, count};
+
+/// Columns and rows of a heat map at most.
+const HEAT: (usize, usize) = (256, 96);
+/// Columns of a picture on the terminal.
+const TERMINAL: usize = 100;
+
+/// Where a picture goes, and so its form.
+#[derive(Clone, Debug)]
+pub enum Target {
+    /// Text on standard output.
+    Terminal,
+    /// An SVG file.
+    Svg(String),
+    /// A PNG file.
+    Png(String),
+}
+
+impl FromStr for Target {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let ends = |ending: &str| text.len() > ending.len() && text.to_ascii_lowercase().ends_with(ending);
+        match text {
+            "-" => Ok(Self::Terminal),
+            _ if ends(".svg") => Ok(Self::Svg(text.to_owned())),
+            _ if ends(".png") => Ok(Self::Png(text.to_owned())),
+            _ => Err("a picture is a file that ends in .svg or .png, or `-` for the terminal".to_owned()),
+        }
+    }
+}
+
+impl Target {
+    /// It is written to standard output.
+    pub fn is_stdout(&self) -> bool {
+        matches!(self, Self::Terminal)
+    }
+
+    /// Draws it.
+    pub fn draw(&self, figure: &Figure, style: Style) -> Result<(), Failure> {
+        match self {
+            Self::Terminal => output::print(&figure.terminal(TERMINAL, style.is_on())),
+            Self::Svg(path) => output::write_file(path, figure.scene().svg().as_bytes()),
+            Self::Png(path) => {
+                let png = figure.scene().png();
+                let png = png.map_err(|error| Failure::Message(Exit::Failed, format!("{path}: {error}")))?;
+                output::write_file(path, &png)
+            }
+        }
+    }
+}
+
+/// The picture: requests over time and address, hit ratios of LRU, sizes and times.
+pub fn figure(info: &Info, report: &InfoReport) -> Figure {
+    let name = info.name.rsplit(['/', '\\']).next().unwrap_or(&info.name);
+    let seconds = report.duration_ns as f64 / 1e9;
+    let mut subtitle = format!(
+        "format {}: {}, {:.1} % writes, {seconds:.1} s, {}",
+        info.format,
+        plural(report.requests, "request"),
+        report.write_percent,
+        plural(report.devices.len() as u64, "device")
+    );
+    if report.sample_rate < 1.0 {
+        subtitle += &format!("; pages estimated from {:.3} %", 100.0 * report.sample_rate);
+    }
+    let figure = Figure::new(&format!("Trace {name}"), &subtitle);
+    let [reads, writes] = heat_maps(info);
+    figure.row(vec![reads]).row(vec![writes]).row(vec![hits(report), sizes(info)]).row(vec![times(info), updates(info)])
+}
+
+/// `1 request`, `2,000 requests`.
+fn plural(n: u64, noun: &str) -> String {
+    format!("{} {noun}{}", count(n), if n == 1 { "" } else { "s" })
+}
+
+fn heat_maps(info: &Info) -> [Panel; 2] {
+    let heat = info.grid.heat(HEAT.0, HEAT.1);
+    let (time, address) = heat.as_ref().map_or(([0, 1], [0, 1]), |heat| (heat.time_ns, heat.address));
+    let most = heat.iter().flat_map(|heat| heat.reads.iter().chain(&heat.writes)).copied().max().unwrap_or(0);
+    let panel = |name: &str, n: u64| {
+        let x = Axis::linear("active time, without gaps above 60 s", Unit::Time, time.map(|t| t as f64));
+        let panel = Panel::new(&format!("{name} by time and address: {}", count(n)), x);
+        let panel = panel.y(Axis::linear("address", Unit::Bytes, address.map(|a| a as f64)));
+        if n == 0 { panel.note(&format!("no {}", name.to_lowercase())) } else { panel }
+    };
+    let [mut reads, mut writes] = [panel("Reads", info.stats.reads), panel("Writes", info.stats.writes)];
+    if let Some(heat) = heat {
+        let (columns, rows, of) = (heat.columns, heat.rows, "requests a cell");
+        let map = |counts| Layer::Heat(HeatMap { columns, rows, counts, most, of: of.to_owned() });
+        reads = reads.layer(map(heat.reads));
+        writes = writes.layer(map(heat.writes));
+    }
+    [reads, writes]
+}
+
+fn hits(report: &InfoReport) -> Panel {
+    let end = |point: Option<&HitPoint>| point.map_or(1.0, |point| point.cache_bytes as f64);
+    let range = [end(report.lru_hits.first()), end(report.lru_hits.last())];
+    let curve = |ratio: fn(&HitPoint) -> Option<f64>| {
+        let points = report.lru_hits.iter().filter_map(|p| ratio(p).map(|y| [p.cache_bytes as f64, y]));
+        points.collect::<Vec<_>>()
+    };
+    let panel = Panel::new("LRU hit ratio by size of the cache", Axis::log("size of the cache", Unit::Bytes, range))
+        .y(Axis::linear("page hits", Unit::Percent, [0.0, 100.0]))
+        .layer(Layer::line("reads", curve(|p| p.reads)))
+        .layer(Layer::line("writes", curve(|p| p.writes)))
+        .layer(Layer::line("all", curve(|p| p.all)).dashed());
+    if report.reads + report.writes == 0 { panel.note("no page accesses") } else { panel }
+}
+
+/// Share of values up to each value, in percent. On a logarithmic axis a value of 0 lies at its beginning.
+fn cumulative(distribution: &Distribution) -> Vec<[f64; 2]> {
+    let (mut seen, total) = (0, distribution.count() as f64);
+    let points = distribution.iter().map(|(value, count)| {
+        seen += count;
+        [value as f64, 100.0 * seen as f64 / total]
+    });
+    points.collect()
+}
+
+/// Shares of values up to each value.
+fn shares(title: &str, label: &str, unit: Unit, series: &[(&str, &Distribution)], none: &str) -> Panel {
+    let values = || series.iter().flat_map(|(_, d)| d.iter()).map(|(value, _)| value).filter(|value| *value > 0);
+    let (low, high) = (values().min().unwrap_or(1) as f64, values().max().unwrap_or(1) as f64);
+    let range = if low < high { [low * 0.9, high * 1.1] } else { [low / 2.0, high * 2.0] };
+    let panel = Panel::new(title, Axis::log(label, unit, range));
+    let mut panel = panel.y(Axis::linear("share up to that", Unit::Percent, [0.0, 100.0]));
+    for (name, distribution) in series {
+        let mut points = cumulative(distribution);
+        if let (Some(first), Some(last)) = (points.first().copied(), points.last().copied()) {
+            points.insert(0, [first[0], 0.0]);
+            points.push([range[1], last[1]]);
+        }
+        let steps = Layer::steps(name, points);
+        panel = panel.layer(if *name == "write to write" { steps.dashed() } else { steps });
+    }
+    if series.iter().all(|(_, d)| d.count() == 0) { panel.note(none) } else { panel }
+}
+
+fn sizes(info: &Info) -> Panel {
+    let series = [("reads", &info.sizes[0]), ("writes", &info.sizes[1])];
+    shares("Sizes of requests", "size", Unit::Bytes, &series, "no reads and no writes")
+}
+
+fn times(info: &Info) -> Panel {
+    let series = [("all requests", &info.inter_arrival_ns)];
+    shares("Times between requests", "time", Unit::Time, &series, "one request only")
+}
+
+fn updates(info: &Info) -> Panel {
+    let [reads, writes] = &info.pages.reuse_time_ns;
+    let series = [("reads", reads), ("writes", writes), ("write to write", &info.pages.update_interval_ns)];
+    shares("Times until a page is accessed again", "time", Unit::Time, &series, "no page is accessed twice")
+}

@@ -1,0 +1,250 @@
+//! Axes: where a value lies, and which values get a tick.
+
+use crate::log::log2;
+
+/// What values on an axis are, which decides how ticks are spaced and named.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unit {
+    /// A number of things, or a number without a unit.
+    Count,
+    /// Percent.
+    Percent,
+    /// Bytes, shown in powers of 1,024.
+    Bytes,
+    /// Nanoseconds, shown from ns to days.
+    Time,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Scale {
+    Linear,
+    Log,
+}
+
+/// An axis.
+#[derive(Clone, Debug)]
+pub struct Axis {
+    label: String,
+    unit: Unit,
+    scale: Scale,
+    low: f64,
+    high: f64,
+}
+
+/// A tick.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Tick {
+    /// Place on the axis, 0 to 1.
+    pub place: f64,
+    /// Its name.
+    pub text: String,
+}
+
+const TIMES: [(f64, &str); 7] =
+    [(1.0, "ns"), (1e3, "us"), (1e6, "ms"), (1e9, "s"), (60e9, "min"), (3_600e9, "h"), (86_400e9, "d")];
+const SIZES: [(f64, &str); 6] = [
+    (1.0, "B"),
+    (1024.0, "KiB"),
+    (1_048_576.0, "MiB"),
+    (1_073_741_824.0, "GiB"),
+    (1_099_511_627_776.0, "TiB"),
+    (1_125_899_906_842_624.0, "PiB"),
+];
+
+/// The ends of an axis lie within this, so that ticks are few and finite.
+const LARGEST: f64 = 1e24;
+
+/// The value within the bounds of an axis; what is no number is 0, or the least value.
+fn tame(value: f64, least: f64) -> f64 {
+    if value.is_nan() { least.max(0.0) } else { value.clamp(least, LARGEST) }
+}
+
+impl Axis {
+    /// Equal distances for equal differences. A range without extent is widened.
+    pub fn linear(label: &str, unit: Unit, [low, high]: [f64; 2]) -> Self {
+        let (low, high) = (tame(low, -LARGEST), tame(high, -LARGEST));
+        // A sixteenth of a huge number, so that the sum is another one.
+        let high = if high > low { high } else { low + (low.abs() / 16.0).max(1.0) };
+        Self { label: label.to_owned(), unit, scale: Scale::Linear, low, high }
+    }
+    /// Equal distances for equal ratios. A range that does not begin above 0, or has no extent, is mended.
+    pub fn log(label: &str, unit: Unit, [low, high]: [f64; 2]) -> Self {
+        let low = if low > 0.0 { tame(low, 1.0 / LARGEST) } else { 1.0 };
+        let high = tame(high, 1.0 / LARGEST);
+        let high = if high > low { high } else { low * 2.0 };
+        Self { label: label.to_owned(), unit, scale: Scale::Log, low, high }
+    }
+
+    /// Where a value lies: 0 at the beginning, 1 at the end; values outside lie at the nearer end.
+    pub fn place(&self, value: f64) -> f64 {
+        let place = match self.scale {
+            Scale::Linear => (value - self.low) / (self.high - self.low),
+            Scale::Log => (log2(value) - log2(self.low)) / (log2(self.high) - log2(self.low)),
+        };
+        place.clamp(0.0, 1.0)
+    }
+
+    /// The label, with the unit of the ticks if they do not name it themselves.
+    pub fn label(&self) -> String {
+        match (self.scale, self.unit) {
+            (_, Unit::Percent) => format!("{} (%)", self.label),
+            (Scale::Linear, Unit::Bytes | Unit::Time) => format!("{} ({})", self.label, self.linear_unit().1),
+            _ => self.label.clone(),
+        }
+    }
+
+    /// At most so many ticks (at least 2).
+    pub fn ticks(&self, most: usize) -> Vec<Tick> {
+        let most = most.max(2);
+        match self.scale {
+            Scale::Linear => self.linear_ticks(most),
+            Scale::Log => self.log_ticks(most),
+        }
+    }
+
+    /// The greatest unit of which the end of the axis holds at least two, so that ticks are not all fractions.
+    fn linear_unit(&self) -> (f64, &'static str) {
+        let units: &[(f64, &str)] = match self.unit {
+            Unit::Time => &TIMES,
+            Unit::Bytes => &SIZES,
+            Unit::Count | Unit::Percent => return (1.0, ""),
+        };
+        let reach = self.high.abs().max(self.low.abs());
+        *units.iter().rev().find(|(size, _)| reach >= 2.0 * size).unwrap_or(&units[0])
+    }
+
+    fn linear_ticks(&self, most: usize) -> Vec<Tick> {
+        let (unit, _) = self.linear_unit();
+        let (low, high) = (self.low / unit, self.high / unit);
+        let multiples = |least: f64| {
+            let (step, decimals) = nice_step(least);
+            let first = (low / step - 1e-6).ceil();
+            let values = (0..most).map(|i| (first + i as f64) * step).filter(|value| *value <= high + step * 1e-6);
+            values.map(|value| Tick { place: self.place(value * unit), text: grouped(value, decimals) }).collect()
+        };
+        let least = (high - low) / (most - 1) as f64;
+        let ticks: Vec<Tick> = multiples(least);
+        // A step that is longer than the axis may miss it: then the next shorter one does not.
+        if ticks.is_empty() { multiples(nice_step(least).0 * 0.39) } else { ticks }
+    }
+
+    /// Powers of 10 (of 2 for bytes), thinned out evenly; if there are fewer than two, also 2 and 5 times these; and if
+    /// these are too few as well, the ends.
+    fn log_ticks(&self, most: usize) -> Vec<Tick> {
+        let mut values = self.powers(&[1.0]);
+        if values.len() < 2 && self.unit != Unit::Bytes {
+            values = self.powers(&[1.0, 2.0, 5.0]);
+        }
+        if values.len() < 2 {
+            values = vec![self.low, self.high];
+        }
+        let every = values.len().div_ceil(most);
+        let kept = values.into_iter().step_by(every);
+        kept.map(|value| Tick { place: self.place(value), text: self.named(value) }).collect()
+    }
+
+    /// The powers on the axis, times each of `factors`, which are less than the base.
+    fn powers(&self, factors: &[f64]) -> Vec<f64> {
+        let base = if self.unit == Unit::Bytes { 2.0 } else { 10.0 };
+        let mut power = 1.0;
+        while power > self.low {
+            power /= base;
+        }
+        let mut values = Vec::new();
+        while power <= self.high * 1.000_001 {
+            let multiples = factors.iter().map(|factor| power * factor);
+            values.extend(multiples.filter(|value| (self.low * 0.999_999..=self.high * 1.000_001).contains(value)));
+            power *= base;
+        }
+        values
+    }
+
+    /// A value with its unit.
+    fn named(&self, value: f64) -> String {
+        let units: &[(f64, &str)] = match self.unit {
+            Unit::Time => &TIMES[..4],
+            Unit::Bytes => &SIZES,
+            Unit::Count | Unit::Percent => &[(1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")],
+        };
+        let fits = |(size, _): &&(f64, &str)| value >= size * 0.999_999;
+        let largest = units.iter().filter(fits).max_by(|a, b| a.0.total_cmp(&b.0));
+        let (size, name) = largest.copied().unwrap_or((1.0, units[0].1));
+        let number = (value / size * 100.0).round() / 100.0;
+        let blank = if matches!(self.unit, Unit::Time | Unit::Bytes) { " " } else { "" };
+        format!("{number}{blank}{name}")
+    }
+}
+
+/// The least of 1, 2, 5 times a power of ten that is not less than `least`, and its decimals.
+fn nice_step(least: f64) -> (f64, usize) {
+    let mut power = 1.0;
+    let mut decimals = 0;
+    while power * 10.0 <= least {
+        power *= 10.0;
+    }
+    while power > least && decimals < 12 {
+        power /= 10.0;
+        decimals += 1;
+    }
+    for factor in [1.0, 2.0, 5.0] {
+        if power * factor >= least * 0.999_999 {
+            return (power * factor, decimals);
+        }
+    }
+    (power * 10.0, decimals.saturating_sub(1))
+}
+
+/// `12,345.5`.
+fn grouped(value: f64, decimals: usize) -> String {
+    let text = format!("{:.decimals$}", if value == 0.0 { 0.0 } else { value });
+    let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
+    let mut out = String::new();
+    for (i, digit) in whole.chars().enumerate() {
+        if i > 0 && (whole.len() - i).is_multiple_of(3) && digit.is_ascii_digit() && !out.ends_with('-') {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(axis: &Axis, most: usize) -> Vec<String> {
+        axis.ticks(most).into_iter().map(|tick| tick.text).collect()
+    }
+
+    #[test]
+    fn are_ticks_round_numbers_in_a_fitting_unit() {
+        let time = Axis::linear("time", Unit::Time, [0.0, 7_200e9]);
+        assert_eq!(
+            (time.label(), texts(&time, 5)),
+            ("time (h)".into(), vec!["0.0", "0.5", "1.0", "1.5", "2.0"].into_iter().map(str::to_owned).collect())
+        );
+        let size = Axis::log("size", Unit::Bytes, [4096.0, 1_048_576.0]);
+        assert_eq!(texts(&size, 5), ["4 KiB", "16 KiB", "64 KiB", "256 KiB", "1 MiB"]);
+        let gap = Axis::log("gap", Unit::Time, [200.0, 3e10]);
+        assert_eq!(texts(&gap, 9), ["1 us", "10 us", "100 us", "1 ms", "10 ms", "100 ms", "1 s", "10 s"]);
+        assert_eq!(
+            texts(&Axis::linear("n", Unit::Count, [0.0, 40_000.0]), 5),
+            ["0", "10,000", "20,000", "30,000", "40,000"]
+        );
+        assert_eq!(texts(&Axis::log("n", Unit::Count, [0.0, 0.0]), 5), ["1", "2"]);
+    }
+
+    #[test]
+    fn does_every_axis_have_at_least_one_tick_and_no_more_than_wanted() {
+        for power in 0..60 {
+            for most in 2..12 {
+                let [low, high] = [(1u64 << power) as f64, (1u64 << power) as f64 * 1.5 + 1.0];
+                for axis in [Axis::linear("a", Unit::Bytes, [low, high]), Axis::log("a", Unit::Time, [low, high])] {
+                    let ticks = axis.ticks(most);
+                    assert!(!ticks.is_empty() && ticks.len() <= most, "{low} {most} {ticks:?}");
+                    assert!(ticks.iter().all(|tick| (0.0..=1.0).contains(&tick.place)));
+                }
+            }
+        }
+    }
+}

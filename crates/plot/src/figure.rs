@@ -1,0 +1,221 @@
+//! A figure: rows of panels under a title, and where everything in it lies.
+
+use crate::colour::{Colour, GRID, INK, LEVELS, PALETTE, ramp};
+use crate::panel::{HeatMap, Join, Panel, Series};
+use crate::scene::{ADVANCE, Anchor, Scene, Shape, fitted, text_width};
+
+const WIDTH: f64 = 1000.0;
+const ROW_HEIGHT: f64 = 290.0;
+const HEAD: f64 = 66.0;
+/// Font sizes in pixels.
+const TITLE: f64 = 18.0;
+const HEADING: f64 = 14.0;
+const SMALL: f64 = 12.0;
+/// Around the area of a panel.
+const LEFT: f64 = 84.0;
+const RIGHT: f64 = 20.0;
+const TOP: f64 = 44.0;
+const BOTTOM: f64 = 46.0;
+/// Room for the colour bar of a heat map.
+const BAR: f64 = 76.0;
+
+/// See the module text.
+#[derive(Clone, Debug)]
+pub struct Figure {
+    pub(crate) title: String,
+    pub(crate) subtitle: String,
+    pub(crate) rows: Vec<Vec<Panel>>,
+}
+
+/// The area of a panel between its axes, in pixels.
+#[derive(Clone, Copy)]
+struct Area {
+    left: f64,
+    top: f64,
+    width: f64,
+    height: f64,
+}
+
+impl Area {
+    fn x(&self, place: f64) -> f64 {
+        self.left + place * self.width
+    }
+    fn y(&self, place: f64) -> f64 {
+        self.top + (1.0 - place) * self.height
+    }
+}
+
+fn text(at: [f64; 2], size: f64, anchor: Anchor, text: &str) -> Shape {
+    Shape::Text { at, size, anchor, text: text.to_owned(), upwards: false }
+}
+fn line(points: Vec<[f64; 2]>, width: f64, colour: Colour) -> Shape {
+    Shape::Line { points, width, colour, dash: 0.0 }
+}
+
+impl Figure {
+    /// A figure without panels. Too long a title or subtitle loses its middle.
+    pub fn new(title: &str, subtitle: &str) -> Self {
+        Self { title: title.to_owned(), subtitle: subtitle.to_owned(), rows: Vec::new() }
+    }
+    /// Adds a row of panels of equal width (1 to 3).
+    #[must_use]
+    pub fn row(mut self, panels: Vec<Panel>) -> Self {
+        self.rows.push(panels);
+        self
+    }
+    /// Lays the figure out: 1,000 pixels wide.
+    pub fn scene(&self) -> Scene {
+        let height = HEAD + ROW_HEIGHT * self.rows.len() as f64;
+        let mut shapes = vec![
+            text([20.0, 30.0], TITLE, Anchor::Start, &fitted(&self.title, TITLE, WIDTH - 40.0)),
+            text([20.0, 52.0], SMALL, Anchor::Start, &fitted(&self.subtitle, SMALL, WIDTH - 40.0)),
+        ];
+        for (y, row) in self.rows.iter().enumerate() {
+            let width = WIDTH / row.len().max(1) as f64;
+            for (x, panel) in row.iter().enumerate() {
+                let bar = if panel.heat().is_some() { BAR } else { 0.0 };
+                let area = Area {
+                    left: x as f64 * width + LEFT,
+                    top: HEAD + y as f64 * ROW_HEIGHT + TOP,
+                    width: width - LEFT - RIGHT - bar,
+                    height: ROW_HEIGHT - TOP - BOTTOM,
+                };
+                draw(&mut shapes, panel, area);
+            }
+        }
+        Scene { width: WIDTH, height, title: self.title.clone(), shapes }
+    }
+}
+
+fn draw(shapes: &mut Vec<Shape>, panel: &Panel, area: Area) {
+    grid(shapes, panel, area);
+    if let Some(heat) = panel.heat() {
+        cells(shapes, heat, area);
+        colour_bar(shapes, heat, area);
+    }
+    for (number, series) in panel.series() {
+        shapes.push(curve(series, panel, area, PALETTE[number % PALETTE.len()]));
+    }
+    let (right, bottom) = (area.left + area.width, area.top + area.height);
+    let frame = vec![[area.left, area.top], [area.left, bottom], [right, bottom]];
+    shapes.push(line(frame, 1.0, INK));
+    legend(shapes, panel, area);
+    if let Some(note) = &panel.note {
+        shapes.push(text([area.x(0.5), area.y(0.5)], HEADING, Anchor::Middle, note));
+    }
+}
+
+/// Grid lines, ticks, labels and the title.
+fn grid(shapes: &mut Vec<Shape>, panel: &Panel, area: Area) {
+    let bottom = area.top + area.height;
+    for tick in panel.y.ticks((area.height / 32.0) as usize) {
+        let y = area.y(tick.place).round();
+        shapes.push(line(vec![[area.left, y], [area.left + area.width, y]], 1.0, GRID));
+        shapes.push(text([area.left - 6.0, y + 4.0], SMALL, Anchor::End, &tick.text));
+    }
+    // A name is never wider than 10 characters.
+    for tick in panel.x.ticks((area.width / (10.0 * SMALL * ADVANCE)) as usize) {
+        let x = area.x(tick.place).round();
+        shapes.push(line(vec![[x, area.top], [x, bottom]], 1.0, GRID));
+        // A name at the right end stays inside the panel.
+        let middle = x.min(area.left + area.width + RIGHT - 4.0 - text_width(&tick.text, SMALL) / 2.0);
+        shapes.push(text([middle, bottom + 16.0], SMALL, Anchor::Middle, &tick.text));
+    }
+    let label = text([area.x(0.5), bottom + 34.0], SMALL, Anchor::Middle, &panel.x.label());
+    shapes.push(label);
+    let label = fitted(&panel.y.label(), SMALL, area.height + TOP);
+    let at = [area.left - LEFT + 16.0, area.y(0.5)];
+    shapes.push(Shape::Text { at, size: SMALL, anchor: Anchor::Middle, text: label, upwards: true });
+    let title = fitted(&panel.title, HEADING, area.width + RIGHT);
+    shapes.push(text([area.left, area.top - 26.0], HEADING, Anchor::Start, &title));
+}
+
+/// Samples and names above the area, so that they never lie on the data.
+fn legend(shapes: &mut Vec<Shape>, panel: &Panel, area: Area) {
+    let mut x = area.left;
+    let y = area.top - 8.0;
+    for (number, series) in panel.series() {
+        let colour = PALETTE[number % PALETTE.len()];
+        if series.join == Join::Points {
+            shapes.push(Shape::Dots { centres: vec![[x + 9.0, y - 4.0]], radius: 2.5, colour });
+        } else {
+            let dash = if series.is_dashed { 4.0 } else { 0.0 };
+            shapes.push(Shape::Line { points: vec![[x, y - 4.0], [x + 18.0, y - 4.0]], width: 2.5, colour, dash });
+        }
+        shapes.push(text([x + 23.0, y], SMALL, Anchor::Start, &series.name));
+        x += 23.0 + text_width(&series.name, SMALL) + 14.0;
+    }
+}
+
+fn curve(series: &Series, panel: &Panel, area: Area, colour: Colour) -> Shape {
+    let placed = series.corners(&panel.x, &panel.y);
+    let mut points: Vec<[f64; 2]> = Vec::new();
+    let near = |a: [f64; 2], b: [f64; 2]| (a[0] - b[0]).abs() < 0.4 && (a[1] - b[1]).abs() < 0.4;
+    let last = placed.len().saturating_sub(1);
+    for (i, [x, y]) in placed.into_iter().enumerate() {
+        let point = [area.x(x), area.y(y)];
+        if i == last || !points.last().is_some_and(|before| near(*before, point)) {
+            points.push(point);
+        }
+    }
+    if points.len() == 1 || series.join == Join::Points {
+        return Shape::Dots { centres: points, radius: 2.5, colour };
+    }
+    let dash = if series.is_dashed { 4.0 } else { 0.0 };
+    Shape::Line { points, width: 2.0, colour, dash }
+}
+
+/// One shape for each shade; neighbours in a row are one rectangle. Edges lie on whole pixels, so that there are no seams.
+fn cells(shapes: &mut Vec<Shape>, heat: &HeatMap, area: Area) {
+    let edge = |index: usize, count: usize| index as f64 / count.max(1) as f64;
+    let mut shades = vec![Vec::new(); LEVELS + 1];
+    for (row, counts) in heat.counts.chunks(heat.columns.max(1)).enumerate() {
+        let (top, bottom) = (area.y(edge(row + 1, heat.rows)).round(), area.y(edge(row, heat.rows)).round());
+        let mut column = 0;
+        for run in counts.chunk_by(|a, b| heat.level(*a, LEVELS) == heat.level(*b, LEVELS)) {
+            let left = area.x(edge(column, heat.columns)).round();
+            column += run.len();
+            let right = area.x(edge(column, heat.columns)).round();
+            shades[heat.level(run[0], LEVELS)].push([left, top, (right - left).max(1.0), (bottom - top).max(1.0)]);
+        }
+    }
+    for (level, rects) in shades.into_iter().enumerate().skip(1) {
+        if !rects.is_empty() {
+            shapes.push(Shape::Fill { rects, colour: shade(level) });
+        }
+    }
+}
+
+/// Colour of a level from 1 on.
+fn shade(level: usize) -> Colour {
+    ramp((level - 1) as f64 / (LEVELS - 1) as f64)
+}
+
+fn colour_bar(shapes: &mut Vec<Shape>, heat: &HeatMap, area: Area) {
+    if heat.most == 0 {
+        return;
+    }
+    let x = area.left + area.width + 14.0;
+    let step = area.height / LEVELS as f64;
+    let levels = if heat.most == 1 { LEVELS..=LEVELS } else { 1..=LEVELS };
+    for level in levels {
+        let (top, bottom) =
+            ((area.top + (LEVELS - level) as f64 * step).round(), area.top + (LEVELS - level + 1) as f64 * step);
+        shapes.push(Shape::Fill { rects: vec![[x, top, 14.0, bottom.round() - top]], colour: shade(level) });
+    }
+    shapes.push(text([x + 18.0, area.top + 10.0], SMALL, Anchor::Start, &short(heat.most)));
+    if heat.most > 1 {
+        shapes.push(text([x + 18.0, area.top + area.height], SMALL, Anchor::Start, "1"));
+    }
+    let at = [x + 36.0, area.y(0.5)];
+    shapes.push(Shape::Text { at, size: SMALL, anchor: Anchor::Middle, text: heat.of.clone(), upwards: true });
+}
+
+/// At most 5 characters.
+fn short(count: u64) -> String {
+    match count {
+        0..100_000 => count.to_string(),
+        100_000..10_000_000 => format!("{}k", count / 1_000),
+        _ => format!("{}M", count / 1_000_000),
+    }
+}

@@ -1,0 +1,101 @@
+//! A scene as SVG: no script, no style sheet, one place after the point.
+
+use std::fmt::Write;
+
+use crate::colour::{Colour, INK};
+use crate::scene::{Anchor, Scene, Shape};
+
+/// Faces with the same advance as ours.
+const FACES: &str = "Hack,'DejaVu Sans Mono',Menlo,Consolas,'Liberation Mono',monospace";
+
+impl Scene {
+    /// The picture as an SVG document; the same bytes on every machine.
+    pub fn svg(&self) -> String {
+        let (w, h) = (number(self.width), number(self.height));
+        let mut out = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" role=\"img\" \
+             font-family=\"{FACES}\">\n<title>{}</title>\n<rect width=\"{w}\" height=\"{h}\" fill=\"#fff\"/>\n",
+            escaped(&self.title)
+        );
+        for shape in &self.shapes {
+            write_shape(&mut out, shape);
+        }
+        out + "</svg>\n"
+    }
+}
+
+fn write_shape(out: &mut String, shape: &Shape) {
+    match shape {
+        Shape::Fill { rects, colour } => {
+            let path: String = rects
+                .iter()
+                .map(|[x, y, w, h]| {
+                    format!("M{} {}h{}v{}h-{}z", number(*x), number(*y), number(*w), number(*h), number(*w))
+                })
+                .collect();
+            push(out, &format!("<path fill=\"{}\" d=\"{path}\"/>", hex(*colour)));
+        }
+        Shape::Line { points, width, colour, dash } => {
+            let dash = if *dash > 0.0 { format!(" stroke-dasharray=\"{}\"", number(*dash)) } else { String::new() };
+            let points: Vec<String> = points.iter().map(|[x, y]| format!("{},{}", number(*x), number(*y))).collect();
+            let (colour, width, points) = (hex(*colour), number(*width), points.join(" "));
+            push(
+                out,
+                &format!(
+                    "<polyline fill=\"none\" stroke=\"{colour}\" stroke-width=\"{width}\"{dash} points=\"{points}\"/>"
+                ),
+            );
+        }
+        Shape::Dots { centres, radius, colour } => {
+            push(out, &format!("<g fill=\"{}\">", hex(*colour)));
+            for [x, y] in centres {
+                push(out, &format!("<circle cx=\"{}\" cy=\"{}\" r=\"{}\"/>", number(*x), number(*y), number(*radius)));
+            }
+            push(out, "</g>");
+        }
+        Shape::Text { at: [x, y], size, anchor, text, upwards } => {
+            let anchor = match anchor {
+                Anchor::Start => "",
+                Anchor::Middle => " text-anchor=\"middle\"",
+                Anchor::End => " text-anchor=\"end\"",
+            };
+            let (x, y) = (number(*x), number(*y));
+            let turn = if *upwards { format!(" transform=\"rotate(-90 {x} {y})\"") } else { String::new() };
+            let (size, ink, text) = (number(*size), hex(INK), escaped(text));
+            push(
+                out,
+                &format!("<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\" fill=\"{ink}\"{anchor}{turn}>{text}</text>"),
+            );
+        }
+    }
+}
+
+fn push(out: &mut String, line: &str) {
+    writeln!(out, "{line}").expect("a string takes everything");
+}
+
+/// One place after the point, no trailing zero.
+fn number(value: f64) -> String {
+    let tenths = (value * 10.0).round() / 10.0;
+    format!("{}", if tenths == 0.0 { 0.0 } else { tenths })
+}
+
+fn hex([r, g, b]: Colour) -> String {
+    format!("#{r:02x}{g:02x}{b:02x}")
+}
+
+/// Text for XML: marks are escaped, and characters that XML does not allow become a replacement character.
+fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for character in text.chars() {
+        match character {
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '&' => out += "&amp;",
+            '"' => out += "&quot;",
+            c if c.is_control() || matches!(c, '\u{FFFE}' | '\u{FFFF}') => out.push('\u{FFFD}'),
+            c => out.push(c),
+        }
+    }
+    out
+}

@@ -1,0 +1,89 @@
+//! Do figures hold together with any data: nothing outside, nothing that is no number?
+
+use nandlab_plot::{Axis, Figure, HeatMap, Layer, Panel, Scene, Shape, Unit};
+
+/// A panel of every kind.
+fn figure(points: &[[f64; 2]], counts: &[u64]) -> Figure {
+    let low = points.iter().map(|point| point[0]).fold(f64::MAX, f64::min);
+    let high = points.iter().map(|point| point[0]).fold(f64::MIN, f64::max);
+    let most = counts.iter().copied().max().unwrap_or(0);
+    let heat = HeatMap { columns: counts.len(), rows: 1, counts: counts.to_vec(), most, of: "things".to_owned() };
+    let long = "a title that is much longer than any panel could ever be, because somebody did not think of its width";
+    Figure::new("<a & b>", long)
+        .row(vec![Panel::new(long, Axis::linear("time", Unit::Time, [low, high])).layer(Layer::Heat(heat))])
+        .row(vec![
+            Panel::new("line", Axis::log("size", Unit::Bytes, [low, high])).layer(Layer::line("one", points.to_vec())),
+            Panel::new("steps", Axis::log("time", Unit::Time, [low, high]))
+                .layer(Layer::steps("one", points.to_vec()).dashed())
+                .layer(Layer::points("two", points.to_vec())),
+        ])
+        .row(vec![Panel::new("empty", Axis::linear("n", Unit::Count, [0.0, 0.0])).note("nothing")])
+}
+
+fn cases() -> [Figure; 4] {
+    [
+        figure(&[[4096.0, 10.0], [65_536.0, 40.0], [1e9, 90.0]], &[0, 1, 2, 1_000_000]),
+        figure(&[[1.0, 100.0]], &[1]),
+        figure(&[], &[]),
+        figure(&[[0.0, 0.0], [0.0, 0.0], [1e18, 1e18]], &[0, 0, 0]),
+    ]
+}
+
+fn places(scene: &Scene) -> Vec<[f64; 2]> {
+    let of = |shape: &Shape| match shape {
+        Shape::Fill { rects, .. } => rects.iter().flat_map(|[x, y, w, h]| [[*x, *y], [x + w, y + h]]).collect(),
+        Shape::Line { points, .. } => points.clone(),
+        Shape::Dots { centres, .. } => centres.clone(),
+        Shape::Text { at, .. } => vec![*at],
+    };
+    scene.shapes.iter().flat_map(of).collect()
+}
+
+#[test]
+fn does_everything_lie_inside_the_picture() {
+    for figure in cases() {
+        let scene = figure.scene();
+        for [x, y] in places(&scene) {
+            assert!((0.0..=scene.width).contains(&x) && (0.0..=scene.height).contains(&y), "{x} {y}");
+        }
+    }
+}
+
+#[test]
+fn does_no_text_reach_over_the_edge_or_over_another_one() {
+    for figure in cases() {
+        let mut boxes: Vec<([f64; 4], String)> = Vec::new();
+        for shape in figure.scene().shapes {
+            let Shape::Text { at: [x, y], size, anchor, text, upwards } = shape else { continue };
+            assert!(size >= 12.0, "{text}");
+            let width = text.chars().count() as f64 * size * 0.602;
+            let start = -width * [0.0, 0.5, 1.0][anchor as usize];
+            let (left, top, right, bottom) = if upwards {
+                (x - size * 0.75, y - start - width, x, y - start)
+            } else {
+                (x + start, y - size * 0.75, x + start + width, y)
+            };
+            assert!(left >= 0.0 && right <= 1000.0, "`{text}` from {left} to {right}");
+            for (other, name) in &boxes {
+                let apart = right <= other[0] || other[2] <= left || bottom <= other[1] || other[3] <= top;
+                assert!(apart, "`{text}` lies over `{name}`");
+            }
+            boxes.push(([left, top, right, bottom], text));
+        }
+    }
+}
+
+#[test]
+fn is_every_rendering_whole() {
+    for figure in cases() {
+        let svg = figure.scene().svg();
+        assert!(svg.ends_with("</svg>\n") && !svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+        assert!(svg.contains("&lt;a &amp; b&gt;") && !svg.contains("<a & b>"));
+        assert!(figure.scene().png().unwrap().starts_with(b"\x89PNG"));
+        for width in [0, 40, 61, 100, 200] {
+            let text = figure.terminal(width, false);
+            let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
+            assert!(widest <= width.max(40), "{widest} columns instead of {width}:\n{text}");
+        }
+    }
+}
