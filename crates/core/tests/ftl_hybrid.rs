@@ -37,6 +37,7 @@ fn variants(ftl: &str) -> Vec<Value> {
             json!({"frontiers": "single", "victim": {"d_choices": 2}}),
             json!({"frontiers": "single", "victim": {"windowed_greedy": 4}}),
             json!({"frontiers": "single", "victim": "cost_benefit"}),
+            json!({"frontiers": "single", "victim": "cost_age_times"}),
         ],
         "block" => vec![json!({}), json!({"append": true}), json!({"alloc": "min_erase"})],
         "bast" => vec![

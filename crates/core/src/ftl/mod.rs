@@ -4,6 +4,7 @@
 //! it never waits and never calls up. One file per FTL; the list at the end of this file is the only place that
 //! enumerates them.
 
+pub mod buckets;
 pub mod chains;
 pub mod cmt;
 pub mod compressed;
@@ -13,6 +14,7 @@ pub mod recover;
 pub mod space;
 pub mod translation;
 pub mod urm_table;
+pub mod victim;
 
 use serde_json::Value;
 

@@ -12,7 +12,7 @@
 //!
 //! # Parameters
 //! - `victim` (default `greedy`): `greedy`, `fifo`, `random`, `{ d_choices = 10 }`, `{ windowed_greedy = 16 }`,
-//!   `cost_benefit`.
+//!   `cost_benefit`, `cost_age_times`.
 //! - `alloc` (default `fifo`): `fifo` or `min_erase`.
 //! - `reserve` (blocks, default 1): free blocks (per frontier group) at which garbage collection starts.
 //! - `frontiers` (default `die`): `single` or `die`.
@@ -144,9 +144,7 @@ pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError>
             "use 1 or more",
         ));
     }
-    if let Victim::DChoices(0) | Victim::WindowedGreedy(0) = params.victim {
-        return Err(ConfigError::new("ftl.victim", "0 choices leave no victim", "use 1 or more"));
-    }
+    params.victim.validate()?;
     let separate = u64::from(params.gc_frontier == GcFrontier::Separate);
     let open = (u64::from(params.reserve) + 1 + separate) * u64::from(groups);
     let data_blocks = if params.placement == Placement::RoundRobin || groups == 1 {

@@ -7,6 +7,8 @@ use rand_pcg::Pcg64Mcg;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::buckets::Buckets;
+pub use super::victim::Victim;
 use crate::flash::Flash;
 use crate::types::Pbn;
 
@@ -21,28 +23,8 @@ pub enum Alloc {
     MinErase,
 }
 
-/// Which closed block is collected.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Victim {
-    /// Fewest valid pages; ties: closed earliest.
-    #[default]
-    Greedy,
-    /// Closed earliest (LRU cleaning).
-    Fifo,
-    /// Uniformly random among the closed blocks.
-    Random,
-    /// Fewest valid pages of `d` random closed blocks (Van Houdt's d-choices).
-    DChoices(u32),
-    /// Fewest valid pages among the `w` blocks closed earliest.
-    WindowedGreedy(u32),
-    /// Largest `age * (1 - u) / (2 u)`, where `u` is the valid share and the age counts blocks closed since.
-    CostBenefit,
-}
-
 /// Not closed: free, or open for programming.
 const NOT_CLOSED: u64 = 0;
-const CHUNK: usize = 64;
 
 /// The blocks `first, first + stride, first + 2 stride, ...` of the device.
 #[derive(Debug)]
@@ -60,10 +42,7 @@ pub struct Pool {
     next_close: u64,
     /// Closed blocks in the order of closing; an entry is stale when `closed_at` tells another time.
     order: VecDeque<(u32, u64)>,
-    /// By chunk of positions: the smallest (valid pages, closed at), and whether it must be computed again. A victim
-    /// search then costs what changed since the last one plus one word per 64 blocks.
-    best: Vec<(u32, u64, u32)>,
-    stale: Vec<bool>,
+    by_valid: Buckets,
     rng: Pcg64Mcg,
 }
 
@@ -71,7 +50,6 @@ impl Pool {
     /// All blocks `first + i * stride` of a device of `blocks` blocks, free, in ascending order.
     pub fn new(first: u32, stride: u32, blocks: u32, alloc: Alloc, victim: Victim, seed: u64) -> Self {
         let count = (blocks - first).div_ceil(stride) as usize;
-        let chunks = count.div_ceil(CHUNK);
         Self {
             first,
             stride,
@@ -83,8 +61,7 @@ impl Pool {
             place: vec![0; count],
             next_close: 1,
             order: VecDeque::new(),
-            best: vec![(u32::MAX, u64::MAX, 0); chunks],
-            stale: vec![true; chunks],
+            by_valid: Buckets::new(count),
             rng: Pcg64Mcg::new(u128::from(seed) << 64 | u128::from(first) << 1 | 1),
         }
     }
@@ -155,14 +132,13 @@ impl Pool {
         self.next_close += 1;
         self.place[position] = self.closed.len() as u32;
         self.closed.push(position as u32);
-        self.stale[position / CHUNK] = true;
+        self.by_valid.note(position as u32);
     }
 
     /// The number of valid pages of a block fell.
     #[inline]
     pub fn touched(&mut self, pbn: Pbn) {
-        let position = self.position(pbn);
-        self.stale[position / CHUNK] = true;
+        self.by_valid.note(self.position(pbn) as u32);
     }
 
     /// Picks the victim, which is no longer closed afterwards; `None` when no block is closed.
@@ -192,7 +168,7 @@ impl Pool {
                     .min()
                     .map_or(0, |(_, _, position)| position)
             }
-            Victim::CostBenefit => self.most_benefit(flash),
+            Victim::CostBenefit | Victim::CostAgeTimes => self.best_score(flash),
         };
         let pbn = Pbn(self.first + position * self.stride);
         self.reopen(pbn);
@@ -215,7 +191,7 @@ impl Pool {
         let position = self.position(pbn);
         assert_ne!(self.closed_at[position], NOT_CLOSED, "block {} is not closed", pbn.0);
         self.closed_at[position] = NOT_CLOSED;
-        self.stale[position / CHUNK] = true;
+        self.by_valid.remove(position as u32);
         let place = self.place[position] as usize;
         self.closed.swap_remove(place);
         if let Some(moved) = self.closed.get(place) {
@@ -233,21 +209,9 @@ impl Pool {
     }
 
     fn fewest_valid(&mut self, flash: &Flash) -> u32 {
-        for chunk in 0..self.best.len() {
-            if !self.stale[chunk] {
-                continue;
-            }
-            self.stale[chunk] = false;
-            let mut best = (u32::MAX, u64::MAX, 0);
-            let end = ((chunk + 1) * CHUNK).min(self.closed_at.len());
-            for (position, at) in self.closed_at.iter().enumerate().take(end).skip(chunk * CHUNK) {
-                if *at != NOT_CLOSED {
-                    best = best.min((self.valid(flash, position as u32), *at, position as u32));
-                }
-            }
-            self.best[chunk] = best;
-        }
-        self.best.iter().min().map_or(0, |b| b.2)
+        let (first, stride) = (self.first, self.stride);
+        let valid = |position| flash.valid_pages(Pbn(first + position * stride));
+        self.by_valid.least(&self.closed_at, valid).expect("a block is closed")
     }
 
     /// The block closed earliest; stale heads of the queue are dropped.
@@ -266,18 +230,19 @@ impl Pool {
         self.closed[pick as usize]
     }
 
-    fn most_benefit(&self, flash: &Flash) -> u32 {
-        let pages = f64::from(flash.geometry().pages_per_block);
+    fn best_score(&self, flash: &Flash) -> u32 {
+        let pages = flash.geometry().pages_per_block;
         let score = |position: u32| {
-            let used = f64::from(self.valid(flash, position)) / pages;
-            let age = (self.next_close - self.closed_at[position as usize]) as f64;
-            if used == 0.0 { f64::INFINITY } else { age * (1.0 - used) / (2.0 * used) }
+            let pbn = Pbn(self.first + position * self.stride);
+            let age = self.next_close - self.closed_at[position as usize];
+            self.victim.score(flash.valid_pages(pbn), pages, age, flash.erase_count(pbn))
         };
         // Ties and the order of `closed` must not matter: earliest closed wins.
-        let better = |a: &&u32, b: &&u32| {
-            let by_age = self.closed_at[**b as usize].cmp(&self.closed_at[**a as usize]);
-            score(**a).total_cmp(&score(**b)).then(by_age)
+        let better = |a: &(f64, u32), b: &(f64, u32)| {
+            let by_age = self.closed_at[b.1 as usize].cmp(&self.closed_at[a.1 as usize]);
+            a.0.total_cmp(&b.0).then(by_age)
         };
-        self.closed.iter().max_by(better).copied().unwrap_or(0)
+        let scored = self.closed.iter().map(|position| (score(*position), *position));
+        scored.max_by(better).map_or(0, |best| best.1)
     }
 }

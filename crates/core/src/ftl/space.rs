@@ -300,9 +300,7 @@ pub fn validate(layout: &Layout, shape: &Shape, map_pages: u32, copies: u32) -> 
         let problem = format!("{} is too few: {why}", layout.reserve);
         return Err(ConfigError::new("ftl.reserve", problem, format!("use {floor} or more")));
     }
-    if let Victim::DChoices(0) | Victim::WindowedGreedy(0) = layout.victim {
-        return Err(ConfigError::new("ftl.victim", "0 choices leave no victim", "use 1 or more"));
-    }
+    layout.victim.validate()?;
     let pages = u64::from(shape.geometry.pages_per_block);
     let (groups, frontiers) = counts(layout.frontiers, &shape.geometry);
     let together = if groups == 1 { u64::from(copies) } else { u64::from(copies.min(1)) };
