@@ -1,5 +1,6 @@
 //! Free and closed blocks of one allocation group: allocation order and garbage-collection victims.
 
+use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 use rand::Rng;
@@ -43,6 +44,8 @@ pub struct Pool {
     /// Closed blocks in the order of closing; an entry is stale when `closed_at` tells another time.
     order: VecDeque<(u32, u64)>,
     by_valid: Buckets,
+    /// Least and most erases of a block: a lower bound, and the true maximum. `None` before the first look.
+    wear: Option<(u32, u32)>,
     rng: Pcg64Mcg,
 }
 
@@ -62,6 +65,7 @@ impl Pool {
             next_close: 1,
             order: VecDeque::new(),
             by_valid: Buckets::new(count),
+            wear: None,
             rng: Pcg64Mcg::new(u128::from(seed) << 64 | u128::from(first) << 1 | 1),
         }
     }
@@ -78,6 +82,10 @@ impl Pool {
     /// Free blocks in the order in which they will be taken under [`Alloc::Fifo`].
     pub fn free_blocks(&self) -> impl Iterator<Item = Pbn> + '_ {
         self.free.iter().copied()
+    }
+    /// Blocks that wait to be collected, in any order.
+    pub fn closed_blocks(&self) -> impl Iterator<Item = Pbn> + '_ {
+        self.closed.iter().map(|position| Pbn(self.first + position * self.stride))
     }
     /// True if the block waits to be collected.
     pub fn is_closed(&self, pbn: Pbn) -> bool {
@@ -105,6 +113,39 @@ impl Pool {
             }
         };
         self.free.remove(index).expect("no free block: the reserve was used up")
+    }
+
+    /// Takes the most erased free block (the one that has been free longest among equals), for data that will stay.
+    ///
+    /// # Panics
+    /// If none is left: the owner let its reserve run out.
+    pub fn take_worn(&mut self, flash: &Flash) -> Pbn {
+        let rank = |i: &usize| (Reverse(flash.erase_count(self.free[*i])), *i);
+        let index = (0..self.free.len()).min_by_key(rank).unwrap_or(0);
+        self.free.remove(index).expect("no free block: the reserve was used up")
+    }
+
+    /// Static wear levelling, after the erase of a block: if the most and the least erased blocks are more than
+    /// `threshold` erases apart, the least erased closed block of those that are, which is no longer closed afterwards.
+    pub fn pick_cold(&mut self, flash: &Flash, erased: Pbn, threshold: u32) -> Option<Pbn> {
+        let (first, stride) = (self.first, self.stride);
+        let erases = |position: u32| flash.erase_count(Pbn(first + position * stride));
+        let all = 0..self.closed_at.len() as u32;
+        let now = flash.erase_count(erased);
+        let (least, most) = self.wear.unwrap_or_else(|| (0, all.clone().map(erases).max().unwrap_or(0)));
+        let (mut least, most) = (least.min(now), most.max(now));
+        if most - least > threshold {
+            least = all.map(erases).min().unwrap_or(0);
+        }
+        self.wear = Some((least, most));
+        if most - least <= threshold {
+            return None;
+        }
+        let cold = self.closed.iter().filter(|position| most - erases(**position) > threshold);
+        let position = *cold.min_by_key(|position| (erases(**position), self.closed_at[**position as usize]))?;
+        let pbn = Pbn(first + position * stride);
+        self.reopen(pbn);
+        Some(pbn)
     }
 
     /// Recovery: forgets the free blocks that do not pass the test.
@@ -184,6 +225,11 @@ impl Pool {
         let pbn = Pbn(self.first + self.fewest_valid(flash) * self.stride);
         self.reopen(pbn);
         Some(pbn)
+    }
+
+    /// Fewest valid pages of a closed block.
+    pub fn fewest_valid_pages(&mut self, flash: &Flash) -> Option<u32> {
+        (!self.closed.is_empty()).then(|| self.fewest_valid(flash)).map(|position| self.valid(flash, position))
     }
 
     /// Takes a closed block out of the candidates.

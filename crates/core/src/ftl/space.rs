@@ -280,8 +280,9 @@ fn counts(frontiers: Frontiers, geometry: &Geometry) -> (u32, u32) {
     if frontiers == Frontiers::Single { (1, 1) } else { (geometry.channels, geometry.dies()) }
 }
 
+/// `number % of`, fast where `of` is a power of two.
 #[inline]
-const fn remainder(number: u32, of: u32) -> u32 {
+pub(super) const fn remainder(number: u32, of: u32) -> u32 {
     if of.is_power_of_two() { number & (of - 1) } else { number % of }
 }
 

@@ -241,6 +241,8 @@ pub struct Ssd<B: Buffer, F: Ftl = Box<dyn Ftl>> {
     recovery_cut: Option<(u64, CutMode)>,
     /// Hint of the access that prefetches: prefetched pages inherit it.
     prefetch_hint: Hint,
+    /// The FTL works in idle time.
+    background: bool,
 }
 
 /// What one request gathers on its way.
@@ -276,6 +278,7 @@ impl<B: Buffer> Ssd<B> {
             page_shift: page_sectors.is_power_of_two().then(|| page_sectors.ilog2()),
             settings,
             buffer,
+            background: ftl.works_in_idle_time(),
             ftl,
             flash,
             plan: Plan::default(),
@@ -306,16 +309,15 @@ impl<B: Buffer> Ssd<B> {
             return Err(OutOfRange { lba: request.lba, sectors: request.sectors, capacity_sectors });
         }
         // 1. Time passes until the device admits the request.
-        let before = self.flash.now();
+        if self.background {
+            self.use_idle_time(request.at);
+        }
         let arrival = self.inflight.admit(&mut self.flash.clock, request.at);
         let now = self.flash.now();
         self.count_buffer_times();
         self.requests += 1;
         if self.probe.is_some() || self.armed_nvram.is_some() {
             self.observe(request, now);
-        }
-        if now > before && self.flash.clock.in_flight() == 0 {
-            self.ftl.idle(&mut self.flash, now);
         }
         // 2. The map may have grown or shrunk: share the RAM anew.
         self.share_ram();
@@ -358,6 +360,15 @@ impl<B: Buffer> Ssd<B> {
         let done = self.flash.clock.delay(flight.done, now + ram);
         let finished = self.inflight.finish(&mut self.flash.clock, kind, arrival, now, done);
         Ok(Completion { admitted: now, finished })
+    }
+
+    /// Gives the FTL the time until the next request, if the array is idle until then.
+    #[inline(never)]
+    fn use_idle_time(&mut self, at: Nanos) {
+        self.photograph_nvram();
+        if let Some(until) = self.inflight.idle_until(&mut self.flash.clock, at) {
+            self.ftl.idle(&mut self.flash, until);
+        }
     }
 
     /// Page and sector inside it.
