@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::buffer::{BUFFERS, Frames};
 use crate::error::ConfigError;
-use crate::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, TimingModel};
+use crate::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, ReliabilityConfig, TimingModel};
 use crate::ftl::{FTLS, Shape};
 use crate::registry;
 use crate::ssd::{Arrival, Device, EvictWait, PartialWrite, Parts, RamTimes, Settings};
@@ -52,6 +52,9 @@ pub struct DeviceConfig {
     pub timing: TimingConfig,
     /// Whether bytes are stored (needed for data checks and power cuts).
     pub media: Media,
+    /// Read disturb, wear-out and bad blocks; nothing ages without it.
+    #[serde(default)]
+    pub reliability: ReliabilityConfig,
 }
 
 /// How over-provisioning is given: papers mean different things by 'x %'.
@@ -506,10 +509,11 @@ impl Config {
             command: timing.command,
         };
         let clock = Clock::new(timing.model, times, geometry.channels, geometry.dies());
-        let flash = Flash::new(geometry, self.device.program_order, self.device.media, clock);
+        let mut flash = Flash::new(geometry, self.device.program_order, self.device.media, clock);
         let logical_pages = self.logical_pages();
         let shape = Shape { geometry, logical_pages, order: self.device.program_order, seed: self.seed };
         let built = (ftl.build)(Value::Object(self.ftl.params.clone()), &shape)?;
+        flash.set_reliability(self.device.reliability, self.seed, built.relocates_disturbed())?;
         let parts = Parts { flash, ftl: built, ftl_name: ftl.module, frames: self.frames(), settings: self.settings() };
         let mut device = (buffer.build)(Value::Object(self.buffer.params.clone()), parts)?;
         match self.precondition {

@@ -150,6 +150,10 @@ pub trait Ftl {
     /// ([`Flash::journal`]) before the array erases its next block: once the trimmed copy is erased, an older copy that
     /// was not would win at recovery.
     fn trim(&mut self, flash: &mut Flash, lpn: Lpn, after: Ticket) -> Ticket;
+    /// True if it relocates blocks that were read too often ([`Flash::take_disturbed`]).
+    fn relocates_disturbed(&self) -> bool {
+        false
+    }
     /// True if [`Ftl::idle`] does anything: only then the engine looks for idle time.
     fn works_in_idle_time(&self) -> bool {
         false
@@ -202,6 +206,9 @@ impl Ftl for Box<dyn Ftl> {
     }
     fn trim(&mut self, flash: &mut Flash, lpn: Lpn, after: Ticket) -> Ticket {
         (**self).trim(flash, lpn, after)
+    }
+    fn relocates_disturbed(&self) -> bool {
+        (**self).relocates_disturbed()
     }
     fn works_in_idle_time(&self) -> bool {
         (**self).works_in_idle_time()

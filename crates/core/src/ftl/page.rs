@@ -302,7 +302,8 @@ impl Ftl for Page {
     fn read(&mut self, flash: &mut Flash, lpn: Lpn, cause: Cause, after: Ticket) -> Found {
         let ppn = self.map[lpn.index()];
         let ticket = if ppn.is_some() { flash.read(ppn, cause, after) } else { after };
-        Found { ticket, ppn }
+        self.relocate_disturbed(flash, after);
+        Found { ticket, ppn: self.map[lpn.index()] }
     }
 
     fn write(&mut self, flash: &mut Flash, batch: Batch<'_>, after: Ticket) -> Ticket {
@@ -313,11 +314,13 @@ impl Ftl for Page {
             if let Some(most) = self.params.gc_slice {
                 self.collect_slice(flash, group, most, after);
             }
-            if self.groups[group].is_full(place) {
+            let mut open = &mut self.groups[group];
+            if open.is_full(place) {
                 self.make_room(flash, group, place, after);
+                open = &mut self.groups[group];
             }
-            let target = self.groups[group].append(place);
-            self.groups[group].valid += 1;
+            let target = open.append(place);
+            open.valid += 1;
             let oob = Oob::data(page.lpn, page.version);
             let ticket = flash.program(target, oob, data, page.cause, after);
             let old = std::mem::replace(&mut self.map[page.lpn.index()], target);
@@ -326,6 +329,7 @@ impl Ftl for Page {
             }
             done = if batch.pages.len() == 1 { ticket } else { flash.clock.join(done, ticket) };
         }
+        self.relocate_disturbed(flash, after);
         done
     }
 
@@ -335,6 +339,10 @@ impl Ftl for Page {
             self.drop_copy(flash, old);
         }
         after
+    }
+
+    fn relocates_disturbed(&self) -> bool {
+        true
     }
 
     fn works_in_idle_time(&self) -> bool {

@@ -1,7 +1,7 @@
 //! How the page-mapped FTL makes room: garbage collection at once, in slices or in idle time, and static wear levelling.
 
 use super::group::{GC, Job, WEAR};
-use super::{GcFrontier, Page};
+use super::{GcFrontier, Page, remainder};
 use crate::flash::{Flash, Ticket};
 use crate::ledger::{BlockKind, Cause, Op};
 use crate::types::{Nanos, Pbn};
@@ -113,6 +113,24 @@ impl Page {
         let Some(victim) = self.groups[group].pool.pick_cold(flash, erased, threshold) else { return after };
         let mut job = Job { victim, from: 0, last: after, place: WEAR, cause: Cause::Wear };
         self.go_on(flash, group, &mut job, u32::MAX, after).expect("a move without limit ends")
+    }
+
+    /// Relocates closed blocks that were read too often; open ones and one in collection are erased soon or named again.
+    #[inline]
+    pub(super) fn relocate_disturbed(&mut self, flash: &mut Flash, after: Ticket) {
+        while let Some(victim) = flash.take_disturbed() {
+            let group = remainder(victim.0, self.groups.len() as u32) as usize;
+            if self.groups[group].sliced.is_some() {
+                // It may hold the block that this relocation needs.
+                self.collect(flash, group, false, after);
+            }
+            if self.groups[group].pool.is_closed(victim) {
+                self.groups[group].pool.reopen(victim);
+                let place = self.copy_place(victim);
+                let mut job = Job { victim, from: 0, last: after, place, cause: Cause::Refresh };
+                self.go_on(flash, group, &mut job, u32::MAX, after);
+            }
+        }
     }
 
     /// Collects in every group until enough blocks are free, as long as the next collection certainly ends in time:
