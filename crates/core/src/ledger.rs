@@ -43,6 +43,8 @@ pub enum Cause {
     MapGc,
     /// Wear levelling.
     Wear,
+    /// Relocation of a block that was read too often (read disturb).
+    Refresh,
     /// Recovery after a power cut.
     Recover,
 }
@@ -50,7 +52,7 @@ pub enum Cause {
 /// Number of [`Op`]s.
 pub const OPS: usize = 3;
 /// Number of [`Cause`]s.
-pub const CAUSES: usize = 11;
+pub const CAUSES: usize = 12;
 
 impl Op {
     /// All operations in table order.
@@ -69,6 +71,7 @@ impl Cause {
         Self::MapUpdate,
         Self::MapGc,
         Self::Wear,
+        Self::Refresh,
         Self::Recover,
     ];
 }

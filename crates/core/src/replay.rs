@@ -7,7 +7,7 @@
 use std::fmt;
 
 use crate::config::{Config, ReplayMode};
-use crate::ssd::{Device, OutOfRange};
+use crate::ssd::{Device, Refused};
 use crate::types::{HostRequest, Nanos};
 
 /// Simulated times beyond this (18 years) are refused: the clock ends at 2^60 ns.
@@ -16,12 +16,12 @@ pub const TIME_MAX: Nanos = Nanos(1 << 59);
 /// Why a replay ended early.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ReplayError {
-    /// A request lies beyond the device.
-    OutOfRange {
+    /// The device refused a request: it lies beyond the device, or the device is worn out.
+    Refused {
         /// Its number, from 1.
         request: u64,
         /// What it asked for.
-        error: OutOfRange,
+        error: Refused,
     },
     /// Simulated time ran out.
     TooLong {
@@ -35,7 +35,7 @@ pub enum ReplayError {
 impl fmt::Display for ReplayError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::OutOfRange { request, error } => write!(f, "request {request}: {error}"),
+            Self::Refused { request, error } => write!(f, "request {request}: {error}"),
             Self::TooLong { request, at } => {
                 let (years, limit) = (at.as_secs() / 31_557_600.0, TIME_MAX.as_secs() / 31_557_600.0);
                 write!(
@@ -87,7 +87,7 @@ impl Replay {
     /// Replays some requests.
     ///
     /// # Errors
-    /// At the first request beyond the device, or when simulated time runs out.
+    /// At the first request that the device refuses, or when simulated time runs out.
     pub fn feed(&mut self, device: &mut dyn Device, requests: &[HostRequest]) -> Result<(), ReplayError> {
         let mut rest = requests;
         while !rest.is_empty() {
@@ -115,7 +115,7 @@ impl Replay {
         };
         if let Err(error) = ran {
             let request = first + batch.iter().position(|r| is(r, error)).unwrap_or(0) as u64;
-            return Err(ReplayError::OutOfRange { request, error });
+            return Err(ReplayError::Refused { request, error });
         }
         self.outcome.requests += batch.len() as u64;
         let now = device.flash().now();
@@ -140,8 +140,8 @@ impl Replay {
     }
 }
 
-fn is(request: &HostRequest, error: OutOfRange) -> bool {
-    request.lba == error.lba && request.sectors == error.sectors
+fn is(request: &HostRequest, error: Refused) -> bool {
+    (request.lba, request.sectors) == error.range()
 }
 
 fn check_times(batch: &[HostRequest], first: u64) -> Result<(), ReplayError> {

@@ -43,6 +43,12 @@ fn variants(ftl: &str) -> Vec<Value> {
             json!({"frontiers": "single", "victim": {"d_choices": 2}}),
             json!({"frontiers": "single", "victim": {"windowed_greedy": 4}}),
             json!({"frontiers": "single", "victim": "cost_benefit"}),
+            json!({"frontiers": "single", "victim": "cost_age_times"}),
+            json!({"gc_frontier": "separate", "gc_slice": 2, "stripe": "dcw"}),
+            json!({"frontiers": "single", "gc_frontier": "separate", "gc_slice": 1, "wear_threshold": 1}),
+            json!({"placement": "round_robin", "streams": 3, "wear_threshold": 2, "alloc": "min_erase"}),
+            json!({"frontiers": "single", "streams": 2, "idle_free": 2, "victim": "fifo"}),
+            json!({"gc_frontier": "separate", "gc_slice": 3, "streams": 2, "idle_free": 1, "wear_threshold": 1}),
         ],
         "block" => vec![json!({}), json!({"append": true}), json!({"alloc": "min_erase"})],
         "bast" => vec![
@@ -388,6 +394,62 @@ fn does_every_ftl_return_what_was_written_last() {
         }
         println!("{name}: {total} operations in {} variants", variants.len());
     }
+}
+
+/// Every combination of the options of `page` that change where pages go or when room is made, each with another victim.
+fn page_combinations() -> Vec<Value> {
+    let victims = ["greedy", "fifo", "random", "cost_benefit", "cost_age_times"];
+    let mut all = Vec::new();
+    for number in 0..96 {
+        let mut params = json!({
+            "victim": victims[number % victims.len()],
+            "frontiers": if number & 1 == 0 { "single" } else { "die" },
+            "placement": if number & 2 == 0 { "lpn" } else { "round_robin" },
+            "streams": if number & 4 == 0 { 1 } else { 3 },
+            "idle_free": number as u32 >> 3 & 1,
+            "alloc": if number & 8 == 0 { "fifo" } else { "min_erase" },
+        });
+        if number & 16 != 0 {
+            params["wear_threshold"] = json!(1 + number % 3);
+        }
+        if number >= 32 {
+            params["gc_frontier"] = json!("separate");
+        }
+        if number >= 64 {
+            params["gc_slice"] = json!(1 + number % 4);
+        }
+        all.push(params);
+    }
+    all
+}
+
+#[test]
+fn does_page_keep_its_data_with_every_combination_of_options() {
+    let mut moved = [0; 3];
+    for params in page_combinations() {
+        for (size, start) in [((4, 29, 1), Start::Full), ((4, 30, 4), Start::Empty), ((4, 30, 4), Start::Roomy)] {
+            let mut device = Device::new("page", &params, size, start).expect("64 spare blocks are enough");
+            for _ in 0..400 {
+                device.operate();
+                device.acknowledge();
+                device.check();
+            }
+            (0..device.shape.logical_pages).for_each(|lpn| device.read(lpn));
+            let ledger = &device.flash.ledger;
+            let count = |op| [Cause::Host, Cause::Gc, Cause::Wear].map(|cause| ledger.count(op, cause));
+            assert_eq!(
+                ledger.programs(),
+                count(Op::Program).iter().sum::<u64>() + ledger.count(Op::Program, Cause::Pad)
+            );
+            assert_eq!(count(Op::Program)[1..], count(Op::Read)[1..], "a copy is one read and one program");
+            assert_eq!(count(Op::Erase)[1] + count(Op::Erase)[2], ledger.erases());
+            moved = std::array::from_fn(|i| moved[i] + count(Op::Erase)[i]);
+            if params.get("wear_threshold").is_none() {
+                assert_eq!(count(Op::Erase)[2], 0, "{params}: levelling that nobody asked for");
+            }
+        }
+    }
+    assert!(moved[1] > 20_000 && moved[2] > 1_000, "erases by cause {moved:?}");
 }
 
 #[test]
@@ -820,33 +882,4 @@ fn write_amplification(ftl: &str, params: &Value, csv_policy: &str, op: &str, wa
     let window = flash.ledger - start;
     let amplification = window.programs() as f64 / window.count(Op::Program, Cause::Host) as f64;
     close(&format!("{csv_policy} OP {op}"), amplification, formula, 0.01);
-}
-
-/// Page mapping with this victim policy.
-fn page_amplification(csv_policy: &str, victim: &Value, warm_up: u64, measured: u64) {
-    for op in ["0.07", "0.1", "0.2", "0.28"] {
-        let params = json!({"victim": victim, "frontiers": "single", "reserve": 1});
-        write_amplification("page", &params, csv_policy, op, warm_up, measured);
-    }
-}
-
-#[test]
-fn does_greedy_collection_match_theory() {
-    page_amplification("greedy", &json!("greedy"), 25, 6);
-}
-#[test]
-fn does_fifo_collection_match_theory() {
-    page_amplification("fifo", &json!("fifo"), 10, 6);
-}
-#[test]
-fn does_random_collection_match_theory() {
-    page_amplification("random", &json!("random"), 30, 15);
-}
-#[test]
-fn do_two_choices_match_theory() {
-    page_amplification("d-choices(d=2)", &json!({"d_choices": 2}), 25, 10);
-}
-#[test]
-fn do_ten_choices_match_theory() {
-    page_amplification("d-choices(d=10)", &json!({"d_choices": 10}), 25, 6);
 }

@@ -10,10 +10,12 @@
 pub mod clock;
 mod geometry;
 mod power;
+mod reliability;
 
 pub use clock::{Clock, ClockTimes, Release, Ticket, TimingModel};
 pub use geometry::{Geometry, ProgramOrder};
 pub use power::{CutMode, Tombstone};
+pub use reliability::ReliabilityConfig;
 
 use crate::ledger::{BlockKind, Cause, Ledger, Op};
 use crate::types::{Nanos, Pbn, Ppn};
@@ -93,6 +95,8 @@ struct Cells {
     erased_pages: u64,
     /// Trims that were journalled and whose older copies may still exist.
     tombstones: Vec<Tombstone>,
+    /// Read disturb, wear-out and bad blocks, if they are modelled.
+    reliability: Option<reliability::Reliability>,
 }
 
 /// The array. See the module text.
@@ -128,6 +132,7 @@ impl Flash {
                 programmed_pages: 0,
                 erased_pages: 0,
                 tombstones: Vec::new(),
+                reliability: None,
             },
             valid: vec![0; pages.div_ceil(64)],
             programs_ever: 0,
@@ -167,7 +172,11 @@ impl Flash {
     #[inline]
     pub fn read(&mut self, ppn: Ppn, cause: Cause, after: Ticket) -> Ticket {
         assert!(self.cells.owner[ppn.index()] < TORN, "read of unwritten page {}", ppn.0);
-        self.operate(Op::Read, self.geometry.pbn(ppn), cause, after)
+        let pbn = self.geometry.pbn(ppn);
+        if let Some(model) = &mut self.cells.reliability {
+            model.count_read(pbn);
+        }
+        self.operate(Op::Read, pbn, cause, after)
     }
 
     /// Reads one of several equal copies: the first whose channel is idle at this moment, else the one whose channel
@@ -242,6 +251,11 @@ impl Flash {
         let block = &mut self.cells.blocks[pbn.index()];
         block.next_page = 0;
         block.erase_count += 1;
+        if let Some(model) = &mut self.cells.reliability
+            && model.count_erase(pbn, self.geometry.die(pbn), block.erase_count)
+        {
+            block.erase_count = 0;
+        }
         let first = self.geometry.first_page(pbn).index();
         let pages = &mut self.cells.owner[first..first + self.geometry.pages_per_block as usize];
         self.cells.erased_pages += pages.iter().filter(|owner| **owner != ERASED).count() as u64;

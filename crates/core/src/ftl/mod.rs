@@ -5,18 +5,22 @@
 //! enumerates them.
 
 pub mod block_log;
+pub mod buckets;
 pub mod chains;
 pub mod cmt;
 pub mod compressed;
 pub mod copies;
+pub mod heat;
 pub mod merge;
 pub mod pool;
 pub mod random_log;
 pub mod recover;
 pub mod ring;
 pub mod space;
+pub mod stripe;
 pub mod translation;
 pub mod urm_table;
+pub mod victim;
 
 use serde_json::Value;
 
@@ -165,7 +169,15 @@ pub trait Ftl {
     /// ([`Flash::journal`]) before the array erases its next block: once the trimmed copy is erased, an older copy that
     /// was not would win at recovery.
     fn trim(&mut self, flash: &mut Flash, lpn: Lpn, after: Ticket) -> Ticket;
-    /// Nothing to do for the host until `until`: background work may be done.
+    /// True if it relocates blocks that were read too often ([`Flash::take_disturbed`]).
+    fn relocates_disturbed(&self) -> bool {
+        false
+    }
+    /// True if [`Ftl::idle`] does anything: only then the engine looks for idle time.
+    fn works_in_idle_time(&self) -> bool {
+        false
+    }
+    /// The array is idle, and the host wants nothing until `until`: background work that ends by then may be done.
     fn idle(&mut self, flash: &mut Flash, until: Nanos) {
         let _ = (flash, until);
     }
@@ -213,6 +225,12 @@ impl Ftl for Box<dyn Ftl> {
     }
     fn trim(&mut self, flash: &mut Flash, lpn: Lpn, after: Ticket) -> Ticket {
         (**self).trim(flash, lpn, after)
+    }
+    fn relocates_disturbed(&self) -> bool {
+        (**self).relocates_disturbed()
+    }
+    fn works_in_idle_time(&self) -> bool {
+        (**self).works_in_idle_time()
     }
     fn idle(&mut self, flash: &mut Flash, until: Nanos) {
         (**self).idle(flash, until);

@@ -12,35 +12,64 @@
 //!
 //! # Parameters
 //! - `victim` (default `greedy`): `greedy`, `fifo`, `random`, `{ d_choices = 10 }`, `{ windowed_greedy = 16 }`,
-//!   `cost_benefit`.
-//! - `alloc` (default `fifo`): `fifo` or `min_erase`.
+//!   `cost_benefit` (largest `age * (1 - u) / (2 u)`), `cost_age_times` (least `u / (1 - u) * (erases + 1) / age`).
+//! - `alloc` (default `fifo`): free block that is taken. `fifo` = free for longest; `min_erase` = least erased (dynamic
+//!   wear levelling).
 //! - `reserve` (blocks, default 1): free blocks (per frontier group) at which garbage collection starts.
 //! - `frontiers` (default `die`): `single` or `die`.
 //! - `gc_frontier` (default `shared`): `shared` = copies go to the frontier of the host; `separate` = to their own.
 //! - `placement` (default `lpn`): die of a page with `frontiers = "die"`: `lpn` = `lpn % dies` (static striping), or
 //!   `round_robin` = next die for every write.
+//! - `stripe` (default `cwd`): order in which consecutive pages or writes go over the dies: which of channel, way (chip)
+//!   and die (of the chip) runs fastest. `cwd`, `cdw`, `wcd`, `wdc`, `dcw`, `dwc`.
+//! - `streams` (1 to 7, default 1): host frontiers of a group, by update frequency of the page. Every page has a counter
+//!   of its writes, halved after as many page writes as there are logical pages; stream 1 begins at a count of 4,
+//!   stream 2 at 8, and so on.
+//! - `gc_slice` (pages, default none): collection copies at most this many pages before every page that the host
+//!   writes, from the moment that only the reserve is free. Needs `gc_frontier = "separate"`. Without it a victim is
+//!   collected at once.
+//! - `idle_free` (blocks, default 0 = off): in idle time, collection goes on until this many blocks beyond the reserve
+//!   are free in every group.
+//! - `wear_threshold` (erases, default none): static wear levelling: when the most and the least erased block of a group
+//!   are further apart, the pages of the least erased closed block move to the most erased free one (cause `wear`).
 //!
-//! RAM: 4 bytes a logical page.
+//! RAM: 4 bytes a logical page; 5 with more than one stream.
 //!
 //! # Deviations and chosen readings
 //! - Order of one write: make room (which may copy the page about to be overwritten), program, invalidate, map.
 //! - With a shared frontier the collector opens a fresh block for its copies and the host goes on in the rest of it.
 //! - Effective physical size for the closed forms: `T = (blocks - reserve) * pages_per_block` with a shared frontier.
+//! - Streams: copies of a shared frontier stay in the stream of their block, so that a collection opens one block at
+//!   most. Counters are volatile: after a power cut every page is cold until it is written again.
+//! - Slices: when the host needs a block and the victim is not yet empty, the rest is collected at once.
+//! - Idle time: a collection starts only if copying a whole block one page after the other would end before the next
+//!   request, and takes the block with the fewest valid pages whatever the policy. The engine knows when that request
+//!   comes (open loop, or hosts that all think); waits for other dies of the same channel are not foreseen.
+//! - Wear levelling happens after an erase, one block each time. Cold pages gather in an open block of their own, so
+//!   that blocks which were not fully valid do not waste the worn one. The spread is that of a group.
 //!
 //! # Known ambiguities
 //! - Simulators disagree on when collection starts and on separate frontiers, and few state it: both are parameters.
+//! - Cost-age-times is given as in later papers that cite it; how the original steps the age is not modelled.
+
+mod collect;
+mod group;
 
 use serde::{Deserialize, Serialize};
 
-use super::pool::{Alloc, Pool, Victim};
+use self::group::Group;
+use super::heat::{Heat, MAX_STREAMS};
+use super::pool::{Alloc, Victim};
+use super::space::remainder;
+use super::stripe::Stripe;
 use super::{Batch, Found, Ftl, Shape, recover};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Geometry, Oob, Ticket};
-use crate::ledger::{BlockKind, Cause};
-use crate::types::{Lpn, Pbn, Ppn};
+use crate::ledger::Cause;
+use crate::types::{Lpn, Nanos, Pbn, Ppn};
 
 /// Parameters of [`Page`]; the manual page explains them.
-#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
     /// Which closed block is collected.
@@ -55,6 +84,16 @@ pub struct Params {
     pub gc_frontier: GcFrontier,
     /// Die of a page when every die has a frontier.
     pub placement: Placement,
+    /// Order of the dies.
+    pub stripe: Stripe,
+    /// Host frontiers of a group, by update frequency.
+    pub streams: u32,
+    /// Pages that collection copies at most before a page of the host; none: a victim is collected at once.
+    pub gc_slice: Option<u32>,
+    /// Free blocks beyond the reserve that collection in idle time makes.
+    pub idle_free: u32,
+    /// Spread of erases at which cold pages move; none: no static wear levelling.
+    pub wear_threshold: Option<u32>,
 }
 
 impl Default for Params {
@@ -66,6 +105,11 @@ impl Default for Params {
             frontiers: Frontiers::Die,
             gc_frontier: GcFrontier::Shared,
             placement: Placement::Lpn,
+            stripe: Stripe::Cwd,
+            streams: 1,
+            gc_slice: None,
+            idle_free: 0,
+            wear_threshold: None,
         }
     }
 }
@@ -100,25 +144,6 @@ pub enum Placement {
     RoundRobin,
 }
 
-/// An open block.
-#[derive(Clone, Copy, Debug)]
-struct Frontier {
-    pbn: Pbn,
-    next: u32,
-}
-
-impl Frontier {
-    const NONE: Self = Self { pbn: Pbn::NONE, next: u32::MAX };
-}
-
-/// Blocks that are collected together: the device, or one die.
-#[derive(Debug)]
-struct Group {
-    pool: Pool,
-    host: Frontier,
-    gc: Frontier,
-}
-
 /// See the module text.
 #[derive(Debug)]
 pub struct Page {
@@ -126,7 +151,14 @@ pub struct Page {
     geometry: Geometry,
     map: Vec<Ppn>,
     groups: Vec<Group>,
+    /// Groups in the order in which pages go over them.
+    order: Vec<u32>,
     next_group: u32,
+    /// Valid pages at which a group is full, for round-robin placement.
+    most_valid: u32,
+    heat: Heat,
+    /// By block: the stream it was opened for; empty with one stream.
+    stream_of_block: Vec<u8>,
     seed: u64,
 }
 
@@ -135,20 +167,13 @@ pub struct Page {
 /// # Errors
 /// When the logical pages do not fit beside the reserve, or a parameter is out of range.
 pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError> {
+    params.validate()?;
     let geometry = shape.geometry;
     let groups = if params.frontiers == Frontiers::Single { 1 } else { geometry.dies() };
-    if params.reserve == 0 {
-        return Err(ConfigError::new(
-            "ftl.reserve",
-            "0 leaves garbage collection no block to copy to",
-            "use 1 or more",
-        ));
-    }
-    if let Victim::DChoices(0) | Victim::WindowedGreedy(0) = params.victim {
-        return Err(ConfigError::new("ftl.victim", "0 choices leave no victim", "use 1 or more"));
-    }
-    let separate = u64::from(params.gc_frontier == GcFrontier::Separate);
-    let open = (u64::from(params.reserve) + 1 + separate) * u64::from(groups);
+    let frontiers = params.streams
+        + u32::from(params.gc_frontier == GcFrontier::Separate)
+        + u32::from(params.wear_threshold.is_some());
+    let open = (u64::from(params.reserve) + u64::from(frontiers)) * u64::from(groups);
     let data_blocks = if params.placement == Placement::RoundRobin || groups == 1 {
         u64::from(shape.logical_blocks())
     } else {
@@ -161,24 +186,54 @@ pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError>
         &format!("{data_blocks} of data and {open} of reserve and frontiers in {groups} group(s)"),
     )?;
     if params.placement == Placement::RoundRobin && groups > 1 {
-        // Overwrites leave the dies unevenly full; each must be able to hold its share plus a drift of one block.
-        shape.need_blocks(
-            "ftl.placement",
-            data_blocks + open + 2 * u64::from(groups),
-            "round_robin placement drifts",
-        )?;
+        let why = "round_robin placement fills the dies unevenly and needs two blocks more on each";
+        shape.need_blocks("ftl.placement", data_blocks + open + 2 * u64::from(groups), why)?;
     }
-    Ok(Box::new(Page::new(params, shape)))
+    let usable = geometry.blocks() / groups - params.reserve - frontiers;
+    Ok(Box::new(Page::new(params, shape, usable * geometry.pages_per_block)))
+}
+
+impl Params {
+    fn validate(&self) -> Result<(), ConfigError> {
+        self.victim.validate()?;
+        let refuse = |key: &str, problem: String, mend: &str| Err(ConfigError::new(key, problem, mend));
+        if self.reserve == 0 {
+            let problem = "0 leaves garbage collection no block to copy to".to_owned();
+            return refuse("ftl.reserve", problem, "use 1 or more");
+        }
+        if self.streams == 0 || self.streams as usize > MAX_STREAMS {
+            let problem = format!("{} is outside 1 to {MAX_STREAMS}", self.streams);
+            return refuse("ftl.streams", problem, "use 1 for no separation, 2 for hot and cold");
+        }
+        if self.gc_slice == Some(0) {
+            return refuse("ftl.gc_slice", "0 pages a slice never end".to_owned(), "use 1 or more, or leave it out");
+        }
+        if self.gc_slice.is_some() && self.gc_frontier == GcFrontier::Shared {
+            let problem = "between slices the host would fill the block that the copies need".to_owned();
+            return refuse("ftl.gc_slice", problem, "use gc_frontier = \"separate\" with it");
+        }
+        if self.wear_threshold == Some(0) {
+            let problem = "0 would move a block after every erase".to_owned();
+            return refuse("ftl.wear_threshold", problem, "use 1 or more (MQSim: 100), or leave it out");
+        }
+        Ok(())
+    }
 }
 
 impl Page {
-    fn new(params: Params, shape: &Shape) -> Self {
+    fn new(params: Params, shape: &Shape, most_valid: u32) -> Self {
+        let geometry = shape.geometry;
+        let single = params.frontiers == Frontiers::Single;
         let mut page = Self {
             params,
-            geometry: shape.geometry,
+            geometry,
             map: vec![Ppn::NONE; shape.logical_pages as usize],
             groups: Vec::new(),
+            order: if single { vec![0] } else { params.stripe.order(&geometry) },
             next_group: 0,
+            most_valid,
+            heat: Heat::new(params.streams, shape.logical_pages),
+            stream_of_block: vec![0; if params.streams > 1 { geometry.blocks() as usize } else { 0 }],
             seed: shape.seed,
         };
         page.forget();
@@ -187,15 +242,12 @@ impl Page {
 
     /// All blocks free, nothing mapped.
     fn forget(&mut self) {
-        let groups = if self.params.frontiers == Frontiers::Single { 1 } else { self.geometry.dies() };
-        let Params { alloc, victim, .. } = self.params;
-        let group = |first| Group {
-            pool: Pool::new(first, groups, self.geometry.blocks(), alloc, victim, self.seed),
-            host: Frontier::NONE,
-            gc: Frontier::NONE,
-        };
+        let groups = self.order.len() as u32;
+        let group = |first| Group::new(first, groups, self.geometry, &self.params, self.seed);
         self.groups = (0..groups).map(group).collect();
         self.map.fill(Ppn::NONE);
+        self.heat.forget();
+        self.stream_of_block.fill(0);
     }
 
     #[inline]
@@ -204,99 +256,45 @@ impl Page {
         if groups == 1 {
             return 0;
         }
-        match self.params.placement {
-            Placement::Lpn if groups.is_power_of_two() => (lpn.0 & (groups - 1)) as usize,
-            Placement::Lpn => (lpn.0 % groups) as usize,
-            Placement::RoundRobin => {
-                self.next_group = (self.next_group + 1) % groups;
-                self.next_group as usize
+        let place = match self.params.placement {
+            Placement::Lpn => remainder(lpn.0, groups),
+            Placement::RoundRobin => self.next_with_room(),
+        };
+        self.order[place as usize] as usize
+    }
+
+    /// The next group of the round that can hold one page more: a host could otherwise fill one die with pages that it
+    /// never overwrites.
+    fn next_with_room(&mut self) -> u32 {
+        let groups = self.groups.len() as u32;
+        for _ in 0..groups {
+            self.next_group = (self.next_group + 1) % groups;
+            if self.groups[self.order[self.next_group as usize] as usize].valid < self.most_valid {
+                return self.next_group;
             }
         }
+        unreachable!("the groups together hold more than all logical pages")
     }
 
+    /// Host frontier of a page.
     #[inline]
-    fn group_of_block(&self, pbn: Pbn) -> usize {
-        if self.groups.len() == 1 { 0 } else { self.geometry.die(pbn) as usize }
-    }
-
-    /// The next page of the group's host frontier, after making room for it.
-    #[inline]
-    fn next_host_page(&mut self, flash: &mut Flash, group: usize, after: Ticket) -> Ppn {
-        let pages = self.geometry.pages_per_block;
-        if self.groups[group].host.next >= pages {
-            self.open_host_frontier(flash, group, after);
+    fn host_place(&mut self, lpn: Lpn, cause: Cause) -> usize {
+        if !self.heat.is_on() {
+            return 0;
         }
-        let frontier = &mut self.groups[group].host;
-        let ppn = self.geometry.page(frontier.pbn, frontier.next);
-        frontier.next += 1;
-        if frontier.next == pages {
-            self.groups[group].pool.close(self.geometry.pbn(ppn));
+        if cause == Cause::Host {
+            self.heat.count(lpn);
         }
-        ppn
-    }
-
-    fn open_host_frontier(&mut self, flash: &mut Flash, group: usize, after: Ticket) {
-        let pages = self.geometry.pages_per_block;
-        // Each collection of a victim that is not fully valid yields space. Policies that do not look at valid pages
-        // may miss such victims for long, so after as many turns as there are blocks the best one is taken.
-        for turn in 0..=2 * self.geometry.blocks() {
-            let g = &mut self.groups[group];
-            if g.host.next < pages {
-                return;
-            }
-            if g.pool.free_count() > self.params.reserve {
-                g.host = Frontier { pbn: g.pool.take(flash), next: 0 };
-                return;
-            }
-            self.collect(flash, group, turn > self.geometry.blocks(), after);
-        }
-        panic!("garbage collection makes no progress: more data is valid than the group can hold");
-    }
-
-    /// Collects one victim: the one with the fewest valid pages if space is `urgent`, else by the policy.
-    fn collect(&mut self, flash: &mut Flash, group: usize, urgent: bool, after: Ticket) {
-        flash.ledger.gc_runs += 1;
-        let pool = &mut self.groups[group].pool;
-        let victim = if urgent { pool.pick_fewest_valid(flash) } else { pool.pick_victim(flash) };
-        let victim = victim.expect("a closed block exists when space runs out");
-        let separate = self.params.gc_frontier == GcFrontier::Separate;
-        let mut from = 0;
-        let mut last = after;
-        while let Some(source) = flash.next_valid(victim, from) {
-            from = self.geometry.page_in_block(source) + 1;
-            let target = self.next_gc_page(flash, group, separate);
-            let lpn = flash.oob(source).number;
-            last = flash.copy(source, target, Cause::Gc, after);
-            self.map[lpn as usize] = target;
-        }
-        // Copies may go to other dies (single frontier): the erase waits for the last of them.
-        flash.erase(victim, BlockKind::Data, Cause::Gc, last);
-        self.groups[group].pool.give_back(victim);
-    }
-
-    #[inline]
-    fn next_gc_page(&mut self, flash: &Flash, group: usize, separate: bool) -> Ppn {
-        let pages = self.geometry.pages_per_block;
-        let g = &mut self.groups[group];
-        let frontier = if separate { &mut g.gc } else { &mut g.host };
-        if frontier.next >= pages {
-            *frontier = Frontier { pbn: g.pool.take(flash), next: 0 };
-        }
-        let ppn = self.geometry.page(frontier.pbn, frontier.next);
-        frontier.next += 1;
-        if frontier.next == pages {
-            let full = frontier.pbn;
-            g.pool.close(full);
-        }
-        ppn
+        self.heat.stream(lpn) as usize
     }
 
     #[inline]
     fn drop_copy(&mut self, flash: &mut Flash, ppn: Ppn) {
         flash.invalidate(ppn);
         let pbn = self.geometry.pbn(ppn);
-        let group = self.group_of_block(pbn);
-        self.groups[group].pool.touched(pbn);
+        let group = &mut self.groups[remainder(pbn.0, self.order.len() as u32) as usize];
+        group.valid -= 1;
+        group.pool.touched(pbn);
     }
 }
 
@@ -304,14 +302,25 @@ impl Ftl for Page {
     fn read(&mut self, flash: &mut Flash, lpn: Lpn, cause: Cause, after: Ticket) -> Found {
         let ppn = self.map[lpn.index()];
         let ticket = if ppn.is_some() { flash.read(ppn, cause, after) } else { after };
-        Found { ticket, ppn }
+        self.relocate_disturbed(flash, after);
+        Found { ticket, ppn: self.map[lpn.index()] }
     }
 
     fn write(&mut self, flash: &mut Flash, batch: Batch<'_>, after: Ticket) -> Ticket {
         let mut done = after;
         for (page, data) in batch.iter() {
             let group = self.group_of(page.lpn);
-            let target = self.next_host_page(flash, group, after);
+            let place = self.host_place(page.lpn, page.cause);
+            if let Some(most) = self.params.gc_slice {
+                self.collect_slice(flash, group, most, after);
+            }
+            let mut open = &mut self.groups[group];
+            if open.is_full(place) {
+                self.make_room(flash, group, place, after);
+                open = &mut self.groups[group];
+            }
+            let target = open.append(place);
+            open.valid += 1;
             let oob = Oob::data(page.lpn, page.version);
             let ticket = flash.program(target, oob, data, page.cause, after);
             let old = std::mem::replace(&mut self.map[page.lpn.index()], target);
@@ -320,6 +329,7 @@ impl Ftl for Page {
             }
             done = if batch.pages.len() == 1 { ticket } else { flash.clock.join(done, ticket) };
         }
+        self.relocate_disturbed(flash, after);
         done
     }
 
@@ -331,8 +341,22 @@ impl Ftl for Page {
         after
     }
 
+    fn relocates_disturbed(&self) -> bool {
+        true
+    }
+
+    fn works_in_idle_time(&self) -> bool {
+        self.params.idle_free > 0
+    }
+
+    fn idle(&mut self, flash: &mut Flash, until: Nanos) {
+        if self.params.idle_free > 0 {
+            self.collect_in_idle_time(flash, until);
+        }
+    }
+
     fn map_bytes(&self) -> u64 {
-        4 * self.map.len() as u64
+        4 * self.map.len() as u64 + self.heat.bytes()
     }
 
     fn locate(&self, _: &Flash, lpn: Lpn) -> Ppn {
@@ -345,23 +369,11 @@ impl Ftl for Page {
         for (lpn, ppn) in winners.mapped() {
             self.map[lpn.index()] = ppn;
             flash.mark_valid(ppn);
+            let group = remainder(self.geometry.pbn(ppn).0, self.order.len() as u32);
+            self.groups[group as usize].valid += 1;
         }
-        // Blocks that were open are sealed: they may hold a torn page, so nothing is appended to them.
-        let now = Ticket::at(flash.now());
         for group in &mut self.groups {
-            let blocks: Vec<Pbn> = group.pool.free_blocks().collect();
-            group.pool.keep_free(|pbn| !flash.is_block_used(pbn));
-            for pbn in blocks {
-                if !flash.is_block_used(pbn) {
-                    continue;
-                }
-                if winners.in_block(pbn) == 0 {
-                    flash.erase(pbn, BlockKind::Data, Cause::Recover, now);
-                    group.pool.give_back(pbn);
-                } else {
-                    group.pool.close(pbn);
-                }
-            }
+            group.recover(flash, &winners);
         }
     }
 
@@ -375,12 +387,13 @@ impl Ftl for Page {
         for (pbn, count) in mapped.iter().enumerate() {
             assert_eq!(flash.valid_pages(Pbn(pbn as u32)), *count, "valid pages of block {pbn}");
         }
+        let mut uses = vec![0; self.geometry.blocks() as usize];
         for group in &self.groups {
-            for pbn in group.pool.free_blocks() {
-                assert!(!flash.is_block_used(pbn), "free block {} is not erased", pbn.0);
-            }
-            let floor = self.params.reserve - u32::from(self.params.gc_frontier == GcFrontier::Separate);
-            assert!(group.pool.free_count() >= floor, "reserve used up");
+            group.check(flash, self.params.reserve, &mut uses);
+        }
+        assert_eq!(self.groups.iter().map(|g| g.valid).sum::<u32>(), mapped.iter().sum::<u32>(), "valid pages");
+        for (pbn, uses) in uses.iter().enumerate() {
+            assert_eq!(*uses, 1, "block {pbn} is not in exactly one of free, open, closed, in collection");
         }
     }
 

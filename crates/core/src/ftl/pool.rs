@@ -1,5 +1,6 @@
 //! Free and closed blocks of one allocation group: allocation order and garbage-collection victims.
 
+use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 use rand::Rng;
@@ -7,6 +8,8 @@ use rand_pcg::Pcg64Mcg;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::buckets::Buckets;
+pub use super::victim::Victim;
 use crate::flash::Flash;
 use crate::types::Pbn;
 
@@ -21,28 +24,8 @@ pub enum Alloc {
     MinErase,
 }
 
-/// Which closed block is collected.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Victim {
-    /// Fewest valid pages; ties: closed earliest.
-    #[default]
-    Greedy,
-    /// Closed earliest (LRU cleaning).
-    Fifo,
-    /// Uniformly random among the closed blocks.
-    Random,
-    /// Fewest valid pages of `d` random closed blocks (Van Houdt's d-choices).
-    DChoices(u32),
-    /// Fewest valid pages among the `w` blocks closed earliest.
-    WindowedGreedy(u32),
-    /// Largest `age * (1 - u) / (2 u)`, where `u` is the valid share and the age counts blocks closed since.
-    CostBenefit,
-}
-
 /// Not closed: free, or open for programming.
 const NOT_CLOSED: u64 = 0;
-const CHUNK: usize = 64;
 
 /// The blocks `first, first + stride, first + 2 stride, ...` of the device.
 #[derive(Debug)]
@@ -60,10 +43,9 @@ pub struct Pool {
     next_close: u64,
     /// Closed blocks in the order of closing; an entry is stale when `closed_at` tells another time.
     order: VecDeque<(u32, u64)>,
-    /// By chunk of positions: the smallest (valid pages, closed at), and whether it must be computed again. A victim
-    /// search then costs what changed since the last one plus one word per 64 blocks.
-    best: Vec<(u32, u64, u32)>,
-    stale: Vec<bool>,
+    by_valid: Buckets,
+    /// Least and most erases of a block: a lower bound, and the true maximum. `None` before the first look.
+    wear: Option<(u32, u32)>,
     rng: Pcg64Mcg,
 }
 
@@ -71,7 +53,6 @@ impl Pool {
     /// All blocks `first + i * stride` of a device of `blocks` blocks, free, in ascending order.
     pub fn new(first: u32, stride: u32, blocks: u32, alloc: Alloc, victim: Victim, seed: u64) -> Self {
         let count = (blocks - first).div_ceil(stride) as usize;
-        let chunks = count.div_ceil(CHUNK);
         Self {
             first,
             stride,
@@ -83,8 +64,8 @@ impl Pool {
             place: vec![0; count],
             next_close: 1,
             order: VecDeque::new(),
-            best: vec![(u32::MAX, u64::MAX, 0); chunks],
-            stale: vec![true; chunks],
+            by_valid: Buckets::new(count),
+            wear: None,
             rng: Pcg64Mcg::new(u128::from(seed) << 64 | u128::from(first) << 1 | 1),
         }
     }
@@ -101,6 +82,10 @@ impl Pool {
     /// Free blocks in the order in which they will be taken under [`Alloc::Fifo`].
     pub fn free_blocks(&self) -> impl Iterator<Item = Pbn> + '_ {
         self.free.iter().copied()
+    }
+    /// Blocks that wait to be collected, in any order.
+    pub fn closed_blocks(&self) -> impl Iterator<Item = Pbn> + '_ {
+        self.closed.iter().map(|position| Pbn(self.first + position * self.stride))
     }
     /// True if the block waits to be collected.
     pub fn is_closed(&self, pbn: Pbn) -> bool {
@@ -130,6 +115,39 @@ impl Pool {
         self.free.remove(index).expect("no free block: the reserve was used up")
     }
 
+    /// Takes the most erased free block (the one that has been free longest among equals), for data that will stay.
+    ///
+    /// # Panics
+    /// If none is left: the owner let its reserve run out.
+    pub fn take_worn(&mut self, flash: &Flash) -> Pbn {
+        let rank = |i: &usize| (Reverse(flash.erase_count(self.free[*i])), *i);
+        let index = (0..self.free.len()).min_by_key(rank).unwrap_or(0);
+        self.free.remove(index).expect("no free block: the reserve was used up")
+    }
+
+    /// Static wear levelling, after the erase of a block: if the most and the least erased blocks are more than
+    /// `threshold` erases apart, the least erased closed block of those that are, which is no longer closed afterwards.
+    pub fn pick_cold(&mut self, flash: &Flash, erased: Pbn, threshold: u32) -> Option<Pbn> {
+        let (first, stride) = (self.first, self.stride);
+        let erases = |position: u32| flash.erase_count(Pbn(first + position * stride));
+        let all = 0..self.closed_at.len() as u32;
+        let now = flash.erase_count(erased);
+        let (least, most) = self.wear.unwrap_or_else(|| (0, all.clone().map(erases).max().unwrap_or(0)));
+        let (mut least, most) = (least.min(now), most.max(now));
+        if most - least > threshold {
+            least = all.map(erases).min().unwrap_or(0);
+        }
+        self.wear = Some((least, most));
+        if most - least <= threshold {
+            return None;
+        }
+        let cold = self.closed.iter().filter(|position| most - erases(**position) > threshold);
+        let position = *cold.min_by_key(|position| (erases(**position), self.closed_at[**position as usize]))?;
+        let pbn = Pbn(first + position * stride);
+        self.reopen(pbn);
+        Some(pbn)
+    }
+
     /// Recovery: forgets the free blocks that do not pass the test.
     pub fn keep_free(&mut self, keep: impl Fn(Pbn) -> bool) {
         self.free.retain(|pbn| keep(*pbn));
@@ -155,14 +173,13 @@ impl Pool {
         self.next_close += 1;
         self.place[position] = self.closed.len() as u32;
         self.closed.push(position as u32);
-        self.stale[position / CHUNK] = true;
+        self.by_valid.note(position as u32);
     }
 
     /// The number of valid pages of a block fell.
     #[inline]
     pub fn touched(&mut self, pbn: Pbn) {
-        let position = self.position(pbn);
-        self.stale[position / CHUNK] = true;
+        self.by_valid.note(self.position(pbn) as u32);
     }
 
     /// Picks the victim, which is no longer closed afterwards; `None` when no block is closed.
@@ -192,7 +209,7 @@ impl Pool {
                     .min()
                     .map_or(0, |(_, _, position)| position)
             }
-            Victim::CostBenefit => self.most_benefit(flash),
+            Victim::CostBenefit | Victim::CostAgeTimes => self.best_score(flash),
         };
         let pbn = Pbn(self.first + position * self.stride);
         self.reopen(pbn);
@@ -210,12 +227,17 @@ impl Pool {
         Some(pbn)
     }
 
+    /// Fewest valid pages of a closed block.
+    pub fn fewest_valid_pages(&mut self, flash: &Flash) -> Option<u32> {
+        (!self.closed.is_empty()).then(|| self.fewest_valid(flash)).map(|position| self.valid(flash, position))
+    }
+
     /// Takes a closed block out of the candidates.
     pub fn reopen(&mut self, pbn: Pbn) {
         let position = self.position(pbn);
         assert_ne!(self.closed_at[position], NOT_CLOSED, "block {} is not closed", pbn.0);
         self.closed_at[position] = NOT_CLOSED;
-        self.stale[position / CHUNK] = true;
+        self.by_valid.remove(position as u32);
         let place = self.place[position] as usize;
         self.closed.swap_remove(place);
         if let Some(moved) = self.closed.get(place) {
@@ -233,21 +255,9 @@ impl Pool {
     }
 
     fn fewest_valid(&mut self, flash: &Flash) -> u32 {
-        for chunk in 0..self.best.len() {
-            if !self.stale[chunk] {
-                continue;
-            }
-            self.stale[chunk] = false;
-            let mut best = (u32::MAX, u64::MAX, 0);
-            let end = ((chunk + 1) * CHUNK).min(self.closed_at.len());
-            for (position, at) in self.closed_at.iter().enumerate().take(end).skip(chunk * CHUNK) {
-                if *at != NOT_CLOSED {
-                    best = best.min((self.valid(flash, position as u32), *at, position as u32));
-                }
-            }
-            self.best[chunk] = best;
-        }
-        self.best.iter().min().map_or(0, |b| b.2)
+        let (first, stride) = (self.first, self.stride);
+        let valid = |position| flash.valid_pages(Pbn(first + position * stride));
+        self.by_valid.least(&self.closed_at, valid).expect("a block is closed")
     }
 
     /// The block closed earliest; stale heads of the queue are dropped.
@@ -266,18 +276,19 @@ impl Pool {
         self.closed[pick as usize]
     }
 
-    fn most_benefit(&self, flash: &Flash) -> u32 {
-        let pages = f64::from(flash.geometry().pages_per_block);
+    fn best_score(&self, flash: &Flash) -> u32 {
+        let pages = flash.geometry().pages_per_block;
         let score = |position: u32| {
-            let used = f64::from(self.valid(flash, position)) / pages;
-            let age = (self.next_close - self.closed_at[position as usize]) as f64;
-            if used == 0.0 { f64::INFINITY } else { age * (1.0 - used) / (2.0 * used) }
+            let pbn = Pbn(self.first + position * self.stride);
+            let age = self.next_close - self.closed_at[position as usize];
+            self.victim.score(flash.valid_pages(pbn), pages, age, flash.erase_count(pbn))
         };
         // Ties and the order of `closed` must not matter: earliest closed wins.
-        let better = |a: &&u32, b: &&u32| {
-            let by_age = self.closed_at[**b as usize].cmp(&self.closed_at[**a as usize]);
-            score(**a).total_cmp(&score(**b)).then(by_age)
+        let better = |a: &(f64, u32), b: &(f64, u32)| {
+            let by_age = self.closed_at[b.1 as usize].cmp(&self.closed_at[a.1 as usize]);
+            a.0.total_cmp(&b.0).then(by_age)
         };
-        self.closed.iter().max_by(better).copied().unwrap_or(0)
+        let scored = self.closed.iter().map(|position| (score(*position), *position));
+        scored.max_by(better).map_or(0, |best| best.1)
     }
 }

@@ -280,8 +280,9 @@ fn counts(frontiers: Frontiers, geometry: &Geometry) -> (u32, u32) {
     if frontiers == Frontiers::Single { (1, 1) } else { (geometry.channels, geometry.dies()) }
 }
 
+/// `number % of`, fast where `of` is a power of two.
 #[inline]
-const fn remainder(number: u32, of: u32) -> u32 {
+pub(super) const fn remainder(number: u32, of: u32) -> u32 {
     if of.is_power_of_two() { number & (of - 1) } else { number % of }
 }
 
@@ -300,9 +301,7 @@ pub fn validate(layout: &Layout, shape: &Shape, map_pages: u32, copies: u32) -> 
         let problem = format!("{} is too few: {why}", layout.reserve);
         return Err(ConfigError::new("ftl.reserve", problem, format!("use {floor} or more")));
     }
-    if let Victim::DChoices(0) | Victim::WindowedGreedy(0) = layout.victim {
-        return Err(ConfigError::new("ftl.victim", "0 choices leave no victim", "use 1 or more"));
-    }
+    layout.victim.validate()?;
     let pages = u64::from(shape.geometry.pages_per_block);
     let (groups, frontiers) = counts(layout.frontiers, &shape.geometry);
     let together = if groups == 1 { u64::from(copies) } else { u64::from(copies.min(1)) };

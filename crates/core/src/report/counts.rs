@@ -116,6 +116,8 @@ pub struct ByCause {
     pub map_gc: u64,
     /// Wear levelling.
     pub wear: u64,
+    /// Relocation of blocks that were read too often (read disturb).
+    pub refresh: u64,
     /// Recovery and journals.
     pub recover: u64,
     /// Sum of the service times (command, cell, transfer) of these operations, without waiting.
@@ -137,6 +139,7 @@ impl ByCause {
             map_update: n(Cause::MapUpdate),
             map_gc: n(Cause::MapGc),
             wear: n(Cause::Wear),
+            refresh: n(Cause::Refresh),
             recover: n(Cause::Recover),
             service_ns: Cause::ALL.iter().map(|cause| l.nanos(op, *cause)).sum(),
         }
@@ -154,6 +157,7 @@ impl ByCause {
             ("map_update", self.map_update),
             ("map_gc", self.map_gc),
             ("wear", self.wear),
+            ("refresh", self.refresh),
             ("recover", self.recover),
         ]
     }

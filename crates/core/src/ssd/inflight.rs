@@ -196,6 +196,24 @@ impl Inflight {
         if open { at } else { clock.now() }
     }
 
+    /// Lets what is under way end, as far as the next request does not come before. Then, if the flash is idle and stays
+    /// so until a later time, that time.
+    pub fn idle_until(&mut self, clock: &mut Clock, at: Nanos) -> Option<Nanos> {
+        loop {
+            self.settle(clock);
+            let next = match self.arrival {
+                Arrival::Open => Some(at),
+                Arrival::Closed { .. } if self.len() < self.depth => return None,
+                Arrival::Closed { .. } => self.known.first(),
+            };
+            match clock.next_event() {
+                Some(event) if next.is_none_or(|next| event <= next) => _ = clock.step(),
+                None => return next.filter(|next| *next > clock.now()),
+                Some(_) => return None,
+            }
+        }
+    }
+
     /// Open loop: the next request arrives.
     #[inline(never)]
     fn arrive(&mut self, clock: &mut Clock, at: Nanos) {

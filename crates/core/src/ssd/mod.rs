@@ -152,25 +152,64 @@ impl std::fmt::Display for OutOfRange {
 }
 impl std::error::Error for OutOfRange {}
 
+/// Why a device refuses a request. Nothing happened then.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refused {
+    /// It lies beyond the device.
+    OutOfRange(OutOfRange),
+    /// It would change data, and the device is worn out.
+    ReadOnly {
+        /// First sector of the request.
+        lba: u64,
+        /// Its sectors.
+        sectors: u32,
+        /// Blocks that failed in use.
+        retired: u32,
+    },
+}
+
+impl Refused {
+    /// First sector and number of sectors asked for.
+    pub const fn range(&self) -> (u64, u32) {
+        match self {
+            Self::OutOfRange(OutOfRange { lba, sectors, .. }) | Self::ReadOnly { lba, sectors, .. } => (*lba, *sectors),
+        }
+    }
+}
+
+impl std::fmt::Display for Refused {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::OutOfRange(error) => error.fmt(f),
+            Self::ReadOnly { lba, sectors, retired } => write!(
+                f,
+                "write of {sectors} sectors at {lba}: the device is worn out and read-only ({retired} blocks failed, and \
+                 a die has no spare block left); raise device.reliability.endurance or spare_blocks_per_die"
+            ),
+        }
+    }
+}
+impl std::error::Error for Refused {}
+
 /// A device as its faces see it: replay, sweeps, a live block device, other languages.
 pub trait Device {
     /// Carries out one request. See [`Ssd::submit`].
     ///
     /// # Errors
-    /// When it lies beyond the device. Nothing happened then.
-    fn submit(&mut self, request: &HostRequest, payload: Payload<'_>) -> Result<Completion, OutOfRange>;
+    /// When it lies beyond the device, or changes data of one that is worn out. Nothing happened then.
+    fn submit(&mut self, request: &HostRequest, payload: Payload<'_>) -> Result<Completion, Refused>;
     /// Carries out one page access exactly as recorded: the number, length and hint of its request are the caller's.
     /// Golden files need it: they give the state after every page, their examples cut requests short, and their hints
     /// are given page by page. It runs the page access of [`Ssd::submit`]; the ledger takes it for a request of its own.
     ///
     /// # Errors
-    /// When it lies beyond the device. Nothing happened then.
-    fn replay_access(&mut self, access: &Access) -> Result<(), OutOfRange>;
+    /// When it lies beyond the device, or changes data of one that is worn out. Nothing happened then.
+    fn replay_access(&mut self, access: &Access) -> Result<(), Refused>;
     /// Carries out many requests; the loop runs inside the policy's monomorphised code.
     ///
     /// # Errors
-    /// At the first request beyond the device.
-    fn run(&mut self, requests: &[HostRequest]) -> Result<(), OutOfRange>;
+    /// At the first request that is refused.
+    fn run(&mut self, requests: &[HostRequest]) -> Result<(), Refused>;
     /// Writes everything dirty back and lets all operations finish.
     fn finish(&mut self);
     /// Lets all operations finish without writing anything back.
@@ -241,6 +280,8 @@ pub struct Ssd<B: Buffer, F: Ftl = Box<dyn Ftl>> {
     recovery_cut: Option<(u64, CutMode)>,
     /// Hint of the access that prefetches: prefetched pages inherit it.
     prefetch_hint: Hint,
+    /// The FTL works in idle time.
+    background: bool,
 }
 
 /// What one request gathers on its way.
@@ -276,6 +317,7 @@ impl<B: Buffer> Ssd<B> {
             page_shift: page_sectors.is_power_of_two().then(|| page_sectors.ilog2()),
             settings,
             buffer,
+            background: ftl.works_in_idle_time(),
             ftl,
             flash,
             plan: Plan::default(),
@@ -296,26 +338,30 @@ impl<B: Buffer> Ssd<B> {
     /// Carries out one request: the data path.
     ///
     /// # Errors
-    /// When it lies beyond the device. Nothing happened then.
+    /// When it lies beyond the device, or changes data of one that is worn out. Nothing happened then.
     #[expect(clippy::inline_always, reason = "the loop of `run` saves a twentieth of the instructions of a buffer hit")]
     #[inline(always)]
-    pub fn submit(&mut self, request: &HostRequest, payload: Payload<'_>) -> Result<Completion, OutOfRange> {
+    pub fn submit(&mut self, request: &HostRequest, payload: Payload<'_>) -> Result<Completion, Refused> {
         let page_sectors = self.page_sectors;
         let capacity_sectors = self.capacity_sectors;
         if request.lba.checked_add(u64::from(request.sectors)).is_none_or(|end| end > capacity_sectors) {
-            return Err(OutOfRange { lba: request.lba, sectors: request.sectors, capacity_sectors });
+            let error = OutOfRange { lba: request.lba, sectors: request.sectors, capacity_sectors };
+            return Err(Refused::OutOfRange(error));
+        }
+        if self.flash.is_read_only() && matches!(request.op, HostOp::Write | HostOp::Trim) {
+            let retired = self.flash.retired_blocks();
+            return Err(Refused::ReadOnly { lba: request.lba, sectors: request.sectors, retired });
         }
         // 1. Time passes until the device admits the request.
-        let before = self.flash.now();
+        if self.background {
+            self.use_idle_time(request.at);
+        }
         let arrival = self.inflight.admit(&mut self.flash.clock, request.at);
         let now = self.flash.now();
         self.count_buffer_times();
         self.requests += 1;
         if self.probe.is_some() || self.armed_nvram.is_some() {
             self.observe(request, now);
-        }
-        if now > before && self.flash.clock.in_flight() == 0 {
-            self.ftl.idle(&mut self.flash, now);
         }
         // 2. The map may have grown or shrunk: share the RAM anew.
         self.share_ram();
@@ -358,6 +404,15 @@ impl<B: Buffer> Ssd<B> {
         let done = self.flash.clock.delay(flight.done, now + ram);
         let finished = self.inflight.finish(&mut self.flash.clock, kind, arrival, now, done);
         Ok(Completion { admitted: now, finished })
+    }
+
+    /// Gives the FTL the time until the next request, if the array is idle until then.
+    #[inline(never)]
+    fn use_idle_time(&mut self, at: Nanos) {
+        self.photograph_nvram();
+        if let Some(until) = self.inflight.idle_until(&mut self.flash.clock, at) {
+            self.ftl.idle(&mut self.flash, until);
+        }
     }
 
     /// Page and sector inside it.
@@ -457,10 +512,10 @@ impl<B: Buffer> Ssd<B> {
 }
 
 impl<B: Buffer> Device for Ssd<B> {
-    fn submit(&mut self, request: &HostRequest, payload: Payload<'_>) -> Result<Completion, OutOfRange> {
+    fn submit(&mut self, request: &HostRequest, payload: Payload<'_>) -> Result<Completion, Refused> {
         Ssd::submit(self, request, payload)
     }
-    fn replay_access(&mut self, access: &Access) -> Result<(), OutOfRange> {
+    fn replay_access(&mut self, access: &Access) -> Result<(), Refused> {
         let sectors = self.flash.geometry().page_sectors();
         let op = if access.write { HostOp::Write } else { HostOp::Read };
         let request = HostRequest {
@@ -472,7 +527,7 @@ impl<B: Buffer> Device for Ssd<B> {
         };
         if access.lpn.0 >= self.settings.logical_pages {
             let capacity_sectors = u64::from(self.settings.logical_pages) * u64::from(sectors);
-            return Err(OutOfRange { lba: request.lba, sectors, capacity_sectors });
+            return Err(Refused::OutOfRange(OutOfRange { lba: request.lba, sectors, capacity_sectors }));
         }
         let arrival = self.inflight.admit(&mut self.flash.clock, request.at);
         let now = self.flash.now();
@@ -490,7 +545,7 @@ impl<B: Buffer> Device for Ssd<B> {
         self.inflight.finish(&mut self.flash.clock, kind, arrival, now, done);
         Ok(())
     }
-    fn run(&mut self, requests: &[HostRequest]) -> Result<(), OutOfRange> {
+    fn run(&mut self, requests: &[HostRequest]) -> Result<(), Refused> {
         for request in requests {
             Ssd::submit(self, request, Payload::None)?;
         }

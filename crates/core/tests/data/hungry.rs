@@ -47,6 +47,12 @@ impl Ftl for Hungry {
         self.eat();
         self.inner.trim(flash, lpn, after)
     }
+    fn relocates_disturbed(&self) -> bool {
+        self.inner.relocates_disturbed()
+    }
+    fn works_in_idle_time(&self) -> bool {
+        self.inner.works_in_idle_time()
+    }
     fn idle(&mut self, flash: &mut Flash, until: Nanos) {
         self.inner.idle(flash, until);
     }

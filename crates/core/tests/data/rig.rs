@@ -2,7 +2,9 @@
 
 use nandlab::buffer::{BUFFERS, Frames};
 use nandlab::error::ConfigError;
-use nandlab::flash::{Clock, ClockTimes, CutMode, Flash, Geometry, Media, ProgramOrder, TimingModel};
+use nandlab::flash::{
+    Clock, ClockTimes, CutMode, Flash, Geometry, Media, ProgramOrder, ReliabilityConfig, TimingModel,
+};
 use nandlab::ftl::{FTLS, Ftl, Shape};
 use nandlab::ledger::{Cause, Ledger, Op};
 use nandlab::ssd::{Arrival, Device, EvictWait, PartialWrite, Parts, Payload, RamTimes, Settings};
@@ -82,9 +84,18 @@ pub struct Outcome {
     pub times: String,
 }
 
-/// Parameters that make an FTL work hard on a tiny device; the defaults do for FTLs that are not named.
-fn ftl_params(name: &str) -> Value {
+/// Parameters that make an FTL work hard on a tiny device; the defaults do for FTLs that are not named. Those of `page`
+/// depend on the seed.
+fn ftl_params(name: &str, seed: u64) -> Value {
+    let page = [
+        json!({}),
+        json!({"streams": 3, "wear_threshold": 2}),
+        json!({"gc_frontier": "separate", "gc_slice": 2, "idle_free": 1}),
+        json!({"frontiers": "single", "victim": "cost_age_times", "idle_free": 2, "wear_threshold": 1}),
+        json!({"placement": "round_robin", "gc_frontier": "separate", "gc_slice": 1, "streams": 2, "alloc": "min_erase"}),
+    ];
     match name {
+        "page" => page[(seed % 5) as usize].clone(),
         "dftl" | "rftl" => json!({"cmt_entries": 6, "entries_per_tp": 8}),
         "urm-map" => json!({"mode": "demand", "map_budget": "64B", "entries_per_tp": 8, "max_run": 4}),
         _ => json!({}),
@@ -99,7 +110,7 @@ impl Script {
     /// The FTL on the smallest array that it accepts, or a little more.
     fn ftl(&self) -> (Geometry, ProgramOrder, Box<dyn Ftl>) {
         let plugin = &FTLS[self.ftl];
-        let params = ftl_params(&plugin.name());
+        let params = ftl_params(&plugin.name(), self.seed);
         let mut refused = None;
         let orders = [ProgramOrder::Ascending, ProgramOrder::Strict, ProgramOrder::Any, ProgramOrder::Ascending];
         for order in [orders[(self.ways >> 7) as usize % 4], ProgramOrder::Ascending] {
@@ -147,8 +158,13 @@ impl Script {
             ram_times: RamTimes { dram_write: Nanos(1), nvram_write: Nanos(3), ..RamTimes::default() },
             seed: self.seed,
         };
+        let mut flash = Flash::new(geometry, order, Media::Memory, Clock::new(timing, times, 2, 4));
+        let reliability = ReliabilityConfig { read_limit: Some(7), ..ReliabilityConfig::default() };
+        if self.seed % 3 == 0 && ftl.relocates_disturbed() {
+            flash.set_reliability(reliability, self.seed, true).expect("in range");
+        }
         let parts = Parts {
-            flash: Flash::new(geometry, order, Media::Memory, Clock::new(timing, times, 2, 4)),
+            flash,
             ftl: if shared { Box::new(Hungry::new(ftl, self.seed)) } else { ftl },
             ftl_name: FTLS[self.ftl].module,
             frames: Frames { dram: DRAM, nvram },
@@ -331,7 +347,7 @@ fn conserves(device: &dyn Device, ledger: &Ledger) {
     );
     assert!(device.ftl().completes_blocks() || above == sent, "{sent} pages sent down, {above} programmed");
     assert!(ledger.write_back_pages + ledger.padded_pages <= sent);
-    for cause in [Cause::Gc, Cause::Merge, Cause::Wear] {
+    for cause in [Cause::Gc, Cause::Merge, Cause::Wear, Cause::Refresh] {
         let (read, programmed) = (ledger.count(Op::Read, cause), ledger.count(Op::Program, cause));
         assert_eq!(read, programmed, "{cause:?}: a copy is one read and one program");
     }

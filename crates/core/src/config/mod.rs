@@ -3,17 +3,21 @@
 //! A configuration is layered: built-in defaults, a device preset, a TOML file, `key=value` settings. The fully expanded
 //! form goes into every result.
 
+mod builder;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::buffer::{BUFFERS, Frames};
 use crate::endurance::EnduranceConfig;
 use crate::error::ConfigError;
-use crate::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, TimingModel};
+use crate::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, ReliabilityConfig, TimingModel};
 use crate::ftl::{FTLS, Shape};
 use crate::registry;
 use crate::ssd::{Arrival, Device, EvictWait, PartialWrite, Parts, RamTimes, Settings};
 use crate::types::{Bytes, Nanos};
+
+pub use builder::{Builder, DEFAULT_DEVICE, DEVICES};
 
 /// Everything that decides a run, apart from the trace.
 #[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
@@ -55,6 +59,9 @@ pub struct DeviceConfig {
     pub media: Media,
     /// How long its cells last.
     pub endurance: EnduranceConfig,
+    /// Read disturb, wear-out and bad blocks; nothing ages without it.
+    #[serde(default)]
+    pub reliability: ReliabilityConfig,
 }
 
 /// How over-provisioning is given: papers mean different things by 'x %'.
@@ -150,7 +157,7 @@ impl PluginConfig {
                 let problem = format!("`{part}` in `{text}` is not key=value");
                 return Err(ConfigError::new(section, problem, "write name:key=value:key=value"));
             };
-            plugin.params.insert(key.trim().to_owned(), scalar(value));
+            plugin.params.insert(key.trim().to_owned(), builder::scalar(value));
         }
         Ok(plugin)
     }
@@ -203,164 +210,6 @@ pub enum Precondition {
     Steady(f64),
     /// The writes of the trace were carried out once (the caller replays them).
     Trace,
-}
-
-/// Built-in device presets: name and TOML text.
-pub const DEVICES: &[(&str, &str)] = &[
-    ("lab", include_str!("../devices/lab.toml")),
-    ("aalru", include_str!("../devices/aalru.toml")),
-    ("hitstat", include_str!("../devices/hitstat.toml")),
-    ("rftl", include_str!("../devices/rftl.toml")),
-    ("urm", include_str!("../devices/urm.toml")),
-    ("wpa", include_str!("../devices/wpa.toml")),
-    ("modern-tlc", include_str!("../devices/modern-tlc.toml")),
-    ("modern-qlc", include_str!("../devices/modern-qlc.toml")),
-    ("g1", include_str!("../devices/g1.toml")),
-];
-
-/// The device of a run that names none.
-pub const DEFAULT_DEVICE: &str = "lab";
-
-/// Layers of a configuration on their way to a [`Config`].
-#[derive(Clone, Debug)]
-pub struct Builder {
-    root: Value,
-    /// The user's file, to point at a line of it.
-    file: Option<(String, String)>,
-}
-
-impl Builder {
-    /// Built-in defaults and a device preset.
-    ///
-    /// # Errors
-    /// If there is no such preset.
-    pub fn preset(name: &str) -> Result<Self, ConfigError> {
-        let mut builder = Self { root: defaults(), file: None };
-        let Some((_, text)) = DEVICES.iter().find(|(known, _)| *known == name) else {
-            let names: Vec<String> = DEVICES.iter().map(|(known, _)| (*known).to_owned()).collect();
-            let mend = match registry::nearest(name, &names) {
-                Some(near) => format!("did you mean `{near}`? `nandlab list devices` shows all"),
-                None => format!("use one of {}, or the path of a TOML file", names.join(", ")),
-            };
-            return Err(ConfigError::new("device", format!("there is no device `{name}`"), mend));
-        };
-        let layer: Value = toml::from_str(text).map_err(|e| ConfigError::new("device", e.to_string(), ""))?;
-        merge(&mut builder.root, layer);
-        Ok(builder)
-    }
-
-    /// Lays a TOML file over what there is. A top-level `preset = "NAME"` in it starts from that device instead.
-    ///
-    /// # Errors
-    /// If it is not TOML (with its line), or names an unknown preset.
-    pub fn file(mut self, name: &str, text: &str) -> Result<Self, ConfigError> {
-        let parsed: Result<Value, _> = toml::from_str(text);
-        let mut layer = parsed.map_err(|e| {
-            let line = e.span().map_or(1, |span| line_of(text, span.start));
-            let mut error = ConfigError::new(format!("line {line}"), e.message().to_owned(), "the file must be TOML");
-            error.file = Some(name.to_owned());
-            error
-        })?;
-        if let Some(preset) = layer.as_object_mut().and_then(|table| table.remove("preset")) {
-            let in_file = |mut error: ConfigError| {
-                "preset".clone_into(&mut error.key);
-                error.file = Some(name.to_owned());
-                error
-            };
-            let Some(preset) = preset.as_str() else {
-                let problem = format!("{preset} is not the name of a device");
-                return Err(in_file(ConfigError::new("preset", problem, "`nandlab list devices` shows all")));
-            };
-            self = Self::preset(preset).map_err(in_file)?;
-        }
-        self.file = Some((name.to_owned(), text.to_owned()));
-        merge(&mut self.root, layer);
-        Ok(self)
-    }
-
-    /// Sets one dotted key, for example `ftl.reserve=2`.
-    ///
-    /// # Errors
-    /// If it is not `key=value` or the path leads through something that is not a table.
-    pub fn set(mut self, assignment: &str) -> Result<Self, ConfigError> {
-        let parts = assignment.split_once('=').filter(|(key, _)| !key.trim().is_empty());
-        let Some((key, value)) = parts else {
-            let problem = format!("`{assignment}` is not key=value");
-            return Err(ConfigError::new("--set", problem, "for example --set ftl.reserve=2"));
-        };
-        self.set_value(key.trim(), scalar(value.trim()))?;
-        Ok(self)
-    }
-
-    /// Sets one dotted key to a value.
-    ///
-    /// # Errors
-    /// If the path leads through something that is not a table.
-    pub fn set_value(&mut self, key: &str, value: Value) -> Result<(), ConfigError> {
-        let mut at = &mut self.root;
-        let parts: Vec<&str> = key.split('.').collect();
-        for part in &parts[..parts.len() - 1] {
-            let Some(table) = at.as_object_mut() else {
-                return Err(ConfigError::new(key, format!("there is no table above `{part}`"), ""));
-            };
-            at = table.entry((*part).to_owned()).or_insert_with(|| json!({}));
-        }
-        let Some(table) = at.as_object_mut() else {
-            return Err(ConfigError::new(
-                key,
-                "the part before the last dot is a value, not a table",
-                "`nandlab config` shows every key",
-            ));
-        };
-        table.insert(parts[parts.len() - 1].to_owned(), value);
-        Ok(())
-    }
-
-    /// Chooses a plug-in; parameters of another one that stood there are dropped.
-    #[must_use]
-    pub fn plugin(mut self, section: &str, plugin: &PluginConfig) -> Self {
-        let known = &self.root[section];
-        let same = known["name"].as_str() == Some(&plugin.name);
-        let mut table = if same { known.as_object().cloned().unwrap_or_default() } else { Map::new() };
-        table.insert("name".to_owned(), json!(plugin.name));
-        table.extend(plugin.params.clone());
-        self.root[section] = Value::Object(table);
-        self
-    }
-
-    /// The typed configuration with the plug-ins' parameters expanded.
-    ///
-    /// # Errors
-    /// At the first unknown key, wrong type or impossible value, with the line of the file it came from.
-    pub fn finish(&self) -> Result<Config, ConfigError> {
-        let parsed: Result<Config, _> = serde_path_to_error::deserialize(&self.root);
-        let mut config = parsed.map_err(|e| {
-            let path = e.path().to_string();
-            self.locate(ConfigError::new(
-                path,
-                registry::plain_words(&e.inner().to_string()),
-                "`nandlab config` shows every key",
-            ))
-        })?;
-        config.expand().map_err(|e| self.locate(e))?;
-        config.check().map_err(|e| self.locate(e))?;
-        Ok(config)
-    }
-
-    /// Adds file and line to an error about a key that the user's file sets.
-    pub fn locate(&self, mut error: ConfigError) -> ConfigError {
-        let Some((name, text)) = &self.file else { return error };
-        let wanted = error.problem.split('`').nth(1).unwrap_or("").to_owned();
-        let last = error.key.rsplit('.').next().unwrap_or("").to_owned();
-        let line = text.lines().position(|line| {
-            let key = line.split('=').next().unwrap_or("").trim();
-            !key.is_empty() && (key == wanted || key == last || key.ends_with(&format!(".{last}")))
-        });
-        if let Some(line) = line {
-            error.file = Some(format!("{name}:{}", line + 1));
-        }
-        error
-    }
 }
 
 impl Config {
@@ -510,10 +359,11 @@ impl Config {
             command: timing.command,
         };
         let clock = Clock::new(timing.model, times, geometry.channels, geometry.dies());
-        let flash = Flash::new(geometry, self.device.program_order, self.device.media, clock);
+        let mut flash = Flash::new(geometry, self.device.program_order, self.device.media, clock);
         let logical_pages = self.logical_pages();
         let shape = Shape { geometry, logical_pages, order: self.device.program_order, seed: self.seed };
         let built = (ftl.build)(Value::Object(self.ftl.params.clone()), &shape)?;
+        flash.set_reliability(self.device.reliability, self.seed, built.relocates_disturbed())?;
         let parts = Parts { flash, ftl: built, ftl_name: ftl.module, frames: self.frames(), settings: self.settings() };
         let mut device = (buffer.build)(Value::Object(self.buffer.params.clone()), parts)?;
         match self.precondition {
@@ -563,86 +413,4 @@ fn expanded(given: &PluginConfig, name: String, defaults: &Value) -> PluginConfi
     let mut params = defaults.as_object().cloned().unwrap_or_default();
     params.extend(given.params.clone());
     PluginConfig { name, params }
-}
-
-fn defaults() -> Value {
-    json!({
-        "seed": 1,
-        "ram": {
-            "dram": "8MiB", "nvram": 0, "budget": "fixed",
-            "dram_read": "500ns", "dram_write": "500ns", "nvram_read": "500ns", "nvram_write": "500ns",
-            "evict_wait": "program", "partial_write": "fetch", "write_miss_fetch": false,
-        },
-        "buffer": {"name": "lru"},
-        "ftl": {"name": "page"},
-        "replay": {"mode": "open", "queue_depth": 32, "time_scale": 1.0, "think_time": "0ns"},
-        "precondition": "full",
-    })
-}
-
-/// Lays `layer` over `base`, table by table. A plug-in table with another name replaces the old one.
-fn merge(base: &mut Value, layer: Value) {
-    match (base, layer) {
-        (Value::Object(base), Value::Object(layer)) => {
-            let renamed = match (base.get("name"), layer.get("name")) {
-                (Some(old), Some(new)) => old != new,
-                _ => false,
-            };
-            // A choice such as `{ spare_over_logical = 0.2 }` is replaced by another choice, not joined with it.
-            let other_choice = base.len() == 1 && layer.len() == 1 && base.keys().ne(layer.keys());
-            if other_choice || renamed && !base.contains_key("geometry") {
-                base.clear();
-            }
-            for (key, value) in layer {
-                match base.get_mut(&key) {
-                    Some(known) => merge(known, value),
-                    None => _ = base.insert(key, value),
-                }
-            }
-        }
-        (base, layer) => *base = layer,
-    }
-}
-
-/// A value as people write it on a command line: number, boolean, TOML array or inline table, else a string.
-fn scalar(text: &str) -> Value {
-    let parsed: Result<toml::Table, _> = toml::from_str(&format!("v = {text}"));
-    let value = parsed.ok().and_then(|mut table| table.remove("v")).and_then(|v| serde_json::to_value(v).ok());
-    // JSON has no NaN: as a string it is refused by its own name.
-    value.filter(|value| !value.is_null()).unwrap_or_else(|| Value::String(text.to_owned()))
-}
-
-fn line_of(text: &str, at: usize) -> usize {
-    text[..at.min(text.len())].matches('\n').count() + 1
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn does_every_preset_build() {
-        for (name, _) in DEVICES {
-            let config = Builder::preset(name).and_then(|b| b.finish()).unwrap_or_else(|e| panic!("{name}: {e}"));
-            assert_eq!(&config.device.name, name);
-            let device = config.build().unwrap_or_else(|e| panic!("{name}: {e}"));
-            assert_eq!(device.logical_pages(), config.logical_pages());
-        }
-    }
-
-    #[test]
-    fn is_the_expanded_form_a_configuration_again() {
-        let config = Builder::preset("lab").and_then(|b| b.finish()).unwrap();
-        let text = toml::to_string(&config).unwrap();
-        let again = Builder::preset("aalru").and_then(|b| b.file("x.toml", &text)).and_then(|b| b.finish()).unwrap();
-        assert_eq!(text, toml::to_string(&again).unwrap());
-    }
-
-    #[test]
-    fn does_a_bad_key_name_its_line() {
-        let file = "seed = 3\n[ram]\ndram = \"8MiB\"\ndarm = 1\n";
-        let error = Builder::preset("lab").and_then(|b| b.file("my.toml", file)).and_then(|b| b.finish()).unwrap_err();
-        let text = error.to_string();
-        assert!(text.contains("my.toml:4") && text.contains("darm"), "{text}");
-    }
 }

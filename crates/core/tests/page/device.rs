@@ -1,0 +1,87 @@
+//! A device without buffer and bytes, and random writes.
+
+use nandlab::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, TimingModel};
+use nandlab::ftl::{Batch, FTLS, Ftl, PageWrite, Shape};
+use nandlab::ledger::Cause;
+use nandlab::registry;
+use nandlab::types::{Lbn, Lpn, Nanos};
+use rand::Rng;
+use rand_pcg::Pcg64Mcg;
+use serde_json::Value;
+
+/// The FTL `page` on one die, every page written once.
+pub struct Device {
+    pub ftl: Box<dyn Ftl>,
+    pub flash: Flash,
+    pub logical: u32,
+}
+
+impl Device {
+    pub fn new(params: &Value, pages_per_block: u32, blocks: u32, logical: u32) -> Self {
+        let geometry = Geometry {
+            channels: 1,
+            chips_per_channel: 1,
+            dies_per_chip: 1,
+            planes_per_die: 1,
+            blocks_per_plane: blocks,
+            pages_per_block,
+            page_bytes: 512,
+        };
+        let shape = Shape { geometry, logical_pages: logical, order: ProgramOrder::Strict, seed: 7 };
+        let us = Nanos::from_us;
+        let times = ClockTimes {
+            page_read: us(50),
+            page_program: us(500),
+            block_erase: us(2000),
+            page_transfer: us(10),
+            command: Nanos::ZERO,
+        };
+        let plugin = registry::find(FTLS, "ftl", "page").expect("registered");
+        let ftl = (plugin.build)(params.clone(), &shape).unwrap_or_else(|error| panic!("{params}: {error}"));
+        let clock = Clock::new(TimingModel::Serial, times, 1, 1);
+        let flash = Flash::new(geometry, ProgramOrder::Strict, Media::None, clock);
+        let mut device = Self { ftl, flash, logical };
+        for lbn in 0..shape.logical_blocks() {
+            let all: Vec<PageWrite> =
+                (lbn * pages_per_block..((lbn + 1) * pages_per_block).min(logical)).map(host).collect();
+            device.ftl.fill(&mut device.flash, Lbn(lbn), Batch { pages: &all, bytes: &[] });
+        }
+        device.flash.start_measuring();
+        device
+    }
+
+    pub fn write(&mut self, lpn: u32) {
+        let after = nandlab::flash::Ticket::at(Nanos::ZERO);
+        self.ftl.write(&mut self.flash, Batch { pages: &[host(lpn)], bytes: &[] }, after);
+    }
+
+    /// Programs per write of the host in `measured` overwrites of the logical pages after `warm_up` of them.
+    pub fn amplification(&mut self, warm_up: u32, measured: u32, mut next: impl FnMut() -> u32) -> f64 {
+        (0..warm_up * self.logical).for_each(|_| self.write(next()));
+        let start = self.flash.ledger;
+        (0..measured * self.logical).for_each(|_| self.write(next()));
+        self.ftl.check(&self.flash);
+        (self.flash.ledger - start).programs() as f64 / (f64::from(measured) * f64::from(self.logical))
+    }
+}
+
+pub fn host(lpn: u32) -> PageWrite {
+    PageWrite { lpn: Lpn(lpn), cause: Cause::Host, version: 0 }
+}
+
+pub fn below(rng: &mut Pcg64Mcg, bound: u32) -> u32 {
+    ((u128::from(rng.next_u64()) * u128::from(bound)) >> 64) as u32
+}
+
+/// Writes of which a share `r` goes to the first share `f` of the pages.
+pub fn hot_cold(logical: u32, r: f64, f: f64) -> impl FnMut() -> u32 {
+    let mut rng = Pcg64Mcg::new(29);
+    let hot = (f * f64::from(logical)).round() as u32;
+    move || {
+        if f64::from(below(&mut rng, 1 << 30)) < r * f64::from(1 << 30) {
+            below(&mut rng, hot)
+        } else {
+            hot + below(&mut rng, logical - hot)
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Do the options of the page-mapped FTL do what they promise?
+
+use nandlab::config::Builder;
+use nandlab::ledger::{Cause, Op};
+use nandlab::types::{HostOp, HostRequest, Nanos, Pbn};
+use rand_pcg::Pcg64Mcg;
+use serde_json::json;
+
+use super::device::{Device, below, hot_cold};
+
+#[test]
+fn does_a_slice_never_copy_more_than_it_may() {
+    let logical = 12_800;
+    let params = json!({"frontiers": "single", "gc_frontier": "separate", "gc_slice": 4});
+    let mut device = Device::new(&params, 64, 262, logical);
+    let mut rng = Pcg64Mcg::new(3);
+    let (mut most, mut all) = (0, 0);
+    for _ in 0..10 * logical {
+        let before = device.flash.ledger.count(Op::Program, Cause::Gc);
+        device.write(below(&mut rng, logical));
+        let copies = device.flash.ledger.count(Op::Program, Cause::Gc) - before;
+        most = most.max(copies);
+        all += copies;
+    }
+    assert!(all > 10 * u64::from(logical), "{all} copies: collection was hardly needed");
+    assert_eq!(most, 4, "copies before one page of the host");
+    // Without slices a whole victim is copied before one page.
+    let params = json!({"frontiers": "single", "gc_frontier": "separate"});
+    let mut device = Device::new(&params, 64, 262, logical);
+    let burst = (0..10 * logical).map(|_| {
+        let before = device.flash.ledger.count(Op::Program, Cause::Gc);
+        device.write(below(&mut rng, logical));
+        device.flash.ledger.count(Op::Program, Cause::Gc) - before
+    });
+    assert!(burst.max() > Some(30));
+}
+
+/// A tenth of the pages takes all writes: without static levelling the blocks of the others are never erased.
+#[test]
+fn does_static_levelling_bound_the_spread_of_erases() {
+    let logical = 6_400;
+    let spread = |wear: serde_json::Value, alloc: &str| {
+        let params = json!({"frontiers": "single", "gc_frontier": "separate", "wear_threshold": wear, "alloc": alloc});
+        let mut device = Device::new(&params, 64, 128, logical);
+        let amplification = device.amplification(30, 30, hot_cold(logical, 1.0, 0.1));
+        let erases: Vec<u32> = (0..128).map(|pbn| device.flash.erase_count(Pbn(pbn))).collect();
+        let (least, most) = (erases.iter().min().copied(), erases.iter().max().copied());
+        let moved = device.flash.ledger.count(Op::Program, Cause::Wear);
+        assert_eq!(moved, device.flash.ledger.count(Op::Read, Cause::Wear));
+        (most.unwrap_or(0) - least.unwrap_or(0), moved, amplification)
+    };
+    for alloc in ["fifo", "min_erase"] {
+        let (without, none, cheap) = spread(json!(null), alloc);
+        let (with, moved, dear) = spread(json!(10), alloc);
+        println!(
+            "{alloc}: spread {without} without, {with} with threshold 10; {moved} pages moved; {cheap:.3} {dear:.3}"
+        );
+        assert!(without > 60 && none == 0, "{alloc}: nothing to level: {without}, {none} pages moved");
+        assert!(with <= 12, "{alloc}: spread {with} with a threshold of 10");
+        assert!(moved > 1_000 && dear < 1.5 * cheap, "{alloc}: {moved} pages moved, amplification {cheap} to {dear}");
+    }
+}
+
+/// Bursts of 40 random writes with 60 ms between them, or none.
+fn bursts(idle_free: u32, gap: Nanos, model: &str) -> Box<dyn nandlab::ssd::Device> {
+    let settings = [
+        "device.geometry={channels=2, chips_per_channel=1, dies_per_chip=1, planes_per_die=1, blocks_per_plane=48, \
+         pages_per_block=32, page_bytes=4096}"
+            .to_owned(),
+        "device.over_provisioning={spare_over_physical=0.25}".to_owned(),
+        "device.timing={page_read=\"50us\", page_program=\"500us\", block_erase=\"2ms\", page_transfer=\"10us\", \
+         command=\"0ns\"}"
+            .to_owned(),
+        format!("device.timing.model={model}"),
+        "buffer.name=none".to_owned(),
+        "precondition={steady=3.0}".to_owned(),
+        "replay.mode=open".to_owned(),
+        "replay.queue_depth=64".to_owned(),
+        format!("ftl.idle_free={idle_free}"),
+    ];
+    let builder = settings.iter().fold(Builder::preset("lab"), |b, s| b.and_then(|b| b.set(s)));
+    let config = builder.and_then(|b| b.finish()).unwrap_or_else(|e| panic!("{e}"));
+    let mut device = config.build().unwrap_or_else(|e| panic!("{e}"));
+    let mut rng = Pcg64Mcg::new(5);
+    let (mut at, pages) = (device.flash().now(), device.logical_pages());
+    for number in 0..6_000 {
+        if number % 40 == 0 {
+            at = at + gap;
+        }
+        let page = u64::from(below(&mut rng, pages));
+        device.submit(&HostRequest::new(at, HostOp::Write, page * 8, 8), nandlab::ssd::Payload::None).unwrap();
+    }
+    device.drain();
+    device.check();
+    device
+}
+
+#[test]
+fn does_collection_in_idle_time_spare_the_host_its_wait() {
+    for model in ["parallel", "serial"] {
+        let gap = Nanos::from_us(400_000);
+        let (without, with) = (bursts(0, gap, model), bursts(3, gap, model));
+        let worst = |d: &dyn nandlab::ssd::Device| d.times().response().percentile(99.0);
+        println!("{model}: 99 % of responses {:?} without, {:?} with", worst(&*without), worst(&*with));
+        assert!(worst(&*with).0 * 10 < worst(&*without).0 * 9, "{model}: the host still waits");
+        assert!(with.ledger().gc_runs > 100 && without.ledger().gc_runs > 100);
+        // The last burst needs no collection while it runs: its blocks were free before.
+        assert_eq!(with.times().last_completion.0 / 1_000_000_000, without.times().last_completion.0 / 1_000_000_000);
+    }
+}
+
+#[test]
+fn does_a_device_without_idle_time_collect_as_if_the_option_were_off() {
+    for model in ["parallel", "serial"] {
+        let (off, on) = (bursts(0, Nanos::ZERO, model), bursts(3, Nanos::ZERO, model));
+        // Preconditioning ends in an idle device: the first request may find its blocks free.
+        let (off, on) = (off.ledger(), on.ledger());
+        assert_eq!(off.count(Op::Program, Cause::Host), on.count(Op::Program, Cause::Host));
+        assert_eq!(off, on, "{model}");
+    }
+}
+
+#[test]
+fn are_options_that_cannot_work_refused_with_a_hint() {
+    let build = |settings: &[&str]| {
+        let builder = settings.iter().fold(Builder::preset("lab"), |b, s| b.and_then(|b| b.set(s)));
+        builder.and_then(|b| b.finish()).and_then(|c| c.build()).err().map(|e| e.to_string()).unwrap_or_default()
+    };
+    for (settings, words) in [
+        (&["ftl.gc_slice=2"] as &[&str], ["ftl.gc_slice", "separate"]),
+        (&["ftl.gc_frontier=separate", "ftl.gc_slice=0"], ["ftl.gc_slice", "1 or more"]),
+        (&["ftl.streams=0"], ["ftl.streams", "1 to 7"]),
+        (&["ftl.streams=8"], ["ftl.streams", "1 to 7"]),
+        (&["ftl.wear_threshold=0"], ["ftl.wear_threshold", "MQSim"]),
+        (&["ftl.stripe=cdd"], ["ftl.stripe", "cwd"]),
+        (&["ftl.victim={d_choices=0}"], ["ftl.victim", "1 or more"]),
+        (&["device.reliability.read_limit=0"], ["read_limit", "1 or more"]),
+        (&["device.reliability.read_limit=9", "ftl.name=dftl"], ["read_limit", "page"]),
+        (&["device.reliability.endurance=0"], ["endurance", "1 or more"]),
+        (&["device.reliability.factory_bad=0.1"], ["factory_bad", "endurance"]),
+        (&["device.reliability={endurance=9, endurance_spread=1.0}"], ["endurance_spread", "0 to 0.9"]),
+        (&["device.reliability={endurance=9, factory_bad=0.1}"], ["factory_bad", "spare_blocks_per_die"]),
+    ] {
+        let error = build(settings);
+        assert!(words.iter().all(|word| error.contains(word)), "{settings:?}: {error}");
+    }
+}
