@@ -4,6 +4,8 @@
 
 mod policies {
     pub mod harness;
+    pub mod modern;
+    pub mod modern_history;
     pub mod paged;
     pub mod queues;
     pub mod reconstructions;

@@ -8,6 +8,7 @@ pub mod ghosts;
 pub mod groups;
 pub mod list;
 pub mod padding;
+pub mod sketch;
 pub mod slots;
 
 use serde_json::Value;
@@ -295,6 +296,12 @@ crate::registry::plugins! {
     carf_r,
     pr_lru_r,
     ref_r,
+    arc,
+    two_q,
+    lirs,
+    s3_fifo,
+    sieve,
+    w_tinylfu,
     fab,
     bplru,
     aalru,
