@@ -16,9 +16,9 @@ use nandlab::ledger::Ledger;
 use nandlab::ssd::Device;
 use nandlab::types::{HostOp, HostRequest, Nanos};
 
-/// 1 GiB raw in 32 dies; blocks of 512 KiB; a buffer of 16 MiB, and NVRAM for the policies that use it.
+/// 512 MiB raw in 32 dies; blocks of 512 KiB; a buffer of 16 MiB, and NVRAM for the policies that use it.
 const DEVICE: [&str; 6] = [
-    "device.geometry={channels=8, chips_per_channel=4, dies_per_chip=1, planes_per_die=1, blocks_per_plane=64, \
+    "device.geometry={channels=8, chips_per_channel=4, dies_per_chip=1, planes_per_die=1, blocks_per_plane=32, \
      pages_per_block=128, page_bytes=4096}",
     "device.over_provisioning={spare_over_physical=0.2}",
     "replay.mode=fast",
@@ -58,7 +58,7 @@ const PARTS: [Part; 3] = [
         name: "ftls",
         title: "Random page writes on a full device, no buffer, queue depth 32",
         columns: "FTL | k requests/s | M flash operations/s | flash operations a request | WAF",
-        requests: 50_000,
+        requests: 100_000,
         plugins: || FTLS.iter().map(nandlab::registry::Plugin::name).collect(),
         row: ftl,
     },

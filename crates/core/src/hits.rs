@@ -106,25 +106,26 @@ impl<B: Buffer> HitOnly<B> {
             let sense = Sense { now: Nanos::ZERO, ledger: &self.ledger, times: self.times };
             self.buffer.on_hit(slot, access, &self.slots, &sense);
         } else {
-            self.miss(access);
+            // By value here and below, so that the access itself stays in registers.
+            self.miss(*access);
         }
         let sense = Sense { now: Nanos::ZERO, ledger: &self.ledger, times: self.times };
         self.buffer.after_access(access, slot.is_some(), &self.slots, &sense, &mut self.plan);
         if !self.plan.is_empty() {
-            self.carry_out_plan(access);
+            self.carry_out_afterthought(*access);
         }
         slot.is_some()
     }
 
     #[inline(never)]
-    fn miss(&mut self, access: &Access) {
+    fn miss(&mut self, access: Access) {
         let sense = Sense { now: Nanos::ZERO, ledger: &self.ledger, times: self.times };
-        let Admission::Admit(medium) = self.buffer.on_miss(access, &self.slots, &sense) else { return };
+        let Admission::Admit(medium) = self.buffer.on_miss(&access, &self.slots, &sense) else { return };
         let mut rounds = 0;
-        while !self.buffer.has_room(Some(access), &self.slots) {
+        while !self.buffer.has_room(Some(&access), &self.slots) {
             let sense = Sense { now: Nanos::ZERO, ledger: &self.ledger, times: self.times };
-            self.buffer.make_room(Some(access), &self.slots, &sense, &mut self.plan);
-            self.carry_out_plan(access);
+            self.buffer.make_room(Some(&access), &self.slots, &sense, &mut self.plan);
+            self.carry_out_plan(&access);
             rounds += 1;
             assert!(rounds <= 2 * self.slots.slot_count() + 2, "the policy makes no room");
         }
@@ -132,15 +133,23 @@ impl<B: Buffer> HitOnly<B> {
         if access.write {
             self.slots.write(slot, 0);
         }
-        self.buffer.on_insert(slot, access, &self.slots);
+        self.buffer.on_insert(slot, &access, &self.slots);
     }
 
+    /// What the policy planned after the access.
+    #[inline(never)]
+    fn carry_out_afterthought(&mut self, access: Access) {
+        self.carry_out_plan(&access);
+    }
+
+    #[inline]
     fn place(&mut self, lpn: Lpn, medium: Medium) -> Slot {
         let slot = self.slots.insert(lpn, medium);
         self.slots.add_sectors(slot, self.slots.full_mask());
         slot
     }
 
+    #[inline]
     fn carry_out_plan(&mut self, access: &Access) {
         for index in 0..self.plan.actions.len() {
             match self.plan.actions[index] {

@@ -38,7 +38,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::list::{Links, List};
-use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Sense, Slots};
+use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Sense, Slots, need_share, share};
 use crate::error::ConfigError;
 use crate::types::Slot;
 
@@ -111,9 +111,7 @@ pub struct Cflru {
 pub fn build(params: Params, shape: &BufferShape) -> Result<Cflru, ConfigError> {
     shape.need_frames("cflru", shape.frames.dram, 1, "one page")?;
     let Params { window_ratio: ratio, dynamic, period, step, cost_read, cost_write } = params;
-    if !(0.0..=1.0).contains(&ratio) {
-        return Err(ConfigError::new("buffer.window_ratio", format!("{ratio} is outside 0 to 1"), "0.5 is usual"));
-    }
+    need_share("window_ratio", ratio)?;
     if period == 0 || step == Some(0) {
         let problem = "0 would never adapt the window";
         return Err(ConfigError::new("buffer.period, buffer.step", problem, "use 1 or more, or dynamic = false"));
@@ -154,7 +152,7 @@ pub fn build(params: Params, shape: &BufferShape) -> Result<Cflru, ConfigError> 
 impl Cflru {
     /// The window of the ratio alone.
     fn base(&self) -> i64 {
-        (self.ratio * f64::from(self.frames) + 0.5).floor() as i64
+        i64::from(share(self.ratio, self.frames))
     }
 
     /// Sets the window's size from the ratio and what was learned.
@@ -272,8 +270,7 @@ impl Buffer for Cflru {
         true
     }
     fn golden_state(&self, slots: &Slots) -> Value {
-        let page = |id| json!({"lpn": slots.lpn(Slot(id)).0, "dirty": u8::from(slots.is_dirty(Slot(id)))});
         let pages = self.links.iter(&self.working).chain(self.links.iter(&self.window));
-        json!({"lru": pages.map(page).collect::<Vec<_>>(), "window": self.window_pages})
+        json!({"lru": pages.map(|id| slots.golden(Slot(id))).collect::<Vec<_>>(), "window": self.window_pages})
     }
 }

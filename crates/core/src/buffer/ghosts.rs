@@ -36,6 +36,16 @@ impl Ghosts {
     pub fn contains(&self, lpn: Lpn) -> bool {
         self.entry[lpn.index()] != NONE
     }
+    /// Numbers in the list.
+    #[inline]
+    pub const fn len(&self) -> u32 {
+        self.recency.len()
+    }
+    /// True without numbers.
+    #[inline]
+    pub const fn is_empty(&self) -> bool {
+        self.recency.is_empty()
+    }
     /// Numbers from the newest to the oldest.
     pub fn iter(&self) -> impl Iterator<Item = Lpn> + '_ {
         self.links.iter(&self.recency).map(|entry| self.lpns[entry as usize])
@@ -57,6 +67,23 @@ impl Ghosts {
         self.links.remove(&mut self.recency, entry);
         self.unused.push(entry);
     }
+    /// Takes a page out if it is in the list: true if it was.
+    #[inline]
+    pub fn take(&mut self, lpn: Lpn) -> bool {
+        let found = self.contains(lpn);
+        if found {
+            self.remove(lpn);
+        }
+        found
+    }
+    /// Takes the oldest out: false from an empty list.
+    pub fn remove_oldest(&mut self) -> bool {
+        let oldest = self.recency.back();
+        if let Some(entry) = oldest {
+            self.remove(self.lpns[entry as usize]);
+        }
+        oldest.is_some()
+    }
     /// Makes a page the newest; a full list loses its oldest.
     pub fn add(&mut self, lpn: Lpn) {
         if self.contains(lpn) {
@@ -75,11 +102,5 @@ impl Ghosts {
         self.lpns[entry as usize] = lpn;
         self.entry[lpn.index()] = entry;
         self.links.push_front(&mut self.recency, entry);
-    }
-
-    fn remove_oldest(&mut self) {
-        if let Some(oldest) = self.recency.back() {
-            self.remove(self.lpns[oldest as usize]);
-        }
     }
 }

@@ -50,14 +50,17 @@ impl Buffer for Lru {
     fn on_hit(&mut self, slot: Slot, _: &Access, _: &Slots, _: &Sense<'_>) {
         self.links.move_front(&mut self.recency, slot.0);
     }
+    #[inline]
     fn on_miss(&mut self, _: &Access, _: &Slots, _: &Sense<'_>) -> Admission {
         Admission::Admit(Medium::Dram)
     }
+    #[inline]
     fn make_room(&mut self, _: Option<&Access>, slots: &Slots, _: &Sense<'_>, plan: &mut Plan) {
         if let Some(victim) = self.links.pop_back(&mut self.recency) {
             plan.evict(Slot(victim), slots);
         }
     }
+    #[inline]
     fn on_insert(&mut self, slot: Slot, _: &Access, _: &Slots) {
         self.links.push_front(&mut self.recency, slot.0);
     }
@@ -72,7 +75,6 @@ impl Buffer for Lru {
         self.links.look_ahead(slot.0)
     }
     fn golden_state(&self, slots: &Slots) -> Value {
-        let page = |id| json!({"lpn": slots.lpn(Slot(id)).0, "dirty": u8::from(slots.is_dirty(Slot(id)))});
-        json!({"lru": self.links.iter(&self.recency).map(page).collect::<Vec<_>>()})
+        json!({"lru": self.links.iter(&self.recency).map(|id| slots.golden(Slot(id))).collect::<Vec<_>>()})
     }
 }

@@ -8,6 +8,7 @@ pub mod ghosts;
 pub mod groups;
 pub mod list;
 pub mod padding;
+pub mod sketch;
 pub mod slots;
 
 use serde_json::Value;
@@ -130,6 +131,23 @@ impl BufferShape {
     }
 }
 
+/// `ratio` of a number of pages, rounded half up.
+pub(crate) fn share(ratio: f64, pages: u32) -> u32 {
+    (ratio * f64::from(pages) + 0.5).floor() as u32
+}
+
+/// Refuses a parameter that is no share of the frames.
+///
+/// # Errors
+/// Names the parameter and its range.
+pub(crate) fn need_share(key: &str, ratio: f64) -> Result<(), crate::error::ConfigError> {
+    if (0.0..=1.0).contains(&ratio) {
+        return Ok(());
+    }
+    let problem = format!("{ratio} is outside 0 to 1");
+    Err(crate::error::ConfigError::new(format!("buffer.{key}"), problem, "it is a fraction of the frames"))
+}
+
 /// One action of a plan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
@@ -161,6 +179,7 @@ pub struct Plan {
 impl Plan {
     /// Write these dirty pages of one logical block (or of a cluster of them) back as one command; `pad` completes
     /// the logical block. Their frames are freed.
+    #[inline]
     pub fn write_back(&mut self, pages: impl IntoIterator<Item = Slot>, pad: bool) {
         let start = self.slots.len() as u32;
         self.slots.extend(pages);
@@ -267,7 +286,22 @@ crate::registry::plugins! {
     };
     none,
     lru,
+    fifo,
+    clock,
     cflru,
+    lru_wsr,
+    ccf_lru,
+    ad_lru,
+    clru_r,
+    carf_r,
+    pr_lru_r,
+    ref_r,
+    arc,
+    two_q,
+    lirs,
+    s3_fifo,
+    sieve,
+    w_tinylfu,
     fab,
     bplru,
     aalru,

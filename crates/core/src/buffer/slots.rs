@@ -3,6 +3,8 @@
 //! The engine owns and changes them; policies read them. A resident page has a dense slot number, so policies keep
 //! plain `Vec`s indexed by slot.
 
+use serde_json::{Value, json};
+
 use crate::flash::{Geometry, Media, Ticket};
 use crate::types::{Lbn, Lpn, Nanos, Slot};
 
@@ -165,6 +167,10 @@ impl Slots {
     pub fn medium(&self, slot: Slot) -> Medium {
         self.facts(slot).medium()
     }
+    /// The page in the form of the golden files: `lpn` and `dirty`.
+    pub fn golden(&self, slot: Slot) -> Value {
+        json!({"lpn": self.lpn(slot).0, "dirty": u8::from(self.is_dirty(slot))})
+    }
     /// Resident pages of a logical block.
     #[inline]
     pub fn resident_pages(&self, lbn: Lbn) -> u32 {
@@ -282,6 +288,7 @@ impl Slots {
     }
 
     /// A page takes a frame: clean, incomplete, version 0.
+    #[inline]
     pub(crate) fn insert(&mut self, lpn: Lpn, medium: Medium) -> Slot {
         debug_assert!(self.find(lpn).is_none());
         let slot = self.free.pop().unwrap_or_else(|| self.grow());
@@ -302,6 +309,7 @@ impl Slots {
     }
 
     /// The frame is free again.
+    #[inline]
     pub(crate) fn release(&mut self, slot: Slot) {
         let i = slot.index();
         let lpn = std::mem::replace(&mut self.lpns[i], Lpn::NONE);
@@ -317,6 +325,7 @@ impl Slots {
         self.free.push(slot);
     }
 
+    #[inline(never)]
     fn grow(&mut self) -> Slot {
         let slot = Slot::from(self.lpns.len());
         self.lpns.push(Lpn::NONE);

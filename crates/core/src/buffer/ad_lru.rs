@@ -1,0 +1,195 @@
+//! ad-lru - Adaptive double LRU
+//!
+//! # Source
+//! P. Jin et al., "AD-LRU: an efficient buffer replacement algorithm for flash-based databases", Data and Knowledge
+//! Engineering 72, 2012, as the AALRU paper describes it and public implementations do it.
+//!
+//! # What it does
+//! Reads and writes are cached by page in two recency queues, with a flag each. A missed page enters the cold queue, a hit
+//! moves the page to the front of the hot queue; both clear its flag.
+//!
+//! The victim comes from the cold queue while that has more than `m` pages, else from the hot one. In the queue it is the
+//! least recently used clean page, whatever its flag. Without a clean page it is found by second chance: the page at the
+//! end is the victim if its flag is set, else its flag is set and it moves to the front. A dirty victim is written back
+//! alone, a clean one dropped. Hot pages never become cold. O(1) amortised: the clean pages of each queue are linked among
+//! themselves.
+//!
+//! # Parameters
+//! - `min_lc` (fraction of the frames, 0 to 1, default 0.2): `m`, rounded half up. 0.2 is AALRU's setting; others take
+//!   0.1 and 0.5.
+//!
+//! # Deviations and chosen readings
+//! - With no page in the queue that the rule names, the victim comes from the other one.
+//! - A page that the host flushed stays where it is, clean, with its flag. The links of clean pages are then made anew at
+//!   the next eviction, in one pass.
+//!
+//! # Known ambiguities
+//! The usual `min_lc`.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::list::{Links, List};
+use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Sense, Slots, need_share, share};
+use crate::error::ConfigError;
+use crate::types::Slot;
+
+/// Parameters; the manual page explains them.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Least size of the cold queue as a fraction of the frames.
+    pub min_lc: f64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { min_lc: 0.2 }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    pages: List,
+    /// Its clean pages in the same order, unless `stale`.
+    clean: List,
+}
+
+const COLD: usize = 0;
+const HOT: usize = 1;
+
+/// See the module text.
+#[derive(Debug)]
+pub struct AdLru {
+    min_lc: f64,
+    /// The cold queue gives victims while it has more pages.
+    cold_pages_min: u32,
+    links: Links,
+    clean_links: Links,
+    queues: [Queue; 2],
+    /// By slot: its queue.
+    queue_of: Vec<usize>,
+    /// By slot: had its second chance.
+    flagged: Vec<bool>,
+    /// The host flushed: some clean pages are not linked as such.
+    stale: bool,
+}
+
+/// Builds the policy.
+///
+/// # Errors
+/// If there is not one frame, or the share is none.
+pub fn build(params: Params, shape: &BufferShape) -> Result<AdLru, ConfigError> {
+    shape.need_frames("ad-lru", shape.frames.dram, 1, "one page")?;
+    need_share("min_lc", params.min_lc)?;
+    Ok(AdLru {
+        min_lc: params.min_lc,
+        cold_pages_min: 0,
+        links: Links::default(),
+        clean_links: Links::default(),
+        queues: [Queue::default(), Queue::default()],
+        queue_of: Vec::new(),
+        flagged: Vec::new(),
+        stale: false,
+    })
+}
+
+impl AdLru {
+    fn unlink(&mut self, slot: Slot) {
+        let queue = &mut self.queues[self.queue_of[slot.index()]];
+        self.links.remove(&mut queue.pages, slot.0);
+        if self.clean_links.is_linked(slot.0) {
+            self.clean_links.remove(&mut queue.clean, slot.0);
+        }
+    }
+
+    /// Puts a page at the front of a queue, without a flag.
+    fn push(&mut self, slot: Slot, queue: usize, slots: &Slots) {
+        self.queue_of[slot.index()] = queue;
+        self.flagged[slot.index()] = false;
+        let queue = &mut self.queues[queue];
+        self.links.push_front(&mut queue.pages, slot.0);
+        if !slots.is_dirty(slot) {
+            self.clean_links.push_front(&mut queue.clean, slot.0);
+        }
+    }
+
+    /// Links the clean pages anew after a host flush.
+    fn relink_clean(&mut self, slots: &Slots) {
+        for Queue { pages, clean } in &mut self.queues {
+            while self.clean_links.pop_back(clean).is_some() {}
+            for id in self.links.iter(pages).filter(|id| !slots.is_dirty(Slot(*id))) {
+                self.clean_links.push_back(clean, id);
+            }
+        }
+        self.stale = false;
+    }
+
+    /// The next victim, still in its queue.
+    fn victim(&mut self) -> Option<Slot> {
+        let [cold, hot] = &self.queues;
+        let takes_cold = cold.pages.len() > self.cold_pages_min || hot.pages.is_empty();
+        let queue = &mut self.queues[if takes_cold { COLD } else { HOT }];
+        if let Some(id) = queue.clean.back() {
+            return Some(Slot(id));
+        }
+        while let Some(id) = queue.pages.back() {
+            if self.flagged[id as usize] {
+                return Some(Slot(id));
+            }
+            self.flagged[id as usize] = true;
+            self.links.move_front(&mut queue.pages, id);
+        }
+        None
+    }
+}
+
+impl Buffer for AdLru {
+    fn resize(&mut self, frames: Frames) {
+        self.cold_pages_min = share(self.min_lc, frames.dram);
+    }
+    #[inline]
+    fn on_hit(&mut self, slot: Slot, _: &Access, slots: &Slots, _: &Sense<'_>) {
+        self.unlink(slot);
+        self.push(slot, HOT, slots);
+    }
+    fn on_miss(&mut self, _: &Access, _: &Slots, _: &Sense<'_>) -> Admission {
+        Admission::Admit(Medium::Dram)
+    }
+    fn make_room(&mut self, _: Option<&Access>, slots: &Slots, _: &Sense<'_>, plan: &mut Plan) {
+        if self.stale {
+            self.relink_clean(slots);
+        }
+        if let Some(victim) = self.victim() {
+            self.unlink(victim);
+            plan.evict(victim, slots);
+        }
+    }
+    fn on_insert(&mut self, slot: Slot, _: &Access, slots: &Slots) {
+        if self.queue_of.len() <= slot.index() {
+            self.queue_of.resize(slots.slot_count(), COLD);
+            self.flagged.resize(slots.slot_count(), false);
+        }
+        self.push(slot, COLD, slots);
+    }
+    fn on_remove(&mut self, slot: Slot, _: &Slots) {
+        self.unlink(slot);
+    }
+    fn on_clean(&mut self, _: Slot, _: &Slots) -> bool {
+        self.stale = true;
+        true
+    }
+    #[inline]
+    fn look_ahead(&self, slot: Slot) -> u32 {
+        self.links.look_ahead(slot.0)
+    }
+    fn golden_state(&self, slots: &Slots) -> Value {
+        let page = |id| {
+            let mut page = slots.golden(Slot(id));
+            page["cold"] = json!(u8::from(self.flagged[id as usize]));
+            page
+        };
+        let queue = |queue: &Queue| self.links.iter(&queue.pages).map(page).collect::<Vec<_>>();
+        json!({"cold": queue(&self.queues[COLD]), "hot": queue(&self.queues[HOT])})
+    }
+}

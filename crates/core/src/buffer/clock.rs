@@ -1,0 +1,123 @@
+//! clock - CLOCK, second chance on a ring
+//!
+//! # Source
+//! F. J. Corbato, "A paging experiment with the Multics system", 1969; the form of the textbooks.
+//!
+//! # What it does
+//! Reads and writes are cached by page. The frames form a ring with one reference bit each; a hit sets the bit. To make
+//! room the hand goes round: a set bit is cleared, the first page without it is the victim and the hand stops behind
+//! it. A dirty victim is written back alone, a clean one dropped. O(1), amortised over the hits that set the bits.
+//!
+//! # Parameters
+//! - `insert_ref` (0 or 1, default 0): the reference bit of a new page. With 1 the first round of the hand is FIFO.
+//!
+//! # Deviations and chosen readings
+//! - Free frames fill in order before the hand moves for the first time; the hand starts at the first frame. The new page
+//!   takes the frame of the victim.
+//! - A page that leaves for another reason (trim, fewer frames) leaves its frame free, and the hand passes over it; the
+//!   frame freed last is used first.
+//! - A page that the host flushed stays where it is, clean, with its bit.
+//!
+//! # Known ambiguities
+//! Textbooks differ in the bit of a new page: `insert_ref`.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{Access, Admission, Buffer, BufferShape, Medium, Plan, Sense, Slots};
+use crate::error::ConfigError;
+use crate::types::Slot;
+
+/// Parameters; the manual page explains them.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Reference bit of a new page.
+    pub insert_ref: u32,
+}
+
+/// A frame of the ring.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Place {
+    Free,
+    Unreferenced,
+    Referenced,
+}
+
+/// See the module text.
+#[derive(Debug)]
+pub struct Clock {
+    /// By slot: slots are the frames of the ring.
+    ring: Vec<Place>,
+    hand: usize,
+    new_page: Place,
+}
+
+/// Builds the policy.
+///
+/// # Errors
+/// If there is not one frame, or the reference bit is no bit.
+pub fn build(params: Params, shape: &BufferShape) -> Result<Clock, ConfigError> {
+    shape.need_frames("clock", shape.frames.dram, 1, "one page")?;
+    let new_page = match params.insert_ref {
+        0 => Place::Unreferenced,
+        1 => Place::Referenced,
+        bit => return Err(ConfigError::new("buffer.insert_ref", format!("{bit} is not a bit"), "use 0 or 1")),
+    };
+    Ok(Clock { ring: Vec::new(), hand: 0, new_page })
+}
+
+impl Buffer for Clock {
+    #[inline]
+    fn on_hit(&mut self, slot: Slot, _: &Access, _: &Slots, _: &Sense<'_>) {
+        self.ring[slot.index()] = Place::Referenced;
+    }
+    #[inline]
+    fn on_miss(&mut self, _: &Access, _: &Slots, _: &Sense<'_>) -> Admission {
+        Admission::Admit(Medium::Dram)
+    }
+    #[inline]
+    fn make_room(&mut self, _: Option<&Access>, slots: &Slots, _: &Sense<'_>, plan: &mut Plan) {
+        // After one round no bit is set.
+        for _ in 0..2 * self.ring.len() {
+            let at = self.hand;
+            self.hand = if at + 1 == self.ring.len() { 0 } else { at + 1 };
+            match self.ring[at] {
+                Place::Free => {}
+                Place::Referenced => self.ring[at] = Place::Unreferenced,
+                Place::Unreferenced => {
+                    self.ring[at] = Place::Free;
+                    return plan.evict(Slot::from(at), slots);
+                }
+            }
+        }
+    }
+    #[inline]
+    fn on_insert(&mut self, slot: Slot, _: &Access, slots: &Slots) {
+        if self.ring.len() <= slot.index() {
+            self.ring.resize(slots.slot_count(), Place::Free);
+        }
+        self.ring[slot.index()] = self.new_page;
+    }
+    fn on_remove(&mut self, slot: Slot, _: &Slots) {
+        self.ring[slot.index()] = Place::Free;
+    }
+    fn on_clean(&mut self, _: Slot, _: &Slots) -> bool {
+        true
+    }
+    #[inline]
+    fn look_ahead(&self, slot: Slot) -> u32 {
+        self.ring[slot.index()] as u32
+    }
+    fn golden_state(&self, slots: &Slots) -> Value {
+        let page = |(at, place): (usize, &Place)| {
+            if *place == Place::Free {
+                return Value::Null;
+            }
+            let mut page = slots.golden(Slot::from(at));
+            page["ref"] = json!(u8::from(*place == Place::Referenced));
+            page
+        };
+        json!({"slots": self.ring.iter().enumerate().map(page).collect::<Vec<_>>(), "hand": self.hand})
+    }
+}

@@ -1,0 +1,75 @@
+//! fifo - First in, first out
+//!
+//! # Source
+//! The common baseline.
+//!
+//! # What it does
+//! Reads and writes are cached by page in the order in which they came; a hit changes nothing. The victim is the page
+//! that came first: a dirty one is written back alone, a clean one dropped. O(1).
+//!
+//! # Parameters
+//! None.
+//!
+//! # Deviations and chosen readings
+//! A page that the host flushed stays where it is, clean.
+//!
+//! # Known ambiguities
+//! None.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::list::{Links, List};
+use super::{Access, Admission, Buffer, BufferShape, Medium, Plan, Sense, Slots};
+use crate::error::ConfigError;
+use crate::types::Slot;
+
+/// No parameters.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {}
+
+/// See the module text.
+#[derive(Debug, Default)]
+pub struct Fifo {
+    links: Links,
+    /// Newest first.
+    queue: List,
+}
+
+/// Builds the policy.
+///
+/// # Errors
+/// If there is not one frame.
+pub fn build(_: Params, shape: &BufferShape) -> Result<Fifo, ConfigError> {
+    shape.need_frames("fifo", shape.frames.dram, 1, "one page")?;
+    Ok(Fifo::default())
+}
+
+impl Buffer for Fifo {
+    #[inline]
+    fn on_hit(&mut self, _: Slot, _: &Access, _: &Slots, _: &Sense<'_>) {}
+    #[inline]
+    fn on_miss(&mut self, _: &Access, _: &Slots, _: &Sense<'_>) -> Admission {
+        Admission::Admit(Medium::Dram)
+    }
+    #[inline]
+    fn make_room(&mut self, _: Option<&Access>, slots: &Slots, _: &Sense<'_>, plan: &mut Plan) {
+        if let Some(victim) = self.links.pop_back(&mut self.queue) {
+            plan.evict(Slot(victim), slots);
+        }
+    }
+    #[inline]
+    fn on_insert(&mut self, slot: Slot, _: &Access, _: &Slots) {
+        self.links.push_front(&mut self.queue, slot.0);
+    }
+    fn on_remove(&mut self, slot: Slot, _: &Slots) {
+        self.links.remove(&mut self.queue, slot.0);
+    }
+    fn on_clean(&mut self, _: Slot, _: &Slots) -> bool {
+        true
+    }
+    fn golden_state(&self, slots: &Slots) -> Value {
+        json!({"fifo": self.links.iter(&self.queue).map(|id| slots.golden(Slot(id))).collect::<Vec<_>>()})
+    }
+}

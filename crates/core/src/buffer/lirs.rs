@@ -1,0 +1,289 @@
+//! lirs - Low inter-reference recency set
+//!
+//! # Source
+//! S. Jiang and X. Zhang, "LIRS: an efficient low inter-reference recency set replacement policy to improve buffer cache
+//! performance", SIGMETRICS 2002, section 3. A yardstick from general caching: it does not know that writes cost more than
+//! reads.
+//!
+//! # What it does
+//! Reads and writes are cached by page. Most frames hold LIR pages, whose last two accesses had few other pages between
+//! them; the others hold resident HIR pages, in a queue. A stack orders pages by recency: all LIR pages, and the HIR pages
+//! accessed since the LIR page at its bottom, resident or remembered by number only. Pruning takes HIR pages off the bottom
+//! until a LIR page is there.
+//!
+//! - LIR page hit: to the top of the stack; prune.
+//! - Resident HIR page hit: to the top of the stack. If it was in the stack, it becomes LIR and leaves the queue, and the
+//!   LIR page at the bottom becomes HIR at the end of the queue; prune. Else it moves to the end of the queue.
+//! - Miss: the page at the front of the queue is the victim; if it is in the stack, its number stays there. The new page goes
+//!   to the top of the stack. If its number was in the stack, it becomes LIR as above, else HIR at the end of the queue.
+//! - While there are fewer LIR pages than there may be, every page accessed becomes LIR.
+//!
+//! A dirty victim is written back alone, a clean one dropped. O(1) amortised.
+//!
+//! # Parameters
+//! - `hir` (fraction of the frames, 0 to 1, default 0.01, the paper's): frames for resident HIR pages, rounded half up, at
+//!   least one.
+//! - `history` (times the frames, 0 to 100, default 2, our choice): most numbers remembered, rounded half up. The paper
+//!   bounds them by pruning only.
+//!
+//! # Deviations and chosen readings
+//! - Beyond `history` the number remembered first is forgotten, even if that is the missed page's own.
+//! - When a LIR page leaves because of a trim, another page accessed becomes LIR; when there are fewer frames, LIR pages at
+//!   the bottom become HIR.
+//! - A page that the host flushed stays where it is, clean.
+//!
+//! # Known ambiguities
+//! None.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::list::{Links, List};
+use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Sense, Slots, need_share, share};
+use crate::error::ConfigError;
+use crate::types::{Lpn, Slot};
+
+/// Parameters; the manual page explains them.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Frames for resident HIR pages as a fraction of all.
+    pub hir: f64,
+    /// Numbers remembered, in frames.
+    pub history: f64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { hir: 0.01, history: 2.0 }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    Lir,
+    Hir,
+    /// Not resident: its number is in the stack.
+    Remembered,
+}
+
+/// A page of the stack or the queue.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    lpn: Lpn,
+    slot: Slot,
+    state: State,
+}
+
+const NONE: u32 = u32::MAX;
+
+/// See the module text.
+#[derive(Debug)]
+pub struct Lirs {
+    params: Params,
+    lir_pages: u32,
+    lir_pages_max: u32,
+    remembered_max: u32,
+    entries: Vec<Entry>,
+    unused: Vec<u32>,
+    stack_links: Links,
+    /// Most recent first.
+    stack: List,
+    links: Links,
+    /// Resident HIR pages, newest first.
+    queue: List,
+    /// Pages not resident, newest first.
+    remembered: List,
+    /// By slot: its entry.
+    entry_of: Vec<u32>,
+    /// By LPN: the entry of a page that is not resident, or `NONE`.
+    remembered_as: Vec<u32>,
+}
+
+/// Builds the policy.
+///
+/// # Errors
+/// If there is not one frame, or a parameter is out of range.
+pub fn build(params: Params, shape: &BufferShape) -> Result<Lirs, ConfigError> {
+    shape.need_frames("lirs", shape.frames.dram, 1, "one page")?;
+    need_share("hir", params.hir)?;
+    if !(0.0..=100.0).contains(&params.history) {
+        let problem = format!("{} is outside 0 to 100", params.history);
+        return Err(ConfigError::new("buffer.history", problem, "2 times the frames is usual"));
+    }
+    Ok(Lirs {
+        params,
+        lir_pages: 0,
+        lir_pages_max: 0,
+        remembered_max: 0,
+        entries: Vec::new(),
+        unused: Vec::new(),
+        stack_links: Links::default(),
+        stack: List::default(),
+        links: Links::default(),
+        queue: List::default(),
+        remembered: List::default(),
+        entry_of: Vec::new(),
+        remembered_as: vec![NONE; shape.logical_pages as usize],
+    })
+}
+
+impl Lirs {
+    fn to_top(&mut self, entry: u32) {
+        if self.stack_links.is_linked(entry) {
+            self.stack_links.move_front(&mut self.stack, entry);
+        } else {
+            self.stack_links.push_front(&mut self.stack, entry);
+        }
+    }
+
+    /// A page at the top of the stack, in no other list, becomes LIR; with too many of them, that at the bottom becomes HIR.
+    fn promote(&mut self, entry: u32) {
+        self.entries[entry as usize].state = State::Lir;
+        self.lir_pages += 1;
+        if self.lir_pages > self.lir_pages_max {
+            self.demote();
+        }
+    }
+
+    /// The LIR page at the bottom of the stack becomes HIR.
+    fn demote(&mut self) {
+        let bottom = self.stack_links.pop_back(&mut self.stack).expect("there are LIR pages");
+        self.entries[bottom as usize].state = State::Hir;
+        self.links.push_front(&mut self.queue, bottom);
+        self.lir_pages -= 1;
+        self.prune();
+    }
+
+    /// Takes HIR pages off the bottom of the stack.
+    fn prune(&mut self) {
+        while let Some(bottom) = self.stack.back() {
+            match self.entries[bottom as usize].state {
+                State::Lir => return,
+                State::Hir => self.stack_links.remove(&mut self.stack, bottom),
+                State::Remembered => self.forget(bottom),
+            }
+        }
+    }
+
+    fn forget(&mut self, entry: u32) {
+        self.stack_links.remove(&mut self.stack, entry);
+        self.links.remove(&mut self.remembered, entry);
+        self.remembered_as[self.entries[entry as usize].lpn.index()] = NONE;
+        self.unused.push(entry);
+    }
+
+    /// The page at the front of the queue leaves.
+    fn victim(&mut self) -> Option<Slot> {
+        let entry = self.links.pop_back(&mut self.queue)?;
+        let Entry { lpn, slot, state } = &mut self.entries[entry as usize];
+        let slot = *slot;
+        if !self.stack_links.is_linked(entry) {
+            self.unused.push(entry);
+            return Some(slot);
+        }
+        *state = State::Remembered;
+        self.remembered_as[lpn.index()] = entry;
+        self.links.push_front(&mut self.remembered, entry);
+        self.bound_history();
+        Some(slot)
+    }
+
+    fn bound_history(&mut self) {
+        while self.remembered.len() > self.remembered_max {
+            let oldest = self.remembered.back().expect("it is not empty");
+            self.forget(oldest);
+        }
+    }
+}
+
+impl Buffer for Lirs {
+    fn resize(&mut self, frames: Frames) {
+        let hir_pages = share(self.params.hir, frames.dram).max(1);
+        self.lir_pages_max = frames.dram.saturating_sub(hir_pages);
+        self.remembered_max = share(self.params.history, frames.dram);
+        while self.lir_pages > self.lir_pages_max {
+            self.demote();
+        }
+        self.bound_history();
+    }
+    #[inline]
+    fn on_hit(&mut self, slot: Slot, _: &Access, _: &Slots, _: &Sense<'_>) {
+        let entry = self.entry_of[slot.index()];
+        let in_stack = self.stack_links.is_linked(entry);
+        self.to_top(entry);
+        if self.entries[entry as usize].state == State::Hir {
+            if in_stack || self.lir_pages < self.lir_pages_max {
+                self.links.remove(&mut self.queue, entry);
+                self.promote(entry);
+            } else {
+                self.links.move_front(&mut self.queue, entry);
+            }
+        }
+        self.prune();
+    }
+    fn on_miss(&mut self, _: &Access, _: &Slots, _: &Sense<'_>) -> Admission {
+        Admission::Admit(Medium::Dram)
+    }
+    fn make_room(&mut self, _: Option<&Access>, slots: &Slots, _: &Sense<'_>, plan: &mut Plan) {
+        if let Some(victim) = self.victim() {
+            plan.evict(victim, slots);
+        }
+    }
+    fn on_insert(&mut self, slot: Slot, access: &Access, slots: &Slots) {
+        if self.entry_of.len() <= slot.index() {
+            self.entry_of.resize(slots.slot_count(), NONE);
+        }
+        let new = Entry { lpn: access.lpn, slot, state: State::Hir };
+        let found = std::mem::replace(&mut self.remembered_as[access.lpn.index()], NONE);
+        let entry = if found != NONE {
+            self.links.remove(&mut self.remembered, found);
+            found
+        } else {
+            self.unused.pop().unwrap_or(self.entries.len() as u32)
+        };
+        if entry as usize == self.entries.len() {
+            self.entries.push(new);
+        }
+        self.entries[entry as usize] = new;
+        self.entry_of[slot.index()] = entry;
+        self.to_top(entry);
+        if found != NONE || self.lir_pages < self.lir_pages_max {
+            self.promote(entry);
+        } else {
+            self.links.push_front(&mut self.queue, entry);
+        }
+        self.prune();
+    }
+    fn on_remove(&mut self, slot: Slot, _: &Slots) {
+        let entry = self.entry_of[slot.index()];
+        if self.entries[entry as usize].state == State::Lir {
+            self.lir_pages -= 1;
+        } else {
+            self.links.remove(&mut self.queue, entry);
+        }
+        if self.stack_links.is_linked(entry) {
+            self.stack_links.remove(&mut self.stack, entry);
+        }
+        self.unused.push(entry);
+        self.prune();
+    }
+    fn on_clean(&mut self, _: Slot, _: &Slots) -> bool {
+        true
+    }
+    #[inline]
+    fn look_ahead(&self, slot: Slot) -> u32 {
+        self.stack_links.look_ahead(self.entry_of[slot.index()])
+    }
+    fn golden_state(&self, slots: &Slots) -> Value {
+        let in_stack = |entry| {
+            let Entry { lpn, state, .. } = self.entries[entry as usize];
+            json!({"lpn": lpn.0, "state": format!("{state:?}").to_lowercase()})
+        };
+        let in_queue = |entry| slots.golden(self.entries[entry as usize].slot);
+        json!({
+            "stack": self.stack_links.iter(&self.stack).map(in_stack).collect::<Vec<_>>(),
+            "queue": self.links.iter(&self.queue).map(in_queue).collect::<Vec<_>>(),
+        })
+    }
+}

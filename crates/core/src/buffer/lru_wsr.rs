@@ -1,0 +1,99 @@
+//! lru-wsr - LRU with write sequence reordering
+//!
+//! # Source
+//! H. Jung et al., "LRU-WSR: integration of LRU and writes sequence reordering for flash memory", IEEE Transactions on
+//! Consumer Electronics 54(3), 2008, as public implementations do it.
+//!
+//! # What it does
+//! Reads and writes are cached by page in one recency list, with a cold flag each. To make room the least recently used
+//! page is looked at: a clean one is dropped; a dirty one that is cold is written back alone; a dirty one that is not is
+//! made cold and moved to the front, and the next is looked at. A hit takes the flag away and moves the page to the
+//! front. A victim is found after at most one step more than there are pages, O(1) amortised.
+//!
+//! # Parameters
+//! None.
+//!
+//! # Deviations and chosen readings
+//! A page that the host flushed stays where it is, clean, with its flag.
+//!
+//! # Known ambiguities
+//! None: three public implementations agree.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::list::{Links, List};
+use super::{Access, Admission, Buffer, BufferShape, Medium, Plan, Sense, Slots};
+use crate::error::ConfigError;
+use crate::types::Slot;
+
+/// No parameters.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {}
+
+/// See the module text.
+#[derive(Debug, Default)]
+pub struct LruWsr {
+    links: Links,
+    recency: List,
+    /// By slot: had its second chance.
+    cold: Vec<bool>,
+}
+
+/// Builds the policy.
+///
+/// # Errors
+/// If there is not one frame.
+pub fn build(_: Params, shape: &BufferShape) -> Result<LruWsr, ConfigError> {
+    shape.need_frames("lru-wsr", shape.frames.dram, 1, "one page")?;
+    Ok(LruWsr::default())
+}
+
+impl Buffer for LruWsr {
+    #[inline]
+    fn on_hit(&mut self, slot: Slot, _: &Access, _: &Slots, _: &Sense<'_>) {
+        self.cold[slot.index()] = false;
+        self.links.move_front(&mut self.recency, slot.0);
+    }
+    fn on_miss(&mut self, _: &Access, _: &Slots, _: &Sense<'_>) -> Admission {
+        Admission::Admit(Medium::Dram)
+    }
+    fn make_room(&mut self, _: Option<&Access>, slots: &Slots, _: &Sense<'_>, plan: &mut Plan) {
+        while let Some(id) = self.recency.back() {
+            let slot = Slot(id);
+            if slots.is_dirty(slot) && !self.cold[slot.index()] {
+                self.cold[slot.index()] = true;
+                self.links.move_front(&mut self.recency, id);
+            } else {
+                self.links.remove(&mut self.recency, id);
+                return plan.evict(slot, slots);
+            }
+        }
+    }
+    fn on_insert(&mut self, slot: Slot, _: &Access, slots: &Slots) {
+        if self.cold.len() <= slot.index() {
+            self.cold.resize(slots.slot_count(), false);
+        }
+        self.cold[slot.index()] = false;
+        self.links.push_front(&mut self.recency, slot.0);
+    }
+    fn on_remove(&mut self, slot: Slot, _: &Slots) {
+        self.links.remove(&mut self.recency, slot.0);
+    }
+    fn on_clean(&mut self, _: Slot, _: &Slots) -> bool {
+        true
+    }
+    #[inline]
+    fn look_ahead(&self, slot: Slot) -> u32 {
+        self.links.look_ahead(slot.0)
+    }
+    fn golden_state(&self, slots: &Slots) -> Value {
+        let page = |id| {
+            let mut page = slots.golden(Slot(id));
+            page["cold"] = json!(u8::from(self.cold[id as usize]));
+            page
+        };
+        json!({"lru": self.links.iter(&self.recency).map(page).collect::<Vec<_>>()})
+    }
+}

@@ -1,0 +1,182 @@
+//! s3-fifo - Three static FIFO queues
+//!
+//! # Source
+//! J. Yang et al., "FIFO queues are all you need for cache eviction", SOSP 2023, algorithm 1 and section 4.1. A yardstick
+//! from general caching: it does not know that writes cost more than reads.
+//!
+//! # What it does
+//! Reads and writes are cached by page in a small queue and a main one, with a count from 0 to 3 each; the numbers of pages
+//! that left the small queue are remembered in a ghost queue as long as the main one. A hit raises the count and moves
+//! nothing. A missed page enters the main queue if its number is remembered, else the small one, with a count of 0.
+//!
+//! To make room, the small queue gives a victim if it has its share of the frames or more, else the main one. From the
+//! small queue: the oldest page moves to the main queue with a count of 0 if it was hit twice or more, else it is the
+//! victim and its number is remembered. From the main queue: the oldest page moves to the front with a count one less if
+//! that was not 0, else it is the victim. A dirty victim is written back alone, a clean one dropped. O(1) amortised.
+//!
+//! # Parameters
+//! - `small` (fraction of the frames, 0 to 1, default 0.1, the paper's): share of the small queue, rounded half up, at
+//!   least one page.
+//!
+//! # Deviations and chosen readings
+//! - When a page moved from the small queue makes the main one longer than the rest of the frames, the main queue gives the
+//!   victim, and that is the one that is asked for: the algorithm as printed would go on and evict a second page.
+//! - Numbers are remembered exactly, not as fingerprints. A number that comes back is forgotten.
+//! - A page that the host flushed stays where it is, clean, with its count.
+//!
+//! # Known ambiguities
+//! None.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::ghosts::Ghosts;
+use super::list::{Links, List};
+use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Sense, Slots, need_share, share};
+use crate::error::ConfigError;
+use crate::types::Slot;
+
+/// Parameters; the manual page explains them.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Small queue as a fraction of the frames.
+    pub small: f64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { small: 0.1 }
+    }
+}
+
+const COUNT_MAX: u8 = 3;
+/// Hits from which on a page of the small queue is worth keeping.
+const KEEP_FROM: u8 = 2;
+
+/// What is known of a page.
+#[derive(Clone, Copy, Default, Debug)]
+struct Page {
+    count: u8,
+    in_main: bool,
+}
+
+/// See the module text.
+#[derive(Debug)]
+pub struct S3Fifo {
+    share: f64,
+    small_pages: u32,
+    main_pages: u32,
+    links: Links,
+    /// Newest first.
+    small: List,
+    main: List,
+    ghosts: Ghosts,
+    /// The missed page was remembered.
+    returns: bool,
+    /// By slot.
+    pages: Vec<Page>,
+}
+
+/// Builds the policy.
+///
+/// # Errors
+/// If there is not one frame, or the share is none.
+pub fn build(params: Params, shape: &BufferShape) -> Result<S3Fifo, ConfigError> {
+    shape.need_frames("s3-fifo", shape.frames.dram, 1, "one page")?;
+    need_share("small", params.small)?;
+    Ok(S3Fifo {
+        share: params.small,
+        small_pages: 0,
+        main_pages: 0,
+        links: Links::default(),
+        small: List::default(),
+        main: List::default(),
+        ghosts: Ghosts::new(shape.logical_pages),
+        returns: false,
+        pages: Vec::new(),
+    })
+}
+
+impl S3Fifo {
+    fn push(&mut self, id: u32, page: Page) {
+        self.pages[id as usize] = page;
+        self.links.push_front(if page.in_main { &mut self.main } else { &mut self.small }, id);
+    }
+
+    fn victim(&mut self, slots: &Slots) -> Option<u32> {
+        if self.small.len() >= self.small_pages || self.main.is_empty() {
+            while let Some(id) = self.links.pop_back(&mut self.small) {
+                if self.pages[id as usize].count < KEEP_FROM {
+                    self.ghosts.add(slots.lpn(Slot(id)));
+                    return Some(id);
+                }
+                self.push(id, Page { count: 0, in_main: true });
+                if self.main.len() > self.main_pages {
+                    break;
+                }
+            }
+        }
+        // Every round lowers a count, so it ends.
+        while let Some(id) = self.links.pop_back(&mut self.main) {
+            let count = self.pages[id as usize].count;
+            if count == 0 {
+                return Some(id);
+            }
+            self.push(id, Page { count: count - 1, in_main: true });
+        }
+        None
+    }
+}
+
+impl Buffer for S3Fifo {
+    fn resize(&mut self, frames: Frames) {
+        self.small_pages = share(self.share, frames.dram).max(1);
+        self.main_pages = frames.dram.saturating_sub(self.small_pages);
+        self.ghosts.set_limit(self.main_pages);
+    }
+    #[inline]
+    fn on_hit(&mut self, slot: Slot, _: &Access, _: &Slots, _: &Sense<'_>) {
+        let count = &mut self.pages[slot.index()].count;
+        *count = (*count + 1).min(COUNT_MAX);
+    }
+    #[inline]
+    fn on_miss(&mut self, access: &Access, _: &Slots, _: &Sense<'_>) -> Admission {
+        self.returns = self.ghosts.take(access.lpn);
+        Admission::Admit(Medium::Dram)
+    }
+    #[inline]
+    fn make_room(&mut self, _: Option<&Access>, slots: &Slots, _: &Sense<'_>, plan: &mut Plan) {
+        if let Some(victim) = self.victim(slots) {
+            plan.evict(Slot(victim), slots);
+        }
+    }
+    #[inline]
+    fn on_insert(&mut self, slot: Slot, _: &Access, slots: &Slots) {
+        if self.pages.len() <= slot.index() {
+            self.pages.resize(slots.slot_count(), Page::default());
+        }
+        self.push(slot.0, Page { count: 0, in_main: self.returns });
+    }
+    fn on_remove(&mut self, slot: Slot, _: &Slots) {
+        let list = if self.pages[slot.index()].in_main { &mut self.main } else { &mut self.small };
+        self.links.remove(list, slot.0);
+    }
+    fn on_clean(&mut self, _: Slot, _: &Slots) -> bool {
+        true
+    }
+    #[inline]
+    fn look_ahead(&self, slot: Slot) -> u32 {
+        u32::from(self.pages[slot.index()].count)
+    }
+    fn golden_state(&self, slots: &Slots) -> Value {
+        let page = |id| {
+            let mut page = slots.golden(Slot(id));
+            page["count"] = json!(self.pages[id as usize].count);
+            page
+        };
+        let queue = |list| self.links.iter(list).map(page).collect::<Vec<_>>();
+        let ghosts: Vec<u32> = self.ghosts.iter().map(|lpn| lpn.0).collect();
+        json!({"small": queue(&self.small), "main": queue(&self.main), "ghosts": ghosts})
+    }
+}

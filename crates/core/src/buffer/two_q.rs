@@ -1,0 +1,144 @@
+//! two-q - 2Q, full version
+//!
+//! # Source
+//! T. Johnson and D. Shasha, "2Q: a low overhead high performance buffer management replacement algorithm", VLDB 1994, the
+//! full version. A yardstick from general caching: it does not know that writes cost more than reads. (`two-q`, since
+//! names of policies start with a letter.)
+//!
+//! # What it does
+//! Reads and writes are cached by page in a FIFO queue `A1in` of pages seen once and a recency list `Am`; the numbers of
+//! pages that left `A1in` are remembered in a FIFO queue `A1out`. A hit in `Am` moves the page to its front, a hit in
+//! `A1in` changes nothing. A missed page enters `Am` if its number is remembered, else `A1in`.
+//!
+//! The victim is the oldest page of `A1in` if that has more than `kin` pages; its number is remembered, and the oldest
+//! number beyond `kout` is forgotten. Else the victim is the least recently used page of `Am`, which is not remembered. A
+//! dirty victim is written back alone, a clean one dropped. O(1).
+//!
+//! # Parameters
+//! - `kin` (fraction of the frames, 0 to 1, default 0.25, the paper's): pages of `A1in`, rounded half up.
+//! - `kout` (times the frames, 0 to 10, default 0.5, the paper's): numbers remembered, rounded half up.
+//!
+//! # Deviations and chosen readings
+//! - A number that comes back is forgotten before room is made.
+//! - With `Am` empty the victim comes from `A1in`, however short that is.
+//! - A page that the host flushed stays where it is, clean.
+//!
+//! # Known ambiguities
+//! None.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::ghosts::Ghosts;
+use super::list::{Links, List};
+use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Sense, Slots, need_share, share};
+use crate::error::ConfigError;
+use crate::types::Slot;
+
+/// Parameters; the manual page explains them.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// `A1in` as a fraction of the frames.
+    pub kin: f64,
+    /// `A1out` in frames.
+    pub kout: f64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { kin: 0.25, kout: 0.5 }
+    }
+}
+
+/// See the module text.
+#[derive(Debug)]
+pub struct TwoQ {
+    params: Params,
+    a1in_pages: u32,
+    links: Links,
+    a1in: List,
+    am: List,
+    a1out: Ghosts,
+    /// The missed page was remembered.
+    returns: bool,
+    /// By slot.
+    in_am: Vec<bool>,
+}
+
+/// Builds the policy.
+///
+/// # Errors
+/// If there is not one frame, or a parameter is out of range.
+pub fn build(params: Params, shape: &BufferShape) -> Result<TwoQ, ConfigError> {
+    shape.need_frames("two-q", shape.frames.dram, 1, "one page")?;
+    need_share("kin", params.kin)?;
+    if !(0.0..=10.0).contains(&params.kout) {
+        let problem = format!("{} is outside 0 to 10", params.kout);
+        return Err(ConfigError::new("buffer.kout", problem, "0.5 times the frames is usual"));
+    }
+    Ok(TwoQ {
+        params,
+        a1in_pages: 0,
+        links: Links::default(),
+        a1in: List::default(),
+        am: List::default(),
+        a1out: Ghosts::new(shape.logical_pages),
+        returns: false,
+        in_am: Vec::new(),
+    })
+}
+
+impl Buffer for TwoQ {
+    fn resize(&mut self, frames: Frames) {
+        self.a1in_pages = share(self.params.kin, frames.dram);
+        self.a1out.set_limit(share(self.params.kout, frames.dram));
+    }
+    #[inline]
+    fn on_hit(&mut self, slot: Slot, _: &Access, _: &Slots, _: &Sense<'_>) {
+        if self.in_am[slot.index()] {
+            self.links.move_front(&mut self.am, slot.0);
+        }
+    }
+    #[inline]
+    fn on_miss(&mut self, access: &Access, _: &Slots, _: &Sense<'_>) -> Admission {
+        self.returns = self.a1out.take(access.lpn);
+        Admission::Admit(Medium::Dram)
+    }
+    #[inline]
+    fn make_room(&mut self, _: Option<&Access>, slots: &Slots, _: &Sense<'_>, plan: &mut Plan) {
+        let victim = if self.a1in.len() > self.a1in_pages || self.am.is_empty() {
+            let oldest = self.links.pop_back(&mut self.a1in);
+            oldest.inspect(|id| self.a1out.add(slots.lpn(Slot(*id))))
+        } else {
+            self.links.pop_back(&mut self.am)
+        };
+        if let Some(victim) = victim {
+            plan.evict(Slot(victim), slots);
+        }
+    }
+    #[inline]
+    fn on_insert(&mut self, slot: Slot, _: &Access, slots: &Slots) {
+        if self.in_am.len() <= slot.index() {
+            self.in_am.resize(slots.slot_count(), false);
+        }
+        self.in_am[slot.index()] = self.returns;
+        self.links.push_front(if self.returns { &mut self.am } else { &mut self.a1in }, slot.0);
+    }
+    fn on_remove(&mut self, slot: Slot, _: &Slots) {
+        let list = if self.in_am[slot.index()] { &mut self.am } else { &mut self.a1in };
+        self.links.remove(list, slot.0);
+    }
+    fn on_clean(&mut self, _: Slot, _: &Slots) -> bool {
+        true
+    }
+    #[inline]
+    fn look_ahead(&self, slot: Slot) -> u32 {
+        u32::from(self.in_am[slot.index()]) ^ self.links.look_ahead(slot.0)
+    }
+    fn golden_state(&self, slots: &Slots) -> Value {
+        let list = |list| self.links.iter(list).map(|id| slots.golden(Slot(id))).collect::<Vec<_>>();
+        let a1out: Vec<u32> = self.a1out.iter().map(|lpn| lpn.0).collect();
+        json!({"a1in": list(&self.a1in), "am": list(&self.am), "a1out": a1out})
+    }
+}
