@@ -10,8 +10,6 @@
 
 use crate::types::{Lpn, Ppn};
 
-use super::translation::MapCache;
-
 const NONE: u32 = u32::MAX;
 const PROBATION: usize = 0;
 const PROTECTED: usize = 1;
@@ -191,12 +189,13 @@ impl Cmt {
         })
     }
 
-    /// Checks lists and table against each other; panics on a violation. For tests.
-    pub fn check(&self) {
+    /// Checks lists and table against each other, and clean entries against flash; panics on a violation. For tests.
+    pub fn check(&self, on_flash: impl Fn(Lpn) -> Ppn) {
         assert!(self.len() <= self.capacity && self.segments[PROTECTED].len <= self.protected_capacity);
         let mut listed = 0;
         for protected in [false, true] {
-            for (lpn, _, _) in self.segment(protected) {
+            for (lpn, ppn, dirty) in self.segment(protected) {
+                assert!(dirty || ppn == on_flash(lpn), "clean entry of lpn {} differs from flash", lpn.0);
                 let entry = self.find(lpn).expect("a listed entry is in the table");
                 assert_eq!(self.slab[entry.0 as usize].segment, u8::from(protected));
                 listed += 1;
@@ -235,15 +234,5 @@ impl Cmt {
         }
         let entry = &mut self.slab[at as usize];
         (entry.older, entry.newer, entry.segment) = (older, NONE, segment as u8);
-    }
-}
-
-impl MapCache for Cmt {
-    /// Lazy copying: a cached mapping is patched in RAM and becomes dirty.
-    #[inline]
-    fn moved(&mut self, lpn: Lpn, to: Ppn) -> bool {
-        let Some(entry) = self.find(lpn) else { return false };
-        self.set(entry, to);
-        true
     }
 }

@@ -57,57 +57,46 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::cmt::{Cached, Cmt};
+use super::demand::{Demand, MapPolicy, Wanted};
 use super::page::Frontiers;
-use super::pool::{Alloc, Victim};
-use super::space::{self, Layout};
-use super::translation::Translation;
-use super::{Batch, Found, Ftl, Shape, recover};
+use super::recover::Winners;
+use super::translation::{MapCache, Moved, Translation};
+use super::{Ftl, Shape};
 use crate::error::ConfigError;
-use crate::flash::{Flash, Oob, Ticket};
+use crate::flash::{Flash, Ticket};
 use crate::ledger::Cause;
-use crate::types::{Bytes, Lbn, Lpn, Nanos, Ppn};
+use crate::types::{Bytes, Lpn, Ppn};
 
-/// Parameters of [`Dftl`]; the manual page explains them.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Params {
-    /// Mappings of a translation page; default `page_bytes / 4`.
-    pub entries_per_tp: Option<u32>,
-    /// Entries of the cached mapping table; default 8192.
-    pub cmt_entries: Option<u32>,
-    /// Bytes of the cached mapping table, instead of `cmt_entries`.
-    pub cmt_bytes: Option<Bytes>,
-    /// Protected segment of the cached mapping table.
-    pub cmt_protected: Protected,
-    /// Free blocks at which garbage collection starts.
-    pub reserve: u32,
-    /// An eviction writes back all dirty entries of the translation page.
-    pub evict_batch: bool,
-    /// A write that misses reads the translation page.
-    pub write_miss_fetch: bool,
-    /// Which closed block is collected.
-    pub victim: Victim,
-    /// Which free block is taken.
-    pub alloc: Alloc,
-    /// One frontier for the device or one on every die.
-    pub frontiers: Frontiers,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self {
-            entries_per_tp: None,
-            cmt_entries: None,
-            cmt_bytes: None,
-            cmt_protected: Protected::Share(0.8),
-            reserve: 3,
-            evict_batch: false,
-            write_miss_fetch: true,
-            victim: Victim::Greedy,
-            alloc: Alloc::Fifo,
-            frontiers: Frontiers::Die,
+/// Declares the `Params` of an FTL with a segmented cached mapping table: its own and those of the table.
+macro_rules! cmt_params {
+    ($( $(#[$doc:meta])+ $name:ident: $type:ty = $default:expr, )*) => {
+        $crate::ftl::demand::demand_params! {
+            $( $(#[$doc])+ $name: $type = $default, )*
+            /// Entries of the cached mapping table; default 8192.
+            cmt_entries: Option<u32> = None,
+            /// Bytes of the cached mapping table, instead of `cmt_entries`.
+            cmt_bytes: Option<$crate::types::Bytes> = None,
+            /// Protected segment of the cached mapping table.
+            cmt_protected: $crate::ftl::dftl::Protected = $crate::ftl::dftl::Protected::Share(0.8),
+            /// An eviction writes back all dirty entries of the translation page.
+            evict_batch: bool = false,
+            /// A write that misses reads the translation page.
+            write_miss_fetch: bool = true,
         }
-    }
+
+        impl Params {
+            const fn table(&self) -> $crate::ftl::dftl::TableParams {
+                let Self { cmt_entries, cmt_bytes, cmt_protected, evict_batch, write_miss_fetch, .. } = *self;
+                $crate::ftl::dftl::TableParams { cmt_entries, cmt_bytes, cmt_protected, evict_batch, write_miss_fetch }
+            }
+        }
+    };
+}
+pub(super) use cmt_params;
+
+cmt_params! {
+    /// One frontier for the device or one on every die.
+    frontiers: Frontiers = Frontiers::Die,
 }
 
 /// Size of the protected segment.
@@ -120,13 +109,21 @@ pub enum Protected {
     Share(f64),
 }
 
-/// The demand-mapped FTL with `copies` copies of every translation page: DFTL has 1, RFTL more.
+/// Size and ways of a segmented cached mapping table; fields as in [`Params`].
+#[derive(Clone, Copy, Debug)]
+#[expect(missing_docs, reason = "they are those of `Params`")]
+pub struct TableParams {
+    pub cmt_entries: Option<u32>,
+    pub cmt_bytes: Option<Bytes>,
+    pub cmt_protected: Protected,
+    pub evict_batch: bool,
+    pub write_miss_fetch: bool,
+}
+
+/// DFTL's part of the map in RAM: single entries in a segmented LRU.
 #[derive(Debug)]
-pub struct Dftl {
-    translation: Translation,
+pub struct Table {
     cmt: Cmt,
-    logical_pages: u32,
-    copies: u32,
     evict_batch: bool,
     write_miss_fetch: bool,
 }
@@ -136,27 +133,17 @@ pub struct Dftl {
 /// # Errors
 /// When a relation between parameters and device is broken.
 pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError> {
-    Ok(Box::new(Dftl::new(&params, shape, 1)?))
+    let table = Table::new(&params.table(), shape)?;
+    let map = params.common(params.frontiers).translation(shape, 1)?;
+    Ok(Box::new(Demand::new(map, table, shape)))
 }
 
-/// Entries of a translation page, checked against the page size.
-pub(super) fn entries_per_tp(wanted: Option<u32>, shape: &Shape) -> Result<u32, ConfigError> {
-    let most = shape.geometry.page_bytes / 4;
-    let entries = wanted.unwrap_or(most);
-    if entries == 0 || entries > most {
-        let problem = format!("{entries} is outside 1 to {most}: an entry takes 4 of the {} bytes", most * 4);
-        return Err(ConfigError::new("ftl.entries_per_tp", problem, format!("use {most}, or leave it out")));
-    }
-    Ok(entries)
-}
-
-impl Dftl {
-    /// The FTL with `copies` copies of every translation page.
+impl Table {
+    /// An empty table.
     ///
     /// # Errors
-    /// When a relation between parameters and device is broken.
-    pub fn new(params: &Params, shape: &Shape, copies: u32) -> Result<Self, ConfigError> {
-        let entries = entries_per_tp(params.entries_per_tp, shape)?;
+    /// When a size is out of range.
+    pub fn new(params: &TableParams, shape: &Shape) -> Result<Self, ConfigError> {
         let capacity = match (params.cmt_entries, params.cmt_bytes) {
             (Some(_), Some(_)) => {
                 let mend = "give one of them (an entry takes 8 bytes)";
@@ -182,22 +169,54 @@ impl Dftl {
             let problem = format!("{protected} protected of {capacity} entries");
             return Err(ConfigError::new("ftl.cmt_protected", problem, "lower it or raise cmt_entries"));
         }
-        let layout =
-            Layout { victim: params.victim, alloc: params.alloc, reserve: params.reserve, frontiers: params.frontiers };
-        space::validate(&layout, shape, shape.logical_pages.div_ceil(entries), copies)?;
         Ok(Self {
-            translation: Translation::new(layout, shape, entries, copies),
             cmt: Cmt::new(shape.logical_pages, capacity, protected as u32),
-            logical_pages: shape.logical_pages,
-            copies,
             evict_batch: params.evict_batch,
             write_miss_fetch: params.write_miss_fetch,
         })
     }
 
-    /// The entry of a page, after evicting and fetching on a miss.
+    fn evict(&mut self, flash: &mut Flash, map: &mut Translation, after: Ticket) -> Ticket {
+        let victim = self.cmt.victim();
+        if !self.cmt.is_dirty(victim) {
+            self.cmt.remove(victim);
+            return after;
+        }
+        let lpn = self.cmt.lpn(victim);
+        let tp = map.tp(lpn);
+        // The victim is still cached: collecting may move its page.
+        map.room_for_map(flash, self, tp, after);
+        let read = map.fetch(flash, tp, Cause::MapEvict, after);
+        if self.evict_batch {
+            for lpn in map.range(tp).map(Lpn) {
+                if let Some(entry) = self.cmt.find(lpn).filter(|entry| self.cmt.is_dirty(*entry)) {
+                    map.patch(lpn, self.cmt.ppn(entry));
+                    self.cmt.set_clean(entry);
+                }
+            }
+        } else {
+            map.patch(lpn, self.cmt.ppn(victim));
+        }
+        self.cmt.remove(victim);
+        map.rewrite(flash, tp, Cause::MapEvict, read)
+    }
+}
+
+impl MapCache for Table {
     #[inline]
-    fn look_up(&mut self, flash: &mut Flash, lpn: Lpn, fetch: bool, after: Ticket) -> (Cached, Ticket) {
+    fn moved(&mut self, lpn: Lpn, to: Ppn) -> Moved {
+        let Some(entry) = self.cmt.find(lpn) else { return Moved::Nowhere };
+        self.cmt.set(entry, to);
+        Moved::InRam
+    }
+}
+
+impl MapPolicy for Table {
+    type Entry = Cached;
+
+    #[inline]
+    fn look_up(&mut self, flash: &mut Flash, map: &mut Translation, wanted: Wanted, after: Ticket) -> (Cached, Ticket) {
+        let Wanted { lpn, write, .. } = wanted;
         if let Some(entry) = self.cmt.find(lpn) {
             flash.ledger.map_hits += 1;
             self.cmt.hit(entry);
@@ -206,135 +225,37 @@ impl Dftl {
         flash.ledger.map_misses += 1;
         let mut ready = after;
         if self.cmt.is_full() {
-            ready = self.evict(flash, ready);
+            ready = self.evict(flash, map, ready);
         }
-        if fetch {
-            ready = self.translation.fetch(flash, self.translation.tp(lpn), Cause::MapMiss, ready);
+        if !write || self.write_miss_fetch {
+            ready = map.fetch(flash, map.tp(lpn), Cause::MapMiss, ready);
         }
-        (self.cmt.insert(lpn, self.translation.content(lpn)), ready)
+        (self.cmt.insert(lpn, map.content(lpn)), ready)
     }
-
-    fn evict(&mut self, flash: &mut Flash, after: Ticket) -> Ticket {
-        let victim = self.cmt.victim();
-        if !self.cmt.is_dirty(victim) {
-            self.cmt.remove(victim);
-            return after;
-        }
-        let lpn = self.cmt.lpn(victim);
-        let tp = self.translation.tp(lpn);
-        // The victim is still cached: collecting may move its page.
-        self.translation.room_for_map(flash, &mut self.cmt, tp, after);
-        let read = self.translation.fetch(flash, tp, Cause::MapEvict, after);
-        if self.evict_batch {
-            for lpn in self.translation.range(tp).map(Lpn) {
-                if let Some(entry) = self.cmt.find(lpn).filter(|entry| self.cmt.is_dirty(*entry)) {
-                    self.translation.patch(lpn, self.cmt.ppn(entry));
-                    self.cmt.set_clean(entry);
-                }
-            }
-        } else {
-            self.translation.patch(lpn, self.cmt.ppn(victim));
-        }
-        self.cmt.remove(victim);
-        self.translation.rewrite(flash, tp, Cause::MapEvict, read)
+    #[inline]
+    fn ppn(&self, entry: Cached) -> Ppn {
+        self.cmt.ppn(entry)
     }
-
-    /// The newest mapping, counting nothing.
-    fn newest(&self, lpn: Lpn) -> Ppn {
-        self.cmt.find(lpn).map_or_else(|| self.translation.content(lpn), |entry| self.cmt.ppn(entry))
+    #[inline]
+    fn set(&mut self, entry: Cached, ppn: Ppn) {
+        self.cmt.set(entry, ppn);
     }
-}
-
-impl Ftl for Dftl {
-    fn read(&mut self, flash: &mut Flash, lpn: Lpn, cause: Cause, after: Ticket) -> Found {
-        let (ppn, ready) = if cause == Cause::Pad {
-            // The write of the same page, which follows, does the look-up of both.
-            (self.newest(lpn), after)
-        } else {
-            let (entry, ready) = self.look_up(flash, lpn, true, after);
-            (self.cmt.ppn(entry), ready)
-        };
-        let ticket = if ppn.is_some() { flash.read(ppn, cause, ready) } else { ready };
-        Found { ticket, ppn }
+    fn newest(&self, lpn: Lpn) -> Option<Ppn> {
+        self.cmt.find(lpn).map(|entry| self.cmt.ppn(entry))
     }
-
-    fn write(&mut self, flash: &mut Flash, batch: Batch<'_>, after: Ticket) -> Ticket {
-        let mut done = after;
-        for (page, data) in batch.iter() {
-            let (entry, ready) = self.look_up(flash, page.lpn, self.write_miss_fetch, after);
-            let place = self.translation.room_for_data(flash, &mut self.cmt, page.lpn, after);
-            let target = self.translation.space.append(place);
-            let oob = Oob::data(page.lpn, page.version);
-            let ticket = flash.program(target, oob, data, page.cause, ready);
-            let old = self.cmt.ppn(entry);
-            if old.is_some() {
-                self.translation.space.drop_copy(flash, old);
-            }
-            self.cmt.set(entry, target);
-            done = if batch.pages.len() == 1 { ticket } else { flash.clock.join(done, ticket) };
-        }
-        done
+    fn is_empty(&self) -> bool {
+        self.cmt.is_empty()
     }
-
-    fn trim(&mut self, flash: &mut Flash, lpn: Lpn, after: Ticket) -> Ticket {
-        let (entry, ready) = self.look_up(flash, lpn, true, after);
-        let old = self.cmt.ppn(entry);
-        if old.is_some() {
-            self.translation.space.drop_copy(flash, old);
-        }
-        self.cmt.set(entry, Ppn::NONE);
-        ready
-    }
-
-    fn fill(&mut self, flash: &mut Flash, lbn: Lbn, batch: Batch<'_>) {
-        if self.cmt.is_empty() {
-            self.translation.fill(flash, &mut self.cmt, batch);
-        } else {
-            self.write_block(flash, lbn, batch, Ticket::at(Nanos::ZERO));
-        }
-    }
-
-    fn filled(&mut self, flash: &mut Flash) {
-        self.translation.write_all(flash, &mut self.cmt, Cause::MapEvict);
-    }
-
-    fn map_bytes(&self) -> u64 {
-        let copies = u64::from(self.copies) * u64::from(self.translation.pages());
-        8 * u64::from(self.cmt.capacity()) + 4 * copies
-    }
-
-    fn locate(&self, _: &Flash, lpn: Lpn) -> Ppn {
-        self.newest(lpn)
-    }
-
-    fn rebuild(&mut self, flash: &mut Flash) {
-        let winners = recover::scan(flash, self.logical_pages);
+    fn restart(&mut self, _: &Winners) {
         self.cmt.clear();
-        self.translation.rebuild(flash, &mut self.cmt, &winners);
     }
-
-    fn check(&self, flash: &Flash) {
-        self.cmt.check();
-        self.translation.check(flash, |lpn| self.newest(lpn), self.logical_pages);
-        for (lpn, ppn, dirty) in self.cmt.segment(false).chain(self.cmt.segment(true)) {
-            assert!(dirty || ppn == self.translation.content(lpn), "clean entry of lpn {} differs from flash", lpn.0);
-        }
-        for lpn in (0..self.logical_pages).map(Lpn).filter(|lpn| self.cmt.find(*lpn).is_none()) {
-            let on_flash = self.translation.content(lpn).is_none() || self.translation.exists(self.translation.tp(lpn));
-            assert!(on_flash, "lpn {} is mapped neither in RAM nor on flash", lpn.0);
-        }
+    fn bytes(&self) -> u64 {
+        8 * u64::from(self.cmt.capacity())
     }
-
-    fn free_blocks(&self) -> u32 {
-        self.translation.space.free_blocks()
+    fn check(&self, map: &Translation) {
+        self.cmt.check(|lpn| map.content(lpn));
     }
-
-    fn golden_state(&self, flash: &Flash) -> Value {
-        let geometry = flash.geometry();
-        let place = |ppn: Ppn| match ppn {
-            Ppn::NONE => Value::Null,
-            ppn => json!([geometry.pbn(ppn).0, geometry.page_in_block(ppn)]),
-        };
+    fn golden_state(&self, place: &dyn Fn(Ppn) -> Value) -> Value {
         let list = |protected| {
             let entries = self.cmt.segment(protected);
             entries.map(|(lpn, ppn, dirty)| json!([lpn.0, place(ppn), dirty])).collect::<Vec<_>>()

@@ -27,11 +27,21 @@ use super::{Batch, Shape};
 /// Most copies of a translation page.
 pub const MAX_COPIES: usize = 16;
 
+/// Where the mapping of a page was changed that garbage collection moved.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Moved {
+    /// In RAM, where it is dirty now (lazy copying).
+    InRam,
+    /// Not yet: it is not in RAM, and the translation page must be rewritten.
+    Nowhere,
+    /// In RAM and, at no cost, on flash (FlashSim).
+    Everywhere,
+}
+
 /// The mappings that an FTL holds in RAM.
 pub trait MapCache {
-    /// Garbage collection moved a page. True if its mapping is in RAM, where it was changed and marked dirty (lazy
-    /// copying); false if the translation page must be rewritten.
-    fn moved(&mut self, lpn: Lpn, to: Ppn) -> bool;
+    /// Garbage collection moved a page.
+    fn moved(&mut self, lpn: Lpn, to: Ppn) -> Moved;
 }
 
 /// See the module text.
@@ -76,6 +86,10 @@ impl Translation {
     /// Translation pages.
     pub fn pages(&self) -> u32 {
         self.directory.len() as u32 / self.copies.max(1)
+    }
+    /// RAM of the directory, bytes: 4 for every copy of a translation page.
+    pub const fn directory_bytes(&self) -> u64 {
+        4 * self.directory.len() as u64
     }
     /// What the translation page on flash says about a page. Only what was fetched may be used.
     #[inline]
@@ -253,8 +267,10 @@ impl Translation {
             let lpn = Lpn(flash.oob(source).number);
             let ticket = flash.copy(source, target, cause, after);
             done = flash.clock.join(done, ticket);
-            if !cache.moved(lpn, target) {
-                moved.push((lpn, target));
+            match cache.moved(lpn, target) {
+                Moved::InRam => {}
+                Moved::Nowhere => moved.push((lpn, target)),
+                Moved::Everywhere => self.content[lpn.index()] = target,
             }
         }
         moved.sort_unstable();

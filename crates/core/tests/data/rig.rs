@@ -86,6 +86,7 @@ pub struct Outcome {
 fn ftl_params(name: &str) -> Value {
     match name {
         "dftl" | "rftl" => json!({"cmt_entries": 6, "entries_per_tp": 8}),
+        "tpftl" => json!({"cmt_entries": 6, "entries_per_tp": 8}),
         "urm-map" => json!({"mode": "demand", "map_budget": "64B", "entries_per_tp": 8, "max_run": 4}),
         _ => json!({}),
     }

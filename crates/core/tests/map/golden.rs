@@ -98,3 +98,8 @@ fn does_the_compressed_table_do_what_its_worked_examples_say() {
         }
     }
 }
+
+#[test]
+fn does_tpftl_do_what_its_worked_examples_say() {
+    replay(include_str!("../golden/ftl-tpftl.json"), 3);
+}

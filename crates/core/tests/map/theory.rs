@@ -241,7 +241,7 @@ fn does_a_replica_shorten_translation_reads_behind_busy_channels() {
 
 fn urm(params: &Params) -> (UrmMap, Flash) {
     let shape = shape(1, 200, 64, 8192, 4096);
-    (UrmMap::new(params, &shape).expect("valid"), flash(&shape, Media::None))
+    (UrmMap::with(params, &shape).expect("valid"), flash(&shape, Media::None))
 }
 
 fn write_all(ftl: &mut UrmMap, flash: &mut Flash, lpns: impl Iterator<Item = u32>) {
