@@ -116,7 +116,7 @@ fn does_every_read_return_the_last_write() {
             sum.need("fetching a mapping ahead", 500, |l| l.map_prefetches);
         }
         match sum.name.as_str() {
-            "dftl" | "rftl" | "tpftl" => {
+            "dftl" | "rftl" | "tpftl" | "sftl" | "cdftl" => {
                 sum.need("a map miss", 500, |l| l.map_misses);
                 sum.need("a map eviction", 100, |l| l.count(Op::Program, Cause::MapEvict));
                 sum.need("a map update by collection", 50, |l| l.count(Op::Program, Cause::MapUpdate));

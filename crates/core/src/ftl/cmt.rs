@@ -170,6 +170,17 @@ impl Cmt {
         Cached(self.segments[segment].lru)
     }
 
+    /// Entries of the probation segment from LRU to MRU.
+    pub fn oldest_first(&self) -> impl Iterator<Item = Cached> + '_ {
+        self.chain(PROBATION).map(Cached)
+    }
+
+    /// Slab indices of a segment from LRU to MRU.
+    fn chain(&self, segment: usize) -> impl Iterator<Item = u32> + '_ {
+        let next = |at: u32| (at != NONE).then_some(at);
+        std::iter::successors(next(self.segments[segment].lru), move |at| next(self.slab[*at as usize].newer))
+    }
+
     /// Removes an entry.
     #[inline]
     pub fn remove(&mut self, entry: Cached) {
@@ -181,9 +192,7 @@ impl Cmt {
 
     /// Entries of the probation (`false`) or protected (`true`) segment from LRU to MRU: `(lpn, ppn, dirty)`.
     pub fn segment(&self, protected: bool) -> impl Iterator<Item = (Lpn, Ppn, bool)> + '_ {
-        let next = |at: u32| (at != NONE).then_some(at);
-        let lru = next(self.segments[usize::from(protected)].lru);
-        std::iter::successors(lru, move |at| next(self.slab[*at as usize].newer)).map(|at| {
+        self.chain(usize::from(protected)).map(|at| {
             let entry = &self.slab[at as usize];
             (entry.lpn, entry.ppn, entry.dirty)
         })

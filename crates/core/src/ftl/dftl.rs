@@ -182,23 +182,27 @@ impl Table {
             self.cmt.remove(victim);
             return after;
         }
-        let lpn = self.cmt.lpn(victim);
-        let tp = map.tp(lpn);
-        // The victim is still cached: collecting may move its page.
-        map.room_for_map(flash, self, tp, after);
-        let read = map.fetch(flash, tp, Cause::MapEvict, after);
-        if self.evict_batch {
-            for lpn in map.range(tp).map(Lpn) {
-                if let Some(entry) = self.cmt.find(lpn).filter(|entry| self.cmt.is_dirty(*entry)) {
-                    map.patch(lpn, self.cmt.ppn(entry));
-                    self.cmt.set_clean(entry);
-                }
+        let tp = map.tp(self.cmt.lpn(victim));
+        let patch = |table: &mut Self, map: &mut Translation| {
+            if table.evict_batch {
+                table.clean_all(map, tp);
+            } else {
+                map.patch(table.cmt.lpn(victim), table.cmt.ppn(victim));
             }
-        } else {
-            map.patch(lpn, self.cmt.ppn(victim));
-        }
+        };
+        let done = map.write_back(flash, self, tp, false, patch, after);
         self.cmt.remove(victim);
-        map.rewrite(flash, tp, Cause::MapEvict, read)
+        done
+    }
+
+    /// Patches a translation page with all its dirty entries, which are clean then.
+    fn clean_all(&mut self, map: &mut Translation, tp: u32) {
+        for lpn in map.range(tp).map(Lpn) {
+            if let Some(entry) = self.cmt.find(lpn).filter(|entry| self.cmt.is_dirty(*entry)) {
+                map.patch(lpn, self.cmt.ppn(entry));
+                self.cmt.set_clean(entry);
+            }
+        }
     }
 }
 

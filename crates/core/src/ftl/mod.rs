@@ -10,6 +10,7 @@ pub mod compressed;
 pub mod demand;
 pub mod merge;
 pub mod nodes;
+pub mod pages;
 pub mod pool;
 pub mod recover;
 pub mod space;
@@ -260,5 +261,7 @@ crate::registry::plugins! {
     dftl,
     rftl,
     tpftl,
+    sftl,
+    cdftl,
     urm_map,
 }

@@ -208,11 +208,10 @@ impl TpCache {
         let tp = self.nodes.tp(self.nodes.lpn(victim));
         let mut ready = after;
         if self.nodes.is_dirty(victim) {
-            // The victim is still cached: collecting may move its page.
-            map.room_for_map(flash, self, tp, after);
-            let read = map.fetch(flash, tp, Cause::MapEvict, after);
-            self.nodes.write_back(tp, |lpn, ppn| map.patch(lpn, ppn));
-            ready = map.rewrite(flash, tp, Cause::MapEvict, read);
+            let patch = |cache: &mut Self, map: &mut Translation| {
+                cache.nodes.write_back(tp, |lpn, ppn| map.patch(lpn, ppn));
+            };
+            ready = map.write_back(flash, self, tp, false, patch, after);
         }
         self.nodes.remove(victim);
         let removed = !self.nodes.holds(tp);

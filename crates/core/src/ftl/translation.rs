@@ -138,6 +138,24 @@ impl Translation {
         done
     }
 
+    /// Writes dirty mappings of a translation page back: makes room, reads the page unless RAM holds all of it, and
+    /// programs it with what `patch` tells [`Self::patch`]. What is evicted must still be in the cache before, because
+    /// making room may move its pages.
+    pub fn write_back<C: MapCache>(
+        &mut self,
+        flash: &mut Flash,
+        cache: &mut C,
+        tp: u32,
+        all_in_ram: bool,
+        patch: impl FnOnce(&mut C, &mut Self),
+        after: Ticket,
+    ) -> Ticket {
+        self.room_for_map(flash, cache, tp, after);
+        let read = if all_in_ram { after } else { self.fetch(flash, tp, Cause::MapEvict, after) };
+        patch(cache, self);
+        self.rewrite(flash, tp, Cause::MapEvict, read)
+    }
+
     /// The next page of a group's translation frontier.
     #[inline]
     fn map_page(&mut self, flash: &mut Flash, group: u32, after: Ticket) -> Ppn {

@@ -168,17 +168,15 @@ impl Compressed {
             self.table.drop(tp);
             return after;
         }
-        // Still cached: collecting may move its pages.
-        map.room_for_map(flash, self, tp, after);
         let whole = map.range(tp).all(|lpn| self.table.is_loaded(Lpn(lpn)));
-        let read = if whole { after } else { map.fetch(flash, tp, Cause::MapEvict, after) };
-        for lpn in map.range(tp).map(Lpn) {
-            if self.table.is_loaded(lpn) {
-                map.patch(lpn, self.table.look_up(lpn));
+        let patch = |cache: &mut Self, map: &mut Translation| {
+            for lpn in map.range(tp).map(Lpn).filter(|lpn| cache.table.is_loaded(*lpn)) {
+                map.patch(lpn, cache.table.look_up(lpn));
             }
-        }
+        };
+        let done = map.write_back(flash, self, tp, whole, patch, after);
         self.table.drop(tp);
-        map.rewrite(flash, tp, Cause::MapEvict, read)
+        done
     }
 }
 
