@@ -34,7 +34,7 @@
 
 use serde_json::{Value, json};
 
-use super::cmt::{Cached, Cmt};
+use super::cmt::{Cached, Cmt, Order};
 use super::demand::{Demand, MapPolicy, Wanted, demand_params};
 use super::page::Frontiers;
 use super::pages::Pages;
@@ -77,7 +77,7 @@ pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError>
     let common = params.common(params.frontiers);
     let entries_per_tp = common.entries(shape)?;
     let cache = TwoLevels {
-        cmt: Cmt::new(shape.logical_pages, params.cmt_entries, 0),
+        cmt: Cmt::new(shape.logical_pages, Order::Segmented, params.cmt_entries, 0),
         ctp: Pages::new(shape.logical_pages, entries_per_tp),
         ctp_pages: params.ctp_pages,
         entries_per_tp,

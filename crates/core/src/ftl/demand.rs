@@ -248,9 +248,11 @@ impl Common {
     }
 }
 
-/// Declares the `Params` of a demand-mapped FTL: its own parameters, each with its default, and the common ones.
+/// Declares the `Params` of a demand-mapped FTL: its own parameters, each with its default, and the common ones. With
+/// `by_preset;` in front, the common ones that a preset may set are options.
 macro_rules! demand_params {
-    ($( $(#[$doc:meta])+ $name:ident: $type:ty = $default:expr, )*) => {
+    (@ $victim:ty, $victim_default:expr, $alloc:ty, $alloc_default:expr;
+     $( $(#[$doc:meta])+ $name:ident: $type:ty = $default:expr, )*) => {
         /// Parameters; the manual page explains them.
         #[derive(Clone, Copy, PartialEq, Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
         #[serde(deny_unknown_fields, default)]
@@ -261,9 +263,9 @@ macro_rules! demand_params {
             /// Free blocks at which garbage collection starts.
             pub reserve: u32,
             /// Which closed block is collected.
-            pub victim: $crate::ftl::pool::Victim,
+            pub victim: $victim,
             /// Which free block is taken.
-            pub alloc: $crate::ftl::pool::Alloc,
+            pub alloc: $alloc,
         }
 
         impl Default for Params {
@@ -272,10 +274,21 @@ macro_rules! demand_params {
                     $( $name: $default, )*
                     entries_per_tp: None,
                     reserve: 3,
-                    victim: $crate::ftl::pool::Victim::Greedy,
-                    alloc: $crate::ftl::pool::Alloc::Fifo,
+                    victim: $victim_default,
+                    alloc: $alloc_default,
                 }
             }
+        }
+    };
+    (by_preset; $($own:tt)*) => {
+        $crate::ftl::demand::demand_params! {
+            @ Option<$crate::ftl::pool::Victim>, None, Option<$crate::ftl::pool::Alloc>, None; $($own)*
+        }
+    };
+    ($($own:tt)*) => {
+        $crate::ftl::demand::demand_params! {
+            @ $crate::ftl::pool::Victim, $crate::ftl::pool::Victim::Greedy,
+            $crate::ftl::pool::Alloc, $crate::ftl::pool::Alloc::Fifo; $($own)*
         }
 
         impl Params {

@@ -17,18 +17,26 @@
 //! read: look-up, then one data read. A trim: look-up, then the entry says 'not mapped' and is dirty.
 //!
 //! # Parameters
+//! - `preset` (default `paper`): whose readings are the defaults of what is marked *: `paper`, `flashsim` (DiskSim
+//!   FlashSim, as AALRU used it; give the device the timing `serial`) or `eagletree`.
 //! - `entries_per_tp` (entries, default `page_bytes / 4`): mappings of a translation page.
 //! - `cmt_entries` (entries, default 8192: FlashSim) or `cmt_bytes` (bytes, 8 an entry): size of the CMT.
 //! - `cmt_protected` (default 0.8: FlashSim's 6552 of 8192): protected segment of the CMT, as a share (a number with a
-//!   point) or in entries (a whole number; 0 makes a plain LRU).
+//!   point) or in entries (a whole number; 0 makes a plain LRU). The clock has none.
+//! - `cmt_order`* (default `segmented`; flashsim `age`, eagletree `clock`): order of the CMT. `age`: FlashSim's two
+//!   tables ordered by counters of hits, which it calls a segmented LRU. `clock`: queues of clean and dirty entries,
+//!   clean ones first, each hit spares one turn.
+//! - `evict_batch`* (default false; eagletree true): evicting a dirty entry also writes back all other dirty entries of
+//!   its TP, which stay cached and become clean.
+//! - `write_miss_fetch`* (default true; eagletree false): a write that misses reads the TP; false = it only inserts a
+//!   dirty entry.
+//! - `gc_marks_dirty`* (default true; flashsim false): collecting a page makes its cached mapping dirty; false = the TP
+//!   of a clean mapping follows at no cost, which undercounts translation writes.
 //! - `reserve` (blocks, default 3: FlashSim's `min_fb_num`): free blocks at which garbage collection starts; 3 or more.
 //!   With `frontiers = "die"` each channel keeps its own.
-//! - `evict_batch` (default false): evicting a dirty entry also writes back all other dirty entries of its TP, which
-//!   stay cached and become clean (EagleTree).
-//! - `write_miss_fetch` (default true): a write that misses reads the TP; false = it only inserts a dirty entry
-//!   (EagleTree).
-//! - `victim` (default `greedy`), `alloc` (default `fifo`): as for `page`.
-//! - `frontiers` (default `die`): `single` = one data and one translation frontier; `die` = a data frontier on every
+//! - `victim`* (default `greedy`; flashsim `greedy_lowest`), `alloc`* (default `fifo`; flashsim `min_erase`): as for
+//!   `page`.
+//! - `frontiers`* (default `die`; flashsim `single`): `single` = one data and one translation frontier; `die` = a data frontier on every
 //!   die and a translation frontier on every channel.
 //!
 //! RAM: `8 * cmt_entries + 4 * ceil(logical_pages / entries_per_tp)` bytes.
@@ -50,15 +58,18 @@
 //!
 //! # Known ambiguities
 //! - Whether an eviction writes back only the victim or the whole TP, and whether a write miss fetches: both are
-//!   parameters. FlashSim orders the CMT by age counters and does not mark moved entries dirty, so it undercounts
-//!   translation writes.
+//!   parameters.
+//! - FlashSim keeps TPs in the first logical pages; here they have addresses of their own. EagleTree also caches the
+//!   mapping of every page that it collects, beyond the size of the CMT, and drops cold entries when they become clean;
+//!   both are left out.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::cmt::{Cached, Cmt};
+use super::cmt::{Cached, Cmt, Order};
 use super::demand::{Demand, MapPolicy, Wanted};
 use super::page::Frontiers;
+use super::pool::{Alloc, Victim};
 use super::recover::Winners;
 use super::translation::{MapCache, Moved, Translation};
 use super::{Ftl, Shape};
@@ -67,27 +78,51 @@ use crate::flash::{Flash, Ticket};
 use crate::ledger::Cause;
 use crate::types::{Bytes, Lpn, Ppn};
 
-/// Declares the `Params` of an FTL with a segmented cached mapping table: its own and those of the table.
+/// Declares the `Params` of an FTL with DFTL's cached mapping table: its own, those of the table and the common ones.
 macro_rules! cmt_params {
     ($( $(#[$doc:meta])+ $name:ident: $type:ty = $default:expr, )*) => {
-        $crate::ftl::demand::demand_params! {
+        $crate::ftl::demand::demand_params! { by_preset;
             $( $(#[$doc])+ $name: $type = $default, )*
+            /// Whose readings are the defaults.
+            preset: $crate::ftl::dftl::Preset = $crate::ftl::dftl::Preset::Paper,
             /// Entries of the cached mapping table; default 8192.
             cmt_entries: Option<u32> = None,
             /// Bytes of the cached mapping table, instead of `cmt_entries`.
             cmt_bytes: Option<$crate::types::Bytes> = None,
             /// Protected segment of the cached mapping table.
             cmt_protected: $crate::ftl::dftl::Protected = $crate::ftl::dftl::Protected::Share(0.8),
-            /// An eviction writes back all dirty entries of the translation page.
-            evict_batch: bool = false,
-            /// A write that misses reads the translation page.
-            write_miss_fetch: bool = true,
+            /// Order of the cached mapping table; default by preset.
+            cmt_order: Option<$crate::ftl::cmt::Order> = None,
+            /// An eviction writes back all dirty entries of the translation page; default by preset.
+            evict_batch: Option<bool> = None,
+            /// A write that misses reads the translation page; default by preset.
+            write_miss_fetch: Option<bool> = None,
+            /// Collecting makes the cached mappings of the pages that it moves dirty; default by preset.
+            gc_marks_dirty: Option<bool> = None,
         }
 
         impl Params {
-            const fn table(&self) -> $crate::ftl::dftl::TableParams {
-                let Self { cmt_entries, cmt_bytes, cmt_protected, evict_batch, write_miss_fetch, .. } = *self;
-                $crate::ftl::dftl::TableParams { cmt_entries, cmt_bytes, cmt_protected, evict_batch, write_miss_fetch }
+            /// What is meant, preset and all.
+            fn ways(&self) -> $crate::ftl::dftl::Ways {
+                let preset = self.preset.ways();
+                $crate::ftl::dftl::Ways {
+                    cmt_order: self.cmt_order.unwrap_or(preset.cmt_order),
+                    evict_batch: self.evict_batch.unwrap_or(preset.evict_batch),
+                    write_miss_fetch: self.write_miss_fetch.unwrap_or(preset.write_miss_fetch),
+                    gc_marks_dirty: self.gc_marks_dirty.unwrap_or(preset.gc_marks_dirty),
+                    victim: self.victim.unwrap_or(preset.victim),
+                    alloc: self.alloc.unwrap_or(preset.alloc),
+                    frontiers: preset.frontiers,
+                }
+            }
+            fn table(&self, shape: &$crate::ftl::Shape) -> Result<$crate::ftl::dftl::Table, $crate::error::ConfigError> {
+                let Self { cmt_entries, cmt_bytes, cmt_protected, .. } = *self;
+                $crate::ftl::dftl::Table::new((cmt_entries, cmt_bytes), cmt_protected, &self.ways(), shape)
+            }
+            fn common(&self, frontiers: $crate::ftl::page::Frontiers) -> $crate::ftl::demand::Common {
+                let Self { entries_per_tp, reserve, .. } = *self;
+                let $crate::ftl::dftl::Ways { victim, alloc, .. } = self.ways();
+                $crate::ftl::demand::Common { entries_per_tp, reserve, victim, alloc, frontiers }
             }
         }
     };
@@ -95,8 +130,60 @@ macro_rules! cmt_params {
 pub(super) use cmt_params;
 
 cmt_params! {
-    /// One frontier for the device or one on every die.
-    frontiers: Frontiers = Frontiers::Die,
+    /// One frontier for the device or one on every die; default by preset.
+    frontiers: Option<Frontiers> = None,
+}
+
+/// Whose readings of DFTL are the defaults.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Preset {
+    /// The paper's.
+    Paper,
+    /// Those of DiskSim FlashSim.
+    Flashsim,
+    /// Those of EagleTree.
+    Eagletree,
+}
+
+/// Parameters that a preset sets; they are those of [`Params`].
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[expect(missing_docs, reason = "they are those of `Params`")]
+pub struct Ways {
+    pub cmt_order: Order,
+    pub evict_batch: bool,
+    pub write_miss_fetch: bool,
+    pub gc_marks_dirty: bool,
+    pub victim: Victim,
+    pub alloc: Alloc,
+    pub frontiers: Frontiers,
+}
+
+impl Preset {
+    /// What it sets.
+    pub const fn ways(self) -> Ways {
+        let paper = Ways {
+            cmt_order: Order::Segmented,
+            evict_batch: false,
+            write_miss_fetch: true,
+            gc_marks_dirty: true,
+            victim: Victim::Greedy,
+            alloc: Alloc::Fifo,
+            frontiers: Frontiers::Die,
+        };
+        match self {
+            Self::Paper => paper,
+            Self::Flashsim => Ways {
+                cmt_order: Order::Age,
+                gc_marks_dirty: false,
+                victim: Victim::GreedyLowest,
+                alloc: Alloc::MinErase,
+                frontiers: Frontiers::Single,
+                ..paper
+            },
+            Self::Eagletree => Ways { cmt_order: Order::Clock, evict_batch: true, write_miss_fetch: false, ..paper },
+        }
+    }
 }
 
 /// Size of the protected segment.
@@ -109,23 +196,13 @@ pub enum Protected {
     Share(f64),
 }
 
-/// Size and ways of a segmented cached mapping table; fields as in [`Params`].
-#[derive(Clone, Copy, Debug)]
-#[expect(missing_docs, reason = "they are those of `Params`")]
-pub struct TableParams {
-    pub cmt_entries: Option<u32>,
-    pub cmt_bytes: Option<Bytes>,
-    pub cmt_protected: Protected,
-    pub evict_batch: bool,
-    pub write_miss_fetch: bool,
-}
-
-/// DFTL's part of the map in RAM: single entries in a segmented LRU.
+/// DFTL's part of the map in RAM: single entries.
 #[derive(Debug)]
 pub struct Table {
     cmt: Cmt,
     evict_batch: bool,
     write_miss_fetch: bool,
+    gc_marks_dirty: bool,
 }
 
 /// Builds the FTL.
@@ -133,18 +210,24 @@ pub struct Table {
 /// # Errors
 /// When a relation between parameters and device is broken.
 pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError> {
-    let table = Table::new(&params.table(), shape)?;
-    let map = params.common(params.frontiers).translation(shape, 1)?;
+    let table = params.table(shape)?;
+    let frontiers = params.frontiers.unwrap_or(params.ways().frontiers);
+    let map = params.common(frontiers).translation(shape, 1)?;
     Ok(Box::new(Demand::new(map, table, shape)))
 }
 
 impl Table {
-    /// An empty table.
+    /// An empty table of so many entries or bytes.
     ///
     /// # Errors
     /// When a size is out of range.
-    pub fn new(params: &TableParams, shape: &Shape) -> Result<Self, ConfigError> {
-        let capacity = match (params.cmt_entries, params.cmt_bytes) {
+    pub fn new(
+        size: (Option<u32>, Option<Bytes>),
+        protected: Protected,
+        ways: &Ways,
+        shape: &Shape,
+    ) -> Result<Self, ConfigError> {
+        let capacity = match size {
             (Some(_), Some(_)) => {
                 let mend = "give one of them (an entry takes 8 bytes)";
                 return Err(ConfigError::new("ftl.cmt_bytes", "cmt_entries is given too", mend));
@@ -157,7 +240,7 @@ impl Table {
             let problem = format!("{capacity} entries are outside 1 to {}", u32::MAX);
             return Err(ConfigError::new("ftl.cmt_entries", problem, "use a size between 8 bytes and the whole map"));
         };
-        let protected = match params.cmt_protected {
+        let protected = match protected {
             Protected::Entries(entries) => u64::from(entries),
             Protected::Share(share) if (0.0..=1.0).contains(&share) => (share * f64::from(capacity)) as u64,
             Protected::Share(share) => {
@@ -170,9 +253,10 @@ impl Table {
             return Err(ConfigError::new("ftl.cmt_protected", problem, "lower it or raise cmt_entries"));
         }
         Ok(Self {
-            cmt: Cmt::new(shape.logical_pages, capacity, protected as u32),
-            evict_batch: params.evict_batch,
-            write_miss_fetch: params.write_miss_fetch,
+            cmt: Cmt::new(shape.logical_pages, ways.cmt_order, capacity, protected as u32),
+            evict_batch: ways.evict_batch,
+            write_miss_fetch: ways.write_miss_fetch,
+            gc_marks_dirty: ways.gc_marks_dirty,
         })
     }
 
@@ -210,6 +294,10 @@ impl MapCache for Table {
     #[inline]
     fn moved(&mut self, lpn: Lpn, to: Ppn) -> Moved {
         let Some(entry) = self.cmt.find(lpn) else { return Moved::Nowhere };
+        if !self.gc_marks_dirty && !self.cmt.is_dirty(entry) {
+            self.cmt.set_everywhere(entry, to);
+            return Moved::Everywhere;
+        }
         self.cmt.set(entry, to);
         Moved::InRam
     }

@@ -28,6 +28,8 @@ pub enum Victim {
     /// Fewest valid pages; ties: closed earliest.
     #[default]
     Greedy,
+    /// Fewest valid pages; ties: lowest block number (FlashSim).
+    GreedyLowest,
     /// Closed earliest (LRU cleaning).
     Fifo,
     /// Uniformly random among the closed blocks.
@@ -171,7 +173,7 @@ impl Pool {
             return None;
         }
         let position = match self.victim {
-            Victim::Greedy => self.fewest_valid(flash),
+            Victim::Greedy | Victim::GreedyLowest => self.fewest_valid(flash),
             Victim::Fifo => self.oldest(),
             Victim::Random => self.random(),
             Victim::DChoices(d) => {
@@ -242,7 +244,8 @@ impl Pool {
             let end = ((chunk + 1) * CHUNK).min(self.closed_at.len());
             for (position, at) in self.closed_at.iter().enumerate().take(end).skip(chunk * CHUNK) {
                 if *at != NOT_CLOSED {
-                    best = best.min((self.valid(flash, position as u32), *at, position as u32));
+                    let closed_at = if self.victim == Victim::GreedyLowest { 0 } else { *at };
+                    best = best.min((self.valid(flash, position as u32), closed_at, position as u32));
                 }
             }
             self.best[chunk] = best;

@@ -17,8 +17,10 @@
 //!
 //! # Parameters
 //! - `replicas` (copies beside the original, default 1): at most channels - 1. The paper uses 1 to 3.
-//! - `entries_per_tp`, `cmt_entries`, `cmt_bytes`, `cmt_protected`, `reserve`, `evict_batch`, `write_miss_fetch`,
-//!   `victim`, `alloc`: as for `dftl`; the reserve is kept on every channel. Data frontiers lie on every die.
+//! - `preset`, `entries_per_tp`, `cmt_entries`, `cmt_bytes`, `cmt_protected`, `cmt_order`, `evict_batch`,
+//!   `write_miss_fetch`, `gc_marks_dirty`, `reserve`, `victim`, `alloc`: as for `dftl`; the reserve is kept on every
+//!   channel. Data frontiers lie on every die under every preset. The authors extended EagleTree's DFTL, so their
+//!   baseline is probably `preset = "eagletree"`.
 //!
 //! RAM: `8 * cmt_entries + 4 * (1 + replicas) * ceil(logical_pages / entries_per_tp)` bytes.
 //!
@@ -39,7 +41,7 @@
 //! - Table 6's hit ratios cannot come from an LRU-like cache under independent references; the workload must loop.
 
 use super::demand::Demand;
-use super::dftl::{Table, cmt_params};
+use super::dftl::cmt_params;
 use super::page::Frontiers;
 use super::translation::MAX_COPIES;
 use super::{Ftl, Shape};
@@ -61,7 +63,7 @@ pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError>
         let problem = format!("{} is outside 0 to {most}: every copy needs a channel of {channels}", params.replicas);
         return Err(ConfigError::new("ftl.replicas", problem, "lower it or add channels"));
     }
-    let table = Table::new(&params.table(), shape)?;
+    let table = params.table(shape)?;
     let map = params.common(Frontiers::Die).translation(shape, 1 + params.replicas)?;
     Ok(Box::new(Demand::new(map, table, shape)))
 }

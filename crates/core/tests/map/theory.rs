@@ -2,6 +2,9 @@
 
 use nandlab::flash::{Flash, Media, Ticket};
 use nandlab::ftl::compressed::{CompressedPage, Format};
+use nandlab::ftl::dftl::Preset;
+use nandlab::ftl::page::Frontiers;
+use nandlab::ftl::pool::Alloc;
 use nandlab::ftl::urm_map::{Mode, Params, UrmMap};
 use nandlab::ftl::{Batch, Ftl, Shape};
 use nandlab::ledger::{Cause, Ledger, Op};
@@ -184,6 +187,58 @@ fn does_every_translation_operation_have_its_cause() {
         let (programs, reads) = programs_and_reads(&l, Cause::MapGc);
         assert_eq!(programs, reads);
     }
+}
+
+#[test]
+fn is_a_preset_what_its_parameters_say() {
+    let shape = shape(1, 600, 16, 6000, 512);
+    let run = |params: Value| churn("dftl", params, &shape, 30_000);
+    let small = |more: Value| {
+        let mut params = json!({"cmt_entries": 200, "frontiers": "single"});
+        params.as_object_mut().expect("parameters").extend(more.as_object().expect("parameters").clone());
+        run(params)
+    };
+    let paper = small(json!({}));
+    let sets = [
+        (
+            "paper",
+            json!({"cmt_order": "segmented", "evict_batch": false, "write_miss_fetch": true, "victim": "greedy",
+            "alloc": "fifo", "gc_marks_dirty": true}),
+        ),
+        (
+            "flashsim",
+            json!({"cmt_order": "age", "gc_marks_dirty": false, "victim": "greedy_lowest",
+            "alloc": "min_erase"}),
+        ),
+        ("eagletree", json!({"cmt_order": "clock", "evict_batch": true, "write_miss_fetch": false})),
+    ];
+    for (preset, params) in sets {
+        let preset_run = small(json!({"preset": preset}));
+        assert_eq!(preset_run, small(params.clone()), "{preset}");
+        assert!(preset == "paper" || preset_run != paper, "{preset} changes nothing");
+        // What is given wins over the preset, and each deviation alone makes a difference.
+        for (key, value) in params.as_object().expect("parameters") {
+            let alone = small(json!({key.as_str(): value}));
+            // Which free block is taken shows in no count of this device without hot blocks.
+            assert!(preset == "paper" || key == "alloc" || alone != paper, "{key} alone changes nothing");
+        }
+    }
+    let flashsim = Preset::Flashsim.ways();
+    assert_eq!((flashsim.alloc, flashsim.frontiers), (Alloc::MinErase, Frontiers::Single));
+    let all_paper = json!({"preset": "eagletree", "cmt_order": "segmented", "evict_batch": false,
+        "write_miss_fetch": true});
+    assert_eq!(small(all_paper), paper);
+}
+
+#[test]
+fn does_flashsim_undercount_translation_writes() {
+    let shape = shape(1, 600, 16, 6000, 512);
+    let writes = |marks: bool| {
+        let l =
+            churn("dftl", json!({"cmt_entries": 1000, "frontiers": "single", "gc_marks_dirty": marks}), &shape, 60_000);
+        l.count(Op::Program, Cause::MapEvict)
+    };
+    assert!(writes(false) < writes(true));
 }
 
 #[test]
