@@ -9,6 +9,7 @@ mod fail;
 mod human;
 mod memory;
 mod output;
+mod ram;
 mod run;
 mod setup;
 mod source;
@@ -42,6 +43,7 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
     match &cli.command {
         Command::Run(args) => run::run(args, style),
         Command::Compare(args) => compare::compare(args, style),
+        Command::Ram(args) => ram::ram(args, style),
         Command::List { what } => catalog::list(*what, style),
         Command::Describe { name, kind } => catalog::describe(name, *kind, style),
         Command::Config(args) if args.schema => output::print(&output::json(&nandlab::config::Config::schema())),

@@ -196,6 +196,7 @@ pub fn csv(rows: &[Row]) -> String {
     text
 }
 
-fn quoted(text: &str) -> String {
+/// A value of a file of comma-separated values.
+pub fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
 }

@@ -251,6 +251,12 @@ impl MapPolicy for Compressed {
     fn bytes(&self) -> u64 {
         self.table.bytes()
     }
+    fn bytes_most(&self, _: &Translation) -> u64 {
+        match self.mode {
+            Mode::Resident => self.table.bytes_most(),
+            Mode::Demand => self.budget,
+        }
+    }
     fn check(&self, map: &Translation) {
         self.table.check(map);
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::compressed::{CompressedPage, Format};
+use super::compressed::{CompressedPage, ENTRY_BYTES, Format, RAW_BYTES};
 use super::translation::Translation;
 use crate::list::{Links, List};
 use crate::types::{Lpn, Ppn};
@@ -54,6 +54,11 @@ impl Table {
     #[inline]
     pub const fn bytes(&self) -> u64 {
         self.bytes
+    }
+    /// RAM of all translation pages when nothing can be compressed, headers included.
+    pub fn bytes_most(&self) -> u64 {
+        let entry = if self.format.raw_fallback { RAW_BYTES } else { ENTRY_BYTES };
+        self.pages.len() as u64 * (HEADER_BYTES + u64::from(self.format.entries_per_tp * entry))
     }
     /// True if the mapping of a page is in RAM.
     #[inline]
