@@ -170,7 +170,7 @@ impl MapPolicy for TwoLevels {
         self.cmt.find(lpn).map(|entry| self.cmt.ppn(entry)).or_else(|| self.ctp.find(lpn))
     }
     fn is_empty(&self) -> bool {
-        self.cmt.is_empty() && self.ctp.len() == 0
+        self.cmt.is_empty() && self.ctp.is_empty()
     }
     fn restart(&mut self, _: &Winners) {
         self.cmt.clear();

@@ -238,7 +238,7 @@ impl Cmt {
     /// Turns the hand of the clock until it finds a cold entry. Every step but the last takes back the heat of a hit or
     /// moves an entry once, so that it ends.
     fn turn(&mut self) -> Option<u32> {
-        while self.len() > 0 {
+        while !self.is_empty() {
             for queue in [CLEAN, DIRTY] {
                 for _ in 0..self.lists[queue].len() {
                     let at = self.lists[queue].back().expect("counted above");

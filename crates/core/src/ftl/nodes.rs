@@ -36,7 +36,7 @@ pub struct Nodes {
     by_lpn: Vec<u32>,
     entry_links: Links,
     /// By translation page.
-    nodes: Vec<Node>,
+    by_tp: Vec<Node>,
     node_links: Links,
     /// Translation pages with an entry, the most recently used one at the front.
     recency: List,
@@ -51,7 +51,7 @@ impl Nodes {
             unused: Vec::new(),
             by_lpn: vec![NONE; logical_pages as usize],
             entry_links: Links::default(),
-            nodes: vec![Node::default(); logical_pages.div_ceil(entries_per_tp) as usize],
+            by_tp: vec![Node::default(); logical_pages.div_ceil(entries_per_tp) as usize],
             node_links: Links::default(),
             recency: List::default(),
         }
@@ -66,6 +66,10 @@ impl Nodes {
     pub const fn len(&self) -> u32 {
         (self.slab.len() - self.unused.len()) as u32
     }
+    /// True without entries.
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
     /// Nodes held.
     pub const fn count(&self) -> u32 {
         self.recency.len()
@@ -78,7 +82,7 @@ impl Nodes {
     /// True if the translation page has a node.
     #[inline]
     pub fn holds(&self, tp: u32) -> bool {
-        !self.nodes[tp as usize].recency.is_empty()
+        !self.by_tp[tp as usize].recency.is_empty()
     }
     /// The entry of a page.
     #[inline]
@@ -111,14 +115,14 @@ impl Nodes {
         let tp = self.tp(self.lpn(slot));
         let entry = &mut self.slab[slot.0 as usize];
         entry.ppn = ppn;
-        self.nodes[tp as usize].dirty += u32::from(!entry.dirty);
+        self.by_tp[tp as usize].dirty += u32::from(!entry.dirty);
         entry.dirty = true;
     }
     /// An access found this entry.
     #[inline]
     pub fn touch(&mut self, slot: Slot) {
         let tp = self.tp(self.lpn(slot));
-        self.entry_links.move_front(&mut self.nodes[tp as usize].recency, slot.0);
+        self.entry_links.move_front(&mut self.by_tp[tp as usize].recency, slot.0);
         self.node_links.move_front(&mut self.recency, tp);
     }
     /// Adds a clean entry that is not there: as the most recent one of the most recent node, or, prefetched, as the
@@ -138,7 +142,7 @@ impl Nodes {
         if !self.holds(tp) {
             self.node_links.push_front(&mut self.recency, tp);
         }
-        let node = &mut self.nodes[tp as usize].recency;
+        let node = &mut self.by_tp[tp as usize].recency;
         if prefetched {
             self.entry_links.push_back(node, at);
         } else {
@@ -151,7 +155,7 @@ impl Nodes {
     pub fn remove(&mut self, slot: Slot) {
         let Entry { lpn, dirty, .. } = self.slab[slot.0 as usize];
         let tp = self.tp(lpn);
-        let node = &mut self.nodes[tp as usize];
+        let node = &mut self.by_tp[tp as usize];
         self.entry_links.remove(&mut node.recency, slot.0);
         node.dirty -= u32::from(dirty);
         if node.recency.is_empty() {
@@ -167,7 +171,7 @@ impl Nodes {
     /// If there is none.
     pub fn victim(&self) -> Slot {
         let tp = self.recency.back().expect("an empty cache has no victim");
-        let node = &self.nodes[tp as usize];
+        let node = &self.by_tp[tp as usize];
         let mut at = node.recency.back().expect("a node has entries");
         if node.dirty < node.recency.len() {
             while self.is_dirty(Slot(at)) {
@@ -178,7 +182,7 @@ impl Nodes {
     }
     /// Tells every dirty mapping of a translation page; they are clean then.
     pub fn write_back(&mut self, tp: u32, mut patch: impl FnMut(Lpn, Ppn)) {
-        let node = &mut self.nodes[tp as usize];
+        let node = &mut self.by_tp[tp as usize];
         node.dirty = 0;
         for at in self.entry_links.iter(&node.recency) {
             let entry = &mut self.slab[at as usize];
@@ -197,7 +201,7 @@ impl Nodes {
         };
         let entry = |at: u32| json!([self.slab[at as usize].lpn.0, self.slab[at as usize].dirty]);
         let node = |tp: u32| {
-            let entries = oldest_first(&self.entry_links, &self.nodes[tp as usize].recency);
+            let entries = oldest_first(&self.entry_links, &self.by_tp[tp as usize].recency);
             json!([tp, entries.into_iter().map(entry).collect::<Vec<_>>()])
         };
         oldest_first(&self.node_links, &self.recency).into_iter().map(node).collect()
@@ -207,7 +211,7 @@ impl Nodes {
     pub fn check(&self, on_flash: impl Fn(Lpn) -> Ppn) {
         let mut listed = 0;
         for tp in self.node_links.iter(&self.recency) {
-            let node = &self.nodes[tp as usize];
+            let node = &self.by_tp[tp as usize];
             let mut dirty = 0;
             for at in self.entry_links.iter(&node.recency) {
                 let entry = self.slab[at as usize];

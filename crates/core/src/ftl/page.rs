@@ -11,8 +11,8 @@
 //! collection, so that writes run in parallel.
 //!
 //! # Parameters
-//! - `victim` (default `greedy`): `greedy`, `fifo`, `random`, `{ d_choices = 10 }`, `{ windowed_greedy = 16 }`,
-//!   `cost_benefit`.
+//! - `victim` (default `greedy`): `greedy`, `greedy_lowest` (ties as in FlashSim), `fifo`, `random`,
+//!   `{ d_choices = 10 }`, `{ windowed_greedy = 16 }`, `cost_benefit`.
 //! - `alloc` (default `fifo`): `fifo` or `min_erase`.
 //! - `reserve` (blocks, default 1): free blocks (per frontier group) at which garbage collection starts.
 //! - `frontiers` (default `die`): `single` or `die`.

@@ -39,6 +39,10 @@ impl Pages {
     pub const fn len(&self) -> u32 {
         self.recency.len()
     }
+    /// True without translation pages.
+    pub const fn is_empty(&self) -> bool {
+        self.recency.is_empty()
+    }
     /// Translation page of a logical page.
     pub const fn tp(&self, lpn: Lpn) -> u32 {
         lpn.0 / self.entries_per_tp

@@ -165,7 +165,7 @@ impl MapPolicy for RunCache {
         self.pages.find(lpn)
     }
     fn is_empty(&self) -> bool {
-        self.pages.len() == 0
+        self.pages.is_empty()
     }
     fn restart(&mut self, _: &Winners) {
         self.pages.clear();

@@ -2,7 +2,7 @@
 //!
 //! # Source
 //! Zhou, Wu, Huang, He, Xie, Zou, "An efficient page-level FTL to optimize address translation in flash memory",
-//! EuroSys 2015, read through the implementation that accompanies LearnedFTL (`tpftl.c`); specs/ftls.md 2.9.
+//! Eurosys 2015, read through the implementation that accompanies `LearnedFTL` (`tpftl.c`); specs/ftls.md 2.9.
 //!
 //! # What it does
 //! As `dftl`, but the mappings in RAM are grouped by their translation page (TP): an LRU list of TP nodes, each with an
@@ -279,7 +279,7 @@ impl MapPolicy for TpCache {
         self.nodes.find(lpn).map(|slot| self.nodes.ppn(slot))
     }
     fn is_empty(&self) -> bool {
-        self.nodes.len() == 0
+        self.nodes.is_empty()
     }
     fn restart(&mut self, _: &Winners) {
         self.nodes.clear();

@@ -85,8 +85,7 @@ pub struct Outcome {
 /// Parameters that make an FTL work hard on a tiny device; the defaults do for FTLs that are not named.
 fn ftl_params(name: &str) -> Value {
     match name {
-        "dftl" | "rftl" => json!({"cmt_entries": 6, "entries_per_tp": 8}),
-        "tpftl" => json!({"cmt_entries": 6, "entries_per_tp": 8}),
+        "dftl" | "rftl" | "tpftl" => json!({"cmt_entries": 6, "entries_per_tp": 8}),
         "sftl" => json!({"cache_bytes": 40, "entries_per_tp": 8}),
         "cdftl" => json!({"cmt_entries": 4, "ctp_pages": 1, "entries_per_tp": 8}),
         "urm-map" => json!({"mode": "demand", "map_budget": "64B", "entries_per_tp": 8, "max_run": 4}),

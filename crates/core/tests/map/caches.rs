@@ -142,7 +142,9 @@ impl Tpftl {
         let victim = self.victim();
         let entries = &mut self.nodes[0].1;
         if take(entries, |(lpn, _)| *lpn == victim).1 {
-            entries.iter_mut().for_each(|(_, dirty)| *dirty = false);
+            for (_, dirty) in entries.iter_mut() {
+                *dirty = false;
+            }
             self.counts.patched += 1;
             self.counts.programmed += 1;
         }
@@ -316,7 +318,9 @@ impl Dftl {
     /// Smallest age first, then smallest page.
     fn sort(&mut self) {
         if self.order == "age" {
-            self.lists.iter_mut().for_each(|list| list.sort_by_key(|(lpn, _, age)| (*age, *lpn)));
+            for list in &mut self.lists {
+                list.sort_by_key(|(lpn, _, age)| (*age, *lpn));
+            }
         }
     }
     fn hit(&mut self, lpn: u32, write: bool) {
@@ -422,12 +426,12 @@ proptest! {
 
     #[test]
     fn does_tpftl_follow_its_rules(
-        requests in requests(), capacity in 1u32..40, entries_per_tp in 1u32..20, threshold in 1u32..5, on: bool,
+        requests in requests(), capacity in 1u32..40, entries_per_tp in 1u32..20, threshold in 1i32..5, on: bool,
     ) {
         let params = json!({"cmt_entries": capacity, "entries_per_tp": entries_per_tp, "selective_threshold": threshold,
             "selective_prefetch": if on { "start_on" } else { "start_off" }});
         let mut reference = Tpftl {
-            entries_per_tp, capacity: capacity as usize, threshold: threshold as i32, selective: on, ..Tpftl::default()
+            entries_per_tp, capacity: capacity as usize, threshold, selective: on, ..Tpftl::default()
         };
         compare("tpftl", params, &mut reference, &requests);
     }

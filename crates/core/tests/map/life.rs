@@ -19,7 +19,7 @@ struct Setup {
     order: ProgramOrder,
 }
 
-fn extended(params: &Value, more: Value) -> Value {
+fn extended(params: &Value, more: &Value) -> Value {
     let mut params = params.clone();
     params.as_object_mut().expect("parameters").extend(more.as_object().expect("parameters").clone());
     params
@@ -27,8 +27,8 @@ fn extended(params: &Value, more: Value) -> Value {
 
 fn setups() -> Vec<Setup> {
     let demand = json!({"entries_per_tp": 4, "cmt_entries": 5, "cmt_protected": 3});
-    let with = |more| extended(&demand, more);
-    let nodes = |more| extended(&json!({"entries_per_tp": 4}), more);
+    let with = |more: Value| extended(&demand, &more);
+    let nodes = |more: Value| extended(&json!({"entries_per_tp": 4}), &more);
     let one = |name, params, spare| Setup { name, params, channels: 1, dies: 1, spare, order: ProgramOrder::Ascending };
     let wide = |name, params, channels, dies, spare| Setup {
         name,
