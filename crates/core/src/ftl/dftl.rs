@@ -36,8 +36,8 @@
 //!   With `frontiers = "die"` each channel keeps its own.
 //! - `victim`* (default `greedy`; flashsim `greedy_lowest`), `alloc`* (default `fifo`; flashsim `min_erase`): as for
 //!   `page`.
-//! - `frontiers`* (default `die`; flashsim `single`): `single` = one data and one translation frontier; `die` = a data frontier on every
-//!   die and a translation frontier on every channel.
+//! - `frontiers`* (default `die`; flashsim `single`): `single` = one data and one translation frontier; `die` = a data
+//!   frontier on every die and a translation frontier on every channel.
 //!
 //! RAM: `8 * cmt_entries + 4 * ceil(logical_pages / entries_per_tp)` bytes.
 //!
