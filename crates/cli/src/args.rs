@@ -46,6 +46,8 @@ pub enum Command {
     Run(RunArgs),
     /// Simulate every combination of buffers and FTLs on the same trace: one table.
     Compare(CompareArgs),
+    /// Show what the map of each FTL takes of the RAM of a device, and what it leaves for data.
+    Ram(RamArgs),
     /// List what there is, with one line each.
     List {
         /// Which family.
@@ -100,7 +102,7 @@ pub enum Family {
 }
 
 /// The device, but for its buffer and its FTL.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Default, Debug)]
 #[command(next_help_heading = "Device")]
 pub struct DeviceArgs {
     /// A device preset (`nandlab list devices`) or a TOML file.
@@ -228,6 +230,32 @@ pub struct CompareArgs {
     /// No table and no progress bar.
     #[arg(long, short, help_heading = "Output")]
     pub quiet: bool,
+}
+
+/// Arguments of `ram`.
+#[derive(Args, Debug)]
+pub struct RamArgs {
+    /// A device preset (`nandlab list devices`) or a TOML file.
+    #[arg(long, short, value_name = "PRESET|FILE", default_value = nandlab::config::DEFAULT_DEVICE)]
+    pub device: String,
+    /// DRAM that map and data share (ram.dram).
+    #[arg(long, value_name = "SIZE", value_parser = Bytes::parse, allow_hyphen_values = true)]
+    pub ram: Option<Bytes>,
+    /// FTLs, separated by commas: names or name:key=value:key=value; all when absent.
+    #[arg(long, short, value_name = "LIST")]
+    pub ftls: Option<String>,
+    /// Any key of the configuration, for example --set device.over_provisioning=0.07; may be repeated.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Write the answer as JSON to a file, or to standard output (`-`) instead of the table.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub json: Option<String>,
+    /// Print comma-separated values.
+    #[arg(long, help_heading = "Output", conflicts_with = "markdown")]
+    pub csv: bool,
+    /// Print a Markdown table.
+    #[arg(long, help_heading = "Output")]
+    pub markdown: bool,
 }
 
 /// Arguments of `config`.

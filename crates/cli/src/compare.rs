@@ -73,7 +73,8 @@ fn without_plugins(settings: &[String]) -> Vec<String> {
     settings.iter().filter(|s| !s.starts_with("buffer.") && !s.starts_with("ftl.")).cloned().collect()
 }
 
-fn plugins<B>(list: Option<&str>, section: &str, known: &[Plugin<B>]) -> Result<Vec<PluginConfig>, Failure> {
+/// The plug-ins of a list of names, or all.
+pub fn plugins<B>(list: Option<&str>, section: &str, known: &[Plugin<B>]) -> Result<Vec<PluginConfig>, Failure> {
     let Some(list) = list else {
         return Ok(known.iter().map(|plugin| PluginConfig::named(&plugin.name())).collect());
     };

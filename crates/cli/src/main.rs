@@ -9,6 +9,7 @@ mod fail;
 mod human;
 mod memory;
 mod output;
+mod ram;
 mod reading;
 mod run;
 mod setup;
@@ -44,6 +45,7 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
     match &cli.command {
         Command::Run(args) => run::run(args, style),
         Command::Compare(args) => compare::compare(args, style),
+        Command::Ram(args) => ram::ram(args, style),
         Command::List { what } => catalog::list(*what, style),
         Command::Describe { name, kind } => catalog::describe(name, *kind, style),
         Command::Config(args) if args.schema => output::print(&output::json(&nandlab::config::Config::schema())),

@@ -190,8 +190,12 @@ ledger! {
         /// Nanoseconds from issue to completion of those writes, map and GC work included: D_w of AALRU.
         buffer_write_ns,
 
-        /// Mapping look-ups answered by the map cache.
+        /// Mapping look-ups answered in RAM.
         map_hits,
+        /// Of these, by what backs the cached entries: a cached translation page (CDFTL).
+        map_second_hits,
+        /// Mappings fetched ahead of a look-up, with a translation page that was read anyway.
+        map_prefetches,
         /// Mapping look-ups that had to read a translation page.
         map_misses,
         /// Victim blocks collected.

@@ -12,6 +12,7 @@ pub mod ftl;
 pub mod histogram;
 pub mod hits;
 pub mod ledger;
+pub mod list;
 pub mod probe;
 pub mod registry;
 pub mod replay;

@@ -112,8 +112,11 @@ fn does_every_read_return_the_last_write() {
         let merges = |l: &Ledger| l.merges_switch + l.merges_partial + l.merges_full + l.merges_replace;
         sum.need("collecting or merging", 500, |l| l.gc_runs + merges(l));
         sum.need("padding of partial pages", 50, |l| l.count(Op::Read, Cause::Pad));
+        if sum.name == "tpftl" {
+            sum.need("fetching a mapping ahead", 500, |l| l.map_prefetches);
+        }
         match sum.name.as_str() {
-            "dftl" | "rftl" => {
+            "dftl" | "rftl" | "tpftl" | "sftl" | "cdftl" => {
                 sum.need("a map miss", 500, |l| l.map_misses);
                 sum.need("a map eviction", 100, |l| l.count(Op::Program, Cause::MapEvict));
                 sum.need("a map update by collection", 50, |l| l.count(Op::Program, Cause::MapUpdate));

@@ -1,6 +1,7 @@
-//! The demand-mapped FTLs: DFTL, RFTL and URM's compressed map.
+//! The demand-mapped FTLs: what their caches do, that they lose nothing, and that they match theory.
 
 mod map {
+    pub mod caches;
     pub mod device;
     pub mod golden;
     pub mod life;

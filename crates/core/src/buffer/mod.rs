@@ -6,7 +6,7 @@
 
 pub mod ghosts;
 pub mod groups;
-pub mod list;
+pub use crate::list;
 pub mod padding;
 pub mod sketch;
 pub mod slots;

@@ -6,7 +6,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{ConformError, Difference, Kind, Report};
+use super::{ConformError, Difference, Kind, Report, map_cache};
 use crate::error::ConfigError;
 use crate::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, Ticket, TimingModel};
 use crate::ftl::{Batch, FTLS, Ftl, PageWrite, Shape};
@@ -19,7 +19,10 @@ const PAGE_BYTES: u32 = 512;
 #[derive(Deserialize)]
 struct Case {
     name: String,
-    device: Option<Device>,
+    device: Device,
+    /// Only what the mapping cache does is compared.
+    #[serde(default)]
+    map_only: bool,
     #[serde(default)]
     params: Map<String, Value>,
     #[serde(default)]
@@ -52,6 +55,13 @@ struct Step {
     op: Value,
     #[serde(default)]
     delta: Map<String, Value>,
+    /// Text for readers.
+    #[serde(default)]
+    #[expect(dead_code, reason = "keeps the events out of the state")]
+    events: Value,
+    /// Parts of the state after the step.
+    #[serde(flatten)]
+    state: Map<String, Value>,
 }
 
 /// One operation of a case.
@@ -64,6 +74,8 @@ enum Operation {
     Page((String, u32)),
     /// `["rq", start, pages]`
     Request((String, u32, u32)),
+    /// `["rq", "r" or "w", start, pages]`
+    Typed((String, String, u32, u32)),
     /// `["wg", lbn, [offsets], pad]`
     Group((String, u32, Vec<u32>, bool)),
 }
@@ -89,7 +101,9 @@ const COUNTERS: &[Counter] = &[
     ("map_programs_gc", |l| l.count(Op::Program, Cause::MapUpdate)),
     ("map_copy_reads", |l| l.count(Op::Read, Cause::MapGc)),
     ("map_copy_programs", |l| l.count(Op::Program, Cause::MapGc)),
-    ("cmt_hits", |l| l.map_hits),
+    ("cmt_hits", |l| l.map_hits - l.map_second_hits),
+    ("ctp_hits", |l| l.map_second_hits),
+    ("prefetched", |l| l.map_prefetches),
     ("cmt_misses", |l| l.map_misses),
     ("gc_runs", |l| l.gc_runs),
     ("erases", Ledger::erases),
@@ -109,28 +123,29 @@ fn copies(ledger: &Ledger, op: Op) -> u64 {
 }
 
 /// Counters that are not 0, by name.
-fn counters(ledger: &Ledger) -> Map<String, Value> {
+fn counters(ledger: &Ledger, map_only: bool) -> Map<String, Value> {
     let all = COUNTERS.iter().map(|(name, count)| (*name, count(ledger)));
-    all.filter(|(_, count)| *count > 0).map(|(name, count)| (name.to_owned(), json!(count))).collect()
+    let told = all.filter(|(name, count)| *count > 0 && !(map_only && map_cache::ignores(name)));
+    told.map(|(name, count)| (name.to_owned(), json!(count))).collect()
 }
 
 /// Replays all cases of a file about the FTL `name`.
 ///
 /// # Errors
-/// When the file is about a mapping cache alone, the FTL is not in the registry, or a case cannot be built.
+/// When the FTL is not in the registry, or a case cannot be built.
 pub fn run(name: &str, file: Value) -> Result<Report, ConformError> {
     #[derive(Deserialize)]
     struct File {
         cases: Vec<Value>,
     }
     let file: File = serde_json::from_value(file)?;
-    if let Some(case) = file.cases.iter().find(|case| case.get("device").is_none()) {
-        let why = format!("`{name}`: case {} has no device (a mapping cache alone?)", case["name"]);
-        return Err(ConformError::Unsupported(why));
-    }
+    let name = name.strip_suffix(map_cache::SUFFIX).unwrap_or(name);
     registry::find(FTLS, "ftl", name).map_err(ConformError::Unknown)?;
     let mut report = Report { kind: Kind::Ftl(name.to_owned()), cases: 0, steps: 0, differences: Vec::new() };
-    for case in file.cases {
+    for mut case in file.cases {
+        if case.get("device").is_none() {
+            map_cache::complete(name, &mut case)?;
+        }
         let case: Case = serde_json::from_value(case)?;
         run_case(name, &case, &mut report)?;
     }
@@ -140,18 +155,22 @@ pub fn run(name: &str, file: Value) -> Result<Report, ConformError> {
 fn run_case(name: &str, case: &Case, report: &mut Report) -> Result<(), ConformError> {
     let mut bench = Bench::new(name, case).map_err(|error| ConformError::Config { case: case.name.clone(), error })?;
     report.cases += 1;
-    let worked = case.steps.iter().map(|step| (&step.op, Some(&step.delta)));
+    let counters = |ledger: &Ledger| counters(ledger, case.map_only);
+    let worked = case.steps.iter().map(|step| (&step.op, Some(step)));
     let long = case.ops.iter().map(|op| (op, None));
-    for (number, (op, delta)) in worked.chain(long).enumerate() {
+    for (number, (op, step)) in worked.chain(long).enumerate() {
         report.steps += 1;
         let before = bench.flash.ledger;
         let mut found = Vec::new();
         bench.operate(serde_json::from_value(op.clone())?, &mut found)?;
         let got = counters(&(bench.flash.ledger - before));
-        if let Some(delta) = delta
-            && !same_counters(delta, &got)
-        {
-            found.push(("counters".to_owned(), json!(delta), json!(got)));
+        if let Some(Step { delta, state, .. }) = step {
+            if !same_counters(delta, &got) {
+                found.push(("counters".to_owned(), json!(delta), json!(got)));
+            }
+            let states = state.iter().map(|(what, expected)| (what, expected, bench.end_state(what)));
+            let other = states.filter(|(_, expected, got)| *expected != got);
+            found.extend(other.map(|(what, expected, got)| (what.clone(), expected.clone(), got)));
         }
         for (what, expected, got) in found {
             report.differences.push(Difference {
@@ -165,7 +184,7 @@ fn run_case(name: &str, case: &Case, report: &mut Report) -> Result<(), ConformE
         }
     }
     for (what, expected) in &case.end {
-        let got = bench.end_state(what);
+        let got = if what == "counters" { json!(counters(&bench.flash.ledger)) } else { bench.end_state(what) };
         let same = match (expected, &got) {
             (Value::Object(expected), Value::Object(got)) if what == "counters" => same_counters(expected, got),
             _ => *expected == got,
@@ -203,7 +222,7 @@ struct Bench {
 
 impl Bench {
     fn new(name: &str, case: &Case) -> Result<Self, ConfigError> {
-        let Some(device) = &case.device else { unreachable!("checked by `run`") };
+        let device = &case.device;
         // Everything runs on one die; copies of a translation page then lie side by side, as the files have it.
         let geometry = Geometry {
             channels: 1,
@@ -270,11 +289,12 @@ impl Bench {
         match op {
             Operation::Bare((op,)) if op == "flush" => self.ftl.settle(&mut self.flash),
             Operation::Page((op, lpn)) if op == "w" => self.write(&[Lpn(lpn)]),
-            Operation::Page((op, lpn)) if op == "r" => {
-                self.flash.ledger.host_page_reads += 1;
-                if self.read(Lpn(lpn), Cause::Host, found).is_none() {
-                    self.flash.ledger.unmapped_reads += 1;
-                }
+            Operation::Page((op, lpn)) if op == "r" => self.read_all(lpn..lpn + 1, found),
+            Operation::Typed((op, kind, start, pages)) if op == "rq" && kind == "r" => {
+                self.read_all(start..start + pages, found);
+            }
+            Operation::Typed((op, kind, start, pages)) if op == "rq" && kind == "w" => {
+                self.write(&(start..start + pages).map(Lpn).collect::<Vec<_>>());
             }
             Operation::Page((op, lpn)) if op == "t" => {
                 self.flash.ledger.host_page_trims += 1;
@@ -291,6 +311,17 @@ impl Bench {
         self.ftl.check(&self.flash);
         self.flash.check();
         Ok(())
+    }
+
+    /// The host reads pages in one request.
+    fn read_all(&mut self, pages: std::ops::Range<u32>, found: &mut Vec<(String, Value, Value)>) {
+        for lpn in pages.clone().map(Lpn) {
+            self.flash.ledger.host_page_reads += 1;
+            self.ftl.announce(Lpn(pages.end));
+            if self.read(lpn, Cause::Host, found).is_none() {
+                self.flash.ledger.unmapped_reads += 1;
+            }
+        }
     }
 
     /// Reads a page and compares it with the model.
@@ -340,7 +371,6 @@ impl Bench {
         let pages = || (0..geometry.pages() as u32).map(Ppn);
         let ledger = &self.flash.ledger;
         match what {
-            "counters" => json!(counters(ledger)),
             "free_blocks" => json!(self.ftl.free_blocks()),
             "programmed_pages" => json!(pages().filter(|p| self.flash.is_programmed(*p)).count()),
             "valid_data_pages" => {
@@ -367,7 +397,7 @@ impl Bench {
     }
 
     fn state(&self) -> String {
-        format!("{} free blocks; so far {}", self.ftl.free_blocks(), json!(counters(&self.flash.ledger)))
+        format!("{} free blocks; so far {}", self.ftl.free_blocks(), json!(counters(&self.flash.ledger, false)))
     }
 }
 

@@ -4,6 +4,7 @@
 //! the state at the end. [`run`] recognises the kind of a file and returns every difference it finds.
 
 pub mod ftl;
+mod map_cache;
 pub mod policy;
 
 use std::fmt;

@@ -1,8 +1,9 @@
-//! Closed blocks by their number of valid pages: the block with the fewest, the one closed earliest among equals.
+//! Closed blocks by their number of valid pages: the block with the fewest; among equals the one closed earliest, or the
+//! one with the lowest number.
 //!
 //! An update costs a constant: the owner only notes *that* a block changed, and a block that changed any number of times
 //! since the last pick is put into its bucket once. A pick costs a constant beside that, unless a block entered the
-//! least bucket out of closing order: then that bucket is sorted once.
+//! least bucket out of order (by number that is often): then that bucket is sorted once.
 
 const NONE: u32 = u32::MAX;
 
@@ -18,7 +19,7 @@ struct Link {
 struct Bucket {
     head: u32,
     tail: u32,
-    /// From head to tail in the order of closing.
+    /// From head to tail in the order of ties.
     ordered: bool,
 }
 
@@ -34,18 +35,27 @@ pub struct Buckets {
     least: u32,
     changed: Vec<u32>,
     is_changed: Vec<bool>,
+    /// Ties go to the lowest number.
+    by_position: bool,
 }
 
 impl Buckets {
-    /// No block is closed.
-    pub fn new(blocks: usize) -> Self {
+    /// No block is closed. `by_position`: ties go to the lowest number, not to the block closed earliest.
+    pub fn new(blocks: usize, by_position: bool) -> Self {
         Self {
             links: vec![Link { before: NONE, after: NONE, valid: NONE }; blocks],
             buckets: Vec::new(),
             least: 0,
             changed: Vec::with_capacity(blocks),
             is_changed: vec![false; blocks],
+            by_position,
         }
+    }
+
+    /// What orders equals.
+    #[inline]
+    fn key(&self, position: u32, closed_at: &[u64]) -> u64 {
+        if self.by_position { position.into() } else { closed_at[position as usize] }
     }
 
     /// The block was closed, or has fewer valid pages now.
@@ -80,19 +90,21 @@ impl Buckets {
         if valid as usize >= self.buckets.len() {
             self.buckets.resize(valid as usize + 1, EMPTY);
         }
+        let before = self.buckets[valid as usize].tail;
+        let in_order = before == NONE || self.key(before, closed_at) < self.key(position, closed_at);
         let bucket = &mut self.buckets[valid as usize];
-        let before = std::mem::replace(&mut bucket.tail, position);
+        bucket.tail = position;
         if before == NONE {
             bucket.head = position;
         } else {
             self.links[before as usize].after = position;
-            bucket.ordered &= closed_at[before as usize] < closed_at[position as usize];
+            bucket.ordered &= in_order;
         }
         self.links[position as usize] = Link { before, after: NONE, valid };
         self.least = self.least.min(valid);
     }
 
-    /// The block with the fewest valid pages, the one closed earliest among equals. `closed_at` tells by position when a
+    /// The block with the fewest valid pages. `closed_at` tells by position when a
     /// block was closed, 0 if it is not closed; `valid` its number of valid pages.
     pub fn least(&mut self, closed_at: &[u64], valid: impl Fn(u32) -> u32) -> Option<u32> {
         let mut changed = std::mem::take(&mut self.changed);
@@ -114,11 +126,11 @@ impl Buckets {
         Some(self.buckets[self.least as usize].head)
     }
 
-    /// Puts the least bucket into the order of closing.
+    /// Puts the least bucket into the order of ties.
     fn sort(&mut self, closed_at: &[u64]) {
         let next = |at: &u32| Some(self.links[*at as usize].after).filter(|after| *after != NONE);
         let mut blocks: Vec<u32> = std::iter::successors(Some(self.buckets[self.least as usize].head), next).collect();
-        blocks.sort_unstable_by_key(|position| closed_at[*position as usize]);
+        blocks.sort_unstable_by_key(|position| self.key(*position, closed_at));
         self.buckets[self.least as usize] = EMPTY;
         for position in blocks {
             self.push(position, self.least, closed_at);
@@ -133,13 +145,18 @@ mod tests {
     /// Closes blocks, lets their valid pages fall and picks, beside a search through all blocks.
     #[test]
     fn is_the_pick_that_of_a_search_through_all_blocks() {
+        picks_like_a_search(false);
+        picks_like_a_search(true);
+    }
+
+    fn picks_like_a_search(by_position: bool) {
         const BLOCKS: usize = 40;
         let mut state = 1u64;
         let mut below = |n: u64| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (state >> 33) % n
         };
-        let mut buckets = Buckets::new(BLOCKS);
+        let mut buckets = Buckets::new(BLOCKS, by_position);
         let (mut closed_at, mut valid) = ([0; BLOCKS], [0u32; BLOCKS]);
         let mut picks = 0;
         for now in 1..60_000 {
@@ -151,7 +168,9 @@ mod tests {
                     buckets.note(position as u32);
                 }
                 2 => {
-                    let slow = (0..BLOCKS).filter(|p| closed_at[*p] != 0).min_by_key(|p| (valid[*p], closed_at[*p]));
+                    let slow = (0..BLOCKS)
+                        .filter(|p| closed_at[*p] != 0)
+                        .min_by_key(|p| (valid[*p], if by_position { *p as u64 } else { closed_at[*p] }));
                     let pick = buckets.least(&closed_at, |p| valid[p as usize]);
                     assert_eq!(pick, slow.map(|p| p as u32));
                     if let Some(pick) = slow.filter(|_| below(3) > 0) {

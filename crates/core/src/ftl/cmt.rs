@@ -1,43 +1,59 @@
-//! The cached mapping table of the demand-mapped FTLs: a segmented LRU of mapping entries.
+//! The cached mapping table of the demand-mapped FTLs: mapping entries in one of three orders.
 //!
 //! Segmented LRU (Karedla, Love and Wherry 1994), as DFTL cites it: a miss enters at the MRU end of the probation
 //! segment; a hit there moves the entry to the MRU end of the protected segment, whose LRU entry goes back to the MRU
 //! end of probation when the segment is full; the victim is the LRU entry of probation, else of protected. With a
 //! protected capacity of 0 it is a plain LRU.
 //!
-//! Entries live in a slab of fixed size, chained by index; a table leads from the LPN to the entry. An access neither
-//! hashes nor allocates.
+//! Ages (DiskSim FlashSim, `dftl.c`): an entry has an age that a hit raises by 1. A miss enters the protected segment
+//! with the largest age in it plus 1; when the segment is full, its entry with the smallest age goes to probation. A hit
+//! in probation exchanges the entry with the youngest age of the protected segment if that is not larger. The victim is
+//! the entry of probation with the smallest age. Ties: the lower page number.
+//!
+//! Clock (EagleTree, `ftl_cache`): two queues, of clean and of dirty entries. An entry is hot 1 when it enters, and a
+//! hit adds 1. The hand takes the oldest entry of the clean queue: a dirty one moves to the dirty queue, a hot one
+//! becomes 1 less hot and goes to the end, a cold one is the victim. When a whole turn finds none, the dirty queue has
+//! its turn in the same way, and so on.
+//!
+//! Entries live in a slab of fixed size, chained by index; a table leads from the LPN to the entry. In LRU order an
+//! access neither hashes nor allocates.
 
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::list::{Links, List};
 use crate::types::{Lpn, Ppn};
-
-use super::translation::MapCache;
 
 const NONE: u32 = u32::MAX;
 const PROBATION: usize = 0;
 const PROTECTED: usize = 1;
+/// Queues of the clock.
+const CLEAN: usize = PROBATION;
+const DIRTY: usize = PROTECTED;
+
+/// Order of a cached mapping table; see the module text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// Segmented LRU.
+    Segmented,
+    /// Ages in two tables.
+    Age,
+    /// Two queues and a hand.
+    Clock,
+}
 
 /// One cached mapping.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     lpn: Lpn,
     ppn: Ppn,
-    /// Towards the LRU end.
-    older: u32,
-    /// Towards the MRU end.
-    newer: u32,
+    /// Age or heat; 0 in a segmented LRU.
+    rank: u64,
     segment: u8,
     dirty: bool,
 }
-
-/// A list through the slab.
-#[derive(Clone, Copy, Debug)]
-struct Segment {
-    lru: u32,
-    mru: u32,
-    len: u32,
-}
-
-const EMPTY: Segment = Segment { lru: NONE, mru: NONE, len: 0 };
 
 /// Index of an entry; valid until the entry is removed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,20 +65,28 @@ pub struct Cmt {
     slab: Vec<Entry>,
     unused: Vec<u32>,
     by_lpn: Vec<u32>,
-    segments: [Segment; 2],
+    order: Order,
+    links: Links,
+    /// Segments or queues, the MRU or newest entry at the front; empty under [`Order::Age`].
+    lists: [List; 2],
+    /// Segments by (age, page); empty but under [`Order::Age`].
+    ages: [BTreeSet<(u64, u32)>; 2],
     capacity: u32,
     protected_capacity: u32,
 }
 
 impl Cmt {
     /// An empty table for `capacity` entries over `logical_pages` pages.
-    pub fn new(logical_pages: u32, capacity: u32, protected_capacity: u32) -> Self {
+    pub fn new(logical_pages: u32, order: Order, capacity: u32, protected_capacity: u32) -> Self {
         assert!(capacity > 0 && protected_capacity <= capacity);
         Self {
             slab: Vec::with_capacity(capacity.min(logical_pages) as usize),
             unused: Vec::new(),
             by_lpn: vec![NONE; logical_pages as usize],
-            segments: [EMPTY; 2],
+            order,
+            links: Links::default(),
+            lists: [List::default(); 2],
+            ages: [BTreeSet::new(), BTreeSet::new()],
             capacity,
             protected_capacity,
         }
@@ -70,16 +94,13 @@ impl Cmt {
 
     /// Forgets all entries.
     pub fn clear(&mut self) {
-        self.slab.clear();
-        self.unused.clear();
-        self.by_lpn.fill(NONE);
-        self.segments = [EMPTY; 2];
+        *self = Self::new(self.by_lpn.len() as u32, self.order, self.capacity, self.protected_capacity);
     }
 
     /// Entries held.
     #[inline]
     pub const fn len(&self) -> u32 {
-        self.segments[PROBATION].len + self.segments[PROTECTED].len
+        (self.slab.len() - self.unused.len()) as u32
     }
     /// True without entries.
     pub const fn is_empty(&self) -> bool {
@@ -122,6 +143,10 @@ impl Cmt {
         entry.ppn = ppn;
         entry.dirty = true;
     }
+    /// The mapping changed in RAM and on flash alike.
+    pub fn set_everywhere(&mut self, entry: Cached, ppn: Ppn) {
+        self.slab[entry.0 as usize].ppn = ppn;
+    }
     /// The translation page on flash tells the same now.
     #[inline]
     pub fn set_clean(&mut self, entry: Cached) {
@@ -131,24 +156,59 @@ impl Cmt {
     /// An access found this entry.
     #[inline]
     pub fn hit(&mut self, entry: Cached) {
-        let from = usize::from(self.slab[entry.0 as usize].segment);
-        self.unlink(entry.0);
-        if from == PROBATION && self.protected_capacity == 0 {
-            self.push_mru(entry.0, PROBATION);
-            return;
+        match self.order {
+            Order::Segmented => self.hit_segmented(entry.0),
+            Order::Age => self.hit_aged(entry.0),
+            Order::Clock => self.slab[entry.0 as usize].rank += 1,
         }
-        if self.segments[PROTECTED].len >= self.protected_capacity {
-            let demoted = self.segments[PROTECTED].lru;
-            self.unlink(demoted);
-            self.push_mru(demoted, PROBATION);
+    }
+
+    #[inline]
+    fn hit_segmented(&mut self, at: u32) {
+        if usize::from(self.slab[at as usize].segment) == PROTECTED {
+            return self.links.move_front(&mut self.lists[PROTECTED], at);
         }
-        self.push_mru(entry.0, PROTECTED);
+        if self.protected_capacity == 0 {
+            return self.links.move_front(&mut self.lists[PROBATION], at);
+        }
+        self.leave(at);
+        if self.segment_len(PROTECTED) >= self.protected_capacity {
+            self.change_segment(self.lists[PROTECTED].back(), PROBATION);
+        }
+        self.enter(at, PROTECTED);
+    }
+
+    fn hit_aged(&mut self, at: u32) {
+        let from = usize::from(self.slab[at as usize].segment);
+        self.leave(at);
+        self.slab[at as usize].rank += 1;
+        let youngest = self.youngest(PROTECTED);
+        match youngest
+            .filter(|other| from == PROBATION && self.slab[*other as usize].rank <= self.slab[at as usize].rank)
+        {
+            Some(other) => {
+                self.change_segment(Some(other), PROBATION);
+                self.enter(at, PROTECTED);
+            }
+            None => self.enter(at, from),
+        }
     }
 
     /// Adds an entry that is not there, clean, after a miss.
     pub fn insert(&mut self, lpn: Lpn, ppn: Ppn) -> Cached {
         assert!(!self.is_full() && self.find(lpn).is_none());
-        let entry = Entry { lpn, ppn, older: NONE, newer: NONE, segment: 0, dirty: false };
+        let (rank, segment) = match self.order {
+            Order::Segmented => (0, PROBATION),
+            Order::Clock => (1, CLEAN),
+            Order::Age => {
+                let segment = if self.protected_capacity == 0 { PROBATION } else { PROTECTED };
+                if segment == PROTECTED && self.segment_len(PROTECTED) >= self.protected_capacity {
+                    self.change_segment(self.youngest(PROTECTED), PROBATION);
+                }
+                (self.ages[segment].last().map_or(1, |(age, _)| age + 1), segment)
+            }
+        };
+        let entry = Entry { lpn, ppn, rank, segment: 0, dirty: false };
         let at = if let Some(at) = self.unused.pop() {
             self.slab[at as usize] = entry;
             at
@@ -157,46 +217,77 @@ impl Cmt {
             self.slab.len() as u32 - 1
         };
         self.by_lpn[lpn.index()] = at;
-        self.push_mru(at, PROBATION);
+        self.enter(at, segment);
         Cached(at)
     }
 
-    /// The entry to evict.
+    /// The entry to evict. The hand of the clock moves.
     ///
     /// # Panics
     /// If the table is empty.
     #[inline]
-    pub fn victim(&self) -> Cached {
-        let segment = if self.segments[PROBATION].len > 0 { PROBATION } else { PROTECTED };
-        assert!(self.segments[segment].len > 0, "an empty table has no victim");
-        Cached(self.segments[segment].lru)
+    pub fn victim(&mut self) -> Cached {
+        let found = match self.order {
+            Order::Segmented => self.lists[PROBATION].back().or(self.lists[PROTECTED].back()),
+            Order::Age => self.youngest(PROBATION).or_else(|| self.youngest(PROTECTED)),
+            Order::Clock => self.turn(),
+        };
+        Cached(found.expect("an empty table has no victim"))
+    }
+
+    /// Turns the hand of the clock until it finds a cold entry. Every step but the last takes back the heat of a hit or
+    /// moves an entry once, so that it ends.
+    fn turn(&mut self) -> Option<u32> {
+        while !self.is_empty() {
+            for queue in [CLEAN, DIRTY] {
+                for _ in 0..self.lists[queue].len() {
+                    let at = self.lists[queue].back().expect("counted above");
+                    let entry = &mut self.slab[at as usize];
+                    let home = if entry.dirty { DIRTY } else { CLEAN };
+                    if home == queue && entry.rank == 0 {
+                        return Some(at);
+                    }
+                    entry.rank -= u64::from(home == queue);
+                    self.change_segment(Some(at), home);
+                }
+            }
+        }
+        None
+    }
+
+    /// Entries of a segmented table from the LRU end of probation on.
+    pub fn oldest_first(&self) -> impl Iterator<Item = Cached> + '_ {
+        std::iter::successors(self.lists[PROBATION].back(), |at| self.links.newer(*at)).map(Cached)
     }
 
     /// Removes an entry.
     #[inline]
     pub fn remove(&mut self, entry: Cached) {
-        self.unlink(entry.0);
+        self.leave(entry.0);
         let lpn = self.lpn(entry);
         self.by_lpn[lpn.index()] = NONE;
         self.unused.push(entry.0);
     }
 
-    /// Entries of the probation (`false`) or protected (`true`) segment from LRU to MRU: `(lpn, ppn, dirty)`.
+    /// Entries of the probation (`false`) or protected (`true`) segment, or of the queue of clean or dirty entries, the
+    /// one nearest to eviction first: `(lpn, ppn, dirty)`.
     pub fn segment(&self, protected: bool) -> impl Iterator<Item = (Lpn, Ppn, bool)> + '_ {
-        let next = |at: u32| (at != NONE).then_some(at);
-        let lru = next(self.segments[usize::from(protected)].lru);
-        std::iter::successors(lru, move |at| next(self.slab[*at as usize].newer)).map(|at| {
+        let segment = usize::from(protected);
+        let listed = std::iter::successors(self.lists[segment].back(), |at| self.links.newer(*at));
+        listed.chain(self.ages[segment].iter().map(|(_, lpn)| self.by_lpn[*lpn as usize])).map(|at| {
             let entry = &self.slab[at as usize];
             (entry.lpn, entry.ppn, entry.dirty)
         })
     }
 
-    /// Checks lists and table against each other; panics on a violation. For tests.
-    pub fn check(&self) {
-        assert!(self.len() <= self.capacity && self.segments[PROTECTED].len <= self.protected_capacity);
+    /// Checks segments and table against each other, and clean entries against flash; panics on a violation. For tests.
+    pub fn check(&self, on_flash: impl Fn(Lpn) -> Ppn) {
+        assert!(self.len() <= self.capacity);
+        assert!(self.order == Order::Clock || self.segment_len(PROTECTED) <= self.protected_capacity);
         let mut listed = 0;
         for protected in [false, true] {
-            for (lpn, _, _) in self.segment(protected) {
+            for (lpn, ppn, dirty) in self.segment(protected) {
+                assert!(dirty || ppn == on_flash(lpn), "clean entry of lpn {} differs from flash", lpn.0);
                 let entry = self.find(lpn).expect("a listed entry is in the table");
                 assert_eq!(self.slab[entry.0 as usize].segment, u8::from(protected));
                 listed += 1;
@@ -207,43 +298,40 @@ impl Cmt {
     }
 
     #[inline]
-    fn unlink(&mut self, at: u32) {
-        let Entry { older, newer, segment, .. } = self.slab[at as usize];
-        let list = &mut self.segments[usize::from(segment)];
-        list.len -= 1;
-        if older == NONE {
-            list.lru = newer;
+    fn segment_len(&self, segment: usize) -> u32 {
+        self.lists[segment].len() + self.ages[segment].len() as u32
+    }
+
+    /// The entry of a segment with the smallest age.
+    fn youngest(&self, segment: usize) -> Option<u32> {
+        self.ages[segment].first().map(|(_, lpn)| self.by_lpn[*lpn as usize])
+    }
+
+    #[inline]
+    fn leave(&mut self, at: u32) {
+        let Entry { lpn, segment, rank, .. } = self.slab[at as usize];
+        if self.order == Order::Age {
+            self.ages[usize::from(segment)].remove(&(rank, lpn.0));
         } else {
-            self.slab[older as usize].newer = newer;
-        }
-        if newer == NONE {
-            list.mru = older;
-        } else {
-            self.slab[newer as usize].older = older;
+            self.links.remove(&mut self.lists[usize::from(segment)], at);
         }
     }
 
     #[inline]
-    fn push_mru(&mut self, at: u32, segment: usize) {
-        let list = &mut self.segments[segment];
-        let older = std::mem::replace(&mut list.mru, at);
-        list.len += 1;
-        if older == NONE {
-            list.lru = at;
-        } else {
-            self.slab[older as usize].newer = at;
-        }
+    fn enter(&mut self, at: u32, segment: usize) {
         let entry = &mut self.slab[at as usize];
-        (entry.older, entry.newer, entry.segment) = (older, NONE, segment as u8);
+        entry.segment = segment as u8;
+        if self.order == Order::Age {
+            self.ages[segment].insert((entry.rank, entry.lpn.0));
+        } else {
+            self.links.push_front(&mut self.lists[segment], at);
+        }
     }
-}
 
-impl MapCache for Cmt {
-    /// Lazy copying: a cached mapping is patched in RAM and becomes dirty.
     #[inline]
-    fn moved(&mut self, lpn: Lpn, to: Ppn) -> bool {
-        let Some(entry) = self.find(lpn) else { return false };
-        self.set(entry, to);
-        true
+    fn change_segment(&mut self, at: Option<u32>, to: usize) {
+        let at = at.expect("a full segment has entries");
+        self.leave(at);
+        self.enter(at, to);
     }
 }

@@ -17,19 +17,27 @@
 //! read: look-up, then one data read. A trim: look-up, then the entry says 'not mapped' and is dirty.
 //!
 //! # Parameters
+//! - `preset` (default `paper`): whose readings are the defaults of what is marked *: `paper`, `flashsim` (DiskSim
+//!   FlashSim, as AALRU used it; give the device the timing `serial`) or `eagletree`.
 //! - `entries_per_tp` (entries, default `page_bytes / 4`): mappings of a translation page.
 //! - `cmt_entries` (entries, default 8192: FlashSim) or `cmt_bytes` (bytes, 8 an entry): size of the CMT.
 //! - `cmt_protected` (default 0.8: FlashSim's 6552 of 8192): protected segment of the CMT, as a share (a number with a
-//!   point) or in entries (a whole number; 0 makes a plain LRU).
+//!   point) or in entries (a whole number; 0 makes a plain LRU). The clock has none.
+//! - `cmt_order`* (default `segmented`; flashsim `age`, eagletree `clock`): order of the CMT. `age`: FlashSim's two
+//!   tables ordered by counters of hits, which it calls a segmented LRU. `clock`: queues of clean and dirty entries,
+//!   clean ones first, each hit spares one turn.
+//! - `evict_batch`* (default false; eagletree true): evicting a dirty entry also writes back all other dirty entries of
+//!   its TP, which stay cached and become clean.
+//! - `write_miss_fetch`* (default true; eagletree false): a write that misses reads the TP; false = it only inserts a
+//!   dirty entry.
+//! - `gc_marks_dirty`* (default true; flashsim false): collecting a page makes its cached mapping dirty; false = the TP
+//!   of a clean mapping follows at no cost, which undercounts translation writes.
 //! - `reserve` (blocks, default 3: FlashSim's `min_fb_num`): free blocks at which garbage collection starts; 3 or more.
 //!   With `frontiers = "die"` each channel keeps its own.
-//! - `evict_batch` (default false): evicting a dirty entry also writes back all other dirty entries of its TP, which
-//!   stay cached and become clean (EagleTree).
-//! - `write_miss_fetch` (default true): a write that misses reads the TP; false = it only inserts a dirty entry
-//!   (EagleTree).
-//! - `victim` (default `greedy`), `alloc` (default `fifo`): as for `page`.
-//! - `frontiers` (default `die`): `single` = one data and one translation frontier; `die` = a data frontier on every
-//!   die and a translation frontier on every channel.
+//! - `victim`* (default `greedy`; flashsim `greedy_lowest`), `alloc`* (default `fifo`; flashsim `min_erase`): as for
+//!   `page`.
+//! - `frontiers`* (default `die`; flashsim `single`): `single` = one data and one translation frontier; `die` = a data
+//!   frontier on every die and a translation frontier on every channel.
 //!
 //! RAM: `8 * cmt_entries + 4 * ceil(logical_pages / entries_per_tp)` bytes.
 //!
@@ -50,62 +58,130 @@
 //!
 //! # Known ambiguities
 //! - Whether an eviction writes back only the victim or the whole TP, and whether a write miss fetches: both are
-//!   parameters. FlashSim orders the CMT by age counters and does not mark moved entries dirty, so it undercounts
-//!   translation writes.
+//!   parameters.
+//! - FlashSim keeps TPs in the first logical pages; here they have addresses of their own. EagleTree also caches the
+//!   mapping of every page that it collects, beyond the size of the CMT, and drops cold entries when they become clean;
+//!   both are left out.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::cmt::{Cached, Cmt};
+use super::cmt::{Cached, Cmt, Order};
+use super::demand::{Demand, MapPolicy, Wanted};
 use super::page::Frontiers;
 use super::pool::{Alloc, Victim};
-use super::space::{self, Layout};
-use super::translation::Translation;
-use super::{Batch, Found, Ftl, Shape, recover};
+use super::recover::Winners;
+use super::translation::{MapCache, Moved, Translation};
+use super::{Ftl, Shape};
 use crate::error::ConfigError;
-use crate::flash::{Flash, Oob, Ticket};
+use crate::flash::{Flash, Ticket};
 use crate::ledger::Cause;
-use crate::types::{Bytes, Lbn, Lpn, Nanos, Ppn};
+use crate::types::{Bytes, Lpn, Ppn};
 
-/// Parameters of [`Dftl`]; the manual page explains them.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Params {
-    /// Mappings of a translation page; default `page_bytes / 4`.
-    pub entries_per_tp: Option<u32>,
-    /// Entries of the cached mapping table; default 8192.
-    pub cmt_entries: Option<u32>,
-    /// Bytes of the cached mapping table, instead of `cmt_entries`.
-    pub cmt_bytes: Option<Bytes>,
-    /// Protected segment of the cached mapping table.
-    pub cmt_protected: Protected,
-    /// Free blocks at which garbage collection starts.
-    pub reserve: u32,
-    /// An eviction writes back all dirty entries of the translation page.
+/// Declares the `Params` of an FTL with DFTL's cached mapping table: its own, those of the table and the common ones.
+macro_rules! cmt_params {
+    ($( $(#[$doc:meta])+ $name:ident: $type:ty = $default:expr, )*) => {
+        $crate::ftl::demand::demand_params! { by_preset;
+            $( $(#[$doc])+ $name: $type = $default, )*
+            /// Whose readings are the defaults.
+            preset: $crate::ftl::dftl::Preset = $crate::ftl::dftl::Preset::Paper,
+            /// Entries of the cached mapping table; default 8192.
+            cmt_entries: Option<u32> = None,
+            /// Bytes of the cached mapping table, instead of `cmt_entries`.
+            cmt_bytes: Option<$crate::types::Bytes> = None,
+            /// Protected segment of the cached mapping table.
+            cmt_protected: $crate::ftl::dftl::Protected = $crate::ftl::dftl::Protected::Share(0.8),
+            /// Order of the cached mapping table; default by preset.
+            cmt_order: Option<$crate::ftl::cmt::Order> = None,
+            /// An eviction writes back all dirty entries of the translation page; default by preset.
+            evict_batch: Option<bool> = None,
+            /// A write that misses reads the translation page; default by preset.
+            write_miss_fetch: Option<bool> = None,
+            /// Collecting makes the cached mappings of the pages that it moves dirty; default by preset.
+            gc_marks_dirty: Option<bool> = None,
+        }
+
+        impl Params {
+            /// What is meant, preset and all.
+            fn ways(&self) -> $crate::ftl::dftl::Ways {
+                let preset = self.preset.ways();
+                $crate::ftl::dftl::Ways {
+                    cmt_order: self.cmt_order.unwrap_or(preset.cmt_order),
+                    evict_batch: self.evict_batch.unwrap_or(preset.evict_batch),
+                    write_miss_fetch: self.write_miss_fetch.unwrap_or(preset.write_miss_fetch),
+                    gc_marks_dirty: self.gc_marks_dirty.unwrap_or(preset.gc_marks_dirty),
+                    victim: self.victim.unwrap_or(preset.victim),
+                    alloc: self.alloc.unwrap_or(preset.alloc),
+                    frontiers: preset.frontiers,
+                }
+            }
+            fn table(&self, shape: &$crate::ftl::Shape) -> Result<$crate::ftl::dftl::Table, $crate::error::ConfigError> {
+                let Self { cmt_entries, cmt_bytes, cmt_protected, .. } = *self;
+                $crate::ftl::dftl::Table::new((cmt_entries, cmt_bytes), cmt_protected, &self.ways(), shape)
+            }
+            fn common(&self, frontiers: $crate::ftl::page::Frontiers) -> $crate::ftl::demand::Common {
+                let Self { entries_per_tp, reserve, .. } = *self;
+                let $crate::ftl::dftl::Ways { victim, alloc, .. } = self.ways();
+                $crate::ftl::demand::Common { entries_per_tp, reserve, victim, alloc, frontiers }
+            }
+        }
+    };
+}
+pub(super) use cmt_params;
+
+cmt_params! {
+    /// One frontier for the device or one on every die; default by preset.
+    frontiers: Option<Frontiers> = None,
+}
+
+/// Whose readings of DFTL are the defaults.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Preset {
+    /// The paper's.
+    Paper,
+    /// Those of DiskSim FlashSim.
+    Flashsim,
+    /// Those of EagleTree.
+    Eagletree,
+}
+
+/// Parameters that a preset sets; they are those of [`Params`].
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[expect(missing_docs, reason = "they are those of `Params`")]
+pub struct Ways {
+    pub cmt_order: Order,
     pub evict_batch: bool,
-    /// A write that misses reads the translation page.
     pub write_miss_fetch: bool,
-    /// Which closed block is collected.
+    pub gc_marks_dirty: bool,
     pub victim: Victim,
-    /// Which free block is taken.
     pub alloc: Alloc,
-    /// One frontier for the device or one on every die.
     pub frontiers: Frontiers,
 }
 
-impl Default for Params {
-    fn default() -> Self {
-        Self {
-            entries_per_tp: None,
-            cmt_entries: None,
-            cmt_bytes: None,
-            cmt_protected: Protected::Share(0.8),
-            reserve: 3,
+impl Preset {
+    /// What it sets.
+    pub const fn ways(self) -> Ways {
+        let paper = Ways {
+            cmt_order: Order::Segmented,
             evict_batch: false,
             write_miss_fetch: true,
+            gc_marks_dirty: true,
             victim: Victim::Greedy,
             alloc: Alloc::Fifo,
             frontiers: Frontiers::Die,
+        };
+        match self {
+            Self::Paper => paper,
+            Self::Flashsim => Ways {
+                cmt_order: Order::Age,
+                gc_marks_dirty: false,
+                victim: Victim::GreedyLowest,
+                alloc: Alloc::MinErase,
+                frontiers: Frontiers::Single,
+                ..paper
+            },
+            Self::Eagletree => Ways { cmt_order: Order::Clock, evict_batch: true, write_miss_fetch: false, ..paper },
         }
     }
 }
@@ -120,15 +196,13 @@ pub enum Protected {
     Share(f64),
 }
 
-/// The demand-mapped FTL with `copies` copies of every translation page: DFTL has 1, RFTL more.
+/// DFTL's part of the map in RAM: single entries.
 #[derive(Debug)]
-pub struct Dftl {
-    translation: Translation,
+pub struct Table {
     cmt: Cmt,
-    logical_pages: u32,
-    copies: u32,
     evict_batch: bool,
     write_miss_fetch: bool,
+    gc_marks_dirty: bool,
 }
 
 /// Builds the FTL.
@@ -136,28 +210,24 @@ pub struct Dftl {
 /// # Errors
 /// When a relation between parameters and device is broken.
 pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError> {
-    Ok(Box::new(Dftl::new(&params, shape, 1)?))
+    let table = params.table(shape)?;
+    let frontiers = params.frontiers.unwrap_or(params.ways().frontiers);
+    let map = params.common(frontiers).translation(shape, 1)?;
+    Ok(Box::new(Demand::new(map, table, shape)))
 }
 
-/// Entries of a translation page, checked against the page size.
-pub(super) fn entries_per_tp(wanted: Option<u32>, shape: &Shape) -> Result<u32, ConfigError> {
-    let most = shape.geometry.page_bytes / 4;
-    let entries = wanted.unwrap_or(most);
-    if entries == 0 || entries > most {
-        let problem = format!("{entries} is outside 1 to {most}: an entry takes 4 of the {} bytes", most * 4);
-        return Err(ConfigError::new("ftl.entries_per_tp", problem, format!("use {most}, or leave it out")));
-    }
-    Ok(entries)
-}
-
-impl Dftl {
-    /// The FTL with `copies` copies of every translation page.
+impl Table {
+    /// An empty table of so many entries or bytes.
     ///
     /// # Errors
-    /// When a relation between parameters and device is broken.
-    pub fn new(params: &Params, shape: &Shape, copies: u32) -> Result<Self, ConfigError> {
-        let entries = entries_per_tp(params.entries_per_tp, shape)?;
-        let capacity = match (params.cmt_entries, params.cmt_bytes) {
+    /// When a size is out of range.
+    pub fn new(
+        size: (Option<u32>, Option<Bytes>),
+        protected: Protected,
+        ways: &Ways,
+        shape: &Shape,
+    ) -> Result<Self, ConfigError> {
+        let capacity = match size {
             (Some(_), Some(_)) => {
                 let mend = "give one of them (an entry takes 8 bytes)";
                 return Err(ConfigError::new("ftl.cmt_bytes", "cmt_entries is given too", mend));
@@ -170,7 +240,7 @@ impl Dftl {
             let problem = format!("{capacity} entries are outside 1 to {}", u32::MAX);
             return Err(ConfigError::new("ftl.cmt_entries", problem, "use a size between 8 bytes and the whole map"));
         };
-        let protected = match params.cmt_protected {
+        let protected = match protected {
             Protected::Entries(entries) => u64::from(entries),
             Protected::Share(share) if (0.0..=1.0).contains(&share) => (share * f64::from(capacity)) as u64,
             Protected::Share(share) => {
@@ -182,22 +252,63 @@ impl Dftl {
             let problem = format!("{protected} protected of {capacity} entries");
             return Err(ConfigError::new("ftl.cmt_protected", problem, "lower it or raise cmt_entries"));
         }
-        let layout =
-            Layout { victim: params.victim, alloc: params.alloc, reserve: params.reserve, frontiers: params.frontiers };
-        space::validate(&layout, shape, shape.logical_pages.div_ceil(entries), copies)?;
         Ok(Self {
-            translation: Translation::new(layout, shape, entries, copies),
-            cmt: Cmt::new(shape.logical_pages, capacity, protected as u32),
-            logical_pages: shape.logical_pages,
-            copies,
-            evict_batch: params.evict_batch,
-            write_miss_fetch: params.write_miss_fetch,
+            cmt: Cmt::new(shape.logical_pages, ways.cmt_order, capacity, protected as u32),
+            evict_batch: ways.evict_batch,
+            write_miss_fetch: ways.write_miss_fetch,
+            gc_marks_dirty: ways.gc_marks_dirty,
         })
     }
 
-    /// The entry of a page, after evicting and fetching on a miss.
+    fn evict(&mut self, flash: &mut Flash, map: &mut Translation, after: Ticket) -> Ticket {
+        let victim = self.cmt.victim();
+        if !self.cmt.is_dirty(victim) {
+            self.cmt.remove(victim);
+            return after;
+        }
+        let tp = map.tp(self.cmt.lpn(victim));
+        let patch = |table: &mut Self, map: &mut Translation| {
+            if table.evict_batch {
+                table.clean_all(map, tp);
+            } else {
+                map.patch(table.cmt.lpn(victim), table.cmt.ppn(victim));
+            }
+        };
+        let done = map.write_back(flash, self, tp, false, patch, after);
+        self.cmt.remove(victim);
+        done
+    }
+
+    /// Patches a translation page with all its dirty entries, which are clean then.
+    fn clean_all(&mut self, map: &mut Translation, tp: u32) {
+        for lpn in map.range(tp).map(Lpn) {
+            if let Some(entry) = self.cmt.find(lpn).filter(|entry| self.cmt.is_dirty(*entry)) {
+                map.patch(lpn, self.cmt.ppn(entry));
+                self.cmt.set_clean(entry);
+            }
+        }
+    }
+}
+
+impl MapCache for Table {
     #[inline]
-    fn look_up(&mut self, flash: &mut Flash, lpn: Lpn, fetch: bool, after: Ticket) -> (Cached, Ticket) {
+    fn moved(&mut self, lpn: Lpn, to: Ppn) -> Moved {
+        let Some(entry) = self.cmt.find(lpn) else { return Moved::Nowhere };
+        if !self.gc_marks_dirty && !self.cmt.is_dirty(entry) {
+            self.cmt.set_everywhere(entry, to);
+            return Moved::Everywhere;
+        }
+        self.cmt.set(entry, to);
+        Moved::InRam
+    }
+}
+
+impl MapPolicy for Table {
+    type Entry = Cached;
+
+    #[inline]
+    fn look_up(&mut self, flash: &mut Flash, map: &mut Translation, wanted: Wanted, after: Ticket) -> (Cached, Ticket) {
+        let Wanted { lpn, write, .. } = wanted;
         if let Some(entry) = self.cmt.find(lpn) {
             flash.ledger.map_hits += 1;
             self.cmt.hit(entry);
@@ -206,135 +317,37 @@ impl Dftl {
         flash.ledger.map_misses += 1;
         let mut ready = after;
         if self.cmt.is_full() {
-            ready = self.evict(flash, ready);
+            ready = self.evict(flash, map, ready);
         }
-        if fetch {
-            ready = self.translation.fetch(flash, self.translation.tp(lpn), Cause::MapMiss, ready);
+        if !write || self.write_miss_fetch {
+            ready = map.fetch(flash, map.tp(lpn), Cause::MapMiss, ready);
         }
-        (self.cmt.insert(lpn, self.translation.content(lpn)), ready)
+        (self.cmt.insert(lpn, map.content(lpn)), ready)
     }
-
-    fn evict(&mut self, flash: &mut Flash, after: Ticket) -> Ticket {
-        let victim = self.cmt.victim();
-        if !self.cmt.is_dirty(victim) {
-            self.cmt.remove(victim);
-            return after;
-        }
-        let lpn = self.cmt.lpn(victim);
-        let tp = self.translation.tp(lpn);
-        // The victim is still cached: collecting may move its page.
-        self.translation.room_for_map(flash, &mut self.cmt, tp, after);
-        let read = self.translation.fetch(flash, tp, Cause::MapEvict, after);
-        if self.evict_batch {
-            for lpn in self.translation.range(tp).map(Lpn) {
-                if let Some(entry) = self.cmt.find(lpn).filter(|entry| self.cmt.is_dirty(*entry)) {
-                    self.translation.patch(lpn, self.cmt.ppn(entry));
-                    self.cmt.set_clean(entry);
-                }
-            }
-        } else {
-            self.translation.patch(lpn, self.cmt.ppn(victim));
-        }
-        self.cmt.remove(victim);
-        self.translation.rewrite(flash, tp, Cause::MapEvict, read)
+    #[inline]
+    fn ppn(&self, entry: Cached) -> Ppn {
+        self.cmt.ppn(entry)
     }
-
-    /// The newest mapping, counting nothing.
-    fn newest(&self, lpn: Lpn) -> Ppn {
-        self.cmt.find(lpn).map_or_else(|| self.translation.content(lpn), |entry| self.cmt.ppn(entry))
+    #[inline]
+    fn set(&mut self, entry: Cached, ppn: Ppn) {
+        self.cmt.set(entry, ppn);
     }
-}
-
-impl Ftl for Dftl {
-    fn read(&mut self, flash: &mut Flash, lpn: Lpn, cause: Cause, after: Ticket) -> Found {
-        let (ppn, ready) = if cause == Cause::Pad {
-            // The write of the same page, which follows, does the look-up of both.
-            (self.newest(lpn), after)
-        } else {
-            let (entry, ready) = self.look_up(flash, lpn, true, after);
-            (self.cmt.ppn(entry), ready)
-        };
-        let ticket = if ppn.is_some() { flash.read(ppn, cause, ready) } else { ready };
-        Found { ticket, ppn }
+    fn newest(&self, lpn: Lpn) -> Option<Ppn> {
+        self.cmt.find(lpn).map(|entry| self.cmt.ppn(entry))
     }
-
-    fn write(&mut self, flash: &mut Flash, batch: Batch<'_>, after: Ticket) -> Ticket {
-        let mut done = after;
-        for (page, data) in batch.iter() {
-            let (entry, ready) = self.look_up(flash, page.lpn, self.write_miss_fetch, after);
-            let place = self.translation.room_for_data(flash, &mut self.cmt, page.lpn, after);
-            let target = self.translation.space.append(place);
-            let oob = Oob::data(page.lpn, page.version);
-            let ticket = flash.program(target, oob, data, page.cause, ready);
-            let old = self.cmt.ppn(entry);
-            if old.is_some() {
-                self.translation.space.drop_copy(flash, old);
-            }
-            self.cmt.set(entry, target);
-            done = if batch.pages.len() == 1 { ticket } else { flash.clock.join(done, ticket) };
-        }
-        done
+    fn is_empty(&self) -> bool {
+        self.cmt.is_empty()
     }
-
-    fn trim(&mut self, flash: &mut Flash, lpn: Lpn, after: Ticket) -> Ticket {
-        let (entry, ready) = self.look_up(flash, lpn, true, after);
-        let old = self.cmt.ppn(entry);
-        if old.is_some() {
-            self.translation.space.drop_copy(flash, old);
-        }
-        self.cmt.set(entry, Ppn::NONE);
-        ready
-    }
-
-    fn fill(&mut self, flash: &mut Flash, lbn: Lbn, batch: Batch<'_>) {
-        if self.cmt.is_empty() {
-            self.translation.fill(flash, &mut self.cmt, batch);
-        } else {
-            self.write_block(flash, lbn, batch, Ticket::at(Nanos::ZERO));
-        }
-    }
-
-    fn filled(&mut self, flash: &mut Flash) {
-        self.translation.write_all(flash, &mut self.cmt, Cause::MapEvict);
-    }
-
-    fn map_bytes(&self) -> u64 {
-        let copies = u64::from(self.copies) * u64::from(self.translation.pages());
-        8 * u64::from(self.cmt.capacity()) + 4 * copies
-    }
-
-    fn locate(&self, _: &Flash, lpn: Lpn) -> Ppn {
-        self.newest(lpn)
-    }
-
-    fn rebuild(&mut self, flash: &mut Flash) {
-        let winners = recover::scan(flash, self.logical_pages);
+    fn restart(&mut self, _: &Winners) {
         self.cmt.clear();
-        self.translation.rebuild(flash, &mut self.cmt, &winners);
     }
-
-    fn check(&self, flash: &Flash) {
-        self.cmt.check();
-        self.translation.check(flash, |lpn| self.newest(lpn), self.logical_pages);
-        for (lpn, ppn, dirty) in self.cmt.segment(false).chain(self.cmt.segment(true)) {
-            assert!(dirty || ppn == self.translation.content(lpn), "clean entry of lpn {} differs from flash", lpn.0);
-        }
-        for lpn in (0..self.logical_pages).map(Lpn).filter(|lpn| self.cmt.find(*lpn).is_none()) {
-            let on_flash = self.translation.content(lpn).is_none() || self.translation.exists(self.translation.tp(lpn));
-            assert!(on_flash, "lpn {} is mapped neither in RAM nor on flash", lpn.0);
-        }
+    fn bytes(&self) -> u64 {
+        8 * u64::from(self.cmt.capacity())
     }
-
-    fn free_blocks(&self) -> u32 {
-        self.translation.space.free_blocks()
+    fn check(&self, map: &Translation) {
+        self.cmt.check(|lpn| map.content(lpn));
     }
-
-    fn golden_state(&self, flash: &Flash) -> Value {
-        let geometry = flash.geometry();
-        let place = |ppn: Ppn| match ppn {
-            Ppn::NONE => Value::Null,
-            ppn => json!([geometry.pbn(ppn).0, geometry.page_in_block(ppn)]),
-        };
+    fn golden_state(&self, place: &dyn Fn(Ppn) -> Value) -> Value {
         let list = |protected| {
             let entries = self.cmt.segment(protected);
             entries.map(|(lpn, ppn, dirty)| json!([lpn.0, place(ppn), dirty])).collect::<Vec<_>>()

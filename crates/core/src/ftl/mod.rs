@@ -10,8 +10,11 @@ pub mod chains;
 pub mod cmt;
 pub mod compressed;
 pub mod copies;
+pub mod demand;
 pub mod heat;
 pub mod merge;
+pub mod nodes;
+pub mod pages;
 pub mod pool;
 pub mod random_log;
 pub mod recover;
@@ -79,6 +82,12 @@ impl<'a> Batch<'a> {
             done = if self.pages.len() == 1 { ticket } else { flash.clock.join(done, ticket) };
         }
         done
+    }
+    /// End of the run of consecutive pages that page `index` belongs to.
+    #[inline]
+    pub fn run_end(&self, index: usize) -> Lpn {
+        let run = self.pages[index..].windows(2).take_while(|pair| pair[0].lpn.0 + 1 == pair[1].lpn.0);
+        Lpn(self.pages[index].lpn.0 + 1 + run.count() as u32)
     }
     /// The pages `from..to` as a batch of their own.
     #[must_use]
@@ -165,6 +174,11 @@ pub trait Ftl {
     fn completes_blocks(&self) -> bool {
         false
     }
+    /// The page that is accessed next belongs to a host request that goes on to the page before `end`. FTLs that fetch
+    /// mappings ahead use it; it says nothing about later accesses.
+    fn announce(&mut self, end: Lpn) {
+        let _ = end;
+    }
     /// The page holds nothing of value any more. To survive a power cut the trim must be journalled
     /// ([`Flash::journal`]) before the array erases its next block: once the trimmed copy is erased, an older copy that
     /// was not would win at recovery.
@@ -195,6 +209,10 @@ pub trait Ftl {
     }
     /// RAM that the mapping takes now, bytes, by the formula in the FTL's manual page.
     fn map_bytes(&self) -> u64;
+    /// Most RAM that the mapping can take on this device, bytes, by the same formula.
+    fn map_bytes_most(&self) -> u64 {
+        self.map_bytes()
+    }
     /// Where a page lies, without counting anything: for tests and checks.
     fn locate(&self, flash: &Flash, lpn: Lpn) -> Ppn;
     /// After a power cut: rebuilds all state from the OOB of the array (`flash.restore()` was called).
@@ -223,6 +241,9 @@ impl Ftl for Box<dyn Ftl> {
     fn completes_blocks(&self) -> bool {
         (**self).completes_blocks()
     }
+    fn announce(&mut self, end: Lpn) {
+        (**self).announce(end);
+    }
     fn trim(&mut self, flash: &mut Flash, lpn: Lpn, after: Ticket) -> Ticket {
         (**self).trim(flash, lpn, after)
     }
@@ -246,6 +267,9 @@ impl Ftl for Box<dyn Ftl> {
     }
     fn map_bytes(&self) -> u64 {
         (**self).map_bytes()
+    }
+    fn map_bytes_most(&self) -> u64 {
+        (**self).map_bytes_most()
     }
     fn locate(&self, flash: &Flash, lpn: Lpn) -> Ppn {
         (**self).locate(flash, lpn)
@@ -275,5 +299,8 @@ crate::registry::plugins! {
     last,
     dftl,
     rftl,
+    tpftl,
+    sftl,
+    cdftl,
     urm_map,
 }

@@ -64,7 +64,7 @@ impl Pool {
             place: vec![0; count],
             next_close: 1,
             order: VecDeque::new(),
-            by_valid: Buckets::new(count),
+            by_valid: Buckets::new(count, victim == Victim::GreedyLowest),
             wear: None,
             rng: Pcg64Mcg::new(u128::from(seed) << 64 | u128::from(first) << 1 | 1),
         }
@@ -188,7 +188,7 @@ impl Pool {
             return None;
         }
         let position = match self.victim {
-            Victim::Greedy => self.fewest_valid(flash),
+            Victim::Greedy | Victim::GreedyLowest => self.fewest_valid(flash),
             Victim::Fifo => self.oldest(),
             Victim::Random => self.random(),
             Victim::DChoices(d) => {

@@ -17,8 +17,10 @@
 //!
 //! # Parameters
 //! - `replicas` (copies beside the original, default 1): at most channels - 1. The paper uses 1 to 3.
-//! - `entries_per_tp`, `cmt_entries`, `cmt_bytes`, `cmt_protected`, `reserve`, `evict_batch`, `write_miss_fetch`,
-//!   `victim`, `alloc`: as for `dftl`; the reserve is kept on every channel. Data frontiers lie on every die.
+//! - `preset`, `entries_per_tp`, `cmt_entries`, `cmt_bytes`, `cmt_protected`, `cmt_order`, `evict_batch`,
+//!   `write_miss_fetch`, `gc_marks_dirty`, `reserve`, `victim`, `alloc`: as for `dftl`; the reserve is kept on every
+//!   channel. Data frontiers lie on every die under every preset. The authors extended EagleTree's DFTL, so their
+//!   baseline is probably `preset = "eagletree"`.
 //!
 //! RAM: `8 * cmt_entries + 4 * (1 + replicas) * ceil(logical_pages / entries_per_tp)` bytes.
 //!
@@ -38,58 +40,16 @@
 //! - Which copy is read when all channels are busy is not told ("wait until channel is idle").
 //! - Table 6's hit ratios cannot come from an LRU-like cache under independent references; the workload must loop.
 
-use serde::{Deserialize, Serialize};
-
-use super::dftl::{self, Dftl, Protected};
+use super::demand::Demand;
+use super::dftl::cmt_params;
 use super::page::Frontiers;
-use super::pool::{Alloc, Victim};
 use super::translation::MAX_COPIES;
 use super::{Ftl, Shape};
 use crate::error::ConfigError;
-use crate::types::Bytes;
 
-/// Parameters; the manual page explains them.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Params {
+cmt_params! {
     /// Copies of a translation page beside the original.
-    pub replicas: u32,
-    /// Mappings of a translation page; default `page_bytes / 4`.
-    pub entries_per_tp: Option<u32>,
-    /// Entries of the cached mapping table; default 8192.
-    pub cmt_entries: Option<u32>,
-    /// Bytes of the cached mapping table, instead of `cmt_entries`.
-    pub cmt_bytes: Option<Bytes>,
-    /// Protected segment of the cached mapping table.
-    pub cmt_protected: Protected,
-    /// Free blocks of a channel at which garbage collection starts.
-    pub reserve: u32,
-    /// An eviction writes back all dirty entries of the translation page.
-    pub evict_batch: bool,
-    /// A write that misses reads the translation page.
-    pub write_miss_fetch: bool,
-    /// Which closed block is collected.
-    pub victim: Victim,
-    /// Which free block is taken.
-    pub alloc: Alloc,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        let dftl = dftl::Params::default();
-        Self {
-            replicas: 1,
-            entries_per_tp: dftl.entries_per_tp,
-            cmt_entries: dftl.cmt_entries,
-            cmt_bytes: dftl.cmt_bytes,
-            cmt_protected: dftl.cmt_protected,
-            reserve: dftl.reserve,
-            evict_batch: dftl.evict_batch,
-            write_miss_fetch: dftl.write_miss_fetch,
-            victim: dftl.victim,
-            alloc: dftl.alloc,
-        }
-    }
+    replicas: u32 = 1,
 }
 
 /// Builds the FTL.
@@ -103,19 +63,9 @@ pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError>
         let problem = format!("{} is outside 0 to {most}: every copy needs a channel of {channels}", params.replicas);
         return Err(ConfigError::new("ftl.replicas", problem, "lower it or add channels"));
     }
-    let demand = dftl::Params {
-        entries_per_tp: params.entries_per_tp,
-        cmt_entries: params.cmt_entries,
-        cmt_bytes: params.cmt_bytes,
-        cmt_protected: params.cmt_protected,
-        reserve: params.reserve,
-        evict_batch: params.evict_batch,
-        write_miss_fetch: params.write_miss_fetch,
-        victim: params.victim,
-        alloc: params.alloc,
-        frontiers: Frontiers::Die,
-    };
-    Ok(Box::new(Dftl::new(&demand, shape, 1 + params.replicas)?))
+    let table = params.table(shape)?;
+    let map = params.common(Frontiers::Die).translation(shape, 1 + params.replicas)?;
+    Ok(Box::new(Demand::new(map, table, shape)))
 }
 
 /// Channels of the copies of translation page `tp`: the original, then the replicas.

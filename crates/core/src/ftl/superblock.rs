@@ -43,7 +43,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::cmt::Cmt;
+use super::cmt::{Cmt, Order};
 use super::copies::Copies;
 use super::pool::{Alloc, Pool, Victim};
 use super::ring::Ring;
@@ -132,7 +132,7 @@ pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError>
     shape.need_blocks("ftl.update_blocks_total", data + updates + 1, &why)?;
     let spare = shape.geometry.blocks() - shape.logical_blocks() - 1;
     let groups = shape.logical_blocks().div_ceil(params.superblock_blocks);
-    let cache = params.cache_entries.map(|entries| Cmt::new(shape.logical_pages, entries, 0));
+    let cache = params.cache_entries.map(|entries| Cmt::new(shape.logical_pages, Order::Segmented, entries, 0));
     let mut superblock = Superblock {
         update_limit: params.update_blocks_total.unwrap_or(spare),
         updates: 0,
@@ -304,7 +304,8 @@ impl Superblock {
         }
         flash.ledger.map_misses += 1;
         if cache.is_full() {
-            cache.remove(cache.victim());
+            let victim = cache.victim();
+            cache.remove(victim);
         }
         let ppn = self.copies.newest(lpn);
         // Only whether the entry is there matters: the place itself is in `copies`.
@@ -343,7 +344,7 @@ impl Ftl for Superblock {
     /// there are as many blocks without newest copies as before, the reserve at least.
     fn rebuild(&mut self, flash: &mut Flash) {
         self.copies.rebuild(flash);
-        self.cache = self.params.cache_entries.map(|entries| Cmt::new(self.shape.logical_pages, entries, 0));
+        self.cache = self.params.cache_entries.map(|entries| Cmt::new(self.shape.logical_pages, Order::Segmented, entries, 0));
         self.groups.fill(EMPTY);
         self.recency = Ring::new(self.groups.len() as u32);
         self.updates = 0;

@@ -27,11 +27,21 @@ use super::{Batch, Shape};
 /// Most copies of a translation page.
 pub const MAX_COPIES: usize = 16;
 
+/// Where the mapping of a page was changed that garbage collection moved.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Moved {
+    /// In RAM, where it is dirty now (lazy copying).
+    InRam,
+    /// Not yet: it is not in RAM, and the translation page must be rewritten.
+    Nowhere,
+    /// In RAM and, at no cost, on flash (FlashSim).
+    Everywhere,
+}
+
 /// The mappings that an FTL holds in RAM.
 pub trait MapCache {
-    /// Garbage collection moved a page. True if its mapping is in RAM, where it was changed and marked dirty (lazy
-    /// copying); false if the translation page must be rewritten.
-    fn moved(&mut self, lpn: Lpn, to: Ppn) -> bool;
+    /// Garbage collection moved a page.
+    fn moved(&mut self, lpn: Lpn, to: Ppn) -> Moved;
 }
 
 /// See the module text.
@@ -76,6 +86,10 @@ impl Translation {
     /// Translation pages.
     pub fn pages(&self) -> u32 {
         self.directory.len() as u32 / self.copies.max(1)
+    }
+    /// RAM of the directory, bytes: 4 for every copy of a translation page.
+    pub const fn directory_bytes(&self) -> u64 {
+        4 * self.directory.len() as u64
     }
     /// What the translation page on flash says about a page. Only what was fetched may be used.
     #[inline]
@@ -122,6 +136,24 @@ impl Translation {
             }
         }
         done
+    }
+
+    /// Writes dirty mappings of a translation page back: makes room, reads the page unless RAM holds all of it, and
+    /// programs it with what `patch` tells [`Self::patch`]. What is evicted must still be in the cache before, because
+    /// making room may move its pages.
+    pub fn write_back<C: MapCache>(
+        &mut self,
+        flash: &mut Flash,
+        cache: &mut C,
+        tp: u32,
+        all_in_ram: bool,
+        patch: impl FnOnce(&mut C, &mut Self),
+        after: Ticket,
+    ) -> Ticket {
+        self.room_for_map(flash, cache, tp, after);
+        let read = if all_in_ram { after } else { self.fetch(flash, tp, Cause::MapEvict, after) };
+        patch(cache, self);
+        self.rewrite(flash, tp, Cause::MapEvict, read)
     }
 
     /// The next page of a group's translation frontier.
@@ -253,8 +285,10 @@ impl Translation {
             let lpn = Lpn(flash.oob(source).number);
             let ticket = flash.copy(source, target, cause, after);
             done = flash.clock.join(done, ticket);
-            if !cache.moved(lpn, target) {
-                moved.push((lpn, target));
+            match cache.moved(lpn, target) {
+                Moved::InRam => {}
+                Moved::Nowhere => moved.push((lpn, target)),
+                Moved::Everywhere => self.content[lpn.index()] = target,
             }
         }
         moved.sort_unstable();

@@ -32,7 +32,7 @@
 //! - Every TP in RAM has a header of 8 bytes. A raw TP is compressed again when its runs certainly take less.
 //! - The RAM of `demand` may exceed the budget while a request is served (collections change cached mappings).
 //! - A read of pages to be padded counts no look-up: the write of the same page follows and looks it up.
-//! - The host may predict how many mappings of a stream are worth loading: [`UrmMap::set_load_entries`] takes the
+//! - The host may predict how many mappings of a stream are worth loading: [`Demand::set_load_entries`] takes the
 //!   prediction for the misses that follow. No request carries it by itself.
 //! - Recovery as in `dftl`; a resident table is rebuilt from the OOB of data pages.
 //!
@@ -43,59 +43,30 @@
 use serde::{Deserialize, Serialize};
 
 use super::compressed::{ENTRY_BYTES, Format, MAX_ENTRIES, MAX_RUN, RAW_BYTES};
-use super::dftl::entries_per_tp;
+use super::demand::{Common, Demand, MapPolicy, Wanted, demand_params};
 use super::page::Frontiers;
-use super::pool::{Alloc, Victim};
-use super::space::{self, Layout};
-use super::translation::Translation;
+use super::recover::Winners;
+use super::translation::{MapCache, Moved, Translation};
 use super::urm_table::{HEADER_BYTES, Table};
-use super::{Batch, Found, Ftl, Shape, recover};
+use super::{Ftl, Shape};
 use crate::error::ConfigError;
-use crate::flash::{Flash, Oob, Ticket};
+use crate::flash::{Flash, Ticket};
 use crate::ledger::Cause;
-use crate::types::{Bytes, Lbn, Lpn, Nanos, Ppn};
+use crate::types::{Bytes, Lpn, Ppn};
 
-/// Parameters of [`UrmMap`]; the manual page explains them.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Params {
+demand_params! {
     /// Where the table lies.
-    pub mode: Mode,
-    /// Mappings of a translation page; default `page_bytes / 4`, at most 1024.
-    pub entries_per_tp: Option<u32>,
+    mode: Mode = Mode::Resident,
     /// Longest run of an entry.
-    pub max_run: u32,
+    max_run: u32 = MAX_RUN,
     /// Keep translation pages uncompressed where compression does not pay.
-    pub raw_fallback: bool,
+    raw_fallback: bool = true,
     /// RAM for compressed translation pages with `demand`.
-    pub map_budget: Bytes,
+    map_budget: Bytes = Bytes::mib(1),
     /// Mappings loaded on a miss with `demand`; default the whole translation page.
-    pub load_entries: Option<u32>,
-    /// Free blocks at which garbage collection starts.
-    pub reserve: u32,
-    /// Which closed block is collected.
-    pub victim: Victim,
-    /// Which free block is taken.
-    pub alloc: Alloc,
+    load_entries: Option<u32> = None,
     /// One frontier for the device or one on every die.
-    pub frontiers: Frontiers,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self {
-            mode: Mode::Resident,
-            entries_per_tp: None,
-            max_run: MAX_RUN,
-            raw_fallback: true,
-            map_budget: Bytes::mib(1),
-            load_entries: None,
-            reserve: 3,
-            victim: Victim::Greedy,
-            alloc: Alloc::Fifo,
-            frontiers: Frontiers::Die,
-        }
-    }
+    frontiers: Frontiers = Frontiers::Die,
 }
 
 /// Where the table lies.
@@ -108,16 +79,17 @@ pub enum Mode {
     Demand,
 }
 
-/// See the module text.
+/// The FTL.
+pub type UrmMap = Demand<Compressed>;
+
+/// URM's part of the map in RAM: compressed translation pages.
 #[derive(Debug)]
-pub struct UrmMap {
-    translation: Translation,
+pub struct Compressed {
     table: Table,
     mode: Mode,
     budget: u64,
     load_step: u32,
     load_entries: u32,
-    logical_pages: u32,
 }
 
 /// Builds the FTL.
@@ -125,7 +97,7 @@ pub struct UrmMap {
 /// # Errors
 /// When a relation between parameters and device is broken.
 pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError> {
-    Ok(Box::new(UrmMap::new(&params, shape)?))
+    Ok(Box::new(UrmMap::with(&params, shape)?))
 }
 
 /// Refuses parameters out of range and a budget that cannot hold one translation page.
@@ -160,171 +132,132 @@ impl UrmMap {
     ///
     /// # Errors
     /// When a relation between parameters and device is broken.
-    pub fn new(params: &Params, shape: &Shape) -> Result<Self, ConfigError> {
+    pub fn with(params: &Params, shape: &Shape) -> Result<Self, ConfigError> {
         let default = (shape.geometry.page_bytes / 4).min(MAX_ENTRIES);
-        let entries = entries_per_tp(Some(params.entries_per_tp.unwrap_or(default)), shape)?;
+        let wanted = params.entries_per_tp.unwrap_or(default);
+        let common = Common { entries_per_tp: Some(wanted), ..params.common(params.frontiers) };
+        let entries = common.entries(shape)?;
         if entries > MAX_ENTRIES {
             let problem = format!("{entries} is more than {MAX_ENTRIES}: RLPN has 10 bits");
             return Err(ConfigError::new("ftl.entries_per_tp", problem, "use 1024 or less"));
         }
         validate(params, entries)?;
-        let copies = u32::from(params.mode == Mode::Demand);
-        let layout =
-            Layout { victim: params.victim, alloc: params.alloc, reserve: params.reserve, frontiers: params.frontiers };
-        space::validate(&layout, shape, shape.logical_pages.div_ceil(entries), copies)?;
+        let map = common.translation(shape, u32::from(params.mode == Mode::Demand))?;
         let format = Format { entries_per_tp: entries, max_run: params.max_run, raw_fallback: params.raw_fallback };
-        Ok(Self {
-            translation: Translation::new(layout, shape, entries, copies),
+        let cache = Compressed {
             table: Table::new(format, shape.logical_pages, params.mode == Mode::Resident),
             mode: params.mode,
             budget: params.map_budget.0,
             load_step: (entries / 10).max(1),
             load_entries: params.load_entries.unwrap_or(entries),
-            logical_pages: shape.logical_pages,
-        })
+        };
+        Ok(Self::new(map, cache, shape))
     }
 
     /// How many mappings the misses that follow load: the host's prediction for the stream, rounded up to a multiple of
     /// a tenth of a translation page.
     pub fn set_load_entries(&mut self, predicted: u32) {
-        self.load_entries = predicted.max(1).div_ceil(self.load_step) * self.load_step;
+        let step = self.cache.load_step;
+        self.cache.load_entries = predicted.max(1).div_ceil(step) * step;
     }
+}
 
-    /// Makes sure that the mapping of a page is in RAM.
-    #[inline]
-    fn look_up(&mut self, flash: &mut Flash, lpn: Lpn, after: Ticket) -> Ticket {
-        if self.mode == Mode::Resident {
-            return after;
-        }
-        let tp = self.translation.tp(lpn);
-        if self.table.is_loaded(lpn) {
-            flash.ledger.map_hits += 1;
-            self.table.touch(tp);
-            return after;
-        }
-        flash.ledger.map_misses += 1;
-        let ready = self.translation.fetch(flash, tp, Cause::MapMiss, after);
-        let all = self.translation.range(tp);
-        // A TP that is not on flash maps nothing, and ten steps are the whole TP.
-        let whole = !self.translation.exists(tp) || self.load_entries / self.load_step >= 10;
-        let part = if whole { all.clone() } else { lpn.0..(lpn.0 + self.load_entries).min(all.end) };
-        self.table.load(tp, part, &self.translation);
-        self.table.touch(tp);
-        self.shrink(flash, tp, ready)
-    }
-
-    /// Evicts least recently used translation pages other than `keep` until the rest fits the budget.
-    fn shrink(&mut self, flash: &mut Flash, keep: u32, after: Ticket) -> Ticket {
-        let mut ready = after;
-        for _ in 0..self.translation.pages() {
-            if self.mode == Mode::Resident || self.table.bytes() <= self.budget {
-                break;
-            }
-            let Some(victim) = self.table.victim().filter(|victim| *victim != keep) else { break };
-            ready = self.evict(flash, victim, ready);
-        }
-        ready
-    }
-
-    fn evict(&mut self, flash: &mut Flash, tp: u32, after: Ticket) -> Ticket {
+impl Compressed {
+    fn evict(&mut self, flash: &mut Flash, map: &mut Translation, tp: u32, after: Ticket) -> Ticket {
         if !self.table.is_dirty(tp) {
             self.table.drop(tp);
             return after;
         }
-        // Still cached: collecting may move its pages.
-        self.translation.room_for_map(flash, &mut self.table, tp, after);
-        let whole = self.translation.range(tp).all(|lpn| self.table.is_loaded(Lpn(lpn)));
-        let read = if whole { after } else { self.translation.fetch(flash, tp, Cause::MapEvict, after) };
-        for lpn in self.translation.range(tp).map(Lpn) {
-            if self.table.is_loaded(lpn) {
-                self.translation.patch(lpn, self.table.look_up(lpn));
+        let whole = map.range(tp).all(|lpn| self.table.is_loaded(Lpn(lpn)));
+        let patch = |cache: &mut Self, map: &mut Translation| {
+            for lpn in map.range(tp).map(Lpn).filter(|lpn| cache.table.is_loaded(*lpn)) {
+                map.patch(lpn, cache.table.look_up(lpn));
             }
-        }
+        };
+        let done = map.write_back(flash, self, tp, whole, patch, after);
         self.table.drop(tp);
-        self.translation.rewrite(flash, tp, Cause::MapEvict, read)
-    }
-
-    /// The newest mapping, counting nothing.
-    fn newest(&self, lpn: Lpn) -> Ppn {
-        if self.table.is_loaded(lpn) { self.table.look_up(lpn) } else { self.translation.content(lpn) }
+        done
     }
 }
 
-impl Ftl for UrmMap {
-    fn read(&mut self, flash: &mut Flash, lpn: Lpn, cause: Cause, after: Ticket) -> Found {
-        let (ppn, ready) = if cause == Cause::Pad {
-            (self.newest(lpn), after)
-        } else {
-            let ready = self.look_up(flash, lpn, after);
-            (self.table.look_up(lpn), ready)
-        };
-        let ticket = if ppn.is_some() { flash.read(ppn, cause, ready) } else { ready };
-        Found { ticket, ppn }
+impl MapCache for Compressed {
+    #[inline]
+    fn moved(&mut self, lpn: Lpn, to: Ppn) -> Moved {
+        if !self.table.is_loaded(lpn) {
+            return Moved::Nowhere;
+        }
+        self.table.update(lpn, to);
+        Moved::InRam
     }
+}
 
-    fn write(&mut self, flash: &mut Flash, batch: Batch<'_>, after: Ticket) -> Ticket {
-        let mut done = after;
-        for (page, data) in batch.iter() {
-            let ready = self.look_up(flash, page.lpn, after);
-            let place = self.translation.room_for_data(flash, &mut self.table, page.lpn, after);
-            let target = self.translation.space.append(place);
-            let mut ticket = flash.program(target, Oob::data(page.lpn, page.version), data, page.cause, ready);
-            let old = self.table.look_up(page.lpn);
-            if old.is_some() {
-                self.translation.space.drop_copy(flash, old);
+impl MapPolicy for Compressed {
+    type Entry = Lpn;
+
+    #[inline]
+    fn look_up(&mut self, flash: &mut Flash, map: &mut Translation, wanted: Wanted, after: Ticket) -> (Lpn, Ticket) {
+        let lpn = wanted.lpn;
+        if self.mode == Mode::Resident {
+            return (lpn, after);
+        }
+        let tp = map.tp(lpn);
+        if self.table.is_loaded(lpn) {
+            flash.ledger.map_hits += 1;
+            self.table.touch(tp);
+            return (lpn, after);
+        }
+        flash.ledger.map_misses += 1;
+        let ready = map.fetch(flash, tp, Cause::MapMiss, after);
+        let all = map.range(tp);
+        // A TP that is not on flash maps nothing, and ten steps are the whole TP.
+        let whole = !map.exists(tp) || self.load_entries / self.load_step >= 10;
+        let part = if whole { all.clone() } else { lpn.0..(lpn.0 + self.load_entries).min(all.end) };
+        self.table.load(tp, part, map);
+        self.table.touch(tp);
+        (lpn, self.shrink(flash, map, lpn, ready))
+    }
+    #[inline]
+    fn ppn(&self, entry: Lpn) -> Ppn {
+        self.table.look_up(entry)
+    }
+    #[inline]
+    fn set(&mut self, entry: Lpn, ppn: Ppn) {
+        if ppn.is_some() { self.table.update(entry, ppn) } else { self.table.unmap(entry) }
+    }
+    /// Evicts least recently used translation pages until the rest fits the budget.
+    fn shrink(&mut self, flash: &mut Flash, map: &mut Translation, keep: Lpn, after: Ticket) -> Ticket {
+        let mut ready = after;
+        for _ in 0..map.pages() {
+            if self.mode == Mode::Resident || self.table.bytes() <= self.budget {
+                break;
             }
-            self.table.update(page.lpn, target);
-            ticket = self.shrink(flash, self.translation.tp(page.lpn), ticket);
-            done = if batch.pages.len() == 1 { ticket } else { flash.clock.join(done, ticket) };
+            let Some(victim) = self.table.victim().filter(|victim| *victim != map.tp(keep)) else { break };
+            ready = self.evict(flash, map, victim, ready);
         }
-        done
+        ready
     }
-
-    fn trim(&mut self, flash: &mut Flash, lpn: Lpn, after: Ticket) -> Ticket {
-        let ready = self.look_up(flash, lpn, after);
-        let old = self.table.look_up(lpn);
-        if old.is_some() {
-            self.translation.space.drop_copy(flash, old);
-        }
-        self.table.unmap(lpn);
-        self.shrink(flash, self.translation.tp(lpn), ready)
+    fn newest(&self, lpn: Lpn) -> Option<Ppn> {
+        self.table.is_loaded(lpn).then(|| self.table.look_up(lpn))
     }
-
-    fn fill(&mut self, flash: &mut Flash, lbn: Lbn, batch: Batch<'_>) {
-        if self.mode == Mode::Demand && self.table.victim().is_none() {
-            self.translation.fill(flash, &mut self.table, batch);
-        } else {
-            self.write_block(flash, lbn, batch, Ticket::at(Nanos::ZERO));
-        }
+    fn is_empty(&self) -> bool {
+        self.mode == Mode::Demand && self.table.victim().is_none()
     }
-
-    fn filled(&mut self, flash: &mut Flash) {
-        self.translation.write_all(flash, &mut self.table, Cause::MapEvict);
-    }
-
-    fn map_bytes(&self) -> u64 {
-        self.table.bytes() + 4 * u64::from(self.translation.pages())
-    }
-
-    fn locate(&self, _: &Flash, lpn: Lpn) -> Ppn {
-        self.newest(lpn)
-    }
-
-    fn rebuild(&mut self, flash: &mut Flash) {
-        let winners = recover::scan(flash, self.logical_pages);
+    fn restart(&mut self, winners: &Winners) {
         self.table.clear();
         if self.mode == Mode::Resident {
             self.table.load_all(&winners.data);
         }
-        self.translation.rebuild(flash, &mut self.table, &winners);
     }
-
-    fn check(&self, flash: &Flash) {
-        self.table.check(&self.translation);
-        self.translation.check(flash, |lpn| self.newest(lpn), self.logical_pages);
+    fn bytes(&self) -> u64 {
+        self.table.bytes()
     }
-
-    fn free_blocks(&self) -> u32 {
-        self.translation.space.free_blocks()
+    fn bytes_most(&self, _: &Translation) -> u64 {
+        match self.mode {
+            Mode::Resident => self.table.bytes_most(),
+            Mode::Demand => self.budget,
+        }
+    }
+    fn check(&self, map: &Translation) {
+        self.table.check(map);
     }
 }

@@ -2,24 +2,13 @@
 
 use std::ops::Range;
 
-use super::compressed::{CompressedPage, Format};
-use super::translation::{MapCache, Translation};
+use super::compressed::{CompressedPage, ENTRY_BYTES, Format, RAW_BYTES};
+use super::translation::Translation;
+use crate::list::{Links, List};
 use crate::types::{Lpn, Ppn};
 
 /// Bytes of the header of a translation page in RAM.
 pub const HEADER_BYTES: u64 = 8;
-
-const NONE: u32 = u32::MAX;
-
-/// Neighbours of a translation page in LRU order.
-#[derive(Clone, Copy, Debug)]
-struct Link {
-    older: u32,
-    newer: u32,
-    cached: bool,
-}
-
-const UNCACHED: Link = Link { older: NONE, newer: NONE, cached: false };
 
 /// See the module text.
 #[derive(Debug)]
@@ -29,9 +18,10 @@ pub struct Table {
     bytes: u64,
     /// One bit by LPN: its mapping is in RAM. Empty when all are.
     loaded: Vec<u64>,
-    links: Vec<Link>,
-    lru: u32,
-    mru: u32,
+    resident: bool,
+    links: Links,
+    /// Translation pages in RAM, the most recently used one at the front.
+    recency: List,
 }
 
 impl Table {
@@ -43,9 +33,9 @@ impl Table {
             pages: vec![CompressedPage::new(format); pages],
             bytes: 0,
             loaded: vec![0; if resident { 0 } else { logical_pages.div_ceil(64) as usize }],
-            links: vec![UNCACHED; if resident { 0 } else { pages }],
-            lru: NONE,
-            mru: NONE,
+            resident,
+            links: Links::default(),
+            recency: List::default(),
         };
         table.clear();
         table
@@ -54,24 +44,26 @@ impl Table {
     /// Forgets all mappings.
     pub fn clear(&mut self) {
         self.pages.iter_mut().for_each(CompressedPage::clear);
-        self.bytes = if self.is_resident() { HEADER_BYTES * self.pages.len() as u64 } else { 0 };
+        self.bytes = if self.resident { HEADER_BYTES * self.pages.len() as u64 } else { 0 };
         self.loaded.fill(0);
-        self.links.fill(UNCACHED);
-        (self.lru, self.mru) = (NONE, NONE);
+        self.links = Links::default();
+        self.recency = List::default();
     }
 
-    const fn is_resident(&self) -> bool {
-        self.links.is_empty()
-    }
     /// RAM of the translation pages held, headers included.
     #[inline]
     pub const fn bytes(&self) -> u64 {
         self.bytes
     }
+    /// RAM of all translation pages when nothing can be compressed, headers included.
+    pub fn bytes_most(&self) -> u64 {
+        let entry = if self.format.raw_fallback { RAW_BYTES } else { ENTRY_BYTES };
+        self.pages.len() as u64 * (HEADER_BYTES + u64::from(self.format.entries_per_tp * entry))
+    }
     /// True if the mapping of a page is in RAM.
     #[inline]
     pub fn is_loaded(&self, lpn: Lpn) -> bool {
-        self.is_resident() || self.loaded[lpn.index() / 64] >> (lpn.0 % 64) & 1 != 0
+        self.resident || self.loaded[lpn.index() / 64] >> (lpn.0 % 64) & 1 != 0
     }
     /// True if a mapping of a translation page in RAM differs from flash.
     pub fn is_dirty(&self, tp: u32) -> bool {
@@ -141,29 +133,20 @@ impl Table {
 
     /// Makes a translation page the most recently used one.
     pub fn touch(&mut self, tp: u32) {
-        if self.mru == tp {
-            return;
-        }
-        if self.links[tp as usize].cached {
-            self.unlink(tp);
+        if self.links.is_linked(tp) {
+            self.links.move_front(&mut self.recency, tp);
         } else {
+            self.links.push_front(&mut self.recency, tp);
             self.bytes += HEADER_BYTES;
         }
-        self.links[tp as usize] = Link { older: self.mru, newer: NONE, cached: true };
-        match self.mru {
-            NONE => self.lru = tp,
-            old => self.links[old as usize].newer = tp,
-        }
-        self.mru = tp;
     }
     /// The least recently used translation page.
     pub fn victim(&self) -> Option<u32> {
-        (self.lru != NONE).then_some(self.lru)
+        self.recency.back()
     }
     /// Forgets a translation page.
     pub fn drop(&mut self, tp: u32) {
-        self.unlink(tp);
-        self.links[tp as usize] = UNCACHED;
+        self.links.remove(&mut self.recency, tp);
         self.change(tp as usize, CompressedPage::clear);
         self.bytes -= HEADER_BYTES;
         let from = tp * self.format.entries_per_tp;
@@ -173,24 +156,12 @@ impl Table {
         }
     }
 
-    fn unlink(&mut self, tp: u32) {
-        let Link { older, newer, .. } = self.links[tp as usize];
-        match older {
-            NONE => self.lru = newer,
-            older => self.links[older as usize].newer = newer,
-        }
-        match newer {
-            NONE => self.mru = older,
-            newer => self.links[newer as usize].older = older,
-        }
-    }
-
     /// Checks entries, bytes and clean mappings; panics on a violation. For tests.
     pub fn check(&self, flash: &Translation) {
         let mut bytes = 0;
         for (tp, page) in self.pages.iter().enumerate() {
             page.check();
-            let held = self.is_resident() || self.links[tp].cached;
+            let held = self.resident || self.links.is_linked(tp as u32);
             bytes += u64::from(page.bytes()) + if held { HEADER_BYTES } else { 0 };
             assert!(held || page.bytes() == 0, "entries of a translation page that is not in RAM");
         }
@@ -200,16 +171,5 @@ impl Table {
             let same = self.pages[tp].is_dirty() || self.look_up(lpn) == flash.content(lpn);
             assert!(same, "clean mapping of lpn {} differs from flash", lpn.0);
         }
-    }
-}
-
-impl MapCache for Table {
-    #[inline]
-    fn moved(&mut self, lpn: Lpn, to: Ppn) -> bool {
-        let loaded = self.is_loaded(lpn);
-        if loaded {
-            self.update(lpn, to);
-        }
-        loaded
     }
 }

@@ -7,13 +7,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::ConfigError;
 
-/// A victim policy. Ties go to the block closed earliest.
+/// A victim policy. Ties go to the block closed earliest unless it says otherwise.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Victim {
     /// Fewest valid pages.
     #[default]
     Greedy,
+    /// Fewest valid pages; ties: lowest block number (FlashSim).
+    GreedyLowest,
     /// Closed earliest (LRU cleaning).
     Fifo,
     /// Uniformly random among the closed blocks.

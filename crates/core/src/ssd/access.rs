@@ -162,6 +162,7 @@ impl<B: Buffer> Ssd<B> {
             return self.write_through(access.lpn, part, flight);
         }
         let now = Ticket::at(self.flash.now());
+        self.announce(access.lpn);
         let found = self.read_below(access.lpn, Cause::Host, now);
         flight.done = self.flash.clock.join(flight.done, found.ticket);
         if let Payload::Read(bytes) = &mut flight.payload {
@@ -187,6 +188,7 @@ impl<B: Buffer> Ssd<B> {
         let fetches_first = self.buffer.fetches_first();
         let mut found = None;
         if let (true, Some(cause)) = (fetches_first, fetch) {
+            self.announce(access.lpn);
             found = Some(self.read_below(access.lpn, cause, now));
         }
         let mut room = now;
@@ -207,6 +209,7 @@ impl<B: Buffer> Ssd<B> {
             }
         }
         if let (None, Some(cause)) = (found, fetch) {
+            self.announce(access.lpn);
             found = Some(self.read_below(access.lpn, cause, room));
         }
         let slot = self.slots.insert(access.lpn, medium);
@@ -272,6 +275,13 @@ impl<B: Buffer> Ssd<B> {
         found.ticket
     }
 
+    /// Tells the FTL how far the host request goes on from the page that is accessed next.
+    fn announce(&mut self, lpn: Lpn) {
+        if lpn.0 + 1 < self.request_end.0 {
+            self.ftl.announce(self.request_end);
+        }
+    }
+
     /// Reads one page through the FTL as one command.
     pub(super) fn read_below(&mut self, lpn: Lpn, why: Cause, after: Ticket) -> Found {
         if let Some(probe) = &mut self.probe {
@@ -313,6 +323,7 @@ impl<B: Buffer> Ssd<B> {
         if let Some(probe) = &mut self.probe {
             probe.on_command(Command::Write { lpns: &[lpn], padded: &[] });
         }
+        self.announce(lpn);
         let ticket = self.ftl.write(&mut self.flash, Batch { pages: &[page], bytes: &self.stage }, after);
         self.flash.ledger.buffer_write_pages += 1;
         flight.done = self.flash.clock.join(flight.done, ticket);

@@ -278,6 +278,8 @@ pub struct Ssd<B: Buffer, F: Ftl = Box<dyn Ftl>> {
     measured_from: Ledger,
     /// A cut to be armed when the next recovery begins.
     recovery_cut: Option<(u64, CutMode)>,
+    /// End of the pages of the host request that is being served.
+    request_end: Lpn,
     /// Hint of the access that prefetches: prefetched pages inherit it.
     prefetch_hint: Hint,
     /// The FTL works in idle time.
@@ -331,6 +333,7 @@ impl<B: Buffer> Ssd<B> {
             armed_nvram: None,
             measured_from: Ledger::default(),
             recovery_cut: None,
+            request_end: Lpn(0),
             prefetch_hint: Hint::default(),
         }
     }
@@ -370,6 +373,7 @@ impl<B: Buffer> Ssd<B> {
             HostOp::Read | HostOp::Write => {
                 let (first, offset) = self.split(request.lba);
                 let (end, _) = self.split(request.lba + u64::from(request.sectors) + u64::from(page_sectors - 1));
+                self.request_end = end;
                 let write = request.op == HostOp::Write;
                 let (request_pages, hint) = (end.0 - first.0, request.hint);
                 let mut access = Access { lpn: first, write, request: self.requests, request_pages, hint };
@@ -536,6 +540,7 @@ impl<B: Buffer> Device for Ssd<B> {
             self.requests = access.request;
             self.last_group = Lbn::NONE;
         }
+        self.request_end = Lpn(access.lpn.0 + 1);
         self.share_ram();
         let mut flight = Flight::new(Payload::None, now);
         self.access_page(access, Part { from: 0, count: sectors, payload_at: 0 }, &mut flight);

@@ -43,6 +43,9 @@ impl Ftl for Hungry {
     fn completes_blocks(&self) -> bool {
         self.inner.completes_blocks()
     }
+    fn announce(&mut self, end: Lpn) {
+        self.inner.announce(end);
+    }
     fn trim(&mut self, flash: &mut Flash, lpn: Lpn, after: Ticket) -> Ticket {
         self.eat();
         self.inner.trim(flash, lpn, after)

@@ -98,3 +98,14 @@ fn does_the_compressed_table_do_what_its_worked_examples_say() {
         }
     }
 }
+
+#[test]
+fn does_tpftl_do_what_its_worked_examples_say() {
+    replay(include_str!("../golden/ftl-tpftl.json"), 3);
+}
+
+#[test]
+fn do_sftl_and_cdftl_do_what_their_worked_examples_say() {
+    replay(include_str!("../golden/ftl-sftl.json"), 1);
+    replay(include_str!("../golden/ftl-cdftl.json"), 1);
+}

@@ -19,13 +19,16 @@ struct Setup {
     order: ProgramOrder,
 }
 
+fn extended(params: &Value, more: &Value) -> Value {
+    let mut params = params.clone();
+    params.as_object_mut().expect("parameters").extend(more.as_object().expect("parameters").clone());
+    params
+}
+
 fn setups() -> Vec<Setup> {
     let demand = json!({"entries_per_tp": 4, "cmt_entries": 5, "cmt_protected": 3});
-    let with = |more: Value| {
-        let mut params = demand.clone();
-        params.as_object_mut().expect("parameters").extend(more.as_object().expect("parameters").clone());
-        params
-    };
+    let with = |more: Value| extended(&demand, &more);
+    let nodes = |more: Value| extended(&json!({"entries_per_tp": 4}), &more);
     let one = |name, params, spare| Setup { name, params, channels: 1, dies: 1, spare, order: ProgramOrder::Ascending };
     let wide = |name, params, channels, dies, spare| Setup {
         name,
@@ -42,12 +45,25 @@ fn setups() -> Vec<Setup> {
         one("dftl", with(json!({"write_miss_fetch": false, "alloc": "min_erase"})), 1),
         one("dftl", with(json!({"cmt_entries": 1, "cmt_protected": 0})), 0),
         one("dftl", with(json!({"cmt_entries": 64, "victim": {"d_choices": 2}})), 3),
+        one("dftl", with(json!({"preset": "flashsim"})), 0),
+        one("dftl", with(json!({"preset": "eagletree"})), 0),
         wide("dftl", demand.clone(), 2, 2, 0),
         wide("dftl", with(json!({"frontiers": "single", "victim": "cost_benefit"})), 2, 1, 2),
         wide("dftl", with(json!({"victim": "random"})), 3, 1, 1),
         one("rftl", with(json!({"replicas": 3})), 0),
-        wide("rftl", with(json!({"replicas": 1})), 2, 2, 0),
+        wide("rftl", with(json!({"replicas": 1, "preset": "flashsim"})), 2, 2, 0),
         wide("rftl", with(json!({"replicas": 2, "evict_batch": true})), 4, 1, 0),
+        one("tpftl", nodes(json!({"cmt_entries": 7})), 0),
+        one("tpftl", nodes(json!({"cmt_bytes": 50, "selective_threshold": 1, "alloc": "min_erase"})), 1),
+        one("tpftl", nodes(json!({"cmt_entries": 1, "selective_prefetch": "start_off"})), 0),
+        wide("tpftl", nodes(json!({"cmt_entries": 12, "request_prefetch": false})), 2, 2, 0),
+        wide("tpftl", nodes(json!({"cmt_bytes": 90, "frontiers": "single", "victim": "random"})), 2, 1, 2),
+        one("sftl", nodes(json!({"cache_bytes": 40})), 0),
+        wide("sftl", nodes(json!({"cache_bytes": 17, "frontiers": "single"})), 2, 2, 1),
+        wide("sftl", nodes(json!({"cache_bytes": 70})), 2, 2, 0),
+        one("cdftl", nodes(json!({"cmt_entries": 4, "ctp_pages": 2})), 0),
+        one("cdftl", nodes(json!({"cmt_entries": 1, "ctp_pages": 1, "victim": "fifo"})), 4),
+        wide("cdftl", nodes(json!({"cmt_entries": 9, "ctp_pages": 3})), 2, 2, 0),
         one("urm-map", json!({"entries_per_tp": 8, "reserve": 1}), 0),
         wide("urm-map", json!({"entries_per_tp": 8, "max_run": 3}), 2, 2, 0),
         one("urm-map", paged(100, Value::Null), 0),
@@ -176,6 +192,7 @@ impl Run {
     }
 
     fn read(&mut self, lpn: u32) {
+        self.ftl.announce(Lpn((lpn + self.dice.below(6)).min(LOGICAL)));
         let found = self.ftl.read(&mut self.flash, Lpn(lpn), Cause::Host, start());
         let held = self.held(lpn);
         assert_eq!(found.ppn.is_some(), held != 0);

@@ -1,4 +1,4 @@
-//! Doubly linked lists over dense ids, in one arena: the shared tool of every policy that keeps an order.
+//! Doubly linked lists over dense ids, in one arena: the shared tool of everything that keeps an order.
 
 /// Links of ids `0..n`; every id is in at most one [`List`] of the arena at a time.
 #[derive(Clone, Debug, Default)]
@@ -146,7 +146,7 @@ impl Links {
         self.remove(list, id);
         self.push_back(list, id);
     }
-    /// Loads the links of an id and its neighbours; see [`super::Buffer::look_ahead`].
+    /// Loads the links of an id and its neighbours; see [`crate::buffer::Buffer::look_ahead`].
     #[inline]
     pub fn look_ahead(&self, id: u32) -> u32 {
         let Node { prev, next } = self.nodes[id as usize];

@@ -1,0 +1,302 @@
+//! Demand-mapped FTLs: the page map lies on flash in translation pages (TP), and RAM holds a part of it.
+//!
+//! [`Demand`] is what they share: the order of effects of a read, a write and a trim, preconditioning and recovery. A
+//! [`MapPolicy`] tells what is held in RAM and how a mapping gets there and leaves. Translation pages and garbage
+//! collection are in [`super::translation`], blocks in [`super::space`].
+//!
+//! One page write: look-up (which may evict and fetch), make room, program, invalidate the old copy, entry dirty. A
+//! read: look-up, then one data read. A trim: look-up, then the entry says 'not mapped' and is dirty. A page that is
+//! read to be rewritten (padding) is looked up once, at its write.
+
+use serde_json::{Value, json};
+
+use super::page::Frontiers;
+use super::pool::{Alloc, Victim};
+use super::recover::{self, Winners};
+use super::space::{self, Layout};
+use super::translation::{MapCache, Translation};
+use super::{Batch, Found, Ftl, Shape};
+use crate::error::ConfigError;
+use crate::flash::{Flash, Geometry, Oob, Ticket};
+use crate::ledger::Cause;
+use crate::types::{Lbn, Lpn, Nanos, Ppn};
+
+/// A mapping that is looked up.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    /// Its page.
+    pub lpn: Lpn,
+    /// End of the consecutive pages that the same request goes on to.
+    pub end: Lpn,
+    /// The mapping is looked up to be overwritten.
+    pub write: bool,
+}
+
+/// The mappings that a demand-mapped FTL holds in RAM.
+pub trait MapPolicy: MapCache {
+    /// What a look-up found; good until the next one.
+    type Entry: Copy;
+    /// Finds a mapping, evicting and fetching as needed; the ticket tells when the mapping is known. Counts a hit or a
+    /// miss.
+    fn look_up(
+        &mut self,
+        flash: &mut Flash,
+        map: &mut Translation,
+        wanted: Wanted,
+        after: Ticket,
+    ) -> (Self::Entry, Ticket);
+    /// The mapping that was found; [`Ppn::NONE`] for a page that is not mapped.
+    fn ppn(&self, entry: Self::Entry) -> Ppn;
+    /// Changes it; it is dirty then.
+    fn set(&mut self, entry: Self::Entry, ppn: Ppn);
+    /// Evicts what grew too large when the mapping of `keep` was changed; the ticket tells when that is done.
+    fn shrink(&mut self, flash: &mut Flash, map: &mut Translation, keep: Lpn, after: Ticket) -> Ticket {
+        let _ = (flash, map, keep);
+        after
+    }
+    /// The mapping of a page if RAM tells it, counting nothing.
+    fn newest(&self, lpn: Lpn) -> Option<Ppn>;
+    /// True if translation pages may be written past this cache: it holds no mapping.
+    fn is_empty(&self) -> bool;
+    /// After a power cut: forgets everything; a map that is resident takes the winners of the scan.
+    fn restart(&mut self, winners: &Winners);
+    /// RAM that it takes now, bytes, without the directory of translation pages.
+    fn bytes(&self) -> u64;
+    /// Most RAM that it can take, bytes; `map` tells the number and size of translation pages.
+    fn bytes_most(&self, map: &Translation) -> u64 {
+        let _ = map;
+        self.bytes()
+    }
+    /// Checks itself, and clean mappings against flash; panics on a violation. For tests.
+    fn check(&self, map: &Translation);
+    /// Its state in the form of the golden files. `place` writes a PPN.
+    fn golden_state(&self, place: &dyn Fn(Ppn) -> Value) -> Value {
+        let _ = place;
+        Value::Null
+    }
+}
+
+/// A demand-mapped FTL. See the module text.
+#[derive(Debug)]
+pub struct Demand<C> {
+    pub(super) map: Translation,
+    pub(super) cache: C,
+    logical_pages: u32,
+    /// End of the host request that the next access belongs to.
+    announced: Lpn,
+}
+
+impl<C: MapPolicy> Demand<C> {
+    /// The FTL with this cache, nothing written.
+    pub fn new(map: Translation, cache: C, shape: &Shape) -> Self {
+        Self { map, cache, logical_pages: shape.logical_pages, announced: Lpn(0) }
+    }
+
+    fn newest(&self, lpn: Lpn) -> Ppn {
+        self.cache.newest(lpn).unwrap_or_else(|| self.map.content(lpn))
+    }
+
+    /// The mapping of a page is about to change: its old copy holds nothing of value.
+    #[inline]
+    fn replace(&mut self, flash: &mut Flash, entry: C::Entry, ppn: Ppn) {
+        let old = self.cache.ppn(entry);
+        if old.is_some() {
+            self.map.space.drop_copy(flash, old);
+        }
+        self.cache.set(entry, ppn);
+    }
+}
+
+impl<C: MapPolicy> Ftl for Demand<C> {
+    fn announce(&mut self, end: Lpn) {
+        self.announced = end;
+    }
+
+    fn read(&mut self, flash: &mut Flash, lpn: Lpn, cause: Cause, after: Ticket) -> Found {
+        let end = std::mem::replace(&mut self.announced, Lpn(0)).max(Lpn(lpn.0 + 1));
+        let (ppn, ready) = if cause == Cause::Pad {
+            // The write of the same page, which follows, does the look-up of both.
+            (self.newest(lpn), after)
+        } else {
+            let wanted = Wanted { lpn, end, write: false };
+            let (entry, ready) = self.cache.look_up(flash, &mut self.map, wanted, after);
+            (self.cache.ppn(entry), ready)
+        };
+        let ticket = if ppn.is_some() { flash.read(ppn, cause, ready) } else { ready };
+        Found { ticket, ppn }
+    }
+
+    fn write(&mut self, flash: &mut Flash, batch: Batch<'_>, after: Ticket) -> Ticket {
+        let mut end = std::mem::replace(&mut self.announced, Lpn(0));
+        let mut done = after;
+        for (i, (page, data)) in batch.iter().enumerate() {
+            if page.lpn >= end {
+                end = batch.run_end(i);
+            }
+            let wanted = Wanted { lpn: page.lpn, end, write: true };
+            let (entry, ready) = self.cache.look_up(flash, &mut self.map, wanted, after);
+            let place = self.map.room_for_data(flash, &mut self.cache, page.lpn, after);
+            let target = self.map.space.append(place);
+            let oob = Oob::data(page.lpn, page.version);
+            let ticket = flash.program(target, oob, data, page.cause, ready);
+            self.replace(flash, entry, target);
+            let ticket = self.cache.shrink(flash, &mut self.map, page.lpn, ticket);
+            done = if batch.pages.len() == 1 { ticket } else { flash.clock.join(done, ticket) };
+        }
+        done
+    }
+
+    fn trim(&mut self, flash: &mut Flash, lpn: Lpn, after: Ticket) -> Ticket {
+        let wanted = Wanted { lpn, end: Lpn(lpn.0 + 1), write: false };
+        let (entry, ready) = self.cache.look_up(flash, &mut self.map, wanted, after);
+        self.replace(flash, entry, Ppn::NONE);
+        self.cache.shrink(flash, &mut self.map, lpn, ready)
+    }
+
+    fn fill(&mut self, flash: &mut Flash, lbn: Lbn, batch: Batch<'_>) {
+        if self.cache.is_empty() {
+            self.map.fill(flash, &mut self.cache, batch);
+        } else {
+            self.write_block(flash, lbn, batch, Ticket::at(Nanos::ZERO));
+        }
+    }
+
+    fn filled(&mut self, flash: &mut Flash) {
+        self.map.write_all(flash, &mut self.cache, Cause::MapEvict);
+    }
+
+    fn map_bytes(&self) -> u64 {
+        self.cache.bytes() + self.map.directory_bytes()
+    }
+
+    fn map_bytes_most(&self) -> u64 {
+        self.cache.bytes_most(&self.map) + self.map.directory_bytes()
+    }
+
+    fn locate(&self, _: &Flash, lpn: Lpn) -> Ppn {
+        self.newest(lpn)
+    }
+
+    fn rebuild(&mut self, flash: &mut Flash) {
+        let winners = recover::scan(flash, self.logical_pages);
+        self.cache.restart(&winners);
+        self.map.rebuild(flash, &mut self.cache, &winners);
+    }
+
+    fn check(&self, flash: &Flash) {
+        self.cache.check(&self.map);
+        self.map.check(flash, |lpn| self.newest(lpn), self.logical_pages);
+        for lpn in (0..self.logical_pages).map(Lpn).filter(|lpn| self.cache.newest(*lpn).is_none()) {
+            let on_flash = self.map.content(lpn).is_none() || self.map.exists(self.map.tp(lpn));
+            assert!(on_flash, "lpn {} is mapped neither in RAM nor on flash", lpn.0);
+        }
+    }
+
+    fn free_blocks(&self) -> u32 {
+        self.map.space.free_blocks()
+    }
+
+    fn golden_state(&self, flash: &Flash) -> Value {
+        let Geometry { pages_per_block, .. } = *flash.geometry();
+        self.cache.golden_state(&|ppn| match ppn {
+            Ppn::NONE => Value::Null,
+            Ppn(page) => json!([page / pages_per_block, page % pages_per_block]),
+        })
+    }
+}
+
+/// Parameters that all demand-mapped FTLs have.
+#[derive(Clone, Copy, Debug)]
+pub struct Common {
+    /// Mappings of a translation page; default `page_bytes / 4`.
+    pub entries_per_tp: Option<u32>,
+    /// Free blocks of a group at which garbage collection starts.
+    pub reserve: u32,
+    /// Which closed block is collected.
+    pub victim: Victim,
+    /// Which free block is taken.
+    pub alloc: Alloc,
+    /// One frontier for the device or one on every die.
+    pub frontiers: Frontiers,
+}
+
+impl Common {
+    /// Mappings of a translation page.
+    ///
+    /// # Errors
+    /// When a page cannot hold them.
+    pub fn entries(&self, shape: &Shape) -> Result<u32, ConfigError> {
+        let most = shape.geometry.page_bytes / 4;
+        let entries = self.entries_per_tp.unwrap_or(most);
+        if entries == 0 || entries > most {
+            let problem = format!("{entries} is outside 1 to {most}: an entry takes 4 of the {} bytes", most * 4);
+            return Err(ConfigError::new("ftl.entries_per_tp", problem, format!("use {most}, or leave it out")));
+        }
+        Ok(entries)
+    }
+
+    /// Translation pages in so many copies, nothing written.
+    ///
+    /// # Errors
+    /// When a relation between parameters and device is broken.
+    pub fn translation(&self, shape: &Shape, copies: u32) -> Result<Translation, ConfigError> {
+        let entries = self.entries(shape)?;
+        let Self { reserve, victim, alloc, frontiers, .. } = *self;
+        let layout = Layout { victim, alloc, reserve, frontiers };
+        space::validate(&layout, shape, shape.logical_pages.div_ceil(entries), copies)?;
+        Ok(Translation::new(layout, shape, entries, copies))
+    }
+}
+
+/// Declares the `Params` of a demand-mapped FTL: its own parameters, each with its default, and the common ones. With
+/// `by_preset;` in front, the common ones that a preset may set are options.
+macro_rules! demand_params {
+    (@ $victim:ty, $victim_default:expr, $alloc:ty, $alloc_default:expr;
+     $( $(#[$doc:meta])+ $name:ident: $type:ty = $default:expr, )*) => {
+        /// Parameters; the manual page explains them.
+        #[derive(Clone, Copy, PartialEq, Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        #[serde(deny_unknown_fields, default)]
+        pub struct Params {
+            $( $(#[$doc])+ pub $name: $type, )*
+            /// Mappings of a translation page; default `page_bytes / 4`.
+            pub entries_per_tp: Option<u32>,
+            /// Free blocks at which garbage collection starts.
+            pub reserve: u32,
+            /// Which closed block is collected.
+            pub victim: $victim,
+            /// Which free block is taken.
+            pub alloc: $alloc,
+        }
+
+        impl Default for Params {
+            fn default() -> Self {
+                Self {
+                    $( $name: $default, )*
+                    entries_per_tp: None,
+                    reserve: 3,
+                    victim: $victim_default,
+                    alloc: $alloc_default,
+                }
+            }
+        }
+    };
+    (by_preset; $($own:tt)*) => {
+        $crate::ftl::demand::demand_params! {
+            @ Option<$crate::ftl::pool::Victim>, None, Option<$crate::ftl::pool::Alloc>, None; $($own)*
+        }
+    };
+    ($($own:tt)*) => {
+        $crate::ftl::demand::demand_params! {
+            @ $crate::ftl::pool::Victim, $crate::ftl::pool::Victim::Greedy,
+            $crate::ftl::pool::Alloc, $crate::ftl::pool::Alloc::Fifo; $($own)*
+        }
+
+        impl Params {
+            fn common(&self, frontiers: $crate::ftl::page::Frontiers) -> $crate::ftl::demand::Common {
+                let Self { entries_per_tp, reserve, victim, alloc, .. } = *self;
+                $crate::ftl::demand::Common { entries_per_tp, reserve, victim, alloc, frontiers }
+            }
+        }
+    };
+}
+pub(super) use demand_params;

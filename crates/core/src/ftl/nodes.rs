@@ -1,0 +1,228 @@
+//! Cached mappings grouped by their translation page: an LRU list of nodes, each an LRU list of entries.
+//!
+//! Entries live in a slab and are chained by index; a table leads from the LPN to the entry.
+
+use serde_json::{Value, json};
+
+use crate::list::{Links, List};
+use crate::types::{Lpn, Ppn};
+
+const NONE: u32 = u32::MAX;
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    lpn: Lpn,
+    ppn: Ppn,
+    dirty: bool,
+}
+
+/// The entries of one translation page, the most recently used one at the front.
+#[derive(Clone, Copy, Debug, Default)]
+struct Node {
+    recency: List,
+    dirty: u32,
+}
+
+/// Index of an entry; valid until the entry is removed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Slot(u32);
+
+/// See the module text.
+#[derive(Debug)]
+pub struct Nodes {
+    entries_per_tp: u32,
+    slab: Vec<Entry>,
+    unused: Vec<u32>,
+    by_lpn: Vec<u32>,
+    entry_links: Links,
+    /// By translation page.
+    by_tp: Vec<Node>,
+    node_links: Links,
+    /// Translation pages with an entry, the most recently used one at the front.
+    recency: List,
+}
+
+impl Nodes {
+    /// No entries.
+    pub fn new(logical_pages: u32, entries_per_tp: u32) -> Self {
+        Self {
+            entries_per_tp,
+            slab: Vec::new(),
+            unused: Vec::new(),
+            by_lpn: vec![NONE; logical_pages as usize],
+            entry_links: Links::default(),
+            by_tp: vec![Node::default(); logical_pages.div_ceil(entries_per_tp) as usize],
+            node_links: Links::default(),
+            recency: List::default(),
+        }
+    }
+    /// Forgets all entries.
+    pub fn clear(&mut self) {
+        *self = Self::new(self.by_lpn.len() as u32, self.entries_per_tp);
+    }
+
+    /// Entries held.
+    #[inline]
+    pub const fn len(&self) -> u32 {
+        (self.slab.len() - self.unused.len()) as u32
+    }
+    /// True without entries.
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// Nodes held.
+    pub const fn count(&self) -> u32 {
+        self.recency.len()
+    }
+    /// Translation page of a logical page.
+    #[inline]
+    pub const fn tp(&self, lpn: Lpn) -> u32 {
+        lpn.0 / self.entries_per_tp
+    }
+    /// True if the translation page has a node.
+    #[inline]
+    pub fn holds(&self, tp: u32) -> bool {
+        !self.by_tp[tp as usize].recency.is_empty()
+    }
+    /// The entry of a page.
+    #[inline]
+    pub fn find(&self, lpn: Lpn) -> Option<Slot> {
+        let at = self.by_lpn[lpn.index()];
+        (at != NONE).then_some(Slot(at))
+    }
+    /// Page of an entry.
+    pub fn lpn(&self, slot: Slot) -> Lpn {
+        self.slab[slot.0 as usize].lpn
+    }
+    /// Mapping of an entry; [`Ppn::NONE`] for a page that is not mapped.
+    #[inline]
+    pub fn ppn(&self, slot: Slot) -> Ppn {
+        self.slab[slot.0 as usize].ppn
+    }
+    /// True if the translation page on flash tells something else.
+    pub fn is_dirty(&self, slot: Slot) -> bool {
+        self.slab[slot.0 as usize].dirty
+    }
+    /// Consecutive pages with an entry that lie directly before a page in its translation page.
+    pub fn run_before(&self, lpn: Lpn) -> u32 {
+        let first = self.tp(lpn) * self.entries_per_tp;
+        (first..lpn.0).rev().take_while(|before| self.find(Lpn(*before)).is_some()).count() as u32
+    }
+
+    /// The mapping changed.
+    #[inline]
+    pub fn set(&mut self, slot: Slot, ppn: Ppn) {
+        let tp = self.tp(self.lpn(slot));
+        let entry = &mut self.slab[slot.0 as usize];
+        entry.ppn = ppn;
+        self.by_tp[tp as usize].dirty += u32::from(!entry.dirty);
+        entry.dirty = true;
+    }
+    /// An access found this entry.
+    #[inline]
+    pub fn touch(&mut self, slot: Slot) {
+        let tp = self.tp(self.lpn(slot));
+        self.entry_links.move_front(&mut self.by_tp[tp as usize].recency, slot.0);
+        self.node_links.move_front(&mut self.recency, tp);
+    }
+    /// Adds a clean entry that is not there: as the most recent one of the most recent node, or, prefetched, as the
+    /// least recent one of its node.
+    pub fn insert(&mut self, lpn: Lpn, ppn: Ppn, prefetched: bool) -> Slot {
+        assert!(self.find(lpn).is_none(), "lpn {} is cached already", lpn.0);
+        let entry = Entry { lpn, ppn, dirty: false };
+        let at = if let Some(at) = self.unused.pop() {
+            self.slab[at as usize] = entry;
+            at
+        } else {
+            self.slab.push(entry);
+            self.slab.len() as u32 - 1
+        };
+        self.by_lpn[lpn.index()] = at;
+        let tp = self.tp(lpn);
+        if !self.holds(tp) {
+            self.node_links.push_front(&mut self.recency, tp);
+        }
+        let node = &mut self.by_tp[tp as usize].recency;
+        if prefetched {
+            self.entry_links.push_back(node, at);
+        } else {
+            self.entry_links.push_front(node, at);
+            self.node_links.move_front(&mut self.recency, tp);
+        }
+        Slot(at)
+    }
+    /// Removes an entry, and its node with the last one.
+    pub fn remove(&mut self, slot: Slot) {
+        let Entry { lpn, dirty, .. } = self.slab[slot.0 as usize];
+        let tp = self.tp(lpn);
+        let node = &mut self.by_tp[tp as usize];
+        self.entry_links.remove(&mut node.recency, slot.0);
+        node.dirty -= u32::from(dirty);
+        if node.recency.is_empty() {
+            self.node_links.remove(&mut self.recency, tp);
+        }
+        self.by_lpn[lpn.index()] = NONE;
+        self.unused.push(slot.0);
+    }
+
+    /// The entry to evict: the least recent clean one of the least recent node, or its least recent one.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn victim(&self) -> Slot {
+        let tp = self.recency.back().expect("an empty cache has no victim");
+        let node = &self.by_tp[tp as usize];
+        let mut at = node.recency.back().expect("a node has entries");
+        if node.dirty < node.recency.len() {
+            while self.is_dirty(Slot(at)) {
+                at = self.entry_links.newer(at).expect("one entry is clean");
+            }
+        }
+        Slot(at)
+    }
+    /// Tells every dirty mapping of a translation page; they are clean then.
+    pub fn write_back(&mut self, tp: u32, mut patch: impl FnMut(Lpn, Ppn)) {
+        let node = &mut self.by_tp[tp as usize];
+        node.dirty = 0;
+        for at in self.entry_links.iter(&node.recency) {
+            let entry = &mut self.slab[at as usize];
+            if std::mem::take(&mut entry.dirty) {
+                patch(entry.lpn, entry.ppn);
+            }
+        }
+    }
+
+    /// Nodes from LRU to MRU, as `[tp, [[lpn, dirty], ... from LRU to MRU]]`.
+    pub fn golden_state(&self) -> Value {
+        let oldest_first = |links: &Links, list: &List| {
+            let mut ids: Vec<u32> = links.iter(list).collect();
+            ids.reverse();
+            ids
+        };
+        let entry = |at: u32| json!([self.slab[at as usize].lpn.0, self.slab[at as usize].dirty]);
+        let node = |tp: u32| {
+            let entries = oldest_first(&self.entry_links, &self.by_tp[tp as usize].recency);
+            json!([tp, entries.into_iter().map(entry).collect::<Vec<_>>()])
+        };
+        oldest_first(&self.node_links, &self.recency).into_iter().map(node).collect()
+    }
+
+    /// Checks lists and table against each other, and clean entries against flash; panics on a violation. For tests.
+    pub fn check(&self, on_flash: impl Fn(Lpn) -> Ppn) {
+        let mut listed = 0;
+        for tp in self.node_links.iter(&self.recency) {
+            let node = &self.by_tp[tp as usize];
+            let mut dirty = 0;
+            for at in self.entry_links.iter(&node.recency) {
+                let entry = self.slab[at as usize];
+                assert!(self.find(entry.lpn) == Some(Slot(at)) && self.tp(entry.lpn) == tp, "entry of another node");
+                assert!(entry.dirty || entry.ppn == on_flash(entry.lpn), "clean lpn {} differs", entry.lpn.0);
+                dirty += u32::from(entry.dirty);
+                listed += 1;
+            }
+            assert!(node.dirty == dirty && !node.recency.is_empty(), "counts of node {tp}");
+        }
+        assert_eq!(listed, self.len());
+        assert_eq!(self.by_lpn.iter().filter(|at| **at != NONE).count() as u32, listed);
+    }
+}
