@@ -228,13 +228,15 @@ impl Flash {
         done
     }
 
-    /// The FTL does not need this page any more. No flash operation.
+    /// The FTL does not need this page any more. No flash operation. Returns its block.
     #[inline]
-    pub fn invalidate(&mut self, ppn: Ppn) {
+    pub fn invalidate(&mut self, ppn: Ppn) -> Pbn {
         let (word, bit) = (ppn.index() / 64, 1u64 << (ppn.0 % 64));
         assert!(self.valid[word] & bit != 0, "page {} is already invalid", ppn.0);
         self.valid[word] &= !bit;
-        self.cells.blocks[self.geometry.pbn(ppn).index()].valid_pages -= 1;
+        let pbn = self.geometry.pbn(ppn);
+        self.cells.blocks[pbn.index()].valid_pages -= 1;
+        pbn
     }
 
     /// Erases a block that holds no valid page; counted as a block of `kind`.

@@ -93,7 +93,7 @@ impl Reliability {
         ((f64::from(endurance) * factor) as u32).max(1)
     }
 
-    #[inline]
+    #[inline(never)]
     pub(super) fn count_read(&mut self, pbn: Pbn) {
         let Some(limit) = self.config.read_limit else { return };
         let reads = &mut self.reads[pbn.index()];
@@ -183,15 +183,19 @@ impl Flash {
         Ok(())
     }
 
+    /// True if anything of this is modelled.
+    #[inline]
+    pub const fn ages(&self) -> bool {
+        self.cells.reliability.is_some()
+    }
+
     /// A block that was read so often since its erase that its valid pages are to be relocated. An FTL that cannot do it
     /// now may leave it: the block is named again after as many reads more.
-    #[inline]
     pub fn take_disturbed(&mut self) -> Option<Pbn> {
         self.cells.reliability.as_mut()?.take_disturbed()
     }
 
     /// True once a block failed on a die without spare blocks: the device takes no more writes.
-    #[inline]
     pub fn is_read_only(&self) -> bool {
         self.cells.reliability.as_ref().is_some_and(|model| model.read_only)
     }

@@ -30,7 +30,7 @@ const EMPTY: Bucket = Bucket { head: NONE, tail: NONE, ordered: true };
 pub struct Buckets {
     links: Vec<Link>,
     /// By number of valid pages.
-    buckets: Vec<Bucket>,
+    by_valid: Vec<Bucket>,
     /// No bucket below this one holds a block.
     least: u32,
     changed: Vec<u32>,
@@ -44,7 +44,7 @@ impl Buckets {
     pub fn new(blocks: usize, by_position: bool) -> Self {
         Self {
             links: vec![Link { before: NONE, after: NONE, valid: NONE }; blocks],
-            buckets: Vec::new(),
+            by_valid: Vec::new(),
             least: 0,
             changed: Vec::with_capacity(blocks),
             is_changed: vec![false; blocks],
@@ -74,7 +74,7 @@ impl Buckets {
             return;
         }
         self.links[position as usize].valid = NONE;
-        let bucket = &mut self.buckets[valid as usize];
+        let bucket = &mut self.by_valid[valid as usize];
         match before {
             NONE => bucket.head = after,
             before => self.links[before as usize].after = after,
@@ -87,12 +87,12 @@ impl Buckets {
     }
 
     fn push(&mut self, position: u32, valid: u32, closed_at: &[u64]) {
-        if valid as usize >= self.buckets.len() {
-            self.buckets.resize(valid as usize + 1, EMPTY);
+        if valid as usize >= self.by_valid.len() {
+            self.by_valid.resize(valid as usize + 1, EMPTY);
         }
-        let before = self.buckets[valid as usize].tail;
+        let before = self.by_valid[valid as usize].tail;
         let in_order = before == NONE || self.key(before, closed_at) < self.key(position, closed_at);
-        let bucket = &mut self.buckets[valid as usize];
+        let bucket = &mut self.by_valid[valid as usize];
         bucket.tail = position;
         if before == NONE {
             bucket.head = position;
@@ -117,21 +117,21 @@ impl Buckets {
             }
         }
         self.changed = changed;
-        while self.buckets.get(self.least as usize)?.head == NONE {
+        while self.by_valid.get(self.least as usize)?.head == NONE {
             self.least += 1;
         }
-        if !self.buckets[self.least as usize].ordered {
+        if !self.by_valid[self.least as usize].ordered {
             self.sort(closed_at);
         }
-        Some(self.buckets[self.least as usize].head)
+        Some(self.by_valid[self.least as usize].head)
     }
 
     /// Puts the least bucket into the order of ties.
     fn sort(&mut self, closed_at: &[u64]) {
         let next = |at: &u32| Some(self.links[*at as usize].after).filter(|after| *after != NONE);
-        let mut blocks: Vec<u32> = std::iter::successors(Some(self.buckets[self.least as usize].head), next).collect();
+        let mut blocks: Vec<u32> = std::iter::successors(Some(self.by_valid[self.least as usize].head), next).collect();
         blocks.sort_unstable_by_key(|position| self.key(*position, closed_at));
-        self.buckets[self.least as usize] = EMPTY;
+        self.by_valid[self.least as usize] = EMPTY;
         for position in blocks {
             self.push(position, self.least, closed_at);
         }

@@ -282,8 +282,8 @@ pub struct Ssd<B: Buffer, F: Ftl = Box<dyn Ftl>> {
     request_end: Lpn,
     /// Hint of the access that prefetches: prefetched pages inherit it.
     prefetch_hint: Hint,
-    /// The FTL works in idle time.
-    background: bool,
+    /// The FTL works in idle time, or the array ages: see [`Ssd::before_admission`].
+    attentive: bool,
 }
 
 /// What one request gathers on its way.
@@ -319,7 +319,7 @@ impl<B: Buffer> Ssd<B> {
             page_shift: page_sectors.is_power_of_two().then(|| page_sectors.ilog2()),
             settings,
             buffer,
-            background: ftl.works_in_idle_time(),
+            attentive: ftl.works_in_idle_time() || flash.ages(),
             ftl,
             flash,
             plan: Plan::default(),
@@ -351,14 +351,10 @@ impl<B: Buffer> Ssd<B> {
             let error = OutOfRange { lba: request.lba, sectors: request.sectors, capacity_sectors };
             return Err(Refused::OutOfRange(error));
         }
-        if self.flash.is_read_only() && matches!(request.op, HostOp::Write | HostOp::Trim) {
-            let retired = self.flash.retired_blocks();
-            return Err(Refused::ReadOnly { lba: request.lba, sectors: request.sectors, retired });
+        if self.attentive {
+            self.before_admission(request)?;
         }
         // 1. Time passes until the device admits the request.
-        if self.background {
-            self.use_idle_time(request.at);
-        }
         let arrival = self.inflight.admit(&mut self.flash.clock, request.at);
         let now = self.flash.now();
         self.count_buffer_times();
@@ -410,13 +406,21 @@ impl<B: Buffer> Ssd<B> {
         Ok(Completion { admitted: now, finished })
     }
 
-    /// Gives the FTL the time until the next request, if the array is idle until then.
+    /// Refuses to change a device that is worn out, and gives the FTL the time until the request, if the array is idle
+    /// until then.
     #[inline(never)]
-    fn use_idle_time(&mut self, at: Nanos) {
-        self.photograph_nvram();
-        if let Some(until) = self.inflight.idle_until(&mut self.flash.clock, at) {
-            self.ftl.idle(&mut self.flash, until);
+    fn before_admission(&mut self, request: &HostRequest) -> Result<(), Refused> {
+        if self.flash.is_read_only() && matches!(request.op, HostOp::Write | HostOp::Trim) {
+            let retired = self.flash.retired_blocks();
+            return Err(Refused::ReadOnly { lba: request.lba, sectors: request.sectors, retired });
         }
+        if self.ftl.works_in_idle_time() {
+            self.photograph_nvram();
+            if let Some(until) = self.inflight.idle_until(&mut self.flash.clock, request.at) {
+                self.ftl.idle(&mut self.flash, until);
+            }
+        }
+        Ok(())
     }
 
     /// Page and sector inside it.

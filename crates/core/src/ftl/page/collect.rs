@@ -25,6 +25,7 @@ impl Page {
         panic!("garbage collection makes no progress: more data is valid than the group can hold");
     }
 
+    #[inline(never)]
     fn open(&mut self, flash: &Flash, group: usize, place: usize) {
         let pbn = self.groups[group].open(flash, place);
         if self.heat.is_on() {
@@ -69,10 +70,12 @@ impl Page {
             }
             copies += 1;
             job.from = self.geometry.page_in_block(source) + 1;
-            if self.groups[group].is_full(job.place) {
+            let mut open = &mut self.groups[group];
+            if open.is_full(job.place) {
                 self.open(flash, group, job.place);
+                open = &mut self.groups[group];
             }
-            let target = self.groups[group].append(job.place);
+            let target = open.append(job.place);
             let lpn = flash.oob(source).number;
             job.last = flash.copy(source, target, job.cause, after);
             self.map[lpn as usize] = target;
@@ -116,7 +119,7 @@ impl Page {
     }
 
     /// Relocates closed blocks that were read too often; open ones and one in collection are erased soon or named again.
-    #[inline]
+    #[inline(never)]
     pub(super) fn relocate_disturbed(&mut self, flash: &mut Flash, after: Ticket) {
         while let Some(victim) = flash.take_disturbed() {
             let group = remainder(victim.0, self.groups.len() as u32) as usize;
@@ -152,7 +155,7 @@ impl Page {
                     break;
                 }
                 after = self.collect(flash, group, true, after);
-                spent = spent + Nanos(longest);
+                spent += Nanos(longest);
             }
         }
     }
