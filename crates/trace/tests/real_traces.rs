@@ -1,20 +1,12 @@
 //! Do the readers see in real traces what the table of their collection says? The traces are other people's data and
 //! lie outside the repository; without them these tests only say so.
 
-use std::path::{Path, PathBuf};
+mod common;
 
+use std::path::Path;
+
+use common::collection;
 use nandlab_trace::{Options, Stats, stats};
-
-/// Folder of the collection: `NANDLAB_TRACES` when the tests are built, or a place beside the repository.
-fn folder() -> Option<PathBuf> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/traces");
-    let folder = PathBuf::from(option_env!("NANDLAB_TRACES").unwrap_or(beside));
-    if folder.join("README.md").is_file() {
-        return Some(folder);
-    }
-    eprintln!("skipped: no traces in {} (set NANDLAB_TRACES)", folder.display());
-    None
-}
 
 /// A row of the table: the numbers as printed.
 struct Printed {
@@ -74,7 +66,7 @@ fn measure(folder: &Path, file: &str, format: Option<&str>, skip_bad: Option<u64
 
 #[test]
 fn do_the_readers_agree_with_the_measured_properties_of_real_traces() {
-    let Some(folder) = folder() else { return };
+    let Some(folder) = collection() else { return };
     let readme = std::fs::read_to_string(folder.join("README.md")).unwrap();
     // `None`: the format must be detected.
     let files = [
@@ -123,7 +115,7 @@ fn do_the_readers_agree_with_the_measured_properties_of_real_traces() {
 
 #[test]
 fn are_exactly_the_garbage_rows_of_a_dirty_log_skipped() {
-    let Some(folder) = folder() else { return };
+    let Some(folder) = collection() else { return };
     let file = "diskmon/p2pdownload.trace.zst";
     let readme = std::fs::read_to_string(folder.join("README.md")).unwrap();
     let mut stats = measure(&folder, file, None, Some(2));
@@ -141,7 +133,7 @@ fn are_exactly_the_garbage_rows_of_a_dirty_log_skipped() {
 
 #[test]
 fn do_reference_strings_have_the_length_and_the_blocks_of_the_table() {
-    let Some(folder) = folder() else { return };
+    let Some(folder) = collection() else { return };
     for (file, references, unique) in [
         ("refs-lirs/cs.trace.gz", 6_781, 1_409),
         ("refs-lirs/sprite.trace.gz", 133_996, 7_075),
