@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""LRU of libCacheSim beside ours on the identical Zipf trace: hit ratio only, one thread, CPU time.
+"""Policies of libCacheSim beside ours on the identical Zipf trace: hit ratio only, one thread, CPU time.
 
 Needs two Python packages (nothing is installed by this script):
 
@@ -7,14 +7,17 @@ Needs two Python packages (nothing is installed by this script):
 
 and Rust's cargo. A seeded Zipf trace is written to a temporary file in libCacheSim's own binary format
 (oracleGeneral, 24 bytes a request: 480 MB at the default size). libCacheSim replays it with `process_trace`, which
-runs wholly in its C library; ours replays it with `cargo run --release -p nandlab --example lru_hits`.
+runs wholly in its C library; ours replays it with `cargo run --release -p nandlab --example buffer_hits`.
 Every request is a read of one object of size 1; objects are page numbers.
 
 What is timed: libCacheSim's time includes its reader, which cannot be taken out (the reader alone does 60 to 70
 million requests a second, so this is at most a fifth of its time); ours is the replay of the decoded trace.
 The replays take turns; the best of --repeats counts, because other users of a machine can only make it slower.
 
-Exits with 1 if the hit counts differ, with 2 if something is missing.
+LRU, FIFO, CLOCK and SIEVE leave no choice, so their hit counts must be equal. The others differ in readings: ours are
+in `nandlab describe NAME`.
+
+Exits with 1 if hit counts differ that must be equal, with 2 if something is missing.
 """
 
 import argparse
@@ -30,6 +33,18 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TESTED = "0.3.5"
+# Our name: the class of libCacheSim, and whether hit counts must be equal.
+POLICIES = {
+    "lru": ("LRU", True),
+    "fifo": ("FIFO", True),
+    "clock": ("Clock", True),
+    "sieve": ("Sieve", True),
+    "s3-fifo": ("S3FIFO", False),
+    "arc": ("ARC", False),
+    "two-q": ("TwoQ", False),
+    "lirs": ("LIRS", False),
+    "w-tinylfu": ("WTinyLFU", False),
+}
 
 
 def missing(what: str, mend: str) -> SystemExit:
@@ -39,6 +54,7 @@ def missing(what: str, mend: str) -> SystemExit:
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--policies", default="lru", help=f"of {','.join(POLICIES)} (default lru)")
     parser.add_argument("--requests", type=int, default=20_000_000, help="length of the trace (default 20 million)")
     parser.add_argument("--objects", type=int, default=1_000_000, help="objects to draw from (default 1 million)")
     parser.add_argument("--capacity", type=int, default=100_000, help="objects in the cache (default 100 thousand)")
@@ -51,6 +67,10 @@ def parse_arguments() -> argparse.Namespace:
     for name in ("requests", "objects", "capacity", "repeats"):
         if getattr(arguments, name) < 1:
             parser.error(f"--{name} must be at least 1")
+    arguments.policies = arguments.policies.split(",")
+    for policy in arguments.policies:
+        if policy not in POLICIES:
+            parser.error(f"there is no policy `{policy}`: --policies takes a list of {','.join(POLICIES)}")
     return arguments
 
 
@@ -75,10 +95,10 @@ def write_trace(numpy, path: str, arguments: argparse.Namespace) -> None:
             left -= count
 
 
-def run_libcachesim(libcachesim, path: str, arguments: argparse.Namespace) -> tuple[int, float]:
+def run_libcachesim(libcachesim, policy: str, path: str, arguments: argparse.Namespace) -> tuple[int, float]:
     parameters = libcachesim.ReaderInitParam(ignore_obj_size=True)
     reader = libcachesim.TraceReader(path, libcachesim.TraceType.ORACLE_GENERAL_TRACE, parameters)
-    cache = libcachesim.LRU(cache_size=arguments.capacity)
+    cache = getattr(libcachesim, POLICIES[policy][0])(cache_size=arguments.capacity)
     start = time.process_time()
     miss_ratio, _ = cache.process_trace(reader)
     seconds = time.process_time() - start
@@ -92,9 +112,26 @@ def cargo(*command: str) -> str:
     return done.stdout
 
 
-def run_ours(path: str, arguments: argparse.Namespace) -> dict:
-    example = ["run", "--quiet", "--release", "-p", "nandlab", "--example", "lru_hits", "--"]
-    return json.loads(cargo(*example, path, str(arguments.capacity)))
+def run_ours(policy: str, path: str, arguments: argparse.Namespace) -> dict:
+    example = ["run", "--quiet", "--release", "-p", "nandlab", "--example", "buffer_hits", "--"]
+    return json.loads(cargo(*example, path, str(arguments.capacity), policy))
+
+
+def compare(libcachesim, policy: str, path: str, arguments: argparse.Namespace) -> dict:
+    theirs, ours = [], []
+    for _ in range(arguments.repeats):
+        theirs.append(run_libcachesim(libcachesim, policy, path, arguments))
+        ours.append(run_ours(policy, path, arguments))
+    rates = arguments.requests / min(s for _, s in theirs), arguments.requests / min(r["seconds"] for r in ours)
+    hits = {h for h, _ in theirs} | {r["hits"] for r in ours}
+    return {
+        "policy": policy,
+        "libcachesim": {"requests_per_cpu_second": rates[0], "hits": theirs[0][0]},
+        "nandlab": {"requests_per_cpu_second": rates[1], "hits": ours[0]["hits"], "version": ours[0]["version"]},
+        "ratio": rates[1] / rates[0],
+        "hits_equal": len(hits) == 1,
+        "hits_must_be_equal": POLICIES[policy][1],
+    }
 
 
 def measure(libcachesim, numpy, arguments: argparse.Namespace) -> dict:
@@ -102,38 +139,32 @@ def measure(libcachesim, numpy, arguments: argparse.Namespace) -> dict:
     os.close(handle)
     try:
         write_trace(numpy, path, arguments)
-        theirs, ours = [], []
-        for _ in range(arguments.repeats):
-            theirs.append(run_libcachesim(libcachesim, path, arguments))
-            ours.append(run_ours(path, arguments))
+        policies = [compare(libcachesim, policy, path, arguments) for policy in arguments.policies]
     finally:
         os.unlink(path)
-    rates = arguments.requests / min(s for _, s in theirs), arguments.requests / min(r["seconds"] for r in ours)
     return {
         "trace": {name: getattr(arguments, name) for name in ("requests", "objects", "capacity", "zipf", "seed")},
-        "libcachesim": {
-            "version": importlib.metadata.version("libcachesim"),
-            "requests_per_cpu_second": rates[0],
-            "hits": theirs[0][0],
-        },
-        "nandlab": {"version": ours[0]["version"], "requests_per_cpu_second": rates[1], "hits": ours[0]["hits"]},
-        "ratio": rates[1] / rates[0],
-        "hits_equal": all(h == ours[0]["hits"] for h, _ in theirs) and all(r["hits"] == ours[0]["hits"] for r in ours),
+        "libcachesim_version": importlib.metadata.version("libcachesim"),
+        "policies": policies,
     }
 
 
 def print_table(result: dict) -> None:
     trace = result["trace"]
     print(
-        f"LRU, hit ratio only: {trace['requests']:,} requests, Zipf {trace['zipf']} over {trace['objects']:,} objects, "
-        f"cache of {trace['capacity']:,}, seed {trace['seed']}"
+        f"hit ratio only: {trace['requests']:,} requests, Zipf {trace['zipf']} over {trace['objects']:,} objects, "
+        f"cache of {trace['capacity']:,}, seed {trace['seed']}; libCacheSim {result['libcachesim_version']}"
     )
-    print(f"\n{'simulator':<12}{'version':<10}{'M requests/s of CPU':>20}{'hits':>14}{'hit ratio':>11}")
-    for name in ("libcachesim", "nandlab"):
-        row = result[name]
-        rate, hits = row["requests_per_cpu_second"] / 1e6, row["hits"]
-        print(f"{name:<12}{row['version']:<10}{rate:>20.2f}{hits:>14,}{hits / trace['requests']:>11.4f}")
-    print(f"\nratio of speed {result['ratio']:.1f}; hit counts {'equal' if result['hits_equal'] else 'DIFFER'}")
+    print("\nM requests/s of CPU      libCacheSim     nandlab  ratio   hit ratio of both")
+    for row in result["policies"]:
+        theirs, ours = row["libcachesim"], row["nandlab"]
+        rates = [side["requests_per_cpu_second"] / 1e6 for side in (theirs, ours)]
+        ratios = [side["hits"] / trace["requests"] for side in (theirs, ours)]
+        equal = "hits equal" if row["hits_equal"] else "hits differ"
+        print(
+            f"{row['policy']:<21}{rates[0]:>15.2f}{rates[1]:>12.2f}{row['ratio']:>7.1f}   "
+            f"{ratios[0]:.4f} {ratios[1]:.4f} {equal}"
+        )
 
 
 def main() -> int:
@@ -150,13 +181,16 @@ def main() -> int:
         print(f"note: libcachesim {version}; the published figures are of {TESTED}", file=sys.stderr)
     if shutil.which("cargo") is None:
         raise missing("cargo is not on the path", "install Rust, see README.md")
-    cargo("build", "--quiet", "--release", "-p", "nandlab", "--example", "lru_hits")
+    cargo("build", "--quiet", "--release", "-p", "nandlab", "--example", "buffer_hits")
     result = measure(libcachesim, numpy, arguments)
     if arguments.json:
         print(json.dumps(result, indent=2))
     else:
         print_table(result)
-    return 0 if result["hits_equal"] else 1
+    wrong = [row["policy"] for row in result["policies"] if row["hits_must_be_equal"] and not row["hits_equal"]]
+    if wrong:
+        print(f"hit counts of {', '.join(wrong)} DIFFER", file=sys.stderr)
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":

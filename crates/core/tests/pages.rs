@@ -2,6 +2,8 @@
 //!
 //! Each reference keeps plain `Vec`s and is written from the description, not from the fast code.
 
+use nandlab::config::Builder;
+
 mod policies {
     pub mod harness;
     pub mod modern;
@@ -9,4 +11,47 @@ mod policies {
     pub mod paged;
     pub mod queues;
     pub mod reconstructions;
+}
+
+/// What is said about a policy with one setting.
+fn refusal(policy: &str, setting: &str) -> String {
+    let builder = Builder::preset("lab").and_then(|b| b.set(&format!("buffer.name={policy}")));
+    let config = builder.and_then(|b| b.set(setting)).and_then(|b| b.finish());
+    config.and_then(|c| c.build_hits().map(|_| ())).expect_err("it is refused").to_string()
+}
+
+#[test]
+fn is_a_parameter_out_of_range_refused_by_name() {
+    for (policy, key, value, says) in [
+        ("clock", "insert_ref", "2", "not a bit"),
+        ("ccf-lru", "new_dirty_cold", "2", "not a bit"),
+        ("ccf-lru", "compat", "lba", "unknown variant"),
+        ("ad-lru", "min_lc", "1.01", "0 to 1"),
+        ("clru-r", "hot_max", "-0.1", "0 to 1"),
+        ("carf-r", "lam", "65", "0 to 64"),
+        ("carf-r", "cost_write", "0", "0.000001 to 1e12"),
+        ("pr-lru-r", "victim_size", "0", "at least 1"),
+        ("ref-r", "victim_window", "1.5", "0 to 1"),
+        ("ref-r", "victim_blocks", "0", "at least 1"),
+        ("two-q", "kin", "2", "0 to 1"),
+        ("two-q", "kout", "10.1", "0 to 10"),
+        ("lirs", "hir", "1.5", "0 to 1"),
+        ("lirs", "history", "-1", "0 to 100"),
+        ("s3-fifo", "small", "1.5", "0 to 1"),
+        ("w-tinylfu", "window", "1.5", "0 to 1"),
+        ("w-tinylfu", "protected", "-0.5", "0 to 1"),
+        ("w-tinylfu", "sample", "0", "1 to 1000"),
+    ] {
+        let error = refusal(policy, &format!("buffer.{key}={value}"));
+        assert!(error.contains(&format!("buffer.{key}")) && error.contains(says), "{policy} {key}={value}: {error}");
+    }
+}
+
+#[test]
+fn is_a_buffer_without_a_frame_refused() {
+    let ours = ["fifo", "clock", "lru-wsr", "ccf-lru", "ad-lru", "clru-r", "carf-r", "pr-lru-r", "ref-r"];
+    for policy in ours.into_iter().chain(["arc", "two-q", "lirs", "s3-fifo", "sieve", "w-tinylfu"]) {
+        let error = refusal(policy, "ram.dram=0");
+        assert!(error.contains(&format!("`{policy}` needs at least 1")), "{error}");
+    }
 }

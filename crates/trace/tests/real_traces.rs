@@ -1,23 +1,15 @@
 //! Do the readers see in real traces what the table of their collection says? The traces are other people's data and
 //! lie outside the repository; without them these tests only say so.
 
-use std::io::Read;
-use std::path::{Path, PathBuf};
+mod common;
 
+use std::io::Read;
+use std::path::Path;
+
+use common::collection;
 use nandlab::config::Builder;
 use nandlab::types::{HostOp, HostRequest, Lpn};
 use nandlab_trace::{AddressPolicy, Event, Measure, Options, Records, Stats, TraceRecord, expand};
-
-/// Folder of the collection: `NANDLAB_TRACES` when the tests are built, or a place beside the repository.
-fn folder() -> Option<PathBuf> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/traces");
-    let folder = PathBuf::from(option_env!("NANDLAB_TRACES").unwrap_or(beside));
-    if folder.join("README.md").is_file() {
-        return Some(folder);
-    }
-    eprintln!("skipped: no traces in {} (set NANDLAB_TRACES)", folder.display());
-    None
-}
 
 /// A row of the table: the numbers as printed.
 struct Printed {
@@ -106,7 +98,7 @@ fn named(format: Option<&str>) -> Options {
 
 #[test]
 fn do_the_readers_agree_with_the_measured_properties_of_real_traces() {
-    let Some(folder) = folder() else { return };
+    let Some(folder) = collection() else { return };
     let readme = std::fs::read_to_string(folder.join("README.md")).unwrap();
     // The named format, if it cannot be detected, the event, and the view of the table.
     let plain = |file| (file, None, None, View::All);
@@ -179,7 +171,7 @@ fn do_the_readers_agree_with_the_measured_properties_of_real_traces() {
 
 #[test]
 fn are_exactly_the_garbage_rows_of_a_dirty_log_skipped() {
-    let Some(folder) = folder() else { return };
+    let Some(folder) = collection() else { return };
     let file = "diskmon/p2pdownload.trace.zst";
     let readme = std::fs::read_to_string(folder.join("README.md")).unwrap();
     let mut stats = measure(&folder, file, &Options { skip_bad: Some(2), ..Options::default() }, View::All);
@@ -206,7 +198,7 @@ fn are_exactly_the_garbage_rows_of_a_dirty_log_skipped() {
 
 #[test]
 fn do_reference_strings_have_the_length_and_the_blocks_of_the_table() {
-    let Some(folder) = folder() else { return };
+    let Some(folder) = collection() else { return };
     for (file, references, unique) in [
         ("cs", 6_781, 1_409),
         ("gli", 6_015, 2_529),
@@ -252,7 +244,7 @@ fn lru_hits(blocks: &[Lpn], cache_blocks: u64) -> u64 {
 
 #[test]
 fn are_the_hit_ratios_of_lru_on_the_strings_of_the_arc_paper_those_of_the_table() {
-    let Some(folder) = folder() else { return };
+    let Some(folder) = collection() else { return };
     let oltp = [(1_000, 32.83), (2_000, 42.47), (5_000, 53.65), (10_000, 60.70), (15_000, 64.63)];
     let p3 = [(1_024, 1.05), (2_048, 1.15), (32_768, 3.57)];
     for (file, ratios) in [("OLTP", &oltp[..]), ("P3", &p3[..])] {

@@ -27,7 +27,8 @@
 //! - A page that the host flushed stays where it is, clean.
 //!
 //! # Known ambiguities
-//! None.
+//! Hit ratios on the paper's OLTP string are those that it prints for 2,000, 5,000, 10,000 and 15,000 pages. For 1,000 pages
+//! it prints 38.93 %; this gives 38.95 %, and so does libCacheSim.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

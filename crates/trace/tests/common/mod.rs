@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test uses its part")]
 
 use std::io::Write;
+use std::path::PathBuf;
 
 use nandlab::types::{HostOp, HostRequest};
 use nandlab_trace::{Options, Report, Trace, TraceError};
@@ -9,6 +10,17 @@ use nandlab_trace::{Options, Report, Trace, TraceError};
 /// Path of a fixture.
 pub fn fixture(name: &str) -> String {
     format!("{}/tests/fixtures/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Folder of the collection of real traces: `NANDLAB_TRACES` when the tests are built, or a place beside the repository.
+pub fn collection() -> Option<PathBuf> {
+    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/traces");
+    let folder = PathBuf::from(option_env!("NANDLAB_TRACES").unwrap_or(beside));
+    if folder.join("README.md").is_file() {
+        return Some(folder);
+    }
+    eprintln!("skipped: no traces in {} (set NANDLAB_TRACES)", folder.display());
+    None
 }
 
 /// Options with a format.

@@ -1,7 +1,7 @@
 //! Hit counts of a buffer policy over a trace file of libCacheSim ('oracleGeneral': 24 bytes a request), for
 //! `benches/libcachesim.py`.
 //!
-//! `cargo run --release -p nandlab --example lru_hits -- FILE PAGES [POLICY]` prints JSON. Object numbers are page
+//! `cargo run --release -p nandlab --example buffer_hits -- FILE PAGES [POLICY]` prints JSON. Object numbers are page
 //! numbers, every request reads one page. `seconds` is the CPU time of the replay: the file is decoded before.
 #![allow(clippy::print_stdout)]
 #![allow(clippy::disallowed_methods, reason = "a benchmark measures wall time where the kernel gives no CPU time")]
@@ -19,7 +19,7 @@ const BATCH: usize = 4096;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [file, pages, rest @ ..] = &arguments[..] else { return Err("usage: lru_hits FILE PAGES [POLICY]".into()) };
+    let [file, pages, rest @ ..] = &arguments[..] else { return Err("usage: buffer_hits FILE PAGES [POLICY]".into()) };
     let frames: u64 = pages.parse()?;
     let policy = rest.first().map_or("lru", String::as_str);
     let trace = decode(&std::fs::read(file)?)?;
