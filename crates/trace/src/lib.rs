@@ -38,6 +38,7 @@ mod whole;
 mod writer;
 
 pub use buffer::LINE_BYTES_MAX;
+pub use columns::is_guarded;
 pub use error::{BadRow, Candidate, Place, Problem, TraceError};
 pub use options::{AddressPolicy, Device, Options, Report, Volumes};
 pub use provenance::Step;

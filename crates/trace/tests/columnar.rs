@@ -115,7 +115,7 @@ fn do_flipped_bits_never_panic() {
     let path = temporary("flipped.parquet").to_str().unwrap().to_owned();
     let options = Options { format: Some("parquet".to_owned()), skip_bad: Some(u64::MAX), ..Options::default() };
     let mut random = 1u64;
-    for round in 0..4000 {
+    for round in 0..2000 {
         let mut bytes = whole.clone();
         for _ in 0..=round % 3 {
             random = random.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);

@@ -10,6 +10,7 @@ use parquet::file::reader::FileReader;
 use parquet::file::serialized_reader::SerializedFileReader;
 
 use super::column::{Column, Unfit};
+use super::guard::guarded;
 use super::{STEPS_KEY, VERSION, VERSION_KEY};
 use crate::buffer::Failure;
 use crate::error::{BadRow, Problem};
@@ -55,7 +56,7 @@ pub(crate) struct Columns {
 impl Columns {
     /// Reads the index at the end of the file. `taken` tells the progress in bytes.
     pub(crate) fn open(file: File, taken: Arc<AtomicU64>) -> Result<Self, Failure> {
-        let file = SerializedFileReader::new(file)?;
+        let file = guarded(|| SerializedFileReader::new(file))?;
         let metadata = file.metadata().file_metadata();
         let schema = metadata.schema_descr();
         let find = |name| Column::find(schema, name);
@@ -120,14 +121,12 @@ impl Columns {
     #[cold]
     fn decode(&mut self) -> Result<bool, Failure> {
         while self.left == 0 {
-            if !self.open_group()? {
+            if !guarded(|| self.open_group())? {
                 return Ok(false);
             }
         }
         let rows = self.left.min(BATCH_ROWS);
-        for column in self.table.all() {
-            column.decode(rows)?;
-        }
+        guarded(|| self.table.all().try_for_each(|column| column.decode(rows)))?;
         self.left -= rows;
         (self.rows, self.given) = (rows, 0);
         Ok(true)
