@@ -1,6 +1,8 @@
 //! Do the tools make what a slow and plain reading of their manuals makes?
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
 
 use nandlab::types::{Hint, HostOp, Nanos};
 use nandlab_trace::tools::{
@@ -19,23 +21,34 @@ fn trace() -> impl Strategy<Value = Vec<TraceRecord>> {
     prop::collection::vec(row, 1..40)
 }
 
+/// Memory that can be written.
+#[derive(Clone, Default)]
+struct Shared(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A remap that is changed.
+fn remap(change: impl FnOnce(&mut Remap)) -> Remap {
+    let mut remap = Remap::default();
+    change(&mut remap);
+    remap
+}
+
 /// The trace as a reader gives it.
 fn records(trace: &[TraceRecord]) -> Records {
-    let shared = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
-    struct Shared(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
-    impl std::io::Write for Shared {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0.lock().unwrap().extend_from_slice(bytes);
-            Ok(bytes.len())
-        }
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-    let mut writer = Writer::new(Box::new(Shared(shared.clone())), &[], false).unwrap();
+    let shared = Shared::default();
+    let mut writer = Writer::new(Box::new(shared.clone()), &[], false).unwrap();
     trace.iter().for_each(|record| writer.write(record).unwrap());
     writer.finish().unwrap();
-    let bytes = std::mem::take(&mut *shared.lock().unwrap());
+    let bytes = std::mem::take(&mut *shared.0.lock().unwrap());
     Records::from_reader("test", std::io::Cursor::new(bytes), &Options::default()).unwrap()
 }
 
@@ -82,7 +95,7 @@ proptest! {
         let rate = Ratio { numerator: percent, denominator: 100 };
         let sampled = apply(&t, Sample::new(rate, seed, SampleBy::Space(500)).unwrap());
         let unit = |b: &(u64, HostOp, u32, u64)| (b.2, b.3 / 5);
-        let kept: std::collections::BTreeSet<_> = bytes(&sampled).iter().map(unit).collect();
+        let kept: BTreeSet<_> = bytes(&sampled).iter().map(unit).collect();
         let wanted: Vec<_> = bytes(&t).into_iter().filter(|b| kept.contains(&unit(b))).collect();
         prop_assert_eq!(bytes(&sampled), wanted);
         // What a lower rate keeps, a higher one keeps too; everything is kept at 1.
@@ -94,7 +107,7 @@ proptest! {
     fn does_sample_keep_whole_devices(t in trace(), seed in any::<u64>()) {
         let half = Ratio { numerator: 1, denominator: 2 };
         let kept = apply(&t, Sample::new(half, seed, SampleBy::Device).unwrap());
-        let devices: std::collections::BTreeSet<u32> = kept.iter().map(|r| r.device).collect();
+        let devices: BTreeSet<u32> = kept.iter().map(|r| r.device).collect();
         let wanted: Vec<_> = t.iter().filter(|r| devices.contains(&r.device)).copied().collect();
         prop_assert_eq!(kept, wanted);
     }
@@ -113,7 +126,7 @@ proptest! {
 
     #[test]
     fn does_remap_compact_and_fold(t in trace(), capacity in 3u64..40) {
-        let remap = Remap { compact: Some(500), modulo: Some(capacity * 100), ..Remap::default() };
+        let tool = remap(|tool| { tool.compact = Some(500); tool.modulo = Some(capacity * 100); });
         let mut numbers = BTreeMap::new();
         let mut wanted = Vec::new();
         for (at, op, device, byte) in bytes(&t) {
@@ -123,12 +136,12 @@ proptest! {
         }
         // Requests of no length get a number for their page too, so leave them out of the comparison.
         let t: Vec<_> = t.into_iter().filter(|r| r.length > 0).collect();
-        prop_assert_eq!(bytes(&apply(&t, remap)), wanted);
+        prop_assert_eq!(bytes(&apply(&t, tool)), wanted);
     }
 
     #[test]
     fn does_remap_align_and_shift(t in trace(), shift in 0i64..5000, align in 1u64..2000) {
-        let tool = Remap { shift, align: Some(align), device: Some(9), ..Remap::default() };
+        let tool = remap(|tool| { tool.shift = shift; tool.align = Some(align); tool.device = Some(9); });
         for (r, a) in t.iter().zip(apply(&t, tool)) {
             prop_assert_eq!(a.device, 9);
             if r.op == HostOp::Flush {
@@ -165,8 +178,8 @@ proptest! {
         wanted.sort_by_key(|r| r.at); // stable: of equal times the first trace comes first
         prop_assert_eq!(merged, wanted);
         let apart: Vec<_> = Merge::new(sorted.iter().map(|t| records(t)).collect(), false, true).collect::<Result<_, _>>().unwrap();
-        let devices: std::collections::BTreeSet<u32> = apart.iter().map(|r| r.device).collect();
-        let each = sorted.iter().map(|t| t.iter().map(|r| r.device).collect::<std::collections::BTreeSet<_>>().len());
+        let devices: BTreeSet<u32> = apart.iter().map(|r| r.device).collect();
+        let each = sorted.iter().map(|t| t.iter().map(|r| r.device).collect::<BTreeSet<_>>().len());
         prop_assert_eq!(devices.len(), each.sum::<usize>());
         prop_assert_eq!(apart[0].at.0, 0);
     }
@@ -227,10 +240,14 @@ fn are_requests_that_cannot_be_changed_refused_with_their_place() {
     let double = Scale::time(Ratio::parse("2").unwrap());
     let error = refused(Box::new(Applied::new(records(&t), double, None)));
     assert!(error.starts_with("test: line 4: the time 9000000000000000000 ns"), "{error}");
-    let down = Remap { shift: -8192, ..Remap::default() };
+    let down = remap(|tool| {
+        tool.shift = -8192;
+    });
     let error = refused(Box::new(Applied::new(records(&t), down, None)));
     assert!(error.contains("line 4: the offset 4096 is moved below 0"), "{error}");
-    let up = Remap { shift: i64::MAX, ..Remap::default() };
+    let up = remap(|tool| {
+        tool.shift = i64::MAX;
+    });
     let error = Applied::new(records(&t), up, None).next().unwrap().unwrap_err().to_string();
     assert!(error.contains("line 3: it becomes 512 bytes at"), "{error}");
 }
