@@ -132,13 +132,12 @@ impl Column {
 fn read<T: DataType>(
     reader: &mut ColumnReaderImpl<T>,
     rows: usize,
-    levels: Option<&mut Vec<i16>>,
+    mut levels: Option<&mut Vec<i16>>,
     values: &mut Vec<T::T>,
 ) -> Parquet<usize> {
-    let levels = levels.map(|levels| {
+    if let Some(levels) = &mut levels {
         levels.clear();
-        levels
-    });
+    }
     Ok(reader.read_records(rows, levels, None, values)?.0)
 }
 
@@ -150,7 +149,6 @@ fn kind(shape: &ColumnDescriptor) -> Option<Kind> {
             (Some(LogicalType::Integer(integer)), _) => {
                 Some(if integer.is_signed { Kind::Signed } else { Kind::Unsigned })
             }
-            (Some(_), _) => None,
             (None, ConvertedType::NONE) => Some(Kind::Signed),
             (None, ConvertedType::INT_8 | ConvertedType::INT_16 | ConvertedType::INT_32 | ConvertedType::INT_64) => {
                 Some(Kind::Signed)
@@ -159,7 +157,7 @@ fn kind(shape: &ColumnDescriptor) -> Option<Kind> {
                 None,
                 ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32 | ConvertedType::UINT_64,
             ) => Some(Kind::Unsigned),
-            (None, _) => None,
+            _ => None,
         },
         _ => None,
     }

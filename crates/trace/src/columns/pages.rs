@@ -9,13 +9,11 @@ use parquet::errors::{ParquetError, Result as Parquet};
 
 /// The number of a text: its letter; longer texts are negative and hold their length (at most 127) and two letters.
 fn code(text: &[u8]) -> i32 {
-    match text {
-        [letter] => i32::from(*letter),
-        _ => {
-            let letter = |at: usize| text.get(at).copied().unwrap_or(0);
-            i32::from_be_bytes([0xFF, text.len().min(127) as u8, letter(0), letter(1)])
-        }
+    if let [letter] = text {
+        return i32::from(*letter);
     }
+    let letter = |at: usize| text.get(at).copied().unwrap_or(0);
+    i32::from_be_bytes([0xFF, text.len().min(127) as u8, letter(0), letter(1)])
 }
 
 /// The beginning of the text of a number.
@@ -33,7 +31,7 @@ pub(super) fn text(code: i64) -> Vec<u8> {
 
 /// The pages of a column.
 pub(super) struct Pages {
-    pages: Box<dyn PageReader>,
+    inner: Box<dyn PageReader>,
     /// Texts are translated into 32-bit numbers.
     texts: bool,
     /// The column may have empty values: pages of the first version begin with definition levels.
@@ -43,8 +41,8 @@ pub(super) struct Pages {
 }
 
 impl Pages {
-    pub(super) fn new(pages: Box<dyn PageReader>, texts: bool, nullable: bool) -> Self {
-        Self { pages, texts, nullable, dictionary: false }
+    pub(super) fn new(inner: Box<dyn PageReader>, texts: bool, nullable: bool) -> Self {
+        Self { inner, texts, nullable, dictionary: false }
     }
 
     /// # Errors
@@ -132,14 +130,14 @@ fn plain(page: &[u8], levels: usize, values: u32) -> Parquet<Vec<u8>> {
 
 impl PageReader for Pages {
     fn get_next_page(&mut self) -> Parquet<Option<Page>> {
-        let page = self.pages.get_next_page()?;
+        let page = self.inner.get_next_page()?;
         page.map(|page| self.check(page)).transpose()
     }
     fn peek_next_page(&mut self) -> Parquet<Option<PageMetadata>> {
-        self.pages.peek_next_page()
+        self.inner.peek_next_page()
     }
     fn skip_next_page(&mut self) -> Parquet<()> {
-        self.pages.skip_next_page()
+        self.inner.skip_next_page()
     }
 }
 

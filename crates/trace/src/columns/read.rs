@@ -153,10 +153,10 @@ impl Table {
     fn record(&self, row: usize) -> Result<TraceRecord, Failure> {
         let [at, device, offset, length] =
             [&self.time_ns, &self.device, &self.offset, &self.length].map(|column| column.values[row] as u64);
-        let good = (at <= Field::TIME_NS.max)
-            & (device <= Field::DEVICE.max)
-            & (offset <= Field::OFFSET.max)
-            & (length <= Field::LENGTH.max);
+        let good = at <= Field::TIME_NS.max
+            && device <= Field::DEVICE.max
+            && offset <= Field::OFFSET.max
+            && length <= Field::LENGTH.max;
         let op = op_of(self.op.values[row]).filter(|_| good).ok_or_else(|| self.bad(row))?;
         let hint = match &self.hints {
             None => Hint::default(),
@@ -167,6 +167,7 @@ impl Table {
 
     /// What is wrong with a row.
     #[cold]
+    #[allow(clippy::unnecessary_box_returns, reason = "what is wrong travels boxed: results stay small")]
     fn bad(&self, row: usize) -> Box<BadRow> {
         let numbers = [
             (&self.time_ns, Field::TIME_NS),
