@@ -2,13 +2,15 @@
 
 mod common;
 
+use std::fmt::Write;
+
 use common::{TINY, json, nandlab, nandlab_reading, stderr, temporary};
 
 /// 1,000 writes of 4 KiB on two devices, one every microsecond.
 fn text() -> String {
     let mut text = "# nandlab trace 1\ntime_ns,device,op,offset,length\n".to_owned();
     for i in 0..1000 {
-        text += &format!("{},{},W,{},4096\n", i * 1000, i % 2, i % 100 * 4096);
+        writeln!(text, "{},{},W,{},4096", i * 1000, i % 2, i % 100 * 4096).expect("text grows");
     }
     text
 }

@@ -1,4 +1,5 @@
 //! Do our own forms lose nothing, and are damaged and foreign Parquet files refused?
+#![allow(clippy::needless_for_each, clippy::cast_possible_wrap, reason = "short rows of a test")]
 
 use std::path::PathBuf;
 use std::sync::Arc;

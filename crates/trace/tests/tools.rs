@@ -1,4 +1,5 @@
 //! Do the tools make what a slow and plain reading of their manuals makes?
+#![allow(clippy::needless_for_each, clippy::cast_possible_wrap, reason = "short rows of a test")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
