@@ -18,7 +18,7 @@ for requests; do
         print "# nandlab trace 1\ntime_ns,device,op,offset,length"
         for (i = 0; i < n; i++) {
             x = (x * 69069 + 12345) % 4294967296
-            print i * 1000 + x % 1000 "," i % 4 "," (x % 3 ? "W" : "R") "," (x % 1048576) * 4096 ",4096"
+            printf "%.0f,%d,%s,%.0f,4096\n", i * 1000 + x % 1000, i % 4, x % 3 ? "W" : "R", x % 1048576 * 4096
         }
     }' |
         measured cut "$nandlab" trace cut - --from 1us |
