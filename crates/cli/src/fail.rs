@@ -78,6 +78,7 @@ impl From<TraceError> for Failure {
             TraceError::NotRecognised { .. } | TraceError::Ambiguous { .. } => {
                 "--format NAME; `nandlab list formats` shows all, `nandlab describe NAME` the columns of one"
             }
+            TraceError::Tool { .. } => "`nandlab trace TOOL --help` explains the options",
             TraceError::Open { .. } => "`-` reads standard input; without a trace, the built-in workload is used",
             TraceError::Empty { .. } => "is this the right file? `-` reads standard input",
             _ => "",

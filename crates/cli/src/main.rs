@@ -63,9 +63,12 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
     }
 }
 
-/// A panic is a broken invariant, never a wrong input: say so. The exit code is 101.
+/// A panic is a broken invariant, never a wrong input (a damaged trace is caught where it is read): say so. The exit code is 101.
 fn report_bugs() {
     std::panic::set_hook(Box::new(|panic| {
+        if nandlab_trace::is_guarded() {
+            return;
+        }
         output::complain(&format!(
             "error: this is a bug in nandlab {}, please report it with the command and its input: {panic}",
             env!("CARGO_PKG_VERSION")

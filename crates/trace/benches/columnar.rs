@@ -52,7 +52,7 @@ fn least(mut pass: impl FnMut()) -> f64 {
 }
 
 fn main() {
-    let requests = std::env::args().filter_map(|arg| arg.parse().ok()).next().unwrap_or(2_000_000);
+    let requests = std::env::args().find_map(|arg| arg.parse().ok()).unwrap_or(2_000_000);
     let folder = std::env::temp_dir().join(format!("nandlab-columnar-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("the folder for temporary files is writable");
     println!("{requests} requests of the built-in workload, best of {PASSES} passes");
@@ -65,7 +65,9 @@ fn main() {
         let path = path.to_str().expect("its name is UTF-8");
         let write = least(|| {
             let mut writer = Writer::create(path, &[], hints).expect("it can be made");
-            records.iter().for_each(|record| writer.write(record).expect("it can be written"));
+            for record in &records {
+                writer.write(record).expect("it can be written");
+            }
             writer.finish().expect("it can be finished");
         });
         let read = least(|| {

@@ -45,6 +45,7 @@ mod whole;
 mod writer;
 
 pub use buffer::LINE_BYTES_MAX;
+pub use columns::is_guarded;
 pub use error::{BadRow, Candidate, Place, Problem, TraceError};
 pub use event::Event;
 pub use files::{FileOrder, expand};

@@ -58,14 +58,15 @@ impl TraceRecord {
     /// A number is outside the range in which our own forms believe it.
     #[inline]
     pub(crate) fn check(&self) -> Result<(), Box<BadRow>> {
-        let good = (self.at.0 <= TIME_NS_MAX)
-            & (self.device != u32::MAX)
-            & (self.offset <= ADDRESS_BYTES_MAX - REQUEST_BYTES_MAX)
-            & (self.length as u64 <= REQUEST_BYTES_MAX);
+        let good = self.at.0 <= TIME_NS_MAX
+            && self.device != u32::MAX
+            && self.offset <= ADDRESS_BYTES_MAX - REQUEST_BYTES_MAX
+            && u64::from(self.length) <= REQUEST_BYTES_MAX;
         if good { Ok(()) } else { Err(self.out_of_range()) }
     }
 
     #[cold]
+    #[allow(clippy::unnecessary_box_returns, reason = "what is wrong travels boxed: results stay small")]
     fn out_of_range(&self) -> Box<BadRow> {
         let numbers = [
             (self.at.0, Field::TIME_NS),

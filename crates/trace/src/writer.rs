@@ -31,7 +31,7 @@ pub struct Writer {
 }
 
 enum Form {
-    Text(Text),
+    Text(Box<Text>),
     Columns(Box<ColumnsWriter<WholeFile>>),
 }
 
@@ -57,7 +57,7 @@ impl Writer {
             _ if ends(".gz") => Sink::Gzip(GzEncoder::new(WholeFile::create(target)?, flate2::Compression::default())),
             _ => Sink::File(WholeFile::create(target)?),
         };
-        Ok(Self::begin(Form::Text(Text::new(sink, steps, hints)?), steps))
+        Ok(Self::begin(Form::Text(Box::new(Text::new(sink, steps, hints)?)), steps))
     }
 
     /// Begins a trace as text in any place.
@@ -65,7 +65,7 @@ impl Writer {
     /// # Errors
     /// It cannot be written.
     pub fn new(out: Box<dyn Write + Send>, steps: &[Step], hints: bool) -> io::Result<Self> {
-        Ok(Self::begin(Form::Text(Text::new(Sink::Any(out), steps, hints)?), steps))
+        Ok(Self::begin(Form::Text(Box::new(Text::new(Sink::Any(out), steps, hints)?)), steps))
     }
 
     fn begin(form: Form, steps: &[Step]) -> Self {

@@ -17,7 +17,7 @@ mod split;
 use std::io::{self, IsTerminal};
 
 use clap::{Args, Subcommand};
-use nandlab::types::{Bytes, Nanos};
+use nandlab::types::{Bytes, Nanos, SECTOR_BYTES};
 use nandlab_trace::tools::{Applied, Counts, Tool};
 use nandlab_trace::{Records, Step, Timed, Writer};
 
@@ -202,7 +202,8 @@ fn size(text: &str) -> Result<u64, String> {
     Bytes::parse(text).map(|size| size.0)
 }
 
-/// A size of at least one byte.
+/// A size of at least a sector.
 fn some_size(text: &str) -> Result<u64, String> {
-    size(text).and_then(|size| if size > 0 { Ok(size) } else { Err("allowed is at least 1 byte".to_owned()) })
+    let said = || Err(format!("allowed are at least {SECTOR_BYTES} bytes"));
+    size(text).and_then(|size| if size >= SECTOR_BYTES { Ok(size) } else { said() })
 }

@@ -41,8 +41,8 @@ fn device(text: &str) -> Result<u32, String> {
 
 fn shift(text: &str) -> Result<i64, String> {
     match text.strip_prefix('-') {
-        Some(text) => size(text).map(|bytes| -(bytes as i64)),
-        None => size(text).map(|bytes| bytes as i64),
+        Some(text) => size(text).map(|bytes| -bytes.cast_signed()),
+        None => size(text).map(u64::cast_signed),
     }
 }
 

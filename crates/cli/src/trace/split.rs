@@ -29,8 +29,8 @@ pub struct SplitArgs {
 #[group(required = true, multiple = false)]
 struct By {
     /// A part for each device.
-    #[arg(long)]
-    by_device: bool,
+    #[arg(long = "by-device")]
+    device: bool,
     /// Parts of this many requests.
     #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
     every: Option<u64>,

@@ -9,7 +9,7 @@ use parquet::errors::{ParquetError, Result as Parquet};
 use parquet::file::reader::RowGroupReader;
 use parquet::schema::types::{ColumnDescPtr, ColumnDescriptor, SchemaDescriptor, Type};
 
-use super::letters::{self, Letters};
+use super::pages::{self, Pages};
 use crate::error::{BadRow, Problem};
 use crate::row::Field;
 
@@ -41,7 +41,7 @@ pub(super) struct Column {
     reader: Option<Reader>,
     short: Vec<i32>,
     levels: Vec<i16>,
-    /// Unsigned numbers beyond 2^63 are negative here; texts are numbers of [`Letters`].
+    /// Unsigned numbers beyond 2^63 are negative here; texts are numbers of [`pages`].
     pub(super) values: Vec<i64>,
 }
 
@@ -74,12 +74,9 @@ impl Column {
     pub(super) fn open(&mut self, group: &dyn RowGroupReader) -> Parquet<()> {
         let pages = group.get_column_page_reader(self.index)?;
         let shape = Arc::clone(&self.shape);
-        self.reader = Some(match self.kind {
-            Kind::Letter => {
-                let pages = Box::new(Letters::new(pages, self.nullable()));
-                Reader::Short(ColumnReaderImpl::new(shape, pages))
-            }
-            _ if shape.physical_type() == Physical::INT32 => Reader::Short(ColumnReaderImpl::new(shape, pages)),
+        let pages = Box::new(Pages::new(pages, self.kind == Kind::Letter, self.nullable()));
+        self.reader = Some(match shape.physical_type() {
+            Physical::INT32 => Reader::Short(ColumnReaderImpl::new(shape, pages)),
             _ => Reader::Long(ColumnReaderImpl::new(shape, pages)),
         });
         Ok(())
@@ -113,7 +110,7 @@ impl Column {
 
     /// The text of a row, or the beginning of it.
     pub(super) fn text(&self, row: usize) -> Vec<u8> {
-        letters::text(self.values[row])
+        pages::text(self.values[row])
     }
 
     /// What is wrong with a number, if it is not what is allowed.
@@ -135,13 +132,12 @@ impl Column {
 fn read<T: DataType>(
     reader: &mut ColumnReaderImpl<T>,
     rows: usize,
-    levels: Option<&mut Vec<i16>>,
+    mut levels: Option<&mut Vec<i16>>,
     values: &mut Vec<T::T>,
 ) -> Parquet<usize> {
-    let levels = levels.map(|levels| {
+    if let Some(levels) = &mut levels {
         levels.clear();
-        levels
-    });
+    }
     Ok(reader.read_records(rows, levels, None, values)?.0)
 }
 
@@ -153,7 +149,6 @@ fn kind(shape: &ColumnDescriptor) -> Option<Kind> {
             (Some(LogicalType::Integer(integer)), _) => {
                 Some(if integer.is_signed { Kind::Signed } else { Kind::Unsigned })
             }
-            (Some(_), _) => None,
             (None, ConvertedType::NONE) => Some(Kind::Signed),
             (None, ConvertedType::INT_8 | ConvertedType::INT_16 | ConvertedType::INT_32 | ConvertedType::INT_64) => {
                 Some(Kind::Signed)
@@ -162,7 +157,7 @@ fn kind(shape: &ColumnDescriptor) -> Option<Kind> {
                 None,
                 ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32 | ConvertedType::UINT_64,
             ) => Some(Kind::Unsigned),
-            (None, _) => None,
+            _ => None,
         },
         _ => None,
     }

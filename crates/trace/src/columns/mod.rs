@@ -1,10 +1,12 @@
 //! Our own columnar file: Apache Parquet, one row a request (see the format `parquet`).
 
 mod column;
-mod letters;
+mod guard;
+mod pages;
 mod read;
 mod write;
 
+pub use guard::is_guarded;
 pub(crate) use read::Columns;
 pub(crate) use write::ColumnsWriter;
 

@@ -10,6 +10,7 @@ use parquet::file::reader::FileReader;
 use parquet::file::serialized_reader::SerializedFileReader;
 
 use super::column::{Column, Unfit};
+use super::guard::guarded;
 use super::{STEPS_KEY, VERSION, VERSION_KEY};
 use crate::buffer::Failure;
 use crate::error::{BadRow, Problem};
@@ -55,7 +56,7 @@ pub(crate) struct Columns {
 impl Columns {
     /// Reads the index at the end of the file. `taken` tells the progress in bytes.
     pub(crate) fn open(file: File, taken: Arc<AtomicU64>) -> Result<Self, Failure> {
-        let file = SerializedFileReader::new(file)?;
+        let file = guarded(|| SerializedFileReader::new(file))?;
         let metadata = file.metadata().file_metadata();
         let schema = metadata.schema_descr();
         let find = |name| Column::find(schema, name);
@@ -120,14 +121,12 @@ impl Columns {
     #[cold]
     fn decode(&mut self) -> Result<bool, Failure> {
         while self.left == 0 {
-            if !self.open_group()? {
+            if !guarded(|| self.open_group())? {
                 return Ok(false);
             }
         }
         let rows = self.left.min(BATCH_ROWS);
-        for column in self.table.all() {
-            column.decode(rows)?;
-        }
+        guarded(|| self.table.all().try_for_each(|column| column.decode(rows)))?;
         self.left -= rows;
         (self.rows, self.given) = (rows, 0);
         Ok(true)
@@ -154,10 +153,10 @@ impl Table {
     fn record(&self, row: usize) -> Result<TraceRecord, Failure> {
         let [at, device, offset, length] =
             [&self.time_ns, &self.device, &self.offset, &self.length].map(|column| column.values[row] as u64);
-        let good = (at <= Field::TIME_NS.max)
-            & (device <= Field::DEVICE.max)
-            & (offset <= Field::OFFSET.max)
-            & (length <= Field::LENGTH.max);
+        let good = at <= Field::TIME_NS.max
+            && device <= Field::DEVICE.max
+            && offset <= Field::OFFSET.max
+            && length <= Field::LENGTH.max;
         let op = op_of(self.op.values[row]).filter(|_| good).ok_or_else(|| self.bad(row))?;
         let hint = match &self.hints {
             None => Hint::default(),
@@ -168,6 +167,7 @@ impl Table {
 
     /// What is wrong with a row.
     #[cold]
+    #[allow(clippy::unnecessary_box_returns, reason = "what is wrong travels boxed: results stay small")]
     fn bad(&self, row: usize) -> Box<BadRow> {
         let numbers = [
             (&self.time_ns, Field::TIME_NS),

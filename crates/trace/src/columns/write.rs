@@ -69,17 +69,17 @@ impl<W: Write + Send> ColumnsWriter<W> {
     #[inline]
     pub(crate) fn write(&mut self, record: &TraceRecord) -> io::Result<()> {
         let group = &mut self.group;
-        group.time_ns.push(record.at.0 as i64);
-        group.device.push(record.device as i32);
+        group.time_ns.push(record.at.0.cast_signed());
+        group.device.push(record.device.cast_signed());
         group.op.push(op_letter(record.op));
-        group.offset.push(record.offset as i64);
-        group.length.push(record.length as i32);
+        group.offset.push(record.offset.cast_signed());
+        group.length.push(record.length.cast_signed());
         if self.hints {
             let Hint { pattern, pc, run_pages, period } = record.hint;
-            group.pc.push(pc as i32);
+            group.pc.push(pc.cast_signed());
             group.pattern.push(pattern_letter(pattern));
-            group.run_pages.push(run_pages as i32);
-            group.period.push(period as i32);
+            group.run_pages.push(run_pages.cast_signed());
+            group.period.push(period.cast_signed());
         }
         if group.time_ns.len() == GROUP_ROWS { self.flush().map_err(into_io) } else { Ok(()) }
     }

@@ -1,7 +1,8 @@
 //! merge: several traces into one, by time.
 //!
 //! Of the next request of each trace the one with the earliest time comes first; of equal times the trace that was named
-//! first. A trace that is out of order in itself stays so. Each device of each trace becomes a device of its own, with
+//! first. A trace that is out of order in itself stays so; if times count from its first request, a row that is recorded
+//! before that one has time 0. Each device of each trace becomes a device of its own, with
 //! numbers from 0 in order of first appearance, unless devices are kept: then equal numbers are one device.
 
 use std::cmp::Reverse;
@@ -21,6 +22,15 @@ struct Source {
     origin_ns: Option<u64>,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// No trace has been read yet.
+    New,
+    Begun,
+    /// It has ended, or broken.
+    Done,
+}
+
 /// See the module text.
 pub struct Merge {
     sources: Vec<Source>,
@@ -29,8 +39,7 @@ pub struct Merge {
     devices: BTreeMap<(usize, u32), u32>,
     keep_devices: bool,
     from_zero: bool,
-    begun: bool,
-    done: bool,
+    state: State,
 }
 
 impl Merge {
@@ -38,7 +47,7 @@ impl Merge {
     pub fn new(traces: Vec<Timed>, keep_devices: bool, from_zero: bool) -> Self {
         let sources = traces.into_iter().map(|rows| Source { rows, head: None, origin_ns: None }).collect();
         let (heads, devices) = (BinaryHeap::new(), BTreeMap::new());
-        Self { sources, heads, devices, keep_devices, from_zero, begun: false, done: false }
+        Self { sources, heads, devices, keep_devices, from_zero, state: State::New }
     }
 
     /// Devices of the merged trace so far, unless they are kept.
@@ -74,8 +83,8 @@ impl Merge {
     }
 
     fn advance(&mut self) -> Result<Option<TraceRecord>, TraceError> {
-        if !self.begun {
-            self.begun = true;
+        if self.state == State::New {
+            self.state = State::Begun;
             for index in 0..self.sources.len() {
                 self.pull(index)?;
             }
@@ -91,11 +100,13 @@ impl Iterator for Merge {
     type Item = Result<TraceRecord, TraceError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.done {
+        if self.state == State::Done {
             return None;
         }
         let next = self.advance();
-        self.done = !matches!(next, Ok(Some(_)));
+        if !matches!(next, Ok(Some(_))) {
+            self.state = State::Done;
+        }
         next.transpose()
     }
 }

@@ -1,4 +1,4 @@
-//! Columns of one-letter texts, read as numbers.
+//! The pages of a column: checked, and those of one-letter texts as pages of numbers.
 //!
 //! A text column in Parquet is a dictionary of a few words and a stream of indices. Reading it as texts costs more than
 //! all other columns together; so the dictionary is translated into numbers, and the crate reads a column of numbers.
@@ -9,13 +9,11 @@ use parquet::errors::{ParquetError, Result as Parquet};
 
 /// The number of a text: its letter; longer texts are negative and hold their length (at most 127) and two letters.
 fn code(text: &[u8]) -> i32 {
-    match text {
-        [letter] => i32::from(*letter),
-        _ => {
-            let letter = |at: usize| text.get(at).copied().unwrap_or(0);
-            i32::from_be_bytes([0xFF, text.len().min(127) as u8, letter(0), letter(1)])
-        }
+    if let [letter] = text {
+        return i32::from(*letter);
     }
+    let letter = |at: usize| text.get(at).copied().unwrap_or(0);
+    i32::from_be_bytes([0xFF, text.len().min(127) as u8, letter(0), letter(1)])
 }
 
 /// The beginning of the text of a number.
@@ -31,20 +29,37 @@ pub(super) fn text(code: i64) -> Vec<u8> {
     text
 }
 
-/// Translates the pages of a text column into pages of 32-bit numbers.
-pub(super) struct Letters {
-    pages: Box<dyn PageReader>,
+/// The pages of a column.
+pub(super) struct Pages {
+    inner: Box<dyn PageReader>,
+    /// Texts are translated into 32-bit numbers.
+    texts: bool,
     /// The column may have empty values: pages of the first version begin with definition levels.
     nullable: bool,
+    /// There was a dictionary.
+    dictionary: bool,
 }
 
-impl Letters {
-    pub(super) fn new(pages: Box<dyn PageReader>, nullable: bool) -> Self {
-        Self { pages, nullable }
+impl Pages {
+    pub(super) fn new(inner: Box<dyn PageReader>, texts: bool, nullable: bool) -> Self {
+        Self { inner, texts, nullable, dictionary: false }
+    }
+
+    /// # Errors
+    /// The page refers to a dictionary, and there was none.
+    fn check(&mut self, page: Page) -> Parquet<Page> {
+        match &page {
+            Page::DictionaryPage { .. } => self.dictionary = true,
+            Page::DataPage { encoding, .. } | Page::DataPageV2 { encoding, .. } => {
+                if is_index(*encoding) && !self.dictionary {
+                    return Err(ParquetError::General("a page lacks its dictionary".to_owned()));
+                }
+            }
+        }
+        if self.texts { self.translate(page) } else { Ok(page) }
     }
 
     fn translate(&self, page: Page) -> Parquet<Page> {
-        let is_index = |encoding| matches!(encoding, Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY);
         Ok(match page {
             Page::DictionaryPage { buf, num_values, encoding, is_sorted } => {
                 Page::DictionaryPage { buf: plain(&buf, 0, num_values)?.into(), num_values, encoding, is_sorted }
@@ -86,6 +101,10 @@ impl Letters {
     }
 }
 
+fn is_index(encoding: Encoding) -> bool {
+    matches!(encoding, Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY)
+}
+
 fn data(page: &[u8], levels: usize, values: u32, encoding: Encoding) -> Parquet<Vec<u8>> {
     if encoding != Encoding::PLAIN {
         let problem = format!("texts are encoded as {encoding}, and only dictionaries and PLAIN are read");
@@ -109,20 +128,20 @@ fn plain(page: &[u8], levels: usize, values: u32) -> Parquet<Vec<u8>> {
     Ok(numbers)
 }
 
-impl PageReader for Letters {
+impl PageReader for Pages {
     fn get_next_page(&mut self) -> Parquet<Option<Page>> {
-        let page = self.pages.get_next_page()?;
-        page.map(|page| self.translate(page)).transpose()
+        let page = self.inner.get_next_page()?;
+        page.map(|page| self.check(page)).transpose()
     }
     fn peek_next_page(&mut self) -> Parquet<Option<PageMetadata>> {
-        self.pages.peek_next_page()
+        self.inner.peek_next_page()
     }
     fn skip_next_page(&mut self) -> Parquet<()> {
-        self.pages.skip_next_page()
+        self.inner.skip_next_page()
     }
 }
 
-impl Iterator for Letters {
+impl Iterator for Pages {
     type Item = Parquet<Page>;
 
     fn next(&mut self) -> Option<Self::Item> {
