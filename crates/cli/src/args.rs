@@ -15,6 +15,7 @@ Examples:
   nandlab run proj_0.csv.gz --buffer lru --ram 16MiB --ftl dftl
   nandlab run financial1.spc --volumes stack --json result.json
   zcat trace.gz | nandlab run - --format msr --limit 1000000
+  nandlab run make:zipf:theta=0.9:writes=0.7 --limit 1000000
   nandlab compare --buffers lru,none --ftls page,fast --limit 200000
   nandlab describe page                          manual page with all parameters
   nandlab config --device lab > my.toml          then edit it, and: nandlab run --device my.toml
@@ -48,7 +49,7 @@ pub enum Command {
         #[arg(value_enum)]
         what: Family,
     },
-    /// Manual page of a buffer, FTL, device, trace format, the built-in workload (`oltp`) or all `metrics`.
+    /// Manual page of a buffer, FTL, device, trace format, generator (`oltp` is the built-in workload) or all `metrics`.
     Describe {
         /// Its name.
         name: String,
@@ -93,6 +94,9 @@ pub enum Family {
     /// Trace formats.
     #[value(alias = "format")]
     Formats,
+    /// Generators of requests, and presets of them.
+    #[value(alias = "generator")]
+    Generators,
 }
 
 /// The device, but for its buffer and its FTL.
@@ -153,7 +157,8 @@ pub struct PluginArgs {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Trace")]
 pub struct TraceArgs {
-    /// Trace file (plain, gzip, zstd, bzip2 or xz), `-` for standard input; without one, the built-in workload.
+    /// Trace file (plain, gzip, zstd, bzip2 or xz), `-` for standard input, or `make:NAME[:key=value:...]` for a generator
+    /// (`nandlab list generators`); without one, the built-in workload, `make:oltp`.
     #[arg(value_name = "TRACE")]
     pub trace: Option<String>,
     /// Format of the trace (`nandlab list formats`); detected by content when absent.

@@ -20,7 +20,7 @@ pub fn run(args: &RunArgs, style: Style) -> Result<(), Failure> {
     let (builder, config) = setup::single(&args.device, &args.plugins)?;
     let bar = if args.quiet { ProgressBar::hidden() } else { bar("building the device") };
     let mut report = simulate(&builder, &config, &args.trace, &mut || Source::open(&args.trace, &config), &bar)?;
-    report.trace.recorded = source::recorded(&args.trace)?;
+    report.trace.recorded = source::recorded(&args.trace, config.seed)?;
     bar.finish_and_clear();
     if args.no_wall {
         report.wall = None;

@@ -1,4 +1,4 @@
-//! What is replayed: a trace, or the built-in workload.
+//! What is replayed: a trace, or what a generator makes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,8 +7,7 @@ use nandlab::config::Config;
 use nandlab::registry;
 use nandlab::report;
 use nandlab::types::HostRequest;
-use nandlab_trace::oltp::{self, Oltp};
-use nandlab_trace::{AddressPolicy, Options, Trace, Volumes, formats};
+use nandlab_trace::{AddressPolicy, Options, Trace, Volumes, formats, generators};
 
 use crate::args::TraceArgs;
 use crate::fail::Failure;
@@ -16,9 +15,11 @@ use crate::fail::Failure;
 /// Requests read ahead at a time.
 pub const BATCH: usize = 4096;
 
+/// What is replayed when no trace is named.
+const BUILT_IN: &str = "oltp";
+
 enum Requests {
     Trace(Box<Trace>),
-    Oltp(Oltp, u64),
     /// Standard input, read once for several simulations.
     Held(Arc<Held>, usize),
 }
@@ -40,22 +41,27 @@ impl Source {
     pub fn open(args: &TraceArgs, config: &Config) -> Result<Self, Failure> {
         let page_sectors = config.device.geometry.page_sectors();
         let capacity = u64::from(config.logical_pages()) * u64::from(page_sectors);
-        let requests = match &args.trace {
-            Some(path) => {
-                check_format(args.format.as_deref())?;
-                let options = Options {
-                    format: args.format.clone(),
-                    volumes: args.volumes,
-                    address: args.address,
-                    capacity_sectors: Some(capacity),
-                    page_sectors,
-                    skip_bad: args.skip_bad,
-                    limit: args.limit,
-                };
-                Requests::Trace(Box::new(nandlab_trace::open(path, &options)?))
+        check_format(args.format.as_deref())?;
+        let built_in = format!("{}{BUILT_IN}", generators::PREFIX);
+        let path = match (&args.trace, &args.format) {
+            (Some(path), _) => path,
+            (None, None) => &built_in,
+            (None, Some(format)) => {
+                let problem = format!("--format {format} names the format of a trace, but no trace is named");
+                return Err(Failure::bad(problem, "add the trace, or `-` for standard input"));
             }
-            None => built_in(args, config, capacity)?,
         };
+        let options = Options {
+            format: args.format.clone(),
+            volumes: args.volumes,
+            address: args.address,
+            capacity_sectors: Some(capacity),
+            page_sectors,
+            skip_bad: args.skip_bad,
+            limit: args.limit,
+            seed: config.seed,
+        };
+        let requests = Requests::Trace(Box::new(nandlab_trace::open(path, &options)?));
         Ok(Self { requests, args: args.clone() })
     }
 
@@ -82,7 +88,6 @@ impl Source {
                     batch.push(request?);
                 }
             }
-            Requests::Oltp(oltp, _) => batch.extend(oltp.take(BATCH)),
             Requests::Held(held, done) => {
                 let end = held.requests.len().min(*done + BATCH);
                 batch.extend_from_slice(&held.requests[*done..end]);
@@ -95,9 +100,11 @@ impl Source {
     /// How far it is read, as a part of the whole, when that is known.
     pub fn progress(&self, replayed: u64) -> Option<(u64, u64)> {
         let whole = match (&self.requests, self.args.limit) {
-            (Requests::Oltp(_, total), _) => *total,
             (Requests::Held(held, _), _) => held.requests.len() as u64,
             (Requests::Trace(trace), limit) => {
+                if let Some(whole) = trace.requests_total() {
+                    return Some((replayed.min(whole), whole));
+                }
                 let by_bytes = trace.bytes_total().map(|total| (trace.bytes_read().min(total), total));
                 return match (by_bytes, limit) {
                     // Whichever ends first.
@@ -124,19 +131,15 @@ impl Source {
         };
         match &self.requests {
             Requests::Held(held, _) => return held.info.clone(),
-            Requests::Oltp(oltp, total) => {
-                let done = total - oltp.size_hint().1.unwrap_or(0) as u64;
-                oltp::NAME.clone_into(&mut info.name);
-                "built-in".clone_into(&mut info.format);
-                "because no trace was named".clone_into(&mut info.reason);
-                (info.records, info.replayed) = (done, done);
-            }
             Requests::Trace(trace) => {
-                let path = self.args.trace.as_deref().unwrap_or_default();
-                let name = if path == "-" { "<stdin>" } else { path };
+                let (name, format, reason) = match self.args.trace.as_deref() {
+                    None => (BUILT_IN, "built-in", "because no trace was named"),
+                    Some("-") => ("<stdin>", trace.format(), trace.reason()),
+                    Some(path) => (path, trace.format(), trace.reason()),
+                };
                 name.clone_into(&mut info.name);
-                trace.format().clone_into(&mut info.format);
-                trace.reason().clone_into(&mut info.reason);
+                format.clone_into(&mut info.format);
+                reason.clone_into(&mut info.reason);
                 let counts = trace.report();
                 (info.records, info.replayed) = (counts.records, counts.requests);
                 info.first_bad.clone_from(&counts.first_bad);
@@ -148,13 +151,14 @@ impl Source {
 }
 
 /// Counts the trace as recorded, in a pass of its own; nothing for standard input and the built-in workload.
-pub fn recorded(args: &TraceArgs) -> Result<Option<report::Recorded>, Failure> {
+pub fn recorded(args: &TraceArgs, seed: u64) -> Result<Option<report::Recorded>, Failure> {
     let Some(path) = args.trace.as_deref().filter(|path| *path != "-") else { return Ok(None) };
     let options = Options {
         format: args.format.clone(),
         volumes: args.volumes,
         skip_bad: args.skip_bad,
         limit: args.limit,
+        seed,
         ..Options::default()
     };
     let stats = nandlab_trace::stats(path, &options)?;
@@ -189,22 +193,6 @@ fn changes(counts: &nandlab_trace::Report) -> BTreeMap<String, u64> {
         ("devices", if counts.devices.len() > 1 { counts.devices.len() as u64 } else { 0 }),
     ];
     kinds.iter().filter(|(_, n)| *n > 0).map(|(kind, n)| ((*kind).to_owned(), *n)).collect()
-}
-
-fn built_in(args: &TraceArgs, config: &Config, capacity: u64) -> Result<Requests, Failure> {
-    if let Some(format) = &args.format {
-        let problem = format!("--format {format} names the format of a trace, but no trace is named");
-        return Err(Failure::bad(problem, "add the trace, or `-` for standard input"));
-    }
-    let total = args.limit.unwrap_or(oltp::REQUESTS);
-    let Some(workload) = Oltp::new(config.seed, total, capacity) else {
-        let problem = format!(
-            "the device has {capacity} sectors of 512 B, but the built-in workload needs at least {}",
-            oltp::SECTORS_MIN
-        );
-        return Err(Failure::bad(problem, "use a larger device, or name a trace"));
-    };
-    Ok(Requests::Oltp(workload, total))
 }
 
 /// Refuses a format that does not exist, with the nearest one that does.

@@ -6,10 +6,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::buffer::{Buffer, Failure};
 use crate::error::{BadRow, Place, TraceError};
+use crate::generators;
 use crate::input::{Compression, Input};
 use crate::options::Options;
-use crate::registry::{Format, Parser, by_name, detect};
+use crate::registry::{Format, Parser, Sniff, by_name, detect};
 use crate::row::{Row, TraceRecord};
+
+/// What a generator has instead of a format.
+static MADE: Format = Format {
+    name: "generator",
+    title: "made by rule, see `nandlab list generators`",
+    extensions: &[],
+    sniff: |_| Sniff::No,
+    parser: || Parser::Made(Box::new(std::iter::empty())),
+};
 
 /// Requests as the trace records them, in file order, with recorded times. Ends after the first error.
 pub struct Records {
@@ -21,6 +31,7 @@ pub struct Records {
     compression: Option<Compression>,
     taken: Arc<AtomicU64>,
     total: Option<u64>,
+    requests_total: Option<u64>,
     skip_bad: u64,
     place: Place,
     done: bool,
@@ -31,12 +42,33 @@ pub struct Records {
 }
 
 impl Records {
-    /// Opens a trace; `-` is standard input.
+    /// Opens a trace; `-` is standard input, and `make:NAME...` is a generator (see [`crate::generators`]), which makes as
+    /// many requests as the limit of the options says or, without one, as belong to it.
     ///
     /// # Errors
-    /// The file cannot be read, is empty, or its format is unknown.
+    /// The file cannot be read, is empty, or its format is unknown; there is no such generator.
     pub fn open(path: &str, options: &Options) -> Result<Self, TraceError> {
-        Self::new(Input::open(path)?, options)
+        match path.strip_prefix(generators::PREFIX) {
+            Some(spec) => Self::make(path, spec, options),
+            None => Self::new(Input::open(path)?, options),
+        }
+    }
+
+    fn make(path: &str, spec: &str, options: &Options) -> Result<Self, TraceError> {
+        options.check()?;
+        if let Some(format) = &options.format {
+            let allowed = "nothing: a generator has no format".to_owned();
+            return Err(TraceError::Option { option: "format", value: format.clone(), allowed });
+        }
+        let made = generators::make(spec, generators::Context::of(options)).map_err(TraceError::Generator)?;
+        let requests = options.limit.unwrap_or(made.requests);
+        let input = Input::new(path, Box::new(io::empty()), None)?;
+        let parser = Parser::Made(Box::new(made.records.take(requests as usize)));
+        let buffer = Buffer::new(Box::new(io::empty()));
+        let reason = "because you named a generator".to_owned();
+        let mut records = Self::with(&input, buffer, (&MADE, reason, parser), options);
+        records.requests_total = Some(requests);
+        Ok(records)
     }
 
     /// Reads a trace from any reader; `name` is for messages.
@@ -47,11 +79,11 @@ impl Records {
         Self::new(Input::new(name, Box::new(reader), None)?, options)
     }
 
-    fn new(input: Input, options: &Options) -> Result<Self, TraceError> {
+    fn new(mut input: Input, options: &Options) -> Result<Self, TraceError> {
         options.check()?;
         let named = options.format.as_deref().map(by_name).transpose()?;
-        let Input { name, reader, compression, taken, total } = input;
-        let mut buffer = Buffer::new(reader);
+        let (name, compression) = (Arc::clone(&input.name), input.compression);
+        let mut buffer = Buffer::new(std::mem::replace(&mut input.reader, Box::new(io::empty())));
         let head = buffer.peek().map_err(|error| broken(&name, compression, Place::Byte(0), error))?;
         if head.is_empty() {
             return Err(TraceError::Empty { name: name.to_string() });
@@ -64,16 +96,26 @@ impl Records {
         if matches!(parser, Parser::Text(_)) && head.starts_with(b"\xEF\xBB\xBF") {
             let _byte_order_mark = buffer.record(3, "byte order mark");
         }
+        Ok(Self::with(&input, buffer, (format, reason, parser), options))
+    }
+
+    fn with(
+        input: &Input,
+        buffer: Buffer,
+        (format, reason, parser): (&'static Format, String, Parser),
+        options: &Options,
+    ) -> Self {
         let place = if matches!(parser, Parser::Text(_)) { Place::Line(0) } else { Place::Byte(0) };
-        Ok(Self {
-            name,
+        Self {
+            name: Arc::clone(&input.name),
             format,
             reason,
             parser,
             buffer,
-            compression,
-            taken,
-            total,
+            compression: input.compression,
+            taken: Arc::clone(&input.taken),
+            total: input.total,
+            requests_total: None,
             skip_bad: options.skip_bad.unwrap_or(0),
             place,
             done: false,
@@ -81,7 +123,7 @@ impl Records {
             other_rows: 0,
             bad_rows: 0,
             first_bad: None,
-        })
+        }
     }
 
     /// Path, or `<stdin>`.
@@ -103,6 +145,10 @@ impl Records {
     /// Bytes read from the source so far (compressed, if it is).
     pub fn bytes_read(&self) -> u64 {
         self.taken.load(Ordering::Relaxed)
+    }
+    /// Requests that there will be, if that is known before: of a generator.
+    pub fn requests_total(&self) -> Option<u64> {
+        self.requests_total
     }
     /// Bytes of the source, if it is a file.
     pub fn bytes_total(&self) -> Option<u64> {
@@ -156,6 +202,7 @@ impl Records {
                 self.place = Place::Byte(self.buffer.offset());
                 parser.next(&mut self.buffer)
             }
+            Parser::Made(records) => Ok(records.next().map(Row::Request)),
         }
     }
 }

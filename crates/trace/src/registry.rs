@@ -6,6 +6,7 @@ use crate::buffer::{Buffer, Failure};
 use crate::cursor::Parse;
 use crate::error::{Candidate, TraceError, excerpt};
 use crate::formats::{FORMATS, SOURCES};
+use crate::generators;
 use crate::row::Row;
 
 /// Reads the rows of a text format; it may keep state between rows.
@@ -37,6 +38,8 @@ pub(crate) enum Parser {
     Text(Box<dyn LineParser>),
     /// Record by record.
     Binary(Box<dyn BinaryParser>),
+    /// Not read at all: a generator makes the requests.
+    Made(generators::Records),
 }
 
 /// What the beginning of a file says about a format. A reason is a clause that begins with "because".

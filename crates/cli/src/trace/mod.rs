@@ -1,6 +1,7 @@
 //! `nandlab trace`: tools for traces, one file each.
 
 mod convert;
+mod make;
 
 use clap::{Args, Subcommand};
 use nandlab_trace::{Options, Records, TraceError, TraceRecord};
@@ -15,19 +16,22 @@ use crate::style::Style;
 pub enum TraceCommand {
     /// Write a trace in nandlab's own form.
     Convert(convert::ConvertArgs),
+    /// Make a trace by rule, or check the presets against the figures of their papers.
+    Make(make::MakeArgs),
 }
 
 /// Runs a tool.
-pub fn trace(command: &TraceCommand, _style: Style) -> Result<(), Failure> {
+pub fn trace(command: &TraceCommand, style: Style) -> Result<(), Failure> {
     match command {
         TraceCommand::Convert(args) => convert::convert(args),
+        TraceCommand::Make(args) => make::make(args, style),
     }
 }
 
 /// What is read by a tool.
 #[derive(Args, Clone, Debug)]
 pub struct InputArgs {
-    /// Trace file (plain, gzip, zstd, bzip2 or xz); `-` is standard input.
+    /// Trace file (plain, gzip, zstd, bzip2 or xz); `-` is standard input, `make:NAME[:key=value:...]` a generator.
     #[arg(value_name = "TRACE", default_value = "-")]
     pub trace: String,
     /// Format of the trace (`nandlab list formats`); detected by content when absent.
@@ -45,7 +49,8 @@ impl InputArgs {
     /// Opens the rows as recorded.
     pub fn open(&self) -> Result<Records, Failure> {
         check_format(self.format.as_deref())?;
-        let options = Options { format: self.format.clone(), skip_bad: self.skip_bad, ..Options::default() };
+        let options =
+            Options { format: self.format.clone(), skip_bad: self.skip_bad, limit: self.limit, ..Options::default() };
         Ok(Records::open(&self.trace, &options)?)
     }
 
