@@ -183,4 +183,5 @@ nandlab::registry::plugins! {
     phases,
     disksim,
     oltp,
+    ycsb,
 }
