@@ -8,6 +8,7 @@
 
 use std::time::Instant;
 
+use nandlab::registry::Plugin;
 use nandlab_trace::generators::{Context, GENERATORS, PRESETS, make};
 
 const REPEATS: u32 = 3;
@@ -16,8 +17,7 @@ fn main() {
     let mut arguments = std::env::args().skip(1).filter(|argument| !argument.starts_with("--"));
     let requests: usize = arguments.next().map_or(3_000_000, |n| n.parse().expect("a number of requests"));
     let wanted = arguments.next();
-    let names =
-        GENERATORS.iter().map(|plugin| plugin.name()).chain(PRESETS.iter().map(|preset| preset.name.to_owned()));
+    let names = GENERATORS.iter().map(Plugin::name).chain(PRESETS.iter().map(|preset| preset.name.to_owned()));
     for name in names.filter(|name| wanted.as_ref().is_none_or(|wanted| wanted == name)) {
         let mut records = make(&name, Context::new(1)).expect("defaults are valid").records;
         let mut seconds = f64::MAX;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use nandlab::registry::Plugin;
 use nandlab::types::{HostOp, Pattern};
 use nandlab_trace::generators::{Context, GENERATORS, PRESETS, make, parameters_of, shared_manual};
 use nandlab_trace::{Options, Trace, TraceRecord};
@@ -44,7 +45,7 @@ const PINNED: &[(&str, u64)] = &[
 
 #[test]
 fn are_the_requests_the_same_on_every_machine() {
-    let names = GENERATORS.iter().map(|plugin| plugin.name());
+    let names = GENERATORS.iter().map(Plugin::name);
     let found: Vec<(String, u64)> = names.map(|name| (name.clone(), checksum(&made(&name, 1, 10_000)))).collect();
     let pinned: Vec<(String, u64)> = PINNED.iter().map(|(name, sum)| ((*name).to_owned(), *sum)).collect();
     assert_eq!(found, pinned);
@@ -159,14 +160,16 @@ fn is_zipf_the_distribution_that_it_claims() {
 
 #[test]
 fn are_places_even_where_they_should_be() {
-    let mut counts = vec![0u64; 64];
-    made("uniform:span=256KiB", 3, 100_000).iter().for_each(|record| counts[(record.offset / 4096) as usize] += 1);
-    assert!(chi_square(&counts, &[1.0 / 64.0; 64]) < limit(63.0));
-
-    let mut counts = vec![0u64; 100];
-    made("hot-cold:span=400KiB:r=0.8:f=0.2", 3, 100_000)
-        .iter()
-        .for_each(|record| counts[(record.offset / 4096) as usize] += 1);
+    let counts = |spec: &str, pages: usize| {
+        let mut counts = vec![0u64; pages];
+        for record in made(spec, 3, 100_000) {
+            counts[(record.offset / 4096) as usize] += 1;
+        }
+        counts
+    };
+    let uniform = counts("uniform:span=256KiB", 64);
+    assert!(chi_square(&uniform, &[1.0 / 64.0; 64]) < limit(63.0));
+    let counts = counts("hot-cold:span=400KiB:r=0.8:f=0.2", 100);
     let shares: Vec<f64> = (0..100).map(|page| if page < 20 { 0.8 / 20.0 } else { 0.2 / 80.0 }).collect();
     assert!(chi_square(&counts, &shares) < limit(99.0));
 }
@@ -181,7 +184,9 @@ fn do_directions_and_sizes_follow_their_parameters() {
     let stays = records.windows(2).filter(|pair| pair[0].op == pair[1].op).count() as f64 / (n - 1.0);
     assert!((stays - (0.6 + 0.4 * (0.3 * 0.3 + 0.7 * 0.7))).abs() < 0.006, "{stays}");
     let mut sizes = BTreeMap::new();
-    records.iter().for_each(|record| *sizes.entry(record.length).or_insert(0u64) += 1);
+    for record in &records {
+        *sizes.entry(record.length).or_insert(0u64) += 1;
+    }
     let counts: Vec<u64> = sizes.values().copied().collect();
     assert_eq!(sizes.keys().copied().collect::<Vec<_>>(), [4096, 8192, 65_536]);
     assert!(chi_square(&counts, &[0.125, 0.25, 0.625]) < limit(2.0));
@@ -248,7 +253,7 @@ fn do_all_requests_lie_in_their_span_at_times_that_never_fall() {
         assert!(records.iter().all(|record| record.offset + u64::from(record.length) <= span), "{spec}");
         assert!(records.windows(2).all(|pair| pair[0].at <= pair[1].at), "{spec}");
     }
-    for name in GENERATORS.iter().map(|plugin| plugin.name()) {
+    for name in GENERATORS.iter().map(Plugin::name) {
         assert!(made(&name, 4, 20_000).windows(2).all(|pair| pair[0].at <= pair[1].at), "{name}");
     }
 }

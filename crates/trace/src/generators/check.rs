@@ -30,10 +30,11 @@ impl CheckRow {
     /// How far from the target in percent of it; 0 within bounds, nothing without a target.
     pub fn deviation_percent(&self) -> Option<f64> {
         match self.target? {
-            Target::Is(target) => Some(100.0 * (self.achieved - target) / target),
             Target::Above(target) if self.achieved > target => Some(0.0),
             Target::Below(target) if self.achieved < target => Some(0.0),
-            Target::Above(target) | Target::Below(target) => Some(100.0 * (self.achieved - target) / target),
+            Target::Is(target) | Target::Above(target) | Target::Below(target) => {
+                Some(100.0 * (self.achieved - target) / target)
+            }
         }
     }
 }

@@ -98,7 +98,7 @@ struct DiskSim {
 ///
 /// # Errors
 /// A parameter is out of range.
-pub fn build(params: Params, context: Context) -> Result<Records, ConfigError> {
+pub fn build(params: &Params, context: Context) -> Result<Records, ConfigError> {
     let block = params.block.0;
     if !block.is_multiple_of(SECTOR_BYTES) || !(SECTOR_BYTES..=1 << 20).contains(&block) {
         let mend = "use whole sectors of 512 B, up to 1 MiB";
@@ -126,8 +126,8 @@ pub fn build(params: Params, context: Context) -> Result<Records, ConfigError> {
     Ok(Box::new(DiskSim {
         random: SplitMix(context.seed),
         exponential: Exponential::new(),
-        blocks: blocks as i64,
-        block_sectors: (block / SECTOR_BYTES) as i64,
+        blocks: blocks.cast_signed(),
+        block_sectors: (block / SECTOR_BYTES).cast_signed(),
         sequential: params.sequential,
         local: params.local,
         reads: share("reads", params.reads)?,
@@ -155,7 +155,7 @@ impl DiskSim {
 
     /// A request at a drawn place, with a drawn size: the first draw that fits into the device.
     fn fitting(&mut self, place: impl Fn(&mut Self) -> i64) {
-        let limit = (REQUEST_BYTES_MAX / SECTOR_BYTES) as i64 / self.block_sectors;
+        let limit = (REQUEST_BYTES_MAX / SECTOR_BYTES).cast_signed() / self.block_sectors;
         for _ in 0..TRIES {
             let block = place(self);
             let sectors = self.size.draw(&mut self.random, &self.exponential) as i64;
@@ -191,10 +191,10 @@ impl Iterator for DiskSim {
             self.direction();
         } else {
             self.pass(0);
-            self.fitting(|this| this.random.below(this.blocks as u64) as i64);
+            self.fitting(|this| this.random.below(this.blocks.cast_unsigned()).cast_signed());
             self.direction();
         }
-        let bytes = |blocks: i64| (blocks * self.block_sectors) as u64 * SECTOR_BYTES;
+        let bytes = |blocks: i64| (blocks * self.block_sectors).cast_unsigned() * SECTOR_BYTES;
         let mut record = TraceRecord::plain(self.now_ns, self.op, bytes(self.block), bytes(self.count));
         record.hint.pattern = pattern;
         Some(record)
@@ -311,7 +311,7 @@ mod tests {
     #[test]
     fn do_sequential_requests_inherit_size_and_direction() {
         let params = Params { sequential: 0.5, local: 0.25, ..Params::default() };
-        let records: Vec<_> = build(params, Context::new(1)).unwrap().take(20_000).collect();
+        let records: Vec<_> = build(&params, Context::new(1)).unwrap().take(20_000).collect();
         let sequential = |record: &TraceRecord| record.hint.pattern == Pattern::Sequential;
         assert!((9_700..10_300).contains(&records.iter().filter(|record| sequential(record)).count()));
         for pair in records.windows(2).filter(|pair| sequential(&pair[1])) {

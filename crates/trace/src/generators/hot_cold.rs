@@ -45,7 +45,7 @@ struct HotCold {
 ///
 /// # Errors
 /// A parameter is out of range.
-pub fn build(params: Params, context: Context) -> Result<Records, ConfigError> {
+pub fn build(params: &Params, context: Context) -> Result<Records, ConfigError> {
     let bounds = params.shape.bounds()?;
     let hot = share("r", params.r)?;
     share("f", params.f)?;

@@ -48,7 +48,7 @@ struct Loops {
 ///
 /// # Errors
 /// A parameter is out of range.
-pub fn build(params: Params, context: Context) -> Result<Records, ConfigError> {
+pub fn build(params: &Params, context: Context) -> Result<Records, ConfigError> {
     let (bounds, length) = (params.shape.bounds()?, params.length.0);
     if !length.is_multiple_of(bounds.align) || length < bounds.size_max || length > bounds.span {
         let mend = format!(

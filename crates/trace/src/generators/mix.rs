@@ -75,7 +75,7 @@ struct Mix {
 ///
 /// # Errors
 /// A part cannot be built, or a weight is missing.
-pub fn build(params: Params, context: Context) -> Result<Records, ConfigError> {
+pub fn build(params: &Params, context: Context) -> Result<Records, ConfigError> {
     let (parts, weights) = parts(&params.parts, context)?;
     let weights = Alias::new(weights.into_iter());
     Ok(Box::new(Mix { parts, weights, random: SplitMix(!context.seed), now_ns: 0 }))

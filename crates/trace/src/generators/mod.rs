@@ -173,7 +173,7 @@ fn within(key: &str, value: u64, low: u64, high: u64) -> Result<u64, ConfigError
 
 nandlab::registry::plugins! {
     /// All generators, in the order in which they are listed.
-    GENERATORS: Records, "generator", |params, module, context: Context| module::build(params, context);
+    GENERATORS: Records, "generator", |params, module, context: Context| module::build(&params, context);
     uniform,
     zipf,
     hot_cold,

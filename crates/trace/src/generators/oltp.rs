@@ -40,7 +40,7 @@ pub struct Params {}
 ///
 /// # Errors
 /// The device has less than [`SECTORS_MIN`].
-pub fn build(_: Params, context: Context) -> Result<Records, ConfigError> {
+pub fn build(_: &Params, context: Context) -> Result<Records, ConfigError> {
     let capacity = context.capacity_sectors;
     let Some(oltp) = Oltp::new(context.seed, capacity) else {
         let problem = format!(

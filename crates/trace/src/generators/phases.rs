@@ -44,7 +44,7 @@ struct Phases {
 ///
 /// # Errors
 /// A part cannot be built, or a length is missing.
-pub fn build(params: Params, context: Context) -> Result<Records, ConfigError> {
+pub fn build(params: &Params, context: Context) -> Result<Records, ConfigError> {
     let (parts, lengths) = parts(&params.parts, context)?;
     Ok(Box::new(Phases { parts, lengths, turn: 0, done: 0, now_ns: 0 }))
 }

@@ -48,7 +48,7 @@ struct Sequential {
 ///
 /// # Errors
 /// A parameter is out of range.
-pub fn build(params: Params, context: Context) -> Result<Records, ConfigError> {
+pub fn build(params: &Params, context: Context) -> Result<Records, ConfigError> {
     let bounds = params.shape.bounds()?;
     let streams = within("streams", params.streams, 1, 65_536)?;
     let region = bounds.span / bounds.align / streams * bounds.align;

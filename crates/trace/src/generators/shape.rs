@@ -211,9 +211,8 @@ impl Clock {
                 self.now = self.now.saturating_add(gap);
                 return;
             }
-            Arrival::Exponential(gap) => gap,
             Arrival::Bursty(_, end, pause) if random.chance(end) => pause,
-            Arrival::Bursty(gap, ..) => gap,
+            Arrival::Exponential(gap) | Arrival::Bursty(gap, ..) => gap,
         };
         let gap = (u128::from(mean) * u128::from(self.exponential.draw(random))) >> 32;
         self.now = self.now.saturating_add(gap as u64);

@@ -36,7 +36,7 @@ struct Uniform(Bounds);
 ///
 /// # Errors
 /// A parameter is out of range.
-pub fn build(params: Params, context: Context) -> Result<Records, ConfigError> {
+pub fn build(params: &Params, context: Context) -> Result<Records, ConfigError> {
     let place = Uniform(params.shape.bounds()?);
     Ok(Box::new(params.shape.at(place, context)?))
 }

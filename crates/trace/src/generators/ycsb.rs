@@ -177,7 +177,7 @@ struct Ycsb {
 ///
 /// # Errors
 /// A parameter is out of range.
-pub fn build(params: Params, context: Context) -> Result<Records, ConfigError> {
+pub fn build(params: &Params, context: Context) -> Result<Records, ConfigError> {
     let (kinds, usual) = match params.workload.to_lowercase().as_str() {
         "a" => ((Kind::Read, Kind::Update, 50), Keys::Zipfian),
         "b" => ((Kind::Read, Kind::Update, 95), Keys::Zipfian),

@@ -56,7 +56,7 @@ struct Zipf {
 ///
 /// # Errors
 /// A parameter is out of range.
-pub fn build(params: Params, context: Context) -> Result<Records, ConfigError> {
+pub fn build(params: &Params, context: Context) -> Result<Records, ConfigError> {
     let (bounds, unit) = (params.shape.bounds()?, params.unit.0);
     if !(0.0..=8.0).contains(&params.theta) {
         return Err(wrong("theta", format!("{} is out of range", params.theta), "use a number from 0 to 8"));

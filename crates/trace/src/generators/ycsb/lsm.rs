@@ -292,7 +292,9 @@ mod tests {
     fn is_a_range_of_keys_counted_and_divided_right() {
         let mut keys = KeySet::new(300);
         let members = [0, 3, 63, 64, 127, 128, 250, 299];
-        members.iter().for_each(|key| keys.insert(*key));
+        for key in members {
+            keys.insert(key);
+        }
         for (from, to) in [(0, 300), (1, 64), (64, 64), (63, 129), (129, 299)] {
             let inside: Vec<u64> = members.iter().copied().filter(|key| (from..to).contains(key)).collect();
             assert_eq!(keys.count(from, to), inside.len() as u64, "{from} to {to}");
