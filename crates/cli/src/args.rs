@@ -18,6 +18,7 @@ Examples:
   zcat trace.gz | nandlab run - --format msr --limit 1000000
   nandlab run 'sda.blktrace.*' --event Q --ftl page
   nandlab run hm_0.csv.gz hm_1.csv.gz --volumes separate
+  nandlab run make:zipf:theta=0.9:writes=0.7 --limit 1000000
   nandlab compare --buffers lru,none --ftls page,fast --limit 200000
   nandlab describe page                          manual page with all parameters
   nandlab config --device lab > my.toml          then edit it, and: nandlab run --device my.toml
@@ -54,7 +55,7 @@ pub enum Command {
         #[arg(value_enum)]
         what: Family,
     },
-    /// Manual page of a buffer, FTL, device, trace format, the built-in workload (`oltp`) or all `metrics`.
+    /// Manual page of a buffer, FTL, device, trace format, generator (`oltp` is the built-in workload) or all `metrics`.
     Describe {
         /// Its name.
         name: String,
@@ -99,6 +100,9 @@ pub enum Family {
     /// Trace formats.
     #[value(alias = "format")]
     Formats,
+    /// Generators of requests, and presets of them.
+    #[value(alias = "generator")]
+    Generators,
 }
 
 /// The device, but for its buffer and its FTL.

@@ -6,7 +6,8 @@ use nandlab::ftl::FTLS;
 use nandlab::registry::{self, Plugin};
 use nandlab::report::Report;
 use nandlab::types::Bytes;
-use nandlab_trace::{formats, oltp};
+use nandlab_trace::formats;
+use nandlab_trace::generators::{self, GENERATORS, PRESETS};
 use serde_json::Value;
 
 use crate::args::Family;
@@ -36,7 +37,7 @@ pub fn list(family: Family, style: Style) -> Result<(), Failure> {
 pub fn describe(name: &str, family: Option<Family>, style: Style) -> Result<(), Failure> {
     let families = match family {
         Some(family) => vec![family],
-        None => vec![Family::Buffers, Family::Ftls, Family::Devices, Family::Formats],
+        None => vec![Family::Buffers, Family::Ftls, Family::Devices, Family::Formats, Family::Generators],
     };
     let mut all: Vec<Entry> = families.into_iter().flat_map(entries).collect();
     if family.is_none() {
@@ -91,24 +92,27 @@ fn entries(family: Family) -> Vec<Entry> {
             };
             formats().iter().map(entry).collect()
         }
+        Family::Generators => {
+            let preset = |preset: &generators::Preset| Entry {
+                family: "preset",
+                name: preset.name.to_owned(),
+                title: preset.title.to_owned(),
+                page: preset_page,
+            };
+            let mut entries = plugins(GENERATORS, "generator", generator_page);
+            entries.extend(PRESETS.iter().map(preset));
+            entries
+        }
     }
 }
 
-fn extras() -> [Entry; 2] {
-    [
-        Entry {
-            family: "workload",
-            name: oltp::NAME.to_owned(),
-            title: oltp::TITLE.to_owned(),
-            page: |_| without_title(&oltp::manual()),
-        },
-        Entry {
-            family: "report",
-            name: "metrics".to_owned(),
-            title: "Every field of the result with its formula".to_owned(),
-            page: |_| metrics(),
-        },
-    ]
+fn extras() -> [Entry; 1] {
+    [Entry {
+        family: "report",
+        name: "metrics".to_owned(),
+        title: "Every field of the result with its formula".to_owned(),
+        page: |_| metrics(),
+    }]
 }
 
 fn plugins<B>(list: &[Plugin<B>], family: &'static str, page: fn(&str) -> String) -> Vec<Entry> {
@@ -133,6 +137,32 @@ fn plugin_page<B>(list: &[Plugin<B>], family: &str, name: &str) -> String {
         }
     }
     page
+}
+
+fn generator_page(name: &str) -> String {
+    let Some(plugin) = GENERATORS.iter().find(|plugin| plugin.name() == name) else { return String::new() };
+    let (own, shared) = generators::parameters_of(plugin);
+    let mut page = without_title(&plugin.manual()).trim().to_owned();
+    if !shared.is_empty() {
+        page += &format!("\n\n{}", generators::shared_manual());
+    }
+    page += "\n\n# With all defaults\nmake:";
+    page += name;
+    for (key, value) in own.iter().chain(&shared) {
+        page += &format!(":{key}={}", value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+    }
+    page
+}
+
+fn preset_page(name: &str) -> String {
+    let Some(preset) = PRESETS.iter().find(|preset| preset.name == name) else { return String::new() };
+    format!(
+        "# Source\n{}\n\n# What it does\n{} requests of this generator, whose parameters can be given anew:\n\n{}\n\n\
+         `nandlab trace make {name} --check` prints the printed figures beside those achieved; docs/workloads.md has all.",
+        preset.source,
+        count(preset.requests),
+        preset.spec
+    )
 }
 
 /// A value as it stands behind a key.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use indicatif::ProgressBar;
 use nandlab::buffer::BUFFERS;
-use nandlab::config::PluginConfig;
+use nandlab::config::{Config, PluginConfig, split_outside};
 use nandlab::ftl::FTLS;
 use nandlab::registry::{self, Plugin};
 use nandlab::report::{Recorded, Report, SCHEMA_VERSION};
@@ -50,23 +50,24 @@ pub fn compare(args: &CompareArgs, style: Style) -> Result<(), Failure> {
     let buffers = plugins(args.buffers.as_deref(), "buffer", BUFFERS)?;
     let ftls = plugins(args.ftls.as_deref(), "ftl", FTLS)?;
     let pairs: Vec<_> = ftls.iter().flat_map(|ftl| buffers.iter().map(move |buffer| (buffer, ftl))).collect();
-    let held = check(args)?;
+    let (held, config) = check(args)?;
     let bar = if args.quiet { ProgressBar::hidden() } else { run::bar("comparing") };
     bar.set_length(pairs.len() as u64);
     let rows = simulate_all(args, &pairs, held.as_ref(), &bar);
     bar.finish_and_clear();
-    publish(args, &rows, style)?;
+    publish(args, &config, &rows, style)?;
     if rows.iter().any(|row| row.error.is_some()) { Err(Failure::Said(Exit::SomeRows)) } else { Ok(()) }
 }
 
 /// What no combination can do anything about (the device, the trace) ends the command at once. Standard input is read
 /// here, because it can be read once.
-fn check(args: &CompareArgs) -> Result<Option<Arc<Held>>, Failure> {
+fn check(args: &CompareArgs) -> Result<(Option<Arc<Held>>, Config), Failure> {
     let plain = (PluginConfig::named("none"), PluginConfig::named("page"));
     let settings = without_plugins(&args.device.set);
     let (_, config) = setup::config(setup::builder(&args.device)?, Some(&plain.0), Some(&plain.1), &settings)?;
     let source = Source::open(&args.trace, &config)?;
-    if args.trace.read.reads_stdin() { source.hold().map(Some) } else { Ok(None) }
+    let held = if args.trace.read.reads_stdin() { Some(source.hold()?) } else { None };
+    Ok((held, config))
 }
 
 fn without_plugins(settings: &[String]) -> Vec<String> {
@@ -83,25 +84,7 @@ pub fn plugins<B>(list: Option<&str>, section: &str, known: &[Plugin<B>]) -> Res
         registry::find(known, section, &plugin.name)?;
         Ok(plugin)
     };
-    split(list).into_iter().map(parse).collect()
-}
-
-/// At commas, but not inside brackets.
-fn split(list: &str) -> Vec<&str> {
-    let (mut parts, mut from, mut depth) = (Vec::new(), 0, 0);
-    for (at, letter) in list.char_indices() {
-        match letter {
-            '[' | '{' => depth += 1,
-            ']' | '}' => depth -= 1,
-            ',' if depth <= 0 => {
-                parts.push(list[from..at].trim());
-                from = at + 1;
-            }
-            _ => {}
-        }
-    }
-    parts.push(list[from..].trim());
-    parts
+    split_outside(list, ',').into_iter().map(|text| parse(text.trim())).collect()
 }
 
 /// Workers take the next combination each; rows lie in the order of the combinations whoever finishes first.
@@ -157,8 +140,8 @@ fn simulate(args: &CompareArgs, buffer: &PluginConfig, ftl: &PluginConfig, held:
     Row { buffer: buffer.label(), ftl: ftl.label(), status, error, report }
 }
 
-fn publish(args: &CompareArgs, rows: &[Row], style: Style) -> Result<(), Failure> {
-    let recorded = source::recorded(&args.trace)?;
+fn publish(args: &CompareArgs, config: &Config, rows: &[Row], style: Style) -> Result<(), Failure> {
+    let recorded = source::recorded(&args.trace, config)?;
     if let Some(target) = &args.json {
         let comparison = Comparison { schema: SCHEMA_VERSION, nandlab: env!("CARGO_PKG_VERSION"), recorded, rows };
         output::write(target, &output::json(&comparison))?;
@@ -175,15 +158,4 @@ fn publish(args: &CompareArgs, rows: &[Row], style: Style) -> Result<(), Failure
             head.unwrap_or_default() + &table::text(rows, style)
         }
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn are_lists_split_at_commas_outside_brackets() {
-        assert_eq!(split("a,b:x=[1,2], c"), ["a", "b:x=[1,2]", "c"]);
-        assert_eq!(split("lru"), ["lru"]);
-    }
 }

@@ -37,7 +37,7 @@ pub fn run(args: &RunArgs, style: Style) -> Result<(), Failure> {
 fn one(args: &RunArgs, builder: &Builder, config: &Config, trace: &TraceArgs) -> Result<Report, Failure> {
     let bar = if args.quiet { ProgressBar::hidden() } else { bar("building the device") };
     let mut report = simulate(builder, config, trace, &mut || Source::open(trace, config), &bar)?;
-    report.trace.recorded = source::recorded(trace)?;
+    report.trace.recorded = source::recorded(trace, config)?;
     bar.finish_and_clear();
     if args.no_wall {
         report.wall = None;

@@ -1,12 +1,11 @@
-//! What is replayed: a trace, or the built-in workload.
+//! What is replayed: a trace, or what a generator makes.
 
 use std::sync::Arc;
 
 use nandlab::config::Config;
 use nandlab::report;
 use nandlab::types::HostRequest;
-use nandlab_trace::oltp::{self, Oltp};
-use nandlab_trace::{AddressPolicy, Options, Records, Trace, Volumes, stats_of};
+use nandlab_trace::{AddressPolicy, Options, Records, Trace, Volumes, generators, stats_of};
 
 use crate::args::{TraceArgs, VolumeChoice};
 use crate::fail::Failure;
@@ -15,9 +14,11 @@ use crate::reading::changes;
 /// Requests read ahead at a time.
 pub const BATCH: usize = 4096;
 
+/// What is replayed when no trace is named.
+const BUILT_IN: &str = "oltp";
+
 enum Requests {
     Trace(Box<Trace>),
-    Oltp(Oltp, u64),
     /// Standard input, read once for several simulations.
     Held(Arc<Held>, usize),
 }
@@ -38,20 +39,25 @@ impl Source {
     /// Opens what the arguments name for a device.
     pub fn open(args: &TraceArgs, config: &Config) -> Result<Self, Failure> {
         let page_sectors = config.device.geometry.page_sectors();
-        let capacity = u64::from(config.logical_pages()) * u64::from(page_sectors);
-        let requests = if args.read.trace.is_empty() {
-            built_in(args, config, capacity)?
+        let paths = if args.read.trace.is_empty() {
+            if let Some(option) = args.read.reading.named() {
+                let problem = format!("{option} says how to read a trace, but no trace is named");
+                return Err(Failure::bad(problem, "add the trace, or `-` for standard input"));
+            }
+            vec![format!("{}{BUILT_IN}", generators::PREFIX)]
         } else {
-            let options = Options {
-                volumes: together(args)?,
-                address: args.address,
-                capacity_sectors: Some(capacity),
-                page_sectors,
-                limit: args.limit,
-                ..args.read.reading.options()?
-            };
-            Requests::Trace(Box::new(Trace::open_all(&args.read.paths()?, &options)?))
+            args.read.paths()?
         };
+        let options = Options {
+            volumes: together(args)?,
+            address: args.address,
+            capacity_sectors: Some(capacity(config)),
+            page_sectors,
+            limit: args.limit,
+            seed: config.seed,
+            ..args.read.reading.options()?
+        };
+        let requests = Requests::Trace(Box::new(Trace::open_all(&paths, &options)?));
         Ok(Self { requests, args: args.clone() })
     }
 
@@ -78,7 +84,6 @@ impl Source {
                     batch.push(request?);
                 }
             }
-            Requests::Oltp(oltp, _) => batch.extend(oltp.take(BATCH)),
             Requests::Held(held, done) => {
                 let end = held.requests.len().min(*done + BATCH);
                 batch.extend_from_slice(&held.requests[*done..end]);
@@ -91,9 +96,11 @@ impl Source {
     /// How far it is read, as a part of the whole, when that is known.
     pub fn progress(&self, replayed: u64) -> Option<(u64, u64)> {
         let whole = match (&self.requests, self.args.limit) {
-            (Requests::Oltp(_, total), _) => *total,
             (Requests::Held(held, _), _) => held.requests.len() as u64,
             (Requests::Trace(trace), limit) => {
+                if let Some(whole) = trace.requests_total() {
+                    return Some((replayed.min(whole), whole));
+                }
                 let by_bytes = trace.bytes_total().map(|total| (trace.bytes_read().min(total), total));
                 return match (by_bytes, limit) {
                     // Whichever ends first.
@@ -120,13 +127,6 @@ impl Source {
         };
         match &self.requests {
             Requests::Held(held, _) => return held.info.clone(),
-            Requests::Oltp(oltp, total) => {
-                let done = total - oltp.size_hint().1.unwrap_or(0) as u64;
-                oltp::NAME.clone_into(&mut info.name);
-                "built-in".clone_into(&mut info.format);
-                "because no trace was named".clone_into(&mut info.reason);
-                (info.records, info.replayed) = (done, done);
-            }
             Requests::Trace(trace) => {
                 info.name = trace.name();
                 let names: Vec<String> = trace.records().names().map(str::to_owned).collect();
@@ -136,6 +136,11 @@ impl Source {
                 }
                 trace.format().clone_into(&mut info.format);
                 trace.reason().clone_into(&mut info.reason);
+                if self.args.read.trace.is_empty() {
+                    BUILT_IN.clone_into(&mut info.name);
+                    "built-in".clone_into(&mut info.format);
+                    "because no trace was named".clone_into(&mut info.reason);
+                }
                 let counts = trace.report();
                 (info.records, info.replayed) = (counts.records, counts.requests);
                 info.first_bad.clone_from(&counts.first_bad);
@@ -146,12 +151,19 @@ impl Source {
     }
 }
 
+/// Sectors that the host can address.
+fn capacity(config: &Config) -> u64 {
+    u64::from(config.logical_pages()) * u64::from(config.device.geometry.page_sectors())
+}
+
 /// Counts the trace as recorded, in a pass of its own; nothing for standard input and the built-in workload.
-pub fn recorded(args: &TraceArgs) -> Result<Option<report::Recorded>, Failure> {
+pub fn recorded(args: &TraceArgs, config: &Config) -> Result<Option<report::Recorded>, Failure> {
     if args.read.trace.is_empty() || args.read.reads_stdin() {
         return Ok(None);
     }
-    let options = Options { limit: args.limit, ..args.read.reading.options()? };
+    // A generator makes what fits the device.
+    let capacity_sectors = Some(capacity(config));
+    let options = Options { limit: args.limit, seed: config.seed, capacity_sectors, ..args.read.reading.options()? };
     let stats = stats_of(Records::open_all(&args.read.paths()?, &options)?, &options)?;
     let mib = |pages: u64| pages as f64 / 256.0;
     Ok(Some(report::Recorded {
@@ -168,22 +180,6 @@ pub fn recorded_text(recorded: &report::Recorded) -> String {
         "as recorded {} requests, {:.2} % writes, footprint {:.1} MiB read and {:.1} MiB written",
         recorded.requests, recorded.write_percent, recorded.pages_read_mib, recorded.pages_written_mib
     )
-}
-
-fn built_in(args: &TraceArgs, config: &Config, capacity: u64) -> Result<Requests, Failure> {
-    if let Some(option) = args.read.reading.named() {
-        let problem = format!("{option} says how to read a trace, but no trace is named");
-        return Err(Failure::bad(problem, "add the trace, or `-` for standard input"));
-    }
-    let total = args.limit.unwrap_or(oltp::REQUESTS);
-    let Some(workload) = Oltp::new(config.seed, total, capacity) else {
-        let problem = format!(
-            "the device has {capacity} sectors of 512 B, but the built-in workload needs at least {}",
-            oltp::SECTORS_MIN
-        );
-        return Err(Failure::bad(problem, "use a larger device, or name a trace"));
-    };
-    Ok(Requests::Oltp(workload, total))
 }
 
 fn address_name(policy: AddressPolicy) -> &'static str {

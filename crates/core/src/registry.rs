@@ -124,7 +124,9 @@ pub fn plain_words(problem: &str) -> String {
     }
 }
 
-/// Declares the modules of a family and its list. The `build` function of each module takes its own `Params`.
+/// Declares the modules of a family and its list. The `build` function of each module takes its own `Params`. A crate
+/// that uses it depends on `serde_json` and `schemars`.
+#[macro_export]
 macro_rules! plugins {
     (
         $(#[$doc:meta])*
@@ -172,7 +174,7 @@ macro_rules! plugins {
         )+];
     };
 }
-pub(crate) use plugins;
+pub use plugins;
 
 #[cfg(test)]
 mod tests {

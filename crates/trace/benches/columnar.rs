@@ -7,30 +7,23 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use nandlab::types::SECTOR_BYTES;
-use nandlab_trace::oltp::Oltp;
 use nandlab_trace::{Options, Records, TraceRecord, Writer};
 
 const PASSES: usize = 5;
 
 /// The built-in workload, optionally with hints.
 fn workload(requests: u64, hints: bool) -> Vec<TraceRecord> {
-    let oltp = Oltp::new(1, requests, 1 << 30).expect("the device is large enough");
-    oltp.map(|request| {
-        let mut record = TraceRecord {
-            at: request.at,
-            offset: request.lba * SECTOR_BYTES,
-            length: request.sectors * SECTOR_BYTES as u32,
-            device: 0,
-            op: request.op,
-            hint: request.hint,
-        };
-        if hints {
-            (record.hint.pc, record.hint.run_pages) = (record.length >> 9, record.length >> 12);
-        }
-        record
-    })
-    .collect()
+    let options = Options { limit: Some(requests), ..Options::default() };
+    let records = Records::open("make:oltp", &options).expect("the generator exists");
+    records
+        .map(|record| {
+            let mut record = record.expect("a generator cannot fail");
+            if hints {
+                (record.hint.pc, record.hint.run_pages) = (record.length >> 9, record.length >> 12);
+            }
+            record
+        })
+        .collect()
 }
 
 /// Seconds of CPU of this thread where the system tells them, else of wall time.

@@ -9,19 +9,16 @@ use std::io::Cursor;
 use std::time::Instant;
 
 use nandlab::types::{Hint, HostOp, Nanos};
-use nandlab_trace::oltp::Oltp;
 use nandlab_trace::{Info, Options, Records, SamplePages, TraceRecord, Writer, stats_of};
 
 const REQUESTS: u64 = 1_000_000;
 const REPEATS: usize = 3;
 
 fn oltp() -> Vec<TraceRecord> {
-    let requests = Oltp::new(1, REQUESTS, 1 << 25).expect("the device is large enough");
-    let record = |r: nandlab::types::HostRequest| {
-        let (offset, length) = (r.lba * 512, r.sectors * 512);
-        TraceRecord { at: r.at, offset, length, device: 0, op: r.op, hint: r.hint }
-    };
-    requests.map(record).collect()
+    let options = Options { limit: Some(REQUESTS), ..Options::default() };
+    Records::open("make:oltp", &options)
+        .and_then(|records| records.collect())
+        .expect("the generator exists and cannot fail")
 }
 
 fn random() -> Vec<TraceRecord> {

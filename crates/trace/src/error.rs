@@ -230,6 +230,9 @@ pub enum TraceError {
         /// What is allowed.
         allowed: String,
     },
+    /// A generator cannot be built.
+    #[error(transparent)]
+    Generator(nandlab::error::ConfigError),
     /// No format matches.
     #[error("{name}: I do not recognise this trace: it begins with `{head}`. {hint}Name its format: {known}")]
     NotRecognised {

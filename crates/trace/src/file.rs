@@ -11,11 +11,12 @@ use crate::buffer::{Buffer, Failure};
 use crate::columns::Columns;
 use crate::error::{BadRow, Place, TraceError};
 use crate::event::Events;
+use crate::generators;
 use crate::input::{Compression, Input};
 use crate::names::Names;
 use crate::options::Options;
 use crate::provenance::About;
-use crate::registry::{BinaryParser, Format, LineParser, Parser, by_name, detect};
+use crate::registry::{BinaryParser, Format, LineParser, Parser, Sniff, by_name, detect};
 use crate::row::{Row, TraceRecord};
 
 /// What the files of a trace have in common.
@@ -73,11 +74,22 @@ impl Seen {
     }
 }
 
+/// What a generator has instead of a format.
+static MADE: Format = Format {
+    name: "generator",
+    title: "made by rule, see `nandlab list generators`",
+    extensions: &[],
+    sniff: |_| Sniff::No,
+    parser: || unreachable!("a generator is not read"),
+};
+
 /// Where rows come from.
 enum Rows {
     Lines(Box<dyn LineParser>, Buffer),
     Binary(Box<dyn BinaryParser>, Buffer),
     Columns(Box<Columns>),
+    /// Not read at all.
+    Made(generators::Records),
 }
 
 impl Rows {
@@ -119,14 +131,14 @@ impl Rows {
         match self {
             Self::Lines(parser, _) => parser.events(),
             Self::Binary(parser, _) => parser.events(),
-            Self::Columns(_) => None,
+            Self::Columns(_) | Self::Made(_) => None,
         }
     }
 
     fn about(&self) -> &About {
         match self {
             Self::Lines(parser, _) => parser.about(),
-            Self::Binary(..) => About::NOTHING,
+            Self::Binary(..) | Self::Made(_) => About::NOTHING,
             Self::Columns(columns) => columns.about(),
         }
     }
@@ -137,6 +149,8 @@ pub(crate) struct RecordFile {
     name: Arc<str>,
     pub(crate) format: &'static Format,
     pub(crate) reason: String,
+    /// Requests that there will be, if that is known before: of a generator.
+    pub(crate) requests_total: Option<u64>,
     rows: Rows,
     compression: Option<Compression>,
     taken: Arc<AtomicU64>,
@@ -153,7 +167,30 @@ impl RecordFile {
     /// # Errors
     /// The file cannot be read, is empty, or its format is unknown.
     pub(crate) fn open(path: &str, common: &Common) -> Result<Self, TraceError> {
-        Self::new(Input::open(path)?, common)
+        match path.strip_prefix(generators::PREFIX) {
+            Some(spec) => Self::make(path, spec, common),
+            None => Self::new(Input::open(path)?, common),
+        }
+    }
+
+    fn make(path: &str, spec: &str, common: &Common) -> Result<Self, TraceError> {
+        let options = &common.options;
+        if let Some(format) = &options.format {
+            let allowed = "nothing: a generator has no format".to_owned();
+            return Err(TraceError::Option { option: "format", value: format.clone(), allowed });
+        }
+        if let Some(event) = options.event {
+            return Err(TraceError::NoEvents { name: path.to_owned(), format: MADE.name, event: event.letter() });
+        }
+        let made = generators::make(spec, generators::Context::of(options)).map_err(TraceError::Generator)?;
+        let requests = options.limit.unwrap_or(made.requests);
+        let rows = Rows::Made(Box::new(made.records.take(requests as usize)));
+        let reason = "because you named a generator".to_owned();
+        let (taken, place) = (Arc::default(), Place::Row(0));
+        Ok(Self {
+            requests_total: Some(requests),
+            ..Self::with(path.into(), (&MADE, reason), rows, (None, taken, place), common)
+        })
     }
 
     /// Reads any reader; `name` is for messages.
@@ -192,10 +229,21 @@ impl RecordFile {
             }
             (None, None) => {}
         }
-        Ok(Self {
+        Ok(Self::with(name, (format, reason), rows, (compression, taken, place), common))
+    }
+
+    fn with(
+        name: Arc<str>,
+        (format, reason): (&'static Format, String),
+        rows: Rows,
+        (compression, taken, place): (Option<Compression>, Arc<AtomicU64>, Place),
+        common: &Common,
+    ) -> Self {
+        Self {
             name,
             format,
             reason,
+            requests_total: None,
             rows,
             compression,
             taken,
@@ -204,7 +252,7 @@ impl RecordFile {
             place,
             done: false,
             seen: Seen::default(),
-        })
+        }
     }
 
     /// Where the last row was.
@@ -287,6 +335,7 @@ impl RecordFile {
                 }
                 Ok(next?.map(Row::Request))
             }
+            Rows::Made(records) => Ok(records.next().map(Row::Request)),
         }
     }
 }

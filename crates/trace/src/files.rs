@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::path::Path;
 
 use crate::error::TraceError;
+use crate::generators;
 
 /// How several files become one trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,7 +47,8 @@ impl FileOrder {
 pub fn expand(arguments: &[String]) -> Result<Vec<String>, TraceError> {
     let mut files = Vec::new();
     for argument in arguments {
-        if argument == "-" || !argument.contains(['*', '?', '[']) || Path::new(argument).exists() {
+        let made = argument.starts_with(generators::PREFIX);
+        if made || argument == "-" || !argument.contains(['*', '?', '[']) || Path::new(argument).exists() {
             files.push(argument.clone());
             continue;
         }

@@ -64,10 +64,12 @@ pub struct Options {
     pub skip_bad: Option<u64>,
     /// Rows to replay at most (counted before splitting, after picking); `None` = all.
     pub limit: Option<u64>,
+    /// Seed of a generator (`make:...`); traces have none.
+    pub seed: u64,
 }
 
 impl Default for Options {
-    /// Detect, one device, no capacity, pages of 4 KiB, no bad rows, times as recorded, everything.
+    /// Detect, one device, no capacity, pages of 4 KiB, no bad rows, times as recorded, everything, seed 1.
     fn default() -> Self {
         Self {
             format: None,
@@ -82,6 +84,7 @@ impl Default for Options {
             page_sectors: 8,
             skip_bad: None,
             limit: None,
+            seed: 1,
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::error::{Place, TraceError};
 use crate::event::Events;
 use crate::file::{Common, RecordFile, Seen};
 use crate::files::FileOrder;
+use crate::generators;
 use crate::input::STDIN;
 use crate::options::Options;
 use crate::provenance::Step;
@@ -71,7 +72,8 @@ pub struct Records {
 }
 
 impl Records {
-    /// Opens a trace in one file; `-` is standard input.
+    /// Opens a trace in one file; `-` is standard input, and `make:NAME...` a generator (see [`crate::generators`]), which
+    /// makes as many requests as the limit of the options says or, without one, as belong to it.
     ///
     /// # Errors
     /// The file cannot be read, is empty, or its format is unknown; an option is out of range.
@@ -91,11 +93,12 @@ impl Records {
             return Err(TraceError::Inputs { problem: "standard input is named more than once" });
         }
         let mut bytes_total = Some(0);
-        for path in paths.iter().filter(|path| *path != "-") {
+        let is_file = |path: &&String| *path != "-" && !path.starts_with(generators::PREFIX);
+        for path in paths.iter().filter(is_file) {
             let meta = std::fs::metadata(path).map_err(|source| TraceError::Open { name: path.clone(), source })?;
             bytes_total = bytes_total.filter(|_| meta.is_file()).map(|sum| sum + meta.len());
         }
-        if paths.iter().any(|path| path == "-") {
+        if !paths.iter().all(|path| is_file(&path)) {
             bytes_total = None;
         }
         let mut records = Self::empty(paths.to_vec(), options, bytes_total)?;
@@ -309,6 +312,13 @@ impl Records {
     /// Bytes of the sources, if all are files.
     pub fn bytes_total(&self) -> Option<u64> {
         self.bytes_total
+    }
+    /// Requests that there will be, if that is known before: of a single generator.
+    pub fn requests_total(&self) -> Option<u64> {
+        match &self.files[..] {
+            [Some(file)] if self.names.len() == 1 => file.requests_total,
+            _ => None,
+        }
     }
     /// What was seen so far.
     pub(crate) fn seen(&self) -> Seen {

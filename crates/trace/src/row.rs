@@ -30,6 +30,11 @@ pub struct TraceRecord {
 }
 
 impl TraceRecord {
+    /// A request of device 0 that the host says nothing about; offset and length in bytes, time in ns.
+    #[inline]
+    pub(crate) fn plain(at: u64, op: HostOp, offset: u64, length: u64) -> Self {
+        Self { at: Nanos(at), offset, length: length as u32, device: 0, op, hint: Hint::default() }
+    }
     /// First sector that the request touches.
     #[inline]
     pub const fn lba(&self) -> u64 {

@@ -141,6 +141,10 @@ impl Trace {
     pub fn bytes_total(&self) -> Option<u64> {
         self.records().bytes_total()
     }
+    /// Requests that there will be, if that is known before: of a generator.
+    pub fn requests_total(&self) -> Option<u64> {
+        self.records().requests_total()
+    }
     /// What was done to the trace so far.
     pub fn report(&self) -> Report {
         let seen = self.records().seen();

@@ -6,6 +6,7 @@ mod filter;
 mod info;
 mod info_table;
 mod info_text;
+mod make;
 mod matching;
 mod merge;
 mod picture;
@@ -19,7 +20,7 @@ use std::io::{self, IsTerminal};
 use clap::{Args, Subcommand};
 use nandlab::types::{Bytes, Nanos, SECTOR_BYTES};
 use nandlab_trace::tools::{Applied, Counts, Tool};
-use nandlab_trace::{Records, Step, Timed, Writer};
+use nandlab_trace::{Options, Records, Step, Timed, Writer};
 
 use crate::args::count;
 use crate::fail::{Exit, Failure};
@@ -50,6 +51,8 @@ pub enum TraceCommand {
     Info(info::InfoArgs),
     /// Compare two traces by what `info` measures. Exit code 0: all within the tolerance, 1: not all.
     Match(matching::MatchArgs),
+    /// Make a trace by rule, or check the presets against the figures of their papers.
+    Make(make::MakeArgs),
 }
 
 /// Runs a tool.
@@ -65,6 +68,7 @@ pub fn trace(command: &TraceCommand, style: Style) -> Result<(), Failure> {
         TraceCommand::Filter(args) => filter::filter(args),
         TraceCommand::Info(args) => info::info(args, style),
         TraceCommand::Match(args) => matching::matching(args, style),
+        TraceCommand::Make(args) => make::make(args, style),
     }
 }
 
@@ -82,7 +86,7 @@ impl InputArgs {
     /// Opens the rows, with their times mended.
     pub fn open(&self) -> Result<Timed, Failure> {
         let paths = if self.read.trace.is_empty() { vec!["-".to_owned()] } else { self.read.paths()? };
-        let options = self.read.reading.options()?;
+        let options = Options { limit: self.limit, ..self.read.reading.options()? };
         Ok(Timed::new(Records::open_all(&paths, &options)?, &options))
     }
 

@@ -211,6 +211,24 @@ pub(super) fn scalar(text: &str) -> Value {
     value.filter(|value| !value.is_null()).unwrap_or_else(|| Value::String(text.to_owned()))
 }
 
+/// The parts of a text between separators that are not inside parentheses, brackets or braces.
+pub fn split_outside(text: &str, separator: char) -> Vec<&str> {
+    let (mut parts, mut start, mut depth) = (Vec::new(), 0, 0i32);
+    for (at, letter) in text.char_indices() {
+        match letter {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth -= 1,
+            _ if letter == separator && depth <= 0 => {
+                parts.push(&text[start..at]);
+                start = at + letter.len_utf8();
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    parts
+}
+
 fn line_of(text: &str, at: usize) -> usize {
     text[..at.min(text.len())].matches('\n').count() + 1
 }
@@ -218,6 +236,14 @@ fn line_of(text: &str, at: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn is_a_list_split_outside_brackets_only() {
+        assert_eq!(split_outside("a,b:x=[1,2], c", ','), ["a", "b:x=[1,2]", " c"]);
+        assert_eq!(split_outside("mix:parts=(a:b=1)@2,(c)@1:x=1", ':'), ["mix", "parts=(a:b=1)@2,(c)@1", "x=1"]);
+        assert_eq!(split_outside("", ':'), [""]);
+        assert_eq!(split_outside("a):b", ':'), ["a)", "b"]);
+    }
 
     #[test]
     fn does_every_preset_build() {

@@ -17,7 +17,7 @@ use crate::registry;
 use crate::ssd::{Arrival, Device, EvictWait, PartialWrite, Parts, RamTimes, Settings};
 use crate::types::{Bytes, Nanos};
 
-pub use builder::{Builder, DEFAULT_DEVICE, DEVICES};
+pub use builder::{Builder, DEFAULT_DEVICE, DEVICES, split_outside};
 
 /// Everything that decides a run, apart from the trace.
 #[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
@@ -145,12 +145,13 @@ impl PluginConfig {
     pub fn named(name: &str) -> Self {
         Self { name: name.to_owned(), params: Map::new() }
     }
-    /// Reads `name` or `name:key=value:key=value`, the short form for comparisons.
+    /// Reads `name` or `name:key=value:key=value`, the short form for comparisons. Colons inside brackets of any kind
+    /// belong to the value.
     ///
     /// # Errors
     /// If a part is not `key=value`.
     pub fn parse(text: &str, section: &str) -> Result<Self, ConfigError> {
-        let mut parts = text.split(':');
+        let mut parts = split_outside(text, ':').into_iter();
         let mut plugin = Self::named(parts.next().unwrap_or(""));
         for part in parts {
             let Some((key, value)) = part.split_once('=') else {

@@ -18,7 +18,7 @@
 use nandlab::types::HostOp;
 
 use super::{Counts, Flow, Ratio, Tool, counts};
-use crate::oltp::SplitMix;
+use crate::generators::random::SplitMix;
 use crate::row::TraceRecord;
 
 /// What is kept or dropped as one.

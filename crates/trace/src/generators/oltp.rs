@@ -18,19 +18,38 @@
 //!   second).
 //!
 //! # Parameters
-//! The seed of the configuration and the number of requests (`--limit`, default 1,000,000).
+//! None but the seed and the number of requests.
 //!
 //! Every number comes from integers: the weights by integer division, the gaps from a table of logarithms computed
 //! bit by bit. The same seed gives the same requests on every machine.
 
-use nandlab::types::{HostOp, HostRequest, Nanos};
+use nandlab::error::ConfigError;
+use nandlab::types::{HostOp, SECTOR_BYTES};
+use serde::{Deserialize, Serialize};
 
-/// Name of the workload.
-pub const NAME: &str = "oltp";
-/// One line about it.
-pub const TITLE: &str = "The built-in workload: a database under transactions";
-/// Requests of a run that names no number.
-pub const REQUESTS: u64 = 1_000_000;
+use super::random::{Alias, SplitMix, log2, scatter};
+use super::{Context, Records};
+use crate::row::TraceRecord;
+
+/// No parameters.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {}
+
+/// Builds the generator.
+///
+/// # Errors
+/// The device has less than [`SECTORS_MIN`].
+pub fn build(_: &Params, context: Context) -> Result<Records, ConfigError> {
+    let capacity = context.capacity_sectors;
+    let Some(oltp) = Oltp::new(context.seed, capacity) else {
+        let problem = format!(
+            "the device has {capacity} sectors of 512 B, but the built-in workload needs at least {SECTORS_MIN}"
+        );
+        return Err(ConfigError::new("generator.oltp", problem, "use a larger device, or name a trace"));
+    };
+    Ok(Box::new(oltp))
+}
 
 /// Sectors of a database page.
 const PAGE: u64 = 16;
@@ -56,12 +75,11 @@ pub struct Oltp {
     log_head: u64,
     scan_at: u64,
     scan_left: u32,
-    left: u64,
 }
 
 impl Oltp {
-    /// The first `requests` requests for a device of `capacity_sectors`; nothing if it has less than [`SECTORS_MIN`].
-    pub fn new(seed: u64, requests: u64, capacity_sectors: u64) -> Option<Self> {
+    /// Requests for a device of `capacity_sectors`; nothing if it has less than [`SECTORS_MIN`].
+    pub fn new(seed: u64, capacity_sectors: u64) -> Option<Self> {
         let fits = |log2: &u32| (PAGE << log2) / 8 * 9 <= capacity_sectors;
         let pages_log2 = (PAGES_LOG2_MIN..=PAGES_LOG2_MAX).rev().find(fits)?;
         let (n, flat) = (1u64 << pages_log2, (1u64 << pages_log2) / 8192 + 1);
@@ -74,7 +92,6 @@ impl Oltp {
             log_head: 0,
             scan_at: 0,
             scan_left: 0,
-            left: requests,
         })
     }
 
@@ -121,94 +138,19 @@ impl Oltp {
 }
 
 impl Iterator for Oltp {
-    type Item = HostRequest;
+    type Item = TraceRecord;
 
-    fn next(&mut self) -> Option<HostRequest> {
-        self.left = self.left.checked_sub(1)?;
+    #[inline]
+    fn next(&mut self) -> Option<TraceRecord> {
         let (op, lba, sectors) = match self.random.below(100) {
             0..78 => self.table(),
             78..98 => self.log(),
             _ => self.scan(),
         };
-        let request = HostRequest::new(Nanos(self.at), op, lba, sectors as u32);
+        let record = TraceRecord::plain(self.at, op, lba * SECTOR_BYTES, sectors * SECTOR_BYTES);
         let gap = self.gaps[(self.random.next() >> 52) as usize];
         self.at = self.at.saturating_add(gap);
-        Some(request)
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        let left = usize::try_from(self.left).unwrap_or(usize::MAX);
-        (left, Some(left))
-    }
-}
-
-/// Its manual page.
-pub fn manual() -> String {
-    let lines = include_str!("oltp.rs").lines().map_while(|line| line.strip_prefix("//!"));
-    lines.flat_map(|line| [line.strip_prefix(' ').unwrap_or(line), "\n"]).collect()
-}
-
-/// A bijection on the numbers below `2^bits`: odd multiples and shifted additions can be undone.
-fn scatter(n: u64, bits: u32) -> u64 {
-    let mask = (1u64 << bits) - 1;
-    let half = bits.div_ceil(2);
-    let n = n.wrapping_mul(0x9E37_79B1) & mask;
-    let n = n ^ (n >> half);
-    let n = n.wrapping_mul(0x85EB_CA77) & mask;
-    n ^ (n >> half)
-}
-
-/// Steele, Lea, Flood: Fast splittable pseudorandom number generators (2014).
-#[derive(Clone, Debug)]
-pub(crate) struct SplitMix(pub(crate) u64);
-
-impl SplitMix {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-    /// A number below `n`, each as likely as the next to `n / 2^64`.
-    fn below(&mut self, n: u64) -> u64 {
-        ((u128::from(self.next()) * u128::from(n)) >> 64) as u64
-    }
-}
-
-/// Draws an index with a probability in proportion to its weight, in constant time (Walker's alias method, in Vose's
-/// form with integers: exact).
-#[derive(Clone, Debug)]
-struct Alias {
-    /// Of `total` lots in a column, those below `keep` are the column's own; the rest are its alias's.
-    columns: Vec<(u64, u32)>,
-    total: u64,
-}
-
-impl Alias {
-    fn new(weights: impl Iterator<Item = u64>) -> Self {
-        let mut lots: Vec<u64> = weights.collect();
-        let (n, total) = (lots.len() as u64, lots.iter().sum::<u64>());
-        // Every column has `total` lots, and a weight is worth `weight * n` of them.
-        for weight in &mut lots {
-            *weight *= n;
-        }
-        let mut columns: Vec<(u64, u32)> = (0..n).map(|i| (total, i as u32)).collect();
-        let (mut small, mut large): (Vec<usize>, Vec<usize>) = (0..lots.len()).partition(|i| lots[*i] < total);
-        while let (Some(poor), Some(&rich)) = (small.pop(), large.last()) {
-            columns[poor] = (lots[poor], rich as u32);
-            lots[rich] -= total - lots[poor];
-            if lots[rich] < total {
-                large.pop();
-                small.push(rich);
-            }
-        }
-        Self { columns, total }
-    }
-
-    fn draw(&self, random: &mut SplitMix) -> u64 {
-        let column = random.below(self.columns.len() as u64);
-        let (keep, alias) = self.columns[column as usize];
-        if random.below(self.total) < keep { column } else { u64::from(alias) }
+        Some(record)
     }
 }
 
@@ -223,33 +165,16 @@ fn exponential_gaps() -> Vec<u64> {
     (0..4096).map(gap).collect()
 }
 
-/// Binary logarithm in units of 2^-32, rounded down, by repeated squaring.
-fn log2(n: u64) -> u64 {
-    let whole = n.ilog2();
-    // n / 2^whole, between 1 and 2, in units of 2^-62.
-    let mut x = (u128::from(n) << 62) >> whole;
-    let mut log = u64::from(whole);
-    for _ in 0..32 {
-        x = (x * x) >> 62;
-        log <<= 1;
-        if x >> 63 != 0 {
-            log |= 1;
-            x >>= 1;
-        }
-    }
-    log
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const LAB_SECTORS: u64 = 14 << 21;
 
-    fn checksum(requests: impl Iterator<Item = HostRequest>) -> u64 {
+    fn checksum(requests: impl Iterator<Item = TraceRecord>) -> u64 {
         let mut hash = 0xCBF2_9CE4_8422_2325u64;
-        for request in requests {
-            let fields = [request.at.0, request.lba, u64::from(request.sectors), request.op as u64];
+        for request in requests.take(100_000) {
+            let fields = [request.at.0, request.lba(), u64::from(request.sectors()), request.op as u64];
             for byte in fields.iter().flat_map(|field| field.to_le_bytes()) {
                 hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
             }
@@ -259,20 +184,20 @@ mod tests {
 
     #[test]
     fn are_the_requests_the_same_on_every_machine() {
-        assert_eq!(checksum(Oltp::new(1, 100_000, LAB_SECTORS).unwrap()), PINNED);
-        assert_ne!(checksum(Oltp::new(2, 100_000, LAB_SECTORS).unwrap()), PINNED);
+        assert_eq!(checksum(Oltp::new(1, LAB_SECTORS).unwrap()), PINNED);
+        assert_ne!(checksum(Oltp::new(2, LAB_SECTORS).unwrap()), PINNED);
     }
     const PINNED: u64 = 546_465_449_281_694_173;
 
     #[test]
     fn is_the_mix_what_the_manual_says() {
-        let requests: Vec<_> = Oltp::new(1, 200_000, LAB_SECTORS).unwrap().collect();
+        let requests: Vec<_> = Oltp::new(1, LAB_SECTORS).unwrap().take(200_000).collect();
         let n = requests.len() as f64;
-        let share = |which: &dyn Fn(&HostRequest) -> bool| requests.iter().filter(|r| which(r)).count() as f64 / n;
+        let share = |which: &dyn Fn(&TraceRecord) -> bool| requests.iter().filter(|r| which(r)).count() as f64 / n;
         let database = PAGE << 20;
         assert!((0.64..0.67).contains(&share(&|r| r.op == HostOp::Write)));
-        assert!((0.19..0.21).contains(&share(&|r| r.lba >= database)));
-        assert!((0.015..0.025).contains(&share(&|r| u64::from(r.sectors) == SCAN_SECTORS)));
+        assert!((0.19..0.21).contains(&share(&|r| r.lba() >= database)));
+        assert!((0.015..0.025).contains(&share(&|r| u64::from(r.sectors()) == SCAN_SECTORS)));
         let rate = n / requests.last().unwrap().at.as_secs();
         assert!((975.0..1_025.0).contains(&rate), "{rate} requests a second");
         assert!(requests.windows(2).all(|w| w[0].at <= w[1].at), "times never fall");
@@ -280,39 +205,16 @@ mod tests {
 
     #[test]
     fn do_all_requests_lie_inside_any_device() {
-        assert!(Oltp::new(1, 1, SECTORS_MIN - 1).is_none());
+        assert!(Oltp::new(1, SECTORS_MIN - 1).is_none());
         for capacity in [SECTORS_MIN, 100_000, 1 << 22, LAB_SECTORS, u64::MAX] {
-            for request in Oltp::new(3, 20_000, capacity).unwrap() {
-                assert!(request.sectors > 0 && request.lba + u64::from(request.sectors) <= capacity, "{request:?}");
+            for request in Oltp::new(3, capacity).unwrap().take(20_000) {
+                assert!(request.length > 0 && request.end_lba() <= capacity, "{request:?}");
             }
         }
     }
 
     #[test]
-    fn is_the_scatter_a_bijection() {
-        for bits in [5, 9, 17] {
-            let mut seen = vec![false; 1 << bits];
-            (0..1u64 << bits).for_each(|n| seen[scatter(n, bits) as usize] = true);
-            assert!(seen.iter().all(|s| *s), "{bits} bits");
-        }
-    }
-
-    #[test]
-    fn does_the_alias_table_give_every_index_its_weight() {
-        let alias = Alias::new([5u64, 1, 0, 2].into_iter());
-        let mut lots = [0u64; 4];
-        for (i, (keep, other)) in alias.columns.iter().enumerate() {
-            lots[i] += keep;
-            lots[*other as usize] += alias.total - keep;
-        }
-        assert_eq!(lots, [20, 4, 0, 8]);
-    }
-
-    #[test]
-    fn are_the_logarithms_right_and_the_gaps_exponential() {
-        assert_eq!(log2(1), 0);
-        assert_eq!(log2(1 << 20), 20 << 32);
-        assert_eq!(log2(3), (3f64.log2() * 4_294_967_296.0) as u64);
+    fn are_the_gaps_exponential() {
         let gaps = exponential_gaps();
         let mean = gaps.iter().sum::<u64>() as f64 / gaps.len() as f64;
         assert!((mean / MEAN_GAP_NS as f64 - 1.0).abs() < 1e-3, "{mean}");

@@ -1,0 +1,83 @@
+//! loops - The same stretch read again and again, then another
+//!
+//! # Source
+//! Textbook: the pattern on which recency fails as soon as the loop is larger than the buffer.
+//!
+//! # What it does
+//! A loop begins at a place drawn evenly. Requests walk through it from beginning to end, `passes` times; then the next
+//! loop begins.
+//!
+//! # Parameters
+//! - `length`: bytes of a loop, a multiple of `align` with room for the largest request; 64 MiB.
+//! - `passes`: how often a loop is walked through, 1 to 2^32; 8.
+
+use nandlab::error::ConfigError;
+use nandlab::types::{Bytes, Pattern};
+use serde::{Deserialize, Serialize};
+
+use super::random::SplitMix;
+use super::shape::{Bounds, Place, Shape};
+use super::{Context, Records, within, wrong};
+
+/// See the module text.
+#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    length: Bytes,
+    passes: u64,
+    shape: Shape,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { length: Bytes::mib(64), passes: 8, shape: Shape::new("4KiB", 0.0) }
+    }
+}
+
+struct Loops {
+    bounds: Bounds,
+    length: u64,
+    passes: u64,
+    /// First byte of this loop, position in it, and passes that follow.
+    start: u64,
+    head: u64,
+    left: u64,
+}
+
+/// Builds the generator.
+///
+/// # Errors
+/// A parameter is out of range.
+pub fn build(params: &Params, context: Context) -> Result<Records, ConfigError> {
+    let (bounds, length) = (params.shape.bounds()?, params.length.0);
+    if !length.is_multiple_of(bounds.align) || length < bounds.size_max || length > bounds.span {
+        let mend = format!(
+            "use a multiple of align, which is {}, from {} to {}",
+            Bytes(bounds.align),
+            Bytes(bounds.size_max),
+            Bytes(bounds.span)
+        );
+        return Err(wrong("length", format!("{} cannot be the length of a loop", params.length), mend));
+    }
+    let passes = within("passes", params.passes, 1, 1 << 32)?;
+    let place = Loops { bounds, length, passes, start: 0, head: length, left: 0 };
+    Ok(Box::new(params.shape.at(place, context)?))
+}
+
+impl Place for Loops {
+    const HINT: Pattern = Pattern::Looping;
+    #[inline]
+    fn place(&mut self, random: &mut SplitMix, length: u64) -> u64 {
+        if self.head + length > self.length {
+            self.head = 0;
+            if self.left == 0 {
+                self.left = self.passes;
+                self.start = self.bounds.anywhere(random, self.length);
+            }
+            self.left -= 1;
+        }
+        let place = self.start + self.head;
+        self.head += length.next_multiple_of(self.bounds.align);
+        place
+    }
+}

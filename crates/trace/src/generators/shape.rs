@@ -1,0 +1,220 @@
+//! The parameters that the generators of access patterns share: all but *where* a request goes.
+//!
+//! # Shared parameters
+//! - `base`: the first byte that is addressed (0 B). `span`: bytes from there that are addressed (1 GiB).
+//! - `size`: bytes of a request, or sizes with weights: `size=4KiB@3,64KiB@1` is one request of 64 KiB to three of 4 KiB.
+//!   Whole sectors up to 1 GiB.
+//! - `align`: requests begin at multiples of this, counted from `base` (4 KiB).
+//! - `writes`: share of writes, 0 to 1.
+//! - `persistence`: how much reads and writes come in runs, 0 to 1 (0). With this chance a request does what the one
+//!   before did, else its direction is drawn anew: a chain of two states whose share of writes is `writes` for every
+//!   persistence below 1, and in which the correlation of neighbours is `persistence`.
+//! - `arrival`: `constant@GAP`; `exponential@GAP` with this mean (a Poisson process); `bursty@GAP@N@PAUSE`, which is
+//!   bursts of N requests on average (geometric) with exponential gaps of mean GAP, and between bursts exponential pauses
+//!   of mean PAUSE; or `closed`: every request at time 0, for hosts that wait for answers (`--mode closed`).
+
+use nandlab::error::ConfigError;
+use nandlab::types::{Bytes, HostOp, Nanos, Pattern};
+use serde::{Deserialize, Serialize};
+
+use super::random::{Chance, Exponential, SplitMix};
+use super::text::{SizeDraw, Sizes};
+use super::{Context, share, within, wrong};
+use crate::row::{ADDRESS_BYTES_MAX, REQUEST_BYTES_MAX, TraceRecord};
+
+/// See the module text.
+#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Shape {
+    base: Bytes,
+    span: Bytes,
+    size: Sizes,
+    align: Bytes,
+    writes: f64,
+    persistence: f64,
+    arrival: String,
+}
+
+impl Shape {
+    /// The defaults, but for the size of requests and the share of writes.
+    pub(crate) fn new(size: &str, writes: f64) -> Self {
+        Self {
+            base: Bytes(0),
+            span: Bytes::mib(1024),
+            size: Sizes(size.to_owned()),
+            align: Bytes::kib(4),
+            writes,
+            persistence: 0.0,
+            arrival: "exponential@1ms".to_owned(),
+        }
+    }
+
+    /// Span, alignment and largest request, for patterns.
+    ///
+    /// # Errors
+    /// A parameter is out of range.
+    pub(crate) fn bounds(&self) -> Result<Bounds, ConfigError> {
+        let (span, align) = (self.span.0, self.align.0);
+        if !span.is_multiple_of(512) || !(512..=1 << 60).contains(&span) {
+            return Err(wrong(
+                "span",
+                format!("{} cannot be addressed", self.span),
+                "use whole sectors up to 2^60 bytes",
+            ));
+        }
+        if self.base.0 > ADDRESS_BYTES_MAX - span {
+            return Err(wrong("base", format!("{} is too far", self.base), "base and span end below 2^63 bytes"));
+        }
+        if !align.is_multiple_of(512) || !(512..=span).contains(&align) {
+            let mend = format!("use whole sectors, from 512 B to the span of {}", self.span);
+            return Err(wrong("align", format!("{} cannot be the alignment", self.align), mend));
+        }
+        let sizes = SizeDraw::new(&self.size, REQUEST_BYTES_MAX.min(span))?;
+        Ok(Bounds { span, align, size_max: sizes.max() })
+    }
+
+    /// Requests at the places of a pattern.
+    ///
+    /// # Errors
+    /// A parameter is out of range.
+    pub(crate) fn at<P: Place>(&self, place: P, context: Context) -> Result<Shaped<P>, ConfigError> {
+        let bounds = self.bounds()?;
+        let writes = share("writes", self.writes)?;
+        let mut random = SplitMix(context.seed);
+        Ok(Shaped {
+            place,
+            base: self.base.0,
+            bounds,
+            sizes: SizeDraw::new(&self.size, bounds.span)?,
+            writes,
+            persistence: share("persistence", self.persistence)?,
+            writing: random.chance(writes),
+            clock: Clock::new(&self.arrival)?,
+            random,
+        })
+    }
+}
+
+/// Where requests may lie.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    /// Bytes that are addressed.
+    pub(crate) span: u64,
+    /// Bytes.
+    pub(crate) align: u64,
+    /// Bytes of the largest request.
+    pub(crate) size_max: u64,
+}
+
+impl Bounds {
+    /// A place in bytes, made to fit: at a multiple of the alignment, and the request within the span.
+    #[inline]
+    pub(crate) const fn fit(&self, place: u64, length: u64) -> u64 {
+        let last = self.span - length;
+        let place = if place < last { place } else { last };
+        place - place % self.align
+    }
+    /// A place drawn evenly from all that fit.
+    #[inline]
+    pub(crate) fn anywhere(&self, random: &mut SplitMix, length: u64) -> u64 {
+        random.below((self.span - length) / self.align + 1) * self.align
+    }
+}
+
+/// Where requests go.
+pub(crate) trait Place: Send {
+    /// What a host would say about the pattern.
+    const HINT: Pattern;
+    /// The first byte of a request of this length, counted from the base; it is made to fit afterwards.
+    fn place(&mut self, random: &mut SplitMix, length: u64) -> u64;
+}
+
+/// A pattern with sizes, directions and times.
+pub(crate) struct Shaped<P> {
+    place: P,
+    base: u64,
+    bounds: Bounds,
+    sizes: SizeDraw,
+    writes: Chance,
+    persistence: Chance,
+    writing: bool,
+    clock: Clock,
+    random: SplitMix,
+}
+
+impl<P: Place> Iterator for Shaped<P> {
+    type Item = TraceRecord;
+
+    #[inline]
+    fn next(&mut self) -> Option<TraceRecord> {
+        let length = self.sizes.draw(&mut self.random);
+        let place = self.place.place(&mut self.random, length);
+        let offset = self.base + self.bounds.fit(place, length);
+        let op = if self.writing { HostOp::Write } else { HostOp::Read };
+        let mut record = TraceRecord::plain(self.clock.now, op, offset, length);
+        record.hint.pattern = P::HINT;
+        if !self.random.chance(self.persistence) {
+            self.writing = self.random.chance(self.writes);
+        }
+        self.clock.advance(&mut self.random);
+        Some(record)
+    }
+}
+
+/// When requests arrive.
+#[derive(Clone, Debug)]
+pub(crate) struct Clock {
+    /// Time of the next request in ns.
+    pub(crate) now: u64,
+    arrival: Arrival,
+    exponential: Exponential,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Arrival {
+    Constant(u64),
+    Exponential(u64),
+    /// Gap, chance that a burst ends, pause.
+    Bursty(u64, Chance, u64),
+    Closed,
+}
+
+impl Clock {
+    /// Reads the text of the parameter `arrival`.
+    pub(crate) fn new(text: &str) -> Result<Self, ConfigError> {
+        let time = |text: &str| match Nanos::parse(text) {
+            Ok(time) => within("arrival", time.0, 0, 1 << 50),
+            Err(problem) => Err(wrong("arrival", problem, "as in exponential@1ms")),
+        };
+        let arrival = match text.split('@').collect::<Vec<_>>()[..] {
+            ["closed"] => Arrival::Closed,
+            ["constant", gap] => Arrival::Constant(time(gap)?),
+            ["exponential", gap] => Arrival::Exponential(time(gap)?),
+            ["bursty", gap, requests, pause] => {
+                let requests = within("arrival", requests.parse().unwrap_or(0), 1, 1 << 32)?;
+                Arrival::Bursty(time(gap)?, Chance::new(1.0 / requests as f64), time(pause)?)
+            }
+            _ => {
+                let mend = "use constant@GAP, exponential@GAP, bursty@GAP@N@PAUSE or closed, as in bursty@50us@32@20ms";
+                return Err(wrong("arrival", format!("`{text}` is no arrival process"), mend));
+            }
+        };
+        Ok(Self { now: 0, arrival, exponential: Exponential::new() })
+    }
+
+    /// On to the next request.
+    #[inline]
+    pub(crate) fn advance(&mut self, random: &mut SplitMix) {
+        let mean = match self.arrival {
+            Arrival::Closed => return,
+            Arrival::Constant(gap) => {
+                self.now = self.now.saturating_add(gap);
+                return;
+            }
+            Arrival::Bursty(_, end, pause) if random.chance(end) => pause,
+            Arrival::Exponential(gap) | Arrival::Bursty(gap, ..) => gap,
+        };
+        let gap = (u128::from(mean) * u128::from(self.exponential.draw(random))) >> 32;
+        self.now = self.now.saturating_add(gap as u64);
+    }
+}
