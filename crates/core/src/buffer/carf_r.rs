@@ -143,7 +143,7 @@ impl CarfR {
         let last = self.accesses;
         let (whole, power) = self.powers.split(self.lam * last as f64);
         let bits = (weight * power).to_bits();
-        let exponent = whole + (bits >> MANTISSA_BITS) as i64 - EXPONENT_BIAS;
+        let exponent = whole + (bits >> MANTISSA_BITS).cast_signed() - EXPONENT_BIAS;
         let key = (exponent, bits & ((1 << MANTISSA_BITS) - 1), last);
         self.pages[slot.index()] = Page { weight, last, key };
         self.order.insert((key, slot));

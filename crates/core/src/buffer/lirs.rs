@@ -129,7 +129,7 @@ pub fn build(params: Params, shape: &BufferShape) -> Result<Lirs, ConfigError> {
 }
 
 impl Lirs {
-    fn to_top(&mut self, entry: u32) {
+    fn put_on_top(&mut self, entry: u32) {
         if self.stack_links.is_linked(entry) {
             self.stack_links.move_front(&mut self.stack, entry);
         } else {
@@ -211,7 +211,7 @@ impl Buffer for Lirs {
     fn on_hit(&mut self, slot: Slot, _: &Access, _: &Slots, _: &Sense<'_>) {
         let entry = self.entry_of[slot.index()];
         let in_stack = self.stack_links.is_linked(entry);
-        self.to_top(entry);
+        self.put_on_top(entry);
         if self.entries[entry as usize].state == State::Hir {
             if in_stack || self.lir_pages < self.lir_pages_max {
                 self.links.remove(&mut self.queue, entry);
@@ -236,18 +236,18 @@ impl Buffer for Lirs {
         }
         let new = Entry { lpn: access.lpn, slot, state: State::Hir };
         let found = std::mem::replace(&mut self.remembered_as[access.lpn.index()], NONE);
-        let entry = if found != NONE {
+        let entry = if found == NONE {
+            self.unused.pop().unwrap_or(self.entries.len() as u32)
+        } else {
             self.links.remove(&mut self.remembered, found);
             found
-        } else {
-            self.unused.pop().unwrap_or(self.entries.len() as u32)
         };
         if entry as usize == self.entries.len() {
             self.entries.push(new);
         }
         self.entries[entry as usize] = new;
         self.entry_of[slot.index()] = entry;
-        self.to_top(entry);
+        self.put_on_top(entry);
         if found != NONE || self.lir_pages < self.lir_pages_max {
             self.promote(entry);
         } else {

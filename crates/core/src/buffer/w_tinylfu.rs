@@ -113,7 +113,7 @@ impl WTinylfu {
     }
 
     /// The least recently used page of a list becomes the most recent in probation.
-    fn to_probation(&mut self, list: usize) {
+    fn move_to_probation(&mut self, list: usize) {
         if let Some(id) = self.links.pop_back(&mut self.lists[list]) {
             self.push(id, PROBATION);
         }
@@ -121,7 +121,7 @@ impl WTinylfu {
 
     fn bound_protected(&mut self) {
         while self.lists[PROTECTED].len() > self.protected_pages {
-            self.to_probation(PROTECTED);
+            self.move_to_probation(PROTECTED);
         }
     }
 
@@ -132,7 +132,7 @@ impl WTinylfu {
     /// The page that leaves, taken out of its list.
     fn victim(&mut self, slots: &Slots) -> Option<u32> {
         while self.lists[WINDOW].len() > self.window_pages && self.main_len() < self.main_pages {
-            self.to_probation(WINDOW);
+            self.move_to_probation(WINDOW);
         }
         let full = self.lists[WINDOW].len() >= self.window_pages;
         let candidate = self.lists[WINDOW].back();
@@ -141,7 +141,7 @@ impl WTinylfu {
             (Some(candidate), Some(victim)) if full => {
                 let [seen, rival] = [candidate, victim].map(|id| self.sketch.estimate(slots.lpn(Slot(id))));
                 if seen > rival {
-                    self.to_probation(WINDOW);
+                    self.move_to_probation(WINDOW);
                     victim
                 } else {
                     candidate
@@ -189,7 +189,7 @@ impl Buffer for WTinylfu {
         self.push(slot.0, WINDOW);
         // There was room, so the main region has room for what the window gives up.
         if self.lists[WINDOW].len() > self.window_pages {
-            self.to_probation(WINDOW);
+            self.move_to_probation(WINDOW);
         }
     }
     fn on_remove(&mut self, slot: Slot, _: &Slots) {

@@ -152,7 +152,7 @@ struct Frequencies {
 }
 
 impl Frequencies {
-    fn hash(&self, lpn: u32, seed: u64) -> [u64; 2] {
+    fn hash(lpn: u32, seed: u64) -> [u64; 2] {
         let mix = |mut x: u64| {
             x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
             x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -162,11 +162,11 @@ impl Frequencies {
         [hash % (1 << 32), (hash >> 32) | 1]
     }
     fn cells(&self, lpn: u32) -> [(u64, u64); 4] {
-        let [first, step] = self.hash(lpn, self.seed);
+        let [first, step] = Self::hash(lpn, self.seed);
         [0, 1, 2, 3].map(|row| (row, (first + row * step) % self.width))
     }
     fn bits(&self, lpn: u32) -> [u64; 3] {
-        let [first, step] = self.hash(lpn, !self.seed);
+        let [first, step] = Self::hash(lpn, !self.seed);
         [0, 1, 2].map(|n| (first + n * step) % (32 * self.width))
     }
     fn count(&self, cell: (u64, u64)) -> u32 {
