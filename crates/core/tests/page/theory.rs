@@ -204,7 +204,7 @@ fn does_the_whole_table_match_theory() {
 
 /// Greedy collection takes victims of both streams at the same valid share, so hot and cold pages amplify alike, as if
 /// writes were uniform (formula 2.403): better than one shared frontier, and far from the best split of the spare space
-/// (1.412). Policies that look at the age leave hot blocks time to empty.
+/// (1.412 for FIFO in each class). Policies that look at the age leave hot blocks time to empty and find that split.
 #[test]
 fn do_streams_keep_hot_and_cold_pages_apart() {
     let logical = 51_200;
@@ -217,5 +217,5 @@ fn do_streams_keep_hot_and_cold_pages_apart() {
     println!("greedy {mixed:.3}, two streams {apart:.3}, with cost-benefit and cost-age-times {aged:.3?}");
     assert!((mixed / 3.2487 - 1.0).abs() < 0.01, "the reference simulation gives 3.2487, not {mixed}");
     assert!((apart / 2.403 - 1.0).abs() < 0.05, "streams with greedy collection: {apart}");
-    assert!(aged.iter().all(|aged| *aged > 1.4119 && *aged < apart), "streams with age: {aged:?}");
+    assert!(aged.iter().all(|aged| (aged / 1.4119 - 1.0).abs() < 0.03), "streams with age: {aged:?}");
 }
