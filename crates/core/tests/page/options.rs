@@ -85,7 +85,7 @@ fn bursts(idle_free: u32, gap: Nanos, model: &str) -> Box<dyn nandlab::ssd::Devi
     let (mut at, pages) = (device.flash().now(), device.logical_pages());
     for number in 0..6_000 {
         if number % 40 == 0 {
-            at = at + gap;
+            at += gap;
         }
         let page = u64::from(below(&mut rng, pages));
         device.submit(&HostRequest::new(at, HostOp::Write, page * 8, 8), nandlab::ssd::Payload::None).unwrap();
