@@ -107,12 +107,11 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
-    /// A place in bytes, made to fit: at a multiple of the alignment, and the request within the span.
+    /// An aligned place in bytes, moved forward if the request would leave the span.
     #[inline]
     pub(crate) const fn fit(&self, place: u64, length: u64) -> u64 {
         let last = self.span - length;
-        let place = if place < last { place } else { last };
-        place - place % self.align
+        if place <= last { place } else { last - last % self.align }
     }
     /// A place drawn evenly from all that fit.
     #[inline]
@@ -125,7 +124,8 @@ impl Bounds {
 pub(crate) trait Place: Send {
     /// What a host would say about the pattern.
     const HINT: Pattern;
-    /// The first byte of a request of this length, counted from the base; it is made to fit afterwards.
+    /// The first byte of a request of this length, counted from the base: a multiple of the alignment. A request that would
+    /// leave the span is moved forward afterwards.
     fn place(&mut self, random: &mut SplitMix, length: u64) -> u64;
 }
 

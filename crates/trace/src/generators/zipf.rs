@@ -12,7 +12,7 @@
 //! # Parameters
 //! - `theta`: the exponent, 0 (uniform) to 8; 0.99.
 //! - `unit`: bytes of a unit of popularity, a multiple of `align`; 4 KiB. At most 2^24 units: a larger span needs larger
-//!   units. A table of 16 bytes for each unit is kept.
+//!   units. A table of 12 bytes for each unit is kept.
 //! - `scattered`: whether ranks lie scattered over the span by a fixed bijection (true) or in order from its beginning
 //!   (false); true.
 //!

@@ -41,7 +41,14 @@ impl KeySet {
         if from >= to {
             return 0;
         }
-        (from / 64..to.div_ceil(64)).map(|index| u64::from(self.word(index, from, to).count_ones())).sum()
+        let (first, last) = (from / 64, (to - 1) / 64);
+        let ones = u64::from(self.word(first, from, to).count_ones());
+        if first == last {
+            return ones;
+        }
+        let whole = &self.0[first as usize + 1..last as usize];
+        let between: u64 = whole.iter().map(|word| u64::from(word.count_ones())).sum();
+        ones + between + u64::from(self.word(last, from, to).count_ones())
     }
     /// Adds the keys of another set in a range, which loses them.
     fn take(&mut self, other: &mut Self, from: u64, to: u64) {
