@@ -33,6 +33,8 @@
 //! - The paper gives every group of TPs blocks of its own and collects the blocks of a whole group, sorted by LPN, so
 //!   that even random writes become lines. Here blocks are allocated and collected as for `dftl`: what is predicted is
 //!   what the host wrote in order and what collection left in order.
+//! - Pages that were written at different times and lie between each other break each other's pieces; without groups
+//!   nothing sorts them again.
 //! - The paper also trains at once after a long sequential write. Here the mappings of such a write are in the cache until
 //!   they are written back, and that trains the model.
 //! - The paper's virtual page numbers run over the dies of a superblock, whose blocks fill in step. Here the frontiers of
