@@ -115,8 +115,11 @@ fn does_every_read_return_the_last_write() {
         if sum.name == "tpftl" {
             sum.need("fetching a mapping ahead", 500, |l| l.map_prefetches);
         }
+        if sum.name == "learnedftl" {
+            sum.need("a predicted mapping", 500, |l| l.map_second_hits);
+        }
         match sum.name.as_str() {
-            "dftl" | "rftl" | "tpftl" | "sftl" | "cdftl" => {
+            "dftl" | "rftl" | "tpftl" | "learnedftl" | "sftl" | "cdftl" => {
                 sum.need("a map miss", 500, |l| l.map_misses);
                 sum.need("a map eviction", 100, |l| l.count(Op::Program, Cause::MapEvict));
                 sum.need("a map update by collection", 50, |l| l.count(Op::Program, Cause::MapUpdate));

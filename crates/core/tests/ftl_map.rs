@@ -4,6 +4,7 @@ mod map {
     pub mod caches;
     pub mod device;
     pub mod golden;
+    pub mod learned;
     pub mod life;
     pub mod theory;
 }

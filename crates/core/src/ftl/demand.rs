@@ -21,6 +21,17 @@ use crate::flash::{Flash, Geometry, Oob, Ticket};
 use crate::ledger::Cause;
 use crate::types::{Lbn, Lpn, Nanos, Ppn};
 
+/// What a mapping is looked up for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Purpose {
+    /// To read the page.
+    Read,
+    /// To be overwritten by that of the page's new copy.
+    Write,
+    /// To be overwritten by 'not mapped'.
+    Trim,
+}
+
 /// A mapping that is looked up.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
@@ -28,8 +39,8 @@ pub struct Wanted {
     pub lpn: Lpn,
     /// End of the consecutive pages that the same request goes on to.
     pub end: Lpn,
-    /// The mapping is looked up to be overwritten.
-    pub write: bool,
+    /// What for.
+    pub purpose: Purpose,
 }
 
 /// The mappings that a demand-mapped FTL holds in RAM.
@@ -47,7 +58,7 @@ pub trait MapPolicy: MapCache {
     ) -> (Self::Entry, Ticket);
     /// The mapping that was found; [`Ppn::NONE`] for a page that is not mapped.
     fn ppn(&self, entry: Self::Entry) -> Ppn;
-    /// Changes it; it is dirty then.
+    /// Changes a mapping that was looked up to be overwritten; it is dirty then.
     fn set(&mut self, entry: Self::Entry, ppn: Ppn);
     /// Evicts what grew too large when the mapping of `keep` was changed; the ticket tells when that is done.
     fn shrink(&mut self, flash: &mut Flash, map: &mut Translation, keep: Lpn, after: Ticket) -> Ticket {
@@ -118,7 +129,7 @@ impl<C: MapPolicy> Ftl for Demand<C> {
             // The write of the same page, which follows, does the look-up of both.
             (self.newest(lpn), after)
         } else {
-            let wanted = Wanted { lpn, end, write: false };
+            let wanted = Wanted { lpn, end, purpose: Purpose::Read };
             let (entry, ready) = self.cache.look_up(flash, &mut self.map, wanted, after);
             (self.cache.ppn(entry), ready)
         };
@@ -133,7 +144,7 @@ impl<C: MapPolicy> Ftl for Demand<C> {
             if page.lpn >= end {
                 end = batch.run_end(i);
             }
-            let wanted = Wanted { lpn: page.lpn, end, write: true };
+            let wanted = Wanted { lpn: page.lpn, end, purpose: Purpose::Write };
             let (entry, ready) = self.cache.look_up(flash, &mut self.map, wanted, after);
             let place = self.map.room_for_data(flash, &mut self.cache, page.lpn, after);
             let target = self.map.space.append(place);
@@ -147,7 +158,7 @@ impl<C: MapPolicy> Ftl for Demand<C> {
     }
 
     fn trim(&mut self, flash: &mut Flash, lpn: Lpn, after: Ticket) -> Ticket {
-        let wanted = Wanted { lpn, end: Lpn(lpn.0 + 1), write: false };
+        let wanted = Wanted { lpn, end: Lpn(lpn.0 + 1), purpose: Purpose::Trim };
         let (entry, ready) = self.cache.look_up(flash, &mut self.map, wanted, after);
         self.replace(flash, entry, Ppn::NONE);
         self.cache.shrink(flash, &mut self.map, lpn, ready)

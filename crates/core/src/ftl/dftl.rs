@@ -67,7 +67,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::cmt::{Cached, Cmt, Order};
-use super::demand::{Demand, MapPolicy, Wanted};
+use super::demand::{Demand, MapPolicy, Purpose, Wanted};
 use super::page::Frontiers;
 use super::pool::{Alloc, Victim};
 use super::recover::Winners;
@@ -308,7 +308,7 @@ impl MapPolicy for Table {
 
     #[inline]
     fn look_up(&mut self, flash: &mut Flash, map: &mut Translation, wanted: Wanted, after: Ticket) -> (Cached, Ticket) {
-        let Wanted { lpn, write, .. } = wanted;
+        let Wanted { lpn, purpose, .. } = wanted;
         if let Some(entry) = self.cmt.find(lpn) {
             flash.ledger.map_hits += 1;
             self.cmt.hit(entry);
@@ -319,7 +319,7 @@ impl MapPolicy for Table {
         if self.cmt.is_full() {
             ready = self.evict(flash, map, ready);
         }
-        if !write || self.write_miss_fetch {
+        if purpose != Purpose::Write || self.write_miss_fetch {
             ready = map.fetch(flash, map.tp(lpn), Cause::MapMiss, ready);
         }
         (self.cmt.insert(lpn, map.content(lpn)), ready)

@@ -13,6 +13,7 @@ pub mod copies;
 pub mod demand;
 pub mod heat;
 pub mod merge;
+pub mod models;
 pub mod nodes;
 pub mod pages;
 pub mod pool;
@@ -300,6 +301,7 @@ crate::registry::plugins! {
     dftl,
     rftl,
     tpftl,
+    learnedftl,
     sftl,
     cdftl,
     urm_map,

@@ -46,9 +46,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::demand::{Demand, MapPolicy, Wanted, demand_params};
+use super::demand::{Demand, MapPolicy, Purpose, Wanted};
+use super::models::Models;
 use super::nodes::{Nodes, Slot};
-use super::page::Frontiers;
 use super::recover::Winners;
 use super::translation::{MapCache, Moved, Translation};
 use super::{Ftl, Shape};
@@ -62,20 +62,45 @@ const ENTRY_BYTES: u64 = 6;
 /// Bytes of a node.
 const NODE_BYTES: u64 = 8;
 
-demand_params! {
-    /// Entries of the cache; default 8192.
-    cmt_entries: Option<u32> = None,
-    /// Bytes of the cache, instead of `cmt_entries`.
-    cmt_bytes: Option<Bytes> = None,
-    /// Fetch the mappings of the rest of the request.
-    request_prefetch: bool = true,
-    /// Fetch mappings ahead of sequential accesses.
-    selective_prefetch: Selective = Selective::StartOn,
-    /// Nodes more or less at which selective prefetching is switched.
-    selective_threshold: u32 = 3,
-    /// One frontier for the device or one on every die.
-    frontiers: Frontiers = Frontiers::Die,
+/// Declares the `Params` of an FTL with this cache: its own parameters, each with its default, those of the cache, and
+/// the common ones.
+macro_rules! node_params {
+    ($( $(#[$doc:meta])+ $name:ident: $type:ty = $default:expr, )*) => {
+        $crate::ftl::demand::demand_params! {
+            /// Entries of the cache; default 8192.
+            cmt_entries: Option<u32> = None,
+            /// Bytes of the cache, instead of `cmt_entries`.
+            cmt_bytes: Option<$crate::types::Bytes> = None,
+            /// Fetch the mappings of the rest of the request.
+            request_prefetch: bool = true,
+            /// Fetch mappings ahead of sequential accesses.
+            selective_prefetch: $crate::ftl::tpftl::Selective = $crate::ftl::tpftl::Selective::StartOn,
+            /// Nodes more or less at which selective prefetching is switched.
+            selective_threshold: u32 = 3,
+            /// One frontier for the device or one on every die.
+            frontiers: $crate::ftl::page::Frontiers = $crate::ftl::page::Frontiers::Die,
+            $( $(#[$doc])+ $name: $type = $default, )*
+        }
+
+        impl Params {
+            fn cache(
+                &self,
+                shape: &$crate::ftl::Shape,
+                entries_per_tp: u32,
+            ) -> Result<$crate::ftl::tpftl::TpCache, $crate::error::ConfigError> {
+                let ahead = $crate::ftl::tpftl::Prefetching {
+                    request: self.request_prefetch,
+                    selective: self.selective_prefetch,
+                    threshold: self.selective_threshold,
+                };
+                $crate::ftl::tpftl::TpCache::new((self.cmt_entries, self.cmt_bytes), ahead, shape, entries_per_tp)
+            }
+        }
+    };
 }
+pub(super) use node_params;
+
+node_params! {}
 
 /// Selective prefetching.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
@@ -89,6 +114,26 @@ pub enum Selective {
     Never,
 }
 
+/// How a cache fetches ahead.
+#[derive(Clone, Copy, Debug)]
+pub struct Prefetching {
+    /// The rest of the request.
+    pub request: bool,
+    /// Behind cached pages.
+    pub selective: Selective,
+    /// Nodes more or less at which the latter is switched.
+    pub threshold: u32,
+}
+
+/// Where the FTL knows a mapping from.
+#[derive(Clone, Copy, Debug)]
+pub enum Known {
+    /// An entry of the cache.
+    Cached(Slot),
+    /// A model; only to be read.
+    Predicted(Ppn),
+}
+
 #[derive(Clone, Copy, Debug)]
 enum Capacity {
     Entries(u32),
@@ -100,12 +145,13 @@ enum Capacity {
 pub struct TpCache {
     nodes: Nodes,
     capacity: Capacity,
-    request_prefetch: bool,
-    selective_prefetch: Selective,
-    threshold: i64,
+    ahead: Prefetching,
+    /// Selective prefetching is on.
     selective: bool,
     /// Nodes created minus nodes removed since the switch was last thrown.
     counter: i64,
+    /// What `learnedftl` knows beside the cache.
+    models: Option<Models>,
 }
 
 /// Builds the FTL.
@@ -114,18 +160,23 @@ pub struct TpCache {
 /// When a relation between parameters and device is broken.
 pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError> {
     let common = params.common(params.frontiers);
-    let cache = TpCache::new(&params, shape, common.entries(shape)?)?;
+    let cache = params.cache(shape, common.entries(shape)?)?;
     Ok(Box::new(Demand::new(common.translation(shape, 1)?, cache, shape)))
 }
 
 impl TpCache {
-    /// An empty cache.
+    /// An empty cache of so many entries or bytes.
     ///
     /// # Errors
     /// When a size is out of range.
-    pub fn new(params: &Params, shape: &Shape, entries_per_tp: u32) -> Result<Self, ConfigError> {
+    pub fn new(
+        size: (Option<u32>, Option<Bytes>),
+        ahead: Prefetching,
+        shape: &Shape,
+        entries_per_tp: u32,
+    ) -> Result<Self, ConfigError> {
         let least = ENTRY_BYTES + NODE_BYTES;
-        let capacity = match (params.cmt_entries, params.cmt_bytes) {
+        let capacity = match size {
             (Some(_), Some(_)) => {
                 let mend = "give one of them (an entry takes 6 bytes, a node 8)";
                 return Err(ConfigError::new("ftl.cmt_bytes", "cmt_entries is given too", mend));
@@ -140,19 +191,35 @@ impl TpCache {
             (None, Some(bytes)) => Capacity::Bytes(bytes.0),
             (entries, None) => Capacity::Entries(entries.unwrap_or(8192)),
         };
-        if params.selective_threshold == 0 {
+        if ahead.threshold == 0 {
             let mend = "use 1 or more, or selective_prefetch = \"never\"";
             return Err(ConfigError::new("ftl.selective_threshold", "0 nodes switch nothing", mend));
         }
         Ok(Self {
             nodes: Nodes::new(shape.logical_pages, entries_per_tp),
             capacity,
-            request_prefetch: params.request_prefetch,
-            selective_prefetch: params.selective_prefetch,
-            threshold: i64::from(params.selective_threshold),
-            selective: params.selective_prefetch == Selective::StartOn,
+            ahead,
+            selective: ahead.selective == Selective::StartOn,
             counter: 0,
+            models: None,
         })
+    }
+
+    /// The cache with models beside it, which answer what it does not hold.
+    #[must_use]
+    pub fn with_models(self, models: Models) -> Self {
+        Self { models: Some(models), ..self }
+    }
+
+    fn predict(&self, lpn: Lpn) -> Option<Ppn> {
+        self.models.as_ref()?.predict(lpn)
+    }
+
+    /// A mapping changes: what a model told of it is wrong.
+    fn unlearn(&mut self, lpn: Lpn) {
+        if let Some(models) = &mut self.models {
+            models.forget(lpn);
+        }
     }
 
     /// One more entry of a translation page fits.
@@ -161,16 +228,28 @@ impl TpCache {
             Capacity::Entries(most) => self.nodes.len() < most,
             Capacity::Bytes(most) => {
                 let node = if self.nodes.holds(tp) { 0 } else { NODE_BYTES };
-                self.bytes() + ENTRY_BYTES + node <= most
+                self.cache_bytes() + ENTRY_BYTES + node <= most
             }
         }
+    }
+
+    fn cache_bytes(&self) -> u64 {
+        let entries = match self.capacity {
+            Capacity::Entries(most) => most,
+            Capacity::Bytes(_) => self.nodes.len(),
+        };
+        ENTRY_BYTES * u64::from(entries) + NODE_BYTES * u64::from(self.nodes.count())
+    }
+
+    fn model_bytes(&self) -> u64 {
+        self.models.as_ref().map_or(0, Models::bytes)
     }
 
     /// A node was created (+1) or removed (-1).
     fn count_node(&mut self, change: i64) {
         self.counter += change;
-        if self.counter.abs() >= self.threshold {
-            self.selective = self.counter < 0 && self.selective_prefetch != Selective::Never;
+        if self.counter.abs() >= i64::from(self.ahead.threshold) {
+            self.selective = self.counter < 0 && self.ahead.selective != Selective::Never;
             self.counter = 0;
         }
     }
@@ -223,7 +302,7 @@ impl TpCache {
 
     /// Where prefetching ends after a miss of `wanted`, given the cached run directly before it.
     fn prefetch_end(&self, wanted: Wanted, run: u32, map: &Translation) -> u32 {
-        let request = if self.request_prefetch { wanted.end.0 } else { 0 };
+        let request = if self.ahead.request { wanted.end.0 } else { 0 };
         let selective = if self.selective { wanted.lpn.0 + 1 + run } else { 0 };
         request.max(selective).min(map.range(map.tp(wanted.lpn)).end)
     }
@@ -231,26 +310,44 @@ impl TpCache {
 
 impl MapCache for TpCache {
     fn moved(&mut self, lpn: Lpn, to: Ppn) -> Moved {
+        self.unlearn(lpn);
         let Some(slot) = self.nodes.find(lpn) else { return Moved::Nowhere };
         self.nodes.set(slot, to);
         Moved::InRam
     }
+    fn rewritten(&mut self, tp: u32, map: &Translation) {
+        if let Some(models) = &mut self.models {
+            let nodes = &self.nodes;
+            models.train(tp, |lpn| nodes.find(lpn).map_or_else(|| map.content(lpn), |slot| nodes.ppn(slot)));
+        }
+    }
 }
 
 impl MapPolicy for TpCache {
-    type Entry = Slot;
+    type Entry = Known;
 
-    fn look_up(&mut self, flash: &mut Flash, map: &mut Translation, wanted: Wanted, after: Ticket) -> (Slot, Ticket) {
+    fn look_up(&mut self, flash: &mut Flash, map: &mut Translation, wanted: Wanted, after: Ticket) -> (Known, Ticket) {
         let lpn = wanted.lpn;
         if let Some(slot) = self.nodes.find(lpn) {
             flash.ledger.map_hits += 1;
             self.nodes.touch(slot);
-            return (slot, after);
+            return (Known::Cached(slot), after);
         }
-        flash.ledger.map_misses += 1;
+        if let Some(ppn) = self.predict(lpn).filter(|_| wanted.purpose == Purpose::Read) {
+            flash.ledger.map_hits += 1;
+            flash.ledger.map_second_hits += 1;
+            return (Known::Predicted(ppn), after);
+        }
         let tp = map.tp(lpn);
         let run = self.nodes.run_before(lpn);
         let (mut removed, room) = self.make_room(flash, map, tp, None, after);
+        // Only now: making room may have moved the page.
+        if let Some(ppn) = self.predict(lpn) {
+            flash.ledger.map_hits += 1;
+            flash.ledger.map_second_hits += 1;
+            return (Known::Cached(self.insert(lpn, ppn, false)), room);
+        }
+        flash.ledger.map_misses += 1;
         let mut ready = map.fetch(flash, tp, Cause::MapMiss, room);
         let found = self.insert(lpn, map.content(lpn), false);
         for next in (lpn.0 + 1..self.prefetch_end(wanted, run, map)).map(Lpn) {
@@ -267,44 +364,58 @@ impl MapPolicy for TpCache {
             self.insert(next, map.content(next), true);
             flash.ledger.map_prefetches += 1;
         }
-        (found, ready)
+        (Known::Cached(found), ready)
     }
-    fn ppn(&self, entry: Slot) -> Ppn {
-        self.nodes.ppn(entry)
+    fn ppn(&self, entry: Known) -> Ppn {
+        match entry {
+            Known::Cached(slot) => self.nodes.ppn(slot),
+            Known::Predicted(ppn) => ppn,
+        }
     }
-    fn set(&mut self, entry: Slot, ppn: Ppn) {
-        self.nodes.set(entry, ppn);
+    fn set(&mut self, entry: Known, ppn: Ppn) {
+        let Known::Cached(slot) = entry else { panic!("a mapping looked up to be read is changed") };
+        self.unlearn(self.nodes.lpn(slot));
+        self.nodes.set(slot, ppn);
     }
     fn newest(&self, lpn: Lpn) -> Option<Ppn> {
         self.nodes.find(lpn).map(|slot| self.nodes.ppn(slot))
     }
     fn is_empty(&self) -> bool {
-        self.nodes.is_empty()
+        self.nodes.is_empty() && self.models.as_ref().is_none_or(|models| models.exact_pages() == 0)
     }
     fn restart(&mut self, _: &Winners) {
         self.nodes.clear();
         self.counter = 0;
-        self.selective = self.selective_prefetch == Selective::StartOn;
+        self.selective = self.ahead.selective == Selective::StartOn;
+        if let Some(models) = &mut self.models {
+            models.clear();
+        }
     }
     fn bytes(&self) -> u64 {
-        let entries = match self.capacity {
-            Capacity::Entries(most) => most,
-            Capacity::Bytes(_) => self.nodes.len(),
-        };
-        ENTRY_BYTES * u64::from(entries) + NODE_BYTES * u64::from(self.nodes.count())
+        self.model_bytes() + self.cache_bytes()
     }
     fn bytes_most(&self, map: &Translation) -> u64 {
-        match self.capacity {
-            Capacity::Entries(most) => ENTRY_BYTES * u64::from(most) + NODE_BYTES * u64::from(most.min(map.pages())),
-            Capacity::Bytes(most) => most,
-        }
+        self.model_bytes()
+            + match self.capacity {
+                Capacity::Entries(most) => {
+                    ENTRY_BYTES * u64::from(most) + NODE_BYTES * u64::from(most.min(map.pages()))
+                }
+                Capacity::Bytes(most) => most,
+            }
     }
     fn check(&self, map: &Translation) {
         self.nodes.check(|lpn| map.content(lpn));
-        assert!(self.bytes() <= self.bytes_most(map) && self.counter.abs() < self.threshold);
+        assert!(self.bytes() <= self.bytes_most(map) && self.counter.abs() < i64::from(self.ahead.threshold));
+        if let Some(models) = &self.models {
+            models.check(|lpn| self.newest(lpn).unwrap_or_else(|| map.content(lpn)));
+        }
     }
     fn golden_state(&self, _: &dyn Fn(Ppn) -> Value) -> Value {
-        json!({"nodes_lru_to_mru": self.nodes.golden_state(), "entries": self.nodes.len(),
-            "selective": self.selective, "counter": self.counter})
+        let mut state = json!({"nodes_lru_to_mru": self.nodes.golden_state(), "entries": self.nodes.len(),
+            "selective": self.selective, "counter": self.counter});
+        if let Some(models) = &self.models {
+            state["predicted_lpns"] = models.exact().map(|lpn| lpn.0).collect();
+        }
+        state
     }
 }

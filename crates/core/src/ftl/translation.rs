@@ -42,6 +42,10 @@ pub enum Moved {
 pub trait MapCache {
     /// Garbage collection moved a page.
     fn moved(&mut self, lpn: Lpn, to: Ppn) -> Moved;
+    /// A translation page is being programmed, so that all its mappings are known at no cost.
+    fn rewritten(&mut self, tp: u32, map: &Translation) {
+        let _ = (tp, map);
+    }
 }
 
 /// See the module text.
@@ -96,7 +100,7 @@ impl Translation {
     pub fn content(&self, lpn: Lpn) -> Ppn {
         self.content[lpn.index()]
     }
-    /// The next [`Self::rewrite`] of the page's TP will hold this.
+    /// The TP of the page will hold this when it is programmed next: for the closure of [`Self::write_back`].
     #[inline]
     pub fn patch(&mut self, lpn: Lpn, ppn: Ppn) {
         self.content[lpn.index()] = ppn;
@@ -123,7 +127,14 @@ impl Translation {
     }
 
     /// Programs all copies of a translation page with what was patched; resolves with the slowest.
-    pub fn rewrite(&mut self, flash: &mut Flash, tp: u32, cause: Cause, after: Ticket) -> Ticket {
+    fn rewrite<C: MapCache>(
+        &mut self,
+        flash: &mut Flash,
+        cache: &mut C,
+        tp: u32,
+        cause: Cause,
+        after: Ticket,
+    ) -> Ticket {
         let mut done = after;
         for copy in 0..self.copies {
             let group = (tp + copy) % self.space.groups();
@@ -135,6 +146,7 @@ impl Translation {
                 self.space.drop_copy(flash, old);
             }
         }
+        cache.rewritten(tp, self);
         done
     }
 
@@ -153,7 +165,7 @@ impl Translation {
         self.room_for_map(flash, cache, tp, after);
         let read = if all_in_ram { after } else { self.fetch(flash, tp, Cause::MapEvict, after) };
         patch(cache, self);
-        self.rewrite(flash, tp, Cause::MapEvict, read)
+        self.rewrite(flash, cache, tp, Cause::MapEvict, read)
     }
 
     /// The next page of a group's translation frontier.
@@ -301,7 +313,7 @@ impl Translation {
             // Without a TP on flash this is preconditioning or recovery, which write all TPs at their end.
             if self.exists(tp) {
                 let read = self.fetch(flash, tp, Cause::MapUpdate, after);
-                let ticket = self.rewrite(flash, tp, Cause::MapUpdate, read);
+                let ticket = self.rewrite(flash, cache, tp, Cause::MapUpdate, read);
                 done = flash.clock.join(done, ticket);
             }
         }
@@ -333,7 +345,7 @@ impl Translation {
         for tp in 0..self.pages() {
             if self.range(tp).any(|lpn| self.content[lpn as usize].is_some()) {
                 self.room_for_map(flash, cache, tp, now);
-                self.rewrite(flash, tp, cause, now);
+                self.rewrite(flash, cache, tp, cause, now);
             }
         }
     }

@@ -96,7 +96,7 @@ fn ftl_params(name: &str, seed: u64) -> Value {
     ];
     match name {
         "page" => page[(seed % 5) as usize].clone(),
-        "dftl" | "rftl" | "tpftl" => json!({"cmt_entries": 6, "entries_per_tp": 8}),
+        "dftl" | "rftl" | "tpftl" | "learnedftl" => json!({"cmt_entries": 6, "entries_per_tp": 8}),
         "sftl" => json!({"cache_bytes": 40, "entries_per_tp": 8}),
         "cdftl" => json!({"cmt_entries": 4, "ctp_pages": 1, "entries_per_tp": 8}),
         "urm-map" => json!({"mode": "demand", "map_budget": "64B", "entries_per_tp": 8, "max_run": 4}),

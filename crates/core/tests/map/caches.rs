@@ -113,6 +113,8 @@ struct Tpftl {
     selective: bool,
     counter: i32,
     counts: Counts,
+    /// LearnedFTL's models.
+    models: Option<Learned>,
 }
 
 impl Tpftl {
@@ -137,8 +139,9 @@ impl Tpftl {
         let entries = &self.nodes[0].1;
         entries.iter().find(|(_, dirty)| !dirty).unwrap_or(&entries[0]).0
     }
-    /// True if a node went.
-    fn evict(&mut self) -> bool {
+    /// True if a node went. `places` are those of all pages now.
+    fn evict(&mut self, places: &[Ppn]) -> bool {
+        let tp = self.nodes[0].0;
         let victim = self.victim();
         let entries = &mut self.nodes[0].1;
         if take(entries, |(lpn, _)| *lpn == victim).1 {
@@ -147,7 +150,11 @@ impl Tpftl {
             }
             self.counts.patched += 1;
             self.counts.programmed += 1;
+            if let Some(models) = &mut self.models {
+                models.train(tp, self.entries_per_tp, places);
+            }
         }
+        let entries = &mut self.nodes[0].1;
         let gone = entries.is_empty();
         if gone {
             self.nodes.remove(0);
@@ -158,21 +165,33 @@ impl Tpftl {
 }
 
 impl Reference for Tpftl {
-    fn access(&mut self, lpn: u32, end: u32, write: bool, _: [&[Ppn]; 2]) {
+    fn access(&mut self, lpn: u32, end: u32, write: bool, [places, _]: [&[Ppn]; 2]) {
         let tp = lpn / self.entries_per_tp;
+        if let Some(models) = self.models.as_mut().filter(|models| models.exact.is_empty()) {
+            models.exact = vec![false; LOGICAL as usize];
+            (0..LOGICAL.div_ceil(self.entries_per_tp)).for_each(|tp| models.train(tp, self.entries_per_tp, places));
+        }
+        let told = |cache: &Self| cache.models.as_ref().is_some_and(|models| models.exact[lpn as usize]);
         if self.holds(lpn) {
             self.counts.hits += 1;
+        } else if told(self) && !write {
+            self.counts.hits += 1;
+            self.counts.second_hits += 1;
+            return;
         } else {
-            self.counts.misses += 1;
             let first = tp * self.entries_per_tp;
             let run = (first..lpn).rev().take_while(|before| self.holds(*before)).count() as u32;
-            let mut stop = self.len() == self.capacity && self.evict();
+            let mut stop = self.len() == self.capacity && self.evict(places);
+            let told = told(self);
+            self.counts.hits += u64::from(told);
+            self.counts.second_hits += u64::from(told);
+            self.counts.misses += u64::from(!told);
             if self.node(tp).is_none() {
                 self.nodes.push((tp, Vec::new()));
                 self.count(1);
             }
             self.node(tp).expect("just made").push((lpn, false));
-            let ahead = end.max(if self.selective { lpn + 1 + run } else { 0 });
+            let ahead = if told { 0 } else { end.max(if self.selective { lpn + 1 + run } else { 0 }) };
             let at = self.nodes.iter().position(|(other, _)| *other == tp).expect("just made");
             let node = self.nodes.remove(at);
             self.nodes.push(node);
@@ -183,7 +202,7 @@ impl Reference for Tpftl {
                 if stop || (self.len() == self.capacity && self.victim() == lpn) {
                     break;
                 }
-                stop = self.len() == self.capacity && self.evict();
+                stop = self.len() == self.capacity && self.evict(places);
                 self.node(tp).expect("holds the page asked for").insert(0, (next, false));
                 self.counts.prefetches += 1;
             }
@@ -192,12 +211,80 @@ impl Reference for Tpftl {
         let (_, dirty) = take(&mut entries, |(other, _)| *other == lpn);
         entries.push((lpn, dirty || write));
         self.nodes.push((tp, entries));
+        if let Some(models) = self.models.as_mut().filter(|_| write) {
+            models.exact[lpn as usize] = false;
+        }
     }
     fn counts(&self) -> Counts {
         self.counts
     }
     fn state(&self) -> Value {
-        json!({"nodes_lru_to_mru": self.nodes, "selective": self.selective, "counter": self.counter})
+        let mut state = json!({"nodes_lru_to_mru": self.nodes, "selective": self.selective, "counter": self.counter});
+        if let Some(models) = &self.models {
+            let exact = (0..LOGICAL).filter(|lpn| models.exact[*lpn as usize]);
+            state["predicted_lpns"] = exact.collect();
+        }
+        state
+    }
+}
+
+/// The models of LearnedFTL with a single frontier: a piece is (its first page, place of that, slope).
+#[derive(Default)]
+struct Learned {
+    pieces: usize,
+    models: BTreeMap<u32, Vec<(u32, i64, i64)>>,
+    /// By page; empty before the first access.
+    exact: Vec<bool>,
+}
+
+impl Learned {
+    /// Where a model sees a page.
+    fn place(model: &[(u32, i64, i64)], lpn: u32) -> Option<i64> {
+        let (first, base, slope) = model.iter().rev().find(|(first, _, _)| *first <= lpn)?;
+        Some(base + (i64::from(lpn - first) * slope).div_euclid(65536))
+    }
+
+    /// The least slope that is exact for pages that all are mapped, if there is one.
+    fn slope(pages: &[u32], places: &[Ppn]) -> Option<i64> {
+        let place = |lpn: u32| i64::from(places[lpn as usize].0);
+        let exact = |slope: i64| {
+            pages.iter().all(|lpn| Self::place(&[(pages[0], place(pages[0]), slope)], *lpn) == Some(place(*lpn)))
+        };
+        // Every page bounds the slope from below; the largest of these bounds is the least slope, if any is exact.
+        let bounds = pages[1..].iter().map(|lpn| {
+            let (run, rise) = (i64::from(lpn - pages[0]), place(*lpn) - place(pages[0]));
+            (rise * 65536).div_euclid(run) + i64::from((rise * 65536).rem_euclid(run) > 0)
+        });
+        Some(bounds.max().unwrap_or(65536)).filter(|slope| exact(*slope))
+    }
+
+    fn train(&mut self, tp: u32, entries_per_tp: u32, places: &[Ppn]) {
+        let range = tp * entries_per_tp..((tp + 1) * entries_per_tp).min(LOGICAL);
+        let mut pages: &[u32] = &range.clone().collect::<Vec<_>>();
+        let mut found = Vec::new();
+        while !pages.is_empty() {
+            let most = (1..=pages.len()).take_while(|n| Self::slope(&pages[..*n], places).is_some()).count();
+            let slope = Self::slope(&pages[..most], places).expect("one page always lies on a line");
+            found.push((most, (pages[0], i64::from(places[pages[0] as usize].0), slope)));
+            pages = &pages[most..];
+        }
+        while found.len() > self.pieces {
+            // The shortest goes, the last of several.
+            let (at, _) = found.iter().enumerate().rev().min_by_key(|(_, piece)| piece.0).expect("not empty");
+            found.remove(at);
+        }
+        let learned = found.into_iter().map(|(_, piece)| piece).collect::<Vec<_>>();
+        let hits = |model: &[(u32, i64, i64)]| {
+            let exact = |lpn: u32| Self::place(model, lpn) == Some(i64::from(places[lpn as usize].0));
+            range.clone().map(exact).collect::<Vec<_>>()
+        };
+        let count = |model: &[(u32, i64, i64)]| hits(model).iter().filter(|hit| **hit).count();
+        let model = self.models.entry(tp).or_default();
+        if count(&learned) > count(model) {
+            *model = learned;
+        }
+        let hits = hits(model);
+        self.exact[range.start as usize..range.end as usize].copy_from_slice(&hits);
     }
 }
 
@@ -434,6 +521,19 @@ proptest! {
             entries_per_tp, capacity: capacity as usize, threshold, selective: on, ..Tpftl::default()
         };
         compare("tpftl", params, &mut reference, &requests);
+    }
+
+    #[test]
+    fn does_learnedftl_follow_its_rules(
+        requests in requests(), capacity in 1u32..20, entries_per_tp in 1u32..40, pieces in 1u32..6,
+    ) {
+        let params = json!({"cmt_entries": capacity, "entries_per_tp": entries_per_tp, "pieces": pieces.min(entries_per_tp)});
+        let models = Learned { pieces: pieces.min(entries_per_tp) as usize, ..Learned::default() };
+        let mut reference = Tpftl {
+            entries_per_tp, capacity: capacity as usize, threshold: 3, selective: true, models: Some(models),
+            ..Tpftl::default()
+        };
+        compare("learnedftl", params, &mut reference, &requests);
     }
 
     #[test]

@@ -1,0 +1,86 @@
+//! learnedftl - TPFTL with linear models that tell mappings without reading them (LearnedFTL, reconstruction)
+//!
+//! # Source
+//! Wang, Lin, Wu, Jiang, Zhang, Mao, "LearnedFTL: a learning-based page-level FTL for reducing double reads in flash-based
+//! SSDs", HPCA 2024. Known here are its abstract and the constants of its public code (`ld-tpftl.h`); see
+//! specs/ftls.md 2.10. Its allocation and collection by groups of translation pages are left out: this is a
+//! reconstruction. Do not publish numbers from it under the paper's name.
+//!
+//! # What it does
+//! As `tpftl`, and every translation page (TP) has a piecewise linear model that computes where a page lies, with one
+//! bit for each of its pages that tells whether the model is exact for that page. A look-up that the cache cannot answer
+//! asks the bit; if it is set, the TP is not read. A bit never lies: it is cleared whenever the mapping changes, and set
+//! only in training, which compares every prediction with the mapping.
+//!
+//! A model is trained when its TP is programmed, because all mappings of the TP are in RAM then: when dirty mappings are
+//! written back, when collection rewrites the TP, after preconditioning and at recovery. Pieces are found greedily: a
+//! piece goes on as long as one slope is exact for all its pages. If there are more than `pieces`, those of the most
+//! pages are kept. A model is replaced in place, and only by one that is exact for more pages.
+//!
+//! Models learn *virtual* page numbers: logical and physical pages are counted die by die, so that pages written in a
+//! row, which go over all dies, lie on a line on every die.
+//!
+//! # Parameters
+//! - `pieces` (per TP): room for pieces. The default is one for every block that a sequentially written TP may lie in,
+//!   at least 8 (the public code): with frontiers on `D` dies and `N` pages a block, `D * (ceil(ceil(entries_per_tp / D)
+//!   / N) + 1)`.
+//! - `cmt_entries`, `cmt_bytes`, `request_prefetch`, `selective_prefetch`, `selective_threshold`, `entries_per_tp`,
+//!   `reserve`, `victim`, `alloc`, `frontiers`: as for `tpftl`.
+//!
+//! RAM: that of `tpftl`, and `ceil(entries_per_tp / 8) + 12 * pieces` bytes for every TP.
+//!
+//! # Deviations and chosen readings
+//! - The paper gives every group of TPs blocks of its own and collects the blocks of a whole group, sorted by LPN, so
+//!   that even random writes become lines. Here blocks are allocated and collected as for `dftl`: what is predicted is
+//!   what the host wrote in order and what collection left in order.
+//! - Pages that were written at different times and lie between each other break each other's pieces; without groups
+//!   nothing sorts them again.
+//! - The paper also trains at once after a long sequential write. Here the mappings of such a write are in the cache until
+//!   they are written back, and that trains the model.
+//! - The paper's virtual page numbers run over the dies of a superblock, whose blocks fill in step. Here the frontiers of
+//!   dies drift apart, and numbers run die by die; this costs a piece for every die.
+//! - A mapping that is predicted for a read does not enter the cache. For a write or a trim it does, as the overwritten
+//!   mapping, and nothing is prefetched because nothing was read.
+//! - Computing and training take no time. The paper's pieces hold floating-point numbers; here slopes are whole numbers of
+//!   1/65536, and predictions are rounded down.
+//! - Reports count a look-up that a model answers as a hit; it is counted as a hit of the second level too.
+//! - At a power cut the models are lost; recovery writes all TPs anew, which trains them.
+//! - Everything below the cache (order of effects, garbage collection with lazy copying, recovery) is as in `dftl`.
+//!
+//! # Known ambiguities
+//! - When a model that lost many bits is worth training, which the public code bounds by a count: here always, at every
+//!   program of its TP.
+
+use super::demand::Demand;
+use super::models::Models;
+use super::page::Frontiers;
+use super::tpftl::node_params;
+use super::{Ftl, Shape};
+use crate::error::ConfigError;
+
+/// Pieces of a model in the public code.
+const PIECES: u32 = 8;
+
+node_params! {
+    /// Room for pieces in the model of a translation page; default: see the manual page.
+    pieces: Option<u32> = None,
+}
+
+/// Builds the FTL.
+///
+/// # Errors
+/// When a relation between parameters and device is broken.
+pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError> {
+    let common = params.common(params.frontiers);
+    let entries = common.entries(shape)?;
+    let lanes = if params.frontiers == Frontiers::Single { 1 } else { shape.geometry.dies() };
+    let blocks = lanes * (entries.div_ceil(lanes).div_ceil(shape.geometry.pages_per_block) + 1);
+    let pieces = params.pieces.unwrap_or(blocks.max(PIECES));
+    if pieces == 0 || (params.pieces.is_some() && pieces > entries) {
+        let problem = format!("{pieces} is outside 1 to {entries}, the mappings of a translation page");
+        return Err(ConfigError::new("ftl.pieces", problem, "leave it out, or use 1 or more"));
+    }
+    let models = Models::new(shape.geometry, shape.logical_pages, entries, lanes, pieces);
+    let cache = params.cache(shape, entries)?.with_models(models);
+    Ok(Box::new(Demand::new(common.translation(shape, 1)?, cache, shape)))
+}
