@@ -2,6 +2,9 @@
 
 #![allow(clippy::print_stdout, reason = "measured numbers are part of what these tests tell")]
 
+#[path = "common/point.rs"]
+mod point;
+
 mod page {
     pub mod ageing;
     pub mod device;

@@ -200,14 +200,16 @@ impl Flash {
         let pbn = self.geometry.pbn(ppn);
         let cut = self.power_due();
         if cut == Some(CutMode::Before) {
-            self.photograph(None, CutMode::Before);
+            self.photograph();
         }
         self.set_programmed(ppn, pbn, oob);
         if self.media == Media::Memory {
             self.store(ppn, oob, data);
         }
-        if let Some(mode @ (CutMode::After | CutMode::Torn)) = cut {
-            self.photograph(Some(ppn), mode);
+        match cut {
+            None | Some(CutMode::Before) => {}
+            Some(CutMode::After) => self.photograph(),
+            Some(mode @ (CutMode::Torn | CutMode::TornPair)) => self.photograph_torn_page(ppn, mode),
         }
         self.operate(Op::Program, pbn, cause, after)
     }
@@ -247,8 +249,10 @@ impl Flash {
         let block = &self.cells.blocks[pbn.index()];
         assert!(block.valid_pages == 0, "erase of block {} with {} valid pages", pbn.0, block.valid_pages);
         let cut = self.power_due();
-        if cut == Some(CutMode::Before) {
-            self.photograph(None, CutMode::Before);
+        match cut {
+            None | Some(CutMode::After) => {}
+            Some(CutMode::Before) => self.photograph(),
+            Some(CutMode::Torn | CutMode::TornPair) => self.photograph_torn_block(pbn),
         }
         let block = &mut self.cells.blocks[pbn.index()];
         block.next_page = 0;
@@ -263,8 +267,8 @@ impl Flash {
         self.cells.erased_pages += pages.iter().filter(|owner| **owner != ERASED).count() as u64;
         pages.fill(ERASED);
         self.ledger.erases_by_kind[kind as usize] += 1;
-        if let Some(mode @ (CutMode::After | CutMode::Torn)) = cut {
-            self.photograph(None, mode);
+        if cut == Some(CutMode::After) {
+            self.photograph();
         }
         self.operate(Op::Erase, pbn, cause, after)
     }

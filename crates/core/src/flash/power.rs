@@ -3,7 +3,7 @@
 //! The FTL code above stays straight-line: an armed cut photographs the cells at the chosen operation and lets the
 //! doomed run go on; [`Flash::restore`] throws that run away and puts the photograph back.
 
-use super::{Cells, Flash, Media, TORN};
+use super::{Cells, ERASED, Flash, Media, Oob, TORN};
 use crate::types::{Lpn, Pbn, Ppn};
 
 /// What becomes of the flash operation during which the power fails.
@@ -13,8 +13,11 @@ pub enum CutMode {
     Before,
     /// It finished.
     After,
-    /// A program left its page unreadable; an erase counts as finished.
+    /// A program left its page unreadable, an erase every page of its block, which must be erased again.
     Torn,
+    /// As [`CutMode::Torn`]; in addition the program of an upper page, one at an odd offset, destroyed the page before
+    /// it, its lower page in the same cells (MLC). What was acknowledged there may be lost: [`Flash::lost_page`].
+    TornPair,
 }
 
 /// A trim that must survive a power cut: older copies of `lpn` are dead.
@@ -31,6 +34,8 @@ pub(super) struct Power {
     /// Programs and erases until the cut, with what happens to that operation.
     armed: Option<(u64, CutMode)>,
     photograph: Option<Box<Cells>>,
+    /// OOB of the lower page that the cut destroyed.
+    lost: Option<Oob>,
     /// Programs and erases since the array was made.
     steps: u64,
 }
@@ -45,10 +50,15 @@ impl Flash {
         assert!(nth > 0, "cuts are counted from 1");
         self.power.armed = Some((nth, mode));
         self.power.photograph = None;
+        self.power.lost = None;
     }
     /// True once the armed cut has happened: nothing acknowledged after that moment counts.
     pub const fn is_cut(&self) -> bool {
         self.power.photograph.is_some()
+    }
+    /// What lay in the lower page that the last cut destroyed ([`CutMode::TornPair`]).
+    pub const fn lost_page(&self) -> Option<Oob> {
+        self.power.lost
     }
     /// Programs and erases done so far (with media).
     pub const fn power_steps(&self) -> u64 {
@@ -126,12 +136,36 @@ impl Flash {
         (left == 1).then_some(mode)
     }
 
-    /// Photographs the cells before (`None`) or after (`Some`) the operation on which the cut falls.
-    pub(super) fn photograph(&mut self, written: Option<Ppn>, mode: CutMode) {
+    /// Photographs the cells as they are now: before an operation that did not happen, or after one that finished.
+    pub(super) fn photograph(&mut self) {
+        self.power.photograph = Some(Box::new(self.cells.clone()));
+    }
+
+    /// Photographs the cells after the program of `ppn` was interrupted.
+    pub(super) fn photograph_torn_page(&mut self, ppn: Ppn, mode: CutMode) {
         let mut cells = Box::new(self.cells.clone());
-        if let (Some(ppn), CutMode::Torn) = (written, mode) {
-            cells.owner[ppn.index()] = TORN;
+        cells.owner[ppn.index()] = TORN;
+        let is_upper = self.geometry.page_in_block(ppn) % 2 == 1;
+        if mode == CutMode::TornPair && is_upper {
+            let lower = Ppn(ppn.0 - 1);
+            if self.is_programmed(lower) {
+                self.power.lost = Some(self.oob(lower));
+                cells.owner[lower.index()] = TORN;
+            }
         }
+        self.power.photograph = Some(cells);
+    }
+
+    /// Photographs the cells after the erase of `pbn` was interrupted.
+    pub(super) fn photograph_torn_block(&mut self, pbn: Pbn) {
+        let mut cells = Box::new(self.cells.clone());
+        let pages = self.geometry.pages_per_block;
+        let first = self.geometry.first_page(pbn).index();
+        for owner in &mut cells.owner[first..first + pages as usize] {
+            cells.programmed_pages += u64::from(*owner == ERASED);
+            *owner = TORN;
+        }
+        cells.blocks[pbn.index()].next_page = pages;
         self.power.photograph = Some(cells);
     }
 }

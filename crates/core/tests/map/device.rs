@@ -7,8 +7,6 @@ use nandlab::registry;
 use nandlab::types::{Lbn, Lpn, Nanos};
 use serde_json::Value;
 
-pub const PAGE_BYTES: u32 = 512;
-
 /// Shape of a device of single-die channels.
 pub fn shape(channels: u32, blocks: u32, pages_per_block: u32, logical_pages: u32, page_bytes: u32) -> Shape {
     assert_eq!(blocks % channels, 0);

@@ -12,6 +12,8 @@ use nandlab::types::{Bytes, Lpn, Nanos, Ppn};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use crate::point::compare;
+
 use super::device::{Dice, build, fill, flash, host, parallel_flash, refusal, shape, start};
 
 /// Inverse of the distribution function of Zipf's law, exact.
@@ -83,7 +85,8 @@ fn is_every_hit_ratio_of_the_table_that_of_theory() {
         let entries: u32 = row[3].parse().expect("entries");
         let params = json!({"cmt_entries": entries, "cmt_protected": row[4].parse::<u32>().expect("entries")});
         let ratio = hit_ratio(&row, "dftl", params, 300_000 + 40 * entries, 600_000);
-        assert!((ratio - float(row[5])).abs() < 0.003, "{row:?}: {ratio}");
+        let figure = format!("map-cache-{}", row[0]);
+        compare(&figure, row[2], f64::from(entries) / float(row[1]), float(row[5]), ratio, 0.003);
     }
 }
 
@@ -130,19 +133,30 @@ fn map_writes_per_write(row: &[&str], warm_up: u32, measured: u32) -> f64 {
     flash.ledger.count(Op::Program, Cause::MapEvict) as f64 / f64::from(measured)
 }
 
-#[test]
-fn does_batch_write_back_save_what_theory_says() {
-    let wanted = [("512", "64"), ("512", "512"), ("1024", "64"), ("4096", "64")];
+/// Rows by entries and entries of a translation page; all without any.
+fn batch_write_back(wanted: &[(&str, &str)]) {
     let mut seen = 0;
     for row in rows(include_str!("../golden/cmt-batch-writeback.csv")) {
-        if wanted.contains(&(row[1], row[2])) {
-            let rate = map_writes_per_write(&row, 50_000, 700_000);
-            let error = rate / float(row[8]) - 1.0;
-            assert!(error.abs() < 0.01, "{row:?}: {rate}");
+        if wanted.is_empty() || wanted.contains(&(row[1], row[2])) {
+            let rate = map_writes_per_write(&row, 50_000 + 20 * row[1].parse::<u32>().expect("entries"), 700_000);
+            // Evictions are rare where a translation page covers much: their number scatters.
+            let allowed = float(row[8]) * 0.01 + 3.0 * (float(row[8]) / 700_000.0).sqrt();
+            compare("batch-write-back", row[2], float(row[1]), float(row[7]), rate, allowed);
             seen += 1;
         }
     }
-    assert_eq!(seen, wanted.len());
+    assert_eq!(seen, if wanted.is_empty() { 15 } else { wanted.len() });
+}
+
+#[test]
+fn does_batch_write_back_save_what_theory_says() {
+    batch_write_back(&[("512", "64"), ("512", "512"), ("1024", "64"), ("4096", "64")]);
+}
+
+#[test]
+#[ignore = "minutes: the nightly matrix, see docs/theory.md"]
+fn does_batch_write_back_match_theory_in_the_whole_table() {
+    batch_write_back(&[]);
 }
 
 /// Random reads and writes on a nearly full device.

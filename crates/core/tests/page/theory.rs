@@ -5,6 +5,7 @@ use rand_pcg::Pcg64Mcg;
 use serde_json::{Value, json};
 
 use super::device::{Device, below, hot_cold};
+use crate::point::compare;
 
 /// A row of the table.
 struct Row(Vec<&'static str>);
@@ -27,13 +28,6 @@ fn rows(start: [&str; 4]) -> impl Iterator<Item = Row> {
     let lines = include_str!("../golden/write-amplification.csv").lines();
     let start = start.map(str::to_owned);
     lines.map(|line| Row(line.split(',').collect())).filter(move |row| row.0[..4] == start)
-}
-
-#[track_caller]
-fn close(what: &str, got: f64, expected: f64, relative: f64) {
-    let error = got / expected - 1.0;
-    println!("{what}: {got:.4} expected {expected:.4} ({:+.2} %)", error * 100.0);
-    assert!(error.abs() <= relative, "{what}: {got} instead of {expected} within {relative}");
 }
 
 /// One frontier for host and collection; the reserve comes on top: T = (blocks - reserve) * pages.
@@ -63,7 +57,8 @@ fn uniform(policy: usize, pages_per_block: u32, blocks: u32, ops: &[&str], hurry
         let mut device = single_frontier(victim, pages_per_block, blocks, logical);
         let mut rng = Pcg64Mcg::new(17);
         let got = device.amplification(warm_up / hurry, *measured, || below(&mut rng, logical));
-        close(&format!("{name} OP {} N {pages_per_block}", row.0[4]), got, row.formula(), 0.01);
+        let figure = format!("waf-{pages_per_block}");
+        compare(&figure, name, row.number(4), row.formula(), got, 0.01 * row.formula());
         seen += 1;
     }
     assert_eq!(seen, ops.len(), "the table has the rows");
@@ -110,7 +105,7 @@ fn fifo_hot_and_cold(ops: &[&str], shares: &[&str]) {
         let logical = (row.rho() * 65_536.0).round() as u32;
         let mut device = single_frontier(&json!("fifo"), 64, 1024, logical);
         let got = device.amplification(8, 5, hot_cold(logical, row.number(8), row.number(9)));
-        close(&format!("fifo OP {} share {}", row.0[4], row.0[8]), got, row.formula(), 0.01);
+        compare("hot-cold", row.0[8], row.number(4), row.formula(), got, 0.01 * row.formula());
         seen += 1;
     }
     assert_eq!(seen, ops.len() * shares.len());
@@ -142,7 +137,7 @@ fn fifo_zipf(ops: &[&str], exponents: &[&str]) {
             (cumulative.partition_point(|c| *c <= u) as u32).min(logical - 1)
         };
         let got = single_frontier(&json!("fifo"), 64, 1024, logical).amplification(8, 5, next);
-        close(&format!("fifo OP {} zipf {}", row.0[4], row.0[10]), got, row.formula(), 0.01);
+        compare("zipf", row.0[4], row.number(10), row.formula(), got, 0.01 * row.formula());
         seen += 1;
     }
     assert_eq!(seen, ops.len() * exponents.len());
@@ -176,7 +171,7 @@ fn separated(ops: &[&str], shares: &[&str]) {
             share * device.amplification(8, 6, || below(&mut rng, logical))
         });
         let got = amplification.iter().sum();
-        close(&format!("separated OP {} share {}", row.0[4], row.0[8]), got, row.formula(), 0.02);
+        compare("separated", row.0[8], row.number(4), row.formula(), got, 0.02 * row.formula());
         seen += 1;
     }
     assert_eq!(seen, ops.len() * shares.len());
@@ -188,9 +183,9 @@ fn do_separated_classes_at_the_best_split_match_theory() {
     separated(&["0.07"], &["0.9"]);
 }
 
-/// The whole table. `cargo test --release -p nandlab --test page -- --ignored --nocapture`
+/// The whole table: docs/theory.md has the command.
 #[test]
-#[ignore = "minutes: the nightly matrix, see docs/benchmarks.md"]
+#[ignore = "minutes: the nightly matrix, see docs/theory.md"]
 fn does_the_whole_table_match_theory() {
     for policy in 0..policies().len() {
         for pages in [64, 128, 256] {

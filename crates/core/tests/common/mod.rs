@@ -1,0 +1,50 @@
+//! A tiny device under any FTL.
+
+use nandlab::error::ConfigError;
+use nandlab::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, TimingModel};
+use nandlab::ftl::{FTLS, Ftl, Shape};
+use nandlab::registry;
+use nandlab::types::Nanos;
+use rand::Rng;
+use rand_pcg::Pcg64Mcg;
+use serde_json::Value;
+
+pub const PAGE_BYTES: u32 = 512;
+
+pub fn shape(pages_per_block: u32, blocks: u32, logical_pages: u32, order: ProgramOrder) -> Shape {
+    let geometry = Geometry {
+        channels: 1,
+        chips_per_channel: 1,
+        dies_per_chip: 1,
+        planes_per_die: 1,
+        blocks_per_plane: blocks,
+        pages_per_block,
+        page_bytes: PAGE_BYTES,
+    };
+    Shape { geometry, logical_pages, order, seed: 7 }
+}
+
+pub fn build(ftl: &str, params: &Value, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError> {
+    (registry::find(FTLS, "ftl", ftl)?.build)(params.clone(), shape)
+}
+
+/// HitStat's times: reads cost nothing, so that elapsed time is erases and programs only.
+pub fn flash(shape: &Shape, media: Media) -> Flash {
+    let times = ClockTimes {
+        page_read: Nanos::ZERO,
+        page_program: Nanos::from_us(800),
+        block_erase: Nanos::from_us(1500),
+        page_transfer: Nanos::ZERO,
+        command: Nanos::ZERO,
+    };
+    Flash::new(
+        shape.geometry,
+        shape.order,
+        media,
+        Clock::new(TimingModel::Serial, times, shape.geometry.channels, shape.geometry.dies()),
+    )
+}
+
+pub fn below(rng: &mut Pcg64Mcg, bound: u32) -> u32 {
+    ((u128::from(rng.next_u64()) * u128::from(bound)) >> 64) as u32
+}
