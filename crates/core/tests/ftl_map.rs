@@ -6,5 +6,6 @@ mod map {
     pub mod golden;
     pub mod learned;
     pub mod life;
+    pub mod replicas;
     pub mod theory;
 }
