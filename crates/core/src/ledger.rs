@@ -192,7 +192,7 @@ ledger! {
 
         /// Mapping look-ups answered in RAM.
         map_hits,
-        /// Of these, by what backs the cached entries: a cached translation page (CDFTL).
+        /// Of these, by what backs the cached entries: a cached translation page (CDFTL), a model (LearnedFTL).
         map_second_hits,
         /// Mappings fetched ahead of a look-up, with a translation page that was read anyway.
         map_prefetches,

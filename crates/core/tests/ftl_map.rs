@@ -10,5 +10,6 @@ mod map {
     pub mod device;
     pub mod golden;
     pub mod learned;
+    pub mod replicas;
     pub mod theory;
 }

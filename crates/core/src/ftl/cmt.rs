@@ -15,17 +15,16 @@
 //! becomes 1 less hot and goes to the end, a cold one is the victim. When a whole turn finds none, the dirty queue has
 //! its turn in the same way, and so on.
 //!
-//! Entries live in a slab of fixed size, chained by index; a table leads from the LPN to the entry. In LRU order an
-//! access neither hashes nor allocates.
+//! Entries live in a [`Slab`], chained by index. In LRU order an access neither hashes nor allocates.
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::slab::Slab;
 use crate::list::{Links, List};
 use crate::types::{Lpn, Ppn};
 
-const NONE: u32 = u32::MAX;
 const PROBATION: usize = 0;
 const PROTECTED: usize = 1;
 /// Queues of the clock.
@@ -62,9 +61,7 @@ pub struct Cached(u32);
 /// The cached mapping table. See the module text.
 #[derive(Debug)]
 pub struct Cmt {
-    slab: Vec<Entry>,
-    unused: Vec<u32>,
-    by_lpn: Vec<u32>,
+    slab: Slab<Entry>,
     order: Order,
     links: Links,
     /// Segments or queues, the MRU or newest entry at the front; empty under [`Order::Age`].
@@ -80,9 +77,7 @@ impl Cmt {
     pub fn new(logical_pages: u32, order: Order, capacity: u32, protected_capacity: u32) -> Self {
         assert!(capacity > 0 && protected_capacity <= capacity);
         Self {
-            slab: Vec::with_capacity(capacity.min(logical_pages) as usize),
-            unused: Vec::new(),
-            by_lpn: vec![NONE; logical_pages as usize],
+            slab: Slab::new(logical_pages),
             order,
             links: Links::default(),
             lists: [List::default(); 2],
@@ -94,13 +89,13 @@ impl Cmt {
 
     /// Forgets all entries.
     pub fn clear(&mut self) {
-        *self = Self::new(self.by_lpn.len() as u32, self.order, self.capacity, self.protected_capacity);
+        *self = Self::new(self.slab.logical_pages(), self.order, self.capacity, self.protected_capacity);
     }
 
     /// Entries held.
     #[inline]
     pub const fn len(&self) -> u32 {
-        (self.slab.len() - self.unused.len()) as u32
+        self.slab.len()
     }
     /// True without entries.
     pub const fn is_empty(&self) -> bool {
@@ -118,39 +113,38 @@ impl Cmt {
     /// The entry of a page.
     #[inline]
     pub fn find(&self, lpn: Lpn) -> Option<Cached> {
-        let at = self.by_lpn[lpn.index()];
-        (at != NONE).then_some(Cached(at))
+        self.slab.find(lpn).map(Cached)
     }
     /// Page of an entry.
     #[inline]
     pub fn lpn(&self, entry: Cached) -> Lpn {
-        self.slab[entry.0 as usize].lpn
+        self.slab[entry.0].lpn
     }
     /// Mapping of an entry; [`Ppn::NONE`] for a page that is not mapped.
     #[inline]
     pub fn ppn(&self, entry: Cached) -> Ppn {
-        self.slab[entry.0 as usize].ppn
+        self.slab[entry.0].ppn
     }
     /// True if the translation page on flash tells something else.
     #[inline]
     pub fn is_dirty(&self, entry: Cached) -> bool {
-        self.slab[entry.0 as usize].dirty
+        self.slab[entry.0].dirty
     }
     /// The mapping changed.
     #[inline]
     pub fn set(&mut self, entry: Cached, ppn: Ppn) {
-        let entry = &mut self.slab[entry.0 as usize];
+        let entry = &mut self.slab[entry.0];
         entry.ppn = ppn;
         entry.dirty = true;
     }
     /// The mapping changed in RAM and on flash alike.
     pub fn set_everywhere(&mut self, entry: Cached, ppn: Ppn) {
-        self.slab[entry.0 as usize].ppn = ppn;
+        self.slab[entry.0].ppn = ppn;
     }
     /// The translation page on flash tells the same now.
     #[inline]
     pub fn set_clean(&mut self, entry: Cached) {
-        self.slab[entry.0 as usize].dirty = false;
+        self.slab[entry.0].dirty = false;
     }
 
     /// An access found this entry.
@@ -159,13 +153,13 @@ impl Cmt {
         match self.order {
             Order::Segmented => self.hit_segmented(entry.0),
             Order::Age => self.hit_aged(entry.0),
-            Order::Clock => self.slab[entry.0 as usize].rank += 1,
+            Order::Clock => self.slab[entry.0].rank += 1,
         }
     }
 
     #[inline]
     fn hit_segmented(&mut self, at: u32) {
-        if usize::from(self.slab[at as usize].segment) == PROTECTED {
+        if usize::from(self.slab[at].segment) == PROTECTED {
             return self.links.move_front(&mut self.lists[PROTECTED], at);
         }
         if self.protected_capacity == 0 {
@@ -179,13 +173,11 @@ impl Cmt {
     }
 
     fn hit_aged(&mut self, at: u32) {
-        let from = usize::from(self.slab[at as usize].segment);
+        let from = usize::from(self.slab[at].segment);
         self.leave(at);
-        self.slab[at as usize].rank += 1;
+        self.slab[at].rank += 1;
         let youngest = self.youngest(PROTECTED);
-        match youngest
-            .filter(|other| from == PROBATION && self.slab[*other as usize].rank <= self.slab[at as usize].rank)
-        {
+        match youngest.filter(|other| from == PROBATION && self.slab[*other].rank <= self.slab[at].rank) {
             Some(other) => {
                 self.change_segment(Some(other), PROBATION);
                 self.enter(at, PROTECTED);
@@ -196,7 +188,7 @@ impl Cmt {
 
     /// Adds an entry that is not there, clean, after a miss.
     pub fn insert(&mut self, lpn: Lpn, ppn: Ppn) -> Cached {
-        assert!(!self.is_full() && self.find(lpn).is_none());
+        assert!(!self.is_full(), "an entry must go first");
         let (rank, segment) = match self.order {
             Order::Segmented => (0, PROBATION),
             Order::Clock => (1, CLEAN),
@@ -208,15 +200,7 @@ impl Cmt {
                 (self.ages[segment].last().map_or(1, |(age, _)| age + 1), segment)
             }
         };
-        let entry = Entry { lpn, ppn, rank, segment: 0, dirty: false };
-        let at = if let Some(at) = self.unused.pop() {
-            self.slab[at as usize] = entry;
-            at
-        } else {
-            self.slab.push(entry);
-            self.slab.len() as u32 - 1
-        };
-        self.by_lpn[lpn.index()] = at;
+        let at = self.slab.insert(lpn, Entry { lpn, ppn, rank, segment: 0, dirty: false });
         self.enter(at, segment);
         Cached(at)
     }
@@ -242,7 +226,7 @@ impl Cmt {
             for queue in [CLEAN, DIRTY] {
                 for _ in 0..self.lists[queue].len() {
                     let at = self.lists[queue].back().expect("counted above");
-                    let entry = &mut self.slab[at as usize];
+                    let entry = &mut self.slab[at];
                     let home = if entry.dirty { DIRTY } else { CLEAN };
                     if home == queue && entry.rank == 0 {
                         return Some(at);
@@ -264,9 +248,7 @@ impl Cmt {
     #[inline]
     pub fn remove(&mut self, entry: Cached) {
         self.leave(entry.0);
-        let lpn = self.lpn(entry);
-        self.by_lpn[lpn.index()] = NONE;
-        self.unused.push(entry.0);
+        self.slab.remove(self.lpn(entry));
     }
 
     /// Entries of the probation (`false`) or protected (`true`) segment, or of the queue of clean or dirty entries, the
@@ -274,8 +256,8 @@ impl Cmt {
     pub fn segment(&self, protected: bool) -> impl Iterator<Item = (Lpn, Ppn, bool)> + '_ {
         let segment = usize::from(protected);
         let listed = std::iter::successors(self.lists[segment].back(), |at| self.links.newer(*at));
-        listed.chain(self.ages[segment].iter().map(|(_, lpn)| self.by_lpn[*lpn as usize])).map(|at| {
-            let entry = &self.slab[at as usize];
+        listed.chain(self.ages[segment].iter().filter_map(|(_, lpn)| self.slab.find(Lpn(*lpn)))).map(|at| {
+            let entry = &self.slab[at];
             (entry.lpn, entry.ppn, entry.dirty)
         })
     }
@@ -289,12 +271,11 @@ impl Cmt {
             for (lpn, ppn, dirty) in self.segment(protected) {
                 assert!(dirty || ppn == on_flash(lpn), "clean entry of lpn {} differs from flash", lpn.0);
                 let entry = self.find(lpn).expect("a listed entry is in the table");
-                assert_eq!(self.slab[entry.0 as usize].segment, u8::from(protected));
+                assert_eq!(self.slab[entry.0].segment, u8::from(protected));
                 listed += 1;
             }
         }
         assert_eq!(listed, self.len());
-        assert_eq!(self.by_lpn.iter().filter(|at| **at != NONE).count() as u32, listed);
     }
 
     #[inline]
@@ -304,12 +285,12 @@ impl Cmt {
 
     /// The entry of a segment with the smallest age.
     fn youngest(&self, segment: usize) -> Option<u32> {
-        self.ages[segment].first().map(|(_, lpn)| self.by_lpn[*lpn as usize])
+        self.ages[segment].first().and_then(|(_, lpn)| self.slab.find(Lpn(*lpn)))
     }
 
     #[inline]
     fn leave(&mut self, at: u32) {
-        let Entry { lpn, segment, rank, .. } = self.slab[at as usize];
+        let Entry { lpn, segment, rank, .. } = self.slab[at];
         if self.order == Order::Age {
             self.ages[usize::from(segment)].remove(&(rank, lpn.0));
         } else {
@@ -319,7 +300,7 @@ impl Cmt {
 
     #[inline]
     fn enter(&mut self, at: u32, segment: usize) {
-        let entry = &mut self.slab[at as usize];
+        let entry = &mut self.slab[at];
         entry.segment = segment as u8;
         if self.order == Order::Age {
             self.ages[segment].insert((entry.rank, entry.lpn.0));

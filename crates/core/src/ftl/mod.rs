@@ -20,6 +20,7 @@ pub mod pool;
 pub mod random_log;
 pub mod recover;
 pub mod ring;
+pub mod slab;
 pub mod space;
 pub mod stripe;
 pub mod translation;

@@ -1,13 +1,12 @@
 //! Cached mappings grouped by their translation page: an LRU list of nodes, each an LRU list of entries.
 //!
-//! Entries live in a slab and are chained by index; a table leads from the LPN to the entry.
+//! Entries live in a [`Slab`] and are chained by index.
 
 use serde_json::{Value, json};
 
+use super::slab::Slab;
 use crate::list::{Links, List};
 use crate::types::{Lpn, Ppn};
-
-const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
@@ -31,9 +30,7 @@ pub struct Slot(u32);
 #[derive(Debug)]
 pub struct Nodes {
     entries_per_tp: u32,
-    slab: Vec<Entry>,
-    unused: Vec<u32>,
-    by_lpn: Vec<u32>,
+    slab: Slab<Entry>,
     entry_links: Links,
     /// By translation page.
     by_tp: Vec<Node>,
@@ -47,9 +44,7 @@ impl Nodes {
     pub fn new(logical_pages: u32, entries_per_tp: u32) -> Self {
         Self {
             entries_per_tp,
-            slab: Vec::new(),
-            unused: Vec::new(),
-            by_lpn: vec![NONE; logical_pages as usize],
+            slab: Slab::new(logical_pages),
             entry_links: Links::default(),
             by_tp: vec![Node::default(); logical_pages.div_ceil(entries_per_tp) as usize],
             node_links: Links::default(),
@@ -58,13 +53,13 @@ impl Nodes {
     }
     /// Forgets all entries.
     pub fn clear(&mut self) {
-        *self = Self::new(self.by_lpn.len() as u32, self.entries_per_tp);
+        *self = Self::new(self.slab.logical_pages(), self.entries_per_tp);
     }
 
     /// Entries held.
     #[inline]
     pub const fn len(&self) -> u32 {
-        (self.slab.len() - self.unused.len()) as u32
+        self.slab.len()
     }
     /// True without entries.
     pub const fn is_empty(&self) -> bool {
@@ -87,21 +82,20 @@ impl Nodes {
     /// The entry of a page.
     #[inline]
     pub fn find(&self, lpn: Lpn) -> Option<Slot> {
-        let at = self.by_lpn[lpn.index()];
-        (at != NONE).then_some(Slot(at))
+        self.slab.find(lpn).map(Slot)
     }
     /// Page of an entry.
     pub fn lpn(&self, slot: Slot) -> Lpn {
-        self.slab[slot.0 as usize].lpn
+        self.slab[slot.0].lpn
     }
     /// Mapping of an entry; [`Ppn::NONE`] for a page that is not mapped.
     #[inline]
     pub fn ppn(&self, slot: Slot) -> Ppn {
-        self.slab[slot.0 as usize].ppn
+        self.slab[slot.0].ppn
     }
     /// True if the translation page on flash tells something else.
     pub fn is_dirty(&self, slot: Slot) -> bool {
-        self.slab[slot.0 as usize].dirty
+        self.slab[slot.0].dirty
     }
     /// Consecutive pages with an entry that lie directly before a page in its translation page.
     pub fn run_before(&self, lpn: Lpn) -> u32 {
@@ -113,7 +107,7 @@ impl Nodes {
     #[inline]
     pub fn set(&mut self, slot: Slot, ppn: Ppn) {
         let tp = self.tp(self.lpn(slot));
-        let entry = &mut self.slab[slot.0 as usize];
+        let entry = &mut self.slab[slot.0];
         entry.ppn = ppn;
         self.by_tp[tp as usize].dirty += u32::from(!entry.dirty);
         entry.dirty = true;
@@ -128,16 +122,7 @@ impl Nodes {
     /// Adds a clean entry that is not there: as the most recent one of the most recent node, or, prefetched, as the
     /// least recent one of its node.
     pub fn insert(&mut self, lpn: Lpn, ppn: Ppn, prefetched: bool) -> Slot {
-        assert!(self.find(lpn).is_none(), "lpn {} is cached already", lpn.0);
-        let entry = Entry { lpn, ppn, dirty: false };
-        let at = if let Some(at) = self.unused.pop() {
-            self.slab[at as usize] = entry;
-            at
-        } else {
-            self.slab.push(entry);
-            self.slab.len() as u32 - 1
-        };
-        self.by_lpn[lpn.index()] = at;
+        let at = self.slab.insert(lpn, Entry { lpn, ppn, dirty: false });
         let tp = self.tp(lpn);
         if !self.holds(tp) {
             self.node_links.push_front(&mut self.recency, tp);
@@ -153,7 +138,7 @@ impl Nodes {
     }
     /// Removes an entry, and its node with the last one.
     pub fn remove(&mut self, slot: Slot) {
-        let Entry { lpn, dirty, .. } = self.slab[slot.0 as usize];
+        let Entry { lpn, dirty, .. } = self.slab[slot.0];
         let tp = self.tp(lpn);
         let node = &mut self.by_tp[tp as usize];
         self.entry_links.remove(&mut node.recency, slot.0);
@@ -161,8 +146,7 @@ impl Nodes {
         if node.recency.is_empty() {
             self.node_links.remove(&mut self.recency, tp);
         }
-        self.by_lpn[lpn.index()] = NONE;
-        self.unused.push(slot.0);
+        self.slab.remove(lpn);
     }
 
     /// The entry to evict: the least recent clean one of the least recent node, or its least recent one.
@@ -185,7 +169,7 @@ impl Nodes {
         let node = &mut self.by_tp[tp as usize];
         node.dirty = 0;
         for at in self.entry_links.iter(&node.recency) {
-            let entry = &mut self.slab[at as usize];
+            let entry = &mut self.slab[at];
             if std::mem::take(&mut entry.dirty) {
                 patch(entry.lpn, entry.ppn);
             }
@@ -199,7 +183,7 @@ impl Nodes {
             ids.reverse();
             ids
         };
-        let entry = |at: u32| json!([self.slab[at as usize].lpn.0, self.slab[at as usize].dirty]);
+        let entry = |at: u32| json!([self.slab[at].lpn.0, self.slab[at].dirty]);
         let node = |tp: u32| {
             let entries = oldest_first(&self.entry_links, &self.by_tp[tp as usize].recency);
             json!([tp, entries.into_iter().map(entry).collect::<Vec<_>>()])
@@ -214,7 +198,7 @@ impl Nodes {
             let node = &self.by_tp[tp as usize];
             let mut dirty = 0;
             for at in self.entry_links.iter(&node.recency) {
-                let entry = self.slab[at as usize];
+                let entry = self.slab[at];
                 assert!(self.find(entry.lpn) == Some(Slot(at)) && self.tp(entry.lpn) == tp, "entry of another node");
                 assert!(entry.dirty || entry.ppn == on_flash(entry.lpn), "clean lpn {} differs", entry.lpn.0);
                 dirty += u32::from(entry.dirty);
@@ -223,6 +207,5 @@ impl Nodes {
             assert!(node.dirty == dirty && !node.recency.is_empty(), "counts of node {tp}");
         }
         assert_eq!(listed, self.len());
-        assert_eq!(self.by_lpn.iter().filter(|at| **at != NONE).count() as u32, listed);
     }
 }

@@ -32,7 +32,11 @@
 //! - The paper lets at most two collections run at a time. Here a collection is complete in state before the next
 //!   operation begins, and its flash operations overlap in time as dies and channels allow; there is nothing to bound.
 //! - The paper counts a replica as safe because die registers finish queued programs after a reboot. Registers of NAND
-//!   are volatile; the claim is not modelled. Recovery rebuilds the map from data pages and writes all copies anew.
+//!   are volatile, and there is no option to say otherwise: recovery rebuilds the map from data pages and writes all
+//!   copies anew, so that it would change nothing.
+//! - What replicas do protect against is the loss of channels: after any `replicas` of them every TP has a copy left,
+//!   whereas `dftl` loses the TPs of the one that fails. A test shows it on the state of the array; runs do not model
+//!   failed channels, which would take data pages with them too.
 //! - Table 1's RAM of the replica directory (8 KB for two replicas) leaves out the original; 4 KB pages hold 1,024
 //!   entries, not 512.
 //!

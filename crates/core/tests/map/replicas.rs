@@ -1,0 +1,57 @@
+//! What are replicas of translation pages worth when channels fail?
+
+use std::collections::BTreeSet;
+
+use nandlab::flash::{Flash, Media, PageKind};
+use nandlab::ftl::Batch;
+use nandlab::types::{Lpn, Ppn};
+use serde_json::{Value, json};
+
+use super::device::{Dice, build, fill, flash, host, shape, start};
+
+const CHANNELS: u32 = 4;
+
+/// The translation pages of a device that was written at random, by channel of every current copy.
+fn copies(name: &str, params: Value) -> Vec<(u32, u32)> {
+    let shape = shape(CHANNELS, 600, 16, 6000, 512);
+    let mut flash: Flash = flash(&shape, Media::None);
+    let mut ftl = build(name, params, &shape);
+    fill(&mut *ftl, &mut flash, &shape);
+    let mut dice = Dice(5);
+    for _ in 0..20_000 {
+        let page = host(dice.below(shape.logical_pages), 1);
+        ftl.write(&mut flash, Batch { pages: &[page], bytes: &[] }, start());
+    }
+    ftl.trim(&mut flash, Lpn(0), start());
+    assert!(flash.ledger.gc_runs > 500, "copies were rewritten and moved");
+    let geometry = *flash.geometry();
+    let valid = (0..geometry.pages() as u32).map(Ppn).filter(|ppn| flash.is_valid(*ppn));
+    let map = valid.filter(|ppn| flash.oob(*ppn).kind == PageKind::Map);
+    map.map(|ppn| (flash.oob(ppn).number, geometry.channel_of_die(geometry.die(geometry.pbn(ppn))))).collect()
+}
+
+/// Translation pages without a copy outside the failed channels.
+fn lost(copies: &[(u32, u32)], failed: &BTreeSet<u32>) -> usize {
+    let all: BTreeSet<u32> = copies.iter().map(|(tp, _)| *tp).collect();
+    let left = copies.iter().filter(|(_, channel)| !failed.contains(channel));
+    all.len() - left.map(|(tp, _)| *tp).collect::<BTreeSet<u32>>().len()
+}
+
+#[test]
+fn does_every_translation_page_survive_as_many_failed_channels_as_it_has_replicas() {
+    for replicas in 0..CHANNELS {
+        let params = json!({"cmt_entries": 200, "replicas": replicas});
+        let copies = copies("rftl", params);
+        assert_eq!(copies.len() as u32, 6000_u32.div_ceil(128) * (1 + replicas));
+        for set in 0..1_u32 << CHANNELS {
+            let failed: BTreeSet<u32> = (0..CHANNELS).filter(|channel| set >> channel & 1 == 1).collect();
+            let enough = failed.len() as u32 <= replicas;
+            assert_eq!(lost(&copies, &failed) == 0, enough, "{replicas} replicas, {failed:?} failed");
+        }
+    }
+    let dftl = copies("dftl", json!({"cmt_entries": 200}));
+    for channel in 0..CHANNELS {
+        let share = lost(&dftl, &BTreeSet::from([channel]));
+        assert!((11..=12).contains(&share), "a quarter of 47 translation pages of dftl, not {share}");
+    }
+}
