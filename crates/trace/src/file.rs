@@ -12,10 +12,11 @@ use crate::columns::Columns;
 use crate::error::{BadRow, Place, TraceError};
 use crate::event::Events;
 use crate::input::{Compression, Input};
+use crate::lines::Lines;
 use crate::names::Names;
 use crate::options::Options;
 use crate::provenance::About;
-use crate::registry::{BinaryParser, Format, LineParser, Parser, by_name, detect};
+use crate::registry::{BinaryParser, Format, Parser, by_name, detect};
 use crate::row::{Row, TraceRecord};
 
 /// What the files of a trace have in common.
@@ -75,7 +76,7 @@ impl Seen {
 
 /// Where rows come from.
 enum Rows {
-    Lines(Box<dyn LineParser>, Buffer),
+    Lines(Lines),
     Binary(Box<dyn BinaryParser>, Buffer),
     Columns(Box<Columns>),
 }
@@ -99,7 +100,7 @@ impl Rows {
                 if marked {
                     let _byte_order_mark = buffer.record(3, "byte order mark");
                 }
-                (Self::Lines(parser, buffer), Place::Line(0))
+                (Self::Lines(Lines::new(parser, buffer)), Place::Line(0))
             }
             Parser::Binary(parser) => (Self::Binary(parser, buffer), Place::Byte(0)),
             Parser::Columns => {
@@ -117,7 +118,7 @@ impl Rows {
 
     fn events(&mut self) -> Option<&mut Events> {
         match self {
-            Self::Lines(parser, _) => parser.events(),
+            Self::Lines(lines) => lines.events(),
             Self::Binary(parser, _) => parser.events(),
             Self::Columns(_) => None,
         }
@@ -125,7 +126,7 @@ impl Rows {
 
     fn about(&self) -> &About {
         match self {
-            Self::Lines(parser, _) => parser.about(),
+            Self::Lines(lines) => lines.about(),
             Self::Binary(..) => About::NOTHING,
             Self::Columns(columns) => columns.about(),
         }
@@ -207,6 +208,12 @@ impl RecordFile {
         })
     }
 
+    /// Reads no row before its turn, because several files are read at once and number their names together.
+    pub(crate) fn one_by_one(&mut self) {
+        if let Rows::Lines(lines) = &mut self.rows {
+            lines.one_by_one();
+        }
+    }
     /// Where the last row was.
     pub(crate) fn place(&self) -> Place {
         self.place
@@ -253,28 +260,10 @@ impl RecordFile {
     #[inline]
     fn step(&mut self) -> Result<Option<Row>, Failure> {
         match &mut self.rows {
-            Rows::Lines(parser, buffer) => {
-                let line = match buffer.line() {
-                    Ok(Some(line)) => line,
-                    Ok(None) => {
-                        self.done = true;
-                        parser.end()?;
-                        return Ok(None);
-                    }
-                    Err(failure) => {
-                        if let (Failure::Bad(_), Place::Line(n)) = (&failure, &mut self.place) {
-                            *n += 1;
-                        }
-                        return Err(failure);
-                    }
-                };
-                if let Place::Line(n) = &mut self.place {
-                    *n += 1;
-                }
-                if line.first().is_none_or(u8::is_ascii_whitespace) && line.trim_ascii().is_empty() {
-                    return Ok(Some(Row::Other));
-                }
-                Ok(Some(parser.line(line)?))
+            Rows::Lines(lines) => {
+                let next = lines.next();
+                self.place = Place::Line(lines.number());
+                next
             }
             Rows::Binary(parser, buffer) => {
                 self.place = Place::Byte(buffer.offset());
@@ -289,13 +278,8 @@ impl RecordFile {
             }
         }
     }
-}
 
-impl Iterator for RecordFile {
-    type Item = Result<TraceRecord, TraceError>;
-
-    #[inline]
-    fn next(&mut self) -> Option<Self::Item> {
+    fn next_row(&mut self) -> Option<Result<TraceRecord, TraceError>> {
         while !self.done {
             let failed = match self.step() {
                 Ok(Some(Row::Request(record))) => {
@@ -319,6 +303,22 @@ impl Iterator for RecordFile {
             }
         }
         None
+    }
+}
+
+impl Iterator for RecordFile {
+    type Item = Result<TraceRecord, TraceError>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Rows::Lines(lines) = &mut self.rows
+            && let Some(record) = lines.ahead()
+        {
+            self.place = Place::Line(lines.number());
+            self.seen.requests += 1;
+            return Some(Ok(record));
+        }
+        self.next_row()
     }
 }
 

@@ -29,6 +29,7 @@ mod files;
 mod five;
 mod formats;
 mod input;
+mod lines;
 mod names;
 pub mod oltp;
 mod options;
