@@ -3,10 +3,11 @@
 //! `cargo bench -p nandlab-trace --bench info`: the built-in workload, and requests of 32 KiB at random, a million each,
 //! by the few counts (`stats`), by everything (`info`), and by everything with one page in a hundred followed.
 #![allow(missing_docs, clippy::print_stdout)]
-#![allow(clippy::disallowed_methods, reason = "a benchmark measures wall time")]
+#![allow(clippy::disallowed_methods, reason = "a benchmark measures time")]
+
+mod common;
 
 use std::io::Cursor;
-use std::time::Instant;
 
 use nandlab::types::{Hint, HostOp, Nanos};
 use nandlab_trace::{Info, Options, Records, SamplePages, TraceRecord, Writer, stats_of};
@@ -44,13 +45,11 @@ fn text(records: &[TraceRecord], path: &std::path::Path) -> Vec<u8> {
 }
 
 fn best(trace: &[u8], measure: impl Fn(Records)) -> f64 {
-    let run = |_| {
+    let records = || {
         let records = Records::from_reader("bench", Cursor::new(trace.to_vec()), &Options::default());
-        let before = Instant::now();
-        measure(records.expect("it is a trace"));
-        before.elapsed().as_secs_f64()
+        records.expect("it is a trace")
     };
-    (0..REPEATS).map(run).fold(f64::MAX, f64::min)
+    common::least(REPEATS, records, measure)
 }
 
 fn main() {

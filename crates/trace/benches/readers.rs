@@ -1,18 +1,20 @@
-//! How fast are traces read? Prints requests per second of one core for some formats, from data in memory.
+//! How fast are traces read? Prints requests per second of CPU time for some formats, from data in memory; the best of
+//! several passes.
 //!
 //! `cargo bench -p nandlab-trace --bench readers [-- <rows> [format]]`; instructions per row are the difference of two
 //! runs of `valgrind --tool=callgrind` with different numbers of rows.
 
-#![allow(clippy::disallowed_methods, reason = "a benchmark measures wall time")]
+#![allow(clippy::disallowed_methods, reason = "a benchmark measures time")]
 #![allow(clippy::print_stdout, reason = "a benchmark prints its result")]
+
+mod common;
 
 use std::fmt::Write;
 use std::io::Cursor;
-use std::time::Instant;
 
 use nandlab_trace::{Options, Records};
 
-const REPEATS: u32 = 5;
+const REPEATS: usize = 5;
 
 /// One row of a format: number of the row, whether it is a write, page, pages.
 type Row = fn(&mut String, u64, bool, u64, u64);
@@ -82,20 +84,17 @@ fn main() {
         let bytes = data(format, rows);
         let length = bytes.len() as f64;
         let options = Options { format: Some(format.to_owned()), ..Options::default() };
-        let mut best = f64::INFINITY;
-        for _ in 0..REPEATS {
-            let source = Cursor::new(bytes.clone());
-            let started = Instant::now();
+        let source = || Cursor::new(bytes.clone());
+        let best = common::least(REPEATS, source, |source| {
             let records = Records::from_reader(format, source, &options).expect("the format is known");
             let (mut read, mut sum) = (0, 0u64);
             for record in records {
                 sum = sum.wrapping_add(record.expect("the data are good").offset);
                 read += 1;
             }
-            best = best.min(started.elapsed().as_secs_f64());
             assert_eq!(read, rows);
             std::hint::black_box(sum);
-        }
+        });
         let (rate, speed) = (rows as f64 / best / 1e6, length / best / 1e6);
         println!("| {format} | {rate:.1} | {speed:.0} | {:.0} |", length / rows as f64);
     }

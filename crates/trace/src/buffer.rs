@@ -73,24 +73,22 @@ impl Buffer {
         Ok(&self.bytes[self.start..self.end.min(self.start + LINE_BYTES_MAX)])
     }
 
-    /// The next line without its line end (LF or CR LF), or `None` at the end.
-    #[inline]
-    pub(crate) fn line(&mut self) -> Result<Option<&[u8]>, Failure> {
-        let from = self.start + self.scanned;
-        if let Some(found) = memchr::memchr(b'\n', &self.bytes[from..self.end])
-            && !self.dropping
-            && self.scanned + found <= LINE_BYTES_MAX
-        {
-            let range = self.start..from + found;
-            self.scanned = 0;
-            self.advance(range.len() + 1);
-            return Ok(Some(without_cr(&self.bytes[range])));
-        }
-        self.line_slow()
+    /// What is here already of the stream from here on.
+    pub(crate) fn window(&self) -> &[u8] {
+        if self.dropping { &[] } else { &self.bytes[self.start..self.end] }
     }
 
-    #[cold]
-    fn line_slow(&mut self) -> Result<Option<&[u8]>, Failure> {
+    /// Passes over whole lines at the beginning of the window.
+    pub(crate) fn skip(&mut self, n: usize) {
+        assert!(n <= self.end - self.start, "only what is in the window can be passed over");
+        if n > 0 {
+            self.scanned = 0;
+            self.advance(n);
+        }
+    }
+
+    /// The next line without its line end (LF or CR LF), or `None` at the end.
+    pub(crate) fn line(&mut self) -> Result<Option<&[u8]>, Failure> {
         loop {
             let from = self.start + self.scanned;
             let newline = memchr::memchr(b'\n', &self.bytes[from..self.end]);
@@ -176,7 +174,8 @@ impl Buffer {
     }
 }
 
+/// A line without the CR of its line end.
 #[inline]
-fn without_cr(line: &[u8]) -> &[u8] {
+pub(crate) fn without_cr(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }

@@ -13,10 +13,11 @@ use crate::error::{BadRow, Place, TraceError};
 use crate::event::Events;
 use crate::generators;
 use crate::input::{Compression, Input};
+use crate::lines::Lines;
 use crate::names::Names;
 use crate::options::Options;
 use crate::provenance::About;
-use crate::registry::{BinaryParser, Format, LineParser, Parser, Sniff, by_name, detect};
+use crate::registry::{BinaryParser, Format, Parser, Sniff, by_name, detect};
 use crate::row::{Row, TraceRecord};
 
 /// What the files of a trace have in common.
@@ -85,7 +86,7 @@ static MADE: Format = Format {
 
 /// Where rows come from.
 enum Rows {
-    Lines(Box<dyn LineParser>, Buffer),
+    Lines(Lines),
     Binary(Box<dyn BinaryParser>, Buffer),
     Columns(Box<Columns>),
     /// Not read at all.
@@ -111,7 +112,7 @@ impl Rows {
                 if marked {
                     let _byte_order_mark = buffer.record(3, "byte order mark");
                 }
-                (Self::Lines(parser, buffer), Place::Line(0))
+                (Self::Lines(Lines::new(parser, buffer)), Place::Line(0))
             }
             Parser::Binary(parser) => (Self::Binary(parser, buffer), Place::Byte(0)),
             Parser::Columns => {
@@ -129,7 +130,7 @@ impl Rows {
 
     fn events(&mut self) -> Option<&mut Events> {
         match self {
-            Self::Lines(parser, _) => parser.events(),
+            Self::Lines(lines) => lines.events(),
             Self::Binary(parser, _) => parser.events(),
             Self::Columns(_) | Self::Made(_) => None,
         }
@@ -137,7 +138,7 @@ impl Rows {
 
     fn about(&self) -> &About {
         match self {
-            Self::Lines(parser, _) => parser.about(),
+            Self::Lines(lines) => lines.about(),
             Self::Binary(..) | Self::Made(_) => About::NOTHING,
             Self::Columns(columns) => columns.about(),
         }
@@ -255,6 +256,12 @@ impl RecordFile {
         }
     }
 
+    /// Reads no row before its turn, because several files are read at once and number their names together.
+    pub(crate) fn one_by_one(&mut self) {
+        if let Rows::Lines(lines) = &mut self.rows {
+            lines.one_by_one();
+        }
+    }
     /// Where the last row was.
     pub(crate) fn place(&self) -> Place {
         self.place
@@ -301,28 +308,10 @@ impl RecordFile {
     #[inline]
     fn step(&mut self) -> Result<Option<Row>, Failure> {
         match &mut self.rows {
-            Rows::Lines(parser, buffer) => {
-                let line = match buffer.line() {
-                    Ok(Some(line)) => line,
-                    Ok(None) => {
-                        self.done = true;
-                        parser.end()?;
-                        return Ok(None);
-                    }
-                    Err(failure) => {
-                        if let (Failure::Bad(_), Place::Line(n)) = (&failure, &mut self.place) {
-                            *n += 1;
-                        }
-                        return Err(failure);
-                    }
-                };
-                if let Place::Line(n) = &mut self.place {
-                    *n += 1;
-                }
-                if line.first().is_none_or(u8::is_ascii_whitespace) && line.trim_ascii().is_empty() {
-                    return Ok(Some(Row::Other));
-                }
-                Ok(Some(parser.line(line)?))
+            Rows::Lines(lines) => {
+                let next = lines.next();
+                self.place = Place::Line(lines.number());
+                next
             }
             Rows::Binary(parser, buffer) => {
                 self.place = Place::Byte(buffer.offset());
@@ -338,13 +327,8 @@ impl RecordFile {
             Rows::Made(records) => Ok(records.next().map(Row::Request)),
         }
     }
-}
 
-impl Iterator for RecordFile {
-    type Item = Result<TraceRecord, TraceError>;
-
-    #[inline]
-    fn next(&mut self) -> Option<Self::Item> {
+    fn next_row(&mut self) -> Option<Result<TraceRecord, TraceError>> {
         while !self.done {
             let failed = match self.step() {
                 Ok(Some(Row::Request(record))) => {
@@ -368,6 +352,22 @@ impl Iterator for RecordFile {
             }
         }
         None
+    }
+}
+
+impl Iterator for RecordFile {
+    type Item = Result<TraceRecord, TraceError>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Rows::Lines(lines) = &mut self.rows
+            && let Some(record) = lines.ahead()
+        {
+            self.place = Place::Line(lines.number());
+            self.seen.requests += 1;
+            return Some(Ok(record));
+        }
+        self.next_row()
     }
 }
 

@@ -30,6 +30,7 @@ mod five;
 mod formats;
 pub mod generators;
 mod input;
+mod lines;
 mod names;
 mod options;
 mod policy;

@@ -165,6 +165,7 @@ impl Records {
         for index in self.at + 1..self.names.len() {
             self.files.push(self.open_file(index)?);
         }
+        self.files.iter_mut().flatten().for_each(RecordFile::one_by_one);
         self.own = vec![None; self.files.len()];
         for index in 0..self.files.len() {
             self.pull(index)?;

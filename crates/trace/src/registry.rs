@@ -7,14 +7,28 @@ use crate::cursor::Parse;
 use crate::error::{Candidate, TraceError, excerpt};
 use crate::event::Events;
 use crate::formats::{FORMATS, SOURCES};
+use crate::lines::Ahead;
 use crate::names::Names;
 use crate::provenance::About;
-use crate::row::Row;
+use crate::row::{Row, TraceRecord};
 
 /// Reads the rows of a text format; it may keep state between rows.
 pub(crate) trait LineParser: Send {
     /// One line, without its line end and never blank.
     fn line(&mut self, line: &[u8]) -> Parse<Row>;
+    /// Parses lines into requests, until there are `most`, no line is left, or one is no request: then what it is.
+    ///
+    /// It is called once for many lines; written here, it is compiled into the code of each format.
+    fn run(&mut self, lines: &mut Ahead<'_>, requests: &mut Vec<TraceRecord>, most: usize) -> Option<Parse<()>> {
+        while requests.len() < most {
+            match self.line(lines.next()?) {
+                Ok(Row::Request(record)) => requests.push(record),
+                Ok(Row::Other) => return Some(Ok(())),
+                Err(bad) => return Some(Err(bad)),
+            }
+        }
+        None
+    }
     /// Looks at the beginning of the file (up to 64 KiB) before the first line.
     fn begin(&mut self, _head: &[u8]) {}
     /// What the file has said about itself so far.

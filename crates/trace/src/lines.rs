@@ -1,0 +1,142 @@
+//! The rows of a text trace: parsed many lines at a time, given one by one.
+
+use crate::buffer::{Buffer, Failure, without_cr};
+use crate::cursor::Parse;
+use crate::event::Events;
+use crate::provenance::About;
+use crate::registry::LineParser;
+use crate::row::{Row, TraceRecord};
+
+/// Most requests parsed ahead: 12 KiB, so that they are still in the nearest cache when they are given.
+const RUN: usize = 256;
+
+/// A text trace.
+///
+/// Requests on lines that follow each other are parsed in one call, a run, out of what the buffer holds: nothing is read
+/// for it. The line that ends a run because it is no request is kept until its turn comes, and lines that only a parser
+/// with a memory may see in their turn (comments) are not parsed ahead at all. So places, counts and errors are those of
+/// a reader that goes line by line, however the bytes arrive.
+pub(crate) struct Lines {
+    parser: Box<dyn LineParser>,
+    buffer: Buffer,
+    run: Vec<TraceRecord>,
+    /// Requests of the run that were given.
+    given: usize,
+    /// The line after the run, if it is no request.
+    after: Option<Parse<()>>,
+    run_max: usize,
+    /// The last line given, counted from 1.
+    number: u64,
+    ended: bool,
+}
+
+impl Lines {
+    pub(crate) fn new(parser: Box<dyn LineParser>, buffer: Buffer) -> Self {
+        let run = Vec::new();
+        Self { parser, buffer, run, given: 0, after: None, run_max: RUN, number: 0, ended: false }
+    }
+
+    /// Parses no line before its turn, because what the parser learns it shares with other files.
+    pub(crate) fn one_by_one(&mut self) {
+        self.run_max = 1;
+    }
+
+    /// The last line given, counted from 1.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+    pub(crate) fn events(&mut self) -> Option<&mut Events> {
+        self.parser.events()
+    }
+    pub(crate) fn about(&self) -> &About {
+        self.parser.about()
+    }
+
+    /// The next request that was parsed ahead.
+    #[inline]
+    pub(crate) fn ahead(&mut self) -> Option<TraceRecord> {
+        let record = *self.run.get(self.given)?;
+        self.given += 1;
+        self.number += 1;
+        Some(record)
+    }
+
+    /// The next row, or `None` at the end.
+    pub(crate) fn next(&mut self) -> Result<Option<Row>, Failure> {
+        if self.given == self.run.len() && self.after.is_none() {
+            self.parse();
+        }
+        if let Some(record) = self.ahead() {
+            return Ok(Some(Row::Request(record)));
+        }
+        match self.after.take() {
+            Some(after) => {
+                self.number += 1;
+                after?;
+                Ok(Some(Row::Other))
+            }
+            None => self.line(),
+        }
+    }
+
+    /// Parses the next run.
+    fn parse(&mut self) {
+        self.run.clear();
+        self.given = 0;
+        let mut lines = Ahead { text: self.buffer.window(), at: 0 };
+        self.after = self.parser.run(&mut lines, &mut self.run, self.run_max);
+        let parsed = lines.at;
+        self.buffer.skip(parsed);
+    }
+
+    /// The row of a line that is not parsed ahead: one that is not in the buffer yet, is blank, a comment, too long, or
+    /// has no end.
+    fn line(&mut self) -> Result<Option<Row>, Failure> {
+        if self.ended {
+            return Ok(None);
+        }
+        let line = match self.buffer.line() {
+            Ok(Some(line)) => line,
+            Ok(None) => {
+                self.ended = true;
+                self.parser.end()?;
+                return Ok(None);
+            }
+            Err(failure) => {
+                self.number += u64::from(matches!(failure, Failure::Bad(_)));
+                return Err(failure);
+            }
+        };
+        self.number += 1;
+        if line.trim_ascii().is_empty() {
+            return Ok(Some(Row::Other));
+        }
+        Ok(Some(self.parser.line(line)?))
+    }
+}
+
+/// Complete lines that may be parsed ahead; it ends before the first that may not.
+pub(crate) struct Ahead<'a> {
+    text: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Iterator for Ahead<'a> {
+    type Item = &'a [u8];
+
+    #[inline]
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let rest = &self.text[self.at..];
+        let length = memchr::memchr(b'\n', rest)?;
+        let line = without_cr(&rest[..length]);
+        let comment_or_blank = match line.first() {
+            None | Some(b'#') => true,
+            Some(first) => first.is_ascii_whitespace() && line.trim_ascii().is_empty(),
+        };
+        if comment_or_blank || length > crate::LINE_BYTES_MAX {
+            return None;
+        }
+        self.at += length + 1;
+        Some(line)
+    }
+}
