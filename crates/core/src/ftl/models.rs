@@ -72,7 +72,7 @@ pub struct Models {
     /// Most pieces of a model.
     pieces: u32,
     /// By translation page, ascending.
-    models: Vec<Vec<Piece>>,
+    by_tp: Vec<Vec<Piece>>,
     /// By LPN: the model tells where the page lies.
     exact: Vec<bool>,
     exact_pages: u32,
@@ -91,7 +91,7 @@ impl Models {
             entries_per_tp,
             lanes,
             pieces,
-            models: vec![Vec::new(); logical_pages.div_ceil(entries_per_tp) as usize],
+            by_tp: vec![Vec::new(); logical_pages.div_ceil(entries_per_tp) as usize],
             exact: vec![false; logical_pages as usize],
             exact_pages: 0,
             points: Vec::new(),
@@ -105,7 +105,7 @@ impl Models {
     /// RAM, bytes: a bit for every mapping and room for all pieces of every translation page.
     pub fn bytes(&self) -> u64 {
         let each = u64::from(self.entries_per_tp.div_ceil(8)) + PIECE_BYTES * u64::from(self.pieces);
-        each * self.models.len() as u64
+        each * self.by_tp.len() as u64
     }
     /// Number of pages whose place the models tell.
     pub const fn exact_pages(&self) -> u32 {
@@ -123,7 +123,7 @@ impl Models {
             return None;
         }
         let number = self.number(lpn);
-        let model = &self.models[(lpn.0 / self.entries_per_tp) as usize];
+        let model = &self.by_tp[(lpn.0 / self.entries_per_tp) as usize];
         let at = model.partition_point(|piece| piece.first <= number);
         Some(self.physical(model[at - 1].place(number)))
     }
@@ -151,14 +151,14 @@ impl Models {
             }
         }
         let mut learned = self.fit(&points);
-        let model = &mut self.models[tp as usize];
+        let model = &mut self.by_tp[tp as usize];
         if hits(&learned, &points).filter(|hit| *hit).count() > hits(model, &points).filter(|hit| *hit).count() {
             std::mem::swap(model, &mut learned);
         }
         for lpn in range {
             self.exact_pages -= u32::from(std::mem::take(&mut self.exact[lpn as usize]));
         }
-        for ((lpn, _), hit) in points.iter().zip(hits(&self.models[tp as usize], &points)) {
+        for ((lpn, _), hit) in points.iter().zip(hits(&self.by_tp[tp as usize], &points)) {
             self.exact[lpn.index()] = hit;
             self.exact_pages += u32::from(hit);
         }
@@ -212,7 +212,7 @@ impl Models {
             assert!(newest(*lpn).is_some(), "lpn {} is predicted and not mapped", lpn.0);
         });
         assert_eq!(count.count() as u32, self.exact_pages);
-        assert!(self.models.iter().all(|model| model.len() <= self.pieces as usize));
+        assert!(self.by_tp.iter().all(|model| model.len() <= self.pieces as usize));
     }
 }
 

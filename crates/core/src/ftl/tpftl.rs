@@ -2,7 +2,7 @@
 //!
 //! # Source
 //! Zhou, Wu, Huang, He, Xie, Zou, "An efficient page-level FTL to optimize address translation in flash memory",
-//! Eurosys 2015, read through the implementation that accompanies `LearnedFTL` (`tpftl.c`); specs/ftls.md 2.9.
+//! Eurosys 2015, read through the implementation that accompanies LearnedFTL (`tpftl.c`); specs/ftls.md 2.9.
 //!
 //! # What it does
 //! As `dftl`, but the mappings in RAM are grouped by their translation page (TP): an LRU list of TP nodes, each with an
