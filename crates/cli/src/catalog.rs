@@ -15,6 +15,9 @@ use crate::fail::Failure;
 use crate::style::{Style, Table, count};
 use crate::{output, setup};
 
+/// The one table of evidence.
+const EVIDENCE: &str = include_str!("../../../docs/evidence.md");
+
 /// Something with a manual page.
 struct Entry {
     family: &'static str,
@@ -73,7 +76,7 @@ fn headings(page: &str, style: Style) -> String {
 fn entries(family: Family) -> Vec<Entry> {
     match family {
         Family::Buffers => plugins(BUFFERS, "buffer", |name| plugin_page(BUFFERS, "buffer", name)),
-        Family::Ftls => plugins(FTLS, "ftl", |name| plugin_page(FTLS, "ftl", name)),
+        Family::Ftls => plugins(FTLS, "ftl", |name| plugin_page(FTLS, "ftl", name) + &evidence(name)),
         Family::Devices => {
             let entry = |(name, _): &(&str, &str)| Entry {
                 family: "device",
@@ -163,6 +166,18 @@ fn preset_page(name: &str) -> String {
         count(preset.requests),
         preset.spec
     )
+}
+
+/// What is known to hold for an FTL: its row of docs/evidence.md.
+fn evidence(name: &str) -> String {
+    let cells = |line: &'static str| line.trim_matches('|').split('|').map(str::trim);
+    let row = |first: &str| EVIDENCE.lines().find(|line| cells(line).next() == Some(first) && line.starts_with('|'));
+    let mut text = "\n\n# Evidence (docs/evidence.md)\n".to_owned();
+    let (Some(head), Some(row)) = (row("FTL"), row(name)) else { return text + "None is recorded.\n" };
+    for (what, value) in cells(head).zip(cells(row)).skip(1) {
+        text += &format!("{what}: {value}\n");
+    }
+    text
 }
 
 /// A value as it stands behind a key.

@@ -38,6 +38,17 @@ fn does_a_manual_page_show_parameters_with_defaults() {
 }
 
 #[test]
+fn does_the_manual_page_of_every_ftl_show_its_evidence() {
+    for name in names("ftls") {
+        let page = stdout(&["describe", &name, "--kind", "ftls"]);
+        let (_, evidence) = page.split_once("EVIDENCE").expect("a section about evidence");
+        for what in ["golden cases: ", "theory: ", "random operations: ", "cut points: "] {
+            assert!(evidence.contains(what), "{name}: docs/evidence.md has no row for it\n{page}");
+        }
+    }
+}
+
+#[test]
 fn is_a_misspelt_name_answered_with_the_right_one() {
     for (wrong, right) in [("pagee", "page"), ("lur", "lru"), ("mrs", "msr"), ("otlp", "oltp")] {
         let output = nandlab(&["describe", wrong]);

@@ -1,4 +1,4 @@
-//! Can a newcomer add a buffer by following CONTRIBUTING.md to the letter?
+//! Can a newcomer add a buffer and an FTL by following CONTRIBUTING.md to the letter?
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,16 +25,46 @@ fn block<'a>(text: &'a str, after: &str, language: &str) -> &'a str {
     &text[start..start + text[start..].find("```").expect("the block ends")]
 }
 
+/// Carries out the steps 1 and 2 of a section: the file, and the line as the diff says. Returns the command of step 3.
+fn follow<'a>(guide: &'a str, section: &str, file: &str, list: &str, root: &Path) -> &'a str {
+    let from = guide.find(section).unwrap_or_else(|| panic!("CONTRIBUTING.md has no `{section}`"));
+    let guide = &guide[from..];
+    fs::write(root.join(file), block(guide, "**1.**", "rust")).unwrap();
+    let diff = block(guide, "**2.**", "diff");
+    let lines = |mark: char| diff.split_inclusive('\n').filter_map(move |line| line.strip_prefix(mark));
+    let (context, added): (String, String) = (lines(' ').collect(), lines('+').collect());
+    let text = fs::read_to_string(root.join(list)).unwrap();
+    assert_eq!(text.matches(&context).count(), 1, "the lines of the diff stand in {list}");
+    fs::write(root.join(list), text.replace(&context, &format!("{context}{added}"))).unwrap();
+    block(guide, "**3.**", "sh").trim()
+}
+
+/// Runs a command of the guide, built here without optimisation because only its answer counts.
+fn try_it(command: &str, root: &Path) -> String {
+    let arguments = command.strip_prefix("./nandlab ").expect("the guide runs ./nandlab");
+    let output = Command::new(env!("CARGO"))
+        .args(["run", "--quiet", "--offline", "--locked", "-p", "nandlab-cli", "--"])
+        .args(arguments.split(' '))
+        .current_dir(root)
+        .env("CARGO_TARGET_DIR", PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("contributing-target"))
+        .output()
+        .unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{err}");
+    assert!(!err.contains("warning"), "{err}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
 #[test]
-fn does_the_new_buffer_of_the_guide_work() {
+fn do_the_new_buffer_and_the_new_ftl_of_the_guide_work() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let copy_root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("contributing");
     let _ = fs::remove_dir_all(&copy_root);
-    fs::create_dir_all(&copy_root).unwrap();
-    for file in ["Cargo.toml", "Cargo.lock", "clippy.toml", "rustfmt.toml"] {
+    fs::create_dir_all(copy_root.join("docs")).unwrap();
+    for file in ["Cargo.toml", "Cargo.lock", "clippy.toml", "rustfmt.toml", "docs/evidence.md"] {
         fs::copy(root.join(file), copy_root.join(file)).unwrap();
     }
-    for krate in ["core", "trace", "cli"] {
+    for krate in ["core", "trace", "plot", "cli"] {
         for part in ["src", "benches", "devices", "examples"] {
             let from = root.join("crates").join(krate).join(part);
             if from.is_dir() {
@@ -46,28 +76,13 @@ fn does_the_new_buffer_of_the_guide_work() {
     }
 
     let guide = fs::read_to_string(root.join("CONTRIBUTING.md")).unwrap();
-    // Step 1: the file.
-    fs::write(copy_root.join("crates/core/src/buffer/mru.rs"), block(&guide, "**1.**", "rust")).unwrap();
-    // Step 2: the line, as the diff says.
-    let list = copy_root.join("crates/core/src/buffer/mod.rs");
-    let diff = block(&guide, "**2.**", "diff");
-    let lines = |mark: char| diff.split_inclusive('\n').filter_map(move |line| line.strip_prefix(mark));
-    let (context, added): (String, String) = (lines(' ').collect(), lines('+').collect());
-    let text = fs::read_to_string(&list).unwrap();
-    assert_eq!(text.matches(&context).count(), 1, "the lines of the diff stand in buffer/mod.rs");
-    fs::write(&list, text.replace(&context, &format!("{context}{added}"))).unwrap();
-    // Step 3: the command, built here without optimisation because only its answer counts.
-    let command = block(&guide, "**3.**", "sh").trim();
-    let arguments = command.strip_prefix("./nandlab ").expect("the guide runs ./nandlab");
-    let output = Command::new(env!("CARGO"))
-        .args(["run", "--quiet", "--offline", "--locked", "-p", "nandlab-cli", "--"])
-        .args(arguments.split(' '))
-        .current_dir(&copy_root)
-        .env("CARGO_TARGET_DIR", PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("contributing-target"))
-        .output()
-        .unwrap();
-    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{err}");
+    let [buffer, ftl] =
+        [("A new buffer policy", "buffer", "mru"), ("A new FTL", "ftl", "whole")].map(|(section, kind, name)| {
+            let folder = format!("crates/core/src/{kind}");
+            follow(&guide, section, &format!("{folder}/{name}.rs"), &format!("{folder}/mod.rs"), &copy_root)
+        });
+    let out = try_it(buffer, &copy_root);
     assert!(out.contains("mru") && out.contains("lru"), "{out}");
-    assert!(!err.contains("warning"), "{err}");
+    let out = try_it(ftl, &copy_root);
+    assert!(out.contains("whole") && out.contains("block"), "{out}");
 }

@@ -10,6 +10,28 @@ use campaign::{Counts, variants};
 use nandlab::ftl::FTLS;
 use nandlab::ledger::{Cause, Op};
 
+/// The cell of an FTL in the table of docs/evidence.md.
+#[track_caller]
+fn recorded(ftl: &str, column: &str) -> u64 {
+    let page = include_str!("../../../docs/evidence.md");
+    let cells = |line: &'static str| line.trim_matches('|').split('|').map(str::trim);
+    let row = |first: &str| page.lines().find(|line| line.starts_with('|') && cells(line).next() == Some(first));
+    let row_of = |first: &str| row(first).unwrap_or_else(|| panic!("docs/evidence.md has no row `{first}`: add one"));
+    let index = cells(row_of("FTL")).position(|name| name == column).expect("the column");
+    let cell = cells(row_of(ftl)).nth(index).expect("as many cells as columns").replace(',', "");
+    cell.parse().unwrap_or_else(|_| panic!("docs/evidence.md: `{cell}` of {ftl} is no number"))
+}
+
+/// The page may not claim more than is counted here, nor much less.
+#[track_caller]
+fn hold_against_the_page(ftl: &str, column: &str, counted: u64) {
+    let told = recorded(ftl, column);
+    assert!(
+        (counted * 9 / 10..=counted).contains(&told),
+        "docs/evidence.md tells {told} {column} of {ftl}, counted {counted}: write that"
+    );
+}
+
 /// Random operations for each FTL, at least.
 const OPERATIONS: u32 = 1_000_000;
 /// Cut points in all, at least.
@@ -23,6 +45,7 @@ fn does_every_ftl_return_what_was_written_last() {
         let counts = campaign::operate(&name, 0..1, OPERATIONS.div_ceil(runs as u32));
         println!("{name}: {} operations", counts.operations);
         assert!(counts.operations >= u64::from(OPERATIONS));
+        hold_against_the_page(&name, "random operations", counts.operations);
     }
 }
 
@@ -34,6 +57,9 @@ fn does_every_ftl_survive_a_power_cut_at_every_flash_operation() {
         let counts = campaign::cut(&name, 0..1, 40);
         println!("{name}: {counts}");
         assert!(counts.cut_points > 1_000 && counts.recovery_cuts > 500 && counts.lost_pages > 20, "{name}: {counts}");
+        hold_against_the_page(&name, "cut points", counts.cut_points);
+        hold_against_the_page(&name, "all cuts", counts.cuts());
+        hold_against_the_page(&name, "lower pages lost", counts.lost_pages);
         all += counts;
     }
     println!("all: {all}; {} cuts", all.cuts());
@@ -69,4 +95,22 @@ fn does_page_keep_its_data_with_every_combination_of_options() {
         }
     }
     assert!(moved[1] > 20_000 && moved[2] > 1_000, "erases by cause {moved:?}");
+}
+
+#[test]
+fn are_the_golden_columns_of_the_evidence_true() {
+    for plugin in FTLS {
+        let name = plugin.name();
+        // The file of urm-map has the name of its paper's table.
+        let file = if name == "urm-map" { "urm-cmt" } else { &name };
+        let path = format!("{}/tests/golden/ftl-{file}.json", env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+        let golden: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        let cases = golden["cases"].as_array().expect("cases");
+        let steps = |case: &serde_json::Value| {
+            ["steps", "ops"].iter().map(|key| case[*key].as_array().map_or(0, Vec::len) as u64).sum::<u64>()
+        };
+        assert_eq!(recorded(&name, "golden cases"), cases.len() as u64, "{name}");
+        assert_eq!(recorded(&name, "golden steps"), cases.iter().map(steps).sum::<u64>(), "{name}");
+    }
 }

@@ -500,7 +500,7 @@ fn queue_of_one_die(loads: &[(TimingModel, f64)], count: u64) {
             waited += (at - arrival - service).0 as f64;
         }
         let waited = waited / count as f64;
-        point::compare("queue", "mean waiting time, us", rho, want / 1e3, waited / 1e3, 0.02 * want / 1e3);
+        point::compare("queue", "mean waiting time us", rho, want / 1e3, waited / 1e3, 0.02 * want / 1e3);
     }
 }
 

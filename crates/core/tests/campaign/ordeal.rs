@@ -11,18 +11,23 @@ use super::{Counts, MODES};
 pub fn operations(ftl: &str, params: &Value, size: Size, start: Start, seed: u64, operations: u32) -> Counts {
     let shape = smallest(ftl, params, size, start);
     let mut device = Device::new(ftl, params, shape, start, seed);
+    let before = erased(&device);
     for _ in 0..operations {
         device.operate();
         device.acknowledge();
         device.check();
     }
     (0..size.logical_pages).for_each(|lpn| device.read(lpn));
-    let blocks = device.shape.geometry.blocks();
-    let erased: u64 = (0..blocks).map(|pbn| u64::from(device.flash.erase_count(Pbn(pbn)))).sum();
+    let erased = erased(&device) - before;
     assert_eq!(erased, device.flash.ledger.erases(), "sum of erase counts");
     // Pages come and go in every run that is long enough, or the run shows nothing.
     assert!(erased >= u64::from(operations / 100), "{ftl} {params}: {erased} erases in {operations} operations");
     Counts { operations: u64::from(operations), ..Counts::default() }
+}
+
+fn erased(device: &Device) -> u64 {
+    let blocks = device.shape.geometry.blocks();
+    (0..blocks).map(|pbn| u64::from(device.flash.erase_count(Pbn(pbn)))).sum()
 }
 
 /// The power fails at the first program or erase of a run, then at the second, and so on to its end, in every mode; the

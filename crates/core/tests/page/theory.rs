@@ -183,18 +183,32 @@ fn do_separated_classes_at_the_best_split_match_theory() {
     separated(&["0.07"], &["0.9"]);
 }
 
-/// The whole table: docs/theory.md has the command.
-#[test]
-#[ignore = "minutes: the nightly matrix, see docs/theory.md"]
-fn does_the_whole_table_match_theory() {
-    for policy in 0..policies().len() {
-        for pages in [64, 128, 256] {
-            uniform(policy, pages, 2048, &ALL, 1);
+/// A part of the whole table: docs/theory.md has the command.
+macro_rules! nightly {
+    ($($name:ident: $run:expr;)+) => { $(
+        #[test]
+        #[ignore = "minutes: the nightly matrix, see docs/theory.md"]
+        fn $name() {
+            $run;
         }
+    )+ };
+}
+
+fn uniform_in_all_sizes(policy: usize) {
+    for pages in [64, 128, 256] {
+        uniform(policy, pages, 1024, &ALL, 1);
     }
-    fifo_hot_and_cold(&ALL, &["0.8", "0.9", "0.95"]);
-    fifo_zipf(&["0.07", "0.28"], &["0.5", "0.8", "1.0", "1.2"]);
-    separated(&ALL, &["0.8", "0.9", "0.95"]);
+}
+
+nightly! {
+    does_greedy_match_theory_in_the_whole_table: uniform_in_all_sizes(0);
+    does_fifo_match_theory_in_the_whole_table: uniform_in_all_sizes(1);
+    does_random_match_theory_in_the_whole_table: uniform_in_all_sizes(2);
+    do_two_choices_match_theory_in_the_whole_table: uniform_in_all_sizes(3);
+    do_ten_choices_match_theory_in_the_whole_table: uniform_in_all_sizes(4);
+    do_hot_and_cold_pages_match_theory_in_the_whole_table: fifo_hot_and_cold(&ALL, &["0.8", "0.9", "0.95"]);
+    do_zipf_writes_match_theory_in_the_whole_table: fifo_zipf(&["0.07", "0.28"], &["0.5", "0.8", "1.0", "1.2"]);
+    do_separated_classes_match_theory_in_the_whole_table: separated(&ALL, &["0.8", "0.9", "0.95"]);
 }
 
 /// Greedy collection takes victims of both streams at the same valid share, so hot and cold pages amplify alike, as if

@@ -29,7 +29,10 @@ pub fn points(text: &str) -> Result<Vec<Point>, String> {
         let (x, formula, measured, allowed) = (*x, *formula, *measured, *allowed);
         Ok(Point { figure: (*figure).to_owned(), series: (*series).to_owned(), x, formula, measured, allowed })
     };
-    text.lines().enumerate().skip(1).map(point).collect()
+    let mut points = text.lines().enumerate().skip(1).map(point).collect::<Result<Vec<_>, _>>()?;
+    let key = |point: &Point| (point.figure.clone(), point.series.clone());
+    points.sort_by(|a, b| key(a).cmp(&key(b)).then(a.x.total_cmp(&b.x)));
+    Ok(points)
 }
 
 /// The closed form at any place, for the figures that have one that is quick to draw.
@@ -105,7 +108,7 @@ fn against_spare(figure: &'static str, title: &'static str, most: f64, of: &'sta
 /// Every picture with the name of its file.
 pub fn figures(points: &[Point]) -> Vec<(&'static str, Figure)> {
     let hits = || Axis::linear("hit ratio", Unit::Count, [0.0, 1.0]);
-    let share = || Axis::log("entries in RAM over all entries", Unit::Count, [0.008, 0.6]);
+    let share = || Axis::linear("entries in RAM over all entries", Unit::Count, [0.0, 0.55]);
     let chart = |figure, title, x, y, ends: [f64; 2], of| Chart { figure, title, x, y, from: ends[0], to: ends[1], of };
     let lines = "lines: formula; points: measured";
     let all = [
@@ -144,7 +147,7 @@ pub fn figures(points: &[Point]) -> Vec<(&'static str, Figure)> {
                     "batch-write-back",
                     "batched write-back under uniform writes",
                     Axis::log("entries in RAM of 65,536", Unit::Count, [400.0, 40_000.0]),
-                    Axis::log("map programs a write", Unit::Count, [0.001, 1.0]),
+                    Axis::linear("map programs a write", Unit::Count, [0.0, 0.7]),
                     [512.0, 32_768.0],
                     "entries a page ",
                 ),
