@@ -4,7 +4,7 @@ mod common;
 use std::fmt::Write;
 
 use common::{COMPRESSORS, format, read};
-use nandlab_trace::{AddressPolicy, Options, TraceError, Volumes, formats};
+use nandlab_trace::{AddressPolicy, Options, Records, TraceError, Volumes, formats};
 use proptest::prelude::*;
 
 fn all_formats(bytes: &[u8]) {
@@ -51,6 +51,35 @@ fn does_every_fixture_read_in_every_format_without_a_panic() {
             let mut changed = bytes.clone();
             changed[at] ^= 0x11 << part;
             all_formats(&changed);
+        }
+    }
+}
+
+/// Every byte of small files changed, and the files cut off everywhere: requests or an error, and at most as many rows as
+/// there were bytes that could hold them.
+#[test]
+fn does_every_damaged_parquet_file_end_in_requests_or_an_error() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("damaged");
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("t.parquet").into_os_string().into_string().unwrap();
+    let options = Options { skip_bad: Some(1_000), ..format("parquet") };
+    let rows = |bytes: &[u8]| {
+        std::fs::write(&path, bytes).unwrap();
+        let records = Records::open(&path, &options);
+        records.map(|records| records.map_while(Result::ok).take(100_000).count()).unwrap_or(0)
+    };
+    for name in ["requests.parquet", "hints.parquet"] {
+        let bytes = std::fs::read(common::fixture(name)).unwrap();
+        assert_eq!(rows(&bytes), 40, "{name}");
+        for at in 0..bytes.len() {
+            for flip in [0x01, 0x80, 0xFF] {
+                let mut changed = bytes.clone();
+                changed[at] ^= flip;
+                assert!(rows(&changed) <= 100, "{name}: byte {at} ^ {flip:#x}");
+            }
+            if at % 7 == 0 {
+                assert_eq!(rows(&bytes[..at]), 0, "{name}: cut at {at}");
+            }
         }
     }
 }
