@@ -45,7 +45,9 @@ fn does_it_show_in_which_pieces_a_trace_arrives() {
     paths.sort();
     for path in paths {
         let bytes = std::fs::read(&path).unwrap();
-        for options in ["spc", "msr", "disksim", "blkparse", "fio", "nandlab"].map(format).into_iter().chain([Options::default()]) {
+        for options in
+            ["spc", "msr", "disksim", "blkparse", "fio", "nandlab"].map(format).into_iter().chain([Options::default()])
+        {
             for skip_bad in [None, Some(1_000)] {
                 let options = Options { skip_bad, ..options.clone() };
                 let whole = rows(&bytes, usize::MAX, &options);
