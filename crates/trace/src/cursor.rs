@@ -42,6 +42,10 @@ impl<'a, const SEP: u8> Cursor<'a, SEP> {
     /// Passes the separator after a field; false if something else is there.
     #[inline(always)]
     fn close(&mut self) -> bool {
+        if SEP != BLANKS && self.here() == SEP {
+            self.at += 1;
+            return true;
+        }
         let blanks = self.skip_blanks();
         if self.at == self.line.len() {
             return true;

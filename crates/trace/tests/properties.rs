@@ -4,7 +4,7 @@ mod common;
 use std::fmt::Write;
 
 use common::{COMPRESSORS, format, read};
-use nandlab_trace::{AddressPolicy, Options, TraceError, Volumes, formats};
+use nandlab_trace::{AddressPolicy, Options, Records, TraceError, Volumes, formats};
 use proptest::prelude::*;
 
 fn all_formats(bytes: &[u8]) {
@@ -51,6 +51,31 @@ fn does_every_fixture_read_in_every_format_without_a_panic() {
             let mut changed = bytes.clone();
             changed[at] ^= 0x11 << part;
             all_formats(&changed);
+        }
+    }
+}
+
+/// The lowest bit of every byte changed (in the index it is the sign of numbers), and the file cut off.
+#[test]
+fn does_a_parquet_file_with_a_changed_bit_end_in_requests_or_an_error() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("damaged");
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("t.parquet").into_os_string().into_string().unwrap();
+    let options = Options { skip_bad: Some(1_000), ..format("parquet") };
+    let rows = |bytes: &[u8]| {
+        std::fs::write(&path, bytes).unwrap();
+        let records = Records::open(&path, &options);
+        records.map(|records| records.map_while(Result::ok).take(100_000).count()).unwrap_or(0)
+    };
+    assert_eq!(rows(&std::fs::read(common::fixture("hints.parquet")).unwrap()), 40);
+    let bytes = std::fs::read(common::fixture("requests.parquet")).unwrap();
+    assert_eq!(rows(&bytes), 40);
+    for at in 0..bytes.len() {
+        let mut changed = bytes.clone();
+        changed[at] ^= 1;
+        assert!(rows(&changed) <= 100, "byte {at}");
+        if at % 7 == 0 {
+            assert_eq!(rows(&bytes[..at]), 0, "cut at {at}");
         }
     }
 }

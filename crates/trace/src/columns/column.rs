@@ -72,6 +72,12 @@ impl Column {
 
     /// Begins a row group.
     pub(super) fn open(&mut self, group: &dyn RowGroupReader) -> Parquet<()> {
+        let chunk = group.metadata().column(self.index);
+        let start = chunk.dictionary_page_offset().unwrap_or_else(|| chunk.data_page_offset());
+        if start < 0 || chunk.compressed_size() < 0 {
+            // The library takes such an index for its own mistake and panics.
+            return Err(ParquetError::General(format!("column `{}` lies before the file", self.name)));
+        }
         let pages = group.get_column_page_reader(self.index)?;
         let shape = Arc::clone(&self.shape);
         let pages = Box::new(Pages::new(pages, self.kind == Kind::Letter, self.nullable()));
