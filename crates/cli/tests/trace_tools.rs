@@ -119,7 +119,7 @@ fn are_wrong_wishes_refused() {
         ("remap - --modulo 0", "at least 512 bytes"),
         ("remap - --offset=-4KiB", "line 3: the offset 0 is moved below 0"),
         ("remap - --device 4294967295", "0 to 4294967294"),
-        ("merge -", "2 values required"),
+        ("merge -", "needs two traces"),
         ("merge - -", "standard input can be read once"),
         ("split - -o part.csv --every 5", "need one {}"),
         ("split - -o p{}.csv --every 0", "from 1"),

@@ -78,7 +78,8 @@ fn are_times_mended_on_request_and_everything_counted() {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("clock jumps removed: 1"), "{text}");
     let converted = stdout(&["trace", "convert", &path, "--rebase", "--cap-gap=10s", "--sort-window", "4", "-n", "4"]);
-    let times: Vec<_> = converted.lines().filter(|l| l.ends_with(",0")).map(|l| l.split(',').next().unwrap()).collect();
+    let rows = converted.lines().filter(|line| line.starts_with(|letter: char| letter.is_ascii_digit()));
+    let times: Vec<_> = rows.map(|line| line.split(',').next().unwrap()).collect();
     assert_eq!(times, ["500000000000", "501000000000", "501000000000", "511000000000"]);
     for wrong in [["--sort-window", "0"], ["--cap-gap", "10"], ["--rebase=soon", "--no-wall"]] {
         assert!(fails(&["run", &path, wrong[0], wrong[1]]).contains("error:"), "{wrong:?}");

@@ -104,7 +104,10 @@ fn are_the_golden_columns_of_the_evidence_true() {
         // The file of urm-map has the name of its paper's table.
         let file = if name == "urm-map" { "urm-cmt" } else { &name };
         let path = format!("{}/tests/golden/ftl-{file}.json", env!("CARGO_MANIFEST_DIR"));
-        let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+        let Ok(text) = std::fs::read_to_string(&path) else {
+            assert_eq!((recorded(&name, "golden cases"), recorded(&name, "golden steps")), (0, 0), "{name}: no {path}");
+            continue;
+        };
         let golden: serde_json::Value = serde_json::from_str(&text).expect("JSON");
         let cases = golden["cases"].as_array().expect("cases");
         let steps = |case: &serde_json::Value| {

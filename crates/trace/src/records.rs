@@ -11,7 +11,7 @@ use crate::files::FileOrder;
 use crate::generators;
 use crate::input::STDIN;
 use crate::options::Options;
-use crate::provenance::Step;
+use crate::provenance::{About, Step};
 use crate::row::TraceRecord;
 
 /// A file of the trace (its index) and a place in it.
@@ -65,7 +65,7 @@ pub struct Records {
     past: Seen,
     past_events: Events,
     past_bytes: u64,
-    past_steps: Vec<Step>,
+    past_about: About,
     reason: String,
     bytes_total: Option<u64>,
     done: bool,
@@ -130,7 +130,7 @@ impl Records {
             past: Seen::default(),
             past_events: Events::default(),
             past_bytes: 0,
-            past_steps: Vec::new(),
+            past_about: About::default(),
             reason: String::new(),
             bytes_total,
             done: false,
@@ -230,7 +230,8 @@ impl Records {
             self.past.add(&file.seen(self.names.len() > 1));
             self.past_events.add(&file.events().unwrap_or_default());
             self.past_bytes += file.bytes_read();
-            self.past_steps.extend_from_slice(&file.about().steps);
+            self.past_about.steps.extend_from_slice(&file.about().steps);
+            self.past_about.hints |= file.about().hints;
         }
         self.at += 1;
         match self.open_next() {
@@ -280,12 +281,12 @@ impl Records {
     /// after its last row only: then this changes at the end.
     pub fn steps(&self) -> Vec<Step> {
         let open = self.files.iter().flatten().flat_map(|file| file.about().steps.iter());
-        self.past_steps.iter().chain(open).cloned().collect()
+        self.past_about.steps.iter().chain(open).cloned().collect()
     }
     /// Requests carry what the host tells, or may do so in a file that is not open yet.
     pub fn has_hints(&self) -> bool {
-        let open = || self.files.iter().flatten().map(RecordFile::about);
-        open().any(|about| about.hints) || self.order == FileOrder::Sequence && self.names.len() > 1
+        let mut open = self.files.iter().flatten().map(RecordFile::about);
+        self.past_about.hints || open.any(|about| about.hints) || self.order == FileOrder::Sequence && self.names.len() > 1
     }
     /// Where the last row was, in the file of [`Records::file`].
     pub fn place(&self) -> Place {
