@@ -248,7 +248,7 @@ pub struct RamArgs {
     /// FTLs, separated by commas: names or name:key=value:key=value; all when absent.
     #[arg(long, short, value_name = "LIST")]
     pub ftls: Option<String>,
-    /// Any key of the configuration, for example --set device.over_provisioning=0.07; may be repeated.
+    /// Any key of the configuration, for example --set `device.over_provisioning=0.07`; may be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// Write the answer as JSON to a file, or to standard output (`-`) instead of the table.

@@ -286,7 +286,9 @@ impl Records {
     /// Requests carry what the host tells, or may do so in a file that is not open yet.
     pub fn has_hints(&self) -> bool {
         let mut open = self.files.iter().flatten().map(RecordFile::about);
-        self.past_about.hints || open.any(|about| about.hints) || self.order == FileOrder::Sequence && self.names.len() > 1
+        self.past_about.hints
+            || open.any(|about| about.hints)
+            || self.order == FileOrder::Sequence && self.names.len() > 1
     }
     /// Where the last row was, in the file of [`Records::file`].
     pub fn place(&self) -> Place {

@@ -69,7 +69,7 @@ pub fn info(args: &InfoArgs, style: Style) -> Result<(), Failure> {
     let mut reports = Vec::new();
     let mut first_failure = None;
     for trace in &args.traces {
-        match expand(&[trace.clone()]).and_then(|files| Info::open(&files, &options, args.sample_pages)) {
+        match expand(std::slice::from_ref(trace)).and_then(|files| Info::open(&files, &options, args.sample_pages)) {
             Ok(info) => {
                 let report = InfoReport::from(&info);
                 if let Some(target) = &args.plot {

@@ -66,7 +66,7 @@ pub fn matching(args: &MatchArgs, style: Style) -> Result<(), Failure> {
         return Err(Failure::bad("both traces cannot come from standard input", "name the file of one of them"));
     }
     let options = Options { limit: args.limit, ..args.reading.options()? };
-    let open = |trace: &String| Info::open(&expand(&[trace.clone()])?, &options, args.sample_pages);
+    let open = |trace: &String| Info::open(&expand(std::slice::from_ref(trace))?, &options, args.sample_pages);
     let (a, b) = (open(&args.a)?, open(&args.b)?);
     let line = |difference: Difference| Line { within: difference.is_within(args.tolerance), difference };
     let lines: Vec<Line> = compare(&a, &b).into_iter().map(line).collect();

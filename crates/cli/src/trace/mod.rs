@@ -178,7 +178,7 @@ pub fn step(inputs: &[&Records]) -> Step {
 
 /// The steps of what was read, and this one with what it counted.
 pub fn chain(inputs: &[&Records], step: &Step, counts: &Counts) -> Vec<Step> {
-    let mut steps: Vec<Step> = inputs.iter().flat_map(|records| records.steps().to_vec()).collect();
+    let mut steps: Vec<Step> = inputs.iter().flat_map(|records| records.steps()).collect();
     steps.push(Step { counts: counts.clone(), ..step.clone() });
     steps
 }

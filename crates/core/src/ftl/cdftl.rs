@@ -1,4 +1,4 @@
-//! cdftl - Demand-based page mapping with two levels of caching (CDFTL, reconstruction)
+//! cdftl - Demand-based page mapping with two levels of caching (reconstruction)
 //!
 //! # Source
 //! After the idea of Qin, Wang, Liu and Shao, "A two-level caching mechanism for demand-based page-level address mapping

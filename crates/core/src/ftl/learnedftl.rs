@@ -1,4 +1,4 @@
-//! learnedftl - TPFTL with linear models that tell mappings without reading them (LearnedFTL, reconstruction)
+//! learnedftl - TPFTL with linear models that tell mappings without reading them (reconstruction)
 //!
 //! # Source
 //! Wang, Lin, Wu, Jiang, Zhang, Mao, "LearnedFTL: a learning-based page-level FTL for reducing double reads in flash-based
@@ -54,7 +54,7 @@
 use super::demand::Demand;
 use super::models::Models;
 use super::page::Frontiers;
-use super::tpftl::node_params;
+use super::tp_cache::node_params;
 use super::{Ftl, Shape};
 use crate::error::ConfigError;
 

@@ -23,6 +23,7 @@ pub mod ring;
 pub mod slab;
 pub mod space;
 pub mod stripe;
+pub mod tp_cache;
 pub mod translation;
 pub mod urm_table;
 pub mod victim;

@@ -12,7 +12,8 @@
 //!
 //! # Parameters
 //! - `victim` (default `greedy`): `greedy`, `greedy_lowest` (ties as in FlashSim), `fifo`, `random`,
-//!   `{ d_choices = 10 }`, `{ windowed_greedy = 16 }`, `cost_benefit` (largest `age * (1 - u) / (2 u)`), `cost_age_times` (least `u / (1 - u) * (erases + 1) / age`).
+//!   `{ d_choices = 10 }`, `{ windowed_greedy = 16 }`, `cost_benefit` (largest `age * (1 - u) / (2 u)`),
+//!   `cost_age_times` (least `u / (1 - u) * (erases + 1) / age`).
 //! - `alloc` (default `fifo`): free block that is taken. `fifo` = free for longest; `min_erase` = least erased (dynamic
 //!   wear levelling).
 //! - `reserve` (blocks, default 1): free blocks (per frontier group) at which garbage collection starts.

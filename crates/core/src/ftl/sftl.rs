@@ -1,4 +1,4 @@
-//! sftl - Demand-based page mapping with compressed whole translation pages (S-FTL, reconstruction)
+//! sftl - Demand-based page mapping with compressed whole translation pages (reconstruction)
 //!
 //! # Source
 //! After the idea of Jiang, Zhang, Yuan, Hu and Chen, "S-FTL: an efficient address translation for flash memory by

@@ -33,8 +33,7 @@
 //! - A collected block counts as a full merge, one without valid pages as a switch; both count as collected victims.
 //! - One block is kept for collection outside the free list, and taken only when that list is empty, so that the free
 //!   blocks that golden files count are the others. It is also what a collection cut short by a power cut leaves erased.
-//! - After a power cut blocks that were open are not appended to; superblocks count as written in the order of their
-//!   addresses.
+//! - After a power cut open blocks are not appended to; superblocks count as written in the order of their addresses.
 //! - Trim invalidates only. A write that has to collect first waits for that. `write_block` writes page by page. There is
 //!   no log to merge at the end of a run.
 //!

@@ -21,6 +21,7 @@ pub const CUT_DEVICES: [(Size, Start); 4] = [
 ];
 
 /// Parameters worth testing beside the defaults, by FTL.
+#[expect(clippy::too_many_lines, reason = "a table")]
 pub fn variants(ftl: &str) -> Vec<Value> {
     match ftl {
         "page" => vec![

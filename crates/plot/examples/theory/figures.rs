@@ -106,6 +106,7 @@ fn against_spare(figure: &'static str, title: &'static str, most: f64, of: &'sta
 }
 
 /// Every picture with the name of its file.
+#[expect(clippy::too_many_lines, reason = "a list of figures")]
 pub fn figures(points: &[Point]) -> Vec<(&'static str, Figure)> {
     let hits = || Axis::linear("hit ratio", Unit::Count, [0.0, 1.0]);
     let share = || Axis::linear("entries in RAM over all entries", Unit::Count, [0.0, 0.55]);
