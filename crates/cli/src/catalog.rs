@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::args::Family;
 use crate::fail::Failure;
 use crate::style::{Style, Table, count};
-use crate::{output, setup};
+use crate::output;
 
 /// The one table of evidence.
 const EVIDENCE: &str = include_str!("../../../docs/evidence.md");
@@ -222,7 +222,7 @@ fn device_page(name: &str) -> String {
         count(logical),
         100.0 * spare as f64 / logical as f64,
         100.0 * spare as f64 / physical as f64,
-        setup::to_toml(&config)
+        config.to_toml()
     )
 }
 

@@ -51,7 +51,7 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         Command::Config(args) if args.schema => output::print(&output::json(&nandlab::config::Config::schema())),
         Command::Config(args) => {
             let (_, config) = setup::single(&args.device, &args.plugins)?;
-            output::print(&setup::to_toml(&config))
+            output::print(&config.to_toml())
         }
         Command::Conform { files, show } => conform::conform(files, *show, style),
         Command::Trace(command) => trace::trace(command, style),

@@ -72,17 +72,3 @@ pub fn single(device: &DeviceArgs, plugins: &PluginArgs) -> Result<(Builder, Con
     let (buffer, ftl) = (parse(&plugins.buffer, "buffer")?, parse(&plugins.ftl, "ftl")?);
     Ok(config(builder(device)?, buffer.as_ref(), ftl.as_ref(), &device.set)?)
 }
-
-/// The fully expanded configuration as TOML. Absent values have no form in TOML: they are left out.
-pub fn to_toml(config: &Config) -> String {
-    let mut value = serde_json::to_value(config).expect("a configuration is plain data");
-    drop_nulls(&mut value);
-    toml::to_string(&value).expect("a configuration has a TOML form")
-}
-
-fn drop_nulls(value: &mut Value) {
-    if let Value::Object(table) = value {
-        table.retain(|_, value| !value.is_null());
-        table.values_mut().for_each(drop_nulls);
-    }
-}

@@ -65,7 +65,7 @@ fn does_a_parquet_file_with_a_changed_bit_end_in_requests_or_an_error() {
     let rows = |bytes: &[u8]| {
         std::fs::write(&path, bytes).unwrap();
         let records = Records::open(&path, &options);
-        records.map(|records| records.map_while(Result::ok).take(100_000).count()).unwrap_or(0)
+        records.map_or(0, |records| records.map_while(Result::ok).take(100_000).count())
     };
     assert_eq!(rows(&std::fs::read(common::fixture("hints.parquet")).unwrap()), 40);
     let bytes = std::fs::read(common::fixture("requests.parquet")).unwrap();

@@ -258,9 +258,9 @@ mod tests {
     #[test]
     fn is_the_expanded_form_a_configuration_again() {
         let config = Builder::preset("lab").and_then(|b| b.finish()).unwrap();
-        let text = toml::to_string(&config).unwrap();
+        let text = config.to_toml();
         let again = Builder::preset("aalru").and_then(|b| b.file("x.toml", &text)).and_then(|b| b.finish()).unwrap();
-        assert_eq!(text, toml::to_string(&again).unwrap());
+        assert_eq!(text, again.to_toml());
     }
 
     #[test]

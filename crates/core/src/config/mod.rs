@@ -399,6 +399,13 @@ impl Config {
         }
     }
 
+    /// The configuration as TOML, which can be loaded again. Absent values are left out.
+    pub fn to_toml(&self) -> String {
+        let mut value = serde_json::to_value(self).expect("a configuration is plain data");
+        drop_nulls(&mut value);
+        toml::to_string(&value).expect("a configuration has a TOML form")
+    }
+
     /// JSON schema of a configuration, with the parameters of every plug-in under `plugins`.
     pub fn schema() -> Value {
         let mut schema = schemars::schema_for!(Config).to_value();
@@ -407,6 +414,14 @@ impl Config {
         let ftls: Map<String, Value> = FTLS.iter().map(|p| of(p.name(), (p.schema)())).collect();
         schema["plugins"] = json!({"buffer": buffers, "ftl": ftls});
         schema
+    }
+}
+
+/// Absent values have no form in TOML.
+fn drop_nulls(value: &mut Value) {
+    if let Value::Object(table) = value {
+        table.retain(|_, value| !value.is_null());
+        table.values_mut().for_each(drop_nulls);
     }
 }
 
