@@ -344,7 +344,8 @@ impl Ftl for Superblock {
     /// there are as many blocks without newest copies as before, the reserve at least.
     fn rebuild(&mut self, flash: &mut Flash) {
         self.copies.rebuild(flash);
-        self.cache = self.params.cache_entries.map(|entries| Cmt::new(self.shape.logical_pages, Order::Segmented, entries, 0));
+        self.cache =
+            self.params.cache_entries.map(|entries| Cmt::new(self.shape.logical_pages, Order::Segmented, entries, 0));
         self.groups.fill(EMPTY);
         self.recency = Ring::new(self.groups.len() as u32);
         self.updates = 0;
