@@ -12,7 +12,8 @@
 //!
 //! # Parameters
 //! - `padding` (default `"never"`): when a victim whose dirty pages are no whole block is completed: `"never"`,
-//!   `"always"`, from a share of its block on (0 to 1), `"model"` (HitStat) or `"aalru"` (AALRU's threshold); its clean pages serve as padding before they are dropped.
+//!   `"always"`, from a share of its block on (0 to 1), `"model"` (HitStat) or `"aalru"` (AALRU's threshold); its
+//!   clean pages serve as padding before they are dropped.
 //!
 //! # Deviations and chosen readings
 //! - The block that is being accessed is not protected: it may be the victim, the new page then starts a new group.
