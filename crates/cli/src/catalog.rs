@@ -12,8 +12,8 @@ use serde_json::Value;
 
 use crate::args::Family;
 use crate::fail::Failure;
-use crate::style::{Style, Table, count};
 use crate::output;
+use crate::style::{Style, Table, count};
 
 /// The one table of evidence.
 const EVIDENCE: &str = include_str!("../../../docs/evidence.md");

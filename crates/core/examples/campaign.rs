@@ -39,7 +39,8 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let names: Vec<String> = FTLS.iter().map(|plugin| plugin.name()).filter(|n| name == "all" || n == name).collect();
+    let names: Vec<String> =
+        FTLS.iter().map(nandlab::registry::Plugin::name).filter(|n| name == "all" || n == name).collect();
     let (Some(seeds), Ok(each), false) = (seeds(range), each.parse::<u32>(), names.is_empty()) else {
         eprintln!("one of these is wrong: FTL `{name}`, seeds `{range}`, operations `{each}`; {USAGE}");
         return ExitCode::FAILURE;

@@ -52,11 +52,24 @@ fn does_every_registered_policy_do_what_its_examples_say() {
     let steps_of = |policy: &str| -> Vec<usize> {
         replayed.iter().filter(|(name, _)| name == policy).map(|(_, steps)| *steps).collect()
     };
-    for policy in ["clru_r", "carf_r", "pr_lru_r", "ref_r"] {
+    for policy in ["clru_r", "carf_r", "pr_lru_r", "ref_r", "cbm_r"] {
         assert!(matches!(steps_of(policy)[..], [steps] if steps >= 10), "{policy} has a worked file");
     }
     let pages = ["lru", "fifo", "clock", "cflru", "lru_wsr", "ccf_lru", "ad_lru"];
-    for policy in pages.into_iter().chain(["fab", "bplru", "aalru", "hitstat", "wpa", "urm"]) {
+    for policy in pages.into_iter().chain([
+        "fab",
+        "fab_rw",
+        "bplru",
+        "clc",
+        "cfdc",
+        "lb_clock",
+        "vbbms",
+        "clock_dnv",
+        "aalru",
+        "hitstat",
+        "wpa",
+        "urm",
+    ]) {
         let steps = steps_of(policy);
         assert_eq!(steps.len(), 2, "{policy} has a worked file and a long one");
         assert!(

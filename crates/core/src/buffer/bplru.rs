@@ -19,12 +19,13 @@
 //!     created went to the next offset, from 0 on. A later write makes it an ordinary group again.
 //!   - `full_first`: the least recently used full group is evicted before any other (HitStat, table 2).
 //!   - `none`.
-//! - `pad_min` (fraction of the block, default 0): an incomplete victim is padded if it has at least this share of the
-//!   pages of its block; 0 = always (AALRU: it pads "all write-back blocks"), 1 = never, HitStat's variant: 0.5.
+//! - `padding` (the golden files say `pad_min`; default `"always"`: AALRU says it pads "all write-back blocks"): when an
+//!   incomplete victim is completed: `"never"`, `"always"`, from a share of its block on (0 to 1; HitStat's variant: 0.5),
+//!   `"model"` (HitStat) or `"aalru"` (AALRU's threshold).
 //!
 //! # Deviations and chosen readings
 //! - `full_first` acts at the next eviction, not at once.
-//! - The share of `pad_min` is that of the pages the block has: fewer for a short last block of the device.
+//! - The share of `padding` is that of the pages the block has: fewer for a short last block of the device.
 //! - Pages that the host flushed leave the buffer, since it holds nothing clean; a host flush never pads.
 //! - A trimmed page leaves its group without changing the order of groups.
 //!
@@ -38,6 +39,7 @@ use serde_json::{Value, json};
 
 use super::groups::{Group, Groups};
 use super::list::{Links, List};
+use super::padding::{Padding, PaddingRule};
 use super::{Access, Admission, Buffer, BufferShape, Grain, Medium, Plan, Sense, Slots};
 use crate::error::ConfigError;
 use crate::types::Slot;
@@ -56,13 +58,20 @@ pub enum Compensation {
 }
 
 /// Parameters; the manual page explains them.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
     /// Which groups are evicted out of order.
     pub compensation: Compensation,
-    /// Share of a block from which on an incomplete victim is padded.
-    pub pad_min: f64,
+    /// When an incomplete victim is completed.
+    #[serde(alias = "pad_min")]
+    pub padding: PaddingRule,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { compensation: Compensation::Seq, padding: PaddingRule::Always }
+    }
 }
 
 /// [`Bplru::runs`] of a group that was not written in order.
@@ -71,7 +80,8 @@ const BROKEN: u32 = u32::MAX;
 /// See the module text.
 #[derive(Debug)]
 pub struct Bplru {
-    params: Params,
+    compensation: Compensation,
+    padding: Padding,
     groups: Groups,
     links: Links,
     recency: List,
@@ -85,15 +95,12 @@ pub struct Bplru {
 /// Builds the policy.
 ///
 /// # Errors
-/// If the frames do not hold one logical block, or `pad_min` is out of range.
+/// If the frames do not hold one logical block, or `padding` is out of range.
 pub fn build(params: Params, shape: &BufferShape) -> Result<Bplru, ConfigError> {
     shape.need_block("bplru")?;
-    if !(0.0..=1.0).contains(&params.pad_min) {
-        let problem = format!("{} is outside 0 (pad always) to 1 (never)", params.pad_min);
-        return Err(ConfigError::new("buffer.pad_min", problem, "0 is the original, 0.5 HitStat's variant"));
-    }
     Ok(Bplru {
-        params,
+        compensation: params.compensation,
+        padding: Padding::of(params.padding, shape)?,
         groups: Groups::new(shape.logical_pages, shape.pages_per_block),
         links: Links::default(),
         recency: List::default(),
@@ -110,11 +117,6 @@ impl Bplru {
         if self.full_links.is_linked(group.0) {
             self.full_links.remove(&mut self.full, group.0);
         }
-    }
-
-    fn pads(&self, group: Group) -> bool {
-        let (len, block) = (self.groups.len(group), self.groups.block_pages(group));
-        len < block && f64::from(len) >= self.params.pad_min * f64::from(block)
     }
 }
 
@@ -133,12 +135,15 @@ impl Buffer for Bplru {
     fn on_miss(&mut self, access: &Access, _: &Slots, _: &Sense<'_>) -> Admission {
         if access.write { Admission::Admit(Medium::Dram) } else { Admission::Bypass }
     }
-    fn make_room(&mut self, _: Option<&Access>, slots: &Slots, _: &Sense<'_>, plan: &mut Plan) {
+    fn make_room(&mut self, _: Option<&Access>, slots: &Slots, sense: &Sense<'_>, plan: &mut Plan) {
+        self.padding.observe(sense.ledger);
         let victim = self.full.back().or(self.recency.back()).expect("a full buffer has groups");
         self.links.remove(&mut self.recency, victim);
         self.unlink_full(Group(victim));
-        plan.write_back(self.groups.pages(Group(victim), slots), self.pads(Group(victim)));
-        self.groups.take(Group(victim));
+        let victim = Group(victim);
+        let pads = self.padding.pads(self.groups.len(victim), self.groups.block_pages(victim));
+        plan.write_back(self.groups.pages(victim, slots), pads);
+        self.groups.take(victim);
     }
     fn on_insert(&mut self, slot: Slot, access: &Access, slots: &Slots) {
         let (group, created) = self.groups.insert(slot, slots);
@@ -153,7 +158,7 @@ impl Buffer for Bplru {
         *run = if *run == self.groups.offset(access.lpn) { *run + 1 } else { BROKEN };
         let in_order = *run == self.groups.block_pages(group);
         if self.groups.is_full(group) {
-            match self.params.compensation {
+            match self.compensation {
                 Compensation::Seq if in_order => self.links.move_back(&mut self.recency, group.0),
                 Compensation::FullFirst => self.full_links.push_front(&mut self.full, group.0),
                 _ => {}

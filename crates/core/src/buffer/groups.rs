@@ -7,7 +7,7 @@
 
 use serde_json::{Value, json};
 
-use super::Slots;
+use super::{Plan, Slots};
 use crate::types::{Lbn, Lpn, Slot};
 
 /// Dense number of a group. It is given away again after the group is empty.
@@ -178,6 +178,29 @@ impl Groups {
     /// Slots of the pages of a group, ascending by page.
     pub fn pages<'a>(&'a self, group: Group, slots: &'a Slots) -> impl Iterator<Item = Slot> + 'a {
         self.lpns(group).map(|lpn| slots.find(lpn))
+    }
+    /// Pages of a group that must be written back.
+    pub fn dirty_pages(&self, group: Group, slots: &Slots) -> u32 {
+        self.pages(group, slots).filter(|slot| slots.is_dirty(*slot)).count() as u32
+    }
+    /// Plans the eviction of a whole group: its dirty pages as one command, completed to the logical block with `pad`, then
+    /// its clean pages, which may have served as padding, are dropped. The group is gone.
+    pub fn evict(&mut self, group: Group, pad: bool, slots: &Slots, plan: &mut Plan) {
+        if self.dirty_pages(group, slots) > 0 {
+            plan.write_back(self.pages(group, slots).filter(|slot| slots.is_dirty(*slot)), pad);
+        }
+        for slot in self.pages(group, slots).filter(|slot| !slots.is_dirty(*slot)) {
+            plan.drop_page(slot);
+        }
+        self.take(group);
+    }
+    /// A group with clean and dirty pages in the form of the golden files; `key` names its number.
+    pub fn golden_split(&self, group: Group, key: &str, slots: &Slots) -> Value {
+        let of = |dirty| {
+            let pages = self.pages(group, slots).filter(|slot| slots.is_dirty(*slot) == dirty);
+            pages.map(|slot| slots.lpn(slot).0).collect::<Vec<_>>()
+        };
+        json!({key: self.lbn(group).0, "dirty": of(true), "clean": of(false)})
     }
     /// The group in the form of the golden files: block and pages.
     pub fn golden(&self, group: Group) -> Value {

@@ -18,7 +18,8 @@
 //! # Parameters
 //! - `adj`: HitStat(adj): in rule 3 no weight counts less than `B_w` pages. For FAST; on BAST it worsens thrashing of
 //!   log blocks (thesis). Off.
-//! - `pad_threshold`: `"model"`, `"never"`, `"always"`, or a share of the block's pages; `"model"` (thesis).
+//! - `padding` (the golden files say `pad_threshold`): `"model"`, `"never"`, `"always"`, a share of the block's pages, or
+//!   `"aalru"` (AALRU's threshold); `"model"` (thesis).
 //! - `pad_window`: merges that the model averages over; 64 (ours, the thesis does not say).
 //! - `levels`: ranks, at the start if they adapt; 32 (thesis).
 //! - `levels_adapt`: whether they adapt; true. Every `levels_period` = 2000 write requests group misses are compared
@@ -53,7 +54,7 @@ use serde_json::{Value, json};
 
 use super::groups::{Group, Groups};
 use super::list::{Links, List};
-use super::padding::{Padding, PaddingRule};
+use super::padding::{self, Padding, PaddingRule};
 use super::{Access, Admission, Buffer, BufferShape, Grain, Medium, Plan, Sense, Slots};
 use crate::error::ConfigError;
 use crate::types::{Lbn, Slot};
@@ -76,7 +77,8 @@ pub struct Params {
     /// In rule 3 no weight counts less than the padding threshold.
     pub adj: bool,
     /// From how many pages on a group is padded.
-    pub pad_threshold: PaddingRule,
+    #[serde(alias = "pad_threshold")]
+    pub padding: PaddingRule,
     /// Merges that the model averages over.
     pub pad_window: u32,
     /// Ranks of ages.
@@ -103,8 +105,8 @@ impl Default for Params {
     fn default() -> Self {
         Self {
             adj: false,
-            pad_threshold: PaddingRule::default(),
-            pad_window: 64,
+            padding: PaddingRule::default(),
+            pad_window: padding::DEFAULT_WINDOW,
             levels: 32,
             levels_adapt: true,
             levels_period: 2000,
@@ -245,7 +247,7 @@ pub fn build(params: Params, shape: &BufferShape) -> Result<HitStat, ConfigError
         log.push(*age);
     }
     Ok(HitStat {
-        padding: Padding::new(params.pad_threshold, params.pad_window, shape)?,
+        padding: Padding::new(params.padding, params.pad_window, shape)?,
         page_sectors: f64::from(shape.page_sectors),
         groups: Groups::new(shape.logical_pages, shape.pages_per_block),
         facts: Vec::new(),

@@ -4,6 +4,7 @@
 //! [`Slots`], and what it may sense about the world below in [`Sense`]; it answers with a [`Plan`]. It knows nothing of
 //! FTLs and flash. One file per policy; the list at the end of this file is the only place that enumerates them.
 
+pub mod by_size;
 pub mod ghosts;
 pub mod groups;
 pub use crate::list;
@@ -303,7 +304,14 @@ crate::registry::plugins! {
     sieve,
     w_tinylfu,
     fab,
+    fab_rw,
     bplru,
+    clc,
+    cfdc,
+    lb_clock,
+    vbbms,
+    cbm_r,
+    clock_dnv,
     aalru,
     hitstat,
     wpa,

@@ -1,4 +1,5 @@
-//! When a block that is written back is completed first: fixed rules and the cost model of HitStat (equations 3 to 5).
+//! When a block that is written back is completed first: fixed rules, the cost model of HitStat (equations 3 to 5) and
+//! the threshold of AALRU (equations 4 and 6). Every policy that works in blocks takes them as its parameter `padding`.
 //!
 //! Padding turns `n` scattered pages into one whole block that replaces the old one without a merge; it pays when what
 //! the `n` pages would cost in the log blocks is more. The model says from which `n` on, out of what the FTL's merges
@@ -9,8 +10,12 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use super::BufferShape;
+use super::aalru::ThLine;
 use crate::error::ConfigError;
 use crate::ledger::{Ledger, since};
+
+/// Merges that the model averages over unless told otherwise (ours: HitStat's thesis does not say).
+pub const DEFAULT_WINDOW: u32 = 64;
 
 /// From how many pages on a block is padded, as a parameter.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
@@ -23,6 +28,9 @@ pub enum PaddingRule {
     Never,
     /// Whenever a page is missing.
     Always,
+    /// By AALRU's threshold: from `B - (B / 5) Wf` pages on, never while the write amplification `Wf` of the last 8192 page
+    /// accesses was 1, always from 5 on.
+    Aalru,
     /// From this share of a block's pages on: 0 is always, 1 is never.
     #[serde(untagged)]
     Fraction(f64),
@@ -111,11 +119,46 @@ impl Model {
     }
 }
 
+/// AALRU's threshold (equations 4 and 6), followed from one eviction to the next.
+#[derive(Clone, Debug)]
+struct Amplification {
+    pages_per_block: u32,
+    /// Page accesses, programs of the FTL, programs of the buffer when the period began.
+    start: [u64; 3],
+}
+
+impl Amplification {
+    /// AALRU's T, page accesses; a period ends with the first eviction after them.
+    const PERIOD: u64 = 8192;
+    /// AALRU's beta.
+    const BETA: f64 = 5.0;
+
+    fn look(&mut self, ledger: &Ledger) -> Option<f64> {
+        let accesses = ledger.host_page_reads + ledger.host_page_writes;
+        if accesses < self.start[0] + Self::PERIOD {
+            return None;
+        }
+        let now = [accesses, ledger.programs_from_below(), ledger.programs_from_above()];
+        let [_, below, above] = since(now, self.start).map(|count| count as f64);
+        self.start = now;
+        (above > 0.0).then(|| ThLine::Eq6.th((below + above) / above, Self::BETA, self.pages_per_block))
+    }
+}
+
+/// What moves a threshold.
+#[derive(Clone, Debug)]
+enum Follows {
+    Nothing,
+    Merges(Model),
+    Amplification(Amplification),
+}
+
 /// A rule at work on one device.
 #[derive(Clone, Debug)]
 pub struct Padding {
     threshold_pages: f64,
-    model: Option<Model>,
+    pages_per_block: f64,
+    follows: Follows,
 }
 
 impl Padding {
@@ -125,15 +168,20 @@ impl Padding {
     /// If the share is not between 0 and 1 or the window is empty.
     pub fn new(rule: PaddingRule, window: u32, shape: &BufferShape) -> Result<Self, ConfigError> {
         let pages = f64::from(shape.pages_per_block);
-        let fixed = |share: f64| Self { threshold_pages: share * pages, model: None };
+        let fixed =
+            |share: f64| Self { threshold_pages: share * pages, pages_per_block: pages, follows: Follows::Nothing };
         let (merges, start) = match (rule, shape.ftl) {
+            (PaddingRule::Aalru, _) => {
+                let follows = Amplification { pages_per_block: shape.pages_per_block, start: [0; 3] };
+                return Ok(Self { follows: Follows::Amplification(follows), ..fixed(1.0) });
+            }
             (PaddingRule::Always, _) => return Ok(fixed(0.0)),
             (PaddingRule::Fraction(share), _) => {
                 return if (0.0..=1.0).contains(&share) {
                     Ok(fixed(share))
                 } else {
-                    let mend = "give 0 (always) to 1 (never), or \"model\"";
-                    Err(ConfigError::new("buffer.pad_threshold", format!("{share} is not a share"), mend))
+                    let mend = "give 0 (always) to 1 (never), or \"never\", \"always\", \"model\", \"aalru\"";
+                    Err(ConfigError::new("buffer.padding", format!("{share} is not a share"), mend))
                 };
             }
             (PaddingRule::Model, "bast") => (Merges::Bast, 1.0),
@@ -152,24 +200,35 @@ impl Padding {
             window: u64::from(window),
             looks: VecDeque::new(),
         };
-        Ok(Self { model: Some(model), ..fixed(start) })
+        Ok(Self { follows: Follows::Merges(model), ..fixed(start) })
     }
-    /// Follows the merges of the FTL. Cheap when none happened since the last call.
+    /// The rule for a device, with the model's default window.
+    ///
+    /// # Errors
+    /// If the share is not between 0 and 1.
+    pub fn of(rule: PaddingRule, shape: &BufferShape) -> Result<Self, ConfigError> {
+        Self::new(rule, DEFAULT_WINDOW, shape)
+    }
+    /// Follows the FTL. Cheap when nothing new happened since the last call.
     #[inline]
     pub fn observe(&mut self, ledger: &Ledger) {
-        if let Some(threshold_pages) = self.model.as_mut().and_then(|model| model.look(ledger)) {
-            self.threshold_pages = threshold_pages;
-        }
+        let moved = match &mut self.follows {
+            Follows::Nothing => None,
+            Follows::Merges(model) => model.look(ledger),
+            Follows::Amplification(amplification) => amplification.look(ledger),
+        };
+        self.threshold_pages = moved.unwrap_or(self.threshold_pages);
     }
     /// `B_w`, pages: an incomplete block with at least this many pages is padded. A whole block's worth means never.
     #[inline]
     pub const fn threshold_pages(&self) -> f64 {
         self.threshold_pages
     }
-    /// Whether a write-back of `pages` of a block's `block_pages` pages is padded.
+    /// Whether a write-back of `pages` of a block's `block_pages` pages is padded. For a short last block of the device the
+    /// threshold is the same share of its pages.
     #[inline]
     pub fn pads(&self, pages: u32, block_pages: u32) -> bool {
-        pages < block_pages && f64::from(pages) >= self.threshold_pages
+        pages < block_pages && f64::from(pages) * self.pages_per_block >= self.threshold_pages * f64::from(block_pages)
     }
 }
 
@@ -219,6 +278,7 @@ mod tests {
     fn which_ftls_have_merges_to_model() {
         let start = |ftl| padding(ftl).threshold_pages();
         assert_eq!((start("bast"), start("fast"), start("last"), start("page")), (8.0, 0.33 * 8.0, 8.0, 8.0));
-        assert!(padding("dftl").model.is_none() && padding("block").model.is_none());
+        let follows = |ftl| matches!(padding(ftl).follows, Follows::Merges(_));
+        assert!(!follows("dftl") && !follows("block") && follows("fast"));
     }
 }

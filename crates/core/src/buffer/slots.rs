@@ -176,6 +176,15 @@ impl Slots {
     pub fn resident_pages(&self, lbn: Lbn) -> u32 {
         u32::from(self.resident[lbn.index()])
     }
+    /// Resident pages of a logical block, ascending.
+    pub fn of_block(&self, lbn: Lbn) -> impl Iterator<Item = Slot> + '_ {
+        let first = lbn.0 * self.geometry.pages_per_block;
+        // The last block of the device may be short: stop when all resident pages are found.
+        (first..first + self.geometry.pages_per_block)
+            .map(|lpn| self.find(Lpn(lpn)))
+            .filter(|slot| slot.is_some())
+            .take(self.resident_pages(lbn) as usize)
+    }
     /// Highest slot number handed out so far, plus one: policies size their tables by it.
     #[inline]
     pub fn slot_count(&self) -> usize {

@@ -44,7 +44,7 @@ use super::ghosts::Ghosts;
 use super::list::{Links, List};
 use super::{Access, Admission, Buffer, BufferShape, Frames, Grain, Medium, Plan, Sense, Slots};
 use crate::error::ConfigError;
-use crate::types::{Lbn, Lpn, Slot};
+use crate::types::{Lbn, Slot};
 
 /// Parameters of [`Wpa`]; the manual page explains them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
@@ -138,17 +138,6 @@ impl Wpa {
         self.nvram_pages[lbn.index()] += 1;
     }
 
-    /// Resident pages of a block, ascending.
-    fn block_slots<'a>(&self, lbn: Lbn, slots: &'a Slots) -> impl Iterator<Item = Slot> + use<'a> {
-        let pages = self.pages_per_block;
-        let first = lbn.0 * pages;
-        // The last block of the device may be short: stop when all resident pages are found.
-        (first..first + pages)
-            .map(|lpn| slots.find(Lpn(lpn)))
-            .filter(|s| s.is_some())
-            .take(slots.resident_pages(lbn) as usize)
-    }
-
     /// The least recently used DRAM page of the lowest group goes to the NVRAM.
     fn demote(&mut self, slots: &Slots, plan: &mut Plan) {
         let Some(id) = self.groups.iter().find_map(List::back) else { return };
@@ -174,7 +163,7 @@ impl Wpa {
         let Some(lbn) = self.block_links.pop_back(&mut self.blocks).map(Lbn) else { return };
         self.nvram_pages[lbn.index()] = 0;
         let mut dirty = 0;
-        for slot in self.block_slots(lbn, slots) {
+        for slot in slots.of_block(lbn) {
             if slots.medium(slot) == Medium::Dram {
                 self.unlink_dram(slot);
             } else if !slots.is_dirty(slot) {
@@ -185,7 +174,7 @@ impl Wpa {
             dirty += 1;
         }
         if dirty > 0 {
-            plan.write_back(self.block_slots(lbn, slots).filter(|slot| slots.is_dirty(*slot)), false);
+            plan.write_back(slots.of_block(lbn).filter(|slot| slots.is_dirty(*slot)), false);
         }
     }
 }
@@ -267,7 +256,7 @@ impl Buffer for Wpa {
         let block = |lbn| {
             let nvram = |slot: &Slot| slots.medium(*slot) == Medium::Nvram;
             let of = |dirty| {
-                let pages = self.block_slots(Lbn(lbn), slots).filter(nvram).filter(|s| slots.is_dirty(*s) == dirty);
+                let pages = slots.of_block(Lbn(lbn)).filter(nvram).filter(|s| slots.is_dirty(*s) == dirty);
                 pages.map(|slot| slots.lpn(slot).0).collect::<Vec<_>>()
             };
             json!({"block": lbn, "dirty": of(true), "clean": of(false)})

@@ -503,7 +503,7 @@ fn does_the_model_come_close_to_the_best_fixed_threshold() {
     let fast = r#"{"rw_blocks": 16, "use_sw": false}"#;
     for (ftl, ftl_params, adj) in [("bast", bast, false), ("fast", fast, true), ("fast", fast, false)] {
         let rig = Rig { ftl, real_ftl: ftl, ftl_params, ..rig };
-        let time = |rule: Value| elapsed(rig, json!({"adj": adj, "pad_threshold": rule}));
+        let time = |rule: Value| elapsed(rig, json!({"adj": adj, "padding": rule}));
         let model = time(json!("model"));
         let fixed = [1.0, 0.5, 0.25, 0.16, 0.1, 0.06, 0.0].map(|share| time(json!(share)) / model);
         let best = fixed.iter().copied().fold(f64::MAX, f64::min);
@@ -517,19 +517,19 @@ fn does_the_model_come_close_to_the_best_fixed_threshold() {
 fn may_a_padding_threshold_be_a_share_or_a_word() {
     let plugin = nandlab::registry::find(nandlab::buffer::BUFFERS, "buffer", "hitstat").unwrap();
     let schema = (plugin.schema)().to_string();
-    for accepted in ["\"model\"", "\"never\"", "\"always\"", "\"number\""] {
+    for accepted in ["\"model\"", "\"never\"", "\"always\"", "\"aalru\"", "\"number\""] {
         assert!(schema.contains(accepted), "{schema}");
     }
-    for rule in [json!("model"), json!("never"), json!(0.25), json!(0)] {
-        Rig::default().device("hitstat", json!({"pad_threshold": rule}));
+    for rule in [json!("model"), json!("never"), json!("aalru"), json!(0.25), json!(0)] {
+        Rig::default().device("hitstat", json!({"padding": rule}));
     }
-    assert_eq!((plugin.defaults)()["pad_threshold"], "model");
+    assert_eq!((plugin.defaults)()["padding"], "model");
 }
 
 #[test]
 fn are_parameters_that_make_no_sense_refused() {
     for (params, key) in [
-        (json!({"pad_threshold": 1.5}), "pad_threshold"),
+        (json!({"padding": 1.5}), "padding"),
         (json!({"levels": 0}), "levels"),
         (json!({"levels": 66}), "levels"),
         (json!({"hit_log_len": 0}), "hit_log_len"),

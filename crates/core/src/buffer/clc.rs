@@ -1,0 +1,162 @@
+//! clc - Cold and largest cluster first
+//!
+//! # Source
+//! S. Kang et al., "Performance trade-offs in using NVRAM write buffer for flash memory-based storage devices", IEEE
+//! Transactions on Computers 58(6), 2009, as the paper of AALRU describes it (specs/policies.md 3.9).
+//!
+//! # What it does
+//! Writes are cached in clusters, the buffered pages of one logical block. A cluster that is written is the most recent
+//! one of the size-independent list. That list holds `alpha` of the clusters; what is beyond it leaves at its least
+//! recent end for the size-dependent list. The victim is the largest cluster of the size-dependent list, so one that is
+//! cold and large; among equals the one that has been there longest. Without such a cluster the least recent one of the
+//! other list leaves. Reads of buffered pages are served and change nothing; other reads pass by. O(1).
+//!
+//! # Parameters
+//! - `alpha` (share of the clusters, default 0.5): 0 evicts the largest cluster, 1 the least recently written one.
+//! - `padding` (default `"never"`): when an incomplete victim is completed: `"never"`, `"always"`, from a share
+//!   of its block on (0 to 1), `"model"` (HitStat) or `"aalru"` (AALRU's threshold).
+//!
+//! # Deviations and chosen readings
+//! - The size-independent list may hold `floor(alpha * clusters)`, but at least one unless `alpha` is 0. It is brought to
+//!   this length after every write, eviction and trim.
+//! - Pages that the host flushed leave the buffer, since it holds nothing clean.
+//! - A trimmed page leaves its cluster without changing the cluster's recency.
+//!
+//! # Known ambiguities
+//! - `alpha` as a share of clusters (AALRU: "ratio of the number of blocks") or of pages, and its value.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::by_size::BySize;
+use super::groups::{Group, Groups};
+use super::list::{Links, List};
+use super::padding::{Padding, PaddingRule};
+use super::{Access, Admission, Buffer, BufferShape, Grain, Medium, Plan, Sense, Slots};
+use crate::error::ConfigError;
+use crate::types::Slot;
+
+/// Parameters; the manual page explains them.
+#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Share of the clusters that are protected from eviction by size.
+    pub alpha: f64,
+    /// When an incomplete victim is completed.
+    pub padding: PaddingRule,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { alpha: 0.5, padding: PaddingRule::Never }
+    }
+}
+
+/// See the module text.
+#[derive(Debug)]
+pub struct Clc {
+    alpha: f64,
+    padding: Padding,
+    groups: Groups,
+    links: Links,
+    recent: List,
+    cold: BySize,
+}
+
+/// Builds the policy.
+///
+/// # Errors
+/// If the frames do not hold one logical block, or a parameter is out of range.
+pub fn build(params: Params, shape: &BufferShape) -> Result<Clc, ConfigError> {
+    shape.need_block("clc")?;
+    if !(0.0..=1.0).contains(&params.alpha) {
+        let problem = format!("{} is outside 0 to 1", params.alpha);
+        return Err(ConfigError::new("buffer.alpha", problem, "it is a share of the clusters"));
+    }
+    Ok(Clc {
+        alpha: params.alpha,
+        padding: Padding::of(params.padding, shape)?,
+        groups: Groups::new(shape.logical_pages, shape.pages_per_block),
+        links: Links::default(),
+        recent: List::default(),
+        cold: BySize::new(shape.pages_per_block),
+    })
+}
+
+impl Clc {
+    /// The cluster, in no list, is written.
+    fn enter(&mut self, group: Group) {
+        self.links.push_front(&mut self.recent, group.0);
+        self.settle();
+    }
+
+    /// Brings the size-independent list to its length.
+    fn settle(&mut self) {
+        let share = (self.alpha * f64::from(self.groups.count())).floor() as u32;
+        let limit = share.max(u32::from(self.alpha > 0.0));
+        while self.recent.len() > limit {
+            let Some(id) = self.links.pop_back(&mut self.recent) else { return };
+            self.cold.insert(Group(id), self.groups.len(Group(id)));
+        }
+    }
+
+    /// Takes a cluster of `pages` out of its list.
+    fn unlink(&mut self, group: Group, pages: u32) {
+        if self.cold.contains(group) {
+            self.cold.remove(group, pages);
+        } else {
+            self.links.remove(&mut self.recent, group.0);
+        }
+    }
+}
+
+impl Buffer for Clc {
+    fn on_hit(&mut self, slot: Slot, access: &Access, slots: &Slots, _: &Sense<'_>) {
+        if access.write {
+            let group = self.groups.of(slot, slots);
+            self.unlink(group, self.groups.len(group));
+            self.enter(group);
+        }
+    }
+    fn on_miss(&mut self, access: &Access, _: &Slots, _: &Sense<'_>) -> Admission {
+        if access.write { Admission::Admit(Medium::Dram) } else { Admission::Bypass }
+    }
+    fn make_room(&mut self, _: Option<&Access>, slots: &Slots, sense: &Sense<'_>, plan: &mut Plan) {
+        self.padding.observe(sense.ledger);
+        let Some(group) = self.cold.largest().or(self.recent.back().map(Group)) else { return };
+        let pages = self.groups.len(group);
+        self.unlink(group, pages);
+        plan.write_back(self.groups.pages(group, slots), self.padding.pads(pages, self.groups.block_pages(group)));
+        self.groups.take(group);
+        self.settle();
+    }
+    fn on_insert(&mut self, slot: Slot, _: &Access, slots: &Slots) {
+        let (group, created) = self.groups.insert(slot, slots);
+        if !created {
+            self.unlink(group, self.groups.len(group) - 1);
+        }
+        self.enter(group);
+    }
+    fn on_remove(&mut self, slot: Slot, slots: &Slots) {
+        let group = self.groups.of(slot, slots);
+        let pages = self.groups.len(group);
+        let was_cold = self.cold.contains(group);
+        if was_cold {
+            self.cold.remove(group, pages);
+        }
+        match (self.groups.remove(slot, slots).1, was_cold) {
+            (false, true) => self.cold.put_back(group, pages - 1),
+            (true, false) => self.links.remove(&mut self.recent, group.0),
+            _ => {}
+        }
+        self.settle();
+    }
+    fn grain(&self) -> Grain {
+        Grain::Block
+    }
+    fn golden_state(&self, _: &Slots) -> Value {
+        let recent: Vec<Value> = self.links.iter(&self.recent).map(|id| self.groups.golden(Group(id))).collect();
+        let cold: Vec<Value> = self.cold.newest_first().into_iter().map(|group| self.groups.golden(group)).collect();
+        json!({"size_independent": recent, "size_dependent": cold})
+    }
+}

@@ -1,0 +1,274 @@
+//! clock-dnv - Two clocks: pages in DRAM, block frames in NVRAM
+//!
+//! # Source
+//! CLOCK-DNV: a write buffer of DRAM and NVRAM, as the paper of WPA describes it (specs/policies.md 3.15); the text of the
+//! original was not available.
+//!
+//! # What it does
+//! The DRAM is a ring of pages (CLOCK-D), the NVRAM a ring of block frames with clean and dirty pages of one logical block
+//! each (CLOCK-NV). Whatever enters a ring stands just behind its hand with the reference bit clear, a later access sets it.
+//! When the DRAM is full, its clock victim moves to the frame of its block. When a frame is needed, the clock victim of
+//! CLOCK-NV leaves: its dirty pages and the dirty DRAM pages of the same block ("dirty page padding") are written back
+//! together, its clean pages are dropped. O(1) amortised, O(pages of a block) for the eviction of a block.
+//!
+//! # Parameters
+//! - `placement`: `wpa_text` (default): pages that are read enter the DRAM, pages that are written the NVRAM; or
+//!   `write_first_D`: pages that are written enter the DRAM and age into the NVRAM, which fits the title of the paper better.
+//! - `padding` (default `"never"`): when a victim is completed to a whole block beyond its dirty page padding: `"never"`,
+//!   `"always"`, from a share of its block on (0 to 1), `"model"` (HitStat) or `"aalru"` (AALRU's threshold).
+//!
+//! RAM: `ram.dram` pages and `ram.nvram / block` block frames; the paper of WPA has 1 : 4.
+//!
+//! # Deviations and chosen readings
+//! - A missed page is read before room is made. The DRAM victim is chosen first, then room is made for it, and it moves
+//!   even if DRAM pages left together with the evicted block.
+//! - A write to a page in DRAM makes it dirty there. A page that moves into a frame that exists sets its bit.
+//! - Clean DRAM pages of an evicted block stay. Host flush: DRAM pages are written back and stay, clean.
+//! - A block frame whose last page is trimmed is free. Without DRAM frames all pages enter the NVRAM; without a block frame
+//!   DRAM victims leave alone and pages for the NVRAM pass by.
+//!
+//! # Known ambiguities
+//! - `placement`; the capacity of the NVRAM in block frames (the example of WPA) or in pages.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::list::{Links, List};
+use super::padding::{Padding, PaddingRule};
+use super::{Access, Admission, Buffer, BufferShape, Frames, Grain, Medium, Plan, Sense, Slots};
+use crate::error::ConfigError;
+use crate::types::{Lbn, Slot};
+
+/// Where missed pages go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
+pub enum Placement {
+    /// Reads to DRAM, writes to NVRAM.
+    #[default]
+    #[serde(rename = "wpa_text")]
+    WpaText,
+    /// Writes to DRAM, reads to NVRAM.
+    #[serde(rename = "write_first_D")]
+    WriteFirstD,
+}
+
+/// Parameters; the manual page explains them.
+#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Where missed pages go.
+    pub placement: Placement,
+    /// When an incomplete victim is completed.
+    pub padding: PaddingRule,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { placement: Placement::WpaText, padding: PaddingRule::Never }
+    }
+}
+
+/// A ring over dense ids: the hand is at the front, the place behind it is the back.
+#[derive(Debug, Default)]
+struct Ring {
+    links: Links,
+    order: List,
+    /// By id.
+    referenced: Vec<bool>,
+}
+
+impl Ring {
+    fn insert(&mut self, id: u32) {
+        if id as usize >= self.referenced.len() {
+            self.referenced.resize(id as usize + 1, false);
+        }
+        self.referenced[id as usize] = false;
+        self.links.push_back(&mut self.order, id);
+    }
+    fn remove(&mut self, id: u32) {
+        self.links.remove(&mut self.order, id);
+    }
+    /// Where the hand stops: it clears every bit on its way.
+    fn victim(&mut self) -> Option<u32> {
+        while let Some(hand) = self.order.front().filter(|hand| self.referenced[*hand as usize]) {
+            self.referenced[hand as usize] = false;
+            self.links.move_back(&mut self.order, hand);
+        }
+        self.order.front()
+    }
+    fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        self.links.iter(&self.order)
+    }
+}
+
+/// See the module text.
+#[derive(Debug)]
+pub struct ClockDnv {
+    placement: Placement,
+    padding: Padding,
+    pages_per_block: u32,
+    logical_pages: u32,
+    block_frames: u32,
+    /// DRAM pages by slot.
+    dram: Ring,
+    /// Logical blocks that own a frame.
+    nvram: Ring,
+    /// By logical block: its pages in the NVRAM.
+    nvram_pages: Vec<u32>,
+    /// Where the page that was missed last goes.
+    target: Medium,
+}
+
+/// Builds the policy.
+///
+/// # Errors
+/// If there is not one DRAM page or not one NVRAM block frame, or a parameter is out of range.
+pub fn build(params: Params, shape: &BufferShape) -> Result<ClockDnv, ConfigError> {
+    shape.need_frames("clock-dnv", shape.frames.dram, 1, "one DRAM page")?;
+    if shape.frames.nvram < shape.pages_per_block {
+        let (have, block) = (shape.frames.nvram, shape.pages_per_block);
+        let problem = format!("{have} page frames, but `clock-dnv` keeps whole blocks of {block} there");
+        let mend = "give the NVRAM at least one block; the paper of WPA has four times the DRAM";
+        return Err(ConfigError::new("ram.nvram", problem, mend));
+    }
+    Ok(ClockDnv {
+        placement: params.placement,
+        padding: Padding::of(params.padding, shape)?,
+        pages_per_block: shape.pages_per_block,
+        logical_pages: shape.logical_pages,
+        block_frames: shape.frames.nvram / shape.pages_per_block,
+        dram: Ring::default(),
+        nvram: Ring::default(),
+        nvram_pages: vec![0; shape.logical_blocks() as usize],
+        target: Medium::Dram,
+    })
+}
+
+impl ClockDnv {
+    /// True if a page of the block can enter the NVRAM.
+    fn nvram_fits(&self, lbn: Lbn) -> bool {
+        self.nvram.order.len() < self.block_frames || self.nvram_pages[lbn.index()] > 0
+    }
+
+    /// A page enters the NVRAM.
+    fn enter_block(&mut self, lbn: Lbn) {
+        if self.nvram_pages[lbn.index()] == 0 {
+            self.nvram.insert(lbn.0);
+        } else {
+            self.nvram.referenced[lbn.index()] = true;
+        }
+        self.nvram_pages[lbn.index()] += 1;
+    }
+
+    /// The clock victim of the DRAM goes to the NVRAM.
+    fn demote(&mut self, slots: &Slots, plan: &mut Plan) {
+        let Some(id) = self.dram.victim() else { return };
+        self.dram.remove(id);
+        if self.block_frames == 0 {
+            return plan.evict(Slot(id), slots);
+        }
+        let lbn = slots.lbn(Slot(id));
+        if !self.nvram_fits(lbn) {
+            self.evict_block(slots, plan);
+        }
+        plan.move_page(Slot(id), Medium::Nvram);
+        self.enter_block(lbn);
+    }
+
+    /// The clock victim of the NVRAM leaves, together with its dirty pages in DRAM.
+    fn evict_block(&mut self, slots: &Slots, plan: &mut Plan) {
+        let Some(lbn) = self.nvram.victim().map(Lbn) else { return };
+        self.nvram.remove(lbn.0);
+        self.nvram_pages[lbn.index()] = 0;
+        let (dirty, clean): (Vec<Slot>, Vec<Slot>) = slots.of_block(lbn).partition(|slot| slots.is_dirty(*slot));
+        for slot in dirty.iter().filter(|slot| slots.medium(**slot) == Medium::Dram) {
+            self.dram.remove(slot.0);
+        }
+        if !dirty.is_empty() {
+            let block_pages = self.pages_per_block.min(self.logical_pages - lbn.0 * self.pages_per_block);
+            let pads = self.padding.pads(dirty.len() as u32, block_pages);
+            plan.write_back(dirty, pads);
+        }
+        for slot in clean.into_iter().filter(|slot| slots.medium(*slot) == Medium::Nvram) {
+            plan.drop_page(slot);
+        }
+    }
+}
+
+impl Buffer for ClockDnv {
+    fn resize(&mut self, frames: Frames) {
+        self.block_frames = frames.nvram / self.pages_per_block;
+    }
+    fn on_hit(&mut self, slot: Slot, _: &Access, slots: &Slots, _: &Sense<'_>) {
+        match slots.medium(slot) {
+            Medium::Dram => self.dram.referenced[slot.index()] = true,
+            Medium::Nvram => self.nvram.referenced[slots.lbn(slot).index()] = true,
+        }
+    }
+    fn on_miss(&mut self, access: &Access, slots: &Slots, _: &Sense<'_>) -> Admission {
+        let to_dram = access.write == (self.placement == Placement::WriteFirstD) && slots.frames().dram > 0;
+        self.target = if to_dram { Medium::Dram } else { Medium::Nvram };
+        if to_dram || self.block_frames > 0 { Admission::Admit(self.target) } else { Admission::Bypass }
+    }
+    fn has_room(&self, access: Option<&Access>, slots: &Slots) -> bool {
+        let dram = slots.frames().dram;
+        match (access, self.target) {
+            (None, _) => slots.used().dram <= dram && self.nvram.order.len() <= self.block_frames,
+            (Some(_), Medium::Dram) => slots.used().dram < dram,
+            (Some(access), Medium::Nvram) => self.nvram_fits(slots.geometry().lbn(access.lpn)),
+        }
+    }
+    fn make_room(&mut self, access: Option<&Access>, slots: &Slots, sense: &Sense<'_>, plan: &mut Plan) {
+        self.padding.observe(sense.ledger);
+        let shrinks_dram = access.is_none() && slots.used().dram > slots.frames().dram;
+        if shrinks_dram || (access.is_some() && self.target == Medium::Dram) {
+            self.demote(slots, plan);
+        } else {
+            self.evict_block(slots, plan);
+        }
+    }
+    fn on_insert(&mut self, slot: Slot, _: &Access, slots: &Slots) {
+        match slots.medium(slot) {
+            Medium::Dram => self.dram.insert(slot.0),
+            Medium::Nvram => self.enter_block(slots.lbn(slot)),
+        }
+    }
+    fn on_remove(&mut self, slot: Slot, slots: &Slots) {
+        if slots.medium(slot) == Medium::Dram {
+            return self.dram.remove(slot.0);
+        }
+        let lbn = slots.lbn(slot);
+        self.nvram_pages[lbn.index()] -= 1;
+        if self.nvram_pages[lbn.index()] == 0 {
+            self.nvram.remove(lbn.0);
+        }
+    }
+    fn on_clean(&mut self, _: Slot, _: &Slots) -> bool {
+        true
+    }
+    fn grain(&self) -> Grain {
+        Grain::Block
+    }
+    fn fetches_first(&self) -> bool {
+        true
+    }
+    fn golden_state(&self, slots: &Slots) -> Value {
+        let page = |id: u32| {
+            let mut page = slots.golden(Slot(id));
+            page["ref"] = json!(u8::from(self.dram.referenced[id as usize]));
+            page
+        };
+        let block = |id: u32| {
+            let nvram = |slot: &Slot| slots.medium(*slot) == Medium::Nvram;
+            let of = |dirty| {
+                let pages = slots.of_block(Lbn(id)).filter(nvram).filter(|slot| slots.is_dirty(*slot) == dirty);
+                pages.map(|slot| slots.lpn(slot).0).collect::<Vec<_>>()
+            };
+            let referenced = u8::from(self.nvram.referenced[id as usize]);
+            json!({"block": id, "ref": referenced, "dirty": of(true), "clean": of(false)})
+        };
+        json!({
+            "dram_ring_from_hand": self.dram.iter().map(page).collect::<Vec<_>>(),
+            "nvram_ring_from_hand": self.nvram.iter().map(block).collect::<Vec<_>>(),
+        })
+    }
+}
