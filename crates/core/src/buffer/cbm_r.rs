@@ -53,7 +53,7 @@ pub enum Victim {
 }
 
 /// Parameters; the manual page explains them.
-#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
     /// Pages of a block in the page region that move it to the block region; absent: an eighth of a block, at least 2.

@@ -1,7 +1,7 @@
 //! cfdc - Clean first, dirty clustered
 //!
 //! # Source
-//! Y. Ou et al., "CFDC: a flash-aware replacement policy for database buffer management", DaMoN 2009, as the rules quoted
+//! Y. Ou et al., "CFDC: a flash-aware replacement policy for database buffer management", `DaMoN` 2009, as the rules quoted
 //! in SNK-DB and the paper of AALRU describe it (specs/policies.md 3.10).
 //!
 //! # What it does

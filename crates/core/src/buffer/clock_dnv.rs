@@ -52,7 +52,7 @@ pub enum Placement {
 }
 
 /// Parameters; the manual page explains them.
-#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
     /// Where missed pages go.

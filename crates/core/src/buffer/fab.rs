@@ -40,7 +40,7 @@ use crate::error::ConfigError;
 use crate::types::Slot;
 
 /// Parameters; the manual page explains them.
-#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
     /// When an incomplete victim is completed.

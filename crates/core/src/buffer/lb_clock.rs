@@ -38,7 +38,7 @@ use crate::error::ConfigError;
 use crate::types::Slot;
 
 /// Parameters; the manual page explains them.
-#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
     /// When an incomplete victim is completed.
@@ -123,7 +123,7 @@ impl Buffer for LbClock {
             self.links.push_back(&mut self.ring, group.0);
         }
         let last_page = self.groups.offset(access.lpn) + 1 == self.groups.block_pages(group);
-        self.recent[group.index()] = !created && !(last_page && self.groups.is_full(group));
+        self.recent[group.index()] = !(created || last_page && self.groups.is_full(group));
     }
     fn on_remove(&mut self, slot: Slot, slots: &Slots) {
         let (group, emptied) = self.groups.remove(slot, slots);

@@ -78,9 +78,10 @@ impl Region {
         if self.reserves { self.groups.count() * self.block } else { self.pages }
     }
     fn fits(&self, lpn: Lpn) -> bool {
-        match self.reserves {
-            true => self.groups.find_page(lpn).is_some() || self.used() + self.block <= self.quota,
-            false => self.pages < self.quota,
+        if self.reserves {
+            self.groups.find_page(lpn).is_some() || self.used() + self.block <= self.quota
+        } else {
+            self.pages < self.quota
         }
     }
     fn evict(&mut self, slots: &Slots, plan: &mut Plan) {

@@ -1,6 +1,7 @@
 //! One point of docs/theory.md: what was measured beside what the formula says.
 
 /// Prints the point as a line of docs/theory/results.csv and demands that it differs by at most `allowed`.
+#[allow(clippy::print_stdout, reason = "the points are part of what the tests tell")]
 #[track_caller]
 pub fn compare(figure: &str, series: &str, x: f64, formula: f64, measured: f64, allowed: f64) {
     println!("theory,{figure},{series},{x},{formula},{measured:.6},{allowed:.6}");
