@@ -17,9 +17,7 @@ const REPEATS: usize = 3;
 
 fn oltp() -> Vec<TraceRecord> {
     let options = Options { limit: Some(REQUESTS), ..Options::default() };
-    Records::open("make:oltp", &options)
-        .and_then(|records| records.collect())
-        .expect("the generator exists and cannot fail")
+    Records::open("make:oltp", &options).and_then(Iterator::collect).expect("the generator exists and cannot fail")
 }
 
 fn random() -> Vec<TraceRecord> {

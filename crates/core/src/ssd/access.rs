@@ -224,7 +224,8 @@ impl<B: Buffer> Ssd<B> {
         self.buffer.on_insert(slot, access, &self.slots);
     }
 
-    /// Evicts until the page fits. False if it cannot because a shared map took the frames.
+    /// Evicts until the page fits. False if it cannot because a shared map took the frames, or those of the region of the
+    /// buffer to which the page belongs.
     fn make_room_for(&mut self, access: &Access, room: &mut Ticket) -> bool {
         let mut rounds = 0;
         while !self.buffer.has_room(Some(access), &self.slots) {
@@ -233,7 +234,7 @@ impl<B: Buffer> Ssd<B> {
             }
             let sense = Sense { now: self.flash.now(), ledger: &self.flash.ledger, times: self.times };
             self.buffer.make_room(Some(access), &self.slots, &sense, &mut self.plan);
-            if self.plan.is_empty() && self.slots.frames().dram == 0 {
+            if self.plan.is_empty() && (self.slots.frames().dram == 0 || self.settings.shared_dram.is_some()) {
                 return false;
             }
             *room = self.carry_out_plan(*room);

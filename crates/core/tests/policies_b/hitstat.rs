@@ -153,7 +153,9 @@ impl Reference {
         lpns.sort_unstable();
         let first = group.block * self.rig.pages_per_block;
         let whole: Vec<u32> = (first..first + self.block_pages(group.block)).collect();
-        if lpns.len() < whole.len() && lpns.len() as f64 >= self.threshold {
+        // The threshold is proportional to the pages of a block (equation 4): a short last block has a lower one.
+        let pads = (lpns.len() as f64) * f64::from(self.rig.pages_per_block) >= self.threshold * whole.len() as f64;
+        if lpns.len() < whole.len() && pads {
             let padded: Vec<u32> = whole.iter().copied().filter(|page| !lpns.contains(page)).collect();
             self.events.push(Event::PadRead(padded.clone()));
             self.events.push(Event::Write { lpns: whole, padded });
