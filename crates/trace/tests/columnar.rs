@@ -28,7 +28,7 @@ fn write(name: &str, records: &[TraceRecord], steps: &[Step], hints: bool) -> St
 fn read(path: &str) -> Result<(Vec<TraceRecord>, Vec<Step>, bool), TraceError> {
     let mut records = Records::open(path, &Options::default())?;
     let all = records.by_ref().collect::<Result<Vec<_>, _>>()?;
-    Ok((all, records.steps().to_vec(), records.has_hints()))
+    Ok((all, records.steps(), records.has_hints()))
 }
 
 fn any_record() -> impl Strategy<Value = TraceRecord> {
