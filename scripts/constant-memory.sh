@@ -14,20 +14,14 @@ measured() { # NAME COMMAND...: the peak of the command goes to a file
     /usr/bin/time -f '%M' -o "$folder/$name" "$@"
 }
 for requests; do
-    awk -v n="$requests" 'BEGIN {
-        print "# nandlab trace 1\ntime_ns,device,op,offset,length"
-        for (i = 0; i < n; i++) {
-            x = (x * 69069 + 12345) % 4294967296
-            printf "%.0f,%d,%s,%.0f,4096\n", i * 1000 + x % 1000, i % 4, x % 3 ? "W" : "R", x % 1048576 * 4096
-        }
-    }' |
+    measured make "$nandlab" trace make uniform -n "$requests" |
         measured cut "$nandlab" trace cut - --from 1us |
         measured sample "$nandlab" trace sample - --rate 0.9 |
         measured scale "$nandlab" trace scale - --time 1/3 |
         measured convert "$nandlab" trace convert - -o "$folder/t.parquet"
     measured filter "$nandlab" trace filter "$folder/t.parquet" --op W -o /dev/null
     printf '%11d requests:' "$requests"
-    for tool in cut sample scale convert filter; do
+    for tool in make cut sample scale convert filter; do
         printf ' %s %d MiB' "$tool" $(($(cat "$folder/$tool") / 1024))
     done
     echo
