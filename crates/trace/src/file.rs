@@ -319,9 +319,7 @@ impl RecordFile {
             }
             Rows::Columns(columns) => {
                 let next = columns.next();
-                if let (Ok(Some(_)) | Err(Failure::Bad(_)), Place::Row(row)) = (&next, &mut self.place) {
-                    *row += 1;
-                }
+                self.place = Place::Row(columns.number());
                 Ok(next?.map(Row::Request))
             }
             Rows::Made(records) => Ok(records.next().map(Row::Request)),
@@ -360,14 +358,15 @@ impl Iterator for RecordFile {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        if let Rows::Lines(lines) = &mut self.rows
-            && let Some(record) = lines.ahead()
-        {
-            self.place = Place::Line(lines.number());
-            self.seen.requests += 1;
-            return Some(Ok(record));
-        }
-        self.next_row()
+        let ahead = match &mut self.rows {
+            Rows::Lines(lines) => lines.ahead().map(|record| (record, Place::Line(lines.number()))),
+            Rows::Columns(columns) => columns.ahead().map(|record| (record, Place::Row(columns.number()))),
+            Rows::Binary(..) | Rows::Made(_) => None,
+        };
+        let Some((record, place)) = ahead else { return self.next_row() };
+        self.place = place;
+        self.seen.requests += 1;
+        Some(Ok(record))
     }
 }
 

@@ -1,10 +1,15 @@
-//! Reads traces from Parquet, batch by batch: memory holds one page of each column and [`BATCH_ROWS`] rows.
+//! Reads traces from Parquet, batch by batch: memory holds one page of each column and a few batches of [`BATCH_ROWS`].
+//!
+//! Pages are decompressed and decoded on a thread of their own, which hands requests over a bounded channel: order and
+//! content are those of the file, whatever the timing.
 
 use std::fs::File;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use nandlab::types::{Hint, Nanos};
+use nandlab::types::Hint;
 use parquet::errors::Result as Parquet;
 use parquet::file::reader::FileReader;
 use parquet::file::serialized_reader::SerializedFileReader;
@@ -18,8 +23,14 @@ use crate::formats::nandlab::{op_of, pattern_of};
 use crate::provenance::{About, Step};
 use crate::row::{Field, TraceRecord};
 
-/// Rows decoded at a time.
-const BATCH_ROWS: usize = 4096;
+/// Rows decoded at a time: requests in 80 KiB, below the size at which the allocator asks the system for each batch.
+const BATCH_ROWS: usize = 2048;
+/// Batches in flight between the threads.
+const BATCHES: usize = 8;
+
+/// Requests of rows that follow each other, or what is wrong with the row or the file after them. An empty batch is the
+/// end of the file.
+type Batch = Result<Vec<TraceRecord>, Failure>;
 
 impl From<Unfit> for Failure {
     fn from(Unfit(problem): Unfit) -> Self {
@@ -38,19 +49,26 @@ struct Table {
     hints: Option<[Column; 4]>,
 }
 
-/// An open file.
-pub(crate) struct Columns {
+/// The decoding end.
+struct Decoder {
     file: SerializedFileReader<File>,
-    about: About,
     table: Table,
     /// Row groups opened.
     groups: usize,
     /// Rows of the open group that are not decoded yet.
     left: usize,
-    /// Rows decoded, and of those, given.
-    rows: usize,
-    given: usize,
     taken: Arc<AtomicU64>,
+}
+
+/// An open file.
+pub(crate) struct Columns {
+    about: About,
+    batches: Receiver<Batch>,
+    batch: Vec<TraceRecord>,
+    /// Requests of the batch that were given.
+    given: usize,
+    /// The last row given, counted from 1.
+    number: u64,
 }
 
 impl Columns {
@@ -93,12 +111,60 @@ impl Columns {
         let about = About { steps, hints: hints.is_some() };
         let (time_ns, device, op) = (need("time_ns")?, need("device")?, need("op")?);
         let table = Table { time_ns, device, op, offset: need("offset")?, length: need("length")?, hints };
-        Ok(Self { about, table, groups: 0, left: 0, rows: 0, given: 0, taken, file })
+        let decoder = Decoder { file, table, groups: 0, left: 0, taken };
+        let (send, batches) = sync_channel(BATCHES);
+        // The thread ends when the file does, or at its next batch after the receiver is dropped.
+        std::thread::Builder::new().name("parquet".to_owned()).spawn(move || decoder.run(&send))?;
+        Ok(Self { about, batches, batch: Vec::new(), given: 0, number: 0 })
     }
 
     /// Where it comes from.
     pub(crate) fn about(&self) -> &About {
         &self.about
+    }
+    /// The last row given, counted from 1.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// The next request of the batch at hand.
+    #[inline]
+    pub(crate) fn ahead(&mut self) -> Option<TraceRecord> {
+        let record = *self.batch.get(self.given)?;
+        self.given += 1;
+        self.number += 1;
+        Some(record)
+    }
+
+    /// The next request, or `None` at the end.
+    pub(crate) fn next(&mut self) -> Result<Option<TraceRecord>, Failure> {
+        if self.given == self.batch.len() {
+            self.given = 0;
+            self.batch.clear();
+            let batch = self.batches.recv().unwrap_or_else(|_| Err(io::Error::other("the decoder stopped").into()));
+            self.number += u64::from(matches!(batch, Err(Failure::Bad(_))));
+            self.batch = batch?;
+        }
+        Ok(self.ahead())
+    }
+}
+
+impl Decoder {
+    fn run(mut self, send: &SyncSender<Batch>) {
+        loop {
+            let rows = match self.decode() {
+                Ok(rows) => rows,
+                Err(failure) => return drop(send.send(Err(failure))),
+            };
+            let mut row = 0;
+            while row < rows || rows == 0 {
+                let batch = self.table.records(row, rows);
+                row += batch.as_ref().map_or(1, Vec::len);
+                if send.send(batch.map_err(Failure::Bad)).is_err() || rows == 0 {
+                    return;
+                }
+            }
+        }
     }
 
     /// Begins the next row group; false at the end.
@@ -117,29 +183,17 @@ impl Columns {
         Ok(true)
     }
 
-    /// Decodes the next rows; false at the end.
-    #[cold]
-    fn decode(&mut self) -> Result<bool, Failure> {
+    /// Decodes the next rows: how many, 0 at the end.
+    fn decode(&mut self) -> Result<usize, Failure> {
         while self.left == 0 {
             if !guarded(|| self.open_group())? {
-                return Ok(false);
+                return Ok(0);
             }
         }
         let rows = self.left.min(BATCH_ROWS);
         guarded(|| self.table.all().try_for_each(|column| column.decode(rows)))?;
         self.left -= rows;
-        (self.rows, self.given) = (rows, 0);
-        Ok(true)
-    }
-
-    /// The next request, or `None` at the end.
-    #[inline]
-    pub(crate) fn next(&mut self) -> Result<Option<TraceRecord>, Failure> {
-        if self.given == self.rows && !self.decode()? {
-            return Ok(None);
-        }
-        self.given += 1;
-        self.table.record(self.given - 1).map(Some)
+        Ok(rows)
     }
 }
 
@@ -149,23 +203,47 @@ impl Table {
         [time_ns, device, op, offset, length].into_iter().chain(hints.iter_mut().flatten())
     }
 
-    #[inline]
-    fn record(&self, row: usize) -> Result<TraceRecord, Failure> {
-        let [at, device, offset, length] =
-            [&self.time_ns, &self.device, &self.offset, &self.length].map(|column| column.values[row] as u64);
-        let good = at <= Field::TIME_NS.max
-            && device <= Field::DEVICE.max
-            && offset <= Field::OFFSET.max
-            && length <= Field::LENGTH.max;
-        let op = op_of(self.op.values[row]).filter(|_| good).ok_or_else(|| self.bad(row))?;
-        let hint = match &self.hints {
-            None => Hint::default(),
-            Some(columns) => hint(columns, row)?,
-        };
-        Ok(TraceRecord { at: Nanos(at), offset, length: length as u32, device: device as u32, op, hint })
+    /// The requests of the rows from `from` up to the first bad row; what is wrong, if that is the first.
+    fn records(&self, from: usize, to: usize) -> Result<Vec<TraceRecord>, Box<BadRow>> {
+        let [at, device, op, offset, length] =
+            [&self.time_ns, &self.device, &self.op, &self.offset, &self.length].map(|column| &column.values[from..to]);
+        let mut bad = None;
+        let rows = at.iter().zip(device).zip(op).zip(offset).zip(length).zip(from..to);
+        let mut records = Vec::with_capacity(to - from);
+        records.extend(rows.map_while(|(((((at, device), op), offset), length), row)| {
+            let [at, device, offset, length] = [at, device, offset, length].map(|value| *value as u64);
+            // Without branches for each: they are all good.
+            let good = (at <= Field::TIME_NS.max)
+                & (device <= Field::DEVICE.max)
+                & (offset <= Field::OFFSET.max)
+                & (length <= Field::LENGTH.max);
+            let Some(op) = op_of(*op).filter(|_| good) else {
+                bad = Some(self.bad(row));
+                return None;
+            };
+            let mut record = TraceRecord::plain(at, op, offset, length);
+            record.device = device as u32;
+            Some(record)
+        }));
+        if let Some(columns) = &self.hints {
+            for (at, row) in (from..from + records.len()).enumerate() {
+                match hint(columns, row) {
+                    Ok(hint) => records[at].hint = hint,
+                    Err(what) => {
+                        records.truncate(at);
+                        bad = Some(what);
+                        break;
+                    }
+                }
+            }
+        }
+        match bad {
+            Some(bad) if records.is_empty() => Err(bad),
+            _ => Ok(records),
+        }
     }
 
-    /// What is wrong with a row.
+    /// What is wrong with the numbers or the operation of a row.
     #[cold]
     #[allow(clippy::unnecessary_box_returns, reason = "what is wrong travels boxed: results stay small")]
     fn bad(&self, row: usize) -> Box<BadRow> {
