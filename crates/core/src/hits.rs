@@ -5,9 +5,8 @@
 //! flash whose costs could be sensed: a policy that steers by them runs with its initial settings. Pages are whole, as
 //! with `partial_write = "fetch"`, and the frames are fixed.
 //!
-//! The accesses of a batch are known in advance, and a large cache waits for memory more than it computes. Prefetch
-//! instructions are not to be had in safe stable Rust, but plain loads are: before a few accesses are carried out, the
-//! table entries of all of them are loaded, and these loads do not wait for each other.
+//! The accesses of a batch are known in advance, and a large cache waits for memory more than it computes: so what an
+//! access will need is prefetched while those before it are carried out.
 
 use serde_json::Value;
 
@@ -23,8 +22,9 @@ use crate::registry;
 use crate::ssd::OutOfRange;
 use crate::types::{Hint, HostOp, HostRequest, Lpn, Nanos, Slot};
 
-/// Accesses looked ahead.
-const AHEAD: usize = 32;
+/// How many accesses before its own the table entry of a page is asked for; what the policy keeps of it follows at half,
+/// and what that refers to at a quarter of the way.
+const AHEAD: usize = 24;
 
 /// What a [`HitOnly`] is assembled from.
 #[derive(Clone, Copy, Debug)]
@@ -71,16 +71,19 @@ impl<B: Buffer> HitOnly<B> {
         Self { buffer, slots, plan: Plan::default(), ledger: Ledger::default(), times, requests: 0 }
     }
 
-    /// Loads what the accesses will need.
+    /// Asks the memory for what later accesses will need; `index` is that of the access at hand.
     #[inline]
-    fn look_ahead(&self, lpns: impl Iterator<Item = Lpn>) {
-        let mut slots = [Slot::NONE; AHEAD];
-        for (slot, lpn) in slots.iter_mut().zip(lpns) {
-            *slot = self.slots.find(lpn);
+    fn look_ahead(&self, lpns: &[Lpn], index: usize) {
+        if let Some(lpn) = lpns.get(index + AHEAD) {
+            self.slots.look_ahead(*lpn);
         }
-        let resident = slots.iter().filter(|slot| slot.is_some());
-        let loaded = resident.fold(0, |sum, slot| sum ^ slot.0 ^ self.buffer.look_ahead(*slot));
-        std::hint::black_box(loaded);
+        let resident = |ahead| lpns.get(index + ahead).map(|lpn| self.slots.find(*lpn)).filter(|slot| slot.is_some());
+        if let Some(slot) = resident(AHEAD / 2) {
+            self.buffer.look_ahead(slot);
+        }
+        if let Some(slot) = resident(AHEAD / 4) {
+            self.buffer.look_closer(slot);
+        }
     }
 
     fn count(&mut self, write: bool, pages: u64, hits: u64) {
@@ -129,7 +132,8 @@ impl<B: Buffer> HitOnly<B> {
             rounds += 1;
             assert!(rounds <= 2 * self.slots.slot_count() + 2, "the policy makes no room");
         }
-        let slot = self.place(access.lpn, medium);
+        self.slots.look_ahead_victims(self.buffer.next_victims());
+        let slot = self.slots.insert_complete(access.lpn, medium);
         if access.write {
             self.slots.write(slot, 0);
         }
@@ -140,13 +144,6 @@ impl<B: Buffer> HitOnly<B> {
     #[inline(never)]
     fn carry_out_afterthought(&mut self, access: Access) {
         self.carry_out_plan(&access);
-    }
-
-    #[inline]
-    fn place(&mut self, lpn: Lpn, medium: Medium) -> Slot {
-        let slot = self.slots.insert(lpn, medium);
-        self.slots.add_sectors(slot, self.slots.full_mask());
-        slot
     }
 
     #[inline]
@@ -169,7 +166,7 @@ impl<B: Buffer> HitOnly<B> {
                 Action::Move(slot, medium) => self.slots.set_medium(slot, medium),
                 Action::Prefetch(lpn) => {
                     self.ledger.prefetched_pages += 1;
-                    let slot = self.place(lpn, Medium::Dram);
+                    let slot = self.slots.insert_complete(lpn, Medium::Dram);
                     let ahead = Access { lpn, write: false, request_pages: 1, ..*access };
                     self.buffer.on_insert(slot, &ahead, &self.slots);
                 }
@@ -239,14 +236,11 @@ impl<B: Buffer> Hits for HitOnly<B> {
     }
     fn pages(&mut self, lpns: &[Lpn], write: bool) {
         let mut hits = 0;
-        for lpns in lpns.chunks(AHEAD) {
-            self.look_ahead(lpns.iter().copied());
-            for lpn in lpns {
-                self.requests += 1;
-                let access =
-                    Access { lpn: *lpn, write, request: self.requests, request_pages: 1, hint: Hint::default() };
-                hits += u64::from(self.access(&access));
-            }
+        for (index, lpn) in lpns.iter().enumerate() {
+            self.look_ahead(lpns, index);
+            self.requests += 1;
+            let access = Access { lpn: *lpn, write, request: self.requests, request_pages: 1, hint: Hint::default() };
+            hits += u64::from(self.access(&access));
         }
         self.count(write, lpns.len() as u64, hits);
     }

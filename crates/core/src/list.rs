@@ -1,5 +1,7 @@
 //! Doubly linked lists over dense ids, in one arena: the shared tool of everything that keeps an order.
 
+use prefetch_index::prefetch_index;
+
 /// Links of ids `0..n`; every id is in at most one [`List`] of the arena at a time.
 #[derive(Clone, Debug, Default)]
 pub struct Links {
@@ -146,12 +148,17 @@ impl Links {
         self.remove(list, id);
         self.push_back(list, id);
     }
-    /// Loads the links of an id and its neighbours; see [`crate::buffer::Buffer::look_ahead`].
+    /// Asks the memory for the links of an id.
     #[inline]
-    pub fn look_ahead(&self, id: u32) -> u32 {
-        let Node { prev, next } = self.nodes[id as usize];
-        let of = |id: u32| self.nodes.get(id as usize).map_or(0, |node| node.prev);
-        of(prev) ^ of(next)
+    pub fn look_ahead(&self, id: u32) {
+        prefetch_index(&self.nodes, id as usize);
+    }
+    /// Asks the memory for the links of the neighbours of an id.
+    #[inline]
+    pub fn look_closer(&self, id: u32) {
+        let Some(Node { prev, next }) = self.nodes.get(id as usize) else { return };
+        prefetch_index(&self.nodes, *prev as usize);
+        prefetch_index(&self.nodes, *next as usize);
     }
     /// Takes the id at the back out.
     #[inline]
@@ -159,6 +166,12 @@ impl Links {
         let id = list.back()?;
         self.remove(list, id);
         Some(id)
+    }
+    /// The id at the back and the one before it.
+    #[inline]
+    pub fn last_two(&self, list: &List) -> [Option<u32>; 2] {
+        let last = list.back();
+        [last, last.and_then(|id| self.newer(id))]
     }
     /// The id nearer to the front.
     #[inline]

@@ -30,6 +30,7 @@
 //! Hit ratios on the paper's OLTP string are those that it prints for 2,000, 5,000, 10,000 and 15,000 pages. For 1,000 pages
 //! it prints 38.93 %; this gives 38.95 %, and so does libCacheSim.
 
+use prefetch_index::prefetch_index;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -181,8 +182,13 @@ impl Buffer for Arc {
         true
     }
     #[inline]
-    fn look_ahead(&self, slot: Slot) -> u32 {
-        u32::from(self.in_t2[slot.index()]) ^ self.links.look_ahead(slot.0)
+    fn look_ahead(&self, slot: Slot) {
+        prefetch_index(&self.in_t2, slot.index());
+        self.links.look_ahead(slot.0);
+    }
+    #[inline]
+    fn look_closer(&self, slot: Slot) {
+        self.links.look_closer(slot.0);
     }
     fn golden_state(&self, slots: &Slots) -> Value {
         let list = |list| self.links.iter(list).map(|id| slots.golden(Slot(id))).collect::<Vec<_>>();

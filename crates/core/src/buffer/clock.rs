@@ -21,6 +21,7 @@
 //! # Known ambiguities
 //! Textbooks differ in the bit of a new page: `insert_ref`.
 
+use prefetch_index::prefetch_index;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -106,8 +107,8 @@ impl Buffer for Clock {
         true
     }
     #[inline]
-    fn look_ahead(&self, slot: Slot) -> u32 {
-        self.ring[slot.index()] as u32
+    fn look_ahead(&self, slot: Slot) {
+        prefetch_index(&self.ring, slot.index());
     }
     fn golden_state(&self, slots: &Slots) -> Value {
         let page = |(at, place): (usize, &Place)| {

@@ -35,6 +35,7 @@
 //! # Known ambiguities
 //! None.
 
+use prefetch_index::prefetch_index;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -272,8 +273,12 @@ impl Buffer for Lirs {
         true
     }
     #[inline]
-    fn look_ahead(&self, slot: Slot) -> u32 {
-        self.stack_links.look_ahead(self.entry_of[slot.index()])
+    fn look_ahead(&self, slot: Slot) {
+        prefetch_index(&self.entry_of, slot.index());
+    }
+    #[inline]
+    fn look_closer(&self, slot: Slot) {
+        self.stack_links.look_ahead(self.entry_of[slot.index()]);
     }
     fn golden_state(&self, slots: &Slots) -> Value {
         let in_stack = |entry| {

@@ -71,8 +71,16 @@ impl Buffer for Lru {
         true
     }
     #[inline]
-    fn look_ahead(&self, slot: Slot) -> u32 {
-        self.links.look_ahead(slot.0)
+    fn look_ahead(&self, slot: Slot) {
+        self.links.look_ahead(slot.0);
+    }
+    #[inline]
+    fn look_closer(&self, slot: Slot) {
+        self.links.look_closer(slot.0);
+    }
+    #[inline]
+    fn next_victims(&self) -> [Slot; 2] {
+        self.links.last_two(&self.recency).map(|id| id.map_or(Slot::NONE, Slot))
     }
     fn golden_state(&self, slots: &Slots) -> Value {
         json!({"lru": self.links.iter(&self.recency).map(|id| slots.golden(Slot(id))).collect::<Vec<_>>()})

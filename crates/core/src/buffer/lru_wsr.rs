@@ -85,8 +85,12 @@ impl Buffer for LruWsr {
         true
     }
     #[inline]
-    fn look_ahead(&self, slot: Slot) -> u32 {
-        self.links.look_ahead(slot.0)
+    fn look_ahead(&self, slot: Slot) {
+        self.links.look_ahead(slot.0);
+    }
+    #[inline]
+    fn look_closer(&self, slot: Slot) {
+        self.links.look_closer(slot.0);
     }
     fn golden_state(&self, slots: &Slots) -> Value {
         let page = |id| {

@@ -255,12 +255,21 @@ pub trait Buffer {
         self.on_remove(slot, slots);
         false
     }
-    /// The page will be accessed soon: loads what [`Self::on_hit`] will need, so that memory is asked in time, and
-    /// returns anything that depends on it. Changes nothing.
+    /// The page will be accessed soon: asks the memory for what the policy keeps of it.
     #[inline]
-    fn look_ahead(&self, slot: Slot) -> u32 {
+    fn look_ahead(&self, slot: Slot) {
         let _ = slot;
-        0
+    }
+    /// The page will be accessed very soon, and what was asked for has come: asks for what that refers to.
+    #[inline]
+    fn look_closer(&self, slot: Slot) {
+        let _ = slot;
+    }
+    /// The pages that would leave next and next but one, as far as that is known at once; else [`Slot::NONE`]. Only the
+    /// memory is asked for them: they need not be right.
+    #[inline]
+    fn next_victims(&self) -> [Slot; 2] {
+        [Slot::NONE; 2]
     }
     /// Unit of write-back when the host flushes.
     fn grain(&self) -> Grain {

@@ -27,6 +27,7 @@
 //! # Known ambiguities
 //! None.
 
+use prefetch_index::prefetch_index;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -166,8 +167,8 @@ impl Buffer for S3Fifo {
         true
     }
     #[inline]
-    fn look_ahead(&self, slot: Slot) -> u32 {
-        u32::from(self.pages[slot.index()].count)
+    fn look_ahead(&self, slot: Slot) {
+        prefetch_index(&self.pages, slot.index());
     }
     fn golden_state(&self, slots: &Slots) -> Value {
         let page = |id| {

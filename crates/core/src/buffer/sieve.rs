@@ -20,6 +20,7 @@
 //! # Known ambiguities
 //! None.
 
+use prefetch_index::prefetch_index;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -92,8 +93,8 @@ impl Buffer for Sieve {
         true
     }
     #[inline]
-    fn look_ahead(&self, slot: Slot) -> u32 {
-        u32::from(self.visited[slot.index()])
+    fn look_ahead(&self, slot: Slot) {
+        prefetch_index(&self.visited, slot.index());
     }
     fn golden_state(&self, slots: &Slots) -> Value {
         let page = |id| {

@@ -3,6 +3,7 @@
 //! The engine owns and changes them; policies read them. A resident page has a dense slot number, so policies keep
 //! plain `Vec`s indexed by slot.
 
+use prefetch_index::prefetch_index;
 use serde_json::{Value, json};
 
 use crate::flash::{Geometry, Media, Ticket};
@@ -60,6 +61,13 @@ impl Facts {
     }
 }
 
+/// What a frame holds: the page and its flags side by side, because whoever evicts a page needs both.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    lpn: Lpn,
+    flags: u8,
+}
+
 /// See the module text.
 #[derive(Debug)]
 pub struct Slots {
@@ -68,8 +76,8 @@ pub struct Slots {
     frames: Frames,
     /// By LPN: its slot.
     table: Vec<Slot>,
-    lpns: Vec<Lpn>,
-    flags: Vec<u8>,
+    /// By slot.
+    held: Vec<Held>,
     /// By slot: sectors in RAM, one bit each, when the page is not complete.
     sectors: Vec<u64>,
     ready: Vec<Ticket>,
@@ -92,8 +100,7 @@ impl Slots {
             frames,
             // Without a buffer the tables would only cost memory.
             table: Vec::new(),
-            lpns: Vec::new(),
-            flags: Vec::new(),
+            held: Vec::new(),
             sectors: Vec::new(),
             ready: Vec::new(),
             versions: Vec::new(),
@@ -145,17 +152,17 @@ impl Slots {
     /// Page in a slot.
     #[inline]
     pub fn lpn(&self, slot: Slot) -> Lpn {
-        self.lpns[slot.index()]
+        self.held[slot.index()].lpn
     }
     /// Logical block of the page in a slot.
     #[inline]
     pub fn lbn(&self, slot: Slot) -> Lbn {
-        self.geometry.lbn(self.lpns[slot.index()])
+        self.geometry.lbn(self.held[slot.index()].lpn)
     }
     /// True if the page must be written back before its frame is given away.
     #[inline]
     pub fn is_dirty(&self, slot: Slot) -> bool {
-        self.flags[slot.index()] & DIRTY != 0
+        self.held[slot.index()].flags & DIRTY != 0
     }
     /// Sectors of the page that are in RAM: all of them, unless the host wrote a part and the rest was not fetched.
     #[inline]
@@ -188,12 +195,12 @@ impl Slots {
     /// Highest slot number handed out so far, plus one: policies size their tables by it.
     #[inline]
     pub fn slot_count(&self) -> usize {
-        self.lpns.len()
+        self.held.len()
     }
     /// Resident pages in slot order.
     pub fn iter(&self) -> impl Iterator<Item = Slot> + '_ {
-        let slots = (0..self.lpns.len()).map(Slot::from);
-        slots.filter(|slot| self.lpns[slot.index()].is_some())
+        let slots = (0..self.held.len()).map(Slot::from);
+        slots.filter(|slot| self.held[slot.index()].lpn.is_some())
     }
 
     pub(crate) fn set_frames(&mut self, frames: Frames) {
@@ -205,7 +212,7 @@ impl Slots {
     }
     #[inline]
     pub(crate) fn facts(&self, slot: Slot) -> Facts {
-        Facts(self.flags[slot.index()])
+        Facts(self.held[slot.index()].flags)
     }
     #[inline]
     pub(crate) fn is_complete(&self, slot: Slot) -> bool {
@@ -226,7 +233,7 @@ impl Slots {
     #[inline]
     pub(crate) fn add_sectors(&mut self, slot: Slot, sectors: u64) {
         let full = self.full_mask();
-        let flags = &mut self.flags[slot.index()];
+        let flags = &mut self.held[slot.index()].flags;
         if *flags & COMPLETE == 0 {
             self.sectors[slot.index()] |= sectors;
             if self.sectors[slot.index()] == full {
@@ -237,7 +244,7 @@ impl Slots {
     /// The host writes to the page; if it is not complete, the caller adds the sectors.
     #[inline]
     pub(crate) fn write(&mut self, slot: Slot, version: u64) -> Facts {
-        let flags = &mut self.flags[slot.index()];
+        let flags = &mut self.held[slot.index()].flags;
         self.dirty += u32::from(*flags & DIRTY == 0);
         *flags |= DIRTY;
         if self.with_media {
@@ -246,21 +253,21 @@ impl Slots {
         Facts(*flags)
     }
     pub(crate) fn set_clean(&mut self, slot: Slot) {
-        let flags = &mut self.flags[slot.index()];
+        let flags = &mut self.held[slot.index()].flags;
         self.dirty -= u32::from(*flags & DIRTY != 0);
         *flags &= !DIRTY;
     }
     pub(crate) fn set_ready(&mut self, slot: Slot, ticket: Ticket) {
         self.ready[slot.index()] = ticket;
-        self.flags[slot.index()] |= FILLING;
+        self.held[slot.index()].flags |= FILLING;
     }
     /// The ticket to wait for, if the frame may still be filling.
     #[inline]
     pub(crate) fn filling(&self, slot: Slot) -> Option<Ticket> {
-        (self.flags[slot.index()] & FILLING != 0).then(|| self.ready[slot.index()])
+        (self.held[slot.index()].flags & FILLING != 0).then(|| self.ready[slot.index()])
     }
     pub(crate) fn set_filled(&mut self, slot: Slot) {
-        self.flags[slot.index()] &= !FILLING;
+        self.held[slot.index()].flags &= !FILLING;
     }
     pub(crate) fn version(&self, slot: Slot) -> u64 {
         self.versions[slot.index()]
@@ -287,7 +294,7 @@ impl Slots {
         if self.medium(slot) == medium {
             return;
         }
-        self.flags[slot.index()] ^= NVRAM;
+        self.held[slot.index()].flags ^= NVRAM;
         let (to, from) = match medium {
             Medium::Nvram => (&mut self.used.nvram, &mut self.used.dram),
             Medium::Dram => (&mut self.used.dram, &mut self.used.nvram),
@@ -299,46 +306,67 @@ impl Slots {
     /// A page takes a frame: clean, incomplete, version 0.
     #[inline]
     pub(crate) fn insert(&mut self, lpn: Lpn, medium: Medium) -> Slot {
+        let slot = self.take(lpn, medium, 0);
+        self.sectors[slot.index()] = 0;
+        if self.with_media {
+            self.versions[slot.index()] = 0;
+        }
+        slot
+    }
+    /// A page takes a frame: clean and complete, its version of no interest.
+    #[inline]
+    pub(crate) fn insert_complete(&mut self, lpn: Lpn, medium: Medium) -> Slot {
+        self.take(lpn, medium, COMPLETE)
+    }
+    #[inline]
+    fn take(&mut self, lpn: Lpn, medium: Medium, flags: u8) -> Slot {
         debug_assert!(self.find(lpn).is_none());
         let slot = self.free.pop().unwrap_or_else(|| self.grow());
-        let i = slot.index();
-        self.lpns[i] = lpn;
-        self.flags[i] = if medium == Medium::Nvram { NVRAM } else { 0 };
-        self.sectors[i] = 0;
-        if self.with_media {
-            self.versions[i] = 0;
-        }
+        let (used, flag) = match medium {
+            Medium::Dram => (&mut self.used.dram, 0),
+            Medium::Nvram => (&mut self.used.nvram, NVRAM),
+        };
+        *used += 1;
+        self.held[slot.index()] = Held { lpn, flags: flags | flag };
         self.table[lpn.index()] = slot;
         self.resident[self.geometry.lbn(lpn).index()] += 1;
-        match medium {
-            Medium::Dram => self.used.dram += 1,
-            Medium::Nvram => self.used.nvram += 1,
-        }
         slot
     }
 
     /// The frame is free again.
     #[inline]
     pub(crate) fn release(&mut self, slot: Slot) {
-        let i = slot.index();
-        let lpn = std::mem::replace(&mut self.lpns[i], Lpn::NONE);
+        let free = Held { lpn: Lpn::NONE, flags: 0 };
+        let Held { lpn, flags } = std::mem::replace(&mut self.held[slot.index()], free);
         assert!(lpn.is_some(), "slot {} released twice", slot.0);
-        self.dirty -= u32::from(self.flags[i] & DIRTY != 0);
-        match self.medium(slot) {
+        self.dirty -= u32::from(flags & DIRTY != 0);
+        match Facts(flags).medium() {
             Medium::Dram => self.used.dram -= 1,
             Medium::Nvram => self.used.nvram -= 1,
         }
-        self.flags[i] = 0;
         self.table[lpn.index()] = Slot::NONE;
         self.resident[self.geometry.lbn(lpn).index()] -= 1;
         self.free.push(slot);
     }
 
+    /// Asks the memory for the table entry of a page.
+    #[inline]
+    pub(crate) fn look_ahead(&self, lpn: Lpn) {
+        prefetch_index(&self.table, lpn.index());
+    }
+    /// Asks the memory for what will be needed when the first page leaves, and for the frame of the second.
+    #[inline]
+    pub(crate) fn look_ahead_victims(&self, [first, second]: [Slot; 2]) {
+        if let Some(held) = self.held.get(first.index()) {
+            self.look_ahead(held.lpn);
+        }
+        prefetch_index(&self.held, second.index());
+    }
+
     #[inline(never)]
     fn grow(&mut self) -> Slot {
-        let slot = Slot::from(self.lpns.len());
-        self.lpns.push(Lpn::NONE);
-        self.flags.push(0);
+        let slot = Slot::from(self.held.len());
+        self.held.push(Held { lpn: Lpn::NONE, flags: 0 });
         self.sectors.push(0);
         self.ready.push(Ticket::at(Nanos::ZERO));
         self.versions.push(0);

@@ -26,6 +26,7 @@
 //! # Known ambiguities
 //! None.
 
+use prefetch_index::prefetch_index;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -133,8 +134,13 @@ impl Buffer for TwoQ {
         true
     }
     #[inline]
-    fn look_ahead(&self, slot: Slot) -> u32 {
-        u32::from(self.in_am[slot.index()]) ^ self.links.look_ahead(slot.0)
+    fn look_ahead(&self, slot: Slot) {
+        prefetch_index(&self.in_am, slot.index());
+        self.links.look_ahead(slot.0);
+    }
+    #[inline]
+    fn look_closer(&self, slot: Slot) {
+        self.links.look_closer(slot.0);
     }
     fn golden_state(&self, slots: &Slots) -> Value {
         let list = |list| self.links.iter(list).map(|id| slots.golden(Slot(id))).collect::<Vec<_>>();
