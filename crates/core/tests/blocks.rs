@@ -8,6 +8,7 @@ mod policies {
     pub mod blocks;
     pub mod grouped;
     pub mod harness;
+    pub mod hybrid;
     pub mod padding;
     #[expect(dead_code, reason = "only its helpers for lists serve here")]
     pub mod paged;

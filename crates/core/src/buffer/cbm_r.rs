@@ -25,7 +25,9 @@
 //! # Deviations and chosen readings
 //! - A write to a page of the read cache is a hit and counts as a write in DRAM and a move to the NVRAM.
 //! - Reads make pages of the page region and of the read cache the most recent ones and leave blocks as they are.
-//! - A read that misses while there is no DRAM passes by. Pages in NVRAM survive a host flush and a power cut as they are.
+//! - It may serve as padding for the block that makes room for it: its newest contents are in RAM.
+//! - A read that misses while there is no DRAM passes by. Without NVRAM (its frames can be taken away) every write goes
+//!   through to flash, and a written page of the read cache leaves. Pages in NVRAM survive a host flush and a power cut as they are.
 //! - A trimmed page leaves its block without changing popularity or order.
 //!
 //! # Known ambiguities
@@ -233,6 +235,9 @@ impl Buffer for CbmR {
     }
     fn after_access(&mut self, _: &Access, _: bool, slots: &Slots, sense: &Sense<'_>, plan: &mut Plan) {
         let Some(slot) = self.moving.take() else { return };
+        if slots.frames().nvram == 0 {
+            return plan.write_back([slot], false);
+        }
         if slots.used().nvram >= slots.frames().nvram {
             self.padding.observe(sense.ledger);
             self.evict_block(slots, plan);

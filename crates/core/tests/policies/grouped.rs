@@ -48,6 +48,49 @@ impl Pages {
     }
 }
 
+/// Which pages flash holds.
+pub struct Flash {
+    holds: Vec<bool>,
+    /// Pages that were sent to it.
+    pub programmed: u64,
+}
+
+impl Flash {
+    pub fn new(run: &Run) -> Self {
+        Self { holds: vec![run.filled; run.logical_pages as usize], programmed: 0 }
+    }
+    pub fn trim(&mut self, lpn: u32) {
+        self.holds[lpn as usize] = false;
+    }
+    pub fn send(&mut self, lpns: Vec<u32>, padded: Vec<u32>, done: &mut Vec<Done>) {
+        for lpn in &lpns {
+            self.holds[*lpn as usize] = true;
+        }
+        self.programmed += lpns.len() as u64;
+        done.push(Done::Write { lpns, padded });
+    }
+    /// Writes a whole block: what is neither dirty nor a clean copy in RAM is read first, and left out if it was never
+    /// written.
+    pub fn complete(&mut self, dirty: &[u32], whole: &[u32], clean: &[u32], done: &mut Vec<Done>) {
+        let missing: Vec<u32> = whole.iter().copied().filter(|lpn| !dirty.contains(lpn)).collect();
+        let fetched: Vec<u32> = missing.iter().copied().filter(|lpn| !clean.contains(lpn)).collect();
+        if !fetched.is_empty() {
+            done.push(Done::Read(Cause::Pad, fetched));
+        }
+        let known = |lpn: &u32| clean.contains(lpn) || self.holds[*lpn as usize];
+        let padded: Vec<u32> = missing.into_iter().filter(known).collect();
+        let mut lpns = [dirty, &padded].concat();
+        lpns.sort_unstable();
+        self.send(lpns, padded, done);
+    }
+}
+
+/// Whether a block is completed that has so many dirty pages. Rounded, so that a share that is no binary fraction does not
+/// miss by its last bit.
+pub fn pads(share: f64, dirty: &[u32], whole: &[u32]) -> bool {
+    !dirty.is_empty() && dirty.len() < whole.len() && dirty.len() as f64 >= share * whole.len() as f64 - 1e-9
+}
+
 /// The order in which blocks leave.
 pub trait Order {
     /// Pages that were read are kept too.
@@ -85,7 +128,7 @@ pub enum Padding {
 /// AALRU's threshold in pages of a whole block, new at the first eviction after every 8192 pages of finished requests.
 pub struct Amplification {
     pub threshold: f64,
-    /// Pages of finished requests and of the one that runs, programs of the FTL, pages that the buffer sent.
+    /// Pages of finished requests and of the one that runs, programs of the FTL and of pages that the buffer sent.
     pub accesses: u64,
     pub request: u64,
     pub below: u64,
@@ -122,58 +165,42 @@ pub struct Grouped<O> {
     pub frames: u32,
     pub pages: Pages,
     pub padding: Padding,
-    /// By page: flash holds it.
-    pub on_flash: Vec<bool>,
+    pub flash: Flash,
     pub order: O,
 }
 
 impl<O: Order> Grouped<O> {
     pub fn new(run: &Run, padding: Padding, order: O) -> Self {
-        let Run { logical_pages, block_pages, frames, filled, .. } = *run;
+        let Run { logical_pages, block_pages, frames, .. } = *run;
         let pages = Pages { logical_pages, block_pages, resident: BTreeMap::new() };
-        Self { frames, pages, padding, on_flash: vec![filled; logical_pages as usize], order }
+        Self { frames, pages, padding, flash: Flash::new(run), order }
     }
-    fn pads(&mut self, dirty: usize, size: usize) -> bool {
-        let share = match &mut self.padding {
+    fn share(&mut self) -> f64 {
+        match &mut self.padding {
             Padding::Share(share) => *share,
             Padding::Aalru(wf) => {
+                wf.above = self.flash.programmed;
                 wf.look(self.pages.block_pages);
                 wf.threshold / f64::from(self.pages.block_pages)
             }
-        };
-        // Rounded, so that a share that is no binary fraction does not miss by its last bit.
-        dirty < size && dirty as f64 >= share * size as f64 - 1e-9
+        }
     }
-    fn send(&mut self, lpns: Vec<u32>, padded: Vec<u32>, done: &mut Vec<Done>) {
-        for lpn in &lpns {
-            self.on_flash[*lpn as usize] = true;
-        }
-        if let Padding::Aalru(wf) = &mut self.padding {
-            wf.above += lpns.len() as u64;
-        }
-        done.push(Done::Write { lpns, padded });
+    fn send(&mut self, lpns: Vec<u32>, done: &mut Vec<Done>) {
+        self.flash.send(lpns, vec![], done);
     }
     fn evict(&mut self, incoming: Option<u32>, done: &mut Vec<Done>) {
         let block = self.order.victim(incoming, &self.pages);
         let (dirty, clean) = (self.pages.part(block, true), self.pages.part(block, false));
         let whole = self.pages.all_of(block);
-        if self.pads(dirty.len(), whole.len()) && !dirty.is_empty() {
-            let missing: Vec<u32> = whole.into_iter().filter(|lpn| !dirty.contains(lpn)).collect();
-            let fetched: Vec<u32> = missing.iter().copied().filter(|lpn| !clean.contains(lpn)).collect();
-            if !fetched.is_empty() {
-                done.push(Done::Read(Cause::Pad, fetched));
-            }
-            let known = |lpn: &u32| clean.contains(lpn) || self.on_flash[*lpn as usize];
-            let padded: Vec<u32> = missing.into_iter().filter(known).collect();
-            let mut lpns = [dirty, padded.clone()].concat();
-            lpns.sort_unstable();
-            self.send(lpns, padded, done);
+        let share = self.share();
+        if pads(share, &dirty, &whole) {
+            self.flash.complete(&dirty, &whole, &clean, done);
         } else if self.order.writes_runs() {
             for run in dirty.chunk_by(|a, b| a + 1 == *b) {
-                self.send(run.to_vec(), vec![], done);
+                self.send(run.to_vec(), done);
             }
         } else if !dirty.is_empty() {
-            self.send(dirty, vec![], done);
+            self.send(dirty, done);
         }
         done.extend(clean.into_iter().map(Done::Drop));
         let Pages { block_pages, resident, .. } = &mut self.pages;
@@ -215,7 +242,7 @@ impl<O: Order> Reference for Grouped<O> {
         }
     }
     fn trim(&mut self, lpn: u32) {
-        self.on_flash[lpn as usize] = false;
+        self.flash.trim(lpn);
         if self.pages.resident.remove(&lpn).is_some() {
             self.order.lost(self.pages.block(lpn), &self.pages);
         }
@@ -226,7 +253,7 @@ impl<O: Order> Reference for Grouped<O> {
             if dirty.is_empty() {
                 continue;
             }
-            self.send(dirty.clone(), vec![], done);
+            self.send(dirty.clone(), done);
             for lpn in dirty {
                 if self.order.caches_reads() {
                     self.pages.resident.insert(lpn, false);

@@ -193,6 +193,11 @@ pub fn compare(
                 last = lpn + pages - 1;
             }
         }
+        let (used, frames) = (device.slots().used(), device.slots().frames());
+        assert!(
+            used.dram <= frames.dram && used.nvram <= frames.nvram,
+            "{label}, request {request}: {used:?} of {frames:?}"
+        );
         let got = recorder.0.take();
         assert_eq!(got, wanted, "{label}, request {request} at {lpn} of {pages} pages");
         if request % 64 == 0 || request + 1 == requests {
