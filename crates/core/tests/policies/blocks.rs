@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::grouped::{Order, Pages, check};
+use super::grouped::{Grouped, Order, Padding, Pages, check};
+use super::harness::{compare, device, enough_runs};
 use super::paged::{take, to_front};
 
 /// All fab readings. Most recently used first.
@@ -69,14 +70,18 @@ fn does_fab_rw_count_clean_pages_and_drop_them() {
 enum Rule {
     Seq,
     FullFirst,
+    Run,
     Never,
 }
 
 /// Most recently used first, and the offsets of all writes to each block since its group was made.
 struct Bplru {
     rule: Rule,
+    lab: bool,
     block_pages: u32,
     blocks: Vec<(u32, Vec<u32>)>,
+    /// Blocks of all accesses, the last one at the end.
+    accessed: Vec<u32>,
 }
 
 impl Bplru {
@@ -86,7 +91,9 @@ impl Bplru {
         let mut group = at.map_or((block, vec![]), |at| self.blocks.remove(at));
         group.1.push(lpn % self.block_pages);
         let in_order = group.1.iter().copied().eq(0..pages.all_of(block).len() as u32);
-        if self.rule == Rule::Seq && filled && in_order {
+        let streak = self.accessed.iter().rev().take_while(|other| **other == block).count();
+        let in_a_row = streak > 1 && streak >= self.block_pages as usize / 2;
+        if self.rule == Rule::Seq && filled && in_order || self.rule == Rule::Run && in_a_row {
             self.blocks.push(group);
         } else {
             self.blocks.insert(0, group);
@@ -95,6 +102,12 @@ impl Bplru {
 }
 
 impl Order for Bplru {
+    fn evicts_for_reads(&self) -> bool {
+        self.lab
+    }
+    fn look(&mut self, lpn: u32, pages: &Pages) {
+        self.accessed.push(pages.block(lpn));
+    }
     fn hit(&mut self, lpn: u32, is_write: bool, pages: &Pages) {
         if is_write {
             self.written(lpn, false, pages);
@@ -103,9 +116,13 @@ impl Order for Bplru {
     fn insert(&mut self, lpn: u32, pages: &Pages) {
         self.written(lpn, pages.is_full(pages.block(lpn)), pages);
     }
-    fn victim(&mut self, _: Option<u32>, pages: &Pages) -> u32 {
-        let full = self.blocks.iter().rposition(|group| self.rule == Rule::FullFirst && pages.is_full(group.0));
-        self.blocks.remove(full.unwrap_or(self.blocks.len() - 1)).0
+    fn victim(&mut self, incoming: Option<u32>, pages: &Pages) -> u32 {
+        let requested = incoming.map(|lpn| pages.block(lpn)).filter(|_| self.lab && self.blocks.len() > 1);
+        let may = |group: &(u32, Vec<u32>)| Some(group.0) != requested;
+        let full = |group: &(u32, Vec<u32>)| self.rule == Rule::FullFirst && pages.is_full(group.0);
+        let first = self.blocks.iter().rposition(|group| may(group) && full(group));
+        let victim = first.or(self.blocks.iter().rposition(may)).unwrap();
+        self.blocks.remove(victim).0
     }
     fn lost(&mut self, block: u32, pages: &Pages) {
         self.blocks.retain(|group| group.0 != block || !pages.of(block).is_empty());
@@ -117,9 +134,24 @@ impl Order for Bplru {
 
 #[test]
 fn does_bplru_compensate_in_all_its_variants() {
-    for (seed, rule, name) in [(44, Rule::Seq, "seq"), (45, Rule::FullFirst, "full_first"), (46, Rule::Never, "none")] {
-        check("bplru", seed, |_, run| {
-            (json!({"compensation": name}), Bplru { rule, block_pages: run.block_pages, blocks: vec![] })
+    let rules = [(Rule::Seq, "seq"), (Rule::FullFirst, "full_first"), (Rule::Run, "run"), (Rule::Never, "none")];
+    for (seed, (rule, name)) in (44..).zip(rules) {
+        check("bplru", seed, |random, run| {
+            let lab = random.one_in(2);
+            let params = json!({"compensation": name, "compat": if lab { "lab" } else { "spec" }});
+            (params, Bplru { rule, lab, block_pages: run.block_pages, blocks: vec![], accessed: vec![] })
+        });
+    }
+}
+
+#[test]
+fn does_bplru_of_the_lab_evict_for_reads_and_pad_from_half_a_block_on() {
+    for (seed, lab, rule, share) in [(48, true, Rule::Run, 0.5), (49, false, Rule::Seq, 0.0)] {
+        enough_runs(seed, true, |run, random, label| {
+            let order = Bplru { rule, lab, block_pages: run.block_pages, blocks: vec![], accessed: vec![] };
+            let params = json!({"compat": if lab { "lab" } else { "spec" }});
+            let mut reference = Grouped::new(run, Padding::Share(share), order);
+            compare(label, &mut *device("bplru", params, run), &mut reference, run, random, 600)
         });
     }
 }
@@ -180,7 +212,7 @@ impl Order for Clc {
 
 #[test]
 fn does_clc_evict_the_largest_of_the_clusters_that_grew_cold() {
-    check("clc", 47, |random, _| {
+    check("clc", 50, |random, _| {
         let alpha = [0.0, 0.5, 1.0, f64::from(random.below(101)) / 100.0][random.below(4) as usize];
         (json!({"alpha": alpha}), Clc { alpha, recent: vec![], cold: vec![] })
     });
@@ -229,5 +261,5 @@ impl Order for LbClock {
 
 #[test]
 fn does_lb_clock_sweep_first_and_take_the_largest_without_its_bit() {
-    check("lb-clock", 48, |_, _| (json!({}), LbClock::default()));
+    check("lb-clock", 51, |_, _| (json!({}), LbClock::default()));
 }
