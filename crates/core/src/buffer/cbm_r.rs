@@ -24,8 +24,8 @@
 //!
 //! # Deviations and chosen readings
 //! - A write to a page of the read cache is a hit and counts as a write in DRAM and a move to the NVRAM.
+//! - The page that moves may serve as padding for the block that makes room for it: its newest contents are in RAM.
 //! - Reads make pages of the page region and of the read cache the most recent ones and leave blocks as they are.
-//! - It may serve as padding for the block that makes room for it: its newest contents are in RAM.
 //! - A read that misses while there is no DRAM passes by. Without NVRAM (its frames can be taken away) every write goes
 //!   through to flash, and a written page of the read cache leaves. Pages in NVRAM survive a host flush and a power cut
 //!   as they are.

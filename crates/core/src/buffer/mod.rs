@@ -153,8 +153,9 @@ pub(crate) fn need_share(key: &str, ratio: f64) -> Result<(), crate::error::Conf
 /// One action of a plan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
-    /// Write these dirty pages back as one command: `slots[start..start + len]` of the plan. The frames of the first `freed`
-    /// are free then, the others stay, clean. With `pad`, the whole logical block is written: missing pages come from clean copies in RAM, else from flash.
+    /// Write these dirty pages back as one command: `slots[start..start + len]` of the plan. The first `freed` of them leave
+    /// their frames, the others stay, clean. With `pad`, the whole logical block is written: missing pages come from
+    /// clean copies in RAM, else from flash.
     WriteBack {
         /// First index into the plan's slots.
         start: u32,
