@@ -1,7 +1,6 @@
 //! A device whose buffer is watched, and random accesses to it and to a plain reference.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use nandlab::buffer::{BUFFERS, Frames};
