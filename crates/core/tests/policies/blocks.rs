@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::grouped::{Grouped, Order, Padding, Pages, check};
+use super::grouped::{Buffered, Grouped, Order, Padding, check};
 use super::harness::{compare, device, enough_runs};
 use super::paged::{take, to_front};
 
@@ -21,15 +21,15 @@ impl Order for Fab {
     fn writes_runs(&self) -> bool {
         self.lab
     }
-    fn hit(&mut self, lpn: u32, is_write: bool, pages: &Pages) {
+    fn hit(&mut self, lpn: u32, is_write: bool, pages: &Buffered) {
         if is_write || self.lab || self.reads {
             to_front(&mut self.blocks, pages.block(lpn));
         }
     }
-    fn insert(&mut self, lpn: u32, pages: &Pages) {
+    fn insert(&mut self, lpn: u32, pages: &Buffered) {
         to_front(&mut self.blocks, pages.block(lpn));
     }
-    fn victim(&mut self, incoming: Option<u32>, pages: &Pages) -> u32 {
+    fn victim(&mut self, incoming: Option<u32>, pages: &Buffered) -> u32 {
         let requested = incoming.map(|lpn| pages.block(lpn)).filter(|_| self.lab && self.blocks.len() > 1);
         let mut others: Vec<u32> = self.blocks.iter().copied().filter(|block| Some(*block) != requested).collect();
         if !self.lab {
@@ -40,12 +40,12 @@ impl Order for Fab {
         take(&mut self.blocks, victim);
         victim
     }
-    fn lost(&mut self, block: u32, pages: &Pages) {
+    fn lost(&mut self, block: u32, pages: &Buffered) {
         if pages.of(block).is_empty() {
             take(&mut self.blocks, block);
         }
     }
-    fn state(&self, pages: &Pages) -> Value {
+    fn state(&self, pages: &Buffered) -> Value {
         json!({"groups": if self.reads { pages.golden_split(&self.blocks) } else { pages.golden_list(&self.blocks) }})
     }
 }
@@ -85,7 +85,7 @@ struct Bplru {
 }
 
 impl Bplru {
-    fn written(&mut self, lpn: u32, filled: bool, pages: &Pages) {
+    fn written(&mut self, lpn: u32, filled: bool, pages: &Buffered) {
         let block = pages.block(lpn);
         let at = self.blocks.iter().position(|group| group.0 == block);
         let mut group = at.map_or((block, vec![]), |at| self.blocks.remove(at));
@@ -105,18 +105,18 @@ impl Order for Bplru {
     fn evicts_for_reads(&self) -> bool {
         self.lab
     }
-    fn look(&mut self, lpn: u32, pages: &Pages) {
+    fn look(&mut self, lpn: u32, pages: &Buffered) {
         self.accessed.push(pages.block(lpn));
     }
-    fn hit(&mut self, lpn: u32, is_write: bool, pages: &Pages) {
+    fn hit(&mut self, lpn: u32, is_write: bool, pages: &Buffered) {
         if is_write {
             self.written(lpn, false, pages);
         }
     }
-    fn insert(&mut self, lpn: u32, pages: &Pages) {
+    fn insert(&mut self, lpn: u32, pages: &Buffered) {
         self.written(lpn, pages.is_full(pages.block(lpn)), pages);
     }
-    fn victim(&mut self, incoming: Option<u32>, pages: &Pages) -> u32 {
+    fn victim(&mut self, incoming: Option<u32>, pages: &Buffered) -> u32 {
         let requested = incoming.map(|lpn| pages.block(lpn)).filter(|_| self.lab && self.blocks.len() > 1);
         let may = |group: &(u32, Vec<u32>)| Some(group.0) != requested;
         let full = |group: &(u32, Vec<u32>)| self.rule == Rule::FullFirst && pages.is_full(group.0);
@@ -124,11 +124,11 @@ impl Order for Bplru {
         let victim = first.or(self.blocks.iter().rposition(may)).unwrap();
         self.blocks.remove(victim).0
     }
-    fn lost(&mut self, block: u32, pages: &Pages) {
+    fn lost(&mut self, block: u32, pages: &Buffered) {
         self.blocks.retain(|group| group.0 != block || !pages.of(block).is_empty());
     }
-    fn state(&self, pages: &Pages) -> Value {
-        json!({"groups": self.blocks.iter().map(|group| pages.golden(&group.0)).collect::<Vec<_>>()})
+    fn state(&self, pages: &Buffered) -> Value {
+        json!({"groups": self.blocks.iter().map(|group| pages.golden(group.0)).collect::<Vec<_>>()})
     }
 }
 
@@ -183,15 +183,15 @@ impl Clc {
 }
 
 impl Order for Clc {
-    fn hit(&mut self, lpn: u32, is_write: bool, pages: &Pages) {
+    fn hit(&mut self, lpn: u32, is_write: bool, pages: &Buffered) {
         if is_write {
             self.written(pages.block(lpn));
         }
     }
-    fn insert(&mut self, lpn: u32, pages: &Pages) {
+    fn insert(&mut self, lpn: u32, pages: &Buffered) {
         self.written(pages.block(lpn));
     }
-    fn victim(&mut self, _: Option<u32>, pages: &Pages) -> u32 {
+    fn victim(&mut self, _: Option<u32>, pages: &Buffered) -> u32 {
         let most = self.cold.iter().map(|block| pages.of(*block).len()).max();
         let coldest = self.cold.iter().rev().find(|block| Some(pages.of(**block).len()) == most);
         let victim = *coldest.unwrap_or_else(|| self.recent.last().unwrap());
@@ -199,13 +199,13 @@ impl Order for Clc {
         self.settle();
         victim
     }
-    fn lost(&mut self, block: u32, pages: &Pages) {
+    fn lost(&mut self, block: u32, pages: &Buffered) {
         if pages.of(block).is_empty() {
             self.forget(block);
         }
         self.settle();
     }
-    fn state(&self, pages: &Pages) -> Value {
+    fn state(&self, pages: &Buffered) -> Value {
         json!({"size_independent": pages.golden_list(&self.recent), "size_dependent": pages.golden_list(&self.cold)})
     }
 }
@@ -223,12 +223,12 @@ fn does_clc_evict_the_largest_of_the_clusters_that_grew_cold() {
 struct LbClock(Vec<(u32, bool)>);
 
 impl Order for LbClock {
-    fn hit(&mut self, lpn: u32, is_write: bool, pages: &Pages) {
+    fn hit(&mut self, lpn: u32, is_write: bool, pages: &Buffered) {
         if is_write {
             self.0.iter_mut().find(|block| block.0 == pages.block(lpn)).unwrap().1 = true;
         }
     }
-    fn insert(&mut self, lpn: u32, pages: &Pages) {
+    fn insert(&mut self, lpn: u32, pages: &Buffered) {
         let block = pages.block(lpn);
         let completes = pages.is_full(block) && pages.all_of(block).last() == Some(&lpn);
         match self.0.iter_mut().find(|other| other.0 == block) {
@@ -236,7 +236,7 @@ impl Order for LbClock {
             None => self.0.push((block, false)),
         }
     }
-    fn victim(&mut self, _: Option<u32>, pages: &Pages) -> u32 {
+    fn victim(&mut self, _: Option<u32>, pages: &Buffered) -> u32 {
         while self.0[0].1 {
             self.0[0].1 = false;
             self.0.rotate_left(1);
@@ -246,12 +246,12 @@ impl Order for LbClock {
         let at = self.0.iter().position(|block| !block.1 && size(block) == most).unwrap();
         self.0.remove(at).0
     }
-    fn lost(&mut self, block: u32, pages: &Pages) {
+    fn lost(&mut self, block: u32, pages: &Buffered) {
         self.0.retain(|other| other.0 != block || !pages.of(block).is_empty());
     }
-    fn state(&self, pages: &Pages) -> Value {
+    fn state(&self, pages: &Buffered) -> Value {
         let block = |(block, bit): &(u32, bool)| {
-            let mut golden = pages.golden(block);
+            let mut golden = pages.golden(*block);
             golden["ref"] = json!(u8::from(*bit));
             golden
         };

@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 use super::harness::{Done, Random, Reference, Run, compare, device, enough_runs};
 
 /// Resident pages: whether they are dirty.
-pub struct Pages {
+pub struct Buffered {
     logical_pages: u32,
     block_pages: u32,
     resident: BTreeMap<u32, bool>,
 }
 
-impl Pages {
+impl Buffered {
     pub fn block(&self, lpn: u32) -> u32 {
         lpn / self.block_pages
     }
@@ -35,11 +35,11 @@ impl Pages {
         self.of(block).into_iter().filter(|lpn| self.resident[lpn] == dirty).collect()
     }
     /// A block in the form of the golden files.
-    pub fn golden(&self, block: &u32) -> Value {
-        json!({"block": block, "pages": self.of(*block)})
+    pub fn golden(&self, block: u32) -> Value {
+        json!({"block": block, "pages": self.of(block)})
     }
     pub fn golden_list(&self, blocks: &[u32]) -> Value {
-        blocks.iter().map(|block| self.golden(block)).collect()
+        blocks.iter().map(|block| self.golden(*block)).collect()
     }
     pub fn golden_split(&self, blocks: &[u32]) -> Value {
         let split =
@@ -106,16 +106,16 @@ pub trait Order {
         false
     }
     /// Before anything else is done for the page.
-    fn look(&mut self, _lpn: u32, _pages: &Pages) {}
+    fn look(&mut self, _lpn: u32, _pages: &Buffered) {}
     /// The page was found.
-    fn hit(&mut self, lpn: u32, is_write: bool, pages: &Pages);
+    fn hit(&mut self, lpn: u32, is_write: bool, pages: &Buffered);
     /// The page is in the buffer now.
-    fn insert(&mut self, lpn: u32, pages: &Pages);
+    fn insert(&mut self, lpn: u32, pages: &Buffered);
     /// Takes out the block that leaves: for a page, or because there are fewer frames.
-    fn victim(&mut self, incoming: Option<u32>, pages: &Pages) -> u32;
+    fn victim(&mut self, incoming: Option<u32>, pages: &Buffered) -> u32;
     /// A page of the block left without an eviction; perhaps it was the last one.
-    fn lost(&mut self, block: u32, pages: &Pages);
-    fn state(&self, pages: &Pages) -> Value;
+    fn lost(&mut self, block: u32, pages: &Buffered);
+    fn state(&self, pages: &Buffered) -> Value;
 }
 
 /// When an incomplete victim is completed.
@@ -163,7 +163,7 @@ impl Amplification {
 /// A buffer around an order.
 pub struct Grouped<O> {
     pub frames: u32,
-    pub pages: Pages,
+    pub pages: Buffered,
     pub padding: Padding,
     pub flash: Flash,
     pub order: O,
@@ -172,7 +172,7 @@ pub struct Grouped<O> {
 impl<O: Order> Grouped<O> {
     pub fn new(run: &Run, padding: Padding, order: O) -> Self {
         let Run { logical_pages, block_pages, frames, .. } = *run;
-        let pages = Pages { logical_pages, block_pages, resident: BTreeMap::new() };
+        let pages = Buffered { logical_pages, block_pages, resident: BTreeMap::new() };
         Self { frames, pages, padding, flash: Flash::new(run), order }
     }
     fn share(&mut self) -> f64 {
@@ -203,7 +203,7 @@ impl<O: Order> Grouped<O> {
             self.send(dirty, done);
         }
         done.extend(clean.into_iter().map(Done::Drop));
-        let Pages { block_pages, resident, .. } = &mut self.pages;
+        let Buffered { block_pages, resident, .. } = &mut self.pages;
         resident.retain(|lpn, _| lpn / *block_pages != block);
     }
 }

@@ -216,26 +216,13 @@ fn random_run(random: &mut Random, block_policy: bool) -> Run {
     Run { logical_pages, block_pages, frames, nvram: 0, filled: random.one_in(2), roomy: false }
 }
 
-/// A device with NVRAM of at least one block.
-fn hybrid_run(random: &mut Random) -> Run {
-    let block_pages = [2, 3, 4, 8, 64, 70][random.below(6) as usize];
-    let frames = 1 + random.below(30);
-    let nvram = block_pages + random.below(7 * block_pages.min(20));
-    let logical_pages = frames + nvram + block_pages + random.below(4 * (frames + nvram));
-    Run { logical_pages, block_pages, frames, nvram, filled: random.one_in(2), roomy: false }
-}
-
 /// Random devices until 10^5 page accesses were compared.
 pub fn enough_runs(seed: u64, block_policy: bool, one: impl FnMut(&Run, &mut Random, &str) -> u64) {
     run_enough(seed, |random| random_run(random, block_policy), one);
 }
 
-/// The same with NVRAM.
-pub fn enough_hybrid_runs(seed: u64, one: impl FnMut(&Run, &mut Random, &str) -> u64) {
-    run_enough(seed, hybrid_run, one);
-}
-
-fn run_enough(seed: u64, make: impl Fn(&mut Random) -> Run, mut one: impl FnMut(&Run, &mut Random, &str) -> u64) {
+/// The same with devices that `make` draws.
+pub fn run_enough(seed: u64, make: impl Fn(&mut Random) -> Run, mut one: impl FnMut(&Run, &mut Random, &str) -> u64) {
     let mut random = Random(seed);
     let mut accesses = 0;
     let mut number = 0;

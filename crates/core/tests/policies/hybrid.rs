@@ -7,8 +7,21 @@ use nandlab::ledger::Cause;
 use serde_json::{Value, json};
 
 use super::grouped::{Flash, padding, pads};
-use super::harness::{Done, Reference, Run, compare, device, enough_hybrid_runs};
+use super::harness::{Done, Random, Reference, Run, compare, device, run_enough};
 use super::paged::{take, to_front};
+
+/// A device with NVRAM of at least one block.
+fn hybrid_run(random: &mut Random) -> Run {
+    let block_pages = [2, 3, 4, 8, 64, 70][random.below(6) as usize];
+    let frames = 1 + random.below(30);
+    let nvram = block_pages + random.below(7 * block_pages.min(20));
+    let logical_pages = frames + nvram + block_pages + random.below(4 * (frames + nvram));
+    Run { logical_pages, block_pages, frames, nvram, filled: random.one_in(2), roomy: false }
+}
+
+fn enough_hybrid_runs(seed: u64, one: impl FnMut(&Run, &mut Random, &str) -> u64) {
+    run_enough(seed, hybrid_run, one);
+}
 
 /// All pages of a block.
 fn whole(run: &Run, block: u32) -> Vec<u32> {

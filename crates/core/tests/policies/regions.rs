@@ -50,12 +50,11 @@ impl Cfdc {
                 continue;
             }
             let number = lpn / self.cluster_pages;
-            match self.clusters.iter_mut().find(|cluster| cluster.number == number) {
-                Some(cluster) => cluster.pages.push(lpn),
-                None => {
-                    let stamp = self.global_time;
-                    self.clusters.push(Cluster { number, pages: vec![lpn], stamp, frozen: false });
-                }
+            if let Some(cluster) = self.clusters.iter_mut().find(|cluster| cluster.number == number) {
+                cluster.pages.push(lpn);
+            } else {
+                let stamp = self.global_time;
+                self.clusters.push(Cluster { number, pages: vec![lpn], stamp, frozen: false });
             }
             self.global_time += 1;
         }
@@ -132,7 +131,9 @@ impl Reference for Cfdc {
         dirty.sort_unstable();
         let together = |a: &u32, b: &u32| self.whole_clusters && a / self.block_pages == b / self.block_pages;
         done.extend(dirty.chunk_by(together).map(write));
-        demoted.into_iter().for_each(|lpn| self.clean.insert(0, lpn));
+        for lpn in demoted {
+            self.clean.insert(0, lpn);
+        }
     }
     fn resize(&mut self, frames: Frames, done: &mut Vec<Done>) {
         self.frames = frames.dram;
