@@ -150,12 +150,17 @@ impl<B: Buffer> HitOnly<B> {
     fn carry_out_plan(&mut self, access: &Access) {
         for index in 0..self.plan.actions.len() {
             match self.plan.actions[index] {
-                Action::WriteBack { start, len, .. } => {
+                Action::WriteBack { start, len, freed, .. } => {
                     self.ledger.write_back_commands += 1;
                     self.ledger.write_back_pages += u64::from(len);
-                    for slot in &self.plan.slots[start as usize..(start + len) as usize] {
+                    let pages = &self.plan.slots[start as usize..(start + len) as usize];
+                    for (at, slot) in pages.iter().enumerate() {
                         assert!(self.slots.is_dirty(*slot), "write-back of clean page {}", self.slots.lpn(*slot).0);
-                        self.slots.release(*slot);
+                        if at < freed as usize {
+                            self.slots.release(*slot);
+                        } else {
+                            self.slots.set_clean(*slot);
+                        }
                     }
                 }
                 Action::Drop(slot) => {

@@ -189,6 +189,10 @@ impl Links {
     pub fn iter<'a>(&'a self, list: &List) -> impl Iterator<Item = u32> + 'a {
         std::iter::successors(list.front(), |id| self.older(*id))
     }
+    /// Ids from back to front.
+    pub fn iter_back<'a>(&'a self, list: &List) -> impl Iterator<Item = u32> + 'a {
+        std::iter::successors(list.back(), |id| self.newer(*id))
+    }
 }
 
 #[cfg(test)]

@@ -176,16 +176,19 @@ fn does_a_power_cut_lose_nothing_that_was_promised() {
 }
 
 #[test]
-fn is_a_run_the_same_every_time_and_on_every_thread() {
+fn is_a_run_the_same_every_time_and_on_every_thread_with_and_without_nvram() {
     for (buffer, policy) in BUFFERS.iter().enumerate() {
         for (ftl, below) in FTLS.iter().enumerate() {
             let script = random_script(buffer, ftl, (7 * buffer + 3 * ftl) as u64, ftl % 2 == 0);
-            let first = script.run();
-            let (a, b) = (script.clone(), script.clone());
-            let threads = [std::thread::spawn(move || a.run()), std::thread::spawn(move || b.run())];
-            for thread in threads {
-                let again = thread.join().unwrap();
-                assert_eq!(first, again, "{} over {}", policy.name(), below.name());
+            for nvram in [false, true] {
+                let script = script.clone().with_nvram(nvram);
+                let first = script.run();
+                let (a, b) = (script.clone(), script);
+                let threads = [std::thread::spawn(move || a.run()), std::thread::spawn(move || b.run())];
+                for thread in threads {
+                    let again = thread.join().unwrap();
+                    assert_eq!(first, again, "{} over {}, NVRAM {nvram}", policy.name(), below.name());
+                }
             }
         }
     }

@@ -12,6 +12,10 @@ const REQUESTS: usize = 30_000;
 const STEERED_BY_FLASH: [&str; 1] = ["aalru"];
 
 fn config(buffer: &str) -> Config {
+    config_with(buffer, &[])
+}
+
+fn config_with(buffer: &str, params: &[&str]) -> Config {
     let geometry = "device.geometry={channels=2, chips_per_channel=1, dies_per_chip=1, planes_per_die=1, \
                     blocks_per_plane=60, pages_per_block=16, page_bytes=4096}";
     let keys = [
@@ -23,6 +27,8 @@ fn config(buffer: &str) -> Config {
         &format!("buffer.name={buffer}"),
     ]
     .map(str::to_owned);
+    let params = params.iter().map(|param| format!("buffer.{param}"));
+    let keys: Vec<String> = keys.into_iter().chain(params).collect();
     let builder = keys.iter().try_fold(Builder::preset("lab").unwrap(), |builder, key| builder.set(key));
     builder.and_then(|b| b.finish()).unwrap_or_else(|e| panic!("{buffer}: {e}"))
 }
@@ -83,6 +89,29 @@ fn does_a_policy_without_a_device_hit_as_in_a_device() {
         if plugin.module != "none" {
             assert!(alone.buffer_write_hits > 1_000 && alone.write_back_pages > 1_000, "{}", plugin.module);
         }
+    }
+}
+
+#[test]
+fn does_a_variant_of_a_policy_too() {
+    let requests = requests();
+    // With the costs given, nothing steers aalru but its hits.
+    let aalru = ["d_read=1.0", "d_write=4.0", "period=100", "keep_written=0.5"];
+    for (policy, params) in [
+        ("aalru", &aalru[..]),
+        ("bplru", &["compat=lab"]),
+        ("fab", &["compat=lab"]),
+        ("cfdc", &["writeback=cluster"]),
+        ("clock-dnv", &["placement=write_first_D"]),
+    ] {
+        let (varied, plain) = (config_with(policy, params), config(policy));
+        let (mut device, mut alone) = (varied.build().unwrap(), varied.build_hits().unwrap());
+        device.run(&requests).unwrap();
+        alone.run(&requests).unwrap();
+        assert_eq!(counts(&device.ledger()), counts(&alone.ledger()), "{policy} {params:?}");
+        let mut usual = plain.build_hits().unwrap();
+        usual.run(&requests).unwrap();
+        assert_ne!(counts(&usual.ledger()), counts(&alone.ledger()), "{policy} {params:?} changes nothing");
     }
 }
 

@@ -5,6 +5,7 @@
 use nandlab::config::Builder;
 
 mod policies {
+    pub mod cflru;
     pub mod harness;
     pub mod modern;
     pub mod modern_history;
@@ -23,6 +24,10 @@ fn refusal(policy: &str, setting: &str) -> String {
 #[test]
 fn is_a_parameter_out_of_range_refused_by_name() {
     for (policy, key, value, says) in [
+        ("cflru", "window_ratio", "-0.1", "0 to 1"),
+        ("cflru", "period", "0", "never"),
+        ("cflru", "step", "0", "never"),
+        ("cflru", "cost_write", "-1.0", "0 or more"),
         ("clock", "insert_ref", "2", "not a bit"),
         ("ccf-lru", "new_dirty_cold", "2", "not a bit"),
         ("ccf-lru", "compat", "lba", "unknown variant"),

@@ -4,5 +4,7 @@
 mod aalru;
 #[path = "policies_b/hitstat.rs"]
 mod hitstat;
+#[path = "policies_b/hitstat_claims.rs"]
+mod hitstat_claims;
 #[path = "policies_b/rig.rs"]
 mod rig;

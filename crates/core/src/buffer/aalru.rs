@@ -22,6 +22,9 @@
 //! - `tau_min`: tau stays within `tau_min` and `1 - tau_min` of the frames; 0.1 (lab code).
 //! - `tau_start`: tau at the start, share of the frames; 0.5 (lab code).
 //! - `tau_compare`: RB gives a page if it holds `ge` (section III-B, algorithm 2) or `gt` (section III-E) tau pages.
+//! - `padding`: when an incomplete block is completed: `"aalru"` (default), by Th; or one of the rules of the other
+//!   policies: `"never"`, `"always"`, from a share of the block on (0 to 1), `"model"` (HitStat). `beta`, `th_line` and
+//!   `wf_source` belong to `"aalru"`.
 //! - `pad_compare`: a block is padded with `ge` (section III-C) or `gt` (algorithm 2) Th pages.
 //! - `th_line`: `eq6` as printed, which jumps from B to B (1 - 1/beta) beyond Wf = 1, or `continuous`,
 //!   `Th = B (beta - Wf) / (beta - 1)`. Both give B up to Wf = 1 and 0 from beta on.
@@ -29,15 +32,19 @@
 //!   pages, padding included; or `delay`, equation 5, measured `D_w` / page program time.
 //! - `d_read`, `d_write`: `D_r` and `D_w` in microseconds; measured by default: mean time per page of the reads and
 //!   writes that the buffer issued and that finished in the period.
+//! - `keep_written`: share of WB, 0 to 1, whose most recent pages stay when their block is written back: they enter RB,
+//!   clean. 0 (default) is algorithm 2, "delete all"; 0.5 is the predecessor ADCT, which keeps the younger half. With
+//!   it a write-back also costs O(pages kept in WB).
 //!
 //! # Deviations and chosen readings
 //! Until a first sample `D_r` and `D_w` are the device's own page read and program times: the paper's 32.7 and 101.5 us
 //! are those of its device, and the lab code's 0 would starve one side. Without a sample the last value holds; without
 //! hits tau holds; without writes Th holds. Equation 5 always uses the measured `D_w`. tau is rounded to whole pages
 //! and leaves one page to each side. If the side that should give a page is empty the other one gives it. When the
-//! number of frames changes, tau keeps its share. Th starts at B: no padding.
-//! Written pages leave the buffer (algorithm 2), those of a host flush too; the predecessor ADCT kept the younger half
-//! as clean pages, which is not offered.
+//! number of frames changes, tau keeps its share. Th starts at B: no padding. For a short last block of the device Th is
+//! the same share of its pages.
+//! With `keep_written` WB's least recent page leaves all the same, and pages that stay become the most recent ones of RB
+//! in the order of their last use (ADCT sorts them in among RB's pages by that use). Pages of a host flush leave always.
 //! In parallel or queued operation `D_w` contains waiting, so that `delay` is no write amplification.
 //!
 //! # Known ambiguities
@@ -48,7 +55,8 @@ use serde_json::{Value, json};
 
 use super::groups::Groups;
 use super::list::{Links, List};
-use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Sense, Slots};
+use super::padding::{Compare, Padding, PaddingRule, ThLine};
+use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Sense, Slots, share};
 use crate::error::ConfigError;
 use crate::ledger::{Ledger, since};
 use crate::types::Slot;
@@ -62,39 +70,6 @@ pub enum PeriodUnit {
     Pages,
     /// Host requests.
     Requests,
-}
-
-/// How a limit is compared.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Compare {
-    /// At least.
-    #[default]
-    Ge,
-    /// More than.
-    Gt,
-}
-
-impl Compare {
-    #[inline]
-    fn reached(self, value: u32, limit: f64) -> bool {
-        let value = f64::from(value);
-        match self {
-            Self::Ge => value >= limit,
-            Self::Gt => value > limit,
-        }
-    }
-}
-
-/// Line from Wf to Th.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ThLine {
-    /// Equation 6 as printed.
-    #[default]
-    Eq6,
-    /// The line through (1, B) and (beta, 0).
-    Continuous,
 }
 
 /// Where Wf comes from.
@@ -124,6 +99,8 @@ pub struct Params {
     pub tau_start: f64,
     /// Comparison of RB with tau.
     pub tau_compare: Compare,
+    /// When an incomplete block is completed.
+    pub padding: PaddingRule,
     /// Comparison of a block's pages with Th.
     pub pad_compare: Compare,
     /// Line from Wf to Th.
@@ -134,6 +111,8 @@ pub struct Params {
     pub d_read: Option<f64>,
     /// `D_w`, microseconds; absent: measured.
     pub d_write: Option<f64>,
+    /// Share of WB whose most recent pages stay, clean, when they are written back.
+    pub keep_written: f64,
 }
 
 impl Default for Params {
@@ -145,11 +124,13 @@ impl Default for Params {
             tau_min: 0.1,
             tau_start: 0.5,
             tau_compare: Compare::default(),
+            padding: PaddingRule::Aalru,
             pad_compare: Compare::default(),
             th_line: ThLine::default(),
             wf_source: WfSource::default(),
             d_read: None,
             d_write: None,
+            keep_written: 0.0,
         }
     }
 }
@@ -186,19 +167,6 @@ fn clamp_tau(tau: f64, frames: u32, tau_min: f64) -> u32 {
     tau.clamp(1, frames.saturating_sub(1).max(1))
 }
 
-impl ThLine {
-    /// Th in pages of a block of `pages_per_block`.
-    pub fn th(self, wf: f64, beta: f64, pages_per_block: u32) -> f64 {
-        let whole = f64::from(pages_per_block);
-        match self {
-            _ if wf <= 1.0 => whole,
-            _ if wf >= beta => 0.0,
-            Self::Eq6 => whole - whole / beta * wf,
-            Self::Continuous => whole * (beta - wf) / (beta - 1.0),
-        }
-    }
-}
-
 /// `GC_w`, `Bf_w`, then nanoseconds and pages of the buffer's reads and writes.
 fn seen(ledger: &Ledger) -> [u64; 6] {
     [
@@ -225,7 +193,9 @@ pub struct Aalru {
     /// By slot: the page is in WB.
     in_wb: Vec<bool>,
     tau: u32,
-    th: f64,
+    padding: Padding,
+    /// Pages of the block that is written back which stay.
+    kept: Vec<Slot>,
     hits: Hits,
     /// Accesses of this period.
     ticks: u32,
@@ -249,6 +219,7 @@ pub fn build(params: Params, shape: &BufferShape) -> Result<Aalru, ConfigError> 
         ("tau_start", params.tau_start, 0.0..=1.0, "give 0 to 1"),
         ("d_read", params.d_read.unwrap_or(0.0), 0.0..=f64::MAX, "give microseconds"),
         ("d_write", params.d_write.unwrap_or(0.0), 0.0..=f64::MAX, "give microseconds"),
+        ("keep_written", params.keep_written, 0.0..=1.0, "give 0 to 1"),
     ] {
         if !range.contains(&value) {
             return Err(ConfigError::new(format!("buffer.{key}"), format!("{value} is out of range"), mend));
@@ -264,7 +235,8 @@ pub fn build(params: Params, shape: &BufferShape) -> Result<Aalru, ConfigError> 
         wb: List::default(),
         in_wb: Vec::new(),
         tau: clamp_tau((params.tau_start * f64::from(frames)).floor(), frames, params.tau_min),
-        th: f64::from(shape.pages_per_block),
+        padding: Padding::told(params.padding, params.pad_compare, shape)?,
+        kept: Vec::new(),
         hits: Hits::default(),
         ticks: 0,
         last_request: 0,
@@ -303,8 +275,30 @@ impl Aalru {
             WfSource::Ftl => (from_buffer > 0).then(|| (gc + from_buffer) as f64 / from_buffer as f64),
             WfSource::Delay => measured_write.map(|us| us / sense.times.program.as_us()),
         };
-        if let Some(wf) = wf {
-            self.th = self.params.th_line.th(wf, self.params.beta, self.pages_per_block);
+        if let (Some(wf), PaddingRule::Aalru) = (wf, self.params.padding) {
+            self.padding.set_threshold(self.params.th_line.th(wf, self.params.beta, self.pages_per_block));
+        }
+    }
+
+    /// Writes back the block of WB's least recent page.
+    fn write_back(&mut self, oldest: Slot, slots: &Slots, plan: &mut Plan) {
+        let block = self.record.of(oldest, slots);
+        let young = share(self.params.keep_written, self.wb.len()) as usize;
+        let in_block = |slot: &Slot| *slot != oldest && slots.lbn(*slot) == self.record.lbn(block);
+        self.kept.clear();
+        self.kept.extend(self.links.iter(&self.wb).take(young).map(Slot).filter(in_block));
+        let pad = self.padding.pads(self.record.len(block), self.record.block_pages(block));
+        for slot in &self.kept {
+            self.in_wb[slot.index()] = false;
+        }
+        let left = self.record.pages(block, slots).filter(|slot| self.in_wb[slot.index()]);
+        plan.write_back_and_keep(left, self.kept.iter().copied(), pad);
+        for slot in self.record.pages(block, slots) {
+            self.links.remove(&mut self.wb, slot.0);
+        }
+        self.record.take(block);
+        for slot in self.kept.iter().rev() {
+            self.links.push_front(&mut self.rb, slot.0);
         }
     }
 }
@@ -338,23 +332,18 @@ impl Buffer for Aalru {
     fn on_miss(&mut self, _: &Access, _: &Slots, _: &Sense<'_>) -> Admission {
         Admission::Admit(Medium::Dram)
     }
-    fn make_room(&mut self, _: Option<&Access>, slots: &Slots, _: &Sense<'_>, plan: &mut Plan) {
-        let rb_gives = self.params.tau_compare.reached(self.rb.len(), f64::from(self.tau));
+    fn make_room(&mut self, _: Option<&Access>, slots: &Slots, sense: &Sense<'_>, plan: &mut Plan) {
+        self.padding.observe(sense.ledger);
+        let rb_gives = self.params.tau_compare.reached(f64::from(self.rb.len()), f64::from(self.tau));
         if (rb_gives || self.wb.is_empty())
             && let Some(victim) = self.links.pop_back(&mut self.rb)
         {
             plan.drop_page(Slot(victim));
             return;
         }
-        let Some(oldest) = self.wb.back() else { return };
-        let block = self.record.of(Slot(oldest), slots);
-        for slot in self.record.pages(block, slots) {
-            self.links.remove(&mut self.wb, slot.0);
+        if let Some(oldest) = self.wb.back() {
+            self.write_back(Slot(oldest), slots, plan);
         }
-        let count = self.record.len(block);
-        let pad = !self.record.is_full(block) && self.params.pad_compare.reached(count, self.th);
-        plan.write_back(self.record.pages(block, slots), pad);
-        self.record.take(block);
     }
     fn on_insert(&mut self, slot: Slot, access: &Access, slots: &Slots) {
         if self.in_wb.len() <= slot.index() {
@@ -393,7 +382,7 @@ impl Buffer for Aalru {
             "RB": lpns(&self.rb),
             "WB": lpns(&self.wb),
             "tau": self.tau,
-            "Th": (self.th * 1e6).round() / 1e6,
+            "Th": (self.padding.threshold_pages() * 1e6).round() / 1e6,
             "counters": {"RRH": rrh, "RWH": rwh, "WRH": wrh, "WWH": wwh},
         })
     }

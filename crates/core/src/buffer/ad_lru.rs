@@ -188,11 +188,7 @@ impl Buffer for AdLru {
         self.links.look_closer(slot.0);
     }
     fn golden_state(&self, slots: &Slots) -> Value {
-        let page = |id| {
-            let mut page = slots.golden(Slot(id));
-            page["cold"] = json!(u8::from(self.flagged[id as usize]));
-            page
-        };
+        let page = |id| slots.golden_flag(Slot(id), "cold", self.flagged[id as usize]);
         let queue = |queue: &Queue| self.links.iter(&queue.pages).map(page).collect::<Vec<_>>();
         json!({"cold": queue(&self.queues[COLD]), "hot": queue(&self.queues[HOT])})
     }

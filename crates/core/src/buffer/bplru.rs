@@ -14,64 +14,70 @@
 //! is the next victim.
 //!
 //! # Parameters
-//! - `compensation` (default `seq`):
+//! - `compensation` (default `seq`; with `compat = "lab"` it is `run`):
 //!   - `seq`: the write that fills the group sends it to the least recent end, if every write since the group was
 //!     created went to the next offset, from 0 on. A later write makes it an ordinary group again.
 //!   - `full_first`: the least recently used full group is evicted before any other (HitStat, table 2).
+//!   - `run`: a write that is at least the `B / 2`-th access in a row to its block, reads included, sends the block to the
+//!     least recent end; `B` is the number of pages of a block (the public lab simulator).
 //!   - `none`.
-//! - `padding` (the golden files say `pad_min`; default `"always"`: AALRU says it pads "all write-back blocks"): when an
-//!   incomplete victim is completed: `"never"`, `"always"`, from a share of its block on (0 to 1; HitStat's variant: 0.5),
-//!   `"model"` (HitStat) or `"aalru"` (AALRU's threshold).
+//! - `padding` (the golden files say `pad_min`; default `"always"`: AALRU says it pads "all write-back blocks"; with
+//!   `compat = "lab"` it is 0.5): when an incomplete victim is completed: `"never"`, `"always"`, from a share of its block
+//!   on (0 to 1; HitStat's variant: 0.5), `"model"` (HitStat) or `"aalru"` (AALRU's threshold).
+//! - `compat` (`spec` or `lab`, default `spec`): `lab` is BPLRU as the public lab simulator has it (SimpleSSDsim, BPLRU.c of
+//!   May 2018): reads that miss a full buffer evict too, although they do not enter it; the block that is accessed is spared
+//!   if there is another; and the two defaults above.
 //!
 //! # Deviations and chosen readings
 //! - `full_first` acts at the next eviction, not at once.
 //! - The share of `padding` is that of the pages the block has: fewer for a short last block of the device.
 //! - Pages that the host flushed leave the buffer, since it holds nothing clean; a host flush never pads.
 //! - A trimmed page leaves its group without changing the order of groups.
+//! - `compat = "lab"`: the eviction for a missed read follows that read. What the simulator does besides is not part of it:
+//!   victims that are not padded are written here (there they are sent to the FTL as reads, so their data is lost); pads
+//!   are read through the FTL, with copies in RAM first (there a fixed time for each); and the flash read of every write
+//!   miss is a setting of the device.
 //!
 //! # Known ambiguities
-//! - The exact sequential test of the original. The public lab simulator sends a block to the least recent end after
-//!   half a block of consecutive accesses to it, reads included, and evicts on read misses.
+//! - The exact sequential test of the original: see `compensation` and `compat`.
 //! - Which memory a hybrid buffer (WPA) would give to it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::compat::Compat;
 use super::groups::{Group, Groups};
 use super::list::{Links, List};
 use super::padding::{Padding, PaddingRule};
 use super::{Access, Admission, Buffer, BufferShape, Grain, Medium, Plan, Sense, Slots};
 use crate::error::ConfigError;
-use crate::types::Slot;
+use crate::types::{Lbn, Lpn, Slot};
 
 /// Which groups are evicted out of order.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Compensation {
     /// Groups that were filled in order.
-    #[default]
     Seq,
     /// Full groups.
     FullFirst,
+    /// Groups that were accessed several times in a row.
+    Run,
     /// No groups.
     None,
 }
 
 /// Parameters; the manual page explains them.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// Which groups are evicted out of order.
-    pub compensation: Compensation,
-    /// When an incomplete victim is completed.
+    /// Which groups are evicted out of order; absent: `seq`, with `compat = "lab"` `run`.
+    pub compensation: Option<Compensation>,
+    /// When an incomplete victim is completed; absent: always, with `compat = "lab"` from half a block on.
     #[serde(alias = "pad_min")]
-    pub padding: PaddingRule,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { compensation: Compensation::Seq, padding: PaddingRule::Always }
-    }
+    pub padding: Option<PaddingRule>,
+    /// Whose reading.
+    pub compat: Compat,
 }
 
 /// [`Bplru::runs`] of a group that was not written in order.
@@ -82,6 +88,7 @@ const BROKEN: u32 = u32::MAX;
 pub struct Bplru {
     compensation: Compensation,
     padding: Padding,
+    compat: Compat,
     groups: Groups,
     links: Links,
     recency: List,
@@ -90,6 +97,10 @@ pub struct Bplru {
     full: List,
     /// By group: pages written in order from offset 0 on, or [`BROKEN`].
     runs: Vec<u32>,
+    /// The block accessed last and how often in a row; only with `run`.
+    streak: (Lbn, u32),
+    /// From how many accesses in a row on a block is compensated.
+    streak_min: u32,
 }
 
 /// Builds the policy.
@@ -98,15 +109,21 @@ pub struct Bplru {
 /// If the frames do not hold one logical block, or `padding` is out of range.
 pub fn build(params: Params, shape: &BufferShape) -> Result<Bplru, ConfigError> {
     shape.need_block("bplru")?;
+    let lab = params.compat == Compat::Lab;
+    let compensation = params.compensation.unwrap_or(if lab { Compensation::Run } else { Compensation::Seq });
+    let padding = params.padding.unwrap_or(if lab { PaddingRule::Fraction(0.5) } else { PaddingRule::Always });
     Ok(Bplru {
-        compensation: params.compensation,
-        padding: Padding::of(params.padding, shape)?,
+        compensation,
+        padding: Padding::of(padding, shape)?,
+        compat: params.compat,
         groups: Groups::new(shape.logical_pages, shape.pages_per_block),
         links: Links::default(),
         recency: List::default(),
         full_links: Links::default(),
         full: List::default(),
         runs: Vec::new(),
+        streak: (Lbn::NONE, 0),
+        streak_min: shape.pages_per_block / 2,
     })
 }
 
@@ -118,32 +135,63 @@ impl Bplru {
             self.full_links.remove(&mut self.full, group.0);
         }
     }
+
+    /// One more access.
+    #[inline]
+    fn count(&mut self, lpn: Lpn, slots: &Slots) {
+        if self.compensation == Compensation::Run {
+            let lbn = slots.geometry().lbn(lpn);
+            self.streak = if self.streak.0 == lbn { (lbn, self.streak.1 + 1) } else { (lbn, 1) };
+        }
+    }
+
+    /// True if the block was accessed so often in a row that it is compensated. The first access to a block never counts.
+    #[inline]
+    const fn is_streak(&self) -> bool {
+        self.streak.1 > 1 && self.streak.1 >= self.streak_min
+    }
+
+    /// The group that leaves: the least recently used, but not that of the requested block where the lab spares it.
+    fn victim(&self, access: Option<&Access>) -> Option<Group> {
+        let requested = access.filter(|_| self.compat == Compat::Lab).and_then(|a| self.groups.find_page(a.lpn));
+        let full_first = self.full_links.iter_back(&self.full).chain(self.links.iter_back(&self.recency));
+        full_first.map(Group).find(|group| Some(*group) != requested).or(requested)
+    }
+
+    fn evict(&mut self, access: Option<&Access>, slots: &Slots, sense: &Sense<'_>, plan: &mut Plan) {
+        self.padding.observe(sense.ledger);
+        let Some(victim) = self.victim(access) else { return };
+        self.links.remove(&mut self.recency, victim.0);
+        self.unlink_full(victim);
+        let pads = self.padding.pads(self.groups.len(victim), self.groups.block_pages(victim));
+        plan.write_back(self.groups.pages(victim, slots), pads);
+        self.groups.take(victim);
+    }
 }
 
 impl Buffer for Bplru {
     #[inline]
     fn on_hit(&mut self, slot: Slot, access: &Access, slots: &Slots, _: &Sense<'_>) {
+        self.count(access.lpn, slots);
         if access.write {
             let group = self.groups.of(slot, slots);
             self.runs[group.index()] = BROKEN;
-            self.links.move_front(&mut self.recency, group.0);
+            if self.is_streak() {
+                self.links.move_back(&mut self.recency, group.0);
+            } else {
+                self.links.move_front(&mut self.recency, group.0);
+            }
             if self.full_links.is_linked(group.0) {
                 self.full_links.move_front(&mut self.full, group.0);
             }
         }
     }
-    fn on_miss(&mut self, access: &Access, _: &Slots, _: &Sense<'_>) -> Admission {
+    fn on_miss(&mut self, access: &Access, slots: &Slots, _: &Sense<'_>) -> Admission {
+        self.count(access.lpn, slots);
         if access.write { Admission::Admit(Medium::Dram) } else { Admission::Bypass }
     }
-    fn make_room(&mut self, _: Option<&Access>, slots: &Slots, sense: &Sense<'_>, plan: &mut Plan) {
-        self.padding.observe(sense.ledger);
-        let victim = self.full.back().or(self.recency.back()).expect("a full buffer has groups");
-        self.links.remove(&mut self.recency, victim);
-        self.unlink_full(Group(victim));
-        let victim = Group(victim);
-        let pads = self.padding.pads(self.groups.len(victim), self.groups.block_pages(victim));
-        plan.write_back(self.groups.pages(victim, slots), pads);
-        self.groups.take(victim);
+    fn make_room(&mut self, access: Option<&Access>, slots: &Slots, sense: &Sense<'_>, plan: &mut Plan) {
+        self.evict(access, slots, sense, plan);
     }
     fn on_insert(&mut self, slot: Slot, access: &Access, slots: &Slots) {
         let (group, created) = self.groups.insert(slot, slots);
@@ -163,6 +211,14 @@ impl Buffer for Bplru {
                 Compensation::FullFirst => self.full_links.push_front(&mut self.full, group.0),
                 _ => {}
             }
+        }
+        if self.is_streak() {
+            self.links.move_back(&mut self.recency, group.0);
+        }
+    }
+    fn after_access(&mut self, access: &Access, hit: bool, slots: &Slots, sense: &Sense<'_>, plan: &mut Plan) {
+        if self.compat == Compat::Lab && !access.write && !hit && !slots.has_room() {
+            self.evict(Some(access), slots, sense, plan);
         }
     }
     fn on_remove(&mut self, slot: Slot, slots: &Slots) {

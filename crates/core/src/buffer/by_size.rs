@@ -1,7 +1,9 @@
 //! Groups by how many pages they hold: the largest in O(1), among equals the least recent one.
 
-use super::groups::Group;
+use super::Slots;
+use super::groups::{Group, Groups};
 use super::list::{Links, List};
+use crate::types::Slot;
 
 /// See the module text. One recency list for every size, so every step but [`Self::put_back`] is O(1).
 #[derive(Debug)]
@@ -52,6 +54,24 @@ impl BySize {
         let used = self.used[group.index()];
         let newer = self.links.iter(list).take_while(|id| self.used[*id as usize] > used).last();
         self.links.insert_after(list, newer, group.0);
+    }
+    /// The page in `slot` joins the group of its block, which is the most recent one now.
+    pub fn join(&mut self, groups: &mut Groups, slot: Slot, slots: &Slots) {
+        let (group, created) = groups.insert(slot, slots);
+        let pages = groups.len(group);
+        if !created {
+            self.remove(group, pages - 1);
+        }
+        self.insert(group, pages);
+    }
+    /// The page in `slot` leaves its group, which keeps its recency.
+    pub fn leave(&mut self, groups: &mut Groups, slot: Slot, slots: &Slots) {
+        let group = groups.of(slot, slots);
+        let pages = groups.len(group);
+        self.remove(group, pages);
+        if !groups.remove(slot, slots).1 {
+            self.put_back(group, pages - 1);
+        }
     }
     /// The least recent of the largest groups.
     #[inline]

@@ -24,8 +24,11 @@
 //!
 //! # Deviations and chosen readings
 //! - A write to a page of the read cache is a hit and counts as a write in DRAM and a move to the NVRAM.
+//! - The page that moves may serve as padding for the block that makes room for it: its newest contents are in RAM.
 //! - Reads make pages of the page region and of the read cache the most recent ones and leave blocks as they are.
-//! - A read that misses while there is no DRAM passes by. Pages in NVRAM survive a host flush and a power cut as they are.
+//! - A read that misses while there is no DRAM passes by. Without NVRAM (its frames can be taken away) every write goes
+//!   through to flash, and a written page of the read cache leaves. Pages in NVRAM survive a host flush and a power cut
+//!   as they are.
 //! - A trimmed page leaves its block without changing popularity or order.
 //!
 //! # Known ambiguities
@@ -160,15 +163,15 @@ impl CbmR {
         if let (true, Some(oldest)) = (self.block_region.is_empty(), self.page_region.back()) {
             self.migrate(self.loose.of(Slot(oldest), slots), slots);
         }
-        let mut oldest_first =
-            std::iter::successors(self.block_region.back(), |id| self.block_links.newer(*id)).map(Group);
         let victim = match self.victim {
-            Victim::Lru => oldest_first.next(),
-            // Of equals the first.
-            Victim::LeastPopular => oldest_first
-                .min_by_key(|block| (self.popularity[block.index()], std::cmp::Reverse(self.blocks.len(*block)))),
+            Victim::Lru => self.block_region.back(),
+            // Of equals the first, so the one written least recently.
+            Victim::LeastPopular => self
+                .block_links
+                .iter_back(&self.block_region)
+                .min_by_key(|id| (self.popularity[*id as usize], std::cmp::Reverse(self.blocks.len(Group(*id))))),
         };
-        let Some(block) = victim else { return };
+        let Some(block) = victim.map(Group) else { return };
         self.block_links.remove(&mut self.block_region, block.0);
         let pads = self.padding.pads(self.blocks.len(block), self.blocks.block_pages(block));
         plan.write_back(self.blocks.pages(block, slots), pads);
@@ -233,6 +236,9 @@ impl Buffer for CbmR {
     }
     fn after_access(&mut self, _: &Access, _: bool, slots: &Slots, sense: &Sense<'_>, plan: &mut Plan) {
         let Some(slot) = self.moving.take() else { return };
+        if slots.frames().nvram == 0 {
+            return plan.write_back([slot], false);
+        }
         if slots.used().nvram >= slots.frames().nvram {
             self.padding.observe(sense.ledger);
             self.evict_block(slots, plan);

@@ -31,21 +31,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::compat::Compat;
 use super::list::{Links, List};
 use super::{Access, Admission, Buffer, BufferShape, Medium, Plan, Sense, Slots};
 use crate::error::ConfigError;
 use crate::types::Slot;
-
-/// Whose reading of the scan.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Compat {
-    /// The description.
-    #[default]
-    Spec,
-    /// The public lab simulator.
-    Lab,
-}
 
 /// Parameters; the manual page explains them.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
@@ -169,11 +159,7 @@ impl Buffer for CcfLru {
         self.links.look_closer(slot.0);
     }
     fn golden_state(&self, slots: &Slots) -> Value {
-        let page = |id| {
-            let mut page = slots.golden(Slot(id));
-            page["cold"] = json!(u8::from(self.pages[id as usize].cold));
-            page
-        };
+        let page = |id| slots.golden_flag(Slot(id), "cold", self.pages[id as usize].cold);
         let list = |list| self.links.iter(list).map(page).collect::<Vec<_>>();
         json!({"mixed": list(&self.mixed), "cold_clean": list(&self.cold_clean)})
     }

@@ -115,9 +115,7 @@ impl Buffer for Clock {
             if *place == Place::Free {
                 return Value::Null;
             }
-            let mut page = slots.golden(Slot::from(at));
-            page["ref"] = json!(u8::from(*place == Place::Referenced));
-            page
+            slots.golden_flag(Slot::from(at), "ref", *place == Place::Referenced)
         };
         json!({"slots": self.ring.iter().enumerate().map(page).collect::<Vec<_>>(), "hand": self.hand})
     }

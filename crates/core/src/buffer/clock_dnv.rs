@@ -252,11 +252,7 @@ impl Buffer for ClockDnv {
         true
     }
     fn golden_state(&self, slots: &Slots) -> Value {
-        let page = |id: u32| {
-            let mut page = slots.golden(Slot(id));
-            page["ref"] = json!(u8::from(self.dram.referenced[id as usize]));
-            page
-        };
+        let page = |id: u32| slots.golden_flag(Slot(id), "ref", self.dram.referenced[id as usize]);
         let block = |id: u32| {
             let nvram = |slot: &Slot| slots.medium(*slot) == Medium::Nvram;
             let of = |dirty| {

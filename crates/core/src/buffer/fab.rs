@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::by_size::BySize;
-use super::ccf_lru::Compat;
+use super::compat::Compat;
 use super::groups::{Group, Groups};
 use super::padding::{Padding, PaddingRule};
 use super::{Access, Admission, Buffer, BufferShape, Grain, Medium, Plan, Sense, Slots};
@@ -122,20 +122,10 @@ impl Buffer for Fab {
         self.groups.take(group);
     }
     fn on_insert(&mut self, slot: Slot, _: &Access, slots: &Slots) {
-        let (group, created) = self.groups.insert(slot, slots);
-        let pages = self.groups.len(group);
-        if !created {
-            self.order.remove(group, pages - 1);
-        }
-        self.order.insert(group, pages);
+        self.order.join(&mut self.groups, slot, slots);
     }
     fn on_remove(&mut self, slot: Slot, slots: &Slots) {
-        let group = self.groups.of(slot, slots);
-        let pages = self.groups.len(group);
-        self.order.remove(group, pages);
-        if !self.groups.remove(slot, slots).1 {
-            self.order.put_back(group, pages - 1);
-        }
+        self.order.leave(&mut self.groups, slot, slots);
     }
     fn grain(&self) -> Grain {
         Grain::Block

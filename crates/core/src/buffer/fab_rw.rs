@@ -23,29 +23,15 @@
 //! # Known ambiguities
 //! - Whether clean pages count for the size of a group, and whether a read is a use. Here both.
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::by_size::BySize;
 use super::groups::Groups;
-use super::padding::{Padding, PaddingRule};
+use super::padding::Padding;
+pub use super::padding::Params;
 use super::{Access, Admission, Buffer, BufferShape, Grain, Medium, Plan, Sense, Slots};
 use crate::error::ConfigError;
 use crate::types::Slot;
-
-/// Parameters; the manual page explains them.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Params {
-    /// When an incomplete victim is completed.
-    pub padding: PaddingRule,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { padding: PaddingRule::Never }
-    }
-}
 
 /// See the module text.
 #[derive(Debug)]
@@ -85,20 +71,10 @@ impl Buffer for FabRw {
         self.groups.evict(group, pads, slots, plan);
     }
     fn on_insert(&mut self, slot: Slot, _: &Access, slots: &Slots) {
-        let (group, created) = self.groups.insert(slot, slots);
-        let pages = self.groups.len(group);
-        if !created {
-            self.order.remove(group, pages - 1);
-        }
-        self.order.insert(group, pages);
+        self.order.join(&mut self.groups, slot, slots);
     }
     fn on_remove(&mut self, slot: Slot, slots: &Slots) {
-        let group = self.groups.of(slot, slots);
-        let pages = self.groups.len(group);
-        self.order.remove(group, pages);
-        if !self.groups.remove(slot, slots).1 {
-            self.order.put_back(group, pages - 1);
-        }
+        self.order.leave(&mut self.groups, slot, slots);
     }
     fn on_clean(&mut self, _: Slot, _: &Slots) -> bool {
         true

@@ -27,29 +27,15 @@
 //! # Known ambiguities
 //! - The order of sweep and choice; the rule for completed blocks, which the abstract does not mention.
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::groups::{Group, Groups};
 use super::list::{Links, List};
-use super::padding::{Padding, PaddingRule};
+use super::padding::Padding;
+pub use super::padding::Params;
 use super::{Access, Admission, Buffer, BufferShape, Grain, Medium, Plan, Sense, Slots};
 use crate::error::ConfigError;
 use crate::types::Slot;
-
-/// Parameters; the manual page explains them.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Params {
-    /// When an incomplete victim is completed.
-    pub padding: PaddingRule,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { padding: PaddingRule::Never }
-    }
-}
 
 /// See the module text.
 #[derive(Debug)]

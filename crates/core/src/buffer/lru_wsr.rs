@@ -93,11 +93,7 @@ impl Buffer for LruWsr {
         self.links.look_closer(slot.0);
     }
     fn golden_state(&self, slots: &Slots) -> Value {
-        let page = |id| {
-            let mut page = slots.golden(Slot(id));
-            page["cold"] = json!(u8::from(self.cold[id as usize]));
-            page
-        };
+        let page = |id| slots.golden_flag(Slot(id), "cold", self.cold[id as usize]);
         json!({"lru": self.links.iter(&self.recency).map(page).collect::<Vec<_>>()})
     }
 }

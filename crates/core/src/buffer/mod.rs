@@ -5,6 +5,7 @@
 //! FTLs and flash. One file per policy; the list at the end of this file is the only place that enumerates them.
 
 pub mod by_size;
+pub mod compat;
 pub mod ghosts;
 pub mod groups;
 pub use crate::list;
@@ -152,13 +153,16 @@ pub(crate) fn need_share(key: &str, ratio: f64) -> Result<(), crate::error::Conf
 /// One action of a plan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
-    /// Write these dirty pages back as one command and free their frames: `slots[start..start + len]` of the plan.
-    /// With `pad`, the whole logical block is written: missing pages come from clean copies in RAM, else from flash.
+    /// Write these dirty pages back as one command: `slots[start..start + len]` of the plan. The first `freed` of them leave
+    /// their frames, the others stay, clean. With `pad`, the whole logical block is written: missing pages come from
+    /// clean copies in RAM, else from flash.
     WriteBack {
         /// First index into the plan's slots.
         start: u32,
         /// Number of slots.
         len: u32,
+        /// Number of those that leave.
+        freed: u32,
         /// Complete the block.
         pad: bool,
     },
@@ -182,11 +186,23 @@ impl Plan {
     /// the logical block. Their frames are freed.
     #[inline]
     pub fn write_back(&mut self, pages: impl IntoIterator<Item = Slot>, pad: bool) {
+        self.write_back_and_keep(pages, [], pad);
+    }
+    /// The same, but the pages of `kept` stay in their frames, clean.
+    #[inline]
+    pub fn write_back_and_keep(
+        &mut self,
+        pages: impl IntoIterator<Item = Slot>,
+        kept: impl IntoIterator<Item = Slot>,
+        pad: bool,
+    ) {
         let start = self.slots.len() as u32;
         self.slots.extend(pages);
+        let freed = self.slots.len() as u32 - start;
+        self.slots.extend(kept);
         let len = self.slots.len() as u32 - start;
         assert!(len > 0, "a write-back without pages");
-        self.actions.push(Action::WriteBack { start, len, pad });
+        self.actions.push(Action::WriteBack { start, len, freed, pad });
     }
     /// Free the frame of a clean page.
     #[inline]

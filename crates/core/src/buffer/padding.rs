@@ -10,12 +10,57 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use super::BufferShape;
-use super::aalru::ThLine;
 use crate::error::ConfigError;
 use crate::ledger::{Ledger, since};
 
 /// Merges that the model averages over unless told otherwise (ours: HitStat's thesis does not say).
 pub const DEFAULT_WINDOW: u32 = 64;
+
+/// How a value is compared with a limit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Compare {
+    /// At least.
+    #[default]
+    Ge,
+    /// More than.
+    Gt,
+}
+
+impl Compare {
+    /// Whether the value has reached the limit.
+    #[inline]
+    pub fn reached(self, value: f64, limit: f64) -> bool {
+        match self {
+            Self::Ge => value >= limit,
+            Self::Gt => value > limit,
+        }
+    }
+}
+
+/// AALRU's line from the write amplification `Wf` to its threshold `Th`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ThLine {
+    /// Equation 6 as printed.
+    #[default]
+    Eq6,
+    /// The line through (1, B) and (beta, 0).
+    Continuous,
+}
+
+impl ThLine {
+    /// Th in pages of a block of `pages_per_block`.
+    pub fn th(self, wf: f64, beta: f64, pages_per_block: u32) -> f64 {
+        let whole = f64::from(pages_per_block);
+        match self {
+            _ if wf <= 1.0 => whole,
+            _ if wf >= beta => 0.0,
+            Self::Eq6 => whole - whole / beta * wf,
+            Self::Continuous => whole * (beta - wf) / (beta - 1.0),
+        }
+    }
+}
 
 /// From how many pages on a block is padded, as a parameter.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
@@ -34,6 +79,20 @@ pub enum PaddingRule {
     /// From this share of a block's pages on: 0 is always, 1 is never.
     #[serde(untagged)]
     Fraction(f64),
+}
+
+/// Parameters of a policy that has none but the rule of padding.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// When an incomplete victim is completed.
+    pub padding: PaddingRule,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { padding: PaddingRule::Never }
+    }
 }
 
 /// How the model sees the FTL below.
@@ -157,6 +216,7 @@ enum Follows {
 #[derive(Clone, Debug)]
 pub struct Padding {
     threshold_pages: f64,
+    compare: Compare,
     pages_per_block: f64,
     follows: Follows,
 }
@@ -168,8 +228,12 @@ impl Padding {
     /// If the share is not between 0 and 1 or the window is empty.
     pub fn new(rule: PaddingRule, window: u32, shape: &BufferShape) -> Result<Self, ConfigError> {
         let pages = f64::from(shape.pages_per_block);
-        let fixed =
-            |share: f64| Self { threshold_pages: share * pages, pages_per_block: pages, follows: Follows::Nothing };
+        let fixed = |share: f64| Self {
+            threshold_pages: share * pages,
+            compare: Compare::Ge,
+            pages_per_block: pages,
+            follows: Follows::Nothing,
+        };
         let (merges, start) = match (rule, shape.ftl) {
             (PaddingRule::Aalru, _) => {
                 let follows = Amplification { pages_per_block: shape.pages_per_block, start: [0; 3] };
@@ -209,6 +273,20 @@ impl Padding {
     pub fn of(rule: PaddingRule, shape: &BufferShape) -> Result<Self, ConfigError> {
         Self::new(rule, DEFAULT_WINDOW, shape)
     }
+    /// The rule for a policy that follows the write amplification itself ([`Self::set_threshold`]); until it does so, nothing
+    /// is padded. All other rules are as they are.
+    ///
+    /// # Errors
+    /// If the share is not between 0 and 1.
+    pub fn told(rule: PaddingRule, compare: Compare, shape: &BufferShape) -> Result<Self, ConfigError> {
+        let padding = Self::of(rule, shape)?;
+        let follows = if rule == PaddingRule::Aalru { Follows::Nothing } else { padding.follows };
+        Ok(Self { compare, follows, ..padding })
+    }
+    /// Sets the threshold, in pages of a whole block.
+    pub const fn set_threshold(&mut self, pages: f64) {
+        self.threshold_pages = pages;
+    }
     /// Follows the FTL. Cheap when nothing new happened since the last call.
     #[inline]
     pub fn observe(&mut self, ledger: &Ledger) {
@@ -228,7 +306,8 @@ impl Padding {
     /// threshold is the same share of its pages.
     #[inline]
     pub fn pads(&self, pages: u32, block_pages: u32) -> bool {
-        pages < block_pages && f64::from(pages) * self.pages_per_block >= self.threshold_pages * f64::from(block_pages)
+        let (held, needed) = (f64::from(pages) * self.pages_per_block, self.threshold_pages * f64::from(block_pages));
+        pages < block_pages && self.compare.reached(held, needed)
     }
 }
 

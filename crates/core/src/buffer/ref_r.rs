@@ -89,7 +89,7 @@ pub fn build(params: Params, shape: &BufferShape) -> Result<RefR, ConfigError> {
 impl RefR {
     /// Pages of the window, the least recently written first, with their blocks.
     fn window<'a>(&'a self, slots: &'a Slots) -> impl Iterator<Item = (Lbn, u32)> + 'a {
-        let oldest_first = std::iter::successors(self.recency.back(), |id| self.links.newer(*id));
+        let oldest_first = self.links.iter_back(&self.recency);
         oldest_first.take(self.window_pages).map(|id| (slots.lbn(Slot(id)), id))
     }
 

@@ -178,6 +178,12 @@ impl Slots {
     pub fn golden(&self, slot: Slot) -> Value {
         json!({"lpn": self.lpn(slot).0, "dirty": u8::from(self.is_dirty(slot))})
     }
+    /// The same with a flag that the policy keeps for the page.
+    pub fn golden_flag(&self, slot: Slot, name: &str, set: bool) -> Value {
+        let mut page = self.golden(slot);
+        page[name] = json!(u8::from(set));
+        page
+    }
     /// Resident pages of a logical block.
     #[inline]
     pub fn resident_pages(&self, lbn: Lbn) -> u32 {

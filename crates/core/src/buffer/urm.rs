@@ -220,7 +220,7 @@ impl Urm {
     /// The page to evict, not one of `spared`.
     fn victim(&self, spared: &Range<u32>, slots: &Slots) -> Option<Slot> {
         let allowed = |id: &u32| !spared.contains(&slots.lpn(Slot(*id)).0);
-        let least_recent = |list: &List| std::iter::successors(list.back(), |id| self.links.newer(*id)).find(allowed);
+        let least_recent = |list: &List| self.links.iter_back(list).find(allowed);
         for list in [&self.seq, &self.ahead, &self.rnd] {
             if let Some(id) = least_recent(list) {
                 return Some(Slot(id));

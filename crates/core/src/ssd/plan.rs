@@ -18,12 +18,16 @@ impl<B: Buffer> Ssd<B> {
         let mut ahead: Vec<Lpn> = Vec::new();
         for action in &actions {
             match *action {
-                Action::WriteBack { start, len, pad } => {
+                Action::WriteBack { start, len, freed, pad } => {
                     let pages = &slots[start as usize..(start + len) as usize];
                     let done = self.write_back(pages, pad);
                     room = self.flash.clock.join(room, done);
-                    for slot in pages {
+                    let (freed, kept) = pages.split_at(freed as usize);
+                    for slot in freed {
                         self.slots.release(*slot);
+                    }
+                    for slot in kept {
+                        self.slots.set_clean(*slot);
                     }
                 }
                 Action::Drop(slot) => {

@@ -104,6 +104,38 @@ fn ftl_params(name: &str, seed: u64) -> Value {
     }
 }
 
+/// The named variants of a policy; which one depends on the seed. The defaults do for policies that are not named.
+fn buffer_params(name: &str, seed: u64) -> Value {
+    let variants = match name {
+        "cflru" => vec![json!({"dynamic": true, "period": 20, "step": 1}), json!({"window_ratio": 1.0})],
+        "ccf-lru" => vec![json!({"compat": "lab"}), json!({"new_dirty_cold": 0})],
+        "fab" => vec![json!({"compat": "lab"}), json!({"padding": "aalru"}), json!({"padding": 0.5})],
+        "fab-rw" | "lb-clock" => vec![json!({"padding": "always"}), json!({"padding": 0.5})],
+        "bplru" => vec![
+            json!({"compat": "lab"}),
+            json!({"compensation": "full_first", "padding": 0.5}),
+            json!({"compensation": "run", "padding": "never"}),
+            json!({"compensation": "none", "padding": "model"}),
+        ],
+        "clc" => vec![json!({"alpha": 0.0, "padding": "always"}), json!({"alpha": 1.0})],
+        "cfdc" => vec![json!({"writeback": "cluster"}), json!({"cluster_pages": 3, "priority_ratio": 1.0})],
+        "vbbms" => vec![json!({"reserve_frames": true}), json!({"ratio": [3, 2], "seq_min_pages": 2})],
+        "cbm-r" => vec![json!({"victim": "lru", "padding": "always"}), json!({"thr_migrate": 1})],
+        "clock-dnv" => vec![json!({"placement": "write_first_D"}), json!({"padding": "always"})],
+        "aalru" => vec![
+            json!({"keep_written": 0.5, "period": 16}),
+            json!({"keep_written": 1.0, "padding": "always"}),
+            json!({"padding": 0.5, "period": 8, "th_line": "continuous", "wf_source": "delay"}),
+        ],
+        "hitstat" => vec![json!({"full_flush": "eager"}), json!({"adj": true, "padding": 0.25})],
+        "wpa" => vec![json!({"evict_when_full": true}), json!({"pel_remove_on_hit": true, "pel_size": 3})],
+        "urm" => vec![json!({"loop_victim": "mru"}), json!({"consumed_first": true})],
+        _ => vec![],
+    };
+    let chosen = (seed >> 8) as usize % (variants.len() + 1);
+    variants.get(chosen).cloned().unwrap_or_else(|| json!({}))
+}
+
 impl Script {
     fn way(&self, bit: u32) -> bool {
         self.ways >> bit & 1 == 1
@@ -172,7 +204,13 @@ impl Script {
             frames: Frames { dram: DRAM, nvram },
             settings,
         };
-        (BUFFERS[self.buffer].build)(json!({}), parts)
+        let plugin = &BUFFERS[self.buffer];
+        (plugin.build)(buffer_params(&plugin.name(), self.seed), parts)
+    }
+
+    /// The same script with NVRAM or without.
+    pub fn with_nvram(self, nvram: bool) -> Self {
+        Self { ways: self.ways & !(1 << 5) | u32::from(nvram) << 5, ..self }
     }
 
     /// The device; policies that need NVRAM always get it, others every other time.

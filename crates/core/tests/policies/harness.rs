@@ -7,7 +7,7 @@ use std::rc::Rc;
 use nandlab::buffer::{BUFFERS, Frames};
 use nandlab::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, TimingModel};
 use nandlab::ftl::{FTLS, Shape};
-use nandlab::ledger::Cause;
+use nandlab::ledger::{Cause, Op};
 use nandlab::probe::{Command, Probe};
 use nandlab::ssd::{Arrival, Device, EvictWait, PartialWrite, Parts, Payload, RamTimes, Settings};
 use nandlab::types::{HostOp, HostRequest, Lpn, Nanos};
@@ -53,10 +53,12 @@ impl Probe for Recorder {
 }
 
 pub trait Reference {
+    /// A request of so many pages begins; the FTL has programmed so many pages of its own up to now.
+    fn begin(&mut self, _pages: u32, _from_below: u64) {}
     fn access(&mut self, lpn: u32, is_write: bool, done: &mut Vec<Done>);
     fn trim(&mut self, lpn: u32);
     fn flush(&mut self, done: &mut Vec<Done>);
-    fn resize(&mut self, frames: u32, done: &mut Vec<Done>);
+    fn resize(&mut self, frames: Frames, done: &mut Vec<Done>);
     fn state(&self) -> Value;
 }
 
@@ -77,17 +79,21 @@ pub struct Run {
     pub logical_pages: u32,
     pub block_pages: u32,
     pub frames: u32,
+    /// NVRAM frames.
+    pub nvram: u32,
     pub filled: bool,
+    /// The array is so large that nothing is collected; programs of the FTL are told from outside.
+    pub roomy: bool,
 }
 
 pub fn device(policy: &str, params: Value, run: &Run) -> Box<dyn Device> {
-    let Run { logical_pages, block_pages: pages_per_block, frames, filled } = *run;
+    let Run { logical_pages, block_pages: pages_per_block, frames, nvram, filled, roomy } = *run;
     let geometry = Geometry {
         channels: 1,
         chips_per_channel: 1,
         dies_per_chip: 1,
         planes_per_die: 1,
-        blocks_per_plane: logical_pages.div_ceil(pages_per_block) + 8,
+        blocks_per_plane: logical_pages.div_ceil(pages_per_block) + if roomy { 1 << 17 } else { 8 },
         pages_per_block,
         page_bytes: 512,
     };
@@ -111,12 +117,12 @@ pub fn device(policy: &str, params: Value, run: &Run) -> Box<dyn Device> {
         partial_write: PartialWrite::Fetch,
         write_miss_fetch: false,
         shared_dram: None,
-        nvram_frames: 0,
+        nvram_frames: nvram,
         ram_times: RamTimes::default(),
         seed: 1,
     };
     let buffer = nandlab::registry::find(BUFFERS, "buffer", policy).unwrap();
-    let parts = Parts { flash, ftl, ftl_name: "page", frames: Frames { dram: frames, nvram: 0 }, settings };
+    let parts = Parts { flash, ftl, ftl_name: "page", frames: Frames { dram: frames, nvram }, settings };
     let mut device = (buffer.build)(params, parts).unwrap();
     if filled {
         device.precondition(true, 0.0);
@@ -128,7 +134,7 @@ pub fn device(policy: &str, params: Value, run: &Run) -> Box<dyn Device> {
 fn place(random: &mut Random, run: &Run, last: u32) -> (u32, u32) {
     let lpn = match random.below(8) {
         0..3 => (last + 1) % run.logical_pages,
-        3..6 => random.below(run.logical_pages.min(run.frames + run.block_pages)),
+        3..6 => random.below(run.logical_pages.min(run.frames + run.nvram + run.block_pages)),
         _ => random.below(run.logical_pages),
     };
     let pages = if random.one_in(3) { 1 + random.below(2 * run.block_pages) } else { 1 };
@@ -152,31 +158,46 @@ pub fn compare(
     for request in 0..requests {
         let mut wanted = Vec::new();
         let (lpn, pages) = place(random, run, last);
-        let mut submit = |op, lpn: u32, pages| {
+        let submit = |device: &mut dyn Device, op, lpn: u32, pages| {
             device.submit(&HostRequest::new(Nanos(0), op, u64::from(lpn), pages), Payload::None).unwrap();
         };
+        if run.roomy && random.one_in(4) {
+            let ledger = &mut device.flash_mut().ledger;
+            (0..random.below(8 * run.block_pages)).for_each(|_| ledger.add(Op::Program, Cause::Gc, 0));
+        }
         match if events > 0 { random.below(events) } else { u32::MAX } {
             0 => {
-                submit(HostOp::Trim, lpn, pages);
+                submit(&mut *device, HostOp::Trim, lpn, pages);
                 (lpn..lpn + pages).for_each(|lpn| reference.trim(lpn));
             }
             1 if random.one_in(3) => {
-                submit(HostOp::Flush, 0, 0);
+                submit(&mut *device, HostOp::Flush, 0, 0);
                 reference.flush(&mut wanted);
             }
             2 => {
                 let frames = run.block_pages.min(run.frames) + random.below(run.frames);
-                device.set_frames(Frames { dram: frames, nvram: 0 });
+                let frames = match run.nvram {
+                    0 => Frames { dram: frames, nvram: 0 },
+                    most => Frames { dram: random.below(2 * run.frames), nvram: random.below(2 * most) },
+                };
+                device.set_frames(frames);
                 reference.resize(frames, &mut wanted);
             }
             _ => {
                 let is_write = random.below(8) < writes_in_8;
-                submit(if is_write { HostOp::Write } else { HostOp::Read }, lpn, pages);
+                let from_below = device.ledger().programs_from_below();
+                submit(&mut *device, if is_write { HostOp::Write } else { HostOp::Read }, lpn, pages);
+                reference.begin(pages, from_below);
                 (lpn..lpn + pages).for_each(|lpn| reference.access(lpn, is_write, &mut wanted));
                 accesses += u64::from(pages);
                 last = lpn + pages - 1;
             }
         }
+        let (used, frames) = (device.slots().used(), device.slots().frames());
+        assert!(
+            used.dram <= frames.dram && used.nvram <= frames.nvram,
+            "{label}, request {request}: {used:?} of {frames:?}"
+        );
         let got = recorder.0.take();
         assert_eq!(got, wanted, "{label}, request {request} at {lpn} of {pages} pages");
         if request % 64 == 0 || request + 1 == requests {
@@ -184,26 +205,33 @@ pub fn compare(
         }
     }
     device.check();
+    assert!(!run.roomy || device.ledger().gc_runs == 0, "{label}: the array was not large enough");
     accesses
 }
 
-pub fn random_run(random: &mut Random, block_policy: bool) -> Run {
+fn random_run(random: &mut Random, block_policy: bool) -> Run {
     let block_pages = [2, 3, 4, 8, 64, 70][random.below(6) as usize];
     let frames = if block_policy { block_pages } else { 1 } + random.below(8 * block_pages.min(10));
     let logical_pages = frames + block_pages + random.below(4 * frames + 60);
-    Run { logical_pages, block_pages, frames, filled: random.one_in(2) }
+    Run { logical_pages, block_pages, frames, nvram: 0, filled: random.one_in(2), roomy: false }
 }
 
 /// Random devices until 10^5 page accesses were compared.
-pub fn enough_runs(seed: u64, block_policy: bool, mut one: impl FnMut(&Run, &mut Random, &str) -> u64) {
+pub fn enough_runs(seed: u64, block_policy: bool, one: impl FnMut(&Run, &mut Random, &str) -> u64) {
+    run_enough(seed, |random| random_run(random, block_policy), one);
+}
+
+/// The same with devices that `make` draws.
+pub fn run_enough(seed: u64, make: impl Fn(&mut Random) -> Run, mut one: impl FnMut(&Run, &mut Random, &str) -> u64) {
     let mut random = Random(seed);
     let mut accesses = 0;
     let mut number = 0;
     while accesses < 120_000 {
-        let run = random_run(&mut random, block_policy);
-        let Run { logical_pages, block_pages, frames, filled } = run;
-        let label =
-            format!("run {number}: {frames} frames, {logical_pages} pages in blocks of {block_pages}, filled {filled}");
+        let run = make(&mut random);
+        let Run { logical_pages, block_pages, frames, nvram, filled, .. } = run;
+        let label = format!(
+            "run {number}: {frames} + {nvram} frames, {logical_pages} pages in blocks of {block_pages}, filled {filled}"
+        );
         accesses += one(&run, &mut random, &label);
         number += 1;
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use nandlab::buffer::Frames;
 use nandlab::ledger::Cause;
 use serde_json::{Value, json};
 
@@ -114,10 +115,10 @@ impl<O: Order> Reference for Paged<O> {
             }
         }
     }
-    fn resize(&mut self, frames: u32, done: &mut Vec<Done>) {
-        self.frames = frames;
-        self.order.resize(frames, &self.pages);
-        while self.pages.0.len() > frames as usize {
+    fn resize(&mut self, frames: Frames, done: &mut Vec<Done>) {
+        self.frames = frames.dram;
+        self.order.resize(frames.dram, &self.pages);
+        while self.pages.0.len() > frames.dram as usize {
             self.evict(None, done);
         }
     }

@@ -1,6 +1,7 @@
 //! AALRU against a slow reference written from specs/policies.md 3.18, and against the formulas.
 
-use nandlab::buffer::aalru::{Hits, ThLine};
+use nandlab::buffer::aalru::Hits;
+use nandlab::buffer::padding::ThLine;
 use nandlab::ledger::{Cause, Ledger, Op};
 use nandlab::types::HostOp;
 use serde_json::{Value, json};
@@ -55,6 +56,7 @@ struct Reference {
     pad_strict: bool,
     continuous: bool,
     delay: bool,
+    keep: f64,
     fixed: Option<(f64, f64)>,
     d: (f64, f64),
     events: Vec<Event>,
@@ -70,11 +72,16 @@ impl Reference {
         let block = self.wb.last().unwrap() / self.block_pages;
         let mut pages: Vec<u32> = self.wb.iter().copied().filter(|p| p / self.block_pages == block).collect();
         pages.sort_unstable();
+        let oldest = *self.wb.last().unwrap();
+        let young = &self.wb[..(self.keep * self.wb.len() as f64 + 0.5).floor() as usize];
+        let kept: Vec<u32> = young.iter().copied().filter(|p| *p != oldest && pages.contains(p)).collect();
         self.wb.retain(|p| p / self.block_pages != block);
         let end = ((block + 1) * self.block_pages).min(self.logical_pages);
         let whole: Vec<u32> = (block * self.block_pages..end).collect();
-        let count = pages.len() as f64;
-        if pages.len() < whole.len() && (if self.pad_strict { count > self.th } else { count >= self.th }) {
+        // Of a short block Th is the same share.
+        let count = pages.len() as f64 * f64::from(self.block_pages);
+        let th = self.th * whole.len() as f64;
+        if pages.len() < whole.len() && (if self.pad_strict { count > th } else { count >= th }) {
             let padded: Vec<u32> = whole.iter().copied().filter(|p| !pages.contains(p)).collect();
             let read: Vec<u32> = padded.iter().copied().filter(|p| !self.rb.contains(p)).collect();
             if !read.is_empty() {
@@ -84,6 +91,7 @@ impl Reference {
         } else {
             self.events.push(Event::Write { lpns: pages, padded: vec![] });
         }
+        self.rb.splice(0..0, kept);
     }
 
     fn access(&mut self, page: u32, write: bool) {
@@ -183,6 +191,7 @@ fn random_pair(random: &mut Random, rig: Rig, fixed: bool) -> (Reference, Value)
         pad_strict: random.chance(30),
         continuous: random.chance(50),
         delay: false,
+        keep: random.pick(&[0.0, 0.0, 0.3, 0.5, 1.0]),
         fixed,
         d: (60.0, 800.0),
         events: vec![],
@@ -196,6 +205,7 @@ fn random_pair(random: &mut Random, rig: Rig, fixed: bool) -> (Reference, Value)
         "tau_compare": compare(reference.tau_strict),
         "pad_compare": compare(reference.pad_strict),
         "th_line": if reference.continuous { "continuous" } else { "eq6" },
+        "keep_written": reference.keep,
         "d_read": fixed.map(|d| d.0),
         "d_write": fixed.map(|d| d.1),
     });
@@ -324,4 +334,30 @@ fn does_it_survive_trims_flushes_and_a_changing_share_of_ram() {
         assert_eq!(state["WB"].as_array().unwrap().len() as u32, device.slots().dirty_pages());
     }
     device.check();
+}
+
+#[test]
+fn do_the_other_rules_of_padding_serve_here_too() {
+    let padded = |rule: Value| {
+        let rig = Rig { logical_pages: 125, frames: 24, ..Rig::default() };
+        let (mut device, recorder) = rig.device("aalru", json!({"padding": rule, "period": 64}));
+        let mut random = Random(15);
+        for _ in 0..3000 {
+            let op = if random.chance(60) { HostOp::Write } else { HostOp::Read };
+            submit(&mut *device, op, random.skewed(125), 1);
+        }
+        let shares = |event: &Event| match event {
+            Event::Write { lpns, padded } => Some((lpns.len() - padded.len(), padded.len())),
+            _ => None,
+        };
+        recorder.take().iter().filter_map(shares).collect::<Vec<_>>()
+    };
+    assert!(padded(json!("never")).iter().all(|(_, pads)| *pads == 0));
+    // The last block of the device has 5 pages.
+    assert!(padded(json!("always")).iter().all(|(dirty, pads)| [5, 8].contains(&(dirty + pads))));
+    for (dirty, pads) in padded(json!(0.5)) {
+        assert!(if pads == 0 { dirty < 4 || dirty == 8 || dirty == 5 } else { dirty >= 3 }, "{dirty} {pads}");
+    }
+    // Nothing below it amplifies, so nothing is padded.
+    assert!(padded(json!("aalru")).iter().all(|(_, pads)| *pads == 0));
 }

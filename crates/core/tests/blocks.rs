@@ -1,0 +1,57 @@
+//! Do the block policies and the hybrid ones decide as slow, obvious versions of them do?
+//!
+//! Each reference keeps plain `Vec`s and is written from the description, not from the fast code.
+
+use nandlab::config::Builder;
+
+mod policies {
+    pub mod blocks;
+    pub mod grouped;
+    pub mod harness;
+    pub mod hybrid;
+    pub mod padding;
+    #[expect(dead_code, reason = "only its helpers for lists serve here")]
+    pub mod paged;
+    pub mod regions;
+}
+
+/// What is said about a policy with one setting.
+fn refusal(policy: &str, setting: &str) -> String {
+    let builder = Builder::preset("lab").and_then(|b| b.set("ram.nvram=1MiB"));
+    let builder = builder.and_then(|b| b.set(&format!("buffer.name={policy}"))).and_then(|b| b.set(setting));
+    let config = builder.and_then(|b| b.finish());
+    config.and_then(|c| c.build_hits().map(|_| ())).expect_err("it is refused").to_string()
+}
+
+#[test]
+fn is_a_parameter_out_of_range_refused_by_name() {
+    for (policy, key, value, says) in [
+        ("fab", "padding", "1.5", "not a share"),
+        ("bplru", "padding", "-0.1", "not a share"),
+        ("bplru", "compensation", "ful", "unknown variant"),
+        ("clc", "alpha", "1.01", "0 to 1"),
+        ("cfdc", "priority_ratio", "-0.1", "0 to 1"),
+        ("cfdc", "cluster_pages", "0", "at least 1"),
+        ("vbbms", "vb_seq", "0", "at least 1"),
+        ("vbbms", "ratio", "[0, 0]", "two shares"),
+        ("cbm-r", "thr_migrate", "0", "at least 1"),
+        ("clock-dnv", "placement", "first", "unknown variant"),
+    ] {
+        let error = refusal(policy, &format!("buffer.{key}={value}"));
+        assert!(error.contains(&format!("buffer.{key}")) && error.contains(says), "{policy} {key}={value}: {error}");
+    }
+}
+
+#[test]
+fn is_a_buffer_smaller_than_its_unit_refused() {
+    for policy in ["fab", "fab-rw", "bplru", "clc", "lb-clock"] {
+        let error = refusal(policy, "ram.dram=0");
+        assert!(error.contains("one logical block"), "{policy}: {error}");
+    }
+    for policy in ["cbm-r", "clock-dnv"] {
+        for (memory, says) in [("ram.dram", "one DRAM page"), ("ram.nvram", "ram.nvram")] {
+            let error = refusal(policy, &format!("{memory}=0"));
+            assert!(error.contains(says), "{policy}: {error}");
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! WPA against a slow reference.
+
+use std::collections::BTreeMap;
+
+use nandlab::buffer::{BUFFERS, Frames};
+use nandlab::registry::find;
+use nandlab::types::Hint;
+use serde_json::{Value, json};
+
+use crate::rig::{Dice, Reference, Step, Watched, compare, joined, parts};
+
+struct WpaReference {
+    dram_pages: usize,
+    nvram_blocks: usize,
+    block: u32,
+    pel_size: Option<usize>,
+    remove_on_hit: bool,
+    when_full: bool,
+    /// Least recently used first: page, re-referenced, overwritten.
+    dram: Vec<(u32, bool, bool)>,
+    /// Least recently used first: block, its pages with their dirty bits.
+    nvram: Vec<(u32, BTreeMap<u32, bool>)>,
+    /// Oldest first.
+    pel: Vec<u32>,
+}
+
+impl WpaReference {
+    fn remember(&mut self, lpns: &[u32]) {
+        for lpn in lpns {
+            self.pel.retain(|l| l != lpn);
+            self.pel.push(*lpn);
+        }
+        let limit = self.pel_size.unwrap_or(self.dram_pages);
+        self.pel.drain(..self.pel.len().saturating_sub(limit));
+    }
+    fn evict_block(&mut self, step: &mut Step) {
+        let (lbn, pages) = self.nvram.remove(0);
+        step.drops.extend(pages.iter().filter(|(_, dirty)| !**dirty).map(|(lpn, _)| *lpn));
+        let mut cluster: Vec<u32> = pages.iter().filter(|(_, dirty)| **dirty).map(|(lpn, _)| *lpn).collect();
+        cluster.extend(self.dram.iter().map(|page| page.0).filter(|lpn| lpn / self.block == lbn));
+        cluster.sort_unstable();
+        self.dram.retain(|page| page.0 / self.block != lbn);
+        if !cluster.is_empty() {
+            step.flash.push(format!("w:{}", joined(&cluster)));
+        }
+        self.remember(&cluster);
+    }
+    fn enter_nvram(&mut self, lpn: u32, dirty: bool) {
+        let lbn = lpn / self.block;
+        let at = self.nvram.iter().position(|(block, _)| *block == lbn);
+        let mut frame = at.map_or_else(|| (lbn, BTreeMap::new()), |at| self.nvram.remove(at));
+        frame.1.insert(lpn, dirty);
+        self.nvram.push(frame);
+    }
+    fn make_nvram_room(&mut self, lpn: u32, step: &mut Step) {
+        let owns = self.nvram.iter().any(|(block, _)| *block == lpn / self.block) && !self.when_full;
+        if self.nvram.len() >= self.nvram_blocks && !owns {
+            self.evict_block(step);
+        }
+    }
+    fn demote(&mut self, step: &mut Step) {
+        let group = |page: &(u32, bool, bool)| 2 * u8::from(page.1) + u8::from(page.2);
+        let lowest = self.dram.iter().map(group).min().unwrap();
+        let lpn = self.dram.iter().find(|page| group(page) == lowest).unwrap().0;
+        if self.nvram_blocks == 0 {
+            step.flash.push(format!("w:{lpn}"));
+            self.remember(&[lpn]);
+        } else {
+            self.make_nvram_room(lpn, step);
+            if self.dram.iter().any(|page| page.0 == lpn) {
+                self.enter_nvram(lpn, true);
+            }
+        }
+        self.dram.retain(|page| page.0 != lpn);
+    }
+}
+
+impl Reference for WpaReference {
+    fn access(&mut self, lpn: u32, write: bool, _: Hint) -> Step {
+        let mut step = Step { hit: Some(true), ..Step::default() };
+        if let Some(at) = self.dram.iter().position(|page| page.0 == lpn) {
+            let (_, reref, ow) = self.dram.remove(at);
+            self.dram.push((lpn, reref, ow || write));
+            return step;
+        }
+        if let Some(dirty) = self.nvram.iter().find_map(|(_, pages)| pages.get(&lpn)).copied() {
+            self.enter_nvram(lpn, dirty || write);
+            return step;
+        }
+        step.hit = Some(false);
+        if !write {
+            step.flash.push(format!("r/miss:{lpn}"));
+        }
+        if write && self.dram_pages > 0 {
+            if self.dram.len() >= self.dram_pages {
+                self.demote(&mut step);
+            }
+            let known = self.pel.contains(&lpn);
+            if known && self.remove_on_hit {
+                self.pel.retain(|l| *l != lpn);
+            }
+            self.dram.push((lpn, known, false));
+        } else if self.nvram_blocks > 0 {
+            self.make_nvram_room(lpn, &mut step);
+            self.enter_nvram(lpn, write);
+        } else if write {
+            step.flash.push(format!("w:{lpn}"));
+        }
+        step
+    }
+    fn trim(&mut self, lpn: u32) {
+        self.dram.retain(|page| page.0 != lpn);
+        self.nvram.iter_mut().for_each(|(_, pages)| {
+            pages.remove(&lpn);
+        });
+        self.nvram.retain(|(_, pages)| !pages.is_empty());
+    }
+    fn flush(&mut self) -> Step {
+        let mut blocks: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for page in self.dram.drain(..) {
+            blocks.entry(page.0 / self.block).or_default().push(page.0);
+        }
+        let unit = |lpns: &mut Vec<u32>| {
+            lpns.sort_unstable();
+            format!("w:{}", joined(lpns))
+        };
+        Step { flash: blocks.values_mut().map(unit).collect(), ..Step::default() }
+    }
+    fn resize(&mut self, frames: Frames) -> Step {
+        let mut step = Step::default();
+        self.dram_pages = frames.dram as usize;
+        self.nvram_blocks = (frames.nvram / self.block) as usize;
+        self.remember(&[]);
+        while self.dram.len() > self.dram_pages {
+            self.demote(&mut step);
+        }
+        while self.nvram.len() > self.nvram_blocks {
+            self.evict_block(&mut step);
+        }
+        step
+    }
+    fn state(&self) -> Value {
+        let group = |reref, ow| {
+            let pages = self.dram.iter().rev().filter(|page| (page.1, page.2) == (reref, ow));
+            let page = |p: &(u32, bool, bool)| json!({"lpn": p.0, "reref": u8::from(p.1), "ow": u8::from(p.2)});
+            pages.map(page).collect::<Vec<_>>()
+        };
+        let of = |pages: &BTreeMap<u32, bool>, wanted: bool| {
+            pages.iter().filter(|(_, dirty)| **dirty == wanted).map(|(lpn, _)| *lpn).collect::<Vec<_>>()
+        };
+        let block = |(lbn, pages): &(u32, BTreeMap<u32, bool>)| json!({"block": lbn, "dirty": of(pages, true), "clean": of(pages, false)});
+        json!({
+            "dram_mpg3_to_mpg0": [group(true, true), group(true, false), group(false, true), group(false, false)],
+            "nvram_blocks": self.nvram.iter().rev().map(block).collect::<Vec<_>>(),
+            "pel_newest_first": self.pel.iter().rev().collect::<Vec<_>>(),
+        })
+    }
+}
+
+#[test]
+fn does_wpa_decide_like_a_plain_reference() {
+    for seed in 0..150 {
+        let mut dice = Dice(seed ^ 0x1234);
+        let block = 2 + dice.below(7);
+        let frames = Frames { dram: 1 + dice.below(16), nvram: (1 + dice.below(6)) * block };
+        let pel_size = dice.once_in(2).then(|| dice.below(20));
+        let (remove_on_hit, when_full) = (dice.once_in(2), dice.once_in(3));
+        let params = json!({"pel_size": pel_size, "pel_remove_on_hit": remove_on_hit, "evict_when_full": when_full});
+        let mut watched = Watched::new("wpa", params, frames, block);
+        let mut reference = WpaReference {
+            dram_pages: frames.dram as usize,
+            nvram_blocks: (frames.nvram / block) as usize,
+            block,
+            pel_size: pel_size.map(|n| n as usize),
+            remove_on_hit,
+            when_full,
+            dram: Vec::new(),
+            nvram: Vec::new(),
+            pel: Vec::new(),
+        };
+        let most = Frames { dram: frames.dram + 3, nvram: frames.nvram + 8 };
+        compare(&mut watched, &mut reference, most, seed, 1500);
+    }
+}
+
+#[test]
+fn is_wpa_refused_without_a_block_frame() {
+    for (dram, nvram, key) in [(0, 8, "ram"), (4, 3, "ram.nvram")] {
+        let build = find(BUFFERS, "buffer", "wpa").unwrap().build;
+        let error = build(json!({}), parts(Frames { dram, nvram }, 4)).err().unwrap();
+        assert_eq!(error.key, key, "{error}");
+    }
+}
