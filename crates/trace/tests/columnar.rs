@@ -261,3 +261,11 @@ fn is_a_file_whole_or_absent() {
     let left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
     assert!(!left.iter().any(|name| name.to_str().unwrap().starts_with(".half")), "{left:?}");
 }
+
+/// Found by the fuzzer: a number of more bytes than a number has.
+#[test]
+fn is_a_panic_of_the_library_reported_as_damage() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/endless_number.parquet");
+    let error = read(path).unwrap_err().to_string();
+    assert!(error.contains("endless_number.parquet") && error.contains("its parts contradict each other"), "{error}");
+}
