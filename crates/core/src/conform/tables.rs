@@ -74,7 +74,7 @@ pub(super) fn run(file: Value) -> Result<Report, ConformError> {
         for (at, line) in lines.iter().enumerate() {
             let mut row = report.row(name, at + 1, line);
             let elapsed = (line.erases as f64 * erase_ms + line.page_writes as f64 * program_ms) / 1000.0;
-            row.close("elapsed_s", line.elapsed_s, elapsed, 0.001);
+            row.close("elapsed_s", line.elapsed_s, elapsed, 0.0006);
             if line.threshold.as_f64() == Some(0.0) {
                 row.exact("page_writes of whole blocks", line.page_writes, pages * line.erases);
             }

@@ -1,30 +1,11 @@
-//! HitStat against a slow reference written from specs/policies.md 3.17, and its padding model against the thesis.
+//! HitStat against a slow reference written from specs/policies.md 3.17.
 
-use nandlab::buffer::padding::{MergeCost, break_even_pages};
 use nandlab::ledger::Ledger;
 use nandlab::ssd::PartialWrite;
 use nandlab::types::HostOp;
 use serde_json::{Value, json};
 
 use crate::rig::{Event, Random, Rig, submit};
-
-#[test]
-fn does_the_padding_model_print_what_the_thesis_prints() {
-    let formulas: Value = serde_json::from_str(include_str!("../golden/formulas.json")).unwrap();
-    let table = &formulas["hitstat_padding_model"];
-    let number = |value: &Value, key: &str| value[key].as_f64().unwrap();
-    let pages = number(table, "N");
-    for row in table["rows"].as_array().unwrap() {
-        let cost = MergeCost {
-            data_blocks: number(row, "R_DB"),
-            log_blocks: number(row, "R_LB"),
-            log_use: number(row, "U_LB"),
-        };
-        let threshold = break_even_pages(cost, pages as u32, number(table, "Ce_us"), number(table, "Cw_us"));
-        assert!((threshold - number(row, "Bw_pages")).abs() < 1e-6, "{row}: {threshold}");
-        assert!((threshold / pages - number(row, "paper_prints")).abs() < 0.0053, "{row}: {}", threshold / pages);
-    }
-}
 
 #[derive(Clone)]
 struct Page {
