@@ -176,6 +176,10 @@ impl<C: MapPolicy> Ftl for Demand<C> {
         self.map.write_all(flash, &mut self.cache, Cause::MapEvict);
     }
 
+    fn keeps_map_on_flash(&self) -> bool {
+        self.map.is_on_flash()
+    }
+
     fn map_bytes(&self) -> u64 {
         self.cache.bytes() + self.map.directory_bytes()
     }
@@ -229,6 +233,8 @@ pub struct Common {
     pub alloc: Alloc,
     /// One frontier for the device or one on every die.
     pub frontiers: Frontiers,
+    /// Translation pages whose pages have blocks of their own and are collected together, sorted.
+    pub sorted_tps: Option<u32>,
 }
 
 impl Common {
@@ -253,7 +259,8 @@ impl Common {
     pub fn translation(&self, shape: &Shape, copies: u32) -> Result<Translation, ConfigError> {
         let entries = self.entries(shape)?;
         let Self { reserve, victim, alloc, frontiers, .. } = *self;
-        let layout = Layout { victim, alloc, reserve, frontiers };
+        let sorted_pages = self.sorted_tps.map(|tps| tps.saturating_mul(entries).min(shape.logical_pages));
+        let layout = Layout { victim, alloc, reserve, frontiers, sorted_pages };
         space::validate(&layout, shape, shape.logical_pages.div_ceil(entries), copies)?;
         Ok(Translation::new(layout, shape, entries, copies))
     }
@@ -305,7 +312,7 @@ macro_rules! demand_params {
         impl Params {
             fn common(&self, frontiers: $crate::ftl::page::Frontiers) -> $crate::ftl::demand::Common {
                 let Self { entries_per_tp, reserve, victim, alloc, .. } = *self;
-                $crate::ftl::demand::Common { entries_per_tp, reserve, victim, alloc, frontiers }
+                $crate::ftl::demand::Common { entries_per_tp, reserve, victim, alloc, frontiers, sorted_tps: None }
             }
         }
     };

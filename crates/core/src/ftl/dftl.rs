@@ -122,7 +122,7 @@ macro_rules! cmt_params {
             fn common(&self, frontiers: $crate::ftl::page::Frontiers) -> $crate::ftl::demand::Common {
                 let Self { entries_per_tp, reserve, .. } = *self;
                 let $crate::ftl::dftl::Ways { victim, alloc, .. } = self.ways();
-                $crate::ftl::demand::Common { entries_per_tp, reserve, victim, alloc, frontiers }
+                $crate::ftl::demand::Common { entries_per_tp, reserve, victim, alloc, frontiers, sorted_tps: None }
             }
         }
     };

@@ -34,7 +34,10 @@
 //! - The paper counts a replica as safe because die registers finish queued programs after a reboot. Registers of NAND
 //!   are volatile, and there is no option to say otherwise: recovery rebuilds the map from data pages and writes all
 //!   copies anew, so that it would change nothing.
-//! - What replicas do protect against is the loss of channels: after any `replicas` of them every TP has a copy left,
+//! - What replicas do protect against is unreadable translation pages: with `device.reliability.map_page_loss` a read that
+//!   meets an unreadable copy reads another one, and reports count unreadable copies and mappings that no copy tells.
+//!   A copy found unreadable is not repaired before its TP is rewritten or collected.
+//! - They also protect against the loss of channels: after any `replicas` of them every TP has a copy left,
 //!   whereas `dftl` loses the TPs of the one that fails. A test shows it on the state of the array; runs do not model
 //!   failed channels, which would take data pages with them too.
 //! - Table 1's RAM of the replica directory (8 KB for two replicas) leaves out the original; 4 KB pages hold 1,024

@@ -5,6 +5,9 @@
 //! takes another one of the channel when the die has none), and the channel has one translation frontier. A page
 //! belongs to the data frontier `lpn % dies`, so what a channel must hold is bounded. `die = pbn % dies` and
 //! `channel = die % channels` make a group the blocks of one residue.
+//!
+//! With `sorted_pages` every range of so many logical pages has blocks of its own on each die: a *unit*, which is a data
+//! frontier and is collected as a whole ([`super::translation`]).
 
 use crate::error::ConfigError;
 use crate::flash::{Flash, Geometry, PageKind, Ticket};
@@ -27,6 +30,16 @@ pub struct Layout {
     pub reserve: u32,
     /// One group with one data frontier, or one group per channel with a data frontier on every die.
     pub frontiers: Frontiers,
+    /// Logical pages whose blocks hold no others and are collected together; none: all pages share blocks.
+    pub sorted_pages: Option<u32>,
+}
+
+impl Layout {
+    /// Blocks that the valid pages of a unit fill, 0 without units.
+    fn unit_blocks(&self, geometry: &Geometry) -> u32 {
+        let dies = counts(self.frontiers, geometry).1;
+        self.sorted_pages.map_or(0, |pages| pages.div_ceil(dies).div_ceil(geometry.pages_per_block))
+    }
 }
 
 /// An open block.
@@ -39,7 +52,7 @@ struct Frontier {
 /// Names a frontier.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Place {
-    /// Data frontier by number (the die, or 0).
+    /// Data frontier by number (the die or 0; with units, those of one range of pages after those of another).
     Data(u32),
     /// Translation frontier of a group.
     Map(u32),
@@ -56,6 +69,11 @@ pub struct Space {
     map: Vec<Frontier>,
     /// By block: it holds (or last held) translation pages.
     holds_map: Vec<bool>,
+    /// Dies with frontiers of their own.
+    dies: u32,
+    logical_pages: u32,
+    /// By block: the unit that it belongs to, if it holds data. Empty without units.
+    unit: Vec<u32>,
 }
 
 impl Space {
@@ -71,6 +89,9 @@ impl Space {
             data: Vec::new(),
             map: Vec::new(),
             holds_map: vec![false; blocks],
+            dies: 1,
+            logical_pages: shape.logical_pages,
+            unit: vec![0; if layout.sorted_pages.is_some() { blocks } else { 0 }],
         };
         space.forget();
         space
@@ -78,11 +99,13 @@ impl Space {
 
     fn forget(&mut self) {
         let Layout { alloc, victim, frontiers, .. } = self.layout;
-        let (groups, frontiers) = counts(frontiers, &self.geometry);
+        let (groups, dies) = counts(frontiers, &self.geometry);
+        let ranges = self.layout.sorted_pages.map_or(1, |pages| self.logical_pages.div_ceil(pages));
         let pool = |first| Pool::new(first, groups, self.geometry.blocks(), alloc, victim, self.seed);
         let closed = Frontier { pbn: Pbn::NONE, next: self.geometry.pages_per_block };
         self.pools = (0..groups).map(pool).collect();
-        self.data = vec![closed; frontiers as usize];
+        self.dies = dies;
+        self.data = vec![closed; (dies * ranges) as usize];
         self.map = vec![closed; groups as usize];
         self.holds_map.fill(false);
     }
@@ -97,10 +120,14 @@ impl Space {
     pub const fn pages_per_block(&self) -> u32 {
         self.geometry.pages_per_block
     }
-    /// Free blocks at which collection starts.
+    /// Free blocks at which collection starts: with units, enough to write one anew.
     #[inline]
-    pub const fn reserve(&self) -> u32 {
-        self.layout.reserve
+    pub fn reserve(&self) -> u32 {
+        self.layout.reserve + self.layout.unit_blocks(&self.geometry)
+    }
+    /// True if ranges of pages have blocks of their own.
+    pub const fn has_units(&self) -> bool {
+        self.layout.sorted_pages.is_some()
     }
     /// Free blocks of a group.
     #[inline]
@@ -114,11 +141,13 @@ impl Space {
     /// Data frontier of a page.
     #[inline]
     pub fn data_place(&self, lpn: Lpn) -> Place {
-        Place::Data(remainder(lpn.0, self.data.len() as u32))
+        let first = self.layout.sorted_pages.map_or(0, |pages| lpn.0 / pages * self.dies);
+        Place::Data(first + remainder(lpn.0, self.dies))
     }
-    /// Data frontier to which the pages of a victim go: that of its die.
+    /// Data frontier to which the pages of a victim go: that of its unit or die.
     pub fn copy_place(&self, victim: Pbn) -> Place {
-        Place::Data(if self.data.len() == 1 { 0 } else { self.geometry.die(victim) })
+        let die = if self.dies == 1 { 0 } else { self.geometry.die(victim) };
+        Place::Data(self.unit.get(victim.index()).copied().unwrap_or(die))
     }
     /// Group of a frontier.
     #[inline]
@@ -156,13 +185,19 @@ impl Space {
     pub fn open(&mut self, flash: &Flash, place: Place) {
         assert_eq!(self.tail(place), 0, "the frontier is still open");
         let group = self.group(place);
-        let (geometry, dies) = (self.geometry, self.data.len());
+        let (geometry, dies) = (self.geometry, self.dies);
         let pool = &mut self.pools[group as usize];
         let pbn = match place {
-            Place::Data(die) if dies > 1 => pool.take_near(flash, |pbn| geometry.die(pbn) == die),
+            Place::Data(number) if dies > 1 => {
+                let die = remainder(number, dies);
+                pool.take_near(flash, |pbn| geometry.die(pbn) == die)
+            }
             _ => pool.take(flash),
         };
         self.holds_map[pbn.index()] = matches!(place, Place::Map(_));
+        if let (Place::Data(number), Some(unit)) = (place, self.unit.get_mut(pbn.index())) {
+            *unit = number;
+        }
         let frontier = match place {
             Place::Data(number) => &mut self.data[number as usize],
             Place::Map(group) => &mut self.map[group as usize],
@@ -218,6 +253,35 @@ impl Space {
         Some(victim)
     }
 
+    /// Data frontiers, which with ranges of their own are units.
+    pub fn units(&self) -> u32 {
+        self.data.len() as u32
+    }
+
+    /// Blocks of a group that can be collected, with their units (none: translation pages); open data blocks too.
+    pub fn collectable(&self, group: u32) -> impl Iterator<Item = (Pbn, Option<u32>)> + '_ {
+        let open = self.data.iter().filter(|frontier| frontier.next < self.geometry.pages_per_block);
+        let open = open.map(|frontier| frontier.pbn).filter(move |pbn| remainder(pbn.0, self.groups()) == group);
+        let unit = |pbn: Pbn| (pbn, (!self.holds_map(pbn)).then(|| self.unit[pbn.index()]));
+        self.pools[group as usize].closed_blocks().chain(open).map(unit)
+    }
+
+    /// Takes all blocks of a unit, the open one too, which is full afterwards.
+    pub fn take_unit(&mut self, place: Place) -> Vec<Pbn> {
+        let (group, Place::Data(number)) = (self.group(place), place) else { unreachable!("units hold data") };
+        let mut blocks: Vec<Pbn> =
+            self.collectable(group).filter(|(_, unit)| *unit == Some(number)).map(|(pbn, _)| pbn).collect();
+        blocks.sort_unstable();
+        let pool = &mut self.pools[group as usize];
+        for pbn in &blocks {
+            if pool.is_closed(*pbn) {
+                pool.reopen(*pbn);
+            }
+        }
+        self.data[number as usize] = Frontier { pbn: Pbn::NONE, next: self.geometry.pages_per_block };
+        blocks
+    }
+
     /// Erases a victim and gives it back to its group.
     pub fn release(&mut self, flash: &mut Flash, pbn: Pbn, cause: Cause, after: Ticket) {
         let kind = if self.holds_map(pbn) { BlockKind::Map } else { BlockKind::Data };
@@ -247,6 +311,11 @@ impl Space {
             } else {
                 let group = remainder(pbn.0, self.groups());
                 self.pools[group as usize].close(pbn);
+                if self.has_units() {
+                    let page = flash.next_valid(pbn, 0).expect("winners are valid");
+                    let Place::Data(number) = self.data_place(Lpn(flash.oob(page).number)) else { unreachable!() };
+                    self.unit[pbn.index()] = number;
+                }
             }
         }
     }
@@ -256,7 +325,7 @@ impl Space {
     pub fn check(&self, flash: &Flash) {
         let mut uses = vec![0; self.geometry.blocks() as usize];
         for (group, pool) in self.pools.iter().enumerate() {
-            assert!(pool.free_count() >= self.layout.reserve, "reserve of group {group} used up");
+            assert!(pool.free_count() >= self.reserve(), "reserve of group {group} used up");
             for pbn in pool.free_blocks() {
                 assert!(!flash.is_block_used(pbn), "free block {} is not erased", pbn.0);
                 uses[pbn.index()] += 1;
@@ -305,14 +374,18 @@ pub fn validate(layout: &Layout, shape: &Shape, map_pages: u32, copies: u32) -> 
     let pages = u64::from(shape.geometry.pages_per_block);
     let (groups, frontiers) = counts(layout.frontiers, &shape.geometry);
     let together = if groups == 1 { u64::from(copies) } else { u64::from(copies.min(1)) };
-    let data = u64::from(shape.logical_pages.div_ceil(frontiers)) * u64::from(frontiers / groups);
     let map = u64::from(copies) * u64::from(map_pages.div_ceil(groups));
-    let open = u64::from(frontiers / groups) + u64::from(copies.min(1));
-    let need = (data + map) / pages + u64::from(layout.reserve) + open + together.div_ceil(pages).max(1);
+    let dies = u64::from(frontiers / groups);
+    let unit = u64::from(layout.unit_blocks(&shape.geometry));
+    let (blocks, open) = match layout.sorted_pages {
+        // Every unit may end in the middle of a block.
+        Some(range) => (u64::from(shape.logical_pages.div_ceil(range)) * dies * unit + map.div_ceil(pages), 0),
+        None => ((u64::from(shape.logical_pages.div_ceil(frontiers)) * dies + map) / pages, dies),
+    };
+    let (reserve, open) = (u64::from(layout.reserve) + unit, open + u64::from(copies.min(1)));
+    let need = blocks + reserve + open + together.div_ceil(pages).max(1);
     let why = format!(
-        "{groups} group(s) of {} blocks for pages, {} in reserve, {open} open and one to turn over",
-        (data + map) / pages,
-        layout.reserve
+        "{groups} group(s) of {blocks} blocks for pages, {reserve} in reserve, {open} open and one to turn over"
     );
     shape.need_blocks("ftl.reserve", need * u64::from(groups), &why)
 }

@@ -16,6 +16,7 @@
 //! free blocks a translation block is compacted instead. Capacity (checked by [`super::space::validate`]) leaves a
 //! closed block with an invalid page whenever a group asks for room, so every collection gains at least one page.
 
+mod units;
 mod whole;
 
 use crate::flash::{Flash, Oob, Ticket};
@@ -24,6 +25,7 @@ use crate::types::{Lpn, Pbn, Ppn};
 
 use super::Shape;
 use super::space::{Layout, Place, Space};
+use units::Best;
 
 /// Most copies of a translation page.
 pub const MAX_COPIES: usize = 16;
@@ -62,6 +64,8 @@ pub struct Translation {
     directory: Vec<Ppn>,
     /// Scratch of a collection: pages whose mapping is not in RAM.
     moved: Vec<(Lpn, Ppn)>,
+    /// Scratch of the choice of a unit: blocks and valid pages of each.
+    held: Vec<(u32, u32)>,
 }
 
 impl Translation {
@@ -76,6 +80,7 @@ impl Translation {
             content: vec![Ppn::NONE; if copies == 0 { 0 } else { shape.logical_pages as usize }],
             directory: vec![Ppn::NONE; pages as usize],
             moved: Vec::with_capacity(shape.geometry.pages_per_block as usize),
+            held: Vec::new(),
         }
     }
 
@@ -111,20 +116,46 @@ impl Translation {
     pub fn copies(&self, tp: u32) -> &[Ppn] {
         &self.directory[(tp * self.copies) as usize..][..self.copies as usize]
     }
+    /// True if there are translation pages.
+    pub const fn is_on_flash(&self) -> bool {
+        self.copies > 0
+    }
     /// True if the translation page is on flash.
     #[inline]
     pub fn exists(&self, tp: u32) -> bool {
         self.copies > 0 && self.directory[(tp * self.copies) as usize].is_some()
     }
 
-    /// Reads a translation page, if it exists.
+    /// Reads a translation page, if it exists: of its copies that of an idle channel, and another when that one turns
+    /// out to be unreadable. A page that no copy tells is counted as lost; here its mappings stay known, as if somebody
+    /// had put them together from the OOB of all data pages at no cost.
     #[inline]
     pub fn fetch(&self, flash: &mut Flash, tp: u32, cause: Cause, after: Ticket) -> Ticket {
-        match self.copies(tp) {
-            [only] if only.is_some() => flash.read(*only, cause, after),
-            several if self.exists(tp) => flash.read_any(several, cause, after).0,
-            _ => after,
+        if !self.exists(tp) {
+            return after;
         }
+        match self.copies(tp) {
+            several if flash.ages() => Self::fetch_readable(flash, several, cause, after),
+            [only] => flash.read(*only, cause, after),
+            several => flash.read_any(several, cause, after).0,
+        }
+    }
+
+    fn fetch_readable(flash: &mut Flash, copies: &[Ppn], cause: Cause, after: Ticket) -> Ticket {
+        let mut left = [Ppn::NONE; MAX_COPIES];
+        left[..copies.len()].copy_from_slice(copies);
+        let mut ready = after;
+        for count in (1..=copies.len()).rev() {
+            let (read, chosen) = flash.read_any(&left[..count], cause, ready);
+            if flash.is_map_readable(left[chosen]) {
+                return read;
+            }
+            ready = read;
+            flash.ledger.map_unreadable += 1;
+            left[chosen..count].rotate_left(1);
+        }
+        flash.ledger.map_lost += 1;
+        ready
     }
 
     /// Programs all copies of a translation page with what was patched; resolves with the slowest.
@@ -248,7 +279,13 @@ impl Translation {
     fn collect(&mut self, flash: &mut Flash, cache: &mut impl MapCache, group: u32, best: bool, after: Ticket) {
         flash.ledger.gc_runs += 1;
         let scarce = self.copies > 0 && self.space.free(group) < 2;
-        let compact = if scarce { self.space.pick_map_victim(flash, group) } else { None };
+        let mut compact = if scarce { self.space.pick_map_victim(flash, group) } else { None };
+        if compact.is_none() && self.space.has_units() {
+            match self.best_in_group(flash, group) {
+                Best::Unit(number) => return self.collect_unit(flash, cache, number, after),
+                Best::Map => compact = self.space.pick_map_victim(flash, group),
+            }
+        }
         let victim = match compact {
             None if best => self.space.pick_fewest_valid(flash, group),
             None => self.space.pick_victim(flash, group),
@@ -274,7 +311,14 @@ impl Translation {
             }
             let target = self.space.append(place);
             let tp = flash.oob(source).number;
-            let ticket = flash.copy(source, target, Cause::MapGc, after);
+            let ticket = if flash.is_map_readable(source) {
+                flash.copy(source, target, Cause::MapGc, after)
+            } else {
+                let read = self.fetch(flash, tp, Cause::MapGc, after);
+                let ticket = flash.program(target, Oob::map(tp), &[], Cause::MapGc, read);
+                flash.invalidate(source);
+                ticket
+            };
             done = flash.clock.join(done, ticket);
             let copies = &mut self.directory[(tp * self.copies) as usize..][..self.copies as usize];
             let copy = copies.iter_mut().find(|copy| **copy == source);
@@ -304,21 +348,7 @@ impl Translation {
                 Moved::Everywhere => self.content[lpn.index()] = target,
             }
         }
-        moved.sort_unstable();
-        let entries = self.entries;
-        for part in moved.chunk_by(|a, b| a.0.0 / entries == b.0.0 / entries) {
-            let tp = self.tp(part[0].0);
-            for (lpn, target) in part {
-                self.content[lpn.index()] = *target;
-            }
-            // Without a TP on flash this is preconditioning or recovery, which write all TPs at their end.
-            if self.exists(tp) {
-                let read = self.fetch(flash, tp, Cause::MapUpdate, after);
-                let ticket = self.rewrite(flash, cache, tp, Cause::MapUpdate, read);
-                done = flash.clock.join(done, ticket);
-            }
-        }
-        moved.clear();
+        let done = self.update(flash, cache, &mut moved, after, done);
         self.moved = moved;
         self.space.release(flash, victim, cause, done);
     }

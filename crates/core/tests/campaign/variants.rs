@@ -102,6 +102,8 @@ pub fn variants(ftl: &str) -> Vec<Value> {
             json!({"entries_per_tp": 4, "cmt_bytes": 30, "pieces": 1, "victim": "fifo"}),
             json!({"entries_per_tp": 4, "cmt_entries": 7}),
             json!({"entries_per_tp": 9, "cmt_entries": 2, "frontiers": "single"}),
+            json!({"entries_per_tp": 4, "cmt_entries": 5, "group_tps": 2}),
+            json!({"entries_per_tp": 4, "cmt_entries": 3, "group_tps": 3, "frontiers": "single"}),
         ],
         "sftl" => vec![
             json!({"entries_per_tp": 4, "cache_bytes": 40}),
