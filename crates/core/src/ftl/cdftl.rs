@@ -17,7 +17,7 @@
 //! # Parameters
 //! - `cmt_entries` (entries, default 4096): size of the CMT; 8 bytes an entry.
 //! - `ctp_pages` (TPs, default 8): size of the CTP. With pages of 4 KiB both defaults take the RAM of `dftl`.
-//! - `entries_per_tp`, `reserve`, `victim`, `alloc`, `frontiers`: as for `dftl`.
+//! - `entries_per_tp`, `reserve`, `victim`, `alloc`, `frontiers`, `streams`, `idle_free`, `wear_threshold`: as for `dftl`.
 //!
 //! RAM: `8 * cmt_entries + 4 * entries_per_tp * ctp_pages + 4 * ceil(logical_pages / entries_per_tp)` bytes.
 //!

@@ -18,7 +18,8 @@
 //! # Parameters
 //! - `replicas` (copies beside the original, default 1): at most channels - 1. The paper uses 1 to 3.
 //! - `preset`, `entries_per_tp`, `cmt_entries`, `cmt_bytes`, `cmt_protected`, `cmt_order`, `evict_batch`,
-//!   `write_miss_fetch`, `gc_marks_dirty`, `reserve`, `victim`, `alloc`: as for `dftl`; the reserve is kept on every
+//!   `write_miss_fetch`, `gc_marks_dirty`, `reserve`, `victim` (all of `dftl`'s names, `cost_age_times` among them),
+//!   `alloc`, `streams`, `idle_free`, `wear_threshold`: as for `dftl`; the reserve is kept on every
 //!   channel. Data frontiers lie on every die under every preset. The authors extended EagleTree's DFTL, so their
 //!   baseline is probably `preset = "eagletree"`.
 //!

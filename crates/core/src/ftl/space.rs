@@ -9,38 +9,18 @@
 //! With `sorted_pages` every range of so many logical pages has blocks of its own on each die: a *unit*, which is a data
 //! frontier and is collected as a whole ([`super::translation`]).
 
-use crate::error::ConfigError;
 use crate::flash::{Flash, Geometry, PageKind, Ticket};
 use crate::ledger::{BlockKind, Cause};
 use crate::types::{Lpn, Pbn, Ppn};
 
+mod layout;
+
+use self::layout::counts;
+pub use self::layout::{Layout, validate};
 use super::Shape;
-use super::page::Frontiers;
-use super::pool::{Alloc, Pool, Victim};
+use super::heat::Heat;
+use super::pool::Pool;
 use super::recover::Winners;
-
-/// How blocks are allocated and collected.
-#[derive(Clone, Copy, Debug)]
-pub struct Layout {
-    /// Which closed block is collected.
-    pub victim: Victim,
-    /// Which free block is taken.
-    pub alloc: Alloc,
-    /// Free blocks of a group at which garbage collection starts.
-    pub reserve: u32,
-    /// One group with one data frontier, or one group per channel with a data frontier on every die.
-    pub frontiers: Frontiers,
-    /// Logical pages whose blocks hold no others and are collected together; none: all pages share blocks.
-    pub sorted_pages: Option<u32>,
-}
-
-impl Layout {
-    /// Blocks that the valid pages of a unit fill, 0 without units.
-    fn unit_blocks(&self, geometry: &Geometry) -> u32 {
-        let dies = counts(self.frontiers, geometry).1;
-        self.sorted_pages.map_or(0, |pages| pages.div_ceil(dies).div_ceil(geometry.pages_per_block))
-    }
-}
 
 /// An open block.
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +36,8 @@ pub enum Place {
     Data(u32),
     /// Translation frontier of a group.
     Map(u32),
+    /// Frontier of a group for the pages of cold blocks.
+    Cold(u32),
 }
 
 /// See the module text.
@@ -72,8 +54,11 @@ pub struct Space {
     /// Dies with frontiers of their own.
     dies: u32,
     logical_pages: u32,
-    /// By block: the unit that it belongs to, if it holds data. Empty without units.
-    unit: Vec<u32>,
+    /// By block: the data frontier that it was opened for, if it holds data. Empty without units and streams.
+    home: Vec<u32>,
+    heat: Heat,
+    /// By group: where the pages of cold blocks go.
+    cold: Vec<Frontier>,
 }
 
 impl Space {
@@ -91,7 +76,9 @@ impl Space {
             holds_map: vec![false; blocks],
             dies: 1,
             logical_pages: shape.logical_pages,
-            unit: vec![0; if layout.sorted_pages.is_some() { blocks } else { 0 }],
+            home: vec![0; if layout.sorted_pages.is_some() || layout.streams > 1 { blocks } else { 0 }],
+            heat: Heat::new(layout.streams, shape.logical_pages),
+            cold: Vec::new(),
         };
         space.forget();
         space
@@ -100,14 +87,18 @@ impl Space {
     fn forget(&mut self) {
         let Layout { alloc, victim, frontiers, .. } = self.layout;
         let (groups, dies) = counts(frontiers, &self.geometry);
-        let ranges = self.layout.sorted_pages.map_or(1, |pages| self.logical_pages.div_ceil(pages));
+        let ranges = self.layout.sorted_pages.map_or(self.layout.streams, |pages| self.logical_pages.div_ceil(pages));
         let pool = |first| Pool::new(first, groups, self.geometry.blocks(), alloc, victim, self.seed);
         let closed = Frontier { pbn: Pbn::NONE, next: self.geometry.pages_per_block };
         self.pools = (0..groups).map(pool).collect();
         self.dies = dies;
         self.data = vec![closed; (dies * ranges) as usize];
         self.map = vec![closed; groups as usize];
+        self.cold = vec![closed; groups as usize];
         self.holds_map.fill(false);
+        if self.heat.is_on() {
+            self.heat.forget();
+        }
     }
 
     /// Groups of blocks.
@@ -138,23 +129,37 @@ impl Space {
     pub fn free_blocks(&self) -> u32 {
         self.pools.iter().map(Pool::free_count).sum()
     }
-    /// Data frontier of a page.
+    /// Data frontier for a page that the host writes.
     #[inline]
-    pub fn data_place(&self, lpn: Lpn) -> Place {
+    pub fn host_place(&mut self, lpn: Lpn) -> Place {
+        let Place::Data(mut number) = self.data_place(lpn) else { unreachable!("data") };
+        if self.heat.is_on() {
+            self.heat.count(lpn);
+            number += self.heat.stream(lpn) * self.dies;
+        }
+        Place::Data(number)
+    }
+    /// Data frontier of a page, the coldest stream of it.
+    #[inline]
+    fn data_place(&self, lpn: Lpn) -> Place {
         let first = self.layout.sorted_pages.map_or(0, |pages| lpn.0 / pages * self.dies);
         Place::Data(first + remainder(lpn.0, self.dies))
     }
-    /// Data frontier to which the pages of a victim go: that of its unit or die.
+    /// RAM that telling hot pages from cold ones takes, bytes.
+    pub const fn heat_bytes(&self) -> u64 {
+        self.heat.bytes()
+    }
+    /// Data frontier to which the pages of a victim go: that of its unit or die, in its stream.
     pub fn copy_place(&self, victim: Pbn) -> Place {
         let die = if self.dies == 1 { 0 } else { self.geometry.die(victim) };
-        Place::Data(self.unit.get(victim.index()).copied().unwrap_or(die))
+        Place::Data(self.home.get(victim.index()).copied().unwrap_or(die))
     }
     /// Group of a frontier.
     #[inline]
     pub fn group(&self, place: Place) -> u32 {
         match place {
             Place::Data(number) => remainder(number, self.groups()),
-            Place::Map(group) => group,
+            Place::Map(group) | Place::Cold(group) => group,
         }
     }
     /// Group of a page's block.
@@ -173,6 +178,15 @@ impl Space {
         match place {
             Place::Data(number) => &self.data[number as usize],
             Place::Map(group) => &self.map[group as usize],
+            Place::Cold(group) => &self.cold[group as usize],
+        }
+    }
+    #[inline]
+    fn frontier_mut(&mut self, place: Place) -> &mut Frontier {
+        match place {
+            Place::Data(number) => &mut self.data[number as usize],
+            Place::Map(group) => &mut self.map[group as usize],
+            Place::Cold(group) => &mut self.cold[group as usize],
         }
     }
     /// Pages that can be appended before a frontier needs another block.
@@ -192,31 +206,28 @@ impl Space {
                 let die = remainder(number, dies);
                 pool.take_near(flash, |pbn| geometry.die(pbn) == die)
             }
+            Place::Cold(_) => pool.take_worn(flash),
             _ => pool.take(flash),
         };
         self.holds_map[pbn.index()] = matches!(place, Place::Map(_));
-        if let (Place::Data(number), Some(unit)) = (place, self.unit.get_mut(pbn.index())) {
-            *unit = number;
+        let near = if self.dies == 1 { 0 } else { self.geometry.die(pbn) };
+        if let Some(home) = self.home.get_mut(pbn.index()) {
+            *home = if let Place::Data(number) = place { number } else { near };
         }
-        let frontier = match place {
-            Place::Data(number) => &mut self.data[number as usize],
-            Place::Map(group) => &mut self.map[group as usize],
-        };
+        let frontier = self.frontier_mut(place);
         *frontier = Frontier { pbn, next: 0 };
     }
 
     /// The next page of an open frontier; the block is closed with its last page.
     #[inline]
     pub fn append(&mut self, place: Place) -> Ppn {
-        let frontier = match place {
-            Place::Data(number) => &mut self.data[number as usize],
-            Place::Map(group) => &mut self.map[group as usize],
-        };
-        assert!(frontier.next < self.geometry.pages_per_block, "the frontier is full");
-        let ppn = self.geometry.page(frontier.pbn, frontier.next);
+        let frontier = self.frontier_mut(place);
+        let Frontier { pbn, next } = *frontier;
         frontier.next += 1;
-        if frontier.next == self.geometry.pages_per_block {
-            let (pbn, group) = (frontier.pbn, self.group(place));
+        assert!(next < self.geometry.pages_per_block, "the frontier is full");
+        let ppn = self.geometry.page(pbn, next);
+        if next + 1 == self.geometry.pages_per_block {
+            let group = self.group(place);
             self.pools[group as usize].close(pbn);
         }
         ppn
@@ -262,7 +273,7 @@ impl Space {
     pub fn collectable(&self, group: u32) -> impl Iterator<Item = (Pbn, Option<u32>)> + '_ {
         let open = self.data.iter().filter(|frontier| frontier.next < self.geometry.pages_per_block);
         let open = open.map(|frontier| frontier.pbn).filter(move |pbn| remainder(pbn.0, self.groups()) == group);
-        let unit = |pbn: Pbn| (pbn, (!self.holds_map(pbn)).then(|| self.unit[pbn.index()]));
+        let unit = |pbn: Pbn| (pbn, (!self.holds_map(pbn)).then(|| self.home[pbn.index()]));
         self.pools[group as usize].closed_blocks().chain(open).map(unit)
     }
 
@@ -280,6 +291,20 @@ impl Space {
         }
         self.data[number as usize] = Frontier { pbn: Pbn::NONE, next: self.geometry.pages_per_block };
         blocks
+    }
+
+    /// Static wear levelling: a closed block whose pages are to move, because it was erased much less than the most
+    /// erased one of its group. `erased` was erased last; without `may_move` the counts are only followed.
+    pub fn pick_cold(&mut self, flash: &Flash, erased: Pbn, may_move: bool) -> Option<Pbn> {
+        let threshold = self.layout.wear_threshold?;
+        let group = remainder(erased.0, self.groups());
+        self.pools[group as usize].pick_cold(flash, erased, if may_move { threshold } else { u32::MAX })
+    }
+
+    /// True if collecting the best closed block of a group gains a page.
+    pub fn can_gain(&mut self, flash: &Flash, group: u32) -> bool {
+        let fewest = self.pools[group as usize].fewest_valid_pages(flash);
+        fewest.is_some_and(|valid| valid < self.geometry.pages_per_block)
     }
 
     /// Erases a victim and gives it back to its group.
@@ -311,10 +336,12 @@ impl Space {
             } else {
                 let group = remainder(pbn.0, self.groups());
                 self.pools[group as usize].close(pbn);
-                if self.has_units() {
+                if !self.home.is_empty() {
                     let page = flash.next_valid(pbn, 0).expect("winners are valid");
-                    let Place::Data(number) = self.data_place(Lpn(flash.oob(page).number)) else { unreachable!() };
-                    self.unit[pbn.index()] = number;
+                    let Place::Data(number) = self.data_place(Lpn(flash.oob(page).number)) else {
+                        unreachable!("data")
+                    };
+                    self.home[pbn.index()] = number;
                 }
             }
         }
@@ -332,7 +359,7 @@ impl Space {
             }
         }
         let pages = self.geometry.pages_per_block;
-        for frontier in self.data.iter().chain(&self.map).filter(|f| f.next < pages) {
+        for frontier in self.data.iter().chain(&self.map).chain(&self.cold).filter(|f| f.next < pages) {
             assert_eq!(flash.next_page(frontier.pbn), frontier.next, "open block {}", frontier.pbn.0);
             uses[frontier.pbn.index()] += 1;
         }
@@ -344,48 +371,8 @@ impl Space {
     }
 }
 
-/// Groups and data frontiers.
-fn counts(frontiers: Frontiers, geometry: &Geometry) -> (u32, u32) {
-    if frontiers == Frontiers::Single { (1, 1) } else { (geometry.channels, geometry.dies()) }
-}
-
 /// `number % of`, fast where `of` is a power of two.
 #[inline]
 pub(super) const fn remainder(number: u32, of: u32) -> u32 {
     if of.is_power_of_two() { number & (of - 1) } else { number % of }
-}
-
-/// Refuses layouts that cannot always make room (the argument is in [`super::translation`]): `copies` is the number of
-/// copies of each of `map_pages` translation pages.
-///
-/// # Errors
-/// Names the relation that is broken.
-pub fn validate(layout: &Layout, shape: &Shape, map_pages: u32, copies: u32) -> Result<(), ConfigError> {
-    let (floor, why) = if copies > 0 {
-        (3, "collecting a data block can take a block for its pages and one for translation pages")
-    } else {
-        (1, "garbage collection needs a block to copy to")
-    };
-    if layout.reserve < floor {
-        let problem = format!("{} is too few: {why}", layout.reserve);
-        return Err(ConfigError::new("ftl.reserve", problem, format!("use {floor} or more")));
-    }
-    layout.victim.validate()?;
-    let pages = u64::from(shape.geometry.pages_per_block);
-    let (groups, frontiers) = counts(layout.frontiers, &shape.geometry);
-    let together = if groups == 1 { u64::from(copies) } else { u64::from(copies.min(1)) };
-    let map = u64::from(copies) * u64::from(map_pages.div_ceil(groups));
-    let dies = u64::from(frontiers / groups);
-    let unit = u64::from(layout.unit_blocks(&shape.geometry));
-    let (blocks, open) = match layout.sorted_pages {
-        // Every unit may end in the middle of a block.
-        Some(range) => (u64::from(shape.logical_pages.div_ceil(range)) * dies * unit + map.div_ceil(pages), 0),
-        None => ((u64::from(shape.logical_pages.div_ceil(frontiers)) * dies + map) / pages, dies),
-    };
-    let (reserve, open) = (u64::from(layout.reserve) + unit, open + u64::from(copies.min(1)));
-    let need = blocks + reserve + open + together.div_ceil(pages).max(1);
-    let why = format!(
-        "{groups} group(s) of {blocks} blocks for pages, {reserve} in reserve, {open} open and one to turn over"
-    );
-    shape.need_blocks("ftl.reserve", need * u64::from(groups), &why)
 }

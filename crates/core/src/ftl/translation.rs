@@ -17,6 +17,7 @@
 //! closed block with an invalid page whenever a group asks for room, so every collection gains at least one page.
 
 mod units;
+mod upkeep;
 mod whole;
 
 use crate::flash::{Flash, Oob, Ticket};
@@ -66,11 +67,13 @@ pub struct Translation {
     moved: Vec<(Lpn, Ppn)>,
     /// Scratch of the choice of a unit: blocks and valid pages of each.
     held: Vec<(u32, u32)>,
+    /// Free blocks beyond the reserve that collection in idle time makes.
+    idle_free: u32,
 }
 
 impl Translation {
     /// Nothing written yet.
-    pub fn new(layout: Layout, shape: &Shape, entries: u32, copies: u32) -> Self {
+    pub fn new(layout: Layout, shape: &Shape, entries: u32, copies: u32, idle_free: u32) -> Self {
         assert!(copies as usize <= MAX_COPIES);
         let pages = shape.logical_pages.div_ceil(entries) * copies;
         Self {
@@ -81,6 +84,7 @@ impl Translation {
             directory: vec![Ppn::NONE; pages as usize],
             moved: Vec::with_capacity(shape.geometry.pages_per_block as usize),
             held: Vec::new(),
+            idle_free,
         }
     }
 
@@ -210,6 +214,7 @@ impl Translation {
             if let Some(victim) = victim {
                 flash.ledger.gc_runs += 1;
                 self.collect_map(flash, victim, after);
+                self.space.pick_cold(flash, victim, false);
             }
         }
         self.space.append(place)
@@ -218,7 +223,7 @@ impl Translation {
     /// Makes sure that a page of the data frontier of `lpn` can be taken.
     #[inline]
     pub fn room_for_data(&mut self, flash: &mut Flash, cache: &mut impl MapCache, lpn: Lpn, after: Ticket) -> Place {
-        let place = self.space.data_place(lpn);
+        let place = self.space.host_place(lpn);
         if self.space.tail(place) == 0 {
             let wanted = self.space.reserve() + 1;
             self.collect_until(flash, cache, self.space.group(place), wanted, after);
@@ -297,6 +302,7 @@ impl Translation {
         } else {
             self.collect_data(flash, cache, victim, Cause::Gc, after);
         }
+        self.level_wear(flash, cache, victim, after);
     }
 
     /// Moves the valid TPs of a victim inside its group.
@@ -329,7 +335,10 @@ impl Translation {
 
     /// Moves the valid pages of a victim; mappings that are not in RAM are changed in their TPs, one rewrite each.
     fn collect_data(&mut self, flash: &mut Flash, cache: &mut impl MapCache, victim: Pbn, cause: Cause, after: Ticket) {
-        let place = self.space.copy_place(victim);
+        let place = match cause {
+            Cause::Wear => Place::Cold(self.space.group_of(flash.geometry().first_page(victim))),
+            _ => self.space.copy_place(victim),
+        };
         let mut moved = std::mem::take(&mut self.moved);
         let mut done = after;
         let mut from = 0;

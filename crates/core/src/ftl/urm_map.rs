@@ -21,8 +21,9 @@
 //!   uncompressed ("random data are not compressed"); false = always compressed, up to 1.5 times larger.
 //! - `map_budget` (bytes, default 1MiB; `demand` only): RAM for compressed TPs and their headers.
 //! - `load_entries` (mappings, default the whole TP; `demand` only): a multiple of a tenth of a TP (102 of 1024).
-//! - `reserve` (blocks, default 3), `victim` (default `greedy`), `alloc` (default `fifo`), `frontiers` (default `die`):
-//!   as for `dftl`; resident tables allow a reserve of 1.
+//! - `reserve` (blocks, default 3), `victim` (default `greedy`), `alloc` (default `fifo`), `frontiers` (default `die`),
+//!   `streams` (default 1), `idle_free` (default 0), `wear_threshold` (default none): as for `dftl`; resident tables allow
+//!   a reserve of 1.
 //!
 //! RAM: `8 + min(6 * entries, 4 * entries_per_tp)` bytes for every TP in RAM, and with `demand` 4 bytes a TP for the
 //! directory.
