@@ -71,6 +71,7 @@ fn does_idle_time_leave_free_blocks() {
         assert_eq!(flash.ledger.gc_runs, runs, "{name}: no collection ends in 10 us");
         ftl.idle(&mut flash, now + Nanos::from_us(1 << 40));
         ftl.check(&flash);
+        flash.check();
         println!("{name}: {before} free blocks, {} after idle time", ftl.free_blocks());
         assert!(ftl.free_blocks() >= 2 * (3 + 6), "{name}: two channels with 3 in reserve and 6 more");
         let busy = flash.ledger.gc_runs;

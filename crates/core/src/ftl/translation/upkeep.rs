@@ -34,16 +34,18 @@ impl Translation {
         let channels = flash.geometry().channels;
         let mut start =
             (0..channels).map(|channel| flash.clock.channel_busy_until(channel)).fold(flash.now(), Nanos::max);
+        let wanted = self.space.reserve() + self.idle_free;
+        // Rewriting translation pages may take blocks of groups that had enough.
+        for _ in 0..2 * flash.geometry().pages() {
+            let mut groups = 0..self.space.groups();
+            let short = groups.find(|group| self.space.free(*group) < wanted && self.space.can_gain(flash, *group));
+            let Some(group) = short.filter(|_| start + Nanos(longest) <= until) else {
+                break;
+            };
+            self.collect(flash, cache, group, true, Ticket::at(start));
+            start = start + Nanos(longest);
+        }
         for group in 0..self.space.groups() {
-            let wanted = self.space.reserve() + self.idle_free;
-            while self.space.free(group) < wanted
-                && self.space.can_gain(flash, group)
-                && start + Nanos(longest) <= until
-            {
-                self.collect(flash, cache, group, true, Ticket::at(start));
-                start = start + Nanos(longest);
-            }
-            // Rewriting translation pages may have taken blocks of other groups.
             self.collect_until(flash, cache, group, self.space.reserve(), Ticket::at(start));
         }
     }
