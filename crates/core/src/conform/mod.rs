@@ -201,8 +201,8 @@ impl Row<'_> {
     }
     /// Both must be equal but for a rounding of `within`.
     fn close(&mut self, field: &str, expected: f64, got: f64, within: f64) {
-        // Not `>`: what is no number differs too.
-        if !((expected - got).abs() <= within) {
+        let is_same = (expected - got).abs() <= within;
+        if !is_same {
             self.note(field, json!(expected), json!(got));
         }
     }

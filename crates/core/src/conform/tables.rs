@@ -65,7 +65,8 @@ pub(super) fn run(file: Value) -> Result<Report, ConformError> {
     let pages = u64::from(pages_per_block);
     // Log blocks that are full at the end; one that was filled just then is not reclaimed yet.
     let full = |line: &Line| {
-        (line.page_writes / pages) as i64 - line.erases as i64 - i64::from(line.page_writes.is_multiple_of(pages))
+        let reclaimed = line.erases + u64::from(line.page_writes.is_multiple_of(pages));
+        (line.page_writes / pages).saturating_sub(reclaimed)
     };
     let log_full = fast.iter().find(|line| line.r_db.is_some()).map(full);
     let mut report = Report::new(Kind::PaperTables);

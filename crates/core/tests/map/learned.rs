@@ -148,18 +148,21 @@ fn does_a_prediction_save_the_translation_read_that_tpftl_does() {
 #[test]
 #[allow(clippy::print_stdout, reason = "measured numbers are part of what this test tells")]
 fn do_groups_make_random_writes_predictable() {
-    let found = [("die", None), ("die", Some(32)), ("single", None), ("single", Some(16))].map(|(frontiers, tps)| {
-        let mut params = json!({"frontiers": frontiers});
-        tps.into_iter().for_each(|tps: u32| params["group_tps"] = json!(tps));
-        let mut lab = Lab::with("learnedftl", params);
-        lab.random_writes(150_000);
-        let before = lab.flash.ledger;
-        lab.random_writes(50_000);
-        let window = lab.flash.ledger - before;
-        let (wa, share) = (window.programs() as f64 / 50_000.0, lab.predicted());
-        println!("{frontiers}, groups of {tps:?}: write amplification {wa:.2}, predicted {share:.3}");
-        (wa, share)
-    });
+    let found =
+        [("die", None), ("die", Some(32_u32)), ("single", None), ("single", Some(16))].map(|(frontiers, tps)| {
+            let mut params = json!({"frontiers": frontiers});
+            if let Some(tps) = tps {
+                params["group_tps"] = json!(tps);
+            }
+            let mut lab = Lab::with("learnedftl", params);
+            lab.random_writes(150_000);
+            let before = lab.flash.ledger;
+            lab.random_writes(50_000);
+            let window = lab.flash.ledger - before;
+            let (wa, share) = (window.programs() as f64 / 50_000.0, lab.predicted());
+            println!("{frontiers}, groups of {tps:?}: write amplification {wa:.2}, predicted {share:.3}");
+            (wa, share)
+        });
     for pair in found.chunks(2) {
         assert!(pair[1].1 > pair[0].1 + 0.2, "groups sort what is written at random: {pair:?}");
     }

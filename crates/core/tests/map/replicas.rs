@@ -95,10 +95,10 @@ fn do_replicas_tell_the_mappings_of_unreadable_translation_pages() {
         .collect();
     println!("reads, unreadable copies, lost: {losses:?}");
     // Every copy is lost with probability 0.05, whatever became of the others; a lost page is read until it is rewritten.
-    for (replicas, (reads, unreadable, lost)) in losses.iter().enumerate() {
+    for (replicas, (reads, unreadable, lost)) in (0..).zip(&losses) {
         let (first, all) = (*unreadable as f64 / *reads as f64, *lost as f64 / *reads as f64);
         assert!((0.03..0.07).contains(&first), "{replicas} replicas: {first} of the reads met an unreadable copy");
-        let expected = 0.05_f64.powi(replicas as i32 + 1);
+        let expected = 0.05_f64.powi(replicas + 1);
         assert!(all < 2.0 * expected + 1e-4, "{replicas} replicas: {all} of the reads were lost, {expected} expected");
     }
     assert_eq!(losses[0].1, losses[0].2, "without replicas every unreadable page is lost");

@@ -43,7 +43,7 @@ impl Translation {
                 break;
             };
             self.collect(flash, cache, group, true, Ticket::at(start));
-            start = start + Nanos(longest);
+            start += Nanos(longest);
         }
         for group in 0..self.space.groups() {
             self.collect_until(flash, cache, group, self.space.reserve(), Ticket::at(start));
