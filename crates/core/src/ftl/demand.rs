@@ -355,7 +355,8 @@ macro_rules! demand_params {
             fn common(&self, frontiers: $crate::ftl::page::Frontiers) -> $crate::ftl::demand::Common {
                 let Self { entries_per_tp, reserve, victim, alloc, .. } = *self;
                 let upkeep = self.upkeep();
-                $crate::ftl::demand::Common { entries_per_tp, reserve, victim, alloc, frontiers, sorted_tps: None, upkeep }
+                let sorted_tps = None;
+                $crate::ftl::demand::Common { entries_per_tp, reserve, victim, alloc, frontiers, sorted_tps, upkeep }
             }
         }
     };

@@ -130,7 +130,8 @@ macro_rules! cmt_params {
                 let Self { entries_per_tp, reserve, .. } = *self;
                 let $crate::ftl::dftl::Ways { victim, alloc, .. } = self.ways();
                 let upkeep = self.upkeep();
-                $crate::ftl::demand::Common { entries_per_tp, reserve, victim, alloc, frontiers, sorted_tps: None, upkeep }
+                let sorted_tps = None;
+                $crate::ftl::demand::Common { entries_per_tp, reserve, victim, alloc, frontiers, sorted_tps, upkeep }
             }
         }
     };
