@@ -1,5 +1,7 @@
 //! Do FTLs, mapping tables, flash time and formulas do what the golden files say, and would a wrong number be noticed?
 
+#![allow(clippy::print_stdout, reason = "measured numbers are part of what these tests tell")]
+
 use nandlab::conform::{self, ConformError, Kind, run};
 use serde_json::{Value, json};
 use std::fs;
@@ -17,7 +19,7 @@ fn golden(name: &str) -> Value {
 fn does_every_golden_file_agree() {
     let mut names: Vec<String> =
         fs::read_dir(folder()).unwrap().map(|f| f.unwrap().file_name().into_string().unwrap()).collect();
-    names.retain(|name| name.ends_with(".json"));
+    names.retain(|name| PathBuf::from(name).extension().is_some_and(|extension| extension == "json"));
     names.sort();
     assert_eq!(names.len(), 15, "{names:?}");
     for name in names {
@@ -53,7 +55,9 @@ fn told(value: &Value, input: &[&str], at: String, found: &mut Vec<String>) {
             }
         }
         Value::Array(list) => {
-            list.iter().enumerate().for_each(|(i, value)| told(value, input, format!("{at}/{i}"), found))
+            for (i, value) in list.iter().enumerate() {
+                told(value, input, format!("{at}/{i}"), found);
+            }
         }
         Value::Number(_) | Value::Bool(_) => found.push(at),
         _ => (),
