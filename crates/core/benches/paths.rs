@@ -2,8 +2,9 @@
 //!
 //! `cargo bench -p nandlab --bench paths [-- <part> [name [requests]]]` with the part `hits` (every access hits), `ftls`
 //! (each FTL without a buffer; `ftls-uniform`, `ftls-zipf`, `ftls-sequential` or `ftls-reads` is one workload of it) or
-//! `mix` (each buffer over the page FTL on a mixed workload), and the name of a buffer or FTL. One part, one name and a number of requests give instruction counts under
-//! `valgrind --tool=callgrind`; the count of two numbers of requests subtracted is free of the preparation.
+//! `mix` (each buffer over the page FTL on a mixed workload), and the name of a buffer or FTL. One part, one name and a
+//! number of requests give instruction counts under `valgrind --tool=callgrind`; the count of two numbers of requests
+//! subtracted is free of the preparation (`scripts/ftl-instructions.sh`).
 #![allow(missing_docs, clippy::print_stdout)]
 #![allow(clippy::disallowed_methods, reason = "a benchmark measures wall time where the kernel gives no CPU time")]
 
