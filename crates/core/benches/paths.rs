@@ -1,12 +1,14 @@
 //! What each path through the device costs, over the registries: buffer hits, FTLs, buffers. Markdown tables.
 //!
 //! `cargo bench -p nandlab --bench paths [-- <part> [name [requests]]]` with the part `hits` (every access hits), `ftls`
-//! (random page writes over each FTL, no buffer) or `mix` (each buffer over the page FTL on a mixed workload), and the
-//! name of a buffer or FTL. One part, one name and a number of requests give instruction counts under
-//! `valgrind --tool=callgrind`; the count of two numbers of requests subtracted is free of the preparation.
+//! (each FTL without a buffer; `ftls-uniform`, `ftls-zipf`, `ftls-sequential` or `ftls-reads` is one workload of it) or
+//! `mix` (each buffer over the page FTL on a mixed workload), and the name of a buffer or FTL. One part, one name and a
+//! number of requests give instruction counts under `valgrind --tool=callgrind`; the count of two numbers of requests
+//! subtracted is free of the preparation (`scripts/ftl-instructions.sh`).
 #![allow(missing_docs, clippy::print_stdout)]
 #![allow(clippy::disallowed_methods, reason = "a benchmark measures wall time where the kernel gives no CPU time")]
 
+use std::cell::Cell;
 use std::time::Instant;
 
 use nandlab::buffer::BUFFERS;
@@ -45,7 +47,7 @@ struct Part {
     row: fn(&str, u64) -> String,
 }
 
-const PARTS: [Part; 3] = [
+const PARTS: [Part; 6] = [
     Part {
         name: "hits",
         title: "Buffer hits: 4 KiB, half of them writes, everything resident",
@@ -55,12 +57,39 @@ const PARTS: [Part; 3] = [
         row: hits,
     },
     Part {
-        name: "ftls",
-        title: "Random page writes on a full device, no buffer, queue depth 32",
-        columns: "FTL | k requests/s | M flash operations/s | flash operations a request | WAF",
+        name: "ftls-uniform",
+        title: "FTLs: uniform random page writes on a full device, no buffer, queue depth 32",
+        columns: FTL_COLUMNS,
         requests: 100_000,
-        plugins: || FTLS.iter().map(nandlab::registry::Plugin::name).collect(),
-        row: ftl,
+        plugins: ftls,
+        row: |ftl, requests| measure_ftl(ftl, requests, |random, pages| request(HostOp::Write, random.below(pages), 1)),
+    },
+    Part {
+        name: "ftls-zipf",
+        title: "FTLs: page writes by Zipf's law with exponent 1, scattered over a full device",
+        columns: FTL_COLUMNS,
+        requests: 100_000,
+        plugins: ftls,
+        row: |ftl, requests| measure_ftl(ftl, requests, |random, pages| request(HostOp::Write, random.zipf(pages), 1)),
+    },
+    Part {
+        name: "ftls-sequential",
+        title: "FTLs: sequential writes of 8 pages on a full device",
+        columns: FTL_COLUMNS,
+        requests: 50_000,
+        plugins: ftls,
+        row: |ftl, requests| {
+            let at = Cell::new(0);
+            measure_ftl(ftl, requests, |_, pages| request(HostOp::Write, at.replace(at.get() + 8) % (pages / 8 * 8), 8))
+        },
+    },
+    Part {
+        name: "ftls-reads",
+        title: "FTLs: uniform random page reads, most of which miss the map cache",
+        columns: FTL_COLUMNS,
+        requests: 100_000,
+        plugins: ftls,
+        row: |ftl, requests| measure_ftl(ftl, requests, |random, pages| request(HostOp::Read, random.below(pages), 1)),
     },
     Part {
         name: "mix",
@@ -72,13 +101,34 @@ const PARTS: [Part; 3] = [
     },
 ];
 
+const FTL_COLUMNS: &str =
+    "FTL | k requests/s | M flash operations/s | flash operations a request | WAF | flash operations";
+
+/// Options whose price is of interest, as an FTL and its settings.
+const OPTIONS: [&str; 9] = [
+    "page frontiers=single",
+    "page streams=4",
+    "page wear_threshold=4",
+    "page gc_frontier=separate gc_slice=4",
+    "page idle_free=2",
+    "page placement=round_robin",
+    "page stripe=wcd",
+    "dftl streams=4",
+    "learnedftl group_tps=16",
+];
+
+/// Every FTL, and those with options.
+fn ftls() -> Vec<String> {
+    FTLS.iter().map(nandlab::registry::Plugin::name).chain(OPTIONS.map(str::to_owned)).collect()
+}
+
 fn main() {
     let (options, arguments): (Vec<String>, Vec<String>) = std::env::args().skip(1).partition(|a| a.starts_with("--"));
     // Without `--bench` this is a test run: does it still work?
     let part_of = if options.iter().any(|o| o == "--bench") { 1 } else { 50 };
     let [part, name] = [0, 1].map(|n| arguments.get(n).map(String::as_str));
     let requests: Option<u64> = arguments.get(2).map(|n| n.parse().expect("a number of requests"));
-    for p in PARTS.iter().filter(|p| part.is_none_or(|part| part == p.name)) {
+    for p in PARTS.iter().filter(|p| part.is_none_or(|part| p.name.starts_with(part))) {
         println!("\n### {}\n\n| {} |", p.title, p.columns);
         println!("|-{}|", "|-".repeat(p.columns.matches('|').count()));
         for plugin in (p.plugins)().iter().filter(|plugin| name.is_none_or(|name| name == *plugin)) {
@@ -109,18 +159,22 @@ fn hits(buffer: &str, requests: u64) -> String {
     format!("{:.1} | {:.1}", rate(engine), rate(alone))
 }
 
-/// Uniform random page writes.
-fn ftl(ftl: &str, requests: u64) -> String {
-    let config = config(&["precondition=full", "buffer.name=none", &format!("ftl.name={ftl}")]);
+/// An FTL (and its settings) under a workload of requests; the workload is told the number of pages.
+fn measure_ftl(ftl: &str, requests: u64, next: impl Fn(&mut Lcg, u64) -> HostRequest) -> String {
+    let mut words = ftl.split(' ');
+    let mut settings = vec!["precondition=full".to_owned(), "buffer.name=none".to_owned()];
+    settings.extend(words.next().map(|name| format!("ftl.name={name}")));
+    settings.extend(words.map(|setting| format!("ftl.{setting}")));
+    let config = config(&settings.iter().map(String::as_str).collect::<Vec<_>>());
     let pages = u64::from(config.logical_pages());
-    let (seconds, ledger) = measure(&config, requests, |random| request(HostOp::Write, random.below(pages), 1));
+    let (seconds, ledger) = measure(&config, requests, |random| next(random, pages));
     let operations = flash_operations(&ledger);
+    let waf = if ledger.host_page_writes > 0 { format!("{:.2}", ledger.waf_host()) } else { "-".to_owned() };
     format!(
-        "{:.1} | {:.2} | {:.1} | {:.2}",
+        "{:.1} | {:.2} | {:.2} | {waf} | {operations}",
         requests as f64 / seconds / 1e3,
         operations as f64 / seconds / 1e6,
         operations as f64 / requests as f64,
-        ledger.waf_host()
     )
 }
 
@@ -196,6 +250,11 @@ impl Lcg {
     fn below(&mut self, n: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((u128::from(self.0) * u128::from(n)) >> 64) as u64
+    }
+    /// Below `n`: rank `r` with a probability of about `1 / r`, and the ranks scattered.
+    fn zipf(&mut self, n: u64) -> u64 {
+        let uniform = self.below(1 << 53) as f64 / (1_u64 << 53) as f64;
+        (n as f64).powf(uniform) as u64 * 2_654_435_761 % n
     }
 }
 

@@ -198,6 +198,10 @@ ledger! {
         map_prefetches,
         /// Mapping look-ups that had to read a translation page.
         map_misses,
+        /// Copies of translation pages that turned out to be unreadable (`device.reliability.map_page_loss`).
+        map_unreadable,
+        /// Reads of translation pages that found no readable copy: the mapping asked for is lost.
+        map_lost,
         /// Victim blocks collected.
         gc_runs,
         /// Switch merges (log block or padded block becomes the data block).

@@ -10,7 +10,7 @@ mod hybrid {
 }
 
 use common::{below, build, flash, shape};
-use nandlab::conform::{self, ConformError, Kind};
+use nandlab::conform;
 use nandlab::flash::{Flash, Media, ProgramOrder, Ticket};
 use nandlab::ftl::{Batch, Ftl, PageWrite};
 use nandlab::ledger::{Cause, Op};
@@ -19,36 +19,9 @@ use point::compare;
 use rand_pcg::Pcg64Mcg;
 use serde_json::{Value, json};
 
-const GOLDEN: &[(&str, &str)] = &[
-    ("ftl-page.json", include_str!("golden/ftl-page.json")),
-    ("ftl-block.json", include_str!("golden/ftl-block.json")),
-    ("ftl-bast.json", include_str!("golden/ftl-bast.json")),
-    ("ftl-fast.json", include_str!("golden/ftl-fast.json")),
-    ("ftl-superblock.json", include_str!("golden/ftl-superblock.json")),
-    ("ftl-last.json", include_str!("golden/ftl-last.json")),
-    ("ftl-dftl.json", include_str!("golden/ftl-dftl.json")),
-    ("ftl-rftl.json", include_str!("golden/ftl-rftl.json")),
-];
-
-#[test]
-fn does_every_ftl_do_what_the_worked_examples_say() {
-    for (file, text) in GOLDEN {
-        match conform::run(text) {
-            Ok(report) => {
-                let all: Vec<String> = report.differences.iter().map(ToString::to_string).collect();
-                println!("{file}: {} cases, {} steps, {} differences", report.cases, report.steps, all.len());
-                assert!(all.is_empty(), "{file}:\n{}", all.join("\n"));
-            }
-            Err(ConformError::Unknown(error)) => println!("{file}: skipped, {error}"),
-            Err(error) => panic!("{file}: {error}"),
-        }
-    }
-}
-
 #[test]
 fn does_the_conformance_runner_notice_a_wrong_number() {
-    let (_, text) = GOLDEN[3];
-    assert_eq!(conform::read(text).unwrap(), Kind::Ftl("fast".to_owned()));
+    let text = include_str!("golden/ftl-fast.json");
     let right: Value = serde_json::from_str(text).unwrap();
     let wrong = |pointer: &str, value: Value| {
         let mut file = right.clone();
@@ -69,12 +42,6 @@ fn does_the_conformance_runner_notice_a_wrong_number() {
         let found = wrong(&format!("/cases/0/final/{what}"), value);
         assert_eq!((found.len(), found[0].step), (1, None), "{what}");
     }
-    for text in
-        ["{", "{}", r#"{"schema": "ftl-golden/1", "ftl": "tpftl (mapping cache only)", "cases": [{"name": "a"}]}"#]
-    {
-        assert!(matches!(conform::run(text), Err(ConformError::Malformed(_) | ConformError::Unsupported(_))), "{text}");
-    }
-    assert!(matches!(conform::run(include_str!("golden/ftl-hitstat-tables.json")), Err(ConformError::Unsupported(_))));
 }
 
 /// A device without bytes, filled, for counting.
@@ -283,37 +250,6 @@ fn do_the_relations_among_hitstats_rows_hold_for_fast_and_bast() {
         let rest = |i: usize| runs[i].1.0.ledger.programs() % pages;
         assert_eq!(rest(0), rest(1), "no partial merges, so the remainder is that of the logged pages ({threshold})");
     }
-}
-
-#[test]
-fn do_hitstats_tables_follow_from_their_formulas() {
-    let tables: Value = serde_json::from_str(include_str!("golden/ftl-hitstat-tables.json")).unwrap();
-    let (n, ce, cw) = (128.0, 1.5, 0.8);
-    let mut rows = 0;
-    let mut model_rows = 0;
-    for (table, is_bast) in [("bast", true), ("fast", false)] {
-        for row in tables[table].as_array().unwrap() {
-            let number = |key: &str| row[key].as_f64();
-            let (erases, writes) = (number("erases").unwrap(), number("page_writes").unwrap());
-            let elapsed = erases * 0.0015 + writes * 0.0008;
-            assert!((elapsed - number("elapsed_s").unwrap()).abs() < 0.001, "elapsed time of {row}");
-            rows += 1;
-            let share = if is_bast {
-                let Some(r) = number("R_LB") else { continue };
-                let u = number("U_LB_percent").unwrap() / 100.0;
-                r * u * (ce + n * cw) / ((r + 1.0) * ce + (r * u + 1.0) * n * cw)
-            } else {
-                let Some(r) = number("R_DB") else { continue };
-                1.0 / (r + 1.0)
-            };
-            model_rows += 1;
-            assert!((share - number("Bw_over_N_recomputed").unwrap()).abs() < 6e-5, "{share} in {row}");
-            assert!((share - number("Bw_over_N_printed").unwrap()).abs() < 0.0101, "{share} in {row}");
-        }
-    }
-    assert_eq!(rows, 40);
-    println!("{rows} rows, {model_rows} with the padding model");
-    assert!(model_rows >= 36);
 }
 
 #[test]

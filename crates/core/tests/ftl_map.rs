@@ -10,6 +10,7 @@ mod map {
     pub mod device;
     pub mod golden;
     pub mod learned;
+    pub mod options;
     pub mod replicas;
     pub mod theory;
 }

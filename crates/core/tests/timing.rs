@@ -1,4 +1,4 @@
-//! Is flash time right? Worked examples, a slow simulator written from the specification, queueing theory, bounds.
+//! Is flash time right? A slow simulator written from the specification, queueing theory, bounds.
 
 #[path = "common/point.rs"]
 mod point;
@@ -6,7 +6,6 @@ mod point;
 use nandlab::flash::clock::{Clock, ClockTimes, Release, Ticket, TimingModel};
 use nandlab::ledger::Op;
 use nandlab::types::Nanos;
-use serde_json::Value;
 
 /// Splitmix64: the tests need no more, and it stays the same for ever.
 struct Random(u64);
@@ -56,49 +55,6 @@ fn finish_times(clock: &mut Clock, tokens: usize) -> Vec<u64> {
         finish[token as usize] = at.0;
     }
     finish
-}
-
-// ---- Worked examples ----------------------------------------------------------------------------------------------
-
-#[test]
-fn does_it_do_what_the_worked_examples_say() {
-    let golden: Value = serde_json::from_str(include_str!("golden/ftl-timing.json")).unwrap();
-    let cases = golden["cases"].as_array().unwrap();
-    assert_eq!(cases.len(), 6);
-    for case in cases {
-        for (model, column) in [(TimingModel::Serial, "finish_serial"), (TimingModel::Parallel, "finish_event_fcfs")] {
-            let want: Vec<u64> = case[column].as_array().unwrap().iter().map(|v| v.as_u64().unwrap() * 1_000).collect();
-            for ahead in [false, true] {
-                assert_eq!(run_case(case, model, ahead), want, "{} {column}, issued ahead: {ahead}", case["name"]);
-            }
-        }
-    }
-}
-
-/// Finishing times of a worked example. `ahead`: everything is issued at time zero, with its arrival as a dependency.
-fn run_case(case: &Value, model: TimingModel, ahead: bool) -> Vec<u64> {
-    let us = |name: &str| case["params_us"][name].as_u64().unwrap() * 1_000;
-    let times = times(us("cmd"), us("transfer"), us("read_cell"), us("program"), us("erase"));
-    let ops = case["ops"].as_array().unwrap();
-    let field = |op: &Value, name: &str| op[name].as_u64().unwrap();
-    let channels = ops.iter().map(|op| field(op, "channel")).max().unwrap() + 1;
-    let dies = ops.iter().map(|op| field(op, "die")).max().unwrap() + 1;
-    let mut clock = Clock::new(model, times, channels as u32, (channels * dies) as u32);
-    for op in ops {
-        let kind = match op["kind"].as_str().unwrap() {
-            "R" => Op::Read,
-            "W" => Op::Program,
-            _ => Op::Erase,
-        };
-        let arrival = Nanos(field(op, "arrival") * 1_000);
-        if !ahead {
-            clock.advance(arrival);
-        }
-        let die = field(op, "die") * channels + field(op, "channel");
-        let ticket = clock.issue(die as u32, kind, Ticket::at(arrival), Release::Done);
-        clock.watch(ticket, field(op, "id"));
-    }
-    finish_times(&mut clock, ops.len())
 }
 
 // ---- The slow simulator -------------------------------------------------------------------------------------------

@@ -149,13 +149,16 @@ pub struct Hits {
 }
 
 impl Hits {
-    /// tau after a period (equations 1 to 3), pages of `frames`; `d_read` and `d_write` in any one unit.
-    pub fn next_tau(self, tau: u32, frames: u32, tau_min: f64, d_read: f64, d_write: f64) -> u32 {
-        let benefit = |reads: u64, writes: u64, pages: u32| {
+    /// What a page of RB and one of WB saved (equations 1 and 2); `d_read` and `d_write` in any one unit.
+    pub fn benefits(self, tau: u32, frames: u32, d_read: f64, d_write: f64) -> (f64, f64) {
+        let of = |reads: u64, writes: u64, pages: u32| {
             (writes as f64 * d_write + reads as f64 * d_read) / f64::from(pages.max(1))
         };
-        let rr = benefit(self.rrh, self.rwh, tau);
-        let wr = benefit(self.wrh, self.wwh, frames.saturating_sub(tau));
+        (of(self.rrh, self.rwh, tau), of(self.wrh, self.wwh, frames.saturating_sub(tau)))
+    }
+    /// tau after a period (equation 3), pages of `frames`.
+    pub fn next_tau(self, tau: u32, frames: u32, tau_min: f64, d_read: f64, d_write: f64) -> u32 {
+        let (rr, wr) = self.benefits(tau, frames, d_read, d_write);
         if rr + wr > 0.0 { clamp_tau(rr / (wr + rr) * f64::from(frames), frames, tau_min) } else { tau }
     }
 }

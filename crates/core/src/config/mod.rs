@@ -364,7 +364,13 @@ impl Config {
         let logical_pages = self.logical_pages();
         let shape = Shape { geometry, logical_pages, order: self.device.program_order, seed: self.seed };
         let built = (ftl.build)(Value::Object(self.ftl.params.clone()), &shape)?;
-        flash.set_reliability(self.device.reliability, self.seed, built.relocates_disturbed())?;
+        let (ageing, pe_cycles) = (self.device.reliability, self.device.endurance.pe_cycles);
+        flash.set_reliability(ageing, pe_cycles, self.seed, built.relocates_disturbed())?;
+        if ageing.map_page_loss > 0.0 && !built.keeps_map_on_flash() {
+            let problem = format!("`{}` has no translation pages that could be lost", self.ftl.name);
+            let mend = "use a demand-mapped FTL (rftl, dftl), or leave it out";
+            return Err(ConfigError::new("device.reliability.map_page_loss", problem, mend));
+        }
         let parts = Parts { flash, ftl: built, ftl_name: ftl.module, frames: self.frames(), settings: self.settings() };
         let mut device = (buffer.build)(Value::Object(self.buffer.params.clone()), parts)?;
         match self.precondition {

@@ -1,16 +1,24 @@
 //! Conformance: replays golden files against the plug-ins of the registry.
 //!
 //! A golden file holds worked examples in a form that any simulator can replay: operations, what each must cost, and
-//! the state at the end. [`run`] recognises the kind of a file and returns every difference it finds.
+//! the state at the end; or tables of what formulas give. [`run`] recognises the kind of a file and returns every
+//! difference it finds.
 
+mod bench;
+mod compressed;
+mod formulas;
 pub mod ftl;
 mod map_cache;
 pub mod policy;
+mod replicas;
+mod tables;
+mod timing;
 
 use std::fmt;
 
 use serde::Serialize;
-use serde_json::Value;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
 
 /// What a golden file is about.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -20,6 +28,14 @@ pub enum Kind {
     Ftl(String),
     /// A buffer policy (schema 1).
     Policy(String),
+    /// URM's compressed mapping table alone (schema `ftl-golden/1`).
+    CompressedTable,
+    /// Finishing times of flash operations (schema `flash-timing/1`).
+    Timing,
+    /// The printed tables of HitStat (schema `paper-table/1`).
+    PaperTables,
+    /// Values of the papers' formulas (schema 1).
+    Formulas,
 }
 
 /// Why a file cannot be replayed.
@@ -28,6 +44,14 @@ pub enum ConformError {
     /// Not JSON, or not of the shape its schema promises.
     #[error("not a readable golden file: {0}")]
     Malformed(#[from] serde_json::Error),
+    /// A field is missing, unknown or of the wrong kind.
+    #[error("not of the shape of its schema: {place}: {problem}")]
+    Shape {
+        /// The field, such as `cases[2].device.pages_per_block`.
+        place: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// Readable, but of a kind that this version has no replay for.
     #[error("not a golden file this version can replay: {0}")]
     Unsupported(String),
@@ -99,14 +123,87 @@ pub fn run(text: &str) -> Result<Report, ConformError> {
     match kind_of(&file)? {
         Kind::Ftl(name) => ftl::run(&name, file),
         Kind::Policy(name) => policy::run(&name, file),
+        Kind::CompressedTable => compressed::run(file),
+        Kind::Timing => timing::run(file),
+        Kind::PaperTables => tables::run(file),
+        Kind::Formulas => formulas::run(file),
     }
 }
 
 fn kind_of(file: &Value) -> Result<Kind, ConformError> {
     let text = |key: &str| file.get(key).and_then(Value::as_str).map(str::to_owned);
     match (&file["schema"], text("ftl"), text("policy")) {
+        (Value::String(schema), Some(ftl), _) if schema == "ftl-golden/1" && ftl == compressed::NAME => {
+            Ok(Kind::CompressedTable)
+        }
         (Value::String(schema), Some(ftl), _) if schema == "ftl-golden/1" => Ok(Kind::Ftl(ftl)),
+        (Value::String(schema), ..) if schema == "flash-timing/1" => Ok(Kind::Timing),
+        (Value::String(schema), ..) if schema == "paper-table/1" => Ok(Kind::PaperTables),
         (Value::Number(schema), _, Some(policy)) if schema.as_u64() == Some(1) => Ok(Kind::Policy(policy)),
-        (schema, _, _) => Err(ConformError::Unsupported(format!("schema {schema}"))),
+        (Value::Number(schema), ..)
+            if schema.as_u64() == Some(1) && formulas::SECTIONS.iter().any(|s| file.get(s).is_some()) =>
+        {
+            Ok(Kind::Formulas)
+        }
+        (schema, _, _) => Err(ConformError::Unsupported(format!(
+            "schema {schema}; known are \"ftl-golden/1\" with `ftl`, \"flash-timing/1\", \"paper-table/1\", and 1 with \
+             `policy` or one of {}",
+            formulas::SECTIONS.join(", ")
+        ))),
+    }
+}
+
+/// Reads a part of a file; an error names the field behind `place`.
+fn parse<T: DeserializeOwned>(place: &str, value: Value) -> Result<T, ConformError> {
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let path = error.path().to_string();
+        let place = match (place, path.as_str()) {
+            ("", path) => path.to_owned(),
+            (place, ".") => place.to_owned(),
+            (place, path) if path.starts_with('[') => format!("{place}{path}"),
+            (place, path) => format!("{place}.{path}"),
+        };
+        ConformError::Shape { place, problem: error.inner().to_string() }
+    })
+}
+
+impl Report {
+    const fn new(kind: Kind) -> Self {
+        Self { kind, cases: 0, steps: 0, differences: Vec::new() }
+    }
+
+    /// The next row of a table, `told` as in the file.
+    fn row<'a>(&'a mut self, case: &'a str, step: usize, told: impl Serialize) -> Row<'a> {
+        self.steps += 1;
+        Row { report: self, case, step, told: json!(told).to_string() }
+    }
+}
+
+/// A row of a table: fields that are compared.
+struct Row<'a> {
+    report: &'a mut Report,
+    case: &'a str,
+    step: usize,
+    told: String,
+}
+
+impl Row<'_> {
+    fn note(&mut self, field: &str, expected: Value, got: Value) {
+        let (case, op, state) = (self.case.to_owned(), field.to_owned(), self.told.clone());
+        self.report.differences.push(Difference { case, step: Some(self.step), op, expected, got, state });
+    }
+    /// Both must be equal.
+    fn exact(&mut self, field: &str, expected: impl Serialize, got: impl Serialize) {
+        let (expected, got) = (json!(expected), json!(got));
+        if expected != got {
+            self.note(field, expected, got);
+        }
+    }
+    /// Both must be equal but for a rounding of `within`.
+    fn close(&mut self, field: &str, expected: f64, got: f64, within: f64) {
+        let is_same = (expected - got).abs() <= within;
+        if !is_same {
+            self.note(field, json!(expected), json!(got));
+        }
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Flash, Geometry};
 use crate::error::ConfigError;
-use crate::types::Pbn;
+use crate::types::{Pbn, Ppn};
 
 /// What ages the array; without any of it blocks last for ever.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -14,15 +14,16 @@ pub struct ReliabilityConfig {
     /// Page reads of a block since its erase after which its valid pages are to be relocated (read disturb).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_limit: Option<u32>,
-    /// Erases that a block endures: the erase with this number fails and retires the block.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub endurance: Option<u32>,
-    /// Blocks endure `endurance * (1 - spread)` to `endurance * (1 + spread)` erases, uniformly by the seed. 0 to 0.9.
+    /// Blocks wear out: the erase number `device.endurance.pe_cycles` fails and retires the block.
+    pub wear_out: bool,
+    /// Blocks endure `pe_cycles * (1 - spread)` to `pe_cycles * (1 + spread)` erases, uniformly by the seed. 0 to 0.9.
     pub endurance_spread: f64,
     /// Blocks of each die, beside those of the geometry, that replace bad ones.
     pub spare_blocks_per_die: u32,
     /// Probability that a block is bad when it leaves the factory, spare blocks included. 0 to 0.5.
     pub factory_bad: f64,
+    /// Probability that a translation page, once programmed, cannot be read. 0 to 0.5.
+    pub map_page_loss: f64,
 }
 
 /// Splitmix64 of a seed and a number, as a fraction in [0, 1).
@@ -37,6 +38,8 @@ fn fraction(seed: u64, number: u64) -> f64 {
 #[derive(Clone, Debug)]
 pub(super) struct Reliability {
     config: ReliabilityConfig,
+    /// P/E cycles of a block that wears out.
+    pe_cycles: u32,
     seed: u64,
     /// Page reads by block since its erase.
     reads: Vec<u32>,
@@ -54,11 +57,12 @@ pub(super) struct Reliability {
 }
 
 impl Reliability {
-    fn new(config: ReliabilityConfig, geometry: &Geometry, seed: u64) -> Result<Self, ConfigError> {
+    fn new(config: ReliabilityConfig, pe_cycles: u32, geometry: &Geometry, seed: u64) -> Result<Self, ConfigError> {
         config.validate()?;
         let blocks = geometry.blocks();
         let mut model = Self {
             config,
+            pe_cycles,
             seed,
             reads: vec![0; blocks as usize],
             disturbed: Vec::new(),
@@ -87,10 +91,12 @@ impl Reliability {
 
     /// The erase that fails, of the block with this number in the order of use.
     fn limit(&self, number: u64) -> u32 {
-        let Some(endurance) = self.config.endurance else { return u32::MAX };
+        if !self.config.wear_out {
+            return u32::MAX;
+        }
         let spread = self.config.endurance_spread;
         let factor = 1.0 - spread + 2.0 * spread * fraction(self.seed, number);
-        ((f64::from(endurance) * factor) as u32).max(1)
+        ((f64::from(self.pe_cycles) * factor) as u32).max(1)
     }
 
     #[inline(never)]
@@ -138,17 +144,18 @@ impl ReliabilityConfig {
         let error = |key: &str, problem: String, mend: &str| {
             Err(ConfigError::new(format!("device.reliability.{key}"), problem, mend))
         };
-        if self.read_limit == Some(0) || self.endurance == Some(0) {
-            let key = if self.endurance == Some(0) { "endurance" } else { "read_limit" };
-            return error(key, "0 is no limit".to_owned(), "use 1 or more, or leave it out");
+        if self.read_limit == Some(0) {
+            return error("read_limit", "0 is no limit".to_owned(), "use 1 or more, or leave it out");
         }
         if !(0.0..=0.9).contains(&self.endurance_spread) {
             return error("endurance_spread", format!("{} is outside 0 to 0.9", self.endurance_spread), "0.1 is 10 %");
         }
-        if !(0.0..=0.5).contains(&self.factory_bad) {
-            return error("factory_bad", format!("{} is outside 0 to 0.5", self.factory_bad), "0.01 is 1 %");
+        for (key, share) in [("factory_bad", self.factory_bad), ("map_page_loss", self.map_page_loss)] {
+            if !(0.0..=0.5).contains(&share) {
+                return error(key, format!("{share} is outside 0 to 0.5"), "0.01 is 1 %");
+            }
         }
-        if self.endurance.is_none() {
+        if !self.wear_out {
             let unused = [
                 ("endurance_spread", self.endurance_spread > 0.0),
                 ("spare_blocks_per_die", self.spare_blocks_per_die > 0),
@@ -156,7 +163,11 @@ impl ReliabilityConfig {
             ];
             if let Some((key, _)) = unused.iter().find(|(_, given)| *given) {
                 let problem = "blocks that last for ever are never replaced".to_owned();
-                return error(key, problem, "give device.reliability.endurance too");
+                return error(
+                    key,
+                    problem,
+                    "set device.reliability.wear_out = true; device.endurance.pe_cycles is the limit",
+                );
             }
         }
         Ok(())
@@ -165,12 +176,14 @@ impl ReliabilityConfig {
 
 impl Flash {
     /// Makes the array age, before its first use, under an FTL that `relocates` blocks that are read too often or not.
+    /// With `wear_out` a block lasts `pe_cycles` erases.
     ///
     /// # Errors
     /// When an option is out of range, a die has more bad blocks than spare ones, or nobody relocates disturbed blocks.
     pub fn set_reliability(
         &mut self,
         config: ReliabilityConfig,
+        pe_cycles: u32,
         seed: u64,
         relocates: bool,
     ) -> Result<(), ConfigError> {
@@ -179,7 +192,8 @@ impl Flash {
             return Err(ConfigError::new("device.reliability.read_limit", problem, "use ftl.name = \"page\""));
         }
         let ages = config != ReliabilityConfig::default();
-        self.cells.reliability = if ages { Some(Reliability::new(config, &self.geometry, seed)?) } else { None };
+        self.cells.reliability =
+            if ages { Some(Reliability::new(config, pe_cycles, &self.geometry, seed)?) } else { None };
         Ok(())
     }
 
@@ -187,6 +201,15 @@ impl Flash {
     #[inline]
     pub const fn ages(&self) -> bool {
         self.cells.reliability.is_some()
+    }
+
+    /// False if the translation page in this place turned out to be lost when it was programmed.
+    pub fn is_map_readable(&self, ppn: Ppn) -> bool {
+        let Some(model) = &self.cells.reliability else { return true };
+        // A number of its own for every use of every page, and another stream than those of the blocks.
+        let erases = self.erase_count(self.geometry.pbn(ppn));
+        let number = u64::from(erases) << 32 | u64::from(ppn.0);
+        fraction(model.seed.rotate_left(32), number) >= model.config.map_page_loss
     }
 
     /// A block that was read so often since its erase that its valid pages are to be relocated. An FTL that cannot do it

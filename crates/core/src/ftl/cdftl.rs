@@ -17,7 +17,7 @@
 //! # Parameters
 //! - `cmt_entries` (entries, default 4096): size of the CMT; 8 bytes an entry.
 //! - `ctp_pages` (TPs, default 8): size of the CTP. With pages of 4 KiB both defaults take the RAM of `dftl`.
-//! - `entries_per_tp`, `reserve`, `victim`, `alloc`, `frontiers`: as for `dftl`.
+//! - `entries_per_tp`, `reserve`, `victim`, `alloc`, `frontiers`, `streams`, `idle_free`, `wear_threshold`: as for `dftl`.
 //!
 //! RAM: `8 * cmt_entries + 4 * entries_per_tp * ctp_pages + 4 * ceil(logical_pages / entries_per_tp)` bytes.
 //!
@@ -34,7 +34,7 @@
 
 use serde_json::{Value, json};
 
-use super::cmt::{Cached, Cmt, Order};
+use super::apart::{Apart, Cached};
 use super::demand::{Demand, MapPolicy, Wanted, demand_params};
 use super::page::Frontiers;
 use super::pages::Pages;
@@ -58,7 +58,8 @@ demand_params! {
 /// CDFTL's part of the map in RAM.
 #[derive(Debug)]
 pub struct TwoLevels {
-    cmt: Cmt,
+    cmt: Apart,
+    cmt_entries: u32,
     ctp: Pages,
     ctp_pages: u32,
     entries_per_tp: u32,
@@ -77,7 +78,8 @@ pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError>
     let common = params.common(params.frontiers);
     let entries_per_tp = common.entries(shape)?;
     let cache = TwoLevels {
-        cmt: Cmt::new(shape.logical_pages, Order::Segmented, params.cmt_entries, 0),
+        cmt: Apart::new(shape.logical_pages, entries_per_tp),
+        cmt_entries: params.cmt_entries,
         ctp: Pages::new(shape.logical_pages, entries_per_tp),
         ctp_pages: params.ctp_pages,
         entries_per_tp,
@@ -103,16 +105,14 @@ impl TwoLevels {
 
     /// Evicts an entry of the CMT.
     fn evict(&mut self, flash: &mut Flash, map: &mut Translation, after: Ticket) -> Ticket {
-        let free = |entry: &Cached| !self.cmt.is_dirty(*entry) || self.ctp.holds(map.tp(self.cmt.lpn(*entry)));
-        let first_free = self.cmt.oldest_first().find(free);
-        if let Some(victim) = first_free {
+        if let Some(victim) = self.cmt.oldest_of(self.ctp.held()) {
             if self.cmt.is_dirty(victim) {
                 self.ctp.set(self.cmt.lpn(victim), self.cmt.ppn(victim));
             }
             self.cmt.remove(victim);
             return after;
         }
-        let victim = self.cmt.victim();
+        let victim = self.cmt.oldest().expect("a full table has a victim");
         let tp = map.tp(self.cmt.lpn(victim));
         let patch = |cache: &mut Self, map: &mut Translation| map.patch(cache.cmt.lpn(victim), cache.cmt.ppn(victim));
         let done = map.write_back(flash, self, tp, false, patch, after);
@@ -141,7 +141,7 @@ impl MapPolicy for TwoLevels {
         let lpn = wanted.lpn;
         if let Some(entry) = self.cmt.find(lpn) {
             flash.ledger.map_hits += 1;
-            self.cmt.hit(entry);
+            self.cmt.touch(entry);
             return (entry, after);
         }
         let tp = map.tp(lpn);
@@ -154,7 +154,7 @@ impl MapPolicy for TwoLevels {
             flash.ledger.map_misses += 1;
             ready = self.load(flash, map, tp, ready);
         }
-        if self.cmt.is_full() {
+        if self.cmt.len() >= self.cmt_entries {
             ready = self.evict(flash, map, ready);
         }
         let ppn = self.ctp.find(lpn).expect("the translation page is in RAM");
@@ -177,15 +177,15 @@ impl MapPolicy for TwoLevels {
         self.ctp.clear();
     }
     fn bytes(&self) -> u64 {
-        8 * u64::from(self.cmt.capacity()) + 4 * u64::from(self.entries_per_tp) * u64::from(self.ctp_pages)
+        8 * u64::from(self.cmt_entries) + 4 * u64::from(self.entries_per_tp) * u64::from(self.ctp_pages)
     }
     fn check(&self, map: &Translation) {
         self.ctp.check(map);
-        assert!(self.ctp.len() <= self.ctp_pages);
+        assert!(self.ctp.len() <= self.ctp_pages && self.cmt.len() <= self.cmt_entries);
         self.cmt.check(|lpn| self.ctp.find(lpn).unwrap_or_else(|| map.content(lpn)));
     }
     fn golden_state(&self, _: &dyn Fn(Ppn) -> Value) -> Value {
-        let cmt: Vec<_> = self.cmt.segment(false).map(|(lpn, _, dirty)| json!([lpn.0, dirty])).collect();
+        let cmt: Vec<_> = self.cmt.oldest_first().into_iter().map(|(lpn, _, dirty)| json!([lpn.0, dirty])).collect();
         let ctp: Vec<_> = self.ctp.oldest_first().into_iter().map(|(tp, dirty)| json!([tp, dirty])).collect();
         json!({"cmt_lru_to_mru": cmt, "ctp_lru_to_mru": ctp})
     }

@@ -239,11 +239,6 @@ impl Cmt {
         None
     }
 
-    /// Entries of a segmented table from the LRU end of probation on.
-    pub fn oldest_first(&self) -> impl Iterator<Item = Cached> + '_ {
-        std::iter::successors(self.lists[PROBATION].back(), |at| self.links.newer(*at)).map(Cached)
-    }
-
     /// Removes an entry.
     #[inline]
     pub fn remove(&mut self, entry: Cached) {

@@ -176,12 +176,24 @@ impl<C: MapPolicy> Ftl for Demand<C> {
         self.map.write_all(flash, &mut self.cache, Cause::MapEvict);
     }
 
+    fn works_in_idle_time(&self) -> bool {
+        self.map.works_in_idle_time()
+    }
+
+    fn idle(&mut self, flash: &mut Flash, until: Nanos) {
+        self.map.collect_in_idle_time(flash, &mut self.cache, until);
+    }
+
+    fn keeps_map_on_flash(&self) -> bool {
+        self.map.is_on_flash()
+    }
+
     fn map_bytes(&self) -> u64 {
-        self.cache.bytes() + self.map.directory_bytes()
+        self.cache.bytes() + self.map.directory_bytes() + self.map.space.heat_bytes()
     }
 
     fn map_bytes_most(&self) -> u64 {
-        self.cache.bytes_most(&self.map) + self.map.directory_bytes()
+        self.cache.bytes_most(&self.map) + self.map.directory_bytes() + self.map.space.heat_bytes()
     }
 
     fn locate(&self, _: &Flash, lpn: Lpn) -> Ppn {
@@ -229,6 +241,21 @@ pub struct Common {
     pub alloc: Alloc,
     /// One frontier for the device or one on every die.
     pub frontiers: Frontiers,
+    /// Translation pages whose pages have blocks of their own and are collected together, sorted.
+    pub sorted_tps: Option<u32>,
+    /// Options that `page` has too.
+    pub upkeep: Upkeep,
+}
+
+/// What keeps the blocks of a demand-mapped FTL in good order.
+#[derive(Clone, Copy, Debug)]
+pub struct Upkeep {
+    /// Data frontiers of a die by update frequency.
+    pub streams: u32,
+    /// Spread of erases at which cold pages move; none: no static wear levelling.
+    pub wear_threshold: Option<u32>,
+    /// Free blocks beyond the reserve that collection in idle time makes.
+    pub idle_free: u32,
 }
 
 impl Common {
@@ -253,9 +280,15 @@ impl Common {
     pub fn translation(&self, shape: &Shape, copies: u32) -> Result<Translation, ConfigError> {
         let entries = self.entries(shape)?;
         let Self { reserve, victim, alloc, frontiers, .. } = *self;
-        let layout = Layout { victim, alloc, reserve, frontiers };
+        let sorted_pages = self.sorted_tps.map(|tps| tps.saturating_mul(entries).min(shape.logical_pages));
+        let Upkeep { streams, wear_threshold, idle_free } = self.upkeep;
+        if idle_free > 0 && sorted_pages.is_some() {
+            let problem = "a group is collected as a whole, which idle time may not suffice for";
+            return Err(ConfigError::new("ftl.idle_free", problem, "leave it out, or group_tps"));
+        }
+        let layout = Layout { victim, alloc, reserve, frontiers, sorted_pages, streams, wear_threshold };
         space::validate(&layout, shape, shape.logical_pages.div_ceil(entries), copies)?;
-        Ok(Translation::new(layout, shape, entries, copies))
+        Ok(Translation::new(layout, shape, entries, copies, idle_free))
     }
 }
 
@@ -277,6 +310,19 @@ macro_rules! demand_params {
             pub victim: $victim,
             /// Which free block is taken.
             pub alloc: $alloc,
+            /// Data frontiers of a die, by update frequency.
+            pub streams: u32,
+            /// Free blocks beyond the reserve that collection in idle time makes.
+            pub idle_free: u32,
+            /// Spread of erases at which cold pages move; none: no static wear levelling.
+            pub wear_threshold: Option<u32>,
+        }
+
+        impl Params {
+            const fn upkeep(&self) -> $crate::ftl::demand::Upkeep {
+                let Self { streams, wear_threshold, idle_free, .. } = *self;
+                $crate::ftl::demand::Upkeep { streams, wear_threshold, idle_free }
+            }
         }
 
         impl Default for Params {
@@ -287,6 +333,9 @@ macro_rules! demand_params {
                     reserve: 3,
                     victim: $victim_default,
                     alloc: $alloc_default,
+                    streams: 1,
+                    idle_free: 0,
+                    wear_threshold: None,
                 }
             }
         }
@@ -305,7 +354,9 @@ macro_rules! demand_params {
         impl Params {
             fn common(&self, frontiers: $crate::ftl::page::Frontiers) -> $crate::ftl::demand::Common {
                 let Self { entries_per_tp, reserve, victim, alloc, .. } = *self;
-                $crate::ftl::demand::Common { entries_per_tp, reserve, victim, alloc, frontiers }
+                let upkeep = self.upkeep();
+                let sorted_tps = None;
+                $crate::ftl::demand::Common { entries_per_tp, reserve, victim, alloc, frontiers, sorted_tps, upkeep }
             }
         }
     };

@@ -34,12 +34,19 @@
 //!   of a clean mapping follows at no cost, which undercounts translation writes.
 //! - `reserve` (blocks, default 3: FlashSim's `min_fb_num`): free blocks at which garbage collection starts; 3 or more.
 //!   With `frontiers = "die"` each channel keeps its own.
-//! - `victim`* (default `greedy`; flashsim `greedy_lowest`), `alloc`* (default `fifo`; flashsim `min_erase`): as for
-//!   `page`.
+//! - `victim`* (default `greedy`; flashsim `greedy_lowest`): as for `page`: `greedy`, `greedy_lowest`, `fifo`, `random`,
+//!   `{ d_choices = 10 }`, `{ windowed_greedy = 16 }`, `cost_benefit` or `cost_age_times`; over data and translation
+//!   blocks together.
+//! - `alloc`* (default `fifo`; flashsim `min_erase`): as for `page`.
 //! - `frontiers`* (default `die`; flashsim `single`): `single` = one data and one translation frontier; `die` = a data
 //!   frontier on every die and a translation frontier on every channel.
+//! - `streams` (1 to 7, default 1), `wear_threshold` (erases, default none), `idle_free` (blocks, default 0 = off): as for
+//!   `page`; copies stay in the stream of their block. A cold block moves only while its group has more than the
+//!   reserve; a cold translation block is rewritten in place of moved. In idle time a collection is taken to rewrite a
+//!   translation page for every page of its block. Slices (`gc_slice`) and a frontier of its own for the collector are
+//!   options of `page` alone.
 //!
-//! RAM: `8 * cmt_entries + 4 * ceil(logical_pages / entries_per_tp)` bytes.
+//! RAM: `8 * cmt_entries + 4 * ceil(logical_pages / entries_per_tp)` bytes, and 1 a logical page with several streams.
 //!
 //! # Deviations and chosen readings
 //! - The host collects `while free <= reserve`, not once per allocation: collecting one data block can take a data and
@@ -122,7 +129,9 @@ macro_rules! cmt_params {
             fn common(&self, frontiers: $crate::ftl::page::Frontiers) -> $crate::ftl::demand::Common {
                 let Self { entries_per_tp, reserve, .. } = *self;
                 let $crate::ftl::dftl::Ways { victim, alloc, .. } = self.ways();
-                $crate::ftl::demand::Common { entries_per_tp, reserve, victim, alloc, frontiers }
+                let upkeep = self.upkeep();
+                let sorted_tps = None;
+                $crate::ftl::demand::Common { entries_per_tp, reserve, victim, alloc, frontiers, sorted_tps, upkeep }
             }
         }
     };

@@ -4,6 +4,7 @@
 //! it never waits and never calls up. One file per FTL; the list at the end of this file is the only place that
 //! enumerates them.
 
+pub mod apart;
 pub mod block_log;
 pub mod buckets;
 pub mod chains;
@@ -190,6 +191,10 @@ pub trait Ftl {
     fn relocates_disturbed(&self) -> bool {
         false
     }
+    /// True if mappings lie in translation pages on flash.
+    fn keeps_map_on_flash(&self) -> bool {
+        false
+    }
     /// True if [`Ftl::idle`] does anything: only then the engine looks for idle time.
     fn works_in_idle_time(&self) -> bool {
         false
@@ -252,6 +257,9 @@ impl Ftl for Box<dyn Ftl> {
     }
     fn relocates_disturbed(&self) -> bool {
         (**self).relocates_disturbed()
+    }
+    fn keeps_map_on_flash(&self) -> bool {
+        (**self).keeps_map_on_flash()
     }
     fn works_in_idle_time(&self) -> bool {
         (**self).works_in_idle_time()

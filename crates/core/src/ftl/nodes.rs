@@ -175,6 +175,17 @@ impl Nodes {
             }
         }
     }
+    /// Mappings of a translation page that are the same on flash are clean then.
+    pub fn settle(&mut self, tp: u32, on_flash: impl Fn(Lpn) -> Ppn) {
+        let node = &mut self.by_tp[tp as usize];
+        for at in self.entry_links.iter(&node.recency) {
+            let entry = &mut self.slab[at];
+            if entry.dirty && entry.ppn == on_flash(entry.lpn) {
+                entry.dirty = false;
+                node.dirty -= 1;
+            }
+        }
+    }
 
     /// Nodes from LRU to MRU, as `[tp, [[lpn, dirty], ... from LRU to MRU]]`.
     pub fn golden_state(&self) -> Value {

@@ -76,6 +76,10 @@ impl Pages {
         self.places[lpn.index()] = ppn;
         self.dirty[tp as usize] = true;
     }
+    /// Translation pages in RAM, the most recently used one first.
+    pub fn held(&self) -> impl Iterator<Item = u32> + '_ {
+        self.links.iter(&self.recency)
+    }
     /// Makes a translation page in RAM the most recently used one.
     pub fn touch(&mut self, tp: u32) {
         self.links.move_front(&mut self.recency, tp);
@@ -107,7 +111,7 @@ impl Pages {
 
     /// Translation pages in RAM from LRU to MRU, and whether they are dirty.
     pub fn oldest_first(&self) -> Vec<(u32, bool)> {
-        let mut held: Vec<_> = self.links.iter(&self.recency).map(|tp| (tp, self.is_dirty(tp))).collect();
+        let mut held: Vec<_> = self.held().map(|tp| (tp, self.is_dirty(tp))).collect();
         held.reverse();
         held
     }

@@ -18,7 +18,8 @@
 //! # Parameters
 //! - `replicas` (copies beside the original, default 1): at most channels - 1. The paper uses 1 to 3.
 //! - `preset`, `entries_per_tp`, `cmt_entries`, `cmt_bytes`, `cmt_protected`, `cmt_order`, `evict_batch`,
-//!   `write_miss_fetch`, `gc_marks_dirty`, `reserve`, `victim`, `alloc`: as for `dftl`; the reserve is kept on every
+//!   `write_miss_fetch`, `gc_marks_dirty`, `reserve`, `victim` (all of `dftl`'s names, `cost_age_times` among them),
+//!   `alloc`, `streams`, `idle_free`, `wear_threshold`: as for `dftl`; the reserve is kept on every
 //!   channel. Data frontiers lie on every die under every preset. The authors extended EagleTree's DFTL, so their
 //!   baseline is probably `preset = "eagletree"`.
 //!
@@ -34,7 +35,10 @@
 //! - The paper counts a replica as safe because die registers finish queued programs after a reboot. Registers of NAND
 //!   are volatile, and there is no option to say otherwise: recovery rebuilds the map from data pages and writes all
 //!   copies anew, so that it would change nothing.
-//! - What replicas do protect against is the loss of channels: after any `replicas` of them every TP has a copy left,
+//! - What replicas do protect against is unreadable translation pages: with `device.reliability.map_page_loss` a read that
+//!   meets an unreadable copy reads another one, and reports count unreadable copies and mappings that no copy tells.
+//!   A copy found unreadable is not repaired before its TP is rewritten or collected.
+//! - They also protect against the loss of channels: after any `replicas` of them every TP has a copy left,
 //!   whereas `dftl` loses the TPs of the one that fails. A test shows it on the state of the array; runs do not model
 //!   failed channels, which would take data pages with them too.
 //! - Table 1's RAM of the replica directory (8 KB for two replicas) leaves out the original; 4 KB pages hold 1,024

@@ -14,7 +14,7 @@
 //! # Parameters
 //! - `cache_bytes` (bytes, default 64KiB, what 8192 entries of `dftl` take): RAM for compressed TPs. The TP in use
 //!   stays even if it alone takes more.
-//! - `entries_per_tp`, `reserve`, `victim`, `alloc`, `frontiers`: as for `dftl`.
+//! - `entries_per_tp`, `reserve`, `victim`, `alloc`, `frontiers`, `streams`, `idle_free`, `wear_threshold`: as for `dftl`.
 //!
 //! RAM: `ceil(entries_per_tp / 8) + 4 * runs` bytes for every TP in RAM, and 4 bytes a TP for the directory.
 //!

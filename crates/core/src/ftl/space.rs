@@ -5,29 +5,22 @@
 //! takes another one of the channel when the die has none), and the channel has one translation frontier. A page
 //! belongs to the data frontier `lpn % dies`, so what a channel must hold is bounded. `die = pbn % dies` and
 //! `channel = die % channels` make a group the blocks of one residue.
+//!
+//! With `sorted_pages` every range of so many logical pages has blocks of its own on each die: a *unit*, which is a data
+//! frontier and is collected as a whole ([`super::translation`]).
 
-use crate::error::ConfigError;
 use crate::flash::{Flash, Geometry, PageKind, Ticket};
 use crate::ledger::{BlockKind, Cause};
 use crate::types::{Lpn, Pbn, Ppn};
 
-use super::Shape;
-use super::page::Frontiers;
-use super::pool::{Alloc, Pool, Victim};
-use super::recover::Winners;
+mod layout;
 
-/// How blocks are allocated and collected.
-#[derive(Clone, Copy, Debug)]
-pub struct Layout {
-    /// Which closed block is collected.
-    pub victim: Victim,
-    /// Which free block is taken.
-    pub alloc: Alloc,
-    /// Free blocks of a group at which garbage collection starts.
-    pub reserve: u32,
-    /// One group with one data frontier, or one group per channel with a data frontier on every die.
-    pub frontiers: Frontiers,
-}
+use self::layout::counts;
+pub use self::layout::{Layout, validate};
+use super::Shape;
+use super::heat::Heat;
+use super::pool::Pool;
+use super::recover::Winners;
 
 /// An open block.
 #[derive(Clone, Copy, Debug)]
@@ -39,10 +32,12 @@ struct Frontier {
 /// Names a frontier.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Place {
-    /// Data frontier by number (the die, or 0).
+    /// Data frontier by number (the die or 0; with units, those of one range of pages after those of another).
     Data(u32),
     /// Translation frontier of a group.
     Map(u32),
+    /// Frontier of a group for the pages of cold blocks.
+    Cold(u32),
 }
 
 /// See the module text.
@@ -56,6 +51,14 @@ pub struct Space {
     map: Vec<Frontier>,
     /// By block: it holds (or last held) translation pages.
     holds_map: Vec<bool>,
+    /// Dies with frontiers of their own.
+    dies: u32,
+    logical_pages: u32,
+    /// By block: the data frontier that it was opened for, if it holds data. Empty without units and streams.
+    home: Vec<u32>,
+    heat: Heat,
+    /// By group: where the pages of cold blocks go.
+    cold: Vec<Frontier>,
 }
 
 impl Space {
@@ -71,6 +74,11 @@ impl Space {
             data: Vec::new(),
             map: Vec::new(),
             holds_map: vec![false; blocks],
+            dies: 1,
+            logical_pages: shape.logical_pages,
+            home: vec![0; if layout.sorted_pages.is_some() || layout.streams > 1 { blocks } else { 0 }],
+            heat: Heat::new(layout.streams, shape.logical_pages),
+            cold: Vec::new(),
         };
         space.forget();
         space
@@ -78,13 +86,19 @@ impl Space {
 
     fn forget(&mut self) {
         let Layout { alloc, victim, frontiers, .. } = self.layout;
-        let (groups, frontiers) = counts(frontiers, &self.geometry);
+        let (groups, dies) = counts(frontiers, &self.geometry);
+        let ranges = self.layout.sorted_pages.map_or(self.layout.streams, |pages| self.logical_pages.div_ceil(pages));
         let pool = |first| Pool::new(first, groups, self.geometry.blocks(), alloc, victim, self.seed);
         let closed = Frontier { pbn: Pbn::NONE, next: self.geometry.pages_per_block };
         self.pools = (0..groups).map(pool).collect();
-        self.data = vec![closed; frontiers as usize];
+        self.dies = dies;
+        self.data = vec![closed; (dies * ranges) as usize];
         self.map = vec![closed; groups as usize];
+        self.cold = vec![closed; groups as usize];
         self.holds_map.fill(false);
+        if self.heat.is_on() {
+            self.heat.forget();
+        }
     }
 
     /// Groups of blocks.
@@ -97,10 +111,14 @@ impl Space {
     pub const fn pages_per_block(&self) -> u32 {
         self.geometry.pages_per_block
     }
-    /// Free blocks at which collection starts.
+    /// Free blocks at which collection starts: with units, enough to write one anew.
     #[inline]
-    pub const fn reserve(&self) -> u32 {
-        self.layout.reserve
+    pub fn reserve(&self) -> u32 {
+        self.layout.reserve + self.layout.unit_blocks(&self.geometry)
+    }
+    /// True if ranges of pages have blocks of their own.
+    pub const fn has_units(&self) -> bool {
+        self.layout.sorted_pages.is_some()
     }
     /// Free blocks of a group.
     #[inline]
@@ -111,21 +129,37 @@ impl Space {
     pub fn free_blocks(&self) -> u32 {
         self.pools.iter().map(Pool::free_count).sum()
     }
-    /// Data frontier of a page.
+    /// Data frontier for a page that the host writes.
     #[inline]
-    pub fn data_place(&self, lpn: Lpn) -> Place {
-        Place::Data(remainder(lpn.0, self.data.len() as u32))
+    pub fn host_place(&mut self, lpn: Lpn) -> Place {
+        let Place::Data(mut number) = self.data_place(lpn) else { unreachable!("data") };
+        if self.heat.is_on() {
+            self.heat.count(lpn);
+            number += self.heat.stream(lpn) * self.dies;
+        }
+        Place::Data(number)
     }
-    /// Data frontier to which the pages of a victim go: that of its die.
+    /// Data frontier of a page, the coldest stream of it.
+    #[inline]
+    fn data_place(&self, lpn: Lpn) -> Place {
+        let first = self.layout.sorted_pages.map_or(0, |pages| lpn.0 / pages * self.dies);
+        Place::Data(first + remainder(lpn.0, self.dies))
+    }
+    /// RAM that telling hot pages from cold ones takes, bytes.
+    pub const fn heat_bytes(&self) -> u64 {
+        self.heat.bytes()
+    }
+    /// Data frontier to which the pages of a victim go: that of its unit or die, in its stream.
     pub fn copy_place(&self, victim: Pbn) -> Place {
-        Place::Data(if self.data.len() == 1 { 0 } else { self.geometry.die(victim) })
+        let die = if self.dies == 1 { 0 } else { self.geometry.die(victim) };
+        Place::Data(self.home.get(victim.index()).copied().unwrap_or(die))
     }
     /// Group of a frontier.
     #[inline]
     pub fn group(&self, place: Place) -> u32 {
         match place {
             Place::Data(number) => remainder(number, self.groups()),
-            Place::Map(group) => group,
+            Place::Map(group) | Place::Cold(group) => group,
         }
     }
     /// Group of a page's block.
@@ -144,6 +178,15 @@ impl Space {
         match place {
             Place::Data(number) => &self.data[number as usize],
             Place::Map(group) => &self.map[group as usize],
+            Place::Cold(group) => &self.cold[group as usize],
+        }
+    }
+    #[inline]
+    fn frontier_mut(&mut self, place: Place) -> &mut Frontier {
+        match place {
+            Place::Data(number) => &mut self.data[number as usize],
+            Place::Map(group) => &mut self.map[group as usize],
+            Place::Cold(group) => &mut self.cold[group as usize],
         }
     }
     /// Pages that can be appended before a frontier needs another block.
@@ -156,32 +199,35 @@ impl Space {
     pub fn open(&mut self, flash: &Flash, place: Place) {
         assert_eq!(self.tail(place), 0, "the frontier is still open");
         let group = self.group(place);
-        let (geometry, dies) = (self.geometry, self.data.len());
+        let (geometry, dies) = (self.geometry, self.dies);
         let pool = &mut self.pools[group as usize];
         let pbn = match place {
-            Place::Data(die) if dies > 1 => pool.take_near(flash, |pbn| geometry.die(pbn) == die),
+            Place::Data(number) if dies > 1 => {
+                let die = remainder(number, dies);
+                pool.take_near(flash, |pbn| geometry.die(pbn) == die)
+            }
+            Place::Cold(_) => pool.take_worn(flash),
             _ => pool.take(flash),
         };
         self.holds_map[pbn.index()] = matches!(place, Place::Map(_));
-        let frontier = match place {
-            Place::Data(number) => &mut self.data[number as usize],
-            Place::Map(group) => &mut self.map[group as usize],
-        };
+        let near = if self.dies == 1 { 0 } else { self.geometry.die(pbn) };
+        if let Some(home) = self.home.get_mut(pbn.index()) {
+            *home = if let Place::Data(number) = place { number } else { near };
+        }
+        let frontier = self.frontier_mut(place);
         *frontier = Frontier { pbn, next: 0 };
     }
 
     /// The next page of an open frontier; the block is closed with its last page.
     #[inline]
     pub fn append(&mut self, place: Place) -> Ppn {
-        let frontier = match place {
-            Place::Data(number) => &mut self.data[number as usize],
-            Place::Map(group) => &mut self.map[group as usize],
-        };
-        assert!(frontier.next < self.geometry.pages_per_block, "the frontier is full");
-        let ppn = self.geometry.page(frontier.pbn, frontier.next);
+        let frontier = self.frontier_mut(place);
+        let Frontier { pbn, next } = *frontier;
         frontier.next += 1;
-        if frontier.next == self.geometry.pages_per_block {
-            let (pbn, group) = (frontier.pbn, self.group(place));
+        assert!(next < self.geometry.pages_per_block, "the frontier is full");
+        let ppn = self.geometry.page(pbn, next);
+        if next + 1 == self.geometry.pages_per_block {
+            let group = self.group(place);
             self.pools[group as usize].close(pbn);
         }
         ppn
@@ -218,6 +264,49 @@ impl Space {
         Some(victim)
     }
 
+    /// Data frontiers, which with ranges of their own are units.
+    pub fn units(&self) -> u32 {
+        self.data.len() as u32
+    }
+
+    /// Blocks of a group that can be collected, with their units (none: translation pages); open data blocks too.
+    pub fn collectable(&self, group: u32) -> impl Iterator<Item = (Pbn, Option<u32>)> + '_ {
+        let open = self.data.iter().filter(|frontier| frontier.next < self.geometry.pages_per_block);
+        let open = open.map(|frontier| frontier.pbn).filter(move |pbn| remainder(pbn.0, self.groups()) == group);
+        let unit = |pbn: Pbn| (pbn, (!self.holds_map(pbn)).then(|| self.home[pbn.index()]));
+        self.pools[group as usize].closed_blocks().chain(open).map(unit)
+    }
+
+    /// Takes all blocks of a unit, the open one too, which is full afterwards.
+    pub fn take_unit(&mut self, place: Place) -> Vec<Pbn> {
+        let (group, Place::Data(number)) = (self.group(place), place) else { unreachable!("units hold data") };
+        let mut blocks: Vec<Pbn> =
+            self.collectable(group).filter(|(_, unit)| *unit == Some(number)).map(|(pbn, _)| pbn).collect();
+        blocks.sort_unstable();
+        let pool = &mut self.pools[group as usize];
+        for pbn in &blocks {
+            if pool.is_closed(*pbn) {
+                pool.reopen(*pbn);
+            }
+        }
+        self.data[number as usize] = Frontier { pbn: Pbn::NONE, next: self.geometry.pages_per_block };
+        blocks
+    }
+
+    /// Static wear levelling: a closed block whose pages are to move, because it was erased much less than the most
+    /// erased one of its group. `erased` was erased last; without `may_move` the counts are only followed.
+    pub fn pick_cold(&mut self, flash: &Flash, erased: Pbn, may_move: bool) -> Option<Pbn> {
+        let threshold = self.layout.wear_threshold?;
+        let group = remainder(erased.0, self.groups());
+        self.pools[group as usize].pick_cold(flash, erased, if may_move { threshold } else { u32::MAX })
+    }
+
+    /// True if collecting the best closed block of a group gains a page.
+    pub fn can_gain(&mut self, flash: &Flash, group: u32) -> bool {
+        let fewest = self.pools[group as usize].fewest_valid_pages(flash);
+        fewest.is_some_and(|valid| valid < self.geometry.pages_per_block)
+    }
+
     /// Erases a victim and gives it back to its group.
     pub fn release(&mut self, flash: &mut Flash, pbn: Pbn, cause: Cause, after: Ticket) {
         let kind = if self.holds_map(pbn) { BlockKind::Map } else { BlockKind::Data };
@@ -247,6 +336,13 @@ impl Space {
             } else {
                 let group = remainder(pbn.0, self.groups());
                 self.pools[group as usize].close(pbn);
+                if !self.home.is_empty() {
+                    let page = flash.next_valid(pbn, 0).expect("winners are valid");
+                    let Place::Data(number) = self.data_place(Lpn(flash.oob(page).number)) else {
+                        unreachable!("data")
+                    };
+                    self.home[pbn.index()] = number;
+                }
             }
         }
     }
@@ -256,14 +352,14 @@ impl Space {
     pub fn check(&self, flash: &Flash) {
         let mut uses = vec![0; self.geometry.blocks() as usize];
         for (group, pool) in self.pools.iter().enumerate() {
-            assert!(pool.free_count() >= self.layout.reserve, "reserve of group {group} used up");
+            assert!(pool.free_count() >= self.reserve(), "reserve of group {group} used up");
             for pbn in pool.free_blocks() {
                 assert!(!flash.is_block_used(pbn), "free block {} is not erased", pbn.0);
                 uses[pbn.index()] += 1;
             }
         }
         let pages = self.geometry.pages_per_block;
-        for frontier in self.data.iter().chain(&self.map).filter(|f| f.next < pages) {
+        for frontier in self.data.iter().chain(&self.map).chain(&self.cold).filter(|f| f.next < pages) {
             assert_eq!(flash.next_page(frontier.pbn), frontier.next, "open block {}", frontier.pbn.0);
             uses[frontier.pbn.index()] += 1;
         }
@@ -275,44 +371,8 @@ impl Space {
     }
 }
 
-/// Groups and data frontiers.
-fn counts(frontiers: Frontiers, geometry: &Geometry) -> (u32, u32) {
-    if frontiers == Frontiers::Single { (1, 1) } else { (geometry.channels, geometry.dies()) }
-}
-
 /// `number % of`, fast where `of` is a power of two.
 #[inline]
 pub(super) const fn remainder(number: u32, of: u32) -> u32 {
     if of.is_power_of_two() { number & (of - 1) } else { number % of }
-}
-
-/// Refuses layouts that cannot always make room (the argument is in [`super::translation`]): `copies` is the number of
-/// copies of each of `map_pages` translation pages.
-///
-/// # Errors
-/// Names the relation that is broken.
-pub fn validate(layout: &Layout, shape: &Shape, map_pages: u32, copies: u32) -> Result<(), ConfigError> {
-    let (floor, why) = if copies > 0 {
-        (3, "collecting a data block can take a block for its pages and one for translation pages")
-    } else {
-        (1, "garbage collection needs a block to copy to")
-    };
-    if layout.reserve < floor {
-        let problem = format!("{} is too few: {why}", layout.reserve);
-        return Err(ConfigError::new("ftl.reserve", problem, format!("use {floor} or more")));
-    }
-    layout.victim.validate()?;
-    let pages = u64::from(shape.geometry.pages_per_block);
-    let (groups, frontiers) = counts(layout.frontiers, &shape.geometry);
-    let together = if groups == 1 { u64::from(copies) } else { u64::from(copies.min(1)) };
-    let data = u64::from(shape.logical_pages.div_ceil(frontiers)) * u64::from(frontiers / groups);
-    let map = u64::from(copies) * u64::from(map_pages.div_ceil(groups));
-    let open = u64::from(frontiers / groups) + u64::from(copies.min(1));
-    let need = (data + map) / pages + u64::from(layout.reserve) + open + together.div_ceil(pages).max(1);
-    let why = format!(
-        "{groups} group(s) of {} blocks for pages, {} in reserve, {open} open and one to turn over",
-        (data + map) / pages,
-        layout.reserve
-    );
-    shape.need_blocks("ftl.reserve", need * u64::from(groups), &why)
 }

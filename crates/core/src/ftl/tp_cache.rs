@@ -262,6 +262,8 @@ impl MapCache for TpCache {
     }
     fn rewritten(&mut self, tp: u32, map: &Translation) {
         if let Some(models) = &mut self.models {
+            // Sorted collection writes cached mappings too.
+            self.nodes.settle(tp, |lpn| map.content(lpn));
             let nodes = &self.nodes;
             models.train(tp, |lpn| nodes.find(lpn).map_or_else(|| map.content(lpn), |slot| nodes.ppn(slot)));
         }

@@ -25,7 +25,7 @@
 //! - `selective_prefetch` (default `start_on`: the public code): `start_on`, `start_off` (the switch at the beginning)
 //!   or `never`.
 //! - `selective_threshold` (nodes, default 3): where the counter switches.
-//! - `entries_per_tp`, `reserve`, `victim`, `alloc`, `frontiers`: as for `dftl`.
+//! - `entries_per_tp`, `reserve`, `victim`, `alloc`, `frontiers`, `streams`, `idle_free`, `wear_threshold`: as for `dftl`.
 //!
 //! RAM: `6 * cmt_entries + 8 * nodes + 4 * ceil(logical_pages / entries_per_tp)` bytes, or with `cmt_bytes` that size
 //! and the directory. There are at most as many nodes as TPs or entries.

@@ -16,6 +16,8 @@
 //! free blocks a translation block is compacted instead. Capacity (checked by [`super::space::validate`]) leaves a
 //! closed block with an invalid page whenever a group asks for room, so every collection gains at least one page.
 
+mod units;
+mod upkeep;
 mod whole;
 
 use crate::flash::{Flash, Oob, Ticket};
@@ -24,6 +26,7 @@ use crate::types::{Lpn, Pbn, Ppn};
 
 use super::Shape;
 use super::space::{Layout, Place, Space};
+use units::Best;
 
 /// Most copies of a translation page.
 pub const MAX_COPIES: usize = 16;
@@ -62,11 +65,15 @@ pub struct Translation {
     directory: Vec<Ppn>,
     /// Scratch of a collection: pages whose mapping is not in RAM.
     moved: Vec<(Lpn, Ppn)>,
+    /// Scratch of the choice of a unit: blocks and valid pages of each.
+    held: Vec<(u32, u32)>,
+    /// Free blocks beyond the reserve that collection in idle time makes.
+    idle_free: u32,
 }
 
 impl Translation {
     /// Nothing written yet.
-    pub fn new(layout: Layout, shape: &Shape, entries: u32, copies: u32) -> Self {
+    pub fn new(layout: Layout, shape: &Shape, entries: u32, copies: u32, idle_free: u32) -> Self {
         assert!(copies as usize <= MAX_COPIES);
         let pages = shape.logical_pages.div_ceil(entries) * copies;
         Self {
@@ -76,6 +83,8 @@ impl Translation {
             content: vec![Ppn::NONE; if copies == 0 { 0 } else { shape.logical_pages as usize }],
             directory: vec![Ppn::NONE; pages as usize],
             moved: Vec::with_capacity(shape.geometry.pages_per_block as usize),
+            held: Vec::new(),
+            idle_free,
         }
     }
 
@@ -111,20 +120,46 @@ impl Translation {
     pub fn copies(&self, tp: u32) -> &[Ppn] {
         &self.directory[(tp * self.copies) as usize..][..self.copies as usize]
     }
+    /// True if there are translation pages.
+    pub const fn is_on_flash(&self) -> bool {
+        self.copies > 0
+    }
     /// True if the translation page is on flash.
     #[inline]
     pub fn exists(&self, tp: u32) -> bool {
         self.copies > 0 && self.directory[(tp * self.copies) as usize].is_some()
     }
 
-    /// Reads a translation page, if it exists.
+    /// Reads a translation page, if it exists: of its copies that of an idle channel, and another when that one turns
+    /// out to be unreadable. A page that no copy tells is counted as lost; here its mappings stay known, as if somebody
+    /// had put them together from the OOB of all data pages at no cost.
     #[inline]
     pub fn fetch(&self, flash: &mut Flash, tp: u32, cause: Cause, after: Ticket) -> Ticket {
-        match self.copies(tp) {
-            [only] if only.is_some() => flash.read(*only, cause, after),
-            several if self.exists(tp) => flash.read_any(several, cause, after).0,
-            _ => after,
+        if !self.exists(tp) {
+            return after;
         }
+        match self.copies(tp) {
+            several if flash.ages() => Self::fetch_readable(flash, several, cause, after),
+            [only] => flash.read(*only, cause, after),
+            several => flash.read_any(several, cause, after).0,
+        }
+    }
+
+    fn fetch_readable(flash: &mut Flash, copies: &[Ppn], cause: Cause, after: Ticket) -> Ticket {
+        let mut left = [Ppn::NONE; MAX_COPIES];
+        left[..copies.len()].copy_from_slice(copies);
+        let mut ready = after;
+        for count in (1..=copies.len()).rev() {
+            let (read, chosen) = flash.read_any(&left[..count], cause, ready);
+            if flash.is_map_readable(left[chosen]) {
+                return read;
+            }
+            ready = read;
+            flash.ledger.map_unreadable += 1;
+            left[chosen..count].rotate_left(1);
+        }
+        flash.ledger.map_lost += 1;
+        ready
     }
 
     /// Programs all copies of a translation page with what was patched; resolves with the slowest.
@@ -179,6 +214,7 @@ impl Translation {
             if let Some(victim) = victim {
                 flash.ledger.gc_runs += 1;
                 self.collect_map(flash, victim, after);
+                self.space.pick_cold(flash, victim, false);
             }
         }
         self.space.append(place)
@@ -187,7 +223,7 @@ impl Translation {
     /// Makes sure that a page of the data frontier of `lpn` can be taken.
     #[inline]
     pub fn room_for_data(&mut self, flash: &mut Flash, cache: &mut impl MapCache, lpn: Lpn, after: Ticket) -> Place {
-        let place = self.space.data_place(lpn);
+        let place = self.space.host_place(lpn);
         if self.space.tail(place) == 0 {
             let wanted = self.space.reserve() + 1;
             self.collect_until(flash, cache, self.space.group(place), wanted, after);
@@ -248,7 +284,13 @@ impl Translation {
     fn collect(&mut self, flash: &mut Flash, cache: &mut impl MapCache, group: u32, best: bool, after: Ticket) {
         flash.ledger.gc_runs += 1;
         let scarce = self.copies > 0 && self.space.free(group) < 2;
-        let compact = if scarce { self.space.pick_map_victim(flash, group) } else { None };
+        let mut compact = if scarce { self.space.pick_map_victim(flash, group) } else { None };
+        if compact.is_none() && self.space.has_units() {
+            match self.best_in_group(flash, group) {
+                Best::Unit(number) => return self.collect_unit(flash, cache, number, after),
+                Best::Map => compact = self.space.pick_map_victim(flash, group),
+            }
+        }
         let victim = match compact {
             None if best => self.space.pick_fewest_valid(flash, group),
             None => self.space.pick_victim(flash, group),
@@ -260,6 +302,7 @@ impl Translation {
         } else {
             self.collect_data(flash, cache, victim, Cause::Gc, after);
         }
+        self.level_wear(flash, cache, victim, after);
     }
 
     /// Moves the valid TPs of a victim inside its group.
@@ -274,7 +317,14 @@ impl Translation {
             }
             let target = self.space.append(place);
             let tp = flash.oob(source).number;
-            let ticket = flash.copy(source, target, Cause::MapGc, after);
+            let ticket = if flash.is_map_readable(source) {
+                flash.copy(source, target, Cause::MapGc, after)
+            } else {
+                let read = self.fetch(flash, tp, Cause::MapGc, after);
+                let ticket = flash.program(target, Oob::map(tp), &[], Cause::MapGc, read);
+                flash.invalidate(source);
+                ticket
+            };
             done = flash.clock.join(done, ticket);
             let copies = &mut self.directory[(tp * self.copies) as usize..][..self.copies as usize];
             let copy = copies.iter_mut().find(|copy| **copy == source);
@@ -285,7 +335,10 @@ impl Translation {
 
     /// Moves the valid pages of a victim; mappings that are not in RAM are changed in their TPs, one rewrite each.
     fn collect_data(&mut self, flash: &mut Flash, cache: &mut impl MapCache, victim: Pbn, cause: Cause, after: Ticket) {
-        let place = self.space.copy_place(victim);
+        let place = match cause {
+            Cause::Wear => Place::Cold(self.space.group_of(flash.geometry().first_page(victim))),
+            _ => self.space.copy_place(victim),
+        };
         let mut moved = std::mem::take(&mut self.moved);
         let mut done = after;
         let mut from = 0;
@@ -304,21 +357,7 @@ impl Translation {
                 Moved::Everywhere => self.content[lpn.index()] = target,
             }
         }
-        moved.sort_unstable();
-        let entries = self.entries;
-        for part in moved.chunk_by(|a, b| a.0.0 / entries == b.0.0 / entries) {
-            let tp = self.tp(part[0].0);
-            for (lpn, target) in part {
-                self.content[lpn.index()] = *target;
-            }
-            // Without a TP on flash this is preconditioning or recovery, which write all TPs at their end.
-            if self.exists(tp) {
-                let read = self.fetch(flash, tp, Cause::MapUpdate, after);
-                let ticket = self.rewrite(flash, cache, tp, Cause::MapUpdate, read);
-                done = flash.clock.join(done, ticket);
-            }
-        }
-        moved.clear();
+        let done = self.update(flash, cache, &mut moved, after, done);
         self.moved = moved;
         self.space.release(flash, victim, cause, done);
     }

@@ -21,13 +21,18 @@
 //!   uncompressed ("random data are not compressed"); false = always compressed, up to 1.5 times larger.
 //! - `map_budget` (bytes, default 1MiB; `demand` only): RAM for compressed TPs and their headers.
 //! - `load_entries` (mappings, default the whole TP; `demand` only): a multiple of a tenth of a TP (102 of 1024).
-//! - `reserve` (blocks, default 3), `victim` (default `greedy`), `alloc` (default `fifo`), `frontiers` (default `die`):
-//!   as for `dftl`; resident tables allow a reserve of 1.
+//! - `reserve` (blocks, default 3), `victim` (default `greedy`), `alloc` (default `fifo`), `frontiers` (default `die`),
+//!   `streams` (default 1), `idle_free` (default 0), `wear_threshold` (default none): as for `dftl`; resident tables allow
+//!   a reserve of 1.
 //!
 //! RAM: `8 + min(6 * entries, 4 * entries_per_tp)` bytes for every TP in RAM, and with `demand` 4 bytes a TP for the
 //! directory.
 //!
 //! # Deviations and chosen readings
+//! - Runs are runs of physical page numbers, and pages of a block have consecutive ones. With `frontiers = "die"` page `l`
+//!   goes to die `l mod dies`, so that on more than one die no two pages written in a row are neighbours and nothing is
+//!   compressed: use `single`, as the paper's table supposes, when the size of the table matters. Sequential writes then
+//!   use one die at a time.
 //! - The paper's "ratio up to 43" counts 8 bytes a pair; against the 4 bytes that make its 32 MB table it is 21.3.
 //! - Every TP in RAM has a header of 8 bytes. A raw TP is compressed again when its runs certainly take less.
 //! - The RAM of `demand` may exceed the budget while a request is served (collections change cached mappings).
@@ -88,7 +93,7 @@ pub struct Compressed {
     table: Table,
     mode: Mode,
     budget: u64,
-    load_step: u32,
+    entries: u32,
     load_entries: u32,
 }
 
@@ -148,7 +153,7 @@ impl UrmMap {
             table: Table::new(format, shape.logical_pages, params.mode == Mode::Resident),
             mode: params.mode,
             budget: params.map_budget.0,
-            load_step: (entries / 10).max(1),
+            entries,
             load_entries: params.load_entries.unwrap_or(entries),
         };
         Ok(Self::new(map, cache, shape))
@@ -157,9 +162,19 @@ impl UrmMap {
     /// How many mappings the misses that follow load: the host's prediction for the stream, rounded up to a multiple of
     /// a tenth of a translation page.
     pub fn set_load_entries(&mut self, predicted: u32) {
-        let step = self.cache.load_step;
-        self.cache.load_entries = predicted.max(1).div_ceil(step) * step;
+        let entries = self.cache.entries;
+        self.cache.load_entries = length_of_class(length_class(predicted, entries), entries);
     }
+}
+
+/// Class of a run of so many mappings, 0 to 9: tenths of a translation page, rounded up.
+pub fn length_class(run: u32, entries_per_tp: u32) -> u32 {
+    run.div_ceil((entries_per_tp / 10).max(1)).clamp(1, 10) - 1
+}
+
+/// Mappings that a run of a class has at most and that are loaded for it (102 a step of 1,024).
+pub fn length_of_class(class: u32, entries_per_tp: u32) -> u32 {
+    (class + 1) * (entries_per_tp / 10).max(1)
 }
 
 impl Compressed {
@@ -210,7 +225,7 @@ impl MapPolicy for Compressed {
         let ready = map.fetch(flash, tp, Cause::MapMiss, after);
         let all = map.range(tp);
         // A TP that is not on flash maps nothing, and ten steps are the whole TP.
-        let whole = !map.exists(tp) || self.load_entries / self.load_step >= 10;
+        let whole = !map.exists(tp) || self.load_entries >= length_of_class(9, self.entries);
         let part = if whole { all.clone() } else { lpn.0..(lpn.0 + self.load_entries).min(all.end) };
         self.table.load(tp, part, map);
         self.table.touch(tp);

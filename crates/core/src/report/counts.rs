@@ -330,6 +330,10 @@ pub struct Mapping {
     pub hit_ratio: Option<f64>,
     /// Look-ups that had to read a translation page.
     pub misses: u64,
+    /// Copies of translation pages that were read and turned out to be unreadable (`device.reliability.map_page_loss`).
+    pub unreadable_copies: u64,
+    /// Reads of translation pages that found no readable copy: lost mappings. The run goes on as if they were known.
+    pub lost: u64,
     /// Translation pages programmed, all causes: RFTL's mapping writes.
     pub map_writes: u64,
     /// Translation pages read, all causes.
@@ -349,6 +353,8 @@ impl Mapping {
         Self {
             hit_ratio: share(l.map_hits, l.map_hits + l.map_misses),
             misses: l.map_misses,
+            unreadable_copies: l.map_unreadable,
+            lost: l.map_lost,
             map_writes: map(Op::Program),
             map_reads: map(Op::Read),
             gc_runs: l.gc_runs,

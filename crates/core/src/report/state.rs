@@ -41,6 +41,10 @@ pub struct Wear {
     pub blocks: u32,
     /// Erases of all blocks.
     pub erases: u64,
+    /// Blocks that failed in use (`device.reliability.wear_out`), replaced by spare ones as long as there were some.
+    pub retired_blocks: u32,
+    /// Erases of the blocks that were replaced, which no other figure here counts.
+    pub retired_erases: u64,
     /// Erases of the least worn block.
     pub min: u32,
     /// Mean erases of a block.
@@ -77,7 +81,8 @@ const ENTRIES: u32 = 4096;
 impl Wear {
     pub(super) fn new(flash: &flash::Flash) -> Self {
         let counts: Vec<u32> = (0..flash.geometry().blocks()).map(|pbn| flash.erase_count(Pbn(pbn))).collect();
-        Self::of(&counts)
+        let (retired_blocks, retired_erases) = (flash.retired_blocks(), flash.retired_erases());
+        Self { retired_blocks, retired_erases, ..Self::of(&counts) }
     }
 
     /// From the erase counts of all blocks, of which there is at least one.
@@ -99,6 +104,8 @@ impl Wear {
         Self {
             blocks,
             erases,
+            retired_blocks: 0,
+            retired_erases: 0,
             min,
             mean: erases as f64 / f64::from(blocks),
             max,

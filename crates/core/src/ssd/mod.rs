@@ -184,7 +184,7 @@ impl std::fmt::Display for Refused {
             Self::ReadOnly { lba, sectors, retired } => write!(
                 f,
                 "write of {sectors} sectors at {lba}: the device is worn out and read-only ({retired} blocks failed, and \
-                 a die has no spare block left); raise device.reliability.endurance or spare_blocks_per_die"
+                 a die has no spare block left); raise device.endurance.pe_cycles or device.reliability.spare_blocks_per_die"
             ),
         }
     }

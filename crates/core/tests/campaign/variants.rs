@@ -75,6 +75,8 @@ pub fn variants(ftl: &str) -> Vec<Value> {
                 json!({"preset": "eagletree"}),
                 json!({"frontiers": "single", "victim": "cost_benefit"}),
                 json!({"victim": "random"}),
+                json!({"streams": 2, "wear_threshold": 1, "idle_free": 1}),
+                json!({"streams": 3, "idle_free": 2, "frontiers": "single", "victim": "cost_age_times"}),
             ]
             .map(|more| extended(&base, more))
             .to_vec()
@@ -85,7 +87,7 @@ pub fn variants(ftl: &str) -> Vec<Value> {
                 json!({}),
                 json!({"replicas": 3}),
                 json!({"replicas": 1, "preset": "flashsim"}),
-                json!({"replicas": 2, "evict_batch": true}),
+                json!({"replicas": 2, "evict_batch": true, "streams": 2, "wear_threshold": 2}),
             ]
             .map(|more| extended(&base, more))
             .to_vec()
@@ -94,7 +96,7 @@ pub fn variants(ftl: &str) -> Vec<Value> {
             json!({"entries_per_tp": 4, "cmt_entries": 7}),
             json!({"entries_per_tp": 4, "cmt_bytes": 50, "selective_threshold": 1, "alloc": "min_erase"}),
             json!({"entries_per_tp": 4, "cmt_entries": 1, "selective_prefetch": "start_off"}),
-            json!({"entries_per_tp": 4, "cmt_entries": 12, "request_prefetch": false}),
+            json!({"entries_per_tp": 4, "cmt_entries": 12, "request_prefetch": false, "wear_threshold": 1}),
             json!({"entries_per_tp": 4, "cmt_bytes": 90, "frontiers": "single", "victim": "random"}),
         ],
         "learnedftl" => vec![
@@ -102,20 +104,22 @@ pub fn variants(ftl: &str) -> Vec<Value> {
             json!({"entries_per_tp": 4, "cmt_bytes": 30, "pieces": 1, "victim": "fifo"}),
             json!({"entries_per_tp": 4, "cmt_entries": 7}),
             json!({"entries_per_tp": 9, "cmt_entries": 2, "frontiers": "single"}),
+            json!({"entries_per_tp": 4, "cmt_entries": 5, "group_tps": 2}),
+            json!({"entries_per_tp": 4, "cmt_entries": 3, "group_tps": 3, "frontiers": "single"}),
         ],
         "sftl" => vec![
             json!({"entries_per_tp": 4, "cache_bytes": 40}),
             json!({"entries_per_tp": 4, "cache_bytes": 17, "frontiers": "single"}),
-            json!({"entries_per_tp": 4, "cache_bytes": 70}),
+            json!({"entries_per_tp": 4, "cache_bytes": 70, "streams": 2, "idle_free": 1}),
         ],
         "cdftl" => vec![
             json!({"entries_per_tp": 4, "cmt_entries": 4, "ctp_pages": 2}),
             json!({"entries_per_tp": 4, "cmt_entries": 1, "ctp_pages": 1, "victim": "fifo"}),
-            json!({"entries_per_tp": 4, "cmt_entries": 9, "ctp_pages": 3}),
+            json!({"entries_per_tp": 4, "cmt_entries": 9, "ctp_pages": 3, "wear_threshold": 2}),
         ],
         "urm-map" => vec![
             json!({"entries_per_tp": 8, "reserve": 1}),
-            json!({"entries_per_tp": 8, "max_run": 3}),
+            json!({"entries_per_tp": 8, "max_run": 3, "streams": 2, "wear_threshold": 1, "idle_free": 1}),
             json!({"mode": "demand", "entries_per_tp": 10, "map_budget": 100}),
             json!({"mode": "demand", "entries_per_tp": 10, "map_budget": 48, "load_entries": 3}),
             json!({"mode": "demand", "entries_per_tp": 10, "map_budget": 70, "load_entries": 1}),

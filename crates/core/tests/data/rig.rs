@@ -195,7 +195,7 @@ impl Script {
         let mut flash = Flash::new(geometry, order, Media::Memory, Clock::new(timing, times, 2, 4));
         let reliability = ReliabilityConfig { read_limit: Some(7), ..ReliabilityConfig::default() };
         if self.seed.is_multiple_of(3) && ftl.relocates_disturbed() {
-            flash.set_reliability(reliability, self.seed, true).expect("in range");
+            flash.set_reliability(reliability, 1000, self.seed, true).expect("in range");
         }
         let parts = Parts {
             flash,

@@ -1,9 +1,9 @@
 //! Do the models of LearnedFTL predict what can be predicted, and never a wrong place?
 
-use nandlab::flash::{Flash, Media};
+use nandlab::flash::{Flash, Media, PageKind};
 use nandlab::ftl::{Batch, Ftl, PageWrite, Shape};
 use nandlab::ledger::{Cause, Ledger, Op};
-use nandlab::types::Lpn;
+use nandlab::types::{Lpn, Pbn};
 use serde_json::{Value, json};
 
 use super::device::{Dice, build, fill, flash, host, shape, start};
@@ -19,15 +19,25 @@ struct Lab {
 impl Lab {
     /// Every page is written.
     fn new(name: &str, frontiers: &str) -> Self {
-        let mut lab = Self::empty(name, frontiers);
+        Self::with(name, json!({"frontiers": frontiers}))
+    }
+
+    /// The same with these parameters.
+    fn with(name: &str, params: Value) -> Self {
+        let mut lab = Self::built(name, params);
         fill(&mut *lab.ftl, &mut lab.flash, &lab.shape);
         lab
     }
 
     fn empty(name: &str, frontiers: &str) -> Self {
+        Self::built(name, json!({"frontiers": frontiers}))
+    }
+
+    fn built(name: &str, mut params: Value) -> Self {
         let shape = shape(4, 800, 64, 40_000, 512);
         let flash = flash(&shape, Media::None);
-        let ftl = build(name, json!({"cmt_entries": 64, "frontiers": frontiers}), &shape);
+        params["cmt_entries"] = json!(64);
+        let ftl = build(name, params, &shape);
         Self { shape, flash, ftl, dice: Dice(7) }
     }
 
@@ -132,4 +142,48 @@ fn does_a_prediction_save_the_translation_read_that_tpftl_does() {
     assert!(plain.map_misses > 19_000 && plain.map_second_hits == 0);
     assert!(learned.map_misses < plain.map_misses / 20, "{} of {}", learned.map_misses, plain.map_misses);
     assert_eq!(learned.count(Op::Read, Cause::Host), plain.count(Op::Read, Cause::Host));
+}
+
+/// Groups pay for predictable places with copies: both sides are measured.
+#[test]
+#[allow(clippy::print_stdout, reason = "measured numbers are part of what this test tells")]
+fn do_groups_make_random_writes_predictable() {
+    let found =
+        [("die", None), ("die", Some(32_u32)), ("single", None), ("single", Some(16))].map(|(frontiers, tps)| {
+            let mut params = json!({"frontiers": frontiers});
+            if let Some(tps) = tps {
+                params["group_tps"] = json!(tps);
+            }
+            let mut lab = Lab::with("learnedftl", params);
+            lab.random_writes(150_000);
+            let before = lab.flash.ledger;
+            lab.random_writes(50_000);
+            let window = lab.flash.ledger - before;
+            let (wa, share) = (window.programs() as f64 / 50_000.0, lab.predicted());
+            println!("{frontiers}, groups of {tps:?}: write amplification {wa:.2}, predicted {share:.3}");
+            (wa, share)
+        });
+    for pair in found.chunks(2) {
+        assert!(pair[1].1 > pair[0].1 + 0.2, "groups sort what is written at random: {pair:?}");
+    }
+}
+
+#[test]
+fn does_a_collected_group_lie_in_order() {
+    let mut lab = Lab::with("learnedftl", json!({"frontiers": "single", "group_tps": 8}));
+    lab.random_writes(60_000);
+    lab.ftl.check(&lab.flash);
+    // Blocks never mix groups: all pages of a block belong to the same 8 * 128 logical pages.
+    let geometry = *lab.flash.geometry();
+    let mut mixed = 0;
+    let mut rising = 0;
+    for block in (0..geometry.blocks()).map(Pbn) {
+        let pages = (0..geometry.pages_per_block).map(|offset| geometry.page(block, offset));
+        let valid = pages.filter(|ppn| lab.flash.is_valid(*ppn) && lab.flash.oob(*ppn).kind == PageKind::Data);
+        let lpns: Vec<u32> = valid.map(|ppn| lab.flash.oob(ppn).number).collect();
+        mixed += usize::from(lpns.iter().any(|lpn| lpn / 1024 != lpns[0] / 1024));
+        rising += usize::from(lpns.len() > 1 && lpns.is_sorted());
+    }
+    assert_eq!(mixed, 0);
+    assert!(rising > 100, "{rising} blocks hold ascending pages");
 }

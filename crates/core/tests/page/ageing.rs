@@ -15,7 +15,7 @@ fn is_a_block_relocated_after_as_many_reads_as_it_bears() {
     for params in [json!({}), json!({"gc_frontier": "separate", "gc_slice": 2, "streams": 2, "wear_threshold": 3})] {
         let mut device = Device::new(&params, 16, 40, 400);
         let config = ReliabilityConfig { read_limit: Some(100), ..ReliabilityConfig::default() };
-        device.flash.set_reliability(config, 1, true).unwrap();
+        device.flash.set_reliability(config, 1000, 1, true).unwrap();
         let mut reads = 0;
         for round in 0..3_000 {
             let found = device.ftl.read(&mut device.flash, Lpn(7), Cause::Host, Ticket::at(Nanos::ZERO));
@@ -68,9 +68,9 @@ fn does_a_device_become_read_only_when_its_spare_blocks_are_gone() {
         let ftl = format!("ftl.name={ftl}");
         let of = |reliability: &str| {
             let reliability = format!("device.reliability={reliability}");
-            worn_out(&["buffer.name=none", &ftl, &reliability])
+            worn_out(&["buffer.name=none", &ftl, "device.endurance.pe_cycles=40", &reliability])
         };
-        let (mut device, writes, error) = of("{endurance=40, spare_blocks_per_die=3}");
+        let (mut device, writes, error) = of("{wear_out=true, spare_blocks_per_die=3}");
         let Refused::ReadOnly { retired, .. } = error else { panic!("{error}") };
         assert!((4..=7).contains(&retired), "{ftl}: one die lost 3 spare blocks and one more, the other at most 3");
         assert!(error.to_string().contains("read-only"), "{error}");
@@ -83,21 +83,25 @@ fn does_a_device_become_read_only_when_its_spare_blocks_are_gone() {
         let ever = counts + flash.retired_erases();
         assert!(flash.retired_erases() >= 40 * u64::from(retired - 1), "{ftl}: {ever} erases");
         // More spare blocks last longer; the spread costs the weakest blocks early; factory-bad blocks use up spares.
-        assert!(of("{endurance=40, spare_blocks_per_die=8}").1 > writes, "{ftl}");
-        let spread = of("{endurance=40, spare_blocks_per_die=3, endurance_spread=0.5}").1;
+        assert!(of("{wear_out=true, spare_blocks_per_die=8}").1 > writes, "{ftl}");
+        let spread = of("{wear_out=true, spare_blocks_per_die=3, endurance_spread=0.5}").1;
         assert!(spread < writes, "{ftl}: {spread} writes with a spread of half, {writes} without");
-        let (bad, ..) = of("{endurance=40, spare_blocks_per_die=8, factory_bad=0.08}");
+        let (bad, ..) = of("{wear_out=true, spare_blocks_per_die=8, factory_bad=0.08}");
         let left = |die| bad.flash().spare_blocks(die);
         assert!(left(0) + left(1) + bad.flash().retired_blocks() < 17, "{ftl}: some blocks were bad from the start");
         // The same seed gives the same life.
-        assert_eq!(of("{endurance=40, spare_blocks_per_die=3, endurance_spread=0.5}").1, spread, "{ftl}");
+        assert_eq!(of("{wear_out=true, spare_blocks_per_die=3, endurance_spread=0.5}").1, spread, "{ftl}");
     }
 }
 
 #[test]
 fn does_a_worn_out_device_still_write_its_buffer_back() {
-    let (mut device, _, _) =
-        worn_out(&["buffer.name=lru", "ram.dram=64KiB", "device.reliability={endurance=25, spare_blocks_per_die=2}"]);
+    let (mut device, _, _) = worn_out(&[
+        "buffer.name=lru",
+        "ram.dram=64KiB",
+        "device.endurance.pe_cycles=25",
+        "device.reliability={wear_out=true, spare_blocks_per_die=2}",
+    ]);
     let dirty = device.slots().iter().filter(|slot| device.slots().is_dirty(*slot)).count();
     assert!(dirty > 0, "nothing was left to write back");
     device.finish();

@@ -136,10 +136,12 @@ fn are_options_that_cannot_work_refused_with_a_hint() {
         (&["ftl.victim={d_choices=0}"], ["ftl.victim", "1 or more"]),
         (&["device.reliability.read_limit=0"], ["read_limit", "1 or more"]),
         (&["device.reliability.read_limit=9", "ftl.name=dftl"], ["read_limit", "page"]),
-        (&["device.reliability.endurance=0"], ["endurance", "1 or more"]),
-        (&["device.reliability.factory_bad=0.1"], ["factory_bad", "endurance"]),
-        (&["device.reliability={endurance=9, endurance_spread=1.0}"], ["endurance_spread", "0 to 0.9"]),
-        (&["device.reliability={endurance=9, factory_bad=0.1}"], ["factory_bad", "spare_blocks_per_die"]),
+        (&["device.reliability.wear_out=true", "device.endurance.pe_cycles=0"], ["device.endurance.pe_cycles", "1 to"]),
+        (&["device.reliability.map_page_loss=0.1"], ["map_page_loss", "rftl"]),
+        (&["device.reliability.map_page_loss=2", "ftl.name=dftl"], ["map_page_loss", "0 to 0.5"]),
+        (&["device.reliability.factory_bad=0.1"], ["factory_bad", "wear_out"]),
+        (&["device.reliability={wear_out=true, endurance_spread=1.0}"], ["endurance_spread", "0 to 0.9"]),
+        (&["device.reliability={wear_out=true, factory_bad=0.1}"], ["factory_bad", "spare_blocks_per_die"]),
     ] {
         let error = build(settings);
         assert!(words.iter().all(|word| error.contains(word)), "{settings:?}: {error}");

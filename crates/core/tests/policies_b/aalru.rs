@@ -1,39 +1,10 @@
-//! AALRU against a slow reference written from specs/policies.md 3.18, and against the formulas.
+//! AALRU against a slow reference written from specs/policies.md 3.18.
 
-use nandlab::buffer::aalru::Hits;
-use nandlab::buffer::padding::ThLine;
 use nandlab::ledger::{Cause, Ledger, Op};
 use nandlab::types::HostOp;
 use serde_json::{Value, json};
 
 use crate::rig::{Event, Random, Rig, submit};
-
-fn formulas() -> Value {
-    serde_json::from_str(include_str!("../golden/formulas.json")).unwrap()
-}
-
-#[test]
-fn does_the_threshold_follow_the_printed_line() {
-    let table = &formulas()["aalru_threshold"];
-    for row in table["rows"].as_array().unwrap() {
-        let wf = row["Wf"].as_f64().unwrap();
-        for (line, key) in [(ThLine::Eq6, "Th_eq6"), (ThLine::Continuous, "Th_continuous")] {
-            let th = line.th(wf, table["beta"].as_f64().unwrap(), table["block_pages"].as_u64().unwrap() as u32);
-            assert!((th - row[key].as_f64().unwrap()).abs() < 1e-9, "{row} {key}: {th}");
-        }
-    }
-}
-
-#[test]
-fn does_tau_follow_the_hits() {
-    for row in formulas()["aalru_tau"]["rows"].as_array().unwrap() {
-        let count = |key: &str| row[key].as_u64().unwrap();
-        let hits = Hits { rrh: count("RRH"), rwh: count("RWH"), wrh: count("WRH"), wwh: count("WWH") };
-        let (read, write) = (row["D_r"].as_f64().unwrap(), row["D_w"].as_f64().unwrap());
-        let tau = hits.next_tau(count("tau_prev") as u32, count("BS") as u32, 0.1, read, write);
-        assert_eq!(u64::from(tau), count("tau_next"), "{row}");
-    }
-}
 
 /// The policy with plain vectors; front = most recent.
 #[allow(clippy::struct_excessive_bools)]
