@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use nandlab::types::Bytes;
 use nandlab_trace::{AddressPolicy, Volumes};
 
+use crate::bound::BoundArgs;
 use crate::reading::ReadArgs;
 use crate::style::ColorChoice;
 use crate::trace::TraceCommand;
@@ -47,6 +48,8 @@ pub enum Command {
     Run(RunArgs),
     /// Simulate every combination of buffers and FTLs on the same trace: one table.
     Compare(CompareArgs),
+    /// Show what a buffer of some size could reach at best on a trace, and how far from it policies are.
+    Bound(BoundArgs),
     /// Show what the map of each FTL takes of the RAM of a device, and what it leaves for data.
     Ram(RamArgs),
     /// List what there is, with one line each.
@@ -274,7 +277,7 @@ pub struct ConfigArgs {
     pub schema: bool,
 }
 
-fn ranged(text: &str, low: u64, high: u64) -> Result<u64, String> {
+pub fn ranged(text: &str, low: u64, high: u64) -> Result<u64, String> {
     let said = || format!("allowed is a whole number from {low} to {high}");
     let n: u64 = text.parse().map_err(|_| said())?;
     if (low..=high).contains(&n) { Ok(n) } else { Err(said()) }
@@ -289,7 +292,7 @@ pub fn count(text: &str) -> Result<u64, String> {
 fn queue_depth(text: &str) -> Result<u64, String> {
     ranged(text, 1, 65_536)
 }
-fn threads(text: &str) -> Result<u64, String> {
+pub fn threads(text: &str) -> Result<u64, String> {
     ranged(text, 1, 1024)
 }
 

@@ -1,8 +1,5 @@
 //! `nandlab compare`: buffers x FTLs on one trace, one table.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use indicatif::ProgressBar;
 use nandlab::buffer::BUFFERS;
 use nandlab::config::{Config, PluginConfig, split_outside};
@@ -13,10 +10,10 @@ use serde::Serialize;
 
 use crate::args::CompareArgs;
 use crate::fail::{Exit, Failure};
-use crate::source::{self, Held, Source};
+use crate::source::{self, Again};
 use crate::style::Style;
 use crate::table;
-use crate::{output, run, setup};
+use crate::{output, parallel, run, setup};
 
 /// One combination and what came of it.
 #[derive(Serialize)]
@@ -50,24 +47,26 @@ pub fn compare(args: &CompareArgs, style: Style) -> Result<(), Failure> {
     let buffers = plugins(args.buffers.as_deref(), "buffer", BUFFERS)?;
     let ftls = plugins(args.ftls.as_deref(), "ftl", FTLS)?;
     let pairs: Vec<_> = ftls.iter().flat_map(|ftl| buffers.iter().map(move |buffer| (buffer, ftl))).collect();
-    let (held, config) = check(args)?;
+    let config = check(args)?;
+    let again = Again::new(&args.trace, &config)?;
     let bar = if args.quiet { ProgressBar::hidden() } else { run::bar("comparing") };
     bar.set_length(pairs.len() as u64);
-    let rows = simulate_all(args, &pairs, held.as_ref(), &bar);
+    let rows = parallel::map(args.threads, &pairs, |(buffer, ftl)| {
+        let row = simulate(args, buffer, ftl, &again);
+        bar.inc(1);
+        row
+    });
     bar.finish_and_clear();
     publish(args, &config, &rows, style)?;
     if rows.iter().any(|row| row.error.is_some()) { Err(Failure::Said(Exit::SomeRows)) } else { Ok(()) }
 }
 
-/// What no combination can do anything about (the device, the trace) ends the command at once. Standard input is read
-/// here, because it can be read once.
-fn check(args: &CompareArgs) -> Result<(Option<Arc<Held>>, Config), Failure> {
+/// What no combination can do anything about (the device, the trace) ends the command at once.
+fn check(args: &CompareArgs) -> Result<Config, Failure> {
     let plain = (PluginConfig::named("none"), PluginConfig::named("page"));
     let settings = without_plugins(&args.device.set);
     let (_, config) = setup::config(setup::builder(&args.device)?, Some(&plain.0), Some(&plain.1), &settings)?;
-    let source = Source::open(&args.trace, &config)?;
-    let held = if args.trace.read.reads_stdin() { Some(source.hold()?) } else { None };
-    Ok((held, config))
+    Ok(config)
 }
 
 fn without_plugins(settings: &[String]) -> Vec<String> {
@@ -87,45 +86,11 @@ pub fn plugins<B>(list: Option<&str>, section: &str, known: &[Plugin<B>]) -> Res
     split_outside(list, ',').into_iter().map(|text| parse(text.trim())).collect()
 }
 
-/// Workers take the next combination each; rows lie in the order of the combinations whoever finishes first.
-fn simulate_all(
-    args: &CompareArgs,
-    pairs: &[(&PluginConfig, &PluginConfig)],
-    held: Option<&Arc<Held>>,
-    bar: &ProgressBar,
-) -> Vec<Row> {
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = args.threads.map_or(processors, |n| n as usize).min(pairs.len());
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut done = Vec::new();
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some((buffer, ftl)) = pairs.get(index) else { return done };
-            done.push((index, simulate(args, buffer, ftl, held)));
-            bar.inc(1);
-        }
-    };
-    let mut rows: Vec<(usize, Row)> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        let join = |worker: std::thread::ScopedJoinHandle<'_, Vec<_>>| match worker.join() {
-            Ok(rows) => rows,
-            Err(panic) => std::panic::resume_unwind(panic),
-        };
-        workers.into_iter().flat_map(join).collect()
-    });
-    rows.sort_by_key(|(index, _)| *index);
-    rows.into_iter().map(|(_, row)| row).collect()
-}
-
-fn simulate(args: &CompareArgs, buffer: &PluginConfig, ftl: &PluginConfig, held: Option<&Arc<Held>>) -> Row {
+fn simulate(args: &CompareArgs, buffer: &PluginConfig, ftl: &PluginConfig, again: &Again<'_>) -> Row {
     let result = (|| {
         let builder = setup::builder(&args.device)?;
         let (builder, config) = setup::config(builder, Some(buffer), Some(ftl), &args.device.set)?;
-        let mut open = || match held {
-            Some(held) => Ok(Source::held(held, &args.trace)),
-            None => Source::open(&args.trace, &config),
-        };
+        let mut open = || again.open(&config);
         let mut report = run::simulate(&builder, &config, &args.trace, &mut open, &ProgressBar::hidden())?;
         // Simulations that run side by side disturb each other's wall time, and nothing else.
         report.wall = None;

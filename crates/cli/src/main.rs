@@ -1,7 +1,9 @@
 //! The command line of nandlab: thin. What is simulated lives in the core, what is read in the trace crate.
 #![allow(clippy::format_push_string, clippy::format_collect, reason = "the text is short and for people")]
 
+mod alone;
 mod args;
+mod bound;
 mod catalog;
 mod compare;
 mod conform;
@@ -9,6 +11,7 @@ mod fail;
 mod human;
 mod memory;
 mod output;
+mod parallel;
 mod ram;
 mod reading;
 mod run;
@@ -45,6 +48,7 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
     match &cli.command {
         Command::Run(args) => run::run(args, style),
         Command::Compare(args) => compare::compare(args, style),
+        Command::Bound(args) => bound::bound(args, style),
         Command::Ram(args) => ram::ram(args, style),
         Command::List { what } => catalog::list(*what, style),
         Command::Describe { name, kind } => catalog::describe(name, *kind, style),
