@@ -6,7 +6,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use nandlab::types::Bytes;
 use nandlab_trace::{AddressPolicy, Volumes};
 
-use crate::bound::BoundArgs;
+use crate::bound::{BoundArgs, CostArgs};
+use crate::curve::CurveArgs;
 use crate::reading::ReadArgs;
 use crate::style::ColorChoice;
 use crate::trace::TraceCommand;
@@ -48,6 +49,8 @@ pub enum Command {
     Run(RunArgs),
     /// Simulate every combination of buffers and FTLs on the same trace: one table.
     Compare(CompareArgs),
+    /// Show what buffers do at every size: hits, write-backs and, over an FTL, write amplification and response times.
+    Curve(CurveArgs),
     /// Show what a buffer of some size could reach at best on a trace, and how far from it policies are.
     Bound(BoundArgs),
     /// Show what the map of each FTL takes of the RAM of a device, and what it leaves for data.
@@ -115,9 +118,6 @@ pub struct DeviceArgs {
     /// A device preset (`nandlab list devices`) or a TOML file.
     #[arg(long, short, value_name = "PRESET|FILE", default_value = nandlab::config::DEFAULT_DEVICE)]
     pub device: String,
-    /// DRAM (ram.dram): its data pages, or with budget = "unified" its data pages and the map.
-    #[arg(long, value_name = "SIZE", value_parser = Bytes::parse, allow_hyphen_values = true)]
-    pub ram: Option<Bytes>,
     /// NVRAM for data pages (ram.nvram).
     #[arg(long, value_name = "SIZE", value_parser = Bytes::parse, allow_hyphen_values = true)]
     pub nvram: Option<Bytes>,
@@ -137,6 +137,15 @@ pub struct DeviceArgs {
     /// Requests that the device admits at a time (1 to 65536).
     #[arg(long, value_name = "N", value_parser = queue_depth, allow_hyphen_values = true)]
     pub queue_depth: Option<u64>,
+}
+
+/// The size of its buffer.
+#[derive(Args, Clone, Copy, Debug)]
+#[command(next_help_heading = "Device")]
+pub struct SizeArgs {
+    /// DRAM (ram.dram): its data pages, or with budget = "unified" its data pages and the map.
+    #[arg(long, value_name = "SIZE", value_parser = Bytes::parse, allow_hyphen_values = true)]
+    pub ram: Option<Bytes>,
 }
 
 /// When requests arrive.
@@ -198,6 +207,8 @@ pub struct RunArgs {
     pub plugins: PluginArgs,
     #[command(flatten)]
     pub device: DeviceArgs,
+    #[command(flatten)]
+    pub size: SizeArgs,
     /// Write the result as JSON to a file, or to standard output (`-`) instead of the table.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub json: Option<String>,
@@ -222,9 +233,16 @@ pub struct CompareArgs {
     pub ftls: Option<String>,
     #[command(flatten)]
     pub device: DeviceArgs,
+    #[command(flatten)]
+    pub size: SizeArgs,
     /// Simulations at a time; the results do not depend on it. Default: one for each processor.
     #[arg(long, value_name = "N", value_parser = threads, allow_hyphen_values = true, help_heading = "Output")]
     pub threads: Option<u64>,
+    /// Add how far the cost of each row lies above the least that any buffer of its size could cost (`nandlab bound`).
+    #[arg(long, help_heading = "Costs")]
+    pub bound: bool,
+    #[command(flatten)]
+    pub costs: CostArgs,
     /// Write all reports as JSON to a file, or to standard output (`-`) instead of the table.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub json: Option<String>,
@@ -272,6 +290,8 @@ pub struct ConfigArgs {
     pub plugins: PluginArgs,
     #[command(flatten)]
     pub device: DeviceArgs,
+    #[command(flatten)]
+    pub size: SizeArgs,
     /// Print the JSON schema of configurations instead, plug-in parameters included.
     #[arg(long, help_heading = "Output")]
     pub schema: bool,

@@ -21,12 +21,12 @@ use crate::{output, parallel, run, setup, table};
 #[derive(Args, Clone, Copy, Debug)]
 #[command(next_help_heading = "Costs")]
 pub struct CostArgs {
-    /// Cost of a page read from flash (a whole number, 0 to 1000000).
-    #[arg(long, value_name = "N", value_parser = cost, allow_hyphen_values = true, default_value = "1")]
-    read_cost: u64,
-    /// Cost of a page written to flash (a whole number, 0 to 1000000).
-    #[arg(long, value_name = "N", value_parser = cost, allow_hyphen_values = true, default_value = "10")]
-    write_cost: u64,
+    /// Cost of a page read from flash (a whole number up to 1000000). Default: 1.
+    #[arg(long, value_name = "N", value_parser = cost, allow_hyphen_values = true)]
+    read_cost: Option<u64>,
+    /// Cost of a page written to flash (a whole number up to 1000000). Default: 10.
+    #[arg(long, value_name = "N", value_parser = cost, allow_hyphen_values = true)]
+    write_cost: Option<u64>,
 }
 
 fn cost(text: &str) -> Result<u64, String> {
@@ -34,9 +34,13 @@ fn cost(text: &str) -> Result<u64, String> {
 }
 
 impl CostArgs {
+    /// One of them was named.
+    pub const fn named(self) -> bool {
+        self.read_cost.is_some() || self.write_cost.is_some()
+    }
     /// Refuses a world in which nothing costs anything.
     pub fn costs(self) -> Result<Costs, Failure> {
-        let costs = Costs { read: self.read_cost, write: self.write_cost };
+        let costs = Costs { read: self.read_cost.unwrap_or(1), write: self.write_cost.unwrap_or(10) };
         if costs.read + costs.write == 0 {
             return Err(Failure::bad("--read-cost 0 and --write-cost 0: nothing costs anything", "raise one of them"));
         }
@@ -146,16 +150,12 @@ pub fn bound(args: &BoundArgs, style: Style) -> Result<(), Failure> {
     let costs = args.costs.costs()?;
     let buffers = plugins(Some(&args.buffers), "buffer", BUFFERS)?;
     let device = DeviceArgs { device: args.device.clone(), seed: args.seed, ..DeviceArgs::default() };
-    let config = |frames: Option<u32>, buffer: &PluginConfig| {
-        let mut builder = setup::builder(&device)?;
-        let (_, plain) = setup::config(builder.clone(), Some(buffer), Some(&PluginConfig::named("page")), &args.set)?;
-        let Some(frames) = frames else { return Ok(plain) };
-        builder.set_value("ram.dram", (u64::from(frames) * u64::from(plain.device.geometry.page_bytes)).into())?;
-        builder.set_value("ram.nvram", 0.into())?;
-        let (_, config) = setup::config(builder, Some(buffer), Some(&PluginConfig::named("page")), &args.set)?;
+    let config = |buffer: &PluginConfig, settings: &[String]| {
+        let builder = setup::builder(&device, None)?;
+        let (_, config) = setup::config(builder, Some(buffer), Some(&PluginConfig::named("page")), settings)?;
         Ok::<Config, Failure>(config)
     };
-    let plain = config(None, &PluginConfig::named("none"))?;
+    let plain = config(&PluginConfig::named("none"), &args.set)?;
     let again = Again::new(&args.trace, &plain)?;
     let page_bytes = plain.device.geometry.page_bytes;
     let frames = match &args.ram {
@@ -174,7 +174,9 @@ pub fn bound(args: &BoundArgs, style: Style) -> Result<(), Failure> {
     });
     let pairs: Vec<_> = frames.iter().flat_map(|frames| buffers.iter().map(move |buffer| (*frames, buffer))).collect();
     let online = parallel::map(args.threads, &pairs, |(frames, buffer)| {
-        let config = config(Some(*frames), buffer)?;
+        let size = u64::from(*frames) * u64::from(page_bytes);
+        let settings = [&args.set[..], &[format!("ram.dram={size}"), "ram.nvram=0".to_owned()]].concat();
+        let config = config(buffer, &settings)?;
         let counts = alone::counts(again.open(&config)?, &config)?;
         bar.inc(1);
         Ok::<Counts, Failure>(counts)

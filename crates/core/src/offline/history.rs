@@ -120,7 +120,11 @@ impl History {
                 HostOp::Trim => (lba.div_ceil(self.page_sectors), end / self.page_sectors),
                 _ => (lba / self.page_sectors, end.div_ceil(self.page_sectors)),
             };
-            if self.events.len() + end.saturating_sub(first) as usize >= EVENTS_MAX {
+            let most = match op {
+                HostOp::Trim => self.pages(),
+                _ => end.saturating_sub(first) as usize,
+            };
+            if self.events.len() + most >= EVENTS_MAX {
                 return Err(HistoryError::TooLong);
             }
             match op {

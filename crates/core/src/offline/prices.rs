@@ -1,11 +1,22 @@
 //! The lower bound: capacity as prices.
+//!
+//! Lagrangian relaxation (Geoffrion, Mathematical Programming Study 2, 1974): in place of 'no more pages than frames', a
+//! frame has a price for every step of time. Each page then chooses for itself, and what all save at most, plus the price
+//! of the frames there are, is no less than what any buffer saves: for whatever prices (weak duality). Prices that are
+//! too low for the demand rise, and the others fall, with smaller and smaller steps; the best bound counts.
 
 use super::segments::{Prices, Segments};
 
-/// Windows of constant price, about.
+/// Rounds of adjustment of [`lower_bound`] after which little is gained.
+pub const ROUNDS: u32 = 200;
+/// Windows of constant price: from this number to about twice as many.
 const WINDOWS: usize = 1024;
-/// Fewest steps of a window, as a power of two.
-const SHIFT_MIN: u32 = 4;
+/// Shortest window, as a power of two of steps.
+const SHIFT_MIN: u32 = 2;
+/// A price that demand lifts from nothing begins at this part of the mean price.
+const PRICE_FIRST: i64 = 64;
+/// Rounds after which the adjustments are half as large as at first, and so on harmonically.
+const HALF: f64 = 16.0;
 
 /// A lower bound of the cost, and the prices that prove it.
 pub struct Bound {
@@ -20,37 +31,33 @@ impl std::fmt::Debug for Bound {
     }
 }
 
-/// Rounds of adjustment after which little is gained.
-pub const ROUNDS: u32 = 200;
-
-/// TODO
+/// A cost below which no buffer of so many frames can serve the history, whatever it knows: the best of some rounds of
+/// adjusted prices, each of which takes time in proportion to the events.
 pub fn lower_bound(segments: &Segments, frames: u32, rounds: u32) -> Bound {
     let events = segments.events();
     let shift = (events / WINDOWS).max(1).ilog2().max(SHIFT_MIN);
     let mut prices = Prices::new(events, shift);
     let mut best = Bound { cost: 0, prices: Prices::new(events, shift) };
+    let first = segments.mean_price(frames) / PRICE_FIRST + 1;
     for round in 0..=rounds {
         prices.settle();
         let (savings, usage) = segments.savings(&prices);
-        let saved = savings + i128::from(prices.total()) * i128::from(frames);
-        let cost = i128::from(segments.uncached()) + Segments::floor(-saved) ;
+        let relaxed = savings + i128::from(prices.total()) * i128::from(frames);
+        let cost = i128::from(segments.uncached()) - Segments::floor(relaxed);
         if cost > i128::from(best.cost) {
             best.cost = cost as u64;
             best.prices.steps.clone_from(&prices.steps);
         }
-        let step = 1.0 / (2.0 + f64::from(round) / 8.0);
-        let floor = segments.mean_price(frames) / 64 + 1;
+        let step = 0.5 * HALF / (HALF + f64::from(round));
         for (window, used) in usage.frames().enumerate() {
             let there = i64::from(frames) * prices.len(window) as i64;
-            if there == 0 {
-                continue;
-            }
-            let excess = ((used - there) as f64 / there as f64).clamp(-1.0, 1.0);
             let price = &mut prices.steps[window];
-            if used > there && *price < floor { *price = floor; }
-            *price = (*price as f64 * (1.0 + step * excess)) as i64;
+            if used > there {
+                *price = (*price).max(first);
+            }
+            let excess = (used - there) as f64 / there.max(1) as f64;
+            *price = (*price as f64 * (1.0 + step * excess.clamp(-1.0, 1.0))) as i64;
         }
-        if std::env::var("TRACE_BOUND").is_ok() && (round % 10 == 0 || round < 10) { eprintln!("{round}: cost {cost} best {}", best.cost); }
     }
     best.prices.settle();
     best
