@@ -39,7 +39,8 @@ fn page(op: HostOp, lpn: u64, pages: u64) -> HostRequest {
 fn requests(random: &mut Random, count: usize, pages: u64, [writes, trims, flushes]: [u64; 3]) -> Vec<HostRequest> {
     let one = |_| {
         let most = if random.below(8) == 0 { 6 } else { 1 };
-        let first = random.below(if random.below(3) > 0 { pages.div_ceil(10) } else { pages });
+        let hot = random.below(3) > 0;
+        let first = random.below(if hot { pages.div_ceil(10) } else { pages });
         let len = (1 + random.below(most)).min(pages - first);
         match random.below(100) {
             n if n < flushes => HostRequest::new(Nanos::ZERO, HostOp::Flush, 0, 0),
@@ -124,7 +125,12 @@ fn slow_min(lpns: &[u64], frames: usize) -> u64 {
 #[test]
 fn does_min_hit_as_the_slow_reference() {
     let mut random = Random(1);
-    let lpns: Vec<u64> = (0..3_000).map(|_| random.below(if random.below(2) == 0 { 12 } else { 120 })).collect();
+    let pages = [12, 120];
+    let mut draw = |_| {
+        let set = random.below(2) as usize;
+        random.below(pages[set])
+    };
+    let lpns: Vec<u64> = (0..3_000).map(&mut draw).collect();
     let op = |time: usize| if time % 3 == 0 { HostOp::Write } else { HostOp::Read };
     let requests: Vec<_> = lpns.iter().enumerate().map(|(time, lpn)| page(op(time), *lpn, 1)).collect();
     for frames in [0, 1, 2, 7, 40, 120, 500] {
