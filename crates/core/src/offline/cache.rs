@@ -46,6 +46,11 @@ impl Cache {
         hit
     }
 
+    /// What [`Self::access`] will need to know of a page.
+    #[inline]
+    pub fn state(&self, page: u32) -> u32 {
+        self.states[page as usize]
+    }
     /// True if the pages fit the frames.
     #[inline]
     pub const fn settled(&self) -> bool {

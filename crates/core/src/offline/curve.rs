@@ -10,16 +10,13 @@
 use std::collections::BinaryHeap;
 
 use super::Counts;
-use super::history::{History, Kind};
+use super::history::{AHEAD, Event, History, Kind, NEVER, look_ahead};
 use crate::stack::Stack;
-
-/// Not in the stack.
-const NEVER: u32 = u32::MAX;
 
 /// A page of the pass.
 #[derive(Clone, Copy)]
 struct Page {
-    /// Position on the line of accesses, or [`NEVER`].
+    /// Position on the line of accesses; [`NEVER`] if it is not in the stack.
     position: u32,
     /// Greatest distance since its last write.
     level: u32,
@@ -33,7 +30,7 @@ pub struct LruCurve {
     reads: u64,
     writes: u64,
     /// By frames: read hits, write hits, and writes whose page was overwritten or trimmed before it was written back.
-    points: Vec<[u64; 3]>,
+    points: Vec<[u32; 3]>,
 }
 
 struct Pass {
@@ -41,9 +38,45 @@ struct Pass {
     pages: Vec<Page>,
     /// Positions of the holes, the topmost first.
     holes: BinaryHeap<u32>,
+    /// Flushes so far, from 1.
+    epoch: u32,
+    /// Those of [`LruCurve`], not yet summed up.
+    points: Vec<[u32; 3]>,
 }
 
 impl Pass {
+    #[inline]
+    fn step(&mut self, event: Event) {
+        let (number, kind) = (event.page() as usize, event.kind());
+        let depth = match kind {
+            Kind::Flush => {
+                self.epoch += 1;
+                return;
+            }
+            Kind::Trim => self.stack.depth(self.pages[number].position),
+            Kind::Read | Kind::Write => self.touch(number),
+        };
+        // What is at this depth is in buffers with one frame more.
+        let page = &mut self.pages[number];
+        page.level = page.level.max(depth);
+        if kind == Kind::Read {
+            if depth != NEVER {
+                self.points[depth as usize + 1][0] += 1;
+            }
+            return;
+        }
+        if page.epoch == self.epoch && page.level != NEVER {
+            self.points[page.level as usize + 1][2] += 1;
+        }
+        (page.level, page.epoch) = (0, self.epoch);
+        if kind == Kind::Trim {
+            self.holes.push(std::mem::replace(&mut page.position, NEVER));
+            page.epoch = 0;
+        } else if depth != NEVER {
+            self.points[depth as usize + 1][1] += 1;
+        }
+    }
+
     /// Moves a page to the top; returns how deep it was, or [`NEVER`] if it was not there.
     #[inline]
     fn touch(&mut self, number: usize) -> u32 {
@@ -85,43 +118,24 @@ impl Pass {
 }
 
 impl LruCurve {
-    /// One pass. 12 bytes and 24 for its points for each different page.
+    /// One pass. 24 bytes for each different page.
     pub fn new(history: &History) -> Self {
         let none = Page { position: NEVER, level: 0, epoch: 0 };
-        let mut pass = Pass { stack: Stack::default(), pages: vec![none; history.pages()], holes: BinaryHeap::new() };
-        let mut points = vec![[0; 3]; history.pages() + 1];
-        let mut epoch = 1;
-        for event in history.events() {
-            let number = event.page() as usize;
-            let kind = event.kind();
-            let depth = match kind {
-                Kind::Flush => {
-                    epoch += 1;
-                    continue;
-                }
-                Kind::Trim => pass.stack.depth(pass.pages[number].position),
-                Kind::Read | Kind::Write => pass.touch(number),
-            };
-            // An access of depth d is one of a buffer with d + 1 frames.
-            let page = &mut pass.pages[number];
-            page.level = page.level.max(depth);
-            if kind == Kind::Read {
-                if depth != NEVER {
-                    points[depth as usize + 1][0] += 1;
-                }
-                continue;
-            }
-            if page.epoch == epoch && page.level != NEVER {
-                points[page.level as usize + 1][2] += 1;
-            }
-            (page.level, page.epoch) = (0, epoch);
-            if kind == Kind::Trim {
-                pass.holes.push(std::mem::replace(&mut page.position, NEVER));
-                page.epoch = 0;
-            } else if depth != NEVER {
-                points[depth as usize + 1][1] += 1;
+        let pages = vec![none; history.pages()];
+        let mut pass = Pass {
+            stack: Stack::default(),
+            pages,
+            holes: BinaryHeap::new(),
+            epoch: 1,
+            points: vec![[0; 3]; history.pages() + 1],
+        };
+        for ahead in history.events().chunks(AHEAD) {
+            look_ahead(ahead.iter().map(|event| pass.pages.get(event.page() as usize).map_or(0, |page| page.position)));
+            for event in ahead {
+                pass.step(*event);
             }
         }
+        let mut points = pass.points;
         for frames in 1..points.len() {
             let fewer = points[frames - 1];
             for (count, fewer) in points[frames].iter_mut().zip(fewer) {
@@ -133,7 +147,7 @@ impl LruCurve {
 
     /// LRU with so many frames, as if it were simulated with them alone.
     pub fn at(&self, frames: u32) -> Counts {
-        let [read_hits, write_hits, saved] = self.points[(frames as usize).min(self.points.len() - 1)];
+        let [read_hits, write_hits, saved] = self.points[(frames as usize).min(self.points.len() - 1)].map(u64::from);
         let Self { reads, writes, .. } = *self;
         let (pages_in, pages_out) = (reads - read_hits, writes - saved);
         Counts { reads, writes, read_hits, write_hits, pages_in, pages_out }

@@ -11,6 +11,16 @@ pub const EVENTS_MAX: usize = 1 << 30;
 /// No event follows.
 pub(super) const NEVER: u32 = u32::MAX;
 
+/// Events whose table entries are loaded together before they are needed one after the other: these loads do not wait for
+/// each other.
+pub(super) const AHEAD: usize = 32;
+
+/// Loads what the accesses will need.
+#[inline]
+pub(super) fn look_ahead(values: impl Iterator<Item = u32>) {
+    std::hint::black_box(values.fold(0, |sum, value| sum ^ value));
+}
+
 /// What happens to a page, or to all.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
@@ -182,13 +192,21 @@ impl History {
         &self.events
     }
 
-    /// For every access the time (index) of the next event of its page, or [`NEVER`].
+    /// For every access the time (index) of the next access to its page; [`NEVER`] if there is none, or a trim first.
     pub(super) fn next(&self) -> Vec<u32> {
         let mut later = vec![NEVER; self.pages()];
         let mut next = vec![NEVER; self.events.len()];
-        for (time, event) in self.events.iter().enumerate().rev() {
-            if event.kind() != Kind::Flush {
-                next[time] = std::mem::replace(&mut later[event.page() as usize], time as u32);
+        let mut time = self.events.len();
+        for ahead in self.events.rchunks(AHEAD) {
+            look_ahead(ahead.iter().map(|event| later[event.page() as usize]));
+            for event in ahead.iter().rev() {
+                time -= 1;
+                let later = &mut later[event.page() as usize];
+                match event.kind() {
+                    Kind::Flush => {}
+                    Kind::Trim => *later = NEVER,
+                    Kind::Read | Kind::Write => next[time] = std::mem::replace(later, time as u32),
+                }
             }
         }
         next

@@ -2,7 +2,7 @@
 
 use super::Counts;
 use super::cache::Cache;
-use super::history::{History, Kind, NEVER};
+use super::history::{AHEAD, Event, History, Kind, NEVER, look_ahead};
 use super::order::Order;
 
 /// Replays Belady's MIN: the page that leaves is the one whose next access lies farthest away, which may be the page just
@@ -13,29 +13,45 @@ use super::order::Order;
 /// maximum is all that is needed.
 pub fn belady(history: &History, frames: u32) -> Counts {
     let (events, next) = (history.events(), history.next());
-    let mut order = Order::new(events.len());
-    let mut cache = Cache::new(history, frames);
-    for (time, event) in events.iter().enumerate() {
-        let page = event.page();
-        match event.kind() {
-            Kind::Trim => cache.trim(page),
-            Kind::Flush => cache.flush(),
-            kind => {
-                if cache.access(page, kind == Kind::Write) {
-                    order.remove(time as u32);
-                }
-                let then = next[time];
-                if then == NEVER || events[then as usize].kind() == Kind::Trim {
-                    cache.evict(page);
-                    continue;
-                }
-                order.insert(then);
-                if !cache.settled() {
-                    let farthest = order.pop_max().expect("more pages are resident than there are frames");
-                    cache.evict(events[farthest as usize].page());
-                }
-            }
+    let mut min = Min { events, order: Order::new(events.len()), cache: Cache::new(history, frames) };
+    let mut time = 0;
+    for (ahead, next) in events.chunks(AHEAD).zip(next.chunks(AHEAD)) {
+        look_ahead(ahead.iter().map(|event| min.cache.state(event.page())));
+        for (event, next) in ahead.iter().zip(next) {
+            min.step(time, *event, *next);
+            time += 1;
         }
     }
-    cache.finish()
+    min.cache.finish()
+}
+
+struct Min<'a> {
+    events: &'a [Event],
+    /// Times of the next accesses of all resident pages.
+    order: Order,
+    cache: Cache,
+}
+
+impl Min<'_> {
+    /// One event, and the time of the next access to its page.
+    #[inline]
+    fn step(&mut self, time: u32, event: Event, next: u32) {
+        let page = event.page();
+        let write = match event.kind() {
+            Kind::Trim => return self.cache.trim(page),
+            Kind::Flush => return self.cache.flush(),
+            kind => kind == Kind::Write,
+        };
+        if self.cache.access(page, write) {
+            self.order.remove(time);
+        }
+        if next == NEVER {
+            return self.cache.evict(page);
+        }
+        self.order.insert(next);
+        if !self.cache.settled() {
+            let farthest = self.order.pop_max().expect("more pages are resident than there are frames");
+            self.cache.evict(self.events[farthest as usize].page());
+        }
+    }
 }

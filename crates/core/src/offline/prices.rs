@@ -9,8 +9,11 @@ use super::segments::{Prices, Segments};
 
 /// Rounds of adjustment of [`lower_bound`] after which little is gained.
 pub const ROUNDS: u32 = 200;
-/// Windows of constant price: from this number to about twice as many.
+/// Windows of constant price: no fewer than this number.
 const WINDOWS: usize = 1024;
+/// A window has no more steps than there are frames, divided by this: a page stays for many windows, so that its price is
+/// fine enough.
+const FRAMES_PER_STEP: usize = 2;
 /// Shortest window, as a power of two of steps.
 const SHIFT_MIN: u32 = 2;
 /// A price that demand lifts from nothing begins at this part of the mean price.
@@ -35,7 +38,8 @@ impl std::fmt::Debug for Bound {
 /// adjusted prices, each of which takes time in proportion to the events.
 pub fn lower_bound(segments: &Segments, frames: u32, rounds: u32) -> Bound {
     let events = segments.events();
-    let shift = (events / WINDOWS).max(1).ilog2().max(SHIFT_MIN);
+    let window = (events / WINDOWS).min(frames as usize / FRAMES_PER_STEP);
+    let shift = window.max(1).ilog2().max(SHIFT_MIN);
     let mut prices = Prices::new(events, shift);
     let mut best = Bound { cost: 0, prices: Prices::new(events, shift) };
     let first = segments.mean_price(frames) / PRICE_FIRST + 1;

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use super::cache::Cache;
 use super::history::{History, Kind, NEVER};
 use super::prices::Bound;
-use super::segments::Segments;
+use super::segments::{Segments, WORTHLESS};
 use super::{Counts, belady};
 
 /// Outdated entries of the heap for each page in it, before they are cleared away.
@@ -37,11 +37,11 @@ fn guided(history: &History, segments: &Segments, bound: &Bound, frames: u32) ->
             kind => {
                 cache.access(page, kind == Kind::Write);
                 last[page as usize] = time as u32;
-                if next[time] == NEVER {
+                let worth = worths[time][usize::from(cache.is_dirty(page))];
+                if worth == WORTHLESS {
                     cache.evict(page);
                     continue;
                 }
-                let worth = worths[time][usize::from(cache.is_dirty(page))];
                 heap.push(Reverse((worth, Reverse(next[time]), time as u32)));
                 while !cache.settled() {
                     let Reverse((_, _, time)) = heap.pop().expect("more pages are resident than there are frames");

@@ -26,6 +26,9 @@ const FRACTION: u32 = 32;
 /// The sum of all prices stays below this, so that no sum of values overflows.
 const PRICES_MAX: i64 = 1 << 61;
 
+/// Worth of a frame whose page is not needed any more.
+pub(super) const WORTHLESS: i64 = i64::MIN;
+
 /// Prices of a frame, for one step of time each (from an event to the next): constant within a window. Whole numbers
 /// of 2^-32, so that a bound is exact.
 pub(super) struct Prices {
@@ -222,8 +225,9 @@ impl Segments {
 
     /// For every event by its time: what a frame that holds its page from there on is worth, clean and dirty, less the
     /// price of all steps before it. Frames of greater worth shall stay: the prices since then are the same for all.
+    /// [`WORTHLESS`] when nothing happens to the page any more.
     pub(super) fn worths(&self, prices: &Prices) -> Vec<[i64; 2]> {
-        let mut worths = vec![[i64::MIN; 2]; self.events];
+        let mut worths = vec![[WORTHLESS; 2]; self.events];
         // Of the event that follows: its time's prices and role, and what a dirty page is worth after it.
         let mut next: Option<(i64, Role, i64)> = None;
         for (time, role) in self.times.iter().zip(&self.roles).rev() {
