@@ -280,7 +280,8 @@ fn markdown(answer: &Answer) -> String {
 
 /// A line for each size and kind.
 fn csv(answer: &Answer) -> String {
-    let mut text = "ram_bytes,frames,bound,buffer,read_hits,write_hits,pages_in,pages_out,cost,above_bound\n".to_owned();
+    let mut text =
+        "ram_bytes,frames,bound,buffer,read_hits,write_hits,pages_in,pages_out,cost,above_bound\n".to_owned();
     for row in &answer.rows {
         let offline = [("min", &row.min), ("schedule", &row.schedule)];
         let online = row.policies.iter().map(|policy| (policy.buffer.as_str(), &policy.priced));

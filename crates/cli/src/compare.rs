@@ -92,7 +92,8 @@ pub fn compare(args: &CompareArgs, style: Style) -> Result<(), Failure> {
 fn check(args: &CompareArgs) -> Result<Config, Failure> {
     let plain = (PluginConfig::named("none"), PluginConfig::named("page"));
     let settings = without_plugins(&args.device.set);
-    let (_, config) = setup::config(setup::builder(&args.device, args.size.ram)?, Some(&plain.0), Some(&plain.1), &settings)?;
+    let (_, config) =
+        setup::config(setup::builder(&args.device, args.size.ram)?, Some(&plain.0), Some(&plain.1), &settings)?;
     Ok(config)
 }
 
@@ -136,7 +137,10 @@ fn simulate(args: &CompareArgs, buffer: &PluginConfig, ftl: &PluginConfig, again
 fn costs(args: &CompareArgs, config: &Config) -> Result<Option<Costs>, Failure> {
     if !args.bound {
         if args.costs.named() {
-            return Err(Failure::bad("--read-cost and --write-cost are for --bound, which is not there", "add --bound"));
+            return Err(Failure::bad(
+                "--read-cost and --write-cost are for --bound, which is not there",
+                "add --bound",
+            ));
         }
         return Ok(None);
     }
@@ -148,7 +152,13 @@ fn costs(args: &CompareArgs, config: &Config) -> Result<Option<Costs>, Failure> 
 }
 
 /// The bound of every row: one with the DRAM, and one for policies that used NVRAM besides.
-fn set_bounds(args: &CompareArgs, config: &Config, rows: &mut [Row], costs: Costs, again: &Again<'_>) -> Result<(), Failure> {
+fn set_bounds(
+    args: &CompareArgs,
+    config: &Config,
+    rows: &mut [Row],
+    costs: Costs,
+    again: &Again<'_>,
+) -> Result<(), Failure> {
     let Frames { dram, nvram } = config.frames();
     let uses_nvram = |report: &Report| report.ledger.nvram_reads + report.ledger.nvram_writes > 0;
     let reports = || rows.iter().filter_map(|row| row.report.as_ref());
@@ -173,10 +183,17 @@ fn set_bounds(args: &CompareArgs, config: &Config, rows: &mut [Row], costs: Cost
     Ok(())
 }
 
-fn publish(args: &CompareArgs, config: &Config, rows: &[Row], costs: Option<Costs>, style: Style) -> Result<(), Failure> {
+fn publish(
+    args: &CompareArgs,
+    config: &Config,
+    rows: &[Row],
+    costs: Option<Costs>,
+    style: Style,
+) -> Result<(), Failure> {
     let recorded = source::recorded(&args.trace, config)?;
     if let Some(target) = &args.json {
-        let comparison = Comparison { schema: SCHEMA_VERSION, nandlab: env!("CARGO_PKG_VERSION"), recorded, costs, rows };
+        let comparison =
+            Comparison { schema: SCHEMA_VERSION, nandlab: env!("CARGO_PKG_VERSION"), recorded, costs, rows };
         output::write(target, &output::json(&comparison))?;
     }
     if args.quiet || args.json.as_deref() == Some("-") {

@@ -33,7 +33,13 @@ pub struct CurveArgs {
     #[command(flatten)]
     device: DeviceArgs,
     /// DRAM (ram.dram): ranges and sizes, separated by commas, as in 1MiB..64MiB,256MiB.
-    #[arg(long, value_name = "SIZES", allow_hyphen_values = true, default_value = "1MiB..256MiB", help_heading = "Device")]
+    #[arg(
+        long,
+        value_name = "SIZES",
+        allow_hyphen_values = true,
+        default_value = "1MiB..256MiB",
+        help_heading = "Device"
+    )]
     ram: Sizes,
     /// Sizes of each range, evenly spaced by factor (2 to 1000).
     #[arg(long, value_name = "N", value_parser = points, allow_hyphen_values = true, default_value = "9",
@@ -138,7 +144,11 @@ pub fn curve(args: &CurveArgs, style: Style) -> Result<(), Failure> {
 /// Refuses options that would mean nothing.
 fn check(args: &CurveArgs, buffers: usize) -> Result<(), Failure> {
     let DeviceArgs { mode, queue_depth, precondition, .. } = &args.device;
-    let given = [("--mode", mode.is_some()), ("--queue-depth", queue_depth.is_some()), ("--precondition", precondition.is_some())];
+    let given = [
+        ("--mode", mode.is_some()),
+        ("--queue-depth", queue_depth.is_some()),
+        ("--precondition", precondition.is_some()),
+    ];
     if let (None, Some((option, _))) = (&args.ftl, given.iter().find(|(_, given)| *given)) {
         let problem = format!("{option} says how a device works, but without --ftl buffers are simulated alone");
         return Err(Failure::bad(problem, "add --ftl page, for example"));

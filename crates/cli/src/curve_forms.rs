@@ -97,9 +97,10 @@ fn cells(answer: &Answer) -> (Vec<&'static str>, Vec<Vec<String>>) {
 
 /// Errors of rows that failed, and what the columns mean.
 fn legend(answer: &Answer, style: Style) -> String {
-    let mut text = "\npages in: read misses and prefetches; pages out: write-backs, writes that passed by, and the dirty \
+    let mut text =
+        "\npages in: read misses and prefetches; pages out: write-backs, writes that passed by, and the dirty \
                     pages at the end\n"
-        .to_owned();
+            .to_owned();
     if answer.ftl.is_some() {
         text += "WAF h: programs per page of the host, b: per page of the buffer; times: response\n";
     }
@@ -185,7 +186,8 @@ fn panel(answer: &Answer, column: &Column, [title, label]: [&str; 2], unit: Unit
     let high = if unit == Unit::Percent { 100.0 } else { range(1)[1] * 1.05 };
     let y = Axis::linear(label, unit, [0.0, high]);
     let empty = all().next().is_none();
-    let mut panel = Panel::new(title, Axis::log("DRAM of the buffer", Unit::Bytes, if empty { [1.0, 2.0] } else { range(0) })).y(y);
+    let mut panel =
+        Panel::new(title, Axis::log("DRAM of the buffer", Unit::Bytes, if empty { [1.0, 2.0] } else { range(0) })).y(y);
     for (name, points) in curves {
         panel = panel.layer(Layer::line(name, points));
     }

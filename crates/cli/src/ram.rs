@@ -57,8 +57,12 @@ pub fn ram(args: &RamArgs, style: Style) -> Result<(), Failure> {
         ..DeviceArgs::default()
     };
     let config = |ftl: &PluginConfig| {
-        let (_, config) =
-            setup::config(setup::builder(&device, args.ram)?, Some(&PluginConfig::named("none")), Some(ftl), &device.set)?;
+        let (_, config) = setup::config(
+            setup::builder(&device, args.ram)?,
+            Some(&PluginConfig::named("none")),
+            Some(ftl),
+            &device.set,
+        )?;
         Ok::<Config, Failure>(config)
     };
     // What no FTL can do anything about ends the command at once.

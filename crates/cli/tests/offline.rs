@@ -18,7 +18,8 @@ fn number(value: &Value) -> u64 {
 
 #[test]
 fn does_the_bound_lie_below_the_schedule_and_that_below_policies() {
-    let answer = json(&stdout(&with("bound", &["--ram", "64KiB,512KiB", "--buffers", "lru,cflru,none", "--json", "-"])));
+    let answer =
+        json(&stdout(&with("bound", &["--ram", "64KiB,512KiB", "--buffers", "lru,cflru,none", "--json", "-"])));
     let rows = answer["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 2);
     for row in rows {
@@ -27,8 +28,11 @@ fn does_the_bound_lie_below_the_schedule_and_that_below_policies() {
         assert_eq!(row["policies"].as_array().unwrap().len(), 3);
         for policy in row["policies"].as_array().unwrap() {
             assert!(number(&policy["cost"]) >= bound, "{policy}");
-            assert!(number(&policy["read_hits"]) + number(&policy["write_hits"]) <=
-                number(&row["min"]["read_hits"]) + number(&row["min"]["write_hits"]), "{policy}");
+            assert!(
+                number(&policy["read_hits"]) + number(&policy["write_hits"])
+                    <= number(&row["min"]["read_hits"]) + number(&row["min"]["write_hits"]),
+                "{policy}"
+            );
             assert_eq!(number(&policy["cost"]), number(&policy["pages_in"]) + 10 * number(&policy["pages_out"]));
         }
     }
@@ -75,7 +79,10 @@ fn does_a_comparison_say_how_far_above_the_bound_it_is() {
     let lru = &rows[0];
     let dirty = number(&lru["report"]["ram"]["frames_dirty"]);
     assert!(dirty > 0);
-    assert_eq!(number(&lru["bound"]["counts"]["pages_out"]), number(&lru["report"]["ledger"]["buffer_write_pages"]) + dirty);
+    assert_eq!(
+        number(&lru["bound"]["counts"]["pages_out"]),
+        number(&lru["report"]["ledger"]["buffer_write_pages"]) + dirty
+    );
     let text = stdout(&with("compare", &args));
     assert!(text.contains("above bound %"), "{text}");
     assert!(!stdout(&with("compare", &args[..6])).contains("above bound"));
@@ -103,7 +110,8 @@ fn does_a_curve_over_an_ftl_have_the_reports_of_devices() {
     let args = ["--buffers", "lru,fifo", "--ftl", "page", "--ram", "64KiB,256KiB", "--json", "-"];
     let rows = json(&stdout(&with("curve", &args)))["rows"].as_array().unwrap().clone();
     assert_eq!(rows.len(), 4);
-    let run = stdout(&with("run", &["--buffer", "fifo", "--ftl", "page", "--ram", "256KiB", "--no-wall", "--json", "-"]));
+    let run =
+        stdout(&with("run", &["--buffer", "fifo", "--ftl", "page", "--ram", "256KiB", "--no-wall", "--json", "-"]));
     let (mut report, mut alone) = (rows[3]["report"].clone(), json(&run));
     for report in [&mut report, &mut alone] {
         // A run also counts the trace as recorded.
@@ -114,7 +122,9 @@ fn does_a_curve_over_an_ftl_have_the_reports_of_devices() {
 
 #[test]
 fn are_all_forms_complete() {
-    for (command, more) in [("bound", &["--ram", "64KiB,128KiB"][..]), ("curve", &["--ram", "64KiB,128KiB", "--ftl", "page"])] {
+    for (command, more) in
+        [("bound", &["--ram", "64KiB,128KiB"][..]), ("curve", &["--ram", "64KiB,128KiB", "--ftl", "page"])]
+    {
         let form = |form: &[&str]| stdout(&with(command, &[more, form].concat()));
         let text = form(&[]);
         assert!(text.contains("64KiB") && text.lines().all(|line| line.chars().count() <= 120), "{text}");
@@ -148,7 +158,8 @@ fn is_a_size_that_a_policy_refuses_a_row_with_its_error() {
 
 #[test]
 fn is_every_wrong_input_refused() {
-    let flushes = file("flushes.txt", "fio version 2 iolog\n/dev/a add\n/dev/a open\n/dev/a datasync 0 0\n/dev/a close\n");
+    let flushes =
+        file("flushes.txt", "fio version 2 iolog\n/dev/a add\n/dev/a open\n/dev/a datasync 0 0\n/dev/a close\n");
     let cases = [
         ("bound --ram 8MB", "--ram|8MiB"),
         ("bound --ram 8MiB..4MiB", "--ram|smaller size first"),
@@ -194,7 +205,8 @@ fn is_every_wrong_input_refused() {
 
 #[test]
 fn is_standard_input_read_once_for_all() {
-    let trace: Vec<String> = (0..500).map(|i| format!("0,{},4096,{},{i}.5", i % 50 * 8, if i % 3 == 0 { "r" } else { "w" })).collect();
+    let trace: Vec<String> =
+        (0..500).map(|i| format!("0,{},4096,{},{i}.5", i % 50 * 8, if i % 3 == 0 { "r" } else { "w" })).collect();
     let trace = trace.join("\n");
     for command in ["bound", "curve"] {
         let args = [command, "-", "--device", TINY, "--ram", "64KiB", "--buffers", "lru,cflru", "--json", "-"];

@@ -23,7 +23,14 @@ impl Cache {
     /// Empty frames.
     pub fn new(history: &History, frames: u32) -> Self {
         let counts = Counts { reads: history.reads(), writes: history.writes(), ..Counts::default() };
-        Self { frames: frames as usize, states: vec![ABSENT; history.pages()], used: 0, dirty: 0, epoch: CLEAN + 1, counts }
+        Self {
+            frames: frames as usize,
+            states: vec![ABSENT; history.pages()],
+            used: 0,
+            dirty: 0,
+            epoch: CLEAN + 1,
+            counts,
+        }
     }
 
     /// An access, after which the page is resident: until [`Self::settled`] it may be one more than there are frames,

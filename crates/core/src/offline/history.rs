@@ -68,7 +68,9 @@ impl fmt::Display for HistoryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::OutOfRange(error) => write!(f, "{error}"),
-            Self::TooLong => write!(f, "there are more than {EVENTS_MAX} page accesses, too many for a look into the future"),
+            Self::TooLong => {
+                write!(f, "there are more than {EVENTS_MAX} page accesses, too many for a look into the future")
+            }
         }
     }
 }

@@ -9,17 +9,18 @@ use super::segments::{Prices, Segments};
 
 /// Rounds of adjustment of [`lower_bound`] after which little is gained.
 pub const ROUNDS: u32 = 200;
-/// Windows of constant price: no fewer than this number.
-const WINDOWS: usize = 1024;
-/// A window has no more steps than there are frames, divided by this: a page stays for many windows, so that its price is
-/// fine enough.
-const FRAMES_PER_STEP: usize = 2;
-/// Shortest window, as a power of two of steps.
-const SHIFT_MIN: u32 = 2;
+/// Windows of constant price: no fewer than this number (unless there are fewer steps), for whatever buffer.
+const WINDOWS_MIN: usize = 1 << 10;
+/// No more than about this number: their tables shall stay in the processor's cache.
+const WINDOWS_MAX: usize = 1 << 18;
+/// Between the two a window has a step for so many frames: a page stays for many windows.
+const FRAMES_PER_STEP: usize = 16;
 /// A price that demand lifts from nothing begins at this part of the mean price.
 const PRICE_FIRST: i64 = 64;
-/// Rounds after which the adjustments are half as large as at first, and so on harmonically.
-const HALF: f64 = 16.0;
+/// The first adjustment: by this share of the price for each share of frames too many or too few.
+const STEP: f64 = 2.0;
+/// Rounds after which adjustments are half as large as at first, then a third after as many, and so on.
+const HALF: f64 = 64.0;
 
 /// A lower bound of the cost, and the prices that prove it.
 pub struct Bound {
@@ -38,8 +39,8 @@ impl std::fmt::Debug for Bound {
 /// adjusted prices, each of which takes time in proportion to the events.
 pub fn lower_bound(segments: &Segments, frames: u32, rounds: u32) -> Bound {
     let events = segments.events();
-    let window = (events / WINDOWS).min(frames as usize / FRAMES_PER_STEP);
-    let shift = window.max(1).ilog2().max(SHIFT_MIN);
+    let window = (events / WINDOWS_MIN).min(frames as usize / FRAMES_PER_STEP).max(events / WINDOWS_MAX);
+    let shift = window.max(1).ilog2();
     let mut prices = Prices::new(events, shift);
     let mut best = Bound { cost: 0, prices: Prices::new(events, shift) };
     let first = segments.mean_price(frames) / PRICE_FIRST + 1;
@@ -52,7 +53,7 @@ pub fn lower_bound(segments: &Segments, frames: u32, rounds: u32) -> Bound {
             best.cost = cost as u64;
             best.prices.steps.clone_from(&prices.steps);
         }
-        let step = 0.5 * HALF / (HALF + f64::from(round));
+        let step = STEP * HALF / (HALF + f64::from(round));
         for (window, used) in usage.frames().enumerate() {
             let there = i64::from(frames) * prices.len(window) as i64;
             let price = &mut prices.steps[window];
@@ -60,7 +61,7 @@ pub fn lower_bound(segments: &Segments, frames: u32, rounds: u32) -> Bound {
                 *price = (*price).max(first);
             }
             let excess = (used - there) as f64 / there.max(1) as f64;
-            *price = (*price as f64 * (1.0 + step * excess.clamp(-1.0, 1.0))) as i64;
+            *price = (*price as f64 * (1.0 + (step * excess).clamp(-0.5, 1.0))) as i64;
         }
     }
     best.prices.settle();
