@@ -51,7 +51,9 @@ impl Min<'_> {
         self.order.insert(next);
         if !self.cache.settled() {
             let farthest = self.order.pop_max().expect("more pages are resident than there are frames");
-            self.cache.evict(self.events[farthest as usize].page());
+            // Looking the page up waits for memory, and often it is the one just accessed.
+            let leaves = if farthest == next { page } else { self.events[farthest as usize].page() };
+            self.cache.evict(leaves);
         }
     }
 }
