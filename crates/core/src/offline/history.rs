@@ -33,7 +33,7 @@ pub(super) enum Kind {
 }
 
 /// A page by its number (of the pages there are, in order of their first access), and what happens to it.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Event(u32);
 
 impl Event {
@@ -84,6 +84,7 @@ impl From<OutOfRange> for HistoryError {
 
 /// Page accesses, trims and flushes in their order, as [`Hits`](crate::hits::Hits) carries them out: a write of a part of
 /// a page counts as a write of the whole page, a trim takes whole pages only. 4 bytes an event, and 4 a logical page.
+#[derive(Debug)]
 pub struct History {
     page_sectors: u64,
     has_flushes: bool,
@@ -94,12 +95,6 @@ pub struct History {
     alive: Vec<bool>,
     reads: u64,
     writes: u64,
-}
-
-impl fmt::Debug for History {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("History").field("events", &self.events.len()).field("pages", &self.alive.len()).finish()
-    }
 }
 
 impl History {

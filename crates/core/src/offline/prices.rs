@@ -23,16 +23,11 @@ const STEP: f64 = 2.0;
 const HALF: f64 = 64.0;
 
 /// A lower bound of the cost, and the prices that prove it.
+#[derive(Debug)]
 pub struct Bound {
     /// No buffer of so many frames costs less, in units of [`Costs`](super::Costs).
     pub cost: u64,
     pub(super) prices: Prices,
-}
-
-impl std::fmt::Debug for Bound {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Bound").field("cost", &self.cost).field("prices", &self.prices.steps).finish()
-    }
 }
 
 /// A cost below which no buffer of so many frames can serve the history, whatever it knows: the best of some rounds of
@@ -55,7 +50,7 @@ pub fn lower_bound(segments: &Segments, frames: u32, rounds: u32) -> Bound {
         }
         let step = STEP * HALF / (HALF + f64::from(round));
         for (window, used) in usage.frames().enumerate() {
-            let there = i64::from(frames) * prices.len(window) as i64;
+            let there = i64::from(frames) * i64::from(prices.len(window));
             let price = &mut prices.steps[window];
             if used > there {
                 *price = (*price).max(first);

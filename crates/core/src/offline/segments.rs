@@ -4,7 +4,7 @@ use super::Costs;
 use super::history::{History, Kind};
 
 /// What an event is to its page.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Role(u8);
 
 impl Role {
@@ -31,6 +31,7 @@ pub(super) const WORTHLESS: i64 = i64::MIN;
 
 /// Prices of a frame, for one step of time each (from an event to the next): constant within a window. Whole numbers
 /// of 2^-32, so that a bound is exact.
+#[derive(Debug)]
 pub(super) struct Prices {
     shift: u32,
     /// Price of a step, by window.
@@ -47,17 +48,17 @@ impl Prices {
         Self { shift, steps: vec![0; windows], sums: vec![0; windows + 1], events }
     }
     /// Steps in a window.
-    pub fn len(&self, window: usize) -> usize {
-        self.events.min((window + 1) << self.shift) - self.events.min(window << self.shift)
+    pub fn len(&self, window: usize) -> u32 {
+        (self.events.min((window + 1) << self.shift) - self.events.min(window << self.shift)) as u32
     }
     /// Sums up the prices that were changed. A price that would lift the sum beyond all reason becomes 0.
     pub fn settle(&mut self) {
         for window in 0..self.steps.len() {
-            let cost = i128::from(self.steps[window]) * self.len(window) as i128 + i128::from(self.sums[window]);
+            let cost = i128::from(self.steps[window]) * i128::from(self.len(window)) + i128::from(self.sums[window]);
             if cost > i128::from(PRICES_MAX) {
                 self.steps[window] = 0;
             }
-            self.sums[window + 1] = self.sums[window] + self.steps[window] * self.len(window) as i64;
+            self.sums[window + 1] = self.sums[window] + self.steps[window] * i64::from(self.len(window));
         }
     }
     /// Sum of the prices of all steps before a time.
@@ -105,6 +106,7 @@ impl Usage {
 }
 
 /// A history sorted by pages, and what each access would cost.
+#[derive(Debug)]
 pub struct Segments {
     costs: Costs,
     /// Times of the events of the first page, then of the second, and so on, each in their order.
@@ -113,12 +115,6 @@ pub struct Segments {
     events: usize,
     /// What it costs when nothing is ever kept.
     uncached: u64,
-}
-
-impl std::fmt::Debug for Segments {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Segments").field("costs", &self.costs).field("events", &self.events).finish()
-    }
 }
 
 impl Segments {
@@ -157,10 +153,10 @@ impl Segments {
         self.events
     }
     const fn read(&self) -> i64 {
-        (self.costs.read as i64) << FRACTION
+        self.costs.read.cast_signed() << FRACTION
     }
     const fn write(&self) -> i64 {
-        (self.costs.write as i64) << FRACTION
+        self.costs.write.cast_signed() << FRACTION
     }
     /// A value in units of cost, rounded down.
     pub(super) const fn floor(value: i128) -> i128 {
