@@ -131,7 +131,7 @@ fn does_min_hit_as_the_slow_reference() {
         random.below(pages[set])
     };
     let lpns: Vec<u64> = (0..3_000).map(&mut draw).collect();
-    let op = |time: usize| if time % 3 == 0 { HostOp::Write } else { HostOp::Read };
+    let op = |time: usize| if time.is_multiple_of(3) { HostOp::Write } else { HostOp::Read };
     let requests: Vec<_> = lpns.iter().enumerate().map(|(time, lpn)| page(op(time), *lpn, 1)).collect();
     for frames in [0, 1, 2, 7, 40, 120, 500] {
         assert_eq!(belady(&history(&requests, true), frames).hits(), slow_min(&lpns, frames as usize), "{frames}");
