@@ -92,7 +92,7 @@ impl Sizes {
 fn root(value: f64, n: u64) -> f64 {
     let (mut low, mut high) = (1.0, value);
     for _ in 0..100 {
-        let middle = (low + high) / 2.0;
+        let middle = f64::midpoint(low, high);
         let power = (0..n).fold(1.0, |power: f64, _| power * middle);
         *(if power < value { &mut low } else { &mut high }) = middle;
     }

@@ -222,6 +222,7 @@ pub struct RunArgs {
 
 /// Arguments of `compare`.
 #[derive(Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub struct CompareArgs {
     #[command(flatten)]
     pub trace: TraceArgs,

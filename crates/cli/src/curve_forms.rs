@@ -120,7 +120,9 @@ pub fn text(answer: &Answer, style: Style) -> String {
     let (heads, rows) = cells(answer);
     let mut table = Table::new(1);
     table.row(heads);
-    rows.into_iter().for_each(|row| table.row(row));
+    for row in rows {
+        table.row(row);
+    }
     format!("{}\n\n{}{}", title(answer), table.render(style), legend(answer, style))
 }
 
