@@ -6,6 +6,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use nandlab::types::Bytes;
 use nandlab_trace::{AddressPolicy, Volumes};
 
+use crate::bound::{BoundArgs, CostArgs};
+use crate::curve::CurveArgs;
 use crate::reading::ReadArgs;
 use crate::style::ColorChoice;
 use crate::trace::TraceCommand;
@@ -47,6 +49,10 @@ pub enum Command {
     Run(RunArgs),
     /// Simulate every combination of buffers and FTLs on the same trace: one table.
     Compare(CompareArgs),
+    /// Show what buffers do at every size: hits, write-backs and, over an FTL, write amplification and response times.
+    Curve(CurveArgs),
+    /// Show what a buffer of some size could reach at best on a trace, and how far from it policies are.
+    Bound(BoundArgs),
     /// Show what the map of each FTL takes of the RAM of a device, and what it leaves for data.
     Ram(RamArgs),
     /// List what there is, with one line each.
@@ -112,9 +118,6 @@ pub struct DeviceArgs {
     /// A device preset (`nandlab list devices`) or a TOML file.
     #[arg(long, short, value_name = "PRESET|FILE", default_value = nandlab::config::DEFAULT_DEVICE)]
     pub device: String,
-    /// DRAM (ram.dram): its data pages, or with budget = "unified" its data pages and the map.
-    #[arg(long, value_name = "SIZE", value_parser = Bytes::parse, allow_hyphen_values = true)]
-    pub ram: Option<Bytes>,
     /// NVRAM for data pages (ram.nvram).
     #[arg(long, value_name = "SIZE", value_parser = Bytes::parse, allow_hyphen_values = true)]
     pub nvram: Option<Bytes>,
@@ -134,6 +137,15 @@ pub struct DeviceArgs {
     /// Requests that the device admits at a time (1 to 65536).
     #[arg(long, value_name = "N", value_parser = queue_depth, allow_hyphen_values = true)]
     pub queue_depth: Option<u64>,
+}
+
+/// The size of its buffer.
+#[derive(Args, Clone, Copy, Debug)]
+#[command(next_help_heading = "Device")]
+pub struct SizeArgs {
+    /// DRAM (ram.dram): its data pages, or with budget = "unified" its data pages and the map.
+    #[arg(long, value_name = "SIZE", value_parser = Bytes::parse, allow_hyphen_values = true)]
+    pub ram: Option<Bytes>,
 }
 
 /// When requests arrive.
@@ -195,6 +207,8 @@ pub struct RunArgs {
     pub plugins: PluginArgs,
     #[command(flatten)]
     pub device: DeviceArgs,
+    #[command(flatten)]
+    pub size: SizeArgs,
     /// Write the result as JSON to a file, or to standard output (`-`) instead of the table.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub json: Option<String>,
@@ -208,6 +222,7 @@ pub struct RunArgs {
 
 /// Arguments of `compare`.
 #[derive(Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub struct CompareArgs {
     #[command(flatten)]
     pub trace: TraceArgs,
@@ -219,9 +234,16 @@ pub struct CompareArgs {
     pub ftls: Option<String>,
     #[command(flatten)]
     pub device: DeviceArgs,
+    #[command(flatten)]
+    pub size: SizeArgs,
     /// Simulations at a time; the results do not depend on it. Default: one for each processor.
     #[arg(long, value_name = "N", value_parser = threads, allow_hyphen_values = true, help_heading = "Output")]
     pub threads: Option<u64>,
+    /// Add how far the cost of each row lies above the least that any buffer of its size could cost (`nandlab bound`).
+    #[arg(long, help_heading = "Costs")]
+    pub bound: bool,
+    #[command(flatten)]
+    pub costs: CostArgs,
     /// Write all reports as JSON to a file, or to standard output (`-`) instead of the table.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub json: Option<String>,
@@ -269,12 +291,14 @@ pub struct ConfigArgs {
     pub plugins: PluginArgs,
     #[command(flatten)]
     pub device: DeviceArgs,
+    #[command(flatten)]
+    pub size: SizeArgs,
     /// Print the JSON schema of configurations instead, plug-in parameters included.
     #[arg(long, help_heading = "Output")]
     pub schema: bool,
 }
 
-fn ranged(text: &str, low: u64, high: u64) -> Result<u64, String> {
+pub fn ranged(text: &str, low: u64, high: u64) -> Result<u64, String> {
     let said = || format!("allowed is a whole number from {low} to {high}");
     let n: u64 = text.parse().map_err(|_| said())?;
     if (low..=high).contains(&n) { Ok(n) } else { Err(said()) }
@@ -289,7 +313,7 @@ pub fn count(text: &str) -> Result<u64, String> {
 fn queue_depth(text: &str) -> Result<u64, String> {
     ranged(text, 1, 65_536)
 }
-fn threads(text: &str) -> Result<u64, String> {
+pub fn threads(text: &str) -> Result<u64, String> {
     ranged(text, 1, 1024)
 }
 

@@ -1,22 +1,20 @@
 //! `nandlab compare`: buffers x FTLs on one trace, one table.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use indicatif::ProgressBar;
-use nandlab::buffer::BUFFERS;
-use nandlab::config::{Config, PluginConfig, split_outside};
+use nandlab::buffer::{BUFFERS, Frames};
+use nandlab::config::{Config, PluginConfig, Precondition, split_outside};
 use nandlab::ftl::FTLS;
+use nandlab::offline::{Costs, Counts, ROUNDS, Segments, lower_bound};
 use nandlab::registry::{self, Plugin};
 use nandlab::report::{Recorded, Report, SCHEMA_VERSION};
 use serde::Serialize;
 
 use crate::args::CompareArgs;
 use crate::fail::{Exit, Failure};
-use crate::source::{self, Held, Source};
+use crate::source::{self, Again};
 use crate::style::Style;
 use crate::table;
-use crate::{output, run, setup};
+use crate::{alone, bound, output, parallel, run, setup};
 
 /// One combination and what came of it.
 #[derive(Serialize)]
@@ -33,6 +31,24 @@ pub struct Row {
     /// Its report.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub report: Option<Report>,
+    /// The least that a buffer of its size could cost, with --bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound: Option<RowBound>,
+}
+
+/// A row beside what is possible.
+#[derive(Serialize)]
+pub struct RowBound {
+    /// Frames that the bound allows: of DRAM, and of NVRAM if the policy used it.
+    frames: u32,
+    /// No buffer of so many frames costs less.
+    bound: u64,
+    /// Counts of the run that cost something.
+    counts: Counts,
+    /// Cost of the run.
+    cost: u64,
+    /// `cost / bound - 1`; nothing if nothing need cost anything.
+    pub above_bound: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -42,6 +58,9 @@ struct Comparison<'a> {
     /// The trace as recorded, the same for all rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     recorded: Option<Recorded>,
+    /// What pages cost, with --bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    costs: Option<Costs>,
     rows: &'a [Row],
 }
 
@@ -50,24 +69,32 @@ pub fn compare(args: &CompareArgs, style: Style) -> Result<(), Failure> {
     let buffers = plugins(args.buffers.as_deref(), "buffer", BUFFERS)?;
     let ftls = plugins(args.ftls.as_deref(), "ftl", FTLS)?;
     let pairs: Vec<_> = ftls.iter().flat_map(|ftl| buffers.iter().map(move |buffer| (buffer, ftl))).collect();
-    let (held, config) = check(args)?;
+    let config = check(args)?;
+    let again = Again::new(&args.trace, &config)?;
+    let costs = costs(args, &config)?;
     let bar = if args.quiet { ProgressBar::hidden() } else { run::bar("comparing") };
     bar.set_length(pairs.len() as u64);
-    let rows = simulate_all(args, &pairs, held.as_ref(), &bar);
+    let mut rows = parallel::map(args.threads, &pairs, |(buffer, ftl)| {
+        let row = simulate(args, buffer, ftl, &again);
+        bar.inc(1);
+        row
+    });
+    if let Some(costs) = costs {
+        bar.set_message("looking into the future");
+        set_bounds(args, &config, &mut rows, costs, &again)?;
+    }
     bar.finish_and_clear();
-    publish(args, &config, &rows, style)?;
+    publish(args, &config, &rows, costs, style)?;
     if rows.iter().any(|row| row.error.is_some()) { Err(Failure::Said(Exit::SomeRows)) } else { Ok(()) }
 }
 
-/// What no combination can do anything about (the device, the trace) ends the command at once. Standard input is read
-/// here, because it can be read once.
-fn check(args: &CompareArgs) -> Result<(Option<Arc<Held>>, Config), Failure> {
+/// What no combination can do anything about (the device, the trace) ends the command at once.
+fn check(args: &CompareArgs) -> Result<Config, Failure> {
     let plain = (PluginConfig::named("none"), PluginConfig::named("page"));
     let settings = without_plugins(&args.device.set);
-    let (_, config) = setup::config(setup::builder(&args.device)?, Some(&plain.0), Some(&plain.1), &settings)?;
-    let source = Source::open(&args.trace, &config)?;
-    let held = if args.trace.read.reads_stdin() { Some(source.hold()?) } else { None };
-    Ok((held, config))
+    let (_, config) =
+        setup::config(setup::builder(&args.device, args.size.ram)?, Some(&plain.0), Some(&plain.1), &settings)?;
+    Ok(config)
 }
 
 fn without_plugins(settings: &[String]) -> Vec<String> {
@@ -87,45 +114,11 @@ pub fn plugins<B>(list: Option<&str>, section: &str, known: &[Plugin<B>]) -> Res
     split_outside(list, ',').into_iter().map(|text| parse(text.trim())).collect()
 }
 
-/// Workers take the next combination each; rows lie in the order of the combinations whoever finishes first.
-fn simulate_all(
-    args: &CompareArgs,
-    pairs: &[(&PluginConfig, &PluginConfig)],
-    held: Option<&Arc<Held>>,
-    bar: &ProgressBar,
-) -> Vec<Row> {
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = args.threads.map_or(processors, |n| n as usize).min(pairs.len());
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut done = Vec::new();
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some((buffer, ftl)) = pairs.get(index) else { return done };
-            done.push((index, simulate(args, buffer, ftl, held)));
-            bar.inc(1);
-        }
-    };
-    let mut rows: Vec<(usize, Row)> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        let join = |worker: std::thread::ScopedJoinHandle<'_, Vec<_>>| match worker.join() {
-            Ok(rows) => rows,
-            Err(panic) => std::panic::resume_unwind(panic),
-        };
-        workers.into_iter().flat_map(join).collect()
-    });
-    rows.sort_by_key(|(index, _)| *index);
-    rows.into_iter().map(|(_, row)| row).collect()
-}
-
-fn simulate(args: &CompareArgs, buffer: &PluginConfig, ftl: &PluginConfig, held: Option<&Arc<Held>>) -> Row {
+fn simulate(args: &CompareArgs, buffer: &PluginConfig, ftl: &PluginConfig, again: &Again<'_>) -> Row {
     let result = (|| {
-        let builder = setup::builder(&args.device)?;
+        let builder = setup::builder(&args.device, args.size.ram)?;
         let (builder, config) = setup::config(builder, Some(buffer), Some(ftl), &args.device.set)?;
-        let mut open = || match held {
-            Some(held) => Ok(Source::held(held, &args.trace)),
-            None => Source::open(&args.trace, &config),
-        };
+        let mut open = || again.open(&config);
         let mut report = run::simulate(&builder, &config, &args.trace, &mut open, &ProgressBar::hidden())?;
         // Simulations that run side by side disturb each other's wall time, and nothing else.
         report.wall = None;
@@ -137,13 +130,70 @@ fn simulate(args: &CompareArgs, buffer: &PluginConfig, ftl: &PluginConfig, held:
         Err(_) => (None, Some("stopped".to_owned())),
     };
     let status = if error.is_some() { "error" } else { "ok" };
-    Row { buffer: buffer.label(), ftl: ftl.label(), status, error, report }
+    Row { buffer: buffer.label(), ftl: ftl.label(), status, error, report, bound: None }
 }
 
-fn publish(args: &CompareArgs, config: &Config, rows: &[Row], style: Style) -> Result<(), Failure> {
+/// The costs, if bounds are wanted.
+fn costs(args: &CompareArgs, config: &Config) -> Result<Option<Costs>, Failure> {
+    if !args.bound {
+        if args.costs.named() {
+            return Err(Failure::bad(
+                "--read-cost and --write-cost are for --bound, which is not there",
+                "add --bound",
+            ));
+        }
+        return Ok(None);
+    }
+    if config.precondition == Precondition::Trace {
+        let problem = "--bound is for buffers that are empty at first, and precondition = \"trace\" fills them";
+        return Err(Failure::bad(problem, "use --precondition full, or leave --bound out"));
+    }
+    args.costs.costs().map(Some)
+}
+
+/// The bound of every row: one with the DRAM, and one for policies that used NVRAM besides.
+fn set_bounds(
+    args: &CompareArgs,
+    config: &Config,
+    rows: &mut [Row],
+    costs: Costs,
+    again: &Again<'_>,
+) -> Result<(), Failure> {
+    let Frames { dram, nvram } = config.frames();
+    let uses_nvram = |report: &Report| report.ledger.nvram_reads + report.ledger.nvram_writes > 0;
+    let reports = || rows.iter().filter_map(|row| row.report.as_ref());
+    let kinds: Vec<bool> = [false, true].into_iter().filter(|kind| reports().any(|r| uses_nvram(r) == *kind)).collect();
+    let bounds = parallel::map(args.threads, &kinds, |with_nvram| {
+        // What lies in NVRAM need not be written back when the host flushes.
+        let history = alone::history(&mut again.open(config)?, config, !with_nvram)?;
+        let frames = if *with_nvram { dram.saturating_add(nvram) } else { dram };
+        let bound = lower_bound(&Segments::new(&history, costs), frames, ROUNDS);
+        Ok::<_, Failure>((*with_nvram, frames, bound.cost))
+    });
+    let bounds = bounds.into_iter().collect::<Result<Vec<_>, _>>()?;
+    for row in rows {
+        let Some(report) = &row.report else { continue };
+        let known = bounds.iter().find(|(with_nvram, ..)| *with_nvram == uses_nvram(report));
+        row.bound = known.map(|(_, frames, bound)| {
+            let counts = Counts::of(&report.ledger, u64::from(report.ram.frames_dirty));
+            let cost = counts.cost(costs);
+            RowBound { frames: *frames, bound: *bound, counts, cost, above_bound: bound::above(cost, *bound) }
+        });
+    }
+    Ok(())
+}
+
+fn publish(
+    args: &CompareArgs,
+    config: &Config,
+    rows: &[Row],
+    costs: Option<Costs>,
+    style: Style,
+) -> Result<(), Failure> {
     let recorded = source::recorded(&args.trace, config)?;
     if let Some(target) = &args.json {
-        let comparison = Comparison { schema: SCHEMA_VERSION, nandlab: env!("CARGO_PKG_VERSION"), recorded, rows };
+        let comparison =
+            Comparison { schema: SCHEMA_VERSION, nandlab: env!("CARGO_PKG_VERSION"), recorded, costs, rows };
         output::write(target, &output::json(&comparison))?;
     }
     if args.quiet || args.json.as_deref() == Some("-") {

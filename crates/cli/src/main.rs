@@ -1,14 +1,20 @@
 //! The command line of nandlab: thin. What is simulated lives in the core, what is read in the trace crate.
 #![allow(clippy::format_push_string, clippy::format_collect, reason = "the text is short and for people")]
 
+mod alone;
 mod args;
+mod bound;
 mod catalog;
 mod compare;
 mod conform;
+mod curve;
+mod curve_forms;
 mod fail;
 mod human;
 mod memory;
 mod output;
+mod parallel;
+mod picture;
 mod ram;
 mod reading;
 mod run;
@@ -45,12 +51,14 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
     match &cli.command {
         Command::Run(args) => run::run(args, style),
         Command::Compare(args) => compare::compare(args, style),
+        Command::Curve(args) => curve::curve(args, style),
+        Command::Bound(args) => bound::bound(args, style),
         Command::Ram(args) => ram::ram(args, style),
         Command::List { what } => catalog::list(*what, style),
         Command::Describe { name, kind } => catalog::describe(name, *kind, style),
         Command::Config(args) if args.schema => output::print(&output::json(&nandlab::config::Config::schema())),
         Command::Config(args) => {
-            let (_, config) = setup::single(&args.device, &args.plugins)?;
+            let (_, config) = setup::single(&args.device, args.size, &args.plugins)?;
             output::print(&config.to_toml())
         }
         Command::Conform { files, show } => conform::conform(files, *show, style),

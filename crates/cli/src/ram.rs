@@ -52,14 +52,17 @@ pub fn ram(args: &RamArgs, style: Style) -> Result<(), Failure> {
     let ftls = compare::plugins(args.ftls.as_deref(), "ftl", FTLS)?;
     let device = DeviceArgs {
         device: args.device.clone(),
-        ram: args.ram,
         set: args.set.clone(),
         precondition: Some("full".into()),
         ..DeviceArgs::default()
     };
     let config = |ftl: &PluginConfig| {
-        let (_, config) =
-            setup::config(setup::builder(&device)?, Some(&PluginConfig::named("none")), Some(ftl), &device.set)?;
+        let (_, config) = setup::config(
+            setup::builder(&device, args.ram)?,
+            Some(&PluginConfig::named("none")),
+            Some(ftl),
+            &device.set,
+        )?;
         Ok::<Config, Failure>(config)
     };
     // What no FTL can do anything about ends the command at once.

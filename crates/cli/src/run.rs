@@ -19,7 +19,7 @@ use crate::{human, memory, output, setup};
 
 /// Runs the command.
 pub fn run(args: &RunArgs, style: Style) -> Result<(), Failure> {
-    let (builder, config) = setup::single(&args.device, &args.plugins)?;
+    let (builder, config) = setup::single(&args.device, args.size, &args.plugins)?;
     if args.trace.volumes == VolumeChoice::Separate {
         return separate(args, &builder, &config, style);
     }

@@ -2,13 +2,14 @@
 
 use nandlab::config::{Builder, Config, DEFAULT_DEVICE, DEVICES, PluginConfig};
 use nandlab::error::ConfigError;
+use nandlab::types::Bytes;
 use serde_json::{Value, json};
 
-use crate::args::{DeviceArgs, Mode, PluginArgs};
+use crate::args::{DeviceArgs, Mode, PluginArgs, SizeArgs};
 use crate::fail::Failure;
 
-/// The device without its plug-ins.
-pub fn builder(args: &DeviceArgs) -> Result<Builder, Failure> {
+/// The device without its plug-ins; `None` keeps the DRAM that it has.
+pub fn builder(args: &DeviceArgs, ram: Option<Bytes>) -> Result<Builder, Failure> {
     let mut builder = start(&args.device)?;
     let mode = args.mode.map(|mode| match mode {
         Mode::Open => "open",
@@ -17,7 +18,7 @@ pub fn builder(args: &DeviceArgs) -> Result<Builder, Failure> {
     });
     let options: [(&str, Option<Value>); 6] = [
         ("seed", args.seed.map(Value::from)),
-        ("ram.dram", args.ram.map(|size| json!(size))),
+        ("ram.dram", ram.map(|size| json!(size))),
         ("ram.nvram", args.nvram.map(|size| json!(size))),
         ("replay.mode", mode.map(Value::from)),
         ("replay.queue_depth", args.queue_depth.map(Value::from)),
@@ -66,9 +67,9 @@ pub fn config(
 }
 
 /// The same from the arguments of a single device.
-pub fn single(device: &DeviceArgs, plugins: &PluginArgs) -> Result<(Builder, Config), Failure> {
+pub fn single(device: &DeviceArgs, size: SizeArgs, plugins: &PluginArgs) -> Result<(Builder, Config), Failure> {
     let parse =
         |text: &Option<String>, section| text.as_deref().map(|text| PluginConfig::parse(text, section)).transpose();
     let (buffer, ftl) = (parse(&plugins.buffer, "buffer")?, parse(&plugins.ftl, "ftl")?);
-    Ok(config(builder(device)?, buffer.as_ref(), ftl.as_ref(), &device.set)?)
+    Ok(config(builder(device, size.ram)?, buffer.as_ref(), ftl.as_ref(), &device.set)?)
 }

@@ -24,9 +24,31 @@ enum Requests {
 }
 
 /// A trace in memory.
-pub struct Held {
+struct Held {
     requests: Vec<HostRequest>,
     info: report::Source,
+}
+
+/// A source that can be opened any number of times. Standard input is held in memory, because it can be read once.
+pub struct Again<'a> {
+    args: &'a TraceArgs,
+    held: Option<Arc<Held>>,
+}
+
+impl<'a> Again<'a> {
+    /// Opens it for the first time, so that a trace that cannot be read ends the command at once.
+    pub fn new(args: &'a TraceArgs, config: &Config) -> Result<Self, Failure> {
+        let source = Source::open(args, config)?;
+        let held = if args.read.reads_stdin() { Some(source.hold()?) } else { None };
+        Ok(Self { args, held })
+    }
+    /// Opens it from its beginning.
+    pub fn open(&self, config: &Config) -> Result<Source, Failure> {
+        match &self.held {
+            Some(held) => Ok(Source { requests: Requests::Held(Arc::clone(held), 0), args: self.args.clone() }),
+            None => Source::open(self.args, config),
+        }
+    }
 }
 
 /// An open source of requests.
@@ -62,17 +84,12 @@ impl Source {
     }
 
     /// Reads everything into memory.
-    pub fn hold(mut self) -> Result<Arc<Held>, Failure> {
+    fn hold(mut self) -> Result<Arc<Held>, Failure> {
         let (mut requests, mut batch) = (Vec::new(), Vec::with_capacity(BATCH));
         while self.fill(&mut batch)? {
             requests.extend_from_slice(&batch);
         }
         Ok(Arc::new(Held { requests, info: self.describe() }))
-    }
-
-    /// Replays from memory.
-    pub fn held(held: &Arc<Held>, args: &TraceArgs) -> Self {
-        Self { requests: Requests::Held(Arc::clone(held), 0), args: args.clone() }
     }
 
     /// Replaces `batch` by the next requests; false at the end.

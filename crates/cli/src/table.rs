@@ -3,7 +3,7 @@
 use nandlab::registry::RECONSTRUCTION;
 use nandlab::report::Report;
 
-use crate::compare::Row;
+use crate::compare::{Row, RowBound};
 use crate::style::{Style, Table, count, factor, short, time};
 
 /// Which values are good.
@@ -22,8 +22,25 @@ struct Column {
     good: Good,
     /// A time: says nothing when the run was overloaded.
     stationary: bool,
-    value: fn(&Report) -> Option<f64>,
+    value: Value,
     show: fn(f64) -> String,
+}
+
+/// Where a value comes from.
+#[derive(Clone, Copy)]
+enum Value {
+    Report(fn(&Report) -> Option<f64>),
+    Bound(fn(&RowBound) -> Option<f64>),
+}
+
+impl Column {
+    /// Its value in a row that did not fail.
+    fn of(&self, row: &Row) -> Option<f64> {
+        match self.value {
+            Value::Report(value) => row.report.as_ref().and_then(value),
+            Value::Bound(value) => row.bound.as_ref().and_then(value),
+        }
+    }
 }
 
 const fn column(
@@ -33,7 +50,7 @@ const fn column(
     value: fn(&Report) -> Option<f64>,
     show: fn(f64) -> String,
 ) -> Column {
-    Column { head, csv, good, stationary: false, value, show }
+    Column { head, csv, good, stationary: false, value: Value::Report(value), show }
 }
 
 fn whole(n: f64) -> String {
@@ -46,7 +63,7 @@ fn factor_of(f: f64) -> String {
     factor(Some(f))
 }
 
-const COLUMNS: [Column; 10] = [
+const COLUMNS: [Column; 11] = [
     column("hit% r", "page_hit_ratio_read", Good::High, |r| r.hits.page.read, ratio),
     column("hit% w", "page_hit_ratio_write", Good::High, |r| r.hits.page.write, ratio),
     Column {
@@ -63,14 +80,31 @@ const COLUMNS: [Column; 10] = [
     column("reads", "flash_reads", Good::Low, |r| Some(r.flash.reads.total as f64), whole),
     column("programs", "flash_programs", Good::Low, |r| Some(r.flash.programs.total as f64), whole),
     column("merges", "merges", Good::Neither, |r| Some(r.merges.total() as f64), whole),
+    Column {
+        head: "above bound %",
+        csv: "above_bound",
+        good: Good::Low,
+        stationary: false,
+        value: Value::Bound(|b| b.above_bound),
+        show: ratio,
+    },
 ];
 
+/// The columns: that of the bound only if there is one.
+fn columns(rows: &[Row]) -> Vec<&'static Column> {
+    let has_bound = rows.iter().any(|row| row.bound.is_some());
+    COLUMNS.iter().filter(|column| has_bound || matches!(column.value, Value::Report(_))).collect()
+}
+
+fn is_overloaded(row: &Row) -> bool {
+    row.report.as_ref().is_some_and(|report| report.load.overloaded)
+}
+
 /// For each column, the best value there is; nothing when all are equal.
-fn best(rows: &[Row]) -> [Option<f64>; COLUMNS.len()] {
-    COLUMNS.each_ref().map(|column| {
-        let reports = rows.iter().filter_map(|row| row.report.as_ref());
-        let comparable = reports.filter(|report| !(column.stationary && report.load.overloaded));
-        let values: Vec<f64> = comparable.filter_map(column.value).collect();
+fn best(rows: &[Row], columns: &[&Column]) -> Vec<Option<f64>> {
+    let best = |column: &&Column| {
+        let comparable = rows.iter().filter(|row| !(column.stationary && is_overloaded(row)));
+        let values: Vec<f64> = comparable.filter_map(|row| column.of(row)).collect();
         let (low, high) = values.iter().fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(*v), h.max(*v)));
         match column.good {
             _ if values.len() < 2 || low == high => None,
@@ -78,14 +112,16 @@ fn best(rows: &[Row]) -> [Option<f64>; COLUMNS.len()] {
             Good::Low => Some(low),
             Good::Neither => None,
         }
-    })
+    };
+    columns.iter().map(best).collect()
 }
 
 /// For people.
 pub fn text(rows: &[Row], style: Style) -> String {
-    let best = best(rows);
+    let columns = columns(rows);
+    let best = best(rows, &columns);
     let mut table = Table::new(2);
-    table.row(["buffer", "FTL"].into_iter().chain(COLUMNS.iter().map(|column| column.head)));
+    table.row(["buffer", "FTL"].into_iter().chain(columns.iter().map(|column| column.head)));
     let mut notes: Vec<(&str, Vec<String>)> = Vec::new();
     for row in rows {
         let Some(report) = &row.report else {
@@ -98,8 +134,8 @@ pub fn text(rows: &[Row], style: Style) -> String {
             }
             continue;
         };
-        let cell = |(column, best): (&Column, &Option<f64>)| {
-            let value = (column.value)(report);
+        let cell = |(column, best): (&&Column, &Option<f64>)| {
+            let value = column.of(row);
             let is_best = value.is_some() && value == *best && !(column.stationary && report.load.overloaded);
             let shown = value.map_or_else(|| "-".to_owned(), column.show);
             let mark = match () {
@@ -109,7 +145,7 @@ pub fn text(rows: &[Row], style: Style) -> String {
             };
             (shown + mark, is_best)
         };
-        let cells: Vec<(String, bool)> = COLUMNS.iter().zip(&best).map(cell).collect();
+        let cells: Vec<(String, bool)> = columns.iter().zip(&best).map(cell).collect();
         let texts = cells.iter().map(|(text, _)| text.clone());
         table.row([row.buffer.clone(), row.ftl.clone()].into_iter().chain(texts));
         for (i, _) in cells.iter().enumerate().filter(|(_, (_, is_best))| *is_best) {
@@ -148,6 +184,9 @@ fn legend(rows: &[Row], best: &str) -> String {
     if rows.iter().filter_map(|row| row.report.as_ref()).any(|report| report.load.overloaded) {
         text += "! overloaded: more than 1 % of the requests were waiting at the end; times grow with the trace\n";
     }
+    if rows.iter().any(|row| row.bound.is_some()) {
+        text += "above bound: cost of the pages that the buffer read and wrote, above the least that is possible\n";
+    }
     let mut names: Vec<&str> = rows.iter().filter_map(|row| row.report.as_ref()).flat_map(reconstructed).collect();
     names.sort_unstable();
     names.dedup();
@@ -166,9 +205,10 @@ fn reconstructed(report: &Report) -> impl Iterator<Item = &str> {
 
 /// For papers and READMEs.
 pub fn markdown(rows: &[Row]) -> String {
-    let best = best(rows);
-    let heads: Vec<&str> = COLUMNS.iter().map(|column| column.head).collect();
-    let mut text = format!("| buffer | FTL | {} |\n|-|-|{}\n", heads.join(" | "), "-:|".repeat(COLUMNS.len()));
+    let columns = columns(rows);
+    let best = best(rows, &columns);
+    let heads: Vec<&str> = columns.iter().map(|column| column.head).collect();
+    let mut text = format!("| buffer | FTL | {} |\n|-|-|{}\n", heads.join(" | "), "-:|".repeat(columns.len()));
     for row in rows {
         text += &format!("| {} | {} |", row.buffer, row.ftl);
         match &row.report {
@@ -176,8 +216,8 @@ pub fn markdown(rows: &[Row]) -> String {
                 text += &format!(" failed: {} |\n", row.error.as_deref().unwrap_or_default().replace(['\n', '|'], " "));
             }
             Some(report) => {
-                for (column, best) in COLUMNS.iter().zip(&best) {
-                    let value = (column.value)(report);
+                for (column, best) in columns.iter().zip(&best) {
+                    let value = column.of(row);
                     let shown = value.map_or_else(|| "-".to_owned(), column.show);
                     let overloaded = column.stationary && report.load.overloaded;
                     let is_best = value.is_some() && value == *best && !overloaded;
@@ -193,17 +233,18 @@ pub fn markdown(rows: &[Row]) -> String {
 
 /// For machines: exact numbers.
 pub fn csv(rows: &[Row]) -> String {
-    let heads: Vec<&str> = COLUMNS.iter().map(|column| column.csv).collect();
+    let columns = columns(rows);
+    let heads: Vec<&str> = columns.iter().map(|column| column.csv).collect();
     let mut text = format!("buffer,ftl,status,overloaded,reconstruction,{},error\n", heads.join(","));
     for row in rows {
         let values = match &row.report {
             Some(report) => {
-                let value = |column: &Column| (column.value)(report).map_or_else(String::new, |v| v.to_string());
-                let values: Vec<String> = COLUMNS.iter().map(value).collect();
+                let value = |column: &&Column| column.of(row).map_or_else(String::new, |v| v.to_string());
+                let values: Vec<String> = columns.iter().map(value).collect();
                 let is_reconstruction = !report.reconstructions.is_empty();
                 format!("{},{is_reconstruction},{}", report.load.overloaded, values.join(","))
             }
-            None => ",".repeat(COLUMNS.len() + 1),
+            None => ",".repeat(columns.len() + 1),
         };
         let error = quoted(row.error.as_deref().unwrap_or_default());
         text += &format!("{},{},{},{values},{error}\n", quoted(&row.buffer), quoted(&row.ftl), row.status);

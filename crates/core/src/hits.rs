@@ -47,8 +47,10 @@ pub trait Hits {
     /// # Panics
     /// At a page beyond the logical pages.
     fn pages(&mut self, lpns: &[Lpn], write: bool);
-    /// Counts so far: page accesses, page hits, write-backs, drops and prefetches.
+    /// Counts so far: page accesses, page hits, write-backs, pages sent down, drops and prefetches.
     fn ledger(&self) -> Ledger;
+    /// Dirty pages that are in the buffer now, in whatever memory.
+    fn dirty_pages(&self) -> u64;
 }
 
 /// See the module text.
@@ -123,7 +125,10 @@ impl<B: Buffer> HitOnly<B> {
     #[inline(never)]
     fn miss(&mut self, access: Access) {
         let sense = Sense { now: Nanos::ZERO, ledger: &self.ledger, times: self.times };
-        let Admission::Admit(medium) = self.buffer.on_miss(&access, &self.slots, &sense) else { return };
+        let Admission::Admit(medium) = self.buffer.on_miss(&access, &self.slots, &sense) else {
+            self.ledger.buffer_write_pages += u64::from(access.write);
+            return;
+        };
         let mut rounds = 0;
         while !self.buffer.has_room(Some(&access), &self.slots) {
             let sense = Sense { now: Nanos::ZERO, ledger: &self.ledger, times: self.times };
@@ -153,6 +158,7 @@ impl<B: Buffer> HitOnly<B> {
                 Action::WriteBack { start, len, freed, .. } => {
                     self.ledger.write_back_commands += 1;
                     self.ledger.write_back_pages += u64::from(len);
+                    self.ledger.buffer_write_pages += u64::from(len);
                     let pages = &self.plan.slots[start as usize..(start + len) as usize];
                     for (at, slot) in pages.iter().enumerate() {
                         assert!(self.slots.is_dirty(*slot), "write-back of clean page {}", self.slots.lpn(*slot).0);
@@ -203,6 +209,7 @@ impl<B: Buffer> HitOnly<B> {
         };
         self.ledger.write_back_commands += commands as u64;
         self.ledger.write_back_pages += dirty.len() as u64;
+        self.ledger.buffer_write_pages += dirty.len() as u64;
         for slot in dirty {
             self.slots.set_clean(slot);
             if !self.buffer.on_clean(slot, &self.slots) {
@@ -251,6 +258,9 @@ impl<B: Buffer> Hits for HitOnly<B> {
     }
     fn ledger(&self) -> Ledger {
         self.ledger
+    }
+    fn dirty_pages(&self) -> u64 {
+        self.slots.iter().filter(|slot| self.slots.is_dirty(*slot)).count() as u64
     }
 }
 

@@ -8,6 +8,7 @@ use super::{info_table, info_text, picture};
 use crate::args::count;
 use crate::fail::{Exit, Failure};
 use crate::output;
+use crate::picture::Target;
 use crate::reading::ReadingArgs;
 use crate::style::Style;
 
@@ -41,7 +42,7 @@ pub struct InfoArgs {
     json: Option<String>,
     /// Draw one trace: a file that ends in .svg or .png, or `-` for the terminal instead of text.
     #[arg(long, value_name = "FILE", help_heading = "Output", conflicts_with_all = ["table", "csv", "markdown"])]
-    plot: Option<picture::Target>,
+    plot: Option<Target>,
 }
 
 pub fn sample_pages(text: &str) -> Result<SamplePages, String> {
@@ -63,7 +64,7 @@ pub fn info(args: &InfoArgs, style: Style) -> Result<(), Failure> {
         let problem = format!("--plot draws one trace, and here are {}", args.traces.len());
         return Err(Failure::bad(problem, "run it once for each trace"));
     }
-    if args.plot.as_ref().is_some_and(picture::Target::is_stdout) && args.json.as_deref() == Some("-") {
+    if args.plot.as_ref().is_some_and(Target::is_stdout) && args.json.as_deref() == Some("-") {
         return Err(Failure::bad("--plot and --json both want standard output", "give one of them the name of a file"));
     }
     let mut reports = Vec::new();
@@ -88,7 +89,7 @@ pub fn info(args: &InfoArgs, style: Style) -> Result<(), Failure> {
         let (schema, nandlab) = (INFO_SCHEMA_VERSION, env!("CARGO_PKG_VERSION"));
         output::write(target, &output::json(&Published { schema, nandlab, traces: &reports }))?;
     }
-    if args.json.as_deref() != Some("-") && !args.plot.as_ref().is_some_and(picture::Target::is_stdout) {
+    if args.json.as_deref() != Some("-") && !args.plot.as_ref().is_some_and(Target::is_stdout) {
         output::print(&text(args, &reports, style))?;
     }
     first_failure.map_or(Ok(()), Err)

@@ -17,18 +17,22 @@ pub struct Ram {
     pub data_bytes: u64,
     /// Frames that hold a page.
     pub frames_used: u32,
+    /// Of these, frames whose page is dirty.
+    pub frames_dirty: u32,
     /// Bytes that the mapping takes, by the formula in the manual page of the FTL.
     pub map_bytes: u64,
 }
 
 impl Ram {
     pub(super) fn new(device: &dyn Device) -> Self {
-        let frames = device.slots().frames();
+        let slots = device.slots();
+        let frames = slots.frames();
         Self {
             dram_frames: frames.dram,
             nvram_frames: frames.nvram,
             data_bytes: u64::from(frames.total()) * u64::from(device.flash().geometry().page_bytes),
-            frames_used: device.slots().used().total(),
+            frames_used: slots.used().total(),
+            frames_dirty: slots.iter().filter(|slot| slots.is_dirty(*slot)).count() as u32,
             map_bytes: device.ftl().map_bytes(),
         }
     }

@@ -9,7 +9,6 @@ mod info;
 mod pages;
 mod report;
 mod sequence;
-mod stack;
 
 use std::collections::BTreeMap;
 

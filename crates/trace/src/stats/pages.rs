@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 
 use super::distribution::Distribution;
-use super::stack::{MARKS_MAX, Stack};
+use nandlab::stack::{MARKS_MAX, Stack};
 
 /// Not accessed yet.
 const NEVER: u32 = u32::MAX;

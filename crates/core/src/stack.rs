@@ -13,10 +13,11 @@ const BLOCK_BITS: usize = BLOCK_WORDS * 64;
 /// Positions of a new line.
 const POSITIONS_MIN: usize = 128 * BLOCK_BITS;
 /// Most marks: the line is twice as long, and a position has 32 bits.
-pub(crate) const MARKS_MAX: usize = 1 << 30;
+pub const MARKS_MAX: usize = 1 << 30;
 
 /// The line of accesses with its marks.
-pub(crate) struct Stack {
+#[derive(Debug)]
+pub struct Stack {
     marks: Vec<u64>,
     /// Fenwick tree: entry `i` (from 1) is the marks of the `i & -i` blocks that end with block `i`.
     tree: Vec<u32>,
@@ -54,13 +55,13 @@ impl Stack {
 
     /// There is no position left: [`renumber`](Self::renumber) before the next access.
     #[inline]
-    pub(crate) fn is_full(&self) -> bool {
+    pub fn is_full(&self) -> bool {
         self.next == self.marks.len() * 64
     }
 
     /// A new access: its position, which is marked.
     #[inline]
-    pub(crate) fn push(&mut self) -> u32 {
+    pub fn push(&mut self) -> u32 {
         let position = self.next;
         self.marks[position / 64] |= 1 << (position % 64);
         let mut i = position / BLOCK_BITS + 1;
@@ -73,10 +74,16 @@ impl Stack {
         position as u32
     }
 
+    /// Marks after the one at `position`.
+    #[inline]
+    pub fn depth(&self, position: u32) -> u32 {
+        self.marked - 1 - self.before(position)
+    }
+
     /// Takes the mark at `position` away; returns the marks after it.
     #[inline]
-    pub(crate) fn pull(&mut self, position: u32) -> u32 {
-        let after = self.marked - 1 - self.before(position);
+    pub fn pull(&mut self, position: u32) -> u32 {
+        let after = self.depth(position);
         let position = position as usize;
         self.marks[position / 64] &= !(1 << (position % 64));
         let mut i = position / BLOCK_BITS + 1;
@@ -106,7 +113,7 @@ impl Stack {
     }
 
     /// Moves all marks together; `positions` are all that are marked, in any order.
-    pub(crate) fn renumber<'a>(&mut self, positions: impl Iterator<Item = &'a mut u32>) {
+    pub fn renumber<'a>(&mut self, positions: impl Iterator<Item = &'a mut u32>) {
         for position in positions {
             *position = self.before(*position);
         }

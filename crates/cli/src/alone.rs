@@ -1,0 +1,117 @@
+//! Buffers without a device below: what their page accesses are, what they do with them, and the sizes to ask for.
+
+use nandlab::config::Config;
+use nandlab::offline::{Counts, EVENTS_MAX, History, HistoryError};
+use nandlab::types::Bytes;
+
+use crate::fail::Failure;
+use crate::source::{BATCH, Source};
+
+/// The page accesses of a trace.
+pub fn history(source: &mut Source, config: &Config, with_flushes: bool) -> Result<History, Failure> {
+    let mut history = History::new(config.logical_pages(), config.device.geometry.page_sectors(), with_flushes);
+    let mut batch = Vec::with_capacity(BATCH);
+    while source.fill(&mut batch)? {
+        history.extend(&batch).map_err(|error| {
+            let help = match error {
+                HistoryError::OutOfRange(_) => "--address compact or modulo, or a larger --device".to_owned(),
+                HistoryError::TooLong => format!("--limit N leaves fewer than {EVENTS_MAX}"),
+            };
+            Failure::bad(error, help)
+        })?;
+    }
+    if history.accesses() == 0 {
+        let name = source.describe().name;
+        return Err(Failure::bad(format!("{name}: there is no read and no write in it"), "is this the right file?"));
+    }
+    Ok(history)
+}
+
+/// What the buffer of a configuration does with a trace, in the hit-ratio-only mode.
+pub fn counts(mut source: Source, config: &Config) -> Result<Counts, Failure> {
+    let mut hits = config.build_hits()?;
+    let mut batch = Vec::with_capacity(BATCH);
+    while source.fill(&mut batch)? {
+        hits.run(&batch).map_err(|error| Failure::bad(error, "--address compact or modulo, or a larger --device"))?;
+    }
+    Ok(Counts::of(&hits.ledger(), hits.dirty_pages()))
+}
+
+/// Sizes of a buffer: single ones, and ranges.
+#[derive(Clone, Debug)]
+pub struct Sizes(Vec<(u64, u64)>);
+
+impl std::str::FromStr for Sizes {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let item = |item: &str| {
+            let (low, high) = item.split_once("..").unwrap_or((item, item));
+            let (low, high) = (Bytes::parse(low)?.0, Bytes::parse(high)?.0);
+            if low > high {
+                return Err(format!("`{item}` ends before it begins: write the smaller size first"));
+            }
+            Ok((low, high))
+        };
+        text.split(',').map(item).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+impl Sizes {
+    /// Frames of these sizes, ascending and each once. A range becomes `points` sizes, evenly spaced by factor.
+    pub fn frames(&self, page_bytes: u32, points: u64) -> Result<Vec<u32>, Failure> {
+        let whole = |bytes: u64| {
+            let frames = u32::try_from(bytes / u64::from(page_bytes)).ok().filter(|frames| *frames > 0);
+            frames.ok_or_else(|| {
+                let (size, page) = (Bytes(bytes), Bytes(u64::from(page_bytes)));
+                Failure::bad(
+                    format!("--ram {size}: a buffer has 1 to {} pages of {page}", u32::MAX),
+                    format!("give at least {page}, or several sizes as in 1MiB,8MiB or a range as in 1MiB..256MiB"),
+                )
+            })
+        };
+        let mut frames = Vec::new();
+        for (low, high) in &self.0 {
+            let (low, high) = (whole(*low)?, whole(*high)?);
+            frames.push(low);
+            let factor = root(f64::from(high) / f64::from(low), points - 1);
+            let mut size = f64::from(low);
+            for _ in 2..points {
+                size *= factor;
+                frames.push((size.round() as u32).clamp(low, high));
+            }
+            frames.push(high);
+        }
+        frames.sort_unstable();
+        frames.dedup();
+        Ok(frames)
+    }
+}
+
+/// The number from 1 on whose `n`-th power is `value`: by bisection, so that it is the same on every machine.
+fn root(value: f64, n: u64) -> f64 {
+    let (mut low, mut high) = (1.0, value);
+    for _ in 0..100 {
+        let middle = f64::midpoint(low, high);
+        let power = (0..n).fold(1.0, |power: f64, _| power * middle);
+        *(if power < value { &mut low } else { &mut high }) = middle;
+    }
+    high
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn are_sizes_spaced_evenly_and_each_there_once() {
+        let frames = |text: &str, points| text.parse::<Sizes>().unwrap().frames(4096, points).unwrap();
+        assert_eq!(frames("1MiB..256MiB", 9), [256, 512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536]);
+        assert_eq!(frames("8MiB,4KiB,8MiB", 9), [1, 2048]);
+        assert_eq!(frames("4KiB..12KiB", 9), [1, 2, 3]);
+        assert_eq!(frames("4KiB..1MiB", 2), [1, 256]);
+        assert!("8MiB..4MiB".parse::<Sizes>().unwrap_err().contains("smaller size first"));
+        assert!("8MB".parse::<Sizes>().unwrap_err().contains("8MiB"));
+        assert!("1MiB".parse::<Sizes>().unwrap().frames(4 << 20, 2).is_err());
+    }
+}

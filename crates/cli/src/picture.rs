@@ -1,0 +1,57 @@
+//! Pictures: where they go.
+
+use std::str::FromStr;
+
+use nandlab_plot::Figure;
+
+use crate::fail::{Exit, Failure};
+use crate::output;
+use crate::style::Style;
+
+/// Columns of a picture on the terminal.
+const TERMINAL: usize = 100;
+
+/// Where a picture goes, and so its form.
+#[derive(Clone, Debug)]
+pub enum Target {
+    /// Text on standard output.
+    Terminal,
+    /// An SVG file.
+    Svg(String),
+    /// A PNG file.
+    Png(String),
+}
+
+impl FromStr for Target {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let ends = |ending: &str| text.len() > ending.len() && text.to_ascii_lowercase().ends_with(ending);
+        match text {
+            "-" => Ok(Self::Terminal),
+            _ if ends(".svg") => Ok(Self::Svg(text.to_owned())),
+            _ if ends(".png") => Ok(Self::Png(text.to_owned())),
+            _ => Err("a picture is a file that ends in .svg or .png, or `-` for the terminal".to_owned()),
+        }
+    }
+}
+
+impl Target {
+    /// It is written to standard output.
+    pub fn is_stdout(&self) -> bool {
+        matches!(self, Self::Terminal)
+    }
+
+    /// Draws it.
+    pub fn draw(&self, figure: &Figure, style: Style) -> Result<(), Failure> {
+        match self {
+            Self::Terminal => output::print(&figure.terminal(TERMINAL, style.is_on())),
+            Self::Svg(path) => output::write_file(path, figure.scene().svg().as_bytes()),
+            Self::Png(path) => {
+                let png = figure.scene().png();
+                let png = png.map_err(|error| Failure::Message(Exit::Failed, format!("{path}: {error}")))?;
+                output::write_file(path, &png)
+            }
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Do `bound`, `compare --bound` and `curve` tell the same truth, in every form?
+
+mod common;
+
+use common::{TINY, file, json, nandlab, nandlab_reading, stderr, stdout, temporary};
+use serde_json::Value;
+
+/// A small device and a workload with reads and writes.
+const ON: [&str; 4] = ["--device", TINY, "--limit", "3000"];
+
+fn with<'a>(command: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    [&[command][..], &ON, more].concat()
+}
+
+fn number(value: &Value) -> u64 {
+    value.as_u64().unwrap_or_else(|| panic!("no number: {value}"))
+}
+
+#[test]
+fn does_the_bound_lie_below_the_schedule_and_that_below_policies() {
+    let answer =
+        json(&stdout(&with("bound", &["--ram", "64KiB,512KiB", "--buffers", "lru,cflru,none", "--json", "-"])));
+    let rows = answer["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 2);
+    for row in rows {
+        let (bound, possible) = (number(&row["bound"]), number(&row["schedule"]["cost"]));
+        assert!(0 < bound && bound <= possible && possible <= number(&row["min"]["cost"]), "{row}");
+        assert_eq!(row["policies"].as_array().unwrap().len(), 3);
+        for policy in row["policies"].as_array().unwrap() {
+            assert!(number(&policy["cost"]) >= bound, "{policy}");
+            assert!(
+                number(&policy["read_hits"]) + number(&policy["write_hits"])
+                    <= number(&row["min"]["read_hits"]) + number(&row["min"]["write_hits"]),
+                "{policy}"
+            );
+            assert_eq!(number(&policy["cost"]), number(&policy["pages_in"]) + 10 * number(&policy["pages_out"]));
+        }
+    }
+    // Nothing is kept: every read comes from flash, every write goes there.
+    let none = &rows[0]["policies"][2];
+    assert_eq!(none["pages_in"], answer["page_reads"]);
+    assert_eq!(none["pages_out"], answer["page_writes"]);
+    assert!(number(&rows[1]["bound"]) < number(&rows[0]["bound"]), "more RAM costs less");
+}
+
+#[test]
+fn are_the_costs_those_that_were_asked_for() {
+    let cost = |costs: &[&str]| {
+        let args = [&["--ram", "64KiB", "--buffers", "none", "--json", "-"], costs].concat();
+        json(&stdout(&with("bound", &args)))["rows"][0]["policies"][0].clone()
+    };
+    let policy = cost(&["--read-cost", "3", "--write-cost", "7"]);
+    assert_eq!(number(&policy["cost"]), 3 * number(&policy["pages_in"]) + 7 * number(&policy["pages_out"]));
+}
+
+#[test]
+fn are_the_results_the_same_on_any_number_of_threads() {
+    for (command, more) in [("bound", ["--ram", "64KiB,256KiB"]), ("curve", ["--ram", "64KiB..512KiB"])] {
+        let run = |threads| stdout(&with(command, &[&more[..], &["--threads", threads, "--json", "-"]].concat()));
+        assert_eq!(run("1"), run("3"), "{command}");
+    }
+}
+
+#[test]
+fn does_a_comparison_say_how_far_above_the_bound_it_is() {
+    let args = ["--buffers", "lru,none", "--ftls", "page", "--ram", "256KiB", "--bound"];
+    let rows = json(&stdout(&with("compare", &[&args[..], &["--json", "-"]].concat())))["rows"].clone();
+    let bound = json(&stdout(&with("bound", &["--ram", "256KiB", "--json", "-"])))["rows"][0].clone();
+    for row in rows.as_array().unwrap() {
+        let (of, ledger) = (&row["bound"], &row["report"]["ledger"]);
+        assert_eq!(of["bound"], bound["bound"], "the same trace and size");
+        let pages_in = number(&ledger["host_page_reads"]) - number(&ledger["buffer_read_hits"]);
+        assert_eq!(number(&of["counts"]["pages_in"]), pages_in, "no policy here prefetches");
+        assert_eq!(number(&of["cost"]), pages_in + 10 * number(&of["counts"]["pages_out"]));
+        let above = number(&of["cost"]) as f64 / number(&of["bound"]) as f64 - 1.0;
+        assert!(above >= 0.0 && (of["above_bound"].as_f64().unwrap() - above).abs() < 1e-12, "{of}");
+    }
+    // What is dirty at the end is paid for.
+    let lru = &rows[0];
+    let dirty = number(&lru["report"]["ram"]["frames_dirty"]);
+    assert!(dirty > 0);
+    assert_eq!(
+        number(&lru["bound"]["counts"]["pages_out"]),
+        number(&lru["report"]["ledger"]["buffer_write_pages"]) + dirty
+    );
+    let text = stdout(&with("compare", &args));
+    assert!(text.contains("above bound %"), "{text}");
+    assert!(!stdout(&with("compare", &args[..6])).contains("above bound"));
+}
+
+#[test]
+fn is_the_curve_of_lru_in_one_pass_what_simulations_say() {
+    let rows = |buffer: &str| {
+        let args = ["--buffers", buffer, "--ram", "4KiB..1MiB", "--points", "5", "--json", "-"];
+        json(&stdout(&with("curve", &args)))["rows"].as_array().unwrap().clone()
+    };
+    let (curve, sizes) = (rows("lru"), ["4KiB", "16KiB", "64KiB", "256KiB", "1MiB"]);
+    assert_eq!(curve.len(), 5);
+    for (row, size) in curve.iter().zip(sizes) {
+        let bound = json(&stdout(&with("bound", &["--ram", size, "--buffers", "lru", "--json", "-"])));
+        let simulated = &bound["rows"][0]["policies"][0];
+        for key in ["read_hits", "write_hits", "pages_in", "pages_out"] {
+            assert_eq!(row[key], simulated[key], "{key} with {size}");
+        }
+    }
+}
+
+#[test]
+fn does_a_curve_over_an_ftl_have_the_reports_of_devices() {
+    let args = ["--buffers", "lru,fifo", "--ftl", "page", "--ram", "64KiB,256KiB", "--json", "-"];
+    let rows = json(&stdout(&with("curve", &args)))["rows"].as_array().unwrap().clone();
+    assert_eq!(rows.len(), 4);
+    let run =
+        stdout(&with("run", &["--buffer", "fifo", "--ftl", "page", "--ram", "256KiB", "--no-wall", "--json", "-"]));
+    let (mut report, mut alone) = (rows[3]["report"].clone(), json(&run));
+    for report in [&mut report, &mut alone] {
+        // A run also counts the trace as recorded.
+        report["trace"].take();
+    }
+    assert_eq!(report, alone);
+}
+
+#[test]
+fn are_all_forms_complete() {
+    for (command, more) in
+        [("bound", &["--ram", "64KiB,128KiB"][..]), ("curve", &["--ram", "64KiB,128KiB", "--ftl", "page"])]
+    {
+        let form = |form: &[&str]| stdout(&with(command, &[more, form].concat()));
+        let text = form(&[]);
+        assert!(text.contains("64KiB") && text.lines().all(|line| line.chars().count() <= 120), "{text}");
+        let columns = |text: &str, mark: char| text.lines().map(|line| line.matches(mark).count()).collect::<Vec<_>>();
+        for (form, mark) in [(form(&["--csv"]), ','), (form(&["--markdown"]), '|')] {
+            let columns = columns(&form, mark);
+            assert!(columns.len() >= 3 && columns.iter().all(|n| *n == columns[0]), "{form}");
+        }
+    }
+}
+
+#[test]
+fn are_curves_drawn() {
+    let (png, svg) = (temporary("curve.png"), temporary("curve.svg"));
+    for path in [&png, &svg] {
+        stdout(&with("curve", &["--buffers", "lru,cflru", "--ram", "16KiB..1MiB", "--plot", path.to_str().unwrap()]));
+    }
+    assert!(std::fs::read(png).unwrap().starts_with(b"\x89PNG"));
+    let svg = std::fs::read_to_string(svg).unwrap();
+    assert!(svg.contains("Page hits") && svg.contains("cflru"), "{svg}");
+    assert!(stdout(&with("curve", &["--ram", "16KiB..1MiB", "--plot", "-"])).contains("Page hits"));
+}
+
+#[test]
+fn is_a_size_that_a_policy_refuses_a_row_with_its_error() {
+    let output = nandlab(&with("curve", &["--buffers", "lru,bplru", "--ram", "4KiB,1MiB"]));
+    assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("failed:") && text.contains("bplru with 4KiB"), "{text}");
+}
+
+#[test]
+fn is_every_wrong_input_refused() {
+    let flushes =
+        file("flushes.txt", "fio version 2 iolog\n/dev/a add\n/dev/a open\n/dev/a datasync 0 0\n/dev/a close\n");
+    let cases = [
+        ("bound --ram 8MB", "--ram|8MiB"),
+        ("bound --ram 8MiB..4MiB", "--ram|smaller size first"),
+        ("bound --ram 1KiB", "--ram 1KiB|1 to|4KiB"),
+        ("bound --ram ,", "--ram|is not a size"),
+        ("bound --write-cost -1", "--write-cost|0 to 1000000"),
+        ("bound --read-cost 1.5", "--read-cost|whole number"),
+        ("bound --read-cost 0 --write-cost 0", "nothing costs anything|help:"),
+        ("bound --buffers lur", "buffer.name|did you mean `lru`"),
+        ("bound nothere.csv", "nothere.csv|help:"),
+        ("curve --ram 1MiB..", "--ram|is not a size"),
+        ("curve --ram ..", "--ram|is not a size"),
+        ("curve --points 1", "--points|2 to 1000"),
+        ("curve --buffers lru,x", "buffer.name|help:"),
+        ("curve --ftl page,dftl", "--ftl|2 FTLs|once for each"),
+        ("curve --mode fast", "--mode|--ftl page"),
+        ("curve --precondition full", "--precondition|--ftl page"),
+        ("curve --plot x.gif", "--plot|.svg or .png"),
+        ("curve --plot x.svg --buffers lru,fifo,clock,arc,lirs,sieve,none", "--plot|7 buffers|at most 6"),
+        ("curve --plot - --json -", "--plot and --json|name of a file"),
+        ("compare --write-cost 3 --buffers lru --ftls page", "--bound"),
+        ("compare --bound --precondition trace --buffers lru --ftls page", "empty at first|full"),
+    ];
+    let with_flushes = [("bound", "no read and no write"), ("curve", "no read and no write")];
+    let mut failures = Vec::new();
+    let mut check = |args: &[&str], parts: &str| {
+        let output = nandlab(args);
+        let said = stderr(&output);
+        if output.status.code() != Some(2) || !parts.split('|').all(|part| said.contains(part)) {
+            failures.push(format!("{args:?}: exit {:?}: {said}", output.status.code()));
+        }
+    };
+    for (command, parts) in cases {
+        check(&command.split(' ').collect::<Vec<_>>(), parts);
+    }
+    for (command, parts) in with_flushes {
+        check(&[command, &flushes], parts);
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    let output = nandlab_reading(&["bound", "-"], b"");
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+}
+
+#[test]
+fn is_standard_input_read_once_for_all() {
+    let trace: Vec<String> =
+        (0..500).map(|i| format!("0,{},4096,{},{i}.5", i % 50 * 8, if i % 3 == 0 { "r" } else { "w" })).collect();
+    let trace = trace.join("\n");
+    for command in ["bound", "curve"] {
+        let args = [command, "-", "--device", TINY, "--ram", "64KiB", "--buffers", "lru,cflru", "--json", "-"];
+        let output = nandlab_reading(&args, trace.as_bytes());
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let rows = json(&String::from_utf8(output.stdout).unwrap())["rows"].clone();
+        let counted = if command == "bound" { &rows[0]["policies"][1] } else { &rows[1] };
+        assert_eq!(number(&counted["reads"]) + number(&counted["writes"]), 500, "{rows}");
+    }
+}
