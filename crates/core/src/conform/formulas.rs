@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{ConformError, Kind, Report, parse};
-use crate::buffer::aalru::{Hits, ThLine};
+use crate::buffer::aalru::Hits;
+use crate::buffer::padding::ThLine;
 use crate::buffer::padding::{MergeCost, break_even_pages};
 use crate::ftl::urm_map::{length_class, length_of_class};
 
