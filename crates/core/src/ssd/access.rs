@@ -42,8 +42,8 @@ impl<B: Buffer> Ssd<B> {
     #[expect(clippy::inline_always, reason = "keeps a request in registers: 4 % fewer instructions per buffer hit")]
     #[inline(always)]
     pub(super) fn access_page(&mut self, access: &Access, part: Part, flight: &mut Flight<'_>) {
-        if access.write && self.slots.frames().total() > 0 {
-            self.count_group(access.lpn);
+        if (access.write || self.settings.read_groups) && self.slots.frames().total() > 0 {
+            self.count_group(access);
         }
         // 3. The only look-up.
         let slot = self.slots.find(access.lpn);
@@ -72,14 +72,16 @@ impl<B: Buffer> Ssd<B> {
 
     /// HitStat's group hit ratio: at most once per request and group.
     #[inline]
-    fn count_group(&mut self, lpn: Lpn) {
-        let lbn = self.flash.geometry().lbn(lpn);
+    fn count_group(&mut self, access: &Access) {
+        let lbn = self.flash.geometry().lbn(access.lpn);
         if lbn != self.last_group {
             self.last_group = lbn;
-            if self.slots.resident_pages(lbn) > 0 {
-                self.flash.ledger.group_hits += 1;
-            } else {
-                self.flash.ledger.group_misses += 1;
+            let ledger = &mut self.flash.ledger;
+            match (access.write, self.slots.resident_pages(lbn) > 0) {
+                (true, true) => ledger.group_hits += 1,
+                (true, false) => ledger.group_misses += 1,
+                (false, true) => ledger.group_read_hits += 1,
+                (false, false) => ledger.group_read_misses += 1,
             }
         }
     }

@@ -4,6 +4,7 @@
 //! engine acts and counts; contents change at once, in request order, and tickets tell the time.
 
 mod access;
+mod flushes;
 mod inflight;
 mod plan;
 mod power;
@@ -15,6 +16,7 @@ use crate::ledger::Ledger;
 use crate::probe::Probe;
 use crate::types::{Bytes, Hint, HostOp, HostRequest, Lbn, Lpn, Nanos};
 use access::Part;
+pub use flushes::{Flushes, INTERVALS};
 pub use inflight::{Arrival, Kind, Times};
 
 /// When the frame of a page that is written back may be used again.
@@ -73,6 +75,8 @@ pub struct Settings {
     pub nvram_frames: u32,
     /// RAM access times.
     pub ram_times: RamTimes,
+    /// Count the group hits of reads too: see `replay.read_groups`.
+    pub read_groups: bool,
     /// Seed of every random choice.
     pub seed: u64,
 }
@@ -222,6 +226,8 @@ pub trait Device {
     fn ledger(&self) -> Ledger;
     /// Times of the requests completed so far.
     fn times(&self) -> &Times;
+    /// Sizes and intervals of the flushes so far.
+    fn flushes(&self) -> &Flushes;
     /// The array, for reports and checks.
     fn flash(&self) -> &Flash;
     /// The array, to arm a power cut or to count events from outside (golden files).
@@ -261,6 +267,7 @@ pub struct Ssd<B: Buffer, F: Ftl = Box<dyn Ftl>> {
     flash: Flash,
     slots: Slots,
     inflight: inflight::Inflight,
+    flushes: Flushes,
     plan: Plan,
     probe: Option<Box<dyn Probe>>,
     times: FlashTimes,
@@ -311,6 +318,7 @@ impl<B: Buffer> Ssd<B> {
         buffer.resize(frames);
         let page_sectors = flash.geometry().page_sectors();
         Self {
+            flushes: Flushes::new(flash.geometry(), settings.logical_pages),
             slots: Slots::new(*flash.geometry(), settings.logical_pages, frames, flash.media()),
             inflight: inflight::Inflight::new(settings.queue_depth, settings.arrival),
             times: flash_times(&flash),
@@ -583,12 +591,16 @@ impl<B: Buffer> Device for Ssd<B> {
             self.measured_from = self.flash.ledger;
         }
         self.inflight.times = Times::default();
+        self.flushes.reset();
     }
     fn ledger(&self) -> Ledger {
         self.flash.ledger - self.measured_from
     }
     fn times(&self) -> &Times {
         &self.inflight.times
+    }
+    fn flushes(&self) -> &Flushes {
+        &self.flushes
     }
     fn flash(&self) -> &Flash {
         &self.flash
