@@ -189,3 +189,31 @@ pub struct Wall {
     /// Requests simulated per second of `run_seconds`.
     pub requests_per_second: f64,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Builder;
+
+    #[test]
+    fn is_the_model_of_urm_that_of_a_hand() {
+        let mut timing = Builder::preset("urm").unwrap().finish().unwrap().device.timing;
+        (timing.page_read, timing.page_program) = (Nanos(25_000), Nanos(200_000));
+        // H = 0.3, P_d = 0.75, R_r = 0.6.
+        let ledger = Ledger {
+            host_page_reads: 60,
+            host_page_writes: 40,
+            buffer_read_hits: 20,
+            buffer_write_hits: 10,
+            write_back_pages: 30,
+            buffer_drops: 10,
+            ..Ledger::default()
+        };
+        let model = UrmModel::new(&ledger, &timing);
+        assert_eq!(model.flush_ns, 225_000);
+        assert!((model.access_ns.unwrap() - 0.7 * (25_000.0 + 0.75 * 225_000.0)).abs() < 1e-6);
+        assert!((model.write_amplification.unwrap() - (0.4 + 0.7 * 0.75 * 0.6 - 0.3 * 0.4) / 0.4).abs() < 1e-12);
+        let nothing = UrmModel::new(&Ledger::default(), &timing);
+        assert_eq!((nothing.access_ns, nothing.write_amplification), (None, None));
+    }
+}
