@@ -1,7 +1,6 @@
 //! `nandlab compare`: buffers x FTLs on one trace, one table.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use indicatif::ProgressBar;
 use nandlab::buffer::BUFFERS;
@@ -16,7 +15,7 @@ use crate::fail::{Exit, Failure};
 use crate::source::{self, Held, Source};
 use crate::style::Style;
 use crate::table;
-use crate::{output, run, setup};
+use crate::{output, parallel, run, setup};
 
 /// One combination and what came of it.
 #[derive(Serialize)]
@@ -87,35 +86,19 @@ pub fn plugins<B>(list: Option<&str>, section: &str, known: &[Plugin<B>]) -> Res
     split_outside(list, ',').into_iter().map(|text| parse(text.trim())).collect()
 }
 
-/// Workers take the next combination each; rows lie in the order of the combinations whoever finishes first.
+/// Rows lie in the order of the combinations whoever finishes first.
 fn simulate_all(
     args: &CompareArgs,
     pairs: &[(&PluginConfig, &PluginConfig)],
     held: Option<&Arc<Held>>,
     bar: &ProgressBar,
 ) -> Vec<Row> {
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = args.threads.map_or(processors, |n| n as usize).min(pairs.len());
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut done = Vec::new();
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some((buffer, ftl)) = pairs.get(index) else { return done };
-            done.push((index, simulate(args, buffer, ftl, held)));
-            bar.inc(1);
-        }
-    };
-    let mut rows: Vec<(usize, Row)> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        let join = |worker: std::thread::ScopedJoinHandle<'_, Vec<_>>| match worker.join() {
-            Ok(rows) => rows,
-            Err(panic) => std::panic::resume_unwind(panic),
-        };
-        workers.into_iter().flat_map(join).collect()
-    });
-    rows.sort_by_key(|(index, _)| *index);
-    rows.into_iter().map(|(_, row)| row).collect()
+    parallel::map(pairs.len(), parallel::threads(args.threads), |index| {
+        let (buffer, ftl) = pairs[index];
+        let row = simulate(args, buffer, ftl, held);
+        bar.inc(1);
+        row
+    })
 }
 
 fn simulate(args: &CompareArgs, buffer: &PluginConfig, ftl: &PluginConfig, held: Option<&Arc<Held>>) -> Row {

@@ -3,12 +3,14 @@
 
 mod args;
 mod catalog;
+mod claims;
 mod compare;
 mod conform;
 mod fail;
 mod human;
 mod memory;
 mod output;
+mod parallel;
 mod ram;
 mod reading;
 mod run;
@@ -45,6 +47,7 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
     match &cli.command {
         Command::Run(args) => run::run(args, style),
         Command::Compare(args) => compare::compare(args, style),
+        Command::Claims(args) => claims::claims(args),
         Command::Ram(args) => ram::ram(args, style),
         Command::List { what } => catalog::list(*what, style),
         Command::Describe { name, kind } => catalog::describe(name, *kind, style),
