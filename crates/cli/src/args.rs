@@ -49,6 +49,8 @@ pub enum Command {
     Compare(CompareArgs),
     /// Test the claims of the papers on generated workloads: one Markdown table for each paper (docs/claims.md).
     Claims(ClaimsArgs),
+    /// Measure every buffer policy and write a page for each (docs/policies).
+    Pages(PagesArgs),
     /// Show what the map of each FTL takes of the RAM of a device, and what it leaves for data.
     Ram(RamArgs),
     /// List what there is, with one line each.
@@ -253,6 +255,22 @@ pub struct ClaimsArgs {
     /// Write the rows as JSON to a file, or to standard output (`-`) instead of the tables.
     #[arg(long, value_name = "FILE")]
     pub json: Option<String>,
+}
+
+/// Arguments of `pages`.
+#[derive(Args, Debug)]
+pub struct PagesArgs {
+    /// Where the pages go.
+    pub folder: String,
+    /// Traces to measure beside the generated workloads; they are named by their file names.
+    #[arg(value_name = "TRACE")]
+    pub trace: Vec<String>,
+    /// Measure nothing: write the pages with the figures that were measured last.
+    #[arg(long, conflicts_with = "trace")]
+    pub keep: bool,
+    /// Simulations at a time; the results do not depend on it. Default: one for each processor.
+    #[arg(long, value_name = "N", value_parser = threads, allow_hyphen_values = true)]
+    pub threads: Option<u64>,
 }
 
 /// A part of the claims.

@@ -10,6 +10,7 @@ mod fail;
 mod human;
 mod memory;
 mod output;
+mod pages;
 mod parallel;
 mod ram;
 mod reading;
@@ -48,6 +49,7 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         Command::Run(args) => run::run(args, style),
         Command::Compare(args) => compare::compare(args, style),
         Command::Claims(args) => claims::claims(args),
+        Command::Pages(args) => pages::pages(args),
         Command::Ram(args) => ram::ram(args, style),
         Command::List { what } => catalog::list(*what, style),
         Command::Describe { name, kind } => catalog::describe(name, *kind, style),

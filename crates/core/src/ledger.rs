@@ -163,7 +163,7 @@ ledger! {
         group_hits,
         /// Groups touched by write requests and not in the buffer, at most once per request.
         group_misses,
-        /// Groups touched by read requests and already in the buffer; counted with `replay.read_groups` only.
+        /// Groups touched by read requests and in the buffer when they came; counted with `replay.read_groups` only.
         group_read_hits,
         /// Groups touched by read requests and not in the buffer; counted with `replay.read_groups` only.
         group_read_misses,

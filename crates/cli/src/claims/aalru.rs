@@ -11,7 +11,7 @@ pub const CLAIMS: Claims = Claims {
     title: "AALRU",
     about: "Device `aalru` and the workloads `aalru-fin1`, `aalru-fin2`, `t1`, `t2`, everything that counts bytes or blocks divided\n\
             by 8: 512 MiB, footprints of 256 MiB (Fin) and 512 MiB (T), a buffer of 1 MiB (512 pages), a `period` of 1,024 accesses,\n\
-            a map cache of 1,024 entries for DFTL; 300,000 requests after their writes were carried out once. Closed loop with one\n\
+            a map cache of 1,024 entries for DFTL; 100,000 requests after their writes were carried out once. Closed loop with one\n\
             request at a time. FAST has all spare blocks as log blocks.",
     experiments,
     rows,
@@ -44,7 +44,7 @@ fn experiment(buffer: &str, ftl: &str, trace: &str) -> Experiment {
         buffer: buffer.to_owned(),
         ftl: ftl.to_owned(),
         trace: trace.to_owned(),
-        requests: 300_000,
+        requests: 100_000,
     }
 }
 

@@ -57,7 +57,7 @@ fn rows(_: &Results) -> Vec<Row> {
         Row::tested(
             ["RFTL table 1", "extra writes grow by 0.4 with every replica", "r = 1, 3, 7, 15", "0.4, 1.2, 2.8, 6.0"],
             [1.0, 3.0, 7.0, 15.0].map(|r| format!("{:.1}", 0.4 * r)).join(", "),
-            &[close(0.4 * 15.0, 6.0)],
+            &[(1.0, 0.4), (3.0, 1.2), (7.0, 2.8), (15.0, 6.0)].map(|(r, e)| close(0.4 * r, e)),
             "",
         ),
         Row::tested(

@@ -9,25 +9,25 @@ use crate::args::Part;
 pub const CLAIMS: Claims = Claims {
     part: Part::Hitstat,
     title: "HitStat",
-    about: "Device `hitstat` and the workload `xp-month`, everything that counts bytes, blocks or requests divided by 4: 5 GiB,\n\
-            377,352 writes (5.2 GB), 512 log blocks for BAST and 32 for FAST, `age_threshold` 37,500, `levels_period` 500; device\n\
-            full. The sizes of buffers below are those of the thesis; 32 MB is 8 MiB here. The generated month has one stream beside\n\
+    about: "Device `hitstat` and the workload `xp-month`, everything that counts bytes, blocks or requests divided by 8:\n\
+            2.5 GiB, 188,676 writes (3.4 GB), 256 log blocks for BAST and 16 for FAST, `age_threshold` 18,750, `levels_period` 250;\n\
+            device full. The sizes of buffers below are those of the thesis; 32 MB is 4 MiB here. The generated month has one stream beside\n\
             Zipf writes; the thesis's trace is not public, so that sizes of groups and the share of hits are those of our workload.",
     experiments,
     rows,
 };
 
-/// Requests of a quarter of the month.
-const REQUESTS: u64 = 377_352;
-const TRACE: &str = "mix:parts=(sequential:span=2GiB:writes=1:size=4KiB@25000,16KiB@30000,64KiB@55226:arrival=exponential@1700ms)\
-                     @3015,(zipf:base=2GiB:span=2560MiB:writes=1:size=4KiB@60000,8KiB@20000,16KiB@12000,64KiB@5275\
+/// Requests of an eighth of the month.
+const REQUESTS: u64 = 188_676;
+const TRACE: &str = "mix:parts=(sequential:span=1GiB:writes=1:size=4KiB@25000,16KiB@30000,64KiB@55226:arrival=exponential@1700ms)\
+                     @3015,(zipf:base=1GiB:span=1280MiB:writes=1:size=4KiB@60000,8KiB@20000,16KiB@12000,64KiB@5275\
                      :arrival=exponential@1700ms)@6985";
 const FAB: &str = "fab";
 const BPLRU: &str = "bplru:padding=0.5:compensation=full_first";
-const HITSTAT: &str = "hitstat:age_threshold=37500:levels_period=500";
-const ADJ: &str = "hitstat:age_threshold=37500:levels_period=500:adj=true";
-const BAST: &str = "bast:log_blocks=512:max_chain=4:victim=rr_longest:lookahead=50:partial_merge=false";
-const FAST: &str = "fast:rw_blocks=32:use_sw=false";
+const HITSTAT: &str = "hitstat:age_threshold=18750:levels_period=250";
+const ADJ: &str = "hitstat:age_threshold=18750:levels_period=250:adj=true";
+const BAST: &str = "bast:log_blocks=256:max_chain=4:victim=rr_longest:lookahead=50:partial_merge=false";
+const FAST: &str = "fast:rw_blocks=16:use_sw=false";
 /// Buffer sizes of the thesis in MB.
 const SIZES: [u32; 5] = [4, 16, 20, 32, 128];
 /// Fixed thresholds of tables 5 and 6; 1 never pads, 0 always.
@@ -37,9 +37,9 @@ fn experiment(buffer: &str, ftl: &str, megabytes: u32) -> Experiment {
     Experiment {
         device: "hitstat",
         settings: vec![
-            "device.over_provisioning={logical_pages=1310720}".to_owned(),
-            "device.geometry.blocks_per_plane=10784".to_owned(),
-            format!("ram.dram={}KiB", megabytes * 256),
+            "device.over_provisioning={logical_pages=655360}".to_owned(),
+            "device.geometry.blocks_per_plane=5400".to_owned(),
+            format!("ram.dram={}KiB", megabytes * 128),
             "precondition=full".to_owned(),
             "replay.mode=fast".to_owned(),
         ],
@@ -54,11 +54,11 @@ fn fixed(buffer: &str, threshold: &str) -> String {
     format!("{buffer}:padding={threshold}")
 }
 fn twice(ftl: &str) -> String {
-    ftl.replace("log_blocks=512", "log_blocks=1024").replace("rw_blocks=32", "rw_blocks=64")
+    ftl.replace("log_blocks=256", "log_blocks=512").replace("rw_blocks=16", "rw_blocks=32")
 }
 /// Twice the log blocks need room of their own.
 fn with_room(mut experiment: Experiment) -> Experiment {
-    experiment.settings[1] = "device.geometry.blocks_per_plane=11296".to_owned();
+    experiment.settings[1] = "device.geometry.blocks_per_plane=5656".to_owned();
     experiment
 }
 
@@ -294,7 +294,7 @@ fn log_rows(results: &Results) -> Vec<Row> {
             [
                 "fig 19",
                 "BAST: twice the log blocks help at small buffers only",
-                "BAST, HitStat, 1,024 for 512 log blocks",
+                "BAST, HitStat, 512 for 256 log blocks",
                 "helps below 8 MB only",
             ],
             format!("speed-up {}", list(&bast, 3)),
@@ -305,7 +305,7 @@ fn log_rows(results: &Results) -> Vec<Row> {
             [
                 "fig 20",
                 "FAST: log blocks and RAM both help",
-                "FAST, HitStat(adj), 64 for 32 log blocks; 4 and 32 MB",
+                "FAST, HitStat(adj), 32 for 16 log blocks; 4 and 32 MB",
                 "speed-up above 1",
             ],
             format!("speed-up {}", list(&fast, 3)),

@@ -163,7 +163,7 @@ fn change(from: f64, to: f64) -> f64 {
     100.0 * (to - from) / from
 }
 
-/// Geometric mean of ratios would need logarithms: the plain mean of percentages, as the papers print.
+/// The plain mean, as the papers form it of percentages.
 fn mean(values: impl IntoIterator<Item = f64>) -> f64 {
     let (sum, count) = values.into_iter().fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
     sum / count

@@ -10,7 +10,7 @@ pub const CLAIMS: Claims = Claims {
     part: Part::Rftl,
     title: "RFTL",
     about: "Device `rftl` (the paper's 4 GB, 4 channels x 2 dies, 2.8 GiB logical) with the readings of EagleTree, no data buffer,\n\
-            150,000 page accesses with queue depth 32 on a full device that was overwritten half. Uniform accesses; a map cache of\n\
+            100,000 page accesses with queue depth 32 on a full device that was overwritten half. Uniform accesses; a map cache of\n\
             64 KiB unless a row says otherwise. Read-dominant is 20 % writes, write-dominant 80 %. RFTL(n) has n replicas.",
     experiments,
     rows,
@@ -39,7 +39,7 @@ fn experiment(ftl: &str, writes: &str, cache: u32, span: &str) -> Experiment {
         buffer: "none".to_owned(),
         ftl: format!("{ftl}:cmt_bytes={}", cache * 1024),
         trace: format!("uniform:span={span}:writes={writes}"),
-        requests: 150_000,
+        requests: 100_000,
     }
 }
 

@@ -10,7 +10,7 @@ pub const CLAIMS: Claims = Claims {
     part: Part::Wpa,
     title: "WPA",
     about: "Device `wpa` and the workloads `gaming-console`, `smart-tv`, `smart-home-hub`, `camwebdev`, everything that counts bytes\n\
-            divided by 8: 2 GiB, 512 KiB of DRAM and 2 MiB of NVRAM; 200,000 requests on a full device with page mapping. BPLRU and\n\
+            divided by 8: 2 GiB, 512 KiB of DRAM and 2 MiB of NVRAM; 100,000 requests on a full device with page mapping. BPLRU and\n\
             VBBMS know no NVRAM: they have all 2.5 MiB as DRAM (the paper does not say what they had). CBM is the reconstruction\n\
             `cbm-r`.",
     experiments,
@@ -61,7 +61,7 @@ fn experiment(buffer: usize, trace: usize) -> Experiment {
         buffer: name.to_owned(),
         ftl: "page:frontiers=single".to_owned(),
         trace: TRACES[trace].1.to_owned(),
-        requests: 200_000,
+        requests: 100_000,
     }
 }
 

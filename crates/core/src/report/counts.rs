@@ -73,7 +73,7 @@ pub struct Hits {
     /// Writes only: logical blocks touched by a request of which a page was in the buffer / logical blocks touched, each
     /// at most once a request (HitStat's group hit ratio).
     pub group_write: Option<f64>,
-    /// The same for reads; counted with `replay.read_groups = true` only.
+    /// The same for reads, as their groups are when the request comes; counted with `replay.read_groups = true` only.
     pub group_read: Option<f64>,
 }
 

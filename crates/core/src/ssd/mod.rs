@@ -289,7 +289,7 @@ pub struct Ssd<B: Buffer, F: Ftl = Box<dyn Ftl>> {
     request_end: Lpn,
     /// Hint of the access that prefetches: prefetched pages inherit it.
     prefetch_hint: Hint,
-    /// The FTL works in idle time, or the array ages: see [`Ssd::before_admission`].
+    /// The FTL works in idle time, the array ages, or groups of reads are counted: see [`Ssd::before_admission`].
     attentive: bool,
 }
 
@@ -327,7 +327,7 @@ impl<B: Buffer> Ssd<B> {
             page_shift: page_sectors.is_power_of_two().then(|| page_sectors.ilog2()),
             settings,
             buffer,
-            attentive: ftl.works_in_idle_time() || flash.ages(),
+            attentive: ftl.works_in_idle_time() || flash.ages() || settings.read_groups,
             ftl,
             flash,
             plan: Plan::default(),
@@ -414,13 +414,17 @@ impl<B: Buffer> Ssd<B> {
         Ok(Completion { admitted: now, finished })
     }
 
-    /// Refuses to change a device that is worn out, and gives the FTL the time until the request, if the array is idle
-    /// until then.
+    /// Refuses to change a device that is worn out, counts the groups of a read, and gives the FTL the time until the
+    /// request, if the array is idle until then.
     #[inline(never)]
     fn before_admission(&mut self, request: &HostRequest) -> Result<(), Refused> {
         if self.flash.is_read_only() && matches!(request.op, HostOp::Write | HostOp::Trim) {
             let retired = self.flash.retired_blocks();
             return Err(Refused::ReadOnly { lba: request.lba, sectors: request.sectors, retired });
+        }
+        let reads = request.op == HostOp::Read && request.sectors > 0 && self.slots.frames().total() > 0;
+        if self.settings.read_groups && reads {
+            self.count_read_groups(request);
         }
         if self.ftl.works_in_idle_time() {
             self.photograph_nvram();
