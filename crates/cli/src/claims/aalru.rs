@@ -61,11 +61,15 @@ fn of(results: &Results, ftl: usize, trace: usize, metric: Metric) -> Vec<(&'sta
     BUFFERS.iter().map(|(name, buffer)| (*name, metric(report(buffer)))).collect()
 }
 
-/// Mean change of AALRU against each of the others over all traces and FTLs, in percent.
+/// Mean change of AALRU against each of the others over all traces and FTLs, in percent; what is 0 for the other is left
+/// out.
 fn changes(results: &Results, metric: Metric) -> Vec<(&'static str, f64)> {
     let all: Vec<_> =
         (0..2).flat_map(|f| (0..4).map(move |t| (f, t))).map(|(f, t)| of(results, f, t, metric)).collect();
-    let against = |name: &'static str| (name, mean(all.iter().map(|v| change(value(v, name), value(v, "AALRU")))));
+    let against = |name: &'static str| {
+        let known = all.iter().filter(|v| value(v, name) > 0.0);
+        (name, mean(known.map(|v| change(value(v, name), value(v, "AALRU")))))
+    };
     BUFFERS[1..].iter().map(|(name, _)| against(name)).collect()
 }
 
