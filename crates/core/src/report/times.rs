@@ -146,8 +146,8 @@ impl Elapsed {
     }
 }
 
-/// URM's model (equations 1 to 3), with the hit ratio H of all pages, the share P_d of dirty pages among the evicted ones and
-/// the shares R_r, R_w of reads and writes among the pages of this run. It knows neither map nor collection nor queues.
+/// URM's model (equations 1 to 3), with the hit ratio H of all pages, the share `P_d` of dirty pages among the evicted ones and
+/// the shares `R_r`, `R_w` of reads and writes among the pages of this run. It knows neither map nor collection nor queues.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct UrmModel {
     /// `T_df = T_write + T_read`: what it takes to free a frame of a dirty page and fill it anew.
