@@ -244,9 +244,9 @@ fn fast(requests: &[u64]) -> Log {
                 !later.clone().any(|p| *p == oldest[slot]) && log.newest(oldest[slot], merged).is_some()
             };
             let mut lbns = 0;
-            for slot in 0..oldest.len() {
+            for (slot, page) in oldest.iter().enumerate() {
                 if is_valid(&log, &merged, slot) {
-                    let lbn = oldest[slot] / u64::from(BLOCK_PAGES);
+                    let lbn = page / u64::from(BLOCK_PAGES);
                     for page in lbn * u64::from(BLOCK_PAGES)..(lbn + 1) * u64::from(BLOCK_PAGES) {
                         let copies = log.blocks.iter().flat_map(|(_, pages)| pages).filter(|p| **p == page).count();
                         merged.insert(page, copies);
