@@ -62,7 +62,7 @@ fn rows(_: &Results) -> Vec<Row> {
         ),
         Row::tested(
             ["RFTL table 1", "a page table of 100 GB takes 200 MB", "pages of 4 KiB, 8 B a pair", "200 MiB"],
-            format!("{} MiB", pairs * 8 >> 20),
+            format!("{} MiB", (pairs * 8) >> 20),
             &[pairs * 8 == 200 << 20],
             "",
         ),

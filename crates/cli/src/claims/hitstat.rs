@@ -58,7 +58,7 @@ fn twice(ftl: &str) -> String {
 }
 /// Twice the log blocks need room of their own.
 fn with_room(mut experiment: Experiment) -> Experiment {
-    experiment.settings[1] = "device.geometry.blocks_per_plane=5656".to_owned();
+    "device.geometry.blocks_per_plane=5656".clone_into(&mut experiment.settings[1]);
     experiment
 }
 
@@ -122,8 +122,8 @@ fn groups_rows(results: &Results) -> Vec<Row> {
     let interval = on(|report| percent(report.flushes.share_of_interval(2000)));
     let large = on(|report| percent(report.flushes.share_of_size(40)));
     let sectors = on(|report| percent(report.hits.sector.write));
-    let of_largest = [sectors[1].clone(), sectors[2].clone(), sectors[0].clone()];
-    let by_large = [large[2].clone(), large[1].clone(), large[0].clone()];
+    let of_largest = [sectors[1], sectors[2], sectors[0]];
+    let by_large = [large[2], large[1], large[0]];
     vec![
         Row::tested(
             [
@@ -186,7 +186,7 @@ fn groups_rows(results: &Results) -> Vec<Row> {
 
 fn throughput_rows(results: &Results) -> Vec<Row> {
     let block = of(results, "block", 32, throughput);
-    let by_block = [block[2].clone(), block[1].clone(), block[0].clone()];
+    let by_block = [block[2], block[1], block[0]];
     let bast = of(results, BAST, 32, throughput);
     let fast = of(results, FAST, 32, throughput);
     let [small, large] = [4, 128].map(|megabytes| of(results, BAST, megabytes, throughput));
