@@ -255,6 +255,7 @@ fn throughput_rows(results: &Results) -> Vec<Row> {
     ]
 }
 
+#[expect(clippy::too_many_lines, reason = "a table: one row after the other")]
 fn log_rows(results: &Results) -> Vec<Row> {
     let utilisation = of(results, BAST, 32, |report| percent(report.merges.log_utilisation));
     let full = of(results, FAST, 32, |report| percent(report.merges.full_erase_share));

@@ -63,6 +63,7 @@ fn rate(report: &Report) -> f64 {
     report.throughput.requests_per_second.unwrap_or(0.0)
 }
 
+#[expect(clippy::too_many_lines, reason = "a table: one row after the other")]
 fn rows(results: &Results) -> Vec<Row> {
     let (reading, writing) = (of(results, READS, rate), of(results, WRITES, rate));
     let against = |values: &[(&'static str, f64)]| -> Vec<_> {

@@ -115,6 +115,7 @@ fn tables(results: &Results, megabytes: u32, metric: Metric, decimals: usize) ->
     (0..4).map(one).collect::<Vec<_>>().join("; ")
 }
 
+#[expect(clippy::too_many_lines, reason = "a table: one row after the other")]
 fn rows(results: &Results) -> Vec<Row> {
     let all = || SIZES.into_iter().flat_map(|size| (0..4).map(move |trace| (size, trace)));
     let best: Vec<bool> = all().map(|(size, t)| is_greatest(&of(results, t, size, hits), "URM")).collect();
