@@ -53,6 +53,10 @@ pub enum Command {
     Curve(CurveArgs),
     /// Show what a buffer of some size could reach at best on a trace, and how far from it policies are.
     Bound(BoundArgs),
+    /// Test the claims of the papers on generated workloads: one Markdown table for each paper (docs/claims.md).
+    Claims(ClaimsArgs),
+    /// Measure every buffer policy and write a page for each (docs/policies).
+    Pages(PagesArgs),
     /// Show what the map of each FTL takes of the RAM of a device, and what it leaves for data.
     Ram(RamArgs),
     /// List what there is, with one line each.
@@ -256,6 +260,56 @@ pub struct CompareArgs {
     /// No table and no progress bar.
     #[arg(long, short, help_heading = "Output")]
     pub quiet: bool,
+}
+
+/// Arguments of `claims`.
+#[derive(Args, Debug)]
+pub struct ClaimsArgs {
+    /// Only these parts: arithmetic, aalru, hitstat, wpa, urm, rftl; all when absent.
+    #[arg(value_enum, value_name = "PART")]
+    pub parts: Vec<Part>,
+    /// Requests of every simulation at most: a quick look, whose verdicts mean nothing.
+    #[arg(long, short = 'n', value_name = "N", value_parser = count, allow_hyphen_values = true)]
+    pub limit: Option<u64>,
+    /// Simulations at a time; the results do not depend on it. Default: one for each processor.
+    #[arg(long, value_name = "N", value_parser = threads, allow_hyphen_values = true)]
+    pub threads: Option<u64>,
+    /// Write the rows as JSON to a file, or to standard output (`-`) instead of the tables.
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<String>,
+}
+
+/// Arguments of `pages`.
+#[derive(Args, Debug)]
+pub struct PagesArgs {
+    /// Where the pages go.
+    pub folder: String,
+    /// Traces to measure beside the generated workloads; they are named by their file names.
+    #[arg(value_name = "TRACE")]
+    pub trace: Vec<String>,
+    /// Measure nothing: write the pages with the figures that were measured last.
+    #[arg(long, conflicts_with = "trace")]
+    pub keep: bool,
+    /// Simulations at a time; the results do not depend on it. Default: one for each processor.
+    #[arg(long, value_name = "N", value_parser = threads, allow_hyphen_values = true)]
+    pub threads: Option<u64>,
+}
+
+/// A part of the claims.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Part {
+    /// What needs no simulation.
+    Arithmetic,
+    /// The paper of AALRU.
+    Aalru,
+    /// The thesis of HitStat.
+    Hitstat,
+    /// The paper of WPA.
+    Wpa,
+    /// The paper of URM.
+    Urm,
+    /// The paper of RFTL.
+    Rftl,
 }
 
 /// Arguments of `ram`.

@@ -12,8 +12,8 @@ use serde_json::Value;
 
 use crate::args::Family;
 use crate::fail::Failure;
-use crate::output;
 use crate::style::{Style, Table, count};
+use crate::{output, pages};
 
 /// The one table of evidence.
 const EVIDENCE: &str = include_str!("../../../docs/evidence.md");
@@ -75,7 +75,9 @@ fn headings(page: &str, style: Style) -> String {
 
 fn entries(family: Family) -> Vec<Entry> {
     match family {
-        Family::Buffers => plugins(BUFFERS, "buffer", |name| plugin_page(BUFFERS, "buffer", name)),
+        Family::Buffers => {
+            plugins(BUFFERS, "buffer", |name| buffer_page(name) + "\n" + &pages::measured(name).replace("## ", "# "))
+        }
         Family::Ftls => plugins(FTLS, "ftl", |name| plugin_page(FTLS, "ftl", name) + &evidence(name)),
         Family::Devices => {
             let entry = |(name, _): &(&str, &str)| Entry {
@@ -140,6 +142,11 @@ fn plugin_page<B>(list: &[Plugin<B>], family: &str, name: &str) -> String {
         }
     }
     page
+}
+
+/// The manual page of a buffer policy, without its title and without figures.
+pub fn buffer_page(name: &str) -> String {
+    plugin_page(BUFFERS, "buffer", name)
 }
 
 fn generator_page(name: &str) -> String {

@@ -5,6 +5,7 @@ mod alone;
 mod args;
 mod bound;
 mod catalog;
+mod claims;
 mod compare;
 mod conform;
 mod curve;
@@ -13,6 +14,7 @@ mod fail;
 mod human;
 mod memory;
 mod output;
+mod pages;
 mod parallel;
 mod picture;
 mod ram;
@@ -53,6 +55,8 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         Command::Compare(args) => compare::compare(args, style),
         Command::Curve(args) => curve::curve(args, style),
         Command::Bound(args) => bound::bound(args, style),
+        Command::Claims(args) => claims::claims(args),
+        Command::Pages(args) => pages::pages(args),
         Command::Ram(args) => ram::ram(args, style),
         Command::List { what } => catalog::list(*what, style),
         Command::Describe { name, kind } => catalog::describe(name, *kind, style),

@@ -34,7 +34,7 @@ impl ReadArgs {
 }
 
 /// How the rows of traces are read.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Default, Debug)]
 #[command(next_help_heading = "Trace")]
 pub struct ReadingArgs {
     /// Format of the trace (`nandlab list formats`); detected by content when absent.

@@ -60,8 +60,10 @@ fn do_the_new_buffer_and_the_new_ftl_of_the_guide_work() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let copy_root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("contributing");
     let _ = fs::remove_dir_all(&copy_root);
-    fs::create_dir_all(copy_root.join("docs")).unwrap();
-    for file in ["Cargo.toml", "Cargo.lock", "clippy.toml", "rustfmt.toml", "docs/evidence.md"] {
+    fs::create_dir_all(copy_root.join("docs/policies")).unwrap();
+    for file in
+        ["Cargo.toml", "Cargo.lock", "clippy.toml", "rustfmt.toml", "docs/evidence.md", "docs/policies/measured.csv"]
+    {
         fs::copy(root.join(file), copy_root.join(file)).unwrap();
     }
     for krate in ["core", "trace", "plot", "cli"] {

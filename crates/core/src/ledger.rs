@@ -163,6 +163,10 @@ ledger! {
         group_hits,
         /// Groups touched by write requests and not in the buffer, at most once per request.
         group_misses,
+        /// Groups touched by read requests and in the buffer when they came; counted with `replay.read_groups` only.
+        group_read_hits,
+        /// Groups touched by read requests and not in the buffer; counted with `replay.read_groups` only.
+        group_read_misses,
         /// Page accesses to DRAM frames: reads.
         dram_reads,
         /// Page accesses to DRAM frames: writes.
@@ -175,10 +179,16 @@ ledger! {
         buffer_drops,
         /// Write-back commands (pages, clusters or padded blocks).
         write_back_commands,
+        /// Logical blocks in those commands, each once a command: HitStat's flushed groups.
+        flushed_groups,
+        /// Commands that padding completed to a whole logical block.
+        padded_write_backs,
         /// Dirty pages written back.
         write_back_pages,
         /// Pages added to write-backs by padding (whether read from flash or copied from RAM).
         padded_pages,
+        /// Of those, pages that had to be read from flash; the others had a copy in RAM.
+        padded_from_flash,
         /// Pages fetched ahead of the host into the buffer.
         prefetched_pages,
         /// Pages that the buffer asked the FTL to read (misses, pads, prefetches) and that were answered.
@@ -216,6 +226,12 @@ ledger! {
         merges_full_log_blocks,
         /// Pages that were programmed in those log blocks.
         merges_full_log_pages,
+        /// Pages programmed in log blocks, but for copies of merges.
+        log_pages,
+        /// Log pages that the host overwrote before a merge took them: logged for nothing (HitStat's overhead pages).
+        log_pages_overwritten,
+        /// Pages that were programmed in log blocks when those were erased.
+        log_pages_reclaimed,
         /// Log blocks reclaimed without a valid page: erase only.
         merges_dead,
         /// Data blocks replaced by the block-mapped FTL.

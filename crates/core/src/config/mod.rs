@@ -197,6 +197,9 @@ pub struct ReplayConfig {
     pub time_scale: f64,
     /// Closed: pause of the host between a completion and the next request of that place.
     pub think_time: Nanos,
+    /// Count the group hits of reads too (`hits.group_read`). Off, because it costs every read some instructions and the
+    /// papers count groups of writes.
+    pub read_groups: bool,
 }
 
 /// State of the device before the measurement.
@@ -401,6 +404,7 @@ impl Config {
                 nvram_read: self.ram.nvram_read,
                 nvram_write: self.ram.nvram_write,
             },
+            read_groups: self.replay.read_groups,
             seed: self.seed,
         }
     }

@@ -397,6 +397,7 @@ fn build_device(policy: &str, case: &Case) -> Result<Box<dyn Device>, String> {
         shared_dram: None,
         nvram_frames: frames.nvram,
         ram_times: RamTimes::default(),
+        read_groups: false,
         seed: 1,
     };
     let buffer = registry::find(BUFFERS, "buffer", policy).map_err(|e| e.to_string())?;

@@ -119,7 +119,7 @@ impl BlockLog {
         let log = self.chains.of(lbn).last;
         let slot = flash.next_page(log);
         let place = blocks.geometry().page(log, slot);
-        let done = blocks.copies.program(flash, place, page, data, after);
+        let done = blocks.log(flash, place, page, data, after);
         let pages = blocks.pages_in(lbn);
         if slot + 1 == pages && blocks.is_prefix(lbn, log, pages) {
             self.switch(blocks, flash, lbn, log, done);

@@ -157,7 +157,7 @@ impl Fast {
         let place = self.blocks.geometry().page(sw.pbn, sw.count);
         sw.count += 1;
         let complete = sw.count == self.blocks.pages_in(sw.owner);
-        let done = self.blocks.copies.program(flash, place, page, data, after);
+        let done = self.blocks.log(flash, place, page, data, after);
         if complete && self.params.sw_switch == SwSwitch::Eager {
             self.close_sw(flash, done);
         }

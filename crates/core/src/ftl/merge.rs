@@ -10,7 +10,7 @@ use super::{Batch, PageWrite, Shape};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Geometry, Ticket};
 use crate::ledger::{BlockKind, Cause};
-use crate::types::{Lbn, Lpn, Pbn};
+use crate::types::{Lbn, Lpn, Pbn, Ppn};
 
 /// What happens to a write of a whole logical block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
@@ -128,6 +128,22 @@ impl Merger {
         writable.then(|| self.copies.program(flash, place, page, data, after))
     }
 
+    /// Programs new contents of a page in a log block.
+    #[inline]
+    pub fn log(&mut self, flash: &mut Flash, place: Ppn, page: &PageWrite, data: &[u8], after: Ticket) -> Ticket {
+        flash.ledger.log_pages += 1;
+        self.overwrite(flash, place, page, data, after)
+    }
+
+    /// Programs new contents of a page; an old copy in a log block was logged for nothing.
+    #[inline]
+    fn overwrite(&mut self, flash: &mut Flash, place: Ppn, page: &PageWrite, data: &[u8], after: Ticket) -> Ticket {
+        let old = self.copies.newest(page.lpn);
+        let logged = old.is_some() && self.geometry.pbn(old) != self.data[self.geometry.lbn(page.lpn).index()];
+        flash.ledger.log_pages_overwritten += u64::from(logged);
+        self.copies.program(flash, place, page, data, after)
+    }
+
     /// True if every page of `batch` would be a [`Merger::first_write`].
     pub fn can_append(&self, flash: &Flash, batch: Batch<'_>) -> bool {
         batch.pages.iter().all(|page| {
@@ -155,7 +171,7 @@ impl Merger {
             let place = self.geometry.page(target, offset);
             let ticket = if let Some(page) = batch.pages.get(new).filter(|p| p.lpn == lpn) {
                 new += 1;
-                self.copies.program(flash, place, page, batch.data(new - 1), after)
+                self.overwrite(flash, place, page, batch.data(new - 1), after)
             } else if self.copies.newest(lpn).is_some() {
                 self.copies.shift(flash, lpn, place, cause, after)
             } else {
@@ -183,6 +199,9 @@ impl Merger {
 
     /// Erases a block without valid pages and frees it.
     pub fn retire(&mut self, flash: &mut Flash, pbn: Pbn, kind: BlockKind, after: Ticket) -> Ticket {
+        if kind == BlockKind::Log {
+            flash.ledger.log_pages_reclaimed += u64::from(flash.next_page(pbn));
+        }
         let done = flash.erase(pbn, kind, Cause::Merge, after);
         self.pool.give_back(pbn);
         done

@@ -63,7 +63,7 @@ impl RandomLog {
         }
         let log = self.logs[self.logs.len() - 1];
         let place = flash.geometry().page(log, flash.next_page(log));
-        blocks.copies.program(flash, place, page, data, after)
+        blocks.log(flash, place, page, data, after)
     }
 
     /// Empties log block `index` (0 = oldest) and erases it. `merge` merges one logical block that has a valid page in

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::share;
-use crate::ledger::{CAUSES, Cause, Ledger, Op};
+use crate::ledger::{BlockKind, CAUSES, Cause, Ledger, Op};
 
 /// What the host asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
@@ -73,6 +73,8 @@ pub struct Hits {
     /// Writes only: logical blocks touched by a request of which a page was in the buffer / logical blocks touched, each
     /// at most once a request (HitStat's group hit ratio).
     pub group_write: Option<f64>,
+    /// The same for reads, as their groups are when the request comes; counted with `replay.read_groups = true` only.
+    pub group_read: Option<f64>,
 }
 
 impl Hits {
@@ -87,6 +89,7 @@ impl Hits {
             request: ratios((l.request_read_hits, l.host_read_requests), (l.request_write_hits, l.host_write_requests)),
             sector: ratios((l.sector_read_hits, l.host_sector_reads), (l.sector_write_hits, l.host_sector_writes)),
             group_write: share(l.group_hits, l.group_hits + l.group_misses),
+            group_read: share(l.group_read_hits, l.group_read_hits + l.group_read_misses),
         }
     }
 }
@@ -174,6 +177,8 @@ pub struct Flash {
     pub erases: ByCause,
     /// Erases by what the block held.
     pub erases_by_kind: Erases,
+    /// Page reads + page programs (WPA: number of accesses to flash).
+    pub accesses: u64,
 }
 
 /// Erases by what the block held.
@@ -195,12 +200,13 @@ impl Flash {
             programs: ByCause::new(l, Op::Program),
             erases: ByCause::new(l, Op::Erase),
             erases_by_kind: Erases { data, log, map },
+            accesses: l.reads() + l.programs(),
         }
     }
 }
 
-/// Merges by kind.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
+/// Merges by kind, and what became of the log of a hybrid FTL.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct Merges {
     /// A log block or padded block became the data block: no copies.
     pub switch: u64,
@@ -214,11 +220,30 @@ pub struct Merges {
     pub dead: u64,
     /// Data blocks replaced by a block-mapped FTL.
     pub replace: u64,
+    /// Erases of full merges (one for every logical block rewritten and every log block reclaimed) / all erases (HitStat,
+    /// figures 19 and 20).
+    pub full_erase_share: Option<f64>,
+    /// Pages programmed in log blocks, but for copies of merges.
+    pub log_pages: u64,
+    /// Of those, pages that the host overwrote before a merge took them to a data block: HitStat's overhead pages. Pages
+    /// that it trimmed do not count.
+    pub overhead_pages: u64,
+    /// Overhead pages / pages programmed in log blocks.
+    pub overhead_share: Option<f64>,
+    /// Pages programmed in log blocks when they were erased / (log blocks erased * pages a block): HitStat's log-block
+    /// space utilisation.
+    pub log_utilisation: Option<f64>,
 }
 
 impl Merges {
-    pub(super) fn new(l: &Ledger) -> Self {
+    pub(super) fn new(l: &Ledger, pages_per_block: u32) -> Self {
+        let log_erases = l.erases_by_kind[BlockKind::Log as usize];
         Self {
+            full_erase_share: share(l.merges_full_lbns + l.merges_full_log_blocks, l.erases()),
+            log_pages: l.log_pages,
+            overhead_pages: l.log_pages_overwritten,
+            overhead_share: share(l.log_pages_overwritten, l.log_pages),
+            log_utilisation: share(l.log_pages_reclaimed, log_erases * u64::from(pages_per_block)),
             switch: l.merges_switch,
             partial: l.merges_partial,
             full: l.merges_full,
@@ -242,11 +267,18 @@ pub struct Padding {
     pub r_db: Option<f64>,
     /// `R_LB`: log blocks reclaimed / merges.
     pub r_lb: Option<f64>,
-    /// `U_LB`: pages programmed in those log blocks / (log blocks * pages a block): log space utilisation at reclaim.
+    /// `U_LB`: pages programmed in those log blocks / (log blocks * pages a block); `merges.log_utilisation` counts the log
+    /// blocks as they were.
     pub u_lb: Option<f64>,
     /// Pages added to write-backs, read from flash or copied from RAM.
     pub padded_pages: u64,
-    /// Of those, the ones that had to be read from flash (parts of partly written pages included).
+    /// Of those, pages that had to be read from flash: the padding reads. The others had a copy in RAM.
+    pub padded_from_flash: u64,
+    /// Pages added by padding / dirty pages written back (AALRU, figure 3).
+    pub padded_per_dirty: Option<f64>,
+    /// Write-back commands that padding completed to a whole logical block.
+    pub padded_write_backs: u64,
+    /// Pages that completed something and were read from flash: padding reads, and the rests of partly written pages.
     pub flash_reads: u64,
 }
 
@@ -258,6 +290,9 @@ impl Padding {
             r_lb: share(l.padding_log_blocks, l.padding_merges),
             u_lb: share(l.padding_log_pages, l.padding_log_blocks * u64::from(pages_per_block)),
             padded_pages: l.padded_pages,
+            padded_from_flash: l.padded_from_flash,
+            padded_per_dirty: share(l.padded_pages, l.write_back_pages),
+            padded_write_backs: l.padded_write_backs,
             flash_reads: l.count(Op::Read, Cause::Pad),
         }
     }
@@ -266,11 +301,11 @@ impl Padding {
 /// The data buffer's own work.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct Buffer {
-    /// Write-back commands: pages, clusters or padded blocks (HitStat: flushed groups).
+    /// Write-back commands: pages, clusters or padded blocks.
     pub write_backs: u64,
     /// Dirty pages written back.
     pub pages_written_back: u64,
-    /// Dirty pages written back / write-back commands (HitStat: flushed group size).
+    /// Dirty pages written back / write-back commands.
     pub pages_per_write_back: Option<f64>,
     /// Clean pages dropped without a flash operation.
     pub drops: u64,
@@ -298,10 +333,12 @@ pub struct Buffer {
     pub nvram_reads: u64,
     /// Page writes to NVRAM frames: its wear (WPA).
     pub nvram_writes: u64,
+    /// Page writes to NVRAM frames / NVRAM frames: its wear if it is level.
+    pub nvram_writes_per_frame: Option<f64>,
 }
 
 impl Buffer {
-    pub(super) fn new(l: &Ledger, dirty_at_end: u64) -> Self {
+    pub(super) fn new(l: &Ledger, nvram_frames: u32, dirty_at_end: u64) -> Self {
         Self {
             write_backs: l.write_back_commands,
             pages_written_back: l.write_back_pages,
@@ -319,6 +356,7 @@ impl Buffer {
             dram_writes: l.dram_writes,
             nvram_reads: l.nvram_reads,
             nvram_writes: l.nvram_writes,
+            nvram_writes_per_frame: share(l.nvram_writes, nvram_frames.into()),
         }
     }
 }
@@ -338,6 +376,9 @@ pub struct Mapping {
     pub map_writes: u64,
     /// Translation pages read, all causes.
     pub map_reads: u64,
+    /// Service time of the reads and writes of translation pages, without waiting / look-ups: what RFTL's mapping response
+    /// time is without queues.
+    pub service_mean_ns: Option<f64>,
     /// Victim blocks collected.
     pub gc_runs: u64,
     /// Pages that garbage collection copied / victim blocks.
@@ -346,10 +387,9 @@ pub struct Mapping {
 
 impl Mapping {
     pub(super) fn new(l: &Ledger) -> Self {
-        let map = |op| {
-            let causes = [Cause::MapMiss, Cause::MapEvict, Cause::MapUpdate, Cause::MapGc];
-            causes.iter().map(|cause| l.count(op, *cause)).sum()
-        };
+        const CAUSES: [Cause; 4] = [Cause::MapMiss, Cause::MapEvict, Cause::MapUpdate, Cause::MapGc];
+        let map = |op| CAUSES.iter().map(|cause| l.count(op, *cause)).sum();
+        let nanos = |op| CAUSES.iter().map(|cause| l.nanos(op, *cause)).sum::<u64>();
         Self {
             hit_ratio: share(l.map_hits, l.map_hits + l.map_misses),
             misses: l.map_misses,
@@ -357,6 +397,7 @@ impl Mapping {
             lost: l.map_lost,
             map_writes: map(Op::Program),
             map_reads: map(Op::Read),
+            service_mean_ns: share(nanos(Op::Read) + nanos(Op::Program), l.map_hits + l.map_misses),
             gc_runs: l.gc_runs,
             gc_copies_per_run: share(l.count(Op::Program, Cause::Gc), l.gc_runs),
         }

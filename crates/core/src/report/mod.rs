@@ -8,6 +8,7 @@
 //! only the face that owns a clock can fill in.
 
 mod counts;
+mod flushes;
 mod state;
 mod times;
 
@@ -23,8 +24,9 @@ use crate::replay::Outcome;
 use crate::ssd::Device;
 use crate::types::{Nanos, SECTOR_BYTES};
 pub use counts::{Buffer, ByCause, Erases, Flash, Hits, Mapping, Merges, Padding, Ratios, Requests};
+pub use flushes::{AtMost, Flushes, Size};
 pub use state::{Ram, Wear, WearBin};
-pub use times::{Elapsed, Latencies, Latency, Load, Throughput, Wall};
+pub use times::{Elapsed, Latencies, Latency, Load, Throughput, UrmModel, Wall};
 
 /// Version of the JSON form. It rises when a field changes its meaning or goes; new fields may come at any time.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -67,6 +69,8 @@ pub struct Report {
     pub padding: Padding,
     /// The data buffer's own work.
     pub buffer: Buffer,
+    /// What the buffer flushed: groups, their sizes and the intervals between flushes of the same one (HitStat).
+    pub flushes: Flushes,
     /// The mapping's own work.
     pub mapping: Mapping,
     /// RAM in use.
@@ -77,6 +81,8 @@ pub struct Report {
     pub endurance: Endurance,
     /// Simulated time.
     pub elapsed: Elapsed,
+    /// URM's model of times and write amplification, with the measured ratios.
+    pub urm_model: UrmModel,
     /// The raw counters; the table `ops` and `op_ns` are indexed by operation (read, program, erase), then by cause in
     /// the order of `flash`.
     #[schemars(with = "serde_json::Value")]
@@ -161,6 +167,7 @@ impl Report {
         let ledger = device.ledger();
         let times = device.times();
         let makespan = times.last_completion.saturating_sub(outcome.start);
+        let pages_per_block = config.device.geometry.pages_per_block;
         let wear = Wear::new(device.flash());
         let dirty = device.slots().iter().filter(|slot| device.slots().is_dirty(*slot)).count() as u64;
         Self {
@@ -178,14 +185,16 @@ impl Report {
             load: Load::new(outcome, config.replay.mode == ReplayMode::Open),
             write_amplification: WriteAmplification::new(&ledger),
             flash: Flash::new(&ledger),
-            merges: Merges::new(&ledger),
-            padding: Padding::new(&ledger, config.device.geometry.pages_per_block),
-            buffer: Buffer::new(&ledger, dirty),
+            merges: Merges::new(&ledger, pages_per_block),
+            padding: Padding::new(&ledger, pages_per_block),
+            buffer: Buffer::new(&ledger, device.slots().frames().nvram, dirty),
+            flushes: Flushes::new(device.flushes()),
             mapping: Mapping::new(&ledger),
             ram: Ram::new(device),
             endurance: Endurance::new(&config.device.endurance, &measured(config, &ledger, makespan, &wear)),
             wear,
             elapsed: Elapsed::new(&ledger, &config.device.timing, makespan),
+            urm_model: UrmModel::new(&ledger, &config.device.timing),
             ledger,
             wall: None,
         }

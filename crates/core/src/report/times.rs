@@ -146,6 +146,37 @@ impl Elapsed {
     }
 }
 
+/// URM's model (equations 1 to 3), with the hit ratio H of all pages, the share `P_d` of dirty pages among the evicted ones and
+/// the shares `R_r`, `R_w` of reads and writes among the pages of this run. It knows neither map nor collection nor queues.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+pub struct UrmModel {
+    /// `T_df = T_write + T_read`: what it takes to free a frame of a dirty page and fill it anew.
+    pub flush_ns: u64,
+    /// `T_rd = (1 - H) (T_read + P_d T_df)`: mean time of a page access.
+    pub access_ns: Option<f64>,
+    /// `A = (R_w + (1 - H) P_d R_r - H R_w) / R_w`: write amplification of the buffer.
+    pub write_amplification: Option<f64>,
+}
+
+impl UrmModel {
+    pub(super) fn new(ledger: &Ledger, timing: &TimingConfig) -> Self {
+        let flush_ns = timing.page_program.0 + timing.page_read.0;
+        let (reads, writes) = (ledger.host_page_reads, ledger.host_page_writes);
+        let hit = share(ledger.buffer_read_hits + ledger.buffer_write_hits, reads + writes);
+        let evicted = ledger.write_back_pages + ledger.buffer_drops;
+        let dirty = share(ledger.write_back_pages, evicted).unwrap_or(0.0);
+        let amplification = |hit: f64| {
+            let (reads, writes) = (reads as f64, writes as f64);
+            (writes + (1.0 - hit) * dirty * reads - hit * writes) / writes
+        };
+        Self {
+            flush_ns,
+            access_ns: hit.map(|hit| (1.0 - hit) * (timing.page_read.0 as f64 + dirty * flush_ns as f64)),
+            write_amplification: hit.filter(|_| writes > 0).map(amplification),
+        }
+    }
+}
+
 /// Speed of the simulation itself, measured outside.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct Wall {
@@ -157,4 +188,32 @@ pub struct Wall {
     pub pages_per_second: f64,
     /// Requests simulated per second of `run_seconds`.
     pub requests_per_second: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Builder;
+
+    #[test]
+    fn is_the_model_of_urm_that_of_a_hand() {
+        let mut timing = Builder::preset("urm").unwrap().finish().unwrap().device.timing;
+        (timing.page_read, timing.page_program) = (Nanos(25_000), Nanos(200_000));
+        // H = 0.3, P_d = 0.75, R_r = 0.6.
+        let ledger = Ledger {
+            host_page_reads: 60,
+            host_page_writes: 40,
+            buffer_read_hits: 20,
+            buffer_write_hits: 10,
+            write_back_pages: 30,
+            buffer_drops: 10,
+            ..Ledger::default()
+        };
+        let model = UrmModel::new(&ledger, &timing);
+        assert_eq!(model.flush_ns, 225_000);
+        assert!((model.access_ns.unwrap() - 0.7 * (25_000.0 + 0.75 * 225_000.0)).abs() < 1e-6);
+        assert!((model.write_amplification.unwrap() - (0.4 + 0.7 * 0.75 * 0.6 - 0.3 * 0.4) / 0.4).abs() < 1e-12);
+        let nothing = UrmModel::new(&Ledger::default(), &timing);
+        assert_eq!((nothing.access_ns, nothing.write_amplification), (None, None));
+    }
 }

@@ -6,7 +6,7 @@ use crate::flash::{Media, Ticket};
 use crate::ftl::{Batch, Found, Ftl, PageWrite};
 use crate::ledger::Cause;
 use crate::probe::Command;
-use crate::types::{Lpn, Slot};
+use crate::types::{HostRequest, Lbn, Lpn, Slot};
 
 /// The part of a page that a request covers.
 #[derive(Clone, Copy)]
@@ -80,6 +80,21 @@ impl<B: Buffer> Ssd<B> {
                 self.flash.ledger.group_hits += 1;
             } else {
                 self.flash.ledger.group_misses += 1;
+            }
+        }
+    }
+
+    /// The same for a read request, which has not begun yet. On request only: reads are the hottest path.
+    #[cold]
+    pub(super) fn count_read_groups(&mut self, request: &HostRequest) {
+        let (first, _) = self.split(request.lba);
+        let (last, _) = self.split(request.lba + u64::from(request.sectors) - 1);
+        let geometry = *self.flash.geometry();
+        for lbn in geometry.lbn(first).0..=geometry.lbn(last).0 {
+            if self.slots.resident_pages(Lbn(lbn)) > 0 {
+                self.flash.ledger.group_read_hits += 1;
+            } else {
+                self.flash.ledger.group_read_misses += 1;
             }
         }
     }

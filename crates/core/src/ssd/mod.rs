@@ -4,6 +4,7 @@
 //! engine acts and counts; contents change at once, in request order, and tickets tell the time.
 
 mod access;
+mod flushes;
 mod inflight;
 mod plan;
 mod power;
@@ -15,6 +16,7 @@ use crate::ledger::Ledger;
 use crate::probe::Probe;
 use crate::types::{Bytes, Hint, HostOp, HostRequest, Lbn, Lpn, Nanos};
 use access::Part;
+pub use flushes::{Flushes, INTERVALS};
 pub use inflight::{Arrival, Kind, Times};
 
 /// When the frame of a page that is written back may be used again.
@@ -73,6 +75,8 @@ pub struct Settings {
     pub nvram_frames: u32,
     /// RAM access times.
     pub ram_times: RamTimes,
+    /// Count the group hits of reads too: see `replay.read_groups`.
+    pub read_groups: bool,
     /// Seed of every random choice.
     pub seed: u64,
 }
@@ -222,6 +226,8 @@ pub trait Device {
     fn ledger(&self) -> Ledger;
     /// Times of the requests completed so far.
     fn times(&self) -> &Times;
+    /// Sizes and intervals of the flushes so far.
+    fn flushes(&self) -> &Flushes;
     /// The array, for reports and checks.
     fn flash(&self) -> &Flash;
     /// The array, to arm a power cut or to count events from outside (golden files).
@@ -261,6 +267,7 @@ pub struct Ssd<B: Buffer, F: Ftl = Box<dyn Ftl>> {
     flash: Flash,
     slots: Slots,
     inflight: inflight::Inflight,
+    flushes: Flushes,
     plan: Plan,
     probe: Option<Box<dyn Probe>>,
     times: FlashTimes,
@@ -282,7 +289,7 @@ pub struct Ssd<B: Buffer, F: Ftl = Box<dyn Ftl>> {
     request_end: Lpn,
     /// Hint of the access that prefetches: prefetched pages inherit it.
     prefetch_hint: Hint,
-    /// The FTL works in idle time, or the array ages: see [`Ssd::before_admission`].
+    /// The FTL works in idle time, the array ages, or groups of reads are counted: see [`Ssd::before_admission`].
     attentive: bool,
 }
 
@@ -311,6 +318,7 @@ impl<B: Buffer> Ssd<B> {
         buffer.resize(frames);
         let page_sectors = flash.geometry().page_sectors();
         Self {
+            flushes: Flushes::new(flash.geometry(), settings.logical_pages),
             slots: Slots::new(*flash.geometry(), settings.logical_pages, frames, flash.media()),
             inflight: inflight::Inflight::new(settings.queue_depth, settings.arrival),
             times: flash_times(&flash),
@@ -319,7 +327,7 @@ impl<B: Buffer> Ssd<B> {
             page_shift: page_sectors.is_power_of_two().then(|| page_sectors.ilog2()),
             settings,
             buffer,
-            attentive: ftl.works_in_idle_time() || flash.ages(),
+            attentive: ftl.works_in_idle_time() || flash.ages() || settings.read_groups,
             ftl,
             flash,
             plan: Plan::default(),
@@ -406,13 +414,17 @@ impl<B: Buffer> Ssd<B> {
         Ok(Completion { admitted: now, finished })
     }
 
-    /// Refuses to change a device that is worn out, and gives the FTL the time until the request, if the array is idle
-    /// until then.
+    /// Refuses to change a device that is worn out, counts the groups of a read, and gives the FTL the time until the
+    /// request, if the array is idle until then.
     #[inline(never)]
     fn before_admission(&mut self, request: &HostRequest) -> Result<(), Refused> {
         if self.flash.is_read_only() && matches!(request.op, HostOp::Write | HostOp::Trim) {
             let retired = self.flash.retired_blocks();
             return Err(Refused::ReadOnly { lba: request.lba, sectors: request.sectors, retired });
+        }
+        let reads = request.op == HostOp::Read && request.sectors > 0 && self.slots.frames().total() > 0;
+        if self.settings.read_groups && reads {
+            self.count_read_groups(request);
         }
         if self.ftl.works_in_idle_time() {
             self.photograph_nvram();
@@ -583,12 +595,16 @@ impl<B: Buffer> Device for Ssd<B> {
             self.measured_from = self.flash.ledger;
         }
         self.inflight.times = Times::default();
+        self.flushes.reset();
     }
     fn ledger(&self) -> Ledger {
         self.flash.ledger - self.measured_from
     }
     fn times(&self) -> &Times {
         &self.inflight.times
+    }
+    fn flushes(&self) -> &Flushes {
+        &self.flushes
     }
     fn flash(&self) -> &Flash {
         &self.flash

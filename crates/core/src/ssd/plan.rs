@@ -102,12 +102,36 @@ impl<B: Buffer> Ssd<B> {
         self.flash.release = Release::Done;
         let ledger = &mut self.flash.ledger;
         ledger.write_back_commands += 1;
+        ledger.padded_write_backs += u64::from(self.batch.len() > pages.len());
         ledger.write_back_pages += pages.len() as u64;
         ledger.padded_pages += (self.batch.len() - pages.len()) as u64;
         ledger.buffer_write_pages += self.batch.len() as u64;
+        if one_block {
+            self.count_flush(lbn, pages.len() as u32);
+        } else {
+            self.count_flushes();
+        }
         self.inflight.time_buffer_write(&mut self.flash.clock, issued, done);
         self.written_back = self.flash.clock.join(self.written_back, done);
         done
+    }
+
+    #[inline]
+    fn count_flush(&mut self, lbn: Lbn, dirty: u32) {
+        self.flash.ledger.flushed_groups += 1;
+        self.flushes.count(lbn, dirty);
+    }
+
+    /// Counts the flush of every logical block in a batch that holds several, of which none is padded.
+    fn count_flushes(&mut self) {
+        let geometry = *self.flash.geometry();
+        let mut from = 0;
+        while from < self.batch.len() {
+            let lbn = geometry.lbn(self.batch[from].lpn);
+            let pages = self.batch[from..].iter().take_while(|page| geometry.lbn(page.lpn) == lbn).count();
+            self.count_flush(lbn, pages as u32);
+            from += pages;
+        }
     }
 
     /// Pages of a logical block; the last one of the device may be short.
@@ -139,6 +163,7 @@ impl<B: Buffer> Ssd<B> {
             let found = self.read_page(lpn, Cause::Pad, Ticket::at(self.flash.now()));
             after = self.flash.clock.join(after, found.ticket);
             if found.ppn.is_some() {
+                self.flash.ledger.padded_from_flash += 1;
                 let version = self.flash.oob(found.ppn).version;
                 self.batch.push(PageWrite { lpn, cause: Cause::Pad, version });
             }

@@ -190,6 +190,7 @@ impl Script {
             shared_dram,
             nvram_frames: nvram,
             ram_times: RamTimes { dram_write: Nanos(1), nvram_write: Nanos(3), ..RamTimes::default() },
+            read_groups: false,
             seed: self.seed,
         };
         let mut flash = Flash::new(geometry, order, Media::Memory, Clock::new(timing, times, 2, 4));

@@ -119,6 +119,7 @@ pub fn device(policy: &str, params: Value, run: &Run) -> Box<dyn Device> {
         shared_dram: None,
         nvram_frames: nvram,
         ram_times: RamTimes::default(),
+        read_groups: false,
         seed: 1,
     };
     let buffer = nandlab::registry::find(BUFFERS, "buffer", policy).unwrap();

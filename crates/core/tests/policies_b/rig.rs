@@ -121,6 +121,7 @@ impl Rig {
             shared_dram: None,
             nvram_frames: 0,
             ram_times: RamTimes::default(),
+            read_groups: false,
             seed: 1,
         };
         let frames = Frames { dram: self.frames, nvram: 0 };

@@ -89,6 +89,7 @@ pub fn parts(frames: Frames, pages_per_block: u32) -> Parts {
         shared_dram: None,
         nvram_frames: frames.nvram,
         ram_times: RamTimes::default(),
+        read_groups: false,
         seed: 1,
     };
     let flash = Flash::new(geometry, order, Media::None, clock);

@@ -1,0 +1,259 @@
+//! The paper of AALRU: hit ratios, erases, collection writes and response times on two FTLs.
+
+use nandlab::report::Report;
+
+use super::experiment::{Experiment, Results};
+use super::{Claims, Row, change, is_greatest, is_least, list, mean, value};
+use crate::args::Part;
+
+pub const CLAIMS: Claims = Claims {
+    part: Part::Aalru,
+    title: "AALRU",
+    about: "Device `aalru` and the workloads `aalru-fin1`, `aalru-fin2`, `t1`, `t2`, everything that counts bytes or blocks divided\n\
+            by 8: 512 MiB, footprints of 256 MiB (Fin) and 512 MiB (T), a buffer of 1 MiB (512 pages), a `period` of 1,024 accesses,\n\
+            a map cache of 1,024 entries for DFTL; 100,000 requests after their writes were carried out once. Closed loop with one\n\
+            request at a time. FAST has all spare blocks as log blocks.",
+    experiments,
+    rows,
+};
+
+const BUFFERS: [(&str, &str); 5] = [
+    ("AALRU", "aalru:period=1024"),
+    ("CFLRU", "cflru:window_ratio=0.4"),
+    ("AD-LRU", "ad-lru:min_lc=0.2"),
+    ("BPLRU", "bplru"),
+    ("FAB", "fab"),
+];
+const TRACES: [(&str, &str); 4] = [
+    ("Fin1", "aalru-fin1:span=256MiB"),
+    ("Fin2", "aalru-fin2:span=256MiB"),
+    ("T1", "t1:span=512MiB"),
+    ("T2", "t2:span=512MiB"),
+];
+const FTLS: [(&str, &str); 2] = [("DFTL", "dftl:preset=flashsim:cmt_entries=1024"), ("FAST", "fast")];
+
+fn experiment(buffer: &str, ftl: &str, trace: &str) -> Experiment {
+    Experiment {
+        device: "aalru",
+        settings: vec![
+            "device.geometry.blocks_per_plane=4916".to_owned(),
+            "ram.dram=1MiB".to_owned(),
+            "precondition=trace".to_owned(),
+            "replay.mode=fast".to_owned(),
+        ],
+        buffer: buffer.to_owned(),
+        ftl: ftl.to_owned(),
+        trace: trace.to_owned(),
+        requests: 100_000,
+    }
+}
+
+fn experiments() -> Vec<Experiment> {
+    let pairs = FTLS.iter().flat_map(|ftl| TRACES.iter().map(move |trace| (ftl.1, trace.1)));
+    pairs.flat_map(|(ftl, trace)| BUFFERS.map(|(_, buffer)| experiment(buffer, ftl, trace))).collect()
+}
+
+type Metric = fn(&Report) -> f64;
+
+/// A metric of all policies.
+fn of(results: &Results, ftl: usize, trace: usize, metric: Metric) -> Vec<(&'static str, f64)> {
+    let report = |buffer| results.of(&experiment(buffer, FTLS[ftl].1, TRACES[trace].1));
+    BUFFERS.iter().map(|(name, buffer)| (*name, metric(report(buffer)))).collect()
+}
+
+/// Mean change of AALRU against each of the others over all traces and FTLs, in percent; what is 0 for the other is left
+/// out.
+fn changes(results: &Results, metric: Metric) -> Vec<(&'static str, f64)> {
+    let all: Vec<_> =
+        (0..2).flat_map(|f| (0..4).map(move |t| (f, t))).map(|(f, t)| of(results, f, t, metric)).collect();
+    let against = |name: &'static str| {
+        let known = all.iter().filter(|v| value(v, name) > 0.0);
+        (name, mean(known.map(|v| change(value(v, name), value(v, "AALRU")))))
+    };
+    BUFFERS[1..].iter().map(|(name, _)| against(name)).collect()
+}
+
+/// The metric of every trace on one FTL.
+fn tables(results: &Results, ftl: usize, metric: Metric, decimals: usize) -> String {
+    let one = |t: usize| format!("{}: {}", TRACES[t].0, list(&of(results, ftl, t, metric), decimals));
+    format!("{}: {}", FTLS[ftl].0, (0..4).map(one).collect::<Vec<_>>().join("; "))
+}
+
+fn hits(report: &Report) -> f64 {
+    100.0 * report.hits.page.total.unwrap_or(0.0)
+}
+fn write_hits(report: &Report) -> f64 {
+    100.0 * report.hits.page.write.unwrap_or(0.0)
+}
+fn erases(report: &Report) -> f64 {
+    report.flash.erases.total as f64
+}
+/// Writes caused by collection or merges.
+fn collection(report: &Report) -> f64 {
+    report.write_amplification.programs_from_below as f64
+}
+/// Microseconds.
+fn response(report: &Report) -> f64 {
+    report.response.all.mean_ns / 1e3
+}
+
+fn rows(results: &Results) -> Vec<Row> {
+    let mut rows = vec![
+        Row::untested(
+            ["fig 1", "the read ratio of 10,000 requests varies strongly in Fin1 and Fin2", "a plot"],
+            "a fact about traces that cannot be had here; `nandlab trace info` draws it",
+        ),
+        Row::untested(
+            ["fig 2", "the hottest 24 blocks of Fin1 hold 1 to 3 hot pages and 50 to 60 cold ones", "1 to 3, 50 to 60"],
+            "the same: a generated Zipf would only show what was put into it",
+        ),
+    ];
+    rows.extend(hit_rows(results));
+    rows.extend(flash_rows(results));
+    rows
+}
+
+fn hit_rows(results: &Results) -> Vec<Row> {
+    let fin1 = results.of(&experiment("bplru", FTLS[0].1, TRACES[0].1));
+    let padded = fin1.padding.padded_per_dirty.unwrap_or(0.0);
+    let size = fin1.flushes.pages_mean.unwrap_or(0.0);
+    let oltp = of(results, 0, 0, hits);
+    let order: Vec<bool> = [("AALRU", "CFLRU"), ("CFLRU", "AD-LRU"), ("AD-LRU", "BPLRU"), ("BPLRU", "FAB")]
+        .iter()
+        .map(|(high, low)| value(&oltp, high) >= value(&oltp, low))
+        .collect();
+    let gains = changes(results, hits);
+    let all = || (0..2).flat_map(|f| (0..4).map(move |t| (f, t)));
+    let best_total: Vec<bool> = all().map(|(f, t)| is_greatest(&of(results, f, t, hits), "AALRU")).collect();
+    let best_write: Vec<bool> = all().map(|(f, t)| is_greatest(&of(results, f, t, write_hits), "AALRU")).collect();
+    let pages_first = all().map(|(f, t)| of(results, f, t, hits)).all(|v| v[2].1.min(v[1].1) > v[3].1.max(v[4].1));
+    let near = (0..4).map(|t| (of(results, 0, t, hits)[0].1 - of(results, 1, t, hits)[0].1).abs()).fold(0.0, f64::max);
+    vec![
+        Row::tested(
+            [
+                "fig 3",
+                "BPLRU on Fin1: padding writes dominate the clustered writes",
+                "DFTL, Fin1",
+                "padded pages far above dirty pages",
+            ],
+            format!("{padded:.1} padded for each dirty page; {size:.2} dirty pages a flush"),
+            &[padded > 5.0],
+            "far above = five times",
+        ),
+        Row::tested(
+            ["fig 7a", "total hit ratio: AALRU >= CFLRU > AD-LRU > BPLRU > FAB", "DFTL, Fin1", "order"],
+            format!("{} %", list(&oltp, 2)),
+            &order,
+            "the workload draws pages independently (Zipf): frequency counts, which only AD-LRU's hot queue knows; AALRU throws away whole clusters with their hot pages",
+        ),
+        Row::tested(
+            [
+                "fig 7a",
+                "mean gain of AALRU in total hit ratio",
+                "both FTLs, four traces",
+                "+96.9 BPLRU, +144.2 FAB, +3.0 CFLRU, +30.9 % AD-LRU",
+            ],
+            format!("{} %", list(&gains, 1)),
+            &gains.iter().map(|(_, gain)| *gain > 0.0).collect::<Vec<_>>(),
+            "block policies bypass reads, which count against them",
+        ),
+        Row::tested(
+            ["fig 7a", "AALRU has the best total hit ratio", "both FTLs, four traces", "8 of 8"],
+            format!("{} of 8", best_total.iter().filter(|best| **best).count()),
+            &best_total,
+            "the same reason; on T1 and T2 no policy hits more than 1 %",
+        ),
+        Row::tested(
+            [
+                "fig 7a",
+                "page-level policies are above block-level ones; AALRU is nearly equal under both FTLs",
+                "both FTLs, four traces",
+                "order; nearly equal",
+            ],
+            format!(
+                "page above block: {}; AALRU differs by {near:.2} points at most",
+                if pages_first { "always" } else { "not always" }
+            ),
+            &[pages_first, near < 2.0],
+            "nearly equal = 2 points; BPLRU is above CFLRU where writes dominate: it spends no frame on reads",
+        ),
+        Row::tested(
+            ["fig 7b", "AALRU has the best write hit ratio", "both FTLs, four traces", "8 of 8"],
+            format!("{} of 8; {}", best_write.iter().filter(|best| **best).count(), tables(results, 0, write_hits, 1)),
+            &best_write,
+            "as for the total",
+        ),
+    ]
+}
+
+fn flash_rows(results: &Results) -> Vec<Row> {
+    let negative = |values: &[(&str, f64)]| values.iter().map(|(_, change)| *change < 0.0).collect::<Vec<_>>();
+    let (by_erases, by_response) = (changes(results, erases), changes(results, response));
+    let on = |ftl, metric: Metric| (0..4).map(|t| of(results, ftl, t, metric)).collect::<Vec<_>>();
+    let worst_on_dftl = |metric| on(0, metric).iter().filter(|v| is_greatest(v, "BPLRU")).count();
+    let best_on_fast = |metric| on(1, metric).iter().filter(|v| is_least(v, "BPLRU")).count();
+    let lowest: usize = (0..2).map(|f| on(f, collection).iter().filter(|v| is_least(v, "BPLRU")).count()).sum();
+    let second = |v: &Vec<(&str, f64)>| v.iter().filter(|(_, n)| *n < v[0].1).count() <= 1;
+    let aalru: usize = (0..2).map(|f| on(f, collection).iter().filter(|v| second(v)).count()).sum();
+    vec![
+        Row::tested(
+            [
+                "fig 8",
+                "mean change of erases by AALRU",
+                "both FTLs, four traces",
+                "-21.3 BPLRU, -27.5 FAB, -17.7 CFLRU, -23.5 % AD-LRU",
+            ],
+            format!("{} %", list(&by_erases, 1)),
+            &negative(&by_erases),
+            "where the other erased nothing there is no change to tell (Fin2 on DFTL)",
+        ),
+        Row::tested(
+            ["fig 8", "erases: BPLRU is best or second on FAST and worst on DFTL", "four traces", "flip"],
+            format!("{}; {}", tables(results, 0, erases, 0), tables(results, 1, erases, 0)),
+            &[
+                worst_on_dftl(erases) == 4,
+                on(1, erases).iter().filter(|v| v.iter().filter(|(_, n)| *n < v[3].1).count() <= 1).count() == 4,
+            ],
+            "hot pages are scattered, 2.7 dirty pages a flush on Fin1: padding programs a block for them; FAST's log takes them for less",
+        ),
+        Row::tested(
+            [
+                "fig 9",
+                "writes by collection: BPLRU lowest everywhere but worst at T1 on DFTL; AALRU first or second everywhere",
+                "both FTLs, four traces; all writes of the FTL",
+                "7 of 8; 8 of 8",
+            ],
+            format!("BPLRU lowest {lowest} of 8, AALRU first or second {aalru} of 8"),
+            &[lowest >= 7, aalru == 8],
+            "writes of padded blocks are the buffer's: BPLRU's own programs are left out here",
+        ),
+        Row::tested(
+            [
+                "fig 10",
+                "mean change of the response time by AALRU",
+                "both FTLs, four traces",
+                "-12.4 BPLRU, -24.7 FAB, -14.1 CFLRU, -21.6 % AD-LRU",
+            ],
+            format!("{} %", list(&by_response, 1)),
+            &negative(&by_response),
+            "as for erases",
+        ),
+        Row::tested(
+            [
+                "fig 10",
+                "response time: BPLRU best on FAST, far the worst on DFTL",
+                "four traces, us",
+                "best 4 of 4, worst 4 of 4",
+            ],
+            format!(
+                "best on FAST {} of 4, worst on DFTL {} of 4; {}; {}",
+                best_on_fast(response),
+                worst_on_dftl(response),
+                tables(results, 0, response, 0),
+                tables(results, 1, response, 0)
+            ),
+            &[best_on_fast(response) == 4, worst_on_dftl(response) == 4],
+            "padding of scattered pages, as for erases; that it is the worst on DFTL reproduces",
+        ),
+    ]
+}

@@ -1,0 +1,73 @@
+//! One simulation of a claim, and the results of all.
+
+use std::collections::BTreeMap;
+
+use indicatif::ProgressBar;
+use nandlab::config::{Builder, PluginConfig};
+use nandlab::report::Report;
+use nandlab_trace::{AddressPolicy, Volumes};
+
+use crate::args::{ClaimsArgs, TraceArgs, VolumeChoice};
+use crate::fail::Failure;
+use crate::reading::{ReadArgs, ReadingArgs};
+use crate::source::Source;
+use crate::{parallel, run, setup};
+
+/// A device with its plug-ins, and what is replayed.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Experiment {
+    /// Device preset.
+    pub device: &'static str,
+    /// Settings over it.
+    pub settings: Vec<String>,
+    /// Buffer in short form.
+    pub buffer: String,
+    /// FTL in short form.
+    pub ftl: String,
+    /// Generator with parameters.
+    pub trace: String,
+    /// Requests replayed.
+    pub requests: u64,
+}
+
+impl Experiment {
+    fn simulate(&self, limit: Option<u64>) -> Result<Report, Failure> {
+        let (buffer, ftl) = (PluginConfig::parse(&self.buffer, "buffer")?, PluginConfig::parse(&self.ftl, "ftl")?);
+        let builder = Builder::preset(self.device)?;
+        let (builder, config) = setup::config(builder, Some(&buffer), Some(&ftl), &self.settings)?;
+        let trace = TraceArgs {
+            read: ReadArgs { trace: vec![format!("make:{}", self.trace)], reading: ReadingArgs::default() },
+            address: AddressPolicy::Reject,
+            volumes: VolumeChoice::Together(Volumes::Reject),
+            limit: Some(limit.map_or(self.requests, |limit| limit.min(self.requests))),
+        };
+        let mut open = || Source::open(&trace, &config);
+        run::simulate(&builder, &config, &trace, &mut open, &ProgressBar::hidden())
+    }
+}
+
+/// The reports of experiments.
+pub struct Results(BTreeMap<Experiment, Report>);
+
+impl Results {
+    /// Carries out all experiments, each once.
+    pub fn run(mut experiments: Vec<Experiment>, args: &ClaimsArgs) -> Result<Self, Failure> {
+        experiments.sort();
+        experiments.dedup();
+        let bar = run::bar("testing the claims");
+        bar.set_length(experiments.len() as u64);
+        let reports = parallel::map(args.threads, &experiments, |experiment| {
+            let report = experiment.simulate(args.limit);
+            bar.inc(1);
+            report
+        });
+        bar.finish_and_clear();
+        let reports = reports.into_iter().collect::<Result<Vec<_>, _>>()?;
+        Ok(Self(experiments.into_iter().zip(reports).collect()))
+    }
+
+    /// The report of an experiment that was listed.
+    pub fn of(&self, experiment: &Experiment) -> &Report {
+        self.0.get(experiment).unwrap_or_else(|| panic!("{experiment:?} is not among the experiments"))
+    }
+}

@@ -1,0 +1,393 @@
+//! The thesis of HitStat: groups, padding, log blocks.
+
+use nandlab::report::Report;
+
+use super::experiment::{Experiment, Results};
+use super::{Claims, Row, change, falls, is_greatest, is_least, list};
+use crate::args::Part;
+
+pub const CLAIMS: Claims = Claims {
+    part: Part::Hitstat,
+    title: "HitStat",
+    about: "Device `hitstat` and the workload `xp-month`, everything that counts bytes, blocks or requests divided by 8:\n\
+            2.5 GiB, 188,676 writes (3.4 GB), 256 log blocks for BAST and 16 for FAST, `age_threshold` 18,750, `levels_period` 250;\n\
+            device full. The sizes of buffers below are those of the thesis; 32 MB is 4 MiB here. The generated month has one stream beside\n\
+            Zipf writes; the thesis's trace is not public, so that sizes of groups and the share of hits are those of our workload.",
+    experiments,
+    rows,
+};
+
+/// Requests of an eighth of the month.
+const REQUESTS: u64 = 188_676;
+const TRACE: &str = "mix:parts=(sequential:span=1GiB:writes=1:size=4KiB@25000,16KiB@30000,64KiB@55226:arrival=exponential@1700ms)\
+                     @3015,(zipf:base=1GiB:span=1280MiB:writes=1:size=4KiB@60000,8KiB@20000,16KiB@12000,64KiB@5275\
+                     :arrival=exponential@1700ms)@6985";
+const FAB: &str = "fab";
+const BPLRU: &str = "bplru:padding=0.5:compensation=full_first";
+const HITSTAT: &str = "hitstat:age_threshold=18750:levels_period=250";
+const ADJ: &str = "hitstat:age_threshold=18750:levels_period=250:adj=true";
+const BAST: &str = "bast:log_blocks=256:max_chain=4:victim=rr_longest:lookahead=50:partial_merge=false";
+const FAST: &str = "fast:rw_blocks=16:use_sw=false";
+/// Buffer sizes of the thesis in MB.
+const SIZES: [u32; 5] = [4, 16, 20, 32, 128];
+/// Fixed thresholds of tables 5 and 6; 1 never pads, 0 always.
+const FIXED: [&str; 6] = ["1.0", "0.5", "0.33", "0.16", "0.06", "0.0"];
+
+fn experiment(buffer: &str, ftl: &str, megabytes: u32) -> Experiment {
+    Experiment {
+        device: "hitstat",
+        settings: vec![
+            "device.over_provisioning={logical_pages=655360}".to_owned(),
+            "device.geometry.blocks_per_plane=5400".to_owned(),
+            format!("ram.dram={}KiB", megabytes * 128),
+            "precondition=full".to_owned(),
+            "replay.mode=fast".to_owned(),
+        ],
+        buffer: buffer.to_owned(),
+        ftl: ftl.to_owned(),
+        trace: TRACE.to_owned(),
+        requests: REQUESTS,
+    }
+}
+
+fn fixed(buffer: &str, threshold: &str) -> String {
+    format!("{buffer}:padding={threshold}")
+}
+fn twice(ftl: &str) -> String {
+    ftl.replace("log_blocks=256", "log_blocks=512").replace("rw_blocks=16", "rw_blocks=32")
+}
+/// Twice the log blocks need room of their own.
+fn with_room(mut experiment: Experiment) -> Experiment {
+    "device.geometry.blocks_per_plane=5656".clone_into(&mut experiment.settings[1]);
+    experiment
+}
+
+fn experiments() -> Vec<Experiment> {
+    let mut all = Vec::new();
+    for megabytes in SIZES {
+        all.extend([FAB, BPLRU, HITSTAT].map(|buffer| experiment(buffer, BAST, megabytes)));
+        all.extend([FAB, BPLRU, HITSTAT, ADJ].map(|buffer| experiment(buffer, FAST, megabytes)));
+    }
+    all.extend([FAB, BPLRU, HITSTAT].map(|buffer| experiment(buffer, "block", 32)));
+    for threshold in FIXED {
+        all.push(experiment(&fixed(HITSTAT, threshold), BAST, 32));
+        all.push(experiment(&fixed(ADJ, threshold), FAST, 32));
+    }
+    for (buffer, ftl) in [(HITSTAT, BAST), (ADJ, FAST)] {
+        all.extend([4, 32].map(|megabytes| with_room(experiment(buffer, &twice(ftl), megabytes))));
+    }
+    all.extend([BAST, FAST].map(|ftl| experiment("fab:padding=model", ftl, 32)));
+    all.extend([BAST, FAST].map(|ftl| experiment("bplru:padding=model:compensation=full_first", ftl, 32)));
+    all
+}
+
+type Metric = fn(&Report) -> f64;
+
+fn groups(report: &Report) -> f64 {
+    report.flushes.groups as f64
+}
+/// Seconds of HitStat's time.
+fn elapsed(report: &Report) -> f64 {
+    report.elapsed.hitstat_ns as f64 / 1e9
+}
+fn throughput(report: &Report) -> f64 {
+    report.elapsed.hitstat_bytes_per_second.unwrap_or(0.0) / 1e6
+}
+fn percent(value: Option<f64>) -> f64 {
+    100.0 * value.unwrap_or(0.0)
+}
+
+/// A metric of FAB, BPLRU, HitStat and (FAST only) HitStat(adj).
+fn of(results: &Results, ftl: &str, megabytes: u32, metric: Metric) -> Vec<(&'static str, f64)> {
+    let mut buffers = vec![("FAB", FAB), ("BPLRU", BPLRU), ("HitStat", HITSTAT)];
+    if ftl == FAST {
+        buffers.push(("adj", ADJ));
+    }
+    buffers.into_iter().map(|(name, buffer)| (name, metric(results.of(&experiment(buffer, ftl, megabytes))))).collect()
+}
+
+fn rows(results: &Results) -> Vec<Row> {
+    let mut rows = groups_rows(results);
+    rows.extend(throughput_rows(results));
+    rows.extend(log_rows(results));
+    rows.extend(padding_rows(results));
+    rows
+}
+
+fn groups_rows(results: &Results) -> Vec<Row> {
+    let on = |metric| of(results, BAST, 32, metric);
+    let flushed = on(groups);
+    let [fab, bplru, hitstat] = [flushed[0].1, flushed[1].1, flushed[2].1];
+    let at_16 = of(results, BAST, 16, groups);
+    let interval = on(|report| percent(report.flushes.share_of_interval(2000)));
+    let large = on(|report| percent(report.flushes.share_of_size(40)));
+    let sectors = on(|report| percent(report.hits.sector.write));
+    let of_largest = [sectors[1], sectors[2], sectors[0]];
+    let by_large = [large[2], large[1], large[0]];
+    vec![
+        Row::tested(
+            [
+                "fig 15a",
+                "HitStat flushes the fewest groups, FAB the most",
+                "BAST, 32 and 16 MB",
+                "HitStat / FAB 0.581 and 0.544, / BPLRU 0.713 and 0.702",
+            ],
+            format!(
+                "{}; HitStat / FAB {:.3} and {:.3}, / BPLRU {:.3} and {:.3}",
+                list(&flushed, 0),
+                hitstat / fab,
+                at_16[2].1 / at_16[0].1,
+                hitstat / bplru,
+                at_16[2].1 / at_16[1].1
+            ),
+            &[
+                is_least(&flushed, "HitStat"),
+                is_greatest(&flushed, "FAB"),
+                is_least(&at_16, "HitStat"),
+                is_greatest(&at_16, "FAB"),
+            ],
+            "FAB evicts the largest group: here nearly all groups hold one to three pages, so that it flushes what was just written",
+        ),
+        Row::tested(
+            [
+                "fig 15b",
+                "share of update intervals up to 2,000 flushes: FAB > BPLRU > HitStat",
+                "BAST, 32 MB, limit 2,000 not scaled",
+                "59.0, 28.7, 25.7 %",
+            ],
+            list(&interval, 1),
+            &falls(&interval),
+            "",
+        ),
+        Row::tested(
+            [
+                "fig 16a",
+                "share of flushed groups of 40 pages or more: HitStat > BPLRU > FAB",
+                "BAST, 32 MB",
+                "38.7, 25.5, 17.8 %",
+            ],
+            list(&by_large, 1),
+            &falls(&by_large),
+            "",
+        ),
+        Row::tested(
+            [
+                "fig 16b",
+                "sector hit ratio of writes: BPLRU > HitStat > FAB",
+                "BAST, 32 MB",
+                "order; HitStat slightly below BPLRU",
+            ],
+            list(&of_largest, 2),
+            &falls(&of_largest),
+            "",
+        ),
+    ]
+}
+
+fn throughput_rows(results: &Results) -> Vec<Row> {
+    let block = of(results, "block", 32, throughput);
+    let by_block = [block[2], block[1], block[0]];
+    let bast = of(results, BAST, 32, throughput);
+    let fast = of(results, FAST, 32, throughput);
+    let [small, large] = [4, 128].map(|megabytes| of(results, BAST, megabytes, throughput));
+    let gain: Vec<_> = (0..3).map(|i| (small[i].0, change(small[i].1, large[i].1))).collect();
+    let by_size: Vec<_> = SIZES.iter().map(|size| (size, of(results, FAST, *size, throughput))).collect();
+    let lead = by_size.iter().map(|(size, t)| (format!("{size} MB"), t[0].1 / t[1].1)).collect::<Vec<_>>();
+    let overhead = of(results, FAST, 32, |report| report.merges.overhead_pages as f64);
+    let share = of(results, FAST, 32, |report| percent(report.merges.overhead_share));
+    vec![
+        Row::tested(
+            [
+                "block-level FTL",
+                "throughput is inverse to flushed groups: HitStat > BPLRU > FAB",
+                "block, 32 MB",
+                "order",
+            ],
+            format!("{} MB/s", list(&by_block, 2)),
+            &falls(&by_block),
+            "",
+        ),
+        Row::tested(
+            ["fig 17", "BAST: HitStat is fastest", "BAST, 32 MB", "113.9 % of FAB, 128.0 % of BPLRU"],
+            format!(
+                "{} MB/s: {:.1} % of FAB, {:.1} % of BPLRU",
+                list(&bast, 2),
+                100.0 * bast[2].1 / bast[0].1,
+                100.0 * bast[2].1 / bast[1].1
+            ),
+            &[bast[2].1 > bast[0].1, bast[2].1 > bast[1].1],
+            "log blocks are reclaimed almost empty (see below): BAST thrashes under scattered small groups, every flush is a merge, and what counts is the pages in it",
+        ),
+        Row::tested(
+            ["fig 17", "BAST: BPLRU gains least from RAM", "BAST, 4 to 128 MB", "BPLRU hardly gains"],
+            format!("change of throughput: {} %", list(&gain, 1)),
+            &[is_least(&gain, "BPLRU")],
+            "",
+        ),
+        Row::tested(
+            ["fig 18", "FAST: HitStat(adj) is fastest", "FAST, 32 MB", "133.2 % of FAB, 138.6 % of BPLRU"],
+            format!(
+                "{} MB/s: {:.1} % of FAB, {:.1} % of BPLRU",
+                list(&fast, 2),
+                100.0 * fast[3].1 / fast[0].1,
+                100.0 * fast[3].1 / fast[1].1
+            ),
+            &[fast[3].1 > fast[0].1, fast[3].1 > fast[1].1, fast[3].1 > fast[2].1],
+            "",
+        ),
+        Row::tested(
+            [
+                "fig 18",
+                "FAST: FAB overtakes BPLRU near 20 MB",
+                "FAST, 4 to 128 MB",
+                "FAB / BPLRU below 1 up to 16 MB, above 1 from 32 MB",
+            ],
+            format!("FAB / BPLRU: {}", list(&lead, 3)),
+            &[lead[0].1 < 1.0, lead[1].1 < 1.0, lead[3].1 > 1.0, lead[4].1 > 1.0],
+            "it does between 32 and 128 MB: the generated groups are smaller than the thesis's",
+        ),
+        Row::tested(
+            ["fig 18", "FAST: HitStat(adj) has the fewest overhead pages", "FAST, 32 MB; pages", "adj lowest"],
+            format!("{} pages; of the log pages {} %", list(&overhead, 0), list(&share, 1)),
+            &[is_least(&overhead, "adj")],
+            "the thesis words it 'not merged together with other data'; here: overwritten before a merge took them",
+        ),
+    ]
+}
+
+#[expect(clippy::too_many_lines, reason = "a table: one row after the other")]
+fn log_rows(results: &Results) -> Vec<Row> {
+    let utilisation = of(results, BAST, 32, |report| percent(report.merges.log_utilisation));
+    let full = of(results, FAST, 32, |report| percent(report.merges.full_erase_share));
+    let ratio = |buffer: &str, ftl: &str, megabytes| {
+        let more = with_room(experiment(buffer, &twice(ftl), megabytes));
+        elapsed(results.of(&experiment(buffer, ftl, megabytes))) / elapsed(results.of(&more))
+    };
+    let more = |buffer, ftl| [("4 MB", ratio(buffer, ftl, 4)), ("32 MB", ratio(buffer, ftl, 32))];
+    let (bast, fast) = (more(HITSTAT, BAST), more(ADJ, FAST));
+    let adj: Vec<_> = SIZES
+        .iter()
+        .map(|size| of(results, FAST, *size, throughput))
+        .zip(SIZES)
+        .map(|(t, size)| (format!("{size} MB"), t[3].1 / t[2].1))
+        .collect();
+    vec![
+        Row::tested(
+            [
+                "fig 17",
+                "BAST: log blocks are less than 45 % full when reclaimed; HitStat and BPLRU below FAB",
+                "BAST, 32 MB",
+                "below 45 %",
+            ],
+            format!("{} %", list(&utilisation, 1)),
+            &[
+                utilisation.iter().all(|(_, share)| *share < 45.0),
+                utilisation[2].1 < utilisation[0].1,
+                utilisation[1].1 < utilisation[0].1,
+            ],
+            "",
+        ),
+        Row::tested(
+            [
+                "fig 19",
+                "BAST: twice the log blocks help at small buffers only",
+                "BAST, HitStat, 512 for 256 log blocks",
+                "helps below 8 MB only",
+            ],
+            format!("speed-up {}", list(&bast, 3)),
+            &[bast[0].1 > 1.02, bast[1].1 < 1.02],
+            "256 log blocks are few for the scattered writes of this workload: more help at every size",
+        ),
+        Row::tested(
+            [
+                "fig 20",
+                "FAST: log blocks and RAM both help",
+                "FAST, HitStat(adj), 32 for 16 log blocks; 4 and 32 MB",
+                "speed-up above 1",
+            ],
+            format!("speed-up {}", list(&fast, 3)),
+            &[
+                fast[0].1 > 1.02,
+                fast[1].1 > 1.02,
+                elapsed(results.of(&experiment(ADJ, FAST, 32))) < elapsed(results.of(&experiment(ADJ, FAST, 4))),
+            ],
+            "help = 2 % or more",
+        ),
+        Row::tested(
+            [
+                "fig 20",
+                "erases by full merges: FAB, BPLRU many, HitStat few",
+                "FAST, 32 MB",
+                "FAB 89.9, BPLRU 76.1, HitStat 14.8, adj 16.1 %",
+            ],
+            format!("{} %", list(&full, 1)),
+            &[full[0].1 > full[1].1, full[1].1 > full[2].1, full[1].1 > full[3].1],
+            "",
+        ),
+        Row::tested(
+            [
+                "fig 20",
+                "adj is no better than plain HitStat up to 16 MB",
+                "FAST; throughput adj / HitStat",
+                "at most 1 up to 16 MB",
+            ],
+            list(&adj, 3),
+            &[adj[0].1 <= 1.0, adj[1].1 <= 1.0, adj[3].1 > 1.0],
+            "the crossover lies between 4 and 16 MB",
+        ),
+    ]
+}
+
+fn padding_rows(results: &Results) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let setups = [
+        ("table 5", "BAST", BAST, HITSTAT, ["none 12817, best 11700 (0.16), always 13711, model 11694 s"]),
+        ("table 6", "FAST", FAST, ADJ, ["none 14935, best 11904 (0.06), always 13711, model 11964 s"]),
+    ];
+    for (table, name, ftl, buffer, [expected]) in setups {
+        let times: Vec<_> =
+            FIXED.iter().map(|t| (*t, elapsed(results.of(&experiment(&fixed(buffer, t), ftl, 32))))).collect();
+        let model = elapsed(results.of(&experiment(buffer, ftl, 32)));
+        let best = times.iter().map(|(_, time)| *time).fold(f64::INFINITY, f64::min);
+        let is_u = best < times[0].1 && best < times[FIXED.len() - 1].1;
+        let claim = if name == "BAST" {
+            "BAST: elapsed time over fixed thresholds is U-shaped; the model is within 1 % of the best"
+        } else {
+            "FAST: the same for HitStat(adj)"
+        };
+        let note = if name == "BAST" {
+            "no U: log blocks thrash at every threshold (fig 17), so that one page logged costs a merge of its own, as padding does"
+        } else {
+            "a threshold that follows the merges beats every fixed one here"
+        };
+        let setup = if name == "BAST" {
+            "BAST, HitStat, 32 MB; share of the block, 1.0 = never"
+        } else {
+            "FAST, HitStat(adj), 32 MB"
+        };
+        rows.push(Row::tested(
+            [table, claim, setup, expected],
+            format!("{} s; model {model:.0} s, {:+.2} % from the best", list(&times, 0), change(best, model)),
+            &[is_u, model <= 1.01 * best],
+            note,
+        ));
+    }
+    let speed = |buffer: &str, plain: &str, ftl| {
+        100.0 * elapsed(results.of(&experiment(plain, ftl, 32))) / elapsed(results.of(&experiment(buffer, ftl, 32)))
+            - 100.0
+    };
+    let fab = [BAST, FAST].map(|ftl| speed("fab:padding=model", FAB, ftl));
+    let bplru = [BAST, FAST].map(|ftl| speed("bplru:padding=model:compensation=full_first", BPLRU, ftl));
+    rows.push(Row::tested(
+        [
+            "fig 21",
+            "padding by the model helps FAB little, and fits BPLRU",
+            "BAST and FAST, 32 MB; model instead of the policy's own padding",
+            "FAB little; BPLRU not slower",
+        ],
+        format!("speed-up FAB {:.1} and {:.1} %, BPLRU {:.1} and {:.1} %", fab[0], fab[1], bplru[0], bplru[1]),
+        &[fab.iter().all(|gain| (-1.0..10.0).contains(gain)), bplru.iter().all(|gain| *gain >= 0.0)],
+        "little = below 10 %; FAB has hardly a group large enough to pad: a few are padded in vain",
+    ));
+    rows
+}

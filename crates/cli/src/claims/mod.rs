@@ -1,0 +1,170 @@
+//! `nandlab claims`: what the papers claim, what they say they measured, and what comes out here.
+//!
+//! Every claim lists its conditions. All hold: reproduced; some: partly; none: not. Nothing is tuned until one holds.
+
+mod aalru;
+mod arithmetic;
+mod experiment;
+mod hitstat;
+mod rftl;
+mod urm;
+mod wpa;
+
+use serde::Serialize;
+
+use crate::args::{ClaimsArgs, Part};
+use crate::fail::Failure;
+use crate::output;
+use experiment::{Experiment, Results};
+
+/// What came of a claim.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Verdict {
+    Reproduced,
+    Partly,
+    Not,
+    NotTested,
+}
+
+impl Verdict {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Reproduced => "reproduced",
+            Self::Partly => "partly",
+            Self::Not => "not",
+            Self::NotTested => "not tested",
+        }
+    }
+}
+
+/// A claim and its test.
+#[derive(Debug, Serialize)]
+struct Row {
+    /// Figure or table.
+    place: &'static str,
+    claim: &'static str,
+    /// What was run.
+    configuration: &'static str,
+    expected: &'static str,
+    measured: String,
+    verdict: Verdict,
+    /// The reason, where there is one to tell.
+    note: &'static str,
+}
+
+impl Row {
+    /// A claim that was tested by conditions.
+    fn tested(
+        [place, claim, configuration, expected]: [&'static str; 4],
+        measured: String,
+        conditions: &[bool],
+        note: &'static str,
+    ) -> Self {
+        let verdict = match conditions.iter().filter(|holds| **holds).count() {
+            n if n == conditions.len() => Verdict::Reproduced,
+            0 => Verdict::Not,
+            _ => Verdict::Partly,
+        };
+        Self { place, claim, configuration, expected, measured, verdict, note }
+    }
+
+    /// A claim that was not tested, with the reason.
+    fn untested([place, claim, expected]: [&'static str; 3], note: &'static str) -> Self {
+        let verdict = Verdict::NotTested;
+        Self { place, claim, configuration: "-", expected, measured: "-".to_owned(), verdict, note }
+    }
+}
+
+/// A part of the claims: those of one paper.
+struct Claims {
+    part: Part,
+    title: &'static str,
+    /// What holds for all of its rows.
+    about: &'static str,
+    experiments: fn() -> Vec<Experiment>,
+    rows: fn(&Results) -> Vec<Row>,
+}
+
+const ALL: [Claims; 6] = [arithmetic::CLAIMS, aalru::CLAIMS, hitstat::CLAIMS, wpa::CLAIMS, urm::CLAIMS, rftl::CLAIMS];
+
+const HEAD: &str = "\
+# The claims of the papers
+
+`nandlab claims` prints this page; a test runs a part of it again and compares. Papers' traces are not public, so every
+number comes from a generated workload on a device that is scaled down as each section says: orders, signs and crossovers
+can be judged, sizes of effects hardly. A claim is *reproduced* if all its conditions hold here, *partly* if some do, *not* if
+none does. Nothing was tuned until a claim held; where one fails the note gives the reason, as far as it is known.
+";
+
+/// Runs the command.
+pub fn claims(args: &ClaimsArgs) -> Result<(), Failure> {
+    let wanted = |claims: &&Claims| args.parts.is_empty() || args.parts.contains(&claims.part);
+    let parts: Vec<&Claims> = ALL.iter().filter(wanted).collect();
+    let experiments = parts.iter().flat_map(|claims| (claims.experiments)()).collect();
+    let results = Results::run(experiments, args)?;
+    let tables: Vec<(&str, Vec<Row>)> = parts.iter().map(|claims| (claims.title, (claims.rows)(&results))).collect();
+    if let Some(target) = &args.json {
+        let rows: Vec<_> =
+            tables.iter().map(|(title, rows)| serde_json::json!({"part": title, "rows": rows})).collect();
+        output::write(target, &output::json(&rows))?;
+    }
+    if args.json.as_deref() == Some("-") {
+        return Ok(());
+    }
+    let mut text = HEAD.to_owned();
+    for (claims, (title, rows)) in parts.iter().zip(&tables) {
+        text += &format!("\n## {title}\n\n{}\n\n{}", claims.about, markdown(rows));
+    }
+    output::print(&text)
+}
+
+fn markdown(rows: &[Row]) -> String {
+    let mut text =
+        "| where | claim | configuration | expected | measured | verdict | note |\n|-|-|-|-|-|-|-|\n".to_owned();
+    for row in rows {
+        let Row { place, claim, configuration, expected, measured, verdict, note } = row;
+        let verdict = verdict.word();
+        text +=
+            &format!("| {place} | {claim} | {configuration} | {expected} | {measured} | **{verdict}** | {note} |\n");
+    }
+    text
+}
+
+/// Numbers with their names, as in `fab 1.00, hitstat 0.80`.
+fn list<N: AsRef<str>>(values: &[(N, f64)], decimals: usize) -> String {
+    let one = |(name, value): &(N, f64)| format!("{} {value:.decimals$}", name.as_ref());
+    values.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// Each value is greater than the next.
+fn falls<N>(values: &[(N, f64)]) -> Vec<bool> {
+    values.windows(2).map(|pair| pair[0].1 > pair[1].1).collect()
+}
+
+/// The value of a name is the least (or equals it).
+fn is_least(values: &[(&str, f64)], name: &str) -> bool {
+    let own = value(values, name);
+    values.iter().all(|(_, other)| own <= *other)
+}
+
+/// The value of a name is the greatest (or equals it).
+fn is_greatest(values: &[(&str, f64)], name: &str) -> bool {
+    let own = value(values, name);
+    values.iter().all(|(_, other)| own >= *other)
+}
+
+fn value(values: &[(&str, f64)], name: &str) -> f64 {
+    values.iter().find(|(known, _)| *known == name).map_or(f64::NAN, |(_, value)| *value)
+}
+
+/// Change in percent from `from` to `to`.
+fn change(from: f64, to: f64) -> f64 {
+    100.0 * (to - from) / from
+}
+
+/// The plain mean, as the papers form it of percentages.
+fn mean(values: impl IntoIterator<Item = f64>) -> f64 {
+    let (sum, count) = values.into_iter().fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
+    sum / count
+}

@@ -1,0 +1,57 @@
+//! Does docs/claims.md say what `nandlab claims` says?
+
+mod common;
+
+use common::{json, stdout};
+
+const PAGE: &str = include_str!("../../../docs/claims.md");
+/// Columns of a row.
+const MEASURED: usize = 5;
+const VERDICT: usize = 6;
+
+/// The rows of all tables, split into cells; the first and last are empty.
+fn rows(page: &str) -> Vec<Vec<&str>> {
+    page.lines().filter(|line| line.starts_with("| ")).map(|line| line.split('|').map(str::trim).collect()).collect()
+}
+
+/// The section of a part.
+fn section<'a>(page: &'a str, title: &str) -> &'a str {
+    let heading = format!("## {title}\n");
+    let from = page.find(&heading).unwrap_or_else(|| panic!("no section {title}"));
+    let text = &page[from..];
+    text[3..].find("\n## ").map_or(text, |end| &text[..end + 3])
+}
+
+#[test]
+fn is_the_page_what_a_run_says_but_for_the_figures() {
+    let short = stdout(&["claims", "--limit", "300"]);
+    let (page, short) = (rows(PAGE), rows(&short));
+    assert_eq!(page.len(), short.len(), "rows of docs/claims.md: run `nandlab claims > docs/claims.md`");
+    for (written, said) in page.iter().zip(&short) {
+        for (column, (written, said)) in written.iter().zip(said).enumerate() {
+            assert!(written == said || column == MEASURED || column == VERDICT, "{written}\n{said}");
+        }
+        assert_eq!(written.len(), said.len());
+        let verdicts = ["**reproduced**", "**partly**", "**not**", "**not tested**", "verdict"];
+        assert!(verdicts.contains(&written[VERDICT]), "{}", written[VERDICT]);
+    }
+}
+
+#[test]
+fn are_the_figures_of_the_page_those_of_a_full_run() {
+    // The parts that take seconds; the others take minutes, and nothing in them is different in kind.
+    for (part, title) in [("arithmetic", "Arithmetic"), ("urm", "URM")] {
+        let full = stdout(&["claims", part]);
+        assert_eq!(section(&full, title).trim(), section(PAGE, title).trim(), "run `nandlab claims > docs/claims.md`");
+    }
+}
+
+#[test]
+fn do_the_results_not_depend_on_the_number_of_threads() {
+    let run = |threads| stdout(&["claims", "wpa", "--limit", "500", "--threads", threads, "--json", "-"]);
+    let one = run("1");
+    assert_eq!(one, run("3"));
+    let parts = json(&one);
+    let rows = parts[0]["rows"].as_array().unwrap();
+    assert!(parts[0]["part"] == "WPA" && rows.len() == 6 && rows[0]["verdict"].is_string(), "{one}");
+}

@@ -1,0 +1,360 @@
+//! Does every metric equal a slow count of what happened?
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use nandlab::buffer::BUFFERS;
+use nandlab::config::{Builder, Config};
+use nandlab::ledger::{BlockKind, Cause};
+use nandlab::probe::{Command, Probe};
+use nandlab::replay::Outcome;
+use nandlab::report::{Report, Source};
+use nandlab::ssd::{Device, INTERVALS};
+use nandlab::types::{HostOp, HostRequest, Lpn, Nanos};
+
+const BLOCK_PAGES: u32 = 16;
+const SECTORS: u64 = 8;
+const SMALL: [&str; 5] = [
+    "device.geometry={channels=1, chips_per_channel=1, dies_per_chip=1, planes_per_die=1, blocks_per_plane=64, \
+     pages_per_block=16, page_bytes=4096}",
+    "device.over_provisioning={spare_over_physical=0.25}",
+    "ram.dram=256KiB",
+    "ram.nvram=256KiB",
+    "precondition=full",
+];
+
+fn config(settings: &[&str]) -> Config {
+    let mut builder = Builder::preset("lab").unwrap();
+    for setting in SMALL.iter().chain(settings) {
+        builder = builder.set(setting).unwrap();
+    }
+    builder.finish().unwrap()
+}
+
+fn report(config: &Config, device: &mut dyn Device) -> Report {
+    device.drain();
+    Report::new(config, device, Source::default(), &Outcome::default())
+}
+
+/// Pseudo-random numbers: the next one below a bound.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % bound
+    }
+    /// A request that begins anywhere in a skewed half of the device.
+    fn request(&mut self, n: u64, pages: u64, sectors_max: u64) -> HostRequest {
+        let page = self.below(pages) * self.below(pages) / pages;
+        let op = if self.below(3) == 0 { HostOp::Read } else { HostOp::Write };
+        let from = self.below(SECTORS);
+        let sectors = 1 + self.below(sectors_max.min(pages * SECTORS - page * SECTORS - from));
+        HostRequest::new(Nanos(n * 1_000_000), op, page * SECTORS + from, sectors as u32)
+    }
+}
+
+/// Writes as lists of their pages and of the padded ones among them, padding reads, drops.
+#[derive(Clone, Default)]
+struct Seen(Rc<RefCell<Commands>>);
+
+#[derive(Default)]
+struct Commands {
+    writes: Vec<(Vec<u32>, Vec<u32>)>,
+    pad_reads: u64,
+    drops: u64,
+}
+
+impl Probe for Seen {
+    fn on_command(&mut self, command: Command<'_>) {
+        let numbers = |lpns: &[Lpn]| lpns.iter().map(|lpn| lpn.0).collect();
+        let mut seen = self.0.borrow_mut();
+        match command {
+            Command::Write { lpns, padded } => seen.writes.push((numbers(lpns), numbers(padded))),
+            Command::Read { why: Cause::Pad, lpns } => seen.pad_reads += lpns.len() as u64,
+            Command::Read { .. } => {}
+        }
+    }
+    fn on_drop(&mut self, _: Lpn) {
+        self.0.borrow_mut().drops += 1;
+    }
+}
+
+/// Sizes of the flushed groups, and the interval of every flush that has one.
+fn flushes(writes: &[(Vec<u32>, Vec<u32>)]) -> (Vec<u32>, Vec<u32>) {
+    let mut order: Vec<(u32, u32)> = Vec::new();
+    for (lpns, padded) in writes {
+        let mut groups = BTreeMap::new();
+        for lpn in lpns.iter().filter(|lpn| !padded.contains(lpn)) {
+            *groups.entry(lpn / BLOCK_PAGES).or_insert(0) += 1;
+        }
+        order.extend(groups);
+    }
+    let before = |at: usize| order[..at].iter().rposition(|(lbn, _)| *lbn == order[at].0);
+    let intervals = (0..order.len()).filter_map(|at| before(at).map(|then| (at - then) as u32)).collect();
+    (order.into_iter().map(|(_, pages)| pages).collect(), intervals)
+}
+
+#[test]
+fn are_flushes_and_padding_what_the_commands_say() {
+    let (mut compared, mut padding, mut clusters) = (0, 0, 0);
+    for plugin in BUFFERS {
+        // BAST, because it leaves padding to the buffer; whole pages, so that every padding read is one of a block.
+        let name = format!("buffer.name={}", plugin.name());
+        let config = config(&[&name, "ftl.name=bast", "ram.partial_write=mask"]);
+        let mut device = config.build().unwrap();
+        let seen = Seen::default();
+        device.set_probe(Some(Box::new(seen.clone())));
+        let mut dice = Dice(1);
+        for n in 0..4_000 {
+            let request = dice.request(n, 500, 40);
+            let whole = HostRequest { lba: request.lba & !7, sectors: (request.sectors + 7) & !7, ..request };
+            device.run(&[whole]).unwrap();
+        }
+        let report = report(&config, &mut *device);
+        let seen = seen.0.borrow();
+        if report.buffer.write_backs != seen.writes.len() as u64 {
+            assert!(report.buffer.write_backs < seen.writes.len() as u64, "{}: some writes pass by", plugin.name());
+            continue;
+        }
+        compared += 1;
+        let (sizes, intervals) = flushes(&seen.writes);
+        let found = &report.flushes;
+        assert_eq!(found.groups, sizes.len() as u64, "{}", plugin.name());
+        for size in 0..=BLOCK_PAGES {
+            let slow = sizes.iter().filter(|pages| **pages == size).count() as u64;
+            let fast = found.sizes.iter().find(|entry| entry.pages == size).map_or(0, |entry| entry.groups);
+            assert_eq!(fast, slow, "{}: groups of {size} pages", plugin.name());
+            let large = sizes.iter().filter(|pages| **pages >= size).count() as f64 / sizes.len() as f64;
+            assert_eq!(found.share_of_size(size), Some(large), "{}: {size} pages or more", plugin.name());
+        }
+        assert_eq!(found.again, intervals.len() as u64, "{}", plugin.name());
+        for edge in INTERVALS {
+            let slow = intervals.iter().filter(|interval| **interval <= edge).count() as f64 / intervals.len() as f64;
+            assert_eq!(found.share_of_interval(edge), Some(slow), "{}: up to {edge}", plugin.name());
+        }
+        let padded = |(_, padded): &&(Vec<u32>, Vec<u32>)| !padded.is_empty();
+        let pages: usize = seen.writes.iter().map(|(lpns, padded)| lpns.len() - padded.len()).sum();
+        let added: usize = seen.writes.iter().map(|(_, padded)| padded.len()).sum();
+        assert_eq!(report.buffer.pages_written_back, pages as u64, "{}", plugin.name());
+        assert_eq!(report.padding.padded_pages, added as u64, "{}", plugin.name());
+        assert_eq!(report.padding.padded_write_backs, seen.writes.iter().filter(padded).count() as u64);
+        assert_eq!(
+            report.padding.padded_from_flash,
+            seen.pad_reads,
+            "{}: all pages were written before",
+            plugin.name()
+        );
+        assert_eq!(report.padding.padded_per_dirty, Some(added as f64 / pages as f64), "{}", plugin.name());
+        assert_eq!(report.buffer.drops, seen.drops, "{}", plugin.name());
+        padding += u32::from(added > 0);
+        clusters += u32::from(sizes.iter().any(|pages| *pages > 1));
+    }
+    assert!(compared > 25 && padding >= 3 && clusters >= 8, "{compared} policies, {padding} pad, {clusters} cluster");
+}
+
+#[test]
+fn are_hits_what_a_look_at_the_frames_before_the_access_says() {
+    for plugin in BUFFERS {
+        let config = config(&[&format!("buffer.name={}", plugin.name()), "replay.read_groups=true"]);
+        let mut device = config.build().unwrap();
+        let mut dice = Dice(2);
+        // By write: accesses, hits, sectors, sectors hit, groups hit.
+        let mut slow = [[0_u64; 5]; 2];
+        for n in 0..6_000 {
+            let mut request = dice.request(n, 300, SECTORS);
+            request.sectors = request.sectors.min((SECTORS - request.lba % SECTORS) as u32);
+            let lpn = Lpn((request.lba / SECTORS) as u32);
+            let hit = u64::from(device.slots().find(lpn).is_some());
+            let block = lpn.0 / BLOCK_PAGES * BLOCK_PAGES;
+            let in_group = (block..block + BLOCK_PAGES).any(|lpn| device.slots().find(Lpn(lpn)).is_some());
+            let sectors = u64::from(request.sectors);
+            let counts = &mut slow[usize::from(request.op == HostOp::Write)];
+            for (count, more) in counts.iter_mut().zip([1, hit, sectors, sectors * hit, u64::from(in_group)]) {
+                *count += more;
+            }
+            device.run(&[request]).unwrap();
+        }
+        let report = report(&config, &mut *device);
+        let share = |part: u64, whole: u64| Some(part as f64 / whole as f64);
+        let [read, write] = slow;
+        let hits = &report.hits;
+        assert_eq!(hits.page.read, share(read[1], read[0]), "{}", plugin.name());
+        assert_eq!(hits.page.write, share(write[1], write[0]), "{}", plugin.name());
+        assert_eq!(hits.page.total, share(read[1] + write[1], read[0] + write[0]), "{}", plugin.name());
+        assert_eq!(hits.request.read, hits.page.read, "{}: one page a request", plugin.name());
+        assert_eq!(hits.request.write, hits.page.write, "{}: one page a request", plugin.name());
+        assert_eq!(hits.sector.read, share(read[3], read[2]), "{}", plugin.name());
+        assert_eq!(hits.sector.write, share(write[3], write[2]), "{}", plugin.name());
+        assert_eq!(hits.group_read, share(read[4], read[0]), "{}", plugin.name());
+        assert_eq!(hits.group_write, share(write[4], write[0]), "{}", plugin.name());
+    }
+}
+
+#[test]
+fn are_the_hits_of_a_request_of_several_pages_and_groups_those_of_a_hand() {
+    let config = config(&["buffer.name=lru", "replay.read_groups=true", "ram.partial_write=mask"]);
+    let mut device = config.build().unwrap();
+    let request = |op, page: u64, pages: u32| HostRequest::new(Nanos(0), op, page * SECTORS, pages * SECTORS as u32);
+    // Pages 14 and 15 of group 0; then 14 to 17: two hits of four, group 0 of groups 0 and 1; then all of them.
+    for (page, pages) in [(14, 2), (14, 4), (14, 4)] {
+        device.run(&[request(HostOp::Write, page, pages)]).unwrap();
+    }
+    // A read of groups 1 and 2, of which group 1 is there.
+    device.run(&[request(HostOp::Read, 16, 17)]).unwrap();
+    let hits = report(&config, &mut *device).hits;
+    assert_eq!((hits.page.write, hits.request.write), (Some(6.0 / 10.0), Some(1.0 / 3.0)));
+    assert_eq!((hits.group_write, hits.group_read), (Some(3.0 / 5.0), Some(1.0 / 2.0)));
+    assert_eq!(hits.page.read, Some(2.0 / 17.0));
+}
+
+/// What happens to pages that are written one by one into the log of a hybrid FTL, all of whose data blocks are full.
+#[derive(Default)]
+struct Log {
+    /// Log blocks, oldest first: the owner (BAST) or nothing, and their pages.
+    blocks: Vec<(Option<u64>, Vec<u64>)>,
+    pages: u64,
+    overwritten: u64,
+    reclaimed_blocks: u64,
+    reclaimed_pages: u64,
+    erases: u64,
+    full_erases: u64,
+}
+
+impl Log {
+    const LOG_BLOCKS: usize = 6;
+
+    /// The log block and slot of the newest copy of a page, if a log block has it.
+    fn newest(&self, page: u64, merged: &BTreeMap<u64, usize>) -> Option<usize> {
+        let written = self.blocks.iter().flat_map(|(_, pages)| pages).filter(|p| **p == page).count();
+        (written > merged.get(&page).copied().unwrap_or(0)).then_some(written)
+    }
+}
+
+fn fast(requests: &[u64]) -> Log {
+    let mut log = Log::default();
+    // Copies of a page in the log that a merge has made old.
+    let mut merged: BTreeMap<u64, usize> = BTreeMap::new();
+    for page in requests {
+        if log.blocks.len() == Log::LOG_BLOCKS && log.blocks[Log::LOG_BLOCKS - 1].1.len() == BLOCK_PAGES as usize {
+            let oldest = log.blocks[0].1.clone();
+            let is_valid = |log: &Log, merged: &BTreeMap<u64, usize>, slot: usize| {
+                let later = log.blocks[1..].iter().flat_map(|(_, pages)| pages).chain(&oldest[slot + 1..]);
+                !later.clone().any(|p| *p == oldest[slot]) && log.newest(oldest[slot], merged).is_some()
+            };
+            let mut lbns = 0;
+            for (slot, page) in oldest.iter().enumerate() {
+                if is_valid(&log, &merged, slot) {
+                    let lbn = page / u64::from(BLOCK_PAGES);
+                    for page in lbn * u64::from(BLOCK_PAGES)..(lbn + 1) * u64::from(BLOCK_PAGES) {
+                        let copies = log.blocks.iter().flat_map(|(_, pages)| pages).filter(|p| **p == page).count();
+                        merged.insert(page, copies);
+                    }
+                    lbns += 1;
+                }
+            }
+            for page in &oldest {
+                merged.entry(*page).and_modify(|old| *old = old.saturating_sub(1));
+            }
+            log.blocks.remove(0);
+            log.reclaimed_blocks += 1;
+            log.reclaimed_pages += oldest.len() as u64;
+            log.erases += lbns + 1;
+            log.full_erases += if lbns > 0 { lbns + 1 } else { 0 };
+        }
+        if log.blocks.last().is_none_or(|(_, pages)| pages.len() == BLOCK_PAGES as usize) {
+            log.blocks.push((None, Vec::new()));
+        }
+        log.overwritten += u64::from(log.newest(*page, &merged).is_some());
+        log.pages += 1;
+        log.blocks.last_mut().unwrap().1.push(*page);
+    }
+    log
+}
+
+fn bast(requests: &[u64]) -> Log {
+    let mut log = Log::default();
+    let merge = |log: &mut Log, at: usize| {
+        let (_, pages) = log.blocks.remove(at);
+        log.reclaimed_blocks += 1;
+        log.reclaimed_pages += pages.len() as u64;
+        log.erases += 2;
+        log.full_erases += 2;
+    };
+    for page in requests {
+        let lbn = page / u64::from(BLOCK_PAGES);
+        let mut at = log.blocks.iter().position(|(owner, _)| *owner == Some(lbn));
+        if let Some(full) = at.filter(|at| log.blocks[*at].1.len() == BLOCK_PAGES as usize) {
+            merge(&mut log, full);
+            at = None;
+        }
+        if at.is_none() && log.blocks.len() == Log::LOG_BLOCKS {
+            merge(&mut log, 0);
+        }
+        // Written last stands last.
+        let (owner, mut pages) = at.map_or((Some(lbn), Vec::new()), |at| log.blocks.remove(at));
+        log.overwritten += u64::from(pages.contains(page));
+        log.pages += 1;
+        pages.push(*page);
+        log.blocks.push((owner, pages));
+    }
+    log
+}
+
+#[test]
+fn are_overhead_pages_log_use_and_full_merge_erases_those_of_a_slow_log() {
+    let mut dice = Dice(3);
+    // Offset 0 is never written, so that no log block holds a whole block in order.
+    let pages: Vec<u64> =
+        (0..6_000).map(|_| dice.below(12) * dice.below(12) / 6 * u64::from(BLOCK_PAGES) + 1 + dice.below(15)).collect();
+    for (ftl, key, more, slow) in [
+        ("fast", "ftl.rw_blocks=6", "ftl.use_sw=false", fast(&pages)),
+        ("bast", "ftl.log_blocks=6", "ftl.partial_merge=false", bast(&pages)),
+    ] {
+        let config = config(&["buffer.name=none", &format!("ftl.name={ftl}"), key, more]);
+        let mut device = config.build().unwrap();
+        for (n, page) in pages.iter().enumerate() {
+            let request = HostRequest::new(Nanos(n as u64 * 1_000_000), HostOp::Write, page * SECTORS, SECTORS as u32);
+            device.run(&[request]).unwrap();
+        }
+        let report = report(&config, &mut *device);
+        let share = |part: u64, whole: u64| Some(part as f64 / whole as f64);
+        assert_eq!(report.flash.erases.total, slow.erases, "{ftl}");
+        assert_eq!(report.ledger.erases_by_kind[BlockKind::Log as usize], slow.reclaimed_blocks, "{ftl}");
+        let merges = &report.merges;
+        assert_eq!((merges.log_pages, merges.overhead_pages), (slow.pages, slow.overwritten), "{ftl}");
+        assert_eq!(merges.overhead_share, share(slow.overwritten, slow.pages), "{ftl}");
+        let capacity = slow.reclaimed_blocks * u64::from(BLOCK_PAGES);
+        assert_eq!(merges.log_utilisation, share(slow.reclaimed_pages, capacity), "{ftl}");
+        assert_eq!(merges.full_erase_share, share(slow.full_erases, slow.erases), "{ftl}");
+        assert!(slow.overwritten > 100 && slow.reclaimed_blocks > 100, "{ftl}: the run is long enough to tell");
+    }
+}
+
+#[test]
+fn are_the_metrics_of_formulas_those_of_their_parts() {
+    let config = config(&["buffer.name=wpa", "ftl.name=fast"]);
+    let mut device = config.build().unwrap();
+    let mut dice = Dice(4);
+    for n in 0..8_000 {
+        device.run(&[dice.request(n, 500, 30)]).unwrap();
+    }
+    let report = report(&config, &mut *device);
+    let (flash, timing) = (&report.flash, &config.device.timing);
+    assert_eq!(flash.accesses, flash.reads.total + flash.programs.total);
+    let elapsed = flash.erases.total * timing.block_erase.0 + flash.programs.total * timing.page_program.0;
+    assert_eq!(report.elapsed.hitstat_ns, elapsed);
+    let bytes = report.requests.sectors_written * 512;
+    let rate = report.elapsed.hitstat_bytes_per_second.unwrap();
+    assert!((rate - bytes as f64 / (elapsed as f64 / 1e9)).abs() < 1e-6 * rate);
+    let dirty = device.slots().iter().filter(|slot| device.slots().is_dirty(*slot)).count() as u64;
+    assert_eq!(report.buffer.dirty_at_end, dirty);
+    let frames = device.slots().frames().nvram;
+    assert!(report.buffer.nvram_writes > 0, "WPA writes to NVRAM");
+    let level = report.buffer.nvram_writes as f64 / f64::from(frames);
+    assert_eq!(report.buffer.nvram_writes_per_frame, Some(level));
+    let all = &report.ledger;
+    let merged = all.merges_full_lbns + all.merges_full_log_blocks;
+    assert_eq!(report.merges.full_erase_share, Some(merged as f64 / flash.erases.total as f64));
+}
