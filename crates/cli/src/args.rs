@@ -224,9 +224,29 @@ pub struct RunArgs {
     pub quiet: bool,
 }
 
+/// How much is done at a time, and where a table of many simulations goes.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Output")]
+pub struct OutputArgs {
+    /// Simulations at a time; the results do not depend on it. Default: one for each processor.
+    #[arg(long, value_name = "N", value_parser = threads, allow_hyphen_values = true)]
+    pub threads: Option<u64>,
+    /// Write the answer as JSON to a file, or to standard output (`-`) instead of the table.
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<String>,
+    /// Print comma-separated values with exact numbers.
+    #[arg(long, conflicts_with = "markdown")]
+    pub csv: bool,
+    /// Print a Markdown table.
+    #[arg(long)]
+    pub markdown: bool,
+    /// No table and no progress bar.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
 /// Arguments of `compare`.
 #[derive(Args, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub struct CompareArgs {
     #[command(flatten)]
     pub trace: TraceArgs,
@@ -240,26 +260,13 @@ pub struct CompareArgs {
     pub device: DeviceArgs,
     #[command(flatten)]
     pub size: SizeArgs,
-    /// Simulations at a time; the results do not depend on it. Default: one for each processor.
-    #[arg(long, value_name = "N", value_parser = threads, allow_hyphen_values = true, help_heading = "Output")]
-    pub threads: Option<u64>,
     /// Add how far the cost of each row lies above the least that any buffer of its size could cost (`nandlab bound`).
     #[arg(long, help_heading = "Costs")]
     pub bound: bool,
     #[command(flatten)]
     pub costs: CostArgs,
-    /// Write all reports as JSON to a file, or to standard output (`-`) instead of the table.
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub json: Option<String>,
-    /// Print comma-separated values with exact numbers.
-    #[arg(long, help_heading = "Output", conflicts_with = "markdown")]
-    pub csv: bool,
-    /// Print a Markdown table.
-    #[arg(long, help_heading = "Output")]
-    pub markdown: bool,
-    /// No table and no progress bar.
-    #[arg(long, short, help_heading = "Output")]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 /// Arguments of `claims`.

@@ -10,7 +10,7 @@ use nandlab::types::Bytes;
 use serde::Serialize;
 
 use crate::alone::{self, Sizes};
-use crate::args::{DeviceArgs, TraceArgs, any_count, ranged, threads};
+use crate::args::{DeviceArgs, OutputArgs, TraceArgs, any_count, ranged};
 use crate::compare::plugins;
 use crate::fail::Failure;
 use crate::source::Again;
@@ -70,21 +70,8 @@ pub struct BoundArgs {
     seed: Option<u64>,
     #[command(flatten)]
     costs: CostArgs,
-    /// Sizes and policies at a time; the results do not depend on it. Default: one for each processor.
-    #[arg(long, value_name = "N", value_parser = threads, allow_hyphen_values = true, help_heading = "Output")]
-    threads: Option<u64>,
-    /// Write the answer as JSON to a file, or to standard output (`-`) instead of the table.
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    json: Option<String>,
-    /// Print comma-separated values with exact numbers.
-    #[arg(long, help_heading = "Output", conflicts_with = "markdown")]
-    csv: bool,
-    /// Print a Markdown table.
-    #[arg(long, help_heading = "Output")]
-    markdown: bool,
-    /// No table and no progress bar.
-    #[arg(long, short, help_heading = "Output")]
-    quiet: bool,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 /// Counts and their cost.
@@ -162,18 +149,18 @@ pub fn bound(args: &BoundArgs, style: Style) -> Result<(), Failure> {
         Some(sizes) => sizes.frames(page_bytes, 16)?,
         None => vec![plain.frames().dram],
     };
-    let bar = if args.quiet { ProgressBar::hidden() } else { run::bar("looking into the future") };
+    let bar = if args.output.quiet { ProgressBar::hidden() } else { run::bar("looking into the future") };
     bar.set_length((frames.len() * (1 + buffers.len())) as u64);
     let mut source = again.open(&plain)?;
     let history = alone::history(&mut source, &plain, true)?;
     let segments = Segments::new(&history, costs);
-    let offline = parallel::map(args.threads, &frames, |frames| {
+    let offline = parallel::map(args.output.threads, &frames, |frames| {
         let found = offline(&history, &segments, *frames);
         bar.inc(1);
         found
     });
     let pairs: Vec<_> = frames.iter().flat_map(|frames| buffers.iter().map(move |buffer| (*frames, buffer))).collect();
-    let online = parallel::map(args.threads, &pairs, |(frames, buffer)| {
+    let online = parallel::map(args.output.threads, &pairs, |(frames, buffer)| {
         let size = u64::from(*frames) * u64::from(page_bytes);
         let settings = [&args.set[..], &[format!("ram.dram={size}"), "ram.nvram=0".to_owned()]].concat();
         let config = config(buffer, &settings)?;
@@ -214,13 +201,13 @@ fn offline(history: &History, segments: &Segments, frames: u32) -> (u64, Counts,
 }
 
 fn publish(args: &BoundArgs, answer: &Answer, style: Style) -> Result<(), Failure> {
-    if let Some(target) = &args.json {
+    if let Some(target) = &args.output.json {
         output::write(target, &output::json(answer))?;
     }
-    if args.quiet || args.json.as_deref() == Some("-") {
+    if args.output.quiet || args.output.json.as_deref() == Some("-") {
         return Ok(());
     }
-    output::print(&match (args.csv, args.markdown) {
+    output::print(&match (args.output.csv, args.output.markdown) {
         (true, _) => csv(answer),
         (_, true) => markdown(answer),
         _ => text(answer, style),

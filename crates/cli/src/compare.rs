@@ -72,9 +72,9 @@ pub fn compare(args: &CompareArgs, style: Style) -> Result<(), Failure> {
     let config = check(args)?;
     let again = Again::new(&args.trace, &config)?;
     let costs = costs(args, &config)?;
-    let bar = if args.quiet { ProgressBar::hidden() } else { run::bar("comparing") };
+    let bar = if args.output.quiet { ProgressBar::hidden() } else { run::bar("comparing") };
     bar.set_length(pairs.len() as u64);
-    let mut rows = parallel::map(args.threads, &pairs, |(buffer, ftl)| {
+    let mut rows = parallel::map(args.output.threads, &pairs, |(buffer, ftl)| {
         let row = simulate(args, buffer, ftl, &again);
         bar.inc(1);
         row
@@ -163,7 +163,7 @@ fn set_bounds(
     let uses_nvram = |report: &Report| report.ledger.nvram_reads + report.ledger.nvram_writes > 0;
     let reports = || rows.iter().filter_map(|row| row.report.as_ref());
     let kinds: Vec<bool> = [false, true].into_iter().filter(|kind| reports().any(|r| uses_nvram(r) == *kind)).collect();
-    let bounds = parallel::map(args.threads, &kinds, |with_nvram| {
+    let bounds = parallel::map(args.output.threads, &kinds, |with_nvram| {
         // What lies in NVRAM need not be written back when the host flushes.
         let history = alone::history(&mut again.open(config)?, config, !with_nvram)?;
         let frames = if *with_nvram { dram.saturating_add(nvram) } else { dram };
@@ -191,15 +191,15 @@ fn publish(
     style: Style,
 ) -> Result<(), Failure> {
     let recorded = source::recorded(&args.trace, config)?;
-    if let Some(target) = &args.json {
+    if let Some(target) = &args.output.json {
         let comparison =
             Comparison { schema: SCHEMA_VERSION, nandlab: env!("CARGO_PKG_VERSION"), recorded, costs, rows };
         output::write(target, &output::json(&comparison))?;
     }
-    if args.quiet || args.json.as_deref() == Some("-") {
+    if args.output.quiet || args.output.json.as_deref() == Some("-") {
         return Ok(());
     }
-    output::print(&match (args.csv, args.markdown) {
+    output::print(&match (args.output.csv, args.output.markdown) {
         (true, _) => table::csv(rows),
         (_, true) => table::markdown(rows),
         _ => {

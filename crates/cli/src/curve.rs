@@ -10,7 +10,7 @@ use nandlab::report::{Report, SCHEMA_VERSION, Source};
 use serde::Serialize;
 
 use crate::alone::{self, Sizes};
-use crate::args::{DeviceArgs, TraceArgs, ranged, threads};
+use crate::args::{DeviceArgs, OutputArgs, TraceArgs, ranged};
 use crate::compare::plugins;
 use crate::fail::{Exit, Failure};
 use crate::picture::Target;
@@ -45,24 +45,11 @@ pub struct CurveArgs {
     #[arg(long, value_name = "N", value_parser = points, allow_hyphen_values = true, default_value = "9",
         help_heading = "Device")]
     points: u64,
-    /// Simulations at a time; the results do not depend on it. Default: one for each processor.
-    #[arg(long, value_name = "N", value_parser = threads, allow_hyphen_values = true, help_heading = "Output")]
-    threads: Option<u64>,
-    /// Write the answer as JSON to a file, or to standard output (`-`) instead of the table.
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    json: Option<String>,
-    /// Print comma-separated values with exact numbers.
-    #[arg(long, help_heading = "Output", conflicts_with = "markdown")]
-    csv: bool,
-    /// Print a Markdown table.
-    #[arg(long, help_heading = "Output")]
-    markdown: bool,
     /// Draw the curves: a file that ends in .svg or .png, or `-` for the terminal instead of the table.
     #[arg(long, value_name = "FILE", help_heading = "Output", conflicts_with_all = ["csv", "markdown"])]
     plot: Option<Target>,
-    /// No table and no progress bar.
-    #[arg(long, short, help_heading = "Output")]
-    quiet: bool,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 fn points(text: &str) -> Result<u64, String> {
@@ -118,7 +105,7 @@ pub fn curve(args: &CurveArgs, style: Style) -> Result<(), Failure> {
     let (_, plain) = configure(args, &PluginConfig::named("none"), ftl, None)?;
     let again = Again::new(&args.trace, &plain)?;
     let sizes = args.ram.frames(plain.device.geometry.page_bytes, args.points)?;
-    let bar = if args.quiet { ProgressBar::hidden() } else { run::bar("drawing curves") };
+    let bar = if args.output.quiet { ProgressBar::hidden() } else { run::bar("drawing curves") };
     bar.set_length((buffers.len() * sizes.len()) as u64);
     let mut source = again.open(&plain)?;
     let history = alone::history(&mut source, &plain, true)?;
@@ -126,7 +113,7 @@ pub fn curve(args: &CurveArgs, style: Style) -> Result<(), Failure> {
     let lru = buffers.iter().any(is_plain_lru).then(|| LruCurve::new(&history));
     drop(history);
     let pairs: Vec<_> = buffers.iter().flat_map(|buffer| sizes.iter().map(move |frames| (buffer, *frames))).collect();
-    let rows = parallel::map(args.threads, &pairs, |(buffer, frames)| {
+    let rows = parallel::map(args.output.threads, &pairs, |(buffer, frames)| {
         let found = match &lru {
             Some(lru) if is_plain_lru(buffer) => Ok((lru.at(*frames), None)),
             _ => simulate(args, buffer, ftl, *frames, &again),
@@ -157,7 +144,7 @@ fn check(args: &CurveArgs, buffers: usize) -> Result<(), Failure> {
         let (problem, most) = (format!("--plot with {buffers} buffers"), nandlab_plot::PALETTE.len());
         return Err(Failure::bad(problem, format!("a picture tells at most {most} apart: name fewer in --buffers")));
     }
-    if args.plot.as_ref().is_some_and(Target::is_stdout) && args.json.as_deref() == Some("-") {
+    if args.plot.as_ref().is_some_and(Target::is_stdout) && args.output.json.as_deref() == Some("-") {
         return Err(Failure::bad("--plot and --json both want standard output", "give one of them the name of a file"));
     }
     Ok(())
@@ -208,17 +195,17 @@ fn row(buffer: &PluginConfig, frames: u32, page_bytes: u32, found: Result<(Count
 }
 
 fn publish(args: &CurveArgs, answer: &Answer, style: Style) -> Result<(), Failure> {
-    if let Some(target) = &args.json {
+    if let Some(target) = &args.output.json {
         output::write(target, &output::json(answer))?;
     }
     if let Some(target) = &args.plot {
         target.draw(&curve_forms::figure(answer), style)?;
     }
-    let is_said = args.json.as_deref() == Some("-") || args.plot.as_ref().is_some_and(Target::is_stdout);
-    if args.quiet || is_said {
+    let is_said = args.output.json.as_deref() == Some("-") || args.plot.as_ref().is_some_and(Target::is_stdout);
+    if args.output.quiet || is_said {
         return Ok(());
     }
-    output::print(&match (args.csv, args.markdown) {
+    output::print(&match (args.output.csv, args.output.markdown) {
         (true, _) => curve_forms::csv(answer),
         (_, true) => curve_forms::markdown(answer),
         _ => curve_forms::text(answer, style),

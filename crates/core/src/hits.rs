@@ -79,12 +79,19 @@ impl<B: Buffer> HitOnly<B> {
         if let Some(lpn) = lpns.get(index + AHEAD) {
             self.slots.look_ahead(*lpn);
         }
-        let resident = |ahead| lpns.get(index + ahead).map(|lpn| self.slots.find(*lpn)).filter(|slot| slot.is_some());
-        if let Some(slot) = resident(AHEAD / 2) {
-            self.buffer.look_ahead(slot);
+        if let Some(lpn) = lpns.get(index + AHEAD / 2) {
+            let slot = self.slots.find(*lpn);
+            if slot.is_some() {
+                self.buffer.look_ahead(slot);
+            } else {
+                self.buffer.look_ahead_missing(*lpn);
+            }
         }
-        if let Some(slot) = resident(AHEAD / 4) {
-            self.buffer.look_closer(slot);
+        if let Some(lpn) = lpns.get(index + AHEAD / 4) {
+            let slot = self.slots.find(*lpn);
+            if slot.is_some() {
+                self.buffer.look_closer(slot);
+            }
         }
     }
 

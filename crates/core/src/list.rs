@@ -2,6 +2,8 @@
 
 use prefetch_index::prefetch_index;
 
+use crate::types::Slot;
+
 /// Links of ids `0..n`; every id is in at most one [`List`] of the arena at a time.
 #[derive(Clone, Debug, Default)]
 pub struct Links {
@@ -167,11 +169,11 @@ impl Links {
         self.remove(list, id);
         Some(id)
     }
-    /// The id at the back and the one before it.
+    /// For lists of slots: the one at the back and the one before it; [`Slot::NONE`] where there is none.
     #[inline]
-    pub fn last_two(&self, list: &List) -> [Option<u32>; 2] {
-        let last = list.back();
-        [last, last.and_then(|id| self.newer(id))]
+    pub fn last_two(&self, list: &List) -> [Slot; 2] {
+        // The numbers that stand for 'none' are the same.
+        [Slot(list.tail), Slot(self.nodes.get(list.tail as usize).map_or(NIL, |node| node.prev))]
     }
     /// The id nearer to the front.
     #[inline]

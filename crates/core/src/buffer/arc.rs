@@ -38,7 +38,7 @@ use super::ghosts::Ghosts;
 use super::list::{Links, List};
 use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Sense, Slots};
 use crate::error::ConfigError;
-use crate::types::Slot;
+use crate::types::{Lpn, Slot};
 
 /// No parameters.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
@@ -185,6 +185,11 @@ impl Buffer for Arc {
     fn look_ahead(&self, slot: Slot) {
         prefetch_index(&self.in_t2, slot.index());
         self.links.look_ahead(slot.0);
+    }
+    #[inline]
+    fn look_ahead_missing(&self, lpn: Lpn) {
+        self.b1.look_ahead(lpn);
+        self.b2.look_ahead(lpn);
     }
     #[inline]
     fn look_closer(&self, slot: Slot) {

@@ -110,6 +110,13 @@ impl Buffer for Clock {
     fn look_ahead(&self, slot: Slot) {
         prefetch_index(&self.ring, slot.index());
     }
+    #[inline]
+    fn next_victims(&self) -> [Slot; 2] {
+        // The first frame that the hand may clear; frames follow each other in memory.
+        let at = |step| (self.hand + step) % self.ring.len().max(1);
+        let first = (0..4).map(at).find(|at| self.ring.get(*at) == Some(&Place::Unreferenced));
+        [first.map_or(Slot::NONE, Slot::from), Slot::NONE]
+    }
     fn golden_state(&self, slots: &Slots) -> Value {
         let page = |(at, place): (usize, &Place)| {
             if *place == Place::Free {

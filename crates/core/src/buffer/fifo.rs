@@ -69,6 +69,10 @@ impl Buffer for Fifo {
     fn on_clean(&mut self, _: Slot, _: &Slots) -> bool {
         true
     }
+    #[inline]
+    fn next_victims(&self) -> [Slot; 2] {
+        self.links.last_two(&self.queue)
+    }
     fn golden_state(&self, slots: &Slots) -> Value {
         json!({"fifo": self.links.iter(&self.queue).map(|id| slots.golden(Slot(id))).collect::<Vec<_>>()})
     }

@@ -1,5 +1,7 @@
 //! Numbers of pages that left the buffer: a bounded list, newest first.
 
+use prefetch_index::prefetch_index;
+
 use super::list::{Links, List};
 use crate::types::Lpn;
 
@@ -35,6 +37,11 @@ impl Ghosts {
     #[inline]
     pub fn contains(&self, lpn: Lpn) -> bool {
         self.entry[lpn.index()] != NONE
+    }
+    /// Asks the memory whether the page is in the list.
+    #[inline]
+    pub fn look_ahead(&self, lpn: Lpn) {
+        prefetch_index(&self.entry, lpn.index());
     }
     /// Numbers in the list.
     #[inline]

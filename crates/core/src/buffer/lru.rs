@@ -80,7 +80,7 @@ impl Buffer for Lru {
     }
     #[inline]
     fn next_victims(&self) -> [Slot; 2] {
-        self.links.last_two(&self.recency).map(|id| id.map_or(Slot::NONE, Slot))
+        self.links.last_two(&self.recency)
     }
     fn golden_state(&self, slots: &Slots) -> Value {
         json!({"lru": self.links.iter(&self.recency).map(|id| slots.golden(Slot(id))).collect::<Vec<_>>()})

@@ -281,6 +281,11 @@ pub trait Buffer {
     fn look_closer(&self, slot: Slot) {
         let _ = slot;
     }
+    /// The page is not here and will be accessed soon: asks the memory for what the policy knows of it.
+    #[inline]
+    fn look_ahead_missing(&self, lpn: Lpn) {
+        let _ = lpn;
+    }
     /// The pages that would leave next and next but one, as far as that is known at once; else [`Slot::NONE`]. Only the
     /// memory is asked for them: they need not be right.
     #[inline]

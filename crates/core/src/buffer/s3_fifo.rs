@@ -35,7 +35,7 @@ use super::ghosts::Ghosts;
 use super::list::{Links, List};
 use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Sense, Slots, need_share, share};
 use crate::error::ConfigError;
-use crate::types::Slot;
+use crate::types::{Lpn, Slot};
 
 /// Parameters; the manual page explains them.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
@@ -169,6 +169,15 @@ impl Buffer for S3Fifo {
     #[inline]
     fn look_ahead(&self, slot: Slot) {
         prefetch_index(&self.pages, slot.index());
+    }
+    #[inline]
+    fn look_ahead_missing(&self, lpn: Lpn) {
+        self.ghosts.look_ahead(lpn);
+    }
+    #[inline]
+    fn next_victims(&self) -> [Slot; 2] {
+        let queue = if self.small.len() >= self.small_pages { &self.small } else { &self.main };
+        self.links.last_two(queue)
     }
     fn golden_state(&self, slots: &Slots) -> Value {
         let page = |id| {

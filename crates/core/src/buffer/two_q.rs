@@ -34,7 +34,7 @@ use super::ghosts::Ghosts;
 use super::list::{Links, List};
 use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Sense, Slots, need_share, share};
 use crate::error::ConfigError;
-use crate::types::Slot;
+use crate::types::{Lpn, Slot};
 
 /// Parameters; the manual page explains them.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
@@ -137,6 +137,10 @@ impl Buffer for TwoQ {
     fn look_ahead(&self, slot: Slot) {
         prefetch_index(&self.in_am, slot.index());
         self.links.look_ahead(slot.0);
+    }
+    #[inline]
+    fn look_ahead_missing(&self, lpn: Lpn) {
+        self.a1out.look_ahead(lpn);
     }
     #[inline]
     fn look_closer(&self, slot: Slot) {
