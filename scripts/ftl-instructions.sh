@@ -6,9 +6,9 @@ cd "$(dirname -- "$0")/.."
 . ./scripts/toolchain.sh
 binary=$(cargo bench --locked -p nandlab --bench paths --no-run 2>&1 | sed -n 's/.*(\(.*paths-[0-9a-f]*\)).*/\1/p')
 counts=$(mktemp)
-# Prints instructions and flash operations of one run. Every row is run three times.
+# Prints instructions and flash operations of one run.
 count() {
-    row=$(valgrind --tool=callgrind --callgrind-out-file=/dev/null "$binary" --bench "$1" "$2" "$3" 2>"$counts" | tail -n 1)
+    row=$(valgrind --tool=callgrind --callgrind-out-file=/dev/null "$binary" --bench --once "$1" "$2" "$3" 2>"$counts" | tail -n 1)
     refs=$(sed -n 's/.*Collected : //p' "$counts")
     echo "$refs $(echo "$row" | awk -F '|' '{ print $(NF - 1) }')"
 }
@@ -20,7 +20,7 @@ for ftl in "$@"; do
     for work in uniform zipf sequential reads; do
         short=$(count "ftls-$work" "$ftl" 1000)
         long=$(count "ftls-$work" "$ftl" 5000)
-        line="$line | $(echo "$short $long" | awk '{ printf "%.0f", ($3 - $1) / 3 / ($4 - $2) }')"
+        line="$line | $(echo "$short $long" | awk '{ printf "%.0f", ($3 - $1) / ($4 - $2) }')"
     done
     echo "$line |"
 done
