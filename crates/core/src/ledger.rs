@@ -167,13 +167,13 @@ ledger! {
         group_read_hits,
         /// Groups touched by read requests and not in the buffer; counted with `replay.read_groups` only.
         group_read_misses,
-        /// Page accesses to DRAM frames: reads.
+        /// Page accesses to DRAM frames: reads, by the host and by moves (not by write-backs).
         dram_reads,
-        /// Page accesses to DRAM frames: writes.
+        /// Page accesses to DRAM frames: writes, by the host, by moves and by what flash delivers.
         dram_writes,
-        /// Page accesses to NVRAM frames: reads.
+        /// Page accesses to NVRAM frames: reads, by the host and by moves (not by write-backs).
         nvram_reads,
-        /// Page accesses to NVRAM frames: writes (wear of an NVRAM).
+        /// Page accesses to NVRAM frames: writes, by the host, by moves and by what flash delivers (wear of an NVRAM).
         nvram_writes,
         /// Pages dropped from the buffer without a flash operation.
         buffer_drops,

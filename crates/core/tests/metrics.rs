@@ -358,3 +358,23 @@ fn are_the_metrics_of_formulas_those_of_their_parts() {
     let merged = all.merges_full_lbns + all.merges_full_log_blocks;
     assert_eq!(report.merges.full_erase_share, Some(merged as f64 / flash.erases.total as f64));
 }
+
+#[test]
+fn is_every_write_to_a_frame_counted_in_its_medium() {
+    let config = config(&["buffer.name=wpa", "ram.dram=4KiB", "ram.nvram=128KiB", "ram.partial_write=mask"]);
+    let mut device = config.build().unwrap();
+    let steps = [
+        // WPA: a read miss goes to NVRAM, a written page to DRAM, whose one frame the next one takes.
+        (HostOp::Read, 0, 8, [1, 0], "flash fills an NVRAM frame"),
+        (HostOp::Read, 0, 8, [1, 0], "a read hit writes nothing"),
+        (HostOp::Write, 0, 8, [2, 0], "a write hit in NVRAM"),
+        (HostOp::Write, 16, 8, [2, 1], "a written page goes to DRAM"),
+        (HostOp::Write, 17, 4, [3, 2], "and from there to NVRAM; a part of a page needs no fill yet"),
+        (HostOp::Read, 17, 8, [3, 3], "the rest of that page comes from flash"),
+    ];
+    for (n, (op, page, sectors, [nvram, dram], what)) in steps.into_iter().enumerate() {
+        device.run(&[HostRequest::new(Nanos(n as u64 * 10_000_000), op, page * SECTORS, sectors)]).unwrap();
+        let ledger = device.ledger();
+        assert_eq!([ledger.nvram_writes, ledger.dram_writes], [nvram, dram], "step {n}: {what}");
+    }
+}

@@ -12,7 +12,12 @@ pub const CLAIMS: Claims = Claims {
     about: "Device `wpa` and the workloads `gaming-console`, `smart-tv`, `smart-home-hub`, `camwebdev`, capacity and footprints\n\
             divided by 8: 2 GiB; DRAM of 4 MiB and NVRAM of 16 MiB as in the preset, because fewer than 64 block frames would\n\
             cripple the policies that keep blocks; 100,000 requests on a full device with page mapping. BPLRU and VBBMS know no\n\
-            NVRAM: they have all 20 MiB as DRAM (the paper does not say what they had). CBM is the reconstruction `cbm-r`.",
+            NVRAM: they have all 20 MiB as DRAM (the paper does not say what they had). CBM is the reconstruction `cbm-r`.\n\
+            \n\
+            *Changed after first results:* the memories were first an eighth too, 512 KiB and 2 MiB. The order of hit ratios was as bad\n\
+            for WPA: gaming WPA 4.9, CBM 8.0, CLOCK-DNV 2.9, BPLRU 5.9, VBBMS 6.9; TV 1.7, 2.8, 0.7, 1.5, 2.5; hub 27.4, 36.3,\n\
+            22.8, 31.5, 29.8; CAMWEBDEV 13.0, 16.1, 6.8, 27.0, 23.5 %. And NVRAM writes at first left out the pages that a read miss\n\
+            brings into the NVRAM, so that WPA was 45 to 93 % below CBM on all four; they are counted now, and the mean is a condition.",
     experiments,
     rows,
 };
@@ -112,6 +117,7 @@ fn rows(results: &Results) -> Vec<Row> {
     let mut best: Vec<bool> = hits.iter().map(|v| is_greatest(v, "WPA")).collect();
     best.extend(hits[..2].iter().map(|v| is_least(v, "BPLRU")));
     let held = results.of(&experiment(0, 2)).ram.frames_used;
+    let mean_of = |changes: &[(&str, f64)]| mean(changes.iter().map(|(_, change)| *change));
     let below_cbm: Vec<_> =
         (0..4).map(|t| (TRACES[t].0, change(value(&nvram[t], "CBM"), value(&nvram[t], "WPA")))).collect();
     let below_dnv: Vec<_> =
@@ -130,7 +136,7 @@ fn rows(results: &Results) -> Vec<Row> {
                 tables(&hits, 1)
             ),
             &best,
-            "the places are scattered, so that WPA's and CLOCK-DNV's block frames stay mostly empty; the others fill all frames",
+            "block frames stay mostly empty under scattered places: at the end of gaming WPA holds 1,515 and CLOCK-DNV 1,738 pages, the others fill all frames. Whether the paper's traces were less scattered cannot be told",
         ),
         Row::tested(
             ["fig 6", "WPA has the shortest response time", "four traces, us", "mean -36.7 %"],
@@ -157,18 +163,24 @@ fn rows(results: &Results) -> Vec<Row> {
                 "hub and CAMWEBDEV are write-heavy",
                 "mean -35.2 %",
             ],
-            format!("against CBM: {} %", list(&below_cbm, 1)),
+            format!("against CBM: {}; mean {:+.1} %", list(&below_cbm, 1), mean_of(&below_cbm)),
             &[
+                mean_of(&below_cbm) < 0.0,
                 below_cbm[2].1 < 0.0,
                 below_cbm[3].1 < 0.0,
                 below_cbm[2].1.max(below_cbm[3].1) < below_cbm[0].1.min(below_cbm[1].1),
             ],
-            "a page that a read miss brings into the NVRAM is not counted as a write to it: WPA's lead where reads dominate is overstated",
+            "WPA brings read misses into the NVRAM, CBM into DRAM: where reads dominate WPA writes more to the NVRAM",
         ),
         Row::tested(
             ["text", "the same against CLOCK-DNV", "the same", "mean -35.2 %"],
-            format!("against CLOCK-DNV: {} %", list(&below_dnv, 1)),
-            &[below_dnv[2].1 < 0.0, below_dnv[3].1 < 0.0],
+            format!("against CLOCK-DNV: {}; mean {:+.1} %", list(&below_dnv, 1), mean_of(&below_dnv)),
+            &[
+                mean_of(&below_dnv) < 0.0,
+                below_dnv[2].1 < 0.0,
+                below_dnv[3].1 < 0.0,
+                below_dnv[2].1.max(below_dnv[3].1) < below_dnv[0].1.min(below_dnv[1].1),
+            ],
             "",
         ),
     ]

@@ -325,13 +325,13 @@ pub struct Buffer {
     pub pages_sent: u64,
     /// Mean time from sending a command to its last program, mapping and collection work included, over pages sent.
     pub write_mean_ns: Option<f64>,
-    /// Page reads from DRAM frames.
+    /// Page reads from DRAM frames, by the host and by moves (not by write-backs).
     pub dram_reads: u64,
-    /// Page writes to DRAM frames.
+    /// Page writes to DRAM frames: by the host, by moves and by what flash delivers.
     pub dram_writes: u64,
-    /// Page reads from NVRAM frames.
+    /// Page reads from NVRAM frames, by the host and by moves (not by write-backs).
     pub nvram_reads: u64,
-    /// Page writes to NVRAM frames: its wear (WPA).
+    /// Page writes to NVRAM frames: by the host, by moves and by what flash delivers. Its wear (WPA).
     pub nvram_writes: u64,
     /// Page writes to NVRAM frames / NVRAM frames: its wear if it is level.
     pub nvram_writes_per_frame: Option<f64>,

@@ -259,8 +259,12 @@ impl<B: Buffer> Ssd<B> {
         true
     }
 
-    /// Puts what flash answered into a frame, under the sectors that the host wrote already.
+    /// Puts what flash answered into a frame, under the sectors that the host wrote already: one write to its medium.
     pub(super) fn fill_slot(&mut self, slot: Slot, found: Found) {
+        match self.slots.medium(slot) {
+            Medium::Dram => self.flash.ledger.dram_writes += 1,
+            Medium::Nvram => self.flash.ledger.nvram_writes += 1,
+        }
         if !self.slots.bytes(slot).is_empty() {
             let missing = self.slots.missing_sectors(slot);
             let page = if found.ppn.is_some() { self.flash.bytes(found.ppn) } else { &[] };
