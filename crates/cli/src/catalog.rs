@@ -132,15 +132,18 @@ fn without_title(manual: &str) -> String {
 fn plugin_page<B>(list: &[Plugin<B>], family: &str, name: &str) -> String {
     let Some(plugin) = list.iter().find(|plugin| plugin.name() == name) else { return String::new() };
     let mut page = without_title(&plugin.manual()).trim().to_owned();
-    page += &format!("\n\n# Configuration with all defaults\n[{family}]\nname = \"{name}\"\n");
-    if let Value::Object(params) = (plugin.defaults)() {
-        for (key, value) in params {
-            page += &match toml_value(&value) {
-                Some(value) => format!("{key} = {value}\n"),
-                None => format!("# {key}: absent by default\n"),
-            };
-        }
+    page += "\n\n# Configuration with all defaults\n";
+    let params = match (plugin.defaults)() {
+        Value::Object(params) => params,
+        _ => serde_json::Map::new(),
+    };
+    let absent: Vec<String> =
+        params.iter().filter(|(_, value)| toml_value(value).is_none()).map(|(key, _)| format!("`{key}`")).collect();
+    if !absent.is_empty() {
+        page += &format!("Absent by default: {}.\n\n", absent.join(", "));
     }
+    page += &format!("[{family}]\nname = \"{name}\"\n");
+    page.extend(params.iter().filter_map(|(key, value)| Some(format!("{key} = {}\n", toml_value(value)?))));
     page
 }
 
