@@ -212,11 +212,10 @@ impl Table {
         let mut records = Vec::with_capacity(to - from);
         records.extend(rows.map_while(|(((((at, device), op), offset), length), row)| {
             let [at, device, offset, length] = [at, device, offset, length].map(|value| *value as u64);
-            // Without branches for each: they are all good.
-            let good = (at <= Field::TIME_NS.max)
-                & (device <= Field::DEVICE.max)
-                & (offset <= Field::OFFSET.max)
-                & (length <= Field::LENGTH.max);
+            let good = at <= Field::TIME_NS.max
+                && device <= Field::DEVICE.max
+                && offset <= Field::OFFSET.max
+                && length <= Field::LENGTH.max;
             let Some(op) = op_of(*op).filter(|_| good) else {
                 bad = Some(self.bad(row));
                 return None;
