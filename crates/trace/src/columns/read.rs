@@ -156,11 +156,15 @@ impl Decoder {
                 Ok(rows) => rows,
                 Err(failure) => return drop(send.send(Err(failure))),
             };
+            if rows == 0 {
+                return drop(send.send(Ok(Vec::new())));
+            }
             let mut row = 0;
-            while row < rows || rows == 0 {
+            while row < rows {
                 let batch = self.table.records(row, rows);
+                // A bad row is a batch of its own.
                 row += batch.as_ref().map_or(1, Vec::len);
-                if send.send(batch.map_err(Failure::Bad)).is_err() || rows == 0 {
+                if send.send(batch.map_err(Failure::Bad)).is_err() {
                     return;
                 }
             }
