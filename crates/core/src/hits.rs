@@ -22,9 +22,11 @@ use crate::registry;
 use crate::ssd::OutOfRange;
 use crate::types::{Hint, HostOp, HostRequest, Lpn, Nanos, Slot};
 
-/// How many accesses before its own the table entry of a page is asked for; what the policy keeps of it follows at half,
-/// and what that refers to at a quarter of the way.
-const AHEAD: usize = 24;
+/// Pages that are looked up together: the table entries of those after the next ones are asked for, then what the policy
+/// keeps of the next ones, then what that refers to for those at hand.
+const TOGETHER: usize = 12;
+/// Tables up to so many bytes are in a processor's own cache, where asking ahead costs more than it saves.
+const NEAR_BYTES: usize = 1 << 20;
 
 /// What a [`HitOnly`] is assembled from.
 #[derive(Clone, Copy, Debug)]
@@ -62,6 +64,14 @@ pub struct HitOnly<B: Buffer> {
     ledger: Ledger,
     times: FlashTimes,
     requests: u64,
+    /// The tables are too large for a processor's own cache.
+    far: bool,
+}
+
+/// The first pages of a list, and the rest.
+#[inline]
+fn start(lpns: &[Lpn]) -> (&[Lpn], &[Lpn]) {
+    lpns.split_at(TOGETHER.min(lpns.len()))
 }
 
 impl<B: Buffer> HitOnly<B> {
@@ -70,27 +80,23 @@ impl<B: Buffer> HitOnly<B> {
         let BufferShape { frames, logical_pages, times, .. } = parts.shape;
         buffer.resize(frames);
         let slots = Slots::new(parts.geometry, logical_pages, frames, Media::None);
-        Self { buffer, slots, plan: Plan::default(), ledger: Ledger::default(), times, requests: 0 }
+        let far = slots.table_bytes() > NEAR_BYTES;
+        Self { buffer, slots, plan: Plan::default(), ledger: Ledger::default(), times, requests: 0, far }
     }
 
-    /// Asks the memory for what later accesses will need; `index` is that of the access at hand.
+    /// Asks the memory for what later accesses will need: far ahead, soon and now.
     #[inline]
-    fn look_ahead(&self, lpns: &[Lpn], index: usize) {
-        if let Some(lpn) = lpns.get(index + AHEAD) {
+    fn look_ahead(&self, now: &[Lpn], soon: &[Lpn], far: &[Lpn]) {
+        for lpn in far {
             self.slots.look_ahead(*lpn);
+            self.buffer.look_far(*lpn);
         }
-        if let Some(lpn) = lpns.get(index + AHEAD / 2) {
-            let slot = self.slots.find(*lpn);
-            if slot.is_some() {
-                self.buffer.look_ahead(slot);
-            } else {
-                self.buffer.look_ahead_missing(*lpn);
+        if self.slots.slot_count() > 0 {
+            for lpn in soon {
+                self.buffer.look_ahead(self.slots.find_any(*lpn));
             }
-        }
-        if let Some(lpn) = lpns.get(index + AHEAD / 4) {
-            let slot = self.slots.find(*lpn);
-            if slot.is_some() {
-                self.buffer.look_closer(slot);
+            for lpn in now {
+                self.buffer.look_closer(self.slots.find_any(*lpn));
             }
         }
     }
@@ -129,6 +135,21 @@ impl<B: Buffer> HitOnly<B> {
         slot.is_some()
     }
 
+    /// Accesses to single pages: the number of hits.
+    #[inline]
+    fn each(&mut self, lpns: &[Lpn], write: bool) -> u64 {
+        let mut hits = 0;
+        let mut access =
+            Access { lpn: Lpn::NONE, write, request: self.requests, request_pages: 1, hint: Hint::default() };
+        for lpn in lpns {
+            access.lpn = *lpn;
+            access.request += 1;
+            hits += u64::from(self.access(&access));
+        }
+        self.requests = access.request;
+        hits
+    }
+
     #[inline(never)]
     fn miss(&mut self, access: Access) {
         let sense = Sense { now: Nanos::ZERO, ledger: &self.ledger, times: self.times };
@@ -144,7 +165,11 @@ impl<B: Buffer> HitOnly<B> {
             rounds += 1;
             assert!(rounds <= 2 * self.slots.slot_count() + 2, "the policy makes no room");
         }
-        self.slots.look_ahead_victims(self.buffer.next_victims());
+        if self.far
+            && let Some(lpn) = self.slots.look_ahead_victims(self.buffer.next_victims())
+        {
+            self.buffer.look_far(lpn);
+        }
         let slot = self.slots.insert_complete(access.lpn, medium);
         if access.write {
             self.slots.write(slot, 0);
@@ -175,6 +200,13 @@ impl<B: Buffer> HitOnly<B> {
                             self.slots.set_clean(*slot);
                         }
                     }
+                }
+                Action::WriteBackPage(slot) => {
+                    self.ledger.write_back_commands += 1;
+                    self.ledger.write_back_pages += 1;
+                    self.ledger.buffer_write_pages += 1;
+                    assert!(self.slots.is_dirty(slot), "write-back of clean page {}", self.slots.lpn(slot).0);
+                    self.slots.release(slot);
                 }
                 Action::Drop(slot) => {
                     assert!(!self.slots.is_dirty(slot), "the policy drops dirty page {}", self.slots.lpn(slot).0);
@@ -255,11 +287,17 @@ impl<B: Buffer> Hits for HitOnly<B> {
     }
     fn pages(&mut self, lpns: &[Lpn], write: bool) {
         let mut hits = 0;
-        for (index, lpn) in lpns.iter().enumerate() {
-            self.look_ahead(lpns, index);
-            self.requests += 1;
-            let access = Access { lpn: *lpn, write, request: self.requests, request_pages: 1, hint: Hint::default() };
-            hits += u64::from(self.access(&access));
+        if self.far {
+            let mut rest = lpns;
+            while !rest.is_empty() {
+                let (now, later) = start(rest);
+                let (soon, far) = start(later);
+                self.look_ahead(now, soon, start(far).0);
+                hits += self.each(now, write);
+                rest = later;
+            }
+        } else {
+            hits = self.each(lpns, write);
         }
         self.count(write, lpns.len() as u64, hits);
     }

@@ -62,8 +62,12 @@ impl Links {
     #[inline]
     pub fn reserve_ids(&mut self, count: usize) {
         if self.nodes.len() < count {
-            self.nodes.resize(count.max(2 * self.nodes.len()), Node { prev: OUT, next: OUT });
+            self.grow(count);
         }
+    }
+    #[cold]
+    fn grow(&mut self, count: usize) {
+        self.nodes.resize(count.max(2 * self.nodes.len()), Node { prev: OUT, next: OUT });
     }
     /// True if the id is in some list.
     #[inline]

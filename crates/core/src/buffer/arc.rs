@@ -45,13 +45,10 @@ use crate::types::{Lpn, Slot};
 #[serde(deny_unknown_fields)]
 pub struct Params {}
 
-/// Where the number of a missed page was found.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Found {
-    Nowhere,
-    B1,
-    B2,
-}
+/// Index of `T1` and `B1`, the pages seen once.
+const ONCE: usize = 0;
+/// Index of `T2` and `B2`, the pages seen again.
+const AGAIN: usize = 1;
 
 /// See the module text.
 #[derive(Debug)]
@@ -61,13 +58,14 @@ pub struct Arc {
     /// `p`.
     target: f64,
     links: Links,
-    t1: List,
-    t2: List,
-    b1: Ghosts,
-    b2: Ghosts,
-    /// By slot.
-    in_t2: Vec<bool>,
-    missed: Found,
+    /// `T1` and `T2`: chosen by an index, because a branch would often be mispredicted.
+    resident: [List; 2],
+    /// `B1` and `B2`.
+    ghosts: Ghosts<2>,
+    /// By slot: in which of the two lists.
+    list_of: Vec<u8>,
+    /// The list of ghosts in which the missed page was found.
+    missed: Option<usize>,
 }
 
 /// Builds the policy.
@@ -80,43 +78,36 @@ pub fn build(_: Params, shape: &BufferShape) -> Result<Arc, ConfigError> {
         frames: shape.frames.dram,
         target: 0.0,
         links: Links::default(),
-        t1: List::default(),
-        t2: List::default(),
-        b1: Ghosts::new(shape.logical_pages),
-        b2: Ghosts::new(shape.logical_pages),
-        in_t2: Vec::new(),
-        missed: Found::Nowhere,
+        resident: [List::default(); 2],
+        ghosts: Ghosts::new(shape.logical_pages),
+        list_of: Vec::new(),
+        missed: None,
     })
 }
 
 impl Arc {
-    /// Numbers in `T1` and `B1`.
-    fn seen_once(&self) -> u32 {
-        self.t1.len() + self.b1.len()
+    /// Numbers in `T1` and `B1`, or in `T2` and `B2`.
+    fn seen(&self, list: usize) -> u32 {
+        self.resident[list].len() + self.ghosts.len(list)
     }
     /// Numbers in all lists.
-    fn seen(&self) -> u32 {
-        self.seen_once() + self.t2.len() + self.b2.len()
+    fn all(&self) -> u32 {
+        self.seen(ONCE) + self.seen(AGAIN)
     }
 
-    /// Takes the victim out of its list and remembers it (REPLACE of figure 4, and the case that forgets).
-    fn victim(&mut self, missed: Option<Found>, slots: &Slots) -> Option<u32> {
-        if missed == Some(Found::Nowhere) && self.t1.len() >= self.frames {
-            return self.links.pop_back(&mut self.t1);
-        }
-        let length = f64::from(self.t1.len());
-        let too_long = length > self.target || missed == Some(Found::B2) && length == self.target;
-        let from_t1 = !self.t1.is_empty() && too_long || self.t2.is_empty();
-        let (list, ghosts) = if from_t1 { (&mut self.t1, &mut self.b1) } else { (&mut self.t2, &mut self.b2) };
-        let victim = self.links.pop_back(list)?;
-        ghosts.add(slots.lpn(Slot(victim)));
-        Some(victim)
+    /// The list that gives the next victim (REPLACE of figure 4); `missed` as in [`Arc::missed`].
+    #[inline]
+    fn victims(&self, missed: Option<usize>) -> usize {
+        let length = f64::from(self.resident[ONCE].len());
+        let too_long = (length > self.target) | ((missed == Some(AGAIN)) & (length == self.target));
+        let from_once = too_long & !self.resident[ONCE].is_empty() | self.resident[AGAIN].is_empty();
+        usize::from(!from_once)
     }
 
     /// Forgets the oldest numbers beyond the bounds.
     fn forget(&mut self) {
-        while self.seen_once() > self.frames && self.b1.remove_oldest() {}
-        while self.seen() > 2 * self.frames && self.b2.remove_oldest() {}
+        while self.seen(ONCE) > self.frames && self.ghosts.remove_oldest(ONCE) {}
+        while self.all() > 2 * self.frames && self.ghosts.remove_oldest(AGAIN) {}
     }
 }
 
@@ -124,42 +115,43 @@ impl Buffer for Arc {
     fn resize(&mut self, frames: Frames) {
         self.frames = frames.dram;
         self.target = self.target.min(f64::from(frames.dram));
-        self.b1.set_limit(2 * frames.dram);
-        self.b2.set_limit(2 * frames.dram);
+        self.ghosts.set_limit(2 * frames.dram);
         self.forget();
     }
     #[inline]
     fn on_hit(&mut self, slot: Slot, _: &Access, _: &Slots, _: &Sense<'_>) {
-        if std::mem::replace(&mut self.in_t2[slot.index()], true) {
-            self.links.move_front(&mut self.t2, slot.0);
-        } else {
-            self.links.remove(&mut self.t1, slot.0);
-            self.links.push_front(&mut self.t2, slot.0);
-        }
+        let list = std::mem::replace(&mut self.list_of[slot.index()], AGAIN as u8);
+        self.links.remove(&mut self.resident[usize::from(list)], slot.0);
+        self.links.push_front(&mut self.resident[AGAIN], slot.0);
     }
     #[inline]
     fn on_miss(&mut self, access: &Access, _: &Slots, _: &Sense<'_>) -> Admission {
-        let (b1, b2) = (f64::from(self.b1.len()), f64::from(self.b2.len()));
-        if self.b1.take(access.lpn) {
-            self.missed = Found::B1;
-            self.target = (self.target + (b2 / b1).max(1.0)).min(f64::from(self.frames));
-        } else if self.b2.take(access.lpn) {
-            self.missed = Found::B2;
-            self.target = (self.target - (b1 / b2).max(1.0)).max(0.0);
-        } else {
-            self.missed = Found::Nowhere;
-            if self.seen_once() >= self.frames {
-                self.b1.remove_oldest();
-            } else if self.seen() >= 2 * self.frames {
-                self.b2.remove_oldest();
+        let [b1, b2] = [ONCE, AGAIN].map(|list| f64::from(self.ghosts.len(list)));
+        self.missed = self.ghosts.take(access.lpn);
+        match self.missed {
+            Some(ONCE) => self.target = (self.target + (b2 / b1).max(1.0)).min(f64::from(self.frames)),
+            Some(_) => self.target = (self.target - (b1 / b2).max(1.0)).max(0.0),
+            None if self.seen(ONCE) >= self.frames => {
+                self.ghosts.remove_oldest(ONCE);
             }
+            None if self.all() >= 2 * self.frames => {
+                self.ghosts.remove_oldest(AGAIN);
+            }
+            None => {}
         }
         Admission::Admit(Medium::Dram)
     }
     #[inline]
     fn make_room(&mut self, access: Option<&Access>, slots: &Slots, _: &Sense<'_>, plan: &mut Plan) {
-        if let Some(victim) = self.victim(access.map(|_| self.missed), slots) {
-            plan.evict(Slot(victim), slots);
+        let missed = access.and(self.missed);
+        // T1 fills all frames, and the page is new: the victim is not remembered.
+        let full = access.is_some() && missed.is_none() && self.resident[ONCE].len() >= self.frames;
+        let list = if full { ONCE } else { self.victims(missed) };
+        if let Some(victim) = self.links.pop_back(&mut self.resident[list]).map(Slot) {
+            if !full {
+                self.ghosts.add(list, slots.lpn(victim));
+            }
+            plan.evict(victim, slots);
         }
         if access.is_none() {
             self.forget();
@@ -167,40 +159,41 @@ impl Buffer for Arc {
     }
     #[inline]
     fn on_insert(&mut self, slot: Slot, _: &Access, slots: &Slots) {
-        if self.in_t2.len() <= slot.index() {
-            self.in_t2.resize(slots.slot_count(), false);
+        if self.list_of.len() <= slot.index() {
+            self.list_of.resize(slots.slot_count(), 0);
         }
-        let again = self.missed != Found::Nowhere;
-        self.in_t2[slot.index()] = again;
-        self.links.push_front(if again { &mut self.t2 } else { &mut self.t1 }, slot.0);
+        let list = usize::from(self.missed.is_some());
+        self.list_of[slot.index()] = list as u8;
+        self.links.push_front(&mut self.resident[list], slot.0);
     }
     fn on_remove(&mut self, slot: Slot, _: &Slots) {
-        let list = if self.in_t2[slot.index()] { &mut self.t2 } else { &mut self.t1 };
-        self.links.remove(list, slot.0);
+        let list = usize::from(self.list_of[slot.index()]);
+        self.links.remove(&mut self.resident[list], slot.0);
     }
     fn on_clean(&mut self, _: Slot, _: &Slots) -> bool {
         true
     }
     #[inline]
     fn look_ahead(&self, slot: Slot) {
-        prefetch_index(&self.in_t2, slot.index());
+        prefetch_index(&self.list_of, slot.index());
         self.links.look_ahead(slot.0);
     }
     #[inline]
-    fn look_ahead_missing(&self, lpn: Lpn) {
-        self.b1.look_ahead(lpn);
-        self.b2.look_ahead(lpn);
+    fn look_far(&self, lpn: Lpn) {
+        self.ghosts.look_ahead(lpn);
     }
     #[inline]
     fn look_closer(&self, slot: Slot) {
         self.links.look_closer(slot.0);
     }
+    #[inline]
+    fn next_victims(&self) -> [Slot; 2] {
+        self.links.last_two(&self.resident[self.victims(None)])
+    }
     fn golden_state(&self, slots: &Slots) -> Value {
-        let list = |list| self.links.iter(list).map(|id| slots.golden(Slot(id))).collect::<Vec<_>>();
-        let ghosts = |ghosts: &Ghosts| ghosts.iter().map(|lpn| lpn.0).collect::<Vec<_>>();
-        json!({
-            "t1": list(&self.t1), "t2": list(&self.t2),
-            "b1": ghosts(&self.b1), "b2": ghosts(&self.b2), "p": self.target,
-        })
+        let [t1, t2] =
+            self.resident.map(|list| self.links.iter(&list).map(|id| slots.golden(Slot(id))).collect::<Vec<_>>());
+        let [b1, b2] = [ONCE, AGAIN].map(|list| self.ghosts.iter(list).map(|lpn| lpn.0).collect::<Vec<_>>());
+        json!({"t1": t1, "t2": t2, "b1": b1, "b2": b2, "p": self.target})
     }
 }

@@ -1,113 +1,114 @@
-//! Numbers of pages that left the buffer: a bounded list, newest first.
+//! Numbers of pages that left the buffer: bounded lists, newest first.
 
 use prefetch_index::prefetch_index;
 
 use super::list::{Links, List};
-use crate::types::Lpn;
+use crate::types::{Lpn, Slot};
 
-/// See the module text. Membership is a table by LPN (4 bytes a logical page), so every step is O(1).
+/// See the module text. A page is in one of the lists at most. Membership is a table by LPN (4 bytes a logical page) for
+/// all lists together, so every step is O(1).
 #[derive(Debug)]
-pub struct Ghosts {
+pub struct Ghosts<const LISTS: usize = 1> {
     limit: u32,
     links: Links,
-    recency: List,
+    lists: [List; LISTS],
     /// By LPN: its entry, or `NONE`.
     entry: Vec<u32>,
-    /// By entry: its LPN.
-    lpns: Vec<Lpn>,
+    /// By entry: its LPN and its list.
+    ghosts: Vec<(Lpn, u32)>,
     unused: Vec<u32>,
 }
 
 const NONE: u32 = u32::MAX;
 
-impl Ghosts {
-    /// An empty list that holds nothing until it gets a limit.
+impl<const LISTS: usize> Ghosts<LISTS> {
+    /// Empty lists that hold nothing until they get a limit.
     pub fn new(logical_pages: u32) -> Self {
         Self {
             limit: 0,
             links: Links::default(),
-            recency: List::default(),
+            lists: [List::default(); LISTS],
             entry: vec![NONE; logical_pages as usize],
-            lpns: Vec::new(),
+            ghosts: Vec::new(),
             unused: Vec::new(),
         }
     }
 
-    /// True if the page is in the list.
+    /// True if the page is in a list.
     #[inline]
     pub fn contains(&self, lpn: Lpn) -> bool {
         self.entry[lpn.index()] != NONE
     }
-    /// Asks the memory whether the page is in the list.
+    /// Asks the memory whether the page is in a list.
     #[inline]
     pub fn look_ahead(&self, lpn: Lpn) {
         prefetch_index(&self.entry, lpn.index());
     }
-    /// Numbers in the list.
+    /// Numbers in a list.
     #[inline]
-    pub const fn len(&self) -> u32 {
-        self.recency.len()
+    pub const fn len(&self, list: usize) -> u32 {
+        self.lists[list].len()
     }
-    /// True without numbers.
+    /// True if a list is without numbers.
     #[inline]
-    pub const fn is_empty(&self) -> bool {
-        self.recency.is_empty()
+    pub const fn is_empty(&self, list: usize) -> bool {
+        self.lists[list].is_empty()
     }
-    /// Numbers from the newest to the oldest.
-    pub fn iter(&self) -> impl Iterator<Item = Lpn> + '_ {
-        self.links.iter(&self.recency).map(|entry| self.lpns[entry as usize])
+    /// Numbers of a list from the newest to the oldest.
+    pub fn iter(&self, list: usize) -> impl Iterator<Item = Lpn> + '_ {
+        self.links.iter(&self.lists[list]).map(|entry| self.ghosts[entry as usize].0)
     }
-    /// Sets the most numbers the list holds; the oldest beyond it leave.
+    /// Sets the most numbers that each list holds; the oldest beyond it leave.
     pub fn set_limit(&mut self, limit: u32) {
         self.limit = limit;
-        while self.recency.len() > limit {
-            self.remove_oldest();
+        for list in 0..LISTS {
+            while self.len(list) > limit {
+                self.remove_oldest(list);
+            }
         }
     }
-    /// Takes a page out.
-    ///
-    /// # Panics
-    /// If it is not in the list.
-    pub fn remove(&mut self, lpn: Lpn) {
-        let entry = std::mem::replace(&mut self.entry[lpn.index()], NONE);
-        assert_ne!(entry, NONE, "page {} is not in the list", lpn.0);
-        self.links.remove(&mut self.recency, entry);
-        self.unused.push(entry);
-    }
-    /// Takes a page out if it is in the list: true if it was.
+    /// Takes a page out of its list: which one it was, if any.
     #[inline]
-    pub fn take(&mut self, lpn: Lpn) -> bool {
-        let found = self.contains(lpn);
-        if found {
-            self.remove(lpn);
+    pub fn take(&mut self, lpn: Lpn) -> Option<usize> {
+        let entry = self.entry[lpn.index()];
+        if entry == NONE {
+            return None;
         }
-        found
+        self.entry[lpn.index()] = NONE;
+        let list = self.ghosts[entry as usize].1 as usize;
+        self.links.remove(&mut self.lists[list], entry);
+        self.unused.push(entry);
+        Some(list)
     }
-    /// Takes the oldest out: false from an empty list.
-    pub fn remove_oldest(&mut self) -> bool {
-        let oldest = self.recency.back();
-        if let Some(entry) = oldest {
-            self.remove(self.lpns[entry as usize]);
+    /// Takes the oldest of a list out: false from an empty list.
+    pub fn remove_oldest(&mut self, list: usize) -> bool {
+        let [oldest, next] = self.links.last_two(&self.lists[list]).map(Slot::index);
+        let Some((lpn, _)) = self.ghosts.get(oldest).copied() else { return false };
+        if let Some((next, _)) = self.ghosts.get(next) {
+            // A full list will forget it with the next page that it remembers.
+            self.look_ahead(*next);
         }
-        oldest.is_some()
+        self.take(lpn);
+        true
     }
-    /// Makes a page the newest; a full list loses its oldest.
-    pub fn add(&mut self, lpn: Lpn) {
-        if self.contains(lpn) {
-            return self.links.move_front(&mut self.recency, self.entry[lpn.index()]);
-        }
+    /// Makes a page the newest of a list; a full list loses its oldest.
+    pub fn add(&mut self, list: usize, lpn: Lpn) {
+        self.take(lpn);
         if self.limit == 0 {
             return;
         }
-        if self.recency.len() == self.limit {
-            self.remove_oldest();
+        if self.len(list) == self.limit {
+            self.remove_oldest(list);
         }
-        let entry = self.unused.pop().unwrap_or_else(|| {
-            self.lpns.push(Lpn::NONE);
-            self.lpns.len() as u32 - 1
-        });
-        self.lpns[entry as usize] = lpn;
+        let ghost = (lpn, list as u32);
+        let entry = if let Some(entry) = self.unused.pop() {
+            self.ghosts[entry as usize] = ghost;
+            entry
+        } else {
+            self.ghosts.push(ghost);
+            self.ghosts.len() as u32 - 1
+        };
         self.entry[lpn.index()] = entry;
-        self.links.push_front(&mut self.recency, entry);
+        self.links.push_front(&mut self.lists[list], entry);
     }
 }

@@ -166,6 +166,8 @@ pub enum Action {
         /// Complete the block.
         pad: bool,
     },
+    /// Write this dirty page back alone and free its frame.
+    WriteBackPage(Slot),
     /// Free the frame of this clean page.
     Drop(Slot),
     /// Move the page to the other memory.
@@ -212,11 +214,7 @@ impl Plan {
     /// Dirty: write back alone. Clean: drop.
     #[inline]
     pub fn evict(&mut self, slot: Slot, slots: &Slots) {
-        if slots.is_dirty(slot) {
-            self.write_back([slot], false);
-        } else {
-            self.drop_page(slot);
-        }
+        self.actions.push(if slots.is_dirty(slot) { Action::WriteBackPage(slot) } else { Action::Drop(slot) });
     }
     /// Move a page to the other memory.
     pub fn move_page(&mut self, slot: Slot, to: Medium) {
@@ -271,20 +269,22 @@ pub trait Buffer {
         self.on_remove(slot, slots);
         false
     }
-    /// The page will be accessed soon: asks the memory for what the policy keeps of it.
+    /// The page will be accessed, and may be missing: asks the memory for what the policy knows of its number.
+    #[inline]
+    fn look_far(&self, lpn: Lpn) {
+        let _ = lpn;
+    }
+    /// The page will be accessed soon: asks the memory for what the policy keeps of it. If the page is missing, the slot is
+    /// that of any other: to find out would cost more than a prefetch in vain.
     #[inline]
     fn look_ahead(&self, slot: Slot) {
         let _ = slot;
     }
-    /// The page will be accessed very soon, and what was asked for has come: asks for what that refers to.
+    /// The page will be accessed very soon, and what was asked for has come: asks for what that refers to. The slot is as in
+    /// [`Self::look_ahead`].
     #[inline]
     fn look_closer(&self, slot: Slot) {
         let _ = slot;
-    }
-    /// The page is not here and will be accessed soon: asks the memory for what the policy knows of it.
-    #[inline]
-    fn look_ahead_missing(&self, lpn: Lpn) {
-        let _ = lpn;
     }
     /// The pages that would leave next and next but one, as far as that is known at once; else [`Slot::NONE`]. Only the
     /// memory is asked for them: they need not be right.

@@ -109,7 +109,7 @@ impl S3Fifo {
         if self.small.len() >= self.small_pages || self.main.is_empty() {
             while let Some(id) = self.links.pop_back(&mut self.small) {
                 if self.pages[id as usize].count < KEEP_FROM {
-                    self.ghosts.add(slots.lpn(Slot(id)));
+                    self.ghosts.add(0, slots.lpn(Slot(id)));
                     return Some(id);
                 }
                 self.push(id, Page { count: 0, in_main: true });
@@ -143,7 +143,7 @@ impl Buffer for S3Fifo {
     }
     #[inline]
     fn on_miss(&mut self, access: &Access, _: &Slots, _: &Sense<'_>) -> Admission {
-        self.returns = self.ghosts.take(access.lpn);
+        self.returns = self.ghosts.take(access.lpn).is_some();
         Admission::Admit(Medium::Dram)
     }
     #[inline]
@@ -171,7 +171,7 @@ impl Buffer for S3Fifo {
         prefetch_index(&self.pages, slot.index());
     }
     #[inline]
-    fn look_ahead_missing(&self, lpn: Lpn) {
+    fn look_far(&self, lpn: Lpn) {
         self.ghosts.look_ahead(lpn);
     }
     #[inline]
@@ -186,7 +186,7 @@ impl Buffer for S3Fifo {
             page
         };
         let queue = |list| self.links.iter(list).map(page).collect::<Vec<_>>();
-        let ghosts: Vec<u32> = self.ghosts.iter().map(|lpn| lpn.0).collect();
+        let ghosts: Vec<u32> = self.ghosts.iter(0).map(|lpn| lpn.0).collect();
         json!({"small": queue(&self.small), "main": queue(&self.main), "ghosts": ghosts})
     }
 }

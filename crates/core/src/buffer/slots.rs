@@ -41,6 +41,8 @@ const NVRAM: u8 = 2;
 const COMPLETE: u8 = 4;
 /// The flash read that fills the frame may not have finished.
 const FILLING: u8 = 8;
+/// The frame holds a page; without this it is free.
+const RESIDENT: u8 = 16;
 
 /// What the engine asks about a slot on every hit, in one look.
 #[derive(Clone, Copy, Debug)]
@@ -61,7 +63,8 @@ impl Facts {
     }
 }
 
-/// What a frame holds: the page and its flags side by side, because whoever evicts a page needs both.
+/// What a frame holds: the page and its flags side by side, because whoever evicts a page needs both. A free frame has no
+/// flags, and the number of the next free one in place of the page.
 #[derive(Clone, Copy, Debug)]
 struct Held {
     lpn: Lpn,
@@ -84,8 +87,10 @@ pub struct Slots {
     versions: Vec<u64>,
     bytes: Vec<u8>,
     with_media: bool,
-    free: Vec<Slot>,
+    /// The frame freed last, which is used first; behind it a chain through [`Held`].
+    free: Slot,
     used: Frames,
+    lbn_of: LbnOf,
     /// By logical block: its resident pages.
     resident: Vec<u16>,
     dirty: u32,
@@ -106,8 +111,9 @@ impl Slots {
             versions: Vec::new(),
             bytes: Vec::new(),
             with_media: media == Media::Memory,
-            free: Vec::new(),
+            free: Slot::NONE,
             used: Frames::default(),
+            lbn_of: LbnOf::new(geometry.pages_per_block),
             resident: Vec::new(),
             dirty: 0,
         };
@@ -157,7 +163,7 @@ impl Slots {
     /// Logical block of the page in a slot.
     #[inline]
     pub fn lbn(&self, slot: Slot) -> Lbn {
-        self.geometry.lbn(self.held[slot.index()].lpn)
+        self.lbn_of.get(self.lpn(slot))
     }
     /// True if the page must be written back before its frame is given away.
     #[inline]
@@ -206,7 +212,7 @@ impl Slots {
     /// Resident pages in slot order.
     pub fn iter(&self) -> impl Iterator<Item = Slot> + '_ {
         let slots = (0..self.held.len()).map(Slot::from);
-        slots.filter(|slot| self.held[slot.index()].lpn.is_some())
+        slots.filter(|slot| self.held[slot.index()].flags & RESIDENT != 0)
     }
 
     pub(crate) fn set_frames(&mut self, frames: Frames) {
@@ -327,58 +333,92 @@ impl Slots {
     #[inline]
     fn take(&mut self, lpn: Lpn, medium: Medium, flags: u8) -> Slot {
         debug_assert!(self.find(lpn).is_none());
-        let slot = self.free.pop().unwrap_or_else(|| self.grow());
+        if self.free.is_none() {
+            self.grow();
+        }
+        let slot = self.free;
         let (used, flag) = match medium {
             Medium::Dram => (&mut self.used.dram, 0),
             Medium::Nvram => (&mut self.used.nvram, NVRAM),
         };
         *used += 1;
-        self.held[slot.index()] = Held { lpn, flags: flags | flag };
+        let held = &mut self.held[slot.index()];
+        self.free = Slot(held.lpn.0);
+        *held = Held { lpn, flags: flags | flag | RESIDENT };
         self.table[lpn.index()] = slot;
-        self.resident[self.geometry.lbn(lpn).index()] += 1;
+        self.resident[self.lbn_of.get(lpn).index()] += 1;
         slot
     }
 
     /// The frame is free again.
     #[inline]
     pub(crate) fn release(&mut self, slot: Slot) {
-        let free = Held { lpn: Lpn::NONE, flags: 0 };
+        let free = Held { lpn: Lpn(self.free.0), flags: 0 };
         let Held { lpn, flags } = std::mem::replace(&mut self.held[slot.index()], free);
-        assert!(lpn.is_some(), "slot {} released twice", slot.0);
+        assert!(flags & RESIDENT != 0, "slot {} released twice", slot.0);
+        self.free = slot;
         self.dirty -= u32::from(flags & DIRTY != 0);
         match Facts(flags).medium() {
             Medium::Dram => self.used.dram -= 1,
             Medium::Nvram => self.used.nvram -= 1,
         }
         self.table[lpn.index()] = Slot::NONE;
-        self.resident[self.geometry.lbn(lpn).index()] -= 1;
-        self.free.push(slot);
+        self.resident[self.lbn_of.get(lpn).index()] -= 1;
     }
 
+    /// Slot of a resident page; of another one the highest slot, without a branch on which it is. There must be one.
+    #[inline]
+    pub(crate) fn find_any(&self, lpn: Lpn) -> Slot {
+        Slot(self.find(lpn).0.min(self.held.len() as u32 - 1))
+    }
+    /// Bytes of the table by page number: a random access to it is as far away as this is large.
+    pub(crate) const fn table_bytes(&self) -> usize {
+        self.table.len() * size_of::<Slot>()
+    }
     /// Asks the memory for the table entry of a page.
     #[inline]
     pub(crate) fn look_ahead(&self, lpn: Lpn) {
         prefetch_index(&self.table, lpn.index());
     }
-    /// Asks the memory for what will be needed when the first page leaves, and for the frame of the second.
+    /// Asks the memory for what will be needed when the first page leaves, and for the frame of the second. Returns the
+    /// first page.
     #[inline]
-    pub(crate) fn look_ahead_victims(&self, [first, second]: [Slot; 2]) {
-        if let Some(held) = self.held.get(first.index()) {
-            self.look_ahead(held.lpn);
-        }
+    pub(crate) fn look_ahead_victims(&self, [first, second]: [Slot; 2]) -> Option<Lpn> {
         prefetch_index(&self.held, second.index());
+        let lpn = self.held.get(first.index())?.lpn;
+        self.look_ahead(lpn);
+        Some(lpn)
     }
 
-    #[inline(never)]
-    fn grow(&mut self) -> Slot {
-        let slot = Slot::from(self.held.len());
-        self.held.push(Held { lpn: Lpn::NONE, flags: 0 });
+    /// One more frame, which is free.
+    #[cold]
+    fn grow(&mut self) {
+        self.free = Slot::from(self.held.len());
+        self.held.push(Held { lpn: Lpn(Slot::NONE.0), flags: 0 });
         self.sectors.push(0);
         self.ready.push(Ticket::at(Nanos::ZERO));
         self.versions.push(0);
         if self.with_media {
             self.bytes.resize(self.bytes.len() + self.geometry.page_bytes as usize, 0);
         }
-        slot
+    }
+}
+
+/// The logical block of a page without a division: blocks need not be a power of two long.
+///
+/// Source: D. Lemire, O. Kaser, N. Kurz, "Faster remainder by direct computation", Softw. Pract. Exp. 49(6), 2019: for 32-bit
+/// numbers the upper half of the product with `2^64 / d`, rounded up, is the quotient by `d` (2 or more), exactly.
+#[derive(Clone, Copy, Debug)]
+struct LbnOf {
+    inverse: u64,
+}
+
+impl LbnOf {
+    fn new(pages_per_block: u32) -> Self {
+        Self { inverse: u64::MAX / u64::from(pages_per_block) + 1 }
+    }
+    #[inline]
+    fn get(self, lpn: Lpn) -> Lbn {
+        Lbn(((u128::from(self.inverse) * u128::from(lpn.0)) >> 64) as u32)
     }
 }

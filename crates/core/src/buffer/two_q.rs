@@ -103,14 +103,14 @@ impl Buffer for TwoQ {
     }
     #[inline]
     fn on_miss(&mut self, access: &Access, _: &Slots, _: &Sense<'_>) -> Admission {
-        self.returns = self.a1out.take(access.lpn);
+        self.returns = self.a1out.take(access.lpn).is_some();
         Admission::Admit(Medium::Dram)
     }
     #[inline]
     fn make_room(&mut self, _: Option<&Access>, slots: &Slots, _: &Sense<'_>, plan: &mut Plan) {
         let victim = if self.a1in.len() > self.a1in_pages || self.am.is_empty() {
             let oldest = self.links.pop_back(&mut self.a1in);
-            oldest.inspect(|id| self.a1out.add(slots.lpn(Slot(*id))))
+            oldest.inspect(|id| self.a1out.add(0, slots.lpn(Slot(*id))))
         } else {
             self.links.pop_back(&mut self.am)
         };
@@ -139,16 +139,21 @@ impl Buffer for TwoQ {
         self.links.look_ahead(slot.0);
     }
     #[inline]
-    fn look_ahead_missing(&self, lpn: Lpn) {
+    fn look_far(&self, lpn: Lpn) {
         self.a1out.look_ahead(lpn);
     }
     #[inline]
     fn look_closer(&self, slot: Slot) {
         self.links.look_closer(slot.0);
     }
+    #[inline]
+    fn next_victims(&self) -> [Slot; 2] {
+        let from_a1in = self.a1in.len() > self.a1in_pages || self.am.is_empty();
+        self.links.last_two(if from_a1in { &self.a1in } else { &self.am })
+    }
     fn golden_state(&self, slots: &Slots) -> Value {
         let list = |list| self.links.iter(list).map(|id| slots.golden(Slot(id))).collect::<Vec<_>>();
-        let a1out: Vec<u32> = self.a1out.iter().map(|lpn| lpn.0).collect();
+        let a1out: Vec<u32> = self.a1out.iter(0).map(|lpn| lpn.0).collect();
         json!({"a1in": list(&self.a1in), "am": list(&self.am), "a1out": a1out})
     }
 }

@@ -144,7 +144,7 @@ impl Wpa {
         let (slot, lbn) = (Slot(id), slots.lbn(Slot(id)));
         if self.block_frames == 0 {
             self.unlink_dram(slot);
-            self.pel.add(slots.lpn(slot));
+            self.pel.add(0, slots.lpn(slot));
             return plan.write_back([slot], false);
         }
         if !self.nvram_fits(lbn) {
@@ -170,7 +170,7 @@ impl Wpa {
                 plan.drop_page(slot);
                 continue;
             }
-            self.pel.add(slots.lpn(slot));
+            self.pel.add(0, slots.lpn(slot));
             dirty += 1;
         }
         if dirty > 0 {
@@ -222,7 +222,7 @@ impl Buffer for Wpa {
         }
         let known = self.pel.contains(access.lpn);
         if known && self.params.pel_remove_on_hit {
-            self.pel.remove(access.lpn);
+            self.pel.take(access.lpn);
         }
         if slot.index() >= self.group.len() {
             self.group.resize(slot.index() + 1, 0);
@@ -264,7 +264,7 @@ impl Buffer for Wpa {
         json!({
             "dram_mpg3_to_mpg0": self.groups.iter().rev().map(list).collect::<Vec<_>>(),
             "nvram_blocks": self.block_links.iter(&self.blocks).map(block).collect::<Vec<_>>(),
-            "pel_newest_first": self.pel.iter().map(|lpn| lpn.0).collect::<Vec<_>>(),
+            "pel_newest_first": self.pel.iter(0).map(|lpn| lpn.0).collect::<Vec<_>>(),
         })
     }
 }

@@ -30,6 +30,11 @@ impl<B: Buffer> Ssd<B> {
                         self.slots.set_clean(*slot);
                     }
                 }
+                Action::WriteBackPage(slot) => {
+                    let done = self.write_back(&[slot], false);
+                    room = self.flash.clock.join(room, done);
+                    self.slots.release(slot);
+                }
                 Action::Drop(slot) => {
                     assert!(!self.slots.is_dirty(slot), "the policy drops dirty page {}", self.slots.lpn(slot).0);
                     self.flash.ledger.buffer_drops += 1;
