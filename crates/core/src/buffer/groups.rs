@@ -234,15 +234,7 @@ mod tests {
     use crate::flash::{Geometry, Media};
 
     fn slots(logical_pages: u32, pages_per_block: u32) -> Slots {
-        let geometry = Geometry {
-            channels: 1,
-            chips_per_channel: 1,
-            dies_per_chip: 1,
-            planes_per_die: 1,
-            blocks_per_plane: 8,
-            pages_per_block,
-            page_bytes: 512,
-        };
+        let geometry = Geometry::single_die(8, pages_per_block, 512);
         Slots::new(geometry, logical_pages, Frames { dram: logical_pages, nvram: 0 }, Media::None)
     }
 
