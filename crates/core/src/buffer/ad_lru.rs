@@ -105,7 +105,9 @@ impl AdLru {
         self.flagged[slot.index()] = false;
         let queue = &mut self.queues[queue];
         self.links.push_front(&mut queue.pages, slot.0);
-        self.clean_links.push_front(&mut queue.clean, slot, slots);
+        if !slots.is_dirty(slot) {
+            self.clean_links.push_front(&mut queue.clean, slot);
+        }
     }
 
     /// The next victim, still in its queue.

@@ -135,7 +135,9 @@ impl Cflru {
             let Some(id) = self.links.pop_back(&mut self.working) else { break };
             self.links.push_front(&mut self.window, id);
             self.in_window[id as usize] = true;
-            self.clean_links.push_front(&mut self.clean, Slot(id), slots);
+            if !slots.is_dirty(Slot(id)) {
+                self.clean_links.push_front(&mut self.clean, Slot(id));
+            }
         }
         while self.window.len() > self.window_pages {
             let Some(id) = self.window.front() else { break };

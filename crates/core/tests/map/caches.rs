@@ -1,6 +1,12 @@
 //! Do the mapping caches do what their rules say? Each is compared after every access with a reference that keeps plain
 //! lists and searches them from end to end.
 
+mod cdftl;
+mod dftl;
+mod learned;
+mod sftl;
+mod tpftl;
+
 use nandlab::flash::{Flash, Media};
 use nandlab::ftl::{Batch, Ftl, PageWrite};
 use nandlab::ledger::{Cause, Ledger, Op};
@@ -8,13 +14,12 @@ use nandlab::types::{Lpn, Ppn};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-mod cdftl;
-mod dftl;
-mod learned;
-mod sftl;
-mod tpftl;
-
 use super::device::{build, fill, flash, host, shape, start};
+use cdftl::Cdftl;
+use dftl::Dftl;
+use learned::Learned;
+use sftl::Sftl;
+use tpftl::Tpftl;
 
 const LOGICAL: u32 = 96;
 

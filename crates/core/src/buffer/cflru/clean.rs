@@ -16,12 +16,10 @@ pub struct CleanLinks {
 }
 
 impl CleanLinks {
-    /// A page came to the front of its list; it is linked if it is clean.
+    /// A clean page came to the front of its list.
     #[inline]
-    pub fn push_front(&mut self, clean: &mut List, slot: Slot, slots: &Slots) {
-        if !slots.is_dirty(slot) {
-            self.links.push_front(clean, slot.0);
-        }
+    pub fn push_front(&mut self, clean: &mut List, slot: Slot) {
+        self.links.push_front(clean, slot.0);
     }
     /// A page left its list, or became dirty there.
     #[inline]

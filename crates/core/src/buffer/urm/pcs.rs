@@ -16,8 +16,8 @@ pub(super) struct Pc {
 /// See the module text. A PC keeps its index while it has pages.
 #[derive(Debug, Default)]
 pub(super) struct Pcs {
-    /// By index; those without pages are in `unused`.
-    pcs: Vec<Pc>,
+    /// Those without pages are in `unused`.
+    by_index: Vec<Pc>,
     unused: Vec<u32>,
     /// Indexes of the PCs with pages, ascending by number.
     by_number: Vec<u32>,
@@ -26,7 +26,7 @@ pub(super) struct Pcs {
 impl Pcs {
     /// Where the PC stands in `by_number`, or where it would.
     fn find(&self, number: u32) -> Result<usize, usize> {
-        self.by_number.binary_search_by_key(&number, |index| self.pcs[*index as usize].number)
+        self.by_number.binary_search_by_key(&number, |index| self.by_index[*index as usize].number)
     }
     /// Index of a PC that is about to get a page; a new one has this period.
     pub fn enter(&mut self, number: u32, period: u32) -> u32 {
@@ -34,11 +34,11 @@ impl Pcs {
             Ok(at) => self.by_number[at],
             Err(at) => {
                 let pc = Pc { number, period, zones: [List::default(); 2] };
-                let index = self.unused.pop().unwrap_or(self.pcs.len() as u32);
-                if index as usize == self.pcs.len() {
-                    self.pcs.push(pc);
+                let index = self.unused.pop().unwrap_or(self.by_index.len() as u32);
+                if index as usize == self.by_index.len() {
+                    self.by_index.push(pc);
                 } else {
-                    self.pcs[index as usize] = pc;
+                    self.by_index[index as usize] = pc;
                 }
                 self.by_number.insert(at, index);
                 index
@@ -47,7 +47,7 @@ impl Pcs {
     }
     /// A page left a list of this PC: it is forgotten with its last page.
     pub fn leave(&mut self, index: u32) {
-        let Pc { number, zones, .. } = &self.pcs[index as usize];
+        let Pc { number, zones, .. } = &self.by_index[index as usize];
         if zones.iter().all(List::is_empty)
             && let Ok(at) = self.find(*number)
         {
@@ -58,16 +58,16 @@ impl Pcs {
     /// Renews the period of a PC with pages.
     pub fn learn_period(&mut self, number: u32, period: u32) {
         if let Ok(at) = self.find(number) {
-            self.pcs[self.by_number[at] as usize].period = period;
+            self.by_index[self.by_number[at] as usize].period = period;
         }
     }
     /// The list of a PC in a zone.
     pub fn list(&mut self, index: u32, zone: usize) -> &mut List {
-        &mut self.pcs[index as usize].zones[zone]
+        &mut self.by_index[index as usize].zones[zone]
     }
     /// PCs with pages, ascending by number.
     pub fn iter(&self) -> impl Iterator<Item = &Pc> + '_ {
-        self.by_number.iter().map(|index| &self.pcs[*index as usize])
+        self.by_number.iter().map(|index| &self.by_index[*index as usize])
     }
 }
 
