@@ -50,137 +50,22 @@
 //! # Known ambiguities
 //! Those of the parameters `period_unit`, `tau_compare`, `pad_compare`, `th_line`, `wf_source`, and tau and Th at start.
 
-use serde::{Deserialize, Serialize};
+mod costs;
+mod params;
+mod split;
+
 use serde_json::{Value, json};
 
 use super::groups::Groups;
 use super::list::{Links, List};
-use super::padding::{Compare, Padding, PaddingRule, ThLine};
+use super::padding::{Padding, PaddingRule};
 use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Sense, Slots, share};
 use crate::error::ConfigError;
-use crate::ledger::{Ledger, since};
 use crate::types::Slot;
-
-/// What `period` counts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum PeriodUnit {
-    /// Page accesses.
-    #[default]
-    Pages,
-    /// Host requests.
-    Requests,
-}
-
-/// Where Wf comes from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum WfSource {
-    /// Programs counted by the FTL (equation 4).
-    #[default]
-    Ftl,
-    /// Time of a page write over the program time (equation 5).
-    Delay,
-}
-
-/// See the module text.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Params {
-    /// Accesses between two adaptations.
-    pub period: u32,
-    /// What `period` counts.
-    pub period_unit: PeriodUnit,
-    /// Wf from which on every block is padded; more than 1.
-    pub beta: f64,
-    /// Least share of the frames on either side of tau, 0 to 0.5.
-    pub tau_min: f64,
-    /// tau at the start, share of the frames.
-    pub tau_start: f64,
-    /// Comparison of RB with tau.
-    pub tau_compare: Compare,
-    /// When an incomplete block is completed.
-    pub padding: PaddingRule,
-    /// Comparison of a block's pages with Th.
-    pub pad_compare: Compare,
-    /// Line from Wf to Th.
-    pub th_line: ThLine,
-    /// Where Wf comes from.
-    pub wf_source: WfSource,
-    /// `D_r`, microseconds; absent: measured.
-    pub d_read: Option<f64>,
-    /// `D_w`, microseconds; absent: measured.
-    pub d_write: Option<f64>,
-    /// Share of WB whose most recent pages stay, clean, when they are written back.
-    pub keep_written: f64,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self {
-            period: 8192,
-            period_unit: PeriodUnit::default(),
-            beta: 5.0,
-            tau_min: 0.1,
-            tau_start: 0.5,
-            tau_compare: Compare::default(),
-            padding: PaddingRule::Aalru,
-            pad_compare: Compare::default(),
-            th_line: ThLine::default(),
-            wf_source: WfSource::default(),
-            d_read: None,
-            d_write: None,
-            keep_written: 0.0,
-        }
-    }
-}
-
-/// Hits of a period.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Hits {
-    /// Reads in RB.
-    pub rrh: u64,
-    /// Writes in RB.
-    pub rwh: u64,
-    /// Reads in WB.
-    pub wrh: u64,
-    /// Writes in WB.
-    pub wwh: u64,
-}
-
-impl Hits {
-    /// What a page of RB and one of WB saved (equations 1 and 2); `d_read` and `d_write` in any one unit.
-    pub fn benefits(self, tau: u32, frames: u32, d_read: f64, d_write: f64) -> (f64, f64) {
-        let of = |reads: u64, writes: u64, pages: u32| {
-            (writes as f64 * d_write + reads as f64 * d_read) / f64::from(pages.max(1))
-        };
-        (of(self.rrh, self.rwh, tau), of(self.wrh, self.wwh, frames.saturating_sub(tau)))
-    }
-    /// tau after a period (equation 3), pages of `frames`.
-    pub fn next_tau(self, tau: u32, frames: u32, tau_min: f64, d_read: f64, d_write: f64) -> u32 {
-        let (rr, wr) = self.benefits(tau, frames, d_read, d_write);
-        if rr + wr > 0.0 { clamp_tau(rr / (wr + rr) * f64::from(frames), frames, tau_min) } else { tau }
-    }
-}
-
-/// Whole pages; at least one page on either side.
-fn clamp_tau(tau: f64, frames: u32, tau_min: f64) -> u32 {
-    let all = f64::from(frames);
-    let tau = tau.clamp(tau_min * all, (1.0 - tau_min) * all).round() as u32;
-    tau.clamp(1, frames.saturating_sub(1).max(1))
-}
-
-/// `GC_w`, `Bf_w`, then nanoseconds and pages of the buffer's reads and writes.
-fn seen(ledger: &Ledger) -> [u64; 6] {
-    [
-        ledger.programs_from_below(),
-        ledger.programs_from_above(),
-        ledger.buffer_read_ns,
-        ledger.buffer_read_pages,
-        ledger.buffer_write_ns,
-        ledger.buffer_write_pages,
-    ]
-}
+use costs::Costs;
+pub use params::{Params, PeriodUnit, WfSource};
+pub use split::Hits;
+use split::clamp_tau;
 
 /// See the module text.
 #[derive(Debug)]
@@ -200,13 +85,10 @@ pub struct Aalru {
     /// Pages of the block that is written back which stay.
     kept: Vec<Slot>,
     hits: Hits,
+    costs: Costs,
     /// Accesses of this period.
     ticks: u32,
     last_request: u64,
-    /// The ledger when the period began.
-    start: [u64; 6],
-    d_read_us: f64,
-    d_write_us: f64,
 }
 
 /// Builds the policy.
@@ -215,19 +97,7 @@ pub struct Aalru {
 /// If there are not two frames or a parameter is out of range.
 pub fn build(params: Params, shape: &BufferShape) -> Result<Aalru, ConfigError> {
     shape.need_frames("aalru", shape.frames.dram, 2, "one page to read and one to write")?;
-    for (key, value, range, mend) in [
-        ("period", f64::from(params.period), 1.0..=f64::MAX, "give at least 1"),
-        ("beta", params.beta, 1.0_f64.next_up()..=f64::MAX, "give more than 1"),
-        ("tau_min", params.tau_min, 0.0..=0.5, "give 0 to 0.5"),
-        ("tau_start", params.tau_start, 0.0..=1.0, "give 0 to 1"),
-        ("d_read", params.d_read.unwrap_or(0.0), 0.0..=f64::MAX, "give microseconds"),
-        ("d_write", params.d_write.unwrap_or(0.0), 0.0..=f64::MAX, "give microseconds"),
-        ("keep_written", params.keep_written, 0.0..=1.0, "give 0 to 1"),
-    ] {
-        if !range.contains(&value) {
-            return Err(ConfigError::new(format!("buffer.{key}"), format!("{value} is out of range"), mend));
-        }
-    }
+    params.check()?;
     let frames = shape.frames.dram;
     Ok(Aalru {
         pages_per_block: shape.pages_per_block,
@@ -241,11 +111,9 @@ pub fn build(params: Params, shape: &BufferShape) -> Result<Aalru, ConfigError> 
         padding: Padding::told(params.padding, params.pad_compare, shape)?,
         kept: Vec::new(),
         hits: Hits::default(),
+        costs: Costs::new(&params, &shape.times),
         ticks: 0,
         last_request: 0,
-        start: [0; 6],
-        d_read_us: params.d_read.unwrap_or(shape.times.read.as_us()),
-        d_write_us: params.d_write.unwrap_or(shape.times.program.as_us()),
         params,
     })
 }
@@ -261,23 +129,9 @@ impl Aalru {
     /// The period is over: new tau and Th.
     #[cold]
     fn adapt(&mut self, sense: &Sense<'_>) {
-        let now = seen(sense.ledger);
-        let [gc, from_buffer, read_ns, read_pages, write_ns, write_pages] = since(now, self.start);
-        self.start = now;
-        let mean_us = |ns: u64, pages: u64| (ns > 0 && pages > 0).then(|| ns as f64 / 1e3 / pages as f64);
-        let measured_write = mean_us(write_ns, write_pages);
-        if let (None, Some(us)) = (self.params.d_read, mean_us(read_ns, read_pages)) {
-            self.d_read_us = us;
-        }
-        if let (None, Some(us)) = (self.params.d_write, measured_write) {
-            self.d_write_us = us;
-        }
-        let hits = std::mem::take(&mut self.hits);
-        self.tau = hits.next_tau(self.tau, self.frames, self.params.tau_min, self.d_read_us, self.d_write_us);
-        let wf = match self.params.wf_source {
-            WfSource::Ftl => (from_buffer > 0).then(|| (gc + from_buffer) as f64 / from_buffer as f64),
-            WfSource::Delay => measured_write.map(|us| us / sense.times.program.as_us()),
-        };
+        let wf = self.costs.end_period(sense);
+        let (hits, tau_min) = (std::mem::take(&mut self.hits), self.params.tau_min);
+        self.tau = hits.next_tau(self.tau, self.frames, tau_min, self.costs.read_us(), self.costs.write_us());
         if let (Some(wf), PaddingRule::Aalru) = (wf, self.params.padding) {
             self.padding.set_threshold(self.params.th_line.th(wf, self.params.beta, self.pages_per_block));
         }

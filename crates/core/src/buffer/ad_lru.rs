@@ -29,6 +29,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::cflru::clean::CleanLinks;
 use super::list::{Links, List};
 use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Sense, Slots, need_share, share};
 use crate::error::ConfigError;
@@ -51,7 +52,7 @@ impl Default for Params {
 #[derive(Debug, Default)]
 struct Queue {
     pages: List,
-    /// Its clean pages in the same order, unless `stale`.
+    /// Its clean pages.
     clean: List,
 }
 
@@ -65,14 +66,12 @@ pub struct AdLru {
     /// The cold queue gives victims while it has more pages.
     cold_pages_min: u32,
     links: Links,
-    clean_links: Links,
+    clean_links: CleanLinks,
     queues: [Queue; 2],
     /// By slot: its queue.
     queue_of: Vec<usize>,
     /// By slot: had its second chance.
     flagged: Vec<bool>,
-    /// The host flushed: some clean pages are not linked as such.
-    stale: bool,
 }
 
 /// Builds the policy.
@@ -86,11 +85,10 @@ pub fn build(params: Params, shape: &BufferShape) -> Result<AdLru, ConfigError> 
         min_lc: params.min_lc,
         cold_pages_min: 0,
         links: Links::default(),
-        clean_links: Links::default(),
+        clean_links: CleanLinks::default(),
         queues: [Queue::default(), Queue::default()],
         queue_of: Vec::new(),
         flagged: Vec::new(),
-        stale: false,
     })
 }
 
@@ -98,9 +96,7 @@ impl AdLru {
     fn unlink(&mut self, slot: Slot) {
         let queue = &mut self.queues[self.queue_of[slot.index()]];
         self.links.remove(&mut queue.pages, slot.0);
-        if self.clean_links.is_linked(slot.0) {
-            self.clean_links.remove(&mut queue.clean, slot.0);
-        }
+        self.clean_links.remove(&mut queue.clean, slot);
     }
 
     /// Puts a page at the front of a queue, without a flag.
@@ -110,19 +106,8 @@ impl AdLru {
         let queue = &mut self.queues[queue];
         self.links.push_front(&mut queue.pages, slot.0);
         if !slots.is_dirty(slot) {
-            self.clean_links.push_front(&mut queue.clean, slot.0);
+            self.clean_links.push_front(&mut queue.clean, slot);
         }
-    }
-
-    /// Links the clean pages anew after a host flush.
-    fn relink_clean(&mut self, slots: &Slots) {
-        for Queue { pages, clean } in &mut self.queues {
-            while self.clean_links.pop_back(clean).is_some() {}
-            for id in self.links.iter(pages).filter(|id| !slots.is_dirty(Slot(*id))) {
-                self.clean_links.push_back(clean, id);
-            }
-        }
-        self.stale = false;
     }
 
     /// The next victim, still in its queue.
@@ -157,9 +142,8 @@ impl Buffer for AdLru {
         Admission::Admit(Medium::Dram)
     }
     fn make_room(&mut self, _: Option<&Access>, slots: &Slots, _: &Sense<'_>, plan: &mut Plan) {
-        if self.stale {
-            self.relink_clean(slots);
-        }
+        let queues = self.queues.iter_mut().map(|Queue { pages, clean }| (&*pages, clean));
+        self.clean_links.mend(&self.links, queues, slots);
         if let Some(victim) = self.victim() {
             self.unlink(victim);
             plan.evict(victim, slots);
@@ -176,7 +160,7 @@ impl Buffer for AdLru {
         self.unlink(slot);
     }
     fn on_clean(&mut self, _: Slot, _: &Slots) -> bool {
-        self.stale = true;
+        self.clean_links.spoil();
         true
     }
     #[inline]

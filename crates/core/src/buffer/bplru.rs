@@ -163,9 +163,7 @@ impl Bplru {
         let Some(victim) = self.victim(access) else { return };
         self.links.remove(&mut self.recency, victim.0);
         self.unlink_full(victim);
-        let pads = self.padding.pads(self.groups.len(victim), self.groups.block_pages(victim));
-        plan.write_back(self.groups.pages(victim, slots), pads);
-        self.groups.take(victim);
+        self.groups.write_back(victim, &self.padding, slots, plan);
     }
 }
 

@@ -173,9 +173,7 @@ impl CbmR {
         };
         let Some(block) = victim.map(Group) else { return };
         self.block_links.remove(&mut self.block_region, block.0);
-        let pads = self.padding.pads(self.blocks.len(block), self.blocks.block_pages(block));
-        plan.write_back(self.blocks.pages(block, slots), pads);
-        self.blocks.take(block);
+        self.blocks.write_back(block, &self.padding, slots, plan);
     }
 
     fn is_in_block_region(&self, lpn: Lpn) -> bool {

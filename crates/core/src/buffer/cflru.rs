@@ -34,6 +34,9 @@
 //! - The original adapts its window from flash read and write counts; its rule could not be read, `dynamic` is ours.
 //! - Some implementations round the window down.
 
+pub mod clean;
+mod climb;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -41,6 +44,8 @@ use super::list::{Links, List};
 use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Sense, Slots, need_share, share};
 use crate::error::ConfigError;
 use crate::types::Slot;
+use clean::CleanLinks;
+use climb::Climb;
 
 /// Parameters; the manual page explains them.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
@@ -66,22 +71,6 @@ impl Default for Params {
     }
 }
 
-/// Hill climbing of the window.
-#[derive(Debug)]
-struct Climb {
-    period: u32,
-    step: Option<u32>,
-    cost_read: f64,
-    cost_write: f64,
-    accesses: u32,
-    direction: i64,
-    /// Cost of the period before.
-    cost: f64,
-    /// Pages read and written up to the last check.
-    reads: u64,
-    writes: u64,
-}
-
 /// See the module text.
 #[derive(Debug)]
 pub struct Cflru {
@@ -98,10 +87,9 @@ pub struct Cflru {
     window: List,
     /// By slot: whether it is in the window.
     in_window: Vec<bool>,
-    clean_links: Links,
-    /// Clean pages of the window in its order, unless `stale`.
+    clean_links: CleanLinks,
+    /// Clean pages of the window.
     clean: List,
-    stale: bool,
 }
 
 /// Builds the policy.
@@ -110,32 +98,11 @@ pub struct Cflru {
 /// If there is not one frame, or a parameter is out of range.
 pub fn build(params: Params, shape: &BufferShape) -> Result<Cflru, ConfigError> {
     shape.need_frames("cflru", shape.frames.dram, 1, "one page")?;
-    let Params { window_ratio: ratio, dynamic, period, step, cost_read, cost_write } = params;
-    need_share("window_ratio", ratio)?;
-    if period == 0 || step == Some(0) {
-        let problem = "0 would never adapt the window";
-        return Err(ConfigError::new("buffer.period, buffer.step", problem, "use 1 or more, or dynamic = false"));
-    }
-    let cost_read = cost_read.unwrap_or(shape.times.read.0 as f64);
-    let cost_write = cost_write.unwrap_or(shape.times.program.0 as f64);
-    if !(cost_read >= 0.0 && cost_read.is_finite() && cost_write >= 0.0 && cost_write.is_finite()) {
-        let problem = format!("{cost_read} and {cost_write}: a cost is 0 or more");
-        return Err(ConfigError::new("buffer.cost_read, buffer.cost_write", problem, "1 and 8 are usual"));
-    }
-    let climb = Climb {
-        period,
-        step,
-        cost_read,
-        cost_write,
-        accesses: 0,
-        direction: 1,
-        cost: f64::INFINITY,
-        reads: 0,
-        writes: 0,
-    };
+    need_share("window_ratio", params.window_ratio)?;
+    let climb = Climb::new(&params, shape)?;
     Ok(Cflru {
-        ratio,
-        climb: dynamic.then_some(climb),
+        ratio: params.window_ratio,
+        climb: params.dynamic.then_some(climb),
         frames: 0,
         window_pages: 0,
         learned: 0,
@@ -143,9 +110,8 @@ pub fn build(params: Params, shape: &BufferShape) -> Result<Cflru, ConfigError> 
         working: List::default(),
         window: List::default(),
         in_window: Vec::new(),
-        clean_links: Links::default(),
+        clean_links: CleanLinks::default(),
         clean: List::default(),
-        stale: false,
     })
 }
 
@@ -170,7 +136,7 @@ impl Cflru {
             self.links.push_front(&mut self.window, id);
             self.in_window[id as usize] = true;
             if !slots.is_dirty(Slot(id)) {
-                self.clean_links.push_front(&mut self.clean, id);
+                self.clean_links.push_front(&mut self.clean, Slot(id));
             }
         }
         while self.window.len() > self.window_pages {
@@ -186,21 +152,10 @@ impl Cflru {
         if self.in_window[id as usize] {
             self.in_window[id as usize] = false;
             self.links.remove(&mut self.window, id);
-            if self.clean_links.is_linked(id) {
-                self.clean_links.remove(&mut self.clean, id);
-            }
+            self.clean_links.remove(&mut self.clean, Slot(id));
         } else {
             self.links.remove(&mut self.working, id);
         }
-    }
-
-    /// Links the clean pages of the window anew after a host flush.
-    fn relink_clean(&mut self, slots: &Slots) {
-        while self.clean_links.pop_back(&mut self.clean).is_some() {}
-        for id in self.links.iter(&self.window).filter(|id| !slots.is_dirty(Slot(*id))) {
-            self.clean_links.push_back(&mut self.clean, id);
-        }
-        self.stale = false;
     }
 }
 
@@ -224,9 +179,7 @@ impl Buffer for Cflru {
     }
     fn make_room(&mut self, _: Option<&Access>, slots: &Slots, _: &Sense<'_>, plan: &mut Plan) {
         self.balance(slots);
-        if self.stale {
-            self.relink_clean(slots);
-        }
+        self.clean_links.mend(&self.links, [(&self.window, &mut self.clean)], slots);
         let victim = self.clean.back().or(self.window.back()).or(self.working.back());
         let victim = victim.expect("a full buffer has pages");
         self.unlink(victim);
@@ -242,31 +195,19 @@ impl Buffer for Cflru {
     }
     #[inline]
     fn after_access(&mut self, _: &Access, _: bool, slots: &Slots, sense: &Sense<'_>, _: &mut Plan) {
-        let Some(climb) = &mut self.climb else { return };
-        climb.accesses += 1;
-        if climb.accesses < climb.period {
-            return;
+        let climb = self.climb.as_mut();
+        if let Some(pages) = climb.and_then(|climb| climb.count(self.frames, sense.ledger)) {
+            self.learned += pages;
+            self.set_window();
+            self.balance(slots);
         }
-        climb.accesses = 0;
-        let (reads, writes) = (sense.ledger.buffer_read_pages, sense.ledger.buffer_write_pages);
-        // The ledger starts anew when the measurement starts.
-        let since = |now: u64, then: u64| now.checked_sub(then).unwrap_or(now) as f64;
-        let cost = climb.cost_read * since(reads, climb.reads) + climb.cost_write * since(writes, climb.writes);
-        if cost > climb.cost {
-            climb.direction = -climb.direction;
-        }
-        (climb.cost, climb.reads, climb.writes) = (cost, reads, writes);
-        let step = climb.step.unwrap_or((self.frames / 20).max(1));
-        self.learned += climb.direction * i64::from(step);
-        self.set_window();
-        self.balance(slots);
     }
     fn on_remove(&mut self, slot: Slot, slots: &Slots) {
         self.unlink(slot.0);
         self.balance(slots);
     }
     fn on_clean(&mut self, _: Slot, _: &Slots) -> bool {
-        self.stale = true;
+        self.clean_links.spoil();
         true
     }
     fn golden_state(&self, slots: &Slots) -> Value {

@@ -124,10 +124,8 @@ impl Buffer for Clc {
     fn make_room(&mut self, _: Option<&Access>, slots: &Slots, sense: &Sense<'_>, plan: &mut Plan) {
         self.padding.observe(sense.ledger);
         let Some(group) = self.cold.largest().or(self.recent.back().map(Group)) else { return };
-        let pages = self.groups.len(group);
-        self.unlink(group, pages);
-        plan.write_back(self.groups.pages(group, slots), self.padding.pads(pages, self.groups.block_pages(group)));
-        self.groups.take(group);
+        self.unlink(group, self.groups.len(group));
+        self.groups.write_back(group, &self.padding, slots, plan);
         self.settle();
     }
     fn on_insert(&mut self, slot: Slot, _: &Access, slots: &Slots) {

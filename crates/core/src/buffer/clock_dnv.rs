@@ -33,6 +33,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::groups::block_frames::BlockFrames;
 use super::list::{Links, List};
 use super::padding::{Padding, PaddingRule};
 use super::{Access, Admission, Buffer, BufferShape, Frames, Grain, Medium, Plan, Sense, Slots};
@@ -107,15 +108,11 @@ pub struct ClockDnv {
     padding: Padding,
     pages_per_block: u32,
     logical_pages: u32,
-    block_frames: u32,
     /// DRAM pages by slot.
-    dram: Ring,
+    pages: Ring,
     /// Logical blocks that own a frame.
-    nvram: Ring,
-    /// By logical block: its pages in the NVRAM.
-    nvram_pages: Vec<u32>,
-    /// Where the page that was missed last goes.
-    target: Medium,
+    blocks: Ring,
+    nvram: BlockFrames,
 }
 
 /// Builds the policy.
@@ -123,51 +120,37 @@ pub struct ClockDnv {
 /// # Errors
 /// If there is not one DRAM page or not one NVRAM block frame, or a parameter is out of range.
 pub fn build(params: Params, shape: &BufferShape) -> Result<ClockDnv, ConfigError> {
-    shape.need_frames("clock-dnv", shape.frames.dram, 1, "one DRAM page")?;
-    if shape.frames.nvram < shape.pages_per_block {
-        let (have, block) = (shape.frames.nvram, shape.pages_per_block);
-        let problem = format!("{have} page frames, but `clock-dnv` keeps whole blocks of {block} there");
-        let mend = "give the NVRAM at least one block; the paper of WPA has four times the DRAM";
-        return Err(ConfigError::new("ram.nvram", problem, mend));
-    }
+    let nvram = BlockFrames::new("clock-dnv", false, shape)?;
     Ok(ClockDnv {
         placement: params.placement,
         padding: Padding::of(params.padding, shape)?,
         pages_per_block: shape.pages_per_block,
         logical_pages: shape.logical_pages,
-        block_frames: shape.frames.nvram / shape.pages_per_block,
-        dram: Ring::default(),
-        nvram: Ring::default(),
-        nvram_pages: vec![0; shape.logical_blocks() as usize],
-        target: Medium::Dram,
+        pages: Ring::default(),
+        blocks: Ring::default(),
+        nvram,
     })
 }
 
 impl ClockDnv {
-    /// True if a page of the block can enter the NVRAM.
-    fn nvram_fits(&self, lbn: Lbn) -> bool {
-        self.nvram.order.len() < self.block_frames || self.nvram_pages[lbn.index()] > 0
-    }
-
     /// A page enters the NVRAM.
     fn enter_block(&mut self, lbn: Lbn) {
-        if self.nvram_pages[lbn.index()] == 0 {
-            self.nvram.insert(lbn.0);
+        if self.nvram.enter(lbn) {
+            self.blocks.insert(lbn.0);
         } else {
-            self.nvram.referenced[lbn.index()] = true;
+            self.blocks.referenced[lbn.index()] = true;
         }
-        self.nvram_pages[lbn.index()] += 1;
     }
 
     /// The clock victim of the DRAM goes to the NVRAM.
     fn demote(&mut self, slots: &Slots, plan: &mut Plan) {
-        let Some(id) = self.dram.victim() else { return };
-        self.dram.remove(id);
-        if self.block_frames == 0 {
+        let Some(id) = self.pages.victim() else { return };
+        self.pages.remove(id);
+        if self.nvram.is_none() {
             return plan.evict(Slot(id), slots);
         }
         let lbn = slots.lbn(Slot(id));
-        if !self.nvram_fits(lbn) {
+        if !self.nvram.fits(lbn) {
             self.evict_block(slots, plan);
         }
         plan.move_page(Slot(id), Medium::Nvram);
@@ -176,12 +159,12 @@ impl ClockDnv {
 
     /// The clock victim of the NVRAM leaves, together with its dirty pages in DRAM.
     fn evict_block(&mut self, slots: &Slots, plan: &mut Plan) {
-        let Some(lbn) = self.nvram.victim().map(Lbn) else { return };
-        self.nvram.remove(lbn.0);
-        self.nvram_pages[lbn.index()] = 0;
+        let Some(lbn) = self.blocks.victim().map(Lbn) else { return };
+        self.blocks.remove(lbn.0);
+        self.nvram.free(lbn);
         let (dirty, clean): (Vec<Slot>, Vec<Slot>) = slots.of_block(lbn).partition(|slot| slots.is_dirty(*slot));
         for slot in dirty.iter().filter(|slot| slots.medium(**slot) == Medium::Dram) {
-            self.dram.remove(slot.0);
+            self.pages.remove(slot.0);
         }
         if !dirty.is_empty() {
             let block_pages = self.pages_per_block.min(self.logical_pages - lbn.0 * self.pages_per_block);
@@ -196,50 +179,40 @@ impl ClockDnv {
 
 impl Buffer for ClockDnv {
     fn resize(&mut self, frames: Frames) {
-        self.block_frames = frames.nvram / self.pages_per_block;
+        self.nvram.resize(frames);
     }
     fn on_hit(&mut self, slot: Slot, _: &Access, slots: &Slots, _: &Sense<'_>) {
         match slots.medium(slot) {
-            Medium::Dram => self.dram.referenced[slot.index()] = true,
-            Medium::Nvram => self.nvram.referenced[slots.lbn(slot).index()] = true,
+            Medium::Dram => self.pages.referenced[slot.index()] = true,
+            Medium::Nvram => self.blocks.referenced[slots.lbn(slot).index()] = true,
         }
     }
     fn on_miss(&mut self, access: &Access, slots: &Slots, _: &Sense<'_>) -> Admission {
-        let to_dram = access.write == (self.placement == Placement::WriteFirstD) && slots.frames().dram > 0;
-        self.target = if to_dram { Medium::Dram } else { Medium::Nvram };
-        if to_dram || self.block_frames > 0 { Admission::Admit(self.target) } else { Admission::Bypass }
+        self.nvram.admit(access.write == (self.placement == Placement::WriteFirstD), slots)
     }
     fn has_room(&self, access: Option<&Access>, slots: &Slots) -> bool {
-        let dram = slots.frames().dram;
-        match (access, self.target) {
-            (None, _) => slots.used().dram <= dram && self.nvram.order.len() <= self.block_frames,
-            (Some(_), Medium::Dram) => slots.used().dram < dram,
-            (Some(access), Medium::Nvram) => self.nvram_fits(slots.geometry().lbn(access.lpn)),
-        }
+        self.nvram.has_room(access, slots)
     }
     fn make_room(&mut self, access: Option<&Access>, slots: &Slots, sense: &Sense<'_>, plan: &mut Plan) {
         self.padding.observe(sense.ledger);
-        let shrinks_dram = access.is_none() && slots.used().dram > slots.frames().dram;
-        if shrinks_dram || (access.is_some() && self.target == Medium::Dram) {
-            self.demote(slots, plan);
-        } else {
-            self.evict_block(slots, plan);
+        match self.nvram.lacks_room(access, slots) {
+            Medium::Dram => self.demote(slots, plan),
+            Medium::Nvram => self.evict_block(slots, plan),
         }
     }
     fn on_insert(&mut self, slot: Slot, _: &Access, slots: &Slots) {
         match slots.medium(slot) {
-            Medium::Dram => self.dram.insert(slot.0),
+            Medium::Dram => self.pages.insert(slot.0),
             Medium::Nvram => self.enter_block(slots.lbn(slot)),
         }
     }
     fn on_remove(&mut self, slot: Slot, slots: &Slots) {
         if slots.medium(slot) == Medium::Dram {
-            return self.dram.remove(slot.0);
+            return self.pages.remove(slot.0);
         }
         let lbn = slots.lbn(slot);
-        self.nvram_pages[lbn.index()] -= 1;
-        if self.nvram_pages[lbn.index()] == 0 {
-            self.nvram.remove(lbn.0);
+        if self.nvram.leave(lbn) {
+            self.blocks.remove(lbn.0);
         }
     }
     fn on_clean(&mut self, _: Slot, _: &Slots) -> bool {
@@ -252,19 +225,15 @@ impl Buffer for ClockDnv {
         true
     }
     fn golden_state(&self, slots: &Slots) -> Value {
-        let page = |id: u32| slots.golden_flag(Slot(id), "ref", self.dram.referenced[id as usize]);
+        let page = |id: u32| slots.golden_flag(Slot(id), "ref", self.pages.referenced[id as usize]);
         let block = |id: u32| {
-            let nvram = |slot: &Slot| slots.medium(*slot) == Medium::Nvram;
-            let of = |dirty| {
-                let pages = slots.of_block(Lbn(id)).filter(nvram).filter(|slot| slots.is_dirty(*slot) == dirty);
-                pages.map(|slot| slots.lpn(slot).0).collect::<Vec<_>>()
-            };
-            let referenced = u8::from(self.nvram.referenced[id as usize]);
-            json!({"block": id, "ref": referenced, "dirty": of(true), "clean": of(false)})
+            let mut block = BlockFrames::golden(Lbn(id), slots);
+            block["ref"] = json!(u8::from(self.blocks.referenced[id as usize]));
+            block
         };
         json!({
-            "dram_ring_from_hand": self.dram.iter().map(page).collect::<Vec<_>>(),
-            "nvram_ring_from_hand": self.nvram.iter().map(block).collect::<Vec<_>>(),
+            "dram_ring_from_hand": self.pages.iter().map(page).collect::<Vec<_>>(),
+            "nvram_ring_from_hand": self.blocks.iter().map(block).collect::<Vec<_>>(),
         })
     }
 }

@@ -5,10 +5,15 @@
 //! members: it may keep two `Groups`, one of clean and one of dirty pages of the same blocks. No hashing, and no
 //! allocation once the largest number of groups was reached.
 
+mod bitmaps;
+pub mod block_frames;
+
 use serde_json::{Value, json};
 
+use super::padding::Padding;
 use super::{Plan, Slots};
 use crate::types::{Lbn, Lpn, Slot};
+use bitmaps::Bitmaps;
 
 /// Dense number of a group. It is given away again after the group is empty.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -29,16 +34,14 @@ const NONE: u32 = u32::MAX;
 pub struct Groups {
     logical_pages: u32,
     pages_per_block: u32,
-    /// 64-page words of the bitmap of one group.
-    words: usize,
     /// By logical block: its group.
     table: Vec<u32>,
     /// By group: its logical block.
     lbns: Vec<Lbn>,
     /// By group: its pages.
     lens: Vec<u32>,
-    /// By group, `words` each: one bit for every page offset.
-    bits: Vec<u64>,
+    /// By group: the offsets of its pages.
+    offsets: Bitmaps,
     free: Vec<u32>,
 }
 
@@ -48,11 +51,10 @@ impl Groups {
         Self {
             logical_pages,
             pages_per_block,
-            words: pages_per_block.div_ceil(64) as usize,
             table: vec![NONE; logical_pages.div_ceil(pages_per_block) as usize],
             lbns: Vec::new(),
             lens: Vec::new(),
-            bits: Vec::new(),
+            offsets: Bitmaps::new(pages_per_block),
             free: Vec::new(),
         }
     }
@@ -64,9 +66,7 @@ impl Groups {
         let found = self.table[lbn.index()];
         let created = found == NONE;
         let group = if created { self.create(lbn) } else { Group(found) };
-        let word = &mut self.bits[group.index() * self.words + offset as usize / 64];
-        debug_assert!(*word >> (offset % 64) & 1 == 0, "page joins its group twice");
-        *word |= 1 << (offset % 64);
+        self.offsets.insert(group.0, offset);
         self.lens[group.index()] += 1;
         (group, created)
     }
@@ -77,9 +77,7 @@ impl Groups {
     pub fn remove(&mut self, slot: Slot, slots: &Slots) -> (Group, bool) {
         let (lbn, offset) = self.place(slots.lpn(slot));
         let group = Group(self.table[lbn.index()]);
-        let word = &mut self.bits[group.index() * self.words + offset as usize / 64];
-        debug_assert!(*word >> (offset % 64) & 1 == 1, "page leaves a group it is not in");
-        *word &= !(1 << (offset % 64));
+        self.offsets.remove(group.0, offset);
         let len = &mut self.lens[group.index()];
         *len -= 1;
         let emptied = *len == 0;
@@ -94,7 +92,7 @@ impl Groups {
     /// [`Self::pages`].
     pub fn take(&mut self, group: Group) {
         debug_assert!(self.lens[group.index()] > 0);
-        self.bits[group.index() * self.words..][..self.words].fill(0);
+        self.offsets.clear(group.0);
         self.lens[group.index()] = 0;
         self.table[self.lbns[group.index()].index()] = NONE;
         self.free.push(group.0);
@@ -123,7 +121,7 @@ impl Groups {
     pub fn contains(&self, lpn: Lpn) -> bool {
         let (lbn, offset) = self.place(lpn);
         let group = self.table[lbn.index()];
-        group != NONE && self.bits[group as usize * self.words + offset as usize / 64] >> (offset % 64) & 1 == 1
+        group != NONE && self.offsets.contains(group, offset)
     }
     /// Logical block of a group.
     #[inline]
@@ -165,15 +163,7 @@ impl Groups {
     /// Page addresses of a group, ascending: O(words + pages).
     pub fn lpns(&self, group: Group) -> impl Iterator<Item = Lpn> + '_ {
         let first = self.lbns[group.index()].0 * self.pages_per_block;
-        let words = &self.bits[group.index() * self.words..][..self.words];
-        words.iter().enumerate().flat_map(move |(i, word)| {
-            let mut rest = *word;
-            std::iter::from_fn(move || {
-                let bit = rest.trailing_zeros();
-                rest &= rest.wrapping_sub(1);
-                (bit < 64).then(|| Lpn(first + i as u32 * 64 + bit))
-            })
-        })
+        self.offsets.iter(group.0).map(move |offset| Lpn(first + offset))
     }
     /// Slots of the pages of a group, ascending by page.
     pub fn pages<'a>(&'a self, group: Group, slots: &'a Slots) -> impl Iterator<Item = Slot> + 'a {
@@ -182,6 +172,13 @@ impl Groups {
     /// Pages of a group that must be written back.
     pub fn dirty_pages(&self, group: Group, slots: &Slots) -> u32 {
         self.pages(group, slots).filter(|slot| slots.is_dirty(*slot)).count() as u32
+    }
+    /// Plans the write-back of a group of dirty pages as one command, completed to the logical block by this rule. The group
+    /// is gone.
+    pub fn write_back(&mut self, group: Group, padding: &Padding, slots: &Slots, plan: &mut Plan) {
+        let pad = padding.pads(self.len(group), self.block_pages(group));
+        plan.write_back(self.pages(group, slots), pad);
+        self.take(group);
     }
     /// Plans the eviction of a whole group: its dirty pages as one command, completed to the logical block with `pad`, then
     /// its clean pages, which may have served as padding, are dropped. The group is gone.
@@ -221,7 +218,7 @@ impl Groups {
         let group = self.free.pop().unwrap_or_else(|| {
             self.lbns.push(Lbn::NONE);
             self.lens.push(0);
-            self.bits.resize(self.bits.len() + self.words, 0);
+            self.offsets.push();
             self.lens.len() as u32 - 1
         });
         self.lbns[group as usize] = lbn;
@@ -237,15 +234,7 @@ mod tests {
     use crate::flash::{Geometry, Media};
 
     fn slots(logical_pages: u32, pages_per_block: u32) -> Slots {
-        let geometry = Geometry {
-            channels: 1,
-            chips_per_channel: 1,
-            dies_per_chip: 1,
-            planes_per_die: 1,
-            blocks_per_plane: 8,
-            pages_per_block,
-            page_bytes: 512,
-        };
+        let geometry = Geometry::single_die(8, pages_per_block, 512);
         Slots::new(geometry, logical_pages, Frames { dram: logical_pages, nvram: 0 }, Media::None)
     }
 

@@ -49,129 +49,23 @@
 //! # Known ambiguities
 //! `levels_*`, `pad_window`, `full_flush`; whether equal quotients compare weights before or after adj.
 
-use serde::{Deserialize, Serialize};
+mod ages;
+mod classes;
+mod levels;
+mod params;
+
 use serde_json::{Value, json};
 
 use super::groups::{Group, Groups};
 use super::list::{Links, List};
-use super::padding::{self, Padding, PaddingRule};
+use super::padding::Padding;
 use super::{Access, Admission, Buffer, BufferShape, Grain, Medium, Plan, Sense, Slots};
 use crate::error::ConfigError;
 use crate::types::{Lbn, Slot};
-
-/// When a whole group leaves.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum FullFlush {
-    /// At the next eviction.
-    #[default]
-    Lazy,
-    /// At once.
-    Eager,
-}
-
-/// See the module text.
-#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Params {
-    /// In rule 3 no weight counts less than the padding threshold.
-    pub adj: bool,
-    /// From how many pages on a group is padded.
-    #[serde(alias = "pad_threshold")]
-    pub padding: PaddingRule,
-    /// Merges that the model averages over.
-    pub pad_window: u32,
-    /// Ranks of ages.
-    pub levels: u32,
-    /// Whether `levels` adapts.
-    pub levels_adapt: bool,
-    /// Write requests between two adaptations.
-    pub levels_period: u32,
-    /// Step of an adaptation.
-    pub levels_step: u32,
-    /// Ages remembered.
-    pub hit_log_len: u32,
-    /// Ages to start with, oldest first.
-    pub initial_log: Vec<u32>,
-    /// Upper bounds of the weight classes, sectors, ascending.
-    pub list_bounds: Option<Vec<u32>>,
-    /// Write requests after which a group leaves whatever its weight.
-    pub age_threshold: u32,
-    /// When a whole group leaves.
-    pub full_flush: FullFlush,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self {
-            adj: false,
-            padding: PaddingRule::default(),
-            pad_window: padding::DEFAULT_WINDOW,
-            levels: 32,
-            levels_adapt: true,
-            levels_period: 2000,
-            levels_step: 4,
-            hit_log_len: 64,
-            initial_log: Vec::new(),
-            list_bounds: None,
-            age_threshold: 150_000,
-            full_flush: FullFlush::default(),
-        }
-    }
-}
-
-/// Ages of hits, and the cuts that turn an age into a rank.
-#[derive(Clone, Debug, Default)]
-struct HitLog {
-    /// A ring once it is full.
-    ages: Vec<u32>,
-    capacity: usize,
-    /// Where the next age goes when the ring is full: the oldest entry.
-    next: usize,
-    /// Ascending; valid unless `stale`.
-    cuts: Vec<u32>,
-    sorted: Vec<u32>,
-    stale: bool,
-}
-
-impl HitLog {
-    fn push(&mut self, age: u32) {
-        if self.ages.len() < self.capacity {
-            self.ages.push(age);
-        } else {
-            self.ages[self.next] = age;
-            self.next = (self.next + 1) % self.capacity;
-        }
-        self.stale = true;
-    }
-    fn refresh(&mut self, levels: u32) {
-        if !self.stale {
-            return;
-        }
-        self.stale = false;
-        self.sorted.clone_from(&self.ages);
-        self.sorted.sort_unstable();
-        let ages = self.sorted.len();
-        let cuts = ages.min(levels as usize - 1);
-        self.cuts.clear();
-        self.cuts.extend((1..=cuts).map(|i| self.sorted[(i * ages).div_ceil(cuts) - 1]));
-    }
-    /// The rank of an age; the cuts must be fresh.
-    fn rank(&self, age: u32) -> u32 {
-        (self.cuts.len() + 1 - self.cuts.partition_point(|cut| *cut < age)) as u32
-    }
-}
-
-/// What is known of a group.
-#[derive(Clone, Copy, Debug, Default)]
-struct Facts {
-    /// Number of the write request that wrote it last.
-    last: u32,
-    /// Sectors in RAM.
-    weight: u32,
-    /// Weight class.
-    class: u32,
-}
+use ages::Ages;
+use classes::Classes;
+use levels::Levels;
+pub use params::{FullFlush, Params};
 
 /// See the module text.
 #[derive(Debug)]
@@ -179,22 +73,14 @@ pub struct HitStat {
     params: Params,
     page_sectors: f64,
     groups: Groups,
-    /// By group.
-    facts: Vec<Facts>,
+    classes: Classes,
     /// By slot: its sectors in the weight of its group.
     sectors: Vec<u8>,
-    /// By weight class, upper bound in sectors and groups, most recently written first.
-    bounds: Vec<u32>,
-    lists: Vec<List>,
-    links: Links,
-    /// Whole groups, most recently written first; they are in `lists` as well.
+    /// Whole groups, most recently written first; they are in `classes` as well.
     full: List,
     full_links: Links,
-    log: HitLog,
-    levels: u32,
-    rising: bool,
-    misses: u32,
-    misses_before: Option<u32>,
+    ages: Ages,
+    levels: Levels,
     /// Write requests so far.
     counter: u32,
     request: u64,
@@ -203,68 +89,25 @@ pub struct HitStat {
     padding: Padding,
 }
 
-/// The thesis' bounds, 2, 4, 6, 8, 12, 16, 24, ..., up to a whole block.
-fn default_bounds(block_sectors: u32) -> Vec<u32> {
-    let powers = std::iter::successors(Some(4u32), |p| p.checked_mul(2));
-    let mut bounds = vec![2];
-    bounds.extend(powers.take_while(|p| *p < block_sectors).flat_map(|p| [p, p + p / 2]));
-    bounds.retain(|bound| *bound < block_sectors);
-    bounds.push(block_sectors);
-    bounds
-}
-
-fn refuse(key: &str, problem: String, mend: &str) -> ConfigError {
-    ConfigError::new(format!("buffer.{key}"), problem, mend)
-}
-
 /// Builds the policy.
 ///
 /// # Errors
 /// If there is not one frame or a parameter is out of range.
 pub fn build(params: Params, shape: &BufferShape) -> Result<HitStat, ConfigError> {
     shape.need_frames("hitstat", shape.frames.dram, 1, "one page")?;
-    if params.hit_log_len == 0 {
-        return Err(refuse("hit_log_len", "there is no place for an age".into(), "give at least 1"));
-    }
-    let levels_max = params.hit_log_len + 1;
-    if !(1..=levels_max).contains(&params.levels) {
-        let mend = format!("give 1 to {levels_max} (hit_log_len + 1)");
-        return Err(refuse("levels", format!("{} levels", params.levels), &mend));
-    }
-    if params.levels_period == 0 {
-        return Err(refuse("levels_period", "0 requests are no period".into(), "or switch levels_adapt off"));
-    }
-    let bounds = match &params.list_bounds {
-        Some(bounds) => bounds.clone(),
-        None => default_bounds(shape.pages_per_block * shape.page_sectors),
-    };
-    if bounds.is_empty() || !bounds.is_sorted_by(|a, b| a < b) {
-        return Err(refuse("list_bounds", format!("{bounds:?} do not ascend"), "give ascending sector counts"));
-    }
-    let capacity = params.hit_log_len as usize;
-    let mut log = HitLog { capacity, stale: true, ..HitLog::default() };
-    for age in &params.initial_log {
-        log.push(*age);
-    }
     Ok(HitStat {
-        padding: Padding::new(params.padding, params.pad_window, shape)?,
         page_sectors: f64::from(shape.page_sectors),
         groups: Groups::new(shape.logical_pages, shape.pages_per_block),
-        facts: Vec::new(),
+        ages: Ages::new(&params)?,
+        levels: Levels::new(&params)?,
+        classes: Classes::new(&params, shape)?,
         sectors: Vec::new(),
-        lists: vec![List::default(); bounds.len()],
-        bounds,
-        links: Links::default(),
         full: List::default(),
         full_links: Links::default(),
-        log,
-        levels: params.levels,
-        rising: true,
-        misses: 0,
-        misses_before: None,
         counter: 0,
         request: 0,
         touched: Lbn::NONE,
+        padding: Padding::new(params.padding, params.pad_window, shape)?,
         params,
     })
 }
@@ -274,9 +117,7 @@ impl HitStat {
     fn count_write(&mut self, lbn: Lbn, request: u64) {
         if request != self.request {
             self.request = request;
-            if self.params.levels_adapt && self.counter > 0 && self.counter.is_multiple_of(self.params.levels_period) {
-                self.adapt_levels();
-            }
+            self.levels.begin_request(self.counter);
             self.counter += 1;
             self.touched = Lbn::NONE;
         }
@@ -285,25 +126,14 @@ impl HitStat {
         }
         self.touched = lbn;
         match self.groups.find(lbn) {
-            Some(group) => self.log.push(self.age(group.0)),
-            None => self.misses += 1,
+            Some(group) => self.ages.push(self.age(group)),
+            None => self.levels.count_miss(),
         }
-    }
-
-    fn adapt_levels(&mut self) {
-        let misses = std::mem::take(&mut self.misses);
-        if self.misses_before.replace(misses).is_some_and(|before| misses > before) {
-            self.rising = !self.rising;
-        }
-        let step = self.params.levels_step;
-        let moved = if self.rising { self.levels.saturating_add(step) } else { self.levels.saturating_sub(step) };
-        self.levels = moved.clamp(1, self.params.hit_log_len + 1);
-        self.log.stale = true;
     }
 
     #[inline]
-    fn age(&self, group: u32) -> u32 {
-        self.counter - self.facts[group as usize].last
+    fn age(&self, group: Group) -> u32 {
+        self.counter - self.classes.last(group)
     }
 
     /// The page in `slot` was written: its group's weight, and the front of its lists.
@@ -312,32 +142,14 @@ impl HitStat {
         let held = slots.sectors_in_ram(slot);
         let before = u32::from(std::mem::replace(&mut self.sectors[slot.index()], held as u8));
         if held != before {
-            self.set_weight(group, self.facts[group.index()].weight + held - before);
+            self.classes.set_weight(group, self.classes.weight(group) + held - before);
         }
-        let facts = &mut self.facts[group.index()];
-        facts.last = self.counter;
-        self.links.move_front(&mut self.lists[facts.class as usize], group.0);
+        self.classes.write(group, self.counter);
         if self.full_links.is_linked(group.0) {
             self.full_links.move_front(&mut self.full, group.0);
         } else if self.groups.is_full(group) {
             self.full_links.push_front(&mut self.full, group.0);
         }
-    }
-
-    /// Moves a group to the front of another class if its new weight is there. Weight 0: it is in no class yet.
-    fn set_weight(&mut self, group: Group, weight: u32) {
-        let class = self.bounds.partition_point(|bound| *bound < weight).min(self.bounds.len() - 1);
-        let facts = &mut self.facts[group.index()];
-        let listed = facts.weight > 0;
-        facts.weight = weight;
-        if listed && facts.class as usize == class {
-            return;
-        }
-        if listed {
-            self.links.remove(&mut self.lists[facts.class as usize], group.0);
-        }
-        facts.class = class as u32;
-        self.links.push_front(&mut self.lists[class], group.0);
     }
 
     /// The group is whole no more, or no more at all.
@@ -347,48 +159,40 @@ impl HitStat {
         }
     }
 
-    /// The group is no more.
-    fn unlist(&mut self, group: Group) {
-        self.links.remove(&mut self.lists[self.facts[group.index()].class as usize], group.0);
-        self.leave_full(group);
-    }
-
     /// Rules 1 to 3.
     fn victim(&mut self) -> Option<Group> {
         if let Some(oldest) = self.full.back() {
             return Some(Group(oldest));
         }
-        let ends = || self.lists.iter().filter_map(List::back);
-        let oldest = ends().min_by_key(|group| self.seniority(*group))?;
+        let oldest = self.classes.ends().min_by_key(|group| self.seniority(*group))?;
         if self.age(oldest) > self.params.age_threshold {
-            return Some(Group(oldest));
+            return Some(oldest);
         }
-        self.log.refresh(self.levels);
+        self.ages.cut(self.levels.now());
         let least = if self.params.adj { self.padding.threshold_pages() * self.page_sectors } else { 0.0 };
         // Quotients of small whole numbers are equal as floats exactly when they are equal.
-        let priority = |group: u32| {
-            let weight = f64::from(self.facts[group as usize].weight).max(least);
-            (f64::from(self.log.rank(self.age(group))) / weight, -weight)
+        let priority = |group: Group| {
+            let weight = f64::from(self.classes.weight(group)).max(least);
+            (f64::from(self.ages.rank(self.age(group))) / weight, -weight)
         };
-        let ends = self.lists.iter().filter_map(List::back).map(|group| (priority(group), group));
+        let ends = self.classes.ends().map(|group| (priority(group), group));
         let best = ends.min_by(|(a, x), (b, y)| {
             let order = a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1));
             order.then_with(|| self.seniority(*x).cmp(&self.seniority(*y)))
         });
-        best.map(|(_, group)| Group(group))
+        best.map(|(_, group)| group)
     }
 
     /// Older first, then the smaller block.
     #[inline]
-    fn seniority(&self, group: u32) -> (u32, Lbn) {
-        (self.facts[group as usize].last, self.groups.lbn(Group(group)))
+    fn seniority(&self, group: Group) -> (u32, Lbn) {
+        (self.classes.last(group), self.groups.lbn(group))
     }
 
     fn write_back(&mut self, group: Group, slots: &Slots, plan: &mut Plan) {
-        let pad = self.padding.pads(self.groups.len(group), self.groups.block_pages(group));
-        plan.write_back(self.groups.pages(group, slots), pad);
-        self.unlist(group);
-        self.groups.take(group);
+        self.classes.remove(group);
+        self.leave_full(group);
+        self.groups.write_back(group, &self.padding, slots, plan);
     }
 }
 
@@ -421,8 +225,7 @@ impl Buffer for HitStat {
         self.sectors[slot.index()] = 0;
         let (group, created) = self.groups.insert(slot, slots);
         if created {
-            self.facts.resize(self.groups.id_count(), Facts::default());
-            self.facts[group.index()] = Facts::default();
+            self.classes.create(group);
         }
         self.written(group, slot, slots);
     }
@@ -436,29 +239,18 @@ impl Buffer for HitStat {
     }
     fn on_remove(&mut self, slot: Slot, slots: &Slots) {
         let (group, emptied) = self.groups.remove(slot, slots);
+        self.leave_full(group);
         if emptied {
-            self.unlist(group);
+            self.classes.remove(group);
         } else {
-            self.leave_full(group);
-            self.set_weight(group, self.facts[group.index()].weight - u32::from(self.sectors[slot.index()]));
+            self.classes.set_weight(group, self.classes.weight(group) - u32::from(self.sectors[slot.index()]));
         }
     }
     fn grain(&self) -> Grain {
         Grain::Block
     }
     fn golden_state(&self, _: &Slots) -> Value {
-        let mut log = self.log.clone();
-        log.stale = true;
-        log.refresh(self.levels);
-        log.ages.rotate_left(log.next);
-        let group = |id: u32| {
-            let mut group = self.groups.golden(Group(id));
-            group["last"] = json!(self.facts[id as usize].last);
-            group
-        };
-        let classes = self.bounds.iter().zip(&self.lists);
-        let lists: serde_json::Map<String, Value> =
-            classes.map(|(bound, list)| (bound.to_string(), self.links.iter(list).map(group).collect())).collect();
-        json!({"lists": lists, "hit_log": log.ages, "cuts": log.cuts})
+        let (ages, cuts) = self.ages.golden(self.levels.now());
+        json!({"lists": self.classes.golden(&self.groups), "hit_log": ages, "cuts": cuts})
     }
 }

@@ -98,9 +98,7 @@ impl Buffer for LbClock {
         self.padding.observe(sense.ledger);
         let Some(group) = self.victim() else { return };
         self.links.remove(&mut self.ring, group.0);
-        let pads = self.padding.pads(self.groups.len(group), self.groups.block_pages(group));
-        plan.write_back(self.groups.pages(group, slots), pads);
-        self.groups.take(group);
+        self.groups.write_back(group, &self.padding, slots, plan);
     }
     fn on_insert(&mut self, slot: Slot, access: &Access, slots: &Slots) {
         let (group, created) = self.groups.insert(slot, slots);

@@ -41,6 +41,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::ghosts::Ghosts;
+use super::groups::block_frames::BlockFrames;
 use super::list::{Links, List};
 use super::{Access, Admission, Buffer, BufferShape, Frames, Grain, Medium, Plan, Sense, Slots};
 use crate::error::ConfigError;
@@ -67,8 +68,6 @@ const OVERWRITTEN: u8 = 1;
 #[derive(Debug)]
 pub struct Wpa {
     params: Params,
-    pages_per_block: u32,
-    block_frames: u32,
     /// DRAM pages by slot, in the list of their group.
     links: Links,
     groups: [List; 4],
@@ -77,11 +76,8 @@ pub struct Wpa {
     /// Logical blocks that own a frame, most recently used first.
     block_links: Links,
     blocks: List,
-    /// By logical block: its pages in the NVRAM.
-    nvram_pages: Vec<u32>,
+    nvram: BlockFrames,
     pel: Ghosts,
-    /// Where the page that was missed last goes.
-    target: Medium,
 }
 
 /// Builds the policy.
@@ -89,65 +85,45 @@ pub struct Wpa {
 /// # Errors
 /// If there is not one DRAM page or not one NVRAM block frame.
 pub fn build(params: Params, shape: &BufferShape) -> Result<Wpa, ConfigError> {
-    shape.need_frames("wpa", shape.frames.dram, 1, "one DRAM page")?;
-    if shape.frames.nvram < shape.pages_per_block {
-        return Err(ConfigError::new(
-            "ram.nvram",
-            format!(
-                "{} page frames, but `wpa` keeps whole blocks of {} there",
-                shape.frames.nvram, shape.pages_per_block
-            ),
-            "give the NVRAM at least one block; the paper has four times the DRAM",
-        ));
-    }
+    let nvram = BlockFrames::new("wpa", params.evict_when_full, shape)?;
     let mut wpa = Wpa {
         params,
-        pages_per_block: shape.pages_per_block,
-        block_frames: 0,
         links: Links::default(),
         groups: [List::default(); 4],
         group: Vec::new(),
         block_links: Links::default(),
         blocks: List::default(),
-        nvram_pages: vec![0; shape.logical_blocks() as usize],
+        nvram,
         pel: Ghosts::new(shape.logical_pages),
-        target: Medium::Dram,
     };
     wpa.resize(shape.frames);
     Ok(wpa)
 }
 
 impl Wpa {
-    /// True if a page of the block can enter the NVRAM.
-    fn nvram_fits(&self, lbn: Lbn) -> bool {
-        let owns_frame = self.nvram_pages[lbn.index()] > 0 && !self.params.evict_when_full;
-        self.blocks.len() < self.block_frames || owns_frame
-    }
-
     fn unlink_dram(&mut self, slot: Slot) {
         self.links.remove(&mut self.groups[usize::from(self.group[slot.index()])], slot.0);
     }
 
     /// A page enters the NVRAM.
     fn enter_block(&mut self, lbn: Lbn) {
-        if self.nvram_pages[lbn.index()] == 0 {
+        if self.nvram.enter(lbn) {
             self.block_links.push_front(&mut self.blocks, lbn.0);
         } else {
             self.block_links.move_front(&mut self.blocks, lbn.0);
         }
-        self.nvram_pages[lbn.index()] += 1;
     }
 
     /// The least recently used DRAM page of the lowest group goes to the NVRAM.
     fn demote(&mut self, slots: &Slots, plan: &mut Plan) {
         let Some(id) = self.groups.iter().find_map(List::back) else { return };
         let (slot, lbn) = (Slot(id), slots.lbn(Slot(id)));
-        if self.block_frames == 0 {
+        if self.nvram.is_none() {
             self.unlink_dram(slot);
             self.pel.add(0, slots.lpn(slot));
             return plan.write_back([slot], false);
         }
-        if !self.nvram_fits(lbn) {
+        if !self.nvram.fits(lbn) {
             self.evict_block(slots, plan);
         }
         // With `evict_when_full` it may have left together with its own block.
@@ -161,7 +137,7 @@ impl Wpa {
     /// The least recently used block leaves the NVRAM, together with its pages in DRAM.
     fn evict_block(&mut self, slots: &Slots, plan: &mut Plan) {
         let Some(lbn) = self.block_links.pop_back(&mut self.blocks).map(Lbn) else { return };
-        self.nvram_pages[lbn.index()] = 0;
+        self.nvram.free(lbn);
         let mut dirty = 0;
         for slot in slots.of_block(lbn) {
             if slots.medium(slot) == Medium::Dram {
@@ -181,7 +157,7 @@ impl Wpa {
 
 impl Buffer for Wpa {
     fn resize(&mut self, frames: Frames) {
-        self.block_frames = frames.nvram / self.pages_per_block;
+        self.nvram.resize(frames);
         self.pel.set_limit(self.params.pel_size.unwrap_or(frames.dram));
     }
     fn on_hit(&mut self, slot: Slot, access: &Access, slots: &Slots, _: &Sense<'_>) {
@@ -194,26 +170,15 @@ impl Buffer for Wpa {
         self.links.push_front(&mut self.groups[usize::from(*group)], slot.0);
     }
     fn on_miss(&mut self, access: &Access, slots: &Slots, _: &Sense<'_>) -> Admission {
-        let to_dram = access.write && slots.frames().dram > 0;
-        self.target = if to_dram { Medium::Dram } else { Medium::Nvram };
-        if to_dram || self.block_frames > 0 { Admission::Admit(self.target) } else { Admission::Bypass }
+        self.nvram.admit(access.write, slots)
     }
     fn has_room(&self, access: Option<&Access>, slots: &Slots) -> bool {
-        let dram = slots.frames().dram;
-        let Some(access) = access else {
-            return slots.used().dram <= dram && self.blocks.len() <= self.block_frames;
-        };
-        match self.target {
-            Medium::Dram => slots.used().dram < dram,
-            Medium::Nvram => self.nvram_fits(slots.geometry().lbn(access.lpn)),
-        }
+        self.nvram.has_room(access, slots)
     }
     fn make_room(&mut self, access: Option<&Access>, slots: &Slots, _: &Sense<'_>, plan: &mut Plan) {
-        let shrinks_dram = access.is_none() && slots.used().dram > slots.frames().dram;
-        if shrinks_dram || (access.is_some() && self.target == Medium::Dram) {
-            self.demote(slots, plan);
-        } else {
-            self.evict_block(slots, plan);
+        match self.nvram.lacks_room(access, slots) {
+            Medium::Dram => self.demote(slots, plan),
+            Medium::Nvram => self.evict_block(slots, plan),
         }
     }
     fn on_insert(&mut self, slot: Slot, access: &Access, slots: &Slots) {
@@ -236,8 +201,7 @@ impl Buffer for Wpa {
             return self.unlink_dram(slot);
         }
         let lbn = slots.lbn(slot);
-        self.nvram_pages[lbn.index()] -= 1;
-        if self.nvram_pages[lbn.index()] == 0 {
+        if self.nvram.leave(lbn) {
             self.block_links.remove(&mut self.blocks, lbn.0);
         }
     }
@@ -253,14 +217,7 @@ impl Buffer for Wpa {
             json!({"lpn": slots.lpn(Slot(id)).0, "reref": group / RE_REFERENCED, "ow": group & OVERWRITTEN})
         };
         let list = |list: &List| self.links.iter(list).map(page).collect::<Vec<_>>();
-        let block = |lbn| {
-            let nvram = |slot: &Slot| slots.medium(*slot) == Medium::Nvram;
-            let of = |dirty| {
-                let pages = slots.of_block(Lbn(lbn)).filter(nvram).filter(|s| slots.is_dirty(*s) == dirty);
-                pages.map(|slot| slots.lpn(slot).0).collect::<Vec<_>>()
-            };
-            json!({"block": lbn, "dirty": of(true), "clean": of(false)})
-        };
+        let block = |lbn| BlockFrames::golden(Lbn(lbn), slots);
         json!({
             "dram_mpg3_to_mpg0": self.groups.iter().rev().map(list).collect::<Vec<_>>(),
             "nvram_blocks": self.block_links.iter(&self.blocks).map(block).collect::<Vec<_>>(),

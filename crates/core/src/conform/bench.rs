@@ -88,22 +88,9 @@ impl Bench {
     pub(super) fn new(name: &str, device: &Device, params: &Map<String, Value>) -> Result<Self, ConfigError> {
         device.validate()?;
         // Everything runs on one die; copies of a translation page then lie side by side, as the files have it.
-        let geometry = Geometry {
-            channels: 1,
-            chips_per_channel: 1,
-            dies_per_chip: 1,
-            planes_per_die: 1,
-            blocks_per_plane: device.physical_blocks + kept_back(name),
-            pages_per_block: device.pages_per_block,
-            page_bytes: PAGE_BYTES,
-        };
-        let times = ClockTimes {
-            page_read: Nanos::from_us(25),
-            page_program: Nanos::from_us(200),
-            block_erase: Nanos::from_us(1500),
-            page_transfer: Nanos::ZERO,
-            command: Nanos::ZERO,
-        };
+        let geometry =
+            Geometry::single_die(device.physical_blocks + kept_back(name), device.pages_per_block, PAGE_BYTES);
+        let times = ClockTimes::cells(Nanos::from_us(25), Nanos::from_us(200), Nanos::from_us(1500));
         let clock = Clock::new(TimingModel::Serial, times, 1, 1);
         let order = device.program_order;
         let shape = Shape { geometry, logical_pages: device.logical_pages, order, seed: 1 };

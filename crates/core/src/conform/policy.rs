@@ -366,22 +366,8 @@ fn build_device(policy: &str, case: &Case) -> Result<Box<dyn Device>, String> {
     // One block beyond the last page, so that no block of the file is short.
     let logical_blocks = pages.max().unwrap_or(0) / pages_per_block + 2;
     let logical_pages = logical_blocks * pages_per_block;
-    let geometry = Geometry {
-        channels: 1,
-        chips_per_channel: 1,
-        dies_per_chip: 1,
-        planes_per_die: 1,
-        blocks_per_plane: logical_blocks + 2 * case.events.len() as u32 + 16,
-        pages_per_block,
-        page_bytes: 512,
-    };
-    let times = ClockTimes {
-        page_read: Nanos::from_us(25),
-        page_program: Nanos::from_us(200),
-        block_erase: Nanos::from_us(1500),
-        page_transfer: Nanos::ZERO,
-        command: Nanos::ZERO,
-    };
+    let geometry = Geometry::single_die(logical_blocks + 2 * case.events.len() as u32 + 16, pages_per_block, 512);
+    let times = ClockTimes::cells(Nanos::from_us(25), Nanos::from_us(200), Nanos::from_us(1500));
     let order = ProgramOrder::Ascending;
     let flash = Flash::new(geometry, order, Media::None, Clock::new(TimingModel::Serial, times, 1, 1));
     let ftl = registry::find(FTLS, "ftl", "page").map_err(|e| e.to_string())?;

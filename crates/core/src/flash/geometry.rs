@@ -42,6 +42,18 @@ pub enum ProgramOrder {
 }
 
 impl Geometry {
+    /// A device of one die with one plane.
+    pub const fn single_die(blocks: u32, pages_per_block: u32, page_bytes: u32) -> Self {
+        Self {
+            channels: 1,
+            chips_per_channel: 1,
+            dies_per_chip: 1,
+            planes_per_die: 1,
+            blocks_per_plane: blocks,
+            pages_per_block,
+            page_bytes,
+        }
+    }
     /// Dies of the device.
     #[inline]
     pub const fn dies(&self) -> u32 {

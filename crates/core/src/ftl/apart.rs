@@ -3,21 +3,23 @@
 //!
 //! Every entry has the stamp of its last use; all lists ascend by it from back to front.
 
-use super::slab::Slab;
+use super::slab::{Cached, Mapping, Mappings, Slab};
 use crate::list::{Links, List};
 use crate::types::{Lpn, Ppn};
 
+/// A mapping and the stamp of its last use.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
-    lpn: Lpn,
-    ppn: Ppn,
-    dirty: bool,
+pub struct Entry {
+    mapping: Mapping,
     stamp: u64,
 }
 
-/// Index of an entry; valid until the entry is removed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Cached(u32);
+impl AsRef<Mapping> for Entry {
+    #[inline]
+    fn as_ref(&self) -> &Mapping {
+        &self.mapping
+    }
+}
 
 /// See the module text.
 #[derive(Debug)]
@@ -31,6 +33,14 @@ pub struct Apart {
     /// By translation page.
     dirty: Vec<List>,
     uses: u64,
+}
+
+impl Mappings for Apart {
+    type Entry = Entry;
+    #[inline]
+    fn slab(&self) -> &Slab<Entry> {
+        &self.slab
+    }
 }
 
 impl Apart {
@@ -52,34 +62,6 @@ impl Apart {
         *self = Self::new(self.slab.logical_pages(), self.entries_per_tp);
     }
 
-    /// Entries held.
-    #[inline]
-    pub const fn len(&self) -> u32 {
-        self.slab.len()
-    }
-    /// True without entries.
-    pub const fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-    /// The entry of a page.
-    #[inline]
-    pub fn find(&self, lpn: Lpn) -> Option<Cached> {
-        self.slab.find(lpn).map(Cached)
-    }
-    /// Page of an entry.
-    pub fn lpn(&self, entry: Cached) -> Lpn {
-        self.slab[entry.0].lpn
-    }
-    /// Mapping of an entry; [`Ppn::NONE`] for a page that is not mapped.
-    #[inline]
-    pub fn ppn(&self, entry: Cached) -> Ppn {
-        self.slab[entry.0].ppn
-    }
-    /// True if the mapping was changed here.
-    pub fn is_dirty(&self, entry: Cached) -> bool {
-        self.slab[entry.0].dirty
-    }
-
     /// The least recently used entry of all.
     pub fn oldest(&self) -> Option<Cached> {
         self.all.back().map(Cached)
@@ -92,7 +74,7 @@ impl Apart {
 
     /// The list apart that an entry is in.
     fn part(&mut self, at: u32) -> &mut List {
-        let Entry { lpn, dirty, .. } = self.slab[at];
+        let Mapping { lpn, dirty, .. } = self.slab[at].mapping;
         if dirty { &mut self.dirty[(lpn.0 / self.entries_per_tp) as usize] } else { &mut self.clean }
     }
     fn take_out(&mut self, at: u32) {
@@ -123,17 +105,17 @@ impl Apart {
     /// Changes a mapping, which is dirty then. Its place in the order stays; among the dirty entries of its translation
     /// page it is searched from the most recent one on.
     pub fn set(&mut self, entry: Cached, ppn: Ppn) {
-        self.slab[entry.0].ppn = ppn;
+        self.slab[entry.0].mapping.ppn = ppn;
         if !self.is_dirty(entry) {
             self.take_out(entry.0);
-            self.slab[entry.0].dirty = true;
+            self.slab[entry.0].mapping.dirty = true;
             self.put_in(entry.0);
         }
     }
     /// Adds a clean entry as the most recent one.
     pub fn insert(&mut self, lpn: Lpn, ppn: Ppn) -> Cached {
         self.uses += 1;
-        let at = self.slab.insert(lpn, Entry { lpn, ppn, dirty: false, stamp: self.uses });
+        let at = self.slab.insert(lpn, Entry { mapping: Mapping::clean(lpn, ppn), stamp: self.uses });
         self.all_links.push_front(&mut self.all, at);
         self.part_links.push_front(&mut self.clean, at);
         Cached(at)
@@ -142,12 +124,15 @@ impl Apart {
     pub fn remove(&mut self, entry: Cached) {
         self.all_links.remove(&mut self.all, entry.0);
         self.take_out(entry.0);
-        self.slab.remove(self.slab[entry.0].lpn);
+        self.slab.remove(self.lpn(entry));
     }
 
     /// Entries from LRU to MRU: page, mapping, dirty.
     pub fn oldest_first(&self) -> Vec<(Lpn, Ppn, bool)> {
-        let told = |at| (self.slab[at].lpn, self.slab[at].ppn, self.slab[at].dirty);
+        let told = |at| {
+            let Mapping { lpn, ppn, dirty } = self.slab[at].mapping;
+            (lpn, ppn, dirty)
+        };
         let mut entries: Vec<_> = self.all_links.iter(&self.all).map(told).collect();
         entries.reverse();
         entries

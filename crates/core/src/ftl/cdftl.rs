@@ -34,11 +34,12 @@
 
 use serde_json::{Value, json};
 
-use super::apart::{Apart, Cached};
+use super::apart::Apart;
 use super::demand::{Demand, MapPolicy, Wanted, demand_params};
 use super::page::Frontiers;
 use super::pages::Pages;
 use super::recover::Winners;
+use super::slab::{Cached, Mappings};
 use super::translation::{MapCache, Moved, Translation};
 use super::{Ftl, Shape};
 use crate::error::ConfigError;

@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::slab::Slab;
+use super::slab::{Cached, Mapping, Mappings, Slab};
 use crate::list::{Links, List};
 use crate::types::{Lpn, Ppn};
 
@@ -43,20 +43,21 @@ pub enum Order {
     Clock,
 }
 
-/// One cached mapping.
+/// A mapping and its place in the order.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
-    lpn: Lpn,
-    ppn: Ppn,
+pub struct Entry {
+    mapping: Mapping,
     /// Age or heat; 0 in a segmented LRU.
     rank: u64,
     segment: u8,
-    dirty: bool,
 }
 
-/// Index of an entry; valid until the entry is removed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Cached(u32);
+impl AsRef<Mapping> for Entry {
+    #[inline]
+    fn as_ref(&self) -> &Mapping {
+        &self.mapping
+    }
+}
 
 /// The cached mapping table. See the module text.
 #[derive(Debug)]
@@ -70,6 +71,14 @@ pub struct Cmt {
     ages: [BTreeSet<(u64, u32)>; 2],
     capacity: u32,
     protected_capacity: u32,
+}
+
+impl Mappings for Cmt {
+    type Entry = Entry;
+    #[inline]
+    fn slab(&self) -> &Slab<Entry> {
+        &self.slab
+    }
 }
 
 impl Cmt {
@@ -92,59 +101,29 @@ impl Cmt {
         *self = Self::new(self.slab.logical_pages(), self.order, self.capacity, self.protected_capacity);
     }
 
-    /// Entries held.
-    #[inline]
-    pub const fn len(&self) -> u32 {
-        self.slab.len()
-    }
-    /// True without entries.
-    pub const fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
     /// True if an entry must go before another comes.
     #[inline]
-    pub const fn is_full(&self) -> bool {
+    pub fn is_full(&self) -> bool {
         self.len() >= self.capacity
     }
     /// Entries it can hold.
     pub const fn capacity(&self) -> u32 {
         self.capacity
     }
-    /// The entry of a page.
-    #[inline]
-    pub fn find(&self, lpn: Lpn) -> Option<Cached> {
-        self.slab.find(lpn).map(Cached)
-    }
-    /// Page of an entry.
-    #[inline]
-    pub fn lpn(&self, entry: Cached) -> Lpn {
-        self.slab[entry.0].lpn
-    }
-    /// Mapping of an entry; [`Ppn::NONE`] for a page that is not mapped.
-    #[inline]
-    pub fn ppn(&self, entry: Cached) -> Ppn {
-        self.slab[entry.0].ppn
-    }
-    /// True if the translation page on flash tells something else.
-    #[inline]
-    pub fn is_dirty(&self, entry: Cached) -> bool {
-        self.slab[entry.0].dirty
-    }
     /// The mapping changed.
     #[inline]
     pub fn set(&mut self, entry: Cached, ppn: Ppn) {
-        let entry = &mut self.slab[entry.0];
-        entry.ppn = ppn;
-        entry.dirty = true;
+        let mapping = &mut self.slab[entry.0].mapping;
+        (mapping.ppn, mapping.dirty) = (ppn, true);
     }
     /// The mapping changed in RAM and on flash alike.
     pub fn set_everywhere(&mut self, entry: Cached, ppn: Ppn) {
-        self.slab[entry.0].ppn = ppn;
+        self.slab[entry.0].mapping.ppn = ppn;
     }
     /// The translation page on flash tells the same now.
     #[inline]
     pub fn set_clean(&mut self, entry: Cached) {
-        self.slab[entry.0].dirty = false;
+        self.slab[entry.0].mapping.dirty = false;
     }
 
     /// An access found this entry.
@@ -200,7 +179,7 @@ impl Cmt {
                 (self.ages[segment].last().map_or(1, |(age, _)| age + 1), segment)
             }
         };
-        let at = self.slab.insert(lpn, Entry { lpn, ppn, rank, segment: 0, dirty: false });
+        let at = self.slab.insert(lpn, Entry { mapping: Mapping::clean(lpn, ppn), rank, segment: 0 });
         self.enter(at, segment);
         Cached(at)
     }
@@ -227,7 +206,7 @@ impl Cmt {
                 for _ in 0..self.lists[queue].len() {
                     let at = self.lists[queue].back().expect("counted above");
                     let entry = &mut self.slab[at];
-                    let home = if entry.dirty { DIRTY } else { CLEAN };
+                    let home = if entry.mapping.dirty { DIRTY } else { CLEAN };
                     if home == queue && entry.rank == 0 {
                         return Some(at);
                     }
@@ -252,8 +231,8 @@ impl Cmt {
         let segment = usize::from(protected);
         let listed = std::iter::successors(self.lists[segment].back(), |at| self.links.newer(*at));
         listed.chain(self.ages[segment].iter().filter_map(|(_, lpn)| self.slab.find(Lpn(*lpn)))).map(|at| {
-            let entry = &self.slab[at];
-            (entry.lpn, entry.ppn, entry.dirty)
+            let Mapping { lpn, ppn, dirty } = self.slab[at].mapping;
+            (lpn, ppn, dirty)
         })
     }
 
@@ -285,7 +264,7 @@ impl Cmt {
 
     #[inline]
     fn leave(&mut self, at: u32) {
-        let Entry { lpn, segment, rank, .. } = self.slab[at];
+        let Entry { mapping: Mapping { lpn, .. }, segment, rank } = self.slab[at];
         if self.order == Order::Age {
             self.ages[usize::from(segment)].remove(&(rank, lpn.0));
         } else {
@@ -298,7 +277,7 @@ impl Cmt {
         let entry = &mut self.slab[at];
         entry.segment = segment as u8;
         if self.order == Order::Age {
-            self.ages[segment].insert((entry.rank, entry.lpn.0));
+            self.ages[segment].insert((entry.rank, entry.mapping.lpn.0));
         } else {
             self.links.push_front(&mut self.lists[segment], at);
         }

@@ -73,11 +73,12 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::cmt::{Cached, Cmt, Order};
+use super::cmt::{Cmt, Order};
 use super::demand::{Demand, MapPolicy, Purpose, Wanted};
 use super::page::Frontiers;
 use super::pool::{Alloc, Victim};
 use super::recover::Winners;
+use super::slab::{Cached, Mappings};
 use super::translation::{MapCache, Moved, Translation};
 use super::{Ftl, Shape};
 use crate::error::ConfigError;

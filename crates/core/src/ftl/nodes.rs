@@ -4,16 +4,9 @@
 
 use serde_json::{Value, json};
 
-use super::slab::Slab;
+use super::slab::{Cached, Mapping, Mappings, Slab};
 use crate::list::{Links, List};
 use crate::types::{Lpn, Ppn};
-
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    lpn: Lpn,
-    ppn: Ppn,
-    dirty: bool,
-}
 
 /// The entries of one translation page, the most recently used one at the front.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,21 +15,25 @@ struct Node {
     dirty: u32,
 }
 
-/// Index of an entry; valid until the entry is removed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Slot(u32);
-
 /// See the module text.
 #[derive(Debug)]
 pub struct Nodes {
     entries_per_tp: u32,
-    slab: Slab<Entry>,
+    slab: Slab<Mapping>,
     entry_links: Links,
     /// By translation page.
     by_tp: Vec<Node>,
     node_links: Links,
     /// Translation pages with an entry, the most recently used one at the front.
     recency: List,
+}
+
+impl Mappings for Nodes {
+    type Entry = Mapping;
+    #[inline]
+    fn slab(&self) -> &Slab<Mapping> {
+        &self.slab
+    }
 }
 
 impl Nodes {
@@ -56,15 +53,6 @@ impl Nodes {
         *self = Self::new(self.slab.logical_pages(), self.entries_per_tp);
     }
 
-    /// Entries held.
-    #[inline]
-    pub const fn len(&self) -> u32 {
-        self.slab.len()
-    }
-    /// True without entries.
-    pub const fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
     /// Nodes held.
     pub const fn count(&self) -> u32 {
         self.recency.len()
@@ -79,24 +67,6 @@ impl Nodes {
     pub fn holds(&self, tp: u32) -> bool {
         !self.by_tp[tp as usize].recency.is_empty()
     }
-    /// The entry of a page.
-    #[inline]
-    pub fn find(&self, lpn: Lpn) -> Option<Slot> {
-        self.slab.find(lpn).map(Slot)
-    }
-    /// Page of an entry.
-    pub fn lpn(&self, slot: Slot) -> Lpn {
-        self.slab[slot.0].lpn
-    }
-    /// Mapping of an entry; [`Ppn::NONE`] for a page that is not mapped.
-    #[inline]
-    pub fn ppn(&self, slot: Slot) -> Ppn {
-        self.slab[slot.0].ppn
-    }
-    /// True if the translation page on flash tells something else.
-    pub fn is_dirty(&self, slot: Slot) -> bool {
-        self.slab[slot.0].dirty
-    }
     /// Consecutive pages with an entry that lie directly before a page in its translation page.
     pub fn run_before(&self, lpn: Lpn) -> u32 {
         let first = self.tp(lpn) * self.entries_per_tp;
@@ -105,24 +75,22 @@ impl Nodes {
 
     /// The mapping changed.
     #[inline]
-    pub fn set(&mut self, slot: Slot, ppn: Ppn) {
-        let tp = self.tp(self.lpn(slot));
-        let entry = &mut self.slab[slot.0];
-        entry.ppn = ppn;
-        self.by_tp[tp as usize].dirty += u32::from(!entry.dirty);
-        entry.dirty = true;
+    pub fn set(&mut self, entry: Cached, ppn: Ppn) {
+        let mapping = &mut self.slab[entry.0];
+        self.by_tp[(mapping.lpn.0 / self.entries_per_tp) as usize].dirty += u32::from(!mapping.dirty);
+        (mapping.ppn, mapping.dirty) = (ppn, true);
     }
     /// An access found this entry.
     #[inline]
-    pub fn touch(&mut self, slot: Slot) {
-        let tp = self.tp(self.lpn(slot));
-        self.entry_links.move_front(&mut self.by_tp[tp as usize].recency, slot.0);
+    pub fn touch(&mut self, entry: Cached) {
+        let tp = self.tp(self.lpn(entry));
+        self.entry_links.move_front(&mut self.by_tp[tp as usize].recency, entry.0);
         self.node_links.move_front(&mut self.recency, tp);
     }
     /// Adds a clean entry that is not there: as the most recent one of the most recent node, or, prefetched, as the
     /// least recent one of its node.
-    pub fn insert(&mut self, lpn: Lpn, ppn: Ppn, prefetched: bool) -> Slot {
-        let at = self.slab.insert(lpn, Entry { lpn, ppn, dirty: false });
+    pub fn insert(&mut self, lpn: Lpn, ppn: Ppn, prefetched: bool) -> Cached {
+        let at = self.slab.insert(lpn, Mapping::clean(lpn, ppn));
         let tp = self.tp(lpn);
         if !self.holds(tp) {
             self.node_links.push_front(&mut self.recency, tp);
@@ -134,14 +102,14 @@ impl Nodes {
             self.entry_links.push_front(node, at);
             self.node_links.move_front(&mut self.recency, tp);
         }
-        Slot(at)
+        Cached(at)
     }
     /// Removes an entry, and its node with the last one.
-    pub fn remove(&mut self, slot: Slot) {
-        let Entry { lpn, dirty, .. } = self.slab[slot.0];
+    pub fn remove(&mut self, entry: Cached) {
+        let Mapping { lpn, dirty, .. } = self.slab[entry.0];
         let tp = self.tp(lpn);
         let node = &mut self.by_tp[tp as usize];
-        self.entry_links.remove(&mut node.recency, slot.0);
+        self.entry_links.remove(&mut node.recency, entry.0);
         node.dirty -= u32::from(dirty);
         if node.recency.is_empty() {
             self.node_links.remove(&mut self.recency, tp);
@@ -153,16 +121,16 @@ impl Nodes {
     ///
     /// # Panics
     /// If there is none.
-    pub fn victim(&self) -> Slot {
+    pub fn victim(&self) -> Cached {
         let tp = self.recency.back().expect("an empty cache has no victim");
         let node = &self.by_tp[tp as usize];
         let mut at = node.recency.back().expect("a node has entries");
         if node.dirty < node.recency.len() {
-            while self.is_dirty(Slot(at)) {
+            while self.is_dirty(Cached(at)) {
                 at = self.entry_links.newer(at).expect("one entry is clean");
             }
         }
-        Slot(at)
+        Cached(at)
     }
     /// Tells every dirty mapping of a translation page; they are clean then.
     pub fn write_back(&mut self, tp: u32, mut patch: impl FnMut(Lpn, Ppn)) {
@@ -210,7 +178,7 @@ impl Nodes {
             let mut dirty = 0;
             for at in self.entry_links.iter(&node.recency) {
                 let entry = self.slab[at];
-                assert!(self.find(entry.lpn) == Some(Slot(at)) && self.tp(entry.lpn) == tp, "entry of another node");
+                assert!(self.find(entry.lpn) == Some(Cached(at)) && self.tp(entry.lpn) == tp, "entry of another node");
                 assert!(entry.dirty || entry.ppn == on_flash(entry.lpn), "clean lpn {} differs", entry.lpn.0);
                 dirty += u32::from(entry.dirty);
                 listed += 1;

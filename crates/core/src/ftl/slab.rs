@@ -1,8 +1,9 @@
 //! Cached mappings in a slab: an entry keeps its index while it is there, and a table leads from the LPN to the index.
+//! What all caches tell of their entries is here too ([`Mappings`]).
 
 use std::ops::{Index, IndexMut};
 
-use crate::types::Lpn;
+use crate::types::{Lpn, Ppn};
 
 const NONE: u32 = u32::MAX;
 
@@ -73,5 +74,79 @@ impl<E> IndexMut<u32> for Slab<E> {
     #[inline]
     fn index_mut(&mut self, at: u32) -> &mut E {
         &mut self.entries[at as usize]
+    }
+}
+
+/// What every entry holds.
+#[derive(Clone, Copy, Debug)]
+pub struct Mapping {
+    /// The page.
+    pub lpn: Lpn,
+    /// Where it lies; [`Ppn::NONE`] for a page that is not mapped.
+    pub ppn: Ppn,
+    /// The mapping was changed here: below, or on flash, stands something else.
+    pub dirty: bool,
+}
+
+impl Mapping {
+    /// A mapping as it stands below.
+    pub const fn clean(lpn: Lpn, ppn: Ppn) -> Self {
+        Self { lpn, ppn, dirty: false }
+    }
+}
+
+impl AsRef<Self> for Mapping {
+    #[inline]
+    fn as_ref(&self) -> &Self {
+        self
+    }
+}
+
+/// Index of an entry; valid until the entry is removed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cached(pub(super) u32);
+
+/// A cache of mappings with its entries in a slab.
+pub trait Mappings {
+    /// An entry: the mapping, and what the cache keeps beside it.
+    type Entry: AsRef<Mapping>;
+
+    /// The entries.
+    fn slab(&self) -> &Slab<Self::Entry>;
+
+    /// Entries held.
+    #[inline]
+    fn len(&self) -> u32 {
+        self.slab().len()
+    }
+    /// True without entries.
+    #[inline]
+    fn is_empty(&self) -> bool {
+        self.slab().is_empty()
+    }
+    /// The entry of a page.
+    #[inline]
+    fn find(&self, lpn: Lpn) -> Option<Cached> {
+        self.slab().find(lpn).map(Cached)
+    }
+    /// Mapping of an entry.
+    #[inline]
+    fn mapping(&self, entry: Cached) -> Mapping {
+        *self.slab()[entry.0].as_ref()
+    }
+    /// Page of an entry.
+    #[inline]
+    fn lpn(&self, entry: Cached) -> Lpn {
+        self.mapping(entry).lpn
+    }
+    /// Place of an entry's page; [`Ppn::NONE`] for a page that is not mapped.
+    #[inline]
+    fn ppn(&self, entry: Cached) -> Ppn {
+        self.mapping(entry).ppn
+    }
+    /// True if the mapping was changed in this cache.
+    #[inline]
+    fn is_dirty(&self, entry: Cached) -> bool {
+        self.mapping(entry).dirty
     }
 }

@@ -46,6 +46,7 @@ use super::cmt::{Cmt, Order};
 use super::copies::Copies;
 use super::pool::{Alloc, Pool, Victim};
 use super::ring::Ring;
+use super::slab::Mappings;
 use super::{Batch, Found, Ftl, PageWrite, Shape};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Ticket};

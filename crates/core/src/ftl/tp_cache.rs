@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 use super::Shape;
 use super::demand::{MapPolicy, Purpose, Wanted};
 use super::models::Models;
-use super::nodes::{Nodes, Slot};
+use super::nodes::Nodes;
 use super::recover::Winners;
+use super::slab::{Cached, Mappings};
 use super::translation::{MapCache, Moved, Translation};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Ticket};
@@ -84,7 +85,7 @@ pub struct Prefetching {
 #[derive(Clone, Copy, Debug)]
 pub enum Known {
     /// An entry of the cache.
-    Cached(Slot),
+    Cached(Cached),
     /// A model; only to be read.
     Predicted(Ppn),
 }
@@ -200,7 +201,7 @@ impl TpCache {
     }
 
     /// Adds an entry after a miss.
-    fn insert(&mut self, lpn: Lpn, ppn: Ppn, prefetched: bool) -> Slot {
+    fn insert(&mut self, lpn: Lpn, ppn: Ppn, prefetched: bool) -> Cached {
         let created = !self.nodes.holds(self.nodes.tp(lpn));
         let slot = self.nodes.insert(lpn, ppn, prefetched);
         if created {
@@ -215,7 +216,7 @@ impl TpCache {
         flash: &mut Flash,
         map: &mut Translation,
         tp: u32,
-        keep: Option<Slot>,
+        keep: Option<Cached>,
         after: Ticket,
     ) -> (bool, Ticket) {
         let (mut removed, mut ready) = (false, after);
@@ -228,7 +229,7 @@ impl TpCache {
     }
 
     /// Evicts one entry; true if its node went with it.
-    fn evict(&mut self, flash: &mut Flash, map: &mut Translation, victim: Slot, after: Ticket) -> (bool, Ticket) {
+    fn evict(&mut self, flash: &mut Flash, map: &mut Translation, victim: Cached, after: Ticket) -> (bool, Ticket) {
         let tp = self.nodes.tp(self.nodes.lpn(victim));
         let mut ready = after;
         if self.nodes.is_dirty(victim) {

@@ -74,15 +74,7 @@ mod tests {
 
     #[test]
     fn are_intervals_counted_from_flush_to_flush_in_classes_with_their_upper_edge() {
-        let geometry = Geometry {
-            channels: 1,
-            chips_per_channel: 1,
-            dies_per_chip: 1,
-            planes_per_die: 1,
-            blocks_per_plane: 8,
-            pages_per_block: 4,
-            page_bytes: 512,
-        };
+        let geometry = Geometry::single_die(8, 4, 512);
         let mut flushes = Flushes::new(&geometry, 30);
         // Flushes 1 to 9: block 0 again after 1, 2 and 5; block 1 after 6.
         for (lbn, dirty) in [(0, 1), (0, 2), (1, 4), (0, 4), (2, 1), (3, 1), (4, 1), (5, 1), (0, 1), (1, 2)] {

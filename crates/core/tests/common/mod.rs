@@ -12,15 +12,7 @@ use serde_json::Value;
 pub const PAGE_BYTES: u32 = 512;
 
 pub fn shape(pages_per_block: u32, blocks: u32, logical_pages: u32, order: ProgramOrder) -> Shape {
-    let geometry = Geometry {
-        channels: 1,
-        chips_per_channel: 1,
-        dies_per_chip: 1,
-        planes_per_die: 1,
-        blocks_per_plane: blocks,
-        pages_per_block,
-        page_bytes: PAGE_BYTES,
-    };
+    let geometry = Geometry::single_die(blocks, pages_per_block, PAGE_BYTES);
     Shape { geometry, logical_pages, order, seed: 7 }
 }
 
@@ -30,13 +22,7 @@ pub fn build(ftl: &str, params: &Value, shape: &Shape) -> Result<Box<dyn Ftl>, C
 
 /// HitStat's times: reads cost nothing, so that elapsed time is erases and programs only.
 pub fn flash(shape: &Shape, media: Media) -> Flash {
-    let times = ClockTimes {
-        page_read: Nanos::ZERO,
-        page_program: Nanos::from_us(800),
-        block_erase: Nanos::from_us(1500),
-        page_transfer: Nanos::ZERO,
-        command: Nanos::ZERO,
-    };
+    let times = ClockTimes::cells(Nanos::ZERO, Nanos::from_us(800), Nanos::from_us(1500));
     Flash::new(
         shape.geometry,
         shape.order,

@@ -18,15 +18,7 @@ pub struct Device {
 
 impl Device {
     pub fn new(params: &Value, pages_per_block: u32, blocks: u32, logical: u32) -> Self {
-        let geometry = Geometry {
-            channels: 1,
-            chips_per_channel: 1,
-            dies_per_chip: 1,
-            planes_per_die: 1,
-            blocks_per_plane: blocks,
-            pages_per_block,
-            page_bytes: 512,
-        };
+        let geometry = Geometry::single_die(blocks, pages_per_block, 512);
         let shape = Shape { geometry, logical_pages: logical, order: ProgramOrder::Strict, seed: 7 };
         let us = Nanos::from_us;
         let times = ClockTimes {

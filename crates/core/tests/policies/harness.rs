@@ -88,22 +88,12 @@ pub struct Run {
 
 pub fn device(policy: &str, params: Value, run: &Run) -> Box<dyn Device> {
     let Run { logical_pages, block_pages: pages_per_block, frames, nvram, filled, roomy } = *run;
-    let geometry = Geometry {
-        channels: 1,
-        chips_per_channel: 1,
-        dies_per_chip: 1,
-        planes_per_die: 1,
-        blocks_per_plane: logical_pages.div_ceil(pages_per_block) + if roomy { 1 << 17 } else { 8 },
+    let geometry = Geometry::single_die(
+        logical_pages.div_ceil(pages_per_block) + if roomy { 1 << 17 } else { 8 },
         pages_per_block,
-        page_bytes: 512,
-    };
-    let times = ClockTimes {
-        page_read: Nanos(3),
-        page_program: Nanos(20),
-        block_erase: Nanos(100),
-        page_transfer: Nanos(0),
-        command: Nanos(0),
-    };
+        512,
+    );
+    let times = ClockTimes::cells(Nanos(3), Nanos(20), Nanos(100));
     let order = ProgramOrder::Ascending;
     let flash = Flash::new(geometry, order, Media::None, Clock::new(TimingModel::Serial, times, 1, 1));
     let shape = Shape { geometry, logical_pages, order, seed: 1 };

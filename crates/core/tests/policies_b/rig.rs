@@ -90,22 +90,8 @@ impl Rig {
     }
 
     pub fn try_device(self, policy: &str, params: Value) -> Result<(Box<dyn Device>, Recorder), ConfigError> {
-        let geometry = Geometry {
-            channels: 1,
-            chips_per_channel: 1,
-            dies_per_chip: 1,
-            planes_per_die: 1,
-            blocks_per_plane: self.physical_blocks,
-            pages_per_block: self.pages_per_block,
-            page_bytes: self.page_sectors * 512,
-        };
-        let times = ClockTimes {
-            page_read: Nanos::from_us(60),
-            page_program: Nanos::from_us(800),
-            block_erase: Nanos::from_us(1500),
-            page_transfer: Nanos(0),
-            command: Nanos(0),
-        };
+        let geometry = Geometry::single_die(self.physical_blocks, self.pages_per_block, self.page_sectors * 512);
+        let times = ClockTimes::cells(Nanos::from_us(60), Nanos::from_us(800), Nanos::from_us(1500));
         let order = ProgramOrder::Ascending;
         let flash = Flash::new(geometry, order, Media::None, Clock::new(TimingModel::Serial, times, 1, 1));
         let shape = Shape { geometry, logical_pages: self.logical_pages, order, seed: 1 };

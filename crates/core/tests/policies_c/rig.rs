@@ -60,15 +60,7 @@ pub struct Watched {
 }
 
 pub fn parts(frames: Frames, pages_per_block: u32) -> Parts {
-    let geometry = Geometry {
-        channels: 1,
-        chips_per_channel: 1,
-        dies_per_chip: 1,
-        planes_per_die: 1,
-        blocks_per_plane: LOGICAL_PAGES.div_ceil(pages_per_block) + 6,
-        pages_per_block,
-        page_bytes: 512,
-    };
+    let geometry = Geometry::single_die(LOGICAL_PAGES.div_ceil(pages_per_block) + 6, pages_per_block, 512);
     let order = ProgramOrder::Ascending;
     let times = ClockTimes {
         page_read: Nanos(10),

@@ -99,6 +99,10 @@ pub struct ClockTimes {
 }
 
 impl ClockTimes {
+    /// What the cells take, with channels that take no time.
+    pub const fn cells(page_read: Nanos, page_program: Nanos, block_erase: Nanos) -> Self {
+        Self { page_read, page_program, block_erase, page_transfer: Nanos::ZERO, command: Nanos::ZERO }
+    }
     /// Time on the die without the channel, by operation, ns.
     const fn cell_ns(&self) -> [u64; ROWS] {
         [self.page_read.0, self.page_program.0, self.block_erase.0, 0]

@@ -1,0 +1,108 @@
+//! Block frames: an NVRAM that is given away by whole logical blocks, beside a DRAM of pages (CLOCK-DNV, WPA).
+//!
+//! A block owns a frame while a page of it lies in the NVRAM. The order of the blocks is the policy's.
+
+use serde_json::{Value, json};
+
+use crate::buffer::{Access, Admission, BufferShape, Frames, Medium, Slots};
+use crate::error::ConfigError;
+use crate::types::Lbn;
+
+/// See the module text.
+#[derive(Debug)]
+pub struct BlockFrames {
+    pages_per_block: u32,
+    frames: u32,
+    owned: u32,
+    /// By logical block: its pages in the NVRAM.
+    pages: Vec<u32>,
+    /// A block must leave whenever no frame is free, even for a page whose block has one.
+    strict: bool,
+    /// Where the page that was missed last goes.
+    target: Medium,
+}
+
+impl BlockFrames {
+    /// All frames are free. With `strict` a page of a block that owns a frame finds no room there when no frame is free.
+    ///
+    /// # Errors
+    /// If there is not one DRAM page or not one block frame.
+    pub fn new(policy: &str, strict: bool, shape: &BufferShape) -> Result<Self, ConfigError> {
+        shape.need_frames(policy, shape.frames.dram, 1, "one DRAM page")?;
+        let (have, pages_per_block) = (shape.frames.nvram, shape.pages_per_block);
+        if have < pages_per_block {
+            let problem = format!("{have} page frames, but `{policy}` keeps whole blocks of {pages_per_block} there");
+            let mend = "give the NVRAM at least one block; the paper of WPA has four times the DRAM";
+            return Err(ConfigError::new("ram.nvram", problem, mend));
+        }
+        let pages = vec![0; shape.logical_blocks() as usize];
+        let frames = have / pages_per_block;
+        Ok(Self { pages_per_block, frames, owned: 0, pages, strict, target: Medium::Dram })
+    }
+    /// The number of page frames changed.
+    pub const fn resize(&mut self, frames: Frames) {
+        self.frames = frames.nvram / self.pages_per_block;
+    }
+    /// True if the NVRAM is too small for any block.
+    #[inline]
+    pub const fn is_none(&self) -> bool {
+        self.frames == 0
+    }
+    /// True if a page of this block can enter.
+    #[inline]
+    pub fn fits(&self, lbn: Lbn) -> bool {
+        self.owned < self.frames || (self.pages[lbn.index()] > 0 && !self.strict)
+    }
+    /// A page enters: true if its block takes a frame for it.
+    pub fn enter(&mut self, lbn: Lbn) -> bool {
+        let pages = &mut self.pages[lbn.index()];
+        *pages += 1;
+        self.owned += u32::from(*pages == 1);
+        *pages == 1
+    }
+    /// A page leaves: true if it was the last one of its block, whose frame is free then.
+    pub fn leave(&mut self, lbn: Lbn) -> bool {
+        let pages = &mut self.pages[lbn.index()];
+        *pages -= 1;
+        self.owned -= u32::from(*pages == 0);
+        *pages == 0
+    }
+    /// A block that owns a frame leaves it.
+    pub fn free(&mut self, lbn: Lbn) {
+        self.pages[lbn.index()] = 0;
+        self.owned -= 1;
+    }
+
+    /// Where a missed page goes: to the DRAM if the policy wants that and there is one, else to the NVRAM.
+    pub fn admit(&mut self, to_dram: bool, slots: &Slots) -> Admission {
+        let to_dram = to_dram && slots.frames().dram > 0;
+        self.target = if to_dram { Medium::Dram } else { Medium::Nvram };
+        if to_dram || !self.is_none() { Admission::Admit(self.target) } else { Admission::Bypass }
+    }
+    /// True if the missed page fits where it goes; without an access: if the pages fit both memories.
+    pub fn has_room(&self, access: Option<&Access>, slots: &Slots) -> bool {
+        let (used, dram) = (slots.used().dram, slots.frames().dram);
+        match (access, self.target) {
+            (None, _) => used <= dram && self.owned <= self.frames,
+            (Some(_), Medium::Dram) => used < dram,
+            (Some(access), Medium::Nvram) => self.fits(slots.geometry().lbn(access.lpn)),
+        }
+    }
+    /// The memory that must give a frame when there is no room.
+    pub fn lacks_room(&self, access: Option<&Access>, slots: &Slots) -> Medium {
+        match access {
+            Some(_) => self.target,
+            None if slots.used().dram > slots.frames().dram => Medium::Dram,
+            None => Medium::Nvram,
+        }
+    }
+    /// The pages of a block in the NVRAM in the form of the golden files.
+    pub fn golden(lbn: Lbn, slots: &Slots) -> Value {
+        let of = |dirty| {
+            let pages = slots.of_block(lbn).filter(|slot| slots.medium(*slot) == Medium::Nvram);
+            let pages = pages.filter(|slot| slots.is_dirty(*slot) == dirty);
+            pages.map(|slot| slots.lpn(slot).0).collect::<Vec<_>>()
+        };
+        json!({"block": lbn.0, "dirty": of(true), "clean": of(false)})
+    }
+}

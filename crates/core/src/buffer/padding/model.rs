@@ -1,0 +1,166 @@
+//! HitStat's model of what padding saves: equations 3 to 5 of its thesis (specs/policies.md 3.17).
+//!
+//! Pages of a block that are written back either replace the whole block, padded, or fill a part of a log block and cost
+//! their share of its merge later. `B_w` is the number of pages for which both cost the same. It follows three averages
+//! over the last merges of the FTL; reads cost nothing.
+
+use std::collections::VecDeque;
+
+use crate::buffer::BufferShape;
+use crate::error::ConfigError;
+use crate::ledger::{Ledger, since};
+
+/// Averages over merges that the model needs.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct MergeCost {
+    /// Data blocks reclaimed per merge, `R_DB`.
+    pub data_blocks: f64,
+    /// Log blocks reclaimed per merge, `R_LB`.
+    pub log_blocks: f64,
+    /// Share of the pages of those log blocks that were programmed, `U_LB`.
+    pub log_use: f64,
+}
+
+/// `B_w` in pages (equation 3): padding a block costs no more than logging it from this many of its pages on. `erase` and
+/// `program` are times in any one unit.
+pub fn break_even_pages(cost: MergeCost, pages_per_block: u32, erase: f64, program: f64) -> f64 {
+    let MergeCost { data_blocks, log_blocks, log_use } = cost;
+    let whole_block = f64::from(pages_per_block) * program;
+    let merge = (log_blocks + data_blocks) * erase + (log_blocks * log_use + data_blocks) * whole_block;
+    log_blocks * f64::from(pages_per_block) * log_use * (erase + whole_block) / merge
+}
+
+/// What is known beforehand of the merges of an FTL.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Merges {
+    /// One data block per merge: equation 4.
+    Bast,
+    /// One log block per merge, full when it is reclaimed: equation 5.
+    Fast,
+    /// Nothing: equation 3 with every average measured.
+    Other,
+}
+
+impl Merges {
+    /// `None` for an FTL without log blocks.
+    fn of(ftl: &str) -> Option<Self> {
+        match ftl {
+            "bast" => Some(Self::Bast),
+            "fast" => Some(Self::Fast),
+            "superblock" | "last" => Some(Self::Other),
+            _ => None,
+        }
+    }
+    const fn correct(self, measured: MergeCost) -> MergeCost {
+        match self {
+            Self::Bast => MergeCost { data_blocks: 1.0, ..measured },
+            Self::Fast => MergeCost { log_blocks: 1.0, log_use: 1.0, ..measured },
+            Self::Other => measured,
+        }
+    }
+}
+
+/// Merges, log blocks, data blocks, log pages counted so far.
+type Seen = [u64; 4];
+
+fn seen(ledger: &Ledger) -> Seen {
+    [ledger.padding_merges, ledger.padding_log_blocks, ledger.padding_data_blocks, ledger.padding_log_pages]
+}
+
+/// The model at work on one device.
+#[derive(Clone, Debug)]
+pub(super) struct Model {
+    merges: Merges,
+    pages_per_block: u32,
+    erase_us: f64,
+    program_us: f64,
+    /// Merges that the averages cover.
+    window: u64,
+    /// What was seen after each of the last merges, oldest first; the first entry is where the window starts.
+    looks: VecDeque<Seen>,
+}
+
+impl Model {
+    /// The model over `window` merges, or `None` where the FTL has none to model.
+    ///
+    /// # Errors
+    /// If the window is empty.
+    pub fn new(window: u32, shape: &BufferShape) -> Result<Option<Self>, ConfigError> {
+        let Some(merges) = Merges::of(shape.ftl) else { return Ok(None) };
+        if window == 0 {
+            return Err(ConfigError::new("buffer.pad_window", "0 merges have no average", "give at least 1"));
+        }
+        Ok(Some(Self {
+            merges,
+            pages_per_block: shape.pages_per_block,
+            erase_us: shape.times.erase.as_us(),
+            program_us: shape.times.program.as_us(),
+            window: u64::from(window),
+            looks: VecDeque::new(),
+        }))
+    }
+    /// `B_w` before the first merge, as a share of a block (thesis).
+    pub const fn start(&self) -> f64 {
+        if matches!(self.merges, Merges::Fast) { 0.33 } else { 1.0 }
+    }
+    /// `B_w` in pages after the merges so far, or `None` if none came since the last look.
+    pub fn look(&mut self, ledger: &Ledger) -> Option<f64> {
+        let now = seen(ledger);
+        let last = self.looks.back().copied().unwrap_or_default();
+        if now[0] == last[0] {
+            return None;
+        }
+        if self.looks.is_empty() {
+            self.looks.push_back(Seen::default());
+        }
+        self.looks.push_back(now);
+        while self.looks.len() > 2 && now[0] - self.looks[1][0] >= self.window {
+            self.looks.pop_front();
+        }
+        let [merges, log_blocks, data_blocks, log_pages] = since(now, self.looks[0]).map(|count| count as f64);
+        if merges == 0.0 || log_blocks == 0.0 {
+            return None;
+        }
+        let cost = self.merges.correct(MergeCost {
+            data_blocks: data_blocks / merges,
+            log_blocks: log_blocks / merges,
+            log_use: log_pages / (log_blocks * f64::from(self.pages_per_block)),
+        });
+        Some(break_even_pages(cost, self.pages_per_block, self.erase_us, self.program_us))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::buffer::padding::tests::shape;
+
+    fn merge(ledger: &mut Ledger, data_blocks: u64) {
+        ledger.padding_merges += 1;
+        ledger.padding_log_blocks += 1;
+        ledger.padding_data_blocks += data_blocks;
+        ledger.padding_log_pages += 8;
+    }
+
+    #[test]
+    fn does_the_average_cover_the_last_merges_only() {
+        let mut model = Model::new(4, &shape("fast")).unwrap().unwrap();
+        let mut ledger = Ledger::default();
+        assert_eq!(model.look(&ledger), None);
+        for (data_blocks, mean) in
+            [(1, 1.0), (1, 1.0), (3, 5.0 / 3.0), (7, 3.0), (1, 3.0), (1, 3.0), (1, 2.5), (1, 1.0)]
+        {
+            merge(&mut ledger, data_blocks);
+            let threshold = model.look(&ledger).unwrap();
+            assert!((threshold - 8.0 / (mean + 1.0)).abs() < 1e-9, "{data_blocks}");
+            assert_eq!(model.look(&ledger), None);
+        }
+    }
+
+    #[test]
+    fn which_ftls_have_merges_to_model() {
+        let start = |ftl| Model::new(4, &shape(ftl)).unwrap().map(|model| model.start());
+        assert_eq!((start("bast"), start("fast"), start("last")), (Some(1.0), Some(0.33), Some(1.0)));
+        assert_eq!((start("page"), start("dftl"), start("block")), (None, None, None));
+    }
+}
