@@ -99,8 +99,8 @@ impl Arc {
     #[inline]
     fn victims(&self, missed: Option<usize>) -> usize {
         let length = f64::from(self.resident[ONCE].len());
-        let too_long = (length > self.target) | ((missed == Some(AGAIN)) & (length == self.target));
-        let from_once = too_long & !self.resident[ONCE].is_empty() | self.resident[AGAIN].is_empty();
+        let too_long = if missed == Some(AGAIN) { length >= self.target } else { length > self.target };
+        let from_once = too_long && !self.resident[ONCE].is_empty() || self.resident[AGAIN].is_empty();
         usize::from(!from_once)
     }
 

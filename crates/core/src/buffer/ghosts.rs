@@ -13,9 +13,9 @@ pub struct Ghosts<const LISTS: usize = 1> {
     links: Links,
     lists: [List; LISTS],
     /// By LPN: its entry, or `NONE`.
-    entry: Vec<u32>,
+    entry_of: Vec<u32>,
     /// By entry: its LPN and its list.
-    ghosts: Vec<(Lpn, u32)>,
+    entries: Vec<(Lpn, u32)>,
     unused: Vec<u32>,
 }
 
@@ -28,8 +28,8 @@ impl<const LISTS: usize> Ghosts<LISTS> {
             limit: 0,
             links: Links::default(),
             lists: [List::default(); LISTS],
-            entry: vec![NONE; logical_pages as usize],
-            ghosts: Vec::new(),
+            entry_of: vec![NONE; logical_pages as usize],
+            entries: Vec::new(),
             unused: Vec::new(),
         }
     }
@@ -37,12 +37,12 @@ impl<const LISTS: usize> Ghosts<LISTS> {
     /// True if the page is in a list.
     #[inline]
     pub fn contains(&self, lpn: Lpn) -> bool {
-        self.entry[lpn.index()] != NONE
+        self.entry_of[lpn.index()] != NONE
     }
     /// Asks the memory whether the page is in a list.
     #[inline]
     pub fn look_ahead(&self, lpn: Lpn) {
-        prefetch_index(&self.entry, lpn.index());
+        prefetch_index(&self.entry_of, lpn.index());
     }
     /// Numbers in a list.
     #[inline]
@@ -56,7 +56,7 @@ impl<const LISTS: usize> Ghosts<LISTS> {
     }
     /// Numbers of a list from the newest to the oldest.
     pub fn iter(&self, list: usize) -> impl Iterator<Item = Lpn> + '_ {
-        self.links.iter(&self.lists[list]).map(|entry| self.ghosts[entry as usize].0)
+        self.links.iter(&self.lists[list]).map(|entry| self.entries[entry as usize].0)
     }
     /// Sets the most numbers that each list holds; the oldest beyond it leave.
     pub fn set_limit(&mut self, limit: u32) {
@@ -70,12 +70,12 @@ impl<const LISTS: usize> Ghosts<LISTS> {
     /// Takes a page out of its list: which one it was, if any.
     #[inline]
     pub fn take(&mut self, lpn: Lpn) -> Option<usize> {
-        let entry = self.entry[lpn.index()];
+        let entry = self.entry_of[lpn.index()];
         if entry == NONE {
             return None;
         }
-        self.entry[lpn.index()] = NONE;
-        let list = self.ghosts[entry as usize].1 as usize;
+        self.entry_of[lpn.index()] = NONE;
+        let list = self.entries[entry as usize].1 as usize;
         self.links.remove(&mut self.lists[list], entry);
         self.unused.push(entry);
         Some(list)
@@ -83,8 +83,8 @@ impl<const LISTS: usize> Ghosts<LISTS> {
     /// Takes the oldest of a list out: false from an empty list.
     pub fn remove_oldest(&mut self, list: usize) -> bool {
         let [oldest, next] = self.links.last_two(&self.lists[list]).map(Slot::index);
-        let Some((lpn, _)) = self.ghosts.get(oldest).copied() else { return false };
-        if let Some((next, _)) = self.ghosts.get(next) {
+        let Some((lpn, _)) = self.entries.get(oldest).copied() else { return false };
+        if let Some((next, _)) = self.entries.get(next) {
             // A full list will forget it with the next page that it remembers.
             self.look_ahead(*next);
         }
@@ -102,13 +102,13 @@ impl<const LISTS: usize> Ghosts<LISTS> {
         }
         let ghost = (lpn, list as u32);
         let entry = if let Some(entry) = self.unused.pop() {
-            self.ghosts[entry as usize] = ghost;
+            self.entries[entry as usize] = ghost;
             entry
         } else {
-            self.ghosts.push(ghost);
-            self.ghosts.len() as u32 - 1
+            self.entries.push(ghost);
+            self.entries.len() as u32 - 1
         };
-        self.entry[lpn.index()] = entry;
+        self.entry_of[lpn.index()] = entry;
         self.links.push_front(&mut self.lists[list], entry);
     }
 }
