@@ -12,8 +12,10 @@ const BLOCK_WORDS: usize = 8;
 const BLOCK_BITS: usize = BLOCK_WORDS * 64;
 /// Positions of a new line.
 const POSITIONS_MIN: usize = 128 * BLOCK_BITS;
-/// Most marks: the line is twice as long, and a position has 32 bits.
-pub const MARKS_MAX: usize = 1 << 30;
+/// Positions for each mark when a line begins: the more, the more seldom marks move, and the more bits there are.
+const POSITIONS_PER_MARK: usize = 4;
+/// Most marks: a position has 32 bits.
+pub const MARKS_MAX: usize = (1 << 32) / POSITIONS_PER_MARK;
 
 /// The line of accesses with its marks.
 #[derive(Debug)]
@@ -34,7 +36,7 @@ impl Default for Stack {
 impl Stack {
     /// A line whose first positions are marked.
     fn with_first(marked: u32) -> Self {
-        let positions = (2 * marked as usize).next_multiple_of(BLOCK_BITS).max(POSITIONS_MIN);
+        let positions = (POSITIONS_PER_MARK * marked as usize).next_multiple_of(BLOCK_BITS).max(POSITIONS_MIN);
         let mut marks = vec![0; positions / 64];
         let full = marked as usize / 64;
         marks[..full].fill(u64::MAX);
