@@ -64,8 +64,13 @@ fn experiments() -> Vec<Experiment> {
     let pairs = FTLS.iter().flat_map(|ftl| TRACES.iter().map(move |trace| (ftl.1, trace.1)));
     let mut all: Vec<_> =
         pairs.flat_map(|(ftl, trace)| BUFFERS.map(|(_, buffer)| experiment(buffer, ftl, trace))).collect();
-    all.extend(BUFFERS.map(|(_, buffer)| experiment(buffer, FTLS[0].1, &moving())));
+    all.extend(moving_experiments());
     all
+}
+
+/// What the control of figure 7a needs.
+pub(super) fn moving_experiments() -> [Experiment; BUFFERS.len()] {
+    BUFFERS.map(|(_, buffer)| experiment(buffer, FTLS[0].1, &moving()))
 }
 
 type Metric = fn(&Report) -> f64;
@@ -168,7 +173,7 @@ fn order(ratios: &[(&str, f64)]) -> Vec<bool> {
     pairs.iter().map(|(high, low)| value(ratios, high) >= value(ratios, low)).collect()
 }
 
-fn moving_row(results: &Results) -> Row {
+pub(super) fn moving_row(results: &Results) -> Row {
     let report = |buffer| results.of(&experiment(buffer, FTLS[0].1, &moving()));
     let ratios: Vec<_> = BUFFERS.iter().map(|(name, buffer)| (*name, hits(report(buffer)))).collect();
     Row::tested(
