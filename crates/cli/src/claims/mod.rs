@@ -94,8 +94,9 @@ const HEAD: &str = "\
 `nandlab claims` prints this page; tests run parts of it again and compare. The papers' traces are not at hand in full, so
 that every number comes from a generated workload on a device that is scaled down as each section says: orders, signs
 and crossovers can be judged, sizes of effects hardly. A claim is *reproduced* if all its conditions hold here, *partly* if some do, *not* if
-none does. Where one fails the note says what runs showed about the reason, or *not examined*. Settings that were changed
-after first results were seen are named with the figures of before, at the head of the section.
+none does. Where one fails the note says what runs showed about the reason. A *control* is no claim of a paper: it is a
+run that could have refuted such a reason. Settings that were changed after first results were seen are named with the
+figures of before, at the head of the section.
 ";
 
 /// Runs the command.
