@@ -242,9 +242,11 @@ impl Buffer for Lirs {
         }
         self.prune();
     }
+    #[inline]
     fn on_miss(&mut self, _: &Access, _: &Slots, _: &Sense<'_>) -> Admission {
         Admission::Admit(Medium::Dram)
     }
+    #[inline]
     fn make_room(&mut self, access: Option<&Access>, slots: &Slots, _: &Sense<'_>, plan: &mut Plan) {
         if let Some(victim) = self.victim() {
             plan.evict(victim, slots);
@@ -254,6 +256,7 @@ impl Buffer for Lirs {
             self.bound_history();
         }
     }
+    #[inline]
     fn on_insert(&mut self, slot: Slot, access: &Access, slots: &Slots) {
         if self.entry_of.len() <= slot.index() {
             self.entry_of.resize(slots.slot_count(), NONE);
@@ -301,8 +304,18 @@ impl Buffer for Lirs {
         prefetch_index(&self.entry_of, slot.index());
     }
     #[inline]
+    fn look_ahead_missing(&self, lpn: Lpn) {
+        prefetch_index(&self.remembered_as, lpn.index());
+    }
+    #[inline]
     fn look_closer(&self, slot: Slot) {
-        self.stack_links.look_ahead(self.entry_of[slot.index()]);
+        let entry = self.entry_of[slot.index()];
+        self.stack_links.look_ahead(entry);
+        prefetch_index(&self.entries, entry as usize);
+    }
+    #[inline]
+    fn next_victims(&self) -> [Slot; 2] {
+        self.links.last_two(&self.queue).map(|id| self.entries.get(id.index()).map_or(Slot::NONE, |entry| entry.slot))
     }
     fn golden_state(&self, slots: &Slots) -> Value {
         let in_stack = |entry| {
