@@ -130,7 +130,7 @@ fn hits(policy: &str, compat: &str, frames: u64, hot: u64, pages: u64) -> u64 {
     let ram = format!("ram.dram={}", frames * 512);
     let [policy, compat] = [format!("buffer.name={policy}"), format!("buffer.compat={compat}")];
     let lab = Builder::preset("lab").unwrap();
-    let builder = [geometry, &ram, &policy, &compat].into_iter().try_fold(lab, |builder, key| builder.set(key));
+    let builder = [geometry, &ram, &policy, &compat].into_iter().try_fold(lab, Builder::set);
     let mut alone = builder.and_then(|b| b.finish()).and_then(|c| c.build_hits()).unwrap();
     let mut draw = numbers();
     for _ in 0..200_000 {

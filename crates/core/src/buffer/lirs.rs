@@ -37,8 +37,8 @@
 //! - `compat = "libcachesim"` leaves out one rule of libCacheSim, which contradicts the paper: there a hit of a resident HIR
 //!   page that is not in the stack makes the LIR page at the bottom HIR although none becomes LIR, and a HIR page leaves
 //!   although none came. With room for one HIR page only (fewer than 200 frames) that is the page just hit, and libCacheSim
-//!   counts further hits of it. Over a million reads (Zipf 0.8 and 1.0, 20 to 100,000 frames) the hit counts are up to 30
-//!   apart.
+//!   counts further hits of it. Over 1 to 8 million reads (Zipf 0.8 and 1.0, 20 to 100,000 frames) the hit counts
+//!   are 0 to 52 in a million reads apart.
 //!
 //! # Known ambiguities
 //! How the stack is bounded: see `history` and `compat`.
