@@ -304,7 +304,7 @@ impl Buffer for Lirs {
         prefetch_index(&self.entry_of, slot.index());
     }
     #[inline]
-    fn look_ahead_missing(&self, lpn: Lpn) {
+    fn look_far(&self, lpn: Lpn) {
         prefetch_index(&self.remembered_as, lpn.index());
     }
     #[inline]
