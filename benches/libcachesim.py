@@ -15,7 +15,8 @@ million requests a second, so this is at most a fifth of its time); ours is the 
 The replays take turns; the best of --repeats counts, because other users of a machine can only make it slower.
 
 LRU, FIFO, CLOCK and SIEVE leave no choice, so their hit counts must be equal. The others differ in readings: ours are
-in `nandlab describe NAME`.
+in `nandlab describe NAME`. With libCacheSim's reading (`NAME+compat=libcachesim`) S3-FIFO must have equal counts from 20
+objects on, and LIRS counts that are apart by one request in 10,000 at most: libCacheSim has a rule that we leave out.
 
 Exits with 1 if hit counts differ that must be equal, with 2 if something is missing.
 """
@@ -33,17 +34,20 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TESTED = "0.3.5"
-# Our name: the class of libCacheSim, and whether hit counts must be equal.
+# Our name and parameters, joined by +: the class of libCacheSim, and how far hit counts may be apart, in requests.
+ANY = 1.0
 POLICIES = {
-    "lru": ("LRU", True),
-    "fifo": ("FIFO", True),
-    "clock": ("Clock", True),
-    "sieve": ("Sieve", True),
-    "s3-fifo": ("S3FIFO", False),
-    "arc": ("ARC", False),
-    "two-q": ("TwoQ", False),
-    "lirs": ("LIRS", False),
-    "w-tinylfu": ("WTinyLFU", False),
+    "lru": ("LRU", 0.0),
+    "fifo": ("FIFO", 0.0),
+    "clock": ("Clock", 0.0),
+    "sieve": ("Sieve", 0.0),
+    "s3-fifo": ("S3FIFO", ANY),
+    "s3-fifo+compat=libcachesim": ("S3FIFO", 0.0),
+    "arc": ("ARC", ANY),
+    "two-q": ("TwoQ", ANY),
+    "lirs": ("LIRS", ANY),
+    "lirs+compat=libcachesim": ("LIRS", 1e-4),
+    "w-tinylfu": ("WTinyLFU", ANY),
 }
 
 
@@ -114,7 +118,7 @@ def cargo(*command: str) -> str:
 
 def run_ours(policy: str, path: str, arguments: argparse.Namespace) -> dict:
     example = ["run", "--quiet", "--release", "-p", "nandlab", "--example", "buffer_hits", "--"]
-    return json.loads(cargo(*example, path, str(arguments.capacity), policy))
+    return json.loads(cargo(*example, path, str(arguments.capacity), *policy.split("+")))
 
 
 def compare(libcachesim, policy: str, path: str, arguments: argparse.Namespace) -> dict:
@@ -124,13 +128,14 @@ def compare(libcachesim, policy: str, path: str, arguments: argparse.Namespace) 
         ours.append(run_ours(policy, path, arguments))
     rates = arguments.requests / min(s for _, s in theirs), arguments.requests / min(r["seconds"] for r in ours)
     hits = {h for h, _ in theirs} | {r["hits"] for r in ours}
+    apart = max(hits) - min(hits)
     return {
         "policy": policy,
         "libcachesim": {"requests_per_cpu_second": rates[0], "hits": theirs[0][0]},
         "nandlab": {"requests_per_cpu_second": rates[1], "hits": ours[0]["hits"], "version": ours[0]["version"]},
         "ratio": rates[1] / rates[0],
-        "hits_equal": len(hits) == 1,
-        "hits_must_be_equal": POLICIES[policy][1],
+        "hits_apart": apart,
+        "hits_as_they_must_be": apart <= POLICIES[policy][1] * arguments.requests,
     }
 
 
@@ -155,14 +160,14 @@ def print_table(result: dict) -> None:
         f"hit ratio only: {trace['requests']:,} requests, Zipf {trace['zipf']} over {trace['objects']:,} objects, "
         f"cache of {trace['capacity']:,}, seed {trace['seed']}; libCacheSim {result['libcachesim_version']}"
     )
-    print("\nM requests/s of CPU      libCacheSim     nandlab  ratio   hit ratio of both")
+    print("\nM requests/s of CPU             libCacheSim     nandlab  ratio   hit ratio of both")
     for row in result["policies"]:
         theirs, ours = row["libcachesim"], row["nandlab"]
         rates = [side["requests_per_cpu_second"] / 1e6 for side in (theirs, ours)]
         ratios = [side["hits"] / trace["requests"] for side in (theirs, ours)]
-        equal = "hits equal" if row["hits_equal"] else "hits differ"
+        equal = f"hits differ by {row['hits_apart']:,}" if row["hits_apart"] else "hits equal"
         print(
-            f"{row['policy']:<21}{rates[0]:>15.2f}{rates[1]:>12.2f}{row['ratio']:>7.1f}   "
+            f"{row['policy']:<28}{rates[0]:>15.2f}{rates[1]:>12.2f}{row['ratio']:>7.1f}   "
             f"{ratios[0]:.4f} {ratios[1]:.4f} {equal}"
         )
 
@@ -187,9 +192,9 @@ def main() -> int:
         print(json.dumps(result, indent=2))
     else:
         print_table(result)
-    wrong = [row["policy"] for row in result["policies"] if row["hits_must_be_equal"] and not row["hits_equal"]]
+    wrong = [row["policy"] for row in result["policies"] if not row["hits_as_they_must_be"]]
     if wrong:
-        print(f"hit counts of {', '.join(wrong)} DIFFER", file=sys.stderr)
+        print(f"hit counts of {', '.join(wrong)} DIFFER more than they may", file=sys.stderr)
     return 1 if wrong else 0
 
 

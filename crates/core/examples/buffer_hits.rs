@@ -1,8 +1,8 @@
 //! Hit counts of a buffer policy over a trace file of libCacheSim ('oracleGeneral': 24 bytes a request), for
 //! `benches/libcachesim.py`.
 //!
-//! `cargo run --release -p nandlab --example buffer_hits -- FILE PAGES [POLICY]` prints JSON. Object numbers are page
-//! numbers, every request reads one page. `seconds` is the CPU time of the replay: the file is decoded before.
+//! `cargo run --release -p nandlab --example buffer_hits -- FILE PAGES [POLICY [KEY=VALUE ...]]` prints JSON; the
+//! keys are parameters of the policy. Object numbers are page numbers, every request reads one page. `seconds` is the CPU time of the replay: the file is decoded before.
 #![allow(clippy::print_stdout)]
 #![allow(clippy::disallowed_methods, reason = "a benchmark measures wall time where the kernel gives no CPU time")]
 
@@ -19,7 +19,9 @@ const BATCH: usize = 4096;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [file, pages, rest @ ..] = &arguments[..] else { return Err("usage: buffer_hits FILE PAGES [POLICY]".into()) };
+    let [file, pages, rest @ ..] = &arguments[..] else {
+        return Err("usage: buffer_hits FILE PAGES [POLICY [KEY=VALUE ...]]".into());
+    };
     let frames: u64 = pages.parse()?;
     let policy = rest.first().map_or("lru", String::as_str);
     let trace = decode(&std::fs::read(file)?)?;
@@ -31,13 +33,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         "device.geometry={{channels=1, chips_per_channel=1, dies_per_chip=1, planes_per_die=1, blocks_per_plane={blocks}, \
          pages_per_block=128, page_bytes=512}}"
     );
-    let mut hits = Builder::preset("lab")?
+    let device = Builder::preset("lab")?
         .set(&geometry)?
         .set(&format!("device.over_provisioning={{logical_pages={logical_pages}}}"))?
         .set(&format!("ram.dram={}", frames * 512))?
-        .set(&format!("buffer.name={policy}"))?
-        .finish()?
-        .build_hits()?;
+        .set(&format!("buffer.name={policy}"))?;
+    let set = |builder: Builder, setting: &String| builder.set(&format!("buffer.{setting}"));
+    let mut hits = rest.iter().skip(1).try_fold(device, set)?.finish()?.build_hits()?;
 
     let before = cpu_seconds();
     for batch in trace.chunks(BATCH) {

@@ -121,6 +121,7 @@ fn buffer_params(name: &str, seed: u64) -> Value {
         "cfdc" => vec![json!({"writeback": "cluster"}), json!({"cluster_pages": 3, "priority_ratio": 1.0})],
         "vbbms" => vec![json!({"reserve_frames": true}), json!({"ratio": [3, 2], "seq_min_pages": 2})],
         "cbm-r" => vec![json!({"victim": "lru", "padding": "always"}), json!({"thr_migrate": 1})],
+        "lirs" | "s3-fifo" => vec![json!({"compat": "libcachesim"})],
         "clock-dnv" => vec![json!({"placement": "write_first_D"}), json!({"padding": "always"})],
         "aalru" => vec![
             json!({"keep_written": 0.5, "period": 16}),

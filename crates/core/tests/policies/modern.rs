@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::paged::{Order, Pages, check, half_up, take, to_front};
+use super::paged::{Order, Pages, check, down, half_up, take, to_front};
 
 fn annotated(pages: &Pages, list: &[(u32, u32)], key: &str) -> Value {
     let page = |(lpn, value): &(u32, u32)| {
@@ -67,6 +67,9 @@ fn does_the_hand_of_sieve_stay_where_it_found_a_victim() {
 #[derive(Default)]
 struct S3Fifo {
     share: f64,
+    libcachesim: bool,
+    has_made_room: bool,
+    ghosts_max: usize,
     small_pages: usize,
     main_pages: usize,
     small: Vec<(u32, u32)>,
@@ -90,11 +93,11 @@ impl S3Fifo {
             let (lpn, count) = self.small.pop().unwrap();
             if count <= 1 {
                 self.ghosts.insert(0, lpn);
-                self.ghosts.truncate(self.main_pages);
+                self.ghosts.truncate(self.ghosts_max);
                 return lpn;
             }
             self.main.insert(0, (lpn, 0));
-            if self.main.len() > self.main_pages || self.small.is_empty() {
+            if self.main.len() > self.main_pages && !self.libcachesim || self.small.is_empty() {
                 return self.evict_main();
             }
         }
@@ -111,20 +114,24 @@ impl Order for S3Fifo {
         self.ghosts.retain(|ghost| *ghost != lpn);
     }
     fn victim(&mut self, _: Option<u32>, _: &Pages) -> u32 {
+        self.has_made_room = true;
         let from_small = self.small.len() >= self.small_pages || self.main.is_empty();
         if from_small { self.evict_small() } else { self.evict_main() }
     }
     fn insert(&mut self, lpn: u32, _: bool, _: &Pages) {
-        if self.returns { &mut self.main } else { &mut self.small }.insert(0, (lpn, 0));
+        let fills_main = self.libcachesim && !self.has_made_room && self.small.len() >= self.small_pages;
+        if self.returns || fills_main { &mut self.main } else { &mut self.small }.insert(0, (lpn, 0));
     }
     fn remove(&mut self, lpn: u32, _: &Pages) {
         self.small.retain(|page| page.0 != lpn);
         self.main.retain(|page| page.0 != lpn);
     }
     fn resize(&mut self, frames: u32, _: &Pages) {
-        self.small_pages = half_up(self.share, frames).max(1);
+        let small_pages = if self.libcachesim { down(self.share, frames) } else { half_up(self.share, frames) };
+        self.small_pages = small_pages.max(1);
         self.main_pages = (frames as usize).saturating_sub(self.small_pages);
-        self.ghosts.truncate(self.main_pages);
+        self.ghosts_max = if self.libcachesim { down(0.9, frames) } else { self.main_pages };
+        self.ghosts.truncate(self.ghosts_max);
     }
     fn state(&self, pages: &Pages) -> Value {
         let list = |list| annotated(pages, list, "count");
@@ -134,10 +141,12 @@ impl Order for S3Fifo {
 
 #[test]
 fn does_s3_fifo_keep_what_was_hit_twice_or_came_back() {
-    check("s3-fifo", 32, |random, _| {
-        let share = [0.0, 0.1, 0.1, 0.5, 1.0, f64::from(random.below(101)) / 100.0][random.below(6) as usize];
-        (json!({"small": share}), S3Fifo { share, ..S3Fifo::default() })
-    });
+    for (libcachesim, compat) in [(false, "spec"), (true, "libcachesim")] {
+        check("s3-fifo", 32, |random, _| {
+            let share = [0.0, 0.1, 0.1, 0.5, 1.0, f64::from(random.below(101)) / 100.0][random.below(6) as usize];
+            (json!({"small": share, "compat": compat}), S3Fifo { share, libcachesim, ..S3Fifo::default() })
+        });
+    }
 }
 
 /// The count-min sketch and its doorkeeper as plain cells: row and place with count, and bits that are set.

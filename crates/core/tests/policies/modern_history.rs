@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::paged::{Order, Pages, check, half_up, take, to_front};
+use super::paged::{Order, Pages, check, down, half_up, take, to_front};
 
 /// Lists of figure 4 of the paper, most recent first.
 #[derive(Default)]
@@ -157,6 +157,7 @@ fn does_two_q_keep_what_comes_back_after_it_left_a1in() {
 #[derive(Default)]
 struct Lirs {
     ratios: [f64; 2],
+    libcachesim: bool,
     lir_max: usize,
     history: usize,
     stack: Vec<u32>,
@@ -187,7 +188,8 @@ impl Lirs {
         }
     }
     fn forget(&mut self) {
-        while self.gone.len() > self.history {
+        let over = |lirs: &Self| if lirs.libcachesim { lirs.stack.len() } else { lirs.gone.len() } > lirs.history;
+        while over(self) && !self.gone.is_empty() {
             let lpn = self.gone.pop().unwrap();
             take(&mut self.stack, lpn);
         }
@@ -209,11 +211,14 @@ impl Lirs {
 impl Order for Lirs {
     fn hit(&mut self, lpn: u32, _: bool, _: &Pages) {
         self.touch(lpn);
+        self.forget();
     }
-    fn victim(&mut self, _: Option<u32>, _: &Pages) -> u32 {
+    fn victim(&mut self, incoming: Option<u32>, _: &Pages) -> u32 {
         let lpn = self.queue.pop().unwrap();
         if self.stack.contains(&lpn) {
             self.gone.insert(0, lpn);
+        }
+        if !self.libcachesim || incoming.is_none() {
             self.forget();
         }
         lpn
@@ -221,6 +226,7 @@ impl Order for Lirs {
     fn insert(&mut self, lpn: u32, _: bool, _: &Pages) {
         self.gone.retain(|page| *page != lpn);
         self.touch(lpn);
+        self.forget();
     }
     fn remove(&mut self, lpn: u32, _: &Pages) {
         for list in [&mut self.stack, &mut self.queue, &mut self.lir] {
@@ -229,8 +235,9 @@ impl Order for Lirs {
         self.prune();
     }
     fn resize(&mut self, frames: u32, _: &Pages) {
-        self.lir_max = (frames as usize).saturating_sub(half_up(self.ratios[0], frames).max(1));
-        self.history = half_up(self.ratios[1], frames);
+        let [hir, history] = self.ratios.map(|r| if self.libcachesim { down(r, frames) } else { half_up(r, frames) });
+        self.lir_max = (frames as usize).saturating_sub(hir.max(1));
+        self.history = history;
         self.demote();
         self.forget();
     }
@@ -248,9 +255,12 @@ impl Order for Lirs {
 
 #[test]
 fn does_lirs_know_pages_by_the_distance_of_their_last_two_accesses() {
-    check("lirs", 43, |random, _| {
-        let hir = [0.0, 0.01, 0.1, 1.0, f64::from(random.below(101)) / 100.0][random.below(5) as usize];
-        let history = [0.0, 2.0, 2.0, 100.0, f64::from(random.below(101)) / 50.0][random.below(5) as usize];
-        (json!({"hir": hir, "history": history}), Lirs { ratios: [hir, history], ..Lirs::default() })
-    });
+    for (libcachesim, compat) in [(false, "spec"), (true, "libcachesim")] {
+        check("lirs", 43, |random, _| {
+            let hir = [0.0, 0.01, 0.1, 1.0, f64::from(random.below(101)) / 100.0][random.below(5) as usize];
+            let history = [0.0, 2.0, 2.0, 100.0, f64::from(random.below(101)) / 50.0][random.below(5) as usize];
+            let params = json!({"hir": hir, "history": history, "compat": compat});
+            (params, Lirs { ratios: [hir, history], libcachesim, ..Lirs::default() })
+        });
+    }
 }

@@ -62,6 +62,11 @@ pub fn half_up(ratio: f64, frames: u32) -> usize {
     (ratio * f64::from(frames) + 0.5).floor() as usize
 }
 
+/// A share of the frames, rounded down.
+pub fn down(ratio: f64, frames: u32) -> usize {
+    (ratio * f64::from(frames)).floor() as usize
+}
+
 /// A buffer around an order.
 struct Paged<O> {
     frames: u32,
