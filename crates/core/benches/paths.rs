@@ -1,6 +1,7 @@
 //! What each path through the device costs, over the registries: buffer hits, FTLs, buffers. Markdown tables.
 //!
-//! `cargo bench -p nandlab --bench paths [-- <part> [name [requests]]]` with the part `hits` (every access hits), `ftls`
+//! `cargo bench -p nandlab --bench paths [-- <part> [name [requests]]]` with the part `hits` (every access hits), `zipf`
+//! (hits and misses, each buffer alone and over the page FTL), `ftls`
 //! (each FTL without a buffer; `ftls-uniform`, `ftls-zipf`, `ftls-sequential` or `ftls-reads` is one workload of it) or
 //! `mix` (each buffer over the page FTL on a mixed workload), and the name of a buffer or FTL. One part, one name and a
 //! number of requests give instruction counts under `valgrind --tool=callgrind`; the count of two numbers of requests
@@ -16,15 +17,13 @@ use nandlab::config::{Builder, Config};
 use nandlab::ftl::FTLS;
 use nandlab::ledger::Ledger;
 use nandlab::ssd::Device;
-use nandlab::types::{HostOp, HostRequest, Nanos};
+use nandlab::types::{HostOp, HostRequest, Lpn, Nanos};
 
 /// 512 MiB raw in 32 dies; blocks of 512 KiB; a buffer of 16 MiB, and NVRAM for the policies that use it.
-const DEVICE: [&str; 6] = [
+const DEVICE: [&str; 4] = [
     "device.geometry={channels=8, chips_per_channel=4, dies_per_chip=1, planes_per_die=1, blocks_per_plane=32, \
      pages_per_block=128, page_bytes=4096}",
     "device.over_provisioning={spare_over_physical=0.2}",
-    "replay.mode=fast",
-    "replay.queue_depth=32",
     "ram.dram=16MiB",
     "ram.nvram=16MiB",
 ];
@@ -47,7 +46,7 @@ struct Part {
     row: fn(&str, u64) -> String,
 }
 
-const PARTS: [Part; 6] = [
+const PARTS: [Part; 7] = [
     Part {
         name: "hits",
         title: "Buffer hits: 4 KiB, half of them writes, everything resident",
@@ -55,6 +54,14 @@ const PARTS: [Part; 6] = [
         requests: 2_000_000,
         plugins: || BUFFERS.iter().map(nandlab::registry::Plugin::name).collect(),
         row: hits,
+    },
+    Part {
+        name: "zipf",
+        title: "Zipf's law with exponent 1 over a million scattered pages, buffer of 100,000 pages, half of it writes: the policy alone, and over the page FTL",
+        columns: "buffer | hit-ratio-only, M accesses/s | whole engine, M accesses/s | M flash operations/s | page hit ratio",
+        requests: 4_000_000,
+        plugins: || BUFFERS.iter().map(nandlab::registry::Plugin::name).collect(),
+        row: zipf,
     },
     Part {
         name: "ftls-uniform",
@@ -144,7 +151,7 @@ fn hits(buffer: &str, requests: u64) -> String {
         let op = if random.below(2) == 0 { HostOp::Read } else { HostOp::Write };
         request(op, random.below(RESIDENT), 1)
     };
-    let config = config(&["precondition=none", &format!("buffer.name={buffer}")]);
+    let config = small(&["precondition=none", &format!("buffer.name={buffer}")]);
     let engine = best(|| {
         let mut device = config.build().expect("the device builds");
         device.run(&warm).expect("inside the device");
@@ -159,13 +166,66 @@ fn hits(buffer: &str, requests: u64) -> String {
     format!("{:.1} | {:.1}", rate(engine), rate(alone))
 }
 
+/// 5 GiB raw in 32 dies, a million logical pages, and more RAM than drives have.
+const LARGE: [&str; 5] = [
+    "device.geometry={channels=8, chips_per_channel=4, dies_per_chip=1, planes_per_die=1, blocks_per_plane=320, \
+     pages_per_block=128, page_bytes=4096}",
+    "device.over_provisioning={logical_pages=1000000}",
+    "ram.dram=409600000",
+    "ram.nvram=40960000",
+    "precondition=full",
+];
+/// The whole engine gets a part of the accesses: it is that much slower.
+const ENGINE_PART: u64 = 8;
+
+/// Hits and misses, in the policy alone and with a device below. Batches are all reads or all writes in turn.
+fn zipf(buffer: &str, requests: u64) -> String {
+    let config = config(LARGE.iter().copied().chain([format!("buffer.name={buffer}").as_str()]));
+    let mut random = Lcg(1);
+    let trace: Vec<Lpn> = (0..requests).map(|_| Lpn(random.zipf(u64::from(config.logical_pages())) as u32)).collect();
+    let is_write = |batch: usize| batch % 2 == 1;
+    let alone = best(|| {
+        let mut hits = config.build_hits().expect("the policy builds");
+        let begin = cpu_seconds();
+        for (number, batch) in trace.chunks(BATCH).enumerate() {
+            hits.pages(batch, is_write(number));
+        }
+        cpu_seconds() - begin
+    });
+    let mut ledger = Ledger::default();
+    let part = &trace[..trace.len() / ENGINE_PART as usize];
+    let engine = best(|| {
+        let batch = |(number, batch): (usize, &[Lpn])| -> Vec<HostRequest> {
+            let op = if is_write(number) { HostOp::Write } else { HostOp::Read };
+            batch.iter().map(|lpn| request(op, u64::from(lpn.0), 1)).collect()
+        };
+        let batches: Vec<_> = part.chunks(BATCH).enumerate().map(batch).collect();
+        let mut device = config.build().expect("the device builds");
+        let begin = cpu_seconds();
+        for batch in &batches {
+            device.run(batch).expect("inside the device");
+        }
+        let seconds = cpu_seconds() - begin;
+        device.drain();
+        ledger = device.ledger();
+        seconds
+    });
+    format!(
+        "{:.1} | {:.2} | {:.2} | {:.3}",
+        requests as f64 / alone / 1e6,
+        part.len() as f64 / engine / 1e6,
+        flash_operations(&ledger) as f64 / engine / 1e6,
+        (ledger.buffer_read_hits + ledger.buffer_write_hits) as f64 / part.len() as f64
+    )
+}
+
 /// An FTL (and its settings) under a workload of requests; the workload is told the number of pages.
 fn measure_ftl(ftl: &str, requests: u64, next: impl Fn(&mut Lcg, u64) -> HostRequest) -> String {
     let mut words = ftl.split(' ');
     let mut settings = vec!["precondition=full".to_owned(), "buffer.name=none".to_owned()];
     settings.extend(words.next().map(|name| format!("ftl.name={name}")));
     settings.extend(words.map(|setting| format!("ftl.{setting}")));
-    let config = config(&settings.iter().map(String::as_str).collect::<Vec<_>>());
+    let config = small(&settings.iter().map(String::as_str).collect::<Vec<_>>());
     let pages = u64::from(config.logical_pages());
     let (seconds, ledger) = measure(&config, requests, |random| next(random, pages));
     let operations = flash_operations(&ledger);
@@ -180,7 +240,7 @@ fn measure_ftl(ftl: &str, requests: u64, next: impl Fn(&mut Lcg, u64) -> HostReq
 
 /// Hot and cold, small and large, reads and writes.
 fn mix(buffer: &str, requests: u64) -> String {
-    let config = config(&["precondition=full", &format!("buffer.name={buffer}")]);
+    let config = small(&["precondition=full", &format!("buffer.name={buffer}")]);
     let pages = u64::from(config.logical_pages()) - 8;
     let (seconds, ledger) = measure(&config, requests, |random| {
         let op = if random.below(10) < 6 { HostOp::Write } else { HostOp::Read };
@@ -198,9 +258,17 @@ fn mix(buffer: &str, requests: u64) -> String {
     )
 }
 
-fn config(settings: &[&str]) -> Config {
-    let settings = DEVICE.iter().chain(settings);
-    let builder = settings.fold(Builder::preset("lab"), |builder, setting| builder.and_then(|b| b.set(setting)));
+/// The small device with settings.
+fn small(settings: &[&str]) -> Config {
+    config(DEVICE.iter().chain(settings).copied())
+}
+
+fn config<'a>(settings: impl IntoIterator<Item = &'a str>) -> Config {
+    let replay = ["replay.mode=fast", "replay.queue_depth=32"];
+    let builder = replay
+        .into_iter()
+        .chain(settings)
+        .fold(Builder::preset("lab"), |builder, setting| builder.and_then(|b| b.set(setting)));
     builder.and_then(|b| b.finish()).expect("a valid configuration")
 }
 

@@ -34,9 +34,9 @@ impl Cache {
     }
 
     /// An access, after which the page is resident: until [`Self::settled`] it may be one more than there are frames,
-    /// because a page that leaves at once only passed by. True if it was resident before.
+    /// because a page that leaves at once only passed by.
     #[inline]
-    pub fn access(&mut self, page: u32, write: bool) -> bool {
+    pub fn access(&mut self, page: u32, write: bool) {
         let state = &mut self.states[page as usize];
         let hit = *state != ABSENT;
         self.used += usize::from(!hit);
@@ -50,14 +50,8 @@ impl Cache {
             self.counts.pages_in += 1;
             *state = CLEAN;
         }
-        hit
     }
 
-    /// What [`Self::access`] will need to know of a page.
-    #[inline]
-    pub fn state(&self, page: u32) -> u32 {
-        self.states[page as usize]
-    }
     /// True if the pages fit the frames.
     #[inline]
     pub const fn settled(&self) -> bool {

@@ -44,6 +44,11 @@ impl Event {
     pub const fn page(self) -> u32 {
         self.0 >> 2
     }
+    /// Of an access: is it a write? Without a branch that depends on it.
+    #[inline]
+    pub const fn access(self) -> Option<bool> {
+        if self.0 & 2 == 0 { Some(self.0 & 1 != 0) } else { None }
+    }
     #[inline]
     pub const fn kind(self) -> Kind {
         match self.0 & 3 {
@@ -184,6 +189,10 @@ impl History {
     /// Different pages.
     pub fn pages(&self) -> usize {
         self.alive.len()
+    }
+    /// Flushes are among the events, if there were any.
+    pub(super) const fn has_flushes(&self) -> bool {
+        self.has_flushes
     }
     pub(super) fn events(&self) -> &[Event] {
         &self.events

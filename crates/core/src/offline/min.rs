@@ -1,59 +1,117 @@
 //! MIN (Belady, IBM Systems Journal 5(2), 1966): the most hits that any buffer can have.
 
 use super::Counts;
-use super::cache::Cache;
-use super::history::{AHEAD, Event, History, Kind, NEVER, look_ahead};
+use super::history::{AHEAD, Event, History, Kind, NEVER};
 use super::order::Order;
 
 /// Replays Belady's MIN: the page that leaves is the one whose next access lies farthest away, which may be the page just
 /// accessed (it then passes by); a page that is never accessed again leaves at once. It is blind to dirt, so that its hits
 /// are the most there can be, and its cost is not the least.
 ///
-/// Resident pages are the set of the times of their next accesses: times are unique, so that a set of bits with its
-/// maximum is all that is needed.
+/// Times of next accesses are unique, so that they can stand for the pages: the resident pages are a set of times with its
+/// maximum, the dirty ones among them another set, and an access hits if its own time is in the first. No table of pages is
+/// needed.
 pub fn belady(history: &History, frames: u32) -> Counts {
     let (events, next) = (history.events(), history.next());
-    let mut min = Min { events, order: Order::new(events.len()), cache: Cache::new(history, frames) };
+    let mut min = Min {
+        frames,
+        resident: Order::new(events.len()),
+        used: 0,
+        dirty: vec![0; events.len().div_ceil(64)],
+        written: Vec::new(),
+        has_flushes: history.has_flushes(),
+        counts: Counts { reads: history.reads(), writes: history.writes(), ..Counts::default() },
+    };
     let mut time = 0;
-    for (ahead, next) in events.chunks(AHEAD).zip(next.chunks(AHEAD)) {
-        look_ahead(ahead.iter().map(|event| min.cache.state(event.page())));
-        for (event, next) in ahead.iter().zip(next) {
+    for (events, next) in events.chunks(AHEAD).zip(next.chunks(AHEAD)) {
+        for next in next {
+            min.resident.look_ahead(*next);
+        }
+        for (event, next) in events.iter().zip(next) {
             min.step(time, *event, *next);
             time += 1;
         }
     }
-    min.cache.finish()
+    min.finish()
 }
 
-struct Min<'a> {
-    events: &'a [Event],
-    /// Times of the next accesses of all resident pages.
-    order: Order,
-    cache: Cache,
+struct Min {
+    frames: u32,
+    /// Times of the next accesses of all resident pages, and how many they are.
+    resident: Order,
+    used: u32,
+    /// A bit for each time: it stands for a dirty page.
+    dirty: Vec<u64>,
+    /// Times whose bits were set since the last flush, if there are flushes.
+    written: Vec<u32>,
+    has_flushes: bool,
+    counts: Counts,
 }
 
-impl Min<'_> {
+impl Min {
     /// One event, and the time of the next access to its page.
+    #[expect(
+        clippy::needless_bitwise_bool,
+        reason = "hits and writes are random: a branch on them is often mispredicted"
+    )]
     #[inline]
     fn step(&mut self, time: u32, event: Event, next: u32) {
-        let page = event.page();
-        let write = match event.kind() {
-            Kind::Trim => return self.cache.trim(page),
-            Kind::Flush => return self.cache.flush(),
-            kind => kind == Kind::Write,
+        let Some(write) = event.access() else {
+            // A trimmed page left when it was last accessed.
+            if event.kind() == Kind::Flush {
+                self.flush();
+            }
+            return;
         };
-        if self.cache.access(page, write) {
-            self.order.remove(time);
-        }
+        let hit = self.resident.remove(time);
+        let dirty = self.clean(time) | write;
+        self.used += u32::from(!hit);
+        let counts = &mut self.counts;
+        counts.read_hits += u64::from(hit & !write);
+        counts.write_hits += u64::from(hit & write);
         if next == NEVER {
-            return self.cache.evict(page);
+            self.leave(dirty);
+            return;
         }
-        self.order.insert(next);
-        if !self.cache.settled() {
-            let farthest = self.order.pop_max().expect("more pages are resident than there are frames");
-            // Looking the page up waits for memory, and often it is the one just accessed.
-            let leaves = if farthest == next { page } else { self.events[farthest as usize].page() };
-            self.cache.evict(leaves);
+        self.resident.insert(next);
+        self.dirty[next as usize / 64] |= u64::from(dirty) << (next % 64);
+        if self.has_flushes && dirty {
+            self.written.push(next);
         }
+        if self.used > self.frames {
+            let farthest = self.resident.pop_max().expect("more pages are resident than there are frames");
+            let dirty = self.clean(farthest);
+            self.leave(dirty);
+        }
+    }
+
+    /// Takes the bit of a dirty page away: true if it was set.
+    #[inline]
+    fn clean(&mut self, time: u32) -> bool {
+        let word = &mut self.dirty[time as usize / 64];
+        let bit = 1 << (time % 64);
+        let was_dirty = *word & bit != 0;
+        *word &= !bit;
+        was_dirty
+    }
+
+    #[inline]
+    fn leave(&mut self, dirty: bool) {
+        self.used -= 1;
+        self.counts.pages_out += u64::from(dirty);
+    }
+
+    /// All dirty pages are written back, and stay.
+    fn flush(&mut self) {
+        for time in std::mem::take(&mut self.written) {
+            self.counts.pages_out += u64::from(self.clean(time));
+        }
+    }
+
+    /// The end: what is dirty is written back.
+    fn finish(self) -> Counts {
+        let dirty = self.dirty.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
+        let Counts { reads, read_hits, pages_out, .. } = self.counts;
+        Counts { pages_in: reads - read_hits, pages_out: pages_out + dirty, ..self.counts }
     }
 }

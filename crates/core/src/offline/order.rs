@@ -3,6 +3,8 @@
 //! A bit for each time, above every 64 bits one that says whether there is any among them, and so on: of n times there
 //! are log64(n) levels (five for a thousand million), and the upper ones stay in the processor's cache.
 
+use prefetch_index::prefetch_index;
+
 /// A set of numbers below a limit.
 pub(super) struct Order {
     /// The bits themselves, then level by level up to a single word.
@@ -34,10 +36,27 @@ impl Order {
         }
     }
 
-    /// Takes a number out.
+    /// Asks the memory for a number's bit; the number may be none.
     #[inline]
-    pub fn remove(&mut self, mut number: u32) {
-        for level in &mut self.levels {
+    pub fn look_ahead(&self, number: u32) {
+        prefetch_index(&self.levels[0], number as usize / 64);
+    }
+
+    /// Takes a number out: true if it was in.
+    #[inline]
+    pub fn remove(&mut self, number: u32) -> bool {
+        let word = &mut self.levels[0][number as usize / 64];
+        let was_in = *word >> (number % 64) & 1 != 0;
+        *word &= !(1 << (number % 64));
+        if was_in && *word == 0 {
+            self.empty(number / 64);
+        }
+        was_in
+    }
+
+    /// The word with this number has become empty.
+    fn empty(&mut self, mut number: u32) {
+        for level in &mut self.levels[1..] {
             let word = &mut level[number as usize / 64];
             *word &= !(1 << (number % 64));
             if *word != 0 {
@@ -80,8 +99,7 @@ mod tests {
                         tree.insert(number);
                     }
                     4..6 => {
-                        order.remove(number);
-                        tree.remove(&number);
+                        assert_eq!(order.remove(number), tree.remove(&number));
                     }
                     _ => assert_eq!(order.pop_max(), tree.pop_last(), "{limit}"),
                 }
