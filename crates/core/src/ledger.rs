@@ -290,6 +290,14 @@ impl Ledger {
     pub fn programs_from_below(&self) -> u64 {
         self.programs() - self.programs_from_above()
     }
+    /// Those of them that garbage collection and merges caused, with the mappings they moved: not what the map cache wrote
+    /// back on its own account, nor wear levelling.
+    pub fn programs_by_collection(&self) -> u64 {
+        [Cause::Gc, Cause::Merge, Cause::MapUpdate, Cause::MapGc]
+            .map(|cause| self.count(Op::Program, cause))
+            .iter()
+            .sum()
+    }
     /// All programs per page that the host wrote to the device; 0 without writes.
     pub fn waf_host(&self) -> f64 {
         ratio(self.programs(), self.host_page_writes)

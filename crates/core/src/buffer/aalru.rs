@@ -29,7 +29,8 @@
 //! - `th_line`: `eq6` as printed, which jumps from B to B (1 - 1/beta) beyond Wf = 1, or `continuous`,
 //!   `Th = B (beta - Wf) / (beta - 1)`. Both give B up to Wf = 1 and 0 from beta on.
 //! - `wf_source`: `ftl`, equation 4, `(GC_w + Bf_w) / Bf_w` with the programs of the FTL and those of the buffer's
-//!   pages, padding included; or `delay`, equation 5, measured `D_w` / page program time.
+//!   pages, padding included; `collection`, the same with those programs alone that collections and merges caused (the
+//!   mappings they move included); or `delay`, equation 5, measured `D_w` / page program time.
 //! - `d_read`, `d_write`: `D_r` and `D_w` in microseconds; measured by default: mean time per page of the reads and
 //!   writes that the buffer issued and that finished in the period.
 //! - `keep_written`: share of WB, 0 to 1, whose most recent pages stay when their block is written back: they enter RB,
@@ -49,6 +50,9 @@
 //!
 //! # Known ambiguities
 //! Those of the parameters `period_unit`, `tau_compare`, `pad_compare`, `th_line`, `wf_source`, and tau and Th at start.
+//! `wf_source` matters over a map cache: to `ftl` its write-backs are GC_w, because the predecessor ADCT counts all writes
+//! of the flash, so that AALRU pads where padding saves no collection (docs/claims.md, figure 8, has figures);
+//! `collection` takes the name GC_w at its word.
 
 mod costs;
 mod params;

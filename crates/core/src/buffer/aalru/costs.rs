@@ -9,9 +9,9 @@ use crate::ledger::{Ledger, since};
 /// `GC_w`, `Bf_w`, then nanoseconds and pages of the buffer's reads and writes.
 type Seen = [u64; 6];
 
-fn seen(ledger: &Ledger) -> Seen {
+fn seen(source: WfSource, ledger: &Ledger) -> Seen {
     [
-        ledger.programs_from_below(),
+        if source == WfSource::Collection { ledger.programs_by_collection() } else { ledger.programs_from_below() },
         ledger.programs_from_above(),
         ledger.buffer_read_ns,
         ledger.buffer_read_pages,
@@ -54,7 +54,7 @@ impl Costs {
     }
     /// A period is over: renews `D_r` and `D_w` and tells `Wf`, each where the period has a sample.
     pub fn end_period(&mut self, sense: &Sense<'_>) -> Option<f64> {
-        let now = seen(sense.ledger);
+        let now = seen(self.source, sense.ledger);
         let [gc, buffer, read_ns, read_pages, write_ns, write_pages] = since(now, self.start);
         self.start = now;
         let mean_us = |ns: u64, pages: u64| (ns > 0 && pages > 0).then(|| ns as f64 / 1e3 / pages as f64);
@@ -62,7 +62,7 @@ impl Costs {
         self.read_us = read.filter(|_| self.measure_read).unwrap_or(self.read_us);
         self.write_us = write.filter(|_| self.measure_write).unwrap_or(self.write_us);
         match self.source {
-            WfSource::Ftl => write_amplification(gc, buffer),
+            WfSource::Ftl | WfSource::Collection => write_amplification(gc, buffer),
             WfSource::Delay => write.map(|us| us / sense.times.program.as_us()),
         }
     }
@@ -102,5 +102,28 @@ mod tests {
             assert_eq!((measured.read_us(), measured.write_us()), (read, write));
             assert_eq!((given.read_us(), given.write_us()), (7.0, 8.0));
         }
+    }
+
+    #[test]
+    fn do_evictions_of_the_map_cache_count_as_collection() {
+        let times = FlashTimes { read: Nanos::from_us(30), program: Nanos::from_us(100), erase: Nanos::from_us(1500) };
+        let mut ledger = Ledger::default();
+        let programs = [
+            (Cause::Host, 4),
+            (Cause::Gc, 1),
+            (Cause::Merge, 1),
+            (Cause::MapUpdate, 1),
+            (Cause::MapGc, 1),
+            (Cause::MapEvict, 8),
+            (Cause::Wear, 4),
+        ];
+        for (cause, pages) in programs {
+            (0..pages).for_each(|_| ledger.add(Op::Program, cause, 1));
+        }
+        let wf = |wf_source| {
+            let mut costs = Costs::new(&Params { wf_source, ..Params::default() }, &times);
+            costs.end_period(&Sense { now: Nanos(0), ledger: &ledger, times })
+        };
+        assert_eq!((wf(WfSource::Ftl), wf(WfSource::Collection)), (Some(5.0), Some(2.0)));
     }
 }

@@ -23,6 +23,8 @@ pub enum WfSource {
     /// Programs counted by the FTL (equation 4).
     #[default]
     Ftl,
+    /// The same, of collections and merges alone.
+    Collection,
     /// Time of a page write over the program time (equation 5).
     Delay,
 }
