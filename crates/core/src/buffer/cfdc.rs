@@ -11,7 +11,7 @@
 //! `IPD / (n^2 * age)`. `n` is its number of pages, IPD (inter-page distance) the sum of the distances of pages that were
 //! demoted one after the other, so clusters that are large, sequential and old leave first; `age` counts demotions of dirty
 //! pages since the cluster was created or lost a page to a hit. A page that is hit goes back to the working region.
-//! O(1) per hit, O(clusters) per dirty victim.
+//! O(1) per hit and per victim, but O(clusters) to choose a cluster.
 //!
 //! # Parameters
 //! - `priority_ratio` (share of the frames, default 0.5): size of the priority region, rounded half up.
@@ -85,8 +85,6 @@ struct Cluster {
     stamp: u64,
     /// Sum of the distances of neighbours in `pages`.
     distance: u64,
-    /// It was chosen and stays so.
-    frozen: bool,
 }
 
 /// See the module text.
@@ -105,6 +103,8 @@ pub struct Cfdc {
     /// By group: whether it exists.
     alive: List,
     alive_links: Links,
+    /// The cluster that loses its pages one by one, until it is empty.
+    chosen: Option<Group>,
     /// Demotions of dirty pages so far.
     global_time: u64,
 }
@@ -131,6 +131,7 @@ pub fn build(params: Params, shape: &BufferShape) -> Result<Cfdc, ConfigError> {
         clusters: Vec::new(),
         alive: List::default(),
         alive_links: Links::default(),
+        chosen: None,
         global_time: 0,
     };
     cfdc.resize(shape.frames);
@@ -181,6 +182,7 @@ impl Cfdc {
         self.links.remove(&mut cluster.pages, slot.0);
         if emptied {
             self.alive_links.remove(&mut self.alive, group.0);
+            self.chosen = self.chosen.filter(|chosen| *chosen != group);
         }
         (!emptied).then_some(group)
     }
@@ -200,11 +202,14 @@ impl Cfdc {
         let cluster = &self.clusters[group.index()];
         let pages = u128::from(cluster.pages.len());
         let age = (self.global_time - cluster.stamp).max(1);
-        let distance = if cluster.frozen { 0 } else { cluster.distance.max(1) };
+        let distance = if self.chosen == Some(group) { 0 } else { cluster.distance.max(1) };
         (u128::from(distance), pages * pages * u128::from(age))
     }
 
     fn lowest(&self) -> Option<Group> {
+        if self.chosen.is_some() {
+            return self.chosen;
+        }
         self.alive_links.iter(&self.alive).map(Group).min_by(|a, b| {
             let ((x, p), (y, q)) = (self.priority(*a), self.priority(*b));
             let tie = |group: &Group| (self.clusters[group.index()].stamp, self.groups.lbn(*group));
@@ -245,7 +250,7 @@ impl Buffer for Cfdc {
             self.alive_links.remove(&mut self.alive, group.0);
             self.groups.take(group);
         } else if let Some(oldest) = self.clusters[group.index()].pages.back() {
-            self.clusters[group.index()].frozen = true;
+            self.chosen = Some(group);
             self.leave_cluster(Slot(oldest), slots);
             plan.write_back([Slot(oldest)], false);
         }
@@ -285,7 +290,7 @@ impl Buffer for Cfdc {
             pages.reverse();
             json!({
                 "block": self.groups.lbn(group).0, "pages_oldest_first": pages, "ts": cluster.stamp,
-                "frozen": u8::from(cluster.frozen), "priority": fraction(self.priority(group)),
+                "frozen": u8::from(self.chosen == Some(group)), "priority": fraction(self.priority(group)),
             })
         };
         json!({

@@ -11,7 +11,7 @@
 //! recently written part. Some logical blocks are victim blocks, so that the log blocks below see few blocks at a time.
 //! The victim is the least recently written page of the window that belongs to a victim block. If there is none, the
 //! blocks with the most pages in the window become the victim blocks (of equal ones, that of the page written least
-//! recently). The victim is written back alone. O(window) an eviction.
+//! recently). The victim is written back alone. O(victim blocks) an eviction, O(blocks in the window) to choose them.
 //!
 //! # Parameters
 //! - `victim_window` (fraction of the frames, 0 to 1, default 0.75, our choice): the window, rounded half up, at least one
@@ -32,6 +32,7 @@ use std::cmp::Reverse;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::groups::{Group, Groups};
 use super::list::{Links, List};
 use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Sense, Slots, need_share, share};
 use crate::error::ConfigError;
@@ -57,11 +58,62 @@ impl Default for Params {
 #[derive(Debug)]
 pub struct RefR {
     ratio: f64,
-    window_pages: usize,
+    window_pages: u32,
     victim_blocks_max: usize,
     links: Links,
     recency: List,
+    /// By slot: number of the last write, which tells of two pages which is the older.
+    written: Vec<u64>,
+    writes: u64,
+    window: Window,
     victim_blocks: Vec<Lbn>,
+}
+
+/// The least recently written pages, also by block. It follows the recency list from one eviction to the next.
+#[derive(Debug)]
+struct Window {
+    pages: u32,
+    /// Its most recent page.
+    newest: Option<u32>,
+    blocks: Groups,
+    /// By block: its pages of the window, the most recent first.
+    lists: Vec<List>,
+    links: Links,
+}
+
+impl Window {
+    /// Follows the recency list: of its least recent pages `limit` are in the window.
+    fn follow(&mut self, links: &Links, recency: &List, limit: u32, slots: &Slots) {
+        while let Some(newest) = self.newest.filter(|_| self.pages > limit) {
+            self.leave(newest, links, slots);
+        }
+        while self.pages < limit {
+            let Some(next) = self.newest.map_or(recency.back(), |newest| links.newer(newest)) else { return };
+            let (block, _) = self.blocks.insert(Slot(next), slots);
+            self.lists.resize(self.blocks.id_count().max(self.lists.len()), List::default());
+            self.links.push_front(&mut self.lists[block.index()], next);
+            self.newest = Some(next);
+            self.pages += 1;
+        }
+    }
+
+    /// A page leaves its place in the recency list, where it still is.
+    fn leave(&mut self, id: u32, links: &Links, slots: &Slots) {
+        if !self.links.is_linked(id) {
+            return;
+        }
+        if self.newest == Some(id) {
+            self.newest = links.older(id);
+        }
+        let (block, _) = self.blocks.remove(Slot(id), slots);
+        self.links.remove(&mut self.lists[block.index()], id);
+        self.pages -= 1;
+    }
+
+    /// Least recent page of a block.
+    fn oldest(&self, lbn: Lbn) -> Option<u32> {
+        self.lists[self.blocks.find(lbn)?.index()].back()
+    }
 }
 
 /// Builds the policy.
@@ -82,60 +134,89 @@ pub fn build(params: Params, shape: &BufferShape) -> Result<RefR, ConfigError> {
         victim_blocks_max: victim_blocks as usize,
         links: Links::default(),
         recency: List::default(),
+        written: Vec::new(),
+        writes: 0,
+        window: Window {
+            pages: 0,
+            newest: None,
+            blocks: Groups::new(shape.logical_pages, shape.pages_per_block),
+            lists: Vec::new(),
+            links: Links::default(),
+        },
         victim_blocks: Vec::new(),
     })
 }
 
 impl RefR {
-    /// Pages of the window, the least recently written first, with their blocks.
-    fn window<'a>(&'a self, slots: &'a Slots) -> impl Iterator<Item = (Lbn, u32)> + 'a {
-        let oldest_first = self.links.iter_back(&self.recency);
-        oldest_first.take(self.window_pages).map(|id| (slots.lbn(Slot(id)), id))
-    }
-
-    fn victim(&self, slots: &Slots) -> Option<u32> {
-        self.window(slots).find(|(lbn, _)| self.victim_blocks.contains(lbn)).map(|(_, id)| id)
+    /// The least recently written page of the victim blocks.
+    fn victim(&self) -> Option<u32> {
+        let oldest = self.victim_blocks.iter().filter_map(|lbn| self.window.oldest(*lbn));
+        oldest.min_by_key(|id| self.written[*id as usize])
     }
 
     /// The blocks with the most pages in the window become the victim blocks.
-    fn choose_blocks(&mut self, slots: &Slots) {
-        let mut pages: Vec<(Lbn, usize)> = self.window(slots).enumerate().map(|(age, (lbn, _))| (lbn, age)).collect();
-        pages.sort_unstable();
-        let blocks = pages.chunk_by(|a, b| a.0 == b.0).map(|pages| (Reverse(pages.len()), pages[0].1, pages[0].0));
-        let mut blocks: Vec<_> = blocks.collect();
+    fn choose_blocks(&mut self) {
+        let Self { window, written, .. } = self;
+        let rank = |(block, list): (usize, &List)| {
+            let oldest = list.back()?;
+            Some((Reverse(list.len()), written[oldest as usize], window.blocks.lbn(Group(block as u32))))
+        };
+        let mut blocks: Vec<_> = window.lists.iter().enumerate().filter_map(rank).collect();
+        if blocks.len() > self.victim_blocks_max {
+            blocks.select_nth_unstable(self.victim_blocks_max);
+            blocks.truncate(self.victim_blocks_max);
+        }
         blocks.sort_unstable();
-        self.victim_blocks = blocks.into_iter().take(self.victim_blocks_max).map(|(.., lbn)| lbn).collect();
+        self.victim_blocks = blocks.into_iter().map(|(.., lbn)| lbn).collect();
+    }
+
+    /// A page leaves its place in the recency list.
+    fn unlink(&mut self, id: u32, slots: &Slots) {
+        self.window.leave(id, &self.links, slots);
+        self.links.remove(&mut self.recency, id);
+    }
+
+    /// A written page comes to the front of the recency list.
+    fn push_front(&mut self, id: u32) {
+        self.writes += 1;
+        self.written[id as usize] = self.writes;
+        self.links.push_front(&mut self.recency, id);
     }
 }
 
 impl Buffer for RefR {
     fn resize(&mut self, frames: Frames) {
-        self.window_pages = share(self.ratio, frames.dram).max(1) as usize;
+        self.window_pages = share(self.ratio, frames.dram).max(1);
     }
     #[inline]
-    fn on_hit(&mut self, slot: Slot, access: &Access, _: &Slots, _: &Sense<'_>) {
+    fn on_hit(&mut self, slot: Slot, access: &Access, slots: &Slots, _: &Sense<'_>) {
         if access.write {
-            self.links.move_front(&mut self.recency, slot.0);
+            self.unlink(slot.0, slots);
+            self.push_front(slot.0);
         }
     }
     fn on_miss(&mut self, access: &Access, _: &Slots, _: &Sense<'_>) -> Admission {
         if access.write { Admission::Admit(Medium::Dram) } else { Admission::Bypass }
     }
     fn make_room(&mut self, _: Option<&Access>, slots: &Slots, _: &Sense<'_>, plan: &mut Plan) {
-        let victim = self.victim(slots).or_else(|| {
-            self.choose_blocks(slots);
-            self.victim(slots)
+        self.window.follow(&self.links, &self.recency, self.window_pages, slots);
+        let victim = self.victim().or_else(|| {
+            self.choose_blocks();
+            self.victim()
         });
         if let Some(victim) = victim {
-            self.links.remove(&mut self.recency, victim);
+            self.unlink(victim, slots);
             plan.evict(Slot(victim), slots);
         }
     }
-    fn on_insert(&mut self, slot: Slot, _: &Access, _: &Slots) {
-        self.links.push_front(&mut self.recency, slot.0);
+    fn on_insert(&mut self, slot: Slot, _: &Access, slots: &Slots) {
+        if self.written.len() <= slot.index() {
+            self.written.resize(slots.slot_count(), 0);
+        }
+        self.push_front(slot.0);
     }
-    fn on_remove(&mut self, slot: Slot, _: &Slots) {
-        self.links.remove(&mut self.recency, slot.0);
+    fn on_remove(&mut self, slot: Slot, slots: &Slots) {
+        self.unlink(slot.0, slots);
     }
     fn golden_state(&self, slots: &Slots) -> Value {
         let pages: Vec<u32> = self.links.iter(&self.recency).map(|id| slots.lpn(Slot(id)).0).collect();
