@@ -57,7 +57,8 @@ const PARTS: [Part; 7] = [
     },
     Part {
         name: "zipf",
-        title: "Zipf's law with exponent 1 over a million scattered pages, buffer of 100,000 pages, half of it writes: the policy alone, and over the page FTL",
+        title: "Zipf's law with exponent 1 over a million scattered pages, buffer of 100,000 pages, half of it writes: the \
+                policy alone, and over the page FTL",
         columns: "buffer | hit-ratio-only, M accesses/s | whole engine, M accesses/s | M flash operations/s | page hit ratio",
         requests: 4_000_000,
         plugins: || BUFFERS.iter().map(nandlab::registry::Plugin::name).collect(),
@@ -223,7 +224,7 @@ fn zipf(buffer: &str, requests: u64) -> String {
 }
 
 /// CPU time an access, over all batches or as many as a few seconds allow: some reconstructions look at every page when one
-/// leaves.
+/// leaves. The hit ratio of a row that was cut short is that of fewer accesses to an emptier buffer.
 fn seconds_an_access<T>(batches: &[T], mut run: impl FnMut(&T) -> usize) -> f64 {
     let begin = cpu_seconds();
     let mut accesses = 0;

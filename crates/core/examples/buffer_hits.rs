@@ -2,7 +2,8 @@
 //! `benches/libcachesim.py`.
 //!
 //! `cargo run --release -p nandlab --example buffer_hits -- FILE PAGES [POLICY [KEY=VALUE ...]]` prints JSON; the
-//! keys are parameters of the policy. Object numbers are page numbers, every request reads one page. `seconds` is the CPU time of the replay: the file is decoded before.
+//! keys are parameters of the policy. Object numbers are page numbers, every request reads one page. `seconds` is the CPU
+//! time of the replay: the file is decoded before.
 #![allow(clippy::print_stdout)]
 #![allow(clippy::disallowed_methods, reason = "a benchmark measures wall time where the kernel gives no CPU time")]
 

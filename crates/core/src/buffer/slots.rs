@@ -422,3 +422,24 @@ impl LbnOf {
         Lbn(((u128::from(self.inverse) * u128::from(lpn.0)) >> 64) as u32)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn is_the_block_of_a_page_the_quotient() {
+        for pages_per_block in [2, 3, 7, 64, 100, 127, 128, 1_000, 16_383, 16_384] {
+            let near = |block: u64| {
+                let first = block * u64::from(pages_per_block);
+                first.saturating_sub(2)..=first + 2
+            };
+            let lbn_of = LbnOf::new(pages_per_block);
+            let last = u64::from(u32::MAX / pages_per_block);
+            for page in [0, 1, 2, 1_000, last / 2, last].into_iter().flat_map(near) {
+                let Ok(page) = u32::try_from(page) else { continue };
+                assert_eq!(lbn_of.get(Lpn(page)), Lbn(page / pages_per_block), "page {page} of {pages_per_block}");
+            }
+        }
+    }
+}
