@@ -27,7 +27,7 @@ Examples:
 
 Results go to standard output, everything else to standard error. Exit codes: 0 success, 1 the run
 failed or two traces differ (trace match), 2 bad usage, input data or configuration, 4 some rows of
-a comparison or some traces failed, 101 a bug.";
+a comparison or some traces failed, 101 a bug, 130 interrupted (Ctrl-C), 143 terminated.";
 
 /// A laboratory for the RAM inside NAND-flash SSDs: replays block traces through a data buffer, a flash translation
 /// layer and a flash array, and counts what happens.
@@ -250,10 +250,11 @@ pub struct OutputArgs {
 pub struct CompareArgs {
     #[command(flatten)]
     pub trace: TraceArgs,
-    /// Buffers, separated by commas: names or name:key=value:key=value; all when absent.
+    /// Buffers, separated by commas: names or name:key=value:key=value, or `all`. Default: eight that differ in kind.
     #[arg(long, short, value_name = "LIST", help_heading = "Device")]
     pub buffers: Option<String>,
-    /// FTLs, separated by commas: names or name:key=value:key=value; all when absent.
+    /// FTLs, separated by commas: names or name:key=value:key=value, or `all`. Default: three that differ in kind. With
+    /// neither buffers nor FTLs nor --limit, the first 100000 requests are replayed.
     #[arg(long, short, value_name = "LIST", help_heading = "Device")]
     pub ftls: Option<String>,
     #[command(flatten)]

@@ -1,7 +1,6 @@
 //! `nandlab bound`: what a buffer could reach at best on a trace, and how far from it policies are.
 
 use clap::Args;
-use indicatif::ProgressBar;
 use nandlab::buffer::BUFFERS;
 use nandlab::config::{Config, PluginConfig};
 use nandlab::offline::{COST_MAX, Costs, Counts, History, ROUNDS, Segments, belady, lower_bound, schedule};
@@ -13,9 +12,11 @@ use crate::alone::{self, Sizes};
 use crate::args::{DeviceArgs, OutputArgs, TraceArgs, any_count, ranged};
 use crate::compare::plugins;
 use crate::fail::Failure;
+use crate::progress::Progress;
+use crate::rows::{Cells, Form, Head, Heading, Printer};
 use crate::source::Again;
-use crate::style::{Style, Table, count, factor, percent};
-use crate::{output, parallel, run, setup, table};
+use crate::style::{Style, count, factor, percent};
+use crate::{output, parallel, setup};
 
 /// What pages cost.
 #[derive(Args, Clone, Copy, Debug)]
@@ -129,11 +130,22 @@ struct Answer {
     page_writes: u64,
     /// Different pages.
     pages: u64,
+    /// A signal ended it, and rows are missing.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    interrupted: bool,
     rows: Vec<Row>,
+}
+
+/// What is computed for a size: by one who knows the future, or by a policy.
+enum Piece {
+    Offline(u64, Counts, Counts),
+    Policy(Counts),
 }
 
 /// Runs the command.
 pub fn bound(args: &BoundArgs, style: Style) -> Result<(), Failure> {
+    let json_is_stdout = args.output.json.as_deref() == Some("-");
+    let form = Form::of(&args.output, json_is_stdout.then_some("--json -"))?;
     let costs = args.costs.costs()?;
     let buffers = plugins(Some(&args.buffers), "buffer", BUFFERS)?;
     let device = DeviceArgs { device: args.device.clone(), seed: args.seed, ..DeviceArgs::default() };
@@ -149,38 +161,14 @@ pub fn bound(args: &BoundArgs, style: Style) -> Result<(), Failure> {
         Some(sizes) => sizes.frames(page_bytes, 16)?,
         None => vec![plain.frames().dram],
     };
-    let bar = if args.output.quiet { ProgressBar::hidden() } else { run::bar("looking into the future") };
-    bar.set_length((frames.len() * (1 + buffers.len())) as u64);
+    // The pieces of a size lie together: first what is known offline, then a policy each.
+    let policies = || std::iter::once(None).chain(buffers.iter().map(Some));
+    let pieces: Vec<_> = frames.iter().flat_map(|frames| policies().map(move |policy| (*frames, policy))).collect();
+    let progress = Progress::new("looking into the future", pieces.len(), args.output.quiet);
     let mut source = again.open(&plain)?;
     let history = alone::history(&mut source, &plain, true)?;
     let segments = Segments::new(&history, costs);
-    let offline = parallel::map(args.output.threads, &frames, |frames| {
-        let found = offline(&history, &segments, *frames);
-        bar.inc(1);
-        found
-    });
-    let pairs: Vec<_> = frames.iter().flat_map(|frames| buffers.iter().map(move |buffer| (*frames, buffer))).collect();
-    let online = parallel::map(args.output.threads, &pairs, |(frames, buffer)| {
-        let size = u64::from(*frames) * u64::from(page_bytes);
-        let settings = [&args.set[..], &[format!("ram.dram={size}"), "ram.nvram=0".to_owned()]].concat();
-        let config = config(buffer, &settings)?;
-        let counts = alone::counts(again.open(&config)?, &config)?;
-        bar.inc(1);
-        Ok::<Counts, Failure>(counts)
-    });
-    bar.finish_and_clear();
-    let mut online = online.into_iter();
-    let mut rows = Vec::new();
-    for (frames, (bound, min, schedule)) in frames.iter().zip(offline) {
-        let priced = |counts| Priced::new(counts, costs, bound);
-        let mut policies = Vec::new();
-        for (buffer, counts) in buffers.iter().zip(online.by_ref()) {
-            policies.push(Policy { buffer: buffer.label(), priced: priced(counts?) });
-        }
-        let ram_bytes = u64::from(*frames) * u64::from(page_bytes);
-        rows.push(Row { ram_bytes, frames: *frames, bound, min: priced(min), schedule: priced(schedule), policies });
-    }
-    let answer = Answer {
+    let mut answer = Answer {
         schema: SCHEMA_VERSION,
         nandlab: env!("CARGO_PKG_VERSION"),
         trace: source.describe(),
@@ -189,100 +177,126 @@ pub fn bound(args: &BoundArgs, style: Style) -> Result<(), Failure> {
         page_reads: history.reads(),
         page_writes: history.writes(),
         pages: history.pages() as u64,
-        rows,
+        interrupted: false,
+        rows: Vec::new(),
     };
-    publish(args, &answer, style)
-}
-
-/// The bound, MIN and the schedule.
-fn offline(history: &History, segments: &Segments, frames: u32) -> (u64, Counts, Counts) {
-    let bound = lower_bound(segments, frames, ROUNDS);
-    (bound.cost, belady(history, frames), schedule(history, segments, &bound, frames))
-}
-
-fn publish(args: &BoundArgs, answer: &Answer, style: Style) -> Result<(), Failure> {
+    let printer = Printer::begin(&heading(&answer, &buffers), form, style, &progress)?;
+    let mut known = Vec::new();
+    let outcome = parallel::each(
+        args.output.threads,
+        &pieces,
+        |(frames, policy)| {
+            let _part = progress.part();
+            let Some(buffer) = policy else { return Ok((*frames, offline(&history, &segments, *frames))) };
+            let size = u64::from(*frames) * u64::from(page_bytes);
+            let settings = [&args.set[..], &[format!("ram.dram={size}"), "ram.nvram=0".to_owned()]].concat();
+            let config = config(buffer, &settings)?;
+            Ok((*frames, Piece::Policy(alone::counts(again.open(&config)?, &config)?)))
+        },
+        |(frames, piece)| {
+            // After an interruption pieces may be missing: then the size is.
+            if matches!(piece, Piece::Offline(..)) {
+                known.clear();
+            }
+            known.push((frames, piece));
+            if let Some(row) = row(&known, &buffers, costs, page_bytes) {
+                printer.row(&cells(&row))?;
+                answer.rows.push(row);
+            }
+            Ok(())
+        },
+    );
+    progress.end();
+    answer.interrupted = parallel::is_interrupted(outcome)?;
+    printer.end(|form| foot(&answer, form))?;
     if let Some(target) = &args.output.json {
-        output::write(target, &output::json(answer))?;
+        output::write(target, &output::json(&answer))?;
     }
-    if args.output.quiet || args.output.json.as_deref() == Some("-") {
-        return Ok(());
+    if answer.interrupted {
+        return Err(Failure::Interrupted(format!("{} of {} sizes are done", answer.rows.len(), frames.len())));
     }
-    output::print(&match (args.output.csv, args.output.markdown) {
-        (true, _) => csv(answer),
-        (_, true) => markdown(answer),
-        _ => text(answer, style),
+    Ok(())
+}
+
+/// The row of a size, if all of its pieces are there.
+fn row(known: &[(u32, Piece)], buffers: &[PluginConfig], costs: Costs, page_bytes: u32) -> Option<Row> {
+    let [(frames, Piece::Offline(bound, min, schedule)), online @ ..] = known else { return None };
+    if online.len() < buffers.len() || online.iter().any(|(other, _)| other != frames) {
+        return None;
+    }
+    let priced = |counts: Counts| Priced::new(counts, costs, *bound);
+    let policy = |(buffer, (_, piece)): (&PluginConfig, &(u32, Piece))| match piece {
+        Piece::Policy(counts) => Some(Policy { buffer: buffer.label(), priced: priced(*counts) }),
+        Piece::Offline(..) => None,
+    };
+    Some(Row {
+        ram_bytes: u64::from(*frames) * u64::from(page_bytes),
+        frames: *frames,
+        bound: *bound,
+        min: priced(*min),
+        schedule: priced(*schedule),
+        policies: buffers.iter().zip(online).map(policy).collect::<Option<Vec<_>>>()?,
     })
 }
 
-/// Headings for people, then the cells of each row.
-fn cells(answer: &Answer) -> Vec<Vec<String>> {
-    let mut heads: Vec<String> =
-        ["ram", "MIN hit%", "bound", "schedule", "gap", "MIN"].iter().map(|head| (*head).to_owned()).collect();
-    heads.extend(answer.rows.first().iter().flat_map(|row| row.policies.iter().map(|policy| policy.buffer.clone())));
-    let ratio = |priced: &Priced| factor(priced.above_bound.map(|above| 1.0 + above));
-    let row = |row: &Row| {
-        let mut cells = vec![
-            Bytes(row.ram_bytes).to_string(),
-            format!("{:.2}", row.min.counts.hit_ratio() * 100.0),
-            count(row.bound),
-            count(row.schedule.cost),
-            percent(row.schedule.above_bound),
-            ratio(&row.min),
-        ];
-        cells.extend(row.policies.iter().map(|policy| ratio(&policy.priced)));
-        cells
-    };
-    std::iter::once(heads).chain(answer.rows.iter().map(row)).collect()
+/// The bound, MIN and the schedule.
+fn offline(history: &History, segments: &Segments, frames: u32) -> Piece {
+    let bound = lower_bound(segments, frames, ROUNDS);
+    Piece::Offline(bound.cost, belady(history, frames), schedule(history, segments, &bound, frames))
 }
 
-fn text(answer: &Answer, style: Style) -> String {
-    let mut table = Table::new(1);
-    for row in cells(answer) {
-        table.row(row);
-    }
-    let Answer { trace, costs, page_reads, page_writes, pages, page_bytes, .. } = answer;
-    format!(
-        "{} ({}): {} page reads and {} page writes of {} pages of {}\n\n{}\n\
-         cost = {} x pages read (read misses, prefetches) + {} x pages written (dirty pages at the end included)\n\
-         bound: no buffer costs less; schedule: what is possible, gap: schedule / bound - 1\n\
-         MIN (the most hits, blind to dirt) and policies: cost / bound\n",
+/// What stands above the rows.
+fn heading(answer: &Answer, buffers: &[PluginConfig]) -> Heading {
+    let Answer { trace, page_reads, page_writes, pages, page_bytes, .. } = answer;
+    let text = format!(
+        "{} ({}): {} page reads and {} page writes of {} pages of {}\n",
         trace.name,
         trace.format,
         count(*page_reads),
         count(*page_writes),
         count(*pages),
         Bytes(u64::from(*page_bytes)),
-        table.render(style),
-        costs.read,
-        costs.write,
-    )
+    );
+    let heads = [("ram", 8), ("MIN hit%", 8), ("bound", 10), ("schedule", 10), ("gap", 7), ("MIN", 6)];
+    let heads = heads.into_iter().map(|(text, width)| Head::new(text, width));
+    let policies = buffers.iter().map(|buffer| Head::new(buffer.label(), 6));
+    let exact = "ram_bytes,frames,bound,buffer,read_hits,write_hits,pages_in,pages_out,cost,above_bound".to_owned();
+    Heading { text, heads: heads.chain(policies).collect(), left: 1, exact }
 }
 
-fn markdown(answer: &Answer) -> String {
-    let mut lines = cells(answer).into_iter().map(|row| format!("| {} |\n", row.join(" | ")));
-    let head = lines.next().unwrap_or_default();
-    let columns = head.matches('|').count() - 1;
-    format!("{head}|{}\n{}", "-:|".repeat(columns), lines.collect::<String>())
+/// A row; for machines a line for each kind.
+fn cells(row: &Row) -> Cells {
+    let ratio = |priced: &Priced| factor(priced.above_bound.map(|above| 1.0 + above));
+    let mut shown = vec![
+        Bytes(row.ram_bytes).to_string(),
+        format!("{:.2}", row.min.counts.hit_ratio() * 100.0),
+        count(row.bound),
+        count(row.schedule.cost),
+        percent(row.schedule.above_bound),
+        ratio(&row.min),
+    ];
+    shown.extend(row.policies.iter().map(|policy| ratio(&policy.priced)));
+    let offline = [("min", &row.min), ("schedule", &row.schedule)];
+    let online = row.policies.iter().map(|policy| (policy.buffer.as_str(), &policy.priced));
+    let line = |(name, Priced { counts, cost, above_bound }): (&str, &Priced)| {
+        let Counts { read_hits, write_hits, pages_in, pages_out, .. } = *counts;
+        let numbers = [read_hits, write_hits, pages_in, pages_out, *cost].map(|n| n.to_string());
+        let size = [row.ram_bytes.to_string(), row.frames.to_string(), row.bound.to_string(), name.to_owned()];
+        let above = above_bound.map_or_else(String::new, |above| above.to_string());
+        size.into_iter().chain(numbers).chain([above]).collect()
+    };
+    Cells { shown, exact: offline.into_iter().chain(online).map(line).collect() }
 }
 
-/// A line for each size and kind.
-fn csv(answer: &Answer) -> String {
-    let mut text =
-        "ram_bytes,frames,bound,buffer,read_hits,write_hits,pages_in,pages_out,cost,above_bound\n".to_owned();
-    for row in &answer.rows {
-        let offline = [("min", &row.min), ("schedule", &row.schedule)];
-        let online = row.policies.iter().map(|policy| (policy.buffer.as_str(), &policy.priced));
-        for (name, Priced { counts, cost, above_bound }) in offline.into_iter().chain(online) {
-            let Counts { read_hits, write_hits, pages_in, pages_out, .. } = counts;
-            let above = above_bound.map_or_else(String::new, |above| above.to_string());
-            text += &format!(
-                "{},{},{},{},{read_hits},{write_hits},{pages_in},{pages_out},{cost},{above}\n",
-                row.ram_bytes,
-                row.frames,
-                row.bound,
-                table::quoted(name)
-            );
-        }
+/// What the columns mean.
+fn foot(answer: &Answer, form: Form) -> String {
+    if form != Form::Text {
+        return String::new();
     }
-    text
+    format!(
+        "\ncost = {} x pages read (read misses, prefetches) + {} x pages written (dirty pages at the end included)\n\
+         bound: no buffer costs less; schedule: what is possible, gap: schedule / bound - 1\n\
+         MIN (the most hits, blind to dirt) and policies: cost / bound\n",
+        answer.costs.read, answer.costs.write
+    )
 }

@@ -1,20 +1,32 @@
 //! `nandlab compare`: buffers x FTLs on one trace, one table.
 
-use indicatif::ProgressBar;
+use std::sync::{Mutex, PoisonError};
+
 use nandlab::buffer::{BUFFERS, Frames};
-use nandlab::config::{Config, PluginConfig, Precondition, split_outside};
+use nandlab::config::{Builder, Config, PluginConfig, Precondition, split_outside};
+use nandlab::error::ConfigError;
 use nandlab::ftl::FTLS;
 use nandlab::offline::{Costs, Counts, ROUNDS, Segments, lower_bound};
 use nandlab::registry::{self, Plugin};
 use nandlab::report::{Recorded, Report, SCHEMA_VERSION};
 use serde::Serialize;
 
-use crate::args::CompareArgs;
+use crate::args::{CompareArgs, TraceArgs};
 use crate::fail::{Exit, Failure};
+use crate::progress::{Part, Progress};
+use crate::rows::{Form, Printer};
 use crate::source::{self, Again};
-use crate::style::Style;
-use crate::table;
+use crate::style::{Style, count};
+use crate::table::{self, Table};
 use crate::{alone, bound, output, parallel, run, setup};
+
+/// Buffers that are compared when none are named, one for each idea: nothing, recency, clean pages first, whole blocks
+/// padded, padding by what it costs, statistics of groups, an NVRAM for writes, and a queue from general caching.
+const TELLING_BUFFERS: &str = "none,lru,cflru,bplru,aalru,hitstat,wpa,s3-fifo";
+/// FTLs, one for each idea: all of the map in RAM, the map on flash, and log blocks.
+const TELLING_FTLS: &str = "page,dftl,fast";
+/// Requests of a comparison for which nothing at all is named: an answer within seconds.
+const QUICK_REQUESTS: u64 = 100_000;
 
 /// One combination and what came of it.
 #[derive(Serialize)]
@@ -61,76 +73,172 @@ struct Comparison<'a> {
     /// What pages cost, with --bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     costs: Option<Costs>,
+    /// A signal ended it, and rows are missing.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    interrupted: bool,
     rows: &'a [Row],
+}
+
+/// What all combinations have in common.
+struct Common<'a> {
+    args: &'a CompareArgs,
+    /// The device with other plug-ins.
+    builder: Builder,
+    config: Config,
+    trace: &'a TraceArgs,
+    again: Again<'a>,
+    bounds: Option<Bounds>,
+}
+
+/// The bounds, each computed when the first row needs it.
+struct Bounds {
+    costs: Costs,
+    /// With DRAM only, and with NVRAM besides: frames and bound. Locked while it is computed.
+    known: [Mutex<Option<(u32, u64)>>; 2],
 }
 
 /// Runs the command.
 pub fn compare(args: &CompareArgs, style: Style) -> Result<(), Failure> {
-    let buffers = plugins(args.buffers.as_deref(), "buffer", BUFFERS)?;
-    let ftls = plugins(args.ftls.as_deref(), "ftl", FTLS)?;
+    let json_is_stdout = args.output.json.as_deref() == Some("-");
+    let form = Form::of(&args.output, json_is_stdout.then_some("--json -"))?;
+    let buffers = plugins(Some(args.buffers.as_deref().unwrap_or(TELLING_BUFFERS)), "buffer", BUFFERS)?;
+    let ftls = plugins(Some(args.ftls.as_deref().unwrap_or(TELLING_FTLS)), "ftl", FTLS)?;
     let pairs: Vec<_> = ftls.iter().flat_map(|ftl| buffers.iter().map(move |buffer| (buffer, ftl))).collect();
-    let config = check(args)?;
-    let again = Again::new(&args.trace, &config)?;
+    let (builder, config) = check(args)?;
     let costs = costs(args, &config)?;
-    let bar = if args.output.quiet { ProgressBar::hidden() } else { run::bar("comparing") };
-    bar.set_length(pairs.len() as u64);
-    let mut rows = parallel::map(args.output.threads, &pairs, |(buffer, ftl)| {
-        let row = simulate(args, buffer, ftl, &again);
-        bar.inc(1);
-        row
-    });
-    if let Some(costs) = costs {
-        bar.set_message("looking into the future");
-        set_bounds(args, &config, &mut rows, costs, &again)?;
+    let is_quick = args.buffers.is_none() && args.ftls.is_none() && args.trace.limit.is_none();
+    let trace = TraceArgs { limit: args.trace.limit.or(is_quick.then_some(QUICK_REQUESTS)), ..args.trace.clone() };
+    let again = Again::new(&trace, &config)?;
+    let bounds = costs.map(|costs| Bounds { costs, known: Default::default() });
+    let common = Common { args, builder, config, trace: &trace, again, bounds };
+    let table = Table { has_bound: costs.is_some() };
+    let progress = Progress::new("comparing", pairs.len(), args.output.quiet);
+    let heading = table.heading(common.preamble(is_quick, &buffers, &ftls)?, &pairs);
+    let printer = Printer::begin(&heading, form, style, &progress)?;
+    let mut rows = Vec::new();
+    let outcome = parallel::each(
+        args.output.threads,
+        &pairs,
+        |(buffer, ftl)| common.row(buffer, ftl, &progress.part()),
+        |row| {
+            printer.row(&table.cells(&row))?;
+            rows.push(row);
+            Ok(())
+        },
+    );
+    progress.end();
+    let interrupted = parallel::is_interrupted(outcome)?;
+    let recorded = if interrupted { None } else { source::recorded(&trace, &common.config)? };
+    printer.end(|form| table.foot(&rows, form, style) + &replayed(&rows, recorded, form))?;
+    if let Some(target) = &args.output.json {
+        let (schema, nandlab) = (SCHEMA_VERSION, env!("CARGO_PKG_VERSION"));
+        let comparison = Comparison { schema, nandlab, recorded, costs, interrupted, rows: &rows };
+        output::write(target, &output::json(&comparison))?;
     }
-    bar.finish_and_clear();
-    publish(args, &config, &rows, costs, style)?;
-    if rows.iter().any(|row| row.error.is_some()) { Err(Failure::Said(Exit::SomeRows)) } else { Ok(()) }
+    match rows.iter().any(|row| row.error.is_some()) {
+        _ if interrupted => Err(Failure::Interrupted(format!("{} of {} rows are done", rows.len(), pairs.len()))),
+        true => Err(Failure::Said(Exit::SomeRows)),
+        false => Ok(()),
+    }
+}
+
+/// How much was replayed.
+fn replayed(rows: &[Row], recorded: Option<Recorded>, form: Form) -> String {
+    let Some(report) = rows.iter().find_map(|row| row.report.as_ref()).filter(|_| form != Form::Csv) else {
+        return String::new();
+    };
+    let recorded = recorded.map(|recorded| format!("; {}", source::recorded_text(&recorded))).unwrap_or_default();
+    format!("\n{} requests replayed{recorded}\n", count(report.requests.total))
 }
 
 /// What no combination can do anything about (the device, the trace) ends the command at once.
-fn check(args: &CompareArgs) -> Result<Config, Failure> {
+fn check(args: &CompareArgs) -> Result<(Builder, Config), Failure> {
     let plain = (PluginConfig::named("none"), PluginConfig::named("page"));
     let settings = without_plugins(&args.device.set);
-    let (_, config) =
-        setup::config(setup::builder(&args.device, args.size.ram)?, Some(&plain.0), Some(&plain.1), &settings)?;
-    Ok(config)
+    let builder = setup::builder(&args.device, args.size.ram)?;
+    let (_, config) = setup::config(builder.clone(), Some(&plain.0), Some(&plain.1), &settings)?;
+    Ok((builder, config))
 }
 
 fn without_plugins(settings: &[String]) -> Vec<String> {
     settings.iter().filter(|s| !s.starts_with("buffer.") && !s.starts_with("ftl.")).cloned().collect()
 }
 
-/// The plug-ins of a list of names, or all.
+/// The plug-ins of a list of names; `all` and no list stand for every one that there is.
 pub fn plugins<B>(list: Option<&str>, section: &str, known: &[Plugin<B>]) -> Result<Vec<PluginConfig>, Failure> {
-    let Some(list) = list else {
+    let list = list.unwrap_or(ALL);
+    if list == ALL {
         return Ok(known.iter().map(|plugin| PluginConfig::named(&plugin.name())).collect());
-    };
+    }
     let parse = |text| {
         let plugin = PluginConfig::parse(text, section)?;
         registry::find(known, section, &plugin.name)?;
-        Ok(plugin)
+        Ok::<_, ConfigError>(plugin)
     };
-    split_outside(list, ',').into_iter().map(|text| parse(text.trim())).collect()
+    Ok(split_outside(list, ',').into_iter().map(|text| parse(text.trim())).collect::<Result<_, _>>()?)
 }
 
-fn simulate(args: &CompareArgs, buffer: &PluginConfig, ftl: &PluginConfig, again: &Again<'_>) -> Row {
-    let result = (|| {
-        let builder = setup::builder(&args.device, args.size.ram)?;
-        let (builder, config) = setup::config(builder, Some(buffer), Some(ftl), &args.device.set)?;
-        let mut open = || again.open(&config);
-        let mut report = run::simulate(&builder, &config, &args.trace, &mut open, &ProgressBar::hidden())?;
+/// The list that stands for every plug-in.
+const ALL: &str = "all";
+
+impl Common<'_> {
+    /// What stands above the rows.
+    fn preamble(&self, is_quick: bool, buffers: &[PluginConfig], ftls: &[PluginConfig]) -> Result<String, Failure> {
+        let mut text = table::preamble(&self.again.open(&self.config)?.describe(), &self.config);
+        if is_quick {
+            text += &format!(
+                "A first look: {} of {} buffers on {} of {} FTLs. -n N takes more requests, --buffers all --ftls all the rest.\n",
+                buffers.len(),
+                BUFFERS.len(),
+                ftls.len(),
+                FTLS.len()
+            );
+        }
+        Ok(text)
+    }
+
+    /// Simulates a combination. One that cannot be built is a row that says so; every other error is one of the input, and
+    /// the same for all.
+    fn row(&self, buffer: &PluginConfig, ftl: &PluginConfig, progress: &Part<'_>) -> Result<Row, Failure> {
+        let (report, error) = match self.simulate(buffer, ftl, progress) {
+            Ok(report) => (Some(report), None),
+            Err(Failure::Config(message)) => (None, Some(message)),
+            Err(error) => return Err(error),
+        };
+        let bound = match (&self.bounds, &report) {
+            (Some(bounds), Some(report)) => Some(self.bound(bounds, report)?),
+            _ => None,
+        };
+        let status = if error.is_some() { "error" } else { "ok" };
+        Ok(Row { buffer: buffer.label(), ftl: ftl.label(), status, error, report, bound })
+    }
+
+    fn simulate(&self, buffer: &PluginConfig, ftl: &PluginConfig, progress: &Part<'_>) -> Result<Report, Failure> {
+        let (builder, config) = setup::config(self.builder.clone(), Some(buffer), Some(ftl), &self.args.device.set)?;
+        let mut report = run::simulate(&builder, &config, self.trace, &mut || self.again.open(&config), progress)?;
         // Simulations that run side by side disturb each other's wall time, and nothing else.
         report.wall = None;
         Ok(report)
-    })();
-    let (report, error) = match result {
-        Ok(report) => (Some(report), None),
-        Err(Failure::Message(_, message)) => (None, Some(message)),
-        Err(_) => (None, Some("stopped".to_owned())),
-    };
-    let status = if error.is_some() { "error" } else { "ok" };
-    Row { buffer: buffer.label(), ftl: ftl.label(), status, error, report, bound: None }
+    }
+
+    /// A row beside the least that a buffer of its size could cost: with the DRAM, and with the NVRAM if it used that.
+    fn bound(&self, bounds: &Bounds, report: &Report) -> Result<RowBound, Failure> {
+        let uses_nvram = report.ledger.nvram_reads + report.ledger.nvram_writes > 0;
+        let mut known = bounds.known[usize::from(uses_nvram)].lock().unwrap_or_else(PoisonError::into_inner);
+        let (frames, bound) = if let Some(known) = *known {
+            known
+        } else {
+            // What lies in NVRAM need not be written back when the host flushes.
+            let history = alone::history(&mut self.again.open(&self.config)?, &self.config, !uses_nvram)?;
+            let Frames { dram, nvram } = self.config.frames();
+            let frames = if uses_nvram { dram.saturating_add(nvram) } else { dram };
+            let bound = lower_bound(&Segments::new(&history, bounds.costs), frames, ROUNDS);
+            *known.insert((frames, bound.cost))
+        };
+        let counts = Counts::of(&report.ledger, u64::from(report.ram.frames_dirty));
+        let cost = counts.cost(bounds.costs);
+        Ok(RowBound { frames, bound, counts, cost, above_bound: bound::above(cost, bound) })
+    }
 }
 
 /// The costs, if bounds are wanted.
@@ -149,63 +257,4 @@ fn costs(args: &CompareArgs, config: &Config) -> Result<Option<Costs>, Failure> 
         return Err(Failure::bad(problem, "use --precondition full, or leave --bound out"));
     }
     args.costs.costs().map(Some)
-}
-
-/// The bound of every row: one with the DRAM, and one for policies that used NVRAM besides.
-fn set_bounds(
-    args: &CompareArgs,
-    config: &Config,
-    rows: &mut [Row],
-    costs: Costs,
-    again: &Again<'_>,
-) -> Result<(), Failure> {
-    let Frames { dram, nvram } = config.frames();
-    let uses_nvram = |report: &Report| report.ledger.nvram_reads + report.ledger.nvram_writes > 0;
-    let reports = || rows.iter().filter_map(|row| row.report.as_ref());
-    let kinds: Vec<bool> = [false, true].into_iter().filter(|kind| reports().any(|r| uses_nvram(r) == *kind)).collect();
-    let bounds = parallel::map(args.output.threads, &kinds, |with_nvram| {
-        // What lies in NVRAM need not be written back when the host flushes.
-        let history = alone::history(&mut again.open(config)?, config, !with_nvram)?;
-        let frames = if *with_nvram { dram.saturating_add(nvram) } else { dram };
-        let bound = lower_bound(&Segments::new(&history, costs), frames, ROUNDS);
-        Ok::<_, Failure>((*with_nvram, frames, bound.cost))
-    });
-    let bounds = bounds.into_iter().collect::<Result<Vec<_>, _>>()?;
-    for row in rows {
-        let Some(report) = &row.report else { continue };
-        let known = bounds.iter().find(|(with_nvram, ..)| *with_nvram == uses_nvram(report));
-        row.bound = known.map(|(_, frames, bound)| {
-            let counts = Counts::of(&report.ledger, u64::from(report.ram.frames_dirty));
-            let cost = counts.cost(costs);
-            RowBound { frames: *frames, bound: *bound, counts, cost, above_bound: bound::above(cost, *bound) }
-        });
-    }
-    Ok(())
-}
-
-fn publish(
-    args: &CompareArgs,
-    config: &Config,
-    rows: &[Row],
-    costs: Option<Costs>,
-    style: Style,
-) -> Result<(), Failure> {
-    let recorded = source::recorded(&args.trace, config)?;
-    if let Some(target) = &args.output.json {
-        let comparison =
-            Comparison { schema: SCHEMA_VERSION, nandlab: env!("CARGO_PKG_VERSION"), recorded, costs, rows };
-        output::write(target, &output::json(&comparison))?;
-    }
-    if args.output.quiet || args.output.json.as_deref() == Some("-") {
-        return Ok(());
-    }
-    output::print(&match (args.output.csv, args.output.markdown) {
-        (true, _) => table::csv(rows),
-        (_, true) => table::markdown(rows),
-        _ => {
-            let trace = args.trace.read.trace.join(", ");
-            let head = recorded.map(|recorded| format!("{trace}: {}\n\n", source::recorded_text(&recorded)));
-            head.unwrap_or_default() + &table::text(rows, style)
-        }
-    })
 }

@@ -1,11 +1,10 @@
 //! `nandlab curve`: what buffers do at every size.
 
 use clap::Args;
-use indicatif::ProgressBar;
 use nandlab::buffer::BUFFERS;
-use nandlab::config::{Config, PluginConfig};
+use nandlab::config::{Builder, Config, PluginConfig};
 use nandlab::ftl::FTLS;
-use nandlab::offline::{Counts, LruCurve};
+use nandlab::offline::{Costs, Counts, History, LruCurve, ROUNDS, Segments, belady, lower_bound};
 use nandlab::report::{Report, SCHEMA_VERSION, Source};
 use serde::Serialize;
 
@@ -14,6 +13,8 @@ use crate::args::{DeviceArgs, OutputArgs, TraceArgs, ranged};
 use crate::compare::plugins;
 use crate::fail::{Exit, Failure};
 use crate::picture::Target;
+use crate::progress::{Part, Progress};
+use crate::rows::{Form, Printer, both};
 use crate::source::Again;
 use crate::style::Style;
 use crate::{curve_forms, output, parallel, run, setup};
@@ -45,8 +46,12 @@ pub struct CurveArgs {
     #[arg(long, value_name = "N", value_parser = points, allow_hyphen_values = true, default_value = "9",
         help_heading = "Device")]
     points: u64,
+    /// Add what no buffer can do better, at each size: the most hits, and the fewest pages read and written (each for itself;
+    /// `nandlab bound` weighs them against each other).
+    #[arg(long)]
+    bound: bool,
     /// Draw the curves: a file that ends in .svg or .png, or `-` for the terminal instead of the table.
-    #[arg(long, value_name = "FILE", help_heading = "Output", conflicts_with_all = ["csv", "markdown"])]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     plot: Option<Target>,
     #[command(flatten)]
     output: OutputArgs,
@@ -76,6 +81,21 @@ pub struct Row {
     pub error: Option<String>,
 }
 
+/// What no buffer of one size can do better. No buffer can reach all of it at once.
+#[derive(Serialize)]
+pub struct Least {
+    /// DRAM, bytes.
+    pub ram_bytes: u64,
+    /// Pages of that.
+    pub frames: u32,
+    /// Most hits (Belady's MIN) / page accesses.
+    pub page_hit_ratio: f64,
+    /// Fewest pages read from flash.
+    pub pages_in: u64,
+    /// Fewest pages written to flash.
+    pub pages_out: u64,
+}
+
 /// What is published.
 #[derive(Serialize)]
 pub struct Answer {
@@ -85,12 +105,44 @@ pub struct Answer {
     pub trace: Source,
     /// The FTL below, if there is one.
     pub ftl: Option<String>,
+    /// A signal ended it, and rows are missing.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    interrupted: bool,
     /// Buffer by buffer, each from its smallest size to its largest.
     pub rows: Vec<Row>,
+    /// What no buffer can do better, from the smallest size to the largest, with --bound.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub bounds: Vec<Least>,
+}
+
+/// A point to compute.
+#[derive(Clone, Copy)]
+enum Point<'a> {
+    Buffer(&'a PluginConfig, u32),
+    Bound(u32),
+}
+
+/// A point that is computed.
+pub enum Done {
+    Row(Box<Row>),
+    Bound(Least),
+}
+
+/// What all points have in common.
+struct Common<'a> {
+    args: &'a CurveArgs,
+    ftl: Option<&'a PluginConfig>,
+    page_bytes: u32,
+    again: Again<'a>,
+    /// LRU without a device: all sizes in one pass.
+    lru: Option<LruCurve>,
+    /// With --bound: the accesses, and what pages cost if only those read count, or only those written.
+    future: Option<(History, [Segments; 2])>,
 }
 
 /// Runs the command.
 pub fn curve(args: &CurveArgs, style: Style) -> Result<(), Failure> {
+    let form = form(args)?;
     let buffers = plugins(Some(&args.buffers), "buffer", BUFFERS)?;
     let ftl = args.ftl.as_deref().map(|name| plugins(Some(name), "ftl", FTLS)).transpose()?;
     let ftl = match ftl.as_deref() {
@@ -103,29 +155,62 @@ pub fn curve(args: &CurveArgs, style: Style) -> Result<(), Failure> {
     };
     check(args, buffers.len())?;
     let (_, plain) = configure(args, &PluginConfig::named("none"), ftl, None)?;
+    let page_bytes = plain.device.geometry.page_bytes;
     let again = Again::new(&args.trace, &plain)?;
-    let sizes = args.ram.frames(plain.device.geometry.page_bytes, args.points)?;
-    let bar = if args.output.quiet { ProgressBar::hidden() } else { run::bar("drawing curves") };
-    bar.set_length((buffers.len() * sizes.len()) as u64);
+    let sizes = args.ram.frames(page_bytes, args.points)?;
+    let points = buffers.iter().flat_map(|buffer| sizes.iter().map(move |frames| Point::Buffer(buffer, *frames)));
+    let bounds = sizes.iter().filter(|_| args.bound).map(|frames| Point::Bound(*frames));
+    let points: Vec<Point<'_>> = points.chain(bounds).collect();
+    let progress = Progress::new("drawing curves", points.len(), args.output.quiet);
     let mut source = again.open(&plain)?;
     let history = alone::history(&mut source, &plain, true)?;
-    let is_plain_lru = |buffer: &PluginConfig| ftl.is_none() && buffer.name == "lru" && buffer.params.is_empty();
-    let lru = buffers.iter().any(is_plain_lru).then(|| LruCurve::new(&history));
-    drop(history);
-    let pairs: Vec<_> = buffers.iter().flat_map(|buffer| sizes.iter().map(move |frames| (buffer, *frames))).collect();
-    let rows = parallel::map(args.output.threads, &pairs, |(buffer, frames)| {
-        let found = match &lru {
-            Some(lru) if is_plain_lru(buffer) => Ok((lru.at(*frames), None)),
-            _ => simulate(args, buffer, ftl, *frames, &again),
-        };
-        bar.inc(1);
-        row(buffer, *frames, plain.device.geometry.page_bytes, found)
-    });
-    bar.finish_and_clear();
+    let is_lru = ftl.is_none() && buffers.iter().any(is_plain_lru);
+    let lru = is_lru.then(|| LruCurve::new(&history));
+    let only = |read, write| Segments::new(&history, Costs { read, write });
+    let segments = args.bound.then(|| [only(1, 0), only(0, 1)]);
+    let common = Common { args, ftl, page_bytes, again, lru, future: segments.map(|segments| (history, segments)) };
     let (schema, nandlab) = (SCHEMA_VERSION, env!("CARGO_PKG_VERSION"));
-    let answer = Answer { schema, nandlab, trace: source.describe(), ftl: ftl.map(PluginConfig::label), rows };
+    let (rows, bounds) = (Vec::new(), Vec::new());
+    let ftl = ftl.map(PluginConfig::label);
+    let mut answer = Answer { schema, nandlab, trace: source.describe(), ftl, interrupted: false, rows, bounds };
+    let printer = Printer::begin(&curve_forms::heading(&answer, &buffers), form, style, &progress)?;
+    let outcome = parallel::each(
+        args.output.threads,
+        &points,
+        |point| common.point(*point, &progress.part()),
+        |done| {
+            printer.row(&curve_forms::cells(&answer, &done))?;
+            match done {
+                Done::Row(row) => answer.rows.push(*row),
+                Done::Bound(least) => answer.bounds.push(least),
+            }
+            Ok(())
+        },
+    );
+    progress.end();
+    answer.interrupted = parallel::is_interrupted(outcome)?;
+    printer.end(|form| curve_forms::foot(&answer, form, style))?;
     publish(args, &answer, style)?;
-    if answer.rows.iter().any(|row| row.error.is_some()) { Err(Failure::Said(Exit::SomeRows)) } else { Ok(()) }
+    let done = answer.rows.len() + answer.bounds.len();
+    match answer.rows.iter().any(|row| row.error.is_some()) {
+        _ if answer.interrupted => Err(Failure::Interrupted(format!("{done} of {} points are done", points.len()))),
+        true => Err(Failure::Said(Exit::SomeRows)),
+        false => Ok(()),
+    }
+}
+
+/// The form of the table, if there is one. A picture on the terminal takes its place.
+fn form(args: &CurveArgs) -> Result<Option<Form>, Failure> {
+    let plot = args.plot.as_ref().is_some_and(Target::is_stdout).then_some("--plot -");
+    let json = (args.output.json.as_deref() == Some("-")).then_some("--json -");
+    match (plot, json) {
+        (Some(plot), Some(json)) => Err(both(plot, json)),
+        (plot, json) => Form::of(&args.output, plot.or(json)),
+    }
+}
+
+fn is_plain_lru(buffer: &PluginConfig) -> bool {
+    buffer.name == "lru" && buffer.params.is_empty()
 }
 
 /// Refuses options that would mean nothing.
@@ -144,9 +229,6 @@ fn check(args: &CurveArgs, buffers: usize) -> Result<(), Failure> {
         let (problem, most) = (format!("--plot with {buffers} buffers"), nandlab_plot::PALETTE.len());
         return Err(Failure::bad(problem, format!("a picture tells at most {most} apart: name fewer in --buffers")));
     }
-    if args.plot.as_ref().is_some_and(Target::is_stdout) && args.output.json.as_deref() == Some("-") {
-        return Err(Failure::bad("--plot and --json both want standard output", "give one of them the name of a file"));
-    }
     Ok(())
 }
 
@@ -156,7 +238,7 @@ fn configure(
     buffer: &PluginConfig,
     ftl: Option<&PluginConfig>,
     dram_bytes: Option<u64>,
-) -> Result<(nandlab::config::Builder, Config), Failure> {
+) -> Result<(Builder, Config), Failure> {
     let builder = setup::builder(&args.device, None)?;
     let mut settings = args.device.set.clone();
     settings.extend(dram_bytes.map(|bytes| format!("ram.dram={bytes}")));
@@ -164,50 +246,66 @@ fn configure(
     Ok(setup::config(builder, Some(buffer), Some(ftl.unwrap_or(&page)), &settings)?)
 }
 
-/// One run: the whole device if there is an FTL, else the buffer alone.
-fn simulate(
-    args: &CurveArgs,
-    buffer: &PluginConfig,
-    ftl: Option<&PluginConfig>,
-    frames: u32,
-    again: &Again<'_>,
-) -> Result<(Counts, Option<Report>), Failure> {
-    let (_, plain) = configure(args, buffer, ftl, None)?;
-    let bytes = u64::from(frames) * u64::from(plain.device.geometry.page_bytes);
-    let (builder, config) = configure(args, buffer, ftl, Some(bytes))?;
-    if ftl.is_none() {
-        return Ok((alone::counts(again.open(&config)?, &config)?, None));
+impl Common<'_> {
+    fn point(&self, point: Point<'_>, progress: &Part<'_>) -> Result<Done, Failure> {
+        match point {
+            Point::Buffer(buffer, frames) => self.row(buffer, frames, progress).map(|row| Done::Row(Box::new(row))),
+            Point::Bound(frames) => Ok(Done::Bound(self.least(frames))),
+        }
     }
-    let mut report =
-        run::simulate(&builder, &config, &args.trace, &mut || again.open(&config), &ProgressBar::hidden())?;
-    report.wall = None;
-    Ok((Counts::of(&report.ledger, u64::from(report.ram.frames_dirty)), Some(report)))
+
+    fn bytes(&self, frames: u32) -> u64 {
+        u64::from(frames) * u64::from(self.page_bytes)
+    }
+
+    /// A buffer at one size. One that cannot be built is a row that says so.
+    fn row(&self, buffer: &PluginConfig, frames: u32, progress: &Part<'_>) -> Result<Row, Failure> {
+        let ((counts, report), error) = match self.simulate(buffer, frames, progress) {
+            Ok((counts, report)) => ((Some(counts), report), None),
+            Err(Failure::Config(message)) => ((None, None), Some(message)),
+            Err(error) => return Err(error),
+        };
+        Ok(Row { buffer: buffer.label(), ram_bytes: self.bytes(frames), frames, counts, report, error })
+    }
+
+    /// One run: the whole device if there is an FTL, else the buffer alone.
+    fn simulate(
+        &self,
+        buffer: &PluginConfig,
+        frames: u32,
+        progress: &Part<'_>,
+    ) -> Result<(Counts, Option<Report>), Failure> {
+        if let Some(lru) = self.lru.as_ref().filter(|_| is_plain_lru(buffer)) {
+            return Ok((lru.at(frames), None));
+        }
+        let (builder, config) = configure(self.args, buffer, self.ftl, Some(self.bytes(frames)))?;
+        if self.ftl.is_none() {
+            return Ok((alone::counts(self.again.open(&config)?, &config)?, None));
+        }
+        let mut open = || self.again.open(&config);
+        let mut report = run::simulate(&builder, &config, &self.args.trace, &mut open, progress)?;
+        report.wall = None;
+        Ok((Counts::of(&report.ledger, u64::from(report.ram.frames_dirty)), Some(report)))
+    }
+
+    /// What no buffer of so many frames can do better.
+    fn least(&self, frames: u32) -> Least {
+        let (history, [reads, writes]) = self.future.as_ref().expect("points of the bound come with their history");
+        let bound = |segments| lower_bound(segments, frames, ROUNDS).cost;
+        Least {
+            ram_bytes: self.bytes(frames),
+            frames,
+            page_hit_ratio: belady(history, frames).hit_ratio(),
+            pages_in: bound(reads),
+            pages_out: bound(writes),
+        }
+    }
 }
 
-fn row(buffer: &PluginConfig, frames: u32, page_bytes: u32, found: Result<(Counts, Option<Report>), Failure>) -> Row {
-    let ((counts, report), error) = match found {
-        Ok((counts, report)) => ((Some(counts), report), None),
-        Err(Failure::Message(_, message)) => ((None, None), Some(message)),
-        Err(_) => ((None, None), Some("stopped".to_owned())),
-    };
-    let ram_bytes = u64::from(frames) * u64::from(page_bytes);
-    Row { buffer: buffer.label(), ram_bytes, frames, counts, report, error }
-}
-
+/// What does not go to standard output as rows.
 fn publish(args: &CurveArgs, answer: &Answer, style: Style) -> Result<(), Failure> {
     if let Some(target) = &args.output.json {
         output::write(target, &output::json(answer))?;
     }
-    if let Some(target) = &args.plot {
-        target.draw(&curve_forms::figure(answer), style)?;
-    }
-    let is_said = args.output.json.as_deref() == Some("-") || args.plot.as_ref().is_some_and(Target::is_stdout);
-    if args.output.quiet || is_said {
-        return Ok(());
-    }
-    output::print(&match (args.output.csv, args.output.markdown) {
-        (true, _) => curve_forms::csv(answer),
-        (_, true) => curve_forms::markdown(answer),
-        _ => curve_forms::text(answer, style),
-    })
+    args.plot.as_ref().map_or(Ok(()), |target| target.draw(&curve_forms::figure(answer), style))
 }

@@ -1,14 +1,18 @@
 //! Curves as tables and as a picture.
 
+use nandlab::config::PluginConfig;
 use nandlab::ledger::ratio;
 use nandlab::offline::Counts;
 use nandlab::report::Report;
 use nandlab::types::Bytes;
 use nandlab_plot::{Axis, Figure, Layer, Panel, Unit};
 
-use crate::curve::{Answer, Row};
-use crate::style::{Style, Table, count, factor, time};
-use crate::table;
+use crate::curve::{Answer, Done, Least, Row};
+use crate::rows::{Cells, Form, Head, Heading};
+use crate::style::{Style, count, factor, time};
+
+/// The name of what no buffer can do better.
+const BOUND: &str = "(bound)";
 
 /// What a column is made of.
 #[derive(Clone, Copy)]
@@ -25,6 +29,10 @@ struct Column {
     csv: &'static str,
     value: Value,
     show: fn(f64) -> String,
+    /// What no buffer can do better, where that is known.
+    bound: Option<fn(&Least) -> f64>,
+    /// Characters of a usual value.
+    width: usize,
 }
 
 impl Column {
@@ -36,8 +44,14 @@ impl Column {
     }
 }
 
-const fn counts(head: &'static str, csv: &'static str, value: fn(&Counts) -> f64, show: fn(f64) -> String) -> Column {
-    Column { head, csv, value: Value::Counts(value), show }
+const fn counts(
+    head: &'static str,
+    csv: &'static str,
+    value: fn(&Counts) -> f64,
+    show: fn(f64) -> String,
+    bound: Option<fn(&Least) -> f64>,
+) -> Column {
+    Column { head, csv, value: Value::Counts(value), show, bound, width: 10 }
 }
 const fn report(
     head: &'static str,
@@ -45,7 +59,7 @@ const fn report(
     value: fn(&Report) -> Option<f64>,
     show: fn(f64) -> String,
 ) -> Column {
-    Column { head, csv, value: Value::Report(value), show }
+    Column { head, csv, value: Value::Report(value), show, bound: None, width: 9 }
 }
 
 fn hundredths(ratio: f64) -> String {
@@ -59,11 +73,11 @@ fn times(value: f64) -> String {
 }
 
 const COLUMNS: [Column; 9] = [
-    counts("hit%", "page_hit_ratio", Counts::hit_ratio, hundredths),
-    counts("hit% r", "page_hit_ratio_read", |c| ratio(c.read_hits, c.reads), hundredths),
-    counts("hit% w", "page_hit_ratio_write", |c| ratio(c.write_hits, c.writes), hundredths),
-    counts("pages in", "pages_in", |c| c.pages_in as f64, whole),
-    counts("pages out", "pages_out", |c| c.pages_out as f64, whole),
+    counts("hit%", "page_hit_ratio", Counts::hit_ratio, hundredths, Some(|b| b.page_hit_ratio)),
+    counts("hit% r", "page_hit_ratio_read", |c| ratio(c.read_hits, c.reads), hundredths, None),
+    counts("hit% w", "page_hit_ratio_write", |c| ratio(c.write_hits, c.writes), hundredths, None),
+    counts("pages in", "pages_in", |c| c.pages_in as f64, whole, Some(|b| b.pages_in as f64)),
+    counts("pages out", "pages_out", |c| c.pages_out as f64, whole, Some(|b| b.pages_out as f64)),
     report("WAF h", "waf_host", |r| r.write_amplification.host, times),
     report("WAF b", "waf_buffer", |r| r.write_amplification.buffer, times),
     report("mean", "response_mean_ns", |r| Some(r.response.all.mean_ns), time),
@@ -76,33 +90,64 @@ fn columns(answer: &Answer) -> impl Iterator<Item = &'static Column> {
     COLUMNS.iter().filter(move |column| has_device || matches!(column.value, Value::Counts(_)))
 }
 
-/// Headings, and the cells of each row.
-fn cells(answer: &Answer) -> (Vec<&'static str>, Vec<Vec<String>>) {
-    let heads = ["buffer", "ram"].into_iter().chain(columns(answer).map(|column| column.head)).collect();
-    let row = |row: &Row| {
-        let mut cells = vec![row.buffer.clone(), Bytes(row.ram_bytes).to_string()];
-        if row.error.is_some() {
-            cells.push("failed".to_owned());
-            return cells;
-        }
-        let overloaded = row.report.as_ref().is_some_and(|report| report.load.overloaded);
-        cells.extend(columns(answer).map(|column| {
-            let mark = if overloaded && column.csv.starts_with("response") { "!" } else { "" };
-            column.of(row).map_or_else(|| "-".to_owned(), |value| (column.show)(value) + mark)
-        }));
-        cells
+/// What stands above the rows.
+pub fn heading(answer: &Answer, buffers: &[PluginConfig]) -> Heading {
+    let widest = buffers.iter().map(|buffer| buffer.label().chars().count()).max().unwrap_or(0).max(BOUND.len());
+    let names = [Head::new("buffer", widest), Head::new("ram", 8)];
+    let heads = names.into_iter().chain(columns(answer).map(|column| Head::new(column.head, column.width))).collect();
+    let exact: Vec<&str> = columns(answer).map(|column| column.csv).collect();
+    let exact = format!("buffer,ram_bytes,frames,{},error", exact.join(","));
+    Heading { text: format!("{}\n", title(answer)), heads, left: 1, exact }
+}
+
+/// A row.
+pub fn cells(answer: &Answer, done: &Done) -> Cells {
+    let (name, ram_bytes, frames) = match done {
+        Done::Row(row) => (row.buffer.as_str(), row.ram_bytes, row.frames),
+        Done::Bound(least) => (BOUND, least.ram_bytes, least.frames),
     };
-    (heads, answer.rows.iter().map(row).collect())
+    let error = match done {
+        Done::Row(row) => row.error.as_deref(),
+        Done::Bound(_) => None,
+    };
+    let overloaded = matches!(done, Done::Row(row) if row.report.as_ref().is_some_and(|report| report.load.overloaded));
+    let mut shown = vec![name.to_owned(), Bytes(ram_bytes).to_string()];
+    let mut exact = vec![name.to_owned(), ram_bytes.to_string(), frames.to_string()];
+    for column in columns(answer) {
+        let value = match done {
+            Done::Row(row) => column.of(row),
+            Done::Bound(least) => column.bound.map(|bound| bound(least)),
+        };
+        let mark = match column.csv.starts_with("response") {
+            true if overloaded => "!",
+            true => " ",
+            false => "",
+        };
+        shown.push(value.map_or_else(|| "-".to_owned(), column.show) + mark);
+        exact.push(value.map_or_else(String::new, |value| value.to_string()));
+    }
+    if error.is_some() {
+        shown.truncate(2);
+        shown.push("failed".to_owned());
+    }
+    exact.push(error.unwrap_or_default().to_owned());
+    Cells { shown, exact: vec![exact] }
 }
 
 /// Errors of rows that failed, and what the columns mean.
-fn legend(answer: &Answer, style: Style) -> String {
+pub fn foot(answer: &Answer, form: Form, style: Style) -> String {
+    if form != Form::Text {
+        return String::new();
+    }
     let mut text =
         "\npages in: read misses and prefetches; pages out: write-backs, writes that passed by, and the dirty \
                     pages at the end\n"
             .to_owned();
     if answer.ftl.is_some() {
         text += "WAF h: programs per page of the host, b: per page of the buffer; times: response\n";
+    }
+    if !answer.bounds.is_empty() {
+        text += "(bound): no buffer with this DRAM alone does better in any one column, but for prefetches of what hints foretell\n";
     }
     if answer.rows.iter().any(|row| row.report.as_ref().is_some_and(|report| report.load.overloaded)) {
         text += "! overloaded: more than 1 % of the requests were waiting at the end; times grow with the trace\n";
@@ -115,44 +160,9 @@ fn legend(answer: &Answer, style: Style) -> String {
     text
 }
 
-/// For people.
-pub fn text(answer: &Answer, style: Style) -> String {
-    let (heads, rows) = cells(answer);
-    let mut table = Table::new(1);
-    table.row(heads);
-    for row in rows {
-        table.row(row);
-    }
-    format!("{}\n\n{}{}", title(answer), table.render(style), legend(answer, style))
-}
-
 fn title(answer: &Answer) -> String {
     let below = answer.ftl.as_ref().map_or_else(|| "buffers alone".to_owned(), |ftl| format!("over the FTL {ftl}"));
     format!("{} requests of {} ({}), {below}", count(answer.trace.replayed), answer.trace.name, answer.trace.format)
-}
-
-/// For papers and READMEs.
-pub fn markdown(answer: &Answer) -> String {
-    let (heads, rows) = cells(answer);
-    let mut text = format!("| {} |\n|-|{}\n", heads.join(" | "), "-:|".repeat(heads.len() - 1));
-    for row in rows {
-        text += &format!("| {} |\n", row.join(" | "));
-    }
-    text
-}
-
-/// For machines: exact numbers.
-pub fn csv(answer: &Answer) -> String {
-    let heads: Vec<&str> = columns(answer).map(|column| column.csv).collect();
-    let mut text = format!("buffer,ram_bytes,frames,{},error\n", heads.join(","));
-    for row in &answer.rows {
-        let value = |column: &Column| column.of(row).map_or_else(String::new, |value| value.to_string());
-        let values: Vec<String> = columns(answer).map(value).collect();
-        let error = table::quoted(row.error.as_deref().unwrap_or_default());
-        let buffer = table::quoted(&row.buffer);
-        text += &format!("{buffer},{},{},{},{error}\n", row.ram_bytes, row.frames, values.join(","));
-    }
-    text
 }
 
 /// A panel for each of hits, pages written and, over an FTL, write amplification and response time.

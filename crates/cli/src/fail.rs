@@ -7,6 +7,8 @@ use nandlab::error::ConfigError;
 use nandlab::replay::ReplayError;
 use nandlab_trace::TraceError;
 
+use crate::interrupt;
+
 /// Exit codes, part of the interface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Exit {
@@ -23,8 +25,13 @@ pub enum Exit {
 pub enum Failure {
     /// What is wrong, to be printed.
     Message(Exit, String),
+    /// A configuration that cannot be built, to be printed: of several configurations the others can go on.
+    Config(String),
     /// Everything was said already.
     Said(Exit),
+    /// A signal ended the work (or another failure, which is then the one to tell): what was finished until then, if there
+    /// is anything to say.
+    Interrupted(String),
     /// Whoever read our output has had enough: end quietly.
     Hangup,
 }
@@ -34,10 +41,21 @@ impl Failure {
     pub fn bad(problem: impl fmt::Display, help: impl fmt::Display) -> Self {
         Self::Message(Exit::BadInput, format!("{problem}\n  help: {help}"))
     }
+    /// What is to be said on standard error.
+    pub fn message(&self) -> Option<String> {
+        match self {
+            Self::Message(_, message) | Self::Config(message) => Some(format!("error: {message}")),
+            Self::Interrupted(finished) if finished.is_empty() => Some("interrupted".to_owned()),
+            Self::Interrupted(finished) => Some(format!("interrupted: {finished}")),
+            Self::Said(_) | Self::Hangup => None,
+        }
+    }
     /// Ends the process.
     pub fn exit_code(&self) -> ExitCode {
         match self {
             Self::Message(exit, _) | Self::Said(exit) => ExitCode::from(*exit as u8),
+            Self::Config(_) => ExitCode::from(Exit::BadInput as u8),
+            Self::Interrupted(_) => ExitCode::from(interrupt::exit_code().unwrap_or(Exit::Failed as u8)),
             Self::Hangup => ExitCode::SUCCESS,
         }
     }
@@ -45,7 +63,7 @@ impl Failure {
 
 impl From<ConfigError> for Failure {
     fn from(error: ConfigError) -> Self {
-        Self::Message(Exit::BadInput, error.to_string())
+        Self::Config(error.to_string())
     }
 }
 
@@ -57,6 +75,9 @@ impl From<ReplayError> for Failure {
 
 impl From<TraceError> for Failure {
     fn from(error: TraceError) -> Self {
+        if matches!(error, TraceError::Interrupted) {
+            return Self::Interrupted(String::new());
+        }
         let help = match &error {
             TraceError::BeyondCapacity { .. } => {
                 "--address compact (renumber pages), --address modulo (fold), or a larger --device"

@@ -12,13 +12,16 @@ mod curve;
 mod curve_forms;
 mod fail;
 mod human;
+mod interrupt;
 mod memory;
 mod output;
 mod pages;
 mod parallel;
 mod picture;
+mod progress;
 mod ram;
 mod reading;
+mod rows;
 mod run;
 mod setup;
 mod source;
@@ -36,12 +39,13 @@ use style::Style;
 
 fn main() -> ExitCode {
     report_bugs();
+    interrupt::listen();
     let cli = Cli::parse();
     match dispatch(&cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            if let Failure::Message(_, message) = &failure {
-                output::complain(&format!("error: {message}"));
+            if let Some(message) = failure.message() {
+                output::complain(&message);
             }
             failure.exit_code()
         }

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use indicatif::ProgressBar;
 use nandlab::buffer::BUFFERS;
 use nandlab::config::{Builder, PluginConfig};
 use nandlab::report::Report;
@@ -10,6 +9,7 @@ use nandlab_trace::{AddressPolicy, Volumes};
 
 use crate::args::{PagesArgs, TraceArgs, VolumeChoice};
 use crate::fail::Failure;
+use crate::progress::{Part, Progress};
 use crate::reading::{ReadArgs, ReadingArgs};
 use crate::source::Source;
 use crate::{catalog, output, parallel, run, setup};
@@ -95,18 +95,15 @@ fn measure(args: &PagesArgs) -> Result<String, Failure> {
     let names: Vec<String> = BUFFERS.iter().map(nandlab::registry::Plugin::name).collect();
     let cells: Vec<(&str, &str)> =
         names.iter().flat_map(|name| workloads.iter().map(|workload| (name.as_str(), *workload))).collect();
-    let bar = run::bar("measuring");
-    bar.set_length(cells.len() as u64);
+    let progress = Progress::new("measuring", cells.len(), false);
     let rows = parallel::map(args.threads, &cells, |(name, workload)| {
-        let row = simulate(name, workload).map(|report| row(name, workload, &report));
-        bar.inc(1);
-        row
-    });
-    bar.finish_and_clear();
-    Ok(format!("{COLUMNS}\n{}", rows.into_iter().collect::<Result<Vec<_>, _>>()?.concat()))
+        simulate(name, workload, &progress.part()).map(|report| row(name, workload, &report))
+    })?;
+    progress.end();
+    Ok(format!("{COLUMNS}\n{}", rows.concat()))
 }
 
-fn simulate(buffer: &str, workload: &str) -> Result<Report, Failure> {
+fn simulate(buffer: &str, workload: &str, progress: &Part<'_>) -> Result<Report, Failure> {
     let plugin = PluginConfig::named(buffer);
     let settings = SETTINGS.map(str::to_owned);
     let (builder, config) = setup::config(Builder::preset("lab")?, Some(&plugin), None, &settings)?;
@@ -117,7 +114,7 @@ fn simulate(buffer: &str, workload: &str) -> Result<Report, Failure> {
         limit: Some(REQUESTS),
     };
     let mut open = || Source::open(&trace, &config);
-    run::simulate(&builder, &config, &trace, &mut open, &ProgressBar::hidden())
+    run::simulate(&builder, &config, &trace, &mut open, progress)
 }
 
 fn row(buffer: &str, workload: &str, report: &Report) -> String {

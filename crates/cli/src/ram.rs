@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::args::{DeviceArgs, RamArgs};
 use crate::fail::{Exit, Failure};
 use crate::style::{Style, Table, count};
-use crate::{compare, memory, output, setup, table};
+use crate::{compare, memory, output, rows, setup};
 
 /// One FTL.
 #[derive(Serialize)]
@@ -49,6 +49,11 @@ const CSV: &str = "ftl,map_bytes,map_bytes_most,data_pages,data_pages_least,erro
 
 /// Runs the command.
 pub fn ram(args: &RamArgs, style: Style) -> Result<(), Failure> {
+    match (args.json.as_deref(), args.csv, args.markdown) {
+        (Some("-"), true, _) => return Err(rows::both("--csv", "--json -")),
+        (Some("-"), _, true) => return Err(rows::both("--markdown", "--json -")),
+        _ => {}
+    }
     let ftls = compare::plugins(args.ftls.as_deref(), "ftl", FTLS)?;
     let device = DeviceArgs {
         device: args.device.clone(),
@@ -56,14 +61,10 @@ pub fn ram(args: &RamArgs, style: Style) -> Result<(), Failure> {
         precondition: Some("full".into()),
         ..DeviceArgs::default()
     };
+    let builder = setup::builder(&device, args.ram)?;
     let config = |ftl: &PluginConfig| {
-        let (_, config) = setup::config(
-            setup::builder(&device, args.ram)?,
-            Some(&PluginConfig::named("none")),
-            Some(ftl),
-            &device.set,
-        )?;
-        Ok::<Config, Failure>(config)
+        let none = PluginConfig::named("none");
+        setup::config(builder.clone(), Some(&none), Some(ftl), &device.set).map(|(_, config)| config)
     };
     // What no FTL can do anything about ends the command at once.
     let plain = config(&PluginConfig::named("page"))?;
@@ -83,17 +84,16 @@ pub fn ram(args: &RamArgs, style: Style) -> Result<(), Failure> {
     if answer.rows.iter().any(|row| row.error.is_some()) { Err(Failure::Said(Exit::SomeRows)) } else { Ok(()) }
 }
 
-fn row(ftl: &PluginConfig, config: Result<Config, Failure>) -> Row {
+fn row(ftl: &PluginConfig, config: Result<Config, ConfigError>) -> Row {
     let measured = config.and_then(|config| {
-        let device = config.build().map_err(|error: ConfigError| Failure::from(error))?;
+        let device = config.build()?;
         let left = |map: u64| config.ram.dram.0.saturating_sub(map) / u64::from(config.device.geometry.page_bytes);
         let (now, most) = (device.ftl().map_bytes(), device.ftl().map_bytes_most());
         Ok([now, most, left(now), left(most)].map(Some))
     });
     let ([map_bytes, map_bytes_most, data_pages, data_pages_least], error) = match measured {
         Ok(numbers) => (numbers, None),
-        Err(Failure::Message(_, message)) => ([None; 4], Some(message)),
-        Err(_) => ([None; 4], Some("stopped".to_owned())),
+        Err(error) => ([None; 4], Some(error.to_string())),
     };
     Row { ftl: ftl.label(), map_bytes, map_bytes_most, data_pages, data_pages_least, error }
 }
@@ -153,7 +153,7 @@ fn csv(rows: &[Row]) -> String {
     let line = |row: &Row| {
         let numbers = row.numbers().map(|n| n.map_or_else(String::new, |n| n.to_string()));
         let error = row.error.as_deref().unwrap_or_default();
-        format!("{},{},{}\n", table::quoted(&row.ftl), numbers.join(","), table::quoted(error))
+        format!("{},{},{}\n", rows::quoted(&row.ftl), numbers.join(","), rows::quoted(error))
     };
     CSV.to_owned() + "\n" + &rows.iter().map(line).collect::<String>()
 }

@@ -7,6 +7,7 @@ use nandlab_trace::{Event, FileOrder, Options, Report, SORT_WINDOW_MAX, TraceErr
 
 use crate::args::any_count;
 use crate::fail::Failure;
+use crate::interrupt;
 
 /// The trace and how its rows are read.
 #[derive(Args, Clone, Debug)]
@@ -74,6 +75,7 @@ impl ReadingArgs {
             sort_window: self.sort_window,
             cap_gap: self.cap_gap,
             skip_bad: self.skip_bad,
+            stop: Some(interrupt::flag()),
             ..Options::default()
         })
     }

@@ -2,7 +2,6 @@
 
 use std::time::Instant;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use nandlab::config::{Builder, Config, Precondition};
 use nandlab::replay::Replay;
 use nandlab::report::{Report, SCHEMA_VERSION, Wall};
@@ -13,6 +12,7 @@ use serde::Serialize;
 
 use crate::args::{RunArgs, TraceArgs, VolumeChoice};
 use crate::fail::Failure;
+use crate::progress::{Part, Progress};
 use crate::source::{self, BATCH, Source};
 use crate::style::Style;
 use crate::{human, memory, output, setup};
@@ -35,10 +35,10 @@ pub fn run(args: &RunArgs, style: Style) -> Result<(), Failure> {
 
 /// One simulation.
 fn one(args: &RunArgs, builder: &Builder, config: &Config, trace: &TraceArgs) -> Result<Report, Failure> {
-    let bar = if args.quiet { ProgressBar::hidden() } else { bar("building the device") };
-    let mut report = simulate(builder, config, trace, &mut || Source::open(trace, config), &bar)?;
+    let progress = Progress::new("building the device", 1, args.quiet);
+    let mut report = simulate(builder, config, trace, &mut || Source::open(trace, config), &progress.part())?;
     report.trace.recorded = source::recorded(trace, config)?;
-    bar.finish_and_clear();
+    progress.end();
     if args.no_wall {
         report.wall = None;
     }
@@ -88,16 +88,6 @@ fn separate(args: &RunArgs, builder: &Builder, config: &Config, style: Style) ->
     output::print(&volumes.iter().map(text).collect::<Vec<_>>().join("\n"))
 }
 
-/// A progress bar on standard error; nothing if that is no terminal.
-pub fn bar(message: &'static str) -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(8));
-    let style = ProgressStyle::with_template("{bar:32} {percent:>3} %  {msg}  {elapsed} (left: {eta})");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-    bar.set_message(message);
-    bar.tick();
-    bar
-}
-
 /// Opens the requests anew.
 pub type Open<'a> = &'a mut dyn FnMut() -> Result<Source, Failure>;
 
@@ -107,7 +97,7 @@ pub fn simulate(
     config: &Config,
     args: &TraceArgs,
     open: Open<'_>,
-    bar: &ProgressBar,
+    progress: &Part<'_>,
 ) -> Result<Report, Failure> {
     if config.precondition == Precondition::Trace && args.read.reads_stdin() {
         let problem = "precondition = \"trace\" reads the trace twice, and standard input can be read once";
@@ -119,17 +109,17 @@ pub fn simulate(
     let started = now();
     let mut device = config.build().map_err(|error| builder.locate(error))?;
     if config.precondition == Precondition::Trace {
-        warm_up(&mut *device, source, bar)?;
+        warm_up(&mut *device, source, progress)?;
         source = open()?;
     }
     let built = now();
-    bar.set_message("replaying");
+    progress.begin("replaying");
     let mut replay = Replay::new(config, &*device);
     let (mut batch, mut replayed) = (Vec::with_capacity(BATCH), 0);
     while source.fill(&mut batch)? {
         replay.feed(&mut *device, &batch)?;
         replayed += batch.len() as u64;
-        show(bar, &source, replayed);
+        show(progress, &source, replayed);
     }
     if replayed == 0 {
         let name = source.describe().name;
@@ -148,19 +138,15 @@ pub fn simulate(
     Ok(report)
 }
 
-fn show(bar: &ProgressBar, source: &Source, replayed: u64) {
-    match source.progress(replayed) {
-        Some((done, whole)) => {
-            bar.set_length(whole);
-            bar.set_position(done);
-        }
-        None => bar.tick(),
+fn show(progress: &Part<'_>, source: &Source, replayed: u64) {
+    if let Some((done, whole)) = source.progress(replayed) {
+        progress.show(done, whole);
     }
 }
 
 /// Carries out the writes of the trace, as fast as the device can; then the measurement begins.
-fn warm_up(device: &mut dyn Device, mut source: Source, bar: &ProgressBar) -> Result<(), Failure> {
-    bar.set_message("preconditioning");
+fn warm_up(device: &mut dyn Device, mut source: Source, progress: &Part<'_>) -> Result<(), Failure> {
+    progress.begin("preconditioning");
     let mut batch: Vec<HostRequest> = Vec::with_capacity(BATCH);
     let mut replayed = 0;
     while source.fill(&mut batch)? {
@@ -172,7 +158,7 @@ fn warm_up(device: &mut dyn Device, mut source: Source, bar: &ProgressBar) -> Re
         if let Err(error) = device.run(&batch) {
             return Err(Failure::bad(error, "--address compact or modulo, or a larger --device"));
         }
-        show(bar, &source, replayed);
+        show(progress, &source, replayed);
     }
     device.start_measuring();
     Ok(())

@@ -9,6 +9,7 @@ use nandlab_trace::{AddressPolicy, Options, Records, Trace, Volumes, generators,
 
 use crate::args::{TraceArgs, VolumeChoice};
 use crate::fail::Failure;
+use crate::interrupt;
 use crate::reading::changes;
 
 /// Requests read ahead at a time.
@@ -94,6 +95,7 @@ impl Source {
 
     /// Replaces `batch` by the next requests; false at the end.
     pub fn fill(&mut self, batch: &mut Vec<HostRequest>) -> Result<bool, Failure> {
+        interrupt::check()?;
         batch.clear();
         match &mut self.requests {
             Requests::Trace(trace) => {

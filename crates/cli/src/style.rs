@@ -35,6 +35,10 @@ impl Style {
         };
         Self { on }
     }
+    /// Neither.
+    pub const fn plain() -> Self {
+        Self { on: false }
+    }
     fn paint(self, code: &str, text: &str) -> String {
         if self.on { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
@@ -129,6 +133,32 @@ pub fn factor(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_owned(), |v| format!("{v:.3}"))
 }
 
+/// How wide columns are, and which of them are set to the left.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    /// Columns at the left that are set to the left; the others are set to the right.
+    pub left: usize,
+    /// Characters of each column; wider cells push the others on.
+    pub widths: Vec<usize>,
+}
+
+impl Layout {
+    /// A line of cells, two blanks between them; bold are those that say so.
+    pub fn line<'a>(&self, cells: impl Iterator<Item = (&'a str, bool)>, style: Style) -> String {
+        let mut line = String::new();
+        for (x, (text, bold)) in cells.enumerate() {
+            let width = self.widths.get(x).copied().unwrap_or(0);
+            let gap = " ".repeat(width.saturating_sub(text.chars().count()));
+            let painted = if bold { style.bold(text) } else { text.to_owned() };
+            let between = if x > 0 { "  " } else { "" };
+            let (before, after) = if x < self.left { ("", gap.as_str()) } else { (gap.as_str(), "") };
+            line.extend([between, before, &painted, after]);
+        }
+        line.truncate(line.trim_end().len());
+        line + "\n"
+    }
+}
+
 /// Columns: the first one left, all others right.
 #[derive(Debug, Default)]
 pub struct Table {
@@ -164,21 +194,11 @@ impl Table {
         let width = |column: usize| {
             self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.text.chars().count()).max().unwrap_or(0)
         };
-        let widths: Vec<usize> = (0..columns).map(width).collect();
-        let mut text = String::new();
-        for (y, row) in self.rows.iter().enumerate() {
-            let mut line = String::new();
-            for (x, cell) in row.iter().enumerate() {
-                let gap = " ".repeat(widths[x].saturating_sub(cell.text.chars().count()));
-                let painted = if cell.bold || y == 0 { style.bold(&cell.text) } else { cell.text.clone() };
-                let between = if x > 0 { "  " } else { "" };
-                let (before, after) = if x < self.left { ("", gap.as_str()) } else { (gap.as_str(), "") };
-                line.extend([between, before, &painted, after]);
-            }
-            text += line.trim_end();
-            text.push('\n');
-        }
-        text
+        let layout = Layout { left: self.left, widths: (0..columns).map(width).collect() };
+        let line = |(y, row): (usize, &Vec<Cell>)| {
+            layout.line(row.iter().map(|cell| (cell.text.as_str(), cell.bold || y == 0)), style)
+        };
+        self.rows.iter().enumerate().map(line).collect()
     }
 }
 

@@ -1,10 +1,14 @@
-//! Rows of a comparison as text, Markdown or comma-separated values.
+//! The table of a comparison: its columns, its rows in all forms, and what stands below it.
 
+use std::collections::BTreeSet;
+
+use nandlab::config::{Config, PluginConfig};
 use nandlab::registry::RECONSTRUCTION;
-use nandlab::report::Report;
+use nandlab::report::{Report, Source};
 
 use crate::compare::{Row, RowBound};
-use crate::style::{Style, Table, count, factor, short, time};
+use crate::rows::{Cells, Form, Head, Heading};
+use crate::style::{Style, count, factor, short, time};
 
 /// Which values are good.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -24,6 +28,8 @@ struct Column {
     stationary: bool,
     value: Value,
     show: fn(f64) -> String,
+    /// Characters of a usual value.
+    width: usize,
 }
 
 /// Where a value comes from.
@@ -41,6 +47,10 @@ impl Column {
             Value::Bound(value) => row.bound.as_ref().and_then(value),
         }
     }
+    /// Its value, if it can be compared with that of other rows.
+    fn comparable(&self, row: &Row) -> Option<f64> {
+        if self.stationary && is_overloaded(row) { None } else { self.of(row) }
+    }
 }
 
 const fn column(
@@ -49,8 +59,14 @@ const fn column(
     good: Good,
     value: fn(&Report) -> Option<f64>,
     show: fn(f64) -> String,
+    width: usize,
 ) -> Column {
-    Column { head, csv, good, stationary: false, value: Value::Report(value), show }
+    Column { head, csv, good, stationary: false, value: Value::Report(value), show, width }
+}
+
+/// A time, with room for a mark.
+const fn stationary(head: &'static str, csv: &'static str, value: fn(&Report) -> Option<f64>) -> Column {
+    Column { stationary: true, ..column(head, csv, Good::Low, value, time, 9) }
 }
 
 fn whole(n: f64) -> String {
@@ -64,22 +80,16 @@ fn factor_of(f: f64) -> String {
 }
 
 const COLUMNS: [Column; 11] = [
-    column("hit% r", "page_hit_ratio_read", Good::High, |r| r.hits.page.read, ratio),
-    column("hit% w", "page_hit_ratio_write", Good::High, |r| r.hits.page.write, ratio),
-    Column {
-        stationary: true,
-        ..column("mean", "response_mean_ns", Good::Low, |r| Some(r.response.all.mean_ns), time)
-    },
-    Column {
-        stationary: true,
-        ..column("p99", "response_p99_ns", Good::Low, |r| Some(r.response.all.p99_ns as f64), time)
-    },
-    column("WAF h", "waf_host", Good::Low, |r| r.write_amplification.host, factor_of),
-    column("WAF b", "waf_buffer", Good::Low, |r| r.write_amplification.buffer, factor_of),
-    column("erases", "erases", Good::Low, |r| Some(r.flash.erases.total as f64), whole),
-    column("reads", "flash_reads", Good::Low, |r| Some(r.flash.reads.total as f64), whole),
-    column("programs", "flash_programs", Good::Low, |r| Some(r.flash.programs.total as f64), whole),
-    column("merges", "merges", Good::Neither, |r| Some(r.merges.total() as f64), whole),
+    column("hit% r", "page_hit_ratio_read", Good::High, |r| r.hits.page.read, ratio, 6),
+    column("hit% w", "page_hit_ratio_write", Good::High, |r| r.hits.page.write, ratio, 6),
+    stationary("mean", "response_mean_ns", |r| Some(r.response.all.mean_ns)),
+    stationary("p99", "response_p99_ns", |r| Some(r.response.all.p99_ns as f64)),
+    column("WAF h", "waf_host", Good::Low, |r| r.write_amplification.host, factor_of, 6),
+    column("WAF b", "waf_buffer", Good::Low, |r| r.write_amplification.buffer, factor_of, 6),
+    column("erases", "erases", Good::Low, |r| Some(r.flash.erases.total as f64), whole, 7),
+    column("reads", "flash_reads", Good::Low, |r| Some(r.flash.reads.total as f64), whole, 7),
+    column("programs", "flash_programs", Good::Low, |r| Some(r.flash.programs.total as f64), whole, 7),
+    column("merges", "merges", Good::Neither, |r| Some(r.merges.total() as f64), whole, 7),
     Column {
         head: "above bound %",
         csv: "above_bound",
@@ -87,172 +97,166 @@ const COLUMNS: [Column; 11] = [
         stationary: false,
         value: Value::Bound(|b| b.above_bound),
         show: ratio,
+        width: 6,
     },
 ];
-
-/// The columns: that of the bound only if there is one.
-fn columns(rows: &[Row]) -> Vec<&'static Column> {
-    let has_bound = rows.iter().any(|row| row.bound.is_some());
-    COLUMNS.iter().filter(|column| has_bound || matches!(column.value, Value::Report(_))).collect()
-}
 
 fn is_overloaded(row: &Row) -> bool {
     row.report.as_ref().is_some_and(|report| report.load.overloaded)
 }
 
-/// For each column, the best value there is; nothing when all are equal.
-fn best(rows: &[Row], columns: &[&Column]) -> Vec<Option<f64>> {
-    let best = |column: &&Column| {
-        let comparable = rows.iter().filter(|row| !(column.stationary && is_overloaded(row)));
-        let values: Vec<f64> = comparable.filter_map(|row| column.of(row)).collect();
-        let (low, high) = values.iter().fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(*v), h.max(*v)));
-        match column.good {
-            _ if values.len() < 2 || low == high => None,
-            Good::High => Some(high),
-            Good::Low => Some(low),
-            Good::Neither => None,
-        }
-    };
-    columns.iter().map(best).collect()
+/// A table with or without the column of the bound.
+#[derive(Clone, Copy)]
+pub struct Table {
+    pub has_bound: bool,
 }
 
-/// For people.
-pub fn text(rows: &[Row], style: Style) -> String {
-    let columns = columns(rows);
-    let best = best(rows, &columns);
-    let mut table = Table::new(2);
-    table.row(["buffer", "FTL"].into_iter().chain(columns.iter().map(|column| column.head)));
+/// Rows that share a best value at most, for the value to be theirs.
+const WINNERS_MAX: usize = 2;
+
+impl Table {
+    fn columns(self) -> impl Iterator<Item = &'static Column> {
+        COLUMNS.iter().filter(move |column| self.has_bound || matches!(column.value, Value::Report(_)))
+    }
+
+    /// What stands above the rows of these combinations.
+    pub fn heading(self, text: String, pairs: &[(&PluginConfig, &PluginConfig)]) -> Heading {
+        let widest = |label: fn(&(&PluginConfig, &PluginConfig)) -> String| {
+            pairs.iter().map(|pair| label(pair).chars().count()).max().unwrap_or(0)
+        };
+        let names =
+            [Head::new("buffer", widest(|pair| pair.0.label())), Head::new("FTL", widest(|pair| pair.1.label()))];
+        let columns: Vec<&Column> = self.columns().collect();
+        let heads = names.into_iter().chain(columns.iter().map(|column| Head::new(column.head, column.width)));
+        let exact: Vec<&str> = columns.iter().map(|column| column.csv).collect();
+        Heading {
+            text,
+            heads: heads.collect(),
+            left: 2,
+            exact: format!("buffer,ftl,status,overloaded,reconstruction,{},error", exact.join(",")),
+        }
+    }
+
+    /// A row.
+    pub fn cells(self, row: &Row) -> Cells {
+        let mut shown = vec![row.buffer.clone(), row.ftl.clone()];
+        let mut exact = vec![row.buffer.clone(), row.ftl.clone(), row.status.to_owned()];
+        if let Some(report) = &row.report {
+            let overloaded = report.load.overloaded;
+            exact.extend([overloaded, !report.reconstructions.is_empty()].map(|is| is.to_string()));
+            for column in self.columns() {
+                let value = column.of(row);
+                let mark = match column.stationary {
+                    true if overloaded => "!",
+                    true => " ",
+                    false => "",
+                };
+                shown.push(value.map_or_else(|| "-".to_owned(), column.show) + mark);
+                exact.push(value.map_or_else(String::new, |value| value.to_string()));
+            }
+        } else {
+            shown.push("failed".to_owned());
+            exact.extend(std::iter::repeat_n(String::new(), 2 + self.columns().count()));
+        }
+        exact.push(row.error.clone().unwrap_or_default());
+        Cells { shown, exact: vec![exact] }
+    }
+
+    /// What stands below the rows: the best of each column, what the columns mean, what failed and why.
+    pub fn foot(self, rows: &[Row], form: Form, style: Style) -> String {
+        if form == Form::Csv {
+            return String::new();
+        }
+        let style = if form == Form::Text { style } else { Style::plain() };
+        let mut text = self.best(rows, form, style)
+            + "\nhit%: page hit ratio; WAF h: programs per page of the host, b: per page of the buffer\n";
+        if rows.iter().any(is_overloaded) {
+            text += "! overloaded: more than 1 % of the requests were waiting at the end; times grow with the trace\n";
+        }
+        if self.has_bound {
+            text += "above bound: cost of the pages that the buffer read and wrote, above the least that is possible\n";
+        }
+        let reports = rows.iter().filter_map(|row| row.report.as_ref());
+        let names: BTreeSet<&str> = reports.flat_map(|report| &report.reconstructions).map(String::as_str).collect();
+        if !names.is_empty() {
+            let names = names.into_iter().collect::<Vec<_>>().join(", ");
+            text += &format!(
+                "{RECONSTRUCTION} {names}: the original text was not available; do not quote under its name\n"
+            );
+        }
+        text + &failed(rows, style)
+    }
+
+    /// Which rows are the best, and in what. A column in which all are equal has no best row; one whose best value many
+    /// rows share is named by itself.
+    fn best(self, rows: &[Row], form: Form, style: Style) -> String {
+        let mut winners: Vec<(usize, Vec<&str>)> = Vec::new();
+        let mut shared = Vec::new();
+        for column in self.columns() {
+            let values: Vec<(usize, f64)> =
+                rows.iter().enumerate().filter_map(|(row, r)| column.comparable(r).map(|value| (row, value))).collect();
+            let (low, high) = values.iter().fold((f64::MAX, f64::MIN), |(l, h), (_, v)| (l.min(*v), h.max(*v)));
+            let best = match column.good {
+                Good::High => high,
+                Good::Low => low,
+                Good::Neither => continue,
+            };
+            if values.len() < 2 || low == high {
+                continue;
+            }
+            let having: Vec<usize> = values.iter().filter(|(_, value)| *value == best).map(|(row, _)| *row).collect();
+            if having.len() > WINNERS_MAX {
+                shared.push(format!("{} ({} rows)", column.head, having.len()));
+                continue;
+            }
+            for row in having {
+                match winners.iter_mut().find(|(known, _)| *known == row) {
+                    Some((_, columns)) => columns.push(column.head),
+                    None => winners.push((row, vec![column.head])),
+                }
+            }
+        }
+        winners.sort_by_key(|(row, columns)| (std::cmp::Reverse(columns.len()), *row));
+        let line = |(row, columns): &(usize, Vec<&str>)| {
+            let Row { buffer, ftl, .. } = &rows[*row];
+            format!("{}: {}", style.bold(&format!("{buffer} on {ftl}")), columns.join(", "))
+        };
+        let mut lines: Vec<String> = winners.iter().map(line).collect();
+        if !shared.is_empty() {
+            lines.push(format!("shared: {}", shared.join(", ")));
+        }
+        match (lines.is_empty(), form) {
+            (true, _) => String::new(),
+            (false, Form::Text) => format!("\nbest  {}\n", lines.join("\n      ")),
+            (false, _) => format!("\nbest: {}\n", lines.join("; ")),
+        }
+    }
+}
+
+/// The reasons of rows that failed, each once.
+fn failed(rows: &[Row], style: Style) -> String {
     let mut notes: Vec<(&str, Vec<String>)> = Vec::new();
     for row in rows {
-        let Some(report) = &row.report else {
-            table.row([row.buffer.as_str(), row.ftl.as_str(), "failed"]);
-            let error = row.error.as_deref().unwrap_or_default();
-            let pair = format!("{} on {}", row.buffer, row.ftl);
-            match notes.iter_mut().find(|(known, _)| *known == error) {
-                Some((_, pairs)) => pairs.push(pair),
-                None => notes.push((error, vec![pair])),
-            }
-            continue;
-        };
-        let cell = |(column, best): (&&Column, &Option<f64>)| {
-            let value = column.of(row);
-            let is_best = value.is_some() && value == *best && !(column.stationary && report.load.overloaded);
-            let shown = value.map_or_else(|| "-".to_owned(), column.show);
-            let mark = match () {
-                () if column.stationary && report.load.overloaded => "!",
-                () if is_best => "*",
-                () => " ",
-            };
-            (shown + mark, is_best)
-        };
-        let cells: Vec<(String, bool)> = columns.iter().zip(&best).map(cell).collect();
-        let texts = cells.iter().map(|(text, _)| text.clone());
-        table.row([row.buffer.clone(), row.ftl.clone()].into_iter().chain(texts));
-        for (i, _) in cells.iter().enumerate().filter(|(_, (_, is_best))| *is_best) {
-            table.embolden(i + 2);
+        let Some(error) = row.error.as_deref() else { continue };
+        let pair = format!("{} on {}", row.buffer, row.ftl);
+        match notes.iter_mut().find(|(known, _)| *known == error) {
+            Some((_, pairs)) => pairs.push(pair),
+            None => notes.push((error, vec![pair])),
         }
     }
-    let mut text = preamble(rows) + "\n" + &table.render(style) + &legend(rows, "*");
-    if !notes.is_empty() {
-        text += &format!("\n{}\n", style.warn("failed:"));
-        for (error, pairs) in notes {
-            text += &format!("{}: {error}\n", pairs.join(", "));
-        }
+    if notes.is_empty() {
+        return String::new();
     }
-    text
+    let lines: String = notes.iter().map(|(error, pairs)| format!("{}: {error}\n", pairs.join(", "))).collect();
+    format!("\n{}\n{lines}", style.warn("failed:"))
 }
 
-fn preamble(rows: &[Row]) -> String {
-    let Some(report) = rows.iter().find_map(|row| row.report.as_ref()) else { return String::new() };
-    let (config, trace) = (&report.config, &report.trace);
+/// What is compared, before anything is known but the configuration.
+pub fn preamble(trace: &Source, config: &Config) -> String {
     let nvram = if config.ram.nvram.0 > 0 { format!(" + {} NVRAM", config.ram.nvram) } else { String::new() };
+    let most = trace.limit.map(|limit| format!(", the first {} requests", count(limit))).unwrap_or_default();
     format!(
-        "{} requests of {} ({}) on {} with {} DRAM{nvram}, seed {}\n",
-        count(report.requests.total),
-        trace.name,
-        trace.format,
-        config.device.name,
-        config.ram.dram,
-        report.seed
+        "{} ({}){most} on {} with {} DRAM{nvram}, seed {}\n",
+        trace.name, trace.format, config.device.name, config.ram.dram, config.seed
     )
-}
-
-fn legend(rows: &[Row], best: &str) -> String {
-    let mut text = format!(
-        "\n{best} best; hit%: page hit ratio; WAF h: programs per page of the host, b: per page of the buffer\n"
-    );
-    if rows.iter().filter_map(|row| row.report.as_ref()).any(|report| report.load.overloaded) {
-        text += "! overloaded: more than 1 % of the requests were waiting at the end; times grow with the trace\n";
-    }
-    if rows.iter().any(|row| row.bound.is_some()) {
-        text += "above bound: cost of the pages that the buffer read and wrote, above the least that is possible\n";
-    }
-    let mut names: Vec<&str> = rows.iter().filter_map(|row| row.report.as_ref()).flat_map(reconstructed).collect();
-    names.sort_unstable();
-    names.dedup();
-    if !names.is_empty() {
-        text += &format!(
-            "{RECONSTRUCTION} {}: the original text was not available; do not quote under its name\n",
-            names.join(", ")
-        );
-    }
-    text
-}
-
-fn reconstructed(report: &Report) -> impl Iterator<Item = &str> {
-    report.reconstructions.iter().map(String::as_str)
-}
-
-/// For papers and READMEs.
-pub fn markdown(rows: &[Row]) -> String {
-    let columns = columns(rows);
-    let best = best(rows, &columns);
-    let heads: Vec<&str> = columns.iter().map(|column| column.head).collect();
-    let mut text = format!("| buffer | FTL | {} |\n|-|-|{}\n", heads.join(" | "), "-:|".repeat(columns.len()));
-    for row in rows {
-        text += &format!("| {} | {} |", row.buffer, row.ftl);
-        match &row.report {
-            None => {
-                text += &format!(" failed: {} |\n", row.error.as_deref().unwrap_or_default().replace(['\n', '|'], " "));
-            }
-            Some(report) => {
-                for (column, best) in columns.iter().zip(&best) {
-                    let value = column.of(row);
-                    let shown = value.map_or_else(|| "-".to_owned(), column.show);
-                    let overloaded = column.stationary && report.load.overloaded;
-                    let is_best = value.is_some() && value == *best && !overloaded;
-                    let mark = if overloaded { "!" } else { "" };
-                    text += &if is_best { format!(" **{shown}** |") } else { format!(" {shown}{mark} |") };
-                }
-                text.push('\n');
-            }
-        }
-    }
-    text + &legend(rows, "**bold**")
-}
-
-/// For machines: exact numbers.
-pub fn csv(rows: &[Row]) -> String {
-    let columns = columns(rows);
-    let heads: Vec<&str> = columns.iter().map(|column| column.csv).collect();
-    let mut text = format!("buffer,ftl,status,overloaded,reconstruction,{},error\n", heads.join(","));
-    for row in rows {
-        let values = match &row.report {
-            Some(report) => {
-                let value = |column: &&Column| column.of(row).map_or_else(String::new, |v| v.to_string());
-                let values: Vec<String> = columns.iter().map(value).collect();
-                let is_reconstruction = !report.reconstructions.is_empty();
-                format!("{},{is_reconstruction},{}", report.load.overloaded, values.join(","))
-            }
-            None => ",".repeat(columns.len() + 1),
-        };
-        let error = quoted(row.error.as_deref().unwrap_or_default());
-        text += &format!("{},{},{},{values},{error}\n", quoted(&row.buffer), quoted(&row.ftl), row.status);
-    }
-    text
-}
-
-/// A field of comma-separated values.
-pub fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
 }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{TINY, json, nandlab, nandlab_reading, stderr, stdout};
+use common::{TINY, file, json, nandlab, nandlab_reading, stderr, stdout};
 
 const COMPARE: [&str; 5] = ["compare", "--device", TINY, "--limit", "5000"];
 
@@ -13,7 +13,7 @@ fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
 #[test]
 fn are_the_results_the_same_on_any_number_of_threads() {
     let run = |threads| {
-        let output = nandlab(&with(&["--threads", threads, "--json", "-"]));
+        let output = nandlab(&with(&["--buffers", "all", "--ftls", "all", "--threads", threads, "--json", "-"]));
         assert!(matches!(output.status.code(), Some(0 | 4)), "{}", stderr(&output));
         output.stdout
     };
@@ -21,7 +21,7 @@ fn are_the_results_the_same_on_any_number_of_threads() {
     assert!(one == run("4") && one == run("2"));
     let rows = json(&String::from_utf8(one).unwrap())["rows"].as_array().unwrap().len();
     let lines = |what| stdout(&["list", what]).lines().count() - 1;
-    assert_eq!(rows, lines("buffers") * lines("ftls"), "all by default");
+    assert_eq!(rows, lines("buffers") * lines("ftls"));
 }
 
 #[test]
@@ -33,15 +33,62 @@ fn is_a_row_the_same_as_a_run() {
 }
 
 #[test]
-fn is_the_table_narrow_and_the_best_marked() {
+fn the_table_is_narrow_and_names_the_best() {
     let text = stdout(&with(&["--buffers", "none,lru", "--ftls", "page:reserve=1,page:reserve=2"]));
-    assert!(text.contains('*') && text.contains("page:reserve=2"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 120), "{text}");
+    let best = text.lines().find(|line| line.starts_with("best  lru on page:reserve=")).expect(&text);
+    assert!(best.contains("hit% w"), "{text}");
+    assert!(!text.contains("none on page:reserve=1: hit%"), "{text}");
     let markdown = stdout(&with(&["--buffers", "none,lru", "--ftls", "page", "--markdown"]));
-    assert!(markdown.contains("| lru | page |") && markdown.contains("**"), "{markdown}");
+    assert!(
+        markdown.contains("| lru | page |") && markdown.contains("best: lru on page: hit% r, hit% w"),
+        "{markdown}"
+    );
     let csv = stdout(&with(&["--buffers", "none,lru", "--ftls", "page", "--csv"]));
     let columns: Vec<usize> = csv.lines().map(|line| line.split(',').count()).collect();
     assert_eq!(columns, [columns[0]; 3], "{csv}");
+}
+
+#[test]
+fn without_names_a_telling_set_is_compared_and_said_so() {
+    let text = stdout(&["compare", "--device", TINY, "--ram", "1MiB", "make:oltp", "--csv"]);
+    let pairs: Vec<Vec<&str>> = text.lines().skip(1).map(|line| line.split(',').take(3).collect()).collect();
+    assert!((20..=30).contains(&pairs.len()), "{text}");
+    for needed in [["lru", "page"], ["hitstat", "fast"], ["aalru", "dftl"]] {
+        assert!(pairs.iter().any(|pair| pair[..2] == needed && pair[2] == "ok"), "{needed:?}: {text}");
+    }
+    let named = stdout(&with(&["--buffers", "lru", "--csv"]));
+    assert_eq!(named.lines().count(), 1 + 3, "the FTLs of the telling set: {named}");
+}
+
+#[test]
+fn an_error_of_the_input_ends_everything_once() {
+    let trace = file("beyond.spc", "0,8,4096,w,0.5\n0,80000000,4096,w,1.5\n");
+    let output = nandlab(&["compare", &trace, "--device", TINY, "--buffers", "lru,none", "--ftls", "page,fast"]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert_eq!(stderr(&output).matches("capacity").count(), 1, "{}", stderr(&output));
+    assert!(!String::from_utf8_lossy(&output.stdout).contains("failed"));
+}
+
+#[test]
+fn quiet_leaves_what_was_asked_for() {
+    let bytes = |args: &[&str]| stdout(args).len();
+    let commands: [&[&str]; 3] = [
+        &["compare", "--buffers", "lru", "--ftls", "page"],
+        &["curve", "--ram", "64KiB"],
+        &["bound", "--ram", "64KiB"],
+    ];
+    for command in commands {
+        let with = |more: &[&str]| bytes(&[command, &["--device", TINY, "-n", "500", "-q"], more].concat());
+        assert_eq!(with(&[]), 0, "{command:?}");
+        for form in ["--csv", "--markdown"] {
+            assert!(with(&[form]) > 0, "{command:?} {form}");
+        }
+        assert!(with(&["--json", "-"]) > 0, "{command:?}");
+    }
+    assert_eq!(bytes(&["run", "--device", TINY, "-n", "500", "-q"]), 0);
+    assert!(bytes(&["run", "--device", TINY, "-n", "500", "-q", "--json", "-"]) > 0);
+    assert!(bytes(&["curve", "--device", TINY, "-n", "500", "-q", "--ram", "64KiB..1MiB", "--plot", "-"]) > 0);
 }
 
 #[test]

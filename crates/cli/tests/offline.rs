@@ -179,7 +179,12 @@ fn is_every_wrong_input_refused() {
         ("curve --precondition full", "--precondition|--ftl page"),
         ("curve --plot x.gif", "--plot|.svg or .png"),
         ("curve --plot x.svg --buffers lru,fifo,clock,arc,lirs,sieve,none", "--plot|7 buffers|at most 6"),
-        ("curve --plot - --json -", "--plot and --json|name of a file"),
+        ("curve --plot - --json -", "--plot - and --json -|name of a file"),
+        ("curve --plot - --csv", "--csv and --plot -|name of a file"),
+        ("bound --json - --csv", "--csv and --json -|name of a file"),
+        ("compare --json - --markdown", "--markdown and --json -|name of a file"),
+        ("ram --json - --csv", "--csv and --json -|name of a file"),
+        ("trace info --json - --csv", "--csv and --json -|name of a file"),
         ("compare --write-cost 3 --buffers lru --ftls page", "--bound"),
         ("compare --bound --precondition trace --buffers lru --ftls page", "empty at first|full"),
     ];

@@ -134,6 +134,9 @@ fn list(candidates: &[Candidate]) -> String {
 #[derive(thiserror::Error, Debug)]
 #[non_exhaustive]
 pub enum TraceError {
+    /// Whoever reads wants no more ([`Options::stop`](crate::Options::stop)).
+    #[error("interrupted")]
+    Interrupted,
     /// The file cannot be opened.
     #[error("{name}: cannot be opened: {source}; check the path and its permissions")]
     Open {

@@ -62,7 +62,7 @@ pub use stats::{
 };
 pub use times::{TimeCounts, Timed};
 pub use trace::Trace;
-pub use whole::WholeFile;
+pub use whole::{WholeFile, remove_unfinished};
 pub use writer::Writer;
 
 /// Opens a trace for replay; `-` is standard input.

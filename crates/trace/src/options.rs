@@ -1,5 +1,7 @@
 //! What the user chooses about a trace, and what came of it.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use nandlab::types::Nanos;
 
 use crate::error::TraceError;
@@ -38,7 +40,7 @@ pub enum AddressPolicy {
 pub const SORT_WINDOW_MAX: u64 = 1 << 24;
 
 /// How to read a trace.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub struct Options {
     /// Name of the format, or `None` to detect it by content.
     pub format: Option<String>,
@@ -66,6 +68,8 @@ pub struct Options {
     pub limit: Option<u64>,
     /// Seed of a generator (`make:...`); traces have none.
     pub seed: u64,
+    /// Once this is true, the next row is [`TraceError::Interrupted`].
+    pub stop: Option<&'static AtomicBool>,
 }
 
 impl Default for Options {
@@ -85,11 +89,17 @@ impl Default for Options {
             skip_bad: None,
             limit: None,
             seed: 1,
+            stop: None,
         }
     }
 }
 
 impl Options {
+    /// Whoever reads wants no more.
+    #[inline]
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
     pub(crate) fn check(&self) -> Result<(), TraceError> {
         let wrong = |option, value: String, allowed: &str| {
             Err(TraceError::Option { option, value, allowed: allowed.to_owned() })

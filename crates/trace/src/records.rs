@@ -348,6 +348,10 @@ impl Iterator for Records {
         if self.done {
             return None;
         }
+        if self.common.options.is_stopped() {
+            self.done = true;
+            return Some(Err(TraceError::Interrupted));
+        }
         if self.order != FileOrder::Sequence {
             return self.next_merged();
         }

@@ -1,9 +1,25 @@
 //! Files that are written as a whole or not at all.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The hidden files that exist now, of this process.
+static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes every file that is not complete: for a process that ends without leaving its scopes.
+pub fn remove_unfinished() {
+    for temporary in std::mem::take(&mut *unfinished()) {
+        _ = fs::remove_file(temporary);
+    }
+}
 
 /// A file that takes the place of `path` when it is complete; until then `path` stays as it was.
 ///
@@ -32,7 +48,9 @@ impl WholeFile {
         hidden.push(name);
         hidden.push(format!(".{}.tmp", std::process::id()));
         let temporary = path.with_file_name(hidden);
+        let mut unfinished = unfinished();
         let file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
+        unfinished.insert(temporary.clone());
         Ok(Self { file, path, temporary: Some(temporary) })
     }
 
@@ -43,7 +61,9 @@ impl WholeFile {
     pub fn commit(mut self) -> io::Result<()> {
         if let Some(temporary) = &self.temporary {
             self.file.sync_all()?;
+            let mut unfinished = unfinished();
             fs::rename(temporary, &self.path)?;
+            unfinished.remove(temporary);
             self.temporary = None;
         }
         Ok(())
@@ -63,6 +83,7 @@ impl Drop for WholeFile {
     fn drop(&mut self) {
         if let Some(temporary) = &self.temporary {
             _ = fs::remove_file(temporary);
+            unfinished().remove(temporary);
         }
     }
 }

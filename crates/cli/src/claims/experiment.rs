@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use indicatif::ProgressBar;
 use nandlab::config::{Builder, PluginConfig};
 use nandlab::report::Report;
 use nandlab_trace::{AddressPolicy, Volumes};
 
 use crate::args::{ClaimsArgs, TraceArgs, VolumeChoice};
 use crate::fail::Failure;
+use crate::progress::{Part, Progress};
 use crate::reading::{ReadArgs, ReadingArgs};
 use crate::source::Source;
 use crate::{parallel, run, setup};
@@ -31,7 +31,7 @@ pub struct Experiment {
 }
 
 impl Experiment {
-    fn simulate(&self, limit: Option<u64>) -> Result<Report, Failure> {
+    fn simulate(&self, limit: Option<u64>, progress: &Part<'_>) -> Result<Report, Failure> {
         let (buffer, ftl) = (PluginConfig::parse(&self.buffer, "buffer")?, PluginConfig::parse(&self.ftl, "ftl")?);
         let builder = Builder::preset(self.device)?;
         let (builder, config) = setup::config(builder, Some(&buffer), Some(&ftl), &self.settings)?;
@@ -42,28 +42,26 @@ impl Experiment {
             limit: Some(limit.map_or(self.requests, |limit| limit.min(self.requests))),
         };
         let mut open = || Source::open(&trace, &config);
-        run::simulate(&builder, &config, &trace, &mut open, &ProgressBar::hidden())
+        run::simulate(&builder, &config, &trace, &mut open, progress)
     }
 }
 
 /// The reports of experiments.
+#[derive(Default)]
 pub struct Results(BTreeMap<Experiment, Report>);
 
 impl Results {
-    /// Carries out all experiments, each once.
-    pub fn run(mut experiments: Vec<Experiment>, args: &ClaimsArgs) -> Result<Self, Failure> {
+    /// Carries out the experiments that are not known yet, each once.
+    pub fn add(&mut self, mut experiments: Vec<Experiment>, args: &ClaimsArgs) -> Result<(), Failure> {
+        experiments.retain(|experiment| !self.0.contains_key(experiment));
         experiments.sort();
         experiments.dedup();
-        let bar = run::bar("testing the claims");
-        bar.set_length(experiments.len() as u64);
-        let reports = parallel::map(args.threads, &experiments, |experiment| {
-            let report = experiment.simulate(args.limit);
-            bar.inc(1);
-            report
-        });
-        bar.finish_and_clear();
-        let reports = reports.into_iter().collect::<Result<Vec<_>, _>>()?;
-        Ok(Self(experiments.into_iter().zip(reports).collect()))
+        let progress = Progress::new("testing the claims", experiments.len(), false);
+        let reports =
+            parallel::map(args.threads, &experiments, |experiment| experiment.simulate(args.limit, &progress.part()))?;
+        progress.end();
+        self.0.extend(experiments.into_iter().zip(reports));
+        Ok(())
     }
 
     /// The report of an experiment that was listed.

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::args::{ClaimsArgs, Part};
 use crate::fail::Failure;
-use crate::output;
+use crate::{output, parallel};
 use experiment::{Experiment, Results};
 
 /// What came of a claim.
@@ -103,22 +103,32 @@ figures of before, at the head of the section.
 pub fn claims(args: &ClaimsArgs) -> Result<(), Failure> {
     let wanted = |claims: &&Claims| args.parts.is_empty() || args.parts.contains(&claims.part);
     let parts: Vec<&Claims> = ALL.iter().filter(wanted).collect();
-    let experiments = parts.iter().flat_map(|claims| (claims.experiments)()).collect();
-    let results = Results::run(experiments, args)?;
-    let tables: Vec<(&str, Vec<Row>)> = parts.iter().map(|claims| (claims.title, (claims.rows)(&results))).collect();
+    let prints = args.json.as_deref() != Some("-");
+    if prints {
+        output::print(HEAD)?;
+    }
+    let mut results = Results::default();
+    let mut tables = Vec::new();
+    let mut outcome = Ok(());
+    for claims in &parts {
+        outcome = results.add((claims.experiments)(), args);
+        if outcome.is_err() {
+            break;
+        }
+        let rows = (claims.rows)(&results);
+        if prints {
+            output::print(&format!("\n## {}\n\n{}\n\n{}", claims.title, claims.about, markdown(&rows)))?;
+        }
+        tables.push(serde_json::json!({"part": claims.title, "rows": rows}));
+    }
+    let interrupted = parallel::is_interrupted(outcome)?;
     if let Some(target) = &args.json {
-        let rows: Vec<_> =
-            tables.iter().map(|(title, rows)| serde_json::json!({"part": title, "rows": rows})).collect();
-        output::write(target, &output::json(&rows))?;
+        output::write(target, &output::json(&tables))?;
     }
-    if args.json.as_deref() == Some("-") {
-        return Ok(());
+    if interrupted {
+        return Err(Failure::Interrupted(format!("{} of {} parts are done", tables.len(), parts.len())));
     }
-    let mut text = HEAD.to_owned();
-    for (claims, (title, rows)) in parts.iter().zip(&tables) {
-        text += &format!("\n## {title}\n\n{}\n\n{}", claims.about, markdown(rows));
-    }
-    output::print(&text)
+    Ok(())
 }
 
 fn markdown(rows: &[Row]) -> String {
@@ -181,7 +191,9 @@ mod tests {
     /// Runs the experiments at full length: rows and verdicts are those that are known, and those of the page.
     fn hold(experiments: Vec<Experiment>, rows: fn(&Results) -> Vec<Row>, known: &[(&str, Verdict)]) {
         let args = ClaimsArgs { parts: Vec::new(), limit: None, threads: None, json: None };
-        let rows = rows(&Results::run(experiments, &args).unwrap());
+        let mut results = Results::default();
+        results.add(experiments, &args).unwrap();
+        let rows = rows(&results);
         let found: Vec<_> = rows.iter().map(|row| (row.place, row.verdict)).collect();
         assert_eq!(found, known);
         for line in markdown(&rows).lines() {

@@ -10,6 +10,7 @@ use crate::fail::{Exit, Failure};
 use crate::output;
 use crate::picture::Target;
 use crate::reading::ReadingArgs;
+use crate::rows::both;
 use crate::style::Style;
 
 /// Arguments of `trace info`.
@@ -64,8 +65,14 @@ pub fn info(args: &InfoArgs, style: Style) -> Result<(), Failure> {
         let problem = format!("--plot draws one trace, and here are {}", args.traces.len());
         return Err(Failure::bad(problem, "run it once for each trace"));
     }
-    if args.plot.as_ref().is_some_and(Target::is_stdout) && args.json.as_deref() == Some("-") {
-        return Err(Failure::bad("--plot and --json both want standard output", "give one of them the name of a file"));
+    let asked = [
+        ("--plot -", args.plot.as_ref().is_some_and(Target::is_stdout)),
+        ("--csv", args.csv),
+        ("--markdown", args.markdown),
+        ("--table", args.table),
+    ];
+    if let (Some((form, _)), Some("-")) = (asked.iter().find(|(_, asked)| *asked), args.json.as_deref()) {
+        return Err(both(form, "--json -"));
     }
     let mut reports = Vec::new();
     let mut first_failure = None;

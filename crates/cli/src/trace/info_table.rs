@@ -2,8 +2,8 @@
 
 use nandlab_trace::InfoReport;
 
+use crate::rows::quoted;
 use crate::style::{Style, Table, count};
-use crate::table::quoted;
 
 /// A column: its heading for people and for machines, the exact value, and how it is shown.
 struct Column {

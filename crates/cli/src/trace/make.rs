@@ -6,8 +6,8 @@ use nandlab_trace::{Step, Writer};
 
 use crate::args::{any_count, count};
 use crate::fail::{Exit, Failure};
-use crate::output;
 use crate::style::{Style, Table};
+use crate::{interrupt, output};
 
 /// Deviations above this, in percent of the target, are pointed out.
 const TOLERANCE_PERCENT: f64 = 2.0;
@@ -47,6 +47,7 @@ pub fn make(args: &MakeArgs, style: Style) -> Result<(), Failure> {
     let cannot = |error| super::cannot_write(&args.output, &error);
     let mut writer = Writer::create(&args.output, &[step], true).map_err(cannot)?;
     for record in made.records.take(requests as usize) {
+        interrupt::check()?;
         writer.write(&record).map_err(cannot)?;
     }
     writer.finish().map_err(cannot)

@@ -1,0 +1,80 @@
+//! Ctrl-C and the like. The first signal asks everything to end: loops look at a flag, leave by the way of errors, and what
+//! was finished is printed. The second one ends the process at once. Either way no incomplete file is left.
+
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+
+use crate::fail::Failure;
+
+/// Work shall end: a signal came, or an error made the rest of it pointless.
+static STOP: AtomicBool = AtomicBool::new(false);
+/// The signal that came; 0 for none.
+static SIGNAL: AtomicU8 = AtomicU8::new(0);
+
+/// The flag, for readers of traces.
+pub fn flag() -> &'static AtomicBool {
+    &STOP
+}
+
+/// An error if work shall end: to be asked at least once for every batch of requests.
+pub fn check() -> Result<(), Failure> {
+    if STOP.load(Ordering::Relaxed) { Err(Failure::Interrupted(String::new())) } else { Ok(()) }
+}
+
+/// Lets all work end that looks at the flag.
+pub fn stop() {
+    STOP.store(true, Ordering::Relaxed);
+}
+
+/// The exit code of a process that a signal ended, as shells count it; nothing if none came.
+pub fn exit_code() -> Option<u8> {
+    match SIGNAL.load(Ordering::Relaxed) {
+        0 => None,
+        signal => Some(128 + signal),
+    }
+}
+
+/// Begins to listen for SIGINT (Ctrl-C) and SIGTERM. On other systems than Unix they end the process as ever.
+pub fn listen() {
+    #[cfg(unix)]
+    unix::listen();
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::sync::atomic::Ordering;
+    use std::thread;
+    use std::time::Duration;
+
+    use signal_hook::consts::{SIGINT, SIGTERM};
+    use signal_hook::iterator::Signals;
+
+    use super::{SIGNAL, exit_code, stop};
+
+    /// Time for work to end by itself after the first signal. What does not look at the flag, such as a read from a pipe to
+    /// which nobody writes, is given no more.
+    const GRACE: Duration = Duration::from_secs(5);
+
+    pub fn listen() {
+        // Without memory for it the signals have their usual effect.
+        let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) else { return };
+        thread::spawn(move || {
+            let mut forever = signals.forever();
+            if let Some(signal) = forever.next() {
+                SIGNAL.store(signal as u8, Ordering::Relaxed);
+                stop();
+                thread::spawn(|| {
+                    thread::sleep(GRACE);
+                    end();
+                });
+            }
+            forever.next();
+            end();
+        });
+    }
+
+    /// Ends the process without leaving its scopes.
+    fn end() {
+        nandlab_trace::remove_unfinished();
+        std::process::exit(i32::from(exit_code().unwrap_or(1)));
+    }
+}

@@ -1,0 +1,145 @@
+//! Rows of a table, printed one after the other while the next ones are still at work: for people, as Markdown or as
+//! comma-separated values.
+
+use crate::args::OutputArgs;
+use crate::fail::Failure;
+use crate::progress::Progress;
+use crate::style::{Layout, Style};
+
+/// A form of tables on standard output.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// For people.
+    Text,
+    /// For papers and READMEs.
+    Markdown,
+    /// For machines: exact numbers.
+    Csv,
+}
+
+impl Form {
+    /// The form that was asked for; `None` when standard output gets no table. What was asked for by name is printed, with
+    /// `--quiet` too; `taken` names the option that has standard output for itself.
+    ///
+    /// # Errors
+    /// Two options want standard output.
+    pub fn of(output: &OutputArgs, taken: Option<&str>) -> Result<Option<Self>, Failure> {
+        let asked = match (output.csv, output.markdown) {
+            (true, _) => Some((Self::Csv, "--csv")),
+            (_, true) => Some((Self::Markdown, "--markdown")),
+            _ => None,
+        };
+        match (asked, taken) {
+            (Some((_, form)), Some(taken)) => Err(both(form, taken)),
+            (Some((form, _)), None) => Ok(Some(form)),
+            (None, Some(_)) => Ok(None),
+            (None, None) => Ok((!output.quiet).then_some(Self::Text)),
+        }
+    }
+}
+
+/// Two options want standard output.
+pub fn both(one: &str, other: &str) -> Failure {
+    Failure::bad(format!("{one} and {other} both want standard output"), "give one of them the name of a file")
+}
+
+/// A column.
+#[derive(Clone, Debug)]
+pub struct Head {
+    /// Its heading for people.
+    pub text: String,
+    /// Characters of a usual value for people: the column is set before its values are known.
+    pub width: usize,
+}
+
+impl Head {
+    /// A column whose values have so many characters.
+    pub fn new(text: impl Into<String>, width: usize) -> Self {
+        Self { text: text.into(), width }
+    }
+}
+
+/// A row in all forms.
+#[derive(Clone, Debug, Default)]
+pub struct Cells {
+    /// For people.
+    pub shown: Vec<String>,
+    /// For machines: the fields of one line or of several.
+    pub exact: Vec<Vec<String>>,
+}
+
+/// What stands above the rows.
+#[derive(Clone, Debug)]
+pub struct Heading {
+    /// For people: a paragraph before the table.
+    pub text: String,
+    /// The columns for people.
+    pub heads: Vec<Head>,
+    /// Columns at the left that are set to the left.
+    pub left: usize,
+    /// The fields for machines.
+    pub exact: String,
+}
+
+/// Prints a table row by row.
+pub struct Printer<'a> {
+    form: Option<Form>,
+    layout: Layout,
+    style: Style,
+    progress: &'a Progress,
+}
+
+impl<'a> Printer<'a> {
+    /// Prints the heading.
+    pub fn begin(heading: &Heading, form: Option<Form>, style: Style, progress: &'a Progress) -> Result<Self, Failure> {
+        let texts: Vec<&str> = heading.heads.iter().map(|head| head.text.as_str()).collect();
+        let widths = heading.heads.iter().map(|head| head.width.max(head.text.chars().count())).collect();
+        let layout = Layout { left: heading.left, widths };
+        let head = match form {
+            None => String::new(),
+            Some(Form::Text) => {
+                format!("{}\n{}", heading.text, layout.line(texts.into_iter().map(|text| (text, true)), style))
+            }
+            Some(Form::Markdown) => {
+                let right = "-:|".repeat(texts.len() - heading.left);
+                format!("| {} |\n|{}{right}\n", texts.join(" | "), "-|".repeat(heading.left))
+            }
+            Some(Form::Csv) => format!("{}\n", heading.exact),
+        };
+        let printer = Self { form, layout, style, progress };
+        printer.print(&head)?;
+        Ok(printer)
+    }
+
+    /// Prints a row.
+    pub fn row(&self, cells: &Cells) -> Result<(), Failure> {
+        self.print(&match self.form {
+            None => String::new(),
+            Some(Form::Text) => self.layout.line(cells.shown.iter().map(|cell| (cell.as_str(), false)), self.style),
+            Some(Form::Markdown) => {
+                let cells: Vec<&str> = cells.shown.iter().map(|cell| cell.trim_end()).collect();
+                format!("| {} |\n", cells.join(" | "))
+            }
+            Some(Form::Csv) => {
+                let line = |fields: &Vec<String>| {
+                    fields.iter().map(|field| quoted(field)).collect::<Vec<_>>().join(",") + "\n"
+                };
+                cells.exact.iter().map(line).collect()
+            }
+        })
+    }
+
+    /// Prints what stands below the rows, if this form has it.
+    pub fn end(self, foot: impl FnOnce(Form) -> String) -> Result<(), Failure> {
+        self.form.map_or(Ok(()), |form| self.print(&foot(form)))
+    }
+
+    fn print(&self, text: &str) -> Result<(), Failure> {
+        if text.is_empty() { Ok(()) } else { self.progress.print(text) }
+    }
+}
+
+/// A field of comma-separated values.
+pub fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+}

@@ -1,0 +1,156 @@
+//! Ctrl-C and the like: what was finished is printed, nothing incomplete is left, and the exit code says so.
+#![cfg(unix)]
+
+mod common;
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+use common::{TINY, command, json, temporary};
+
+/// A folder of its own, empty.
+fn folder(name: &str) -> PathBuf {
+    let folder = temporary(name);
+    _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn files(folder: &Path) -> Vec<String> {
+    std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+fn start(args: &[&str]) -> Child {
+    command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn signal(child: &Child, name: &str) {
+    assert!(Command::new("kill").args([name, &child.id().to_string()]).status().unwrap().success());
+}
+
+/// Waits until something holds; what takes a minute never happens.
+fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    for _ in 0..6000 {
+        if holds() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("{what}");
+}
+
+/// What is left of its output, and how it ended.
+fn end(mut child: Child) -> (String, String, ExitStatus) {
+    let (mut stdout, mut stderr) = (String::new(), String::new());
+    if let Some(mut pipe) = child.stdout.take() {
+        pipe.read_to_string(&mut stdout).unwrap();
+    }
+    child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+    (stdout, stderr, child.wait().unwrap())
+}
+
+#[test]
+fn rows_that_are_done_are_printed_and_written() {
+    let folder = folder("interrupted-compare");
+    let result = folder.join("result.json");
+    let buffers = ["lru"; 200].join(",");
+    let args = ["compare", "--device", TINY, "--buffers", &buffers, "--ftls", "page", "-n", "50000", "--threads", "2"];
+    let mut child = start(&[&args[..], &["--csv", "--json", result.to_str().unwrap()]].concat());
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    // The heading and one row: then the next ones are at work.
+    assert!(lines.next().unwrap().unwrap().starts_with("buffer,ftl,status"));
+    assert!(lines.next().unwrap().unwrap().starts_with("lru,page,ok"));
+    signal(&child, "-INT");
+    let rows = 1 + lines.map(Result::unwrap).inspect(|line| assert!(line.starts_with("lru,page,ok"), "{line}")).count();
+    let (_, stderr, status) = end(child);
+    assert_eq!(status.code(), Some(130), "{stderr}");
+    assert_eq!(stderr, format!("interrupted: {rows} of 200 rows are done\n"));
+    assert!(rows < 200);
+    assert_eq!(files(&folder), ["result.json"]);
+    let result = json(&std::fs::read_to_string(result).unwrap());
+    assert_eq!((&result["interrupted"], result["rows"].as_array().unwrap().len()), (&true.into(), rows));
+}
+
+#[test]
+fn points_of_curves_that_are_done_are_printed() {
+    let args = ["curve", "--device", TINY, "--ftl", "page", "--ram", "64KiB..1MiB", "--points", "500", "-n", "20000"];
+    let mut child = start(&[&args[..], &["--csv"]].concat());
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert!(lines.next().unwrap().unwrap().starts_with("buffer,ram_bytes"));
+    assert!(lines.next().unwrap().unwrap().starts_with("lru,65536"));
+    signal(&child, "-TERM");
+    let rows = 1 + lines.count();
+    let (_, stderr, status) = end(child);
+    assert_eq!(status.code(), Some(143), "{stderr}");
+    assert!(
+        stderr.starts_with(&format!("interrupted: {rows} of ")) && stderr.ends_with(" points are done\n"),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn no_incomplete_file_is_left() {
+    let folder = folder("interrupted-files");
+    let target = folder.join("out.txt");
+    let target = target.to_str().unwrap();
+    for tool in ["make oltp -n 9000000000 -o", "convert make:oltp -n 9000000000 -o", "cut make:oltp -n 9000000000 -o"] {
+        let words: Vec<&str> = ["trace"].into_iter().chain(tool.split(' ')).chain([target]).collect();
+        let child = start(&words);
+        until("the tool begins a file", || !files(&folder).is_empty());
+        signal(&child, "-INT");
+        let (stdout, stderr, status) = end(child);
+        assert_eq!((status.code(), stdout.as_str(), stderr.as_str()), (Some(130), "", "interrupted\n"), "{tool}");
+        assert_eq!(files(&folder), Vec::<String>::new(), "{tool}");
+    }
+}
+
+#[test]
+fn the_second_signal_ends_a_wait_at_once() {
+    let folder = folder("interrupted-twice");
+    let target = folder.join("out.txt");
+    // The writer is there, and silent: the tool waits for rows.
+    let mut silent = Command::new("sleep").arg("600").stdout(Stdio::piped()).spawn().unwrap();
+    let mut tool =
+        command(&["trace", "merge", "-", "make:oltp", "--format", "nandlab", "-o", target.to_str().unwrap()]);
+    let child =
+        tool.stdin(silent.stdout.take().unwrap()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    let started = std::fs::metadata(&folder).unwrap().modified().unwrap();
+    signal(&child, "-INT");
+    std::thread::sleep(Duration::from_millis(100));
+    signal(&child, "-INT");
+    let (_, _, status) = end(child);
+    assert_eq!(status.code(), Some(130));
+    assert!(started.elapsed().unwrap() < Duration::from_secs(5), "it was not the second signal that ended it");
+    assert_eq!(files(&folder), Vec::<String>::new());
+    silent.kill().unwrap();
+    silent.wait().unwrap();
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_it_quietly() {
+    let buffers = ["lru"; 200].join(",");
+    let args = ["compare", "--device", TINY, "--buffers", &buffers, "--ftls", "page", "-n", "20000"];
+    let mut child = start(&args);
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert!(lines.next().unwrap().unwrap().contains("oltp"));
+    drop(lines);
+    let (_, stderr, status) = end(child);
+    assert_eq!((status.code(), stderr.as_str()), (Some(0), ""));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_behind_standard_output_is_said() {
+    for args in ["list buffers", "compare --buffers lru --ftls page -n 100", "trace make oltp -n 100", "run -n 100"] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let words: Vec<&str> = args.split(' ').collect();
+        let output = command(&words).stdout(full).stderr(Stdio::piped()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{args}: {said}");
+        assert!(said.contains("No space left"), "{args}: {said}");
+        assert_eq!(said.matches("error:").count(), 1, "{args}: {said}");
+    }
+}
