@@ -124,6 +124,9 @@ ledger! {
     kinds {
         /// Erases by what the block held: data, log, map.
         erases_by_kind: [3],
+        /// Mapping look-ups by what they were for, in the order of [`Purpose`](crate::ftl::demand::Purpose): to read a
+        /// page, to write it, to read it and write it anew, to trim it.
+        look_ups: [4],
     }
     counters {
         /// Pages the host asked to read.
@@ -189,6 +192,8 @@ ledger! {
         padded_pages,
         /// Of those, pages that had to be read from flash; the others had a copy in RAM.
         padded_from_flash,
+        /// Pages that padding would have added and that turned out to be unwritten: looked up, neither read nor programmed.
+        padding_holes,
         /// Pages fetched ahead of the host into the buffer.
         prefetched_pages,
         /// Pages that the buffer asked the FTL to read (misses, pads, prefetches) and that were answered.
@@ -265,6 +270,12 @@ impl Ledger {
     pub const fn add(&mut self, op: Op, cause: Cause, ns: u64) {
         self.ops[op as usize][cause as usize] += 1;
         self.op_ns[op as usize][cause as usize] += ns;
+    }
+    /// Mapping look-ups, by the answers of the map cache; 0 for FTLs whose map is in RAM. One for every data page that is
+    /// read, written (read before or not) or trimmed below the buffer.
+    #[inline]
+    pub const fn map_look_ups(&self) -> u64 {
+        self.map_hits + self.map_misses
     }
     /// Physical operations of a kind, all causes.
     pub fn total(&self, op: Op) -> u64 {

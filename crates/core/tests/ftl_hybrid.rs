@@ -12,7 +12,7 @@ mod hybrid {
 use common::{below, build, flash, shape};
 use nandlab::conform;
 use nandlab::flash::{Flash, Media, ProgramOrder, Ticket};
-use nandlab::ftl::{Batch, Ftl, PageWrite};
+use nandlab::ftl::{Batch, Ftl, PageWrite, Source};
 use nandlab::ledger::{Cause, Op};
 use nandlab::types::{Lbn, Lpn, Nanos};
 use point::compare;
@@ -60,7 +60,7 @@ fn counting(name: &str, params: &Value, pages: u32, blocks: u32, logical: u32) -
 }
 
 fn page(lpn: u32, cause: Cause) -> PageWrite {
-    PageWrite { lpn: Lpn(lpn), cause, version: 0 }
+    PageWrite { lpn: Lpn(lpn), cause, version: 0, from: Source::Ram }
 }
 
 fn write_uniformly(ftl: &mut Box<dyn Ftl>, flash: &mut Flash, rng: &mut Pcg64Mcg, logical: u32, writes: u64) {

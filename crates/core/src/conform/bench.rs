@@ -7,7 +7,7 @@ use super::ftl::counters;
 use super::{ConformError, parse};
 use crate::error::ConfigError;
 use crate::flash::{Clock, ClockTimes, Flash, Geometry, Media, PageKind, ProgramOrder, Ticket, TimingModel};
-use crate::ftl::{Batch, FTLS, Ftl, PageWrite, Shape};
+use crate::ftl::{Batch, FTLS, Ftl, PageWrite, Shape, Source};
 use crate::ledger::Cause;
 use crate::registry;
 use crate::types::{Lbn, Lpn, Nanos, Pbn, Ppn};
@@ -129,7 +129,7 @@ impl Bench {
     fn new_version(&mut self, lpn: Lpn) -> PageWrite {
         self.version += 1;
         self.model[lpn.index()] = self.version;
-        PageWrite { lpn, cause: Cause::Host, version: self.version }
+        PageWrite { lpn, cause: Cause::Host, version: self.version, from: Source::Ram }
     }
 
     fn now(&self) -> Ticket {
@@ -226,13 +226,22 @@ impl Bench {
         for &lpn in all {
             if dirty.contains(&lpn) {
                 pages.push(self.new_version(lpn));
-            } else if !self.ftl.completes_blocks() && self.model[lpn.index()] > 0 {
-                self.read(lpn, Cause::Pad, found);
-                pages.push(PageWrite { lpn, cause: Cause::Pad, version: self.model[lpn.index()] });
+            } else if !self.ftl.completes_blocks() {
+                pages.extend(self.pad(lpn, found));
             }
         }
         let now = self.now();
         self.ftl.write_block(&mut self.flash, Lbn(lbn), Batch { pages: &pages, bytes: &contents(&pages) }, now);
+    }
+
+    /// A page that pads a group: read first, or by the FTL in the page's turn.
+    fn pad(&mut self, lpn: Lpn, found: &mut Vec<Wrong>) -> Option<PageWrite> {
+        let version = self.model[lpn.index()];
+        let from = if self.ftl.keeps_map_on_flash() { Source::OldCopy } else { Source::Ram };
+        if from == Source::Ram && version > 0 {
+            self.read(lpn, Cause::Pad, found);
+        }
+        (from == Source::OldCopy || version > 0).then_some(PageWrite { lpn, cause: Cause::Pad, version, from })
     }
 
     /// The part `what` of the final state.

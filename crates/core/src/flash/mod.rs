@@ -116,6 +116,8 @@ pub struct Flash {
     pub ledger: Ledger,
     /// When the ticket of a program of the host's data resolves; the engine sets it while it writes back.
     pub release: Release,
+    /// When the old copies were there that pages of the current batch needed, in its order: see [`Flash::read_old_copy`].
+    pub old_copies: Vec<Ticket>,
 }
 
 impl Flash {
@@ -143,6 +145,7 @@ impl Flash {
             clock,
             ledger: Ledger::default(),
             release: Release::Done,
+            old_copies: Vec::new(),
         }
     }
 
@@ -177,6 +180,15 @@ impl Flash {
             model.count_read(pbn);
         }
         self.operate(Op::Read, pbn, cause, after)
+    }
+
+    /// Reads the copy of a page that a batch needs to write the page anew, if it has one, and notes the ticket for the
+    /// engine, which times the read.
+    #[inline]
+    pub fn read_old_copy(&mut self, ppn: Ppn, after: Ticket) -> Ticket {
+        let ticket = if ppn.is_some() { self.read(ppn, Cause::Pad, after) } else { after };
+        self.old_copies.push(ticket);
+        ticket
     }
 
     /// Reads one of several equal copies: the first whose channel is idle at this moment, else the one whose channel

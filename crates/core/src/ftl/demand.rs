@@ -5,8 +5,10 @@
 //! collection are in [`super::translation`], blocks in [`super::space`].
 //!
 //! One page write: look-up (which may evict and fetch), make room, program, invalidate the old copy, entry dirty. A
-//! read: look-up, then one data read. A trim: look-up, then the entry says 'not mapped' and is dirty. A page that is
-//! read to be rewritten (padding) is looked up once, at its write.
+//! read: look-up, then one data read. A trim: look-up, then the entry says 'not mapped' and is dirty. A page that needs
+//! its old copy to be written (padding, a page of which RAM has a part): look-up, one data read, then as a write; the
+//! pages of a batch go through this one after the other. A page that was to pad and is not mapped stays a hole, which
+//! only the look-up could tell. So every page that is read, written or trimmed is looked up once.
 
 use serde_json::{Value, json};
 
@@ -15,7 +17,7 @@ use super::pool::{Alloc, Victim};
 use super::recover::{self, Winners};
 use super::space::{self, Layout};
 use super::translation::{MapCache, Translation};
-use super::{Batch, Found, Ftl, Shape};
+use super::{Batch, Found, Ftl, Shape, Source};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Geometry, Oob, Ticket};
 use crate::ledger::Cause;
@@ -28,6 +30,8 @@ pub enum Purpose {
     Read,
     /// To be overwritten by that of the page's new copy.
     Write,
+    /// To read the page and then to be overwritten by that of its new copy.
+    Rewrite,
     /// To be overwritten by 'not mapped'.
     Trim,
 }
@@ -107,6 +111,12 @@ impl<C: MapPolicy> Demand<C> {
         self.cache.newest(lpn).unwrap_or_else(|| self.map.content(lpn))
     }
 
+    #[inline]
+    fn look_up(&mut self, flash: &mut Flash, wanted: Wanted, after: Ticket) -> (C::Entry, Ticket) {
+        flash.ledger.look_ups[wanted.purpose as usize] += u64::from(self.map.is_on_flash());
+        self.cache.look_up(flash, &mut self.map, wanted, after)
+    }
+
     /// The mapping of a page is about to change: its old copy holds nothing of value.
     #[inline]
     fn replace(&mut self, flash: &mut Flash, entry: C::Entry, ppn: Ppn) {
@@ -125,14 +135,9 @@ impl<C: MapPolicy> Ftl for Demand<C> {
 
     fn read(&mut self, flash: &mut Flash, lpn: Lpn, cause: Cause, after: Ticket) -> Found {
         let end = std::mem::replace(&mut self.announced, Lpn(0)).max(Lpn(lpn.0 + 1));
-        let (ppn, ready) = if cause == Cause::Pad {
-            // The write of the same page, which follows, does the look-up of both.
-            (self.newest(lpn), after)
-        } else {
-            let wanted = Wanted { lpn, end, purpose: Purpose::Read };
-            let (entry, ready) = self.cache.look_up(flash, &mut self.map, wanted, after);
-            (self.cache.ppn(entry), ready)
-        };
+        let wanted = Wanted { lpn, end, purpose: Purpose::Read };
+        let (entry, ready) = self.look_up(flash, wanted, after);
+        let ppn = self.cache.ppn(entry);
         let ticket = if ppn.is_some() { flash.read(ppn, cause, ready) } else { ready };
         Found { ticket, ppn }
     }
@@ -144,8 +149,17 @@ impl<C: MapPolicy> Ftl for Demand<C> {
             if page.lpn >= end {
                 end = batch.run_end(i);
             }
-            let wanted = Wanted { lpn: page.lpn, end, purpose: Purpose::Write };
-            let (entry, ready) = self.cache.look_up(flash, &mut self.map, wanted, after);
+            let needs_old = page.from == Source::OldCopy;
+            let purpose = if needs_old { Purpose::Rewrite } else { Purpose::Write };
+            let (entry, mut ready) = self.look_up(flash, Wanted { lpn: page.lpn, end, purpose }, after);
+            if needs_old {
+                let old = self.cache.ppn(entry);
+                ready = flash.read_old_copy(old, ready);
+                if old.is_none() && page.cause == Cause::Pad {
+                    done = flash.clock.join(done, ready);
+                    continue;
+                }
+            }
             let place = self.map.room_for_data(flash, &mut self.cache, page.lpn, after);
             let target = self.map.space.append(place);
             let oob = Oob::data(page.lpn, page.version);
@@ -159,7 +173,7 @@ impl<C: MapPolicy> Ftl for Demand<C> {
 
     fn trim(&mut self, flash: &mut Flash, lpn: Lpn, after: Ticket) -> Ticket {
         let wanted = Wanted { lpn, end: Lpn(lpn.0 + 1), purpose: Purpose::Trim };
-        let (entry, ready) = self.cache.look_up(flash, &mut self.map, wanted, after);
+        let (entry, ready) = self.look_up(flash, wanted, after);
         self.replace(flash, entry, Ppn::NONE);
         self.cache.shrink(flash, &mut self.map, lpn, ready)
     }

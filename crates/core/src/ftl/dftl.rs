@@ -59,7 +59,11 @@
 //!   does; the read is not counted.
 //! - A request waits for its own look-up, eviction included; garbage collection delays it only through busy dies. A hit
 //!   on an entry whose fetch is still on its way does not wait for that fetch.
-//! - A page that is read to be rewritten (padding) is looked up once, at its write: the read counts no look-up.
+//! - Every page that is read, written or trimmed is looked up, once each time. A page that is read to be written in the
+//!   same batch (padding, a page of which RAM has a part) shares its look-up with the write, and fetches its mapping even
+//!   with `write_miss_fetch = false`, because the old copy must be found. A page that was to pad and turns out to be
+//!   unwritten has cost a look-up all the same. A page that is read when it enters the buffer and written when it leaves is
+//!   looked up twice.
 //! - Recovery: the map is rebuilt from the OOB of data pages; all translation blocks are erased and the TPs written
 //!   anew, which always has room. Comparing them with the old ones first would read as many pages as it saves.
 //!

@@ -30,10 +30,11 @@
 //!   offset that is in the SW block: full merge with the new page.
 //! - A write that has to merge first waits for that merge.
 //! - Trim of a page inside the SW block completes that block first.
-//! - `merges_full` counts reclaimed RW blocks with full merges and full merges of the SW owner, `merges_full_lbns` the
-//!   logical blocks (FlashSim's count). HitStat's R_DB is the padding model's data blocks over its merges, RW blocks
-//!   only. An RW block whose valid pages all belong to the SW owner is reclaimed by completing the SW block and counts
-//!   as dead.
+//! - `merges_full` counts reclaimed RW blocks that had a valid page and full merges of the SW owner, `merges_full_lbns`
+//!   the logical blocks rewritten (FlashSim's count). HitStat's R_DB is the padding model's data blocks over its merges,
+//!   RW blocks only. When the SW owner has valid pages in a reclaimed RW block, completing the SW block takes them: that
+//!   is a partial merge, and no logical block of the full merge. A block counts as dead only if it had no valid page at
+//!   all.
 //!
 //! # Known ambiguities
 //! - Lazy or eager switch, and the condition on offset 0, differ between the text and public code: both are parameters.
@@ -198,7 +199,7 @@ impl Fast {
     /// block is merged by closing that one.
     fn reclaim_oldest(&mut self, flash: &mut Flash, after: Ticket) -> Ticket {
         let Self { rw, blocks, sw, .. } = self;
-        let (merged, done) = rw.reclaim(0, blocks, flash, after, |blocks, flash, lbn| {
+        let (owners, done) = rw.reclaim(0, blocks, flash, after, |blocks, flash, lbn| {
             if let Some(owned) = sw.take_if(|sw| sw.owner == lbn) {
                 return (0, close(blocks, flash, owned, after));
             }
@@ -208,7 +209,7 @@ impl Fast {
         if self.associativity.len() == HISTORY {
             self.associativity.pop_front();
         }
-        self.associativity.push_back(merged);
+        self.associativity.push_back(owners);
         done
     }
 

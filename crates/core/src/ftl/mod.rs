@@ -45,6 +45,20 @@ pub struct PageWrite {
     pub cause: Cause,
     /// Version of its content (newer is larger).
     pub version: u64,
+    /// Where its content comes from.
+    pub from: Source,
+}
+
+/// Where the content of a page on its way down comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Source {
+    /// All of it is in RAM.
+    Ram,
+    /// Some or all of it must first be read from the page's copy on flash. Only FTLs whose map lies on flash
+    /// ([`Ftl::keeps_map_on_flash`]) are asked for this: they read the copy in the page's turn ([`Flash::read_old_copy`]),
+    /// so that the read and the program share one look-up. A page without a copy is looked up and not read; if it was to
+    /// pad ([`Cause::Pad`]), nothing is programmed.
+    OldCopy,
 }
 
 /// Pages on their way down, in ascending LPN order, with their bytes.
@@ -166,7 +180,8 @@ impl Shape {
 pub trait Ftl {
     /// Reads a page. `cause` is [`Cause::Host`], [`Cause::Pad`] or [`Cause::Prefetch`].
     fn read(&mut self, flash: &mut Flash, lpn: Lpn, cause: Cause, after: Ticket) -> Found;
-    /// Writes pages in ascending LPN order. The ticket resolves when the last one is programmed.
+    /// Writes pages in ascending LPN order, one after the other: what the first one changes in the map, the next one
+    /// finds. The ticket resolves when the last one is programmed.
     fn write(&mut self, flash: &mut Flash, batch: Batch<'_>, after: Ticket) -> Ticket;
     /// Writes the current contents of one logical block, ascending; pages that are not in `batch` were never written.
     /// FTLs without a better way write page by page.
@@ -191,7 +206,9 @@ pub trait Ftl {
     fn relocates_disturbed(&self) -> bool {
         false
     }
-    /// True if mappings lie in translation pages on flash.
+    /// True if mappings lie in translation pages on flash: then every page that is read, written or trimmed is looked up
+    /// once ([`Ledger::map_look_ups`](crate::ledger::Ledger::map_look_ups)), and old copies are read in the page's turn
+    /// ([`Source::OldCopy`]).
     fn keeps_map_on_flash(&self) -> bool {
         false
     }

@@ -67,8 +67,8 @@ impl RandomLog {
     }
 
     /// Empties log block `index` (0 = oldest) and erases it. `merge` merges one logical block that has a valid page in
-    /// it, and returns 1 for a full merge, else 0, and when it is done. Returns the full merges, and when the erase is
-    /// done.
+    /// it, and returns 1 for a full merge, else 0, and when it is done. Returns the logical blocks that had a valid page,
+    /// and when the erase is done.
     pub fn reclaim(
         &mut self,
         index: usize,
@@ -79,16 +79,17 @@ impl RandomLog {
     ) -> (u32, Ticket) {
         let log = self.logs.remove(index).expect("the log has this block");
         let logged = u64::from(flash.next_page(log));
-        let mut merged = 0;
+        let (mut owners, mut merged) = (0, 0);
         let mut done = after;
         while let Some(page) = flash.next_valid(log, 0) {
             let lbn = blocks.geometry().lbn(Lpn(flash.oob(page).number));
             let (full, ticket) = merge(blocks, flash, lbn);
+            owners += 1;
             merged += full;
             done = flash.clock.join(done, ticket);
         }
         let ledger = &mut flash.ledger;
-        if merged > 0 {
+        if owners > 0 {
             ledger.merges_full += 1;
             ledger.merges_full_lbns += u64::from(merged);
             ledger.merges_full_log_blocks += 1;
@@ -100,6 +101,6 @@ impl RandomLog {
         } else {
             ledger.merges_dead += 1;
         }
-        (merged, blocks.retire(flash, log, BlockKind::Log, done))
+        (owners, blocks.retire(flash, log, BlockKind::Log, done))
     }
 }

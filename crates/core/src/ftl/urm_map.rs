@@ -36,7 +36,7 @@
 //! - The paper's "ratio up to 43" counts 8 bytes a pair; against the 4 bytes that make its 32 MB table it is 21.3.
 //! - Every TP in RAM has a header of 8 bytes. A raw TP is compressed again when its runs certainly take less.
 //! - The RAM of `demand` may exceed the budget while a request is served (collections change cached mappings).
-//! - A read of pages to be padded counts no look-up: the write of the same page follows and looks it up.
+//! - Look-ups are counted as for `dftl`: one for every page that is read, written or trimmed; padding shares it.
 //! - The host may predict how many mappings of a stream are worth loading: [`Demand::set_load_entries`] takes the
 //!   prediction for the misses that follow. No request carries it by itself.
 //! - Recovery as in `dftl`; a resident table is rebuilt from the OOB of data pages.

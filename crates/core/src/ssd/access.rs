@@ -3,9 +3,8 @@
 use super::{Flight, PartialWrite, Payload, Ssd};
 use crate::buffer::{Access, Admission, Buffer, Medium, Sense};
 use crate::flash::{Media, Ticket};
-use crate::ftl::{Batch, Found, Ftl, PageWrite};
+use crate::ftl::{Found, Ftl, PageWrite, Source};
 use crate::ledger::Cause;
-use crate::probe::Command;
 use crate::types::{HostRequest, Lbn, Lpn, Slot};
 
 /// The part of a page that a request covers.
@@ -288,7 +287,7 @@ impl<B: Buffer> Ssd<B> {
     }
 
     /// Reads the sectors of a resident page that are not in RAM.
-    pub(super) fn complete_page(&mut self, slot: Slot) -> Ticket {
+    fn complete_page(&mut self, slot: Slot) -> Ticket {
         let now = Ticket::at(self.flash.now());
         let found = self.read_below(self.slots.lpn(slot), Cause::Pad, now);
         self.fill_slot(slot, found);
@@ -302,33 +301,16 @@ impl<B: Buffer> Ssd<B> {
         }
     }
 
-    /// Reads one page through the FTL as one command.
-    pub(super) fn read_below(&mut self, lpn: Lpn, why: Cause, after: Ticket) -> Found {
-        if let Some(probe) = &mut self.probe {
-            probe.on_command(Command::Read { why, lpns: &[lpn] });
-        }
-        self.read_page(lpn, why, after)
-    }
-
-    /// Reads one page through the FTL, counting it as the buffer's.
-    pub(super) fn read_page(&mut self, lpn: Lpn, why: Cause, after: Ticket) -> Found {
-        let issued = self.flash.now();
-        let found = self.ftl.read(&mut self.flash, lpn, why, after);
-        self.flash.ledger.unmapped_reads += u64::from(found.ppn.is_none());
-        self.flash.ledger.buffer_read_pages += 1;
-        if self.slots.frames().total() > 0 {
-            self.inflight.time_buffer_read(&mut self.flash.clock, issued, found.ticket);
-        }
-        found
-    }
-
     /// Writes one page past the buffer; a part of a page is completed first.
     fn write_through(&mut self, lpn: Lpn, part: Part, flight: &mut Flight<'_>) {
         let mut after = Ticket::at(self.flash.now());
         let whole = part.mask() == self.slots.full_mask();
         self.stage.clear();
+        let mut from = Source::Ram;
         if !whole {
-            let found = self.read_below(lpn, Cause::Pad, after);
+            self.tell_read(Cause::Pad, &[lpn]);
+            let found;
+            (from, found) = self.fetch_old(lpn);
             after = found.ticket;
             if found.ppn.is_some() {
                 self.stage.extend_from_slice(self.flash.bytes(found.ppn));
@@ -339,12 +321,11 @@ impl<B: Buffer> Ssd<B> {
             self.stage[part.bytes_in_page()].copy_from_slice(&bytes[part.bytes_in_payload()]);
         }
         self.version += 1;
-        let page = PageWrite { lpn, cause: Cause::Host, version: self.version };
-        if let Some(probe) = &mut self.probe {
-            probe.on_command(Command::Write { lpns: &[lpn], padded: &[] });
-        }
+        self.batch.clear();
+        self.batch.push(PageWrite { lpn, cause: Cause::Host, version: self.version, from });
+        self.tell_write();
         self.announce(lpn);
-        let ticket = self.ftl.write(&mut self.flash, Batch { pages: &[page], bytes: &self.stage }, after);
+        let ticket = self.send_batch(None, after);
         self.flash.ledger.buffer_write_pages += 1;
         flight.done = self.flash.clock.join(flight.done, ticket);
     }

@@ -4,6 +4,7 @@
 //! engine acts and counts; contents change at once, in request order, and tickets tell the time.
 
 mod access;
+mod below;
 mod flushes;
 mod inflight;
 mod plan;
@@ -291,6 +292,8 @@ pub struct Ssd<B: Buffer, F: Ftl = Box<dyn Ftl>> {
     prefetch_hint: Hint,
     /// The FTL works in idle time, the array ages, or groups of reads are counted: see [`Ssd::before_admission`].
     attentive: bool,
+    /// Every data page below the buffer costs the FTL one look-up.
+    map_on_flash: bool,
 }
 
 /// What one request gathers on its way.
@@ -328,6 +331,7 @@ impl<B: Buffer> Ssd<B> {
             settings,
             buffer,
             attentive: ftl.works_in_idle_time() || flash.ages() || settings.read_groups,
+            map_on_flash: ftl.keeps_map_on_flash(),
             ftl,
             flash,
             plan: Plan::default(),

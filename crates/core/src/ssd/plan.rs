@@ -3,10 +3,9 @@
 use super::{EvictWait, Flight, Ssd};
 use crate::buffer::{Access, Action, Buffer, Grain, Medium, Plan};
 use crate::flash::{Media, Release, Ticket, Tombstone};
-use crate::ftl::{Batch, Ftl, PageWrite};
+use crate::ftl::{Batch, Ftl, PageWrite, Source};
 use crate::ledger::Cause;
-use crate::probe::Command;
-use crate::types::{HostRequest, Lbn, Lpn, Slot};
+use crate::types::{HostRequest, Lbn, Lpn, Ppn, Slot};
 
 impl<B: Buffer> Ssd<B> {
     /// Carries out the plan in its order and empties it. Returns when the frames it freed may be used, joined with
@@ -68,26 +67,30 @@ impl<B: Buffer> Ssd<B> {
         let mut after = Ticket::at(self.flash.now());
         self.batch.clear();
         for slot in pages {
-            assert!(self.slots.is_dirty(*slot), "write-back of clean page {}", self.slots.lpn(*slot).0);
+            let lpn = self.slots.lpn(*slot);
+            assert!(self.slots.is_dirty(*slot), "write-back of clean page {}", lpn.0);
+            let mut from = Source::Ram;
             if !self.slots.is_complete(*slot) {
-                let ticket = self.complete_page(*slot);
-                after = self.flash.clock.join(after, ticket);
+                self.tell_read(Cause::Pad, &[lpn]);
+                let found;
+                (from, found) = self.fetch_old(lpn);
+                self.fill_slot(*slot, found);
             }
             if let Some(ticket) = self.slots.filling(*slot) {
                 after = self.flash.clock.join(after, ticket);
             }
-            let lpn = self.slots.lpn(*slot);
-            self.batch.push(PageWrite { lpn, cause: Cause::Host, version: self.slots.version(*slot) });
+            self.batch.push(PageWrite { lpn, cause: Cause::Host, version: self.slots.version(*slot), from });
         }
         self.batch.sort_unstable_by_key(|page| page.lpn);
         let lbn = self.flash.geometry().lbn(self.batch[0].lpn);
         let one_block = self.flash.geometry().lbn(self.batch[self.batch.len() - 1].lpn) == lbn;
         let block_pages = self.block_pages(lbn);
         let mut whole = one_block && self.batch.len() as u32 == block_pages;
+        let mut holes = 0;
         if pad && !whole {
             assert!(one_block, "a padded write-back spans two logical blocks");
             if !self.ftl.completes_blocks() {
-                after = self.pad_batch(lbn, block_pages, after);
+                (after, holes) = self.pad_batch(lbn, block_pages, after);
             }
             whole = true;
         }
@@ -98,19 +101,15 @@ impl<B: Buffer> Ssd<B> {
             EvictWait::Program => Release::Done,
             EvictWait::Transfer => Release::Transfer,
         };
-        let batch = Batch { pages: &self.batch, bytes: &self.stage };
-        let done = if whole {
-            self.ftl.write_block(&mut self.flash, lbn, batch, after)
-        } else {
-            self.ftl.write(&mut self.flash, batch, after)
-        };
+        let done = self.send_batch(whole.then_some(lbn), after);
         self.flash.release = Release::Done;
+        let written = self.batch.len() - holes;
         let ledger = &mut self.flash.ledger;
         ledger.write_back_commands += 1;
-        ledger.padded_write_backs += u64::from(self.batch.len() > pages.len());
+        ledger.padded_write_backs += u64::from(written > pages.len());
         ledger.write_back_pages += pages.len() as u64;
-        ledger.padded_pages += (self.batch.len() - pages.len()) as u64;
-        ledger.buffer_write_pages += self.batch.len() as u64;
+        ledger.padded_pages += (written - pages.len()) as u64;
+        ledger.buffer_write_pages += written as u64;
         if one_block {
             self.count_flush(lbn, pages.len() as u32);
         } else {
@@ -145,10 +144,10 @@ impl<B: Buffer> Ssd<B> {
         pages.min(self.settings.logical_pages - lbn.0 * pages)
     }
 
-    /// Completes the batch to the whole logical block: copies in RAM first, then flash; pages that were never written
-    /// stay out.
-    fn pad_batch(&mut self, lbn: Lbn, block_pages: u32, after: Ticket) -> Ticket {
-        let mut after = after;
+    /// Completes the batch to the whole logical block: copies in RAM first, then flash. Pages that were never written
+    /// stay out, unless the FTL has to look them up to learn that; also returns how many these holes of the batch are.
+    fn pad_batch(&mut self, lbn: Lbn, block_pages: u32, after: Ticket) -> (Ticket, usize) {
+        let (mut after, mut holes) = (after, 0);
         let dirty = self.batch.len();
         let mut fetched: Vec<Lpn> = Vec::new();
         for offset in 0..block_pages {
@@ -161,55 +160,53 @@ impl<B: Buffer> Ssd<B> {
                 if let Some(ticket) = self.slots.filling(slot) {
                     after = self.flash.clock.join(after, ticket);
                 }
-                self.batch.push(PageWrite { lpn, cause: Cause::Pad, version: self.slots.version(slot) });
+                let version = self.slots.version(slot);
+                self.batch.push(PageWrite { lpn, cause: Cause::Pad, version, from: Source::Ram });
                 continue;
             }
             fetched.push(lpn);
-            let found = self.read_page(lpn, Cause::Pad, Ticket::at(self.flash.now()));
+            let (from, found) = self.fetch_old(lpn);
             after = self.flash.clock.join(after, found.ticket);
             if found.ppn.is_some() {
                 self.flash.ledger.padded_from_flash += 1;
                 let version = self.flash.oob(found.ppn).version;
-                self.batch.push(PageWrite { lpn, cause: Cause::Pad, version });
+                self.batch.push(PageWrite { lpn, cause: Cause::Pad, version, from });
+            } else if from == Source::OldCopy {
+                holes += 1;
+                self.batch.push(PageWrite { lpn, cause: Cause::Pad, version: 0, from });
             }
         }
-        if let (Some(probe), false) = (&mut self.probe, fetched.is_empty()) {
-            probe.on_command(Command::Read { why: Cause::Pad, lpns: &fetched });
+        if !fetched.is_empty() {
+            self.tell_read(Cause::Pad, &fetched);
         }
         self.batch.sort_unstable_by_key(|page| page.lpn);
-        after
+        self.flash.ledger.padding_holes += holes as u64;
+        (after, holes)
     }
 
-    fn tell_write(&mut self) {
-        if let Some(probe) = &mut self.probe {
-            let lpns: Vec<Lpn> = self.batch.iter().map(|page| page.lpn).collect();
-            let padded: Vec<Lpn> = self.batch.iter().filter(|p| p.cause == Cause::Pad).map(|p| p.lpn).collect();
-            probe.on_command(Command::Write { lpns: &lpns, padded: &padded });
-        }
-    }
-
-    /// Collects the bytes of the batch: frames first, then flash.
+    /// Collects the bytes of the batch: those of complete frames, else what is on flash.
     fn stage_batch(&mut self) {
         self.stage.clear();
         if self.flash.media() == Media::None {
             return;
         }
+        let page_bytes = self.flash.geometry().page_bytes as usize;
         for page in &self.batch {
             let slot = self.slots.find(page.lpn);
-            if slot.is_some() {
+            if slot.is_some() && self.slots.is_complete(slot) {
                 self.stage.extend_from_slice(self.slots.bytes(slot));
-            } else {
-                let ppn = self.ftl.locate(&self.flash, page.lpn);
-                self.stage.extend_from_slice(self.flash.bytes(ppn));
+                continue;
+            }
+            match self.ftl.locate(&self.flash, page.lpn) {
+                Ppn::NONE => self.stage.resize(self.stage.len() + page_bytes, 0),
+                ppn => self.stage.extend_from_slice(self.flash.bytes(ppn)),
             }
         }
     }
 
     /// Reads pages into frames ahead of the host. The policy has made room.
     fn prefetch(&mut self, lpns: &[Lpn]) {
-        if let Some(probe) = &mut self.probe {
-            probe.on_command(Command::Read { why: Cause::Prefetch, lpns });
-        }
+        self.tell_read(Cause::Prefetch, lpns);
         for lpn in lpns {
             assert!(self.slots.find(*lpn).is_none(), "prefetch of resident page {}", lpn.0);
             assert!(self.slots.has_room(), "prefetch without room");
@@ -272,9 +269,8 @@ impl<B: Buffer> Ssd<B> {
             }
             self.version += 1;
             self.flash.journal(&[Tombstone { lpn, version: self.version }]);
-            let ticket = self.ftl.trim(&mut self.flash, lpn, now);
+            let ticket = self.trim_page(lpn, now);
             flight.done = self.flash.clock.join(flight.done, ticket);
-            self.flash.ledger.host_page_trims += 1;
         }
     }
 
@@ -291,7 +287,7 @@ impl<B: Buffer> Ssd<B> {
                 for offset in 0..self.block_pages(lbn) {
                     self.version += 1;
                     let lpn = geometry.lpn(lbn, offset);
-                    self.batch.push(PageWrite { lpn, cause: Cause::Host, version: self.version });
+                    self.batch.push(PageWrite { lpn, cause: Cause::Host, version: self.version, from: Source::Ram });
                     self.stage.extend_from_slice(&zeros);
                 }
                 self.ftl.fill(&mut self.flash, lbn, Batch { pages: &self.batch, bytes: &self.stage });
@@ -304,7 +300,7 @@ impl<B: Buffer> Ssd<B> {
         for _ in 0..(overwrites * f64::from(self.settings.logical_pages)) as u64 {
             self.version += 1;
             let lpn = Lpn(((u128::from(rng.next_u64()) * pages) >> 64) as u32);
-            let page = PageWrite { lpn, cause: Cause::Host, version: self.version };
+            let page = PageWrite { lpn, cause: Cause::Host, version: self.version, from: Source::Ram };
             let now = Ticket::at(self.flash.now());
             self.ftl.write(&mut self.flash, Batch { pages: &[page], bytes: &zeros }, now);
             if self.flash.clock.in_flight() > 1 << 12 {

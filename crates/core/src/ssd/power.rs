@@ -7,7 +7,7 @@
 use super::Ssd;
 use crate::buffer::{Buffer, Medium};
 use crate::flash::{Ticket, Tombstone};
-use crate::ftl::{Batch, Ftl, PageWrite};
+use crate::ftl::{Ftl, PageWrite, Source};
 use crate::ledger::Cause;
 use crate::types::{Nanos, Slot};
 
@@ -37,7 +37,12 @@ impl<B: Buffer> Ssd<B> {
         let dirty =
             self.slots.iter().filter(|slot| self.slots.medium(*slot) == Medium::Nvram && self.slots.is_dirty(*slot));
         let page = |slot: Slot| NvramPage {
-            write: PageWrite { lpn: self.slots.lpn(slot), cause: Cause::Recover, version: self.slots.version(slot) },
+            write: PageWrite {
+                lpn: self.slots.lpn(slot),
+                cause: Cause::Recover,
+                version: self.slots.version(slot),
+                from: Source::Ram,
+            },
             bytes: self.slots.bytes(slot).to_vec(),
             missing: if self.slots.is_complete(slot) { 0 } else { self.slots.missing_sectors(slot) },
         };
@@ -65,12 +70,18 @@ impl<B: Buffer> Ssd<B> {
         self.inflight.drain(&mut self.flash.clock);
         self.ftl.rebuild(&mut self.flash);
         self.written_back = Ticket::at(Nanos::ZERO);
-        for NvramPage { write, mut bytes, missing } in nvram.pages {
+        for NvramPage { mut write, mut bytes, missing } in nvram.pages {
             let known = self.ftl.locate(&self.flash, write.lpn);
             let newer_trim = |trim: &Tombstone| trim.lpn == write.lpn && trim.version > write.version;
             let newer_copy = known.is_some() && self.flash.oob(known).version >= write.version;
             if newer_copy || self.flash.tombstones().iter().any(newer_trim) {
                 continue;
+            }
+            let mut after = Ticket::at(self.flash.now());
+            if missing != 0 {
+                let found;
+                (write.from, found) = self.fetch_old(write.lpn);
+                after = found.ticket;
             }
             for (sector, to) in bytes.chunks_exact_mut(512).enumerate() {
                 if missing >> sector & 1 == 0 {
@@ -82,8 +93,10 @@ impl<B: Buffer> Ssd<B> {
                     to.fill(0);
                 }
             }
-            let now = Ticket::at(self.flash.now());
-            self.ftl.write(&mut self.flash, Batch { pages: &[write], bytes: &bytes }, now);
+            self.batch.clear();
+            self.batch.push(write);
+            self.stage = bytes;
+            self.send_batch(None, after);
         }
     }
 }

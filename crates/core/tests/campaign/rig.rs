@@ -1,7 +1,7 @@
 //! A device with real bytes, and a model of what every page must hold.
 
 use nandlab::flash::{CutMode, Flash, Media, ProgramOrder, Ticket, Tombstone};
-use nandlab::ftl::{Batch, Ftl, PageWrite, Shape};
+use nandlab::ftl::{Batch, Ftl, PageWrite, Shape, Source};
 use nandlab::ledger::Cause;
 use nandlab::types::{Lbn, Lpn, Nanos};
 use rand_pcg::Pcg64Mcg;
@@ -147,7 +147,7 @@ impl Device {
     fn renew(&mut self, lpn: u32) -> PageWrite {
         self.version += 1;
         self.in_flight[lpn as usize] = Some(self.version);
-        PageWrite { lpn: Lpn(lpn), cause: Cause::Host, version: self.version }
+        PageWrite { lpn: Lpn(lpn), cause: Cause::Host, version: self.version, from: Source::Ram }
     }
 
     /// What was in flight is promised from now on.
@@ -199,9 +199,13 @@ impl Device {
         for lpn in self.pages_of(lbn) {
             if below(&mut self.rng, 2) == 0 {
                 pages.push(self.renew(lpn));
+            } else if self.ftl.keeps_map_on_flash() {
+                let version = self.model[lpn as usize];
+                pages.push(PageWrite { lpn: Lpn(lpn), cause: Cause::Pad, version, from: Source::OldCopy });
             } else if self.model[lpn as usize] > 0 && !self.ftl.completes_blocks() {
                 self.ftl.read(&mut self.flash, Lpn(lpn), Cause::Pad, now);
-                pages.push(PageWrite { lpn: Lpn(lpn), cause: Cause::Pad, version: self.model[lpn as usize] });
+                let version = self.model[lpn as usize];
+                pages.push(PageWrite { lpn: Lpn(lpn), cause: Cause::Pad, version, from: Source::Ram });
             }
         }
         let batch = Batch { pages: &pages, bytes: &Self::contents(&pages) };

@@ -53,6 +53,9 @@ impl Ftl for Hungry {
     fn relocates_disturbed(&self) -> bool {
         self.inner.relocates_disturbed()
     }
+    fn keeps_map_on_flash(&self) -> bool {
+        self.inner.keeps_map_on_flash()
+    }
     fn works_in_idle_time(&self) -> bool {
         self.inner.works_in_idle_time()
     }

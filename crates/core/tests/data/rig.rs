@@ -373,6 +373,19 @@ impl Run {
     }
 }
 
+/// Every page that was read, written or trimmed below the buffer was looked up once, by what for; none where the map is
+/// in RAM.
+fn look_ups_are_data_accesses(device: &dyn Device, ledger: &Ledger) {
+    let [reads, writes, rewrites, trims] = ledger.look_ups;
+    assert_eq!(reads + writes + rewrites + trims, ledger.map_look_ups(), "look-ups by purpose");
+    if !device.ftl().keeps_map_on_flash() {
+        return assert_eq!(ledger.map_look_ups(), 0);
+    }
+    assert_eq!(reads + rewrites, ledger.buffer_read_pages, "a look-up for every page read");
+    assert_eq!(writes + rewrites, ledger.programs_from_above() + ledger.padding_holes, "one for every page written");
+    assert_eq!(trims, ledger.host_page_trims, "one for every page trimmed");
+}
+
 /// Conservation (specs/ftls.md section 5, item 8), without power cuts.
 fn conserves(device: &dyn Device, ledger: &Ledger) {
     let flash = device.flash();
@@ -389,6 +402,7 @@ fn conserves(device: &dyn Device, ledger: &Ledger) {
     );
     assert!(device.ftl().completes_blocks() || above == sent, "{sent} pages sent down, {above} programmed");
     assert!(ledger.write_back_pages + ledger.padded_pages <= sent);
+    look_ups_are_data_accesses(device, ledger);
     for cause in [Cause::Gc, Cause::Merge, Cause::Wear, Cause::Refresh] {
         let (read, programmed) = (ledger.count(Op::Read, cause), ledger.count(Op::Program, cause));
         assert_eq!(read, programmed, "{cause:?}: a copy is one read and one program");

@@ -1,7 +1,7 @@
 //! A small device under an FTL, with the counters of the golden files.
 
 use nandlab::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, Ticket, TimingModel};
-use nandlab::ftl::{Batch, FTLS, Ftl, PageWrite, Shape};
+use nandlab::ftl::{Batch, FTLS, Ftl, PageWrite, Shape, Source};
 use nandlab::ledger::Cause;
 use nandlab::registry;
 use nandlab::types::{Lbn, Lpn, Nanos};
@@ -73,7 +73,7 @@ pub fn fill(ftl: &mut dyn Ftl, flash: &mut Flash, shape: &Shape) {
 }
 
 pub fn host(lpn: u32, version: u64) -> PageWrite {
-    PageWrite { lpn: Lpn(lpn), cause: Cause::Host, version }
+    PageWrite { lpn: Lpn(lpn), cause: Cause::Host, version, from: Source::Ram }
 }
 
 /// Small random numbers (splitmix64).

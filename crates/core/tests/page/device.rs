@@ -1,7 +1,7 @@
 //! A device without buffer and bytes, and random writes.
 
 use nandlab::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, TimingModel};
-use nandlab::ftl::{Batch, FTLS, Ftl, PageWrite, Shape};
+use nandlab::ftl::{Batch, FTLS, Ftl, PageWrite, Shape, Source};
 use nandlab::ledger::Cause;
 use nandlab::registry;
 use nandlab::types::{Lbn, Lpn, Nanos};
@@ -58,7 +58,7 @@ impl Device {
 }
 
 pub fn host(lpn: u32) -> PageWrite {
-    PageWrite { lpn: Lpn(lpn), cause: Cause::Host, version: 0 }
+    PageWrite { lpn: Lpn(lpn), cause: Cause::Host, version: 0, from: Source::Ram }
 }
 
 pub fn below(rng: &mut Pcg64Mcg, bound: u32) -> u32 {

@@ -1,0 +1,126 @@
+//! What the buffer asks of the FTL: reads, batches of writes, trims; and the law of look-ups.
+//!
+//! An FTL whose map lies on flash looks every page up that is read, written or trimmed, once: also pages that are read to
+//! be padded or completed, and pages of which only the look-up tells that they were never written. The engine knows how
+//! many pages each command has and holds the FTL to it, in every run.
+
+use super::Ssd;
+use crate::buffer::Buffer;
+use crate::flash::Ticket;
+use crate::ftl::{Batch, Found, Ftl, PageWrite, Source};
+use crate::ledger::Cause;
+use crate::probe::Command;
+use crate::types::{Lbn, Lpn, Nanos};
+
+impl<B: Buffer> Ssd<B> {
+    /// Reads one page through the FTL as one command.
+    pub(super) fn read_below(&mut self, lpn: Lpn, why: Cause, after: Ticket) -> Found {
+        self.tell_read(why, &[lpn]);
+        self.read_page(lpn, why, after)
+    }
+
+    /// Reads one page through the FTL, counting it as the buffer's.
+    pub(super) fn read_page(&mut self, lpn: Lpn, why: Cause, after: Ticket) -> Found {
+        let issued = self.flash.now();
+        let before = self.flash.ledger.map_look_ups();
+        let found = self.ftl.read(&mut self.flash, lpn, why, after);
+        self.check_look_ups(before, 1);
+        self.count_read(found);
+        self.time_read(issued, found.ticket);
+        found
+    }
+
+    /// The rest of a page that goes down is on flash. An FTL whose map is in RAM reads it now; else the FTL reads it in
+    /// the page's turn, with the look-up that its write needs, and the answer only tells what it will find.
+    pub(super) fn fetch_old(&mut self, lpn: Lpn) -> (Source, Found) {
+        let now = Ticket::at(self.flash.now());
+        if !self.map_on_flash {
+            return (Source::Ram, self.read_page(lpn, Cause::Pad, now));
+        }
+        let found = Found { ticket: now, ppn: self.ftl.locate(&self.flash, lpn) };
+        self.count_read(found);
+        (Source::OldCopy, found)
+    }
+
+    fn count_read(&mut self, found: Found) {
+        self.flash.ledger.unmapped_reads += u64::from(found.ppn.is_none());
+        self.flash.ledger.buffer_read_pages += 1;
+    }
+
+    fn time_read(&mut self, issued: Nanos, done: Ticket) {
+        if self.slots.frames().total() > 0 {
+            self.inflight.time_buffer_read(&mut self.flash.clock, issued, done);
+        }
+    }
+
+    /// Writes the batch as one command, as a whole logical block if `block` names one.
+    pub(super) fn send_batch(&mut self, block: Option<Lbn>, after: Ticket) -> Ticket {
+        let before = self.flash.ledger.map_look_ups();
+        self.flash.old_copies.clear();
+        let batch = Batch { pages: &self.batch, bytes: &self.stage };
+        let done = match block {
+            Some(lbn) => self.ftl.write_block(&mut self.flash, lbn, batch, after),
+            None => self.ftl.write(&mut self.flash, batch, after),
+        };
+        self.check_look_ups(before, self.batch.len() as u64);
+        if self.map_on_flash {
+            self.take_old_copies();
+        }
+        done
+    }
+
+    /// Pages that were completed while they were written are there when their old copies were read.
+    fn take_old_copies(&mut self) {
+        let issued = self.flash.now();
+        let mut read = 0;
+        for at in 0..self.batch.len() {
+            let PageWrite { lpn, cause, from, .. } = self.batch[at];
+            if from == Source::Ram {
+                continue;
+            }
+            let ticket = *self.flash.old_copies.get(read).expect("the FTL reads each old copy that a batch needs");
+            read += 1;
+            self.time_read(issued, ticket);
+            let slot = self.slots.find(lpn);
+            if cause == Cause::Host && slot.is_some() {
+                self.slots.set_ready(slot, ticket);
+            }
+        }
+        assert_eq!(read, self.flash.old_copies.len(), "the FTL reads no old copy that nobody needs");
+    }
+
+    /// Tells the FTL that a page holds nothing of value any more.
+    pub(super) fn trim_page(&mut self, lpn: Lpn, after: Ticket) -> Ticket {
+        let before = self.flash.ledger.map_look_ups();
+        let ticket = self.ftl.trim(&mut self.flash, lpn, after);
+        self.check_look_ups(before, 1);
+        self.flash.ledger.host_page_trims += 1;
+        ticket
+    }
+
+    /// The law of look-ups: see the module text.
+    fn check_look_ups(&self, before: u64, pages: u64) {
+        let expected = if self.map_on_flash { pages } else { 0 };
+        assert_eq!(self.flash.ledger.map_look_ups() - before, expected, "one look-up for every data page");
+    }
+
+    /// Tells the probe of a read command.
+    pub(super) fn tell_read(&mut self, why: Cause, lpns: &[Lpn]) {
+        if let Some(probe) = &mut self.probe {
+            probe.on_command(Command::Read { why, lpns });
+        }
+    }
+
+    /// Tells the probe of the write command that the batch is.
+    pub(super) fn tell_write(&mut self) {
+        let Some(probe) = &mut self.probe else { return };
+        let is_hole = |page: &PageWrite| {
+            let pads = page.cause == Cause::Pad && page.from == Source::OldCopy;
+            pads && self.ftl.locate(&self.flash, page.lpn).is_none()
+        };
+        let written = || self.batch.iter().filter(|page| !is_hole(page));
+        let lpns: Vec<Lpn> = written().map(|page| page.lpn).collect();
+        let padded: Vec<Lpn> = written().filter(|page| page.cause == Cause::Pad).map(|page| page.lpn).collect();
+        probe.on_command(Command::Write { lpns: &lpns, padded: &padded });
+    }
+}
