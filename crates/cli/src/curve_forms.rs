@@ -50,8 +50,9 @@ const fn counts(
     value: fn(&Counts) -> f64,
     show: fn(f64) -> String,
     bound: Option<fn(&Least) -> f64>,
+    width: usize,
 ) -> Column {
-    Column { head, csv, value: Value::Counts(value), show, bound, width: 10 }
+    Column { head, csv, value: Value::Counts(value), show, bound, width }
 }
 const fn report(
     head: &'static str,
@@ -73,11 +74,11 @@ fn times(value: f64) -> String {
 }
 
 const COLUMNS: [Column; 9] = [
-    counts("hit%", "page_hit_ratio", Counts::hit_ratio, hundredths, Some(|b| b.page_hit_ratio)),
-    counts("hit% r", "page_hit_ratio_read", |c| ratio(c.read_hits, c.reads), hundredths, None),
-    counts("hit% w", "page_hit_ratio_write", |c| ratio(c.write_hits, c.writes), hundredths, None),
-    counts("pages in", "pages_in", |c| c.pages_in as f64, whole, Some(|b| b.pages_in as f64)),
-    counts("pages out", "pages_out", |c| c.pages_out as f64, whole, Some(|b| b.pages_out as f64)),
+    counts("hit%", "page_hit_ratio", Counts::hit_ratio, hundredths, Some(|b| b.page_hit_ratio), 6),
+    counts("hit% r", "page_hit_ratio_read", |c| ratio(c.read_hits, c.reads), hundredths, None, 6),
+    counts("hit% w", "page_hit_ratio_write", |c| ratio(c.write_hits, c.writes), hundredths, None, 6),
+    counts("pages in", "pages_in", |c| c.pages_in as f64, whole, Some(|b| b.pages_in as f64), 10),
+    counts("pages out", "pages_out", |c| c.pages_out as f64, whole, Some(|b| b.pages_out as f64), 10),
     report("WAF h", "waf_host", |r| r.write_amplification.host, times),
     report("WAF b", "waf_buffer", |r| r.write_amplification.buffer, times),
     report("mean", "response_mean_ns", |r| Some(r.response.all.mean_ns), time),
@@ -168,12 +169,15 @@ fn title(answer: &Answer) -> String {
 /// A panel for each of hits, pages written and, over an FTL, write amplification and response time.
 pub fn figure(answer: &Answer) -> Figure {
     let name = answer.trace.name.rsplit(['/', '\\']).next().unwrap_or(&answer.trace.name);
-    let subtitle = title(answer).replace(&answer.trace.name, name);
+    let mut subtitle = title(answer).replace(&answer.trace.name, name);
+    if !answer.bounds.is_empty() {
+        subtitle += "; dashed: no buffer with this DRAM does better";
+    }
     let mut figure = Figure::new("Buffers by size", &subtitle);
     let panels = [
         ("Page hits", "page_hit_ratio", "page hits", Unit::Percent, 100.0),
         ("Pages written to flash", "pages_out", "pages", Unit::Count, 1.0),
-        ("Write amplification", "waf_host", "programs per page of the host", Unit::Count, 1.0),
+        ("Write amplification", "waf_host", "programs per host page", Unit::Count, 1.0),
         ("Response", "response_mean_ns", "mean response", Unit::Time, 1.0),
     ];
     for (title, csv, label, unit, scale) in panels {
@@ -190,18 +194,20 @@ fn panel(answer: &Answer, column: &Column, [title, label]: [&str; 2], unit: Unit
     };
     let curves: Vec<(&str, Vec<[f64; 2]>)> =
         answer.rows.chunk_by(|a, b| a.buffer == b.buffer).map(|rows| (rows[0].buffer.as_str(), points(rows))).collect();
-    let all = || curves.iter().flat_map(|(_, points)| points);
-    let range = |which: usize| {
-        let values = || all().map(|point| point[which]);
-        [values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max)]
-    };
-    let high = if unit == Unit::Percent { 100.0 } else { range(1)[1] * 1.05 };
-    let y = Axis::linear(label, unit, [0.0, high]);
-    let empty = all().next().is_none();
-    let mut panel =
-        Panel::new(title, Axis::log("DRAM of the buffer", Unit::Bytes, if empty { [1.0, 2.0] } else { range(0) })).y(y);
+    let bound = column.bound.map(|value| {
+        answer.bounds.iter().map(|least| [least.ram_bytes as f64, scale * value(least)]).collect::<Vec<_>>()
+    });
+    let lines = || curves.iter().map(|(_, points)| points).chain(&bound);
+    let sizes = || lines().flatten().map(|point| point[0]);
+    let (low, high) = sizes().fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), x| (low.min(x), high.max(x)));
+    let values: Vec<Vec<f64>> = lines().map(|points| points.iter().map(|point| point[1]).collect()).collect();
+    let x = Axis::log("DRAM of the buffer", Unit::Bytes, if low > high { [1.0, 2.0] } else { [low, high] });
+    let mut panel = Panel::new(title, x).y(Axis::fit(label, unit, &values));
     for (name, points) in curves {
-        panel = panel.layer(Layer::line(name, points));
+        panel = panel.layer(Layer::line(name, points).marked());
     }
-    if empty { panel.note("no buffer could be simulated") } else { panel }
+    if let Some(points) = bound {
+        panel = panel.layer(Layer::line(BOUND, points).dashed().neutral());
+    }
+    if low > high { panel.note("no buffer could be simulated") } else { panel }
 }

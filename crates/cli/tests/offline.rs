@@ -137,6 +137,28 @@ fn are_all_forms_complete() {
 }
 
 #[test]
+fn no_buffer_of_a_curve_is_better_than_its_bound() {
+    let args = ["--buffers", "lru,cflru,arc,none", "--ram", "16KiB..1MiB", "--points", "4", "--bound"];
+    let answer = json(&stdout(&with("curve", &[&args[..], &["--json", "-"]].concat())));
+    let (rows, bounds) = (answer["rows"].as_array().unwrap(), answer["bounds"].as_array().unwrap());
+    assert_eq!((rows.len(), bounds.len()), (16, 4));
+    for row in rows {
+        let least = bounds.iter().find(|least| least["frames"] == row["frames"]).unwrap();
+        let hits = (number(&row["read_hits"]) + number(&row["write_hits"])) as f64;
+        let ratio = hits / (number(&row["reads"]) + number(&row["writes"])) as f64;
+        assert!(ratio <= least["page_hit_ratio"].as_f64().unwrap(), "{row} {least}");
+        for count in ["pages_in", "pages_out"] {
+            assert!(number(&row[count]) >= number(&least[count]) && number(&least[count]) > 0, "{row} {least}");
+        }
+    }
+    assert!(stdout(&with("curve", &args)).contains("(bound)"));
+    let svg = temporary("curve-bound.svg");
+    stdout(&with("curve", &[&args[..], &["--plot", svg.to_str().unwrap(), "-q"]].concat()));
+    assert!(std::fs::read_to_string(svg).unwrap().contains("(bound)"));
+    assert!(!stdout(&with("curve", &args[..6])).contains("(bound)"));
+}
+
+#[test]
 fn are_curves_drawn() {
     let (png, svg) = (temporary("curve.png"), temporary("curve.svg"));
     for path in [&png, &svg] {

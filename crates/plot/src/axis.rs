@@ -29,6 +29,18 @@ pub struct Axis {
     scale: Scale,
     low: f64,
     high: f64,
+    foot: Foot,
+}
+
+/// What the label says about the beginning of an axis.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Foot {
+    /// Nothing.
+    Plain,
+    /// The axis is linear and does not begin at 0, where one would expect it.
+    Broken,
+    /// The axis is logarithmic, and values of 0 lie at its beginning.
+    Zero,
 }
 
 /// A tick.
@@ -65,14 +77,34 @@ impl Axis {
         let (low, high) = (tame(low, -LARGEST), tame(high, -LARGEST));
         // A sixteenth of a huge number, so that the sum is another one.
         let high = if high > low { high } else { low + (low.abs() / 16.0).max(1.0) };
-        Self { label: label.to_owned(), unit, scale: Scale::Linear, low, high }
+        Self { label: label.to_owned(), unit, scale: Scale::Linear, low, high, foot: Foot::Plain }
     }
     /// Equal distances for equal ratios. A range that does not begin above 0, or has no extent, is mended.
     pub fn log(label: &str, unit: Unit, [low, high]: [f64; 2]) -> Self {
         let low = if low > 0.0 { tame(low, 1.0 / LARGEST) } else { 1.0 };
         let high = tame(high, 1.0 / LARGEST);
         let high = if high > low { high } else { low * 2.0 };
-        Self { label: label.to_owned(), unit, scale: Scale::Log, low, high }
+        Self { label: label.to_owned(), unit, scale: Scale::Log, low, high, foot: Foot::Plain }
+    }
+
+    /// The same, whose label says where it begins, because one would expect 0.
+    #[must_use]
+    pub fn broken(mut self) -> Self {
+        if self.low != 0.0 {
+            self.foot = Foot::Broken;
+        }
+        self
+    }
+    /// The same, on which values of 0 are to be shown at its beginning.
+    pub(crate) fn from_log_zero(mut self, zero: bool) -> Self {
+        if zero {
+            self.foot = Foot::Zero;
+        }
+        self
+    }
+    /// It begins elsewhere than at 0 and says so.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.foot == Foot::Broken
     }
 
     /// Where a value lies: 0 at the beginning, 1 at the end; values outside lie at the nearer end.
@@ -84,13 +116,24 @@ impl Axis {
         place.clamp(0.0, 1.0)
     }
 
-    /// The label, with the unit of the ticks if they do not name it themselves.
+    /// The label, with the unit of the ticks if they do not name it themselves, and what is unusual about the axis.
     pub fn label(&self) -> String {
-        match (self.scale, self.unit) {
-            (_, Unit::Percent) => format!("{} (%)", self.label),
-            (Scale::Linear, Unit::Bytes | Unit::Time) => format!("{} ({})", self.label, self.linear_unit().1),
-            _ => self.label.clone(),
-        }
+        let unit = match (self.scale, self.unit) {
+            (_, Unit::Percent) => Some("%".to_owned()),
+            (Scale::Linear, Unit::Bytes | Unit::Time) => Some(self.linear_unit().1.to_owned()),
+            _ => None,
+        };
+        let log = (self.scale == Scale::Log).then(|| "log".to_owned());
+        let foot = match self.foot {
+            Foot::Plain => None,
+            Foot::Broken => {
+                let low = self.low / self.linear_unit().0;
+                Some(format!("from {}", (low * 1000.0).round() / 1000.0))
+            }
+            Foot::Zero => Some("0 at its foot".to_owned()),
+        };
+        let said: Vec<String> = unit.into_iter().chain(log).chain(foot).collect();
+        if said.is_empty() { self.label.clone() } else { format!("{} ({})", self.label, said.join(", ")) }
     }
 
     /// At most so many ticks (at least 2).
@@ -128,13 +171,12 @@ impl Axis {
         if ticks.is_empty() { multiples(nice_step(least).0 * 0.39) } else { ticks }
     }
 
-    /// Powers of 10 (of 2 for bytes), thinned out evenly; if there are fewer than two, also 2 and 5 times these; and if
-    /// these are too few as well, the ends.
+    /// Powers of 10, with 3 or with 2 and 5 times these if there is room for them; powers of 2 for bytes. Too many are thinned
+    /// out evenly, and if there are fewer than two, the ends are ticks.
     fn log_ticks(&self, most: usize) -> Vec<Tick> {
-        let mut values = self.powers(&[1.0]);
-        if values.len() < 2 && self.unit != Unit::Bytes {
-            values = self.powers(&[1.0, 2.0, 5.0]);
-        }
+        let richer: &[&[f64]] = if self.unit == Unit::Bytes { &[] } else { &[&[1.0, 2.0, 5.0], &[1.0, 3.0]] };
+        let fits = |factors: &&[f64]| Some(self.powers(factors)).filter(|values| (2..=most).contains(&values.len()));
+        let mut values = richer.iter().find_map(fits).unwrap_or_else(|| self.powers(&[1.0]));
         if values.len() < 2 {
             values = vec![self.low, self.high];
         }
@@ -168,15 +210,17 @@ impl Axis {
         };
         let fits = |(size, _): &&(f64, &str)| value >= size * 0.999_999;
         let largest = units.iter().filter(fits).max_by(|a, b| a.0.total_cmp(&b.0));
-        let (size, name) = largest.copied().unwrap_or((1.0, units[0].1));
-        let number = (value / size * 100.0).round() / 100.0;
+        let least = units.iter().find(|(size, _)| *size == 1.0);
+        let (size, name) = largest.or(least).copied().unwrap_or((1.0, ""));
+        let value = value / size;
+        let number = if value < 0.1 { value } else { (value * 100.0).round() / 100.0 };
         let blank = if matches!(self.unit, Unit::Time | Unit::Bytes) { " " } else { "" };
         format!("{number}{blank}{name}")
     }
 }
 
 /// The least of 1, 2, 5 times a power of ten that is not less than `least`, and its decimals.
-fn nice_step(least: f64) -> (f64, usize) {
+pub(crate) fn nice_step(least: f64) -> (f64, usize) {
     let mut power = 1.0;
     let mut decimals = 0;
     while power * 10.0 <= least {

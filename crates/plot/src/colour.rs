@@ -10,6 +10,9 @@ pub(crate) const GRID: Colour = [0xe2, 0xe2, 0xe2];
 /// Paper.
 pub(crate) const PAPER: Colour = [0xff, 0xff, 0xff];
 
+/// A line that is none of the others but what they are measured by.
+pub(crate) const NEUTRAL: Colour = [0x77, 0x77, 0x77];
+
 /// Lines in this order: the palette of Okabe and Ito (Color Universal Design, 2008) without its yellow, which is too
 /// faint on white.
 pub const PALETTE: [Colour; 6] = [

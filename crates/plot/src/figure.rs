@@ -1,8 +1,10 @@
 //! A figure: rows of panels under a title, and where everything in it lies.
 
-use crate::colour::{Colour, GRID, INK, LEVELS, PALETTE, ramp};
-use crate::panel::{HeatMap, Join, Panel, Series};
-use crate::scene::{ADVANCE, Anchor, Scene, Shape, fitted, text_width};
+use crate::axis::{Axis, Tick};
+use crate::colour::{Colour, GRID, INK, LEVELS, PAPER, ramp};
+use crate::curves::{curves, legend, names, names_width};
+use crate::panel::{HeatMap, Panel};
+use crate::scene::{Anchor, Scene, Shape, fitted, text_width};
 
 const WIDTH: f64 = 1000.0;
 const ROW_HEIGHT: f64 = 290.0;
@@ -10,12 +12,14 @@ const HEAD: f64 = 66.0;
 /// Font sizes in pixels.
 const TITLE: f64 = 18.0;
 const HEADING: f64 = 14.0;
-const SMALL: f64 = 12.0;
+pub(crate) const SMALL: f64 = 12.0;
 /// Around the area of a panel.
 const LEFT: f64 = 84.0;
 const RIGHT: f64 = 20.0;
 const TOP: f64 = 44.0;
 const BOTTOM: f64 = 46.0;
+/// Ticks of an x axis at most.
+const TICKS_MAX: usize = 13;
 /// Room for the colour bar of a heat map.
 const BAR: f64 = 76.0;
 
@@ -29,26 +33,26 @@ pub struct Figure {
 
 /// The area of a panel between its axes, in pixels.
 #[derive(Clone, Copy)]
-struct Area {
-    left: f64,
-    top: f64,
-    width: f64,
-    height: f64,
+pub(crate) struct Area {
+    pub left: f64,
+    pub top: f64,
+    pub width: f64,
+    pub height: f64,
 }
 
 impl Area {
-    fn x(&self, place: f64) -> f64 {
+    pub fn x(&self, place: f64) -> f64 {
         self.left + place * self.width
     }
-    fn y(&self, place: f64) -> f64 {
+    pub fn y(&self, place: f64) -> f64 {
         self.top + (1.0 - place) * self.height
     }
 }
 
-fn text(at: [f64; 2], size: f64, anchor: Anchor, text: &str) -> Shape {
+pub(crate) fn text(at: [f64; 2], size: f64, anchor: Anchor, text: &str) -> Shape {
     Shape::Text { at, size, anchor, text: text.to_owned(), upwards: false }
 }
-fn line(points: Vec<[f64; 2]>, width: f64, colour: Colour) -> Shape {
+pub(crate) fn line(points: Vec<[f64; 2]>, width: f64, colour: Colour) -> Shape {
     Shape::Line { points, width, colour, dash: 0.0 }
 }
 
@@ -73,35 +77,52 @@ impl Figure {
         for (y, row) in self.rows.iter().enumerate() {
             let width = WIDTH / row.len().max(1) as f64;
             for (x, panel) in row.iter().enumerate() {
-                let bar = if panel.heat().is_some() { BAR } else { 0.0 };
+                // Names of lines lie beside them if there is room for both.
+                let has_names = row.len() == 1 && panel.heat().is_none();
+                let bar = match panel.heat() {
+                    Some(_) => BAR,
+                    None if has_names => names_width(panel),
+                    None => 0.0,
+                };
                 let area = Area {
                     left: x as f64 * width + LEFT,
                     top: HEAD + y as f64 * ROW_HEIGHT + TOP,
                     width: width - LEFT - RIGHT - bar,
                     height: ROW_HEIGHT - TOP - BOTTOM,
                 };
-                draw(&mut shapes, panel, area);
+                draw(&mut shapes, panel, area, has_names);
             }
         }
         Scene { width: WIDTH, height, title: self.title.clone(), shapes }
     }
 }
 
-fn draw(shapes: &mut Vec<Shape>, panel: &Panel, area: Area) {
+fn draw(shapes: &mut Vec<Shape>, panel: &Panel, area: Area, has_names: bool) {
     grid(shapes, panel, area);
     if let Some(heat) = panel.heat() {
         cells(shapes, heat, area);
         colour_bar(shapes, heat, area);
     }
-    for (number, series) in panel.series() {
-        shapes.push(curve(series, panel, area, PALETTE[number % PALETTE.len()]));
+    frame(shapes, panel, area);
+    curves(shapes, panel, area);
+    if has_names {
+        names(shapes, panel, area);
     }
-    let (right, bottom) = (area.left + area.width, area.top + area.height);
-    let frame = vec![[area.left, area.top], [area.left, bottom], [right, bottom]];
-    shapes.push(line(frame, 1.0, INK));
-    legend(shapes, panel, area);
+    legend(shapes, panel, area, has_names);
     if let Some(note) = &panel.note {
         shapes.push(text([area.x(0.5), area.y(0.5)], HEADING, Anchor::Middle, note));
+    }
+}
+
+/// The axes. One that does not begin at 0, where one would expect it, has a break at its foot.
+fn frame(shapes: &mut Vec<Shape>, panel: &Panel, area: Area) {
+    let (left, right, bottom) = (area.left, area.left + area.width, area.top + area.height);
+    shapes.push(line(vec![[left, area.top], [left, bottom], [right, bottom]], 1.0, INK));
+    if panel.y.is_broken() {
+        shapes.push(line(vec![[left, bottom - 11.0], [left, bottom - 7.0]], 3.0, PAPER));
+        for y in [bottom - 11.0, bottom - 7.0] {
+            shapes.push(line(vec![[left - 5.0, y + 2.0], [left + 5.0, y - 2.0]], 1.0, INK));
+        }
     }
 }
 
@@ -113,8 +134,7 @@ fn grid(shapes: &mut Vec<Shape>, panel: &Panel, area: Area) {
         shapes.push(line(vec![[area.left, y], [area.left + area.width, y]], 1.0, GRID));
         shapes.push(text([area.left - 6.0, y + 4.0], SMALL, Anchor::End, &tick.text));
     }
-    // A name is never wider than 10 characters.
-    for tick in panel.x.ticks((area.width / (10.0 * SMALL * ADVANCE)) as usize) {
+    for tick in side_by_side(&panel.x, area.width) {
         let x = area.x(tick.place).round();
         shapes.push(line(vec![[x, area.top], [x, bottom]], 1.0, GRID));
         // A name at the right end stays inside the panel.
@@ -128,41 +148,6 @@ fn grid(shapes: &mut Vec<Shape>, panel: &Panel, area: Area) {
     shapes.push(Shape::Text { at, size: SMALL, anchor: Anchor::Middle, text: label, upwards: true });
     let title = fitted(&panel.title, HEADING, area.width + RIGHT);
     shapes.push(text([area.left, area.top - 26.0], HEADING, Anchor::Start, &title));
-}
-
-/// Samples and names above the area, so that they never lie on the data.
-fn legend(shapes: &mut Vec<Shape>, panel: &Panel, area: Area) {
-    let mut x = area.left;
-    let y = area.top - 8.0;
-    for (number, series) in panel.series() {
-        let colour = PALETTE[number % PALETTE.len()];
-        if series.join == Join::Points {
-            shapes.push(Shape::Dots { centres: vec![[x + 9.0, y - 4.0]], radius: 2.5, colour });
-        } else {
-            let dash = if series.is_dashed { 4.0 } else { 0.0 };
-            shapes.push(Shape::Line { points: vec![[x, y - 4.0], [x + 18.0, y - 4.0]], width: 2.5, colour, dash });
-        }
-        shapes.push(text([x + 23.0, y], SMALL, Anchor::Start, &series.name));
-        x += 23.0 + text_width(&series.name, SMALL) + 14.0;
-    }
-}
-
-fn curve(series: &Series, panel: &Panel, area: Area, colour: Colour) -> Shape {
-    let placed = series.corners(&panel.x, &panel.y);
-    let mut points: Vec<[f64; 2]> = Vec::new();
-    let near = |a: [f64; 2], b: [f64; 2]| (a[0] - b[0]).abs() < 0.4 && (a[1] - b[1]).abs() < 0.4;
-    let last = placed.len().saturating_sub(1);
-    for (i, [x, y]) in placed.into_iter().enumerate() {
-        let point = [area.x(x), area.y(y)];
-        if i == last || !points.last().is_some_and(|before| near(*before, point)) {
-            points.push(point);
-        }
-    }
-    if points.len() == 1 || series.join == Join::Points {
-        return Shape::Dots { centres: points, radius: 2.5, colour };
-    }
-    let dash = if series.is_dashed { 4.0 } else { 0.0 };
-    Shape::Line { points, width: 2.0, colour, dash }
 }
 
 /// One shape for each shade; neighbours in a row are one rectangle. Edges lie on whole pixels, so that there are no seams.
@@ -189,6 +174,19 @@ fn cells(shapes: &mut Vec<Shape>, heat: &HeatMap, area: Area) {
 /// Colour of a level from 1 on.
 fn shade(level: usize) -> Colour {
     ramp((level - 1) as f64 / (LEVELS - 1) as f64)
+}
+
+/// As many ticks as there is room for their names.
+fn side_by_side(x: &Axis, width: f64) -> Vec<Tick> {
+    let fits = |ticks: &Vec<Tick>| {
+        let apart = |pair: &[Tick]| {
+            let names = text_width(&pair[0].text, SMALL) + text_width(&pair[1].text, SMALL);
+            (pair[1].place - pair[0].place) * width >= names / 2.0 + 2.0 * SMALL
+        };
+        ticks.windows(2).all(apart)
+    };
+    let choices = (2..=TICKS_MAX).rev().map(|most| x.ticks(most));
+    choices.into_iter().find(fits).unwrap_or_else(|| x.ticks(2))
 }
 
 fn colour_bar(shapes: &mut Vec<Shape>, heat: &HeatMap, area: Area) {

@@ -18,7 +18,9 @@
 
 mod axis;
 mod colour;
+mod curves;
 mod figure;
+mod fit;
 mod log;
 mod panel;
 mod png;

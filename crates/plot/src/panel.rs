@@ -1,6 +1,7 @@
 //! A panel: two axes and what lies between them.
 
 use crate::axis::{Axis, Unit};
+use crate::colour::{Colour, NEUTRAL, PALETTE};
 
 /// How the points of a series are joined.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,6 +21,10 @@ pub struct Series {
     pub(crate) points: Vec<[f64; 2]>,
     pub(crate) join: Join,
     pub(crate) is_dashed: bool,
+    /// Its points are marked.
+    pub(crate) is_marked: bool,
+    /// Drawn in grey: a yardstick, none of those that are compared.
+    pub(crate) is_neutral: bool,
 }
 
 /// Counts over the whole panel.
@@ -62,7 +67,14 @@ pub enum Layer {
 
 impl Layer {
     fn series(name: &str, points: Vec<[f64; 2]>, join: Join) -> Self {
-        Self::Series(Series { name: name.to_owned(), points, join, is_dashed: false })
+        Self::Series(Series {
+            name: name.to_owned(),
+            points,
+            join,
+            is_dashed: false,
+            is_marked: false,
+            is_neutral: false,
+        })
     }
     /// Points joined by straight lines.
     pub fn line(name: &str, points: Vec<[f64; 2]>) -> Self {
@@ -76,13 +88,26 @@ impl Layer {
     pub fn points(name: &str, points: Vec<[f64; 2]>) -> Self {
         Self::series(name, points, Join::Points)
     }
-    /// The same, dashed.
-    #[must_use]
-    pub fn dashed(mut self) -> Self {
+    fn with(mut self, change: impl FnOnce(&mut Series)) -> Self {
         if let Self::Series(series) = &mut self {
-            series.is_dashed = true;
+            change(series);
         }
         self
+    }
+    /// The same, dashed.
+    #[must_use]
+    pub fn dashed(self) -> Self {
+        self.with(|series| series.is_dashed = true)
+    }
+    /// The same, a dot at each point.
+    #[must_use]
+    pub fn marked(self) -> Self {
+        self.with(|series| series.is_marked = true)
+    }
+    /// The same in grey: a yardstick, none of those that are compared.
+    #[must_use]
+    pub fn neutral(self) -> Self {
+        self.with(|series| series.is_neutral = true)
     }
 }
 
@@ -139,6 +164,10 @@ impl Panel {
 }
 
 impl Series {
+    /// Its colour, if it is the one with this number.
+    pub(crate) fn colour(&self, number: usize) -> Colour {
+        if self.is_neutral { NEUTRAL } else { PALETTE[number % PALETTE.len()] }
+    }
     /// The corners of the line: places from 0 to 1 on both axes.
     pub(crate) fn corners(&self, x: &Axis, y: &Axis) -> Vec<[f64; 2]> {
         let mut corners: Vec<[f64; 2]> = Vec::new();

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::axis::Axis;
-use crate::colour::{Colour, PALETTE, ramp};
+use crate::colour::{Colour, ramp};
 use crate::figure::Figure;
 use crate::panel::{HeatMap, Join, Panel};
 use crate::scene::shortened;
@@ -59,7 +59,7 @@ fn legend(panel: &Panel, width: usize, colour: bool) -> String {
             out += &format!("\n{}", " ".repeat(LEFT));
             used = LEFT;
         }
-        let mark = (MARKS[number % MARKS.len()], Some(PALETTE[number % PALETTE.len()]));
+        let mark = (MARKS[number % MARKS.len()], Some(series.colour(number)));
         write!(out, "{} {}  ", painted(mark, colour), series.name).expect("a string takes everything");
         used += needed;
     }
@@ -133,7 +133,7 @@ fn paint_series(cells: &mut [Vec<Cell>], panel: &Panel) {
     let columns = cells[0].len();
     let column_of = |place: f64| ((place * columns as f64) as usize).min(columns - 1);
     for (number, series) in panel.series() {
-        let cell = (MARKS[number % MARKS.len()], Some(PALETTE[number % PALETTE.len()]));
+        let cell = (MARKS[number % MARKS.len()], Some(series.colour(number)));
         let corners = series.corners(&panel.x, &panel.y);
         for corner in &corners {
             cells[row_of(corner[1])][column_of(corner[0])] = cell;

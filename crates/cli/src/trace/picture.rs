@@ -1,14 +1,19 @@
 //! The picture of a trace.
 
 use nandlab_plot::{Axis, Figure, HeatMap, Layer, Panel, Unit};
-use nandlab_trace::{Distribution, HitPoint, Info, InfoReport};
+use nandlab_trace::{Distribution, HitPoint, Info, InfoReport, Slice};
 
 use crate::style::count;
 
 /// Columns and rows of a heat map at most.
 const HEAT: (usize, usize) = (256, 96);
 
-/// The picture: requests over time and address, hit ratios of LRU, sizes and times.
+/// Slices of time of the rates at most, and requests in a slice at least, unless there are few slices.
+const SLICES: usize = 256;
+const SLICE_REQUESTS: u64 = 16;
+const SLICES_FEW: u64 = 16;
+
+/// The picture: requests over time and address, their rates over time, hit ratios of LRU, sizes and times.
 pub fn figure(info: &Info, report: &InfoReport) -> Figure {
     let name = info.name.rsplit(['/', '\\']).next().unwrap_or(&info.name);
     let seconds = report.duration_ns as f64 / 1e9;
@@ -24,7 +29,54 @@ pub fn figure(info: &Info, report: &InfoReport) -> Figure {
     }
     let figure = Figure::new(&format!("Trace {name}"), &subtitle);
     let [reads, writes] = heat_maps(info);
-    figure.row(vec![reads]).row(vec![writes]).row(vec![hits(report), sizes(info)]).row(vec![times(info), updates(info)])
+    let [requests, bytes] = rates(info);
+    figure
+        .row(vec![reads])
+        .row(vec![writes])
+        .row(vec![requests, bytes])
+        .row(vec![hits(report), sizes(info)])
+        .row(vec![times(info), updates(info)])
+}
+
+/// Requests and bytes a second over time. The last slice of time is as long as the trace goes on; if that is less than half
+/// of a slice, it counts with the one before.
+fn rates(info: &Info) -> [Panel; 2] {
+    let most = (info.stats.requests / SLICE_REQUESTS).max(SLICES_FEW);
+    let mut slices = info.grid.slices(SLICES.min(most as usize));
+    let end = info.stats.active_ns;
+    if let [.., before, last] = &mut slices[..]
+        && end.saturating_sub(last.start_ns) < last.length_ns / 2
+    {
+        before.reads += last.reads;
+        before.writes += last.writes;
+        before.read_bytes += last.read_bytes;
+        before.written_bytes += last.written_bytes;
+        before.length_ns += last.length_ns;
+        slices.pop();
+    }
+    let close = |slice: &Slice| (slice.start_ns + slice.length_ns).min(end.max(slice.start_ns + 1));
+    let x_end = slices.last().map_or(1, close) as f64;
+    let steps = |value: fn(&Slice) -> u64| -> Vec<[f64; 2]> {
+        let rate = |slice: &Slice| value(slice) as f64 * 1e9 / (close(slice) - slice.start_ns) as f64;
+        let begin = |slice: &Slice| [slice.start_ns as f64, rate(slice)];
+        let points = slices.iter().map(begin);
+        points.chain(slices.last().map(|slice| [x_end, rate(slice)])).collect()
+    };
+    let panel = |title: &str, label: &str, unit: Unit, [reads, writes]: [fn(&Slice) -> u64; 2]| {
+        let series = [("reads", steps(reads)), ("writes", steps(writes))];
+        let values: Vec<Vec<f64>> =
+            series.iter().map(|(_, points)| points.iter().map(|point| point[1]).collect()).collect();
+        let x = Axis::linear("active time, without gaps above 60 s", Unit::Time, [0.0, x_end]);
+        let mut panel = Panel::new(title, x).y(Axis::fit(label, unit, &values));
+        for (name, points) in series {
+            panel = panel.layer(Layer::steps(name, points));
+        }
+        if end == 0 { panel.note("all at one time") } else { panel }
+    };
+    [
+        panel("Requests a second", "requests", Unit::Count, [|s| s.reads, |s| s.writes]),
+        panel("Data a second", "data", Unit::Bytes, [|s| s.read_bytes, |s| s.written_bytes]),
+    ]
 }
 
 /// `1 request`, `2,000 requests`.
@@ -39,7 +91,7 @@ fn heat_maps(info: &Info) -> [Panel; 2] {
     let panel = |name: &str, n: u64| {
         let x = Axis::linear("active time, without gaps above 60 s", Unit::Time, time.map(|t| t as f64));
         let panel = Panel::new(&format!("{name} by time and address: {}", count(n)), x);
-        let panel = panel.y(Axis::linear("address", Unit::Bytes, address.map(|a| a as f64)));
+        let panel = panel.y(Axis::linear("address", Unit::Bytes, address.map(|a| a as f64)).broken());
         if n == 0 { panel.note(&format!("no {}", name.to_lowercase())) } else { panel }
     };
     let [mut reads, mut writes] = [panel("Reads", info.stats.reads), panel("Writes", info.stats.writes)];
@@ -59,8 +111,10 @@ fn hits(report: &InfoReport) -> Panel {
         let points = report.lru_hits.iter().filter_map(|p| ratio(p).map(|y| [p.cache_bytes as f64, y]));
         points.collect::<Vec<_>>()
     };
+    let kinds: [fn(&HitPoint) -> Option<f64>; 3] = [|p| p.reads, |p| p.writes, |p| p.all];
+    let values = kinds.map(|kind| report.lru_hits.iter().filter_map(kind).collect());
     let panel = Panel::new("LRU hit ratio by size of the cache", Axis::log("size of the cache", Unit::Bytes, range))
-        .y(Axis::linear("page hits", Unit::Percent, [0.0, 100.0]))
+        .y(Axis::fit("page hits", Unit::Percent, &values))
         .layer(Layer::line("reads", curve(|p| p.reads)))
         .layer(Layer::line("writes", curve(|p| p.writes)))
         .layer(Layer::line("all", curve(|p| p.all)).dashed());

@@ -20,6 +20,8 @@ const CELLS_MAX: usize = 1 << 18;
 #[derive(Clone, Debug)]
 pub struct Grid {
     cells: HashMap<(u32, u32), [u64; 2], FixedState>,
+    /// Bytes read and written by slice.
+    bytes: Vec<[u64; 2]>,
     slice_bits: u32,
     band_bits: u32,
 }
@@ -27,7 +29,7 @@ pub struct Grid {
 impl Default for Grid {
     /// Slices of 1 us and bands of 4 KiB (powers of two near them).
     fn default() -> Self {
-        Self { cells: HashMap::default(), slice_bits: 10, band_bits: 12 }
+        Self { cells: HashMap::default(), bytes: Vec::new(), slice_bits: 10, band_bits: 12 }
     }
 }
 
@@ -42,6 +44,14 @@ pub struct Slice {
     pub reads: u64,
     /// Requests that write.
     pub writes: u64,
+    /// Bytes that are read.
+    pub read_bytes: u64,
+    /// Bytes that are written.
+    pub written_bytes: u64,
+}
+
+fn sum(a: [u64; 2], b: &[u64; 2]) -> [u64; 2] {
+    [a[0] + b[0], a[1] + b[1]]
 }
 
 /// A grid in a window that holds every request.
@@ -64,7 +74,7 @@ pub struct Heat {
 impl Grid {
     /// Counts a request at an active time in ns.
     #[inline]
-    pub(crate) fn add(&mut self, time: u64, offset: u64, write: bool) {
+    pub(crate) fn add(&mut self, time: u64, offset: u64, bytes: u64, write: bool) {
         let (slices, bands) = (time >> self.slice_bits, offset >> self.band_bits);
         if slices >= SLICES_MAX || bands >= BANDS_MAX {
             let bits = |value: u64, limit: u64| (u64::BITS - value.leading_zeros()).saturating_sub(limit.ilog2());
@@ -72,6 +82,10 @@ impl Grid {
         }
         let cell = ((time >> self.slice_bits) as u32, (offset >> self.band_bits) as u32);
         self.cells.entry(cell).or_default()[usize::from(write)] += 1;
+        if self.bytes.len() <= cell.0 as usize {
+            self.bytes.resize(cell.0 as usize + 1, [0; 2]);
+        }
+        self.bytes[cell.0 as usize][usize::from(write)] += bytes;
         while self.cells.len() > CELLS_MAX {
             self.widen(0, 1);
         }
@@ -79,13 +93,17 @@ impl Grid {
 
     /// Makes slices and bands wider by powers of two.
     fn widen(&mut self, slice_bits: u32, band_bits: u32) {
+        if slice_bits > 0 {
+            let wide = 1 << slice_bits.min(SLICES_MAX.ilog2() + 1);
+            self.bytes = self.bytes.chunks(wide).map(|chunk| chunk.iter().fold([0; 2], sum)).collect();
+        }
         self.slice_bits += slice_bits;
         self.band_bits += band_bits;
         let mut wider = HashMap::<_, [u64; 2], _>::default();
         #[allow(clippy::iter_over_hash_type, reason = "sums do not depend on the order")]
         for ((slice, band), counts) in std::mem::take(&mut self.cells) {
-            let sum = wider.entry((slice >> slice_bits, band >> band_bits)).or_default();
-            *sum = [sum[0] + counts[0], sum[1] + counts[1]];
+            let wide = wider.entry((slice >> slice_bits, band >> band_bits)).or_default();
+            *wide = sum(*wide, &counts);
         }
         self.cells = wider;
     }
@@ -101,22 +119,33 @@ impl Grid {
         let merged = (u64::from(*last) + 1).div_ceil(most.max(1) as u64).next_power_of_two();
         let bits = self.slice_bits + merged.ilog2();
         let count = (u64::from(*last) >> merged.ilog2()) + 1;
-        let empty = |i: u64| Slice { start_ns: i << bits, length_ns: 1 << bits, reads: 0, writes: 0 };
+        let empty = |i: u64| Slice {
+            start_ns: i << bits,
+            length_ns: 1 << bits,
+            reads: 0,
+            writes: 0,
+            read_bytes: 0,
+            written_bytes: 0,
+        };
         let mut slices: Vec<Slice> = (0..count).map(empty).collect();
         for ((slice, _), counts) in cells {
             let slice = &mut slices[(slice >> merged.ilog2()) as usize];
             slice.reads += counts[0];
             slice.writes += counts[1];
         }
+        for (slice, bytes) in slices.iter_mut().zip(self.bytes.chunks(1 << merged.ilog2())) {
+            [slice.read_bytes, slice.written_bytes] = bytes.iter().fold([0; 2], sum);
+        }
         slices
     }
 
-    /// The grid between the lowest and the highest address, in at most so many columns and rows; `None` without
-    /// requests.
+    /// The grid between the lowest address (or 0, if that is less than a tenth of the way) and the highest, in at most so
+    /// many columns and rows; `None` without requests.
     pub fn heat(&self, columns: usize, rows: usize) -> Option<Heat> {
         let cells = self.sorted();
         let low = cells.keys().map(|(_, band)| *band).min()?;
         let high = cells.keys().map(|(_, band)| *band).max()?;
+        let low = if u64::from(low) * 10 < u64::from(high) { 0 } else { low };
         let last = cells.keys().map(|(slice, _)| *slice).max()?;
         let across = (u64::from(last) + 1).div_ceil(columns.max(1) as u64);
         let up = u64::from(high - low + 1).div_ceil(rows.max(1) as u64);
@@ -153,7 +182,7 @@ mod tests {
             x ^= x << 13;
             x ^= x >> 7;
             x ^= x << 17;
-            grid.add(*time, x >> (x % 64), x.is_multiple_of(3));
+            grid.add(*time, x >> (x % 64), time % 1000, x.is_multiple_of(3));
         }
         let heat = grid.heat(100, 100).unwrap();
         assert!(heat.columns <= 100 && heat.rows <= 100);
@@ -164,6 +193,8 @@ mod tests {
         for slice in &slices {
             let inside = |time: &&u64| (slice.start_ns..slice.start_ns + slice.length_ns).contains(*time);
             assert_eq!(slice.reads + slice.writes, times.iter().filter(inside).count() as u64);
+            let bytes: u64 = times.iter().filter(inside).map(|time| time % 1000).sum();
+            assert_eq!(slice.read_bytes + slice.written_bytes, bytes);
         }
     }
 }

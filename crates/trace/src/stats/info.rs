@@ -139,7 +139,7 @@ impl Pass {
         }
         let write = record.op == HostOp::Write;
         self.sizes[usize::from(write)].record(u64::from(record.length));
-        self.grid.add(self.counters.stats.active_ns, record.offset, write);
+        self.grid.add(self.counters.stats.active_ns, record.offset, u64::from(record.length), write);
         let Some(touched) = touched else { return Ok(()) };
         for page in touched.first..=touched.last {
             if !self.pages.access(record.device, page, touched.write, record.at.0) {

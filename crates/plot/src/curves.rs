@@ -1,0 +1,209 @@
+//! Lines of a panel: what is hidden by another line is drawn wider below it, and names lie beside their lines.
+
+use crate::colour::Colour;
+use crate::figure::{Area, SMALL, line, text};
+use crate::panel::{Join, Panel, Series};
+use crate::scene::{Anchor, Shape, fitted, text_width};
+
+/// Width of a line that no other one hides, in pixels, and what each line above it adds.
+const WIDTH: f64 = 2.0;
+const WIDER: f64 = 3.5;
+/// Lines above that count.
+const ABOVE_MAX: usize = 3;
+/// Places at which two lines are compared.
+const SAMPLES: usize = 64;
+/// Lines that are this near are one to the eye, in pixels.
+const NEAR: f64 = 2.5;
+/// Longest name beside a line, in pixels: others lose their middle.
+const NAME_MAX: f64 = 150.0;
+/// From a line to its name, and from a name to the next one below, in pixels.
+const GAP: f64 = 22.0;
+const PITCH: f64 = 15.0;
+
+/// A series in its place.
+struct Placed<'a> {
+    series: &'a Series,
+    colour: Colour,
+    points: Vec<[f64; 2]>,
+}
+
+fn placed<'a>(panel: &'a Panel, area: Area) -> Vec<Placed<'a>> {
+    let place = |(number, series): (usize, &'a Series)| {
+        let corners = series.corners(&panel.x, &panel.y);
+        let points = corners.into_iter().map(|[x, y]| [area.x(x), area.y(y)]).collect();
+        Placed { series, colour: series.colour(number), points }
+    };
+    panel.series().map(place).collect()
+}
+
+/// Draws all series.
+pub(crate) fn curves(shapes: &mut Vec<Shape>, panel: &Panel, area: Area) {
+    let all = placed(panel, area);
+    for (i, own) in all.iter().enumerate() {
+        if own.points.len() == 1 || own.series.join == Join::Points {
+            shapes.push(Shape::Dots { centres: own.points.clone(), radius: 2.5, colour: own.colour });
+            continue;
+        }
+        let foot = area.top + area.height;
+        let above = all[i + 1..].iter().filter(|other| hides(other, own, foot)).count().min(ABOVE_MAX);
+        let width = WIDTH + WIDER * above as f64;
+        let dash = if own.series.is_dashed { 4.0 } else { 0.0 };
+        shapes.push(Shape::Line { points: thinned(&own.points), width, colour: own.colour, dash });
+        if own.series.is_marked {
+            let centres = own.series.points.iter().map(|[x, y]| [area.x(panel.x.place(*x)), area.y(panel.y.place(*y))]);
+            shapes.push(Shape::Dots { centres: centres.collect(), radius: 1.5 + width / 2.0, colour: own.colour });
+        }
+    }
+}
+
+/// Points that lie apart.
+fn thinned(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
+    let near = |a: [f64; 2], b: [f64; 2]| (a[0] - b[0]).abs() < 0.4 && (a[1] - b[1]).abs() < 0.4;
+    let mut kept: Vec<[f64; 2]> = Vec::new();
+    for (i, point) in points.iter().enumerate() {
+        if i + 1 == points.len() || !kept.last().is_some_and(|before| near(*before, *point)) {
+            kept.push(*point);
+        }
+    }
+    kept
+}
+
+/// A line lies over a good part (a quarter) of another one. Steps at the foot of the panel do not count: they are where
+/// nothing was.
+fn hides(upper: &Placed<'_>, lower: &Placed<'_>, foot: f64) -> bool {
+    if upper.series.is_dashed || upper.series.join == Join::Points {
+        return false;
+    }
+    let (Some(first), Some(last)) = (lower.points.first(), lower.points.last()) else { return false };
+    let at = |i: usize| first[0] + (last[0] - first[0]) * (i as f64 + 0.5) / SAMPLES as f64;
+    let is_near = |x: f64| {
+        let (Some(a), Some(b)) = (height(&upper.points, x), height(&lower.points, x)) else { return false };
+        (a - b).abs() < NEAR && !(lower.series.join == Join::Steps && b > foot - NEAR)
+    };
+    4 * (0..SAMPLES).filter(|i| is_near(at(*i))).count() >= SAMPLES
+}
+
+/// Where a line is at `x`.
+fn height(points: &[[f64; 2]], x: f64) -> Option<f64> {
+    let pair = points.windows(2).find(|pair| pair[0][0] <= x && x <= pair[1][0])?;
+    let [[x0, y0], [x1, y1]] = [pair[0], pair[1]];
+    Some(if x1 > x0 { y0 + (y1 - y0) * (x - x0) / (x1 - x0) } else { y1 })
+}
+
+/// Whether the names of the lines are beside them: of a single line only the legend tells.
+fn is_named(panel: &Panel) -> bool {
+    panel.series().filter(|(_, series)| series.join != Join::Points).count() > 1
+}
+
+/// Room for the names of the lines at the right of the area, in pixels.
+pub(crate) fn names_width(panel: &Panel) -> f64 {
+    if !is_named(panel) {
+        return 0.0;
+    }
+    let widths = panel.series().map(|(_, series)| text_width(&series.name, SMALL));
+    GAP + widths.fold(0.0, f64::max).min(NAME_MAX)
+}
+
+/// The name of each line at its right end, with a sample of the line that leads there.
+pub(crate) fn names(shapes: &mut Vec<Shape>, panel: &Panel, area: Area) {
+    if !is_named(panel) {
+        return;
+    }
+    let mut ends: Vec<(f64, f64, &Series, Colour)> = Vec::new();
+    for Placed { series, colour, points } in placed(panel, area) {
+        if let (Some([x, y]), false) = (points.last(), series.join == Join::Points) {
+            ends.push((*x, *y, series, colour));
+        }
+    }
+    ends.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let heights = spread(&ends.iter().map(|end| end.1).collect::<Vec<_>>(), [area.top, area.top + area.height]);
+    let right = area.left + area.width;
+    for ((x, y, series, colour), height) in ends.into_iter().zip(heights) {
+        let dash = if series.is_dashed { 4.0 } else { 0.0 };
+        if x < right - 1.0 {
+            shapes.push(Shape::Line { points: vec![[x, y], [right, y]], width: 1.0, colour, dash: 2.0 });
+        }
+        let points = vec![[right, y], [right + GAP - 4.0, height]];
+        shapes.push(Shape::Line { points, width: WIDTH, colour, dash });
+        shapes.push(text([right + GAP, height + 4.0], SMALL, Anchor::Start, &fitted(&series.name, SMALL, NAME_MAX)));
+    }
+}
+
+/// Heights in their order (ascending), a line of text apart at least, as near to the wanted ones as that allows, and within
+/// bounds if they fit: those that are too near to each other form a group around their mean.
+fn spread(wanted: &[f64], [top, bottom]: [f64; 2]) -> Vec<f64> {
+    // Groups: how many there are, and where the first would be.
+    let mut groups: Vec<(usize, f64)> = Vec::new();
+    for height in wanted {
+        let mut group = (1, *height);
+        while let Some((count, first)) = groups.last().copied()
+            && first + PITCH * count as f64 > group.1
+        {
+            groups.pop();
+            let all = (count + group.0) as f64;
+            let shifted = group.1 - PITCH * count as f64;
+            group = (count + group.0, (first * count as f64 + shifted * group.0 as f64) / all);
+            let most = bottom - PITCH * (all - 1.0);
+            group.1 = group.1.min(most).max(top);
+        }
+        groups.push(group);
+    }
+    groups.iter().flat_map(|(count, first)| (0..*count).map(move |i| first + PITCH * i as f64)).collect()
+}
+
+/// Samples and names above the area, so that they never lie on the data: of series whose names are not beside them.
+pub(crate) fn legend(shapes: &mut Vec<Shape>, panel: &Panel, area: Area, has_names: bool) {
+    let mut x = area.left;
+    let y = area.top - 8.0;
+    for (number, series) in panel.series() {
+        let colour = series.colour(number);
+        if series.join == Join::Points {
+            shapes.push(Shape::Dots { centres: vec![[x + 9.0, y - 4.0]], radius: 2.5, colour });
+        } else if has_names && is_named(panel) {
+            continue;
+        } else if series.is_dashed {
+            let points = vec![[x, y - 4.0], [x + 18.0, y - 4.0]];
+            shapes.push(Shape::Line { points, width: 2.5, colour, dash: 4.0 });
+        } else {
+            shapes.push(line(vec![[x, y - 4.0], [x + 18.0, y - 4.0]], 2.5, colour));
+        }
+        shapes.push(text([x + 23.0, y], SMALL, Anchor::Start, &series.name));
+        x += 23.0 + text_width(&series.name, SMALL) + 14.0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_apart_near_their_lines_and_inside() {
+        assert_eq!(spread(&[10.0, 50.0], [0.0, 100.0]), [10.0, 50.0]);
+        assert_eq!(spread(&[50.0, 50.0], [0.0, 100.0]), [42.5, 57.5]);
+        assert_eq!(spread(&[99.0, 100.0, 100.0], [0.0, 100.0]), [70.0, 85.0, 100.0]);
+        assert_eq!(spread(&[0.0, 0.0, 20.0], [0.0, 100.0]), [0.0, 15.0, 30.0]);
+        for seed in 0..50u32 {
+            let mut wanted: Vec<f64> = (0..7).map(|i| f64::from((seed * 37 + i * i * 53) % 200)).collect();
+            wanted.sort_by(f64::total_cmp);
+            let heights = spread(&wanted, [0.0, 200.0]);
+            assert!(heights.windows(2).all(|pair| pair[1] - pair[0] >= PITCH - 1e-9), "{wanted:?} {heights:?}");
+            assert!(heights[0] >= 0.0 && heights[6] <= 200.0 + 1e-9, "{wanted:?} {heights:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_under_another_is_wider() {
+        let widths = |lines: &[[f64; 2]]| -> Vec<f64> {
+            let mut panel = Panel::new("p", crate::Axis::linear("x", crate::Unit::Count, [0.0, 1.0]));
+            for [from, to] in lines {
+                panel = panel.layer(crate::Layer::line("l", vec![[0.0, *from], [1.0, *to]]));
+            }
+            let mut shapes = Vec::new();
+            curves(&mut shapes, &panel, Area { left: 0.0, top: 0.0, width: 500.0, height: 200.0 });
+            let width = |shape: &Shape| if let Shape::Line { width, .. } = shape { *width } else { 0.0 };
+            shapes.iter().map(width).collect()
+        };
+        assert_eq!(widths(&[[10.0, 90.0], [10.0, 90.0], [90.0, 10.0]]), [5.5, 2.0, 2.0]);
+        assert_eq!(widths(&[[10.0, 90.0], [10.0, 90.0], [10.5, 90.5]]), [9.0, 5.5, 2.0]);
+    }
+}
