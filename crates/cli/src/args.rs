@@ -141,6 +141,20 @@ pub struct DeviceArgs {
     /// Requests that the device admits at a time (1 to 65536).
     #[arg(long, value_name = "N", value_parser = queue_depth, allow_hyphen_values = true)]
     pub queue_depth: Option<u64>,
+    /// What becomes of dirty pages that are left at the end (replay.settle).
+    #[arg(long, value_enum)]
+    pub settle: Option<SettleChoice>,
+}
+
+/// What becomes of dirty pages that are left at the end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum SettleChoice {
+    /// They are written, and the cost is in all counts; the default.
+    Flush,
+    /// They are written, and the cost is reported by itself.
+    Charge,
+    /// They stay where they are.
+    None,
 }
 
 /// The size of its buffer.

@@ -111,7 +111,7 @@ pub fn compare(args: &CompareArgs, style: Style) -> Result<(), Failure> {
     let again = Again::new(&trace, &config)?;
     let bounds = costs.map(|costs| Bounds { costs, known: Default::default() });
     let common = Common { args, builder, config, trace: &trace, again, bounds };
-    let table = Table { has_bound: costs.is_some() };
+    let table = Table { has_bound: costs.is_some(), settle: common.config.replay.settle };
     let progress = Progress::new("comparing", pairs.len(), args.output.quiet);
     let heading = table.heading(common.preamble(is_quick, &buffers, &ftls)?, &pairs);
     let printer = Printer::begin(&heading, form, style, &progress)?;
@@ -235,7 +235,7 @@ impl Common<'_> {
             let bound = lower_bound(&Segments::new(&history, bounds.costs), frames, ROUNDS);
             *known.insert((frames, bound.cost))
         };
-        let counts = Counts::of(&report.ledger, u64::from(report.ram.frames_dirty));
+        let counts = Counts::of(&report.ledger, report.buffer.dirty_at_end);
         let cost = counts.cost(bounds.costs);
         Ok(RowBound { frames, bound, counts, cost, above_bound: bound::above(cost, bound) })
     }

@@ -215,11 +215,12 @@ fn is_plain_lru(buffer: &PluginConfig) -> bool {
 
 /// Refuses options that would mean nothing.
 fn check(args: &CurveArgs, buffers: usize) -> Result<(), Failure> {
-    let DeviceArgs { mode, queue_depth, precondition, .. } = &args.device;
+    let DeviceArgs { mode, queue_depth, precondition, settle, .. } = &args.device;
     let given = [
         ("--mode", mode.is_some()),
         ("--queue-depth", queue_depth.is_some()),
         ("--precondition", precondition.is_some()),
+        ("--settle", settle.is_some()),
     ];
     if let (None, Some((option, _))) = (&args.ftl, given.iter().find(|(_, given)| *given)) {
         let problem = format!("{option} says how a device works, but without --ftl buffers are simulated alone");
@@ -285,7 +286,7 @@ impl Common<'_> {
         let mut open = || self.again.open(&config);
         let mut report = run::simulate(&builder, &config, &self.args.trace, &mut open, progress)?;
         report.wall = None;
-        Ok((Counts::of(&report.ledger, u64::from(report.ram.frames_dirty)), Some(report)))
+        Ok((Counts::of(&report.ledger, report.buffer.dirty_at_end), Some(report)))
     }
 
     /// What no buffer of so many frames can do better.

@@ -3,7 +3,8 @@
 use nandlab::config::{PluginConfig, Precondition, ReplayMode};
 use nandlab::endurance::{Endurance, Projection};
 use nandlab::registry::RECONSTRUCTION;
-use nandlab::report::{ByCause, Latency, Ratios, Report};
+use nandlab::replay::Settle;
+use nandlab::report::{ByCause, FlushCost, Latency, Ratios, Report, Settling};
 use nandlab::types::Bytes;
 
 use crate::source;
@@ -185,6 +186,7 @@ fn facts(report: &Report, style: Style) -> String {
     )];
     facts.extend(below(report));
     facts.extend(buffer(report));
+    facts.extend(settling(&report.settling));
     facts.extend(device(report));
     let line = |(name, value): &Fact| [style.bold(&format!("{name:<19}")), format!(" {value}\n")].concat();
     facts.iter().map(line).collect()
@@ -223,11 +225,10 @@ fn buffer(report: &Report) -> Vec<Fact> {
     let mut facts = Vec::new();
     if buffer.write_backs + buffer.drops > 0 {
         let mut text = format!(
-            "{} write-backs of {} pages, {} clean dropped, {} dirty pages left",
+            "{} write-backs of {} pages, {} clean dropped",
             count(buffer.write_backs),
             buffer.pages_per_write_back.map_or_else(|| "-".to_owned(), |n| format!("{n:.2}")),
-            count(buffer.drops),
-            count(buffer.dirty_at_end)
+            count(buffer.drops)
         );
         if buffer.prefetched_pages > 0 {
             text += &format!(", {} prefetched", count(buffer.prefetched_pages));
@@ -243,6 +244,25 @@ fn buffer(report: &Report) -> Vec<Fact> {
         facts.push(("NVRAM", format!("{reads} page reads, {writes} page writes")));
     }
     facts
+}
+
+/// What was left in the data buffer.
+fn settling(settling: &Settling) -> Option<Fact> {
+    let pages = count(settling.dirty_pages);
+    let text = match settling.cost {
+        None => format!("{pages} dirty pages stay in the buffer, unpaid (--settle none)"),
+        Some(FlushCost { reads, programs, erases, elapsed_ns, .. }) => {
+            let counted = if settling.mode == Settle::Flush { "in the counts" } else { "not in the counts" };
+            format!(
+                "{pages} dirty pages flushed in {}: {} reads, {} programs, {} erases, {counted}",
+                nanos(elapsed_ns),
+                short(reads),
+                short(programs),
+                short(erases)
+            )
+        }
+    };
+    (settling.dirty_pages > 0).then_some(("left at the end", text))
 }
 
 /// RAM, wear and speed.

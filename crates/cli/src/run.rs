@@ -126,8 +126,8 @@ pub fn simulate(
         return Err(Failure::bad(format!("{name}: there is no request in it"), "is this the right file?"));
     }
     let outcome = replay.finish(&mut *device);
+    let mut report = Report::settled(config, &mut *device, source.describe(), &outcome);
     let run_seconds = now().duration_since(built).as_secs_f64();
-    let mut report = Report::new(config, &*device, source.describe(), &outcome);
     let pages = report.requests.pages_read + report.requests.pages_written;
     report.wall = Some(Wall {
         build_seconds: built.duration_since(started).as_secs_f64(),

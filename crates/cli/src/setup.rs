@@ -5,7 +5,7 @@ use nandlab::error::ConfigError;
 use nandlab::types::Bytes;
 use serde_json::{Value, json};
 
-use crate::args::{DeviceArgs, Mode, PluginArgs, SizeArgs};
+use crate::args::{DeviceArgs, Mode, PluginArgs, SettleChoice, SizeArgs};
 use crate::fail::Failure;
 
 /// The device without its plug-ins; `None` keeps the DRAM that it has.
@@ -16,11 +16,17 @@ pub fn builder(args: &DeviceArgs, ram: Option<Bytes>) -> Result<Builder, Failure
         Mode::Closed => "closed",
         Mode::Fast => "fast",
     });
-    let options: [(&str, Option<Value>); 6] = [
+    let settle = args.settle.map(|settle| match settle {
+        SettleChoice::Flush => "flush",
+        SettleChoice::Charge => "charge",
+        SettleChoice::None => "none",
+    });
+    let options: [(&str, Option<Value>); 7] = [
         ("seed", args.seed.map(Value::from)),
         ("ram.dram", ram.map(|size| json!(size))),
         ("ram.nvram", args.nvram.map(|size| json!(size))),
         ("replay.mode", mode.map(Value::from)),
+        ("replay.settle", settle.map(Value::from)),
         ("replay.queue_depth", args.queue_depth.map(Value::from)),
         ("precondition", args.precondition.clone()),
     ];

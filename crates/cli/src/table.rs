@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use nandlab::config::{Config, PluginConfig};
 use nandlab::registry::RECONSTRUCTION;
-use nandlab::report::{Report, Source};
+use nandlab::replay::Settle;
+use nandlab::report::{FlushCost, Report, Source};
 
 use crate::compare::{Row, RowBound};
 use crate::rows::{Cells, Form, Head, Heading};
@@ -36,6 +37,8 @@ struct Column {
 #[derive(Clone, Copy)]
 enum Value {
     Report(fn(&Report) -> Option<f64>),
+    /// The final flush, if it is in no other column.
+    Charge(fn(&FlushCost) -> Option<f64>),
     Bound(fn(&RowBound) -> Option<f64>),
 }
 
@@ -44,6 +47,7 @@ impl Column {
     fn of(&self, row: &Row) -> Option<f64> {
         match self.value {
             Value::Report(value) => row.report.as_ref().and_then(value),
+            Value::Charge(value) => row.report.as_ref().and_then(|r| r.settling.cost.as_ref()).and_then(value),
             Value::Bound(value) => row.bound.as_ref().and_then(value),
         }
     }
@@ -79,7 +83,7 @@ fn factor_of(f: f64) -> String {
     factor(Some(f))
 }
 
-const COLUMNS: [Column; 11] = [
+const COLUMNS: [Column; 13] = [
     column("hit% r", "page_hit_ratio_read", Good::High, |r| r.hits.page.read, ratio, 6),
     column("hit% w", "page_hit_ratio_write", Good::High, |r| r.hits.page.write, ratio, 6),
     stationary("mean", "response_mean_ns", |r| Some(r.response.all.mean_ns)),
@@ -90,6 +94,11 @@ const COLUMNS: [Column; 11] = [
     column("reads", "flash_reads", Good::Low, |r| Some(r.flash.reads.total as f64), whole, 7),
     column("programs", "flash_programs", Good::Low, |r| Some(r.flash.programs.total as f64), whole, 7),
     column("merges", "merges", Good::Neither, |r| Some(r.merges.total() as f64), whole, 7),
+    column("left", "dirty_left", Good::Neither, |r| Some(r.settling.dirty_pages as f64), whole, 5),
+    Column {
+        value: Value::Charge(|c| Some(c.elapsed_ns as f64)),
+        ..column("flush", "flush_ns", Good::Neither, |_| None, time, 8)
+    },
     Column {
         head: "above bound %",
         csv: "above_bound",
@@ -105,10 +114,11 @@ fn is_overloaded(row: &Row) -> bool {
     row.report.as_ref().is_some_and(|report| report.load.overloaded)
 }
 
-/// A table with or without the column of the bound.
+/// A table with or without the column of the bound, for runs that end in one way.
 #[derive(Clone, Copy)]
 pub struct Table {
     pub has_bound: bool,
+    pub settle: Settle,
 }
 
 /// Rows that share a best value at most, for the value to be theirs.
@@ -116,7 +126,11 @@ const WINNERS_MAX: usize = 2;
 
 impl Table {
     fn columns(self) -> impl Iterator<Item = &'static Column> {
-        COLUMNS.iter().filter(move |column| self.has_bound || matches!(column.value, Value::Report(_)))
+        COLUMNS.iter().filter(move |column| match column.value {
+            Value::Report(_) => true,
+            Value::Charge(_) => self.settle == Settle::Charge,
+            Value::Bound(_) => self.has_bound,
+        })
     }
 
     /// What stands above the rows of these combinations.
@@ -170,6 +184,13 @@ impl Table {
         let style = if form == Form::Text { style } else { Style::plain() };
         let mut text = self.best(rows, form, style)
             + "\nhit%: page hit ratio; WAF h: programs per page of the host, b: per page of the buffer\n";
+        text += match self.settle {
+            Settle::Flush => {
+                "left: dirty pages at the end; writing them is in all counts, but no request waits for it\n"
+            }
+            Settle::Charge => "left: dirty pages at the end; flush: time to write them, which is in no other column\n",
+            Settle::None => "left: dirty pages at the end, for which nobody has paid\n",
+        };
         if rows.iter().any(is_overloaded) {
             text += "! overloaded: more than 1 % of the requests were waiting at the end; times grow with the trace\n";
         }

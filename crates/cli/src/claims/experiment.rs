@@ -33,7 +33,8 @@ pub struct Experiment {
 impl Experiment {
     fn simulate(&self, limit: Option<u64>, progress: &Part<'_>) -> Result<Report, Failure> {
         let (buffer, ftl) = (PluginConfig::parse(&self.buffer, "buffer")?, PluginConfig::parse(&self.ftl, "ftl")?);
-        let builder = Builder::preset(self.device)?;
+        // The figures of the papers are those of the requests.
+        let builder = Builder::preset(self.device)?.set("replay.settle=none")?;
         let (builder, config) = setup::config(builder, Some(&buffer), Some(&ftl), &self.settings)?;
         let trace = TraceArgs {
             read: ReadArgs { trace: vec![format!("make:{}", self.trace)], reading: ReadingArgs::default() },

@@ -174,7 +174,8 @@ fn defaults() -> Value {
         },
         "buffer": {"name": "lru"},
         "ftl": {"name": "page"},
-        "replay": {"mode": "open", "queue_depth": 32, "time_scale": 1.0, "think_time": "0ns", "read_groups": false},
+        "replay": {"mode": "open", "queue_depth": 32, "time_scale": 1.0, "think_time": "0ns", "read_groups": false,
+                   "settle": "flush"},
         "precondition": "full",
     })
 }

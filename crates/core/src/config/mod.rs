@@ -14,6 +14,7 @@ use crate::error::ConfigError;
 use crate::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, ReliabilityConfig, TimingModel};
 use crate::ftl::{FTLS, Shape};
 use crate::registry;
+use crate::replay::Settle;
 use crate::ssd::{Arrival, Device, EvictWait, PartialWrite, Parts, RamTimes, Settings};
 use crate::types::{Bytes, Nanos};
 
@@ -200,6 +201,10 @@ pub struct ReplayConfig {
     /// Count the group hits of reads too (`hits.group_read`). Off, because it costs every read some instructions and the
     /// papers count groups of writes.
     pub read_groups: bool,
+    /// What becomes of the dirty pages in the buffer at the end: `flush` (they are written, and the cost is in all counts),
+    /// `charge` (they are written, and the cost is reported by itself) or `none` (they stay).
+    #[serde(default)]
+    pub settle: Settle,
 }
 
 /// State of the device before the measurement.

@@ -179,7 +179,7 @@ impl Flash {
         if let Some(model) = &mut self.cells.reliability {
             model.count_read(pbn);
         }
-        self.operate(Op::Read, pbn, cause, after)
+        self.operate(Op::Read, pbn, ppn, cause, after)
     }
 
     /// Reads the copy of a page that a batch needs to write the page anew, if it has one, and notes the ticket for the
@@ -223,7 +223,7 @@ impl Flash {
             Some(CutMode::After) => self.photograph(),
             Some(mode @ (CutMode::Torn | CutMode::TornPair)) => self.photograph_torn_page(ppn, mode),
         }
-        self.operate(Op::Program, pbn, cause, after)
+        self.operate(Op::Program, pbn, ppn, cause, after)
     }
 
     /// Reads the valid page `from` and programs it to `to`, contents and version kept; `from` becomes invalid.
@@ -282,7 +282,7 @@ impl Flash {
         if cut == Some(CutMode::After) {
             self.photograph();
         }
-        self.operate(Op::Erase, pbn, cause, after)
+        self.operate(Op::Erase, pbn, self.geometry.first_page(pbn), cause, after)
     }
 
     /// True if the FTL needs the page.
@@ -394,12 +394,14 @@ impl Flash {
     }
 
     #[inline]
-    fn operate(&mut self, op: Op, pbn: Pbn, cause: Cause, after: Ticket) -> Ticket {
+    fn operate(&mut self, op: Op, pbn: Pbn, ppn: Ppn, cause: Cause, after: Ticket) -> Ticket {
         self.ledger.add(op, cause, self.clock.service(op).0);
         // Only what comes from above leaves a frame: collection and mapping always wait for the cells.
         let from_above = matches!(cause, Cause::Host | Cause::Pad);
         let release = if from_above { self.release } else { Release::Done };
-        self.clock.issue(self.geometry.die(pbn), op, after, release)
+        let ticket = self.clock.issue(self.geometry.die(pbn), op, after, release);
+        self.clock.explain(ppn, cause);
+        ticket
     }
 
     #[inline]

@@ -315,7 +315,8 @@ pub struct Buffer {
     pub eviction_waits: u64,
     /// Pages fetched ahead of the host.
     pub prefetched_pages: u64,
-    /// Dirty pages that are still in the buffer at the end; they have not been written to flash.
+    /// Dirty pages in the buffer when the counts were taken; they are in no program. 0 with `replay.settle = "flush"`, which
+    /// writes them before: see `settling`.
     pub dirty_at_end: u64,
     /// Pages read from the FTL: misses, pads, prefetches.
     pub pages_read: u64,

@@ -9,6 +9,7 @@
 
 mod counts;
 mod flushes;
+mod settling;
 mod state;
 mod times;
 
@@ -20,16 +21,17 @@ use crate::endurance::{Endurance, Measured};
 use crate::ftl::FTLS;
 use crate::ledger::{Cause, Ledger, Op};
 use crate::registry::{self, Plugin};
-use crate::replay::Outcome;
+use crate::replay::{Outcome, Settle};
 use crate::ssd::Device;
 use crate::types::{Nanos, SECTOR_BYTES};
 pub use counts::{Buffer, ByCause, Erases, Flash, Hits, Mapping, Merges, Padding, Ratios, Requests};
 pub use flushes::{AtMost, Flushes, Size};
+pub use settling::{FlushCost, Settling};
 pub use state::{Ram, Wear, WearBin};
 pub use times::{Elapsed, Latencies, Latency, Load, Throughput, UrmModel, Wall};
 
 /// Version of the JSON form. It rises when a field changes its meaning or goes; new fields may come at any time.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// Everything about one run. See the module text.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
@@ -71,9 +73,11 @@ pub struct Report {
     pub buffer: Buffer,
     /// What the buffer flushed: groups, their sizes and the intervals between flushes of the same one (HitStat).
     pub flushes: Flushes,
+    /// What was left in the buffer at the end, and what became of it.
+    pub settling: Settling,
     /// The mapping's own work.
     pub mapping: Mapping,
-    /// RAM in use.
+    /// RAM in use when the last request was complete.
     pub ram: Ram,
     /// Erase counts of the blocks, preconditioning included.
     pub wear: Wear,
@@ -162,11 +166,34 @@ fn share(part: u64, whole: u64) -> Option<f64> {
 }
 
 impl Report {
-    /// The report of a run that is over ([`crate::replay::Replay::finish`] gave `outcome`).
+    /// Settles the device after a run that is over ([`crate::replay::Replay::finish`] gave `outcome`), as `replay.settle`
+    /// says, and reports.
+    pub fn settled(config: &Config, device: &mut dyn Device, trace: Source, outcome: &Outcome) -> Self {
+        match config.replay.settle {
+            Settle::None => Self::new(config, device, trace, outcome),
+            Settle::Flush => {
+                let ram = Ram::new(device);
+                let settling = Settling::carry_out(Settle::Flush, device, &config.device.timing);
+                Self { ram, ..Self::of(config, device, trace, outcome, settling) }
+            }
+            Settle::Charge => {
+                let report = Self::new(config, device, trace, outcome);
+                Self { settling: Settling::carry_out(Settle::Charge, device, &config.device.timing), ..report }
+            }
+        }
+    }
+
+    /// The report of a run whose dirty pages stay in the buffer.
     pub fn new(config: &Config, device: &dyn Device, trace: Source, outcome: &Outcome) -> Self {
+        Self::of(config, device, trace, outcome, Settling::none(device))
+    }
+
+    fn of(config: &Config, device: &dyn Device, trace: Source, outcome: &Outcome, settling: Settling) -> Self {
         let ledger = device.ledger();
         let times = device.times();
-        let makespan = times.last_completion.saturating_sub(outcome.start);
+        // What no request waits for takes time too.
+        let flush = settling.cost.map_or(Nanos::ZERO, |cost| Nanos(cost.elapsed_ns));
+        let makespan = times.last_completion.saturating_sub(outcome.start) + flush;
         let pages_per_block = config.device.geometry.pages_per_block;
         let wear = Wear::new(device.flash());
         let dirty = device.slots().iter().filter(|slot| device.slots().is_dirty(*slot)).count() as u64;
@@ -189,6 +216,7 @@ impl Report {
             padding: Padding::new(&ledger, pages_per_block),
             buffer: Buffer::new(&ledger, device.slots().frames().nvram, dirty),
             flushes: Flushes::new(device.flushes()),
+            settling,
             mapping: Mapping::new(&ledger),
             ram: Ram::new(device),
             endurance: Endurance::new(&config.device.endurance, &measured(config, &ledger, makespan, &wear)),

@@ -6,7 +6,7 @@ use crate::flash;
 use crate::ssd::Device;
 use crate::types::Pbn;
 
-/// RAM in use at the end.
+/// RAM in use when the last request was complete.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
 pub struct Ram {
     /// DRAM frames for data pages.

@@ -69,7 +69,8 @@ impl Latencies {
     }
 }
 
-/// Host work per simulated second, from the begin of the measurement to the last completion.
+/// Host work per simulated second, from the begin of the measurement to the last completion; with `replay.settle = "flush"`
+/// the time of the final flush is added.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct Throughput {
     /// Requests / simulated seconds.
@@ -124,7 +125,8 @@ impl Load {
 /// Simulated time, by three definitions.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct Elapsed {
-    /// From the begin of the measurement to the last completion.
+    /// From the begin of the measurement to the last completion, and with `replay.settle = "flush"` the time of the final
+    /// flush (`settling.cost.elapsed_ns`) besides.
     pub simulated_ns: u64,
     /// Sum of the service times of all flash operations: how long a device that does one at a time is busy.
     pub flash_service_ns: u64,
@@ -134,9 +136,14 @@ pub struct Elapsed {
     pub hitstat_bytes_per_second: Option<f64>,
 }
 
+/// HitStat's elapsed time of some operations.
+pub(super) fn hitstat_ns(ledger: &Ledger, timing: &TimingConfig) -> u64 {
+    ledger.erases() * timing.block_erase.0 + ledger.programs() * timing.page_program.0
+}
+
 impl Elapsed {
     pub(super) fn new(ledger: &Ledger, timing: &TimingConfig, makespan: Nanos) -> Self {
-        let hitstat_ns = ledger.erases() * timing.block_erase.0 + ledger.programs() * timing.page_program.0;
+        let hitstat_ns = hitstat_ns(ledger, timing);
         Self {
             simulated_ns: makespan.0,
             flash_service_ns: service(ledger).0,

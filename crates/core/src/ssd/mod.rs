@@ -10,7 +10,7 @@ mod inflight;
 mod plan;
 mod power;
 
-use crate::buffer::{Access, Buffer, BufferShape, FlashTimes, Frames, Plan, Sense, Slots};
+use crate::buffer::{Access, Buffer, BufferShape, FlashTimes, Frames, Medium, Plan, Sense, Slots};
 use crate::flash::{CutMode, Flash, Ticket};
 use crate::ftl::{Ftl, PageWrite};
 use crate::ledger::Ledger;
@@ -215,7 +215,8 @@ pub trait Device {
     /// # Errors
     /// At the first request that is refused.
     fn run(&mut self, requests: &[HostRequest]) -> Result<(), Refused>;
-    /// Writes everything dirty back and lets all operations finish.
+    /// Lets all operations finish, then writes everything dirty back, from DRAM and NVRAM, and lets that finish too. No
+    /// request waits for it.
     fn finish(&mut self);
     /// Lets all operations finish without writing anything back.
     fn drain(&mut self);
@@ -577,10 +578,9 @@ impl<B: Buffer> Device for Ssd<B> {
         Ok(())
     }
     fn finish(&mut self) {
+        self.drain();
         self.photograph_nvram();
-        let mut flight = Flight::new(Payload::None, self.flash.now());
-        self.flush_pages(&mut flight);
-        self.flash.ledger.host_flush_requests -= 1;
+        self.write_dirty_back(&[Medium::Dram, Medium::Nvram]);
         self.drain();
     }
     fn drain(&mut self) {

@@ -225,10 +225,16 @@ impl<B: Buffer> Ssd<B> {
     #[inline(never)]
     pub(super) fn flush_pages(&mut self, flight: &mut Flight<'_>) {
         self.flash.ledger.host_flush_requests += 1;
+        self.write_dirty_back(&[Medium::Dram]);
+        flight.done = self.flash.clock.join(flight.done, self.written_back);
+    }
+
+    /// Writes what is dirty in these media back, ascending, in the units of the policy and without padding.
+    pub(super) fn write_dirty_back(&mut self, media: &[Medium]) {
         let mut dirty: Vec<Slot> = self
             .slots
             .iter()
-            .filter(|slot| self.slots.is_dirty(*slot) && self.slots.medium(*slot) == Medium::Dram)
+            .filter(|slot| self.slots.is_dirty(*slot) && media.contains(&self.slots.medium(*slot)))
             .collect();
         dirty.sort_unstable_by_key(|slot| self.slots.lpn(*slot));
         let mut rest = &dirty[..];
@@ -249,7 +255,6 @@ impl<B: Buffer> Ssd<B> {
             }
             rest = &rest[unit..];
         }
-        flight.done = self.flash.clock.join(flight.done, self.written_back);
     }
 
     /// Host trim: whole pages only; a page that is covered in part keeps its contents.

@@ -117,7 +117,9 @@ impl Slow {
         if self.is_resolved(&a) {
             return b;
         }
-        After { ops: [a.ops, b.ops].concat(), at: a.at.max(b.at), own: false }
+        let mut ops = [a.ops, b.ops].concat();
+        ops.retain(|&id| self.ops[id].resolved.is_none());
+        After { ops, at: a.at.max(b.at), own: false }
     }
 
     fn is_resolved(&self, after: &After) -> bool {

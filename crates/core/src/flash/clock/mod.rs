@@ -30,15 +30,17 @@
 //! for a read behind a program, and everything issued later waits for an idle channel.
 
 mod parallel;
+mod record;
 mod serial;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::parallel::Parallel;
+pub use self::record::{Call, Operation, Recorded};
 use self::serial::Serial;
-use crate::ledger::{OPS, Op};
-use crate::types::Nanos;
+use crate::ledger::{Cause, OPS, Op};
+use crate::types::{Nanos, Ppn};
 
 /// Marks a ticket that is not a time. The rest of its bits are a sequence number (issue order, hence also the
 /// generation of the node) and the index of a node.
@@ -56,7 +58,7 @@ const DIES_PER_CHANNEL: usize = 64;
 /// Promise of a time: the end of a flash operation, a combination of such ends, or a time that is already known.
 ///
 /// Tickets never expire: one that resolved long ago means 'at or before now'.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Ticket(u64);
 
 impl Ticket {
@@ -65,6 +67,11 @@ impl Ticket {
     pub const fn at(at: Nanos) -> Self {
         assert!(at.0 < END_OF_TIME, "times end at 2^60 ns");
         Self(at.0)
+    }
+
+    /// The time, if the ticket is one; a ticket of an operation or a combination must be asked for at its clock.
+    pub const fn as_time(self) -> Option<Nanos> {
+        if self.is_time() { Some(Nanos(self.0)) } else { None }
     }
 
     #[inline]
@@ -133,7 +140,10 @@ pub enum Release {
 ///
 /// All times are integer nanoseconds. The same calls give the same times on every machine.
 #[derive(Clone, Debug)]
-pub struct Clock(Model);
+pub struct Clock {
+    model: Model,
+    record: Option<Box<Vec<Recorded>>>,
+}
 
 #[derive(Clone, Debug)]
 #[expect(
@@ -170,16 +180,17 @@ impl Clock {
         let ClockTimes { page_read, page_program, block_erase, page_transfer, command } = times;
         let longest = page_read.max(page_program).max(block_erase).max(page_transfer).max(command);
         assert!(longest.0 < 1 << 40, "{longest} is no time of a flash operation (at most 2^40 ns, 18 minutes)");
-        Self(match model {
+        let model = match model {
             TimingModel::Serial => Model::Serial(Serial::new(times, channels, dies)),
             TimingModel::Parallel => Model::Parallel(Parallel::new(times, channels, dies)),
-        })
+        };
+        Self { model, record: None }
     }
 
     /// Current simulated time.
     #[inline]
     pub fn now(&self) -> Nanos {
-        Nanos(either!(&self.0, m => m.now))
+        Nanos(either!(&self.model, m => m.now))
     }
 
     /// Hands an operation on die `die` to the flash, at the current time, not to start before `after` has resolved.
@@ -187,13 +198,18 @@ impl Clock {
     /// Every event up to now must have been processed, as it is after [`Self::advance`] and [`Self::step`].
     #[inline]
     pub fn issue(&mut self, die: u32, op: Op, after: Ticket, release: Release) -> Ticket {
-        either!(&mut self.0, m => m.issue(die, op, after, release))
+        let ticket = either!(&mut self.model, m => m.issue(die, op, after, release));
+        if self.record.is_some() {
+            let (page, cause) = (Ppn::NONE, Cause::Host);
+            self.note(Call::Operation(Operation { op, die, after, release, ticket, page, cause }));
+        }
+        ticket
     }
 
     /// Duration of `op` when nothing is in its way: command, cell and transfer.
     #[inline]
     pub fn service(&self, op: Op) -> Nanos {
-        Nanos(either!(&self.0, m => m.service[op as usize]))
+        Nanos(either!(&self.model, m => m.service[op as usize]))
     }
 
     /// A ticket that resolves when both have: at the later of the two times.
@@ -202,7 +218,11 @@ impl Clock {
         if a.is_time() && b.is_time() {
             return Ticket(a.0.max(b.0));
         }
-        either!(&mut self.0, m => m.join(a, b))
+        let both = either!(&mut self.model, m => m.join(a, b));
+        if self.record.is_some() {
+            self.note(Call::Join { a, b, both });
+        }
+        both
     }
 
     /// A ticket that resolves when `a` has, but not before time `at_least`.
@@ -218,7 +238,7 @@ impl Clock {
         if t.is_time() {
             return Some(Nanos(t.0));
         }
-        either!(&self.0, m => m.time(t)).map(Nanos)
+        either!(&self.model, m => m.time(t)).map(Nanos)
     }
 
     /// Puts `(token, x)` on the list of [`Self::take_resolved`] when `t` resolves, at time `x`.
@@ -227,37 +247,40 @@ impl Clock {
     /// of anything earlier than that: ask [`Self::time`] first where the difference matters.
     #[inline]
     pub fn watch(&mut self, t: Ticket, token: u64) {
-        either!(&mut self.0, m => m.watch(t, token));
+        if self.record.is_some() {
+            self.note(Call::Watch { ticket: t, token });
+        }
+        either!(&mut self.model, m => m.watch(t, token));
     }
 
     /// Takes the next watched ticket that has resolved, as its token and its time: by time, then by token.
     #[inline]
     pub fn take_resolved(&mut self) -> Option<(u64, Nanos)> {
-        either!(&mut self.0, m => m.resolved.take())
+        either!(&mut self.model, m => m.resolved.take())
     }
 
     /// Advances to the next instant at which something happens and processes it. False when nothing is pending.
     #[inline]
     pub fn step(&mut self) -> bool {
-        either!(&mut self.0, m => m.step())
+        either!(&mut self.model, m => m.step())
     }
 
     /// The next instant at which something happens.
     #[inline]
     pub fn next_event(&self) -> Option<Nanos> {
-        either!(&self.0, m => m.next_event()).map(Nanos)
+        either!(&self.model, m => m.next_event()).map(Nanos)
     }
 
     /// Processes every instant up to `to`, which then is the current time (time never goes back).
     #[inline]
     pub fn advance(&mut self, to: Nanos) {
         assert!(to.0 < END_OF_TIME, "times end at 2^60 ns");
-        either!(&mut self.0, m => m.advance(to.0));
+        either!(&mut self.model, m => m.advance(to.0));
     }
 
     /// Advances until nothing is pending and the flash is idle.
     pub fn drain(&mut self) {
-        either!(&mut self.0, m => m.drain());
+        either!(&mut self.model, m => m.drain());
     }
 
     /// When `channel` is expected to be free: the current time if no die on it executes or has queued anything, else a
@@ -267,14 +290,14 @@ impl Clock {
     /// loaded die of the channel executes and has queued. Waiting for the channel in the future is not in it, nor are
     /// operations that still wait for their dependency. In the serial model it is the time at which the device is free.
     pub fn channel_busy_until(&self, channel: u32) -> Nanos {
-        Nanos(either!(&self.0, m => m.channel_busy_until(channel)))
+        Nanos(either!(&self.model, m => m.channel_busy_until(channel)))
     }
 
     /// Operations issued and not finished (waiting for a dependency, queued or executing). Always zero in the serial
     /// model, where the end of every operation is known when it is issued.
     #[inline]
     pub fn in_flight(&self) -> usize {
-        match &self.0 {
+        match &self.model {
             Model::Serial(_) => 0,
             Model::Parallel(p) => p.in_flight,
         }
@@ -283,20 +306,20 @@ impl Clock {
     /// Time that die `die` has spent on the operations that are finished: command, cell and transfer, without waiting
     /// for the channel. (Serial: on all operations issued.) The sum over all dies is the sum of all service times.
     pub fn die_busy_ns(&self, die: u32) -> Nanos {
-        either!(&self.0, m => m.finished.die_ns(die, &m.service))
+        either!(&self.model, m => m.finished.die_ns(die, &m.service))
     }
 
     /// Time that `channel` has spent on commands and transfers of the operations that are finished. (Serial: of all
     /// operations issued.)
     pub fn channel_busy_ns(&self, channel: u32) -> Nanos {
-        either!(&self.0, m => m.finished.channel_ns(channel, &m.bus))
+        either!(&self.model, m => m.finished.channel_ns(channel, &m.bus))
     }
 
     /// Places for operations, joins and watches that have been allocated. It grows with what is in flight at a time,
     /// never with what has been issued.
     #[doc(hidden)]
     pub fn slab_len(&self) -> usize {
-        match &self.0 {
+        match &self.model {
             Model::Serial(_) => 0,
             Model::Parallel(p) => p.slab_len(),
         }

@@ -1,0 +1,95 @@
+//! A record of what a clock was asked for: every operation with its die and what it waits for, in the order of the calls.
+//!
+//! Whoever has the record can compute every time again by other means. Nothing is recorded, and nothing is paid for but one
+//! comparison an operation, until [`Clock::record`] is called.
+
+use super::{Clock, Release, Ticket};
+use crate::ledger::{Cause, Op};
+use crate::types::{Nanos, Ppn};
+
+/// A flash operation as it was handed to the clock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Operation {
+    /// What it is.
+    pub op: Op,
+    /// Die that executes it.
+    pub die: u32,
+    /// What it waits for.
+    pub after: Ticket,
+    /// When its ticket resolves.
+    pub release: Release,
+    /// Its ticket.
+    pub ticket: Ticket,
+    /// The page, the first page of the block that is erased, or [`Ppn::NONE`] if the clock is not that of an array.
+    pub page: Ppn,
+    /// Why, as the array counts it.
+    pub cause: Cause,
+}
+
+/// A call of a clock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Call {
+    /// An operation was issued.
+    Operation(Operation),
+    /// Two tickets were joined, of which at least one is not a time.
+    Join {
+        /// The first.
+        a: Ticket,
+        /// The second.
+        b: Ticket,
+        /// Resolves when both have.
+        both: Ticket,
+    },
+    /// Somebody wants to be told when a ticket resolves.
+    Watch {
+        /// The ticket.
+        ticket: Ticket,
+        /// What the clock gives back then.
+        token: u64,
+    },
+}
+
+/// A call and the time at which it was made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Recorded {
+    /// Simulated time.
+    pub at: Nanos,
+    /// The call.
+    pub call: Call,
+}
+
+impl Clock {
+    /// Begins a record, or begins it anew.
+    pub fn record(&mut self) {
+        self.record = Some(Box::default());
+    }
+
+    /// The calls recorded so far; empty if nothing is recorded.
+    pub fn recorded(&self) -> &[Recorded] {
+        self.record.as_deref().map_or(&[], Vec::as_slice)
+    }
+
+    /// Adds a call.
+    #[cold]
+    pub(super) fn note(&mut self, call: Call) {
+        let at = self.now();
+        if let Some(record) = &mut self.record {
+            record.push(Recorded { at, call });
+        }
+    }
+
+    /// Says what the operation was for that was issued last.
+    #[inline]
+    pub(in crate::flash) fn explain(&mut self, page: Ppn, cause: Cause) {
+        if let Some(record) = &mut self.record {
+            explain(record, page, cause);
+        }
+    }
+}
+
+#[cold]
+fn explain(record: &mut [Recorded], page: Ppn, cause: Cause) {
+    if let Some(Recorded { call: Call::Operation(operation), .. }) = record.last_mut() {
+        (operation.page, operation.cause) = (page, cause);
+    }
+}

@@ -1,0 +1,130 @@
+//! The end of a run: dirty pages are paid for, once, and by nobody who waits.
+
+use nandlab::buffer::BUFFERS;
+use nandlab::config::{Builder, Config};
+use nandlab::replay::{Replay, Settle};
+use nandlab::report::{Report, Source};
+use nandlab::ssd::Device;
+use nandlab::types::{HostOp, HostRequest, Lpn, Nanos};
+
+const SECTORS: u64 = 8;
+const SMALL: [&str; 5] = [
+    "device.geometry={channels=1, chips_per_channel=1, dies_per_chip=1, planes_per_die=1, blocks_per_plane=64, \
+     pages_per_block=16, page_bytes=4096}",
+    "device.over_provisioning={spare_over_physical=0.25}",
+    "ram.dram=256KiB",
+    "ram.nvram=256KiB",
+    "precondition=none",
+];
+
+fn config(settings: &[&str]) -> Config {
+    let with = |builder: Builder, setting: &&str| builder.set(setting).unwrap();
+    SMALL.iter().chain(settings).fold(Builder::preset("lab").unwrap(), with).finish().unwrap()
+}
+
+/// Runs requests and settles.
+fn run(config: &Config, requests: &[HostRequest]) -> (Report, Box<dyn Device>) {
+    let mut device = config.build().unwrap();
+    let mut replay = Replay::new(config, &*device);
+    replay.feed(&mut *device, requests).unwrap();
+    let outcome = replay.finish(&mut *device);
+    (Report::settled(config, &mut *device, Source::default(), &outcome), device)
+}
+
+/// Requests of 1 to 40 sectors on a skewed part of the device, a third of them reads.
+fn requests() -> Vec<HostRequest> {
+    let mut state = 1_u64;
+    let mut below = |n: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % n
+    };
+    let mut request = |n: u64| {
+        let op = if below(3) == 0 { HostOp::Read } else { HostOp::Write };
+        HostRequest::new(Nanos(n * 700_000), op, below(60) * below(60) + below(8), 1 + below(40) as u32)
+    };
+    (0..1_500).map(&mut request).collect()
+}
+
+#[test]
+fn settling_adds_the_cost_that_it_reports_and_nothing_else() {
+    let requests = requests();
+    let mut hoarders = 0;
+    for (buffer, ftl) in BUFFERS.iter().flat_map(|buffer| ["page", "fast", "dftl"].map(|ftl| (buffer, ftl))) {
+        let name = format!("{} on {ftl}", buffer.name());
+        let plugins = [format!("buffer.name={}", buffer.name()), format!("ftl.name={ftl}")];
+        let settled = |mode: &str| {
+            let mode = format!("replay.settle={mode}");
+            run(&config(&[&plugins[0], &plugins[1], "device.timing.model=parallel", &mode]), &requests)
+        };
+        let ((flush, device), (charge, _), (none, left)) = (settled("flush"), settled("charge"), settled("none"));
+        let dirty = left.slots().iter().filter(|slot| left.slots().is_dirty(*slot)).count() as u64;
+        hoarders += u64::from(dirty > 0);
+        for (report, mode) in [(&flush, Settle::Flush), (&charge, Settle::Charge), (&none, Settle::None)] {
+            assert_eq!((report.settling.mode, report.settling.dirty_pages), (mode, dirty), "{name}");
+            assert_eq!(report.response, none.response, "{name}: no request waits for the final flush");
+            assert_eq!(report.requests, none.requests, "{name}: the host has not asked for it");
+        }
+        assert_eq!(flush.settling.cost, charge.settling.cost, "{name}");
+        assert_eq!((none.settling.cost, none.ledger, none.elapsed), (None, charge.ledger, charge.elapsed), "{name}");
+        assert_eq!((charge.wear.erases, charge.buffer.dirty_at_end), (none.wear.erases, dirty), "{name}");
+        let cost = flush.settling.cost.unwrap();
+        let added = flush.ledger - none.ledger;
+        assert_eq!(
+            (cost.reads, cost.programs, cost.erases),
+            (added.reads(), added.programs(), added.erases()),
+            "{name}"
+        );
+        assert_eq!((added.write_back_pages, added.padded_pages), (dirty, 0), "{name}");
+        assert_eq!(flush.elapsed.hitstat_ns, none.elapsed.hitstat_ns + cost.hitstat_ns, "{name}");
+        assert_eq!(flush.elapsed.flash_service_ns, none.elapsed.flash_service_ns + cost.flash_service_ns, "{name}");
+        assert_eq!(flush.elapsed.simulated_ns, none.elapsed.simulated_ns + cost.elapsed_ns, "{name}");
+        assert_eq!(cost.elapsed_ns > 0, dirty > 0, "{name}");
+        assert_eq!((flush.buffer.dirty_at_end, flush.ram), (0, none.ram), "{name}");
+        device.check();
+        let written = |lpn: u32| requests.iter().any(|r| r.op == HostOp::Write && touches(r, lpn));
+        for lpn in (0..device.logical_pages()).filter(|lpn| written(*lpn)) {
+            assert!(device.ftl().locate(device.flash(), Lpn(lpn)).is_some(), "{name}: page {lpn} is not on flash");
+        }
+    }
+    assert!(hoarders > 60, "{hoarders} runs end with dirty pages");
+}
+
+fn touches(request: &HostRequest, lpn: u32) -> bool {
+    let (first, end) = (request.lba / SECTORS, (request.lba + u64::from(request.sectors)).div_ceil(SECTORS));
+    (first..end).contains(&u64::from(lpn))
+}
+
+#[test]
+fn a_final_flush_costs_what_a_hand_computes() {
+    let settings = [
+        "buffer.name=lru",
+        "ftl.name=page",
+        "device.timing={model=\"serial\", page_read=\"25us\", page_program=\"200us\", block_erase=\"1500us\", \
+         page_transfer=\"100us\", command=\"0ns\"}",
+        "ram.dram_write=1us",
+    ];
+    // Pages 5, 3 and 9 are written at 0, 10 and 20 us, in 1 us each; nothing is evicted. The last request ends at 21 us, and
+    // then three programs of 300 us follow each other.
+    let write = |(n, page): (u64, &u64)| HostRequest::new(Nanos::from_us(n * 10), HostOp::Write, page * SECTORS, 8);
+    let requests: Vec<HostRequest> = (0..).zip(&[5, 3, 9]).map(write).collect();
+    let (report, _) = run(&config(&settings), &requests);
+    let cost = report.settling.cost.unwrap();
+    assert_eq!((report.settling.dirty_pages, report.settling.dirty_nvram_pages), (3, 0));
+    assert_eq!((cost.write_backs, cost.reads, cost.programs, cost.erases), (3, 0, 3, 0));
+    assert_eq!((cost.elapsed_ns, cost.flash_service_ns, cost.hitstat_ns), (900_000, 900_000, 600_000));
+    assert_eq!(report.elapsed.simulated_ns, 21_000 + 900_000);
+    assert_eq!(report.throughput.requests_per_second, Some(3.0 / 921_000.0 * 1e9));
+    assert_eq!((report.response.all.mean_ns, report.write_amplification.host), (1_000.0, Some(1.0)));
+    assert_eq!((report.requests.flushes, report.flushes.groups), (0, 3));
+}
+
+#[test]
+fn pages_in_nvram_are_settled_too() {
+    let settings = ["buffer.name=wpa", "ftl.name=page", "ram.dram=4KiB"];
+    // One DRAM frame: the first of two written pages moves to NVRAM.
+    let write = |page: u64| HostRequest::new(Nanos::from_us(page), HostOp::Write, page * SECTORS, 8);
+    let (report, device) = run(&config(&settings), &[write(1), write(20)]);
+    assert_eq!((report.settling.dirty_pages, report.settling.dirty_nvram_pages), (2, 1));
+    assert_eq!(report.settling.cost.unwrap().programs, 2);
+    assert!(device.slots().iter().all(|slot| !device.slots().is_dirty(slot)));
+}
