@@ -262,24 +262,30 @@ impl<B: Buffer> Hits for HitOnly<B> {
     fn run(&mut self, requests: &[HostRequest]) -> Result<(), OutOfRange> {
         let page_sectors = u64::from(self.slots.geometry().page_sectors());
         let capacity_sectors = u64::from(self.slots.logical_pages()) * page_sectors;
-        for HostRequest { lba, sectors, op, hint, .. } in requests {
-            let end = lba.checked_add(u64::from(*sectors)).filter(|end| *end <= capacity_sectors);
-            let Some(end) = end else { return Err(OutOfRange { lba: *lba, sectors: *sectors, capacity_sectors }) };
+        let mut stream = requests;
+        while let Some((pieces, later)) = HostRequest::split_first(stream) {
+            stream = later;
             self.requests += 1;
-            match op {
-                HostOp::Trim => self.trim(lba.div_ceil(page_sectors), end / page_sectors),
-                HostOp::Flush => self.flush(),
-                HostOp::Read | HostOp::Write => {
-                    let (first, end) = (lba / page_sectors, end.div_ceil(page_sectors));
-                    let (write, request_pages) = (*op == HostOp::Write, (end - first) as u32);
-                    let mut access =
-                        Access { lpn: Lpn(first as u32), write, request: self.requests, request_pages, hint: *hint };
-                    let mut hits = 0;
-                    for _ in 0..request_pages {
-                        hits += u64::from(self.access(&access));
-                        access.advance();
+            let request_pages = HostRequest::pages_of(pieces, page_sectors as u32);
+            let HostRequest { hint, op, .. } = pieces[0];
+            let write = op == HostOp::Write;
+            let mut access = Access { lpn: Lpn(0), write, request: self.requests, request_pages, hint };
+            for HostRequest { lba, sectors, .. } in pieces {
+                let end = lba.checked_add(u64::from(*sectors)).filter(|end| *end <= capacity_sectors);
+                let Some(end) = end else { return Err(OutOfRange { lba: *lba, sectors: *sectors, capacity_sectors }) };
+                match op {
+                    HostOp::Trim => self.trim(lba.div_ceil(page_sectors), end / page_sectors),
+                    HostOp::Flush => self.flush(),
+                    HostOp::Read | HostOp::Write => {
+                        let (first, end) = (lba / page_sectors, end.div_ceil(page_sectors));
+                        access.lpn = Lpn(first as u32);
+                        let mut hits = 0;
+                        for _ in first..end {
+                            hits += u64::from(self.access(&access));
+                            access.advance();
+                        }
+                        self.count(write, end - first, hits);
                     }
-                    self.count(write, u64::from(request_pages), hits);
                 }
             }
         }

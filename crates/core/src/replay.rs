@@ -99,14 +99,18 @@ impl Replay {
         }
     }
 
-    /// Replays some requests.
+    /// Replays some requests, each with all its pieces ([`HostRequest::more`]).
     ///
     /// # Errors
     /// At the first request that the device refuses, or when simulated time runs out.
     pub fn feed(&mut self, device: &mut dyn Device, requests: &[HostRequest]) -> Result<(), ReplayError> {
         let mut rest = requests;
         while !rest.is_empty() {
-            let (batch, later) = rest.split_at(rest.len().min(self.admissions.until_next()));
+            let mut end = rest.len().min(self.admissions.until_next());
+            while rest[end - 1].more && end < rest.len() {
+                end += 1;
+            }
+            let (batch, later) = rest.split_at(end);
             self.feed_batch(device, batch)?;
             rest = later;
         }
@@ -129,10 +133,10 @@ impl Replay {
             device.run(batch)
         };
         if let Err(error) = ran {
-            let request = first + batch.iter().position(|r| is(r, error)).unwrap_or(0) as u64;
+            let request = first + HostRequest::count(&batch[..batch.iter().position(|r| is(r, error)).unwrap_or(0)]);
             return Err(ReplayError::Refused { request, error });
         }
-        self.outcome.requests += batch.len() as u64;
+        self.outcome.requests += HostRequest::count(batch);
         let now = device.flash().now();
         if now > TIME_MAX {
             return Err(ReplayError::TooLong { request: self.outcome.requests, at: now });
@@ -162,7 +166,7 @@ fn is(request: &HostRequest, error: Refused) -> bool {
 
 fn check_times(batch: &[HostRequest], first: u64) -> Result<(), ReplayError> {
     match batch.iter().position(|request| request.at > TIME_MAX) {
-        Some(i) => Err(ReplayError::TooLong { request: first + i as u64, at: batch[i].at }),
+        Some(i) => Err(ReplayError::TooLong { request: first + HostRequest::count(&batch[..i]), at: batch[i].at }),
         None => Ok(()),
     }
 }

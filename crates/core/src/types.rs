@@ -338,12 +338,33 @@ pub struct HostRequest {
     pub op: HostOp,
     /// What the host tells about it.
     pub hint: Hint,
+    /// What follows in the stream is the rest of the same request of the host, which an address policy split.
+    pub more: bool,
 }
 
 impl HostRequest {
-    /// A request without hint.
+    /// A whole request without hint.
     pub fn new(at: Nanos, op: HostOp, lba: u64, sectors: u32) -> Self {
-        Self { at, lba, sectors, op, hint: Hint::default() }
+        Self { at, lba, sectors, op, hint: Hint::default(), more: false }
+    }
+    /// The first request of a stream with all its pieces, and what comes after it.
+    #[inline]
+    pub fn split_first(stream: &[Self]) -> Option<(&[Self], &[Self])> {
+        let pieces = stream.iter().position(|piece| !piece.more).map_or(stream.len(), |last| last + 1);
+        (pieces > 0).then(|| stream.split_at(pieces))
+    }
+    /// Requests in a stream, each counted once however many pieces it has.
+    pub fn count(stream: &[Self]) -> u64 {
+        stream.iter().map(|piece| u64::from(!piece.more)).sum()
+    }
+    /// Pages that it touches, each piece by itself.
+    #[inline]
+    pub(crate) fn pages_of(pieces: &[Self], page_sectors: u32) -> u32 {
+        let pages = |piece: &Self| {
+            let sectors = u64::from(page_sectors);
+            piece.lba.saturating_add(u64::from(piece.sectors)).div_ceil(sectors) - piece.lba / sectors
+        };
+        pieces.iter().map(pages).sum::<u64>() as u32
     }
 }
 

@@ -406,7 +406,7 @@ pub enum TraceError {
     /// A request lies outside the device.
     #[error(
         "{name}: {place}: sectors {lba} to {} lie beyond the capacity of {capacity} sectors ({} MiB); use a larger \
-         device, or choose an address policy: modulo (fold), or compact (renumber pages in order of first use)",
+         device, or choose an address policy: modulo (fold), or compact (renumber blocks in order of first use)",
         .lba.saturating_add(u64::from(*.sectors)), .capacity / 2048
     )]
     BeyondCapacity {
@@ -421,19 +421,20 @@ pub enum TraceError {
         /// Capacity of the device in sectors.
         capacity: u64,
     },
-    /// The trace touches more distinct pages than the device has.
+    /// The trace touches more distinct units than the device has room for.
     #[error(
-        "{name}: {place}: even compacted, the trace touches more than the {capacity_pages} pages of {page_sectors} \
-         sectors that the device has; use a larger device, or the address policy modulo, or a limit"
+        "{name}: {place}: even compacted in units of {unit_sectors} sectors, the trace touches more than the {capacity} \
+         sectors that the device has ({} MiB); use a larger device, or the address policy modulo, or a limit",
+        .capacity / 2048
     )]
     CompactFull {
         /// Path.
         name: String,
         /// Where.
         place: Place,
-        /// Pages of the device.
-        capacity_pages: u64,
-        /// Sectors of a page.
-        page_sectors: u32,
+        /// Capacity of the device in sectors.
+        capacity: u64,
+        /// Sectors of a unit.
+        unit_sectors: u64,
     },
 }

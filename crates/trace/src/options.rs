@@ -7,6 +7,7 @@ use nandlab::types::Nanos;
 use crate::error::TraceError;
 use crate::event::Event;
 use crate::files::FileOrder;
+use crate::row::ADDRESS_BYTES_MAX;
 
 /// What to do when a trace has several devices, each with its own address space.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -31,9 +32,13 @@ pub enum AddressPolicy {
     Reject,
     /// Modulo the capacity. A request across the end is split in two.
     Modulo,
-    /// Renumber pages densely in order of first appearance, whatever the capacity. The offset inside the page stays; a
-    /// request whose pages are no longer in a row is split.
-    Compact,
+    /// Renumber units of the address space densely in order of first appearance, whatever the capacity. The offset inside
+    /// the unit stays; a request whose units are no longer in a row is split. Whatever knows erase blocks sees them as they
+    /// are if the unit is a whole number of them; smaller units make neighbours of pages that were none.
+    Compact {
+        /// Sectors of a unit: whole pages, as in [`Options::page_sectors`].
+        unit_sectors: u64,
+    },
 }
 
 /// Most rows that a sort looks ahead: each takes 88 bytes.
@@ -107,6 +112,12 @@ impl Options {
         if !(1..=65_536).contains(&self.page_sectors) {
             return wrong("page_sectors", self.page_sectors.to_string(), "1 to 65536 sectors of 512 bytes");
         }
+        if let AddressPolicy::Compact { unit_sectors } = self.address
+            && (unit_sectors == 0 || unit_sectors > ADDRESS_BYTES_MAX / 512 || unit_sectors % u64::from(self.page_sectors) > 0)
+        {
+            let allowed = format!("whole pages of {} sectors", self.page_sectors);
+            return wrong("unit_sectors", unit_sectors.to_string(), &allowed);
+        }
         if let Some(window) = self.sort_window
             && !(1..=SORT_WINDOW_MAX).contains(&window)
         {
@@ -140,7 +151,7 @@ pub struct Device {
 /// What was done to the trace so far.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Report {
-    /// Requests delivered, after splitting.
+    /// Requests delivered, each counted once however many pieces it was split into.
     pub requests: u64,
     /// Rows with a request in the trace, before any policy.
     pub records: u64,
@@ -170,8 +181,8 @@ pub struct Report {
     pub clamped: u64,
     /// Requests that were folded into the capacity by [`AddressPolicy::Modulo`].
     pub folded: u64,
-    /// Distinct pages that [`AddressPolicy::Compact`] renumbered.
-    pub compacted_pages: u64,
+    /// Distinct units that [`AddressPolicy::Compact`] renumbered.
+    pub compacted_units: u64,
     /// Requests that an address policy had to split.
     pub split: u64,
     /// Devices seen so far, in order of their numbers.

@@ -74,35 +74,36 @@ impl Devices {
     }
 }
 
-/// Dense numbers for pages, in order of first appearance.
+/// Dense numbers for units of the address space (erase blocks, pages), in order of first appearance.
 ///
-/// A hash map with a fixed seed, because one look-up per page is the cost of compaction and a `BTreeMap` is several
-/// times slower at millions of pages; it is never iterated.
+/// A hash map with a fixed seed, because one look-up per unit is the cost of compaction and a `BTreeMap` is several
+/// times slower at millions of units; it is never iterated.
 #[derive(Default)]
-pub(crate) struct PageNumbers {
+pub(crate) struct UnitNumbers {
     map: HashMap<(u32, u64), u64, FixedState>,
 }
 
-impl PageNumbers {
-    /// Distinct pages so far.
+impl UnitNumbers {
+    /// Distinct units so far.
     pub(crate) fn len(&self) -> u64 {
         self.map.len() as u64
     }
-    /// The number of `page` of `device`, given at its first appearance.
+    /// The number of `unit` of `device`, given at its first appearance.
     #[inline]
-    fn number(&mut self, device: u32, page: u64) -> u64 {
+    fn number(&mut self, device: u32, unit: u64) -> u64 {
         let next = self.map.len() as u64;
-        *self.map.entry((device, page)).or_insert(next)
+        *self.map.entry((device, unit)).or_insert(next)
     }
-    /// The number of page `first`, and how many of the pages from there up to `end` (not with it) have the numbers that
-    /// follow.
-    pub(crate) fn run(&mut self, device: u32, first: u64, end: u64) -> (u64, u64) {
+    /// The beginning of the range `at..end` (in bytes or sectors, as `unit` is) whose units have numbers in a row: where it
+    /// lies now, and how long it is. A range of no length is moved like its first byte.
+    pub(crate) fn compact(&mut self, device: u32, at: u64, end: u64, unit: u64) -> (u64, u64) {
+        let (first, end_unit) = (at / unit, end.max(at + 1).div_ceil(unit));
         let number = self.number(device, first);
-        let mut pages = 1;
-        while first + pages < end && self.number(device, first + pages) == number + pages {
-            pages += 1;
+        let mut units = 1;
+        while first + units < end_unit && self.number(device, first + units) == number + units {
+            units += 1;
         }
-        (number, pages)
+        (number * unit + at % unit, (end - at).min(units * unit - at % unit))
     }
 }
 

@@ -6,7 +6,7 @@ use nandlab::types::{HostOp, HostRequest, Nanos};
 
 use crate::error::{Place, TraceError};
 use crate::options::{AddressPolicy, Device, Options, Report, Volumes};
-use crate::policy::{DEVICES_MAX, Devices, PageNumbers, fold};
+use crate::policy::{DEVICES_MAX, Devices, UnitNumbers, fold};
 use crate::records::Records;
 use crate::row::{ADDRESS_BYTES_MAX, TraceRecord};
 use crate::times::{TimeCounts, Timed};
@@ -25,7 +25,7 @@ pub struct Trace {
     records: Timed,
     options: Options,
     devices: Devices,
-    pages: PageNumbers,
+    units: UnitNumbers,
     report: Report,
     /// Time of the first row.
     origin_ns: Option<u64>,
@@ -53,7 +53,7 @@ impl Trace {
     /// As [`Trace::open`].
     pub fn open_all(paths: &[String], options: &Options) -> Result<Self, TraceError> {
         let mut trace = Self::new(Records::open_all(paths, options)?, options);
-        if options.volumes == Volumes::Stack && options.address != AddressPolicy::Compact {
+        if options.volumes == Volumes::Stack && !matches!(options.address, AddressPolicy::Compact { .. }) {
             if paths.iter().any(|path| path == "-") || trace.bytes_total().is_none() {
                 return Err(TraceError::StackNeedsFile { name: trace.name() });
             }
@@ -84,7 +84,7 @@ impl Trace {
     /// # Errors
     /// As [`Trace::open`]; stacking devices needs a file unless the address policy is compact.
     pub fn from_reader(name: &str, reader: impl Read + Send + 'static, options: &Options) -> Result<Self, TraceError> {
-        if options.volumes == Volumes::Stack && options.address != AddressPolicy::Compact {
+        if options.volumes == Volumes::Stack && !matches!(options.address, AddressPolicy::Compact { .. }) {
             return Err(TraceError::StackNeedsFile { name: name.to_owned() });
         }
         Ok(Self::new(Records::from_reader(name, reader, options)?, options))
@@ -95,7 +95,7 @@ impl Trace {
             records: Timed::new(records, options),
             options: options.clone(),
             devices: Devices::default(),
-            pages: PageNumbers::default(),
+            units: UnitNumbers::default(),
             report: Report::default(),
             origin_ns: None,
             now_ns: 0,
@@ -159,7 +159,7 @@ impl Trace {
             late,
             gaps_capped,
             gaps_capped_ns,
-            compacted_pages: self.pages.len(),
+            compacted_units: self.units.len(),
             devices: self.devices.list().to_vec(),
             ..self.report.clone()
         }
@@ -205,7 +205,7 @@ impl Trace {
         self.report.rounded += u64::from(record.is_rounded());
         let device = if self.options.volumes == Volumes::Stack { record.device } else { 0 };
         let (lba, op, hint) = (record.lba() + base, record.op, record.hint);
-        Ok(Some(Placed { request: HostRequest { at: Nanos(self.now_ns), lba, sectors, op, hint }, device }))
+        Ok(Some(Placed { request: HostRequest { at: Nanos(self.now_ns), lba, sectors, op, hint, more: false }, device }))
     }
 
     #[cold]
@@ -229,31 +229,29 @@ impl Trace {
                 let (lba, sectors) = fold(request.lba, u64::from(request.sectors), capacity);
                 (lba, sectors as u32)
             }
-            AddressPolicy::Compact => self.compact(&placed, capacity)?,
+            AddressPolicy::Compact { unit_sectors } => self.compact(&placed, unit_sectors, capacity)?,
         };
-        if sectors < request.sectors {
+        let more = sectors < request.sectors;
+        if more {
             self.report.split += u64::from(first);
             placed.request.lba += u64::from(sectors);
             placed.request.sectors -= sectors;
             self.rest = Some(placed);
         }
-        Ok(HostRequest { lba, sectors, ..request })
+        Ok(HostRequest { lba, sectors, more, ..request })
     }
 
-    /// The longest beginning of the request whose pages have consecutive numbers.
-    fn compact(&mut self, placed: &Placed, capacity: u64) -> Result<(u64, u32), TraceError> {
-        let page_sectors = u64::from(self.options.page_sectors);
-        let (lba, end) = (placed.request.lba, placed.request.lba + u64::from(placed.request.sectors));
-        let first = lba / page_sectors;
-        let (number, pages) = self.pages.run(placed.device, first, end.div_ceil(page_sectors));
-        let capacity_pages = capacity / page_sectors;
-        if number + pages > capacity_pages {
+    /// The longest beginning of the request whose units have consecutive numbers.
+    fn compact(&mut self, placed: &Placed, unit_sectors: u64, capacity: u64) -> Result<(u64, u32), TraceError> {
+        let (at, end) = (placed.request.lba, placed.request.lba + u64::from(placed.request.sectors));
+        let (lba, sectors) = self.units.compact(placed.device, at, end, unit_sectors);
+        // The end of a page counts as the page: a trace fits a device or does not, whatever its requests cover.
+        let page_end = (lba + sectors).next_multiple_of(u64::from(self.options.page_sectors));
+        if page_end > capacity {
             let (name, place) = self.whereabouts();
-            let page_sectors = self.options.page_sectors;
-            return Err(TraceError::CompactFull { name, place, capacity_pages, page_sectors });
+            return Err(TraceError::CompactFull { name, place, capacity, unit_sectors });
         }
-        let piece_end = end.min((first + pages) * page_sectors);
-        Ok((number * page_sectors + lba % page_sectors, (piece_end - lba) as u32))
+        Ok((lba, sectors as u32))
     }
 
     fn advance(&mut self) -> Result<Option<HostRequest>, TraceError> {
@@ -295,7 +293,7 @@ impl Iterator for Trace {
             return None;
         }
         let next = self.advance();
-        self.report.requests += u64::from(matches!(next, Ok(Some(_))));
+        self.report.requests += u64::from(matches!(next, Ok(Some(HostRequest { more: false, .. }))));
         self.done = !matches!(next, Ok(Some(_)));
         next.transpose()
     }

@@ -60,7 +60,7 @@ fn are_files_read_one_after_the_other_or_merged_or_as_devices() {
     assert_eq!(numbered, [(3, 50), (0, 10), (2, 30), (0, 20), (2, 40)]);
     let stacked = Options { volumes: Volumes::Stack, ..order(FileOrder::Devices) };
     assert_eq!(lbas(&paths, &stacked), [24 + 48 + 50, 10, 24 + 30, 20, 24 + 40]);
-    let compact = Options { address: AddressPolicy::Compact, ..stacked };
+    let compact = Options { address: AddressPolicy::Compact { unit_sectors: 8 }, ..stacked };
     assert_eq!(lbas(&paths, &compact), [2, 8 + 2, 16 + 6, 24 + 4, 32]);
     let list = Trace::devices(&paths, &order(FileOrder::Devices)).unwrap();
     assert_eq!(list.iter().map(|d| (d.device, d.requests)).collect::<Vec<_>>(), [(0, 2), (2, 2), (3, 1)]);

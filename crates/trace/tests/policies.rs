@@ -4,6 +4,9 @@ mod common;
 use common::{fixture, plain, read, read_fixture};
 use nandlab_trace::{AddressPolicy, Options, TraceError, Volumes};
 
+/// Compaction by pages of 4 KiB.
+const BY_PAGE: AddressPolicy = AddressPolicy::Compact { unit_sectors: 8 };
+
 fn volumes(volumes: Volumes) -> Options {
     Options { volumes, ..Options::default() }
 }
@@ -36,12 +39,12 @@ fn is_stacking_a_pipe_refused_unless_pages_are_compacted() {
     let bytes = std::fs::read(fixture("spc_volumes.spc")).unwrap();
     let error = read(&bytes, &volumes(Volumes::Stack)).unwrap_err();
     assert!(matches!(error, TraceError::StackNeedsFile { .. }) && error.to_string().contains("pick N"), "{error}");
-    let options = Options { address: AddressPolicy::Compact, ..volumes(Volumes::Stack) };
+    let options = Options { address: BY_PAGE, ..volumes(Volumes::Stack) };
     let (requests, report) = read(&bytes, &options).unwrap();
     // Pages in order of appearance: (2,12) (2,13) (0,6) (0,7) (2,14) (7,0) (0,8).
     let expected = [4, 18, 12, 32, 43, 26, 48];
     assert_eq!(requests.iter().map(|r| r.lba).collect::<Vec<_>>(), expected);
-    assert_eq!((report.compacted_pages, report.split, report.records, report.requests), (7, 2, 5, 7));
+    assert_eq!((report.compacted_units, report.split, report.records, report.requests), (7, 2, 5, 5));
 }
 
 #[test]
@@ -75,19 +78,39 @@ fn does_modulo_fold_and_split_at_the_end() {
     let expected =
         [(0, 'W', 10, 1), (1_000_000_000, 'W', 96, 4), (1_000_000_000, 'W', 0, 4), (2_000_000_000, 'R', 0, 1)];
     assert_eq!(plain(&requests), expected);
-    assert_eq!((report.folded, report.split, report.records, report.requests), (2, 1, 3, 4));
+    assert_eq!((report.folded, report.split, report.records, report.requests), (2, 1, 3, 3));
 }
 
 #[test]
 fn does_compacting_keep_offsets_order_and_repeats() {
     let rows = b"0,8000,4096,w,0\n0,803,512,r,1\n0,7999,1024,r,2\n0,8000,8192,w,3\n";
-    let (requests, report) = read(rows, &addresses(AddressPolicy::Compact, 32)).unwrap();
+    let (requests, report) = read(rows, &addresses(BY_PAGE, 32)).unwrap();
     // Pages: 1000 -> 0, 100 -> 1, 999 -> 2, 1001 -> 3. Sectors 7999 and 8000 part; pages 1000 and 1001 part.
     let expected = [(0, 8), (8 + 3, 1), (16 + 7, 1), (0, 1), (0, 8), (24, 8)];
     assert_eq!(requests.iter().map(|r| (r.lba, r.sectors)).collect::<Vec<_>>(), expected);
-    assert_eq!((report.compacted_pages, report.split), (4, 2));
-    let error = read(rows, &addresses(AddressPolicy::Compact, 31)).unwrap_err();
-    assert!(matches!(error, TraceError::CompactFull { capacity_pages: 3, .. }), "{error}");
+    assert_eq!((report.compacted_units, report.split), (4, 2));
+    let error = read(rows, &addresses(BY_PAGE, 31)).unwrap_err();
+    assert!(matches!(error, TraceError::CompactFull { capacity: 31, .. }), "{error}");
+}
+
+#[test]
+fn compaction_by_blocks_keeps_pages_of_a_block_together() {
+    let rows = b"0,805,4096,w,0\n0,127,1024,w,1\n0,800,512,r,2\n0,64,32768,w,3\n";
+    let by_block = AddressPolicy::Compact { unit_sectors: 64 };
+    // Blocks: 12 -> 0, 1 -> 1, 2 -> 2.
+    let (requests, report) = read(rows, &addresses(by_block, 192)).unwrap();
+    let expected = [(37, 8, false), (64 + 63, 2, false), (32, 1, false), (64, 64, false)];
+    assert_eq!(requests.iter().map(|r| (r.lba, r.sectors, r.more)).collect::<Vec<_>>(), expected);
+    assert_eq!((report.compacted_units, report.split, report.requests), (3, 0, 4));
+    // A request across blocks that are not neighbours any more: pieces of one request.
+    let rows = b"0,128,512,w,0\n0,0,98304,w,1\n";
+    let (requests, report) = read(rows, &addresses(by_block, 192)).unwrap();
+    let pieces: Vec<_> = requests.iter().map(|r| (r.lba, r.sectors, r.more)).collect();
+    assert_eq!(pieces, [(0, 1, false), (64, 128, true), (0, 64, false)]);
+    assert_eq!((report.requests, report.split), (2, 1));
+    // A unit need not be filled to be at the end of the device.
+    assert!(read(rows, &addresses(by_block, 191)).is_err());
+    assert!(read(b"0,130,512,w,0\n0,70,512,w,1\n", &addresses(by_block, 64 + 8)).is_ok());
 }
 
 #[test]
@@ -98,8 +121,9 @@ fn does_compacting_lose_no_sector_whatever_the_page_size() {
         read(rows.as_bytes(), options).unwrap().0.iter().map(|r| u64::from(r.sectors)).sum()
     };
     let recorded = total(&Options::default());
-    for page_sectors in [1, 8, 32, 65_536] {
-        assert_eq!(total(&Options { page_sectors, ..addresses(AddressPolicy::Compact, 1 << 30) }), recorded);
+    for (page_sectors, pages) in [(1, 1), (1, 3), (8, 1), (8, 64), (32, 1), (32, 5), (65_536, 1)] {
+        let address = AddressPolicy::Compact { unit_sectors: u64::from(page_sectors) * pages };
+        assert_eq!(total(&Options { page_sectors, ..addresses(address, 1 << 30) }), recorded);
     }
     assert_eq!(total(&addresses(AddressPolicy::Modulo, 100)), recorded);
 }
@@ -109,7 +133,7 @@ fn does_the_limit_count_rows_and_the_trace_then_end() {
     let rows = b"0,196,4096,w,1\n0,0,0,r,1\n0,1,512,r,2\n0,2,512,r,2\n";
     let options = Options { limit: Some(2), ..addresses(AddressPolicy::Modulo, 100) };
     let (requests, report) = read(rows, &options).unwrap();
-    assert_eq!((requests.len(), report.requests, report.zero_length), (3, 3, 1));
+    assert_eq!((requests.len(), report.requests, report.zero_length), (3, 2, 1));
     assert_eq!(read(rows, &Options { limit: Some(0), ..options }).unwrap().0.len(), 0);
 }
 
@@ -120,6 +144,8 @@ fn are_impossible_options_refused() {
         Options { page_sectors: 65_537, ..Options::default() },
         Options { capacity_sectors: Some(7), ..Options::default() },
         Options { address: AddressPolicy::Modulo, ..Options::default() },
+        Options { address: AddressPolicy::Compact { unit_sectors: 12 }, ..Options::default() },
+        Options { address: AddressPolicy::Compact { unit_sectors: 0 }, ..Options::default() },
         Options { format: Some("nonsense".to_owned()), ..Options::default() },
     ] {
         let error = read(b"0,0,512,w,0\n", &options).unwrap_err();

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 fn all_formats(bytes: &[u8]) {
     let policies = [
         (Volumes::Merge, AddressPolicy::Modulo),
-        (Volumes::Stack, AddressPolicy::Compact),
+        (Volumes::Stack, AddressPolicy::Compact { unit_sectors: 8 }),
         (Volumes::Reject, AddressPolicy::Reject),
     ];
     for info in formats() {

@@ -90,6 +90,10 @@ impl<B: Buffer> Ssd<B> {
         let (last, _) = self.split(request.lba + u64::from(request.sectors) - 1);
         let geometry = *self.flash.geometry();
         for lbn in geometry.lbn(first).0..=geometry.lbn(last).0 {
+            // Two pieces of a request may share a block.
+            if std::mem::replace(&mut self.last_group, Lbn(lbn)) == Lbn(lbn) {
+                continue;
+            }
             if self.slots.resident_pages(Lbn(lbn)) > 0 {
                 self.flash.ledger.group_read_hits += 1;
             } else {

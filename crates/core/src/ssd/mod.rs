@@ -210,7 +210,8 @@ pub trait Device {
     /// # Errors
     /// When it lies beyond the device, or changes data of one that is worn out. Nothing happened then.
     fn replay_access(&mut self, access: &Access) -> Result<(), Refused>;
-    /// Carries out many requests; the loop runs inside the policy's monomorphised code.
+    /// Carries out many requests; the loop runs inside the policy's monomorphised code. The pieces of a split request
+    /// ([`HostRequest::more`]) are one request: admitted once, counted once, complete when the last piece is.
     ///
     /// # Errors
     /// At the first request that is refused.
@@ -351,21 +352,38 @@ impl<B: Buffer> Ssd<B> {
         }
     }
 
-    /// Carries out one request: the data path.
+    /// Carries out one whole request: the data path.
     ///
     /// # Errors
     /// When it lies beyond the device, or changes data of one that is worn out. Nothing happened then.
     #[expect(clippy::inline_always, reason = "the loop of `run` saves a twentieth of the instructions of a buffer hit")]
     #[inline(always)]
     pub fn submit(&mut self, request: &HostRequest, payload: Payload<'_>) -> Result<Completion, Refused> {
+        self.serve(request, &[], payload)
+    }
+
+    /// A request in pieces. The payload is that of all of them.
+    #[inline(never)]
+    fn submit_pieces(&mut self, pieces: &[HostRequest]) -> Result<Completion, Refused> {
+        self.serve(&pieces[0], &pieces[1..], Payload::None)
+    }
+
+    /// The request that begins with `request` and goes on with the pieces in `rest`, most often none.
+    #[expect(clippy::inline_always, reason = "as submit, which then knows that there is no rest")]
+    #[inline(always)]
+    fn serve(
+        &mut self,
+        request: &HostRequest,
+        rest: &[HostRequest],
+        payload: Payload<'_>,
+    ) -> Result<Completion, Refused> {
         let page_sectors = self.page_sectors;
-        let capacity_sectors = self.capacity_sectors;
-        if request.lba.checked_add(u64::from(request.sectors)).is_none_or(|end| end > capacity_sectors) {
-            let error = OutOfRange { lba: request.lba, sectors: request.sectors, capacity_sectors };
-            return Err(Refused::OutOfRange(error));
+        self.check_range(request)?;
+        for piece in rest {
+            self.check_range(piece)?;
         }
         if self.attentive {
-            self.before_admission(request)?;
+            self.before_admission(request, rest)?;
         }
         // 1. Time passes until the device admits the request.
         let arrival = self.inflight.admit(&mut self.flash.clock, request.at);
@@ -384,27 +402,33 @@ impl<B: Buffer> Ssd<B> {
                 let (end, _) = self.split(request.lba + u64::from(request.sectors) + u64::from(page_sectors - 1));
                 self.request_end = end;
                 let write = request.op == HostOp::Write;
-                let (request_pages, hint) = (end.0 - first.0, request.hint);
+                let (request_pages, hint) = (end.0 - first.0 + HostRequest::pages_of(rest, page_sectors), request.hint);
                 let mut access = Access { lpn: first, write, request: self.requests, request_pages, hint };
                 let count = request.sectors.min(page_sectors - offset);
                 let mut part = Part { from: offset, count, payload_at: 0 };
-                let mut left = request.sectors;
+                let (mut left, mut sectors) = (request.sectors, request.sectors);
+                let mut rest = rest.iter();
                 self.last_group = Lbn::NONE;
                 // 3. to 6. Each page: look up, hit or miss, make room, place (see access.rs).
                 while left > 0 {
                     self.access_page(&access, part, &mut flight);
                     left -= part.count;
-                    if left == 0 {
-                        break;
+                    if left > 0 {
+                        part = part.next(left.min(page_sectors));
+                        access.advance();
+                    } else if let Some(piece) = rest.next() {
+                        (left, sectors) = (piece.sectors, sectors + piece.sectors);
+                        part = self.begin_piece(piece, part, &mut access);
                     }
-                    part = part.next(left.min(page_sectors));
-                    access.advance();
                 }
-                self.count_request(request, &access, &flight);
+                self.count_request(sectors, &access, &flight);
                 if write { Kind::Write } else { Kind::Read }
             }
             HostOp::Trim => {
-                self.trim_pages(request, &mut flight);
+                self.flash.ledger.host_trim_requests += 1;
+                for piece in std::iter::once(request).chain(rest) {
+                    self.trim_pages(piece, &mut flight);
+                }
                 Kind::Other
             }
             HostOp::Flush => {
@@ -419,17 +443,41 @@ impl<B: Buffer> Ssd<B> {
         Ok(Completion { admitted: now, finished })
     }
 
+    #[inline]
+    fn check_range(&self, piece: &HostRequest) -> Result<(), Refused> {
+        let HostRequest { lba, sectors, .. } = *piece;
+        let capacity_sectors = self.capacity_sectors;
+        if lba.checked_add(u64::from(sectors)).is_none_or(|end| end > capacity_sectors) {
+            return Err(Refused::OutOfRange(OutOfRange { lba, sectors, capacity_sectors }));
+        }
+        Ok(())
+    }
+
+    /// The request goes on elsewhere: the access moves there; the part of its first page.
+    #[inline(never)]
+    fn begin_piece(&mut self, piece: &HostRequest, before: Part, access: &mut Access) -> Part {
+        let (first, from) = self.split(piece.lba);
+        let (last, _) = self.split(piece.lba + u64::from(piece.sectors) - 1);
+        self.request_end = Lpn(last.0 + 1);
+        access.advance();
+        access.lpn = first;
+        Part { from, ..before.next(piece.sectors.min(self.page_sectors - from)) }
+    }
+
     /// Refuses to change a device that is worn out, counts the groups of a read, and gives the FTL the time until the
     /// request, if the array is idle until then.
     #[inline(never)]
-    fn before_admission(&mut self, request: &HostRequest) -> Result<(), Refused> {
+    fn before_admission(&mut self, request: &HostRequest, rest: &[HostRequest]) -> Result<(), Refused> {
         if self.flash.is_read_only() && matches!(request.op, HostOp::Write | HostOp::Trim) {
             let retired = self.flash.retired_blocks();
             return Err(Refused::ReadOnly { lba: request.lba, sectors: request.sectors, retired });
         }
         let reads = request.op == HostOp::Read && request.sectors > 0 && self.slots.frames().total() > 0;
         if self.settings.read_groups && reads {
-            self.count_read_groups(request);
+            self.last_group = Lbn::NONE;
+            for piece in std::iter::once(request).chain(rest) {
+                self.count_read_groups(piece);
+            }
         }
         if self.ftl.works_in_idle_time() {
             self.photograph_nvram();
@@ -466,10 +514,10 @@ impl<B: Buffer> Ssd<B> {
     }
 
     #[inline]
-    fn count_request(&mut self, request: &HostRequest, access: &Access, flight: &Flight<'_>) {
+    fn count_request(&mut self, sectors: u32, access: &Access, flight: &Flight<'_>) {
         let ledger = &mut self.flash.ledger;
         let whole = u64::from(flight.hits == access.request_pages);
-        let (pages, sectors) = (u64::from(access.request_pages), u64::from(request.sectors));
+        let (pages, sectors) = (u64::from(access.request_pages), u64::from(sectors));
         let (hits, hit_sectors) = (u64::from(flight.hits), u64::from(flight.hit_sectors));
         let [dram, nvram] = flight.pages_in.map(u64::from);
         if access.write {
@@ -549,6 +597,7 @@ impl<B: Buffer> Device for Ssd<B> {
             sectors,
             op,
             hint: access.hint,
+            more: false,
         };
         if access.lpn.0 >= self.settings.logical_pages {
             let capacity_sectors = u64::from(self.settings.logical_pages) * u64::from(sectors);
@@ -565,15 +614,23 @@ impl<B: Buffer> Device for Ssd<B> {
         self.share_ram();
         let mut flight = Flight::new(Payload::None, now);
         self.access_page(access, Part { from: 0, count: sectors, payload_at: 0 }, &mut flight);
-        self.count_request(&request, &Access { request_pages: 1, ..*access }, &flight);
+        self.count_request(sectors, &Access { request_pages: 1, ..*access }, &flight);
         let kind = if access.write { Kind::Write } else { Kind::Read };
         let done = self.flash.clock.delay(flight.done, now + self.ram_time(&flight, access.write));
         self.inflight.finish(&mut self.flash.clock, kind, arrival, now, done);
         Ok(())
     }
     fn run(&mut self, requests: &[HostRequest]) -> Result<(), Refused> {
-        for request in requests {
-            Ssd::submit(self, request, Payload::None)?;
+        let mut stream = requests;
+        while let [request, later @ ..] = stream {
+            if request.more {
+                let (pieces, after) = HostRequest::split_first(stream).expect("there is a request");
+                self.submit_pieces(pieces)?;
+                stream = after;
+            } else {
+                Ssd::submit(self, request, Payload::None)?;
+                stream = later;
+            }
         }
         Ok(())
     }

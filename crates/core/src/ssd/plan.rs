@@ -263,7 +263,6 @@ impl<B: Buffer> Ssd<B> {
         let page_sectors = u64::from(self.flash.geometry().page_sectors());
         let first = request.lba.div_ceil(page_sectors);
         let end = (request.lba + u64::from(request.sectors)) / page_sectors;
-        self.flash.ledger.host_trim_requests += 1;
         let now = Ticket::at(self.flash.now());
         for lpn in first..end.max(first) {
             let lpn = Lpn(lpn as u32);

@@ -299,7 +299,7 @@ impl Run {
             period: self.dice.below(4),
         };
         self.at += Nanos(u64::from(self.dice.below(if self.dice.0.is_multiple_of(16) { 5000 } else { 100 })));
-        let request = HostRequest { at: self.at, lba: u64::from(lba), sectors, op, hint };
+        let request = HostRequest { at: self.at, lba: u64::from(lba), sectors, op, hint, more: false };
         self.device.submit(&request, payload).unwrap();
         self.done.requests += 1;
     }

@@ -98,7 +98,7 @@ impl Watched {
         Self { device, recorder }
     }
     fn request(&mut self, op: HostOp, lpn: u32, pages: u32, hint: Hint) -> Step {
-        let request = HostRequest { at: Nanos(0), lba: u64::from(lpn), sectors: pages, op, hint };
+        let request = HostRequest { at: Nanos(0), lba: u64::from(lpn), sectors: pages, op, hint, more: false };
         self.device.submit(&request, Payload::None).unwrap();
         self.recorder.0.take()
     }

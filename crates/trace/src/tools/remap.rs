@@ -7,8 +7,9 @@
 //! 2. device: every request is of this device.
 //! 3. shift: added to every offset.
 //! 4. align: a request begins and ends at multiples of this many bytes; it grows, never shrinks.
-//! 5. compact: pages are numbered densely in order of first appearance, per device. The offset inside the page stays, and
-//!    a request whose pages are no longer in a row is split. Remembers one number a page.
+//! 5. compact: units of the address space are numbered densely in order of first appearance, per device. The offset inside
+//!    the unit stays, and a request whose units are no longer in a row is split. Remembers one number a unit. A unit of whole
+//!    erase blocks of the device to be simulated keeps them as they are; smaller ones make neighbours of pages that were none.
 //! 6. modulo: offsets modulo the capacity; a request across the end is split.
 //!
 //! Requests without address (flushes) get a new device only. Requests of no length are moved like one byte.
@@ -17,7 +18,7 @@ use nandlab::types::{HostOp, SECTOR_BYTES};
 
 use super::{Counts, Flow, Tool, counts};
 use crate::error::TraceError;
-use crate::policy::{DEVICES_MAX, Devices, PageNumbers, fold};
+use crate::policy::{DEVICES_MAX, Devices, UnitNumbers, fold};
 use crate::row::{Field, TraceRecord};
 use crate::times::Timed;
 
@@ -34,11 +35,11 @@ pub struct Remap {
     pub shift: i64,
     /// Bytes.
     pub align: Option<u64>,
-    /// Bytes of a page.
+    /// Bytes of a unit.
     pub compact: Option<u64>,
     /// Bytes.
     pub modulo: Option<u64>,
-    pages: PageNumbers,
+    units: UnitNumbers,
     moved: u64,
     grown: u64,
     split: u64,
@@ -104,12 +105,10 @@ impl Remap {
 
     /// The next piece of a range that lies together, and where.
     fn piece(&mut self, device: u32, at: u64, end: u64) -> (u64, u64) {
-        let (mut to, mut length) = (at, end - at);
-        if let Some(page) = self.compact {
-            let (number, pages) = self.pages.run(device, at / page, end.max(at + 1).div_ceil(page));
-            to = number * page + at % page;
-            length = length.min(pages * page - at % page);
-        }
+        let (to, length) = match self.compact {
+            Some(unit) => self.units.compact(device, at, end, unit),
+            None => (at, end - at),
+        };
         match self.modulo {
             Some(capacity) => fold(to, length, capacity),
             None => (to, length),
@@ -145,7 +144,7 @@ impl Tool for Remap {
             ("requests_moved", self.moved),
             ("requests_grown", self.grown),
             ("requests_split", self.split),
-            ("pages_renumbered", self.pages.len()),
+            ("units_renumbered", self.units.len()),
         ])
     }
 }
