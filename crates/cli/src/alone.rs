@@ -1,11 +1,14 @@
 //! Buffers without a device below: what their page accesses are, what they do with them, and the sizes to ask for.
 
+use std::collections::BTreeSet;
+
 use nandlab::config::Config;
 use nandlab::offline::{Counts, EVENTS_MAX, History, HistoryError};
 use nandlab::types::Bytes;
 
 use crate::fail::Failure;
 use crate::source::{BATCH, Source};
+use crate::{address, output};
 
 /// The page accesses of a trace.
 pub fn history(source: &mut Source, config: &Config, with_flushes: bool) -> Result<History, Failure> {
@@ -35,6 +38,17 @@ pub fn counts(mut source: Source, config: &Config) -> Result<Counts, Failure> {
         hits.run(&batch).map_err(|error| Failure::bad(error, "--address compact or modulo, or a larger --device"))?;
     }
     Ok(Counts::of(&hits.ledger(), hits.dirty_pages()))
+}
+
+/// What is to be known about the results of these buffers on what was read; it goes to standard error too.
+pub fn warn(source: &Source, configs: impl Iterator<Item = Result<Config, Failure>>) -> Vec<String> {
+    let warning = |config: Config| {
+        let hits = config.build_hits().ok()?;
+        address::warning(source.address(), &config.device.geometry, hits.sees_neighbours())
+    };
+    let warnings: BTreeSet<String> = configs.filter_map(|config| config.ok().and_then(warning)).collect();
+    warnings.iter().for_each(|warning| output::complain(&format!("warning: {warning}")));
+    warnings.into_iter().collect()
 }
 
 /// Sizes of a buffer: single ones, and ranges.

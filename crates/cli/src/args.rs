@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use nandlab::types::Bytes;
-use nandlab_trace::{AddressPolicy, Volumes};
+use nandlab_trace::Volumes;
 
+use crate::address::Address;
 use crate::bound::{BoundArgs, CostArgs};
 use crate::curve::CurveArgs;
 use crate::reading::ReadArgs;
@@ -204,9 +205,10 @@ pub enum VolumeChoice {
 pub struct TraceArgs {
     #[command(flatten)]
     pub read: ReadArgs,
-    /// What to do with addresses beyond the device: reject (an error), modulo (fold) or compact (renumber pages).
-    #[arg(long, value_name = "POLICY", value_parser = address, default_value = "reject")]
-    pub address: AddressPolicy,
+    /// What to do with addresses beyond the device: reject (an error), modulo (fold) or compact: number erase blocks in
+    /// order of first use. compact:page and compact:SIZE number pages, or units of a size, instead.
+    #[arg(long, value_name = "POLICY", value_parser = str::parse::<Address>, default_value = "reject")]
+    pub address: Address,
     /// What to do with several devices in one trace: reject (an error), stack, merge, pick:N, or separate (each is
     /// simulated on a device of its own; `run` only).
     #[arg(long, value_name = "POLICY", value_parser = volumes, default_value = "reject")]
@@ -391,15 +393,6 @@ fn queue_depth(text: &str) -> Result<u64, String> {
 }
 pub fn threads(text: &str) -> Result<u64, String> {
     ranged(text, 1, 1024)
-}
-
-fn address(text: &str) -> Result<AddressPolicy, String> {
-    match text {
-        "reject" => Ok(AddressPolicy::Reject),
-        "modulo" => Ok(AddressPolicy::Modulo),
-        "compact" => Ok(AddressPolicy::Compact),
-        _ => Err("allowed is reject (an error), modulo (fold) or compact (renumber pages)".to_owned()),
-    }
 }
 
 fn volumes(text: &str) -> Result<VolumeChoice, String> {

@@ -209,6 +209,7 @@ pub fn bound(args: &BoundArgs, style: Style) -> Result<(), Failure> {
     progress.end();
     answer.interrupted = parallel::is_interrupted(outcome)?;
     printer.end(|form| foot(&answer, form))?;
+    answer.trace.warnings = alone::warn(&source, buffers.iter().map(|buffer| config(buffer, &args.set)));
     if let Some(target) = &args.output.json {
         output::write(target, &output::json(&answer))?;
     }

@@ -130,6 +130,7 @@ pub fn compare(args: &CompareArgs, style: Style) -> Result<(), Failure> {
     let interrupted = parallel::is_interrupted(outcome)?;
     let recorded = if interrupted { None } else { source::recorded(&trace, &common.config)? };
     printer.end(|form| table.foot(&rows, form, style) + &replayed(&rows, recorded, form))?;
+    run::warn(rows.iter().filter_map(|row| row.report.as_ref()));
     if let Some(target) = &args.output.json {
         let (schema, nandlab) = (SCHEMA_VERSION, env!("CARGO_PKG_VERSION"));
         let comparison = Comparison { schema, nandlab, recorded, costs, interrupted, rows: &rows };

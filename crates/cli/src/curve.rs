@@ -171,8 +171,8 @@ pub fn curve(args: &CurveArgs, style: Style) -> Result<(), Failure> {
     let common = Common { args, ftl, page_bytes, again, lru, future: segments.map(|segments| (history, segments)) };
     let (schema, nandlab) = (SCHEMA_VERSION, env!("CARGO_PKG_VERSION"));
     let (rows, bounds) = (Vec::new(), Vec::new());
-    let ftl = ftl.map(PluginConfig::label);
-    let mut answer = Answer { schema, nandlab, trace: source.describe(), ftl, interrupted: false, rows, bounds };
+    let label = ftl.map(PluginConfig::label);
+    let mut answer = Answer { schema, nandlab, trace: source.describe(), ftl: label, interrupted: false, rows, bounds };
     let printer = Printer::begin(&curve_forms::heading(&answer, &buffers), form, style, &progress)?;
     let outcome = parallel::each(
         args.output.threads,
@@ -190,6 +190,13 @@ pub fn curve(args: &CurveArgs, style: Style) -> Result<(), Failure> {
     progress.end();
     answer.interrupted = parallel::is_interrupted(outcome)?;
     printer.end(|form| curve_forms::foot(&answer, form, style))?;
+    match ftl {
+        Some(_) => run::warn(answer.rows.iter().filter_map(|row| row.report.as_ref())),
+        None => {
+            let configs = buffers.iter().map(|buffer| Ok(configure(args, buffer, None, None)?.1));
+            answer.trace.warnings = alone::warn(&source, configs);
+        }
+    }
     publish(args, &answer, style)?;
     let done = answer.rows.len() + answer.bounds.len();
     match answer.rows.iter().any(|row| row.error.is_some()) {

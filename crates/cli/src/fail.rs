@@ -80,7 +80,7 @@ impl From<TraceError> for Failure {
         }
         let help = match &error {
             TraceError::BeyondCapacity { .. } => {
-                "--address compact (renumber pages), --address modulo (fold), or a larger --device"
+                "--address compact (renumber blocks), --address modulo (fold), or a larger --device"
             }
             TraceError::CompactFull { .. } => "--address modulo, --limit N, or a larger --device",
             TraceError::SecondDevice { .. } | TraceError::TooManyDevices { .. } => {

@@ -1,6 +1,7 @@
 //! The command line of nandlab: thin. What is simulated lives in the core, what is read in the trace crate.
 #![allow(clippy::format_push_string, clippy::format_collect, reason = "the text is short and for people")]
 
+mod address;
 mod alone;
 mod args;
 mod bound;

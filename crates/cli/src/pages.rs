@@ -5,8 +5,9 @@ use std::path::Path;
 use nandlab::buffer::BUFFERS;
 use nandlab::config::{Builder, PluginConfig};
 use nandlab::report::Report;
-use nandlab_trace::{AddressPolicy, Volumes};
+use nandlab_trace::Volumes;
 
+use crate::address::{Address, Unit};
 use crate::args::{PagesArgs, TraceArgs, VolumeChoice};
 use crate::fail::Failure;
 use crate::progress::{Part, Progress};
@@ -109,7 +110,7 @@ fn simulate(buffer: &str, workload: &str, progress: &Part<'_>) -> Result<Report,
     let (builder, config) = setup::config(Builder::preset("lab")?, Some(&plugin), None, &settings)?;
     let trace = TraceArgs {
         read: ReadArgs { trace: vec![workload.to_owned()], reading: ReadingArgs::default() },
-        address: AddressPolicy::Compact,
+        address: Address::Compact(Unit::Block),
         volumes: VolumeChoice::Together(Volumes::Reject),
         limit: Some(REQUESTS),
     };

@@ -109,7 +109,7 @@ pub fn changes(counts: &Report) -> std::collections::BTreeMap<String, u64> {
         ("gaps_shortened_by_ns", counts.gaps_capped_ns),
         ("times_raised", counts.clamped),
         ("folded_into_capacity", counts.folded),
-        ("pages_renumbered", counts.compacted_pages),
+        ("units_renumbered", counts.compacted_units),
         ("requests_split", counts.split),
         ("devices", if counts.devices.len() > 1 { counts.devices.len() as u64 } else { 0 }),
     ];

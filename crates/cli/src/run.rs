@@ -1,5 +1,6 @@
 //! `nandlab run`: one device, one trace, one report.
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 use nandlab::config::{Builder, Config, Precondition};
@@ -15,7 +16,7 @@ use crate::fail::Failure;
 use crate::progress::{Part, Progress};
 use crate::source::{self, BATCH, Source};
 use crate::style::Style;
-use crate::{human, memory, output, setup};
+use crate::{address, human, memory, output, setup};
 
 /// Runs the command.
 pub fn run(args: &RunArgs, style: Style) -> Result<(), Failure> {
@@ -24,6 +25,7 @@ pub fn run(args: &RunArgs, style: Style) -> Result<(), Failure> {
         return separate(args, &builder, &config, style);
     }
     let report = one(args, &builder, &config, &args.trace)?;
+    warn(std::slice::from_ref(&report));
     if let Some(target) = &args.json {
         output::write(target, &output::json(&report))?;
     }
@@ -31,6 +33,12 @@ pub fn run(args: &RunArgs, style: Style) -> Result<(), Failure> {
         return Ok(());
     }
     output::print(&human::report(&report, style))
+}
+
+/// Says what is to be known about results, each thing once.
+pub fn warn<'a>(reports: impl IntoIterator<Item = &'a Report>) {
+    let said: BTreeSet<&String> = reports.into_iter().flat_map(|report| &report.trace.warnings).collect();
+    said.iter().for_each(|warning| output::complain(&format!("warning: {warning}")));
 }
 
 /// One simulation.
@@ -74,6 +82,7 @@ fn separate(args: &RunArgs, builder: &Builder, config: &Config, style: Style) ->
         let trace = TraceArgs { volumes: VolumeChoice::Together(Volumes::Pick(device)), ..args.trace.clone() };
         volumes.push(Volume { device, report: one(args, builder, config, &trace)? });
     }
+    warn(volumes.iter().map(|volume| &volume.report));
     if let Some(target) = &args.json {
         let all = Separate { schema: SCHEMA_VERSION, nandlab: env!("CARGO_PKG_VERSION"), volumes: &volumes };
         output::write(target, &output::json(&all))?;
@@ -118,7 +127,7 @@ pub fn simulate(
     let (mut batch, mut replayed) = (Vec::with_capacity(BATCH), 0);
     while source.fill(&mut batch)? {
         replay.feed(&mut *device, &batch)?;
-        replayed += batch.len() as u64;
+        replayed += HostRequest::count(&batch);
         show(progress, &source, replayed);
     }
     if replayed == 0 {
@@ -126,7 +135,9 @@ pub fn simulate(
         return Err(Failure::bad(format!("{name}: there is no request in it"), "is this the right file?"));
     }
     let outcome = replay.finish(&mut *device);
-    let mut report = Report::settled(config, &mut *device, source.describe(), &outcome);
+    let mut info = source.describe();
+    info.warnings.extend(address::warning(source.address(), &config.device.geometry, device.sees_neighbours()));
+    let mut report = Report::settled(config, &mut *device, info, &outcome);
     let run_seconds = now().duration_since(built).as_secs_f64();
     let pages = report.requests.pages_read + report.requests.pages_written;
     report.wall = Some(Wall {
@@ -150,7 +161,7 @@ fn warm_up(device: &mut dyn Device, mut source: Source, progress: &Part<'_>) -> 
     let mut batch: Vec<HostRequest> = Vec::with_capacity(BATCH);
     let mut replayed = 0;
     while source.fill(&mut batch)? {
-        replayed += batch.len() as u64;
+        replayed += HostRequest::count(&batch);
         batch.retain(|request| request.op == HostOp::Write);
         for request in &mut batch {
             request.at = Nanos::ZERO;

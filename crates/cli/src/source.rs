@@ -7,6 +7,7 @@ use nandlab::report;
 use nandlab::types::HostRequest;
 use nandlab_trace::{AddressPolicy, Options, Records, Trace, Volumes, generators, stats_of};
 
+use crate::address;
 use crate::args::{TraceArgs, VolumeChoice};
 use crate::fail::Failure;
 use crate::interrupt;
@@ -46,7 +47,10 @@ impl<'a> Again<'a> {
     /// Opens it from its beginning.
     pub fn open(&self, config: &Config) -> Result<Source, Failure> {
         match &self.held {
-            Some(held) => Ok(Source { requests: Requests::Held(Arc::clone(held), 0), args: self.args.clone() }),
+            Some(held) => {
+                let address = self.args.address.on(&config.device.geometry)?;
+                Ok(Source { requests: Requests::Held(Arc::clone(held), 0), args: self.args.clone(), address })
+            }
             None => Source::open(self.args, config),
         }
     }
@@ -56,6 +60,7 @@ impl<'a> Again<'a> {
 pub struct Source {
     requests: Requests,
     args: TraceArgs,
+    address: AddressPolicy,
 }
 
 impl Source {
@@ -71,9 +76,10 @@ impl Source {
         } else {
             args.read.paths()?
         };
+        let address = args.address.on(&config.device.geometry)?;
         let options = Options {
             volumes: together(args)?,
-            address: args.address,
+            address,
             capacity_sectors: Some(capacity(config)),
             page_sectors,
             limit: args.limit,
@@ -81,7 +87,7 @@ impl Source {
             ..args.read.reading.options()?
         };
         let requests = Requests::Trace(Box::new(Trace::open_all(&paths, &options)?));
-        Ok(Self { requests, args: args.clone() })
+        Ok(Self { requests, args: args.clone(), address })
     }
 
     /// Reads everything into memory.
@@ -93,23 +99,32 @@ impl Source {
         Ok(Arc::new(Held { requests, info: self.describe() }))
     }
 
-    /// Replaces `batch` by the next requests; false at the end.
+    /// Replaces `batch` by the next requests, each with all its pieces; false at the end.
     pub fn fill(&mut self, batch: &mut Vec<HostRequest>) -> Result<bool, Failure> {
         interrupt::check()?;
         batch.clear();
         match &mut self.requests {
             Requests::Trace(trace) => {
-                for request in trace.by_ref().take(BATCH) {
+                while batch.len() < BATCH || batch.last().is_some_and(|request| request.more) {
+                    let Some(request) = trace.next() else { break };
                     batch.push(request?);
                 }
             }
             Requests::Held(held, done) => {
-                let end = held.requests.len().min(*done + BATCH);
+                let mut end = held.requests.len().min(*done + BATCH);
+                while end < held.requests.len() && held.requests[end - 1].more {
+                    end += 1;
+                }
                 batch.extend_from_slice(&held.requests[*done..end]);
                 *done = end;
             }
         }
         Ok(!batch.is_empty())
+    }
+
+    /// What became of the addresses.
+    pub const fn address(&self) -> AddressPolicy {
+        self.address
     }
 
     /// How far it is read, as a part of the whole, when that is known.
@@ -139,7 +154,7 @@ impl Source {
     /// What was replayed, for the report.
     pub fn describe(&self) -> report::Source {
         let mut info = report::Source {
-            address: address_name(self.args.address).to_owned(),
+            address: address::name(self.address),
             volumes: volumes_name(self.args.volumes),
             limit: self.args.limit,
             ..report::Source::default()
@@ -199,14 +214,6 @@ pub fn recorded_text(recorded: &report::Recorded) -> String {
         "as recorded {} requests, {:.2} % writes, footprint {:.1} MiB read and {:.1} MiB written",
         recorded.requests, recorded.write_percent, recorded.pages_read_mib, recorded.pages_written_mib
     )
-}
-
-fn address_name(policy: AddressPolicy) -> &'static str {
-    match policy {
-        AddressPolicy::Reject => "reject",
-        AddressPolicy::Modulo => "modulo",
-        AddressPolicy::Compact => "compact",
-    }
 }
 
 fn volumes_name(volumes: VolumeChoice) -> String {

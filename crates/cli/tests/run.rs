@@ -186,7 +186,19 @@ fn do_the_address_policies_do_what_they_say() {
     assert!(stderr(&run("reject")).contains("line 2") && stderr(&run("reject")).contains("--address compact"));
     let report = |policy| json(&String::from_utf8(run(policy).stdout).unwrap());
     assert_eq!(report("modulo")["trace"]["changed"]["folded_into_capacity"], 1);
-    assert_eq!(report("compact")["trace"]["changed"]["pages_renumbered"], 3);
+    let (by_block, by_page) = (report("compact"), report("compact:page"));
+    assert_eq!(
+        (&by_block["trace"]["changed"]["units_renumbered"], &by_page["trace"]["changed"]["units_renumbered"]),
+        (&2.into(), &3.into())
+    );
+    assert_eq!(
+        (&by_block["trace"]["address"], &by_page["trace"]["address"]),
+        (&"compact:32KiB".into(), &"compact:4KiB".into())
+    );
+    // Only the first keeps erase blocks whole.
+    assert!(by_block["trace"]["warnings"].is_null() && !stderr(&run("compact")).contains("warning"));
+    assert!(stderr(&run("compact:page")).contains("warning: compaction by 4KiB"));
+    assert_eq!(by_page["trace"]["warnings"].as_array().unwrap().len(), 1);
 }
 
 #[test]

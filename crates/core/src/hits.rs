@@ -51,6 +51,8 @@ pub trait Hits {
     fn pages(&mut self, lpns: &[Lpn], write: bool);
     /// Counts so far: page accesses, page hits, write-backs, pages sent down, drops and prefetches.
     fn ledger(&self) -> Ledger;
+    /// True if the policy takes notice of which pages are neighbours.
+    fn sees_neighbours(&self) -> bool;
     /// Dirty pages that are in the buffer now, in whatever memory.
     fn dirty_pages(&self) -> u64;
 }
@@ -309,6 +311,9 @@ impl<B: Buffer> Hits for HitOnly<B> {
     }
     fn ledger(&self) -> Ledger {
         self.ledger
+    }
+    fn sees_neighbours(&self) -> bool {
+        self.buffer.sees_neighbours()
     }
     fn dirty_pages(&self) -> u64 {
         self.slots.iter().filter(|slot| self.slots.is_dirty(*slot)).count() as u64

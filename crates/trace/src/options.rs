@@ -113,7 +113,9 @@ impl Options {
             return wrong("page_sectors", self.page_sectors.to_string(), "1 to 65536 sectors of 512 bytes");
         }
         if let AddressPolicy::Compact { unit_sectors } = self.address
-            && (unit_sectors == 0 || unit_sectors > ADDRESS_BYTES_MAX / 512 || unit_sectors % u64::from(self.page_sectors) > 0)
+            && (unit_sectors == 0
+                || unit_sectors > ADDRESS_BYTES_MAX / 512
+                || unit_sectors % u64::from(self.page_sectors) > 0)
         {
             let allowed = format!("whole pages of {} sectors", self.page_sectors);
             return wrong("unit_sectors", unit_sectors.to_string(), &allowed);

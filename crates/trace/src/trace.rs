@@ -205,7 +205,10 @@ impl Trace {
         self.report.rounded += u64::from(record.is_rounded());
         let device = if self.options.volumes == Volumes::Stack { record.device } else { 0 };
         let (lba, op, hint) = (record.lba() + base, record.op, record.hint);
-        Ok(Some(Placed { request: HostRequest { at: Nanos(self.now_ns), lba, sectors, op, hint, more: false }, device }))
+        Ok(Some(Placed {
+            request: HostRequest { at: Nanos(self.now_ns), lba, sectors, op, hint, more: false },
+            device,
+        }))
     }
 
     #[cold]

@@ -249,7 +249,8 @@ fn are_the_hit_ratios_of_lru_on_the_strings_of_the_arc_paper_those_of_the_table(
     let p3 = [(1_024, 1.05), (2_048, 1.15), (32_768, 3.57)];
     for (file, ratios) in [("OLTP", &oltp[..]), ("P3", &p3[..])] {
         // Blocks are renumbered densely, which is all the same to LRU.
-        let options = Options { address: AddressPolicy::Compact { unit_sectors: 1 }, page_sectors: 1, ..Options::default() };
+        let options =
+            Options { address: AddressPolicy::Compact { unit_sectors: 1 }, page_sectors: 1, ..Options::default() };
         let path = folder.join(format!("refs-arc/{file}.lis.zst"));
         let trace = nandlab_trace::open(path.to_str().unwrap(), &options).unwrap();
         let range = |request: HostRequest| request.lba..request.lba + u64::from(request.sectors);

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use nandlab::config::{Builder, PluginConfig};
 use nandlab::report::Report;
-use nandlab_trace::{AddressPolicy, Volumes};
+use nandlab_trace::Volumes;
 
+use crate::address::Address;
 use crate::args::{ClaimsArgs, TraceArgs, VolumeChoice};
 use crate::fail::Failure;
 use crate::progress::{Part, Progress};
@@ -38,7 +39,7 @@ impl Experiment {
         let (builder, config) = setup::config(builder, Some(&buffer), Some(&ftl), &self.settings)?;
         let trace = TraceArgs {
             read: ReadArgs { trace: vec![format!("make:{}", self.trace)], reading: ReadingArgs::default() },
-            address: AddressPolicy::Reject,
+            address: Address::Reject,
             volumes: VolumeChoice::Together(Volumes::Reject),
             limit: Some(limit.map_or(self.requests, |limit| limit.min(self.requests))),
         };

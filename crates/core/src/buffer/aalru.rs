@@ -236,6 +236,9 @@ impl Buffer for Aalru {
             self.links.remove(&mut self.rb, slot.0);
         }
     }
+    fn sees_neighbours(&self) -> bool {
+        true
+    }
     fn golden_state(&self, slots: &Slots) -> Value {
         let lpns = |list| self.links.iter(list).map(|id| slots.lpn(Slot(id)).0).collect::<Vec<_>>();
         let Hits { rrh, rwh, wrh, wwh } = self.hits;

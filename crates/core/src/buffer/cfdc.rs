@@ -280,6 +280,9 @@ impl Buffer for Cfdc {
             Writeback::Cluster => Grain::Block,
         }
     }
+    fn sees_neighbours(&self) -> bool {
+        true
+    }
     fn golden_state(&self, slots: &Slots) -> Value {
         let list = |list: &List| self.links.iter(list).map(|id| slots.golden(Slot(id))).collect::<Vec<_>>();
         let mut groups: Vec<Group> = self.alive_links.iter(&self.alive).map(Group).collect();

@@ -296,6 +296,11 @@ pub trait Buffer {
     fn grain(&self) -> Grain {
         Grain::Page
     }
+    /// True if it takes notice of which pages are neighbours, in a logical block or in a run: the page numbers that it is
+    /// given then matter.
+    fn sees_neighbours(&self) -> bool {
+        self.grain() == Grain::Block
+    }
     /// True if a missed page is read from flash before room is made (WPA algorithm 1).
     fn fetches_first(&self) -> bool {
         false

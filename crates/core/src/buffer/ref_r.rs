@@ -218,6 +218,9 @@ impl Buffer for RefR {
     fn on_remove(&mut self, slot: Slot, slots: &Slots) {
         self.unlink(slot.0, slots);
     }
+    fn sees_neighbours(&self) -> bool {
+        true
+    }
     fn golden_state(&self, slots: &Slots) -> Value {
         let pages: Vec<u32> = self.links.iter(&self.recency).map(|id| slots.lpn(Slot(id)).0).collect();
         json!({"lru": pages, "victim_blocks": self.victim_blocks.iter().map(|lbn| lbn.0).collect::<Vec<_>>()})

@@ -149,6 +149,9 @@ impl Buffer for Urm {
     fn on_clean(&mut self, _: Slot, _: &Slots) -> bool {
         true
     }
+    fn sees_neighbours(&self) -> bool {
+        true
+    }
     fn golden_state(&self, slots: &Slots) -> Value {
         self.zones.golden(slots)
     }

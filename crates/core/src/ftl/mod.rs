@@ -198,6 +198,11 @@ pub trait Ftl {
     fn announce(&mut self, end: Lpn) {
         let _ = end;
     }
+    /// True if its work depends on which pages are neighbours: of a logical block, of a translation page, of a die. False
+    /// where page numbers are mere names.
+    fn sees_neighbours(&self) -> bool {
+        true
+    }
     /// The page holds nothing of value any more. To survive a power cut the trim must be journalled
     /// ([`Flash::journal`]) before the array erases its next block: once the trimmed copy is erased, an older copy that
     /// was not would win at recovery.
@@ -268,6 +273,9 @@ impl Ftl for Box<dyn Ftl> {
     }
     fn announce(&mut self, end: Lpn) {
         (**self).announce(end);
+    }
+    fn sees_neighbours(&self) -> bool {
+        (**self).sees_neighbours()
     }
     fn trim(&mut self, flash: &mut Flash, lpn: Lpn, after: Ticket) -> Ticket {
         (**self).trim(flash, lpn, after)

@@ -225,6 +225,10 @@ impl Ftl for Page {
         Found { ticket, ppn: self.map[lpn.index()] }
     }
 
+    fn sees_neighbours(&self) -> bool {
+        self.groups.len() > 1 && self.params.placement == Placement::Lpn
+    }
+
     fn write(&mut self, flash: &mut Flash, batch: Batch<'_>, after: Ticket) -> Ticket {
         let mut done = after;
         if let [page] = batch.pages {

@@ -111,7 +111,7 @@ pub struct Source {
     pub format: String,
     /// Why this format: detected (with the reason) or named by the user.
     pub reason: String,
-    /// What was done with addresses beyond the device: reject, modulo or compact.
+    /// What was done with addresses beyond the device: reject, modulo or compact:UNIT, with the size of what was renumbered.
     pub address: String,
     /// What was done with several devices in one trace.
     pub volumes: String,
@@ -119,10 +119,13 @@ pub struct Source {
     pub limit: Option<u64>,
     /// Rows with a request in the trace that were read.
     pub records: u64,
-    /// Requests replayed, after splitting.
+    /// Requests replayed, each counted once into however many pieces an address policy split it.
     pub replayed: u64,
     /// What was changed or left out, by kind; kinds with zero are left out.
     pub changed: std::collections::BTreeMap<String, u64>,
+    /// What is to be known before the result is quoted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// The first bad row that was skipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_bad: Option<String>,

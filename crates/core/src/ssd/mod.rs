@@ -237,6 +237,8 @@ pub trait Device {
     fn flash_mut(&mut self) -> &mut Flash;
     /// The FTL, for reports and checks.
     fn ftl(&self) -> &dyn Ftl;
+    /// True if the buffer or the FTL takes notice of which pages are neighbours.
+    fn sees_neighbours(&self) -> bool;
     /// The frames and the pages in them.
     fn slots(&self) -> &Slots;
     /// Changes the number of frames; a shrink evicts at once.
@@ -675,6 +677,9 @@ impl<B: Buffer> Device for Ssd<B> {
     }
     fn ftl(&self) -> &dyn Ftl {
         &*self.ftl
+    }
+    fn sees_neighbours(&self) -> bool {
+        self.buffer.sees_neighbours() || self.ftl.sees_neighbours()
     }
     fn slots(&self) -> &Slots {
         &self.slots

@@ -1,0 +1,131 @@
+//! Addresses: what becomes of those of a trace on a device.
+
+use std::str::FromStr;
+
+use nandlab::flash::Geometry;
+use nandlab::types::{Bytes, SECTOR_BYTES};
+use nandlab_trace::AddressPolicy;
+
+use crate::fail::Failure;
+
+/// What to do with addresses beyond the device, before the device is known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Address {
+    /// An error.
+    Reject,
+    /// Modulo the capacity.
+    Modulo,
+    /// Units are numbered densely in order of first appearance.
+    Compact(Unit),
+}
+
+/// What compaction keeps together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unit {
+    /// A page of the device.
+    Page,
+    /// An erase block of the device.
+    Block,
+    /// So many bytes.
+    Size(Bytes),
+}
+
+impl FromStr for Address {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let allowed = || {
+            "allowed is reject (an error), modulo (fold), compact (renumber erase blocks), compact:page or compact:SIZE \
+             (renumber pages, or units such as 1MiB)"
+                .to_owned()
+        };
+        match text.split_once(':') {
+            None if text == "reject" => Ok(Self::Reject),
+            None if text == "modulo" => Ok(Self::Modulo),
+            None if text == "compact" => Ok(Self::Compact(Unit::Block)),
+            Some(("compact", "block")) => Ok(Self::Compact(Unit::Block)),
+            Some(("compact", "page")) => Ok(Self::Compact(Unit::Page)),
+            Some(("compact", size)) => match Bytes::parse(size) {
+                Ok(Bytes(0)) => Err("a unit of compaction has at least one page".to_owned()),
+                Ok(size) => Ok(Self::Compact(Unit::Size(size))),
+                Err(problem) => Err(format!("{problem}; {}", allowed())),
+            },
+            _ => Err(allowed()),
+        }
+    }
+}
+
+impl Address {
+    /// The policy on a device of this shape.
+    pub fn on(self, geometry: &Geometry) -> Result<AddressPolicy, Failure> {
+        let (page, block) = (u64::from(geometry.page_bytes), u64::from(geometry.pages_per_block));
+        let unit = match self {
+            Self::Reject => return Ok(AddressPolicy::Reject),
+            Self::Modulo => return Ok(AddressPolicy::Modulo),
+            Self::Compact(Unit::Page) => page,
+            Self::Compact(Unit::Block) => page * block,
+            Self::Compact(Unit::Size(Bytes(size))) => size,
+        };
+        if !unit.is_multiple_of(page) {
+            let (unit, page, block) = (Bytes(unit), Bytes(page), Bytes(page * block));
+            let problem = format!("--address compact:{unit}: a unit has whole pages, which are {page} on this device");
+            return Err(Failure::bad(problem, format!("--address compact keeps erase blocks ({block}) together")));
+        }
+        Ok(AddressPolicy::Compact { unit_sectors: unit / SECTOR_BYTES })
+    }
+}
+
+/// The policy in a form that can be typed.
+pub fn name(policy: AddressPolicy) -> String {
+    match policy {
+        AddressPolicy::Reject => "reject".to_owned(),
+        AddressPolicy::Modulo => "modulo".to_owned(),
+        AddressPolicy::Compact { unit_sectors } => format!("compact:{}", Bytes(unit_sectors * SECTOR_BYTES)),
+    }
+}
+
+/// What to know about a result in which pages became neighbours that were none. `sees_neighbours`: whether the buffer or
+/// the FTL takes notice of neighbours at all.
+pub fn warning(policy: AddressPolicy, geometry: &Geometry, sees_neighbours: bool) -> Option<String> {
+    let AddressPolicy::Compact { unit_sectors } = policy else { return None };
+    let block_sectors = u64::from(geometry.page_sectors()) * u64::from(geometry.pages_per_block);
+    let (unit, block) = (Bytes(unit_sectors * SECTOR_BYTES), Bytes(block_sectors * SECTOR_BYTES));
+    (sees_neighbours && !unit_sectors.is_multiple_of(block_sectors)).then(|| {
+        format!(
+            "compaction by {unit} puts pages side by side that the trace touches one after the other, wherever they lay: \
+             policies and FTLs that know erase blocks ({block}) then find locality that the trace does not have; \
+             --address compact keeps erase blocks whole, --capacity fit keeps the addresses"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unit_of_compaction_is_named_or_a_size() {
+        let geometry = Geometry::single_die(8, 64, 4096);
+        let on = |text: &str| name(text.parse::<Address>().unwrap().on(&geometry).unwrap());
+        assert_eq!(["reject", "modulo"].map(on), ["reject", "modulo"]);
+        assert_eq!(
+            ["compact", "compact:block", "compact:page"].map(on),
+            ["compact:256KiB", "compact:256KiB", "compact:4KiB"]
+        );
+        assert_eq!(["compact:1MiB", "compact:12KiB"].map(on), ["compact:1MiB", "compact:12KiB"]);
+        assert!(matches!("compact:6KiB".parse::<Address>().unwrap().on(&geometry), Err(Failure::Message(..))));
+        for wrong in ["", "foo", "compact:", "compact:0", "compact:1MB", "modulo:page"] {
+            assert!(wrong.parse::<Address>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn warning_comes_with_units_that_break_blocks_only() {
+        let geometry = Geometry::single_die(8, 64, 4096);
+        let warned =
+            |pages: u64, sees| warning(AddressPolicy::Compact { unit_sectors: pages * 8 }, &geometry, sees).is_some();
+        assert!(warned(1, true) && warned(32, true) && warned(96, true));
+        assert!(!warned(64, true) && !warned(128, true) && !warned(1, false));
+        assert!(warning(AddressPolicy::Modulo, &geometry, true).is_none());
+    }
+}
