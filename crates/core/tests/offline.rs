@@ -222,3 +222,52 @@ fn is_a_request_beyond_the_device_refused() {
     let error = History::new(PAGES, SECTORS, true).extend(&[page(HostOp::Read, u64::from(PAGES), 1)]).unwrap_err();
     assert!(error.to_string().contains("beyond") || error.to_string().contains("9600"), "{error}");
 }
+
+/// Pages that MIN of the textbook writes: dirty ones that leave, are flushed, or are left at the end.
+fn slow_min_writes(accesses: &[(HostOp, u64)], frames: usize) -> u64 {
+    let (mut resident, mut written): (Vec<(u64, bool)>, u64) = (Vec::new(), 0);
+    for (time, (op, lpn)) in accesses.iter().enumerate() {
+        if *op == HostOp::Flush {
+            written += resident.iter().filter(|(_, dirty)| *dirty).count() as u64;
+            for (_, dirty) in &mut resident {
+                *dirty = false;
+            }
+            continue;
+        }
+        let at = resident.iter().position(|(known, _)| known == lpn).unwrap_or_else(|| {
+            resident.push((*lpn, false));
+            resident.len() - 1
+        });
+        resident[at].1 |= *op == HostOp::Write;
+        if resident.len() > frames {
+            let accesses = |lpn: u64| accesses[time + 1..].iter().position(|a| a.0 != HostOp::Flush && a.1 == lpn);
+            let next = |page: &(u64, bool)| accesses(page.0).unwrap_or(usize::MAX);
+            // Of pages that never come again the dirty ones leave first: it makes no difference to what is written.
+            let farthest = (0..resident.len()).max_by_key(|i| (next(&resident[*i]), resident[*i].1)).unwrap();
+            written += u64::from(resident.swap_remove(farthest).1);
+        }
+    }
+    written + resident.iter().filter(|(_, dirty)| *dirty).count() as u64
+}
+
+#[test]
+fn min_writes_every_dirty_page_once_those_at_the_end_too() {
+    let mut random = Random(5);
+    for flushes in [0, 3] {
+        let draw = |_| match random.below(100) {
+            n if n < flushes => (HostOp::Flush, 0),
+            n if n < 60 => (HostOp::Write, random.below(60)),
+            _ => (HostOp::Read, random.below(60)),
+        };
+        let accesses: Vec<(HostOp, u64)> = (0..2_000).map(draw).collect();
+        let request = |(op, lpn): &(HostOp, u64)| match op {
+            HostOp::Flush => HostRequest::new(Nanos::ZERO, HostOp::Flush, 0, 0),
+            op => page(*op, *lpn, 1),
+        };
+        let history = history(&accesses.iter().map(request).collect::<Vec<_>>(), true);
+        for frames in [0, 1, 5, 30, 59, 60, 100] {
+            let slow = slow_min_writes(&accesses, frames as usize);
+            assert_eq!(belady(&history, frames).pages_out, slow, "{frames} frames, {flushes} % flushes");
+        }
+    }
+}

@@ -6,6 +6,10 @@ mod point;
 mod timing {
     pub mod agreement;
     pub mod bounds;
+    pub mod device;
+    pub mod laws;
+    pub mod paths;
+
     pub mod rig;
     pub mod slow;
     pub mod theory;

@@ -247,3 +247,28 @@ fn does_a_report_of_one_request_have_no_invented_numbers() {
     assert_eq!(report.footprint.overwrite_ratio, Some(1.0));
     assert_eq!(report.lru_hits.len(), 1);
 }
+
+#[test]
+fn a_sample_that_is_too_small_or_too_large_is_corrected() {
+    // 1,000 accesses, a tenth of the pages: 100 accesses to expect. 50 reuses are at distance 3, 20 at distance 40.
+    let reuse = |sampled: u64| {
+        let mut reuse = Reuse { accesses: 1_000, sampled, cold: sampled - 70, rate: 0.1, ..Reuse::default() };
+        (0..50).for_each(|_| reuse.distances.record(3));
+        (0..20).for_each(|_| reuse.distances.record(40));
+        reuse
+    };
+    let ratios = |sampled| [0, 3, 4, 40, 41].map(|pages| reuse(sampled).hit_ratio(pages).unwrap());
+    assert_eq!(ratios(100), [0.0, 0.0, 0.5, 0.5, 0.7], "as many as expected");
+    assert_eq!(ratios(90), [0.0, 0.1, 0.6, 0.6, 0.8], "the 10 that are missing are hits");
+    assert_eq!(ratios(120), [0.0, 0.0, 0.3, 0.3, 0.5], "20 too many");
+}
+
+#[test]
+fn a_gap_of_a_minute_is_active_and_a_longer_one_is_not() {
+    let active = |gap_us: u64| {
+        let rows = [(0, 0, 8, true, 5), (0, 8, 8, true, 5 + gap_us)];
+        stats(&spc(&rows)).active_ns
+    };
+    let minute = 60_000_000;
+    assert_eq!([active(minute - 1), active(minute), active(minute + 1)], [59_999_999_000, 60_000_000_000, 0]);
+}

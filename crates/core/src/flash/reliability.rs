@@ -238,3 +238,29 @@ impl Flash {
         self.cells.reliability.as_ref().map_or(0, |model| model.spares[die as usize])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_spread_evenly_on_both_sides_of_the_mean() {
+        let config = ReliabilityConfig {
+            wear_out: true,
+            endurance_spread: 0.4,
+            spare_blocks_per_die: 1,
+            ..ReliabilityConfig::default()
+        };
+        let limits =
+            |seed| Reliability::new(config, 1_000, &Geometry::single_die(10_000, 4, 512), seed).unwrap().limits;
+        let mut one = limits(1);
+        assert_ne!(one, limits(2), "the seed decides");
+        one.sort_unstable();
+        assert!(one[0] >= 600 && one[9_999] < 1_400, "{} to {}", one[0], one[9_999]);
+        // Uniform: the tenths of the range hold a tenth of the blocks each.
+        for tenth in 1..10 {
+            let (got, expected) = (one[tenth * 1_000], 600 + 80 * tenth as u32);
+            assert!(got.abs_diff(expected) < 20, "{got} instead of {expected} at {tenth} tenths");
+        }
+    }
+}

@@ -225,7 +225,7 @@ pub trait Ftl {
     fn idle(&mut self, flash: &mut Flash, until: Nanos) {
         let _ = (flash, until);
     }
-    /// Merges everything that is logged (end of a run of HitStat's experiments). Not a host flush: data is on flash.
+    /// Merges everything that is logged. Not a host flush, and no part of `replay.settle`: data in a log is on flash.
     fn settle(&mut self, flash: &mut Flash) {
         let _ = flash;
     }

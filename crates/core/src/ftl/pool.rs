@@ -292,3 +292,50 @@ impl Pool {
         scored.max_by(better).map_or(0, |best| best.1)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flash::{Clock, ClockTimes, Geometry, Media, Oob, ProgramOrder, Ticket, TimingModel};
+    use crate::ledger::Cause;
+    use crate::types::{Lpn, Nanos, Ppn};
+
+    /// Blocks of 6 pages with so many valid ones, closed in this order; the victims in the order in which they are picked.
+    fn victims(victim: Victim, valid: &[u32]) -> Vec<u32> {
+        let geometry = Geometry::single_die(valid.len() as u32, 6, 512);
+        let clock = Clock::new(TimingModel::Serial, ClockTimes::cells(Nanos(1), Nanos(1), Nanos(1)), 1, 1);
+        let mut flash = Flash::new(geometry, ProgramOrder::Strict, Media::None, clock);
+        let mut pool = Pool::new(0, 1, valid.len() as u32, Alloc::Fifo, victim, 1);
+        for (block, valid) in valid.iter().enumerate() {
+            let pbn = pool.take(&flash);
+            assert_eq!(pbn.index(), block);
+            for page in 0..6 {
+                let ppn = Ppn(pbn.0 * 6 + page);
+                flash.program(ppn, Oob::data(Lpn(ppn.0), 0), &[], Cause::Host, Ticket::at(Nanos(0)));
+                if page >= *valid {
+                    flash.invalidate(ppn);
+                }
+            }
+            pool.close(pbn);
+        }
+        (0..valid.len()).map_while(|_| pool.pick_victim(&flash)).map(|pbn| pbn.0).collect()
+    }
+
+    #[test]
+    fn ties_of_scores_go_to_the_block_closed_earliest() {
+        // Ages count closings: block 0 has 4, block 1 3, block 2 2, block 3 1.
+        // 4 * 2 / (2 * 4) = 1; 3 * 2 / (2 * 4) = 3/4; 2 * 3 / (2 * 3) = 1; 1 * 4 / (2 * 2) = 1.
+        assert_eq!(victims(Victim::CostBenefit, &[4, 4, 3, 2]), [0, 2, 3, 1]);
+        assert_eq!(victims(Victim::CostBenefit, &[6, 0, 0, 0]), [1, 2, 3, 0], "empty blocks tie");
+    }
+
+    #[test]
+    fn the_window_holds_as_many_blocks_as_it_says() {
+        let valid = [5, 4, 3, 2, 1, 0];
+        // Each pick takes the last of the window, which then moves on by one block.
+        assert_eq!(victims(Victim::WindowedGreedy(1), &valid), [0, 1, 2, 3, 4, 5]);
+        assert_eq!(victims(Victim::WindowedGreedy(2), &valid), [1, 2, 3, 4, 5, 0]);
+        assert_eq!(victims(Victim::WindowedGreedy(4), &valid), [3, 4, 5, 2, 1, 0]);
+        assert_eq!(victims(Victim::WindowedGreedy(6), &valid), [5, 4, 3, 2, 1, 0]);
+    }
+}

@@ -147,3 +147,24 @@ fn are_options_that_cannot_work_refused_with_a_hint() {
         assert!(words.iter().all(|word| error.contains(word)), "{settings:?}: {error}");
     }
 }
+
+#[test]
+fn idle_collection_ends_before_the_time_it_was_given() {
+    // All 32 pages of a victim copied one after the other, and the erase: 32 * (60 + 510) + 2000 us.
+    let longest = Nanos::from_us(32 * 570 + 2_000);
+    let logical = 2_400;
+    let params = json!({"frontiers": "single", "idle_free": 4});
+    for (given, collects) in
+        [(longest - Nanos(1), false), (longest, true), (longest * 2 - Nanos(1), true), (longest * 3, true)]
+    {
+        let mut device = Device::new(&params, 32, 100, logical);
+        let mut rng = Pcg64Mcg::new(4);
+        (0..3 * logical).for_each(|_| device.write(below(&mut rng, logical)));
+        device.flash.clock.drain();
+        let (begin, runs) = (device.flash.now(), device.flash.ledger.gc_runs);
+        device.ftl.idle(&mut device.flash, begin + given);
+        device.flash.clock.drain();
+        assert_eq!(device.flash.ledger.gc_runs > runs, collects, "{given}");
+        assert!(device.flash.now() <= begin + given, "{} of {given}", device.flash.now() - begin);
+    }
+}

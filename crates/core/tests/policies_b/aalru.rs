@@ -332,3 +332,14 @@ fn do_the_other_rules_of_padding_serve_here_too() {
     // Nothing below it amplifies, so nothing is padded.
     assert!(padded(json!("aalru")).iter().all(|(_, pads)| *pads == 0));
 }
+
+#[test]
+fn a_changed_number_of_frames_keeps_the_shares_of_the_regions() {
+    let (mut device, _) = Rig::default().device("aalru", json!({"tau_start": 0.25}));
+    let mut tau = |dram: u32| {
+        device.set_frames(nandlab::buffer::Frames { dram, nvram: 0 });
+        device.golden_state()["tau"].as_u64().unwrap()
+    };
+    // A quarter of 24 frames is 6, of 48 it is 12; an eighth more or less is rounded; each region keeps a tenth.
+    assert_eq!([tau(24), tau(48), tau(12), tau(24), tau(40)], [6, 12, 3, 6, 10]);
+}

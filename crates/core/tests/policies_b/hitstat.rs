@@ -369,3 +369,19 @@ fn does_it_equal_a_slow_reference() {
     }
     assert!(accesses > 100_000 && padded > 1000, "{accesses} accesses, {padded} padded");
 }
+
+#[test]
+fn a_trimmed_page_takes_its_weight_from_its_group() {
+    let (mut device, _) = Rig::default().device("hitstat", json!({}));
+    let class = |device: &dyn nandlab::ssd::Device| -> Vec<String> {
+        let lists = device.golden_state()["lists"].as_object().unwrap().clone();
+        lists.into_iter().filter(|(_, groups)| groups.as_array().is_some_and(|g| !g.is_empty())).map(|l| l.0).collect()
+    };
+    // Five sectors of a block lie in the class of up to six, three in that of up to four, one in that of up to two.
+    submit(&mut *device, HostOp::Write, 8, 5);
+    assert_eq!(class(&*device), ["6"]);
+    submit(&mut *device, HostOp::Trim, 9, 2);
+    assert_eq!(class(&*device), ["4"]);
+    submit(&mut *device, HostOp::Trim, 8, 4);
+    assert_eq!(class(&*device), ["2"]);
+}

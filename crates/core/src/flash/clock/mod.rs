@@ -58,7 +58,7 @@ const DIES_PER_CHANNEL: usize = 64;
 /// Promise of a time: the end of a flash operation, a combination of such ends, or a time that is already known.
 ///
 /// Tickets never expire: one that resolved long ago means 'at or before now'.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Ticket(u64);
 
 impl Ticket {
@@ -142,7 +142,7 @@ pub enum Release {
 #[derive(Clone, Debug)]
 pub struct Clock {
     model: Model,
-    record: Option<Box<Vec<Recorded>>>,
+    record: Option<Vec<Recorded>>,
 }
 
 #[derive(Clone, Debug)]

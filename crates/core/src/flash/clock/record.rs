@@ -61,12 +61,12 @@ pub struct Recorded {
 impl Clock {
     /// Begins a record, or begins it anew.
     pub fn record(&mut self) {
-        self.record = Some(Box::default());
+        self.record = Some(Vec::new());
     }
 
     /// The calls recorded so far; empty if nothing is recorded.
     pub fn recorded(&self) -> &[Recorded] {
-        self.record.as_deref().map_or(&[], Vec::as_slice)
+        self.record.as_deref().unwrap_or_default()
     }
 
     /// Adds a call.

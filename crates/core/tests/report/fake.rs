@@ -1,0 +1,169 @@
+//! A device whose counts and times are random; all else is that of a device that ran.
+
+use nandlab::buffer::{Access, Frames, Slots};
+use nandlab::flash::{CutMode, Flash};
+use nandlab::ftl::Ftl;
+use nandlab::histogram::Histogram;
+use nandlab::ledger::{CAUSES, Cause, Ledger, Op};
+use nandlab::probe::Probe;
+use nandlab::ssd::{Completion, Device, Flushes, Payload, Refused, Times};
+use nandlab::types::{HostRequest, Nanos};
+
+/// Splitmix64.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+    pub fn below(&mut self, n: u64) -> u64 {
+        self.next() % n
+    }
+}
+
+/// See the module text.
+pub struct Fake {
+    device: Box<dyn Device>,
+    pub ledger: Ledger,
+    pub times: Times,
+    /// Responses of reads, writes and others, ascending.
+    pub responses: [Vec<u64>; 3],
+}
+
+/// Sets counters: every fifth is 0 unless the seed is odd, when none is.
+macro_rules! fill {
+    ($ledger:ident, $value:ident: $($field:ident)*) => { $( $ledger.$field = $value(); )* };
+}
+
+fn random_ledger(r: &mut Random, seed: u64) -> Ledger {
+    let mut value = || if seed.is_multiple_of(2) && r.below(5) == 0 { 0 } else { 1 + r.below(1_000_000) };
+    let mut l = Ledger::default();
+    for i in 0..3 * CAUSES {
+        l.ops[i / CAUSES][i % CAUSES] = value();
+        l.op_ns[i / CAUSES][i % CAUSES] = value();
+    }
+    l.look_ups = std::array::from_fn(|_| value());
+    l.erases_by_kind = std::array::from_fn(|_| value());
+    fill!(l, value: host_page_reads host_page_writes host_page_trims host_read_requests host_write_requests
+        host_trim_requests host_flush_requests host_sector_reads host_sector_writes unmapped_reads buffer_read_hits
+        buffer_write_hits request_read_hits request_write_hits sector_read_hits sector_write_hits group_hits group_misses
+        group_read_hits group_read_misses dram_reads dram_writes nvram_reads nvram_writes buffer_drops write_back_commands
+        flushed_groups padded_write_backs write_back_pages padded_pages padding_holes padded_from_flash prefetched_pages
+        buffer_read_pages buffer_read_ns buffer_write_pages buffer_write_ns map_hits map_second_hits map_prefetches
+        map_misses map_unreadable map_lost gc_runs merges_switch merges_partial merges_full merges_full_lbns
+        merges_full_log_blocks merges_full_log_pages log_pages log_pages_overwritten log_pages_reclaimed merges_dead
+        merges_replace padding_merges padding_log_blocks padding_data_blocks padding_log_pages eviction_waits);
+    l
+}
+
+/// Durations whose histogram buckets end with them, so that percentiles are exact, with a tail in which the last per cent,
+/// tenth and hundredth of it differ.
+fn durations(r: &mut Random, count: u64) -> Vec<u64> {
+    let mut all: Vec<u64> = (0..count)
+        .map(|_| {
+            let shift = r.next().trailing_zeros().min(30) + r.below(2) as u32;
+            ((32 + r.below(32) + 1) << shift) - 1
+        })
+        .collect();
+    all.sort_unstable();
+    all
+}
+
+impl Fake {
+    pub fn new(device: Box<dyn Device>, r: &mut Random, seed: u64) -> Self {
+        let sizes = [[1, 0, 7], [100, 3, 0], [20_000, 12_345, 1_000], [0, 0, 0]][seed as usize % 4];
+        let responses = sizes.map(|count| durations(r, count));
+        let mut times = Times::default();
+        let histograms = [&mut times.read_response, &mut times.write_response, &mut times.other_response];
+        for (histogram, durations) in histograms.into_iter().zip(&responses) {
+            let mut one = Histogram::default();
+            for duration in durations {
+                one.record(Nanos(*duration));
+            }
+            *histogram = one;
+        }
+        times.last_completion = Nanos(1_000 + r.below(10_000_000));
+        Self { device, ledger: random_ledger(r, seed), times, responses }
+    }
+}
+
+impl Device for Fake {
+    fn ledger(&self) -> Ledger {
+        self.ledger
+    }
+    fn times(&self) -> &Times {
+        &self.times
+    }
+    fn flushes(&self) -> &Flushes {
+        self.device.flushes()
+    }
+    fn flash(&self) -> &Flash {
+        self.device.flash()
+    }
+    fn ftl(&self) -> &dyn Ftl {
+        self.device.ftl()
+    }
+    fn slots(&self) -> &Slots {
+        self.device.slots()
+    }
+    fn logical_pages(&self) -> u32 {
+        self.device.logical_pages()
+    }
+    fn submit(&mut self, _: &HostRequest, _: Payload<'_>) -> Result<Completion, Refused> {
+        unreachable!("a report changes nothing")
+    }
+    fn replay_access(&mut self, _: &Access) -> Result<(), Refused> {
+        unreachable!()
+    }
+    fn run(&mut self, _: &[HostRequest]) -> Result<(), Refused> {
+        unreachable!()
+    }
+    fn finish(&mut self) {
+        unreachable!()
+    }
+    fn drain(&mut self) {
+        unreachable!()
+    }
+    fn precondition(&mut self, _: bool, _: f64) {
+        unreachable!()
+    }
+    fn start_measuring(&mut self) {
+        unreachable!()
+    }
+    fn flash_mut(&mut self) -> &mut Flash {
+        unreachable!()
+    }
+    fn set_frames(&mut self, _: Frames) {
+        unreachable!()
+    }
+    fn set_probe(&mut self, _: Option<Box<dyn Probe>>) {
+        unreachable!()
+    }
+    fn cut_power(&mut self) {
+        unreachable!()
+    }
+    fn arm_cut(&mut self, _: u64, _: CutMode) {
+        unreachable!()
+    }
+    fn arm_recovery_cut(&mut self, _: u64, _: CutMode) {
+        unreachable!()
+    }
+    fn sees_neighbours(&self) -> bool {
+        unreachable!()
+    }
+    fn golden_state(&self) -> serde_json::Value {
+        unreachable!()
+    }
+    fn check(&self) {
+        unreachable!()
+    }
+}
+
+/// A count of the ledger.
+pub const fn count(l: &Ledger, op: Op, cause: Cause) -> u64 {
+    l.ops[op as usize][cause as usize]
+}

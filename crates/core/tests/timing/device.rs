@@ -1,0 +1,339 @@
+//! Whole devices: the record of every flash operation, with what it waits for, goes through the slow simulator, and the
+//! times of all requests must come out.
+
+use std::collections::BTreeMap;
+
+use nandlab::buffer::BUFFERS;
+use nandlab::config::{Builder, Config, ReplayMode};
+use nandlab::flash::clock::{Call, Clock, ClockTimes, Operation, Recorded, Release, Ticket, TimingModel};
+use nandlab::ftl::FTLS;
+use nandlab::histogram::Histogram;
+use nandlab::ledger::Op;
+use nandlab::ssd::{Device, Payload};
+use nandlab::types::{HostOp, HostRequest, Nanos};
+
+use super::rig::Random;
+use super::slow::{After, Slow};
+
+/// Tokens of the engine with this bit stand for a command that the buffer sent down; the rest of it is when.
+const WRITE_BACK: u64 = 1 << 63;
+const READ_BACK: u64 = 1 << 62;
+
+/// What a device did and said.
+pub struct Observed {
+    config: Config,
+    /// The device.
+    pub device: Box<dyn Device>,
+    requests: Vec<HostRequest>,
+    /// When the first request could come.
+    pub start: u64,
+    admitted: Vec<u64>,
+    /// By request: what it waits for.
+    pub done: Vec<Ticket>,
+}
+
+/// Runs requests one by one, then lets everything finish.
+pub fn observe(config: &Config, requests: Vec<HostRequest>) -> Observed {
+    let mut device = config.build().unwrap();
+    device.drain();
+    let start = device.flash().now().0;
+    device.flash_mut().clock.record();
+    let (mut admitted, mut done) = (vec![], vec![]);
+    let requests: Vec<HostRequest> =
+        requests.into_iter().map(|r| HostRequest { at: Nanos(start) + r.at, ..r }).collect();
+    for request in &requests {
+        let completion = device.submit(request, Payload::None).unwrap();
+        admitted.push(completion.admitted.0);
+        done.push(match (completion.finished, device.flash().clock.recorded().last()) {
+            (Some(at), _) => Ticket::at(at),
+            // What is not known yet is watched, and that is the last thing that the engine does.
+            (None, Some(Recorded { call: Call::Watch { ticket, .. }, .. })) => *ticket,
+            (None, last) => panic!("{last:?}: the completion is unknown, and nobody waits for it"),
+        });
+    }
+    device.drain();
+    Observed { config: config.clone(), device, requests, start, admitted, done }
+}
+
+fn clock_times(config: &Config) -> ClockTimes {
+    let t = &config.device.timing;
+    ClockTimes {
+        page_read: t.page_read,
+        page_program: t.page_program,
+        block_erase: t.block_erase,
+        page_transfer: t.page_transfer,
+        command: t.command,
+    }
+}
+
+/// The operations of a record with their times, and the time of every ticket.
+pub struct Timed {
+    /// Operations in the order of issue, with begin and end of execution and the time at which the ticket resolves.
+    pub operations: Vec<(Operation, [u64; 3])>,
+    /// When they were issued.
+    pub issued: Vec<u64>,
+    tickets: BTreeMap<Ticket, u64>,
+}
+
+impl Timed {
+    /// When a ticket resolves.
+    pub fn of(&self, ticket: Ticket) -> u64 {
+        ticket.as_time().map_or_else(|| self.tickets[&ticket], |at| at.0)
+    }
+}
+
+fn issue_times(record: &[Recorded]) -> Vec<u64> {
+    record.iter().filter(|r| matches!(r.call, Call::Operation(_))).map(|r| r.at.0).collect()
+}
+
+/// The parallel model, word by word.
+fn parallel(record: &[Recorded], times: ClockTimes, channels: usize, dies: usize, start: u64) -> Timed {
+    let mut slow = Slow::new(times, channels, dies);
+    slow.advance(start);
+    let mut known: BTreeMap<Ticket, After> = BTreeMap::new();
+    let mut issued = vec![];
+    let after = |known: &BTreeMap<Ticket, After>, ticket: Ticket| match ticket.as_time() {
+        Some(at) => After { at: at.0, ..After::default() },
+        None => known[&ticket].clone(),
+    };
+    for Recorded { at, call } in record {
+        slow.advance(at.0);
+        match *call {
+            Call::Operation(operation) => {
+                let id =
+                    slow.issue(operation.die as usize, operation.op, after(&known, operation.after), operation.release);
+                known.insert(operation.ticket, After::op(id));
+                issued.push(operation);
+            }
+            Call::Join { a, b, both } => {
+                let joined = slow.join(after(&known, a), after(&known, b));
+                if both.as_time().is_none() {
+                    known.insert(both, joined);
+                }
+            }
+            Call::Watch { .. } => {}
+        }
+    }
+    slow.drain();
+    slow.check_invariants();
+    let resolved = |id: &usize| slow.ops[*id].resolved.unwrap();
+    let time = |after: &After| after.ops.iter().map(resolved).fold(after.at, u64::max);
+    let times = |id: usize| [slow.ops[id].left_queue, slow.ops[id].finished, resolved(&id)];
+    Timed {
+        operations: issued.into_iter().enumerate().map(|(id, operation)| (operation, times(id))).collect(),
+        issued: issue_times(record),
+        tickets: known.iter().map(|(ticket, after)| (*ticket, time(after))).collect(),
+    }
+}
+
+/// The serial model: one operation at a time, in the order of issue.
+fn serial(record: &[Recorded], times: ClockTimes, start: u64) -> Timed {
+    let transfer = times.command.0 + times.page_transfer.0;
+    let service = |op| match op {
+        Op::Read => times.page_read.0 + transfer,
+        Op::Program => times.page_program.0 + transfer,
+        Op::Erase => times.block_erase.0 + times.command.0,
+    };
+    let (mut free, mut operations) = (start, vec![]);
+    for Recorded { at, call } in record {
+        let Call::Operation(operation) = *call else { panic!("{call:?}: the tickets of this model are times") };
+        let begin = free.max(at.0).max(operation.after.as_time().unwrap().0);
+        free = begin + service(operation.op);
+        let loaded = operation.release == Release::Transfer && operation.op == Op::Program;
+        operations.push((operation, [begin, free, if loaded { begin + transfer } else { free }]));
+    }
+    Timed { operations, issued: issue_times(record), tickets: BTreeMap::new() }
+}
+
+/// The record once more through a clock of its own: the end of every operation.
+fn again(record: &[Recorded], times: ClockTimes, channels: u32, dies: u32) -> Vec<u64> {
+    let mut clock = Clock::new(TimingModel::Parallel, times, channels, dies);
+    let mut known: BTreeMap<Ticket, Ticket> = BTreeMap::new();
+    let mut count = 0;
+    for Recorded { at, call } in record {
+        clock.advance(*at);
+        let now = |known: &BTreeMap<Ticket, Ticket>, t: Ticket| t.as_time().map_or_else(|| known[&t], |_| t);
+        match *call {
+            Call::Operation(o) => {
+                let ticket = clock.issue(o.die, o.op, now(&known, o.after), o.release);
+                known.insert(o.ticket, ticket);
+                clock.watch(ticket, count);
+                count += 1;
+            }
+            Call::Join { a, b, both } => {
+                let joined = clock.join(now(&known, a), now(&known, b));
+                known.insert(both, joined);
+            }
+            Call::Watch { .. } => {}
+        }
+    }
+    super::rig::finish_times(&mut clock, count as usize)
+}
+
+impl Observed {
+    /// The times of the flash operations by the slow simulator.
+    pub fn time(&self) -> Timed {
+        let (record, geometry) = (self.device.flash().clock.recorded(), self.device.flash().geometry());
+        let times = clock_times(&self.config);
+        if self.config.device.timing.model == TimingModel::Serial {
+            return serial(record, times, self.start);
+        }
+        let (channels, dies) = (geometry.channels, geometry.dies());
+        let timed = parallel(record, times, channels as usize, dies as usize, self.start);
+        let resolved: Vec<u64> = timed.operations.iter().map(|(_, [_, _, at])| *at).collect();
+        assert_eq!(again(record, times, channels, dies), resolved);
+        timed
+    }
+
+    /// When requests are admitted, given when they finish: in order, by arrival, and as places are free.
+    fn admissions(&self, finished: &[u64]) -> Vec<u64> {
+        let replay = &self.config.replay;
+        let open = replay.mode == ReplayMode::Open;
+        let think = if replay.mode == ReplayMode::Closed { replay.think_time.0 } else { 0 };
+        let (depth, mut now) = (replay.queue_depth as usize, self.start);
+        let admit = |i: usize| {
+            if open {
+                now = now.max(self.requests[i].at.0);
+            }
+            if i >= depth {
+                let mut ends: Vec<u64> = finished[..i].iter().map(|at| at + think).collect();
+                ends.sort_unstable();
+                now = now.max(ends[i - depth]);
+            }
+            now
+        };
+        (0..finished.len()).map(admit).collect()
+    }
+
+    /// Compares everything that the device says about time with the slow simulator. Returns its times.
+    pub fn check(&self, name: &str) -> Timed {
+        let timed = self.time();
+        for (operation, [.., resolved]) in &timed.operations {
+            let at = operation.ticket.as_time().map_or(*resolved, |at| at.0);
+            assert_eq!(at, *resolved, "{name}: {operation:?}");
+        }
+        let finished: Vec<u64> = self.done.iter().map(|ticket| timed.of(*ticket)).collect();
+        assert_eq!(self.admissions(&finished), self.admitted, "{name}: admissions");
+        let open = self.config.replay.mode == ReplayMode::Open;
+        let mut slow = [Histogram::default(), Histogram::default(), Histogram::default(), Histogram::default()];
+        for (i, request) in self.requests.iter().enumerate() {
+            let arrival = if open { request.at.0 } else { self.admitted[i] };
+            let kind = match request.op {
+                HostOp::Read => 0,
+                HostOp::Write => 1,
+                HostOp::Trim | HostOp::Flush => 2,
+            };
+            slow[kind].record(Nanos(finished[i] - arrival));
+            slow[3].record(Nanos(finished[i] - self.admitted[i]));
+        }
+        let times = self.device.times();
+        let product = [&times.read_response, &times.write_response, &times.other_response, &times.device()];
+        for (kind, (product, slow)) in product.into_iter().zip(&slow).enumerate() {
+            let all = |h: &Histogram| {
+                let percentiles = [0.0, 1.0, 25.0, 50.0, 75.0, 90.0, 99.0, 100.0].map(|p| h.percentile(p));
+                (h.count(), h.mean_ns(), h.max(), percentiles)
+            };
+            assert_eq!(all(product), all(slow), "{name}: response times, kind {kind}");
+        }
+        assert_eq!(times.last_completion.0, finished.iter().copied().max().unwrap(), "{name}");
+        if self.config.device.timing.model == TimingModel::Parallel {
+            self.check_buffer_times(&timed, name);
+        }
+        timed
+    }
+
+    /// `D_r` and `D_w`: every command of the buffer from its issue to its end, late ones too.
+    fn check_buffer_times(&self, timed: &Timed, name: &str) {
+        let sum = |bit: u64| -> u64 {
+            let watched = self.device.flash().clock.recorded().iter().filter_map(|recorded| match recorded.call {
+                Call::Watch { ticket, token } if token & bit != 0 => Some(timed.of(ticket) - (token & !bit)),
+                _ => None,
+            });
+            watched.sum()
+        };
+        let ledger = self.device.ledger();
+        assert_eq!((ledger.buffer_read_ns, ledger.buffer_write_ns), (sum(READ_BACK), sum(WRITE_BACK)), "{name}");
+    }
+}
+
+/// A device of 2 channels with 2 dies each, small times so that much coincides, and RAM that takes time.
+pub fn config(settings: &[String]) -> Config {
+    const SMALL: [&str; 10] = [
+        "device.geometry={channels=2, chips_per_channel=2, dies_per_chip=1, planes_per_die=1, blocks_per_plane=20, \
+         pages_per_block=8, page_bytes=2048}",
+        "device.over_provisioning={logical_pages=320}",
+        "device.timing={model=\"parallel\", page_read=\"20ns\", page_program=\"100ns\", block_erase=\"500ns\", \
+         page_transfer=\"10ns\", command=\"0ns\"}",
+        "ram.dram=32KiB",
+        "ram.nvram=32KiB",
+        "ram.dram_read=1ns",
+        "ram.dram_write=2ns",
+        "ram.nvram_read=3ns",
+        "ram.nvram_write=5ns",
+        "precondition=full",
+    ];
+    let settings = SMALL.into_iter().chain(settings.iter().map(String::as_str));
+    settings.fold(Builder::preset("lab").unwrap(), |builder, setting| builder.set(setting).unwrap()).finish().unwrap()
+}
+
+/// Reads, writes, trims and flushes of 1 to 3 pages, skewed, in bursts and pauses.
+pub fn requests(seed: u64, count: u64) -> Vec<HostRequest> {
+    let (mut r, mut at) = (Random(seed), 0);
+    let mut request = |_| {
+        at += if r.chance(10) { r.below(20_000) } else { r.below(300) };
+        let page = r.below(300) * r.below(300) / 300;
+        let (lba, sectors) = (page * 4 + r.below(4), 1 + r.below(12) as u32);
+        let op = match r.below(40) {
+            0 => return HostRequest::new(Nanos(at), HostOp::Flush, 0, 0),
+            1 => HostOp::Trim,
+            2..15 => HostOp::Read,
+            _ => HostOp::Write,
+        };
+        HostRequest::new(Nanos(at), op, lba, sectors)
+    };
+    (0..count).map(&mut request).collect()
+}
+
+/// How requests arrive, when frames are free, and who may work at a time, by turns.
+fn variant(n: u64) -> Vec<String> {
+    let mode = ["open", "closed", "fast"][n as usize % 3];
+    let mut settings = vec![
+        format!("replay.mode={mode}"),
+        format!("replay.queue_depth={}", [1, 4, 32][n as usize / 3 % 3]),
+        format!("ram.evict_wait={}", ["program", "transfer"][n as usize / 2 % 2]),
+        format!("ram.partial_write={}", ["fetch", "mask"][n as usize / 4 % 2]),
+        "replay.think_time=700ns".to_owned(),
+    ];
+    if n.is_multiple_of(5) {
+        settings.push("device.timing.command=3ns".to_owned());
+    }
+    if n.is_multiple_of(4) {
+        settings.push("device.timing.model=serial".to_owned());
+    }
+    settings
+}
+
+fn check_pair(buffer: &str, ftl: &str, n: u64) {
+    let mut settings = vec![format!("buffer.name={buffer}"), format!("ftl.name={ftl}"), format!("seed={n}")];
+    settings.extend(variant(n));
+    observe(&config(&settings), requests(n, 300)).check(&format!("{settings:?}"));
+}
+
+#[test]
+fn every_ftl_takes_the_time_of_the_slow_simulator() {
+    let buffers = ["none", "lru", "bplru", "aalru", "hitstat", "wpa"];
+    let mut n = 0;
+    for (ftl, buffer) in FTLS.iter().flat_map(|ftl| buffers.map(|buffer| (ftl, buffer))) {
+        n += 1;
+        check_pair(buffer, &ftl.name(), n);
+    }
+}
+
+#[test]
+fn every_buffer_takes_the_time_of_the_slow_simulator() {
+    let mut n = 1_000;
+    for (buffer, ftl) in BUFFERS.iter().flat_map(|buffer| ["page", "fast", "dftl"].map(|ftl| (buffer, ftl))) {
+        n += 1;
+        check_pair(&buffer.name(), ftl, n);
+    }
+}
