@@ -1,0 +1,36 @@
+//! The whole device against a second one. See `oracle/mod.rs`; a long run is
+//! `cargo run --release -p nandlab --example oracle_campaign`.
+
+#[path = "oracle/mod.rs"]
+mod oracle;
+
+use oracle::cases::BUFFER_NAMES;
+use oracle::run::pair;
+
+fn all_buffers_over(ftl: &str) {
+    let problems: Vec<String> = BUFFER_NAMES
+        .iter()
+        .filter_map(|buffer| pair(buffer, ftl, 0..12, 250).err().map(|problem| format!("{buffer} over {ftl}: {problem}")))
+        .collect();
+    assert!(problems.is_empty(), "{}", problems.join("\n\n"));
+}
+
+#[test]
+fn page_ftl_agrees_with_the_oracle() {
+    all_buffers_over("page");
+}
+
+#[test]
+fn block_ftl_agrees_with_the_oracle() {
+    all_buffers_over("block");
+}
+
+#[test]
+fn bast_agrees_with_the_oracle() {
+    all_buffers_over("bast");
+}
+
+#[test]
+fn fast_agrees_with_the_oracle() {
+    all_buffers_over("fast");
+}

@@ -1,0 +1,120 @@
+//! What the oracle counts: every field of the product's ledger by its definition, and the comparison of the two.
+
+use nandlab::ledger::{BlockKind, CAUSES, Cause, Ledger, OPS, Op};
+
+macro_rules! counts {
+    ($($field:ident,)+) => {
+        /// Counted where it happens, in the oracle's own parts.
+        #[derive(Clone, Default, Debug)]
+        pub struct Counts {
+            /// Flash operations by kind and cause; their service times follow from the device's times.
+            pub operations: [[u64; CAUSES]; OPS],
+            pub erases_by_kind: [u64; 3],
+            $(pub $field: u64,)+
+        }
+
+        impl Counts {
+            /// Whether [`Self::differences`] has nothing to tell, found out quickly.
+            pub fn agrees(&self, ledger: &Ledger, service: [u64; 3]) -> bool {
+                let Ledger { ops, op_ns, erases_by_kind, $($field),+ } = *ledger;
+                let times = (0..OPS).all(|o| (0..CAUSES).all(|c| op_ns[o][c] == self.operations[o][c] * service[o]));
+                times && ops == self.operations && erases_by_kind == self.erases_by_kind $(&& $field == self.$field)+
+            }
+
+            /// Every number in which a ledger differs, as (name, ledger, oracle). `service` is the time of an operation.
+            ///
+            /// All fields are named, so that a new one does not compile until somebody says here how it is derived.
+            pub fn differences(&self, ledger: &Ledger, service: [u64; 3]) -> Vec<(String, u64, u64)> {
+                let Ledger { ops, op_ns, erases_by_kind, $($field),+ } = *ledger;
+                let mut all: Vec<(String, u64, u64)> = Vec::new();
+                for op in Op::ALL {
+                    for cause in Cause::ALL {
+                        let (o, c) = (op as usize, cause as usize);
+                        let mine = self.operations[o][c];
+                        all.push((format!("ops {op:?} {cause:?}"), ops[o][c], mine));
+                        all.push((format!("op_ns {op:?} {cause:?}"), op_ns[o][c], mine * service[o]));
+                    }
+                }
+                for (i, kind) in [BlockKind::Data, BlockKind::Log, BlockKind::Map].into_iter().enumerate() {
+                    all.push((format!("erases_by_kind {kind:?}"), erases_by_kind[kind as usize], self.erases_by_kind[i]));
+                }
+                $(all.push((stringify!($field).to_owned(), $field, self.$field));)+
+                all.retain(|(_, ledger, oracle)| ledger != oracle);
+                all
+            }
+        }
+    };
+}
+
+counts! {
+    host_page_reads,
+    host_page_writes,
+    host_page_trims,
+    host_read_requests,
+    host_write_requests,
+    host_trim_requests,
+    host_flush_requests,
+    host_sector_reads,
+    host_sector_writes,
+    unmapped_reads,
+    buffer_read_hits,
+    buffer_write_hits,
+    request_read_hits,
+    request_write_hits,
+    sector_read_hits,
+    sector_write_hits,
+    group_hits,
+    group_misses,
+    group_read_hits,
+    group_read_misses,
+    dram_reads,
+    dram_writes,
+    nvram_reads,
+    nvram_writes,
+    buffer_drops,
+    write_back_commands,
+    flushed_groups,
+    padded_write_backs,
+    write_back_pages,
+    padded_pages,
+    padded_from_flash,
+    prefetched_pages,
+    buffer_read_pages,
+    buffer_read_ns,
+    buffer_write_pages,
+    buffer_write_ns,
+    map_hits,
+    map_second_hits,
+    map_prefetches,
+    map_misses,
+    map_unreadable,
+    map_lost,
+    gc_runs,
+    merges_switch,
+    merges_partial,
+    merges_full,
+    merges_full_lbns,
+    merges_full_log_blocks,
+    merges_full_log_pages,
+    log_pages,
+    log_pages_overwritten,
+    log_pages_reclaimed,
+    merges_dead,
+    merges_replace,
+    padding_merges,
+    padding_log_blocks,
+    padding_data_blocks,
+    padding_log_pages,
+    eviction_waits,
+}
+
+impl Counts {
+    /// One flash operation.
+    pub fn operation(&mut self, op: Op, cause: Cause) {
+        self.operations[op as usize][cause as usize] += 1;
+    }
+    /// Programs with one of these causes.
+    pub fn programs(&self, causes: &[Cause]) -> u64 {
+        causes.iter().map(|cause| self.operations[Op::Program as usize][*cause as usize]).sum()
+    }
+}

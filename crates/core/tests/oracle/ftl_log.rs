@@ -1,0 +1,89 @@
+//! What BAST and FAST share in the oracle: data blocks, the place of every page, and merges.
+
+use nandlab::ledger::{BlockKind, Cause};
+
+use super::flash::{Addr, Array, Owner};
+use super::ftl::Down;
+
+pub struct Blocks {
+    /// Data block by logical block.
+    pub data: Vec<Option<usize>>,
+    /// Newest copy of every page, in a data block or a log block.
+    pub map: Vec<Option<Addr>>,
+    pub pages_per_block: usize,
+}
+
+impl Blocks {
+    pub fn new(logical_pages: usize, pages_per_block: usize) -> Self {
+        let blocks = logical_pages.div_ceil(pages_per_block);
+        Self { data: vec![None; blocks], map: vec![None; logical_pages], pages_per_block }
+    }
+    pub fn lbn(&self, lpn: u32) -> usize {
+        lpn as usize / self.pages_per_block
+    }
+    pub fn offset(&self, lpn: u32) -> usize {
+        lpn as usize % self.pages_per_block
+    }
+    /// Pages that the logical block has on the device.
+    pub fn pages(&self, lbn: usize) -> usize {
+        self.pages_per_block.min(self.map.len() - lbn * self.pages_per_block)
+    }
+
+    /// Programs a page and forgets its old copy.
+    pub fn put(&mut self, array: &mut Array, to: Addr, down: &Down, after: u64) -> u64 {
+        let done = array.program(to, down.page(), down.cause, after);
+        if let Some(old) = self.map[down.lpn as usize].replace(to) {
+            array.counts.log_pages_overwritten += u64::from(self.data[self.lbn(down.lpn)] != Some(old.0));
+            array.invalidate(old);
+        }
+        done
+    }
+    /// The first write of a page goes to its data block while its place there can still be programmed.
+    pub fn first_write(&mut self, array: &mut Array, down: &Down, after: u64) -> Option<u64> {
+        let (lbn, offset) = (self.lbn(down.lpn), self.offset(down.lpn));
+        if self.data[lbn].is_none() {
+            self.data[lbn] = Some(array.take_free());
+        }
+        let block = self.data[lbn].expect("a data block");
+        let free = self.map[down.lpn as usize].is_none() && offset >= array.next(block);
+        free.then(|| self.put(array, (block, offset), down, after))
+    }
+    /// Copies the newest pages of the logical block from offset `from` on into `to`, each to its own offset, but for `new`,
+    /// which takes its slot from the host.
+    pub fn copy_rest(&mut self, array: &mut Array, lbn: usize, to: usize, from: usize, new: Option<(&Down, u64)>) -> u64 {
+        let mut done = 0;
+        for offset in from..self.pages(lbn) {
+            let lpn = lbn * self.pages_per_block + offset;
+            if let Some((down, after)) = new.filter(|(down, _)| down.lpn as usize == lpn) {
+                done = self.put(array, (to, offset), down, after);
+            } else if let Some(old) = self.map[lpn] {
+                array.copy(old, (to, offset), Cause::Merge);
+                self.map[lpn] = Some((to, offset));
+            }
+        }
+        done
+    }
+    /// `block` becomes the data block; the old one is erased.
+    pub fn take_over(&mut self, array: &mut Array, lbn: usize, block: usize) {
+        if let Some(old) = self.data[lbn].replace(block) {
+            array.erase(old, BlockKind::Data, Cause::Merge);
+        }
+    }
+    /// A log block is not needed any more.
+    pub fn reclaim(&mut self, array: &mut Array, block: usize) {
+        array.counts.log_pages_reclaimed += array.programmed(block);
+        array.erase(block, BlockKind::Log, Cause::Merge);
+    }
+    /// The first `count` pages of the block are the first `count` pages of the logical block, and all are needed.
+    pub fn holds_in_order(&self, array: &Array, block: usize, lbn: usize, count: usize) -> bool {
+        (0..count).all(|i| {
+            let page = array.blocks[block][i].as_ref();
+            page.is_some_and(|p| p.valid && p.owner == Owner::Data((lbn * self.pages_per_block + i) as u32))
+        })
+    }
+    pub fn trim(&mut self, array: &mut Array, lpn: u32) {
+        if let Some(old) = self.map[lpn as usize].take() {
+            array.invalidate(old);
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! The device under test, built from the registries: an FTL whose map grows with its fragments, a policy that reads ahead.
+
+use nandlab::buffer::{Access, Admission, BUFFERS, Buffer, Frames, Medium, Plan, Sense, Slots};
+use nandlab::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, Ticket, TimingModel};
+use nandlab::ftl::{Batch, FTLS, Found, Ftl, Shape};
+use nandlab::ledger::Cause;
+use nandlab::registry;
+use nandlab::ssd::{Arrival, Device, EvictWait, PartialWrite, Parts, RamTimes, Settings, Ssd};
+use nandlab::types::{Bytes, Lbn, Lpn, Nanos, Ppn, Slot};
+use serde_json::{Value, json};
+
+use super::cases::Case;
+
+/// Every run of pages that do not lie one after the other takes its bytes of the shared RAM.
+struct Fragments {
+    inner: Box<dyn Ftl>,
+    logical_pages: u32,
+    bytes_each: u64,
+    bytes: u64,
+}
+
+impl Fragments {
+    fn count(&mut self, flash: &Flash) {
+        let mut before = Ppn::NONE;
+        let mut runs = 0;
+        for lpn in 0..self.logical_pages {
+            let place = self.inner.locate(flash, Lpn(lpn));
+            runs += u64::from(place.is_some() && (before.is_none() || before.0 + 1 != place.0));
+            before = place;
+        }
+        self.bytes = runs * self.bytes_each;
+    }
+}
+
+impl Ftl for Fragments {
+    fn read(&mut self, flash: &mut Flash, lpn: Lpn, cause: Cause, after: Ticket) -> Found {
+        let found = self.inner.read(flash, lpn, cause, after);
+        self.count(flash);
+        found
+    }
+    fn write(&mut self, flash: &mut Flash, batch: Batch<'_>, after: Ticket) -> Ticket {
+        let done = self.inner.write(flash, batch, after);
+        self.count(flash);
+        done
+    }
+    fn write_block(&mut self, flash: &mut Flash, lbn: Lbn, batch: Batch<'_>, after: Ticket) -> Ticket {
+        let done = self.inner.write_block(flash, lbn, batch, after);
+        self.count(flash);
+        done
+    }
+    fn completes_blocks(&self) -> bool {
+        self.inner.completes_blocks()
+    }
+    fn announce(&mut self, end: Lpn) {
+        self.inner.announce(end);
+    }
+    fn trim(&mut self, flash: &mut Flash, lpn: Lpn, after: Ticket) -> Ticket {
+        let done = self.inner.trim(flash, lpn, after);
+        self.count(flash);
+        done
+    }
+    fn fill(&mut self, flash: &mut Flash, lbn: Lbn, batch: Batch<'_>) {
+        self.inner.fill(flash, lbn, batch);
+        self.count(flash);
+    }
+    fn filled(&mut self, flash: &mut Flash) {
+        self.inner.filled(flash);
+    }
+    fn map_bytes(&self) -> u64 {
+        self.inner.map_bytes() + self.bytes
+    }
+    fn locate(&self, flash: &Flash, lpn: Lpn) -> Ppn {
+        self.inner.locate(flash, lpn)
+    }
+    fn rebuild(&mut self, flash: &mut Flash) {
+        self.inner.rebuild(flash);
+    }
+    fn check(&self, flash: &Flash) {
+        self.inner.check(flash);
+    }
+    fn free_blocks(&self) -> u32 {
+        self.inner.free_blocks()
+    }
+}
+
+/// LRU that fetches the pages after a read miss.
+struct Ahead {
+    list: Vec<Slot>,
+    pages: u32,
+    logical_pages: u32,
+}
+
+impl Ahead {
+    fn remove(&mut self, slot: Slot) {
+        self.list.retain(|other| *other != slot);
+    }
+}
+
+impl Buffer for Ahead {
+    fn on_hit(&mut self, slot: Slot, _: &Access, _: &Slots, _: &Sense<'_>) {
+        self.remove(slot);
+        self.list.insert(0, slot);
+    }
+    fn on_miss(&mut self, _: &Access, _: &Slots, _: &Sense<'_>) -> Admission {
+        Admission::Admit(Medium::Dram)
+    }
+    fn make_room(&mut self, _: Option<&Access>, slots: &Slots, _: &Sense<'_>, plan: &mut Plan) {
+        if let Some(slot) = self.list.pop() {
+            plan.evict(slot, slots);
+        }
+    }
+    fn on_insert(&mut self, slot: Slot, _: &Access, _: &Slots) {
+        self.list.insert(0, slot);
+    }
+    fn after_access(&mut self, access: &Access, hit: bool, slots: &Slots, _: &Sense<'_>, plan: &mut Plan) {
+        if hit || access.write || slots.find(access.lpn).is_none() {
+            return;
+        }
+        let mut used = slots.iter().count();
+        let end = (access.lpn.0 + 1 + self.pages).min(self.logical_pages);
+        for lpn in (access.lpn.0 + 1..end).map(Lpn).filter(|lpn| slots.find(*lpn).is_none()) {
+            if used >= slots.frames().dram as usize {
+                let leaves = |slot: &&Slot| !(access.lpn.0..end).contains(&slots.lpn(**slot).0);
+                let Some(slot) = self.list.iter().rev().find(leaves).copied() else { break };
+                self.remove(slot);
+                plan.evict(slot, slots);
+                used -= 1;
+            }
+            plan.prefetch(lpn);
+            used += 1;
+        }
+    }
+    fn on_remove(&mut self, slot: Slot, _: &Slots) {
+        self.remove(slot);
+    }
+    fn on_clean(&mut self, _: Slot, _: &Slots) -> bool {
+        true
+    }
+    fn golden_state(&self, _: &Slots) -> Value {
+        json!(null)
+    }
+}
+
+/// The product's device of a case, preconditioned. The device says how many bytes of RAM map and data share.
+pub fn build(case: &Case) -> Box<dyn Device> {
+    let setup = &case.setup;
+    let geometry =
+        Geometry::single_die(setup.blocks as u32, setup.pages_per_block as u32, setup.page_sectors as u32 * 512);
+    let t = setup.times;
+    let times = ClockTimes {
+        page_read: Nanos(t.read),
+        page_program: Nanos(t.program),
+        block_erase: Nanos(t.erase),
+        page_transfer: Nanos(t.transfer),
+        command: Nanos(t.command),
+    };
+    let logical_pages = setup.logical_pages as u32;
+    let shape = Shape { geometry, logical_pages, order: ProgramOrder::Ascending, seed: 1 };
+    let plugin = registry::find(FTLS, "ftl", case.ftl.name()).expect("an FTL");
+    let mut ftl = (plugin.build)(case.ftl.params(), &shape).unwrap_or_else(|error| panic!("{case:?}: {error}"));
+    if setup.shared_ram.is_some() {
+        let bytes_each = setup.fragment_bytes;
+        ftl = Box::new(Fragments { inner: ftl, logical_pages, bytes_each, bytes: 0 });
+    }
+    let settings = Settings {
+        logical_pages,
+        arrival: if setup.open { Arrival::Open } else { Arrival::Closed { think: Nanos(setup.think) } },
+        queue_depth: setup.depth as u32,
+        evict_wait: if setup.until_transfer { EvictWait::Transfer } else { EvictWait::Program },
+        partial_write: if setup.masks { PartialWrite::Mask } else { PartialWrite::Fetch },
+        write_miss_fetch: setup.write_miss_fetch,
+        shared_dram: setup.shared_ram.map(Bytes),
+        nvram_frames: 0,
+        ram_times: RamTimes { dram_read: Nanos(setup.ram_read), dram_write: Nanos(setup.ram_write), ..RamTimes::default() },
+        read_groups: setup.read_groups,
+        seed: 1,
+    };
+    let clock = Clock::new(TimingModel::Serial, times, 1, 1);
+    let media = if case.media { Media::Memory } else { Media::None };
+    let frames = Frames { dram: setup.frames as u32, nvram: 0 };
+    let flash = Flash::new(geometry, ProgramOrder::Ascending, media, clock);
+    let parts = Parts { flash, ftl, ftl_name: plugin.module, frames, settings };
+    let mut device: Box<dyn Device> = match case.buffer.plugin() {
+        None => {
+            let pages = case.buffer.pages_ahead();
+            Box::new(Ssd::new(parts, Ahead { list: Vec::new(), pages, logical_pages }))
+        }
+        Some((name, params)) => {
+            let plugin = registry::find(BUFFERS, "buffer", name).expect("a policy");
+            (plugin.build)(params, parts).unwrap_or_else(|error| panic!("{case:?}: {error}"))
+        }
+    };
+    if case.filled {
+        device.precondition(true, 0.0);
+    }
+    device
+}
