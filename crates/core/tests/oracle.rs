@@ -34,3 +34,8 @@ fn bast_agrees_with_the_oracle() {
 fn fast_agrees_with_the_oracle() {
     all_buffers_over("fast");
 }
+
+#[test]
+fn dftl_agrees_with_the_oracle() {
+    all_buffers_over("dftl");
+}

@@ -12,6 +12,7 @@ use super::flash::Times;
 use super::ftl;
 use super::ftl_bast::{Bast, Victim};
 use super::ftl_block::BlockMapped;
+use super::ftl_dftl::{self, Dftl};
 use super::ftl_fast::Fast;
 use super::ftl_page::PageMapped;
 use super::policy::Policy;
@@ -22,9 +23,10 @@ pub enum FtlChoice {
     Block,
     Bast { log_blocks: usize, max_chain: usize, partial_merge: bool, victim: Victim },
     Fast { rw_blocks: usize, use_sw: bool, checks_random: bool },
+    Dftl(ftl_dftl::Choices),
 }
 
-pub const FTL_NAMES: [&str; 4] = ["page", "block", "bast", "fast"];
+pub const FTL_NAMES: [&str; 5] = ["page", "block", "bast", "fast", "dftl"];
 
 impl FtlChoice {
     fn random(name: &str, dice: &mut Dice) -> Self {
@@ -42,6 +44,17 @@ impl FtlChoice {
                 use_sw: !dice.one_in(3),
                 checks_random: dice.one_in(3),
             },
+            "dftl" => {
+                let cmt_entries = dice.from_to(1, 16);
+                Self::Dftl(ftl_dftl::Choices {
+                    entries_per_tp: dice.of(&[2, 4, 8, 16]),
+                    cmt_entries,
+                    protected: dice.from_to(0, cmt_entries),
+                    reserve: dice.of(&[3, 3, 4, 5]),
+                    evict_batch: dice.one_in(3),
+                    write_miss_fetch: !dice.one_in(3),
+                })
+            }
             other => panic!("no FTL {other} in the oracle"),
         }
     }
@@ -51,11 +64,17 @@ impl FtlChoice {
             Self::Block => "block",
             Self::Bast { .. } => "bast",
             Self::Fast { .. } => "fast",
+            Self::Dftl(_) => "dftl",
         }
     }
     /// Blocks beside those that the logical pages fill.
-    fn spare_blocks(&self) -> usize {
+    fn spare_blocks(&self, logical_pages: usize, pages_per_block: usize) -> usize {
         match *self {
+            Self::Dftl(choices) => {
+                let maps = logical_pages.div_ceil(choices.entries_per_tp);
+                let blocks = (logical_pages + maps) / pages_per_block - logical_pages / pages_per_block;
+                blocks + choices.reserve + 3
+            }
             Self::Page { reserve } => reserve + 1,
             Self::Block => 2,
             Self::Bast { log_blocks, .. } => log_blocks + 2,
@@ -81,6 +100,11 @@ impl FtlChoice {
                 "rw_blocks": rw_blocks, "use_sw": use_sw, "cond1_rw_check": checks_random,
                 "sw_switch": "eager", "block_write": "bypass",
             }),
+            Self::Dftl(choices) => json!({
+                "entries_per_tp": choices.entries_per_tp, "cmt_entries": choices.cmt_entries,
+                "cmt_protected": choices.protected, "reserve": choices.reserve, "evict_batch": choices.evict_batch,
+                "write_miss_fetch": choices.write_miss_fetch, "victim": "greedy", "frontiers": "single",
+            }),
         }
     }
     pub fn oracle(&self, setup: &Setup) -> Box<dyn ftl::Ftl> {
@@ -94,6 +118,7 @@ impl FtlChoice {
             Self::Fast { rw_blocks, use_sw, checks_random } => {
                 Box::new(Fast::new(pages, per_block, rw_blocks, use_sw, checks_random))
             }
+            Self::Dftl(choices) => Box::new(Dftl::new(choices, pages)),
         }
     }
 }
@@ -154,7 +179,7 @@ impl BufferChoice {
                 below: match ftl {
                     FtlChoice::Bast { .. } => Below::Bast,
                     FtlChoice::Fast { .. } => Below::Fast,
-                    FtlChoice::Page { .. } | FtlChoice::Block => Below::NoMerges,
+                    FtlChoice::Page { .. } | FtlChoice::Block | FtlChoice::Dftl(_) => Below::NoMerges,
                 },
             }),
             other => panic!("no buffer {other} in the oracle"),
@@ -261,7 +286,7 @@ impl Case {
         let logical_blocks = dice.from_to(3, 16);
         // The last logical block may be short.
         let logical_pages = logical_blocks * pages_per_block - dice.of(&[0, 0, 1, pages_per_block - 1]);
-        let blocks = logical_blocks + ftl.spare_blocks() + dice.of(&[0, 0, 1, 4]);
+        let blocks = logical_blocks + ftl.spare_blocks(logical_pages, pages_per_block) + dice.of(&[0, 0, 1, 4]);
         let times = Times {
             read: 1000 * dice.from_to(1, 40) as u64,
             program: 1000 * dice.from_to(50, 300) as u64,

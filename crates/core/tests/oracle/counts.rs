@@ -10,22 +10,24 @@ macro_rules! counts {
             /// Flash operations by kind and cause; their service times follow from the device's times.
             pub operations: [[u64; CAUSES]; OPS],
             pub erases_by_kind: [u64; 3],
+            /// To read a page, to write it, to read it and write it anew, to trim it.
+            pub look_ups: [u64; 4],
             $(pub $field: u64,)+
         }
 
         impl Counts {
             /// Whether [`Self::differences`] has nothing to tell, found out quickly.
             pub fn agrees(&self, ledger: &Ledger, service: [u64; 3]) -> bool {
-                let Ledger { ops, op_ns, erases_by_kind, $($field),+ } = *ledger;
+                let Ledger { ops, op_ns, erases_by_kind, look_ups, $($field),+ } = *ledger;
                 let times = (0..OPS).all(|o| (0..CAUSES).all(|c| op_ns[o][c] == self.operations[o][c] * service[o]));
-                times && ops == self.operations && erases_by_kind == self.erases_by_kind $(&& $field == self.$field)+
+                times && ops == self.operations && erases_by_kind == self.erases_by_kind && look_ups == self.look_ups $(&& $field == self.$field)+
             }
 
             /// Every number in which a ledger differs, as (name, ledger, oracle). `service` is the time of an operation.
             ///
             /// All fields are named, so that a new one does not compile until somebody says here how it is derived.
             pub fn differences(&self, ledger: &Ledger, service: [u64; 3]) -> Vec<(String, u64, u64)> {
-                let Ledger { ops, op_ns, erases_by_kind, $($field),+ } = *ledger;
+                let Ledger { ops, op_ns, erases_by_kind, look_ups, $($field),+ } = *ledger;
                 let mut all: Vec<(String, u64, u64)> = Vec::new();
                 for op in Op::ALL {
                     for cause in Cause::ALL {
@@ -37,6 +39,9 @@ macro_rules! counts {
                 }
                 for (i, kind) in [BlockKind::Data, BlockKind::Log, BlockKind::Map].into_iter().enumerate() {
                     all.push((format!("erases_by_kind {kind:?}"), erases_by_kind[kind as usize], self.erases_by_kind[i]));
+                }
+                for (i, mine) in self.look_ups.into_iter().enumerate() {
+                    all.push((format!("look_ups {i}"), look_ups[i], mine));
                 }
                 $(all.push((stringify!($field).to_owned(), $field, self.$field));)+
                 all.retain(|(_, ledger, oracle)| ledger != oracle);
@@ -78,6 +83,7 @@ counts! {
     write_back_pages,
     padded_pages,
     padded_from_flash,
+    padding_holes,
     prefetched_pages,
     buffer_read_pages,
     buffer_read_ns,

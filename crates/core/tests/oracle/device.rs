@@ -3,7 +3,7 @@
 use nandlab::ledger::Cause;
 use nandlab::types::{HostOp, HostRequest};
 
-use super::flash::{Addr, Array, Times};
+use super::flash::{Addr, Array, Page, Times};
 use super::ftl::{Down, Ftl};
 use super::policy::{Access, Frame, Policy, Ram, Step};
 
@@ -98,7 +98,7 @@ impl Device {
             let mut batch = Vec::new();
             for lpn in lpns {
                 self.version += 1;
-                batch.push(Down { lpn: lpn as u32, cause: Cause::Host, version: self.version, data: zeros.clone() });
+                batch.push(Down { lpn: lpn as u32, cause: Cause::Host, version: self.version, data: zeros.clone(), needs_old: false });
             }
             self.ftl.fill(&mut self.array, lbn, &batch);
         }
@@ -355,15 +355,18 @@ impl Device {
             return;
         }
         let (mut data, mut after) = (vec![0; self.setup.page_sectors], now);
-        if part.count < self.setup.page_sectors {
-            let (place, end) = self.read_below(lpn, Cause::Pad, now);
+        let partial = part.count < self.setup.page_sectors;
+        if partial {
+            let (place, end) = self.old_copy(lpn);
             data = place.map_or(data, |at| self.array.page(at).data.clone());
             after = end;
         }
         data[part.from..part.from + part.count].copy_from_slice(&flight.words[part_of_request]);
         self.version += 1;
-        let down = Down { lpn, cause: Cause::Host, version: self.version, data };
-        let end = self.ftl.write(&mut self.array, &[down], after);
+        let needs_old = partial && self.ftl.keeps_map_on_flash();
+        let down = [Down { lpn, cause: Cause::Host, version: self.version, data, needs_old }];
+        let end = self.ftl.write(&mut self.array, &down, after);
+        self.book_old_copies(&down);
         self.array.counts.buffer_write_pages += 1;
         flight.done = flight.done.max(end);
     }
@@ -414,15 +417,21 @@ impl Device {
         let (mut after, mut batch) = (now, Vec::new());
         for lpn in &lpns {
             assert!(self.ram.pages[lpn].dirty, "a clean page is written back");
-            if !self.ram.pages[lpn].is_complete() {
-                self.complete(*lpn);
+            let partial = !self.ram.pages[lpn].is_complete();
+            if partial {
+                let (place, end) = self.old_copy(*lpn);
+                self.deliver(*lpn, place, end);
             }
             let Frame { version, ref data, ready, .. } = self.ram.pages[lpn];
             after = after.max(ready);
-            batch.push(Down { lpn: *lpn, cause: Cause::Host, version, data: data.clone() });
+            let needs_old = partial && self.ftl.keeps_map_on_flash();
+            batch.push(Down { lpn: *lpn, cause: Cause::Host, version, data: data.clone(), needs_old });
         }
-        if whole && pad && !self.ftl.completes_blocks() {
-            after = after.max(self.pad(lbn, block_pages, &mut batch));
+        let mut holes = 0;
+        if whole && pad && lpns.len() < block_pages && !self.ftl.completes_blocks() {
+            let padded = self.pad(lbn, block_pages, &mut batch);
+            after = after.max(padded.0);
+            holes = padded.1;
         }
         self.array.until_transfer = self.setup.until_transfer;
         let done = if whole {
@@ -431,21 +440,53 @@ impl Device {
             self.ftl.write(&mut self.array, &batch, after)
         };
         self.array.until_transfer = false;
+        self.book_old_copies(&batch);
+        let written = batch.len() - holes;
         let counts = &mut self.array.counts;
         counts.write_back_commands += 1;
         counts.write_back_pages += lpns.len() as u64;
-        counts.padded_pages += (batch.len() - lpns.len()) as u64;
-        counts.padded_write_backs += u64::from(batch.len() > lpns.len());
-        counts.buffer_write_pages += batch.len() as u64;
+        counts.padded_pages += (written - lpns.len()) as u64;
+        counts.padded_write_backs += u64::from(written > lpns.len());
+        counts.buffer_write_pages += written as u64;
+        counts.padding_holes += holes as u64;
         counts.flushed_groups += lpns.chunk_by(|a, b| self.ram.lbn(*a) == self.ram.lbn(*b)).count() as u64;
         self.buffer_ns.1 += done - now;
         self.written_back = self.written_back.max(done);
         done
     }
 
-    /// Completes a batch: copies in RAM first, then flash; a page that was never written stays a hole.
-    fn pad(&mut self, lbn: usize, block_pages: usize, batch: &mut Vec<Down>) -> u64 {
-        let mut after = self.array.now;
+    /// What flash has of a page that goes down. With the map on flash the FTL reads it in the page's turn; here is only what
+    /// it will find.
+    fn old_copy(&mut self, lpn: u32) -> (Option<Addr>, u64) {
+        if !self.ftl.keeps_map_on_flash() {
+            return self.read_below(lpn, Cause::Pad, self.array.now);
+        }
+        let place = self.ftl.place(lpn);
+        self.array.counts.unmapped_reads += u64::from(place.is_none());
+        self.array.counts.buffer_read_pages += 1;
+        (place, self.array.now)
+    }
+
+    /// The old copies that the FTL read while it wrote these pages.
+    fn book_old_copies(&mut self, batch: &[Down]) {
+        let mut ends = std::mem::take(&mut self.array.old_copies).into_iter();
+        for down in batch.iter().filter(|down| down.needs_old) {
+            let end = ends.next().expect("every old copy is looked for");
+            if self.ram.frames > 0 {
+                self.buffer_ns.0 += end - self.array.now;
+            }
+            if let Some(frame) = self.ram.pages.get_mut(&down.lpn).filter(|_| down.cause == Cause::Host) {
+                frame.ready = frame.ready.max(end);
+            }
+        }
+        assert!(ends.next().is_none(), "no old copy is read that nobody needs");
+    }
+
+    /// Completes a batch: copies in RAM first, then flash; a page that was never written stays a hole. Returns when the
+    /// copies are there, and the holes that only the FTL's look-up will tell.
+    fn pad(&mut self, lbn: usize, block_pages: usize, batch: &mut Vec<Down>) -> (u64, usize) {
+        let (mut after, mut holes) = (self.array.now, 0);
+        let needs_old = self.ftl.keeps_map_on_flash();
         for offset in 0..block_pages {
             let lpn = (lbn * self.setup.pages_per_block + offset) as u32;
             if batch.iter().any(|down| down.lpn == lpn) {
@@ -453,19 +494,23 @@ impl Device {
             }
             if let Some(frame) = self.ram.pages.get(&lpn).filter(|frame| frame.is_complete()) {
                 after = after.max(frame.ready);
-                batch.push(Down { lpn, cause: Cause::Pad, version: frame.version, data: frame.data.clone() });
+                let (version, data) = (frame.version, frame.data.clone());
+                batch.push(Down { lpn, cause: Cause::Pad, version, data, needs_old: false });
                 continue;
             }
-            let (place, end) = self.read_below(lpn, Cause::Pad, self.array.now);
+            let (place, end) = self.old_copy(lpn);
             after = after.max(end);
             if let Some(at) = place {
                 self.array.counts.padded_from_flash += 1;
-                let page = self.array.page(at);
-                batch.push(Down { lpn, cause: Cause::Pad, version: page.version, data: page.data.clone() });
+                let Page { version, ref data, .. } = *self.array.page(at);
+                batch.push(Down { lpn, cause: Cause::Pad, version, data: data.clone(), needs_old });
+            } else if needs_old {
+                holes += 1;
+                batch.push(Down { lpn, cause: Cause::Pad, version: 0, data: Vec::new(), needs_old });
             }
         }
         batch.sort_by_key(|down| down.lpn);
-        after
+        (after, holes)
     }
 
     /// Everything dirty goes to flash.

@@ -57,6 +57,8 @@ pub struct Array {
     /// Pages of the buffer count as gone when they have left the RAM.
     pub until_transfer: bool,
     pub counts: Counts,
+    /// When the old copies were read that the pages of a write needed.
+    pub old_copies: Vec<u64>,
 }
 
 impl Array {
@@ -70,6 +72,7 @@ impl Array {
             idle_at: 0,
             until_transfer: false,
             counts: Counts::default(),
+            old_copies: Vec::new(),
         }
     }
 

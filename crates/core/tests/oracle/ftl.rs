@@ -12,6 +12,17 @@ pub struct Down {
     pub cause: Cause,
     pub version: u64,
     pub data: Vec<u64>,
+    /// Some of it is on flash only: the FTL must read the old copy when it writes the page.
+    pub needs_old: bool,
+}
+
+/// What a mapping is looked up for, in the order of the ledger's table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Purpose {
+    Read,
+    Write,
+    Rewrite,
+    Trim,
 }
 
 impl Down {
@@ -32,6 +43,10 @@ pub trait Ftl {
     fn trim(&mut self, array: &mut Array, lpn: u32) -> u64;
     /// The block is completed below: nobody pads above.
     fn completes_blocks(&self) -> bool {
+        false
+    }
+    /// Every page that is read, written or trimmed is looked up; old copies are read in the turn of their page.
+    fn keeps_map_on_flash(&self) -> bool {
         false
     }
     fn place(&self, lpn: u32) -> Option<Addr>;

@@ -92,10 +92,7 @@ impl Bast {
         array.counts.merges_switch += 1;
         let mut chain = self.end_chain(lbn);
         let last = chain.pop().expect("a log block");
-        self.blocks.take_over(array, lbn, last);
-        for block in chain {
-            self.blocks.reclaim(array, block);
-        }
+        self.blocks.take_over(array, lbn, last, &chain);
     }
 
     fn end_chain(&mut self, lbn: usize) -> Vec<usize> {
@@ -104,20 +101,15 @@ impl Bast {
             if at < self.pointer {
                 self.pointer -= 1;
             }
+            if self.pointer == self.ring.len() {
+                self.pointer = 0;
+            }
         }
         std::mem::take(&mut self.chains[lbn])
     }
 
     fn merge(&mut self, array: &mut Array, lbn: usize) {
         let chain = &self.chains[lbn];
-        let valid: usize = chain.iter().map(|block| array.valid(*block).len()).sum();
-        if valid == 0 {
-            array.counts.merges_dead += chain.len() as u64;
-            for block in self.end_chain(lbn) {
-                self.blocks.reclaim(array, block);
-            }
-            return;
-        }
         let (first, count) = (chain[0], array.next(chain[0]));
         if chain.len() == 1 && self.blocks.holds_in_order(array, first, lbn, count) {
             if count == self.blocks.pages(lbn) {
@@ -127,7 +119,8 @@ impl Bast {
                 array.counts.merges_partial += 1;
                 self.end_chain(lbn);
                 self.blocks.copy_rest(array, lbn, first, count, None);
-                return self.blocks.take_over(array, lbn, first);
+                self.blocks.take_over(array, lbn, first, &[]);
+                return;
             }
         }
         self.merge_in_full(array, lbn);
@@ -147,10 +140,7 @@ impl Bast {
         counts.padding_log_pages += logged;
         let fresh = array.take_free();
         self.blocks.copy_rest(array, lbn, fresh, 0, None);
-        for block in chain {
-            self.blocks.reclaim(array, block);
-        }
-        self.blocks.take_over(array, lbn, fresh);
+        self.blocks.take_over(array, lbn, fresh, &chain);
     }
 
     fn pick(&mut self) -> usize {
@@ -159,10 +149,9 @@ impl Bast {
             Victim::Lru => *self.ring.iter().min_by_key(|lbn| self.written[**lbn]).expect("a chain"),
             Victim::Longest(look_ahead) => {
                 let n = self.ring.len();
-                let start = if self.pointer < n { self.pointer } else { 0 };
-                let mut best = start;
+                let mut best = self.pointer;
                 for i in 0..look_ahead.min(n) {
-                    let at = (start + i) % n;
+                    let at = (self.pointer + i) % n;
                     if self.chains[self.ring[at]].len() > self.chains[self.ring[best]].len() {
                         best = at;
                     }
@@ -187,7 +176,6 @@ impl Ftl for Bast {
             done = done.max(self.blocks.put(array, to, down, after));
         }
         array.counts.merges_switch += 1;
-        self.blocks.take_over(array, lbn, fresh);
         let chain = self.end_chain(lbn);
         if !chain.is_empty() {
             let unpadded = pages.iter().filter(|down| down.cause == Cause::Host).count() as u64;
@@ -197,9 +185,7 @@ impl Ftl for Bast {
             array.counts.padding_log_blocks += logged.div_ceil(self.blocks.pages_per_block as u64);
             array.counts.padding_log_pages += logged;
         }
-        for block in chain {
-            self.blocks.reclaim(array, block);
-        }
+        self.blocks.take_over(array, lbn, fresh, &chain);
         done
     }
     fn trim(&mut self, array: &mut Array, lpn: u32) -> u64 {

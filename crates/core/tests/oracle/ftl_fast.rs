@@ -72,7 +72,7 @@ impl Fast {
         if array.next(block) == self.blocks.pages(lbn) {
             array.counts.merges_switch += 1;
             self.sequential = None;
-            self.blocks.take_over(array, lbn, block);
+            self.blocks.take_over(array, lbn, block, &[]);
         } else {
             self.complete_sequential(array, None);
         }
@@ -84,7 +84,7 @@ impl Fast {
         array.counts.merges_partial += 1;
         let count = array.next(block);
         let done = self.blocks.copy_rest(array, lbn, block, count, new);
-        self.blocks.take_over(array, lbn, block);
+        self.blocks.take_over(array, lbn, block, &[]);
         done
     }
 
@@ -97,8 +97,7 @@ impl Fast {
         array.counts.merges_full_log_pages += array.programmed(block);
         let fresh = array.take_free();
         let done = self.blocks.copy_rest(array, lbn, fresh, 0, Some((down, after)));
-        self.blocks.reclaim(array, block);
-        self.blocks.take_over(array, lbn, fresh);
+        self.blocks.take_over(array, lbn, fresh, &[block]);
         done
     }
 
@@ -133,7 +132,7 @@ impl Fast {
             }
             let fresh = array.take_free();
             self.blocks.copy_rest(array, lbn, fresh, 0, None);
-            self.blocks.take_over(array, lbn, fresh);
+            self.blocks.take_over(array, lbn, fresh, &[]);
             merged += 1;
         }
         let counts = &mut array.counts;
@@ -161,11 +160,8 @@ impl Ftl for Fast {
             done = done.max(self.blocks.put(array, to, down, after));
         }
         array.counts.merges_switch += 1;
-        self.blocks.take_over(array, lbn, fresh);
-        if let Some((block, _)) = self.sequential.filter(|(_, owner)| *owner == lbn) {
-            self.sequential = None;
-            self.blocks.reclaim(array, block);
-        }
+        let log = self.sequential.take_if(|(_, owner)| *owner == lbn).map(|(block, _)| block);
+        self.blocks.take_over(array, lbn, fresh, log.as_slice());
         done
     }
     fn trim(&mut self, array: &mut Array, lpn: u32) -> u64 {
@@ -173,6 +169,8 @@ impl Ftl for Fast {
             && place.0 == block
         {
             self.close_sequential(array);
+            self.blocks.trim(array, lpn);
+            return array.idle_at;
         }
         self.blocks.trim(array, lpn);
         array.now

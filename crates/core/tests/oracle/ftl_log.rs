@@ -55,19 +55,19 @@ impl Blocks {
         for offset in from..self.pages(lbn) {
             let lpn = lbn * self.pages_per_block + offset;
             if let Some((down, after)) = new.filter(|(down, _)| down.lpn as usize == lpn) {
-                done = self.put(array, (to, offset), down, after);
+                done = done.max(self.put(array, (to, offset), down, after));
             } else if let Some(old) = self.map[lpn] {
-                array.copy(old, (to, offset), Cause::Merge);
+                done = done.max(array.copy(old, (to, offset), Cause::Merge));
                 self.map[lpn] = Some((to, offset));
             }
         }
         done
     }
-    /// `block` becomes the data block; the old one is erased.
-    pub fn take_over(&mut self, array: &mut Array, lbn: usize, block: usize) {
-        if let Some(old) = self.data[lbn].replace(block) {
-            array.erase(old, BlockKind::Data, Cause::Merge);
-        }
+    /// `block` becomes the data block; log blocks that it replaces are erased, then the old data block.
+    pub fn take_over(&mut self, array: &mut Array, lbn: usize, block: usize, logs: &[usize]) -> u64 {
+        logs.iter().for_each(|log| self.reclaim(array, *log));
+        let old = self.data[lbn].replace(block);
+        old.map_or(0, |old| array.erase(old, BlockKind::Data, Cause::Merge))
     }
     /// A log block is not needed any more.
     pub fn reclaim(&mut self, array: &mut Array, block: usize) {

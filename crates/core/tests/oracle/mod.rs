@@ -17,6 +17,7 @@ pub mod flash;
 pub mod ftl;
 pub mod ftl_bast;
 pub mod ftl_block;
+pub mod ftl_dftl;
 pub mod ftl_fast;
 pub mod ftl_log;
 pub mod ftl_page;

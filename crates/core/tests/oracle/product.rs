@@ -66,6 +66,9 @@ impl Ftl for Fragments {
     fn filled(&mut self, flash: &mut Flash) {
         self.inner.filled(flash);
     }
+    fn keeps_map_on_flash(&self) -> bool {
+        self.inner.keeps_map_on_flash()
+    }
     fn map_bytes(&self) -> u64 {
         self.inner.map_bytes() + self.bytes
     }

@@ -24,6 +24,13 @@ impl std::ops::AddAssign for Done {
     }
 }
 
+impl std::fmt::Display for Done {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { runs, requests, pages } = self;
+        write!(f, "{runs} runs, {requests} requests, {pages} page accesses and trims")
+    }
+}
+
 struct Run {
     case: Case,
     product: Box<dyn nandlab::ssd::Device>,
