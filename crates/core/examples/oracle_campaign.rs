@@ -16,7 +16,8 @@ use std::process::ExitCode;
 use oracle::cases::{BUFFER_NAMES, FTL_NAMES};
 use oracle::run::{Done, pair};
 
-const USAGE: &str = "usage: oracle_campaign BUFFER|all FTL|all FIRST..LAST EACH, for example: oracle_campaign all all 0..100 1000";
+const USAGE: &str =
+    "usage: oracle_campaign BUFFER|all FTL|all FIRST..LAST EACH, for example: oracle_campaign all all 0..100 1000";
 
 fn seeds(text: &str) -> Option<Range<u64>> {
     let (first, last) = text.split_once("..")?;

@@ -10,7 +10,9 @@ use oracle::run::pair;
 fn all_buffers_over(ftl: &str) {
     let problems: Vec<String> = BUFFER_NAMES
         .iter()
-        .filter_map(|buffer| pair(buffer, ftl, 0..12, 250).err().map(|problem| format!("{buffer} over {ftl}: {problem}")))
+        .filter_map(|buffer| {
+            pair(buffer, ftl, 0..12, 250).err().map(|problem| format!("{buffer} over {ftl}: {problem}"))
+        })
         .collect();
     assert!(problems.is_empty(), "{}", problems.join("\n\n"));
 }

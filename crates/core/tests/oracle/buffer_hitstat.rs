@@ -110,7 +110,8 @@ impl HitStat {
     fn count(&mut self, lbn: usize, request: u64) {
         if request != self.request {
             self.request = request;
-            if self.choices.levels_period.is_some_and(|period| self.counter > 0 && self.counter.is_multiple_of(period)) {
+            if self.choices.levels_period.is_some_and(|period| self.counter > 0 && self.counter.is_multiple_of(period))
+            {
                 self.adapt();
             }
             self.counter += 1;
@@ -210,12 +211,8 @@ impl HitStat {
 
     /// The averages over the last merges, and from them B_w (equations 3 to 5).
     fn look(&mut self, counts: &Counts) {
-        let now = [
-            counts.padding_merges,
-            counts.padding_log_blocks,
-            counts.padding_data_blocks,
-            counts.padding_log_pages,
-        ];
+        let now =
+            [counts.padding_merges, counts.padding_log_blocks, counts.padding_data_blocks, counts.padding_log_pages];
         let last = self.looks[self.looks.len() - 1];
         if self.choices.pads.is_some() || self.choices.below == Below::NoMerges || now[0] == last[0] {
             return;

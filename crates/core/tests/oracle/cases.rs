@@ -39,11 +39,9 @@ impl FtlChoice {
                 partial_merge: !dice.one_in(3),
                 victim: dice.of(&[Victim::Lru, Victim::Fifo, Victim::Longest(2), Victim::Longest(50)]),
             },
-            "fast" => Self::Fast {
-                rw_blocks: dice.from_to(1, 4),
-                use_sw: !dice.one_in(3),
-                checks_random: dice.one_in(3),
-            },
+            "fast" => {
+                Self::Fast { rw_blocks: dice.from_to(1, 4), use_sw: !dice.one_in(3), checks_random: dice.one_in(3) }
+            }
             "dftl" => {
                 let cmt_entries = dice.from_to(1, 16);
                 Self::Dftl(ftl_dftl::Choices {

@@ -98,7 +98,13 @@ impl Device {
             let mut batch = Vec::new();
             for lpn in lpns {
                 self.version += 1;
-                batch.push(Down { lpn: lpn as u32, cause: Cause::Host, version: self.version, data: zeros.clone(), needs_old: false });
+                batch.push(Down {
+                    lpn: lpn as u32,
+                    cause: Cause::Host,
+                    version: self.version,
+                    data: zeros.clone(),
+                    needs_old: false,
+                });
             }
             self.ftl.fill(&mut self.array, lbn, &batch);
         }
@@ -517,7 +523,11 @@ impl Device {
     pub fn flush(&mut self) {
         let dirty: Vec<u32> = self.ram.pages.iter().filter(|(_, frame)| frame.dirty).map(|(lpn, _)| *lpn).collect();
         let by_block = self.policy.by_block();
-        for unit in dirty.chunk_by(|a, b| by_block && self.ram.lbn(*a) == self.ram.lbn(*b)).map(<[u32]>::to_vec).collect::<Vec<_>>() {
+        for unit in dirty
+            .chunk_by(|a, b| by_block && self.ram.lbn(*a) == self.ram.lbn(*b))
+            .map(<[u32]>::to_vec)
+            .collect::<Vec<_>>()
+        {
             self.write_back(&unit, false);
             for lpn in unit {
                 self.ram.pages.get_mut(&lpn).expect("resident").dirty = false;
@@ -548,7 +558,8 @@ impl Device {
     /// Maximal runs of pages that lie one after the other: what a compressed map would have to keep.
     fn fragments(&self) -> u64 {
         let places: Vec<Option<Addr>> = (0..self.setup.logical_pages as u32).map(|lpn| self.ftl.place(lpn)).collect();
-        let follows = |a: Addr, b: Addr| a.0 * self.setup.pages_per_block + a.1 + 1 == b.0 * self.setup.pages_per_block + b.1;
+        let follows =
+            |a: Addr, b: Addr| a.0 * self.setup.pages_per_block + a.1 + 1 == b.0 * self.setup.pages_per_block + b.1;
         let begins = |i: usize| match (i.checked_sub(1).and_then(|before| places[before]), places[i]) {
             (Some(a), Some(b)) => !follows(a, b),
             (None, Some(_)) => true,

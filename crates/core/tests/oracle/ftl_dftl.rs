@@ -125,27 +125,21 @@ impl Dftl {
         done
     }
 
-    fn is_full(array: &Array, open: Option<usize>) -> bool {
-        open.is_none_or(|block| array.is_full(block))
-    }
-
     /// Programs a page; a block that becomes full is closed.
     fn append(&mut self, array: &mut Array, map: bool, page: Page, cause: Cause, after: u64) -> (Addr, u64) {
         let open = if map { &mut self.open_map } else { &mut self.open_data };
-        if Self::is_full(array, *open) {
-            *open = Some(array.take_free());
-        }
-        let block = open.expect("an open block");
+        let block = *open.get_or_insert_with(|| array.take_free());
         let to = (block, array.next(block));
         let done = array.program(to, page, cause, after);
         if array.is_full(block) {
+            *open = None;
             self.closed.push((block, map));
         }
         (to, done)
     }
 
     fn write_tp(&mut self, array: &mut Array, tp: usize, cause: Cause, after: u64) -> u64 {
-        if Self::is_full(array, self.open_map) {
+        if self.open_map.is_none() {
             let compacted = if array.free.len() <= 1 { self.worst_map_block(array) } else { None };
             self.open_map = Some(array.take_free());
             if let Some(victim) = compacted {
@@ -162,7 +156,7 @@ impl Dftl {
     }
 
     fn room_for_map(&mut self, array: &mut Array) {
-        if Self::is_full(array, self.open_map) {
+        if self.open_map.is_none() {
             self.collect_until(array, self.choices.reserve + 1);
         }
     }
@@ -193,7 +187,8 @@ impl Dftl {
         {
             return self.collect_map(array, victim);
         }
-        let least = (0..self.closed.len()).min_by_key(|i| array.valid(self.closed[*i].0).len()).expect("a closed block");
+        let least =
+            (0..self.closed.len()).min_by_key(|i| array.valid(self.closed[*i].0).len()).expect("a closed block");
         let (victim, map) = self.closed.remove(least);
         if map {
             self.collect_map(array, victim);
@@ -243,7 +238,7 @@ impl Dftl {
     }
 
     fn room_for_data(&mut self, array: &mut Array) {
-        if Self::is_full(array, self.open_data) {
+        if self.open_data.is_none() {
             self.collect_until(array, self.choices.reserve + 1);
         }
     }

@@ -19,7 +19,13 @@ pub struct Fast {
 }
 
 impl Fast {
-    pub fn new(logical_pages: usize, pages_per_block: usize, rw_blocks: usize, use_sw: bool, checks_random: bool) -> Self {
+    pub fn new(
+        logical_pages: usize,
+        pages_per_block: usize,
+        rw_blocks: usize,
+        use_sw: bool,
+        checks_random: bool,
+    ) -> Self {
         let blocks = Blocks::new(logical_pages, pages_per_block);
         Self { blocks, random: VecDeque::new(), sequential: None, rw_blocks, use_sw, checks_random }
     }
@@ -183,4 +189,3 @@ impl Ftl for Fast {
         4 * self.blocks.data.len() as u64 + 4 * self.blocks.pages_per_block as u64 * logs
     }
 }
-

@@ -50,7 +50,14 @@ impl Blocks {
     }
     /// Copies the newest pages of the logical block from offset `from` on into `to`, each to its own offset, but for `new`,
     /// which takes its slot from the host.
-    pub fn copy_rest(&mut self, array: &mut Array, lbn: usize, to: usize, from: usize, new: Option<(&Down, u64)>) -> u64 {
+    pub fn copy_rest(
+        &mut self,
+        array: &mut Array,
+        lbn: usize,
+        to: usize,
+        from: usize,
+        new: Option<(&Down, u64)>,
+    ) -> u64 {
         let mut done = 0;
         for offset in from..self.pages(lbn) {
             let lpn = lbn * self.pages_per_block + offset;

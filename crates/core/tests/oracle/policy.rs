@@ -62,7 +62,11 @@ pub struct Access {
 pub enum Step {
     Drop(u32),
     /// One write-back: pages that leave, pages that stay, and whether the block is completed.
-    Write { leave: Vec<u32>, stay: Vec<u32>, pad: bool },
+    Write {
+        leave: Vec<u32>,
+        stay: Vec<u32>,
+        pad: bool,
+    },
     /// Read ahead of the host.
     Fetch(u32),
 }

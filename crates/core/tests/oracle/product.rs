@@ -174,7 +174,11 @@ pub fn build(case: &Case) -> Box<dyn Device> {
         write_miss_fetch: setup.write_miss_fetch,
         shared_dram: setup.shared_ram.map(Bytes),
         nvram_frames: 0,
-        ram_times: RamTimes { dram_read: Nanos(setup.ram_read), dram_write: Nanos(setup.ram_write), ..RamTimes::default() },
+        ram_times: RamTimes {
+            dram_read: Nanos(setup.ram_read),
+            dram_write: Nanos(setup.ram_write),
+            ..RamTimes::default()
+        },
         read_groups: setup.read_groups,
         seed: 1,
     };

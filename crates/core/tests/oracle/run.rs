@@ -83,9 +83,11 @@ impl Run {
         }
         let (mine, admitted) = (self.oracle.finished(), self.oracle.array.now);
         if (completion.admitted, completion.finished) != (Nanos(admitted), Some(Nanos(mine))) {
-            return Err(format!("{completion:?}, the oracle: admitted {admitted}, finished {mine}"));
+            let counts = self.compare_counts().err().unwrap_or_default();
+            return Err(format!("{completion:?}, the oracle: admitted {admitted}, finished {mine}\n{counts}"));
         }
-        self.compare_counts()
+        self.compare_counts()?;
+        self.compare_places()
     }
 
     fn compare_counts(&self) -> Result<(), String> {
@@ -100,18 +102,8 @@ impl Run {
         Err(text)
     }
 
-    /// After the last request: what is dirty, where everything lies, wear, versions, and the mean response.
-    fn end(&mut self) -> Result<(), String> {
-        self.product.drain();
-        self.oracle.book();
-        self.compare_counts()?;
-        let (slots, ram) = (self.product.slots(), &self.oracle.ram);
-        let mut dirty: Vec<u32> = slots.iter().filter(|slot| slots.is_dirty(*slot)).map(|slot| slots.lpn(slot).0).collect();
-        dirty.sort_unstable();
-        let expected: Vec<u32> = ram.pages.iter().filter(|(_, frame)| frame.dirty).map(|(lpn, _)| *lpn).collect();
-        if dirty != expected {
-            return Err(format!("dirty pages {dirty:?}, the oracle: {expected:?}"));
-        }
+    /// Where every page lies, and in which version.
+    fn compare_places(&self) -> Result<(), String> {
         for lpn in 0..self.case.setup.logical_pages as u32 {
             let place = self.product.ftl().locate(self.product.flash(), Lpn(lpn));
             let version = if place.is_some() { self.product.flash().oob(place).version } else { 0 };
@@ -122,6 +114,23 @@ impl Run {
                 return Err(format!("page {lpn} lies at {} in version {version}, the oracle: {at}, {mine}", place.0));
             }
         }
+        Ok(())
+    }
+
+    /// After the last request: what is dirty, where everything lies, wear, versions, and the mean response.
+    fn end(&mut self) -> Result<(), String> {
+        self.product.drain();
+        self.oracle.book();
+        self.compare_counts()?;
+        let (slots, ram) = (self.product.slots(), &self.oracle.ram);
+        let mut dirty: Vec<u32> =
+            slots.iter().filter(|slot| slots.is_dirty(*slot)).map(|slot| slots.lpn(slot).0).collect();
+        dirty.sort_unstable();
+        let expected: Vec<u32> = ram.pages.iter().filter(|(_, frame)| frame.dirty).map(|(lpn, _)| *lpn).collect();
+        if dirty != expected {
+            return Err(format!("dirty pages {dirty:?}, the oracle: {expected:?}"));
+        }
+        self.compare_places()?;
         let blocks = 0..self.case.setup.blocks as u32;
         let wear: Vec<u32> = blocks.map(|b| self.product.flash().erase_count(nandlab::types::Pbn(b))).collect();
         if wear != self.oracle.array.erases {

@@ -77,7 +77,8 @@ impl Workload {
         } else {
             self.dice.below(all)
         };
-        let mut sectors = if self.dice.one_in(3) { self.dice.from_to(1, self.longest) } else { self.dice.from_to(1, 4) };
+        let mut sectors =
+            if self.dice.one_in(3) { self.dice.from_to(1, self.longest) } else { self.dice.from_to(1, 4) };
         if self.in_a_hundred(self.aligned) {
             let page = self.setup.page_sectors;
             lba = lba / page * page;
