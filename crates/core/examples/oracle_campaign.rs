@@ -2,9 +2,8 @@
 //!
 //! `cargo run --release -p nandlab --example oracle_campaign -- BUFFER|all FTL|all FIRST..LAST EACH`
 //!
-//! Every pair makes one run for every seed from FIRST to LAST-1, each with its own device, parameters and EACH requests.
-//! Prints one line for each FTL; ends with the first difference of every pair that has one. docs/evidence.md has the figures
-//! of a long run.
+//! Every pair makes one run for every seed from FIRST to LAST-1, each with its own device and parameters and with EACH
+//! requests. Prints one line for each FTL, and the first difference of every pair that has one.
 #![allow(clippy::print_stdout, missing_docs)]
 
 #[path = "../tests/oracle/mod.rs"]

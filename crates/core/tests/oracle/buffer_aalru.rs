@@ -17,6 +17,7 @@ pub enum Source {
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "the parameters of the policy")]
 pub struct Choices {
     pub period: u64,
     pub by_request: bool,

@@ -62,7 +62,7 @@ pub struct HitStat {
     request: u64,
     touched: Option<usize>,
     clock: u64,
-    /// B_w.
+    /// From how many pages on a group is padded.
     threshold: f64,
     /// Sums over the merges, after each look at which there were new ones.
     looks: Vec<[u64; 4]>,
@@ -209,7 +209,7 @@ impl HitStat {
         best.map(|(.., lbn)| lbn)
     }
 
-    /// The averages over the last merges, and from them B_w (equations 3 to 5).
+    /// The averages over the last merges, and from them the threshold (equations 3 to 5).
     fn look(&mut self, counts: &Counts) {
         let now =
             [counts.padding_merges, counts.padding_log_blocks, counts.padding_data_blocks, counts.padding_log_pages];

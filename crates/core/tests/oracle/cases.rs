@@ -1,4 +1,4 @@
-//! What a run is made of: a device, a policy and an FTL with their parameters, as the product and as the oracle take them.
+//! What a run is made of: a device, a policy and an FTL with their parameters, for the product and for the oracle.
 
 use serde_json::{Value, json};
 
@@ -31,23 +31,23 @@ pub const FTL_NAMES: [&str; 5] = ["page", "block", "bast", "fast", "dftl"];
 impl FtlChoice {
     fn random(name: &str, dice: &mut Dice) -> Self {
         match name {
-            "page" => Self::Page { reserve: dice.from_to(1, 3) },
+            "page" => Self::Page { reserve: dice.between(1, 3) },
             "block" => Self::Block,
             "bast" => Self::Bast {
-                log_blocks: dice.from_to(1, 6),
+                log_blocks: dice.between(1, 6),
                 max_chain: dice.of(&[1, 1, 2, 4]),
                 partial_merge: !dice.one_in(3),
                 victim: dice.of(&[Victim::Lru, Victim::Fifo, Victim::Longest(2), Victim::Longest(50)]),
             },
             "fast" => {
-                Self::Fast { rw_blocks: dice.from_to(1, 4), use_sw: !dice.one_in(3), checks_random: dice.one_in(3) }
+                Self::Fast { rw_blocks: dice.between(1, 4), use_sw: !dice.one_in(3), checks_random: dice.one_in(3) }
             }
             "dftl" => {
-                let cmt_entries = dice.from_to(1, 16);
+                let cmt_entries = dice.between(1, 16);
                 Self::Dftl(ftl_dftl::Choices {
                     entries_per_tp: dice.of(&[2, 4, 8, 16]),
                     cmt_entries,
-                    protected: dice.from_to(0, cmt_entries),
+                    protected: dice.between(0, cmt_entries),
                     reserve: dice.of(&[3, 3, 4, 5]),
                     evict_batch: dice.one_in(3),
                     write_miss_fetch: !dice.one_in(3),
@@ -143,7 +143,7 @@ impl BufferChoice {
             "none" => Self::None,
             "fifo" => Self::Fifo,
             "lru" => Self::Lru,
-            "ahead" => Self::Ahead(dice.from_to(1, 4) as u32),
+            "ahead" => Self::Ahead(dice.between(1, 4) as u32),
             "cflru" => Self::Cflru(dice.of(&[0.0, 0.25, 0.4, 0.5, 1.0])),
             "fab" => Self::Fab(dice.of(&some_pads)),
             "bplru" => Self::Bplru(
@@ -281,20 +281,20 @@ impl Case {
         let buffer = BufferChoice::random(buffer, &mut dice, &ftl);
         let pages_per_block = dice.of(&[4, 4, 6, 8]);
         let page_sectors = dice.of(&[1, 2, 4, 8]);
-        let logical_blocks = dice.from_to(3, 16);
+        let logical_blocks = dice.between(3, 16);
         // The last logical block may be short.
         let logical_pages = logical_blocks * pages_per_block - dice.of(&[0, 0, 1, pages_per_block - 1]);
         let blocks = logical_blocks + ftl.spare_blocks(logical_pages, pages_per_block) + dice.of(&[0, 0, 1, 4]);
         let times = Times {
-            read: 1000 * dice.from_to(1, 40) as u64,
-            program: 1000 * dice.from_to(50, 300) as u64,
-            erase: 1000 * dice.from_to(500, 2000) as u64,
-            transfer: 1000 * dice.from_to(0, 12) as u64,
+            read: 1000 * dice.between(1, 40) as u64,
+            program: 1000 * dice.between(50, 300) as u64,
+            erase: 1000 * dice.between(500, 2000) as u64,
+            transfer: 1000 * dice.between(0, 12) as u64,
             command: 1000 * dice.of(&[0, 0, 1]),
         };
         let frames = match buffer {
             BufferChoice::None => dice.of(&[0, 4]),
-            _ => dice.from_to(pages_per_block.max(2), 4 * pages_per_block),
+            _ => dice.between(pages_per_block.max(2), 4 * pages_per_block),
         };
         let mut setup = Setup {
             pages_per_block,

@@ -20,10 +20,11 @@ macro_rules! counts {
             pub fn agrees(&self, ledger: &Ledger, service: [u64; 3]) -> bool {
                 let Ledger { ops, op_ns, erases_by_kind, look_ups, $($field),+ } = *ledger;
                 let times = (0..OPS).all(|o| (0..CAUSES).all(|c| op_ns[o][c] == self.operations[o][c] * service[o]));
-                times && ops == self.operations && erases_by_kind == self.erases_by_kind && look_ups == self.look_ups $(&& $field == self.$field)+
+                let tables = ops == self.operations && erases_by_kind == self.erases_by_kind && look_ups == self.look_ups;
+                times && tables $(&& $field == self.$field)+
             }
 
-            /// Every number in which a ledger differs, as (name, ledger, oracle). `service` is the time of an operation.
+            /// Every number in which a ledger differs, as (name, ledger, oracle). `service` is the time by operation.
             ///
             /// All fields are named, so that a new one does not compile until somebody says here how it is derived.
             pub fn differences(&self, ledger: &Ledger, service: [u64; 3]) -> Vec<(String, u64, u64)> {
@@ -38,7 +39,8 @@ macro_rules! counts {
                     }
                 }
                 for (i, kind) in [BlockKind::Data, BlockKind::Log, BlockKind::Map].into_iter().enumerate() {
-                    all.push((format!("erases_by_kind {kind:?}"), erases_by_kind[kind as usize], self.erases_by_kind[i]));
+                    let name = format!("erases_by_kind {kind:?}");
+                    all.push((name, erases_by_kind[kind as usize], self.erases_by_kind[i]));
                 }
                 for (i, mine) in self.look_ups.into_iter().enumerate() {
                     all.push((format!("look_ups {i}"), look_ups[i], mine));

@@ -9,6 +9,7 @@ use super::policy::{Access, Frame, Policy, Ram, Step};
 
 /// What a run can choose.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "the choices of a run")]
 pub struct Setup {
     pub pages_per_block: usize,
     pub blocks: usize,
@@ -392,8 +393,12 @@ impl Device {
                     let mut all = leave.clone();
                     all.extend(&stay);
                     room = room.max(self.write_back(&all, pad));
-                    leave.iter().for_each(|lpn| drop(self.ram.pages.remove(lpn)));
-                    stay.iter().for_each(|lpn| self.ram.pages.get_mut(lpn).expect("resident").dirty = false);
+                    for lpn in &leave {
+                        self.ram.pages.remove(lpn);
+                    }
+                    for lpn in &stay {
+                        self.ram.pages.get_mut(lpn).expect("a resident page").dirty = false;
+                    }
                 }
                 Step::Fetch(lpn) => ahead.push(lpn),
             }
@@ -461,8 +466,8 @@ impl Device {
         done
     }
 
-    /// What flash has of a page that goes down. With the map on flash the FTL reads it in the page's turn; here is only what
-    /// it will find.
+    /// What flash has of a page that goes down. With the map on flash the FTL reads it in the page's turn; here is only
+    /// what it will find.
     fn old_copy(&mut self, lpn: u32) -> (Option<Addr>, u64) {
         if !self.ftl.keeps_map_on_flash() {
             return self.read_below(lpn, Cause::Pad, self.array.now);

@@ -23,7 +23,7 @@ impl Dice {
     pub fn below(&mut self, n: usize) -> usize {
         ((u128::from(self.word()) * n as u128) >> 64) as usize
     }
-    pub fn from_to(&mut self, least: usize, most: usize) -> usize {
+    pub fn between(&mut self, least: usize, most: usize) -> usize {
         least + self.below(most - least + 1)
     }
     pub fn one_in(&mut self, n: usize) -> bool {

@@ -178,8 +178,8 @@ impl Dftl {
         Some(victim)
     }
 
-    /// One victim: the block with the fewest valid pages, data or map, among equals the one full for longest. When blocks are
-    /// scarce a translation block, if there is one that gives a page.
+    /// One victim: the block with the fewest valid pages, data or map, among equals the one full for longest. When blocks
+    /// are scarce a translation block, if there is one that gives a page.
     fn collect(&mut self, array: &mut Array) {
         array.counts.gc_runs += 1;
         if array.free.len() < 2

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::flash::{Addr, Array, Owner};
 use super::ftl::{Down, Ftl};
-use super::ftl_log::Blocks;
+use super::ftl_log::{Blocks, reclaim};
 
 pub struct Fast {
     blocks: Blocks,
@@ -125,7 +125,7 @@ impl Fast {
         let oldest = self.random.pop_front().expect("a log block");
         if array.valid(oldest).is_empty() {
             array.counts.merges_dead += 1;
-            return self.blocks.reclaim(array, oldest);
+            return reclaim(array, oldest);
         }
         let logged = array.programmed(oldest);
         let mut merged = 0;
@@ -150,7 +150,7 @@ impl Fast {
         counts.padding_data_blocks += merged;
         counts.padding_log_blocks += 1;
         counts.padding_log_pages += logged;
-        self.blocks.reclaim(array, oldest);
+        reclaim(array, oldest);
     }
 }
 

@@ -5,6 +5,12 @@ use nandlab::ledger::{BlockKind, Cause};
 use super::flash::{Addr, Array, Owner};
 use super::ftl::Down;
 
+/// A log block is not needed any more.
+pub fn reclaim(array: &mut Array, log: usize) {
+    array.counts.log_pages_reclaimed += array.programmed(log);
+    array.erase(log, BlockKind::Log, Cause::Merge);
+}
+
 pub struct Blocks {
     /// Data block by logical block.
     pub data: Vec<Option<usize>>,
@@ -48,8 +54,8 @@ impl Blocks {
         let free = self.map[down.lpn as usize].is_none() && offset >= array.next(block);
         free.then(|| self.put(array, (block, offset), down, after))
     }
-    /// Copies the newest pages of the logical block from offset `from` on into `to`, each to its own offset, but for `new`,
-    /// which takes its slot from the host.
+    /// Copies the newest pages of the logical block from offset `from` on into `to`, each to its own offset, but for
+    /// `new`, which takes its slot from the host.
     pub fn copy_rest(
         &mut self,
         array: &mut Array,
@@ -72,14 +78,11 @@ impl Blocks {
     }
     /// `block` becomes the data block; log blocks that it replaces are erased, then the old data block.
     pub fn take_over(&mut self, array: &mut Array, lbn: usize, block: usize, logs: &[usize]) -> u64 {
-        logs.iter().for_each(|log| self.reclaim(array, *log));
+        for log in logs {
+            reclaim(array, *log);
+        }
         let old = self.data[lbn].replace(block);
         old.map_or(0, |old| array.erase(old, BlockKind::Data, Cause::Merge))
-    }
-    /// A log block is not needed any more.
-    pub fn reclaim(&mut self, array: &mut Array, block: usize) {
-        array.counts.log_pages_reclaimed += array.programmed(block);
-        array.erase(block, BlockKind::Log, Cause::Merge);
     }
     /// The first `count` pages of the block are the first `count` pages of the logical block, and all are needed.
     pub fn holds_in_order(&self, array: &Array, block: usize, lbn: usize, count: usize) -> bool {

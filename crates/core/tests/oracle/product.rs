@@ -1,4 +1,4 @@
-//! The device under test, built from the registries: an FTL whose map grows with its fragments, a policy that reads ahead.
+//! The device under test, from the registries, with an FTL whose map grows by its fragments and a policy that reads ahead.
 
 use nandlab::buffer::{Access, Admission, BUFFERS, Buffer, Frames, Medium, Plan, Sense, Slots};
 use nandlab::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, Ticket, TimingModel};

@@ -97,7 +97,7 @@ impl Run {
         }
         let mut text = String::from("counts differ (name, ledger, oracle):");
         for (name, ledger, oracle) in self.oracle.array.counts.differences(&ledger, service) {
-            text += &format!("\n  {name}: {ledger}, {oracle}");
+            text.extend(["\n  ", &name, ": ", &ledger.to_string(), ", ", &oracle.to_string()]);
         }
         Err(text)
     }

@@ -38,7 +38,7 @@ impl Workload {
             flushes: dice.of(&[0, 0, 20, 100]),
             aligned: dice.of(&[0, 50, 90, 100]),
             hot: dice.of(&[0, 50, 80, 95]),
-            hot_sectors: dice.from_to(setup.page_sectors, (sectors / 3).max(setup.page_sectors)),
+            hot_sectors: dice.between(setup.page_sectors, (sectors / 3).max(setup.page_sectors)),
             onward: dice.of(&[0, 20, 60]),
             longest: dice.of(&[setup.page_sectors, block / 2, block, 2 * block + 3]),
             ends: [0; 3],
@@ -78,7 +78,7 @@ impl Workload {
             self.dice.below(all)
         };
         let mut sectors =
-            if self.dice.one_in(3) { self.dice.from_to(1, self.longest) } else { self.dice.from_to(1, 4) };
+            if self.dice.one_in(3) { self.dice.between(1, self.longest) } else { self.dice.between(1, 4) };
         if self.in_a_hundred(self.aligned) {
             let page = self.setup.page_sectors;
             lba = lba / page * page;
