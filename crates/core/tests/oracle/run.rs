@@ -1,7 +1,7 @@
 //! A run: the same requests to the product and to the oracle, compared after every one.
 
 use nandlab::ssd::Payload;
-use nandlab::types::{Hint, HostOp, HostRequest, Lpn, Nanos};
+use nandlab::types::{HostOp, HostRequest, Lpn, Nanos};
 
 use super::cases::Case;
 use super::device::Device;
@@ -152,7 +152,7 @@ impl Run {
         for lpn in 0..self.case.setup.logical_pages as u64 {
             let lba = lpn * u64::from(sectors);
             let at = Nanos(self.oracle.array.now);
-            self.step(&HostRequest { at, lba, sectors, op: HostOp::Read, hint: Hint::default() })?;
+            self.step(&HostRequest::new(at, HostOp::Read, lba, sectors))?;
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! What the host does to a tiny device: hot and cold spots, runs that go on, pieces of pages, requests across blocks.
 
-use nandlab::types::{Hint, HostOp, HostRequest, Nanos};
+use nandlab::types::{HostOp, HostRequest, Nanos};
 
 use super::device::Setup;
 use super::dice::Dice;
@@ -59,7 +59,7 @@ impl Workload {
         }
         let at = Nanos(if self.setup.open { self.now } else { 0 });
         if self.flushes > 0 && self.dice.one_in(self.flushes) {
-            return HostRequest { at, lba: 0, sectors: 0, op: HostOp::Flush, hint: Hint::default() };
+            return HostRequest::new(at, HostOp::Flush, 0, 0);
         }
         let op = if self.in_a_hundred(self.reads) {
             HostOp::Read
@@ -91,6 +91,6 @@ impl Workload {
         }
         sectors = sectors.min(all - lba);
         self.ends[stream] = lba + sectors;
-        HostRequest { at, lba: lba as u64, sectors: sectors as u32, op, hint: Hint::default() }
+        HostRequest::new(at, op, lba as u64, sectors as u32)
     }
 }
