@@ -53,7 +53,7 @@ impl CostArgs {
 #[derive(Args, Debug)]
 pub struct BoundArgs {
     #[command(flatten)]
-    trace: TraceArgs,
+    pub trace: TraceArgs,
     /// Sizes of the buffer, separated by commas, as in 8MiB,32MiB. Default: the DRAM of the device.
     #[arg(long, value_name = "SIZES", allow_hyphen_values = true, help_heading = "Device")]
     ram: Option<Sizes>,

@@ -23,7 +23,7 @@ use crate::{curve_forms, output, parallel, run, setup};
 #[derive(Args, Debug)]
 pub struct CurveArgs {
     #[command(flatten)]
-    trace: TraceArgs,
+    pub trace: TraceArgs,
     /// Buffers, separated by commas: names or name:key=value:key=value.
     #[arg(long, short, value_name = "LIST", default_value = "lru", help_heading = "Device")]
     buffers: String,

@@ -7,6 +7,7 @@ use nandlab::error::ConfigError;
 use nandlab::replay::ReplayError;
 use nandlab_trace::TraceError;
 
+use crate::doctor;
 use crate::interrupt;
 
 /// Exit codes, part of the interface.
@@ -96,8 +97,9 @@ impl From<TraceError> for Failure {
             TraceError::Row { .. } | TraceError::TooManyBad { .. } => {
                 "--skip-bad N skips up to N bad rows, --format NAME names the format (`nandlab list formats`)"
             }
+            TraceError::TimeFixed { .. } => "leave --time-unit out",
             TraceError::NotRecognised { .. } | TraceError::Ambiguous { .. } => {
-                "--format NAME; `nandlab list formats` shows all, `nandlab describe NAME` the columns of one"
+                "--format NAME, or --columns; `nandlab list formats` shows all, `nandlab describe NAME` the columns of one"
             }
             TraceError::Tool { .. } => "`nandlab trace TOOL --help` explains the options",
             TraceError::Open { .. } => "`-` reads standard input; without a trace, the built-in workload is used",
@@ -105,9 +107,8 @@ impl From<TraceError> for Failure {
             _ => "",
         };
         let exit = if matches!(error, TraceError::Read { .. }) { Exit::Failed } else { Exit::BadInput };
-        if help.is_empty() {
-            return Self::Message(exit, error.to_string());
-        }
-        Self::Message(exit, format!("{error}\n  help: {help}"))
+        let remedy = doctor::remedy(&error).map(|line| format!("\n  try: {line}")).unwrap_or_default();
+        let help = if help.is_empty() { String::new() } else { format!("\n  help: {help}") };
+        Self::Message(exit, format!("{error}{help}{remedy}"))
     }
 }

@@ -11,6 +11,7 @@ mod compare;
 mod conform;
 mod curve;
 mod curve_forms;
+mod doctor;
 mod fail;
 mod human;
 mod interrupt;

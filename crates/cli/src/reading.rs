@@ -1,9 +1,13 @@
 //! What is read, and how: the arguments that all commands with a trace have in common.
 
+use std::sync::Arc;
+
 use clap::Args;
 use nandlab::registry;
-use nandlab::types::Nanos;
-use nandlab_trace::{Event, FileOrder, Options, Report, SORT_WINDOW_MAX, TraceError, expand, formats};
+use nandlab::types::{Bytes, Nanos};
+use nandlab_trace::{
+    ColumnSpec, Event, FileOrder, Options, Report, SORT_WINDOW_MAX, TimeUnit, TraceError, expand, formats,
+};
 
 use crate::args::any_count;
 use crate::fail::Failure;
@@ -41,6 +45,16 @@ pub struct ReadingArgs {
     /// Format of the trace (`nandlab list formats`); detected by content when absent.
     #[arg(long, value_name = "NAME")]
     pub format: Option<String>,
+    /// Columns of any delimited text, counted from 1, as in time=2:us,op=4,offset=5:512,size=6 (`nandlab describe columns`).
+    #[arg(long, value_name = "SPEC", value_parser = columns)]
+    pub columns: Option<ColumnSpec>,
+    /// Bytes of which the numbers of objects in cache traces are addresses, as in 512 or 4KiB; without it each object gets
+    /// pages of its own.
+    #[arg(long, value_name = "SIZE", value_parser = Bytes::parse)]
+    pub object_unit: Option<Bytes>,
+    /// Unit of times, for formats that do not fix it: ns, us, ms, s or filetime (100 ns).
+    #[arg(long, value_name = "UNIT", value_parser = TimeUnit::parse)]
+    pub time_unit: Option<TimeUnit>,
     /// How several files become one trace: sequence (one after the other), merge (by time), devices (by time, each a
     /// device of its own). Default: merge for blktrace, devices for msr and fio, else sequence.
     #[arg(long, value_name = "ORDER", value_parser = files)]
@@ -69,6 +83,9 @@ impl ReadingArgs {
         check_format(self.format.as_deref())?;
         Ok(Options {
             format: self.format.clone(),
+            columns: self.columns.clone().map(Arc::new),
+            object_unit: self.object_unit.map(|size| size.0),
+            time_unit: self.time_unit,
             event: self.event,
             files: self.files,
             rebase: self.rebase,
@@ -80,10 +97,32 @@ impl ReadingArgs {
         })
     }
 
+    /// The same as words of a command line.
+    pub fn words(&self) -> Vec<String> {
+        let given = [
+            ("--format", self.format.clone()),
+            ("--columns", self.columns.as_ref().map(ToString::to_string)),
+            ("--object-unit", self.object_unit.map(|size| size.to_string())),
+            ("--time-unit", self.time_unit.map(|unit| unit.name().to_owned())),
+            ("--files", self.files.map(|order| order.name().to_owned())),
+            ("--event", self.event.map(|event| event.letter().to_string())),
+            ("--skip-bad", self.skip_bad.map(|rows| rows.to_string())),
+            ("--sort-window", self.sort_window.map(|rows| rows.to_string())),
+            ("--cap-gap", self.cap_gap.map(|gap| format!("{}ns", gap.0))),
+        ];
+        let mut words: Vec<String> =
+            given.into_iter().filter_map(|(option, value)| Some([option.to_owned(), value?])).flatten().collect();
+        words.extend(self.rebase.map(|bound| format!("--rebase={}ns", bound.0)));
+        words
+    }
+
     /// The options that mean nothing without a trace.
     pub fn named(&self) -> Option<&'static str> {
         let given = [
             ("--format", self.format.is_some()),
+            ("--columns", self.columns.is_some()),
+            ("--object-unit", self.object_unit.is_some()),
+            ("--time-unit", self.time_unit.is_some()),
             ("--files", self.files.is_some()),
             ("--event", self.event.is_some()),
             ("--skip-bad", self.skip_bad.is_some()),
@@ -99,6 +138,7 @@ impl ReadingArgs {
 pub fn changes(counts: &Report) -> std::collections::BTreeMap<String, u64> {
     let kinds = [
         ("bad_rows_skipped", counts.bad_rows),
+        ("rows_without_operation", counts.blank_rows),
         ("zero_length_dropped", counts.zero_length),
         ("other_devices_dropped", counts.other_devices),
         ("rounded_to_sectors", counts.rounded),
@@ -147,4 +187,8 @@ fn event(text: &str) -> Result<Event, String> {
 fn window(text: &str) -> Result<u64, String> {
     let rows = any_count(text).ok().filter(|rows| (1..=SORT_WINDOW_MAX).contains(rows));
     rows.ok_or_else(|| format!("allowed is a whole number of rows from 1 to {SORT_WINDOW_MAX}"))
+}
+
+fn columns(text: &str) -> Result<ColumnSpec, String> {
+    ColumnSpec::parse(text)
 }

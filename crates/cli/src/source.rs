@@ -9,6 +9,7 @@ use nandlab_trace::{AddressPolicy, Options, Records, Trace, Volumes, generators,
 
 use crate::address;
 use crate::args::{TraceArgs, VolumeChoice};
+use crate::doctor;
 use crate::fail::Failure;
 use crate::interrupt;
 use crate::reading::changes;
@@ -86,6 +87,7 @@ impl Source {
             seed: config.seed,
             ..args.read.reading.options()?
         };
+        doctor::warn_once(&paths, &options);
         let requests = Requests::Trace(Box::new(Trace::open_all(&paths, &options)?));
         Ok(Self { requests, args: args.clone(), address })
     }

@@ -154,3 +154,36 @@ fn is_a_full_disk_a_clear_error() {
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     assert!(stderr(&output).contains("/dev/full: cannot be written: No space left"), "{}", stderr(&output));
 }
+
+#[test]
+fn file_times_of_windows_fit_our_own_text() {
+    let rows = "128166372003061629,hm,1,Read,4096,512,41286\n128166372003061630,hm,1,Write,8192,512,7\n";
+    let converted = tool("trace convert -", rows);
+    let expected = "12816637200306162900,1,R,4096,512,4128600\n12816637200306163000,1,W,8192,512,700\n";
+    assert!(
+        converted.contains("time_ns,device,op,offset,length,latency_ns\n") && converted.contains(expected),
+        "{converted}"
+    );
+    assert_eq!(self::rows(&tool("trace convert -", &converted)), self::rows(&converted));
+    let back = tool("trace convert - --to msr", &converted);
+    assert_eq!(back, rows.replace(",hm,", ",nandlab,"));
+}
+
+#[test]
+fn conversions_say_what_they_lose() {
+    let output =
+        nandlab_reading(&["trace", "convert", "-", "--to", "fio"], b"0,8,4096,w,0.5000001\n0,16,4096,r,0.75\n");
+    let text = String::from_utf8(output.stdout.clone()).expect("text");
+    assert!(
+        text.starts_with("fio version 3 iolog\n0 device0 add\n0 device0 open\n0 device0 write 4096 4096\n"),
+        "{text}"
+    );
+    assert!(text.ends_with("249999 device0 read 8192 4096\n249999 device0 close\n"), "{text}");
+    assert!(
+        stderr(&output).contains("note: fio") && stderr(&output).contains("times rounded down: 1"),
+        "{}",
+        stderr(&output)
+    );
+    let refused = nandlab_reading(&["trace", "convert", "-", "--to", "xyz"], b"0,8,4096,w,0.5\n");
+    assert!(stderr(&refused).contains("allowed are spc, msr, disksim, ssdsim, mqsim"), "{}", stderr(&refused));
+}

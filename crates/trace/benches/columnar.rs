@@ -50,7 +50,12 @@ fn main() {
             PASSES,
             || (),
             |()| {
-                let mut writer = Writer::create(path, &[], hints).expect("it can be made");
+                let mut writer = Writer::create(
+                    path,
+                    &[],
+                    if hints { nandlab_trace::Extra::HINTS } else { nandlab_trace::Extra::NONE },
+                )
+                .expect("it can be made");
                 for record in &records {
                     writer.write(record).expect("it can be written");
                 }

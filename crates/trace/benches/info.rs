@@ -28,13 +28,23 @@ fn random() -> Vec<TraceRecord> {
         x ^= x << 17;
         let op = if x.is_multiple_of(2) { HostOp::Read } else { HostOp::Write };
         let offset = ((x >> 11) % (1 << 17)) * 32_768;
-        TraceRecord { at: Nanos(i * 1_000), offset, length: 32_768, device: 0, op, hint: Hint::default() }
+        TraceRecord {
+            at: Nanos(i * 1_000),
+            offset,
+            length: 32_768,
+            device: 0,
+            op,
+            hint: Hint::default(),
+            latency_ns: 0,
+            process: 0,
+        }
     };
     (0..REQUESTS).map(record).collect()
 }
 
 fn text(records: &[TraceRecord], path: &std::path::Path) -> Vec<u8> {
-    let mut writer = Writer::create(path.to_str().expect("its name is UTF-8"), &[], true).expect("it can be written");
+    let mut writer = Writer::create(path.to_str().expect("its name is UTF-8"), &[], nandlab_trace::Extra::HINTS)
+        .expect("it can be written");
     for record in records {
         writer.write(record).expect("it can be written");
     }

@@ -5,6 +5,7 @@ use nandlab::types::HostOp;
 use crate::error::{BadRow, Problem};
 use crate::registry::is_decimal;
 use crate::row::Field;
+use crate::unit::TimeUnit;
 
 /// A value, or what is wrong with the row (boxed: rows are good as a rule).
 pub(crate) type Parse<T> = Result<T, Box<BadRow>>;
@@ -116,7 +117,27 @@ impl<'a, const SEP: u8> Cursor<'a, SEP> {
         if digits.wrapping_sub(1) < 19 && value <= field.max && self.close() {
             return Ok(value);
         }
+        if digits == 20
+            && let Some(value) = twenty(&self.line[start..self.at])
+            && value <= field.max
+            && self.close()
+        {
+            return Ok(value);
+        }
         Err(bad_number::<SEP>(self.line, start, field, Kind::Whole))
+    }
+
+    /// A time as a whole number of units, in ns.
+    #[inline(always)]
+    pub(crate) fn whole_time(&mut self, name: &'static str, unit: TimeUnit) -> Parse<u64> {
+        let (field, length) = (unit.field(name), unit.nanoseconds());
+        Ok(self.uint(Field { max: u64::MAX / length, ..field })? * length)
+    }
+
+    /// A time as a decimal number of units, in ns.
+    #[inline(always)]
+    pub(crate) fn time(&mut self, name: &'static str, unit: TimeUnit) -> Parse<u64> {
+        self.decimal(unit.field(name), unit.scale())
     }
 
     /// A whole number; another one and a blank before it are passed over (some published cuts number their rows).
@@ -218,6 +239,13 @@ impl<'a, const SEP: u8> Cursor<'a, SEP> {
         Ok(word)
     }
 
+    /// True, and it is passed, if there is nothing between this separator and the next.
+    #[inline(always)]
+    pub(crate) fn is_blank(&mut self) -> bool {
+        self.skip_blanks();
+        SEP != BLANKS && self.here() == SEP && self.close()
+    }
+
     /// `R`, `W`, `Read` or `Write`, in any case.
     #[inline(always)]
     pub(crate) fn op(&mut self, name: &'static str) -> Parse<HostOp> {
@@ -263,6 +291,12 @@ impl<'a, const SEP: u8> Cursor<'a, SEP> {
 }
 
 // The slow paths take the line by value: a cursor whose address is not taken stays in registers.
+
+/// Twenty digits, of which not all are numbers of 64 bits: file times of Windows in ns are.
+#[inline(never)]
+fn twenty(digits: &[u8]) -> Option<u64> {
+    std::str::from_utf8(digits).ok()?.parse().ok()
+}
 
 /// The text from `start` up to the separator.
 fn token<const SEP: u8>(line: &[u8], start: usize) -> &[u8] {

@@ -126,6 +126,29 @@ pub struct Candidate {
     pub reason: String,
 }
 
+/// What the columns of an unknown text may be.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Proposal {
+    /// The first lines with the numbers of their columns.
+    pub lines: String,
+    /// What to give as the columns: a guess by what stands in them, if something there looks like operations.
+    pub columns: Option<String>,
+}
+
+impl fmt::Display for Proposal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { lines, columns } = self;
+        write!(
+            f,
+            "\n  or say what its columns are (`nandlab describe columns`); its first lines, with their numbers:{lines}"
+        )?;
+        match columns {
+            Some(columns) => write!(f, "\n  by what stands there it may be --columns {columns}"),
+            None => write!(f, "\n  as in --columns time=1:us,op=2,offset=3:512,size=4"),
+        }
+    }
+}
+
 fn list(candidates: &[Candidate]) -> String {
     candidates.iter().flat_map(|c| ["\n  ", c.format, ": ", &c.reason]).collect()
 }
@@ -237,7 +260,10 @@ pub enum TraceError {
     #[error(transparent)]
     Generator(nandlab::error::ConfigError),
     /// No format matches.
-    #[error("{name}: I do not recognise this trace: it begins with `{head}`. {hint}Name its format: {known}")]
+    #[error(
+        "{name}: I do not recognise this trace: it begins with `{head}`. {hint}Name its format: {known}{}",
+        .proposal.as_ref().map(Proposal::to_string).unwrap_or_default()
+    )]
     NotRecognised {
         /// Path.
         name: String,
@@ -247,6 +273,8 @@ pub enum TraceError {
         hint: &'static str,
         /// Names of all formats.
         known: String,
+        /// What its columns may be, if it has some.
+        proposal: Option<Proposal>,
     },
     /// Several formats match and no rule decides.
     #[error("{name}: I cannot tell which format this is; name one of these:{}", list(.candidates))]
@@ -278,6 +306,17 @@ pub enum TraceError {
         format: &'static str,
         /// The event.
         event: char,
+    },
+    /// A unit of time was chosen, but the format fixes it.
+    #[error(
+        "{name}: time_unit: the unit of the times of {format} is fixed (nandlab describe {format}); leave it out, or name \
+             another format"
+    )]
+    TimeFixed {
+        /// Path.
+        name: String,
+        /// Its format.
+        format: &'static str,
     },
     /// The trace holds other events than the chosen one.
     #[error("{name}: there is no event {event} in it; choose one that is: {seen}")]

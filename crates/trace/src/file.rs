@@ -11,6 +11,7 @@ use crate::buffer::{Buffer, Failure};
 use crate::columns::Columns;
 use crate::error::{BadRow, Place, TraceError};
 use crate::event::Events;
+use crate::formats::columns;
 use crate::generators;
 use crate::input::{Compression, Input};
 use crate::lines::Lines;
@@ -18,7 +19,8 @@ use crate::names::Names;
 use crate::options::Options;
 use crate::provenance::About;
 use crate::registry::{BinaryParser, Format, Parser, Sniff, by_name, detect};
-use crate::row::{Row, TraceRecord};
+use crate::row::{Extra, Row, TraceRecord};
+use crate::unit::TimeUnit;
 
 /// What the files of a trace have in common.
 pub(crate) struct Common {
@@ -39,6 +41,15 @@ impl Common {
 
     /// The format of a file, and why.
     fn detect(&self, name: &str, head: &[u8]) -> Result<(&'static Format, String), TraceError> {
+        if self.options.columns.is_some() {
+            return match &self.options.format {
+                Some(named) if named != columns::FORMAT.name => {
+                    let allowed = "columns, or nothing: the columns are named".to_owned();
+                    Err(TraceError::Option { option: "format", value: named.clone(), allowed })
+                }
+                _ => Ok((&columns::FORMAT, "because you named its columns".to_owned())),
+            };
+        }
         if let Some(named) = &self.options.format {
             return Ok((by_name(named)?, "because you named it".to_owned()));
         }
@@ -62,6 +73,7 @@ impl Common {
 pub(crate) struct Seen {
     pub(crate) requests: u64,
     pub(crate) other_rows: u64,
+    pub(crate) blank_rows: u64,
     pub(crate) bad_rows: u64,
     pub(crate) first_bad: Option<String>,
 }
@@ -70,6 +82,7 @@ impl Seen {
     pub(crate) fn add(&mut self, other: &Self) {
         self.requests += other.requests;
         self.other_rows += other.other_rows;
+        self.blank_rows += other.blank_rows;
         self.bad_rows += other.bad_rows;
         self.first_bad = self.first_bad.take().or_else(|| other.first_bad.clone());
     }
@@ -80,6 +93,8 @@ static MADE: Format = Format {
     name: "generator",
     title: "made by rule, see `nandlab list generators`",
     extensions: &[],
+    extra: Extra::HINTS,
+    write: None,
     sniff: |_| Sniff::No,
     parser: || unreachable!("a generator is not read"),
 };
@@ -101,20 +116,24 @@ impl Rows {
         name: &Arc<str>,
         compression: Option<Compression>,
         taken: &Arc<AtomicU64>,
-        names: &Names,
+        common: &Common,
     ) -> Result<(Self, Place), TraceError> {
         let head = buffer.peek().map_err(|error| broken(name, compression, Place::Byte(0), error.into()))?;
         Ok(match parser {
             Parser::Text(mut parser) => {
                 let marked = head.starts_with(b"\xEF\xBB\xBF");
+                parser.told(&common.options);
                 parser.begin(&head[if marked { 3 } else { 0 }..]);
-                parser.share(names);
+                parser.share(&common.names);
                 if marked {
                     let _byte_order_mark = buffer.record(3, "byte order mark");
                 }
                 (Self::Lines(Lines::new(parser, buffer)), Place::Line(0))
             }
-            Parser::Binary(parser) => (Self::Binary(parser, buffer), Place::Byte(0)),
+            Parser::Binary(mut parser) => {
+                parser.told(&common.options);
+                (Self::Binary(parser, buffer), Place::Byte(0))
+            }
             Parser::Columns => {
                 let seekable = compression.is_none() && std::fs::metadata(&**name).is_ok_and(|data| data.is_file());
                 if !seekable {
@@ -136,6 +155,22 @@ impl Rows {
         }
     }
 
+    fn time_is_told(&self) -> bool {
+        match self {
+            Self::Lines(lines) => lines.time_is_told(),
+            Self::Binary(parser, _) => parser.time_is_told(),
+            Self::Columns(_) | Self::Made(_) => true,
+        }
+    }
+
+    fn time_unit(&mut self) -> Option<&mut TimeUnit> {
+        match self {
+            Self::Lines(lines) => lines.time_unit(),
+            Self::Binary(parser, _) => parser.time_unit(),
+            Self::Columns(_) | Self::Made(_) => None,
+        }
+    }
+
     fn about(&self) -> &About {
         match self {
             Self::Lines(lines) => lines.about(),
@@ -152,6 +187,8 @@ pub(crate) struct RecordFile {
     pub(crate) reason: String,
     /// Requests that there will be, if that is known before: of a generator.
     pub(crate) requests_total: Option<u64>,
+    /// Unit of its times, if that is a guess.
+    pub(crate) guessed_unit: Option<TimeUnit>,
     rows: Rows,
     compression: Option<Compression>,
     taken: Arc<AtomicU64>,
@@ -179,6 +216,9 @@ impl RecordFile {
         if let Some(format) = &options.format {
             let allowed = "nothing: a generator has no format".to_owned();
             return Err(TraceError::Option { option: "format", value: format.clone(), allowed });
+        }
+        if options.time_unit.is_some() {
+            return Err(TraceError::TimeFixed { name: path.to_owned(), format: MADE.name });
         }
         if let Some(event) = options.event {
             return Err(TraceError::NoEvents { name: path.to_owned(), format: MADE.name, event: event.letter() });
@@ -214,7 +254,18 @@ impl RecordFile {
             return Err(TraceError::Empty { name: name.to_string() });
         }
         let (format, mut reason) = common.detect(&name, head)?;
-        let (mut rows, place) = Rows::new((format.parser)(), buffer, &name, compression, &taken, &common.names)?;
+        let (mut rows, place) = Rows::new((format.parser)(), buffer, &name, compression, &taken, common)?;
+        let told = rows.time_is_told();
+        let mut guessed_unit = None;
+        match (rows.time_unit(), common.options.time_unit) {
+            (Some(unit), Some(told)) => {
+                *unit = told;
+                reason = format!("{reason}; its times are {}, as you said", told.title());
+            }
+            (Some(unit), None) => guessed_unit = Some(*unit).filter(|_| !told),
+            (None, Some(_)) => return Err(TraceError::TimeFixed { name: name.to_string(), format: format.name }),
+            (None, None) => {}
+        }
         match (rows.events(), common.options.event) {
             (Some(events), chosen) => {
                 events.chosen = chosen.unwrap_or_default();
@@ -230,7 +281,7 @@ impl RecordFile {
             }
             (None, None) => {}
         }
-        Ok(Self::with(name, (format, reason), rows, (compression, taken, place), common))
+        Ok(Self { guessed_unit, ..Self::with(name, (format, reason), rows, (compression, taken, place), common) })
     }
 
     fn with(
@@ -245,6 +296,7 @@ impl RecordFile {
             format,
             reason,
             requests_total: None,
+            guessed_unit: None,
             rows,
             compression,
             taken,
@@ -283,6 +335,11 @@ impl RecordFile {
     /// What the file has said about itself so far.
     pub(crate) fn about(&self) -> &About {
         self.rows.about()
+    }
+
+    /// What its requests carry beside the rest.
+    pub(crate) fn extra(&self) -> Extra {
+        self.format.extra.or(self.about().extra)
     }
 
     #[cold]
@@ -335,6 +392,10 @@ impl RecordFile {
                 }
                 Ok(Some(Row::Other)) => {
                     self.seen.other_rows += 1;
+                    continue;
+                }
+                Ok(Some(Row::Blank)) => {
+                    self.seen.blank_rows += 1;
                     continue;
                 }
                 Ok(None) => {

@@ -14,7 +14,8 @@ pub enum FileOrder {
     /// Merged by recorded time: logs kept side by side by one clock. What blktrace suggests, which has a file per CPU.
     Merge,
     /// Merged by recorded time, and each file is a device of its own, numbered from 0 in the order of the files. What
-    /// msr (a file is a volume) and fio (a file is a job) suggest.
+    /// msr (a file is a volume; files that begin with the same one are parts of it, and merged) and fio (a file is a job)
+    /// suggest.
     Devices,
 }
 

@@ -39,4 +39,11 @@ formats! {
     wpa,
     fio,
     xperf,
+    columns,
+    oracle_general,
+}
+
+/// Whether requests of this format say themselves what they carry: our own forms.
+pub(crate) fn is_own(name: &str) -> bool {
+    matches!(name, "nandlab" | "parquet" | "columns")
 }

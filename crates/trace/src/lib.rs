@@ -24,6 +24,7 @@ mod columns;
 mod cursor;
 mod error;
 mod event;
+mod export;
 mod file;
 mod files;
 mod five;
@@ -42,26 +43,29 @@ mod stats;
 mod times;
 pub mod tools;
 mod trace;
+mod unit;
 mod whole;
 mod writer;
 
 pub use buffer::LINE_BYTES_MAX;
 pub use columns::is_guarded;
-pub use error::{BadRow, Candidate, Place, Problem, TraceError};
+pub use error::{BadRow, Candidate, Place, Problem, Proposal, TraceError};
 pub use event::Event;
 pub use files::{FileOrder, expand};
+pub use formats::columns::ColumnSpec;
 pub use options::{AddressPolicy, Device, Options, Report, SORT_WINDOW_MAX, Volumes};
 pub use provenance::Step;
 pub use records::Records;
 pub use registry::{FormatInfo, formats};
-pub use row::{ADDRESS_BYTES_MAX, REQUEST_BYTES_MAX, TIME_NS_MAX, TraceRecord};
+pub use row::{ADDRESS_BYTES_MAX, Extra, REQUEST_BYTES_MAX, TIME_NS_MAX, TraceRecord};
 pub use stats::{
-    ByOp, DeviceCounts, DeviceReport, Difference, Distribution, Footprint, FootprintReport, Grid, Heat, HitPoint,
-    INFO_SCHEMA_VERSION, Info, InfoReport, Kind, Measure, PAGE_BYTES, Pages, Reuse, SamplePages, SizeCount, Slice,
-    SliceReport, Stats, Summary, WINDOWS, compare, stats, stats_of,
+    ByOp, Checked, DeviceCounts, DeviceNeed, DeviceReport, Difference, Distribution, Finding, Footprint,
+    FootprintReport, Grid, Heat, HitPoint, INFO_SCHEMA_VERSION, Info, InfoReport, Kind, Measure, PAGE_BYTES, Pages,
+    Reuse, SamplePages, SizeCount, Slice, SliceReport, Stats, Summary, WINDOWS, check_up, compare, stats, stats_of,
 };
 pub use times::{TimeCounts, Timed};
 pub use trace::Trace;
+pub use unit::TimeUnit;
 pub use whole::{WholeFile, remove_unfinished};
 pub use writer::Writer;
 

@@ -6,6 +6,7 @@ use crate::event::Events;
 use crate::provenance::About;
 use crate::registry::LineParser;
 use crate::row::{Row, TraceRecord};
+use crate::unit::TimeUnit;
 
 /// Most requests parsed ahead: 12 KiB, so that they are still in the nearest cache when they are given.
 const RUN: usize = 256;
@@ -23,7 +24,7 @@ pub(crate) struct Lines {
     /// Requests of the run that were given.
     given: usize,
     /// The line after the run, if it is no request.
-    after: Option<Parse<()>>,
+    after: Option<Parse<Row>>,
     run_max: usize,
     /// The last line given, counted from 1.
     number: u64,
@@ -47,6 +48,12 @@ impl Lines {
     }
     pub(crate) fn events(&mut self) -> Option<&mut Events> {
         self.parser.events()
+    }
+    pub(crate) fn time_unit(&mut self) -> Option<&mut TimeUnit> {
+        self.parser.time_unit()
+    }
+    pub(crate) fn time_is_told(&self) -> bool {
+        self.parser.time_is_told()
     }
     pub(crate) fn about(&self) -> &About {
         self.parser.about()
@@ -72,8 +79,7 @@ impl Lines {
         match self.after.take() {
             Some(after) => {
                 self.number += 1;
-                after?;
-                Ok(Some(Row::Other))
+                Ok(Some(after?))
             }
             None => self.line(),
         }

@@ -1,5 +1,6 @@
 //! What the user chooses about a trace, and what came of it.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use nandlab::types::Nanos;
@@ -7,7 +8,9 @@ use nandlab::types::Nanos;
 use crate::error::TraceError;
 use crate::event::Event;
 use crate::files::FileOrder;
+use crate::formats::columns::ColumnSpec;
 use crate::row::ADDRESS_BYTES_MAX;
+use crate::unit::TimeUnit;
 
 /// What to do when a trace has several devices, each with its own address space.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -49,6 +52,12 @@ pub const SORT_WINDOW_MAX: u64 = 1 << 24;
 pub struct Options {
     /// Name of the format, or `None` to detect it by content.
     pub format: Option<String>,
+    /// Which column of a delimited text is what; `None` = what its header line tells.
+    pub columns: Option<Arc<ColumnSpec>>,
+    /// Bytes of which the numbers of objects are addresses; `None` = each object gets pages of its own.
+    pub object_unit: Option<u64>,
+    /// Unit of times, for the formats that do not fix it; `None` = what the format is assumed to have.
+    pub time_unit: Option<TimeUnit>,
     /// Which event of a log with several events per request is read; `None` = [`Event::Issue`]. Other formats refuse it.
     pub event: Option<Event>,
     /// How several files become one trace; `None` = what their format suggests (see [`FileOrder`]).
@@ -82,6 +91,9 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             format: None,
+            columns: None,
+            object_unit: None,
+            time_unit: None,
             event: None,
             files: None,
             rebase: None,
@@ -159,6 +171,8 @@ pub struct Report {
     pub records: u64,
     /// Rows that ask for nothing: blank lines, headers, events of no interest.
     pub other_rows: u64,
+    /// Rows that do not say what was asked for, passed over.
+    pub blank_rows: u64,
     /// Bad rows skipped.
     pub bad_rows: u64,
     /// The first bad row: where and what.

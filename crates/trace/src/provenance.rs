@@ -4,18 +4,20 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::row::Extra;
+
 /// What a trace says about itself beside its requests.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct About {
     /// The tools that made it, the first one first.
     pub(crate) steps: Vec<Step>,
-    /// Requests carry what the host tells.
-    pub(crate) hints: bool,
+    /// What its requests carry beside the rest.
+    pub(crate) extra: Extra,
 }
 
 impl About {
     /// What most formats say: nothing.
-    pub(crate) const NOTHING: &Self = &Self { steps: Vec::new(), hints: false };
+    pub(crate) const NOTHING: &Self = &Self { steps: Vec::new(), extra: Extra::NONE };
 }
 
 /// One tool that made or changed a trace.

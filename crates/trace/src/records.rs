@@ -12,7 +12,8 @@ use crate::generators;
 use crate::input::STDIN;
 use crate::options::Options;
 use crate::provenance::{About, Step};
-use crate::row::TraceRecord;
+use crate::row::{Extra, TraceRecord};
+use crate::unit::TimeUnit;
 
 /// A file of the trace (its index) and a place in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -170,7 +171,22 @@ impl Records {
         for index in 0..self.files.len() {
             self.pull(index)?;
         }
+        self.join_parts();
         Ok(())
+    }
+
+    /// Files that all begin with the same volume of the same host are parts of it, and not a volume each.
+    fn join_parts(&mut self) {
+        let mut own = self.own.iter().flatten();
+        let Some(&volume) = own.next() else { return };
+        let chosen = self.common.options.files.is_some();
+        if chosen || self.order != FileOrder::Devices || self.format() != "msr" || own.any(|other| *other != volume) {
+            return;
+        }
+        self.order = FileOrder::Merge;
+        let pending = std::mem::take(&mut self.pending).into_vec();
+        let part = |row: Pending| Pending { record: TraceRecord { device: volume, ..row.record }, ..row };
+        self.pending = pending.into_iter().map(part).collect();
     }
 
     /// A file; `None` if it is empty.
@@ -231,7 +247,7 @@ impl Records {
             self.past_events.add(&file.events().unwrap_or_default());
             self.past_bytes += file.bytes_read();
             self.past_about.steps.extend_from_slice(&file.about().steps);
-            self.past_about.hints |= file.about().hints;
+            self.past_about.extra = self.past_about.extra.or(file.extra());
         }
         self.at += 1;
         match self.open_next() {
@@ -283,12 +299,17 @@ impl Records {
         let open = self.files.iter().flatten().flat_map(|file| file.about().steps.iter());
         self.past_about.steps.iter().chain(open).cloned().collect()
     }
-    /// Requests carry what the host tells, or may do so in a file that is not open yet.
-    pub fn has_hints(&self) -> bool {
-        let mut open = self.files.iter().flatten().map(RecordFile::about);
-        self.past_about.hints
-            || open.any(|about| about.hints)
-            || self.order == FileOrder::Sequence && self.names.len() > 1
+    /// What requests carry beside the rest, or may do so in a file that is not open yet.
+    pub fn extra(&self) -> Extra {
+        if self.order == FileOrder::Sequence && self.names.len() > 1 && crate::formats::is_own(self.format()) {
+            return Extra::ALL;
+        }
+        let open = self.files.iter().flatten().map(RecordFile::extra);
+        open.fold(self.past_about.extra, Extra::or)
+    }
+    /// Unit of the times, if that is a guess.
+    pub fn guessed_unit(&self) -> Option<TimeUnit> {
+        self.files.iter().flatten().find_map(|file| file.guessed_unit)
     }
     /// Where the last row was, in the file of [`Records::file`].
     pub fn place(&self) -> Place {

@@ -4,13 +4,17 @@ use std::sync::LazyLock;
 
 use crate::buffer::{Buffer, Failure};
 use crate::cursor::Parse;
-use crate::error::{Candidate, TraceError, excerpt};
+use crate::error::{Candidate, Proposal, TraceError, excerpt};
 use crate::event::Events;
+use crate::export::Export;
+use crate::formats::columns::{self as columns_format, guess, numbered_lines, propose};
 use crate::formats::{FORMATS, SOURCES};
 use crate::lines::Ahead;
 use crate::names::Names;
+use crate::options::Options;
 use crate::provenance::About;
-use crate::row::{Row, TraceRecord};
+use crate::row::{Extra, Row, TraceRecord};
+use crate::unit::TimeUnit;
 
 /// Reads the rows of a text format; it may keep state between rows.
 pub(crate) trait LineParser: Send {
@@ -19,16 +23,17 @@ pub(crate) trait LineParser: Send {
     /// Parses lines into requests, until there are `most`, no line is left, or one is no request: then what it is.
     ///
     /// It is called once for many lines; written here, it is compiled into the code of each format.
-    fn run(&mut self, lines: &mut Ahead<'_>, requests: &mut Vec<TraceRecord>, most: usize) -> Option<Parse<()>> {
+    fn run(&mut self, lines: &mut Ahead<'_>, requests: &mut Vec<TraceRecord>, most: usize) -> Option<Parse<Row>> {
         while requests.len() < most {
             match self.line(lines.next()?) {
                 Ok(Row::Request(record)) => requests.push(record),
-                Ok(Row::Other) => return Some(Ok(())),
-                Err(bad) => return Some(Err(bad)),
+                other => return Some(other),
             }
         }
         None
     }
+    /// Takes what the user chose.
+    fn told(&mut self, _: &Options) {}
     /// Looks at the beginning of the file (up to 64 KiB) before the first line.
     fn begin(&mut self, _head: &[u8]) {}
     /// What the file has said about itself so far.
@@ -46,6 +51,36 @@ pub(crate) trait LineParser: Send {
     }
     /// Takes the names that the files of a trace have in common.
     fn share(&mut self, _: &Names) {}
+    /// The unit of times, if the user may correct it.
+    fn time_unit(&mut self) -> Option<&mut TimeUnit> {
+        None
+    }
+    /// The unit is no guess: the user or the file itself said it.
+    fn time_is_told(&self) -> bool {
+        false
+    }
+}
+
+/// Reads lines whose times are in a unit that the format does not fix.
+pub(crate) struct WithUnit<F> {
+    unit: TimeUnit,
+    parse: F,
+}
+
+impl<F: FnMut(&[u8], TimeUnit) -> Parse<Row> + Send> WithUnit<F> {
+    /// `unit`: what is assumed when the user says nothing.
+    pub(crate) fn new(unit: TimeUnit, parse: F) -> Self {
+        Self { unit, parse }
+    }
+}
+
+impl<F: FnMut(&[u8], TimeUnit) -> Parse<Row> + Send> LineParser for WithUnit<F> {
+    fn line(&mut self, line: &[u8]) -> Parse<Row> {
+        (self.parse)(line, self.unit)
+    }
+    fn time_unit(&mut self) -> Option<&mut TimeUnit> {
+        Some(&mut self.unit)
+    }
 }
 
 impl<F: FnMut(&[u8]) -> Parse<Row> + Send> LineParser for F {
@@ -61,6 +96,16 @@ pub(crate) trait BinaryParser: Send {
     /// As for text.
     fn events(&mut self) -> Option<&mut Events> {
         None
+    }
+    /// As for text.
+    fn told(&mut self, _: &Options) {}
+    /// As for text.
+    fn time_unit(&mut self) -> Option<&mut TimeUnit> {
+        None
+    }
+    /// As for text.
+    fn time_is_told(&self) -> bool {
+        false
     }
 }
 
@@ -89,6 +134,10 @@ pub(crate) struct Format {
     pub(crate) name: &'static str,
     pub(crate) title: &'static str,
     pub(crate) extensions: &'static [&'static str],
+    /// What its requests carry beside the rest; those of our own forms say so themselves.
+    pub(crate) extra: Extra,
+    /// Writes it, if other tools are to read it.
+    pub(crate) write: Option<fn() -> Box<dyn Export>>,
     pub(crate) sniff: fn(&Head) -> Sniff,
     pub(crate) parser: fn() -> Parser,
 }
@@ -158,6 +207,9 @@ pub(crate) fn detect(name: &str, bytes: &[u8]) -> Result<(&'static Format, Strin
     }
     yes.append(&mut maybe);
     if yes.is_empty() {
+        if let Some(guess) = guess(&head) {
+            return Ok((&columns_format::FORMAT, guess.reason));
+        }
         let hint = if bytes.get(257..262) == Some(b"ustar") {
             "It is a tar archive: unpack it first (tar -xf), or pipe one member: tar -xOf. "
         } else if bytes.contains(&0) {
@@ -165,7 +217,11 @@ pub(crate) fn detect(name: &str, bytes: &[u8]) -> Result<(&'static Format, Strin
         } else {
             ""
         };
-        return Err(TraceError::NotRecognised { name: name.to_owned(), head: excerpt(bytes), hint, known: names() });
+        let text = !bytes.contains(&0) && head.lines.iter().any(|line| line.iter().any(u8::is_ascii_digit));
+        let proposal = text
+            .then(|| Proposal { lines: numbered_lines(&head), columns: propose(&head).map(|spec| spec.to_string()) });
+        let (name, head) = (name.to_owned(), excerpt(bytes));
+        return Err(TraceError::NotRecognised { name, head, hint, known: names(), proposal });
     }
     let candidates = yes.into_iter().map(|(f, reason)| Candidate { format: f.name, reason }).collect();
     Err(TraceError::Ambiguous { name: name.to_owned(), candidates })
@@ -180,7 +236,7 @@ pub(crate) struct Head<'a> {
 }
 
 impl<'a> Head<'a> {
-    fn new(bytes: &'a [u8]) -> Self {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
         let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
         let mut lines: Vec<&[u8]> = bytes.split(|&b| b == b'\n').take(65).collect();
         if lines.len() > 1 {

@@ -8,8 +8,8 @@ use crate::error::{BadRow, Problem};
 pub const REQUEST_BYTES_MAX: u64 = 1 << 30;
 /// Largest address that is believed: 8 EiB.
 pub const ADDRESS_BYTES_MAX: u64 = (1 << 63) - 1;
-/// Latest time that our own forms hold: 19 digits of nanoseconds, 317 years.
-pub const TIME_NS_MAX: u64 = 9_999_999_999_999_999_999;
+/// Latest time that is believed: 584 years of nanoseconds, which hold the file times of Windows (from 1601) up to 2185.
+pub const TIME_NS_MAX: u64 = u64::MAX;
 const SECTOR: u64 = nandlab::types::SECTOR_BYTES;
 
 /// One request as the trace records it: exact to the byte and the nanosecond.
@@ -27,13 +27,62 @@ pub struct TraceRecord {
     pub op: HostOp,
     /// What the host tells about it; all-default when the trace says nothing.
     pub hint: Hint,
+    /// How long the recorded device took to answer, in ns; 0 = not recorded. Nothing is simulated from it.
+    pub latency_ns: u64,
+    /// Number of the process or thread that asked; 0 = not recorded.
+    pub process: u32,
+}
+
+/// What requests carry beside time, device, operation, offset and length.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Extra {
+    /// [`TraceRecord::latency_ns`].
+    pub latency: bool,
+    /// [`TraceRecord::process`].
+    pub process: bool,
+    /// [`TraceRecord::hint`].
+    pub hints: bool,
+}
+
+impl Extra {
+    /// Nothing.
+    pub const NONE: Self = Self { latency: false, process: false, hints: false };
+    /// The recorded latency.
+    pub const LATENCY: Self = Self { latency: true, ..Self::NONE };
+    /// The process.
+    pub const PROCESS: Self = Self { process: true, ..Self::NONE };
+    /// Latency and process.
+    pub const BOTH: Self = Self { latency: true, process: true, hints: false };
+    /// What the host tells.
+    pub const HINTS: Self = Self { hints: true, ..Self::NONE };
+    /// All of it.
+    pub const ALL: Self = Self { latency: true, process: true, hints: true };
+
+    /// What the one or the other has.
+    #[must_use]
+    pub const fn or(self, other: Self) -> Self {
+        Self {
+            latency: self.latency || other.latency,
+            process: self.process || other.process,
+            hints: self.hints || other.hints,
+        }
+    }
 }
 
 impl TraceRecord {
     /// A request of device 0 that the host says nothing about; offset and length in bytes, time in ns.
     #[inline]
     pub(crate) fn plain(at: u64, op: HostOp, offset: u64, length: u64) -> Self {
-        Self { at: Nanos(at), offset, length: length as u32, device: 0, op, hint: Hint::default() }
+        Self {
+            at: Nanos(at),
+            offset,
+            length: length as u32,
+            device: 0,
+            op,
+            hint: Hint::default(),
+            latency_ns: 0,
+            process: 0,
+        }
     }
     /// First sector that the request touches.
     #[inline]
@@ -63,8 +112,7 @@ impl TraceRecord {
     /// A number is outside the range in which our own forms believe it.
     #[inline]
     pub(crate) fn check(&self) -> Result<(), Box<BadRow>> {
-        let good = self.at.0 <= TIME_NS_MAX
-            && self.device != u32::MAX
+        let good = self.device != u32::MAX
             && self.offset <= ADDRESS_BYTES_MAX - REQUEST_BYTES_MAX
             && u64::from(self.length) <= REQUEST_BYTES_MAX;
         if good { Ok(()) } else { Err(self.out_of_range()) }
@@ -74,7 +122,6 @@ impl TraceRecord {
     #[allow(clippy::unnecessary_box_returns, reason = "what is wrong travels boxed: results stay small")]
     fn out_of_range(&self) -> Box<BadRow> {
         let numbers = [
-            (self.at.0, Field::TIME_NS),
             (u64::from(self.device), Field::DEVICE),
             (self.offset, Field::OFFSET),
             (u64::from(self.length), Field::LENGTH),
@@ -91,6 +138,8 @@ pub(crate) enum Row {
     Request(TraceRecord),
     /// Something that belongs to the format but asks for nothing: a header, a comment, an event of no interest.
     Other,
+    /// A request of which the trace does not say what it asked for: passed over, and counted.
+    Blank,
 }
 
 impl Row {
@@ -103,7 +152,25 @@ impl Row {
     #[inline]
     pub(crate) fn bytes(at: u64, device: u32, op: HostOp, offset: u64, length: u64) -> Self {
         let (at, length, hint) = (Nanos(at), length as u32, Hint::default());
-        Self::Request(TraceRecord { at, offset, length, device, op, hint })
+        Self::Request(TraceRecord { at, offset, length, device, op, hint, latency_ns: 0, process: 0 })
+    }
+    /// The same request with the latency of the recorded device.
+    #[inline]
+    pub(crate) fn after(self, latency_ns: u64) -> Self {
+        match self {
+            Self::Request(record) => Self::Request(TraceRecord { latency_ns, ..record }),
+            other => other,
+        }
+    }
+    /// The same request with the process that asked.
+    #[inline]
+    pub(crate) fn of(self, process: u64) -> Self {
+        match self {
+            Self::Request(record) => {
+                Self::Request(TraceRecord { process: u32::try_from(process).unwrap_or(0), ..record })
+            }
+            other => other,
+        }
     }
 }
 
@@ -117,7 +184,7 @@ pub(crate) struct Field {
 
 impl Field {
     /// The columns of our own forms.
-    pub(crate) const TIME_NS: Self = Self::new("time_ns", "nanoseconds, 0 to 9999999999999999999", TIME_NS_MAX);
+    pub(crate) const TIME_NS: Self = Self::new("time_ns", "nanoseconds, 0 to 18446744073709551615", TIME_NS_MAX);
     pub(crate) const DEVICE: Self = Self::device("device");
     pub(crate) const OFFSET: Self = Self::offset("offset");
     pub(crate) const LENGTH: Self = Self::length("length");
@@ -159,7 +226,7 @@ mod tests {
     fn does_a_byte_range_cover_every_sector_it_touches() {
         let sectors = |offset, length| match Row::bytes(0, 0, HostOp::Read, offset, length) {
             Row::Request(r) => (r.lba(), r.sectors(), r.is_rounded()),
-            Row::Other => unreachable!(),
+            Row::Other | Row::Blank => unreachable!(),
         };
         assert_eq!(sectors(512, 1024), (1, 2, false));
         assert_eq!(sectors(511, 2), (0, 2, true));

@@ -152,6 +152,7 @@ impl Trace {
         Report {
             records: seen.requests,
             other_rows: seen.other_rows,
+            blank_rows: seen.blank_rows,
             bad_rows: seen.bad_rows,
             first_bad: seen.first_bad,
             out_of_order,

@@ -1,20 +1,22 @@
 //! Writes traces in our own two forms: text for pipes and for people (see the format `nandlab`), columns for keeping
 //! (see `parquet`).
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use flate2::write::GzEncoder;
 use nandlab::types::Hint;
 
 use crate::columns::ColumnsWriter;
-use crate::formats::nandlab::{COLUMNS, MAGIC, op_letter, pattern_letter};
+use crate::export::{self, Export, Lost};
+use crate::formats::nandlab::{MAGIC, header, op_letter, pattern_letter};
 use crate::provenance::Step;
-use crate::row::TraceRecord;
+use crate::row::{Extra, TraceRecord};
 use crate::whole::WholeFile;
 
 /// Bytes of text collected before they are written.
 const TEXT_BYTES: usize = 256 << 10;
-/// Longest row of text: nine columns of at most 20 characters.
+/// Longest row of text: eleven columns of at most 20 characters.
 const ROW_BYTES_MAX: usize = 256;
 /// The level of `zstd` on the command line.
 const ZSTD_LEVEL: i32 = 3;
@@ -32,40 +34,53 @@ pub struct Writer {
 
 enum Form {
     Text(Box<Text>),
+    Foreign(Box<Foreign>),
     Columns(Box<ColumnsWriter<WholeFile>>),
 }
 
 impl Writer {
     /// Begins a trace. `target` is `-` (standard output, text) or the name of a file: Parquet if it ends in `.parquet`,
-    /// else text, compressed if it ends in `.zst` or `.gz`. `hints`: whether requests carry what the host tells.
+    /// else text, compressed if it ends in `.zst` or `.gz`. `extra`: what requests carry
+    /// beside the rest.
     ///
     /// # Errors
     /// The file cannot be made or written, or its name asks for a compression that is not written.
-    pub fn create(target: &str, steps: &[Step], hints: bool) -> io::Result<Self> {
-        let ends = |ending: &str| target.len() > ending.len() && target.to_ascii_lowercase().ends_with(ending);
-        if ["bz2", "xz", "lz4", "zip", "7z", "parquet.gz", "parquet.zst"].iter().any(|e| ends(&format!(".{e}"))) {
-            let problem = "written are .parquet (compressed inside), text, and text with .zst or .gz at the end";
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
-        }
-        if ends(".parquet") {
-            let columns = ColumnsWriter::new(WholeFile::create(target)?, hints)?;
+    pub fn create(target: &str, steps: &[Step], extra: Extra) -> io::Result<Self> {
+        if ends(target, ".parquet") {
+            let columns = ColumnsWriter::new(WholeFile::create(target)?, extra)?;
             return Ok(Self::begin(Form::Columns(Box::new(columns)), steps));
         }
-        let sink = match target {
-            "-" => Sink::Any(Box::new(io::stdout())),
-            _ if ends(".zst") => Sink::Zstd(zstd::Encoder::new(WholeFile::create(target)?, ZSTD_LEVEL)?),
-            _ if ends(".gz") => Sink::Gzip(GzEncoder::new(WholeFile::create(target)?, flate2::Compression::default())),
-            _ => Sink::File(WholeFile::create(target)?),
-        };
-        Ok(Self::begin(Form::Text(Box::new(Text::new(sink, steps, hints)?)), steps))
+        Ok(Self::begin(Form::Text(Box::new(Text::new(Sink::create(target)?, steps, extra)?)), steps))
+    }
+
+    /// Begins a trace in the format of another tool, in a file (compressed if its name ends in `.zst` or `.gz`) or, for `-`,
+    /// on standard output. It says nothing of where the trace comes from.
+    ///
+    /// # Errors
+    /// There is no such format, the file cannot be made, or its name asks for a compression that is not written.
+    pub fn export(target: &str, format: &str) -> io::Result<Self> {
+        let invalid = |problem| io::Error::new(io::ErrorKind::InvalidInput, problem);
+        let mut export = export::by_name(format).map_err(invalid)?;
+        let mut bytes = Vec::with_capacity(TEXT_BYTES + ROW_BYTES_MAX);
+        export.begin(&mut bytes);
+        let foreign = Foreign { sink: Sink::create(target)?, export, bytes, first: None, lost: Lost::default() };
+        Ok(Self::begin(Form::Foreign(Box::new(foreign)), &[]))
+    }
+
+    /// What the format had no place for so far, by kind.
+    pub fn lost(&self) -> BTreeMap<String, u64> {
+        match &self.form {
+            Form::Foreign(foreign) => foreign.lost.counts(),
+            Form::Text(_) | Form::Columns(_) => BTreeMap::new(),
+        }
     }
 
     /// Begins a trace as text in any place.
     ///
     /// # Errors
     /// It cannot be written.
-    pub fn new(out: Box<dyn Write + Send>, steps: &[Step], hints: bool) -> io::Result<Self> {
-        Ok(Self::begin(Form::Text(Box::new(Text::new(Sink::Any(out), steps, hints)?)), steps))
+    pub fn new(out: Box<dyn Write + Send>, steps: &[Step], extra: Extra) -> io::Result<Self> {
+        Ok(Self::begin(Form::Text(Box::new(Text::new(Sink::Any(out), steps, extra)?)), steps))
     }
 
     fn begin(form: Form, steps: &[Step]) -> Self {
@@ -85,6 +100,7 @@ impl Writer {
         match &mut self.form {
             Form::Text(text) => text.write(record),
             Form::Columns(columns) => columns.write(record),
+            Form::Foreign(foreign) => foreign.write(record, self.requests),
         }
     }
 
@@ -106,6 +122,11 @@ impl Writer {
     pub fn finish(self) -> io::Result<()> {
         match self.form {
             Form::Columns(columns) => columns.finish(&self.steps)?.commit(),
+            Form::Foreign(mut foreign) => {
+                foreign.export.end(&mut foreign.bytes);
+                foreign.sink.write_all(&foreign.bytes)?;
+                foreign.sink.finish()
+            }
             Form::Text(mut text) => {
                 if self.steps != self.begun {
                     text.steps(&self.steps)?;
@@ -124,7 +145,27 @@ enum Sink {
     Gzip(GzEncoder<WholeFile>),
 }
 
+/// Whether a name ends so, in any case.
+fn ends(name: &str, ending: &str) -> bool {
+    name.len() > ending.len() && name.to_ascii_lowercase().ends_with(ending)
+}
+
 impl Sink {
+    fn create(target: &str) -> io::Result<Self> {
+        if ["bz2", "xz", "lz4", "zip", "7z", "parquet.gz", "parquet.zst"].iter().any(|e| ends(target, &format!(".{e}")))
+        {
+            let problem = "written are .parquet (compressed inside), text, and text with .zst or .gz at the end";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
+        }
+        Ok(match target {
+            "-" => Self::Any(Box::new(io::stdout())),
+            _ if ends(target, ".zst") => Self::Zstd(zstd::Encoder::new(WholeFile::create(target)?, ZSTD_LEVEL)?),
+            _ if ends(target, ".gz") => {
+                Self::Gzip(GzEncoder::new(WholeFile::create(target)?, flate2::Compression::default()))
+            }
+            _ => Self::File(WholeFile::create(target)?),
+        })
+    }
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
             Self::Any(out) => out.write_all(bytes),
@@ -143,18 +184,49 @@ impl Sink {
     }
 }
 
+/// A trace in the format of another tool.
+struct Foreign {
+    sink: Sink,
+    export: Box<dyn Export>,
+    bytes: Vec<u8>,
+    /// Time of the first request.
+    first: Option<u64>,
+    lost: Lost,
+}
+
+impl Foreign {
+    fn write(&mut self, record: &TraceRecord, number: u64) -> io::Result<()> {
+        let invalid =
+            |problem: String| io::Error::new(io::ErrorKind::InvalidInput, format!("request {number}: {problem}"));
+        let first = *self.first.get_or_insert(record.at.0);
+        let at = record.at.0.checked_sub(first).ok_or_else(|| {
+            invalid(
+                "it lies before the first, and times count from there; put rows in order: --sort-window 100000"
+                    .to_owned(),
+            )
+        })?;
+        self.lost.count(record, self.export.place());
+        self.export.row(record, at, &mut self.bytes, &mut self.lost).map_err(invalid)?;
+        if self.bytes.len() >= TEXT_BYTES {
+            self.sink.write_all(&self.bytes)?;
+            self.bytes.clear();
+        }
+        Ok(())
+    }
+}
+
 struct Text {
     sink: Sink,
     bytes: Vec<u8>,
-    hints: bool,
+    extra: Extra,
 }
 
 impl Text {
-    fn new(sink: Sink, steps: &[Step], hints: bool) -> io::Result<Self> {
-        let mut text = Self { sink, bytes: Vec::with_capacity(TEXT_BYTES + ROW_BYTES_MAX), hints };
+    fn new(sink: Sink, steps: &[Step], extra: Extra) -> io::Result<Self> {
+        let mut text = Self { sink, bytes: Vec::with_capacity(TEXT_BYTES + ROW_BYTES_MAX), extra };
         writeln!(text.bytes, "{MAGIC}")?;
         text.steps(steps)?;
-        writeln!(text.bytes, "{}", COLUMNS[usize::from(hints)])?;
+        writeln!(text.bytes, "{}", header(extra))?;
         Ok(text)
     }
 
@@ -172,13 +244,22 @@ impl Text {
         self.number(device, b',');
         self.bytes.extend_from_slice(&[op_letter(record.op), b',']);
         self.number(offset, b',');
-        self.number(length, if self.hints { b',' } else { b'\n' });
-        if self.hints {
+        self.number(length, b',');
+        if self.extra.latency {
+            self.number(record.latency_ns, b',');
+        }
+        if self.extra.process {
+            self.number(record.process, b',');
+        }
+        if self.extra.hints {
             let Hint { pattern, pc, run_pages, period } = record.hint;
             self.number(pc, b',');
             self.bytes.extend_from_slice(&[pattern_letter(pattern), b',']);
             self.number(run_pages, b',');
-            self.number(period, b'\n');
+            self.number(period, b',');
+        }
+        if let Some(last) = self.bytes.last_mut() {
+            *last = b'\n';
         }
         if self.bytes.len() >= TEXT_BYTES { self.pass_on() } else { Ok(()) }
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use nandlab::types::{Hint, HostOp, Nanos, Pattern};
-use nandlab_trace::{Options, Records, Step, TraceError, TraceRecord, Writer};
+use nandlab_trace::{Extra, Options, Records, Step, TraceError, TraceRecord, Writer};
 use parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
@@ -16,34 +16,35 @@ fn temporary(name: &str) -> PathBuf {
     std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
 
-fn write(name: &str, records: &[TraceRecord], steps: &[Step], hints: bool) -> String {
+fn write(name: &str, records: &[TraceRecord], steps: &[Step], all: bool) -> String {
     let path = temporary(name).to_str().unwrap().to_owned();
-    let mut writer = Writer::create(&path, &[], hints).unwrap();
+    let mut writer = Writer::create(&path, &[], if all { Extra::ALL } else { Extra::NONE }).unwrap();
     records.iter().for_each(|record| writer.write(record).unwrap());
     writer.set_steps(steps.to_vec());
     writer.finish().unwrap();
     path
 }
 
-fn read(path: &str) -> Result<(Vec<TraceRecord>, Vec<Step>, bool), TraceError> {
+fn read(path: &str) -> Result<(Vec<TraceRecord>, Vec<Step>, Extra), TraceError> {
     let mut records = Records::open(path, &Options::default())?;
     let all = records.by_ref().collect::<Result<Vec<_>, _>>()?;
-    Ok((all, records.steps(), records.has_hints()))
+    Ok((all, records.steps(), records.extra()))
 }
 
 fn any_record() -> impl Strategy<Value = TraceRecord> {
     let ops = [HostOp::Read, HostOp::Write, HostOp::Trim, HostOp::Flush];
     let patterns = [Pattern::Sequential, Pattern::Looping, Pattern::ClusteredHot, Pattern::Random];
-    let at = prop_oneof![0..1000u64, Just(9_999_999_999_999_999_999), 0..=9_999_999_999_999_999_999u64];
+    let at = prop_oneof![0..1000u64, Just(u64::MAX), Just(12_816_637_200_000_000_000), any::<u64>()];
     let offset_max = (1u64 << 63) - 1 - (1 << 30);
     let offset = prop_oneof![0..100_000u64, Just(offset_max), 0..=offset_max];
     let length = prop_oneof![0..70_000u32, Just(1 << 30)];
     let hint = (prop::sample::select(patterns.to_vec()), any::<u32>(), any::<u32>(), any::<u32>());
+    let who = (prop_oneof![0..9u64, 0..=i64::MAX as u64], any::<u32>());
     let place = (offset, length, prop_oneof![0..3u32, 0..u32::MAX]);
-    (at, place, prop::sample::select(ops.to_vec()), hint).prop_map(
-        |(at, (offset, length, device), op, (pattern, pc, run_pages, period))| {
+    (at, place, prop::sample::select(ops.to_vec()), hint, who).prop_map(
+        |(at, (offset, length, device), op, (pattern, pc, run_pages, period), (latency_ns, process))| {
             let hint = Hint { pattern, pc, run_pages, period };
-            TraceRecord { at: Nanos(at), offset, length, device, op, hint }
+            TraceRecord { at: Nanos(at), offset, length, device, op, hint, latency_ns, process }
         },
     )
 }
@@ -67,14 +68,16 @@ proptest! {
         hints in any::<bool>(),
     ) {
         if !hints {
-            records.iter_mut().for_each(|record| record.hint = Hint::default());
+            for record in &mut records {
+                (record.hint, record.latency_ns, record.process) = (Hint::default(), 0, 0);
+            }
         }
         let forms = ["whole.csv", "whole.csv.zst", "whole.csv.gz", "whole.parquet"];
         for form in forms {
-            let (read, found, has_hints) = read(&write(form, &records, &steps, hints)).unwrap();
+            let (read, found, extra) = read(&write(form, &records, &steps, hints)).unwrap();
             prop_assert!(read == records, "{}", form);
             prop_assert_eq!(&found, &steps, "{}", form);
-            prop_assert_eq!(has_hints, hints, "{}", form);
+            prop_assert_eq!(extra, if hints { Extra::ALL } else { Extra::NONE }, "{}", form);
         }
     }
 }
@@ -88,6 +91,8 @@ fn some(n: u64) -> Vec<TraceRecord> {
         device: (i % 3) as u32,
         op: op(i),
         hint: Hint { pc: i as u32, ..Hint::default() },
+        latency_ns: i % 5 * 1_000,
+        process: (i % 7) as u32,
     };
     (0..n).map(record).collect()
 }
@@ -183,7 +188,7 @@ fn are_columns_of_other_order_and_width_read() {
     for dictionary in [true, false] {
         let path = foreign("wide.parquet", SCHEMA, &columns(5, "W", 1024, 4096, 3), dictionary);
         let (records, steps, hints) = read(&path).unwrap();
-        assert_eq!((steps.len(), hints, records.len()), (0, false, 2));
+        assert_eq!((steps.len(), hints, records.len()), (0, Extra::NONE, 2));
         let TraceRecord { at, offset, length, device, op, .. } = records[1];
         assert_eq!((at.0, offset, length, device, op), (5, 4096, 1024, 3, HostOp::Write));
     }
@@ -234,13 +239,12 @@ fn is_parquet_from_a_stream_refused_with_the_way_out() {
 fn is_a_request_that_no_reader_would_believe_not_written() {
     let good = some(1)[0];
     let bad = [
-        TraceRecord { at: Nanos(u64::MAX), ..good },
         TraceRecord { device: u32::MAX, ..good },
         TraceRecord { offset: 1 << 63, ..good },
         TraceRecord { length: (1 << 30) + 1, ..good },
     ];
     for (name, bad) in ["bad.csv", "bad.parquet"].into_iter().flat_map(|name| bad.map(|bad| (name, bad))) {
-        let mut writer = Writer::create(temporary(name).to_str().unwrap(), &[], false).unwrap();
+        let mut writer = Writer::create(temporary(name).to_str().unwrap(), &[], Extra::NONE).unwrap();
         writer.write(&good).unwrap();
         let error = writer.write(&bad).unwrap_err().to_string();
         assert!(error.starts_with("request 2: "), "{error}");
@@ -252,7 +256,7 @@ fn is_a_file_whole_or_absent() {
     for name in ["half.csv", "half.csv.gz", "half.csv.zst", "half.parquet"] {
         let path = temporary(name);
         std::fs::write(&path, "old").unwrap();
-        let mut writer = Writer::create(path.to_str().unwrap(), &[], false).unwrap();
+        let mut writer = Writer::create(path.to_str().unwrap(), &[], Extra::NONE).unwrap();
         writer.write(&some(1)[0]).unwrap();
         drop(writer);
         assert_eq!(std::fs::read(&path).unwrap(), b"old", "{name}");

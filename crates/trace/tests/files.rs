@@ -146,3 +146,15 @@ fn is_a_file_that_could_be_two_formats_read_as_the_first_one() {
     let (requests, _) = drain(trace).unwrap();
     assert_eq!(plain(&requests)[3], (1_000_000, 'W', 24, 8));
 }
+
+#[test]
+fn parts_of_one_volume_are_one_device() {
+    let row = |time: u64, disk: u32| format!("12820000000000000{time},hm,{disk},Write,{},512,1\n", time * 512);
+    let parts = files("parts", &[("a", &(row(0, 1) + &row(5, 1))), ("b", &(row(2, 1) + &row(7, 1)))]);
+    let (requests, report) = drain(Trace::open_all(&parts, &Options::default()).unwrap()).unwrap();
+    assert_eq!(requests.iter().map(|request| request.lba).collect::<Vec<_>>(), [0, 2, 5, 7]);
+    assert_eq!(report.devices.iter().map(|device| device.device).collect::<Vec<_>>(), [1]);
+    // Asked for, each file is a device.
+    let options = Options { files: Some(FileOrder::Devices), ..Options::default() };
+    assert!(matches!(drain(Trace::open_all(&parts, &options).unwrap()), Err(TraceError::SecondDevice { .. })));
+}

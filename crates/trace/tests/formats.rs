@@ -2,7 +2,7 @@
 mod common;
 
 use common::{COMPRESSORS, drain, fixture, format, plain, read, read_fixture};
-use nandlab_trace::{Event, Options, TraceError, Volumes, formats};
+use nandlab_trace::{ColumnSpec, Event, Options, TimeUnit, Trace, TraceError, Volumes, formats};
 
 #[test]
 fn does_spc_read_as_specified() {
@@ -341,5 +341,100 @@ fn do_tiny_reads_give_the_same_as_large_ones() {
         let drip = Drip(std::io::Cursor::new(compress(text.as_bytes())));
         let trace = nandlab_trace::Trace::from_reader(name, drip, &Options::default()).unwrap();
         assert_eq!(drain(trace).unwrap(), expected, "{name}");
+    }
+}
+
+#[test]
+fn rows_that_leave_the_operation_blank_are_counted() {
+    let (requests, report) = read_fixture("systor_blank.csv", &Options::default()).unwrap();
+    assert_eq!(plain(&requests), [(0, 'R', 256, 256), (1_000_000, 'W', 8, 16)]);
+    assert_eq!((report.blank_rows, report.other_rows), (2, 1));
+    // Only blanks at the beginning, and no header.
+    let text = b"1.5,,,3,512,512\n1.6,,,3,512,512\n1.7,0.1,R,3,512,512\n";
+    let records: Vec<_> = nandlab_trace::Records::from_reader("test", &text[..], &Options::default())
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    assert_eq!((records.len(), records[0].latency_ns), (1, 100_000_000));
+}
+
+#[test]
+fn comments_of_mqsim_are_no_rows() {
+    let text = b"// a header\n1000 0 8 8 1\n  // nothing\n4000 0 16 8 0 // a write\n9000 0 16 8 0//\n";
+    let (requests, report) = read(text, &Options::default()).unwrap();
+    assert_eq!(plain(&requests), [(0, 'R', 8, 8), (3_000, 'W', 16, 8), (8_000, 'W', 16, 8)]);
+    assert_eq!(report.other_rows, 2);
+    assert!(read(b"1000 0 8 8 1 / 2\n", &format("mqsim")).is_err());
+}
+
+#[test]
+fn one_device_is_not_several() {
+    let text = b"1.5 3 8 8 1\n2.5 3 16 8 0\n";
+    let trace = Trace::from_reader("test", &text[..], &Options::default()).unwrap();
+    assert_eq!(trace.format(), "disksim");
+    assert!(
+        trace.reason().contains("its device is not 0") && !trace.reason().contains("several"),
+        "{}",
+        trace.reason()
+    );
+    let several = Trace::from_reader("test", &b"1.5 3 8 8 1\n2.5 4 16 8 0\n"[..], &Options::default()).unwrap();
+    assert!(several.reason().contains("several devices"));
+}
+
+#[test]
+fn times_are_read_in_the_unit_that_is_named() {
+    let unit = |format: &str, text: &str, unit| {
+        let options = Options { time_unit: Some(unit), ..common::format(format) };
+        read(text.as_bytes(), &options).map(|(requests, _)| requests[1].at.0)
+    };
+    for format in ["disksim", "flashsim", "heimdall", "ssdsim", "mqsim"] {
+        for named in TimeUnit::ALL {
+            assert_eq!(unit(format, "0 0 8 8 1\n3 0 512 512 0\n", named).unwrap(), 3 * named.nanoseconds(), "{format}");
+        }
+    }
+    assert_eq!(unit("disksim", "0 0 8 8 1\n1.123456789 0 8 8 0\n", TimeUnit::Seconds).unwrap(), 1_123_456_789);
+    let beyond = unit("mqsim", "0 0 8 8 1\n18446744074 0 8 8 0\n", TimeUnit::Seconds).unwrap_err().to_string();
+    assert!(beyond.contains("too large") && beyond.contains("seconds, 0 to 18446744073"), "{beyond}");
+    let fixed = unit("spc", "0,8,512,w,0\n0,8,512,w,1\n", TimeUnit::Seconds).unwrap_err().to_string();
+    assert!(fixed.contains("the times of spc is fixed"), "{fixed}");
+}
+
+#[test]
+fn objects_become_ranges_of_pages_or_addresses() {
+    let (requests, _) = read_fixture("five.oracleGeneral", &Options::default()).unwrap();
+    let s = 1_000_000_000;
+    let ranges = [(0, 'R', 0, 8), (0, 'R', 8, 20), (s, 'R', 32, 1), (2 * s, 'R', 0, 8), (4 * s, 'R', 8, 1)];
+    assert_eq!(plain(&requests), ranges);
+    let options = Options { object_unit: Some(512), ..Options::default() };
+    let (requests, _) = read_fixture("five.oracleGeneral", &options).unwrap();
+    assert_eq!(plain(&requests)[..2], [(0, 'R', 9, 8), (0, 'R', 4, 20)]);
+    let bytes = std::fs::read(fixture("five.oracleGeneral")).unwrap();
+    let zstd = COMPRESSORS[1].1(&bytes);
+    assert_eq!(plain(&read(&zstd, &Options::default()).unwrap().0), ranges);
+}
+
+#[test]
+fn named_columns_are_read_as_they_are_named() {
+    let columns = |spec: &str, text: &str| {
+        let spec = ColumnSpec::parse(spec).unwrap();
+        read(text.as_bytes(), &Options { columns: Some(spec.into()), ..Options::default() })
+    };
+    let text = "x 5 q W 2 1\nx 7 q read 0x10 2\nx 9 q D 5 1\nx 9 q flush - -\n";
+    let (requests, _) = columns("time=2:us,op=4,offset=5:512,size=6:4KiB", &text[..text.len() - 16]).unwrap();
+    assert_eq!(plain(&requests), [(0, 'W', 2, 8), (2_000, 'R', 16, 16), (4_000, 'T', 5, 8)]);
+    let bits = columns("op=1:w=1,offset=2,size=fixed:512", "1,512\n0,1024\n").unwrap().0;
+    assert_eq!(plain(&bits), [(0, 'W', 1, 1), (0, 'R', 2, 1)]);
+    let words = columns("op=1:r=load:w=store,offset=2,size=3,sep=|", "load|0|512\nSTORE|512|512\n").unwrap().0;
+    assert_eq!(plain(&words), [(0, 'R', 0, 1), (0, 'W', 1, 1)]);
+    for (spec, text, part) in [
+        ("op=1,offset=2,size=3", "R,0,512\n1,0,512\n", "op=N:w=1"),
+        ("op=1,offset=2,size=3", "R,0,512\nR,0\n", "3 columns; here are 2"),
+        ("op=1,offset=2,size=3", "R,0,512\nR,x,512\n", "offset `x` is not a number"),
+        ("op=1,offset=2:1GiB,size=3", "R,0,512\nR,9999999999999,512\n", "too large"),
+        ("op=1,offset=2,size=3", "R,0,512\nR,0,1073741825\n", "too large"),
+        ("time=1:date,op=2,offset=3,size=4", "2024-05-01 10:00:00,R,0,512\nnoon,R,0,512\n", "a date such as"),
+    ] {
+        let error = columns(spec, text).unwrap_err().to_string();
+        assert!(error.contains("line 2") && error.contains(part), "{text}: {error}");
     }
 }

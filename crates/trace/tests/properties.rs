@@ -4,7 +4,7 @@ mod common;
 use std::fmt::Write;
 
 use common::{COMPRESSORS, format, read};
-use nandlab_trace::{AddressPolicy, Options, Records, TraceError, Volumes, formats};
+use nandlab_trace::{AddressPolicy, ColumnSpec, Options, Records, TraceError, Volumes, formats};
 use proptest::prelude::*;
 
 fn all_formats(bytes: &[u8]) {
@@ -29,6 +29,14 @@ fn all_formats(bytes: &[u8]) {
                 assert!(requests.windows(2).all(|pair| pair[0].at <= pair[1].at));
             }
         }
+    }
+    for spec in
+        ["time=1:us,op=4,offset=2:512,size=3", "time=2:date,op=1:w=1,object=3,size=2,device=4,latency=1:s,sep=;"]
+    {
+        let spec = ColumnSpec::parse(spec).unwrap();
+        let options =
+            Options { columns: Some(spec.into()), skip_bad: Some(1_000), limit: Some(1_000), ..Options::default() };
+        let _ended = read(bytes, &Options { volumes: Volumes::Merge, ..options });
     }
     if let Ok((_, report)) = read(bytes, &Options { volumes: Volumes::Merge, ..Options::default() }) {
         assert_eq!(report.bad_rows, 0);

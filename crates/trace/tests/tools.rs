@@ -9,7 +9,7 @@ use nandlab::types::{Hint, HostOp, Nanos};
 use nandlab_trace::tools::{
     Applied, Cut, Filter, Merge, Ratio, Remap, Sample, SampleBy, Scale, Span, Split, SplitBy, Tool,
 };
-use nandlab_trace::{Options, Records, Timed, TraceRecord, Writer};
+use nandlab_trace::{Extra, Options, Records, Timed, TraceRecord, Writer};
 use proptest::prelude::*;
 
 /// Small traces with neighbours, gaps, flushes and rows out of order.
@@ -17,7 +17,7 @@ fn trace() -> impl Strategy<Value = Vec<TraceRecord>> {
     let ops = prop::sample::select(vec![HostOp::Read, HostOp::Write, HostOp::Trim, HostOp::Flush]);
     let row = (0u64..50, 0u64..200, 0u32..100, 0u32..3, ops).prop_map(|(at, offset, length, device, op)| {
         let (at, hint) = (Nanos(1000 + at), Hint::default());
-        TraceRecord { at, offset: offset * 100, length: length * 100, device, op, hint }
+        TraceRecord { at, offset: offset * 100, length: length * 100, device, op, hint, latency_ns: 0, process: 0 }
     });
     prop::collection::vec(row, 1..40)
 }
@@ -46,7 +46,7 @@ fn remap(change: impl FnOnce(&mut Remap)) -> Remap {
 /// The trace as a reader gives it.
 fn rows(trace: &[TraceRecord]) -> Timed {
     let shared = Shared::default();
-    let mut writer = Writer::new(Box::new(shared.clone()), &[], false).unwrap();
+    let mut writer = Writer::new(Box::new(shared.clone()), &[], Extra::NONE).unwrap();
     trace.iter().for_each(|record| writer.write(record).unwrap());
     writer.finish().unwrap();
     let bytes = std::mem::take(&mut *shared.0.lock().unwrap());
@@ -211,6 +211,8 @@ fn does_a_target_rate_come_out() {
             device: 0,
             op: HostOp::Read,
             hint: Hint::default(),
+            latency_ns: 0,
+            process: 0,
         })
         .collect();
     let mut span = Span::default();
@@ -231,6 +233,8 @@ fn are_requests_that_cannot_be_changed_refused_with_their_place() {
         device: 0,
         op: HostOp::Read,
         hint: Hint::default(),
+        latency_ns: 0,
+        process: 0,
     };
     let t = [record(0, 8192), record(9_000_000_000_000_000_000, 4096)];
     let refused = |mut applied: Box<dyn Iterator<Item = Result<TraceRecord, nandlab_trace::TraceError>>>| {
@@ -239,8 +243,8 @@ fn are_requests_that_cannot_be_changed_refused_with_their_place() {
         assert!(applied.next().is_none());
         error
     };
-    let double = Scale::time(Ratio::parse("2").unwrap());
-    let error = refused(Box::new(Applied::new(rows(&t), double, None)));
+    let triple = Scale::time(Ratio::parse("3").unwrap());
+    let error = refused(Box::new(Applied::new(rows(&t), triple, None)));
     assert!(error.starts_with("test: line 4: the time 9000000000000000000 ns"), "{error}");
     let down = remap(|tool| {
         tool.shift = -8192;

@@ -1,21 +1,46 @@
-//! `nandlab trace convert`: any format in, our own forms out.
+//! `nandlab trace convert`: any format in, our own forms and those of other tools out.
 
 use clap::Args;
-use nandlab_trace::tools::Keep;
+use nandlab_trace::Writer;
+use nandlab_trace::tools::{Applied, Keep};
 
-use super::{InputArgs, OutputArgs, pass};
+use super::{InputArgs, OutputArgs, cannot_write, pass};
 use crate::fail::Failure;
+use crate::output;
 
 /// Arguments of `trace convert`.
 #[derive(Args, Debug)]
 pub struct ConvertArgs {
     #[command(flatten)]
-    input: InputArgs,
+    pub input: InputArgs,
     #[command(flatten)]
     output: OutputArgs,
+    /// Write the format of another tool: fio, blkparse, spc, msr, mqsim, ssdsim, disksim or oracle-general (what each says and
+    /// what not: `nandlab describe NAME`).
+    #[arg(long, value_name = "FORMAT")]
+    to: Option<String>,
 }
 
 /// Runs the tool.
 pub fn convert(args: &ConvertArgs) -> Result<(), Failure> {
-    pass(args.input.open()?, Keep, args.input.limit, &args.output)
+    let rows = args.input.open()?;
+    match args.to.as_deref() {
+        None | Some("nandlab" | "parquet") => pass(rows, Keep, args.input.limit, &args.output),
+        Some(format) => export(Applied::new(rows, Keep, args.input.limit), format, &args.output),
+    }
+}
+
+/// Writes the format of another tool, and says what it has no place for.
+fn export(mut rows: Applied<Keep>, format: &str, target: &OutputArgs) -> Result<(), Failure> {
+    let wrong = |error| cannot_write(&target.output, &error);
+    let mut writer = Writer::export(&target.output, format).map_err(wrong)?;
+    target.fill(&mut writer, &mut rows)?;
+    let (lost, mut counts) = (writer.lost(), rows.counts());
+    writer.finish().map_err(wrong)?;
+    for (kind, n) in &lost {
+        output::complain(&format!("note: {format} has no place for all of it: {}: {n}", kind.replace('_', " ")));
+    }
+    counts.extend(lost);
+    target.say(&counts);
+    Ok(())
 }

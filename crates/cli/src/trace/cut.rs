@@ -11,7 +11,7 @@ use crate::fail::Failure;
 #[derive(Args, Debug)]
 pub struct CutArgs {
     #[command(flatten)]
-    input: InputArgs,
+    pub input: InputArgs,
     #[command(flatten)]
     output: OutputArgs,
     /// Beginning of the window, from the first request on, as in 90s.

@@ -11,7 +11,7 @@ use crate::fail::Failure;
 #[derive(Args, Debug)]
 pub struct FilterArgs {
     #[command(flatten)]
-    input: InputArgs,
+    pub input: InputArgs,
     #[command(flatten)]
     output: OutputArgs,
     /// Operations to keep, separated by commas: R, W, D (discard), F (flush).

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::{info_table, info_text, picture};
 use crate::args::count;
+use crate::doctor;
 use crate::fail::{Exit, Failure};
 use crate::output;
 use crate::picture::Target;
@@ -19,9 +20,9 @@ pub struct InfoArgs {
     /// Trace files (plain, gzip, zstd, bzip2 or xz; or Parquet); `-` is standard input. A quoted pattern ('cpu.*') is one
     /// trace in several files.
     #[arg(value_name = "TRACE", default_value = "-")]
-    traces: Vec<String>,
+    pub traces: Vec<String>,
     #[command(flatten)]
-    reading: ReadingArgs,
+    pub reading: ReadingArgs,
     /// Requests to read at most, of each trace.
     #[arg(long, short = 'n', value_name = "N", value_parser = count, allow_hyphen_values = true)]
     limit: Option<u64>,
@@ -107,6 +108,14 @@ fn text(args: &InfoArgs, reports: &[InfoReport], style: Style) -> String {
         InfoArgs { csv: true, .. } => info_table::csv(reports),
         InfoArgs { markdown: true, .. } => info_table::markdown(reports),
         InfoArgs { table: true, .. } => info_table::table(reports, style),
-        _ => reports.iter().map(|report| info_text::report(report, style)).collect::<Vec<_>>().join("\n"),
+        _ => {
+            let text = |report: &InfoReport| {
+                let InfoReport { name, format, findings, top_bytes, .. } = report;
+                let named = args.traces.iter().find(|trace| *trace == name).unwrap_or(&args.traces[0]);
+                let command = doctor::command(named, &args.reading, format, findings, *top_bytes);
+                info_text::report(report, &command, style)
+            };
+            reports.iter().map(text).collect::<Vec<_>>().join("\n")
+        }
     }
 }

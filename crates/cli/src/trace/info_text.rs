@@ -11,7 +11,9 @@ const DEVICES: usize = 12;
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// The report as text.
-pub fn report(report: &InfoReport, style: Style) -> String {
+///
+/// `command` replays it.
+pub fn report(report: &InfoReport, command: &str, style: Style) -> String {
     let parts = [
         head(report, style),
         requests(report, style),
@@ -20,6 +22,7 @@ pub fn report(report: &InfoReport, style: Style) -> String {
         sizes(report, style),
         hits(report, style),
         devices(report, style),
+        findings(report, command, style),
     ];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     parts.join("\n")
@@ -189,4 +192,16 @@ fn devices(r: &InfoReport, style: Style) -> String {
         text += &format!("and {} more: --json lists all\n", count((r.devices.len() - DEVICES) as u64));
     }
     text
+}
+
+/// What a user should know before a replay, and the command for it.
+fn findings(r: &InfoReport, command: &str, style: Style) -> String {
+    let mut text = format!("{}\n", style.bold("FINDINGS"));
+    for finding in &r.findings {
+        let options =
+            if finding.options.is_empty() { String::new() } else { format!(": {}", finding.options.join(" ")) };
+        let line = format!("{:<9} {}{options}", finding.topic, finding.text);
+        text += &if finding.warning { format!("! {}\n", style.warn(&line)) } else { format!("  {line}\n") };
+    }
+    text + &format!("{} {command}\n", style.bold("to run it:"))
 }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use nandlab_trace::generators::{self, CheckRow, Context, PRESETS, Preset, Target, check};
-use nandlab_trace::{Step, Writer};
+use nandlab_trace::{Extra, Step, Writer};
 
 use crate::args::{any_count, count};
 use crate::fail::{Exit, Failure};
@@ -45,7 +45,7 @@ pub fn make(args: &MakeArgs, style: Style) -> Result<(), Failure> {
     let requests = args.requests.unwrap_or(made.requests);
     let step = Step::new(format!("make {spec} -n {requests} --seed {}", args.seed), Vec::new());
     let cannot = |error| super::cannot_write(&args.output, &error);
-    let mut writer = Writer::create(&args.output, &[step], true).map_err(cannot)?;
+    let mut writer = Writer::create(&args.output, &[step], Extra::HINTS).map_err(cannot)?;
     for record in made.records.take(requests as usize) {
         interrupt::check()?;
         writer.write(&record).map_err(cannot)?;

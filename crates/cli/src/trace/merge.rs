@@ -2,7 +2,7 @@
 
 use clap::Args;
 use nandlab_trace::tools::{Counts, Merge};
-use nandlab_trace::{Records, Step, Timed};
+use nandlab_trace::{Extra, Records, Step, Timed};
 
 use super::{OutputArgs, chain, step};
 use crate::fail::Failure;
@@ -40,7 +40,8 @@ pub fn merge(args: &MergeArgs) -> Result<(), Failure> {
     let inputs: Vec<&Records> = opened.iter().map(Timed::records).collect();
     let step = step(&inputs);
     let begun: Vec<Step> = chain(&inputs, &step, &Counts::new());
-    let mut writer = args.output.begin(&begun, inputs.iter().any(|records| records.has_hints()))?;
+    let mut writer =
+        args.output.begin(&begun, inputs.iter().fold(Extra::NONE, |extra, records| extra.or(records.extra())))?;
     let mut merge = Merge::new(opened, args.keep_devices, args.from_zero);
     args.output.fill(&mut writer, &mut merge)?;
     let mut counts = Counts::from([("requests_written".to_owned(), writer.requests())]);

@@ -20,18 +20,18 @@ use std::io::{self, IsTerminal};
 use clap::{Args, Subcommand};
 use nandlab::types::{Bytes, Nanos, SECTOR_BYTES};
 use nandlab_trace::tools::{Applied, Counts, Tool};
-use nandlab_trace::{Options, Records, Step, Timed, Writer};
+use nandlab_trace::{Extra, Options, Records, Step, Timed, Writer};
 
 use crate::args::count;
 use crate::fail::{Exit, Failure};
 use crate::output;
-use crate::reading::ReadArgs;
+use crate::reading::{ReadArgs, ReadingArgs};
 use crate::style::Style;
 
 /// The tools. Those that change a trace write text to standard output unless told otherwise, and read it from there.
 #[derive(Subcommand, Debug)]
 pub enum TraceCommand {
-    /// Write a trace in nandlab's own form: Parquet columns, or text.
+    /// Write a trace in nandlab's own form (Parquet columns, or text) or in that of another tool.
     Convert(convert::ConvertArgs),
     /// Cut out a window, by time or by number.
     Cut(cut::CutArgs),
@@ -53,6 +53,24 @@ pub enum TraceCommand {
     Match(matching::MatchArgs),
     /// Make a trace by rule, or check the presets against the figures of their papers.
     Make(make::MakeArgs),
+}
+
+impl TraceCommand {
+    /// The traces that a tool reads, and how; nothing for those that read several or none.
+    pub fn reads(&self) -> Option<(Vec<String>, ReadingArgs)> {
+        let input = match self {
+            Self::Convert(args) => &args.input,
+            Self::Cut(args) => &args.input,
+            Self::Sample(args) => &args.input,
+            Self::Scale(args) => &args.input,
+            Self::Remap(args) => &args.input,
+            Self::Split(args) => &args.input,
+            Self::Filter(args) => &args.input,
+            Self::Info(args) if args.traces.len() == 1 => return Some((args.traces.clone(), args.reading.clone())),
+            Self::Info(_) | Self::Merge(_) | Self::Match(_) | Self::Make(_) => return None,
+        };
+        Some((input.read.trace.clone(), input.read.reading.clone()))
+    }
 }
 
 /// Runs a tool.
@@ -114,8 +132,8 @@ pub struct OutputArgs {
 
 impl OutputArgs {
     /// Begins the trace.
-    pub fn begin(&self, steps: &[Step], hints: bool) -> Result<Writer, Failure> {
-        Writer::create(&self.output, steps, hints).map_err(|error| cannot_write(&self.output, &error))
+    pub fn begin(&self, steps: &[Step], extra: Extra) -> Result<Writer, Failure> {
+        Writer::create(&self.output, steps, extra).map_err(|error| cannot_write(&self.output, &error))
     }
 
     /// Writes all requests and ends the trace; returns how many there were.
@@ -152,7 +170,7 @@ impl OutputArgs {
 pub fn pass<T: Tool>(rows: Timed, tool: T, limit: Option<u64>, output: &OutputArgs) -> Result<(), Failure> {
     let step = step(&[rows.records()]);
     let begun = chain(&[rows.records()], &step, &Counts::new());
-    let mut writer = output.begin(&begun, rows.records().has_hints())?;
+    let mut writer = output.begin(&begun, rows.records().extra())?;
     let mut applied = Applied::new(rows, tool, limit);
     output.fill(&mut writer, &mut applied)?;
     let counts = applied.counts();

@@ -10,7 +10,7 @@ use crate::fail::Failure;
 #[derive(Args, Debug)]
 pub struct RemapArgs {
     #[command(flatten)]
-    input: InputArgs,
+    pub input: InputArgs,
     #[command(flatten)]
     output: OutputArgs,
     /// Place the devices one after the other on device 0, in whole pages of 4 KiB; reads the trace twice.

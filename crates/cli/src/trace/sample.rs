@@ -11,7 +11,7 @@ use crate::fail::Failure;
 #[derive(Args, Debug)]
 pub struct SampleArgs {
     #[command(flatten)]
-    input: InputArgs,
+    pub input: InputArgs,
     #[command(flatten)]
     output: OutputArgs,
     /// Share to keep, as in 0.01 or 1/64.

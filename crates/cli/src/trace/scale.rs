@@ -11,7 +11,7 @@ use crate::fail::Failure;
 #[derive(Args, Debug)]
 pub struct ScaleArgs {
     #[command(flatten)]
-    input: InputArgs,
+    pub input: InputArgs,
     #[command(flatten)]
     output: OutputArgs,
     #[command(flatten)]

@@ -14,7 +14,7 @@ use crate::fail::Failure;
 #[derive(Args, Debug)]
 pub struct SplitArgs {
     #[command(flatten)]
-    input: InputArgs,
+    pub input: InputArgs,
     /// Names of the parts, with {} where the number belongs: part-{}.parquet.
     #[arg(long, short, value_name = "PATTERN")]
     output: String,
@@ -103,7 +103,7 @@ fn output_of(args: &SplitArgs, name: &str) -> OutputArgs {
 fn begin(args: &SplitArgs, records: &Records, number: u64) -> Result<Part, Failure> {
     let output = output_of(args, &args.output.replace("{}", &number.to_string()));
     let steps = chain(&[records], &step(&[records]), &Counts::new());
-    Ok(Part { writer: output.begin(&steps, records.has_hints())?, output })
+    Ok(Part { writer: output.begin(&steps, records.extra())?, output })
 }
 
 /// Completes the parts that are open.

@@ -119,13 +119,19 @@ impl Column {
         pages::text(self.values[row])
     }
 
+    /// Numbers below zero are such, and not beyond 2^63.
+    pub(super) fn is_signed(&self) -> bool {
+        self.kind == Kind::Signed
+    }
+
     /// What is wrong with a number, if it is not what is allowed.
     pub(super) fn bad_number(&self, row: usize, field: Field) -> Option<Box<BadRow>> {
         let value = self.values[row];
-        if (value as u64) <= field.max {
+        let negative = value < 0 && self.is_signed();
+        if (value as u64) <= field.max && !negative {
             return None;
         }
-        let (text, problem) = if value < 0 && self.kind == Kind::Signed {
+        let (text, problem) = if negative {
             (value.to_string(), Problem::Negative)
         } else {
             ((value as u64).to_string(), Problem::TooLarge)

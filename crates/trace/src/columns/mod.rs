@@ -14,6 +14,10 @@ pub(crate) use write::ColumnsWriter;
 const REQUEST: &str = "required int64 time_ns (INTEGER(64,false)); required int32 device (INTEGER(32,false)); \
                        required binary op (STRING); required int64 offset (INTEGER(64,false)); \
                        required int32 length (INTEGER(32,false));";
+/// The column of a trace with recorded latencies.
+const LATENCY: &str = "required int64 latency_ns (INTEGER(64,false));";
+/// The column of a trace with processes.
+const PROCESS: &str = "required int32 process (INTEGER(32,false));";
 /// The columns of a trace with hints.
 const HINT: &str = "required int32 pc (INTEGER(32,false)); required binary pattern (STRING); \
                     required int32 run_pages (INTEGER(32,false)); required int32 period (INTEGER(32,false));";
@@ -29,7 +33,8 @@ const REQUESTS_KEY: &str = "nandlab.trace.requests";
 /// Key of the units, in words.
 const UNITS_KEY: &str = "nandlab.trace.units";
 const UNITS: &str = "time_ns: nanoseconds from any zero; device: number of the address space; op: R(ead), W(rite), \
-                     D(iscard), F(lush); offset and length: bytes; pc: program location, 0 = unknown; pattern: \
+                     D(iscard), F(lush); offset and length: bytes; latency_ns: of the recorded device, 0 = not recorded; \
+                     process: who asked, 0 = not recorded; pc: program location, 0 = unknown; pattern: \
                      s(equential), l(ooping), c(lustered hot), r(andom or unknown); run_pages: predicted run length in \
                      pages; period: accesses between repeats";
 

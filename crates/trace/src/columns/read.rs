@@ -21,7 +21,7 @@ use crate::buffer::Failure;
 use crate::error::{BadRow, Problem};
 use crate::formats::nandlab::{op_of, pattern_of};
 use crate::provenance::{About, Step};
-use crate::row::{Field, TraceRecord};
+use crate::row::{Extra, Field, TraceRecord};
 
 /// Rows decoded at a time: requests in 80 KiB, below the size at which the allocator asks the system for each batch.
 const BATCH_ROWS: usize = 2048;
@@ -45,6 +45,8 @@ struct Table {
     op: Column,
     offset: Column,
     length: Column,
+    latency_ns: Option<Column>,
+    process: Option<Column>,
     /// pc, pattern, `run_pages`, period.
     hints: Option<[Column; 4]>,
 }
@@ -108,9 +110,12 @@ impl Columns {
                 return Err(Failure::NoTrace(problem.to_owned()));
             }
         };
-        let about = About { steps, hints: hints.is_some() };
+        let (latency_ns, process) = (find("latency_ns")?, find("process")?);
+        let extra = Extra { latency: latency_ns.is_some(), process: process.is_some(), hints: hints.is_some() };
+        let about = About { steps, extra };
         let (time_ns, device, op) = (need("time_ns")?, need("device")?, need("op")?);
-        let table = Table { time_ns, device, op, offset: need("offset")?, length: need("length")?, hints };
+        let (offset, length) = (need("offset")?, need("length")?);
+        let table = Table { time_ns, device, op, offset, length, latency_ns, process, hints };
         let decoder = Decoder { file, table, groups: 0, left: 0, taken };
         let (send, batches) = sync_channel(BATCHES);
         // The thread ends when the file does, or at its next batch after the receiver is dropped.
@@ -203,20 +208,22 @@ impl Decoder {
 
 impl Table {
     fn all(&mut self) -> impl Iterator<Item = &mut Column> {
-        let Self { time_ns, device, op, offset, length, hints } = self;
-        [time_ns, device, op, offset, length].into_iter().chain(hints.iter_mut().flatten())
+        let Self { time_ns, device, op, offset, length, latency_ns, process, hints } = self;
+        let beside = latency_ns.iter_mut().chain(process).chain(hints.iter_mut().flatten());
+        [time_ns, device, op, offset, length].into_iter().chain(beside)
     }
 
     /// The requests of the rows from `from` up to the first bad row; what is wrong, if that is the first.
     fn records(&self, from: usize, to: usize) -> Result<Vec<TraceRecord>, Box<BadRow>> {
         let [at, device, op, offset, length] =
             [&self.time_ns, &self.device, &self.op, &self.offset, &self.length].map(|column| &column.values[from..to]);
+        let time_max = if self.time_ns.is_signed() { i64::MAX as u64 } else { u64::MAX };
         let mut bad = None;
         let rows = at.iter().zip(device).zip(op).zip(offset).zip(length).zip(from..to);
         let mut records = Vec::with_capacity(to - from);
         records.extend(rows.map_while(|(((((at, device), op), offset), length), row)| {
             let [at, device, offset, length] = [at, device, offset, length].map(|value| *value as u64);
-            let good = at <= Field::TIME_NS.max
+            let good = at <= time_max
                 && device <= Field::DEVICE.max
                 && offset <= Field::OFFSET.max
                 && length <= Field::LENGTH.max;
@@ -228,6 +235,17 @@ impl Table {
             record.device = device as u32;
             Some(record)
         }));
+        if let Some(column) = &self.latency_ns {
+            records
+                .iter_mut()
+                .zip(&column.values[from..])
+                .for_each(|(record, value)| record.latency_ns = *value as u64);
+        }
+        if let Some(column) = &self.process {
+            for (record, value) in records.iter_mut().zip(&column.values[from..]) {
+                record.process = u32::try_from(*value).unwrap_or(0);
+            }
+        }
         if let Some(columns) = &self.hints {
             for (at, row) in (from..from + records.len()).enumerate() {
                 match hint(columns, row) {

@@ -7,10 +7,10 @@
 
 use crate::cursor::Cursor;
 use crate::registry::{Format, Head, Parser, Sniff, columns, is_rw, is_uint};
-use crate::row::{Field, Row};
+use crate::row::{Extra, Field, Row};
 
 pub(crate) const FORMAT: Format =
-    Format { name: "alibaba", title: "Alibaba block traces 2020 csv", extensions: &["csv"], sniff, parser };
+    Format { name: "alibaba", title: "Alibaba block traces 2020 csv", extensions: &["csv"], extra: Extra::NONE, write: None, sniff, parser };
 
 fn sniff(head: &Head) -> Sniff {
     let shape = |line: &[u8]| {

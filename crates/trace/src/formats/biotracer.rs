@@ -2,7 +2,7 @@
 //!
 //! - sector and sectors: 512 bytes. bytes: the size again; checked to be a number, not used.
 //! - type: bit 0 set = write, clear = read; bit 2 (4) = did not wait in the queue; not used.
-//! - Four times in seconds, decimal; `t_generate` is the arrival. Rows are in order of completion, so that some arrivals
+//! - Four times in seconds, decimal; `t_generate` is the arrival, `t_finish` minus it the latency. Rows are in order of completion, so that some arrivals
 //!   precede those of the row before.
 //! - A log that includes booting begins with seconds since the start and then jumps to the date.
 //!
@@ -10,11 +10,12 @@
 
 use crate::cursor::{BLANKS, Cursor};
 use crate::registry::{Format, Head, Parser, Sniff, columns, is_decimal, is_uint, uint};
-use crate::row::{Field, Row};
+use crate::row::{Extra, Field, Row};
+use crate::unit::TimeUnit;
 use nandlab::types::HostOp;
 
 pub(crate) const FORMAT: Format =
-    Format { name: "biotracer", title: "BIOTracer smartphone log", extensions: &["txt", "log"], sniff, parser };
+    Format { name: "biotracer", title: "BIOTracer smartphone log", extensions: &["txt", "log"], extra: Extra::LATENCY, write: None, sniff, parser };
 
 fn sniff(head: &Head) -> Sniff {
     let shape = |line: &[u8]| {
@@ -38,11 +39,12 @@ fn parser() -> Parser {
         c.uint(Field::any("bytes"))?;
         let kind = c.uint(Field::new("type", "bit 0 set = write; 0 to 255", 255))?;
         let at = c.decimal(Field::time("t_generate", "seconds, 0 to 18446744073"), 9)?;
-        for unused in ["t_process", "t_submit", "t_finish"] {
-            c.decimal(Field::time(unused, "seconds, 0 to 18446744073"), 9)?;
+        let mut finished = 0;
+        for name in ["t_process", "t_submit", "t_finish"] {
+            finished = c.time(name, TimeUnit::Seconds)?;
         }
         c.end("8 columns")?;
         let op = if kind & 1 == 1 { HostOp::Write } else { HostOp::Read };
-        Ok(Row::sectors(at, 0, op, lba, sectors))
+        Ok(Row::sectors(at, 0, op, lba, sectors).after(finished.saturating_sub(at)))
     }))
 }

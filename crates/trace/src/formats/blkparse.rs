@@ -8,21 +8,26 @@
 //! - Rows of the other actions, rows without sectors (plug, unplug, message, packet commands) and everything that does
 //!   not begin with a digit (the summary at the end, or in the middle of outputs put together) ask for nothing.
 //! - Outputs put together begin anew at 0 seconds: see the option to rebase times.
+//! - Written by `--to blkparse`: one row D a request, times in s from the first request, the process if it is known (tools that
+//!   read the binary form of blktrace cannot use it).
 //!
 //! Source: manual page blkparse(1); `blkparse_fmt.c` and `blktrace_api.h` of blktrace.
 
+use std::io::Write as _;
+
+use crate::export::{Export, Lost, whole_sectors};
 use crate::cursor::{BLANKS, Cursor, Parse};
 use crate::error::{BadRow, Problem};
 use crate::event::{Event, Events};
 use crate::registry::{Format, Head, LineParser, Parser, Sniff, columns, is_decimal, is_uint};
-use crate::row::{Field, Row};
+use crate::row::{Extra, Field, Row, TraceRecord};
 use nandlab::types::HostOp;
 
 pub(crate) const FORMAT: Format = Format {
     name: "blkparse",
     title: "blkparse text (Linux blktrace)",
     extensions: &["txt", "blkparse"],
-    sniff,
+    extra: Extra::PROCESS, write: Some(|| Box::<Writer>::default()), sniff,
     parser: || Parser::Text(Box::<Blkparse>::default()),
 };
 
@@ -98,7 +103,7 @@ impl LineParser for Blkparse {
             c.uint(Field::any(unused))?;
         }
         let at = c.decimal(Field::time("time", "seconds, 0 to 18446744073"), 9)?;
-        c.uint(Field::any("pid"))?;
+        let pid = c.uint(Field::any("pid"))?;
         let event = match c.word("action")? {
             b"Q" => Event::Queue,
             b"G" => Event::Get,
@@ -116,7 +121,7 @@ impl LineParser for Blkparse {
         let (flush, op) = op(c.word("RWBS")?)?;
         let device = (major << 20 | minor) as u32;
         if !c.digit_follows() {
-            return Ok(if flush { Row::sectors(at, device, HostOp::Flush, 0, 0) } else { Row::Other });
+            return Ok(if flush { Row::sectors(at, device, HostOp::Flush, 0, 0).of(pid) } else { Row::Other });
         }
         let lba = c.uint(Field::lba("sector"))?;
         match c.word("+")? {
@@ -125,10 +130,41 @@ impl LineParser for Blkparse {
             other => return Err(BadRow::new("+", other, Problem::Unknown, "`+` between sector and count")),
         }
         let sectors = c.uint(Field::sectors("count"))?;
-        Ok(op.map_or(Row::Other, |op| Row::sectors(at, device, op, lba, sectors)))
+        Ok(op.map_or(Row::Other, |op| Row::sectors(at, device, op, lba, sectors).of(pid)))
     }
 
     fn events(&mut self) -> Option<&mut Events> {
         Some(&mut self.events)
+    }
+}
+
+/// Writes one row `D` (issued) for each request. Times count from the first request and are exact.
+#[derive(Default)]
+pub(crate) struct Writer {
+    sequence: u64,
+}
+
+impl Export for Writer {
+    fn place(&self) -> Extra {
+        Extra::PROCESS
+    }
+
+    fn row(&mut self, record: &TraceRecord, at: u64, out: &mut Vec<u8>, _: &mut Lost) -> Result<(), String> {
+        let (major, minor) = (record.device >> 20, record.device & 0xF_FFFF);
+        if major > 4_094 {
+            let device = record.device;
+            return Err(format!("device {device} has a major number above 4094: nandlab trace remap --device 0"));
+        }
+        self.sequence += 1;
+        let (s, ns, n, pid) = (at / 1_000_000_000, at % 1_000_000_000, self.sequence, record.process);
+        write!(out, "{major:3},{minor:<3} 0 {n:8} {s:5}.{ns:09} {pid:5}  D ").map_err(|error| error.to_string())?;
+        let letter = match record.op {
+            HostOp::Read => 'R',
+            HostOp::Write => 'W',
+            HostOp::Trim => 'D',
+            HostOp::Flush => return writeln!(out, " FN [nandlab]").map_err(|error| error.to_string()),
+        };
+        let (lba, sectors) = whole_sectors(record)?;
+        writeln!(out, "  {letter} {lba} + {sectors} [nandlab]").map_err(|error| error.to_string())
     }
 }

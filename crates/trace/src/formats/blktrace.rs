@@ -17,14 +17,14 @@ use crate::bytes::{u16_le, u32_le, u64_le};
 use crate::error::{BadRow, Problem};
 use crate::event::{Event, Events};
 use crate::registry::{BinaryParser, Format, Head, Parser, Sniff};
-use crate::row::{ADDRESS_BYTES_MAX, REQUEST_BYTES_MAX, Row};
+use crate::row::{Extra, ADDRESS_BYTES_MAX, REQUEST_BYTES_MAX, Row};
 use nandlab::types::HostOp;
 
 pub(crate) const FORMAT: Format = Format {
     name: "blktrace",
     title: "blktrace (binary, one file per CPU)",
     extensions: &["0", "bin"],
-    sniff,
+    extra: Extra::PROCESS, write: None, sniff,
     parser: || Parser::Binary(Box::<Blktrace>::default()),
 };
 
@@ -62,6 +62,7 @@ struct Blktrace {
 /// The parts of a record that count.
 struct Record {
     at: u64,
+    process: u32,
     sector: u64,
     bytes: u64,
     action: u32,
@@ -85,6 +86,7 @@ fn record(bytes: &[u8]) -> Result<Record, Box<BadRow>> {
     let data_bytes = u16_le(bytes, 46);
     Ok(Record {
         at: u64_at(8),
+        process: u32_at(32),
         sector: u64_at(16),
         bytes: u32_at(24).into(),
         action: u32_at(28),
@@ -140,7 +142,7 @@ impl Blktrace {
             _ => HostOp::Read,
         };
         let sector = if op == HostOp::Flush { 0 } else { record.sector };
-        Ok(Row::bytes(record.at, record.device, op, sector * 512, record.bytes))
+        Ok(Row::bytes(record.at, record.device, op, sector * 512, record.bytes).of(record.process.into()))
     }
 }
 

@@ -7,21 +7,26 @@
 //!   waits before them.
 //! - offset and length: bytes. Each file is a device, numbered in order of appearance; the logs of several jobs are read
 //!   as a device each.
+//! - Written by `--to fio`: version 3, times in microseconds from the first request, file `deviceN` for each device; replay it
+//!   on a drive with `fio --name=replay --read_iolog=FILE --replay_redirect=/dev/...`.
 //!
 //! Source: HOWTO of fio, "Trace file format"; `iolog.c` of fio 3.33.
 
+use std::io::Write as _;
+
+use crate::export::{Export, Lost};
 use crate::cursor::{BLANKS, Cursor, Parse};
 use crate::error::{BadRow, Problem};
 use crate::names::Names;
 use crate::registry::{Format, Head, LineParser, Parser, Sniff};
-use crate::row::{Field, Row};
+use crate::row::{Extra, Field, Row, TraceRecord};
 use nandlab::types::HostOp;
 
 pub(crate) const FORMAT: Format = Format {
     name: "fio",
     title: "fio iolog (versions 2 and 3)",
     extensions: &["iolog", "log"],
-    sniff,
+    extra: Extra::NONE, write: Some(|| Box::<Writer>::default()), sniff,
     parser: || Parser::Text(Box::<Fio>::default()),
 };
 
@@ -98,5 +103,54 @@ impl LineParser for Fio {
 
     fn share(&mut self, names: &Names) {
         self.files = names.clone();
+    }
+}
+
+/// Writes version 3 of the log: times in microseconds since the first request, a file `deviceN` for each device (fio's option
+/// `replay_redirect` sends all to a real drive), discards as trim, flushes as sync.
+#[derive(Default)]
+pub(crate) struct Writer {
+    open: Vec<u32>,
+    at_us: u64,
+}
+
+impl Export for Writer {
+    fn begin(&mut self, out: &mut Vec<u8>) {
+        out.extend_from_slice(FIRST_LINES[1]);
+        out.push(b'\n');
+    }
+
+    fn row(&mut self, record: &TraceRecord, at: u64, out: &mut Vec<u8>, lost: &mut Lost) -> Result<(), String> {
+        let at_us = lost.whole(at, 1_000);
+        if at_us < self.at_us {
+            return Err("fio wants times that never fall; put rows in order: --sort-window 100000".to_owned());
+        }
+        self.at_us = at_us;
+        let device = record.device;
+        let wrong = |error: std::io::Error| error.to_string();
+        if let Err(place) = self.open.binary_search(&device) {
+            if self.open.len() == crate::names::NAMES_MAX {
+                return Err("there are more than 4096 devices; put them into one: nandlab trace remap --stack".to_owned());
+            }
+            self.open.insert(place, device);
+            writeln!(out, "{at_us} device{device} add\n{at_us} device{device} open").map_err(wrong)?;
+        }
+        let action = match record.op {
+            HostOp::Read => "read",
+            HostOp::Write => "write",
+            HostOp::Trim => "trim",
+            HostOp::Flush => return writeln!(out, "{at_us} device{device} sync 0 0").map_err(wrong),
+        };
+        if record.length == 0 {
+            return Err("fio refuses requests of no length; leave them out: nandlab trace filter --min-length 512".to_owned());
+        }
+        let (offset, length) = (record.offset, record.length);
+        writeln!(out, "{at_us} device{device} {action} {offset} {length}").map_err(wrong)
+    }
+
+    fn end(&mut self, out: &mut Vec<u8>) {
+        for device in &self.open {
+            out.extend_from_slice(format!("{} device{device} close\n", self.at_us).as_bytes());
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! FIU trace: `time pid process lba size W|R major minor md5`, separated by blanks.
 //!
-//! - time: nanoseconds, a whole number. pid and process: who asked; not used.
+//! - time: nanoseconds, a whole number. pid and process: who asked; the number is kept.
 //! - lba and size: sectors of 512 bytes.
 //! - major and minor: the device; its number here is major * 1,048,576 + minor, as in the Linux kernel.
 //! - md5: hash of the content; not used.
@@ -10,10 +10,10 @@
 
 use crate::cursor::{BLANKS, Cursor};
 use crate::registry::{Format, Head, Parser, Sniff, columns, is_rw, is_uint, uint};
-use crate::row::{Field, Row};
+use crate::row::{Extra, Field, Row};
 
 pub(crate) const FORMAT: Format =
-    Format { name: "fiu", title: "FIU traces with content hashes", extensions: &["blkparse"], sniff, parser };
+    Format { name: "fiu", title: "FIU traces with content hashes", extensions: &["blkparse"], extra: Extra::PROCESS, write: None, sniff, parser };
 
 fn sniff(head: &Head) -> Sniff {
     let shape = |line: &[u8]| {
@@ -41,7 +41,7 @@ fn parser() -> Parser {
             return Ok(Row::Other);
         }
         let at = c.uint(Field::any("time"))?;
-        c.uint(Field::any("pid"))?;
+        let pid = c.uint(Field::any("pid"))?;
         c.word("process")?;
         let lba = c.uint(Field::lba("lba"))?;
         let sectors = c.uint(Field::sectors("size"))?;
@@ -50,6 +50,6 @@ fn parser() -> Parser {
         let minor = c.uint(Field::new("minor", "a whole number, 0 to 1048575", 0xF_FFFF))?;
         c.word("md5")?;
         c.end("9 columns")?;
-        Ok(Row::sectors(at, (major << 20 | minor) as u32, op, lba, sectors))
+        Ok(Row::sectors(at, (major << 20 | minor) as u32, op, lba, sectors).of(pid))
     }))
 }

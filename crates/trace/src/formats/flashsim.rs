@@ -1,6 +1,6 @@
 //! `FlashSim` ASCII: `time device block size operation`, separated by blanks or tabs.
 //!
-//! - time: milliseconds, decimal. device: always 0.
+//! - time: milliseconds, decimal (`--time-unit` names another unit). device: always 0.
 //! - block: first sector (512 bytes). size: pages of 4 KiB, so 1 covers 8 sectors.
 //! - operation: 1 = read, 0 = write.
 //!
@@ -11,26 +11,27 @@
 
 use crate::cursor::{BLANKS, Cursor};
 use crate::five::sniff_milliseconds;
-use crate::registry::{Format, Parser};
-use crate::row::{Field, Row};
+use crate::registry::{Format, Parser, WithUnit};
+use crate::row::{Extra, Field, Row};
+use crate::unit::TimeUnit;
 
 pub(crate) const FORMAT: Format = Format {
     name: "flashsim",
     title: "FlashSim ASCII (milliseconds, size in 4 KiB pages)",
     extensions: &["trace"],
-    sniff: |head| sniff_milliseconds(head, true),
+    extra: Extra::NONE, write: None, sniff: |head| sniff_milliseconds(head, true),
     parser,
 };
 
 fn parser() -> Parser {
-    Parser::Text(Box::new(|line: &[u8]| {
+    Parser::Text(Box::new(WithUnit::new(TimeUnit::Milliseconds, |line: &[u8], unit| {
         let mut c = Cursor::<BLANKS>::new(line);
-        let at = c.decimal(Field::time("time", "milliseconds, 0 to 18446744073709"), 6)?;
+        let at = c.time("time", unit)?;
         let device = c.device(Field::device("device"))?;
         let lba = c.uint(Field::lba("block"))?;
         let pages = c.uint(Field::new("size", "pages of 4 KiB, 0 to 262144 (1 GiB)", 262_144))?;
         let op = c.bit_op(Field::new("operation", "1 = read, 0 = write", 1), 1)?;
         c.end("5 columns")?;
         Ok(Row::sectors(at, device, op, lba, pages * 8))
-    }))
+    })))
 }

@@ -1,6 +1,6 @@
 //! Heimdall cut: `time device offset size operation`, separated by blanks.
 //!
-//! - time: milliseconds, decimal. device: a number; each has its own address space.
+//! - time: milliseconds, decimal (`--time-unit` names another unit). device: a number; each has its own address space.
 //! - offset and size: bytes. operation: 1 = read, 0 = write.
 //!
 //! Told from `DiskSim` (same columns, but sectors) by content: every address and every size is a multiple of 512.
@@ -9,14 +9,15 @@
 
 use crate::cursor::{BLANKS, Cursor};
 use crate::five::look;
-use crate::registry::{Format, Head, Parser, Sniff};
-use crate::row::{Field, Row};
+use crate::registry::{Format, Head, Parser, Sniff, WithUnit};
+use crate::row::{Extra, Field, Row};
+use crate::unit::TimeUnit;
 
 pub(crate) const FORMAT: Format = Format {
     name: "heimdall",
     title: "Heimdall trace cut (milliseconds, bytes)",
     extensions: &["trace"],
-    sniff,
+    extra: Extra::NONE, write: None, sniff,
     parser,
 };
 
@@ -32,14 +33,14 @@ fn sniff(head: &Head) -> Sniff {
 }
 
 fn parser() -> Parser {
-    Parser::Text(Box::new(|line: &[u8]| {
+    Parser::Text(Box::new(WithUnit::new(TimeUnit::Milliseconds, |line: &[u8], unit| {
         let mut c = Cursor::<BLANKS>::new(line);
-        let at = c.decimal(Field::time("time", "milliseconds, 0 to 18446744073709"), 6)?;
+        let at = c.time("time", unit)?;
         let device = c.device(Field::device("device"))?;
         let offset = c.uint(Field::offset("offset"))?;
         let size = c.uint(Field::length("size"))?;
         let op = c.bit_op(Field::new("operation", "1 = read, 0 = write", 1), 1)?;
         c.end("5 columns")?;
         Ok(Row::bytes(at, device, op, offset, size))
-    }))
+    })))
 }

@@ -13,14 +13,14 @@ use crate::buffer::{Buffer, Failure};
 use crate::bytes::u32_be;
 use crate::error::{BadRow, Problem};
 use crate::registry::{BinaryParser, Format, Head, Parser, Sniff};
-use crate::row::{ADDRESS_BYTES_MAX, REQUEST_BYTES_MAX, Row};
+use crate::row::{Extra, ADDRESS_BYTES_MAX, REQUEST_BYTES_MAX, Row};
 use nandlab::types::HostOp;
 
 pub(crate) const FORMAT: Format = Format {
     name: "hpsrt",
     title: "HP SRT (binary, hplajw and snake)",
     extensions: &["srt"],
-    sniff,
+    extra: Extra::LATENCY, write: None, sniff,
     parser: || Parser::Binary(Box::<Srt>::default()),
 };
 
@@ -100,6 +100,7 @@ impl BinaryParser for Srt {
         }
         let word = |index: usize| u64::from(u32_be(rest, 4 * index));
         let (seconds, micros, length, sector, device, flags) = (word(0), word(1), word(4), word(5), word(6), word(9));
+        let latency = word(3) * 1_000;
         if length > REQUEST_BYTES_MAX {
             return wrong("length", length, Problem::TooLarge, "bytes, 0 to 1073741824 (1 GiB)");
         }
@@ -107,6 +108,6 @@ impl BinaryParser for Srt {
         debug_assert!(offset <= ADDRESS_BYTES_MAX - REQUEST_BYTES_MAX, "32 bits of sectors of 64 KiB");
         let op = if flags & 1 == 1 { HostOp::Read } else { HostOp::Write };
         let at = seconds * 1_000_000_000 + micros * 1_000;
-        Ok(Some(Row::bytes(at, (device >> 8 & 0xFF) as u32, op, offset, length)))
+        Ok(Some(Row::bytes(at, (device >> 8 & 0xFF) as u32, op, offset, length).after(latency)))
     }
 }

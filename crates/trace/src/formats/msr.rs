@@ -3,22 +3,26 @@
 //! - Timestamp: Windows file time, in units of 100 ns since 1601.
 //! - Hostname and `DiskNumber`: the volume. The device number is the disk number for the first host of the trace,
 //!   plus 65,536 for each further host in order of appearance.
-//! - Type: Read or Write. Offset and Size: bytes. `ResponseTime`: units of 100 ns; checked, not used.
+//! - Type: Read or Write. Offset and Size: bytes. `ResponseTime`: units of 100 ns; kept, nothing is simulated from it.
 //! - A running number and a blank before the timestamp (some published cuts have it) and a header line are skipped.
+//! - Written by `--to msr`: reads and writes, host `nandlab`, times to 100 ns, the latency if it is known.
 //!
 //! Source: README of the SNIA IOTTA sets 387 and 388 (36 volumes, one week).
 
+use std::io::Write as _;
+
+use crate::export::{Export, Lost, is_read};
 use crate::cursor::{Cursor, Parse};
 use crate::error::{BadRow, Problem};
 use crate::names::Names;
 use crate::registry::{Format, Head, LineParser, Parser, Sniff, columns, is_read_write, is_uint, uint};
-use crate::row::{Field, Row};
+use crate::row::{Extra, Field, Row, TraceRecord};
 
 pub(crate) const FORMAT: Format = Format {
     name: "msr",
     title: "MSR Cambridge csv",
     extensions: &["csv"],
-    sniff,
+    extra: Extra::LATENCY, write: Some(|| Box::<Writer>::default()), sniff,
     parser: || Parser::Text(Box::<Msr>::default()),
 };
 
@@ -28,7 +32,7 @@ fn sniff(head: &Head) -> Sniff {
         let stamp = c[0].rsplit(|b| *b == b' ').next().unwrap_or(c[0]);
         // 10^17 units of 100 ns since 1601 are the year 1917.
         c.len() == 7
-            && uint(stamp).is_some_and(|t| t > 100_000_000_000_000_000)
+            && uint(stamp).is_some_and(|t| t > FILE_TIME_MIN)
             && is_read_write(c[3])
             && [2, 4, 5, 6].iter().all(|&i| is_uint(c[i]))
     };
@@ -66,12 +70,39 @@ impl LineParser for Msr {
         let op = c.op("Type")?;
         let offset = c.uint(Field::offset("Offset"))?;
         let size = c.uint(Field::length("Size"))?;
-        c.uint(Field::any("ResponseTime"))?;
+        let latency = c.uint(Field::any("ResponseTime"))?;
         c.end("7 columns")?;
-        Ok(Row::bytes(at, host + disk, op, offset, size))
+        Ok(Row::bytes(at, host + disk, op, offset, size).after(latency.saturating_mul(100)))
     }
 
     fn share(&mut self, names: &Names) {
         self.hosts = names.clone();
+    }
+}
+
+/// Writes the seven columns with the host `nandlab`. Times before the year 1917 (from 1601) are taken for times since 1970.
+#[derive(Default)]
+pub(crate) struct Writer;
+
+/// Units of 100 ns from 1601 to 1970.
+const FROM_1601_TO_1970: u64 = 116_444_736_000_000_000;
+/// Units of 100 ns from which on a number is believed to be a file time.
+const FILE_TIME_MIN: u64 = 100_000_000_000_000_000;
+
+impl Export for Writer {
+    fn place(&self) -> Extra {
+        Extra::LATENCY
+    }
+
+    fn row(&mut self, record: &TraceRecord, _: u64, out: &mut Vec<u8>, lost: &mut Lost) -> Result<(), String> {
+        if record.device > 65_534 {
+            let device = record.device;
+            return Err(format!("device {device} is above 65534; renumber it: nandlab trace remap --device 0"));
+        }
+        let kind = if is_read(record)? { "Read" } else { "Write" };
+        let units = lost.whole(record.at.0, 100);
+        let stamp = if units > FILE_TIME_MIN { units } else { units + FROM_1601_TO_1970 };
+        let (disk, offset, length, latency) = (record.device, record.offset, record.length, record.latency_ns / 100);
+        writeln!(out, "{stamp},nandlab,{disk},{kind},{offset},{length},{latency}").map_err(|error| error.to_string())
     }
 }

@@ -5,6 +5,7 @@
 //!   objects, say the same again with counts, which a tool knows only when it is done.
 //! - `time_ns`: nanoseconds from any zero. device: number of the address space. op: R(ead), W(rite), D(iscard), F(lush).
 //!   offset and length: bytes.
+//! - `latency_ns` (how long the recorded device took, 0 = not recorded) and process (who asked, 0 = not recorded) may follow.
 //! - Four more columns may follow, with what the host tells about the request: pc (program location, 0 = unknown),
 //!   pattern (s = sequential, l = looping, c = clustered hot, r = random or unknown), `run_pages` (predicted run
 //!   length), period (accesses between repeats).
@@ -18,19 +19,37 @@ use crate::cursor::{Cursor, Parse};
 use crate::error::{BadRow, Problem};
 use crate::provenance::{About, Step};
 use crate::registry::{Format, Head, LineParser, Parser, Sniff};
-use crate::row::{Field, Row};
+use crate::row::{Extra, Field, Row};
 
 /// The first line.
 pub(crate) const MAGIC: &str = "# nandlab trace 1";
-/// The columns without and with hints.
-pub(crate) const COLUMNS: [&str; 2] =
-    ["time_ns,device,op,offset,length", "time_ns,device,op,offset,length,pc,pattern,run_pages,period"];
+/// The columns that every trace has.
+const REQUEST: &str = "time_ns,device,op,offset,length";
+/// What a header may be, in words.
+const HEADERS: &str = "time_ns,device,op,offset,length[,latency_ns][,process][,pc,pattern,run_pages,period]";
+
+/// The line that names the columns.
+pub(crate) fn header(extra: Extra) -> String {
+    let mut line = REQUEST.to_owned();
+    for (is_there, columns) in
+        [(extra.latency, ",latency_ns"), (extra.process, ",process"), (extra.hints, ",pc,pattern,run_pages,period")]
+    {
+        line += if is_there { columns } else { "" };
+    }
+    line
+}
+
+/// What the columns of a header are beside the first five, if it is one.
+fn named(line: &[u8]) -> Option<Extra> {
+    let all = (0..8).map(|n| Extra { latency: n & 1 > 0, process: n & 2 > 0, hints: n & 4 > 0 });
+    all.into_iter().find(|extra| header(*extra).as_bytes() == line)
+}
 
 pub(crate) const FORMAT: Format = Format {
     name: "nandlab",
     title: "nandlab text (from `nandlab trace`)",
     extensions: &["csv"],
-    sniff,
+    extra: Extra::NONE, write: None, sniff,
     parser: || Parser::Text(Box::<Text>::default()),
 };
 
@@ -38,7 +57,7 @@ fn sniff(head: &Head) -> Sniff {
     if head.lines.first().is_some_and(|line| *line == MAGIC.as_bytes()) {
         return Sniff::Yes(format!("because its first line is `{MAGIC}`"));
     }
-    if head.lines.first().is_some_and(|line| COLUMNS.iter().any(|c| *line == c.as_bytes())) {
+    if head.lines.first().is_some_and(|line| named(line).is_some()) {
         return Sniff::Yes("because its first line names the columns of nandlab".to_owned());
     }
     Sniff::No
@@ -46,8 +65,8 @@ fn sniff(head: &Head) -> Sniff {
 
 #[derive(Default)]
 struct Text {
-    /// Once the columns are named: whether hints are among them.
-    hints: Option<bool>,
+    /// Once the columns are named: which there are.
+    columns: Option<Extra>,
     about: About,
     /// Steps before the columns that were seen at the beginning and again, line by line.
     steps_seen: usize,
@@ -63,7 +82,7 @@ fn step(comment: &[u8]) -> Option<Step> {
 impl Text {
     fn comment(&mut self, line: &[u8]) {
         let Some(step) = step(line) else { return };
-        if self.hints.is_none() {
+        if self.columns.is_none() {
             // What lies further down than the beginning of the file.
             if self.steps_seen == self.about.steps.len() {
                 self.about.steps.push(step);
@@ -87,12 +106,12 @@ impl LineParser for Text {
                 Some(b'#') => self.about.steps.extend(step(line)),
                 None => {}
                 Some(_) => {
-                    self.about.hints = line != COLUMNS[0].as_bytes();
+                    self.about.extra = named(line).unwrap_or(Extra::ALL);
                     return;
                 }
             }
         }
-        self.about.hints = true;
+        self.about.extra = Extra::ALL;
     }
 
     fn about(&self) -> &About {
@@ -104,12 +123,11 @@ impl LineParser for Text {
             self.comment(line);
             return Ok(Row::Other);
         }
-        let Some(hints) = self.hints else {
-            let named = COLUMNS.iter().position(|columns| line == columns.as_bytes());
-            self.hints = named.map(|index| index == 1);
-            return match named {
+        let Some(extra) = self.columns else {
+            self.columns = named(line);
+            return match self.columns {
                 Some(_) => Ok(Row::Other),
-                None => Err(BadRow::new("header", line, Problem::Unknown, COLUMNS.join(" or "))),
+                None => Err(BadRow::new("header", line, Problem::Unknown, HEADERS)),
             };
         };
         let mut c = Cursor::<b','>::new(line);
@@ -121,17 +139,21 @@ impl LineParser for Text {
         };
         let (offset, length) = (c.uint(Field::OFFSET)?, c.uint(Field::LENGTH)?);
         let mut row = Row::bytes(at, device, op, offset, length);
-        if hints && let Row::Request(record) = &mut row {
-            record.hint = hint(&mut c)?;
+        if extra != Extra::NONE
+            && let Row::Request(record) = &mut row
+        {
+            record.latency_ns = if extra.latency { c.uint(Field::any("latency_ns"))? } else { 0 };
+            record.process = if extra.process { c.uint(Field::small("process"))? as u32 } else { 0 };
+            record.hint = if extra.hints { hint(&mut c)? } else { Hint::default() };
         }
-        c.end(COLUMNS[usize::from(hints)])?;
+        c.end("as many columns as the header names")?;
         Ok(row)
     }
 
     fn end(&mut self) -> Parse<()> {
-        match self.hints {
+        match self.columns {
             Some(_) => Ok(()),
-            None => Err(BadRow::new("header", &[], Problem::Missing, COLUMNS.join(" or "))),
+            None => Err(BadRow::new("header", &[], Problem::Missing, HEADERS)),
         }
     }
 }

@@ -13,6 +13,7 @@
 //! Source: this project; the Parquet format specification of the Apache Software Foundation.
 
 use crate::registry::{Format, Head, Parser, Sniff};
+use crate::row::Extra;
 
 /// The first and the last four bytes.
 const MAGIC: &[u8] = b"PAR1";
@@ -21,7 +22,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "parquet",
     title: "Parquet columns (from `nandlab trace convert`)",
     extensions: &["parquet"],
-    sniff,
+    extra: Extra::NONE, write: None, sniff,
     parser,
 };
 

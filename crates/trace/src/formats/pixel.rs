@@ -9,12 +9,12 @@
 //! Source: README of `MobileBlockIOTraces` (Technion, SYSTOR 2024, doi 10.1145/3688351.3689157), and its data.
 
 use crate::cursor::Cursor;
-use crate::registry::{Format, Head, Parser, Sniff};
-use crate::row::{Field, Row};
+use crate::registry::{Format, Head, Parser, Sniff, uint};
+use crate::row::{Extra, Field, Row};
 use nandlab::types::HostOp;
 
 pub(crate) const FORMAT: Format =
-    Format { name: "pixel", title: "Pixel 6a csv (MobileBlockIOTraces)", extensions: &["csv"], sniff, parser };
+    Format { name: "pixel", title: "Pixel 6a csv (MobileBlockIOTraces)", extensions: &["csv"], extra: Extra::PROCESS, write: None, sniff, parser };
 
 const READ_SECTORS_MAX: u64 = 1024;
 
@@ -33,7 +33,9 @@ fn parser() -> Parser {
             return Ok(Row::Other);
         }
         let mut c = Cursor::<b','>::new(line);
-        let discards = c.word("proces")?.starts_with(b"f2fs_discard");
+        let process = c.word("proces")?;
+        let discards = process.starts_with(b"f2fs_discard");
+        let thread = process.rsplit(|b| *b == b'-').next().and_then(uint).unwrap_or(0);
         let device = c.device(Field::device("device"))?;
         let op = c.op("rw_flag")?;
         let lba = c.uint(Field::lba("sector"))?;
@@ -41,6 +43,6 @@ fn parser() -> Parser {
         let at = c.decimal(Field::time("timestamp", "seconds, 0 to 18446744073"), 9)?;
         c.end("6 columns")?;
         let discard = op == HostOp::Read && (discards || sectors > READ_SECTORS_MAX);
-        Ok(Row::sectors(at, device, if discard { HostOp::Trim } else { op }, lba, sectors))
+        Ok(Row::sectors(at, device, if discard { HostOp::Trim } else { op }, lba, sectors).of(thread))
     }))
 }

@@ -6,16 +6,20 @@
 //! - Opcode: R, r, W or w.
 //! - Timestamp: seconds, decimal; the first need not be 0.
 //! - Further columns are optional, may vary from row to row, and are ignored.
+//! - Written by `nandlab trace convert --to spc`: reads and writes, times in s from the first request, exact to the ns.
 //!
 //! Source: SPC Trace File Format Specification 1.0.1, Storage Performance Council, 2002. The `UMass` repository
 //! (Financial1, Financial2, `WebSearch`) uses it.
 
+use std::io::Write as _;
+
+use crate::export::{Export, Lost, is_read};
 use crate::cursor::Cursor;
 use crate::registry::{Format, Head, Parser, Sniff, columns, is_decimal, is_rw, is_uint};
-use crate::row::{Field, Row};
+use crate::row::{Extra, Field, Row, TraceRecord};
 
 pub(crate) const FORMAT: Format =
-    Format { name: "spc", title: "SPC trace file (UMass Financial, WebSearch)", extensions: &["spc"], sniff, parser };
+    Format { name: "spc", title: "SPC trace file (UMass Financial, WebSearch)", extensions: &["spc"], extra: Extra::NONE, write: Some(|| Box::<Writer>::default()), sniff, parser };
 
 fn sniff(head: &Head) -> Sniff {
     let shape = |line: &[u8]| {
@@ -38,4 +42,21 @@ fn parser() -> Parser {
         let at = c.decimal(Field::time("Timestamp", "seconds, 0 to 18446744073"), 9)?;
         Ok(Row::bytes(at, device, op, lba * 512, bytes))
     }))
+}
+
+/// Writes the five columns. Times count from the first request and are exact.
+#[derive(Default)]
+pub(crate) struct Writer;
+
+impl Export for Writer {
+    fn row(&mut self, record: &TraceRecord, at: u64, out: &mut Vec<u8>, _: &mut Lost) -> Result<(), String> {
+        if !record.offset.is_multiple_of(512) {
+            let offset = record.offset;
+            return Err(format!("offset {offset} is inside a sector; widen requests: nandlab trace remap --align 512"));
+        }
+        let op = if is_read(record)? { 'r' } else { 'w' };
+        let (device, lba, length) = (record.device, record.offset / 512, record.length);
+        let (s, ns) = (at / 1_000_000_000, at % 1_000_000_000);
+        writeln!(out, "{device},{lba},{length},{op},{s}.{ns:09}").map_err(|error| error.to_string())
+    }
 }

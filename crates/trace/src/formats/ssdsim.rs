@@ -4,19 +4,22 @@
 //! - sector and size: sectors of 512 bytes. operation: 1 = read, 0 = write.
 //!
 //! The columns of `DiskSim` under other units; mqsim reads the same. Whole-number times with a mean step of 1,000 or more
-//! are taken for nanoseconds; with smaller steps they may be milliseconds, and the format must be named.
+//! are taken for nanoseconds, which is a guess (`--time-unit` names another); with smaller steps they may be milliseconds,
+//! and the format must be named. What follows `//` is a comment.
 //!
 //! Source: `SSDsim` (Hu et al.); its example equals the Financial1 SPC trace row by row.
 
-use crate::five::{STEP_NS_MIN, look, nanosecond_line};
-use crate::registry::{Format, Head, Parser, Sniff};
+use crate::five::{STEP_NS_MIN, look, whole_line};
+use crate::registry::{Format, Head, Parser, Sniff, WithUnit};
+use crate::row::Extra;
+use crate::unit::TimeUnit;
 
 pub(crate) const FORMAT: Format = Format {
     name: "ssdsim",
     title: "SSDsim ASCII (nanoseconds, sectors)",
     extensions: &["ascii", "trace"],
-    sniff,
-    parser: || Parser::Text(Box::new(nanosecond_line)),
+    extra: Extra::NONE, write: Some(|| Box::<super::mqsim::Writer>::default()), sniff,
+    parser: || Parser::Text(Box::new(WithUnit::new(TimeUnit::Nanoseconds, whole_line))),
 };
 
 fn sniff(head: &Head) -> Sniff {

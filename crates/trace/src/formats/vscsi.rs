@@ -12,14 +12,14 @@ use crate::buffer::{Buffer, Failure};
 use crate::bytes::{u16_le, u32_le, u64_le};
 use crate::error::{BadRow, Problem};
 use crate::registry::{BinaryParser, Format, Head, Parser, Sniff};
-use crate::row::{ADDRESS_BYTES_MAX, REQUEST_BYTES_MAX, Row};
+use crate::row::{Extra, ADDRESS_BYTES_MAX, REQUEST_BYTES_MAX, Row};
 use nandlab::types::HostOp;
 
 pub(crate) const FORMAT: Format = Format {
     name: "vscsi",
     title: "CloudPhysics vscsi (binary)",
     extensions: &["vscsi"],
-    sniff,
+    extra: Extra::LATENCY, write: None, sniff,
     parser: || Parser::Binary(Box::<Vscsi>::default()),
 };
 
@@ -92,6 +92,7 @@ impl BinaryParser for Vscsi {
         if block > ADDRESS_BYTES_MAX / 512 {
             return Err(BadRow::new("block", &number(block), Problem::TooLarge, "sectors, 0 to 2^54").into());
         }
-        Ok(Some(Row::bytes(at, 0, op, block * 512, length.into())))
+        let latency = if first { 0 } else { u64_le(record, 32).saturating_mul(1_000) };
+        Ok(Some(Row::bytes(at, 0, op, block * 512, length.into()).after(latency)))
     }
 }

@@ -11,14 +11,14 @@
 use crate::cursor::{Cursor, Parse};
 use crate::error::{BadRow, Problem};
 use crate::registry::{Format, Head, LineParser, Parser, Sniff, columns};
-use crate::row::{Field, Row};
+use crate::row::{Extra, Field, Row};
 use nandlab::types::HostOp;
 
 pub(crate) const FORMAT: Format = Format {
     name: "wpa",
     title: "Windows Performance Analyzer csv (disk usage)",
     extensions: &["csv"],
-    sniff,
+    extra: Extra::NONE, write: None, sniff,
     parser: || Parser::Text(Box::<Wpa>::default()),
 };
 

@@ -13,14 +13,14 @@
 use crate::cursor::{Cursor, Parse};
 use crate::error::{BadRow, Problem};
 use crate::registry::{Format, Head, LineParser, Parser, Sniff, columns};
-use crate::row::{Field, Row};
+use crate::row::{Extra, Field, Row};
 use nandlab::types::HostOp;
 
 pub(crate) const FORMAT: Format = Format {
     name: "xperf",
     title: "xperf csv (MS Production Server, Enterprise)",
     extensions: &["csv"],
-    sniff,
+    extra: Extra::NONE, write: None, sniff,
     parser: || Parser::Text(Box::<Xperf>::default()),
 };
 

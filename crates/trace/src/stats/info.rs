@@ -8,7 +8,7 @@ use super::distribution::Distribution;
 use super::grid::Grid;
 use super::pages::{PageTable, Pages};
 use super::sequence::{Ends, WINDOWS};
-use super::{Counters, Stats};
+use super::{Checkup, Counters, Finding, Stats};
 use crate::error::TraceError;
 use crate::options::Options;
 use crate::policy::DEVICES_MAX;
@@ -75,6 +75,8 @@ pub struct Info {
     pub pages: Pages,
     /// Requests over active time and address.
     pub grid: Grid,
+    /// What a user should know before trusting a replay.
+    pub findings: Vec<Finding>,
 }
 
 struct Pass {
@@ -85,6 +87,7 @@ struct Pass {
     sequential: [u64; 4],
     devices: BTreeMap<u32, (DeviceCounts, Ends)>,
     grid: Grid,
+    checkup: Checkup,
 }
 
 /// There are more of something than can be told apart.
@@ -103,6 +106,7 @@ impl Pass {
             sequential: [0; 4],
             devices: BTreeMap::new(),
             grid: Grid::default(),
+            checkup: Checkup::default(),
         }
     }
 
@@ -111,6 +115,7 @@ impl Pass {
             self.inter_arrival_ns.record(record.at.0.saturating_sub(before));
         }
         let touched = self.counters.add(record);
+        self.checkup.add(record);
         if record.op == HostOp::Flush {
             return Ok(());
         }
@@ -178,7 +183,7 @@ impl Info {
                 }
             })?;
         }
-        let Pass { counters, pages, sizes, inter_arrival_ns, sequential, devices, grid } = pass;
+        let Pass { counters, pages, sizes, inter_arrival_ns, sequential, devices, grid, checkup } = pass;
         let records = rows.records();
         let times_ns = counters.times.map(|(earliest, latest, _)| [earliest, latest]);
         let sample_rate = pages.rate();
@@ -197,6 +202,7 @@ impl Info {
             devices: devices.into_iter().map(|(device, (counts, _))| (device, counts)).collect(),
             pages,
             grid,
+            findings: checkup.findings(records),
         })
     }
 }

@@ -1,6 +1,7 @@
 //! Properties of a trace, measured in one pass over its rows as recorded: [`Stats`] for the few numbers that every run
 //! prints, [`Info`] for everything.
 
+mod checkup;
 mod clock;
 mod compare;
 mod distribution;
@@ -9,6 +10,7 @@ mod info;
 mod pages;
 mod report;
 mod sequence;
+mod words;
 
 use std::collections::BTreeMap;
 
@@ -21,6 +23,8 @@ use crate::options::Options;
 use crate::records::Records;
 use crate::row::TraceRecord;
 
+pub(crate) use checkup::Checkup;
+pub use checkup::{Checked, DeviceNeed, Finding, check_up};
 pub use compare::{Difference, Kind, compare};
 pub use distribution::Distribution;
 pub use grid::{Grid, Heat, Slice};

@@ -8,7 +8,7 @@ use super::distribution::Distribution;
 use super::info::Info;
 use super::pages::{Pages, Reuse};
 use super::sequence::WINDOWS;
-use super::{PAGE_BYTES, Stats};
+use super::{Finding, PAGE_BYTES, Stats};
 
 /// Version of the published form; it rises when a field is removed or changes its meaning.
 pub const INFO_SCHEMA_VERSION: u32 = 1;
@@ -226,6 +226,8 @@ pub struct InfoReport {
     pub devices: Vec<DeviceReport>,
     /// Hit ratios of LRU over the size of the cache.
     pub lru_hits: Vec<HitPoint>,
+    /// What a user should know before trusting a replay.
+    pub findings: Vec<Finding>,
 }
 
 impl From<&Info> for InfoReport {
@@ -272,6 +274,7 @@ impl From<&Info> for InfoReport {
             over_time: over_time(info),
             devices: devices(info),
             lru_hits: lru_hits(pages),
+            findings: info.findings.clone(),
         }
     }
 }

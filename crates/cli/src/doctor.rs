@@ -1,0 +1,311 @@
+//! What is wrong with a trace, and the complete command line that would work.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use clap::{CommandFactory, Parser};
+use nandlab::config::{Builder, Config, DEFAULT_DEVICE};
+use nandlab::types::SECTOR_BYTES;
+use nandlab_trace::{
+    AddressPolicy, Checked, ColumnSpec, DeviceNeed, Event, FileOrder, Finding, Options, Proposal, TraceError, Volumes,
+    check_up, expand,
+};
+
+use crate::args::{Cli, Command, TraceArgs, VolumeChoice};
+use crate::output;
+use crate::reading::ReadingArgs;
+use crate::setup;
+use crate::trace::TraceCommand;
+
+/// Rows that are looked at when a trace is used for the first time.
+const FIRST_ROWS: u64 = 65_536;
+/// Rows that are looked at to find out what would work.
+const ALL_ROWS: u64 = 20_000_000;
+
+/// An option and its value; without a value it is to be left out.
+type Word = (&'static str, Option<String>);
+
+/// Says what to be wary of, once for each run of the program: looks at the first rows of the files.
+pub fn warn_once(paths: &[String], options: &Options) {
+    static WARNED: AtomicBool = AtomicBool::new(false);
+    let is_plain = |path: &String| std::fs::metadata(path).is_ok_and(|meta| meta.is_file());
+    if WARNED.swap(true, Ordering::Relaxed) || !paths.iter().all(is_plain) {
+        return;
+    }
+    let options = Options { volumes: Volumes::Merge, address: AddressPolicy::Reject, ..options.clone() };
+    // An error of reading comes from the command itself, with its place.
+    let Ok(checked) = check_up(paths, &options, FIRST_ROWS) else { return };
+    let matters = |finding: &&Finding| finding.warning && !matches!(finding.topic, "devices" | "capacity" | "bad rows");
+    for Finding { topic, text, options, .. } in checked.findings.iter().filter(matters) {
+        let mend = if options.is_empty() { String::new() } else { format!(" ({})", options.join(" ")) };
+        output::complain(&format!("warning: {}: {topic}: {text}{mend}", paths.join(", ")));
+    }
+}
+
+/// The line that an error of reading ends with: the command that the user gave, changed so that it would work. Nothing if
+/// no such command is known.
+pub fn remedy(error: &TraceError) -> Option<String> {
+    static REMEDY: OnceLock<Option<String>> = OnceLock::new();
+    // Simulations that run side by side fail with the same trace: it is looked at once.
+    REMEDY.get_or_init(|| work_out(error)).clone()
+}
+
+fn work_out(error: &TraceError) -> Option<String> {
+    let asked = Asked::parse()?;
+    let words = match asked.again() {
+        true => prescribe(&asked, capacity_of(error).or(asked.capacity)),
+        false => from_error(error, &asked),
+    }?;
+    if words.is_empty() { None } else { Some(asked.changed(&words)) }
+}
+
+/// What the user asked for.
+struct Asked {
+    words: Vec<String>,
+    /// Of the traces: paths, patterns, or `-`.
+    traces: Vec<String>,
+    reading: ReadingArgs,
+    /// Devices and addresses, where there is a device.
+    replay: Option<TraceArgs>,
+    /// Bytes of that device.
+    capacity: Option<u64>,
+}
+
+impl Asked {
+    fn parse() -> Option<Self> {
+        let words: Vec<String> = std::env::args_os().map(|word| word.into_string().ok()).collect::<Option<_>>()?;
+        let cli = Cli::try_parse_from(&words).ok()?;
+        let of = |trace: &TraceArgs, config: Option<Config>| {
+            let (traces, reading) = (trace.read.trace.clone(), trace.read.reading.clone());
+            let capacity = config.as_ref().map(capacity);
+            Some(Self { words: words.clone(), traces, reading, replay: Some(trace.clone()), capacity })
+        };
+        match &cli.command {
+            Command::Run(args) => {
+                let built = setup::single(&args.device, args.size, &args.plugins).ok();
+                of(&args.trace, built.map(|(_, config)| config))
+            }
+            Command::Compare(args) => {
+                let built = setup::builder(&args.device, args.size.ram).ok();
+                of(&args.trace, built.and_then(|builder| builder.finish().ok()))
+            }
+            Command::Curve(args) => of(&args.trace, default_device()),
+            Command::Bound(args) => of(&args.trace, default_device()),
+            Command::Trace(command) => {
+                let (traces, reading) = TraceCommand::reads(command)?;
+                Some(Self { words: words.clone(), traces, reading, replay: None, capacity: None })
+            }
+            _ => None,
+        }
+    }
+
+    /// The trace can be read again.
+    fn again(&self) -> bool {
+        let paths = expand(&self.traces).unwrap_or_default();
+        !paths.is_empty() && paths.iter().all(|path| std::fs::metadata(path).is_ok_and(|meta| meta.is_file()))
+    }
+
+    /// The command line with some options changed.
+    fn changed(&self, words: &[Word]) -> String {
+        let mut line = vec!["nandlab".to_owned()];
+        let mut given = self.words.iter().skip(1).peekable();
+        while let Some(word) = given.next() {
+            let name = word.split('=').next().unwrap_or(word);
+            if words.iter().any(|(option, _)| *option == name) {
+                let has_value = !word.contains('=') && name != "--rebase";
+                if has_value && given.peek().is_some() {
+                    given.next();
+                }
+                continue;
+            }
+            line.push(quoted(word));
+        }
+        for (option, value) in words.iter().filter_map(|(option, value)| value.as_ref().map(|value| (option, value))) {
+            line.push((*option).to_owned());
+            if !value.is_empty() {
+                line.push(quoted(value));
+            }
+        }
+        line.join(" ")
+    }
+}
+
+/// Bytes that the host can address.
+fn capacity(config: &Config) -> u64 {
+    u64::from(config.logical_pages()) * u64::from(config.device.geometry.page_sectors()) * SECTOR_BYTES
+}
+
+fn default_device() -> Option<Config> {
+    Builder::preset(DEFAULT_DEVICE).ok()?.finish().ok()
+}
+
+fn capacity_of(error: &TraceError) -> Option<u64> {
+    match error {
+        TraceError::BeyondCapacity { capacity, .. } => Some(*capacity * SECTOR_BYTES),
+        _ => None,
+    }
+}
+
+/// What the error alone tells, for a trace that can be read once.
+fn from_error(error: &TraceError, asked: &Asked) -> Option<Vec<Word>> {
+    let replays = asked.replay.is_some();
+    Some(match error {
+        TraceError::NotRecognised { proposal: Some(Proposal { columns: Some(columns), .. }), .. } => {
+            vec![("--format", None), ("--columns", Some(columns.clone()))]
+        }
+        TraceError::Ambiguous { candidates, .. } => vec![("--format", Some(candidates.first()?.format.to_owned()))],
+        TraceError::SecondDevice { first, .. } if replays => vec![("--volumes", Some(format!("pick:{first}")))],
+        TraceError::BeyondCapacity { .. } if replays => vec![room()],
+        TraceError::NoEvents { .. } => vec![("--event", None)],
+        TraceError::TimeFixed { .. } => vec![("--time-unit", None)],
+        TraceError::StackNeedsFile { .. } => vec![("--volumes", Some("merge".to_owned()))],
+        _ => return None,
+    })
+}
+
+/// Looks at the trace until it reads: the options that this takes.
+fn prescribe(asked: &Asked, capacity: Option<u64>) -> Option<Vec<Word>> {
+    let paths = expand(&asked.traces).ok()?;
+    let mut options = asked.reading.options().ok()?;
+    let mut words: Vec<Word> = Vec::new();
+    for _ in 0..6 {
+        match check_up(&paths, &options, ALL_ROWS) {
+            Ok(checked) if checked.bad_rows * 10 > checked.rows + checked.bad_rows => {
+                // That many are no damage: it is another format.
+                options.format.take()?;
+                options.skip_bad = None;
+                words.push(("--format", None));
+            }
+            Ok(checked) => {
+                if checked.rows == 0 {
+                    return None;
+                }
+                words.extend(mending(&checked.findings, &["--time-unit", "--skip-bad"]));
+                words.extend(asked.replay.as_ref().map(|args| places(args, &checked, capacity)).unwrap_or_default());
+                return Some(words);
+            }
+            Err(error) => words.extend(mend(&error, &paths, &mut options)?),
+        }
+    }
+    None
+}
+
+/// Changes the options so that reading gets further than to this error.
+fn mend(error: &TraceError, paths: &[String], options: &mut Options) -> Option<Vec<Word>> {
+    Some(match error {
+        TraceError::NotRecognised { proposal: Some(Proposal { columns: Some(columns), .. }), .. } => {
+            options.columns = Some(ColumnSpec::parse(columns).ok()?.into());
+            vec![("--columns", Some(columns.clone()))]
+        }
+        TraceError::Ambiguous { candidates, .. } => {
+            let reads = |format: &str| {
+                let options = Options { format: Some(format.to_owned()), ..options.clone() };
+                check_up(paths, &options, FIRST_ROWS).is_ok_and(|checked| checked.findings.iter().all(|f| !f.warning))
+            };
+            let format = candidates.iter().find(|known| reads(known.format)).or(candidates.first())?.format;
+            options.format = Some(format.to_owned());
+            vec![("--format", Some(format.to_owned()))]
+        }
+        TraceError::Row { .. } | TraceError::TooManyBad { .. } => {
+            // Skips all; how many there were comes with the findings.
+            if options.skip_bad == Some(i64::MAX as u64) {
+                return None;
+            }
+            options.skip_bad = Some(i64::MAX as u64);
+            Vec::new()
+        }
+        TraceError::NoSuchEvent { seen, .. } => {
+            let letter = seen.chars().next()?.to_string();
+            options.event = Some(Event::parse(&letter).ok()?);
+            vec![("--event", Some(letter))]
+        }
+        TraceError::NoEvents { .. } => {
+            options.event = None;
+            vec![("--event", None)]
+        }
+        TraceError::TimeFixed { .. } => {
+            options.time_unit = None;
+            vec![("--time-unit", None)]
+        }
+        TraceError::DevicesInFile { .. } => {
+            options.files = Some(FileOrder::Merge);
+            vec![("--files", Some("merge".to_owned()))]
+        }
+        _ => return None,
+    })
+}
+
+/// The options of warnings, of these kinds.
+fn mending(findings: &[Finding], kinds: &[&'static str]) -> Vec<Word> {
+    let options = findings.iter().filter(|finding| finding.warning).map(|finding| &finding.options);
+    let word = |options: &Vec<String>| {
+        let known = kinds.iter().find(|kind| options.first().is_some_and(|option| option == *kind))?;
+        Some((*known, Some(options.get(1).cloned().unwrap_or_default())))
+    };
+    options.filter_map(word).collect()
+}
+
+/// Where devices and addresses go.
+fn places(args: &TraceArgs, checked: &Checked, capacity: Option<u64>) -> Vec<Word> {
+    let mut words = Vec::new();
+    let VolumeChoice::Together(mut volumes) = args.volumes else { return words };
+    let devices = &checked.devices;
+    let busiest = devices.iter().max_by_key(|need| need.requests).map_or(0, |need| need.device);
+    let is_wrong = match volumes {
+        Volumes::Reject => devices.len() > 1,
+        Volumes::Pick(wanted) => devices.iter().all(|need| need.device != wanted),
+        Volumes::Stack | Volumes::Merge => false,
+    };
+    if is_wrong {
+        volumes = Volumes::Pick(busiest);
+        words.push(("--volumes", Some(format!("pick:{busiest}"))));
+    }
+    if args.address == AddressPolicy::Reject && capacity.is_some_and(|capacity| need(devices, volumes) > capacity) {
+        words.push(room());
+    }
+    words
+}
+
+/// Bytes that a replay addresses.
+fn need(devices: &[DeviceNeed], volumes: Volumes) -> u64 {
+    let ends = devices.iter().map(|need| need.end_bytes);
+    match volumes {
+        Volumes::Stack => ends.map(|end| end.next_multiple_of(1 << 16)).sum(),
+        Volumes::Pick(number) => devices.iter().find(|need| need.device == number).map_or(0, |need| need.end_bytes),
+        Volumes::Reject | Volumes::Merge => ends.max().unwrap_or(0),
+    }
+}
+
+/// What makes room for addresses beyond the device.
+fn room() -> Word {
+    let run = Cli::command();
+    let has =
+        |name: &str| run.find_subcommand("run").is_some_and(|run| run.get_arguments().any(|arg| arg.get_id() == name));
+    if has("capacity") { ("--capacity", Some("fit".to_owned())) } else { ("--address", Some("compact".to_owned())) }
+}
+
+/// The command that replays a trace that was measured, on the default device.
+pub fn command(traces: &str, reading: &ReadingArgs, format: &str, findings: &[Finding], top_bytes: u64) -> String {
+    let mut line = vec!["nandlab".to_owned(), "run".to_owned(), quoted(traces)];
+    if reading.format.is_none() && reading.columns.is_none() && !matches!(format, "generator" | "columns") {
+        line.extend(["--format".to_owned(), format.to_owned()]);
+    }
+    line.extend(reading.words().iter().map(|word| quoted(word)));
+    for finding in findings.iter().filter(|finding| finding.warning && finding.topic != "bad rows") {
+        line.extend(finding.options.iter().map(|word| quoted(word)));
+    }
+    if default_device().is_some_and(|config| top_bytes > capacity(&config)) {
+        let (option, value) = room();
+        line.extend([option.to_owned(), value.unwrap_or_default()]);
+    }
+    line.join(" ")
+}
+
+/// A word as a shell takes it.
+pub fn quoted(word: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:=,+@%".contains(&byte);
+    if !word.is_empty() && word.bytes().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}

@@ -1,0 +1,117 @@
+//! Traces of unknown origin, as a new user meets them: each runs, or runs with the command that the message suggests, or the
+//! message is right. The fixtures have the form of other tools' documentation, with invented numbers.
+
+mod common;
+
+use common::{file, json, nandlab, stderr};
+
+/// Path of a fixture of the readers.
+fn fixture(name: &str) -> String {
+    format!("{}/../trace/tests/fixtures/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Runs a line that nandlab suggested, with the small device added; the report.
+fn suggested(line: &str) -> serde_json::Value {
+    let program = line.strip_prefix("nandlab ").unwrap_or_else(|| panic!("`{line}` is no command line"));
+    let shell = format!("'{}' {program} --json - --no-wall", env!("CARGO_BIN_EXE_nandlab"));
+    let output = std::process::Command::new("sh").args(["-c", &shell]).output().expect("there is a shell");
+    assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    json(&String::from_utf8(output.stdout).expect("JSON is UTF-8"))
+}
+
+/// The line after a marker.
+fn after<'a>(text: &'a str, marker: &str) -> Option<&'a str> {
+    text.lines().find_map(|line| line.trim_start().strip_prefix(marker)).map(str::trim)
+}
+
+/// Fixture, requests of the replay, what the first use says, whether it needs the suggested command.
+const UNKNOWN: [(&str, u64, &str, bool); 13] = [
+    ("unknown_fio.iolog", 3, "device 1 appears beside device 0", true),
+    ("unknown_blktrace_queued.txt", 3, "no event D", true),
+    ("unknown_ycsb.csv", 4, "", false),
+    ("unknown_alibaba_header.csv", 2, "device 725 appears beside device 419", true),
+    ("unknown_tencent_header.csv", 3, "beyond the capacity", true),
+    ("unknown_semicolons.csv", 3, "", false),
+    ("unknown_hex.txt", 4, "1:0.001000 2:1204 3:W 4:0x00100000 5:4096", true),
+    ("unknown_epoch.csv", 4, "", false),
+    ("unknown_filetime.csv", 3, "", false),
+    ("unknown_dates.csv", 3, "--columns time=1:date,op=2,offset=3,size=4", true),
+    ("unknown_microseconds.trace", 400, "as microseconds they would be", false),
+    ("systor_blank.csv", 2, "2 rows (50.00 %) do not say what was asked for", false),
+    ("five.oracleGeneral", 5, "", false),
+];
+
+#[test]
+fn unknown_traces_run_with_the_command_that_the_message_suggests() {
+    for (name, requests, says, needs) in UNKNOWN {
+        let path = fixture(name);
+        let output = nandlab(&["run", &path, "--no-wall", "--json", "-"]);
+        let said = stderr(&output);
+        assert!(said.contains(says), "{name}: `{says}` is not in: {said}");
+        assert_eq!(output.status.success(), !needs, "{name}: {said}");
+        let report = match after(&said, "try: ") {
+            Some(line) => suggested(&line.replace(" --json -", "").replace(" --no-wall", "")),
+            None => json(&String::from_utf8(output.stdout).expect("UTF-8")),
+        };
+        assert_eq!(report["requests"]["total"], requests, "{name}");
+    }
+}
+
+#[test]
+fn info_ends_with_a_command_that_runs() {
+    for (name, requests, _, _) in UNKNOWN {
+        let output = nandlab(&["trace", "info", &fixture(name)]);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let text = match after(&stderr(&output), "try: ") {
+            None => text,
+            // Reading itself needs a word; what it suggests is `info` again.
+            Some(line) => {
+                let shell = line.replacen("nandlab", &format!("'{}'", env!("CARGO_BIN_EXE_nandlab")), 1);
+                let output = std::process::Command::new("sh").args(["-c", &shell]).output().expect("there is a shell");
+                String::from_utf8_lossy(&output.stdout).into_owned()
+            }
+        };
+        let line = after(&text, "to run it:").unwrap_or_else(|| panic!("{name}: {text}{}", stderr(&output)));
+        let report = suggested(line);
+        assert_eq!(report["requests"]["total"], requests, "{name}: {line}");
+    }
+}
+
+#[test]
+fn a_text_that_is_no_trace_is_called_so() {
+    let output = nandlab(&["run", &fixture("unknown_iostat.txt")]);
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("I do not recognise this trace") && said.contains("1:nvme0n1 2:12.34"), "{said}");
+    assert!(said.contains("nandlab describe columns") && !said.contains("try: "), "{said}");
+}
+
+#[test]
+fn times_in_another_unit_are_warned_of_and_mended() {
+    let path = fixture("unknown_microseconds.trace");
+    let output = nandlab(&["run", &path, "--quiet"]);
+    let said = stderr(&output);
+    assert!(said.starts_with("warning: ") && said.contains("--time-unit us"), "{said}");
+    let silent = nandlab(&["run", &path, "--quiet", "--time-unit", "us"]);
+    assert!(silent.status.success() && stderr(&silent).is_empty(), "{}", stderr(&silent));
+    let info = nandlab(&["trace", "info", &path, "--time-unit", "us", "--json", "-"]);
+    let report = &json(&String::from_utf8(info.stdout).expect("UTF-8"))["traces"][0];
+    assert_eq!(report["duration_ns"], 404_187_000u64);
+    let fixed = nandlab(&["run", &fixture("spc.spc"), "--time-unit", "us"]);
+    assert!(stderr(&fixed).contains("fixed") && after(&stderr(&fixed), "try: ").is_some(), "{}", stderr(&fixed));
+}
+
+#[test]
+fn damage_disorder_and_lack_of_times_are_mended_by_the_command() {
+    let good = "0,8,4096,w,0.5\n0,16,4096,r,0.75\n".repeat(20);
+    let damaged = file("damaged.spc", format!("{good}rubbish\n{good}"));
+    let said = stderr(&nandlab(&["run", &damaged, "--format", "spc"]));
+    let line = after(&said, "try: ").unwrap_or_else(|| panic!("{said}"));
+    assert!(line.ends_with("--format spc --skip-bad 1"), "{line}");
+    assert_eq!(suggested(line)["requests"]["total"], 80);
+    let restarted = file("restarted.spc", "0,8,512,w,500\n0,16,512,w,501\n0,24,512,w,0\n0,32,512,w,40\n");
+    let said = stderr(&nandlab(&["run", &restarted, "--quiet"]));
+    assert!(said.contains("steps back by more than a minute 1 times") && said.contains("(--rebase)"), "{said}");
+    let said = stderr(&nandlab(&["run", &fixture("lirs.trc"), "--quiet"]));
+    assert!(said.contains("all 3 requests are at the same time (--mode closed)"), "{said}");
+}

@@ -1,0 +1,362 @@
+//! What the columns of a text may be: told by the names in its header line, or by what stands in them.
+
+use std::fmt::Write;
+
+use nandlab::types::HostOp;
+
+use super::spec::{Address, ColumnSpec, Length, Op, Times};
+use super::{COLUMNS_MAX, values};
+use crate::registry::Head;
+use crate::unit::TimeUnit;
+
+/// What the columns may be.
+pub(crate) struct Guess {
+    pub(crate) spec: ColumnSpec,
+    /// Why: a clause that begins with "because".
+    pub(crate) reason: String,
+}
+
+/// Lines in which a header is looked for.
+const HEADER_LINES: usize = 12;
+
+/// A role of a column, the names that tell it, and the bytes of one (times and others: 0).
+type Names = (Role, u64, &'static [&'static str]);
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Role {
+    Time,
+    Op,
+    IsWrite,
+    IsRead,
+    Offset,
+    Object,
+    Size,
+    Device,
+    Latency,
+    Process,
+}
+
+const NAMES: [Names; 14] = [
+    (
+        Role::Time,
+        0,
+        &[
+            "time", "timestamp", "ts", "t", "arrival", "arrivaltime", "start", "starttime", "issuetime", "date", "datetime",
+            "clock", "clocktime", "submittime", "requesttime", "tstamp", "inittime",
+        ],
+    ),
+    (
+        Role::Op,
+        0,
+        &[
+            "op", "type", "rw", "iotype", "opcode", "operation", "io", "rwflag", "readwrite", "dir", "direction", "cmd",
+            "command", "rwbs", "request", "action", "access", "accesstype", "reqtype", "requesttype", "optype",
+        ],
+    ),
+    (Role::IsWrite, 0, &["iswrite", "write"]),
+    (Role::IsRead, 0, &["isread", "read"]),
+    (
+        Role::Offset,
+        1,
+        &["offset", "byteoffset", "startoffset", "address", "addr", "pos", "position", "startaddress", "startbyte"],
+    ),
+    (
+        Role::Offset,
+        512,
+        &["lba", "sector", "startsector", "startlba", "slba", "lbn", "startblock", "block", "blkno", "blocknumber"],
+    ),
+    (Role::Offset, 4096, &["page", "lpn", "lpa", "pagenumber"]),
+    (Role::Object, 1, &["objid", "objectid", "object", "obj", "key", "cachekey", "itemid", "id"]),
+    (
+        Role::Size,
+        1,
+        &[
+            "size", "length", "len", "iosize", "requestsize", "reqsize", "transfersize", "nbytes", "bytes", "objsize",
+            "objectsize", "valuesize", "xfersize",
+        ],
+    ),
+    (Role::Size, 512, &["sectors", "nsectors", "sectorcount", "numsectors", "nlb", "blocks", "nblocks", "blockcount"]),
+    (Role::Size, 4096, &["pages", "npages", "pagecount"]),
+    (
+        Role::Device,
+        0,
+        &["device", "dev", "disk", "disknumber", "disknum", "volume", "volumeid", "lun", "deviceid", "asu", "drive"],
+    ),
+    (
+        Role::Latency,
+        0,
+        &["latency", "lat", "response", "responsetime", "duration", "servicetime", "elapsed", "elapsedtime"],
+    ),
+    (Role::Process, 0, &["pid", "processid", "tid", "threadid"]),
+];
+
+/// A column that a header names.
+#[derive(Clone, Copy)]
+struct Named {
+    role: Role,
+    /// From 1 on.
+    column: usize,
+    /// Bytes of one, as its name says.
+    bytes: u64,
+    /// Unit of times, as its name says.
+    unit: Option<TimeUnit>,
+}
+
+/// The byte that separates the columns.
+pub(super) fn separator(head: &Head) -> u8 {
+    let lines = || head.lines.iter().filter(|line| !is_comment(line));
+    let enough = |byte: u8| {
+        let most = lines().count();
+        lines().filter(|line| line.contains(&byte)).count() * 4 > most * 3 && most > 0
+    };
+    // Decimal commas stand in columns that others separate.
+    [b'\t', b';', b'|', b','].into_iter().find(|byte| enough(*byte)).unwrap_or(b' ')
+}
+
+fn is_comment(line: &[u8]) -> bool {
+    line.starts_with(b"#") || line.starts_with(b"//")
+}
+
+fn fields(line: &[u8], separator: u8) -> Vec<&[u8]> {
+    let mut fields = [&line[..0]; COLUMNS_MAX];
+    let count = values::split(line, separator, &mut fields);
+    fields[..count].to_vec()
+}
+
+/// What the header line tells; `None` without one, or if what a trace needs is not in it.
+pub(crate) fn guess(head: &Head) -> Option<Guess> {
+    let separator = separator(head);
+    let lines = head.lines.iter().take(HEADER_LINES).enumerate().filter(|(_, line)| !is_comment(line));
+    let (index, named) = lines.map(|(index, line)| (index, header(line, separator))).max_by_key(|(index, named)| {
+        (named.len(), std::cmp::Reverse(*index))
+    })?;
+    let rows: Vec<_> =
+        head.lines[index + 1..].iter().filter(|line| !is_comment(line)).map(|line| fields(line, separator)).collect();
+    if named.len() < 2 || rows.is_empty() {
+        return None;
+    }
+    let find = |role: Role| named.iter().find(|column| column.role == role).copied();
+    let address = find(Role::Offset).or_else(|| find(Role::Object))?;
+    let all_numbers = |column: usize| values_of(&rows, column).all(values::is_number);
+    if address.role == Role::Offset && !all_numbers(address.column) {
+        return None;
+    }
+    let (op, words) = operation(&named, &rows, address.role == Role::Object)?;
+    let size = match find(Role::Size) {
+        Some(size) => Length::Column(size.column, size.bytes),
+        None if address.role == Role::Object => Length::Fixed(4096),
+        None => return None,
+    };
+    let sectors = size_is_in_sectors(size, &rows);
+    let scale = |bytes: u64| if sectors && bytes == 1 { 512 } else { bytes };
+    let time = find(Role::Time).map(|time| times(&rows, time.column, time.unit));
+    let latency_unit = |named: Named| named.unit.or(time.as_ref().and_then(|time| time.unit));
+    let spec = ColumnSpec {
+        op,
+        words,
+        address: match address.role {
+            Role::Object => Address::Object(address.column, None),
+            _ => Address::Bytes(address.column, scale(address.bytes)),
+        },
+        size: match size {
+            Length::Column(column, bytes) => Length::Column(column, scale(bytes)),
+            fixed @ Length::Fixed(_) => fixed,
+        },
+        device: find(Role::Device).map(|device| device.column),
+        latency: find(Role::Latency).map(|latency| (latency.column, latency_unit(latency))),
+        process: find(Role::Process).map(|process| process.column),
+        skip: index as u64 + 1,
+        separator: (separator != b',').then_some(separator),
+        time,
+    };
+    let mut reason = format!("because its header line names what is needed: --columns {spec}");
+    if sectors {
+        reason += " (sizes are small and no multiples of 512, so they are sectors)";
+    }
+    Some(Guess { spec, reason })
+}
+
+/// The columns that a line names.
+fn header(line: &[u8], separator: u8) -> Vec<Named> {
+    let fields = fields(line, separator);
+    if fields.iter().any(|field| values::is_number(field)) {
+        return Vec::new();
+    }
+    let mut found: Vec<Named> = Vec::new();
+    for (index, field) in fields.iter().enumerate() {
+        let Some(named) = name(field, index + 1) else { continue };
+        if !found.iter().any(|other| other.role == named.role) {
+            found.push(named);
+        }
+    }
+    found
+}
+
+/// What a name means: `Timestamp (us)`, `size_kb`, `ByteOffset`.
+fn name(field: &[u8], column: usize) -> Option<Named> {
+    let text = std::str::from_utf8(field).ok()?.to_ascii_lowercase();
+    let words: Vec<&str> = text.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|w| !w.is_empty()).collect();
+    let known = |name: &str| NAMES.iter().find(|(_, _, names)| names.contains(&name));
+    let (last, before) = words.split_last()?;
+    let time_unit = match *last {
+        "ns" | "nsec" | "nanoseconds" => Some(TimeUnit::Nanoseconds),
+        "us" | "usec" | "microseconds" => Some(TimeUnit::Microseconds),
+        "ms" | "msec" | "milliseconds" => Some(TimeUnit::Milliseconds),
+        "s" | "sec" | "secs" | "seconds" => Some(TimeUnit::Seconds),
+        "filetime" => Some(TimeUnit::FileTime),
+        _ => None,
+    };
+    let byte_unit = match *last {
+        "b" | "byte" | "bytes" => Some(1),
+        "kb" | "kib" | "k" => Some(1024),
+        "mb" | "mib" => Some(1 << 20),
+        "sector" | "sectors" | "blocks" => Some(512),
+        "page" | "pages" => Some(4096),
+        _ => None,
+    };
+    if let Some((role, bytes, _)) = known(&words.concat()) {
+        return Some(Named { role: *role, column, bytes: *bytes, unit: None });
+    }
+    let (role, bytes, _) = known(&before.concat()).filter(|_| time_unit.is_some() || byte_unit.is_some())?;
+    Some(Named { role: *role, column, bytes: byte_unit.unwrap_or(*bytes), unit: time_unit })
+}
+
+fn values_of<'a, 'b>(rows: &'b [Vec<&'a [u8]>], column: usize) -> impl Iterator<Item = &'a [u8]> + use<'a, 'b> {
+    rows.iter().filter_map(move |row| row.get(column - 1).copied()).filter(|value| !value.is_empty())
+}
+
+/// Where operations are; `None` if that does not show.
+fn operation(named: &[Named], rows: &[Vec<&[u8]>], object: bool) -> Option<(Op, Vec<(String, HostOp)>)> {
+    let find = |role: Role| named.iter().find(|column| column.role == role).map(|named| named.column);
+    let known = |column: usize| values_of(rows, column).all(|word| values::operation(word).is_some());
+    let bit = |column: usize| values_of(rows, column).all(|word| matches!(word, b"0" | b"1"));
+    if let Some(column) = find(Role::Op).filter(|column| known(*column)) {
+        return Some((Op::Column(column), Vec::new()));
+    }
+    for (role, op) in [(Role::IsWrite, HostOp::Write), (Role::IsRead, HostOp::Read)] {
+        if let Some(column) = find(role).filter(|column| bit(*column)) {
+            return Some((Op::Column(column), vec![("1".to_owned(), op)]));
+        }
+    }
+    (object && find(Role::Op).is_none()).then_some((Op::All(HostOp::Read), Vec::new()))
+}
+
+/// Sizes of a few units that are no multiples of 512 are sectors.
+fn size_is_in_sectors(size: Length, rows: &[Vec<&[u8]>]) -> bool {
+    let Length::Column(column, 1) = size else { return false };
+    let sizes: Vec<u64> = values_of(rows, column).filter_map(values::whole).collect();
+    let odd = sizes.iter().filter(|size| !size.is_multiple_of(512)).count();
+    !sizes.is_empty() && odd * 2 > sizes.len() && sizes.iter().all(|size| *size <= 4096)
+}
+
+/// The unit of the times in a column.
+fn times(rows: &[Vec<&[u8]>], column: usize, unit: Option<TimeUnit>) -> Times {
+    let told = unit.is_some();
+    if values_of(rows, column).next().is_some_and(|value| values::date(value).is_some()) {
+        return Times { column, unit: None, told: true };
+    }
+    let number = |value: &[u8]| std::str::from_utf8(value).ok().and_then(|text| text.parse::<f64>().ok());
+    let numbers: Vec<f64> = values_of(rows, column).filter_map(number).collect();
+    let fraction = values_of(rows, column).any(|value| value.contains(&b'.'));
+    let (first, last) = (numbers.first().copied().unwrap_or(0.0), numbers.last().copied().unwrap_or(0.0));
+    let unit = unit.unwrap_or_else(|| likely_unit(first, last, numbers.len(), fraction));
+    Times { column, unit: Some(unit), told }
+}
+
+/// The unit in which times from `first` to `last` are those of a trace: of dates after 1989 by their size, of others by the
+/// requests in a second.
+fn likely_unit(first: f64, last: f64, count: usize, fraction: bool) -> TimeUnit {
+    const DATES: std::ops::Range<f64> = 6e8..4e9;
+    let seconds = |time: f64, unit: TimeUnit| time * (unit.nanoseconds() as f64 / 1e9);
+    if DATES.contains(&(seconds(first, TimeUnit::FileTime) - 11_644_473_600.0)) {
+        return TimeUnit::FileTime;
+    }
+    let units = match fraction {
+        true => [TimeUnit::Seconds, TimeUnit::Milliseconds, TimeUnit::Microseconds, TimeUnit::Nanoseconds],
+        false => [TimeUnit::Microseconds, TimeUnit::Nanoseconds, TimeUnit::Milliseconds, TimeUnit::Seconds],
+    };
+    if let Some(unit) = units.into_iter().find(|unit| DATES.contains(&seconds(first, *unit))) {
+        return unit;
+    }
+    let rate = |unit: TimeUnit| (count.max(2) - 1) as f64 / seconds(last - first, unit);
+    let within = |low: f64, high: f64| units.into_iter().find(|unit| (low..=high).contains(&rate(*unit)));
+    within(1.0, 50_000.0).or_else(|| within(0.01, 500_000.0)).unwrap_or(units[0])
+}
+
+/// A proposal by what stands in the columns of a text without a header that tells; `None` if none of them has operations,
+/// without which a text of numbers may be anything.
+pub(crate) fn propose(head: &Head) -> Option<ColumnSpec> {
+    if let Some(guess) = guess(head) {
+        return Some(guess.spec);
+    }
+    let separator = separator(head);
+    let all: Vec<_> = head.lines.iter().filter(|line| !is_comment(line)).map(|line| fields(line, separator)).collect();
+    let is_row = |row: &Vec<&[u8]>| row.iter().filter(|field| values::is_number(field)).count() >= 2;
+    let skip = all.iter().position(is_row)?;
+    let rows = &all[skip..];
+    let columns = 1..=rows[0].len();
+    let numeric = |column: &usize| {
+        let mut some = values_of(rows, *column).peekable();
+        some.peek().is_some() && some.all(values::is_number)
+    };
+    let numbers = |column: usize| -> Vec<u64> { values_of(rows, column).filter_map(values::whole).collect() };
+    let is_op = |column: &usize| {
+        let mut some = values_of(rows, *column).peekable();
+        some.peek().is_some() && some.all(|word| values::operation(word).is_some())
+    };
+    let is_bit = |column: &usize| {
+        let has = |bit: &[u8]| values_of(rows, *column).any(|word| word == bit);
+        has(b"0") && has(b"1") && values_of(rows, *column).all(|word| matches!(word, b"0" | b"1"))
+    };
+    let (op, words) = match columns.clone().find(is_op) {
+        Some(column) => (Op::Column(column), Vec::new()),
+        None => (Op::Column(columns.clone().filter(is_bit).last()?), vec![("1".to_owned(), HostOp::Write)]),
+    };
+    let mut left: Vec<usize> = columns.filter(|column| numeric(column) && op != Op::Column(*column)).collect();
+    let is_date = |column: &usize| values_of(rows, *column).next().is_some_and(|value| values::date(value).is_some());
+    let date = (1..=rows[0].len()).find(is_date);
+    let time = date.or_else(|| left.iter().copied().find(|column| rises(rows, *column)));
+    left.retain(|column| Some(*column) != time);
+    let most = |column: &usize| numbers(*column).into_iter().max().unwrap_or(0);
+    let offset = left.iter().copied().max_by_key(most)?;
+    left.retain(|column| *column != offset);
+    let size = left.iter().copied().filter(|column| (1..=1 << 30).contains(&most(column))).max_by_key(most);
+    let unit = |column: usize| if numbers(column).iter().all(|n| n.is_multiple_of(512)) { 1 } else { 512 };
+    let size_unit = size.map_or(1, unit);
+    let time = time.map(|column| Times { told: true, ..times(rows, column, None) });
+    Some(ColumnSpec {
+        time,
+        op,
+        words,
+        address: Address::Bytes(offset, unit(offset).max(size_unit)),
+        size: size.map_or(Length::Fixed(4096), |column| Length::Column(column, size_unit)),
+        device: None,
+        latency: None,
+        process: None,
+        skip: skip as u64,
+        separator: (separator != b',').then_some(separator),
+    })
+}
+
+/// Numbers that never fall and do not all stay the same.
+fn rises(rows: &[Vec<&[u8]>], column: usize) -> bool {
+    let number = |value: &[u8]| std::str::from_utf8(value).ok().and_then(|text| text.parse::<f64>().ok());
+    let numbers: Vec<f64> = values_of(rows, column).filter_map(number).collect();
+    numbers.first() < numbers.last() && numbers.windows(2).all(|pair| pair[0] <= pair[1])
+}
+
+/// The first lines with the numbers of their columns, for messages.
+pub(crate) fn numbered_lines(head: &Head) -> String {
+    const LINES: usize = 3;
+    const COLUMNS: usize = 12;
+    let separator = separator(head);
+    let mut text = String::new();
+    for line in head.lines.iter().take(LINES) {
+        text += "\n   ";
+        for (index, field) in fields(line, separator).iter().take(COLUMNS).enumerate() {
+            let shown = field[..field.len().min(24)].escape_ascii();
+            _ = write!(text, " {}:{shown}", index + 1);
+        }
+    }
+    text
+}

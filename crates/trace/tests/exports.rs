@@ -1,0 +1,145 @@
+//! What is written in the format of another tool reads back as the same requests.
+
+mod common;
+
+use nandlab::types::{HostOp, Nanos};
+use nandlab_trace::{Options, Records, TraceRecord, Writer};
+
+/// Requests that every format can say: reads and writes of whole sectors, times in whole microseconds.
+fn requests() -> Vec<TraceRecord> {
+    let spc = b"0,64,4096,w,1.5\n0,8,1024,r,1.500007\n0,1048576,65536,W,3\n0,64,512,r,3\n";
+    let records = Records::from_reader("spc", &spc[..], &common::format("spc")).unwrap();
+    records.map(Result::unwrap).collect()
+}
+
+fn path(name: &str) -> String {
+    std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name).to_str().unwrap().to_owned()
+}
+
+fn export(name: &str, format: &str, records: &[TraceRecord]) -> Result<String, String> {
+    let path = path(name);
+    let mut writer = Writer::export(&path, format).map_err(|error| error.to_string())?;
+    for record in records {
+        writer.write(record).map_err(|error| error.to_string())?;
+    }
+    writer.finish().map_err(|error| error.to_string())?;
+    Ok(path)
+}
+
+/// As they are, but for times, which count from the first.
+fn plain(records: &[TraceRecord]) -> Vec<(u64, HostOp, u64, u32, u32)> {
+    let first = records[0].at.0;
+    records.iter().map(|r| (r.at.0 - first, r.op, r.offset, r.length, r.device)).collect()
+}
+
+#[test]
+fn exports_read_back_as_the_same_requests() {
+    let records = requests();
+    for format in ["fio", "blkparse", "spc", "msr", "mqsim", "ssdsim", "disksim"] {
+        for ending in ["", ".gz", ".zst"] {
+            let path = export(&format!("export.{format}{ending}"), format, &records).unwrap();
+            let read = Records::open(&path, &common::format(format)).unwrap();
+            let read: Vec<_> = read.map(Result::unwrap).collect();
+            assert_eq!(plain(&read), plain(&records), "{format}{ending}");
+        }
+        // And detection knows them, but for those that look like another.
+        let found = Records::open(&path(&format!("export.{format}")), &Options::default());
+        let found = found.map(|found| found.format().to_owned());
+        match format {
+            "mqsim" => assert_eq!(found.unwrap(), "ssdsim"),
+            "disksim" => assert!(found.is_err_and(|error| error.to_string().contains("disksim"))),
+            _ => assert_eq!(found.unwrap(), format),
+        }
+    }
+}
+
+#[test]
+fn discards_and_flushes_reach_the_formats_that_have_them() {
+    let trim = TraceRecord { op: HostOp::Trim, ..requests()[0] };
+    let flush = TraceRecord { op: HostOp::Flush, offset: 0, length: 0, ..trim };
+    for format in ["fio", "blkparse"] {
+        let path = export(&format!("others.{format}"), format, &[trim, flush]).unwrap();
+        let read: Vec<_> = Records::open(&path, &common::format(format)).unwrap().map(Result::unwrap).collect();
+        assert_eq!(plain(&read), plain(&[trim, flush]), "{format}");
+    }
+    for format in ["spc", "msr", "mqsim", "disksim", "oracle-general"] {
+        let error = export(&format!("refused.{format}"), format, &[trim]).unwrap_err();
+        assert!(error.contains("request 1") && error.contains("nandlab trace filter --op R,W"), "{format}: {error}");
+    }
+}
+
+#[test]
+fn what_a_format_cannot_say_is_refused_with_the_mend() {
+    let good = requests()[0];
+    let odd = TraceRecord { offset: 100, ..good };
+    let early = [good, TraceRecord { at: Nanos(0), ..good }];
+    let later = [good, TraceRecord { at: Nanos(good.at.0 + 5_000), ..good }, good];
+    let apart = [good, TraceRecord { device: 1, ..good }];
+    let empty = TraceRecord { length: 0, ..good };
+    let cases: [(&str, &[TraceRecord], &str); 9] = [
+        ("spc", &[odd], "--align 512"),
+        ("disksim", &[odd], "--align 512"),
+        ("spc", &early, "--sort-window"),
+        ("fio", &later, "--sort-window"),
+        ("mqsim", &later, "--sort-window"),
+        ("oracle-general", &apart, "remap --stack"),
+        ("mqsim", &[empty], "--min-length 512"),
+        ("fio", &[empty], "--min-length 512"),
+        ("msr", &[TraceRecord { device: 70_000, ..good }], "remap --device 0"),
+    ];
+    for (format, records, part) in cases {
+        let error = export("limits", format, records).unwrap_err();
+        assert!(error.contains(part), "{format}: {error}");
+        assert!(!std::path::Path::new(&path("limits")).exists(), "{format}: a half file is left");
+    }
+    assert!(export("limits", "wpa", &[good]).unwrap_err().contains("allowed are spc, msr"));
+}
+
+#[test]
+fn loss_of_resolution_and_columns_is_counted() {
+    let record = TraceRecord { at: Nanos(1), latency_ns: 5_000, process: 7, ..requests()[0] };
+    let late = TraceRecord { at: Nanos(1_500), ..record };
+    let lost = |format: &str| {
+        let mut writer = Writer::export(&path(&format!("lost.{format}")), format).unwrap();
+        [record, late].iter().for_each(|record| writer.write(record).unwrap());
+        let lost = writer.lost();
+        writer.finish().unwrap();
+        lost.into_iter().map(|(kind, n)| format!("{kind} {n}")).collect::<Vec<_>>().join(", ")
+    };
+    assert_eq!(lost("fio"), "latencies_left_out 2, processes_left_out 2, times_rounded_down 1");
+    assert_eq!(lost("blkparse"), "latencies_left_out 2");
+    assert_eq!(lost("msr"), "processes_left_out 2, times_rounded_down 1");
+    let read = |format: &str| {
+        let records = Records::open(&path(&format!("lost.{format}")), &common::format(format)).unwrap();
+        records.map(|record| record.map(|record| (record.latency_ns, record.process)).unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(read("msr"), [(5_000, 0); 2]);
+    assert_eq!(read("blkparse"), [(0, 7); 2]);
+}
+
+#[test]
+fn oracle_general_has_a_record_for_every_page_and_knows_the_next() {
+    let path = export("export.oracleGeneral", "oracle-general", &requests()).unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    let words: Vec<(u32, u64, u32, i64)> = bytes
+        .chunks_exact(24)
+        .map(|record| {
+            let word = |at| u32::from_le_bytes(record[at..at + 4].try_into().unwrap());
+            let long = |at| u64::from_le_bytes(record[at..at + 8].try_into().unwrap());
+            (word(0), long(4), word(12), long(16).cast_signed())
+        })
+        .collect();
+    assert_eq!(words.len(), 1 + 1 + 16 + 1);
+    assert_eq!(words[0], (0, 8, 4096, 19), "asked for again by the last");
+    assert_eq!((words[1], words[18]), ((0, 1, 4096, -1), (1, 8, 4096, -1)));
+    let options = Options { object_unit: Some(4096), ..Options::default() };
+    let records = Records::open(&path, &options).unwrap();
+    assert_eq!(records.format(), "oracle-general");
+    let read: Vec<_> = records.map(Result::unwrap).collect();
+    assert_eq!((read[0].offset, read[2].offset, read.len()), (8 * 4096, 131_072 * 4096, 19));
+    // Without a unit each object has pages of its own, in order of appearance.
+    let ranges: Vec<_> =
+        Records::open(&path, &Options::default()).unwrap().map(|record| record.unwrap().offset / 4096).collect();
+    assert_eq!(ranges[..5], [0, 1, 2, 3, 4]);
+    assert_eq!(ranges[18], 0);
+}
