@@ -11,6 +11,7 @@ use nandlab_trace::{
     check_up, expand,
 };
 
+use crate::address::Address;
 use crate::args::{Cli, Command, TraceArgs, VolumeChoice};
 use crate::output;
 use crate::reading::ReadingArgs;
@@ -260,7 +261,7 @@ fn places(args: &TraceArgs, checked: &Checked, capacity: Option<u64>) -> Vec<Wor
         volumes = Volumes::Pick(busiest);
         words.push(("--volumes", Some(format!("pick:{busiest}"))));
     }
-    if args.address == AddressPolicy::Reject && capacity.is_some_and(|capacity| need(devices, volumes) > capacity) {
+    if matches!(args.address, Address::Reject) && capacity.is_some_and(|capacity| need(devices, volumes) > capacity) {
         words.push(room());
     }
     words

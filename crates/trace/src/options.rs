@@ -44,7 +44,7 @@ pub enum AddressPolicy {
     },
 }
 
-/// Most rows that a sort looks ahead: each takes 88 bytes.
+/// Most rows that a sort looks ahead: each takes 96 bytes.
 pub const SORT_WINDOW_MAX: u64 = 1 << 24;
 
 /// How to read a trace.

@@ -23,7 +23,7 @@ use crate::formats::nandlab::{op_of, pattern_of};
 use crate::provenance::{About, Step};
 use crate::row::{Extra, Field, TraceRecord};
 
-/// Rows decoded at a time: requests in 80 KiB, below the size at which the allocator asks the system for each batch.
+/// Rows decoded at a time: requests in 112 KiB, below the size at which the allocator asks the system for each batch.
 const BATCH_ROWS: usize = 2048;
 /// Batches in flight between the threads.
 const BATCHES: usize = 8;
