@@ -1,5 +1,5 @@
-//! Traces of unknown origin, as a new user meets them: each runs, or runs with the command that the message suggests, or the
-//! message is right. The fixtures have the form of other tools' documentation, with invented numbers.
+//! Traces of unknown origin, as a new user meets them: each runs, or runs with the command that the message suggests,
+//! or the message is right. The fixtures have the form of other tools' documentation, with invented numbers.
 
 mod common;
 

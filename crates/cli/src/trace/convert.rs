@@ -15,8 +15,8 @@ pub struct ConvertArgs {
     pub input: InputArgs,
     #[command(flatten)]
     output: OutputArgs,
-    /// Write the format of another tool: fio, blkparse, spc, msr, mqsim, ssdsim, disksim or oracle-general (what each says and
-    /// what not: `nandlab describe NAME`).
+    /// Write the format of another tool: fio, blkparse, spc, msr, mqsim, ssdsim, disksim or oracle-general (what each
+    /// says and what not: `nandlab describe NAME`).
     #[arg(long, value_name = "FORMAT")]
     to: Option<String>,
 }

@@ -9,8 +9,15 @@ use crate::cursor::Cursor;
 use crate::registry::{Format, Head, Parser, Sniff, columns, is_rw, is_uint};
 use crate::row::{Extra, Field, Row};
 
-pub(crate) const FORMAT: Format =
-    Format { name: "alibaba", title: "Alibaba block traces 2020 csv", extensions: &["csv"], extra: Extra::NONE, write: None, sniff, parser };
+pub(crate) const FORMAT: Format = Format {
+    name: "alibaba",
+    title: "Alibaba block traces 2020 csv",
+    extensions: &["csv"],
+    extra: Extra::NONE,
+    write: None,
+    sniff,
+    parser,
+};
 
 fn sniff(head: &Head) -> Sniff {
     let shape = |line: &[u8]| {

@@ -11,8 +11,15 @@ use crate::registry::{Format, Head, Parser, Sniff, columns, is_uint};
 use crate::row::{Extra, Field, Row};
 use nandlab::types::HostOp;
 
-pub(crate) const FORMAT: Format =
-    Format { name: "arc", title: "ARC reference string (runs of blocks)", extensions: &["lis"], extra: Extra::NONE, write: None, sniff, parser };
+pub(crate) const FORMAT: Format = Format {
+    name: "arc",
+    title: "ARC reference string (runs of blocks)",
+    extensions: &["lis"],
+    extra: Extra::NONE,
+    write: None,
+    sniff,
+    parser,
+};
 
 fn sniff(head: &Head) -> Sniff {
     let shape = |line: &[u8]| {

@@ -2,8 +2,8 @@
 //!
 //! - sector and sectors: 512 bytes. bytes: the size again; checked to be a number, not used.
 //! - type: bit 0 set = write, clear = read; bit 2 (4) = did not wait in the queue; not used.
-//! - Four times in seconds, decimal; `t_generate` is the arrival, `t_finish` minus it the latency. Rows are in order of completion, so that some arrivals
-//!   precede those of the row before.
+//! - Four times in seconds, decimal; `t_generate` is the arrival, `t_finish` minus it the latency. Rows are in order
+//!   of completion, so that some arrivals precede those of the row before.
 //! - A log that includes booting begins with seconds since the start and then jumps to the date.
 //!
 //! Source: `BIOTracer` readme (Zhou et al., IISWC 2015).
@@ -14,8 +14,15 @@ use crate::row::{Extra, Field, Row};
 use crate::unit::TimeUnit;
 use nandlab::types::HostOp;
 
-pub(crate) const FORMAT: Format =
-    Format { name: "biotracer", title: "BIOTracer smartphone log", extensions: &["txt", "log"], extra: Extra::LATENCY, write: None, sniff, parser };
+pub(crate) const FORMAT: Format = Format {
+    name: "biotracer",
+    title: "BIOTracer smartphone log",
+    extensions: &["txt", "log"],
+    extra: Extra::LATENCY,
+    write: None,
+    sniff,
+    parser,
+};
 
 fn sniff(head: &Head) -> Sniff {
     let shape = |line: &[u8]| {

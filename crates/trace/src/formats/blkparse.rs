@@ -15,10 +15,10 @@
 
 use std::io::Write as _;
 
-use crate::export::{Export, Lost, whole_sectors};
 use crate::cursor::{BLANKS, Cursor, Parse};
 use crate::error::{BadRow, Problem};
 use crate::event::{Event, Events};
+use crate::export::{Export, Lost, whole_sectors};
 use crate::registry::{Format, Head, LineParser, Parser, Sniff, columns, is_decimal, is_uint};
 use crate::row::{Extra, Field, Row, TraceRecord};
 use nandlab::types::HostOp;
@@ -27,7 +27,9 @@ pub(crate) const FORMAT: Format = Format {
     name: "blkparse",
     title: "blkparse text (Linux blktrace)",
     extensions: &["txt", "blkparse"],
-    extra: Extra::PROCESS, write: Some(|| Box::<Writer>::default()), sniff,
+    extra: Extra::PROCESS,
+    write: Some(|| Box::<Writer>::default()),
+    sniff,
     parser: || Parser::Text(Box::<Blkparse>::default()),
 };
 

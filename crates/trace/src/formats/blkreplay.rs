@@ -17,7 +17,9 @@ pub(crate) const FORMAT: Format = Format {
     name: "blkreplay",
     title: "blkreplay load file",
     extensions: &["load"],
-    extra: Extra::NONE, write: None, sniff,
+    extra: Extra::NONE,
+    write: None,
+    sniff,
     parser: || Parser::Text(Box::<Load>::default()),
 };
 

@@ -17,14 +17,16 @@ use crate::bytes::{u16_le, u32_le, u64_le};
 use crate::error::{BadRow, Problem};
 use crate::event::{Event, Events};
 use crate::registry::{BinaryParser, Format, Head, Parser, Sniff};
-use crate::row::{Extra, ADDRESS_BYTES_MAX, REQUEST_BYTES_MAX, Row};
+use crate::row::{ADDRESS_BYTES_MAX, Extra, REQUEST_BYTES_MAX, Row};
 use nandlab::types::HostOp;
 
 pub(crate) const FORMAT: Format = Format {
     name: "blktrace",
     title: "blktrace (binary, one file per CPU)",
     extensions: &["0", "bin"],
-    extra: Extra::PROCESS, write: None, sniff,
+    extra: Extra::PROCESS,
+    write: None,
+    sniff,
     parser: || Parser::Binary(Box::<Blktrace>::default()),
 };
 

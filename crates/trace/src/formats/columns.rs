@@ -1,21 +1,24 @@
 //! Any delimited text: which column is what is said with `--columns`, or told by the names in its header line.
 //!
-//! - `--columns time=2:us,op=4,offset=5:512,size=6`: columns are numbered from 1. A unit may follow: of times ns, us, ms, s (seconds,
-//!   the default), filetime (100 ns) or date (`2016-02-22 10:00:00.5`, UTC), of offset and size the bytes of one, as in 512 or 4KiB.
-//! - `offset=N` or `object=N` must be there, N up to 64. An object of a cache trace gets a range of 4 KiB pages of its own when it first
-//!   appears (a longer one later); `object=N:512` takes its number for an address in units of 512 bytes instead.
-//!   Words are objects by a hash of 64 bits.
-//! - `op=N`: R, W, read, write, rd, wr, get, put, set, D, trim, discard, flush, sync and the letters of blkparse in any case.
-//!   0 and 1 mean different things in different traces: `op=N:w=1` says that 1 is a write and the other number a read;
-//!   further words are `r=WORD`, `w=WORD`, `d=WORD` (discard), `f=WORD` (flush). `op=read` or `op=write`: all requests.
+//! - `--columns time=2:us,op=4,offset=5:512,size=6`: columns are numbered from 1. A unit may follow: of times ns,
+//!   us, ms, s (seconds, the default), filetime (100 ns) or date (`2016-02-22 10:00:00.5`, UTC), of offset and size
+//!   the bytes of one, as in 512 or 4KiB.
+//! - `offset=N` or `object=N` must be there, N up to 64. An object of a cache trace gets a range of 4 KiB pages of
+//!   its own when it first appears (a longer one later); `object=N:512` takes its number for an address in units of
+//!   512 bytes instead. Words are objects by a hash of 64 bits.
+//! - `op=N`: R, W, read, write, rd, wr, get, put, set, D, trim, discard, flush, sync and the letters of blkparse in
+//!   any case. 0 and 1 mean different things in different traces: `op=N:w=1` says that 1 is a write and the other
+//!   number a read; further words are `r=WORD`, `w=WORD`, `d=WORD` (discard), `f=WORD` (flush). `op=read` or
+//!   `op=write`: all requests.
 //! - `size=N`, or `size=fixed:4096` for all requests. `time=N` may be missing: then there are no times.
-//! - `device=N`: a number, or a name (numbered in order of appearance). `latency=N:us`: how long the recorded device took.
-//!   `pid=N`: the process. `skip=N`: header lines. `sep=;`: the separator (comma, semicolon, tab, pipe or space); it is
-//!   found by itself when this is absent.
-//! - Numbers may be hexadecimal (0x...), in quotes, or decimal. Lines that begin with `#` or `//` are comments. A row that
-//!   leaves its operation blank is passed over and counted.
-//! - Without `--columns` the header line is read: time, timestamp, ts, offset, lba, sector, `obj_id`, size, length, op, type, rw,
-//!   device, disk, latency, pid and the like, with units at their end (`time_us`, `size_kb`). What was guessed is said.
+//! - `device=N`: a number, or a name (numbered in order of appearance). `latency=N:us`: how long the recorded
+//!   device took. `pid=N`: the process. `skip=N`: header lines. `sep=;`: the separator (comma, semicolon, tab, pipe
+//!   or space); it is found by itself when this is absent.
+//! - Numbers may be hexadecimal (0x...), in quotes, or decimal. Lines that begin with `#` or `//` are comments. A
+//!   row that leaves its operation blank is passed over and counted.
+//! - Without `--columns` the header line is read: time, timestamp, ts, offset, lba, sector, `obj_id`, size, length,
+//!   op, type, rw, device, disk, latency, pid and the like, with units at their end (`time_us`, `size_kb`). What
+//!   was guessed is said.
 //!
 //! Source: this project.
 

@@ -12,8 +12,15 @@ use crate::registry::{Format, Head, Parser, Sniff, columns, is_decimal, is_read_
 use crate::row::{Extra, Field, Row};
 use crate::unit::TimeUnit;
 
-pub(crate) const FORMAT: Format =
-    Format { name: "diskmon", title: "Sysinternals DiskMon log", extensions: &["txt", "log", "trace"], extra: Extra::LATENCY, write: None, sniff, parser };
+pub(crate) const FORMAT: Format = Format {
+    name: "diskmon",
+    title: "Sysinternals DiskMon log",
+    extensions: &["txt", "log", "trace"],
+    extra: Extra::LATENCY,
+    write: None,
+    sniff,
+    parser,
+};
 
 fn sniff(head: &Head) -> Sniff {
     let shape = |line: &[u8]| {

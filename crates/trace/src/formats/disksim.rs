@@ -13,8 +13,8 @@
 
 use std::io::Write as _;
 
-use crate::export::{Export, Lost, is_read, whole_sectors};
 use crate::cursor::{BLANKS, Cursor};
+use crate::export::{Export, Lost, is_read, whole_sectors};
 use crate::five::sniff_milliseconds;
 use crate::registry::{Format, Parser, WithUnit};
 use crate::row::{Extra, Field, Row, TraceRecord};
@@ -25,7 +25,9 @@ pub(crate) const FORMAT: Format = Format {
     name: "disksim",
     title: "DiskSim ASCII (milliseconds, sectors)",
     extensions: &["trace", "ascii"],
-    extra: Extra::NONE, write: Some(|| Box::<Writer>::default()), sniff: |head| sniff_milliseconds(head, false),
+    extra: Extra::NONE,
+    write: Some(|| Box::<Writer>::default()),
+    sniff: |head| sniff_milliseconds(head, false),
     parser,
 };
 

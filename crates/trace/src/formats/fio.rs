@@ -14,9 +14,9 @@
 
 use std::io::Write as _;
 
-use crate::export::{Export, Lost};
 use crate::cursor::{BLANKS, Cursor, Parse};
 use crate::error::{BadRow, Problem};
+use crate::export::{Export, Lost};
 use crate::names::Names;
 use crate::registry::{Format, Head, LineParser, Parser, Sniff};
 use crate::row::{Extra, Field, Row, TraceRecord};
@@ -26,7 +26,9 @@ pub(crate) const FORMAT: Format = Format {
     name: "fio",
     title: "fio iolog (versions 2 and 3)",
     extensions: &["iolog", "log"],
-    extra: Extra::NONE, write: Some(|| Box::<Writer>::default()), sniff,
+    extra: Extra::NONE,
+    write: Some(|| Box::<Writer>::default()),
+    sniff,
     parser: || Parser::Text(Box::<Fio>::default()),
 };
 
@@ -130,7 +132,9 @@ impl Export for Writer {
         let wrong = |error: std::io::Error| error.to_string();
         if let Err(place) = self.open.binary_search(&device) {
             if self.open.len() == crate::names::NAMES_MAX {
-                return Err("there are more than 4096 devices; put them into one: nandlab trace remap --stack".to_owned());
+                return Err(
+                    "there are more than 4096 devices; put them into one: nandlab trace remap --stack".to_owned()
+                );
             }
             self.open.insert(place, device);
             writeln!(out, "{at_us} device{device} add\n{at_us} device{device} open").map_err(wrong)?;
@@ -142,7 +146,9 @@ impl Export for Writer {
             HostOp::Flush => return writeln!(out, "{at_us} device{device} sync 0 0").map_err(wrong),
         };
         if record.length == 0 {
-            return Err("fio refuses requests of no length; leave them out: nandlab trace filter --min-length 512".to_owned());
+            return Err(
+                "fio refuses requests of no length; leave them out: nandlab trace filter --min-length 512".to_owned()
+            );
         }
         let (offset, length) = (record.offset, record.length);
         writeln!(out, "{at_us} device{device} {action} {offset} {length}").map_err(wrong)

@@ -12,8 +12,15 @@ use crate::cursor::{BLANKS, Cursor};
 use crate::registry::{Format, Head, Parser, Sniff, columns, is_rw, is_uint, uint};
 use crate::row::{Extra, Field, Row};
 
-pub(crate) const FORMAT: Format =
-    Format { name: "fiu", title: "FIU traces with content hashes", extensions: &["blkparse"], extra: Extra::PROCESS, write: None, sniff, parser };
+pub(crate) const FORMAT: Format = Format {
+    name: "fiu",
+    title: "FIU traces with content hashes",
+    extensions: &["blkparse"],
+    extra: Extra::PROCESS,
+    write: None,
+    sniff,
+    parser,
+};
 
 fn sniff(head: &Head) -> Sniff {
     let shape = |line: &[u8]| {

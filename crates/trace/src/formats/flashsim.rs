@@ -19,7 +19,9 @@ pub(crate) const FORMAT: Format = Format {
     name: "flashsim",
     title: "FlashSim ASCII (milliseconds, size in 4 KiB pages)",
     extensions: &["trace"],
-    extra: Extra::NONE, write: None, sniff: |head| sniff_milliseconds(head, true),
+    extra: Extra::NONE,
+    write: None,
+    sniff: |head| sniff_milliseconds(head, true),
     parser,
 };
 

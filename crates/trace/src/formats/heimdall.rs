@@ -17,7 +17,9 @@ pub(crate) const FORMAT: Format = Format {
     name: "heimdall",
     title: "Heimdall trace cut (milliseconds, bytes)",
     extensions: &["trace"],
-    extra: Extra::NONE, write: None, sniff,
+    extra: Extra::NONE,
+    write: None,
+    sniff,
     parser,
 };
 

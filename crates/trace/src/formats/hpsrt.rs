@@ -13,14 +13,16 @@ use crate::buffer::{Buffer, Failure};
 use crate::bytes::u32_be;
 use crate::error::{BadRow, Problem};
 use crate::registry::{BinaryParser, Format, Head, Parser, Sniff};
-use crate::row::{Extra, ADDRESS_BYTES_MAX, REQUEST_BYTES_MAX, Row};
+use crate::row::{ADDRESS_BYTES_MAX, Extra, REQUEST_BYTES_MAX, Row};
 use nandlab::types::HostOp;
 
 pub(crate) const FORMAT: Format = Format {
     name: "hpsrt",
     title: "HP SRT (binary, hplajw and snake)",
     extensions: &["srt"],
-    extra: Extra::LATENCY, write: None, sniff,
+    extra: Extra::LATENCY,
+    write: None,
+    sniff,
     parser: || Parser::Binary(Box::<Srt>::default()),
 };
 

@@ -7,14 +7,16 @@
 
 use crate::cursor::{BLANKS, Cursor};
 use crate::registry::{Format, Head, Parser, Sniff, is_uint};
-use crate::row::{Extra, ADDRESS_BYTES_MAX, Field, Row};
+use crate::row::{ADDRESS_BYTES_MAX, Extra, Field, Row};
 use nandlab::types::HostOp;
 
 pub(crate) const FORMAT: Format = Format {
     name: "lirs",
     title: "LIRS reference string (one 4 KiB page per line)",
     extensions: &["trace", "trc"],
-    extra: Extra::NONE, write: None, sniff,
+    extra: Extra::NONE,
+    write: None,
+    sniff,
     parser,
 };
 

@@ -21,7 +21,9 @@ pub(crate) const FORMAT: Format = Format {
     name: "mqsim",
     title: "MQSim ASCII (nanoseconds, sectors)",
     extensions: &["trace", "txt"],
-    extra: Extra::NONE, write: Some(|| Box::<Writer>::default()), sniff: |_| Sniff::No,
+    extra: Extra::NONE,
+    write: Some(|| Box::<Writer>::default()),
+    sniff: |_| Sniff::No,
     parser: || Parser::Text(Box::new(WithUnit::new(TimeUnit::Nanoseconds, whole_line))),
 };
 
@@ -39,7 +41,9 @@ impl Export for Writer {
         self.before = at;
         let (lba, sectors) = whole_sectors(record)?;
         if sectors == 0 {
-            return Err("a request of no length ends MQSim; leave it out: nandlab trace filter --min-length 512".to_owned());
+            return Err(
+                "a request of no length ends MQSim; leave it out: nandlab trace filter --min-length 512".to_owned()
+            );
         }
         let (device, op) = (record.device, u8::from(is_read(record)?));
         writeln!(out, "{at} {device} {lba} {sectors} {op}").map_err(|error| error.to_string())

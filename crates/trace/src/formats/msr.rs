@@ -11,9 +11,9 @@
 
 use std::io::Write as _;
 
-use crate::export::{Export, Lost, is_read};
 use crate::cursor::{Cursor, Parse};
 use crate::error::{BadRow, Problem};
+use crate::export::{Export, Lost, is_read};
 use crate::names::Names;
 use crate::registry::{Format, Head, LineParser, Parser, Sniff, columns, is_read_write, is_uint, uint};
 use crate::row::{Extra, Field, Row, TraceRecord};
@@ -22,7 +22,9 @@ pub(crate) const FORMAT: Format = Format {
     name: "msr",
     title: "MSR Cambridge csv",
     extensions: &["csv"],
-    extra: Extra::LATENCY, write: Some(|| Box::<Writer>::default()), sniff,
+    extra: Extra::LATENCY,
+    write: Some(|| Box::<Writer>::default()),
+    sniff,
     parser: || Parser::Text(Box::<Msr>::default()),
 };
 

@@ -49,7 +49,9 @@ pub(crate) const FORMAT: Format = Format {
     name: "nandlab",
     title: "nandlab text (from `nandlab trace`)",
     extensions: &["csv"],
-    extra: Extra::NONE, write: None, sniff,
+    extra: Extra::NONE,
+    write: None,
+    sniff,
     parser: || Parser::Text(Box::<Text>::default()),
 };
 

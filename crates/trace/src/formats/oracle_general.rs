@@ -1,13 +1,15 @@
-//! libCacheSim's oracleGeneral: binary, little-endian records of 24 bytes (`.oracleGeneral.bin`, `.oracleGeneral.zst`).
+//! libCacheSim's oracleGeneral: binary, little-endian records of 24 bytes (`.oracleGeneral.bin`,
+//! `.oracleGeneral.zst`).
 //!
-//! - time u32 (seconds), object u64, size u32 (bytes), next access i64 (number of the request that asks for the object again;
-//!   -1 or 2^63 - 1: never). The last is not used. There are no operations: every request is a read.
-//! - An object is a number without a place. It gets a range of 4 KiB pages of its own when it first appears, as long as its
-//!   size then (a longer one, if it comes back larger). Where numbers are addresses, as in traces of disks that were turned
-//!   into objects block by block, `--object-unit 512` (or another number of bytes) reads them as such.
-//! - Written by `nandlab trace convert --to oracle-general`: one record for every page of 4 KiB that a read or a write
-//!   touches, the object is the number of the page, the time is in whole seconds since the first request. Read it back with
-//!   `--object-unit 4096`.
+//! - time u32 (seconds), object u64, size u32 (bytes), next access i64 (number of the request that asks for the
+//!   object again; -1 or 2^63 - 1: never). The last is not used. There are no operations: every request is a read.
+//! - An object is a number without a place. It gets a range of 4 KiB pages of its own when it first appears, as
+//!   long as its size then (a longer one, if it comes back larger). Where numbers are addresses, as in traces of
+//!   disks that were turned into objects block by block, `--object-unit 512` (or another number of bytes) reads
+//!   them as such.
+//! - Written by `nandlab trace convert --to oracle-general`: one record for every page of 4 KiB that a read or a
+//!   write touches, the object is the number of the page, the time is in whole seconds since the first request.
+//!   Read it back with `--object-unit 4096`.
 //!
 //! Source: `oracleGeneralBin.h` of libCacheSim.
 

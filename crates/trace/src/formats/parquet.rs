@@ -22,7 +22,9 @@ pub(crate) const FORMAT: Format = Format {
     name: "parquet",
     title: "Parquet columns (from `nandlab trace convert`)",
     extensions: &["parquet"],
-    extra: Extra::NONE, write: None, sniff,
+    extra: Extra::NONE,
+    write: None,
+    sniff,
     parser,
 };
 

@@ -13,8 +13,15 @@ use crate::registry::{Format, Head, Parser, Sniff, uint};
 use crate::row::{Extra, Field, Row};
 use nandlab::types::HostOp;
 
-pub(crate) const FORMAT: Format =
-    Format { name: "pixel", title: "Pixel 6a csv (MobileBlockIOTraces)", extensions: &["csv"], extra: Extra::PROCESS, write: None, sniff, parser };
+pub(crate) const FORMAT: Format = Format {
+    name: "pixel",
+    title: "Pixel 6a csv (MobileBlockIOTraces)",
+    extensions: &["csv"],
+    extra: Extra::PROCESS,
+    write: None,
+    sniff,
+    parser,
+};
 
 const READ_SECTORS_MAX: u64 = 1024;
 

@@ -13,13 +13,20 @@
 
 use std::io::Write as _;
 
-use crate::export::{Export, Lost, is_read};
 use crate::cursor::Cursor;
+use crate::export::{Export, Lost, is_read};
 use crate::registry::{Format, Head, Parser, Sniff, columns, is_decimal, is_rw, is_uint};
 use crate::row::{Extra, Field, Row, TraceRecord};
 
-pub(crate) const FORMAT: Format =
-    Format { name: "spc", title: "SPC trace file (UMass Financial, WebSearch)", extensions: &["spc"], extra: Extra::NONE, write: Some(|| Box::<Writer>::default()), sniff, parser };
+pub(crate) const FORMAT: Format = Format {
+    name: "spc",
+    title: "SPC trace file (UMass Financial, WebSearch)",
+    extensions: &["spc"],
+    extra: Extra::NONE,
+    write: Some(|| Box::<Writer>::default()),
+    sniff,
+    parser,
+};
 
 fn sniff(head: &Head) -> Sniff {
     let shape = |line: &[u8]| {

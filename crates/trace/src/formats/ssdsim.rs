@@ -18,7 +18,9 @@ pub(crate) const FORMAT: Format = Format {
     name: "ssdsim",
     title: "SSDsim ASCII (nanoseconds, sectors)",
     extensions: &["ascii", "trace"],
-    extra: Extra::NONE, write: Some(|| Box::<super::mqsim::Writer>::default()), sniff,
+    extra: Extra::NONE,
+    write: Some(|| Box::<super::mqsim::Writer>::default()),
+    sniff,
     parser: || Parser::Text(Box::new(WithUnit::new(TimeUnit::Nanoseconds, whole_line))),
 };
 

@@ -11,8 +11,15 @@ use crate::registry::{Format, Head, Parser, Sniff, columns, is_decimal, is_rw, i
 use crate::row::{Extra, Field, Row};
 use crate::unit::TimeUnit;
 
-pub(crate) const FORMAT: Format =
-    Format { name: "systor", title: "SYSTOR '17 csv (VDI)", extensions: &["csv"], extra: Extra::LATENCY, write: None, sniff, parser };
+pub(crate) const FORMAT: Format = Format {
+    name: "systor",
+    title: "SYSTOR '17 csv (VDI)",
+    extensions: &["csv"],
+    extra: Extra::LATENCY,
+    write: None,
+    sniff,
+    parser,
+};
 
 const HEADER: &[u8] = b"Timestamp,Response,IOType,";
 

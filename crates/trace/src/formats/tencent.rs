@@ -10,8 +10,15 @@ use crate::cursor::Cursor;
 use crate::registry::{Format, Head, Parser, Sniff, columns, is_uint};
 use crate::row::{Extra, Field, Row};
 
-pub(crate) const FORMAT: Format =
-    Format { name: "tencent", title: "Tencent CBS csv", extensions: &["csv", "tgz"], extra: Extra::NONE, write: None, sniff, parser };
+pub(crate) const FORMAT: Format = Format {
+    name: "tencent",
+    title: "Tencent CBS csv",
+    extensions: &["csv", "tgz"],
+    extra: Extra::NONE,
+    write: None,
+    sniff,
+    parser,
+};
 
 fn sniff(head: &Head) -> Sniff {
     let shape = |line: &[u8]| {

@@ -12,14 +12,16 @@ use crate::buffer::{Buffer, Failure};
 use crate::bytes::{u16_le, u32_le, u64_le};
 use crate::error::{BadRow, Problem};
 use crate::registry::{BinaryParser, Format, Head, Parser, Sniff};
-use crate::row::{Extra, ADDRESS_BYTES_MAX, REQUEST_BYTES_MAX, Row};
+use crate::row::{ADDRESS_BYTES_MAX, Extra, REQUEST_BYTES_MAX, Row};
 use nandlab::types::HostOp;
 
 pub(crate) const FORMAT: Format = Format {
     name: "vscsi",
     title: "CloudPhysics vscsi (binary)",
     extensions: &["vscsi"],
-    extra: Extra::LATENCY, write: None, sniff,
+    extra: Extra::LATENCY,
+    write: None,
+    sniff,
     parser: || Parser::Binary(Box::<Vscsi>::default()),
 };
 

@@ -18,7 +18,9 @@ pub(crate) const FORMAT: Format = Format {
     name: "wpa",
     title: "Windows Performance Analyzer csv (disk usage)",
     extensions: &["csv"],
-    extra: Extra::NONE, write: None, sniff,
+    extra: Extra::NONE,
+    write: None,
+    sniff,
     parser: || Parser::Text(Box::<Wpa>::default()),
 };
 

@@ -20,7 +20,9 @@ pub(crate) const FORMAT: Format = Format {
     name: "xperf",
     title: "xperf csv (MS Production Server, Enterprise)",
     extensions: &["csv"],
-    extra: Extra::NONE, write: None, sniff,
+    extra: Extra::NONE,
+    write: None,
+    sniff,
     parser: || Parser::Text(Box::<Xperf>::default()),
 };
 

@@ -41,16 +41,50 @@ const NAMES: [Names; 14] = [
         Role::Time,
         0,
         &[
-            "time", "timestamp", "ts", "t", "arrival", "arrivaltime", "start", "starttime", "issuetime", "date", "datetime",
-            "clock", "clocktime", "submittime", "requesttime", "tstamp", "inittime",
+            "time",
+            "timestamp",
+            "ts",
+            "t",
+            "arrival",
+            "arrivaltime",
+            "start",
+            "starttime",
+            "issuetime",
+            "date",
+            "datetime",
+            "clock",
+            "clocktime",
+            "submittime",
+            "requesttime",
+            "tstamp",
+            "inittime",
         ],
     ),
     (
         Role::Op,
         0,
         &[
-            "op", "type", "rw", "iotype", "opcode", "operation", "io", "rwflag", "readwrite", "dir", "direction", "cmd",
-            "command", "rwbs", "request", "action", "access", "accesstype", "reqtype", "requesttype", "optype",
+            "op",
+            "type",
+            "rw",
+            "iotype",
+            "opcode",
+            "operation",
+            "io",
+            "rwflag",
+            "readwrite",
+            "dir",
+            "direction",
+            "cmd",
+            "command",
+            "rwbs",
+            "request",
+            "action",
+            "access",
+            "accesstype",
+            "reqtype",
+            "requesttype",
+            "optype",
         ],
     ),
     (Role::IsWrite, 0, &["iswrite", "write"]),
@@ -71,8 +105,19 @@ const NAMES: [Names; 14] = [
         Role::Size,
         1,
         &[
-            "size", "length", "len", "iosize", "requestsize", "reqsize", "transfersize", "nbytes", "bytes", "objsize",
-            "objectsize", "valuesize", "xfersize",
+            "size",
+            "length",
+            "len",
+            "iosize",
+            "requestsize",
+            "reqsize",
+            "transfersize",
+            "nbytes",
+            "bytes",
+            "objsize",
+            "objectsize",
+            "valuesize",
+            "xfersize",
         ],
     ),
     (Role::Size, 512, &["sectors", "nsectors", "sectorcount", "numsectors", "nlb", "blocks", "nblocks", "blockcount"]),
@@ -127,9 +172,9 @@ fn fields(line: &[u8], separator: u8) -> Vec<&[u8]> {
 pub(crate) fn guess(head: &Head) -> Option<Guess> {
     let separator = separator(head);
     let lines = head.lines.iter().take(HEADER_LINES).enumerate().filter(|(_, line)| !is_comment(line));
-    let (index, named) = lines.map(|(index, line)| (index, header(line, separator))).max_by_key(|(index, named)| {
-        (named.len(), std::cmp::Reverse(*index))
-    })?;
+    let (index, named) = lines
+        .map(|(index, line)| (index, header(line, separator)))
+        .max_by_key(|(index, named)| (named.len(), std::cmp::Reverse(*index)))?;
     let rows: Vec<_> =
         head.lines[index + 1..].iter().filter(|line| !is_comment(line)).map(|line| fields(line, separator)).collect();
     if named.len() < 2 || rows.is_empty() {
@@ -195,7 +240,8 @@ fn header(line: &[u8], separator: u8) -> Vec<Named> {
 /// What a name means: `Timestamp (us)`, `size_kb`, `ByteOffset`.
 fn name(field: &[u8], column: usize) -> Option<Named> {
     let text = std::str::from_utf8(field).ok()?.to_ascii_lowercase();
-    let words: Vec<&str> = text.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|w| !w.is_empty()).collect();
+    let words: Vec<&str> =
+        text.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|w| !w.is_empty()).collect();
     let known = |name: &str| NAMES.iter().find(|(_, _, names)| names.contains(&name));
     let (last, before) = words.split_last()?;
     let time_unit = match *last {

@@ -1,9 +1,9 @@
 //! Objects of cache traces as addresses.
 //!
 //! An object is a number (or a word) without a place. It gets a range of whole pages of 4 KiB at its first appearance, as
-//! long as its size then, right after the range before: what is requested together at first lies together. An object that
-//! comes back larger than its range gets a new one, as a file that is written anew would; a smaller one keeps its range. With
-//! a unit the numbers are addresses already, as in traces of disks that were turned into objects block by block.
+//! long as its size then, right after the range before: what is requested together at first lies together. An object
+//! that comes back larger than its range gets a new one, as a file that is written anew would; a smaller one keeps its
+//! range. With a unit the numbers are addresses already, as in traces of disks that were turned into objects.
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
@@ -49,7 +49,12 @@ impl Objects {
         }
         let offset = *first * PAGE_BYTES;
         if full && self.ranges.len() > OBJECTS_MAX {
-            return Err(BadRow::new("object", &shown(), Problem::TooLarge, "at most 2^26 different objects; use --limit"));
+            return Err(BadRow::new(
+                "object",
+                &shown(),
+                Problem::TooLarge,
+                "at most 2^26 different objects; use --limit",
+            ));
         }
         if offset > Field::OFFSET.max {
             return Err(BadRow::new("object", &shown(), Problem::TooLarge, "objects of 8 EiB together"));

@@ -105,7 +105,10 @@ pub(super) fn object(text: &[u8]) -> Parse<u64> {
 pub(super) fn operation(word: &[u8]) -> Option<HostOp> {
     const WORDS: [(HostOp, &[&str]); 4] = [
         (HostOp::Read, &["r", "read", "rd", "get", "reads", "gets", "diskread"]),
-        (HostOp::Write, &["w", "write", "wr", "put", "set", "writes", "add", "replace", "update", "insert", "diskwrite"]),
+        (
+            HostOp::Write,
+            &["w", "write", "wr", "put", "set", "writes", "add", "replace", "update", "insert", "diskwrite"],
+        ),
         (HostOp::Trim, &["d", "t", "trim", "discard", "unmap", "delete", "deallocate"]),
         (HostOp::Flush, &["f", "flush", "sync", "fsync", "datasync", "fdatasync", "diskflush"]),
     ];
@@ -135,7 +138,8 @@ pub(super) fn date(text: &[u8]) -> Option<u64> {
     let (day, clock) = text.split_once(['T', ' '])?;
     let mut parts = day.split(['-', '/']).map(|part| part.parse::<u64>().ok());
     let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);
-    if parts.next().is_some() || !(1970..2554).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+    if parts.next().is_some() || !(1970..2554).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day)
+    {
         return None;
     }
     let mut parts = clock.trim().splitn(3, ':');
@@ -175,7 +179,8 @@ mod tests {
         assert_eq!(date(b"1970-01-01 00:00:00"), Some(0));
         assert_eq!(date(b"2016-02-22T10:00:00.5Z"), Some(1_456_135_200_500_000_000));
         assert_eq!(date(b"2000/02/29 23:59"), Some(951_868_740_000_000_000));
-        for wrong in ["2016-02-22", "1969-12-31 00:00:00", "2016-13-01 00:00:00", "2016-02-22 25:00:00", "a-b-c d:e:f"] {
+        for wrong in ["2016-02-22", "1969-12-31 00:00:00", "2016-13-01 00:00:00", "2016-02-22 25:00:00", "a-b-c d:e:f"]
+        {
             assert_eq!(date(wrong.as_bytes()), None, "{wrong}");
         }
     }
