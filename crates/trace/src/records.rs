@@ -68,6 +68,7 @@ pub struct Records {
     past_bytes: u64,
     past_about: About,
     reason: String,
+    guessed_unit: Option<TimeUnit>,
     bytes_total: Option<u64>,
     done: bool,
 }
@@ -133,6 +134,7 @@ impl Records {
             past_bytes: 0,
             past_about: About::default(),
             reason: String::new(),
+            guessed_unit: None,
             bytes_total,
             done: false,
         })
@@ -142,6 +144,7 @@ impl Records {
         if self.common.format.is_none() {
             self.common.format = Some(file.format);
             self.reason.clone_from(&file.reason);
+            self.guessed_unit = file.guessed_unit;
         }
         self.locus = Locus { file: self.at as u32, place: file.place() };
         self.files.push(Some(file));
@@ -309,7 +312,7 @@ impl Records {
     }
     /// Unit of the times, if that is a guess.
     pub fn guessed_unit(&self) -> Option<TimeUnit> {
-        self.files.iter().flatten().find_map(|file| file.guessed_unit)
+        self.guessed_unit
     }
     /// Where the last row was, in the file of [`Records::file`].
     pub fn place(&self) -> Place {
