@@ -99,7 +99,9 @@ fn does_a_picture_fit_the_terminal() {
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
         assert!(!text.contains('\x1b'));
         let report = stdout(&["trace", "info", trace, "--format", "spc"]);
-        let wide = report.lines().skip(1).filter(|line| line.chars().count() > 100).count();
+        // The first line has the path, and so has the command at the end.
+        let is_wide = |line: &&str| line.chars().count() > 100 && !line.starts_with("  nandlab run ");
+        let wide = report.lines().skip(1).filter(is_wide).count();
         assert_eq!(wide, 0, "{report}");
     }
     let coloured = stdout(&["trace", "info", FIXTURE, "--plot", "-", "--color", "always"]);

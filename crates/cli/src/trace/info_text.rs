@@ -198,10 +198,31 @@ fn devices(r: &InfoReport, style: Style) -> String {
 fn findings(r: &InfoReport, command: &str, style: Style) -> String {
     let mut text = format!("{}\n", style.bold("FINDINGS"));
     for finding in &r.findings {
-        let options =
-            if finding.options.is_empty() { String::new() } else { format!(": {}", finding.options.join(" ")) };
-        let line = format!("{:<9} {}{options}", finding.topic, finding.text);
-        text += &if finding.warning { format!("! {}\n", style.warn(&line)) } else { format!("  {line}\n") };
+        let mark = if finding.warning { '!' } else { ' ' };
+        let options = match &finding.options[..] {
+            [] => String::new(),
+            options => format!(": {}", options.join(" ")),
+        };
+        let mut lines = wrapped(&format!("{}{options}", finding.text)).into_iter();
+        let first = format!("{mark} {:<9} {}", finding.topic, lines.next().unwrap_or_default());
+        for line in std::iter::once(first).chain(lines.map(|line| format!("{:12}{line}", ""))) {
+            text += &format!("{}\n", if finding.warning { style.warn(&line) } else { line });
+        }
     }
-    text + &format!("{} {command}\n", style.bold("to run it:"))
+    text + &format!("{}\n  {command}\n", style.bold("TO RUN IT"))
+}
+
+/// Lines of at most 88 characters.
+fn wrapped(text: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().expect("there is a line");
+        if !line.is_empty() && line.chars().count() + word.chars().count() >= 88 {
+            lines.push(word.to_owned());
+        } else {
+            *line += if line.is_empty() { "" } else { " " };
+            *line += word;
+        }
+    }
+    lines
 }
