@@ -7,8 +7,8 @@ use clap::{CommandFactory, Parser};
 use nandlab::config::{Builder, Config, DEFAULT_DEVICE};
 use nandlab::types::SECTOR_BYTES;
 use nandlab_trace::{
-    AddressPolicy, Checked, ColumnSpec, DeviceNeed, Event, FileOrder, Finding, Options, Proposal, TraceError, Volumes,
-    check_up, expand,
+    AddressPolicy, Checked, ColumnSpec, DeviceNeed, Event, FileOrder, Finding, Options, TraceError, Volumes, check_up,
+    expand,
 };
 
 use crate::address::Address;
@@ -53,9 +53,10 @@ pub fn remedy(error: &TraceError) -> Option<String> {
 
 fn work_out(error: &TraceError) -> Option<String> {
     let asked = Asked::parse()?;
-    let words = match asked.again() {
-        true => prescribe(&asked, capacity_of(error).or(asked.capacity)),
-        false => from_error(error, &asked),
+    let words = if asked.again() {
+        prescribe(&asked, capacity_of(error).or(asked.capacity))
+    } else {
+        from_error(error, &asked)
     }?;
     if words.is_empty() { None } else { Some(asked.changed(&words)) }
 }
@@ -151,8 +152,8 @@ fn capacity_of(error: &TraceError) -> Option<u64> {
 fn from_error(error: &TraceError, asked: &Asked) -> Option<Vec<Word>> {
     let replays = asked.replay.is_some();
     Some(match error {
-        TraceError::NotRecognised { proposal: Some(Proposal { columns: Some(columns), .. }), .. } => {
-            vec![("--format", None), ("--columns", Some(columns.clone()))]
+        TraceError::NotRecognised { proposal: Some(proposal), .. } => {
+            vec![("--format", None), ("--columns", Some(proposal.columns.clone()?))]
         }
         TraceError::Ambiguous { candidates, .. } => vec![("--format", Some(candidates.first()?.format.to_owned()))],
         TraceError::SecondDevice { first, .. } if replays => vec![("--volumes", Some(format!("pick:{first}")))],
@@ -194,9 +195,10 @@ fn prescribe(asked: &Asked, capacity: Option<u64>) -> Option<Vec<Word>> {
 /// Changes the options so that reading gets further than to this error.
 fn mend(error: &TraceError, paths: &[String], options: &mut Options) -> Option<Vec<Word>> {
     Some(match error {
-        TraceError::NotRecognised { proposal: Some(Proposal { columns: Some(columns), .. }), .. } => {
-            options.columns = Some(ColumnSpec::parse(columns).ok()?.into());
-            vec![("--columns", Some(columns.clone()))]
+        TraceError::NotRecognised { proposal: Some(proposal), .. } => {
+            let columns = proposal.columns.clone()?;
+            options.columns = Some(ColumnSpec::parse(&columns).ok()?.into());
+            vec![("--columns", Some(columns))]
         }
         TraceError::Ambiguous { candidates, .. } => {
             let reads = |format: &str| {

@@ -262,7 +262,7 @@ pub enum TraceError {
     /// No format matches.
     #[error(
         "{name}: I do not recognise this trace: it begins with `{head}`. {hint}Name its format: {known}{}",
-        .proposal.as_ref().map(Proposal::to_string).unwrap_or_default()
+        .proposal.as_ref().map(ToString::to_string).unwrap_or_default()
     )]
     NotRecognised {
         /// Path.
@@ -274,7 +274,7 @@ pub enum TraceError {
         /// Names of all formats.
         known: String,
         /// What its columns may be, if it has some.
-        proposal: Option<Proposal>,
+        proposal: Option<Box<Proposal>>,
     },
     /// Several formats match and no rule decides.
     #[error("{name}: I cannot tell which format this is; name one of these:{}", list(.candidates))]

@@ -218,8 +218,9 @@ pub(crate) fn detect(name: &str, bytes: &[u8]) -> Result<(&'static Format, Strin
             ""
         };
         let text = !bytes.contains(&0) && head.lines.iter().any(|line| line.iter().any(u8::is_ascii_digit));
-        let proposal = text
-            .then(|| Proposal { lines: numbered_lines(&head), columns: propose(&head).map(|spec| spec.to_string()) });
+        let proposal = text.then(|| {
+            Box::new(Proposal { lines: numbered_lines(&head), columns: propose(&head).map(|spec| spec.to_string()) })
+        });
         let (name, head) = (name.to_owned(), excerpt(bytes));
         return Err(TraceError::NotRecognised { name, head, hint, known: names(), proposal });
     }

@@ -101,7 +101,9 @@ fn loss_of_resolution_and_columns_is_counted() {
     let late = TraceRecord { at: Nanos(1_500), ..record };
     let lost = |format: &str| {
         let mut writer = Writer::export(&path(&format!("lost.{format}")), format).unwrap();
-        [record, late].iter().for_each(|record| writer.write(record).unwrap());
+        for record in [record, late] {
+            writer.write(&record).unwrap();
+        }
         let lost = writer.lost();
         writer.finish().unwrap();
         lost.into_iter().map(|(kind, n)| format!("{kind} {n}")).collect::<Vec<_>>().join(", ")

@@ -80,13 +80,11 @@ pub fn check_up(paths: &[String], options: &Options, rows: u64) -> Result<Checke
     let mut checkup = Checkup::default();
     let mut is_complete = false;
     while checkup.rows < rows {
-        match timed.next() {
-            Some(record) => checkup.add(&record?),
-            None => {
-                is_complete = true;
-                break;
-            }
-        }
+        let Some(record) = timed.next() else {
+            is_complete = true;
+            break;
+        };
+        checkup.add(&record?);
     }
     let records = timed.records();
     Ok(Checked {

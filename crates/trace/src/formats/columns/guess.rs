@@ -317,9 +317,10 @@ fn likely_unit(first: f64, last: f64, count: usize, fraction: bool) -> TimeUnit 
     if DATES.contains(&(seconds(first, TimeUnit::FileTime) - 11_644_473_600.0)) {
         return TimeUnit::FileTime;
     }
-    let units = match fraction {
-        true => [TimeUnit::Seconds, TimeUnit::Milliseconds, TimeUnit::Microseconds, TimeUnit::Nanoseconds],
-        false => [TimeUnit::Microseconds, TimeUnit::Nanoseconds, TimeUnit::Milliseconds, TimeUnit::Seconds],
+    let units = if fraction {
+        [TimeUnit::Seconds, TimeUnit::Milliseconds, TimeUnit::Microseconds, TimeUnit::Nanoseconds]
+    } else {
+        [TimeUnit::Microseconds, TimeUnit::Nanoseconds, TimeUnit::Milliseconds, TimeUnit::Seconds]
     };
     if let Some(unit) = units.into_iter().find(|unit| DATES.contains(&seconds(first, *unit))) {
         return unit;
@@ -356,7 +357,7 @@ pub(crate) fn propose(head: &Head) -> Option<ColumnSpec> {
     };
     let (op, words) = match columns.clone().find(is_op) {
         Some(column) => (Op::Column(column), Vec::new()),
-        None => (Op::Column(columns.clone().filter(is_bit).last()?), vec![("1".to_owned(), HostOp::Write)]),
+        None => (Op::Column(columns.clone().rfind(is_bit)?), vec![("1".to_owned(), HostOp::Write)]),
     };
     let mut left: Vec<usize> = columns.filter(|column| numeric(column) && op != Op::Column(*column)).collect();
     let is_date = |column: &usize| values_of(rows, *column).next().is_some_and(|value| values::date(value).is_some());
