@@ -233,8 +233,8 @@ ledger! {
         merges_full_log_pages,
         /// Pages programmed in log blocks, but for copies of merges.
         log_pages,
-        /// Log pages that the host overwrote before a merge took them: logged for nothing (HitStat's overhead pages).
-        log_pages_overwritten,
+        /// Log pages that a merge took to a data block without data of any other write command: HitStat's overhead pages.
+        log_pages_merged_alone,
         /// Pages that were programmed in log blocks when those were erased.
         log_pages_reclaimed,
         /// Log blocks reclaimed without a valid page: erase only.

@@ -78,6 +78,45 @@ fn close(what: &str, got: f64, expected: f64, relative: f64) {
 }
 
 #[test]
+fn pages_of_one_command_are_merged_alone_until_another_joins_them() {
+    // Two log blocks of four pages, blocks of four; the settling merges what is logged.
+    let cases: [(&[&[u32]], u64, &str); 5] = [
+        (&[&[1, 2]], 2, "a flush of two pages and nothing else"),
+        (&[&[1], &[2]], 0, "two flushes of a block"),
+        (&[&[1], &[1]], 0, "a page that is overwritten in the log"),
+        (&[&[1, 2], &[5], &[9, 10]], 5, "one flush of each of three blocks"),
+        (&[&[1, 2], &[5], &[6]], 2, "two flushes of the second block"),
+    ];
+    for (name, params) in [("fast", json!({"rw_blocks": 2, "use_sw": false})), ("bast", json!({"log_blocks": 3}))] {
+        for (commands, alone, what) in cases {
+            let (mut ftl, mut flash) = counting(name, &params, 4, 12, 16);
+            for lpns in commands {
+                let pages: Vec<PageWrite> = lpns.iter().map(|lpn| page(*lpn, Cause::Host)).collect();
+                ftl.write(&mut flash, Batch { pages: &pages, bytes: &[] }, Ticket::at(Nanos::ZERO));
+            }
+            ftl.settle(&mut flash);
+            let logged = commands.iter().map(|lpns| lpns.len() as u64).sum::<u64>();
+            assert_eq!(flash.ledger.log_pages, logged, "{name}: {what}");
+            assert_eq!(flash.ledger.log_pages_merged_alone, alone, "{name}: {what}");
+        }
+    }
+    // A padded block takes what was logged with it.
+    let (mut ftl, mut flash) = counting("fast", &json!({"rw_blocks": 2}), 4, 12, 16);
+    let write = |ftl: &mut Box<dyn Ftl>, flash: &mut Flash, pages: &[PageWrite]| {
+        let batch = Batch { pages, bytes: &[] };
+        if pages.len() == 4 {
+            ftl.write_block(flash, Lbn(0), batch, Ticket::at(Nanos::ZERO));
+        } else {
+            ftl.write(flash, batch, Ticket::at(Nanos::ZERO));
+        }
+    };
+    write(&mut ftl, &mut flash, &[page(2, Cause::Host)]);
+    write(&mut ftl, &mut flash, &[0, 1, 2, 3].map(|lpn| page(lpn, if lpn == 1 { Cause::Host } else { Cause::Pad })));
+    ftl.settle(&mut flash);
+    assert_eq!(flash.ledger.log_pages_merged_alone, 0, "padded");
+}
+
+#[test]
 fn does_fast_follow_its_closed_form() {
     fast_against_its_closed_form(&[(500, 10, 13.2587), (500, 40, f64::NAN), (300, 4, f64::NAN)]);
 }

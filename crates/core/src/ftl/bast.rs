@@ -136,6 +136,7 @@ impl Ftl for Bast {
     }
 
     fn write(&mut self, flash: &mut Flash, batch: Batch<'_>, after: Ticket) -> Ticket {
+        self.blocks.begin_command();
         let Self { blocks, log, .. } = self;
         batch.write_each(flash, after, |flash, page, data| {
             let first = blocks.first_write(flash, page, data, after);

@@ -242,6 +242,7 @@ impl Ftl for Fast {
     }
 
     fn write(&mut self, flash: &mut Flash, batch: Batch<'_>, after: Ticket) -> Ticket {
+        self.blocks.begin_command();
         batch.write_each(flash, after, |flash, page, data| self.write_page(flash, page, data, after))
     }
 

@@ -210,6 +210,7 @@ impl Ftl for Last {
     }
 
     fn write(&mut self, flash: &mut Flash, batch: Batch<'_>, after: Ticket) -> Ticket {
+        self.blocks.begin_command();
         let mut done = after;
         let mut from = 0;
         for run in batch.pages.chunk_by(|a, b| a.lpn.0 + 1 == b.lpn.0) {

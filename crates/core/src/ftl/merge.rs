@@ -60,7 +60,14 @@ pub struct Merger {
     sealed: Vec<bool>,
     /// Newest copy of every page, in data and log blocks.
     pub copies: Copies,
+    /// Number of the write command that is carried out, from 1.
+    command: u64,
+    /// By LBN: the command whose pages are in the log, or [`SEVERAL`]; 0 when nothing was logged since the last merge.
+    logged_by: Vec<u64>,
 }
+
+/// Pages of several commands are in the log: they are merged together.
+const SEVERAL: u64 = u64::MAX;
 
 impl Merger {
     /// All blocks free, nothing mapped.
@@ -74,7 +81,14 @@ impl Merger {
             data: vec![Pbn::NONE; blocks],
             sealed: vec![false; blocks],
             copies: Copies::new(shape),
+            command: 0,
+            logged_by: vec![0; blocks],
         }
+    }
+
+    /// A write command of the buffer begins: what it logs of one logical block belongs together.
+    pub const fn begin_command(&mut self) {
+        self.command += 1;
     }
 
     /// Shape of the array.
@@ -132,15 +146,8 @@ impl Merger {
     #[inline]
     pub fn log(&mut self, flash: &mut Flash, place: Ppn, page: &PageWrite, data: &[u8], after: Ticket) -> Ticket {
         flash.ledger.log_pages += 1;
-        self.overwrite(flash, place, page, data, after)
-    }
-
-    /// Programs new contents of a page; an old copy in a log block was logged for nothing.
-    #[inline]
-    fn overwrite(&mut self, flash: &mut Flash, place: Ppn, page: &PageWrite, data: &[u8], after: Ticket) -> Ticket {
-        let old = self.copies.newest(page.lpn);
-        let logged = old.is_some() && self.geometry.pbn(old) != self.data[self.geometry.lbn(page.lpn).index()];
-        flash.ledger.log_pages_overwritten += u64::from(logged);
+        let by = &mut self.logged_by[self.geometry.lbn(page.lpn).index()];
+        *by = if *by == 0 || *by == self.command { self.command } else { SEVERAL };
         self.copies.program(flash, place, page, data, after)
     }
 
@@ -166,13 +173,15 @@ impl Merger {
     ) -> Ticket {
         let mut done = after;
         let mut new = 0;
+        let mut logged = from;
         for offset in from..self.pages_in(lbn) {
             let lpn = self.geometry.lpn(lbn, offset);
             let place = self.geometry.page(target, offset);
             let ticket = if let Some(page) = batch.pages.get(new).filter(|p| p.lpn == lpn) {
                 new += 1;
-                self.overwrite(flash, place, page, batch.data(new - 1), after)
+                self.copies.program(flash, place, page, batch.data(new - 1), after)
             } else if self.copies.newest(lpn).is_some() {
+                logged += u32::from(!self.is_in_data_block(lpn));
                 self.copies.shift(flash, lpn, place, cause, after)
             } else {
                 continue;
@@ -180,6 +189,8 @@ impl Merger {
             done = flash.clock.join(done, ticket);
         }
         assert_eq!(new, batch.pages.len(), "pages of another block, or not ascending");
+        let alone = batch.pages.is_empty() && !matches!(self.logged_by[lbn.index()], 0 | SEVERAL);
+        flash.ledger.log_pages_merged_alone += if alone { u64::from(logged) } else { 0 };
         done
     }
 
@@ -194,6 +205,7 @@ impl Merger {
     pub fn replace_data(&mut self, flash: &mut Flash, lbn: Lbn, fresh: Pbn, after: Ticket) -> Ticket {
         let old = std::mem::replace(&mut self.data[lbn.index()], fresh);
         self.sealed[lbn.index()] = false;
+        self.logged_by[lbn.index()] = 0;
         if old.is_some() { self.retire(flash, old, BlockKind::Data, after) } else { after }
     }
 
@@ -220,6 +232,7 @@ impl Merger {
         self.copies.rebuild(flash);
         self.data.fill(Pbn::NONE);
         self.sealed.fill(false);
+        self.logged_by.fill(0);
         self.pool = Pool::new(0, 1, self.geometry.blocks(), self.alloc, Victim::Fifo, self.seed);
         self.pool.keep_free(|pbn| flash.valid_pages(pbn) == 0);
         let now = Ticket::at(flash.now());

@@ -94,26 +94,27 @@ pub struct Model {
     pub page_program_us: f64,
 }
 
-/// The values under equation 3 of the paper.
+/// The values of table 3 of the paper.
 pub const PAPER_MODEL: Model =
     Model { look_up_us: 0.1, collection_us: 900.0, page_read_us: 25.0, page_program_us: 200.0 };
 
 impl Model {
-    /// Equation 1: translation time of DFTL at `miss_ratio`, when a collection is met with probability `collecting`.
+    /// Mean time of a mapping access with DFTL at `miss_ratio`, when a collection is met with probability `collecting`:
+    /// equation 1 for a probability of 1. Figure 6 shows 0 and 0.5 too; that these scale the wait is our reading.
     pub fn base_us(&self, miss_ratio: f64, collecting: f64) -> f64 {
         let miss = collecting * self.collection_us + 2.0 * self.page_read_us + self.page_program_us;
         self.look_up_us + miss_ratio * miss
     }
-    /// Equation 2: the same with replicas, when an idle copy is found with probability `idle_copy`.
+    /// The same with replicas, when a copy on an idle channel is there with probability `idle_copy`: equations 2 (1, the best
+    /// case) and 3 (0, the worst). Figure 6 shows values between; that the wait shrinks in proportion is our reading.
     pub fn replicated_us(&self, miss_ratio: f64, idle_copy: f64) -> f64 {
         self.base_us(miss_ratio, 1.0 - idle_copy)
     }
 }
 
-/// Equation 3: `P = N / F`, the probability that a translation read finds an idle copy, from counts of reads that found
-/// one and of all reads.
-pub fn idle_copy_probability(found: u64, looked: u64) -> f64 {
-    crate::ledger::ratio(found, looked)
+/// Table 2 of the paper: `P = N / F`, its probability that a replica is on an idle channel, of `N` replicas and `F` channels.
+pub fn replica_share(replicas: u32, channels: u32) -> f64 {
+    f64::from(replicas) / f64::from(channels)
 }
 
 /// A better estimate of the same probability: channels busy with probability `busy`, independently of each other.

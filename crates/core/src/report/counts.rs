@@ -225,8 +225,8 @@ pub struct Merges {
     pub full_erase_share: Option<f64>,
     /// Pages programmed in log blocks, but for copies of merges.
     pub log_pages: u64,
-    /// Of those, pages that the host overwrote before a merge took them to a data block: HitStat's overhead pages. Pages
-    /// that it trimmed do not count.
+    /// Of those, pages that a merge copied to a data block, or completed there, without data of any other write command in
+    /// the log or with it: HitStat's overhead pages. Pages that were trimmed before do not count, nor do switch merges.
     pub overhead_pages: u64,
     /// Overhead pages / pages programmed in log blocks.
     pub overhead_share: Option<f64>,
@@ -241,8 +241,8 @@ impl Merges {
         Self {
             full_erase_share: share(l.merges_full_lbns + l.merges_full_log_blocks, l.erases()),
             log_pages: l.log_pages,
-            overhead_pages: l.log_pages_overwritten,
-            overhead_share: share(l.log_pages_overwritten, l.log_pages),
+            overhead_pages: l.log_pages_merged_alone,
+            overhead_share: share(l.log_pages_merged_alone, l.log_pages),
             log_utilisation: share(l.log_pages_reclaimed, log_erases * u64::from(pages_per_block)),
             switch: l.merges_switch,
             partial: l.merges_partial,
@@ -362,12 +362,29 @@ impl Buffer {
     }
 }
 
+/// Mapping look-ups by what they are for: one for every data page that is read, written or trimmed below the buffer. All are
+/// 0 for FTLs whose map is in RAM.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
+pub struct LookUps {
+    /// Pages read: misses, prefetches, and rests of pages that the host waits for.
+    pub read: u64,
+    /// Pages written with all of their content in RAM.
+    pub write: u64,
+    /// Pages whose old copy is read to be written anew in the same command: padding, and partly written pages. Pages that
+    /// padding left out because they were never written are among them.
+    pub rewrite: u64,
+    /// Pages trimmed.
+    pub trim: u64,
+}
+
 /// The mapping's own work.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct Mapping {
     /// Look-ups answered by the map cache / look-ups; nothing for FTLs whose map is all in RAM.
     pub hit_ratio: Option<f64>,
-    /// Look-ups that had to read a translation page.
+    /// Look-ups, by what they are for.
+    pub look_ups: LookUps,
+    /// Look-ups that RAM could not answer. With `write_miss_fetch = false` those of a page that is only written read nothing.
     pub misses: u64,
     /// Copies of translation pages that were read and turned out to be unreadable (`device.reliability.map_page_loss`).
     pub unreadable_copies: u64,
@@ -391,14 +408,16 @@ impl Mapping {
         const CAUSES: [Cause; 4] = [Cause::MapMiss, Cause::MapEvict, Cause::MapUpdate, Cause::MapGc];
         let map = |op| CAUSES.iter().map(|cause| l.count(op, *cause)).sum();
         let nanos = |op| CAUSES.iter().map(|cause| l.nanos(op, *cause)).sum::<u64>();
+        let [read, write, rewrite, trim] = l.look_ups;
         Self {
-            hit_ratio: share(l.map_hits, l.map_hits + l.map_misses),
+            look_ups: LookUps { read, write, rewrite, trim },
+            hit_ratio: share(l.map_hits, l.map_look_ups()),
             misses: l.map_misses,
             unreadable_copies: l.map_unreadable,
             lost: l.map_lost,
             map_writes: map(Op::Program),
             map_reads: map(Op::Read),
-            service_mean_ns: share(nanos(Op::Read) + nanos(Op::Program), l.map_hits + l.map_misses),
+            service_mean_ns: share(nanos(Op::Read) + nanos(Op::Program), l.map_look_ups()),
             gc_runs: l.gc_runs,
             gc_copies_per_run: share(l.count(Op::Program, Cause::Gc), l.gc_runs),
         }

@@ -154,13 +154,16 @@ impl Elapsed {
 }
 
 /// URM's model (equations 1 to 3), with the hit ratio H of all pages, the share `P_d` of dirty pages among the evicted ones and
-/// the shares `R_r`, `R_w` of reads and writes among the pages of this run. It knows neither map nor collection nor queues.
+/// the shares `R_r`, `R_w` of reads and writes among the pages of this run. It knows neither map nor collection nor queues,
+/// and has a missed write programmed at once.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct UrmModel {
     /// `T_df = T_write + T_read`: what it takes to free a frame of a dirty page and fill it anew.
     pub flush_ns: u64,
-    /// `T_rd = (1 - H) (T_read + P_d T_df)`: mean time of a page access.
-    pub access_ns: Option<f64>,
+    /// `T_art = (1 - H) (T_read + P_d T_df)`: mean time of a page read (equation 1).
+    pub read_ns: Option<f64>,
+    /// `T_awt = (1 - H) (T_write + P_d T_write)`: mean time of a page write (equation 2).
+    pub write_ns: Option<f64>,
     /// `A = (R_w + (1 - H) P_d R_r - H R_w) / R_w`: write amplification of the buffer.
     pub write_amplification: Option<f64>,
 }
@@ -178,7 +181,8 @@ impl UrmModel {
         };
         Self {
             flush_ns,
-            access_ns: hit.map(|hit| (1.0 - hit) * (timing.page_read.0 as f64 + dirty * flush_ns as f64)),
+            read_ns: hit.map(|hit| (1.0 - hit) * (timing.page_read.0 as f64 + dirty * flush_ns as f64)),
+            write_ns: hit.map(|hit| (1.0 - hit) * (1.0 + dirty) * timing.page_program.0 as f64),
             write_amplification: hit.filter(|_| writes > 0).map(amplification),
         }
     }
@@ -218,9 +222,10 @@ mod tests {
         };
         let model = UrmModel::new(&ledger, &timing);
         assert_eq!(model.flush_ns, 225_000);
-        assert!((model.access_ns.unwrap() - 0.7 * (25_000.0 + 0.75 * 225_000.0)).abs() < 1e-6);
+        assert!((model.read_ns.unwrap() - 0.7 * (25_000.0 + 0.75 * 225_000.0)).abs() < 1e-6);
+        assert!((model.write_ns.unwrap() - 0.7 * (200_000.0 + 0.75 * 200_000.0)).abs() < 1e-6);
         assert!((model.write_amplification.unwrap() - (0.4 + 0.7 * 0.75 * 0.6 - 0.3 * 0.4) / 0.4).abs() < 1e-12);
         let nothing = UrmModel::new(&Ledger::default(), &timing);
-        assert_eq!((nothing.access_ns, nothing.write_amplification), (None, None));
+        assert_eq!((nothing.read_ns, nothing.write_ns, nothing.write_amplification), (None, None, None));
     }
 }
