@@ -21,7 +21,7 @@ fn does_every_golden_file_agree() {
         fs::read_dir(folder()).unwrap().map(|f| f.unwrap().file_name().into_string().unwrap()).collect();
     names.retain(|name| PathBuf::from(name).extension().is_some_and(|extension| extension == "json"));
     names.sort();
-    assert_eq!(names.len(), 19, "{names:?}");
+    assert_eq!(names.len(), 20, "{names:?}");
     for name in names {
         let report = run(&golden(&name).to_string()).unwrap_or_else(|error| panic!("{name}: {error}"));
         let wrong: Vec<String> = report.differences.iter().map(ToString::to_string).collect();

@@ -19,8 +19,8 @@
 //!
 //! # Deviations and chosen readings
 //! - Zone movement applies to writes too; the paper describes it for reads.
-//! - The period of a PC is the one in the latest access of that PC; 0 (unknown) counts as the shortest. Equal periods:
-//!   the least (or most) recently used page of all those PCs.
+//! - The period of a PC is the one in the latest access of that PC, and counts for the eviction that this access causes;
+//!   0 (unknown) counts as the shortest. Equal periods: the least (or most) recently used page of all those PCs.
 //! - Room for reading ahead is made in the normal order, but neither the missed page nor resident pages of the run are
 //!   evicted for it; when nothing else is left, fewer pages are read. The run ends with the device.
 //! - Pages read ahead enter the zone of the access that asked for them, in ascending order.
@@ -30,6 +30,8 @@
 //! # Known ambiguities
 //! - The paper defines neither the order inside the zones nor the amount of data read ahead (its `PC_len` also serves
 //!   for mappings); here `PC_len` is data, and the order is that of the specification.
+//! - Whether a new period counts at once or from the next access on, and whether reading ahead may evict a resident page of
+//!   the run that it completes: here at once, and not.
 
 mod pcs;
 mod zones;

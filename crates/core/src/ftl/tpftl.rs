@@ -34,7 +34,9 @@
 //! - The paper orders nodes by the average hotness of their entries; here, as in the public code, by the last access.
 //! - An entry takes 6 bytes (10-bit offset, 4-byte PPN, flags) and a node 8: from memory of the paper.
 //! - A request waits for all evictions that its look-up causes, those for prefetched entries included.
-//! - The run of pages that selective prefetching measures ends at the border of the TP.
+//! - The run of pages that selective prefetching measures ends at the border of the TP. It is measured when the miss is found,
+//!   before room is made: how sequential the accesses were does not depend on what the eviction happens to take. Measured
+//!   after it, a run whose first page is the victim would end there.
 //! - Prefetching never evicts the entry that was asked for. Nothing is prefetched when making room for that one removed
 //!   a node, and the switch is looked at when its own node is there.
 //! - A request that the data buffer writes back is a run of consecutive pages of one batch.

@@ -21,9 +21,9 @@ pub enum PeriodUnit {
 #[serde(rename_all = "snake_case")]
 pub enum WfSource {
     /// Programs counted by the FTL (equation 4).
-    #[default]
     Ftl,
     /// The same, of collections and merges alone.
+    #[default]
     Collection,
     /// Time of a page write over the program time (equation 5).
     Delay,
