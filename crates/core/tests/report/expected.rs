@@ -232,8 +232,8 @@ impl Expected {
                 ("replace", json!(l.merges_replace)),
                 ("full_erase_share", ratio(l.merges_full_lbns + l.merges_full_log_blocks, total(l, Op::Erase))),
                 ("log_pages", json!(l.log_pages)),
-                ("overhead_pages", json!(l.log_pages_overwritten)),
-                ("overhead_share", ratio(l.log_pages_overwritten, l.log_pages)),
+                ("overhead_pages", json!(l.log_pages_merged_alone)),
+                ("overhead_share", ratio(l.log_pages_merged_alone, l.log_pages)),
                 ("log_utilisation", ratio(l.log_pages_reclaimed, l.erases_by_kind[1] * pages)),
             ],
         );
@@ -323,6 +323,10 @@ impl Expected {
             "mapping",
             &[
                 ("hit_ratio", ratio(l.map_hits, look_ups)),
+                ("look_ups.read", json!(l.look_ups[0])),
+                ("look_ups.write", json!(l.look_ups[1])),
+                ("look_ups.rewrite", json!(l.look_ups[2])),
+                ("look_ups.trim", json!(l.look_ups[3])),
                 ("misses", json!(l.map_misses)),
                 ("unreadable_copies", json!(l.map_unreadable)),
                 ("lost", json!(l.map_lost)),
@@ -434,7 +438,8 @@ impl Expected {
             "urm_model",
             &[
                 ("flush_ns", json!(flush)),
-                ("access_ns", known((1.0 - hit) * (read + dirty * flush), accesses > 0.0)),
+                ("read_ns", known((1.0 - hit) * (read + dirty * flush), accesses > 0.0)),
+                ("write_ns", known((1.0 - hit) * (1.0 + dirty) * write, accesses > 0.0)),
                 (
                     "write_amplification",
                     known((writes + (1.0 - hit) * dirty * reads - hit * writes) / writes, writes > 0.0),

@@ -55,7 +55,7 @@ fn random_ledger(r: &mut Random, seed: u64) -> Ledger {
         flushed_groups padded_write_backs write_back_pages padded_pages padding_holes padded_from_flash prefetched_pages
         buffer_read_pages buffer_read_ns buffer_write_pages buffer_write_ns map_hits map_second_hits map_prefetches
         map_misses map_unreadable map_lost gc_runs merges_switch merges_partial merges_full merges_full_lbns
-        merges_full_log_blocks merges_full_log_pages log_pages log_pages_overwritten log_pages_reclaimed merges_dead
+        merges_full_log_blocks merges_full_log_pages log_pages log_pages_merged_alone log_pages_reclaimed merges_dead
         merges_replace padding_merges padding_log_blocks padding_data_blocks padding_log_pages eviction_waits);
     l
 }
