@@ -105,7 +105,7 @@ counts! {
     merges_full_log_blocks,
     merges_full_log_pages,
     log_pages,
-    log_pages_overwritten,
+    log_pages_merged_alone,
     log_pages_reclaimed,
     merges_dead,
     merges_replace,

@@ -71,8 +71,7 @@ impl Bast {
             self.chains[lbn].push(fresh);
         }
         let log = *self.chains[lbn].last().expect("a log block");
-        array.counts.log_pages += 1;
-        let done = self.blocks.put(array, (log, array.next(log)), down, after);
+        let done = self.blocks.log(array, (log, array.next(log)), down, after);
         self.writes += 1;
         self.written[lbn] = self.writes;
         if self.is_switch(array, lbn, log) {
@@ -166,6 +165,7 @@ impl Bast {
 
 impl Ftl for Bast {
     fn write(&mut self, array: &mut Array, pages: &[Down], after: u64) -> u64 {
+        self.blocks.commands += 1;
         pages.iter().fold(after, |done, down| done.max(self.write_page(array, down, after)))
     }
     fn write_whole(&mut self, array: &mut Array, lbn: usize, pages: &[Down], after: u64) -> u64 {

@@ -64,8 +64,7 @@ impl Fast {
 
     fn append_sequential(&mut self, array: &mut Array, down: &Down, after: u64) -> u64 {
         let (block, lbn) = self.sequential.expect("a sequential block");
-        array.counts.log_pages += 1;
-        let done = self.blocks.put(array, (block, array.next(block)), down, after);
+        let done = self.blocks.log(array, (block, array.next(block)), down, after);
         if array.next(block) == self.blocks.pages(lbn) {
             self.close_sequential(array);
         }
@@ -116,8 +115,7 @@ impl Fast {
             self.random.push_back(fresh);
         }
         let log = *self.random.back().expect("a log block");
-        array.counts.log_pages += 1;
-        self.blocks.put(array, (log, array.next(log)), down, after)
+        self.blocks.log(array, (log, array.next(log)), down, after)
     }
 
     /// Every logical block with a valid page in the oldest log block is merged, in the order of those pages.
@@ -156,6 +154,7 @@ impl Fast {
 
 impl Ftl for Fast {
     fn write(&mut self, array: &mut Array, pages: &[Down], after: u64) -> u64 {
+        self.blocks.commands += 1;
         pages.iter().fold(after, |done, down| done.max(self.write_page(array, down, after)))
     }
     fn write_whole(&mut self, array: &mut Array, lbn: usize, pages: &[Down], after: u64) -> u64 {

@@ -1,5 +1,7 @@
 //! What BAST and FAST share in the oracle: data blocks, the place of every page, and merges.
 
+use std::collections::BTreeSet;
+
 use nandlab::ledger::{BlockKind, Cause};
 
 use super::flash::{Addr, Array, Owner};
@@ -17,12 +19,16 @@ pub struct Blocks {
     /// Newest copy of every page, in a data block or a log block.
     pub map: Vec<Option<Addr>>,
     pub pages_per_block: usize,
+    /// Write commands so far, and by logical block those that logged pages since its last merge.
+    pub commands: u64,
+    logged: Vec<BTreeSet<u64>>,
 }
 
 impl Blocks {
     pub fn new(logical_pages: usize, pages_per_block: usize) -> Self {
         let blocks = logical_pages.div_ceil(pages_per_block);
-        Self { data: vec![None; blocks], map: vec![None; logical_pages], pages_per_block }
+        let (data, map, logged) = (vec![None; blocks], vec![None; logical_pages], vec![BTreeSet::new(); blocks]);
+        Self { data, map, pages_per_block, commands: 0, logged }
     }
     pub fn lbn(&self, lpn: u32) -> usize {
         lpn as usize / self.pages_per_block
@@ -39,10 +45,16 @@ impl Blocks {
     pub fn put(&mut self, array: &mut Array, to: Addr, down: &Down, after: u64) -> u64 {
         let done = array.program(to, down.page(), down.cause, after);
         if let Some(old) = self.map[down.lpn as usize].replace(to) {
-            array.counts.log_pages_overwritten += u64::from(self.data[self.lbn(down.lpn)] != Some(old.0));
             array.invalidate(old);
         }
         done
+    }
+    /// Programs a page in a log block.
+    pub fn log(&mut self, array: &mut Array, to: Addr, down: &Down, after: u64) -> u64 {
+        array.counts.log_pages += 1;
+        let lbn = self.lbn(down.lpn);
+        self.logged[lbn].insert(self.commands);
+        self.put(array, to, down, after)
     }
     /// The first write of a page goes to its data block while its place there can still be programmed.
     pub fn first_write(&mut self, array: &mut Array, down: &Down, after: u64) -> Option<u64> {
@@ -64,15 +76,19 @@ impl Blocks {
         from: usize,
         new: Option<(&Down, u64)>,
     ) -> u64 {
-        let mut done = 0;
+        let (mut done, mut logged) = (0, from as u64);
         for offset in from..self.pages(lbn) {
             let lpn = lbn * self.pages_per_block + offset;
             if let Some((down, after)) = new.filter(|(down, _)| down.lpn as usize == lpn) {
                 done = done.max(self.put(array, (to, offset), down, after));
             } else if let Some(old) = self.map[lpn] {
+                logged += u64::from(self.data[lbn] != Some(old.0));
                 done = done.max(array.copy(old, (to, offset), Cause::Merge));
                 self.map[lpn] = Some((to, offset));
             }
+        }
+        if new.is_none() && self.logged[lbn].len() == 1 {
+            array.counts.log_pages_merged_alone += logged;
         }
         done
     }
@@ -81,6 +97,7 @@ impl Blocks {
         for log in logs {
             reclaim(array, *log);
         }
+        self.logged[lbn].clear();
         let old = self.data[lbn].replace(block);
         old.map_or(0, |old| array.erase(old, BlockKind::Data, Cause::Merge))
     }
