@@ -155,6 +155,7 @@ pub fn bound(args: &BoundArgs, style: Style) -> Result<(), Failure> {
         Ok::<Config, Failure>(config)
     };
     let plain = config(&PluginConfig::named("none"), &args.set)?;
+    let json = output::Target::open(args.output.json.as_deref())?;
     let again = Again::new(&args.trace, &plain)?;
     let page_bytes = plain.device.geometry.page_bytes;
     let frames = match &args.ram {
@@ -210,9 +211,7 @@ pub fn bound(args: &BoundArgs, style: Style) -> Result<(), Failure> {
     answer.interrupted = parallel::is_interrupted(outcome)?;
     printer.end(|form| foot(&answer, form))?;
     answer.trace.warnings = alone::warn(&source, buffers.iter().map(|buffer| config(buffer, &args.set)));
-    if let Some(target) = &args.output.json {
-        output::write(target, &output::json(&answer))?;
-    }
+    json.write(|| output::json(&answer))?;
     if answer.interrupted {
         return Err(Failure::Interrupted(format!("{} of {} sizes are done", answer.rows.len(), frames.len())));
     }

@@ -85,7 +85,6 @@ struct Common<'a> {
     /// The device with other plug-ins.
     builder: Builder,
     config: Config,
-    trace: &'a TraceArgs,
     again: Again<'a>,
     bounds: Option<Bounds>,
 }
@@ -106,11 +105,12 @@ pub fn compare(args: &CompareArgs, style: Style) -> Result<(), Failure> {
     let pairs: Vec<_> = ftls.iter().flat_map(|ftl| buffers.iter().map(move |buffer| (buffer, ftl))).collect();
     let (builder, config) = check(args)?;
     let costs = costs(args, &config)?;
+    let json = output::Target::open(args.output.json.as_deref())?;
     let is_quick = args.buffers.is_none() && args.ftls.is_none() && args.trace.limit.is_none();
     let trace = TraceArgs { limit: args.trace.limit.or(is_quick.then_some(QUICK_REQUESTS)), ..args.trace.clone() };
     let again = Again::new(&trace, &config)?;
     let bounds = costs.map(|costs| Bounds { costs, known: Default::default() });
-    let common = Common { args, builder, config, trace: &trace, again, bounds };
+    let common = Common { args, builder, config, again, bounds };
     let table = Table { has_bound: costs.is_some(), settle: common.config.replay.settle };
     let progress = Progress::new("comparing", pairs.len(), args.output.quiet);
     let heading = table.heading(common.preamble(is_quick, &buffers, &ftls)?, &pairs);
@@ -131,11 +131,8 @@ pub fn compare(args: &CompareArgs, style: Style) -> Result<(), Failure> {
     let recorded = if interrupted { None } else { source::recorded(&trace, &common.config)? };
     printer.end(|form| table.foot(&rows, form, style) + &replayed(&rows, recorded, form))?;
     run::warn(rows.iter().filter_map(|row| row.report.as_ref()));
-    if let Some(target) = &args.output.json {
-        let (schema, nandlab) = (SCHEMA_VERSION, env!("CARGO_PKG_VERSION"));
-        let comparison = Comparison { schema, nandlab, recorded, costs, interrupted, rows: &rows };
-        output::write(target, &output::json(&comparison))?;
-    }
+    let (schema, nandlab) = (SCHEMA_VERSION, env!("CARGO_PKG_VERSION"));
+    json.write(|| output::json(&Comparison { schema, nandlab, recorded, costs, interrupted, rows: &rows }))?;
     match rows.iter().any(|row| row.error.is_some()) {
         _ if interrupted => Err(Failure::Interrupted(format!("{} of {} rows are done", rows.len(), pairs.len()))),
         true => Err(Failure::Said(Exit::SomeRows)),
@@ -216,7 +213,7 @@ impl Common<'_> {
 
     fn simulate(&self, buffer: &PluginConfig, ftl: &PluginConfig, progress: &Part<'_>) -> Result<Report, Failure> {
         let (builder, config) = setup::config(self.builder.clone(), Some(buffer), Some(ftl), &self.args.device.set)?;
-        let mut report = run::simulate(&builder, &config, self.trace, &mut || self.again.open(&config), progress)?;
+        let mut report = run::simulate(&builder, &config, &mut || self.again.open(&config), progress)?;
         // Simulations that run side by side disturb each other's wall time, and nothing else.
         report.wall = None;
         Ok(report)

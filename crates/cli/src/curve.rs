@@ -155,6 +155,7 @@ pub fn curve(args: &CurveArgs, style: Style) -> Result<(), Failure> {
     };
     check(args, buffers.len())?;
     let (_, plain) = configure(args, &PluginConfig::named("none"), ftl, None)?;
+    let (json, plot) = (output::Target::open(args.output.json.as_deref())?, Target::open(args.plot.as_ref())?);
     let page_bytes = plain.device.geometry.page_bytes;
     let again = Again::new(&args.trace, &plain)?;
     let sizes = args.ram.frames(page_bytes, args.points)?;
@@ -197,7 +198,10 @@ pub fn curve(args: &CurveArgs, style: Style) -> Result<(), Failure> {
             answer.trace.warnings = alone::warn(&source, configs);
         }
     }
-    publish(args, &answer, style)?;
+    json.write(|| output::json(&answer))?;
+    if let Some(target) = &args.plot {
+        target.draw(plot, &curve_forms::figure(&answer), style)?;
+    }
     let done = answer.rows.len() + answer.bounds.len();
     match answer.rows.iter().any(|row| row.error.is_some()) {
         _ if answer.interrupted => Err(Failure::Interrupted(format!("{done} of {} points are done", points.len()))),
@@ -291,7 +295,7 @@ impl Common<'_> {
             return Ok((alone::counts(self.again.open(&config)?, &config)?, None));
         }
         let mut open = || self.again.open(&config);
-        let mut report = run::simulate(&builder, &config, &self.args.trace, &mut open, progress)?;
+        let mut report = run::simulate(&builder, &config, &mut open, progress)?;
         report.wall = None;
         Ok((Counts::of(&report.ledger, report.buffer.dirty_at_end), Some(report)))
     }
@@ -308,12 +312,4 @@ impl Common<'_> {
             pages_out: bound(writes),
         }
     }
-}
-
-/// What does not go to standard output as rows.
-fn publish(args: &CurveArgs, answer: &Answer, style: Style) -> Result<(), Failure> {
-    if let Some(target) = &args.output.json {
-        output::write(target, &output::json(answer))?;
-    }
-    args.plot.as_ref().map_or(Ok(()), |target| target.draw(&curve_forms::figure(answer), style))
 }

@@ -21,21 +21,47 @@ pub fn complain(text: &str) {
     _ = writeln!(io::stderr().lock(), "{text}");
 }
 
-/// Writes a file as a whole or not at all; `-` is standard output.
-pub fn write(target: &str, text: &str) -> Result<(), Failure> {
-    if target == "-" { print(text) } else { write_file(target, text.as_bytes()) }
+/// Where a result goes: opened before the work, so that a result that cannot be written costs no work.
+#[must_use]
+pub struct Target {
+    name: Option<String>,
+    /// Nothing for standard output.
+    file: Option<WholeFile>,
+}
+
+impl Target {
+    /// Opens the file, if one is named; `-` is standard output.
+    pub fn open(name: Option<&str>) -> Result<Self, Failure> {
+        let file = name
+            .filter(|name| *name != "-")
+            .map(|name| WholeFile::create(name).map_err(|error| cannot_write(name, &error)));
+        Ok(Self { name: name.map(str::to_owned), file: file.transpose()? })
+    }
+
+    /// Writes the result, as a whole or not at all, if it was asked for.
+    pub fn write(self, result: impl FnOnce() -> String) -> Result<(), Failure> {
+        match self.name {
+            Some(_) => self.write_bytes(result().as_bytes()),
+            None => Ok(()),
+        }
+    }
+
+    /// The same for what need not be text.
+    pub fn write_bytes(self, bytes: &[u8]) -> Result<(), Failure> {
+        let Some(mut file) = self.file else { return print(&String::from_utf8_lossy(bytes)) };
+        let written = file.write_all(bytes).and_then(|()| file.commit());
+        written.map_err(|error| cannot_write(&self.name.unwrap_or_default(), &error))
+    }
+}
+
+fn cannot_write(target: &str, error: &io::Error) -> Failure {
+    let help = "the file was left as it was; check the folder, its permissions and the space on the disk";
+    Failure::Message(Exit::Failed, format!("{target}: cannot be written: {error}\n  help: {help}"))
 }
 
 /// Writes a file as a whole or not at all.
 pub fn write_file(target: &str, bytes: &[u8]) -> Result<(), Failure> {
-    let written = WholeFile::create(target).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.commit()
-    });
-    written.map_err(|error| {
-        let help = "the file was left as it was; check the folder, its permissions and the space on the disk";
-        Failure::Message(Exit::Failed, format!("{target}: cannot be written: {error}\n  help: {help}"))
-    })
+    Target::open(Some(target))?.write_bytes(bytes)
 }
 
 /// JSON for files: indented, with a line end.

@@ -5,7 +5,7 @@ use std::path::Path;
 use nandlab::buffer::BUFFERS;
 use nandlab::config::{Builder, PluginConfig};
 use nandlab::report::Report;
-use nandlab_trace::Volumes;
+use nandlab_trace::{Passes, Volumes};
 
 use crate::address::{Address, Unit};
 use crate::args::{PagesArgs, TraceArgs, VolumeChoice};
@@ -109,13 +109,13 @@ fn simulate(buffer: &str, workload: &str, progress: &Part<'_>) -> Result<Report,
     let settings = SETTINGS.map(str::to_owned);
     let (builder, config) = setup::config(Builder::preset("lab")?, Some(&plugin), None, &settings)?;
     let trace = TraceArgs {
-        read: ReadArgs { trace: vec![workload.to_owned()], reading: ReadingArgs::default() },
+        read: ReadArgs { trace: vec![workload.to_owned()], reading: ReadingArgs::default(), passes: Passes::default() },
         address: Address::Compact(Unit::Block),
         volumes: VolumeChoice::Together(Volumes::Reject),
         limit: Some(REQUESTS),
     };
     let mut open = || Source::open(&trace, &config);
-    run::simulate(&builder, &config, &trace, &mut open, progress)
+    run::simulate(&builder, &config, &mut open, progress)
 }
 
 fn row(buffer: &str, workload: &str, report: &Report) -> String {

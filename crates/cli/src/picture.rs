@@ -42,15 +42,22 @@ impl Target {
         matches!(self, Self::Terminal)
     }
 
-    /// Draws it.
-    pub fn draw(&self, figure: &Figure, style: Style) -> Result<(), Failure> {
+    /// Opens the file, if it is one, before there is anything to draw.
+    pub fn open(target: Option<&Self>) -> Result<output::Target, Failure> {
+        output::Target::open(match target {
+            Some(Self::Svg(path) | Self::Png(path)) => Some(path),
+            Some(Self::Terminal) | None => None,
+        })
+    }
+
+    /// Draws it into the file that was opened for it.
+    pub fn draw(&self, file: output::Target, figure: &Figure, style: Style) -> Result<(), Failure> {
         match self {
             Self::Terminal => output::print(&figure.terminal(TERMINAL, style.is_on())),
-            Self::Svg(path) => output::write_file(path, figure.scene().svg().as_bytes()),
+            Self::Svg(_) => file.write_bytes(figure.scene().svg().as_bytes()),
             Self::Png(path) => {
                 let png = figure.scene().png();
-                let png = png.map_err(|error| Failure::Message(Exit::Failed, format!("{path}: {error}")))?;
-                output::write_file(path, &png)
+                file.write_bytes(&png.map_err(|error| Failure::Message(Exit::Failed, format!("{path}: {error}")))?)
             }
         }
     }

@@ -109,11 +109,9 @@ impl Row {
 }
 
 fn publish(args: &RamArgs, answer: &Answer, style: Style) -> Result<(), Failure> {
-    if let Some(target) = &args.json {
-        output::write(target, &output::json(answer))?;
-        if target == "-" {
-            return Ok(());
-        }
+    output::Target::open(args.json.as_deref())?.write(|| output::json(answer))?;
+    if args.json.as_deref() == Some("-") {
+        return Ok(());
     }
     output::print(&match (args.csv, args.markdown) {
         (true, _) => csv(&answer.rows),

@@ -6,7 +6,7 @@ use clap::Args;
 use nandlab::registry;
 use nandlab::types::{Bytes, Nanos};
 use nandlab_trace::{
-    ColumnSpec, Event, FileOrder, Options, Report, SORT_WINDOW_MAX, TimeUnit, TraceError, expand, formats,
+    ColumnSpec, Event, FileOrder, Options, Passes, Report, SORT_WINDOW_MAX, TimeUnit, TraceError, expand, formats,
 };
 
 use crate::args::any_count;
@@ -24,6 +24,9 @@ pub struct ReadArgs {
     pub trace: Vec<String>,
     #[command(flatten)]
     pub reading: ReadingArgs,
+    /// What is read more than once.
+    #[arg(skip)]
+    pub passes: Passes,
 }
 
 impl ReadArgs {
@@ -32,9 +35,9 @@ impl ReadArgs {
         Ok(expand(&self.trace)?)
     }
 
-    /// Standard input is among the files.
-    pub fn reads_stdin(&self) -> bool {
-        self.trace.iter().any(|path| path == "-")
+    /// What it says about reading, for one of several passes.
+    pub fn options(&self) -> Result<Options, Failure> {
+        Ok(Options { passes: Some(self.passes.clone()), ..self.reading.options()? })
     }
 }
 

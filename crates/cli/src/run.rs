@@ -21,14 +21,13 @@ use crate::{address, human, memory, output, setup};
 /// Runs the command.
 pub fn run(args: &RunArgs, style: Style) -> Result<(), Failure> {
     let (builder, config) = setup::single(&args.device, args.size, &args.plugins)?;
+    let json = output::Target::open(args.json.as_deref())?;
     if args.trace.volumes == VolumeChoice::Separate {
-        return separate(args, &builder, &config, style);
+        return separate(args, &builder, &config, json, style);
     }
     let report = one(args, &builder, &config, &args.trace)?;
     warn(std::slice::from_ref(&report));
-    if let Some(target) = &args.json {
-        output::write(target, &output::json(&report))?;
-    }
+    json.write(|| output::json(&report))?;
     if args.quiet || args.json.as_deref() == Some("-") {
         return Ok(());
     }
@@ -44,7 +43,7 @@ pub fn warn<'a>(reports: impl IntoIterator<Item = &'a Report>) {
 /// One simulation.
 fn one(args: &RunArgs, builder: &Builder, config: &Config, trace: &TraceArgs) -> Result<Report, Failure> {
     let progress = Progress::new("building the device", 1, args.quiet);
-    let mut report = simulate(builder, config, trace, &mut || Source::open(trace, config), &progress.part())?;
+    let mut report = simulate(builder, config, &mut || Source::open(trace, config), &progress.part())?;
     report.trace.recorded = source::recorded(trace, config)?;
     progress.end();
     if args.no_wall {
@@ -70,23 +69,27 @@ struct Volume {
 }
 
 /// A simulation of each device of the trace. Each sees its requests at the times that they have in the whole trace.
-fn separate(args: &RunArgs, builder: &Builder, config: &Config, style: Style) -> Result<(), Failure> {
+fn separate(
+    args: &RunArgs,
+    builder: &Builder,
+    config: &Config,
+    json: output::Target,
+    style: Style,
+) -> Result<(), Failure> {
     let read = &args.trace.read;
-    if read.trace.is_empty() || read.reads_stdin() {
-        let problem = "--volumes separate reads the trace once for each of its devices, and so needs files";
-        return Err(Failure::bad(problem, "name files, or use --volumes pick:N, stack or merge"));
+    if read.trace.is_empty() {
+        let problem = "--volumes separate simulates each device of a trace, and no trace is named";
+        return Err(Failure::bad(problem, "add the trace, or `-` for standard input"));
     }
-    let options = Options { limit: args.trace.limit, ..read.reading.options()? };
+    let options = Options { limit: args.trace.limit, ..read.options()? };
     let mut volumes = Vec::new();
     for device in Trace::devices(&read.paths()?, &options)?.iter().map(|device| device.device) {
         let trace = TraceArgs { volumes: VolumeChoice::Together(Volumes::Pick(device)), ..args.trace.clone() };
         volumes.push(Volume { device, report: one(args, builder, config, &trace)? });
     }
     warn(volumes.iter().map(|volume| &volume.report));
-    if let Some(target) = &args.json {
-        let all = Separate { schema: SCHEMA_VERSION, nandlab: env!("CARGO_PKG_VERSION"), volumes: &volumes };
-        output::write(target, &output::json(&all))?;
-    }
+    let all = Separate { schema: SCHEMA_VERSION, nandlab: env!("CARGO_PKG_VERSION"), volumes: &volumes };
+    json.write(|| output::json(&all))?;
     if args.quiet || args.json.as_deref() == Some("-") {
         return Ok(());
     }
@@ -101,17 +104,7 @@ fn separate(args: &RunArgs, builder: &Builder, config: &Config, style: Style) ->
 pub type Open<'a> = &'a mut dyn FnMut() -> Result<Source, Failure>;
 
 /// Builds the device, replays the requests, reports.
-pub fn simulate(
-    builder: &Builder,
-    config: &Config,
-    args: &TraceArgs,
-    open: Open<'_>,
-    progress: &Part<'_>,
-) -> Result<Report, Failure> {
-    if config.precondition == Precondition::Trace && args.read.reads_stdin() {
-        let problem = "precondition = \"trace\" reads the trace twice, and standard input can be read once";
-        return Err(Failure::bad(problem, "name a file, or use --precondition full"));
-    }
+pub fn simulate(builder: &Builder, config: &Config, open: Open<'_>, progress: &Part<'_>) -> Result<Report, Failure> {
     // A trace that cannot be opened is found before minutes of preconditioning.
     let mut source = open()?;
     memory::check(config)?;

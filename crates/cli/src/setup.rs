@@ -1,5 +1,8 @@
 //! From arguments to a configuration: defaults, preset, file, options, settings, in this order.
 
+use std::fs::File;
+use std::io::{self, Read};
+
 use nandlab::config::{Builder, Config, DEFAULT_DEVICE, DEVICES, PluginConfig};
 use nandlab::error::ConfigError;
 use nandlab::types::Bytes;
@@ -7,6 +10,9 @@ use serde_json::{Value, json};
 
 use crate::args::{DeviceArgs, Mode, PluginArgs, SettleChoice, SizeArgs};
 use crate::fail::Failure;
+
+/// Longest configuration that is read.
+const CONFIG_BYTES_MAX: u64 = 1 << 20;
 
 /// The device without its plug-ins; `None` keeps the DRAM that it has.
 pub fn builder(args: &DeviceArgs, ram: Option<Bytes>) -> Result<Builder, Failure> {
@@ -44,12 +50,23 @@ fn start(device: &str) -> Result<Builder, Failure> {
     if is_preset || !looks_like_file && !std::path::Path::new(device).is_file() {
         return Ok(Builder::preset(device)?);
     }
-    let text = std::fs::read_to_string(device).map_err(|error| {
+    let text = read(device).map_err(|error| {
         let help =
             "give the path of a TOML file or a preset (`nandlab list devices`); `nandlab config > FILE` writes one";
         Failure::bad(format!("--device {device}: cannot be read: {error}"), help)
     })?;
     Ok(Builder::preset(DEFAULT_DEVICE)?.file(device, &text)?)
+}
+
+/// A configuration, which may come through a pipe. What never ends is no configuration.
+fn read(path: &str) -> io::Result<String> {
+    let mut text = String::new();
+    let read = File::open(path)?.take(CONFIG_BYTES_MAX + 1).read_to_string(&mut text)?;
+    if read as u64 > CONFIG_BYTES_MAX {
+        let problem = format!("it has more than {}, and a configuration is a short text", Bytes(CONFIG_BYTES_MAX));
+        return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
+    }
+    Ok(text)
 }
 
 /// The configuration with its plug-ins; `None` keeps what the device says.

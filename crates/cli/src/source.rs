@@ -1,7 +1,5 @@
 //! What is replayed: a trace, or what a generator makes.
 
-use std::sync::Arc;
-
 use nandlab::config::Config;
 use nandlab::report;
 use nandlab::types::HostRequest;
@@ -20,46 +18,25 @@ pub const BATCH: usize = 4096;
 /// What is replayed when no trace is named.
 const BUILT_IN: &str = "oltp";
 
-enum Requests {
-    Trace(Box<Trace>),
-    /// Standard input, read once for several simulations.
-    Held(Arc<Held>, usize),
-}
-
-/// A trace in memory.
-struct Held {
-    requests: Vec<HostRequest>,
-    info: report::Source,
-}
-
-/// A source that can be opened any number of times. Standard input is held in memory, because it can be read once.
+/// A source that can be opened any number of times, by several threads at once.
 pub struct Again<'a> {
     args: &'a TraceArgs,
-    held: Option<Arc<Held>>,
 }
 
 impl<'a> Again<'a> {
     /// Opens it for the first time, so that a trace that cannot be read ends the command at once.
     pub fn new(args: &'a TraceArgs, config: &Config) -> Result<Self, Failure> {
-        let source = Source::open(args, config)?;
-        let held = if args.read.reads_stdin() { Some(source.hold()?) } else { None };
-        Ok(Self { args, held })
+        Source::open(args, config).map(|_| Self { args })
     }
     /// Opens it from its beginning.
     pub fn open(&self, config: &Config) -> Result<Source, Failure> {
-        match &self.held {
-            Some(held) => {
-                let address = self.args.address.on(&config.device.geometry)?;
-                Ok(Source { requests: Requests::Held(Arc::clone(held), 0), args: self.args.clone(), address })
-            }
-            None => Source::open(self.args, config),
-        }
+        Source::open(self.args, config)
     }
 }
 
 /// An open source of requests.
 pub struct Source {
-    requests: Requests,
+    trace: Box<Trace>,
     args: TraceArgs,
     address: AddressPolicy,
 }
@@ -85,41 +62,20 @@ impl Source {
             page_sectors,
             limit: args.limit,
             seed: config.seed,
-            ..args.read.reading.options()?
+            ..args.read.options()?
         };
         doctor::warn_once(&paths, &options);
-        let requests = Requests::Trace(Box::new(Trace::open_all(&paths, &options)?));
-        Ok(Self { requests, args: args.clone(), address })
-    }
-
-    /// Reads everything into memory.
-    fn hold(mut self) -> Result<Arc<Held>, Failure> {
-        let (mut requests, mut batch) = (Vec::new(), Vec::with_capacity(BATCH));
-        while self.fill(&mut batch)? {
-            requests.extend_from_slice(&batch);
-        }
-        Ok(Arc::new(Held { requests, info: self.describe() }))
+        let trace = Box::new(Trace::open_all(&paths, &options)?);
+        Ok(Self { trace, args: args.clone(), address })
     }
 
     /// Replaces `batch` by the next requests, each with all its pieces; false at the end.
     pub fn fill(&mut self, batch: &mut Vec<HostRequest>) -> Result<bool, Failure> {
         interrupt::check()?;
         batch.clear();
-        match &mut self.requests {
-            Requests::Trace(trace) => {
-                while batch.len() < BATCH || batch.last().is_some_and(|request| request.more) {
-                    let Some(request) = trace.next() else { break };
-                    batch.push(request?);
-                }
-            }
-            Requests::Held(held, done) => {
-                let mut end = held.requests.len().min(*done + BATCH);
-                while end < held.requests.len() && held.requests[end - 1].more {
-                    end += 1;
-                }
-                batch.extend_from_slice(&held.requests[*done..end]);
-                *done = end;
-            }
+        while batch.len() < BATCH || batch.last().is_some_and(|request| request.more) {
+            let Some(request) = self.trace.next() else { break };
+            batch.push(request?);
         }
         Ok(!batch.is_empty())
     }
@@ -131,26 +87,18 @@ impl Source {
 
     /// How far it is read, as a part of the whole, when that is known.
     pub fn progress(&self, replayed: u64) -> Option<(u64, u64)> {
-        let whole = match (&self.requests, self.args.limit) {
-            (Requests::Held(held, _), _) => held.requests.len() as u64,
-            (Requests::Trace(trace), limit) => {
-                if let Some(whole) = trace.requests_total() {
-                    return Some((replayed.min(whole), whole));
-                }
-                let by_bytes = trace.bytes_total().map(|total| (trace.bytes_read().min(total), total));
-                return match (by_bytes, limit) {
-                    // Whichever ends first.
-                    (Some((read, total)), Some(limit))
-                        if read as f64 * limit as f64 > replayed as f64 * total as f64 =>
-                    {
-                        Some((read, total))
-                    }
-                    (_, Some(limit)) => Some((replayed.min(limit), limit)),
-                    (by_bytes, None) => by_bytes,
-                };
+        if let Some(whole) = self.trace.requests_total() {
+            return Some((replayed.min(whole), whole));
+        }
+        let by_bytes = self.trace.bytes_total().map(|total| (self.trace.bytes_read().min(total), total));
+        match (by_bytes, self.args.limit) {
+            // Whichever ends first.
+            (Some((read, total)), Some(limit)) if read as f64 * limit as f64 > replayed as f64 * total as f64 => {
+                Some((read, total))
             }
-        };
-        Some((replayed.min(whole), whole))
+            (_, Some(limit)) => Some((replayed.min(limit), limit)),
+            (by_bytes, None) => by_bytes,
+        }
     }
 
     /// What was replayed, for the report.
@@ -161,28 +109,24 @@ impl Source {
             limit: self.args.limit,
             ..report::Source::default()
         };
-        match &self.requests {
-            Requests::Held(held, _) => return held.info.clone(),
-            Requests::Trace(trace) => {
-                info.name = trace.name();
-                let names: Vec<String> = trace.records().names().map(str::to_owned).collect();
-                if names.len() > 1 {
-                    trace.records().order().name().clone_into(info.files_order.get_or_insert_default());
-                    info.files = names;
-                }
-                trace.format().clone_into(&mut info.format);
-                trace.reason().clone_into(&mut info.reason);
-                if self.args.read.trace.is_empty() {
-                    BUILT_IN.clone_into(&mut info.name);
-                    "built-in".clone_into(&mut info.format);
-                    "because no trace was named".clone_into(&mut info.reason);
-                }
-                let counts = trace.report();
-                (info.records, info.replayed) = (counts.records, counts.requests);
-                info.first_bad.clone_from(&counts.first_bad);
-                info.changed = changes(&counts);
-            }
+        let trace = &self.trace;
+        info.name = trace.name();
+        let names: Vec<String> = trace.records().names().map(str::to_owned).collect();
+        if names.len() > 1 {
+            trace.records().order().name().clone_into(info.files_order.get_or_insert_default());
+            info.files = names;
         }
+        trace.format().clone_into(&mut info.format);
+        trace.reason().clone_into(&mut info.reason);
+        if self.args.read.trace.is_empty() {
+            BUILT_IN.clone_into(&mut info.name);
+            "built-in".clone_into(&mut info.format);
+            "because no trace was named".clone_into(&mut info.reason);
+        }
+        let counts = trace.report();
+        (info.records, info.replayed) = (counts.records, counts.requests);
+        info.first_bad.clone_from(&counts.first_bad);
+        info.changed = changes(&counts);
         info
     }
 }
@@ -192,14 +136,14 @@ fn capacity(config: &Config) -> u64 {
     u64::from(config.logical_pages()) * u64::from(config.device.geometry.page_sectors())
 }
 
-/// Counts the trace as recorded, in a pass of its own; nothing for standard input and the built-in workload.
+/// Counts the trace as recorded, in a pass of its own; nothing for the built-in workload.
 pub fn recorded(args: &TraceArgs, config: &Config) -> Result<Option<report::Recorded>, Failure> {
-    if args.read.trace.is_empty() || args.read.reads_stdin() {
+    if args.read.trace.is_empty() {
         return Ok(None);
     }
     // A generator makes what fits the device.
     let capacity_sectors = Some(capacity(config));
-    let options = Options { limit: args.limit, seed: config.seed, capacity_sectors, ..args.read.reading.options()? };
+    let options = Options { limit: args.limit, seed: config.seed, capacity_sectors, ..args.read.options()? };
     let stats = stats_of(Records::open_all(&args.read.paths()?, &options)?, &options)?;
     let mib = |pages: u64| pages as f64 / 256.0;
     Ok(Some(report::Recorded {

@@ -60,8 +60,7 @@ fn is_each_volume_simulated_by_itself() {
     assert!(text.starts_with("VOLUME 3\n") && text.contains("\nVOLUME 5\n"), "{text}");
     let refused = fails(&["compare", &path, "--volumes", "separate"]);
     assert!(refused.contains("only `nandlab run`") && refused.contains("pick:N"), "{refused}");
-    assert!(fails(&["run", "--volumes", "separate"]).contains("needs files"));
-    assert!(fails(&["run", "-", "--volumes", "separate"]).contains("needs files"));
+    assert!(fails(&["run", "--volumes", "separate"]).contains("no trace is named"));
 }
 
 #[test]

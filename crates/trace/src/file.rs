@@ -207,7 +207,7 @@ impl RecordFile {
     pub(crate) fn open(path: &str, common: &Common) -> Result<Self, TraceError> {
         match path.strip_prefix(generators::PREFIX) {
             Some(spec) => Self::make(path, spec, common),
-            None => Self::new(Input::open(path)?, common),
+            None => Self::new(Input::open(path, common.options.passes.as_ref())?, common),
         }
     }
 

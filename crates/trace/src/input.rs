@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use crate::error::{Place, TraceError};
+use crate::passes::{Opened, Passes};
 
 /// Below the size at which the allocator asks the system for each block.
 const BLOCK_BYTES: usize = 64 << 10;
@@ -59,16 +60,19 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// Opens `path`; `-` is standard input.
-    pub(crate) fn open(path: &str) -> Result<Self, TraceError> {
-        if path == "-" {
-            return Self::new(STDIN, Box::new(io::stdin()));
-        }
-        let opened = File::open(path).and_then(|file| {
-            if file.metadata()?.is_dir() { Err(io::Error::from(io::ErrorKind::IsADirectory)) } else { Ok(file) }
-        });
-        let file = opened.map_err(|source| TraceError::Open { name: path.to_owned(), source })?;
-        Self::new(path, Box::new(file))
+    /// Opens `path`; `-` is standard input. With `passes` it can be opened again.
+    pub(crate) fn open(path: &str, passes: Option<&Passes>) -> Result<Self, TraceError> {
+        // However standard input is called, it is one pipe.
+        let path = if is_stdin(path) { "-" } else { path };
+        let source = match passes {
+            Some(passes) => passes.begin(path, || open(path)),
+            None => open(path).map(|opened| match opened {
+                Opened::File(file, _) => Box::new(file),
+                Opened::Pipe(source) => source,
+            }),
+        };
+        let name = if path == "-" { STDIN } else { path };
+        Self::new(name, source.map_err(|source| TraceError::Open { name: name.to_owned(), source })?)
     }
 
     /// Wraps any reader.
@@ -94,6 +98,25 @@ impl Input {
             ),
         };
         Ok(Self { name: name.into(), reader, compression, taken })
+    }
+}
+
+/// Standard input by another name, and a pipe: as a file it could be opened again.
+fn is_stdin(path: &str) -> bool {
+    ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"].contains(&path)
+        && std::fs::metadata(path).is_ok_and(|d| !d.is_file())
+}
+
+fn open(path: &str) -> io::Result<Opened> {
+    if path == "-" {
+        return Ok(Opened::Pipe(Box::new(io::stdin())));
+    }
+    let file = File::open(path)?;
+    let data = file.metadata()?;
+    match () {
+        () if data.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
+        () if data.is_file() => Ok(Opened::File(file, data)),
+        () => Ok(Opened::Pipe(Box::new(file))),
     }
 }
 

@@ -9,6 +9,7 @@ use crate::error::TraceError;
 use crate::event::Event;
 use crate::files::FileOrder;
 use crate::formats::columns::ColumnSpec;
+use crate::passes::Passes;
 use crate::row::ADDRESS_BYTES_MAX;
 use crate::unit::TimeUnit;
 
@@ -82,6 +83,8 @@ pub struct Options {
     pub limit: Option<u64>,
     /// Seed of a generator (`make:...`); traces have none.
     pub seed: u64,
+    /// Passes over the same inputs, if there are to be several: pipes are kept for them. `None` reads once.
+    pub passes: Option<Passes>,
     /// Once this is true, the next row is [`TraceError::Interrupted`].
     pub stop: Option<&'static AtomicBool>,
 }
@@ -106,6 +109,7 @@ impl Default for Options {
             skip_bad: None,
             limit: None,
             seed: 1,
+            passes: None,
             stop: None,
         }
     }

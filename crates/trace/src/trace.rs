@@ -54,7 +54,7 @@ impl Trace {
     pub fn open_all(paths: &[String], options: &Options) -> Result<Self, TraceError> {
         let mut trace = Self::new(Records::open_all(paths, options)?, options);
         if options.volumes == Volumes::Stack && !matches!(options.address, AddressPolicy::Compact { .. }) {
-            if paths.iter().any(|path| path == "-") || trace.bytes_total().is_none() {
+            if options.passes.is_none() && trace.bytes_total().is_none() {
                 return Err(TraceError::StackNeedsFile { name: trace.name() });
             }
             trace.measure_devices()?;

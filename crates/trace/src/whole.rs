@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -23,8 +23,9 @@ pub fn remove_unfinished() {
 
 /// A file that takes the place of `path` when it is complete; until then `path` stays as it was.
 ///
-/// The new content lies beside it under a hidden name, which is removed if it is never completed. Devices and pipes
-/// are written directly.
+/// The new content lies beside it under a hidden name, which is removed if it is never completed, and has the permissions
+/// of the file whose place it takes. A link stays a link: the file that it leads to is replaced. Devices and pipes are
+/// written directly.
 #[derive(Debug)]
 pub struct WholeFile {
     file: File,
@@ -37,9 +38,9 @@ impl WholeFile {
     /// Begins a file.
     ///
     /// # Errors
-    /// This is not the name of a file, or its folder cannot be written.
+    /// This is not the name of a file, the file or its folder cannot be written, or the disk is full.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
-        let path = path.as_ref().to_owned();
+        let path = linked(path.as_ref())?;
         let name = path.file_name().ok_or_else(|| io::Error::other("this is not the name of a file"))?;
         if path.metadata().is_ok_and(|data| !data.is_file()) {
             return Ok(Self { file: OpenOptions::new().write(true).open(&path)?, path, temporary: None });
@@ -51,7 +52,21 @@ impl WholeFile {
         let mut unfinished = unfinished();
         let file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
         unfinished.insert(temporary.clone());
-        Ok(Self { file, path, temporary: Some(temporary) })
+        drop(unfinished);
+        let mut whole = Self { file, path, temporary: Some(temporary) };
+        whole.try_out()?;
+        Ok(whole)
+    }
+
+    /// Whether the file may be replaced, and whether there is room for anything at all, before there is something to lose.
+    fn try_out(&mut self) -> io::Result<()> {
+        if self.path.exists() {
+            let old = OpenOptions::new().write(true).open(&self.path)?;
+            self.file.set_permissions(old.metadata()?.permissions())?;
+        }
+        self.file.write_all(&[0; 4096])?;
+        self.file.set_len(0)?;
+        self.file.rewind()
     }
 
     /// Puts the complete file in its place.
@@ -68,6 +83,17 @@ impl WholeFile {
         }
         Ok(())
     }
+}
+
+/// Where a chain of links leads to, whether there is a file yet or not.
+fn linked(path: &Path) -> io::Result<PathBuf> {
+    const LINKS_MAX: usize = 40;
+    let mut path = path.to_owned();
+    for _ in 0..LINKS_MAX {
+        let Ok(next) = fs::read_link(&path) else { return Ok(path) };
+        path = path.parent().unwrap_or(Path::new("")).join(next);
+    }
+    Err(io::Error::other("too many links lead from one to the next"))
 }
 
 impl Write for WholeFile {

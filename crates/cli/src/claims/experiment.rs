@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use nandlab::config::{Builder, PluginConfig};
 use nandlab::report::Report;
-use nandlab_trace::Volumes;
+use nandlab_trace::{Passes, Volumes};
 
 use crate::address::Address;
 use crate::args::{ClaimsArgs, TraceArgs, VolumeChoice};
@@ -38,13 +38,17 @@ impl Experiment {
         let builder = Builder::preset(self.device)?.set("replay.settle=none")?;
         let (builder, config) = setup::config(builder, Some(&buffer), Some(&ftl), &self.settings)?;
         let trace = TraceArgs {
-            read: ReadArgs { trace: vec![format!("make:{}", self.trace)], reading: ReadingArgs::default() },
+            read: ReadArgs {
+                trace: vec![format!("make:{}", self.trace)],
+                reading: ReadingArgs::default(),
+                passes: Passes::default(),
+            },
             address: Address::Reject,
             volumes: VolumeChoice::Together(Volumes::Reject),
             limit: Some(limit.map_or(self.requests, |limit| limit.min(self.requests))),
         };
         let mut open = || Source::open(&trace, &config);
-        run::simulate(&builder, &config, &trace, &mut open, progress)
+        run::simulate(&builder, &config, &mut open, progress)
     }
 }
 

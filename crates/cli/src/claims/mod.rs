@@ -104,6 +104,7 @@ pub fn claims(args: &ClaimsArgs) -> Result<(), Failure> {
     let wanted = |claims: &&Claims| args.parts.is_empty() || args.parts.contains(&claims.part);
     let parts: Vec<&Claims> = ALL.iter().filter(wanted).collect();
     let prints = args.json.as_deref() != Some("-");
+    let json = output::Target::open(args.json.as_deref())?;
     if prints {
         output::print(HEAD)?;
     }
@@ -122,9 +123,7 @@ pub fn claims(args: &ClaimsArgs) -> Result<(), Failure> {
         tables.push(serde_json::json!({"part": claims.title, "rows": rows}));
     }
     let interrupted = parallel::is_interrupted(outcome)?;
-    if let Some(target) = &args.json {
-        output::write(target, &output::json(&tables))?;
-    }
+    json.write(|| output::json(&tables))?;
     if interrupted {
         return Err(Failure::Interrupted(format!("{} of {} parts are done", tables.len(), parts.len())));
     }

@@ -75,32 +75,45 @@ pub fn info(args: &InfoArgs, style: Style) -> Result<(), Failure> {
     if let (Some((form, _)), Some("-")) = (asked.iter().find(|(_, asked)| *asked), args.json.as_deref()) {
         return Err(both(form, "--json -"));
     }
+    let (json, mut plot) = (output::Target::open(args.json.as_deref())?, Some(Target::open(args.plot.as_ref())?));
     let mut reports = Vec::new();
     let mut first_failure = None;
     for trace in &args.traces {
-        match expand(std::slice::from_ref(trace)).and_then(|files| Info::open(&files, &options, args.sample_pages)) {
+        match measure(trace, &options, args) {
             Ok(info) => {
                 let report = InfoReport::from(&info);
-                if let Some(target) = &args.plot {
-                    target.draw(&picture::figure(&info, &report), style)?;
+                if let (Some(target), Some(file)) = (&args.plot, plot.take()) {
+                    target.draw(file, &picture::figure(&info, &report), style)?;
                 }
                 reports.push(report);
             }
-            Err(error) if args.traces.len() == 1 => return Err(error.into()),
-            Err(error) => {
-                output::complain(&format!("error: {error}"));
+            Err(failure) if args.traces.len() == 1 => return Err(failure),
+            Err(failure) => {
+                output::complain(&failure.message().unwrap_or_default());
                 first_failure = Some(Failure::Said(Exit::SomeRows));
             }
         }
     }
-    if let Some(target) = &args.json {
-        let (schema, nandlab) = (INFO_SCHEMA_VERSION, env!("CARGO_PKG_VERSION"));
-        output::write(target, &output::json(&Published { schema, nandlab, traces: &reports }))?;
-    }
+    let (schema, nandlab) = (INFO_SCHEMA_VERSION, env!("CARGO_PKG_VERSION"));
+    json.write(|| output::json(&Published { schema, nandlab, traces: &reports }))?;
     if args.json.as_deref() != Some("-") && !args.plot.as_ref().is_some_and(Target::is_stdout) {
         output::print(&text(args, &reports, style))?;
     }
     first_failure.map_or(Ok(()), Err)
+}
+
+/// What a trace is like. One without any request is none: most often the format is not that of the file.
+fn measure(trace: &str, options: &Options, args: &InfoArgs) -> Result<Info, Failure> {
+    let info = Info::open(&expand(&[trace.to_owned()])?, options, args.sample_pages)?;
+    if info.stats.requests == 0 {
+        let Info { name, format, reason, .. } = &info;
+        let problem = format!("{name}: there is no request in it, read as {format} {reason}");
+        return Err(Failure::bad(
+            problem,
+            "is this the right file, and the right --format? Without one it is detected",
+        ));
+    }
+    Ok(info)
 }
 
 fn text(args: &InfoArgs, reports: &[InfoReport], style: Style) -> String {

@@ -65,6 +65,7 @@ pub fn matching(args: &MatchArgs, style: Style) -> Result<(), Failure> {
     if args.a == "-" && args.b == "-" {
         return Err(Failure::bad("both traces cannot come from standard input", "name the file of one of them"));
     }
+    let json = output::Target::open(args.json.as_deref())?;
     let options = Options { limit: args.limit, ..args.reading.options()? };
     let open = |trace: &String| Info::open(&expand(std::slice::from_ref(trace))?, &options, args.sample_pages);
     let (a, b) = (open(&args.a)?, open(&args.b)?);
@@ -72,18 +73,16 @@ pub fn matching(args: &MatchArgs, style: Style) -> Result<(), Failure> {
     let lines: Vec<Line> = compare(&a, &b).into_iter().map(line).collect();
     let matches = lines.iter().all(|line| line.within);
     let text = table(&lines, style);
-    if let Some(target) = &args.json {
-        let published = Published {
-            schema: INFO_SCHEMA_VERSION,
-            nandlab: env!("CARGO_PKG_VERSION"),
-            tolerance_percent: args.tolerance,
-            matches,
-            lines,
-            a: (&a).into(),
-            b: (&b).into(),
-        };
-        output::write(target, &output::json(&published))?;
-    }
+    let published = Published {
+        schema: INFO_SCHEMA_VERSION,
+        nandlab: env!("CARGO_PKG_VERSION"),
+        tolerance_percent: args.tolerance,
+        matches,
+        lines,
+        a: (&a).into(),
+        b: (&b).into(),
+    };
+    json.write(|| output::json(&published))?;
     if args.json.as_deref() != Some("-") {
         output::print(&text)?;
     }

@@ -103,18 +103,24 @@ pub struct InputArgs {
 impl InputArgs {
     /// Opens the rows, with their times mended.
     pub fn open(&self) -> Result<Timed, Failure> {
-        let paths = if self.read.trace.is_empty() { vec!["-".to_owned()] } else { self.read.paths()? };
-        let options = Options { limit: self.limit, ..self.read.reading.options()? };
-        Ok(Timed::new(Records::open_all(&paths, &options)?, &options))
+        let paths = self.paths()?;
+        // A pipe is kept only if there was a first pass: memory stays constant for all other tools.
+        let options = if self.read.passes.are_begun() { self.read.options()? } else { self.read.reading.options()? };
+        self.open_with(&paths, options)
+    }
+
+    fn open_with(&self, paths: &[String], options: Options) -> Result<Timed, Failure> {
+        let options = Options { limit: self.limit, ..options };
+        Ok(Timed::new(Records::open_all(paths, &options)?, &options))
     }
 
     /// Opens them for a first pass of two.
-    pub fn open_first(&self, why: &str) -> Result<Timed, Failure> {
-        if self.read.trace.is_empty() || self.read.reads_stdin() {
-            let problem = format!("{why} reads the trace twice, and standard input can be read once");
-            return Err(Failure::bad(problem, "name a file"));
-        }
-        self.open()
+    pub fn open_first(&self) -> Result<Timed, Failure> {
+        self.open_with(&self.paths()?, self.read.options()?)
+    }
+
+    fn paths(&self) -> Result<Vec<String>, Failure> {
+        if self.read.trace.is_empty() { Ok(vec!["-".to_owned()]) } else { self.read.paths() }
     }
 }
 

@@ -50,7 +50,7 @@ fn shift(text: &str) -> Result<i64, String> {
 pub fn remap(args: &RemapArgs) -> Result<(), Failure> {
     let mut tool = Remap::default();
     if args.stack {
-        tool.stack(args.input.open_first("--stack")?, args.input.limit)?;
+        tool.stack(args.input.open_first()?, args.input.limit)?;
     }
     (tool.device, tool.shift, tool.align) = (args.device, args.offset, args.align);
     (tool.compact, tool.modulo) = (args.compact, args.modulo);

@@ -36,7 +36,7 @@ pub fn scale(args: &ScaleArgs) -> Result<(), Failure> {
         (None, rate) => {
             let mut span = Span::default();
             let limit = args.input.limit.map_or(usize::MAX, |limit| limit as usize);
-            for record in args.input.open_first("--rate")?.take(limit) {
+            for record in args.input.open_first()?.take(limit) {
                 span.add(&record?);
             }
             let factor = span.factor(rate.unwrap_or(1));

@@ -129,7 +129,7 @@ pub struct Source {
     /// The first bad row that was skipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_bad: Option<String>,
-    /// The trace as recorded, before any address policy; nothing for standard input and the built-in workload.
+    /// The trace as recorded, before any address policy; nothing for the built-in workload.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded: Option<Recorded>,
 }
