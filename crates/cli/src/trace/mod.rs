@@ -6,6 +6,7 @@ mod filter;
 mod info;
 mod info_table;
 mod info_text;
+mod judge;
 mod make;
 mod matching;
 mod merge;

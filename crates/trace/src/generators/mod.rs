@@ -2,7 +2,7 @@
 //! generators with the parameters of a paper's workload. What the user reads is the doc comment of the file.
 
 mod check;
-
+mod figures;
 mod presets;
 pub(crate) mod random;
 mod shape;
@@ -14,7 +14,8 @@ use nandlab::registry::{self, Plugin};
 use serde_json::{Map, Value};
 
 pub use check::{CheckRow, check};
-pub use presets::{Column, PRESETS, Preset, Target};
+pub use figures::{Class, Column, Flushes, Judged, Preset, Target};
+pub use presets::PRESETS;
 
 use crate::options::Options;
 use crate::row::TraceRecord;
@@ -181,6 +182,7 @@ nandlab::registry::plugins! {
     loops,
     mix,
     phases,
+    rewrites,
     disksim,
     oltp,
     ycsb,

@@ -110,11 +110,17 @@ impl SizeDraw {
         }
     }
 
+    /// All that can be drawn.
+    pub(crate) fn all(&self) -> impl Iterator<Item = u64> {
+        let (one, list) = match self {
+            Self::Fixed(size) => (Some(*size), &[][..]),
+            Self::Listed(_, sizes) => (None, &sizes[..]),
+        };
+        one.into_iter().chain(list.iter().copied())
+    }
+
     /// The largest.
     pub(crate) fn max(&self) -> u64 {
-        match self {
-            Self::Fixed(size) => *size,
-            Self::Listed(_, sizes) => sizes.iter().copied().max().unwrap_or(0),
-        }
+        self.all().max().unwrap_or(0)
     }
 }
