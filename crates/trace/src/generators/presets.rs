@@ -32,7 +32,7 @@ written; all of it is met. MB is read as MiB; a sector written 0 times is one th
 leaves a footprint of 15,296,137. Sequential is what adjoins one of the ten writes before or after. Not printed: \
 where on the disk writes go, lengths of runs, how soon a write is repeated, times. Those follow four public \
 DiskMon logs of Windows PCs (10,664 to 50,455 writes): the share of the requests of each kind whose erase block was \
-written within the last 10, 100, 1,000 and 10,000 requests, the runs (4 to 5 requests on average, half of \
+written within the last 10, 100, 1,000 and 10,000 requests, the runs (3.6 to 4.6 requests on average, half of \
 their bytes in runs of 512 KiB or more), and the growth of the number of \
 blocks, which in the largest log is that of the power 0.55 of its writes: some 17,200 blocks in a month, so that \
 ground lies dense. That what is repeated within 50,000 writes is as much of a month is our assumption. Part 1 is \
