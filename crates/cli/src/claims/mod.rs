@@ -10,8 +10,6 @@ mod rftl;
 mod urm;
 mod wpa;
 
-use nandlab::types::Bytes;
-use nandlab_trace::generators::PRESETS;
 use serde::Serialize;
 
 use crate::args::{ClaimsArgs, Part};
@@ -142,20 +140,6 @@ fn markdown(rows: &[Row]) -> String {
             &format!("| {place} | {claim} | {configuration} | {expected} | {measured} | **{verdict}** | {note} |\n");
     }
     text
-}
-
-/// A preset of workloads with its spans and their beginnings divided by 8.
-fn eighth(name: &str) -> String {
-    let preset = PRESETS.iter().find(|preset| preset.name == name).unwrap_or_else(|| panic!("no preset {name}"));
-    let eighth = |key: &str, value: &str| match Bytes::parse(value) {
-        Ok(bytes) if matches!(key, "span" | "base") => Bytes(bytes.0 / 8).to_string(),
-        _ => value.to_owned(),
-    };
-    let part = |part: &str| match part.split_once('=') {
-        Some((key, value)) => format!("{key}={}", eighth(key, value)),
-        None => part.to_owned(),
-    };
-    preset.spec.split(':').map(part).collect::<Vec<_>>().join(":")
 }
 
 /// Numbers with their names, as in `fab 1.00, hitstat 0.80`.

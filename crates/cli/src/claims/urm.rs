@@ -3,7 +3,7 @@
 use nandlab::report::Report;
 
 use super::experiment::{Experiment, Results};
-use super::{Claims, Row, change, eighth, is_greatest, is_least, list, mean};
+use super::{Claims, Row, change, is_greatest, is_least, list, mean};
 use crate::args::Part;
 
 pub const CLAIMS: Claims = Claims {
@@ -33,18 +33,36 @@ const BUFFERS: [(&str, &str, bool); 5] = [
     ("URM", "urm", true),
     ("control", "urm", false),
 ];
-const TRACES: [(&str, &str); 4] =
-    [("Multi1", "multi1"), ("Multi2", "multi2"), ("Multi3", "multi3"), ("Multi4", "multi4")];
+const TRACES: [(&str, &str); 4] = [
+    (
+        "Multi1",
+        "mix:parts=(uniform:span=1GiB:writes=0.11)@65,\
+         (loops:length=2MiB:span=512MiB:base=1GiB:writes=0.11:size=4KiB@47619,16KiB@52381)@20,\
+         (sequential:streams=2:span=512MiB:base=1536MiB:writes=0.11:size=4KiB@47619,16KiB@52381)@15",
+    ),
+    (
+        "Multi2",
+        "mix:parts=(uniform:span=1GiB:writes=0.3)@25,\
+         (loops:length=2MiB:span=512MiB:base=1GiB:writes=0.3:size=4KiB@84444,16KiB@15556)@45,\
+         (sequential:streams=2:span=512MiB:base=1536MiB:writes=0.3:size=4KiB@84444,16KiB@15556)@30",
+    ),
+    (
+        "Multi3",
+        "mix:parts=(uniform:span=1GiB:writes=0.32)@40,\
+         (loops:length=2MiB:span=512MiB:base=1GiB:writes=0.32:size=4KiB@75556,16KiB@24444)@20,\
+         (hot-cold:span=64MiB:base=1536MiB:writes=0.32:size=4KiB@75556,16KiB@24444)@40",
+    ),
+    (
+        "Multi4",
+        "mix:parts=(uniform:span=1GiB:writes=0.4)@20,\
+         (sequential:streams=2:span=512MiB:base=1GiB:writes=1:size=4KiB@65625,16KiB@34375)@50,\
+         (hot-cold:span=64MiB:base=1536MiB:writes=0.4:size=4KiB@65625,16KiB@34375)@30",
+    ),
+];
 /// RAM of the paper in MB: the smallest, the quoted and the largest.
 const SIZES: [u32; 3] = [33, 43, 48];
 /// RAM that the uncompressed map takes in the paper, MB.
 const MAP: u32 = 32;
-
-/// With loops and hot pages that a buffer of the paper's size, an eighth here, can hold.
-fn workload(preset: &str) -> String {
-    let whole = eighth(preset);
-    whole.replace("(loops:", "(loops:length=2MiB:").replace("(hot-cold:span=512MiB", "(hot-cold:span=64MiB")
-}
 
 fn experiment(buffer: usize, trace: usize, megabytes: u32) -> Experiment {
     let (_, name, shares) = BUFFERS[buffer];
@@ -66,7 +84,7 @@ fn experiment(buffer: usize, trace: usize, megabytes: u32) -> Experiment {
         ],
         buffer: name.to_owned(),
         ftl: ftl.to_owned(),
-        trace: workload(TRACES[trace].1),
+        trace: TRACES[trace].1.to_owned(),
         requests: 60_000,
     }
 }

@@ -22,8 +22,7 @@ pub fn judge(preset: &Preset, seed: u64) -> Result<Vec<CheckRow>, Failure> {
             }
         }
     }
-    let ledgers = parallel::map(None, &runs, |run| simulate(preset, seed, *run));
-    let ledgers = ledgers.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let ledgers = parallel::map(None, &runs, |run| simulate(preset, seed, *run))?;
     let of = |judged: &Judged, buffer: &str| {
         let wanted = (judged.device, buffer, judged.dram_mib);
         runs.iter().zip(&ledgers).find(|(run, _)| **run == wanted).map_or_else(Ledger::default, |(_, ledger)| *ledger)
