@@ -3,8 +3,9 @@
 use nandlab::config::{Builder, PluginConfig};
 use nandlab::ledger::Ledger;
 use nandlab_trace::generators::{CheckRow, Flushes, Judged, Preset};
-use nandlab_trace::{AddressPolicy, Volumes};
+use nandlab_trace::Volumes;
 
+use crate::address::Address;
 use crate::args::{TraceArgs, VolumeChoice};
 use crate::fail::Failure;
 use crate::reading::{ReadArgs, ReadingArgs};
@@ -46,7 +47,7 @@ fn simulate(preset: &Preset, seed: u64, (device, buffer, mib): (&str, &str, u64)
     let (_, config) = setup::config(Builder::preset(device)?, Some(&buffer), None, &settings)?;
     let trace = TraceArgs {
         read: ReadArgs { trace: vec![format!("make:{}", preset.name)], reading: ReadingArgs::default() },
-        address: AddressPolicy::Reject,
+        address: Address::Reject,
         volumes: VolumeChoice::Together(Volumes::Reject),
         limit: None,
     };
