@@ -2,8 +2,8 @@
 
 use nandlab::config::{Builder, PluginConfig};
 use nandlab::ledger::Ledger;
-use nandlab_trace::generators::{CheckRow, Flushes, Judged, Preset};
 use nandlab_trace::Volumes;
+use nandlab_trace::generators::{CheckRow, Flushes, Judged, Preset};
 
 use crate::address::Address;
 use crate::args::{TraceArgs, VolumeChoice};
