@@ -8,7 +8,7 @@ use nandlab_trace::generators::{CheckRow, Flushes, Judged, Preset};
 use crate::address::Address;
 use crate::args::{TraceArgs, VolumeChoice};
 use crate::fail::Failure;
-use crate::reading::{ReadArgs, ReadingArgs};
+use crate::reading::{Passes, ReadArgs, ReadingArgs};
 use crate::source::{BATCH, Source};
 use crate::{parallel, setup};
 
@@ -46,7 +46,11 @@ fn simulate(preset: &Preset, seed: u64, (device, buffer, mib): (&str, &str, u64)
     let settings = [format!("ram.dram={mib}MiB"), format!("seed={seed}")];
     let (_, config) = setup::config(Builder::preset(device)?, Some(&buffer), None, &settings)?;
     let trace = TraceArgs {
-        read: ReadArgs { trace: vec![format!("make:{}", preset.name)], reading: ReadingArgs::default() },
+        read: ReadArgs {
+            trace: vec![format!("make:{}", preset.name)],
+            reading: ReadingArgs::default(),
+            passes: Passes::default(),
+        },
         address: Address::Reject,
         volumes: VolumeChoice::Together(Volumes::Reject),
         limit: None,
