@@ -2,13 +2,13 @@
 
 use nandlab::config::{Builder, PluginConfig};
 use nandlab::ledger::Ledger;
-use nandlab_trace::Volumes;
 use nandlab_trace::generators::{CheckRow, Flushes, Judged, Preset};
+use nandlab_trace::{Passes, Volumes};
 
 use crate::address::Address;
 use crate::args::{TraceArgs, VolumeChoice};
 use crate::fail::Failure;
-use crate::reading::{Passes, ReadArgs, ReadingArgs};
+use crate::reading::{ReadArgs, ReadingArgs};
 use crate::source::{BATCH, Source};
 use crate::{parallel, setup};
 
