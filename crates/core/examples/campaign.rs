@@ -3,7 +3,9 @@
 //! `cargo run --release -p nandlab --example campaign -- operations|cuts FTL|all FIRST..LAST EACH`
 //!
 //! `EACH` is the number of operations of a run: one run for every seed from FIRST to LAST-1, parameter variant and device.
-//! Prints one line for each FTL. docs/evidence.md has the command of the nightly run and what it found.
+//! After every seed the sums so far are printed, one line for each FTL, so that a run that is stopped has told what it
+//! did; go on with the seeds that are left. Streams of all runs are compared (a pair of equal ones ends the run), and a
+//! cut counts once however often it comes about. docs/evidence.md has the command of the nightly run and what it found.
 #![allow(clippy::print_stdout, missing_docs)]
 
 #[path = "../tests/campaign/mod.rs"]
@@ -15,6 +17,7 @@ use std::ops::Range;
 use std::process::ExitCode;
 
 use campaign::Counts;
+use campaign::streams::Seen;
 use nandlab::ftl::FTLS;
 
 const USAGE: &str = "usage: campaign operations|cuts FTL|all FIRST..LAST EACH, for example: campaign cuts all 1..3 40";
@@ -31,7 +34,7 @@ fn main() -> ExitCode {
         eprintln!("{USAGE}");
         return ExitCode::FAILURE;
     };
-    let run: fn(&str, Range<u64>, u32) -> Counts = match what.as_str() {
+    let run: fn(&str, u64, u32, &mut Seen) -> Counts = match what.as_str() {
         "operations" => campaign::operate,
         "cuts" => campaign::cut,
         _ => {
@@ -45,12 +48,17 @@ fn main() -> ExitCode {
         eprintln!("one of these is wrong: FTL `{name}`, seeds `{range}`, operations `{each}`; {USAGE}");
         return ExitCode::FAILURE;
     };
-    let mut all = Counts::default();
-    for name in names {
-        let counts = run(&name, seeds.clone(), each);
-        println!("{name}: {counts}");
-        all += counts;
+    let mut sums: Vec<(String, Counts)> = names.into_iter().map(|name| (name, Counts::default())).collect();
+    let mut seen = Seen::default();
+    for seed in seeds.clone() {
+        let mut all = Counts::default();
+        println!("seeds {}..{}", seeds.start, seed + 1);
+        for (name, sum) in &mut sums {
+            *sum += run(name, seed, each, &mut seen);
+            println!("{name}: {sum}");
+            all += *sum;
+        }
+        println!("all: {all}; {} streams, no two equal", seen.streams());
     }
-    println!("all: {all}; {} cuts", all.cuts());
     ExitCode::SUCCESS
 }

@@ -6,6 +6,7 @@ mod campaign;
 mod common;
 
 use campaign::rig::{Device, Size, Start, smallest};
+use campaign::streams::Seen;
 use campaign::{Counts, variants};
 use nandlab::ftl::FTLS;
 use nandlab::ledger::{Cause, Op};
@@ -37,11 +38,11 @@ const CUT_POINTS: u64 = 100_000;
 
 #[test]
 fn does_every_ftl_return_what_was_written_last() {
-    let mut wrong = Vec::new();
+    let (mut wrong, mut seen) = (Vec::new(), Seen::default());
     for plugin in FTLS {
         let name = plugin.name();
         let runs = variants::variants(&name).len() * variants::SIZES.len() * campaign::rig::STARTS.len();
-        let counts = campaign::operate(&name, 0..1, OPERATIONS.div_ceil(runs as u32));
+        let counts = campaign::operate(&name, 0, OPERATIONS.div_ceil(runs as u32), &mut seen);
         println!("{name}: {} operations", counts.operations);
         assert!(counts.operations >= u64::from(OPERATIONS));
         hold_against_the_page(&name, "random operations", counts.operations, &mut wrong);
@@ -51,18 +52,21 @@ fn does_every_ftl_return_what_was_written_last() {
 
 #[test]
 fn does_every_ftl_survive_a_power_cut_at_every_flash_operation() {
-    let (mut all, mut wrong) = (Counts::default(), Vec::new());
+    let (mut all, mut wrong, mut seen) = (Counts::default(), Vec::new(), Seen::default());
     for plugin in FTLS {
         let name = plugin.name();
-        let counts = campaign::cut(&name, 0..1, 40);
+        let counts = campaign::cut(&name, 0, 40, &mut seen);
         println!("{name}: {counts}");
-        assert!(counts.cut_points > 1_000 && counts.recovery_cuts > 500 && counts.lost_pages > 20, "{name}: {counts}");
+        assert!(counts.cut_points > 1_000 && counts.recovery_cuts > 500, "{name}: {counts}");
+        assert!(counts.lower_pages > 500 && counts.compacted_cuts > 300, "{name}: {counts}");
         hold_against_the_page(&name, "cut points", counts.cut_points, &mut wrong);
         hold_against_the_page(&name, "all cuts", counts.cuts(), &mut wrong);
+        hold_against_the_page(&name, "after compaction", counts.compacted_cuts, &mut wrong);
+        hold_against_the_page(&name, "lower pages down", counts.lower_pages, &mut wrong);
         hold_against_the_page(&name, "lower pages lost", counts.lost_pages, &mut wrong);
         all += counts;
     }
-    println!("all: {all}; {} cuts", all.cuts());
+    println!("all: {all}");
     assert!(all.cut_points >= CUT_POINTS, "{all}");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
@@ -74,7 +78,8 @@ fn does_page_keep_its_data_with_every_combination_of_options() {
         for (logical_pages, dies, start) in [(29, 1, Start::Full), (30, 4, Start::Empty), (30, 4, Start::Roomy)] {
             let size = Size { pages_per_block: 4, logical_pages, dies };
             let shape = smallest("page", &params, size, start);
-            let mut device = Device::new("page", &params, shape, start, 1);
+            let stream = format!("every combination: {params}, {size:?} {start:?}");
+            let mut device = Device::new("page", &params, shape, start, &stream);
             for _ in 0..400 {
                 device.operate();
                 device.acknowledge();

@@ -14,7 +14,7 @@ mod reliability;
 
 pub use clock::{Clock, ClockTimes, Release, Ticket, TimingModel};
 pub use geometry::{Geometry, ProgramOrder};
-pub use power::{CutMode, Tombstone};
+pub use power::{CutMode, JOURNAL_LIMIT, Tombstone};
 pub use reliability::ReliabilityConfig;
 
 use crate::ledger::{BlockKind, Cause, Ledger, Op};

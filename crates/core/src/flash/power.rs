@@ -3,8 +3,13 @@
 //! The FTL code above stays straight-line: an armed cut photographs the cells at the chosen operation and lets the
 //! doomed run go on; [`Flash::restore`] throws that run away and puts the photograph back.
 
+use std::collections::BTreeMap;
+
 use super::{Cells, ERASED, Flash, Media, Oob, TORN};
 use crate::types::{Lpn, Pbn, Ppn};
+
+/// Tombstones from which the journal of trims is compacted; later from twice those that were kept.
+pub const JOURNAL_LIMIT: usize = 1024;
 
 /// What becomes of the flash operation during which the power fails.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,6 +43,8 @@ pub(super) struct Power {
     lost: Option<Oob>,
     /// Programs and erases since the array was made.
     steps: u64,
+    /// Tombstones that the last compaction of the journal kept.
+    kept_tombstones: usize,
 }
 
 impl Flash {
@@ -99,7 +106,9 @@ impl Flash {
     pub fn journal(&mut self, trims: &[Tombstone]) {
         if self.media == Media::Memory && !self.is_cut() {
             self.cells.tombstones.extend_from_slice(trims);
-            self.drop_spent_tombstones();
+            if self.cells.tombstones.len() >= JOURNAL_LIMIT.max(2 * self.power.kept_tombstones) {
+                self.compact_journal();
+            }
         }
     }
     /// Journalled trims that may still be needed.
@@ -107,21 +116,23 @@ impl Flash {
         &self.cells.tombstones
     }
 
-    /// A tombstone is needed only while an older copy of its page is on the cells.
-    fn drop_spent_tombstones(&mut self) {
-        let count = self.cells.tombstones.len();
-        if count < 1024 || !count.is_power_of_two() {
-            return;
+    /// Of a page's tombstones the newest is needed, and only while an older copy of the page is on the cells. The new
+    /// journal takes the place of the old at once.
+    fn compact_journal(&mut self) {
+        let mut newest = BTreeMap::new();
+        for stone in &self.cells.tombstones {
+            let (version, _) = newest.entry(stone.lpn.0).or_insert((0, false));
+            *version = stone.version.max(*version);
         }
-        let mut oldest = std::collections::BTreeMap::new();
-        for (page, owner) in self.cells.owner.iter().enumerate() {
-            if *owner < TORN {
-                let version = self.cells.stamps[page].0;
-                let known = oldest.entry(*owner).or_insert(version);
-                *known = version.min(*known);
+        for (owner, (written, _)) in self.cells.owner.iter().zip(&self.cells.stamps) {
+            if let Some((version, is_needed)) = newest.get_mut(owner) {
+                *is_needed |= written < version;
             }
         }
-        self.cells.tombstones.retain(|t| oldest.get(&t.lpn.0).is_some_and(|v| *v < t.version));
+        newest.retain(|_, (_, is_needed)| *is_needed);
+        self.cells.tombstones =
+            newest.into_iter().map(|(lpn, (version, _))| Tombstone { lpn: Lpn(lpn), version }).collect();
+        self.power.kept_tombstones = self.cells.tombstones.len();
     }
 
     /// Counts one program or erase; says whether the armed cut falls on it. Never without media.

@@ -1,22 +1,32 @@
 //! The two ordeals of one variant on one device.
 
-use nandlab::flash::CutMode;
 use nandlab::types::Pbn;
 use serde_json::Value;
 
+use super::outage::Outage;
 use super::rig::{Device, Size, Start, smallest};
+use super::streams::{Dice, Seen};
 use super::{Counts, MODES};
 
 /// Random operations; all invariants hold after each, and every read returns the last write.
-pub fn operations(ftl: &str, params: &Value, size: Size, start: Start, seed: u64, operations: u32) -> Counts {
+pub fn operations(
+    ftl: &str,
+    params: &Value,
+    (size, start): (Size, Start),
+    seed: u64,
+    operations: u32,
+    seen: &mut Seen,
+) -> Counts {
     let shape = smallest(ftl, params, size, start);
-    let mut device = Device::new(ftl, params, shape, start, seed);
+    let stream = format!("operations of {ftl} {params}, {size:?} {start:?}, seed {seed}");
+    let mut device = Device::new(ftl, params, shape, start, &stream);
     let before = erased(&device);
     for _ in 0..operations {
         device.operate();
         device.acknowledge();
         device.check();
     }
+    seen.stream(&device.dice);
     (0..size.logical_pages).for_each(|lpn| device.read(lpn));
     let erased = erased(&device) - before;
     assert_eq!(erased, device.flash.ledger.erases(), "sum of erase counts");
@@ -31,34 +41,50 @@ fn erased(device: &Device) -> u64 {
 }
 
 /// The power fails at the first program or erase of a run, then at the second, and so on to its end, in every mode; the
-/// recovery is cut up to three times; the run goes on and is cut and recovered three times more.
-pub fn cuts(ftl: &str, params: &Value, size: Size, start: Start, seed: u64, operations: u32) -> Counts {
+/// recovery is cut up to three times; the run goes on with a stream of its own and is cut and recovered three times more.
+pub fn cuts(
+    ftl: &str,
+    params: &Value,
+    (size, start): (Size, Start),
+    seed: u64,
+    operations: u32,
+    seen: &mut Seen,
+) -> Counts {
     let shape = smallest(ftl, params, size, start);
+    let stream = format!("cuts of {ftl} {params}, {size:?} {start:?}, seed {seed}");
     let mut counts = Counts::default();
     for nth in 1.. {
         for (turn, mode) in MODES.into_iter().enumerate() {
-            let mut device = Device::new(ftl, params, shape, start, seed);
-            device.story = format!("seed {seed}, cut {nth} {mode:?}");
+            let mut device = Device::new(ftl, params, shape, start, &stream);
+            device.story = format!("{stream}, cut {nth} {mode:?}");
             device.flash.arm_cut(nth, mode);
             if !run_until_cut(&mut device, operations, &mut counts) {
+                seen.stream(&device.dice);
                 return counts;
             }
-            counts.cut_points += 1;
-            recover(&mut device, mode, (nth + turn as u64) % 4, &mut counts);
+            let is_compacted = device.compactions > 0;
+            let outage = device.recover(mode, (nth + turn as u64) % 4, seen);
+            counts.cut_points += outage.cuts;
+            counts.compacted_cuts += if is_compacted { outage.cuts } else { 0 };
+            add(&mut counts, outage);
+            device.dice = Dice::new(&device.story);
             for more in 0..3 {
                 device.flash.arm_cut(1 + (nth * 7 + more * 5) % 23, mode);
-                counts.further_cuts += u64::from(run_until_cut(&mut device, operations, &mut counts));
-                recover(&mut device, mode, (nth + more) % 3, &mut counts);
+                run_until_cut(&mut device, operations, &mut counts);
+                let outage = device.recover(mode, (nth + more) % 3, seen);
+                counts.further_cuts += outage.cuts;
+                add(&mut counts, outage);
             }
         }
     }
     unreachable!("a run has an end")
 }
 
-fn recover(device: &mut Device, mode: CutMode, again: u64, counts: &mut Counts) {
-    let (cuts, lost) = device.recover(mode, again);
-    counts.recovery_cuts += cuts;
-    counts.lost_pages += lost;
+/// What counts alike for first and further cuts.
+fn add(counts: &mut Counts, outage: Outage) {
+    counts.recovery_cuts += outage.recovery_cuts;
+    counts.lower_pages += outage.lower_pages;
+    counts.lost_pages += outage.lost_pages;
 }
 
 /// Operates until the armed cut happens; the operation on which it falls stays in flight.

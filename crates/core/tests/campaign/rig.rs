@@ -1,13 +1,13 @@
 //! A device with real bytes, and a model of what every page must hold.
 
-use nandlab::flash::{CutMode, Flash, Media, ProgramOrder, Ticket, Tombstone};
+use nandlab::flash::{Flash, JOURNAL_LIMIT, Media, ProgramOrder, Ticket, Tombstone};
 use nandlab::ftl::{Batch, Ftl, PageWrite, Shape, Source};
 use nandlab::ledger::Cause;
 use nandlab::types::{Lbn, Lpn, Nanos};
-use rand_pcg::Pcg64Mcg;
 use serde_json::Value;
 
-use crate::common::{PAGE_BYTES, below, build, flash, shape};
+use super::streams::{Dice, Digest};
+use crate::common::{PAGE_BYTES, build, flash, shape};
 
 /// How a test device begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,9 +20,12 @@ pub enum Start {
     Tight,
     /// With more blocks, every page written once, programs in any order.
     Roomy,
+    /// As small as possible, every page written once, every third trimmed, and that so often that the journal of trims
+    /// is compacted within a few operations. More trims follow.
+    Journal,
 }
 
-/// All of them.
+/// Those for random operations.
 pub const STARTS: [Start; 4] = [Start::Empty, Start::Full, Start::Tight, Start::Roomy];
 
 /// Size of a device; the number of blocks follows from what the FTL accepts.
@@ -42,7 +45,7 @@ pub fn smallest(name: &str, params: &Value, size: Size, start: Start) -> Shape {
     let orders: &[ProgramOrder] = match start {
         Start::Roomy => &[ProgramOrder::Any],
         Start::Full => &[ProgramOrder::Strict, ProgramOrder::Ascending],
-        Start::Empty | Start::Tight => &[ProgramOrder::Ascending],
+        Start::Empty | Start::Tight | Start::Journal => &[ProgramOrder::Ascending],
     };
     let least = size.logical_pages.div_ceil(size.pages_per_block);
     for order in orders {
@@ -73,27 +76,37 @@ fn spread(mut shape: Shape, channels: u32, dies: u32) -> Shape {
 
 /// See the module text.
 pub struct Device {
-    name: String,
-    params: Value,
+    pub(super) name: String,
+    pub(super) params: Value,
     start: Start,
     pub shape: Shape,
     pub ftl: Box<dyn Ftl>,
     pub flash: Flash,
-    pub rng: Pcg64Mcg,
+    pub dice: Dice,
     /// What is going on, for the message of a failure.
     pub story: String,
+    /// Digest of the FTL, its parameters and the array: what tells equal contents of different devices apart.
+    pub(super) identity: Digest,
     /// By LPN: version, 0 = reads as zeros.
-    model: Vec<u64>,
+    pub(super) model: Vec<u64>,
     /// By LPN: the version an operation in flight may have left instead.
-    in_flight: Vec<Option<u64>>,
-    /// By LPN: version of the last acknowledged trim.
-    trimmed: Vec<u64>,
+    pub(super) in_flight: Vec<Option<u64>>,
+    /// By LPN: what is older than this was trimmed.
+    pub(super) trimmed: Vec<u64>,
+    /// The latest that was taken by a page.
     version: u64,
+    written_last: u32,
+    trimmed_last: Option<u32>,
+    /// How often the journal of trims was compacted.
+    pub compactions: u64,
 }
 
 impl Device {
-    pub fn new(name: &str, params: &Value, shape: Shape, start: Start, seed: u64) -> Self {
+    /// A device on which the operations of the stream with this name run.
+    pub fn new(name: &str, params: &Value, mut shape: Shape, start: Start, stream: &str) -> Self {
         let logical = shape.logical_pages as usize;
+        let mut dice = Dice::new(stream);
+        shape.seed = dice.bits();
         let mut device = Self {
             name: name.to_owned(),
             params: params.clone(),
@@ -101,15 +114,22 @@ impl Device {
             ftl: build(name, params, &shape).expect("the shape was accepted"),
             flash: flash(&shape, Media::Memory),
             shape,
-            rng: Pcg64Mcg::new(u128::from(seed)),
-            story: format!("seed {seed}"),
+            dice,
+            story: stream.to_owned(),
+            identity: Digest::of(0, &format!("{name} {params} {shape:?}")),
             model: vec![0; logical],
             in_flight: vec![None; logical],
             trimmed: vec![0; logical],
             version: 0,
+            written_last: 0,
+            trimmed_last: None,
+            compactions: 0,
         };
         if start != Start::Empty {
             device.fill();
+        }
+        if start == Start::Journal {
+            device.fill_journal();
         }
         device
     }
@@ -138,6 +158,36 @@ impl Device {
         self.acknowledge();
     }
 
+    /// Trims every third page, and these again until a few more trims have the journal compacted.
+    fn fill_journal(&mut self) {
+        let few = 1 + self.dice.below(3) as usize;
+        for lpn in (0..self.shape.logical_pages).step_by(3).collect::<Vec<_>>().into_iter().cycle() {
+            if self.flash.tombstones().len() + few >= JOURNAL_LIMIT {
+                break;
+            }
+            let was_trimmed = self.model[lpn as usize] == 0;
+            self.journal(lpn);
+            self.version += 1;
+            // A trim of what is trimmed changes nothing but the journal.
+            if !was_trimmed {
+                let now = self.now();
+                self.ftl.trim(&mut self.flash, Lpn(lpn), now);
+            }
+            self.acknowledge();
+        }
+    }
+
+    /// The tombstone is as old as it may be: newer than all that was written, as old as what is written next.
+    fn journal(&mut self, lpn: u32) {
+        let version = self.version + 1;
+        let before = self.flash.tombstones().len();
+        self.flash.journal(&[Tombstone { lpn: Lpn(lpn), version }]);
+        self.compactions += u64::from(self.flash.tombstones().len() <= before);
+        self.in_flight[lpn as usize] = Some(0);
+        self.trimmed[lpn as usize] = version;
+        self.trimmed_last = Some(lpn);
+    }
+
     fn pages_of(&self, lbn: u32) -> impl Iterator<Item = u32> + use<> {
         let pages = self.shape.geometry.pages_per_block;
         lbn * pages..((lbn + 1) * pages).min(self.shape.logical_pages)
@@ -146,50 +196,60 @@ impl Device {
     /// A new version of a page, in flight until acknowledged.
     fn renew(&mut self, lpn: u32) -> PageWrite {
         self.version += 1;
+        self.written_last = lpn;
         self.in_flight[lpn as usize] = Some(self.version);
         PageWrite { lpn: Lpn(lpn), cause: Cause::Host, version: self.version, from: Source::Ram }
     }
 
     /// What was in flight is promised from now on.
     pub fn acknowledge(&mut self) {
-        for ((model, new), trimmed) in self.model.iter_mut().zip(&mut self.in_flight).zip(&mut self.trimmed) {
+        for (model, new) in self.model.iter_mut().zip(&mut self.in_flight) {
             *model = new.take().unwrap_or(*model);
-            *trimmed = if *model == 0 { self.version } else { *trimmed };
         }
     }
 
     /// One random operation; its effects stay in flight.
     pub fn operate(&mut self) {
         let logical = self.shape.logical_pages;
-        let is_hot = self.start != Start::Tight && below(&mut self.rng, 4) == 0;
-        let lpn = below(&mut self.rng, if is_hot { 6 } else { logical });
-        let now = self.now();
-        match below(&mut self.rng, 100) {
+        let is_hot = self.start != Start::Tight && self.dice.below(4) == 0;
+        let lpn = self.dice.below(if is_hot { 6 } else { logical });
+        if self.start == Start::Journal && self.dice.below(4) == 0 {
+            return self.trim(lpn);
+        }
+        match self.dice.below(100) {
             0..45 => {
-                let page = [self.renew(lpn)];
-                let batch = Batch { pages: &page, bytes: &Self::contents(&page) };
-                self.ftl.write(&mut self.flash, batch, now);
+                // Often what was trimmed just now: it must not be taken for older than the trim.
+                let lpn = self.trimmed_last.take().filter(|_| self.dice.below(2) == 0).unwrap_or(lpn);
+                self.write(lpn..lpn + 1);
             }
             45..58 => {
-                let end = (lpn + 1 + below(&mut self.rng, 7)).min(logical);
-                let pages: Vec<PageWrite> = (lpn..end).map(|lpn| self.renew(lpn)).collect();
-                let batch = Batch { pages: &pages, bytes: &Self::contents(&pages) };
-                self.ftl.write(&mut self.flash, batch, now);
+                let end = (lpn + 1 + self.dice.below(7)).min(logical);
+                self.write(lpn..end);
             }
             58..70 => self.write_block(lpn / self.shape.geometry.pages_per_block),
-            85..96 if self.start != Start::Tight => {
-                self.version += 1;
-                self.in_flight[lpn as usize] = Some(0);
-                self.flash.journal(&[Tombstone { lpn: Lpn(lpn), version: self.version }]);
-                self.ftl.trim(&mut self.flash, Lpn(lpn), now);
-            }
+            85..96 if self.start != Start::Tight => self.trim(lpn),
             96..98 => self.ftl.idle(&mut self.flash, Nanos(u64::MAX / 4)),
             98..100 => self.ftl.settle(&mut self.flash),
             _ => {
-                self.ftl.announce(Lpn((lpn + 1 + below(&mut self.rng, 6)).min(logical)));
+                self.ftl.announce(Lpn((lpn + 1 + self.dice.below(6)).min(logical)));
                 self.read(lpn);
             }
         }
+    }
+
+    fn write(&mut self, lpns: std::ops::Range<u32>) {
+        let pages: Vec<PageWrite> = lpns.map(|lpn| self.renew(lpn)).collect();
+        let batch = Batch { pages: &pages, bytes: &Self::contents(&pages) };
+        let now = self.now();
+        self.ftl.write(&mut self.flash, batch, now);
+    }
+
+    /// A trim, every other time of the page that was written last: its copy is hardly older than the tombstone.
+    fn trim(&mut self, lpn: u32) {
+        let lpn = if self.dice.below(2) == 0 { self.written_last } else { lpn };
+        let now = self.now();
+        self.journal(lpn);
+        self.ftl.trim(&mut self.flash, Lpn(lpn), now);
     }
 
     /// Some dirty pages of a logical block, padded to the whole.
@@ -197,7 +257,7 @@ impl Device {
         let mut pages = Vec::new();
         let now = self.now();
         for lpn in self.pages_of(lbn) {
-            if below(&mut self.rng, 2) == 0 {
+            if self.dice.below(2) == 0 {
                 pages.push(self.renew(lpn));
             } else if self.ftl.keeps_map_on_flash() {
                 let version = self.model[lpn as usize];
@@ -213,7 +273,7 @@ impl Device {
     }
 
     /// The version that a page holds.
-    fn found(&mut self, lpn: u32) -> u64 {
+    pub(super) fn found(&mut self, lpn: u32) -> u64 {
         let now = self.now();
         let ppn = self.ftl.read(&mut self.flash, Lpn(lpn), Cause::Host, now).ppn;
         if ppn.is_none() {
@@ -233,43 +293,6 @@ impl Device {
     pub fn check(&self) {
         self.ftl.check(&self.flash);
         self.flash.check();
-    }
-
-    /// The page whose current or coming version went down with a lower page. Other pages are owed as ever.
-    fn lost(&self) -> Option<u32> {
-        let oob = self.flash.lost_page()?;
-        let lpn = oob.number as usize;
-        let is_owed = |lpn: usize| oob.version == self.model[lpn] || Some(oob.version) == self.in_flight[lpn];
-        (oob.kind == nandlab::flash::PageKind::Data && is_owed(lpn)).then_some(oob.number)
-    }
-
-    /// Power comes back: a new FTL finds everything in the array. It fails `again` times inside the recovery, earlier
-    /// each time. Returns the cuts that happened there and the pages lost with lower pages.
-    pub fn recover(&mut self, mode: CutMode, again: u64) -> (u64, u64) {
-        let (mut cuts, mut lost) = (0, Vec::new());
-        for step in (0..=again).rev() {
-            lost.extend(self.lost());
-            self.flash.restore();
-            self.ftl = build(&self.name, &self.params, &self.shape).expect("as before");
-            if step > 0 {
-                self.flash.arm_cut(step, mode);
-            }
-            self.ftl.rebuild(&mut self.flash);
-            cuts += u64::from(self.flash.is_cut());
-        }
-        self.check();
-        for lpn in 0..self.shape.logical_pages {
-            let found = self.found(lpn);
-            let (acknowledged, new) = (self.model[lpn as usize], self.in_flight[lpn as usize].take());
-            // What was lost may be any older version, but nothing that was trimmed.
-            let is_older = found == 0 || (found > self.trimmed[lpn as usize] && found <= acknowledged);
-            assert!(
-                found == acknowledged || Some(found) == new || (lost.contains(&lpn) && is_older),
-                "lpn {lpn} holds version {found}, acknowledged {acknowledged}, in flight {new:?}, lost {lost:?}"
-            );
-            self.model[lpn as usize] = found;
-        }
-        (cuts, lost.len() as u64)
     }
 }
 

@@ -13,11 +13,12 @@ pub const SIZES: [Size; 4] = [
 ];
 
 /// Smaller ones for power cuts, so that space is made within a few operations.
-pub const CUT_DEVICES: [(Size, Start); 4] = [
+pub const CUT_DEVICES: [(Size, Start); 5] = [
     (Size { pages_per_block: 4, logical_pages: 16, dies: 1 }, Start::Full),
     (Size { pages_per_block: 4, logical_pages: 14, dies: 1 }, Start::Empty),
     (Size { pages_per_block: 4, logical_pages: 18, dies: 4 }, Start::Roomy),
     (Size { pages_per_block: 6, logical_pages: 24, dies: 1 }, Start::Tight),
+    (Size { pages_per_block: 4, logical_pages: 16, dies: 1 }, Start::Journal),
 ];
 
 /// Parameters worth testing beside the defaults, by FTL.

@@ -1,0 +1,86 @@
+//! Random streams of which no two are equal, and the proof of it.
+
+#![expect(clippy::disallowed_types, reason = "the sets are only asked, never iterated")]
+
+use std::collections::HashSet;
+
+use rand::Rng;
+use rand_pcg::Pcg64Mcg;
+
+/// A hash of numbers in their order: the finalizer of splitmix64 (Steele, Lea and Flood, OOPSLA 2014) after each.
+#[derive(Clone, Copy, Debug)]
+pub struct Digest(u64);
+
+impl Digest {
+    pub const fn new(start: u64) -> Self {
+        Self(start)
+    }
+    pub fn add(&mut self, number: u64) {
+        let mut z = (self.0 ^ number).wrapping_add(0x9E37_79B9_7F4A_7C15);
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        self.0 = z ^ (z >> 31);
+    }
+    pub const fn value(self) -> u64 {
+        self.0
+    }
+    /// The digest of a text.
+    pub fn of(start: u64, text: &str) -> Self {
+        let mut digest = Self::new(start);
+        text.bytes().for_each(|byte| digest.add(u64::from(byte)));
+        digest
+    }
+}
+
+/// The random numbers of a stream. Every letter of its name changes all of them.
+#[derive(Clone, Debug)]
+pub struct Dice {
+    rng: Pcg64Mcg,
+    /// Digest of all throws so far.
+    thrown: Digest,
+}
+
+impl Dice {
+    pub fn new(name: &str) -> Self {
+        let [high, low] = [1, 2].map(|start| u128::from(Digest::of(start, name).value()));
+        Self { rng: Pcg64Mcg::new(high << 64 | low), thrown: Digest::new(0) }
+    }
+    pub fn below(&mut self, bound: u32) -> u32 {
+        let thrown = crate::common::below(&mut self.rng, bound);
+        self.thrown.add(u64::from(thrown) << 32 | u64::from(bound));
+        thrown
+    }
+    /// 64 random bits.
+    pub fn bits(&mut self) -> u64 {
+        self.rng.next_u64()
+    }
+    /// What a host does is a function of its throws: two hosts with different digests do different things.
+    pub const fn thrown(&self) -> u64 {
+        self.thrown.value()
+    }
+}
+
+/// What was seen so far: streams must differ, of cuts only those that differ count.
+#[derive(Debug, Default)]
+pub struct Seen {
+    streams: HashSet<u64>,
+    cuts: HashSet<u64>,
+}
+
+impl Seen {
+    /// Takes the digest of a whole stream.
+    ///
+    /// # Panics
+    /// If there was an equal one.
+    pub fn stream(&mut self, dice: &Dice) {
+        assert!(self.streams.insert(dice.thrown()), "the campaign repeats itself: this stream was run before");
+    }
+    /// Takes the digest of the cells and promises at a cut; 1 if it is a new one, else 0.
+    pub fn cut(&mut self, digest: u64) -> u64 {
+        u64::from(self.cuts.insert(digest))
+    }
+    /// Streams, all of them different.
+    pub fn streams(&self) -> u64 {
+        self.streams.len() as u64
+    }
+}
