@@ -118,7 +118,8 @@ pub(crate) struct Checkup {
     gaps: u64,
     /// Gaps below a microsecond.
     tiny_gaps: u64,
-    idle_ns: u64,
+    /// Sum of the gaps of at most a minute.
+    active_ns: u64,
     bytes: u64,
     sized: u64,
     largest: u32,
@@ -157,7 +158,7 @@ impl Checkup {
         if let Some(gap) = now.checked_sub(self.before_ns) {
             self.gaps += u64::from(gap > 0);
             self.tiny_gaps += u64::from(gap > 0 && gap < 1_000);
-            self.idle_ns += if gap > IDLE_NS { gap } else { 0 };
+            self.active_ns += if gap > IDLE_NS { 0 } else { gap };
         } else {
             self.out_of_order += 1;
             self.clocks_set_back += u64::from(self.before_ns - now > IDLE_NS);
@@ -205,10 +206,11 @@ impl Checkup {
         found.into_iter().flatten().collect()
     }
 
-    /// Length of the trace in seconds, without long pauses.
+    /// Length of the trace in seconds, without gaps above a minute and steps back.
     fn seconds(&self) -> f64 {
         let (low, high) = self.span.unwrap_or_default();
-        (high - low).saturating_sub(self.idle_ns) as f64 / 1e9
+        let active = if self.active_ns == 0 { high - low } else { self.active_ns };
+        active as f64 / 1e9
     }
 
     fn times(&self, guessed: Option<TimeUnit>) -> Option<Finding> {
@@ -282,7 +284,7 @@ impl Checkup {
             return Some(Finding { topic, warning, text, options: words(["--sort-window", &window]) });
         }
         let (low, high) = self.span?;
-        let idle = self.idle_ns as f64 / (high - low).max(1) as f64;
+        let idle = 1.0 - self.active_ns as f64 / (high - low).max(1) as f64;
         (idle > 0.5).then(|| {
             let text = format!("{:.0} % of the time lies in gaps above 60 s", 100.0 * idle);
             Finding { topic, warning: false, text, options: words(["--cap-gap", "60s"]) }
@@ -294,7 +296,7 @@ impl Checkup {
         (self.repeats >= 2 && self.repeats * 100 > self.rows && !no_times).then(|| {
             let share = percent(self.repeats, self.rows);
             let text = format!("{} rows ({share}) are the same as another of the same time", amount(self.repeats));
-            Finding { topic: "repeats", warning: self.repeats * 10 > self.rows, text, options: Vec::new() }
+            Finding { topic: "repeats", warning: self.repeats * 5 > self.rows * 2, text, options: Vec::new() }
         })
     }
 
