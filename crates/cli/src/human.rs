@@ -250,19 +250,14 @@ fn buffer(report: &Report) -> Vec<Fact> {
 fn settling(settling: &Settling) -> Option<Fact> {
     let pages = count(settling.dirty_pages);
     let text = match settling.cost {
-        None => format!("{pages} dirty pages stay in the buffer, unpaid (--settle none)"),
-        Some(FlushCost { reads, programs, erases, elapsed_ns, .. }) => {
-            let counted = if settling.mode == Settle::Flush { "in the counts" } else { "not in the counts" };
-            format!(
-                "{pages} dirty pages flushed in {}: {} reads, {} programs, {} erases, {counted}",
-                nanos(elapsed_ns),
-                short(reads),
-                short(programs),
-                short(erases)
-            )
+        None => format!("{pages} pages stay in the buffer, unpaid (--settle none)"),
+        Some(FlushCost { programs, erases, elapsed_ns, .. }) => {
+            let (time, programs, erases) = (nanos(elapsed_ns), short(programs), short(erases));
+            let counted = if settling.mode == Settle::Flush { "counted" } else { "not counted" };
+            format!("{pages} pages, flushed in {time}: {programs} programs, {erases} erases ({counted})")
         }
     };
-    (settling.dirty_pages > 0).then_some(("left at the end", text))
+    (settling.dirty_pages > 0).then_some(("dirty at the end", text))
 }
 
 /// RAM, wear and speed.

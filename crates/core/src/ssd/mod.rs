@@ -9,78 +9,20 @@ mod flushes;
 mod inflight;
 mod plan;
 mod power;
+mod refused;
+mod settings;
 
 use crate::buffer::{Access, Buffer, BufferShape, FlashTimes, Frames, Medium, Plan, Sense, Slots};
 use crate::flash::{CutMode, Flash, Ticket};
 use crate::ftl::{Ftl, PageWrite};
 use crate::ledger::Ledger;
 use crate::probe::Probe;
-use crate::types::{Bytes, Hint, HostOp, HostRequest, Lbn, Lpn, Nanos};
+use crate::types::{Hint, HostOp, HostRequest, Lbn, Lpn, Nanos};
 use access::Part;
 pub use flushes::{Flushes, INTERVALS};
 pub use inflight::{Arrival, Kind, Times};
-
-/// When the frame of a page that is written back may be used again.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum EvictWait {
-    /// When the page is programmed.
-    #[default]
-    Program,
-    /// When it has left the RAM over the channel.
-    Transfer,
-}
-
-/// What happens to a partial write of a page that is not resident.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum PartialWrite {
-    /// The rest of the page is read at once (read-modify-write).
-    #[default]
-    Fetch,
-    /// The frame keeps a mask of its sectors; the rest is read when it is needed or at the write-back.
-    Mask,
-}
-
-/// Time of one page access to RAM.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct RamTimes {
-    /// DRAM, read.
-    pub dram_read: Nanos,
-    /// DRAM, write.
-    pub dram_write: Nanos,
-    /// NVRAM, read.
-    pub nvram_read: Nanos,
-    /// NVRAM, write.
-    pub nvram_write: Nanos,
-}
-
-/// How the engine runs. Made from a configuration.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Settings {
-    /// Pages the host can address.
-    pub logical_pages: u32,
-    /// When requests arrive.
-    pub arrival: Arrival,
-    /// Requests the device admits at a time.
-    pub queue_depth: u32,
-    /// See [`EvictWait`].
-    pub evict_wait: EvictWait,
-    /// See [`PartialWrite`].
-    pub partial_write: PartialWrite,
-    /// Read the page from flash on every write miss, as the public lab simulator does.
-    pub write_miss_fetch: bool,
-    /// DRAM shared by map and data, or `None` when the data has its own frames.
-    pub shared_dram: Option<Bytes>,
-    /// NVRAM frames.
-    pub nvram_frames: u32,
-    /// RAM access times.
-    pub ram_times: RamTimes,
-    /// Count the group hits of reads too: see `replay.read_groups`.
-    pub read_groups: bool,
-    /// Seed of every random choice.
-    pub seed: u64,
-}
+pub use refused::{OutOfRange, Refused};
+pub use settings::{EvictWait, PartialWrite, RamTimes, Settings};
 
 /// What a device is assembled from.
 pub struct Parts {
@@ -137,64 +79,6 @@ pub struct Completion {
     /// When it is done, if that is known already; else it resolves later and enters the histograms then.
     pub finished: Option<Nanos>,
 }
-
-/// A request the device cannot serve.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct OutOfRange {
-    /// First sector asked for.
-    pub lba: u64,
-    /// Sectors asked for.
-    pub sectors: u32,
-    /// Sectors there are.
-    pub capacity_sectors: u64,
-}
-
-impl std::fmt::Display for OutOfRange {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { lba, sectors, capacity_sectors } = self;
-        write!(f, "request for {sectors} sectors at {lba} is beyond the device's {capacity_sectors} sectors")
-    }
-}
-impl std::error::Error for OutOfRange {}
-
-/// Why a device refuses a request. Nothing happened then.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Refused {
-    /// It lies beyond the device.
-    OutOfRange(OutOfRange),
-    /// It would change data, and the device is worn out.
-    ReadOnly {
-        /// First sector of the request.
-        lba: u64,
-        /// Its sectors.
-        sectors: u32,
-        /// Blocks that failed in use.
-        retired: u32,
-    },
-}
-
-impl Refused {
-    /// First sector and number of sectors asked for.
-    pub const fn range(&self) -> (u64, u32) {
-        match self {
-            Self::OutOfRange(OutOfRange { lba, sectors, .. }) | Self::ReadOnly { lba, sectors, .. } => (*lba, *sectors),
-        }
-    }
-}
-
-impl std::fmt::Display for Refused {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::OutOfRange(error) => error.fmt(f),
-            Self::ReadOnly { lba, sectors, retired } => write!(
-                f,
-                "write of {sectors} sectors at {lba}: the device is worn out and read-only ({retired} blocks failed, and \
-                 a die has no spare block left); raise device.endurance.pe_cycles or device.reliability.spare_blocks_per_die"
-            ),
-        }
-    }
-}
-impl std::error::Error for Refused {}
 
 /// A device as its faces see it: replay, sweeps, a live block device, other languages.
 pub trait Device {

@@ -330,6 +330,24 @@ fn every_ftl_takes_the_time_of_the_slow_simulator() {
 }
 
 #[test]
+fn options_of_collection_take_the_time_of_the_slow_simulator() {
+    let variants: [(&str, &[&str]); 6] = [
+        ("page", &["ftl.idle_free=3"]),
+        ("dftl", &["ftl.idle_free=3", "ftl.cmt_entries=16", "ftl.entries_per_tp=32"]),
+        ("page", &["ftl.gc_frontier=separate", "ftl.gc_slice=2", "ftl.wear_threshold=2"]),
+        ("page", &["ftl.frontiers=single"]),
+        ("page", &["ftl.placement=round_robin"]),
+        ("rftl", &["ftl.cmt_entries=16", "ftl.entries_per_tp=32"]),
+    ];
+    for (n, (ftl, more)) in (2_000..).zip(variants.iter().flat_map(|variant| [variant; 4])) {
+        let mut settings = vec![format!("ftl.name={ftl}"), format!("seed={n}")];
+        settings.extend(variant(n));
+        settings.extend(more.iter().map(|&setting| setting.to_owned()));
+        observe(&config(&settings), requests(n, 400)).check(&format!("{settings:?}"));
+    }
+}
+
+#[test]
 fn every_buffer_takes_the_time_of_the_slow_simulator() {
     let mut n = 1_000;
     for (buffer, ftl) in BUFFERS.iter().flat_map(|buffer| ["page", "fast", "dftl"].map(|ftl| (buffer, ftl))) {

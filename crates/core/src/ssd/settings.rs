@@ -1,0 +1,66 @@
+//! How the engine runs.
+
+use super::Arrival;
+use crate::types::{Bytes, Nanos};
+
+/// When the frame of a page that is written back may be used again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EvictWait {
+    /// When the page is programmed.
+    #[default]
+    Program,
+    /// When it has left the RAM over the channel.
+    Transfer,
+}
+
+/// What happens to a partial write of a page that is not resident.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PartialWrite {
+    /// The rest of the page is read at once (read-modify-write).
+    #[default]
+    Fetch,
+    /// The frame keeps a mask of its sectors; the rest is read when it is needed or at the write-back.
+    Mask,
+}
+
+/// Time of one page access to RAM.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct RamTimes {
+    /// DRAM, read.
+    pub dram_read: Nanos,
+    /// DRAM, write.
+    pub dram_write: Nanos,
+    /// NVRAM, read.
+    pub nvram_read: Nanos,
+    /// NVRAM, write.
+    pub nvram_write: Nanos,
+}
+
+/// How the engine runs. Made from a configuration.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Settings {
+    /// Pages the host can address.
+    pub logical_pages: u32,
+    /// When requests arrive.
+    pub arrival: Arrival,
+    /// Requests the device admits at a time.
+    pub queue_depth: u32,
+    /// See [`EvictWait`].
+    pub evict_wait: EvictWait,
+    /// See [`PartialWrite`].
+    pub partial_write: PartialWrite,
+    /// Read the page from flash on every write miss, as the public lab simulator does.
+    pub write_miss_fetch: bool,
+    /// DRAM shared by map and data, or `None` when the data has its own frames.
+    pub shared_dram: Option<Bytes>,
+    /// NVRAM frames.
+    pub nvram_frames: u32,
+    /// RAM access times.
+    pub ram_times: RamTimes,
+    /// Count the group hits of reads too: see `replay.read_groups`.
+    pub read_groups: bool,
+    /// Seed of every random choice.
+    pub seed: u64,
+}
