@@ -8,7 +8,7 @@ use oracle::cases::{BUFFER_NAMES, FTL_NAMES};
 use oracle::run::pair;
 
 /// Seeds and requests of a run: about half a minute of CPU in all.
-const SEEDS: std::ops::Range<u64> = 0..50;
+const SEEDS: std::ops::Range<u64> = 0..300;
 const EACH: u64 = 250;
 
 fn all_buffers_over(ftl: &str) {
