@@ -31,9 +31,6 @@ pub struct MakeArgs {
     /// Write no trace, but the figures that its paper prints of a preset (all presets without NAME) beside those achieved.
     #[arg(long, conflicts_with_all = ["requests", "output"])]
     check: bool,
-    /// With --check: also send the whole workload through the write buffers by whose flushes a preset is judged.
-    #[arg(long, requires = "check")]
-    judge: bool,
     /// With --check: a Markdown page, as in docs/workloads.md.
     #[arg(long, requires = "check")]
     markdown: bool,
@@ -66,9 +63,7 @@ fn report(args: &MakeArgs, style: Style) -> Result<(), Failure> {
     let mut far = 0;
     for preset in chosen {
         let mut rows = check(preset, args.seed)?;
-        if args.judge {
-            rows.extend(judge(preset, args.seed)?);
-        }
+        rows.extend(judge(preset, args.seed)?);
         let is_far =
             |row: &&CheckRow| !row.judged && row.deviation_percent().is_some_and(|d| d.abs() > TOLERANCE_PERCENT);
         far += rows.iter().filter(is_far).count();

@@ -205,9 +205,10 @@ impl Iterator for Rewrites {
         let mut place = if self.run.new { self.on_new_ground() } else { self.on_old_ground() };
         while place.is_none() {
             // No room: over old ground instead. The ground ended: the next run.
-            match self.run.new {
-                true => (self.run.new, self.run.fresh) = (false, true),
-                false => self.begin(),
+            if self.run.new {
+                (self.run.new, self.run.fresh) = (false, true);
+            } else {
+                self.begin();
             }
             place = if self.run.new { self.on_new_ground() } else { self.on_old_ground() };
         }
