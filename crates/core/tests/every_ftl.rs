@@ -66,7 +66,7 @@ fn does_every_ftl_survive_a_power_cut_at_every_flash_operation() {
         hold_against_the_page(&name, "lower pages lost", counts.lost_pages, &mut wrong);
         all += counts;
     }
-    println!("all: {all}");
+    println!("all: {all}; {} streams, no two equal", seen.streams());
     assert!(all.cut_points >= CUT_POINTS, "{all}");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
