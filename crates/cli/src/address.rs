@@ -94,7 +94,7 @@ pub fn warning(policy: AddressPolicy, geometry: &Geometry, sees_neighbours: bool
         format!(
             "compaction by {unit} puts pages side by side that the trace touches one after the other, wherever they lay: \
              policies and FTLs that know erase blocks ({block}) then find locality that the trace does not have; \
-             --address compact keeps erase blocks whole, --capacity fit keeps the addresses"
+             --address compact keeps erase blocks whole, and a larger device keeps the addresses"
         )
     })
 }
