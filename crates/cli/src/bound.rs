@@ -16,7 +16,7 @@ use crate::progress::Progress;
 use crate::rows::{Cells, Form, Head, Heading, Printer};
 use crate::source::Again;
 use crate::style::{Style, count, factor, percent};
-use crate::{output, parallel, setup};
+use crate::{interrupt, output, parallel, setup};
 
 /// What pages cost.
 #[derive(Args, Clone, Copy, Debug)]
@@ -208,7 +208,7 @@ pub fn bound(args: &BoundArgs, style: Style) -> Result<(), Failure> {
         },
     );
     progress.end();
-    answer.interrupted = parallel::is_interrupted(outcome)?;
+    answer.interrupted = interrupt::came(outcome)?;
     printer.end(|form| foot(&answer, form))?;
     answer.trace.warnings = alone::warn(&source, buffers.iter().map(|buffer| config(buffer, &args.set)));
     json.write(|| output::json(&answer))?;

@@ -18,7 +18,7 @@ use crate::rows::{Form, Printer};
 use crate::source::{self, Again};
 use crate::style::{Style, count};
 use crate::table::{self, Table};
-use crate::{alone, bound, output, parallel, run, setup};
+use crate::{alone, bound, interrupt, output, parallel, run, setup};
 
 /// Buffers that are compared when none are named, one for each idea: nothing, recency, clean pages first, whole blocks
 /// padded, padding by what it costs, statistics of groups, an NVRAM for writes, and a queue from general caching.
@@ -127,8 +127,12 @@ pub fn compare(args: &CompareArgs, style: Style) -> Result<(), Failure> {
         },
     );
     progress.end();
-    let interrupted = parallel::is_interrupted(outcome)?;
-    let recorded = if interrupted { None } else { source::recorded(&trace, &common.config)? };
+    let mut recorded = None;
+    let outcome = outcome.and_then(|()| {
+        recorded = source::recorded(&trace, &common.config)?;
+        Ok(())
+    });
+    let interrupted = interrupt::came(outcome)?;
     printer.end(|form| table.foot(&rows, form, style) + &replayed(&rows, recorded, form))?;
     run::warn(rows.iter().filter_map(|row| row.report.as_ref()));
     let (schema, nandlab) = (SCHEMA_VERSION, env!("CARGO_PKG_VERSION"));

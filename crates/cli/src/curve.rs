@@ -17,7 +17,7 @@ use crate::progress::{Part, Progress};
 use crate::rows::{Form, Printer, both};
 use crate::source::Again;
 use crate::style::Style;
-use crate::{curve_forms, output, parallel, run, setup};
+use crate::{curve_forms, interrupt, output, parallel, run, setup};
 
 /// Arguments of `curve`.
 #[derive(Args, Debug)]
@@ -189,7 +189,7 @@ pub fn curve(args: &CurveArgs, style: Style) -> Result<(), Failure> {
         },
     );
     progress.end();
-    answer.interrupted = parallel::is_interrupted(outcome)?;
+    answer.interrupted = interrupt::came(outcome)?;
     printer.end(|form| curve_forms::foot(&answer, form, style))?;
     match ftl {
         Some(_) => run::warn(answer.rows.iter().filter_map(|row| row.report.as_ref())),

@@ -20,6 +20,18 @@ pub fn check() -> Result<(), Failure> {
     if STOP.load(Ordering::Relaxed) { Err(Failure::Interrupted(String::new())) } else { Ok(()) }
 }
 
+/// Whether a signal ended the work; then what was finished is still to be published.
+///
+/// # Errors
+/// Every other failure.
+pub fn came(outcome: Result<(), Failure>) -> Result<bool, Failure> {
+    match outcome {
+        Ok(()) => Ok(false),
+        Err(Failure::Interrupted(_)) => Ok(true),
+        Err(failure) => Err(failure),
+    }
+}
+
 /// Lets all work end that looks at the flag.
 pub fn stop() {
     STOP.store(true, Ordering::Relaxed);

@@ -81,18 +81,6 @@ fn in_order<T>(
     }
 }
 
-/// Whether a signal ended the work; then what was finished is still to be published.
-///
-/// # Errors
-/// Every other failure.
-pub fn is_interrupted(outcome: Result<(), Failure>) -> Result<bool, Failure> {
-    match outcome {
-        Ok(()) => Ok(false),
-        Err(Failure::Interrupted(_)) => Ok(true),
-        Err(failure) => Err(failure),
-    }
-}
-
 /// All results, in the order of the items.
 ///
 /// # Errors

@@ -16,7 +16,7 @@ use crate::fail::Failure;
 use crate::progress::{Part, Progress};
 use crate::source::{self, BATCH, Source};
 use crate::style::Style;
-use crate::{address, human, memory, output, setup};
+use crate::{address, human, interrupt, memory, output, setup};
 
 /// Runs the command.
 pub fn run(args: &RunArgs, style: Style) -> Result<(), Failure> {
@@ -57,6 +57,9 @@ fn one(args: &RunArgs, builder: &Builder, config: &Config, trace: &TraceArgs) ->
 struct Separate<'a> {
     schema: u32,
     nandlab: &'static str,
+    /// A signal ended it, and devices are missing.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    interrupted: bool,
     volumes: &'a [Volume],
 }
 
@@ -82,22 +85,29 @@ fn separate(
         return Err(Failure::bad(problem, "add the trace, or `-` for standard input"));
     }
     let options = Options { limit: args.trace.limit, ..read.options()? };
+    let devices = Trace::devices(&read.paths()?, &options)?;
     let mut volumes = Vec::new();
-    for device in Trace::devices(&read.paths()?, &options)?.iter().map(|device| device.device) {
+    let outcome = devices.iter().try_for_each(|device| {
+        let device = device.device;
         let trace = TraceArgs { volumes: VolumeChoice::Together(Volumes::Pick(device)), ..args.trace.clone() };
         volumes.push(Volume { device, report: one(args, builder, config, &trace)? });
-    }
+        Ok(())
+    });
+    let interrupted = interrupt::came(outcome)?;
     warn(volumes.iter().map(|volume| &volume.report));
-    let all = Separate { schema: SCHEMA_VERSION, nandlab: env!("CARGO_PKG_VERSION"), volumes: &volumes };
-    json.write(|| output::json(&all))?;
-    if args.quiet || args.json.as_deref() == Some("-") {
-        return Ok(());
-    }
+    let (schema, nandlab) = (SCHEMA_VERSION, env!("CARGO_PKG_VERSION"));
+    json.write(|| output::json(&Separate { schema, nandlab, interrupted, volumes: &volumes }))?;
     let text = |volume: &Volume| {
         let head = style.bold(&format!("VOLUME {}", volume.device));
         format!("{head}\n\n{}", human::report(&volume.report, style))
     };
-    output::print(&volumes.iter().map(text).collect::<Vec<_>>().join("\n"))
+    if !args.quiet && args.json.as_deref() != Some("-") {
+        output::print(&volumes.iter().map(text).collect::<Vec<_>>().join("\n"))?;
+    }
+    if interrupted {
+        return Err(Failure::Interrupted(format!("{} of {} devices are done", volumes.len(), devices.len())));
+    }
+    Ok(())
 }
 
 /// Opens the requests anew.

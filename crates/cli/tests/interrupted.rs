@@ -91,6 +91,18 @@ fn points_of_curves_that_are_done_are_printed() {
 }
 
 #[test]
+fn traces_that_are_measured_are_printed() {
+    let names = ["make:oltp"; 1000];
+    let child = start(&[&["trace", "info", "--csv", "-n", "20000"], &names[..]].concat());
+    std::thread::sleep(Duration::from_millis(700));
+    signal(&child, "-INT");
+    let (stdout, stderr, status) = end(child);
+    assert_eq!(status.code(), Some(130), "{stderr}");
+    let rows = stdout.lines().count().saturating_sub(1);
+    assert_eq!(stderr, format!("interrupted: {rows} of 1000 traces are done\n"));
+}
+
+#[test]
 fn no_incomplete_file_is_left() {
     let folder = folder("interrupted-files");
     let target = folder.join("out.txt");

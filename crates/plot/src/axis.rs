@@ -96,7 +96,7 @@ impl Axis {
         self
     }
     /// The same, on which values of 0 are to be shown at its beginning.
-    pub(crate) fn from_log_zero(mut self, zero: bool) -> Self {
+    pub(crate) fn with_zero_at_foot(mut self, zero: bool) -> Self {
         if zero {
             self.foot = Foot::Zero;
         }

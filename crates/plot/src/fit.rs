@@ -26,7 +26,7 @@ impl Axis {
         }
         let least_above = values().filter(|value| *value > 0.0).fold(f64::INFINITY, f64::min);
         if unit != Unit::Percent && low >= 0.0 && is_flattened(lines) {
-            return Self::log(label, unit, [least_above / 1.25, high * 1.25]).from_log_zero(low == 0.0);
+            return Self::log(label, unit, [least_above / 1.25, high * 1.25]).with_zero_at_foot(low == 0.0);
         }
         let top = if unit == Unit::Percent { (high * 1.05).min(100.0) } else { high * 1.05 };
         if low < high * EMPTY_BELOW || high <= 0.0 {

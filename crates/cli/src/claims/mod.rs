@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::args::{ClaimsArgs, Part};
 use crate::fail::Failure;
-use crate::{output, parallel};
+use crate::{interrupt, output};
 use experiment::{Experiment, Results};
 
 /// What came of a claim.
@@ -122,7 +122,7 @@ pub fn claims(args: &ClaimsArgs) -> Result<(), Failure> {
         }
         tables.push(serde_json::json!({"part": claims.title, "rows": rows}));
     }
-    let interrupted = parallel::is_interrupted(outcome)?;
+    let interrupted = interrupt::came(outcome)?;
     json.write(|| output::json(&tables))?;
     if interrupted {
         return Err(Failure::Interrupted(format!("{} of {} parts are done", tables.len(), parts.len())));

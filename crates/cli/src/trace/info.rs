@@ -87,6 +87,11 @@ pub fn info(args: &InfoArgs, style: Style) -> Result<(), Failure> {
                 }
                 reports.push(report);
             }
+            Err(Failure::Interrupted(_)) => {
+                let done = format!("{} of {} traces are done", reports.len(), args.traces.len());
+                first_failure = Some(Failure::Interrupted(done));
+                break;
+            }
             Err(failure) if args.traces.len() == 1 => return Err(failure),
             Err(failure) => {
                 output::complain(&failure.message().unwrap_or_default());
@@ -96,7 +101,7 @@ pub fn info(args: &InfoArgs, style: Style) -> Result<(), Failure> {
     }
     let (schema, nandlab) = (INFO_SCHEMA_VERSION, env!("CARGO_PKG_VERSION"));
     json.write(|| output::json(&Published { schema, nandlab, traces: &reports }))?;
-    if args.json.as_deref() != Some("-") && !args.plot.as_ref().is_some_and(Target::is_stdout) {
+    if !reports.is_empty() && args.json.as_deref() != Some("-") && !args.plot.as_ref().is_some_and(Target::is_stdout) {
         output::print(&text(args, &reports, style))?;
     }
     first_failure.map_or(Ok(()), Err)
