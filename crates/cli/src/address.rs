@@ -13,6 +13,8 @@ use crate::fail::Failure;
 pub enum Address {
     /// An error.
     Reject,
+    /// As they are, because there is no device: the default of commands without one, never named.
+    Keep,
     /// Modulo the capacity.
     Modulo,
     /// Units are numbered densely in order of first appearance.
@@ -61,6 +63,7 @@ impl Address {
         let (page, block) = (u64::from(geometry.page_bytes), u64::from(geometry.pages_per_block));
         let unit = match self {
             Self::Reject => return Ok(AddressPolicy::Reject),
+            Self::Keep => return Ok(AddressPolicy::Keep),
             Self::Modulo => return Ok(AddressPolicy::Modulo),
             Self::Compact(Unit::Page) => page,
             Self::Compact(Unit::Block) => page * block,
@@ -79,6 +82,7 @@ impl Address {
 pub fn name(policy: AddressPolicy) -> String {
     match policy {
         AddressPolicy::Reject => "reject".to_owned(),
+        AddressPolicy::Keep => "keep".to_owned(),
         AddressPolicy::Modulo => "modulo".to_owned(),
         AddressPolicy::Compact { unit_sectors } => format!("compact:{}", Bytes(unit_sectors * SECTOR_BYTES)),
     }

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use nandlab::config::Config;
+use nandlab::config::{Config, OverProvisioning};
 use nandlab::offline::{Counts, EVENTS_MAX, History, HistoryError};
 use nandlab::types::Bytes;
 
+use crate::address::Address;
+use crate::args::TraceArgs;
 use crate::fail::Failure;
 use crate::source::{BATCH, Source};
 use crate::{address, output};
@@ -39,6 +41,55 @@ pub fn counts(mut source: Source, config: &Config) -> Result<Counts, Failure> {
     }
     Ok(Counts::of(&hits.ledger(), hits.dirty_pages()))
 }
+
+/// The trace for buffers without a device: no address is beyond anything, unless another policy was named.
+pub fn kept(trace: &TraceArgs) -> TraceArgs {
+    let address = if trace.address == Address::Reject { Address::Keep } else { trace.address };
+    TraceArgs { address, ..trace.clone() }
+}
+
+/// Logical pages that a trace needs: those of the device or, if it reaches beyond them, as far as it reaches.
+pub struct Room(u32);
+
+impl Room {
+    /// Of the device, whatever the trace.
+    pub fn of_device(config: &Config) -> Self {
+        Self(config.logical_pages())
+    }
+
+    /// Reads a trace to its end.
+    pub fn new(mut source: Source, config: &Config) -> Result<Self, Failure> {
+        let (mut end, mut batch) = (0, Vec::with_capacity(BATCH));
+        while source.fill(&mut batch)? {
+            end = batch.iter().map(|request| request.lba + u64::from(request.sectors)).fold(end, u64::max);
+        }
+        let pages = end.div_ceil(config.device.geometry.page_sectors().into());
+        match u32::try_from(pages).ok().filter(|pages| *pages <= PAGES_MAX) {
+            Some(pages) => Ok(Self(pages.max(config.logical_pages()))),
+            None => {
+                let name = source.describe().name;
+                let most = Bytes(u64::from(PAGES_MAX) * u64::from(config.device.geometry.page_bytes));
+                let problem =
+                    format!("{name}: it reaches to {}, and pages have numbers up to {most}", Bytes(end * 512));
+                Err(Failure::bad(problem, "--address compact numbers the erase blocks that are used"))
+            }
+        }
+    }
+
+    /// A configuration with so many logical pages at least. It has no pages to spare, which only an FTL needs.
+    pub fn give(&self, mut config: Config) -> Config {
+        if self.0 > config.logical_pages() {
+            let geometry = &mut config.device.geometry;
+            let planes = geometry.blocks() / geometry.blocks_per_plane;
+            geometry.blocks_per_plane = self.0.div_ceil(geometry.pages_per_block).div_ceil(planes);
+            config.device.over_provisioning = OverProvisioning::LogicalPages(self.0);
+        }
+        config
+    }
+}
+
+/// Most pages: what a device can have, less a stripe of blocks up to which they are rounded.
+const PAGES_MAX: u32 = (1 << 31) - (1 << 28);
 
 /// What is to be known about the results of these buffers on what was read; it goes to standard error too.
 pub fn warn(source: &Source, configs: impl Iterator<Item = Result<Config, Failure>>) -> Vec<String> {

@@ -8,7 +8,7 @@ use nandlab::report::{SCHEMA_VERSION, Source};
 use nandlab::types::Bytes;
 use serde::Serialize;
 
-use crate::alone::{self, Sizes};
+use crate::alone::{self, Room, Sizes};
 use crate::args::{DeviceArgs, OutputArgs, TraceArgs, any_count, ranged};
 use crate::compare::plugins;
 use crate::fail::Failure;
@@ -60,7 +60,7 @@ pub struct BoundArgs {
     /// Buffers to compare with it, separated by commas: names or name:key=value:key=value.
     #[arg(long, short, value_name = "LIST", default_value = "lru,cflru", help_heading = "Device")]
     buffers: String,
-    /// A device preset (`nandlab list devices`) or a TOML file: its page size, and the pages that there are.
+    /// A device preset (`nandlab list devices`) or a TOML file: its page size. There is no device below: no address is beyond it.
     #[arg(long, short, value_name = "PRESET|FILE", default_value = nandlab::config::DEFAULT_DEVICE, help_heading = "Device")]
     device: String,
     /// Any key of the configuration, for example --set `device.geometry.page_bytes=8192`; may be repeated.
@@ -156,7 +156,9 @@ pub fn bound(args: &BoundArgs, style: Style) -> Result<(), Failure> {
     };
     let plain = config(&PluginConfig::named("none"), &args.set)?;
     let json = output::Target::open(args.output.json.as_deref())?;
-    let again = Again::new(&args.trace, &plain)?;
+    let trace = alone::kept(&args.trace);
+    let again = Again::new(&trace, &plain)?;
+    let room = Room::new(again.open(&plain)?, &plain)?;
     let page_bytes = plain.device.geometry.page_bytes;
     let frames = match &args.ram {
         Some(sizes) => sizes.frames(page_bytes, 16)?,
@@ -167,7 +169,7 @@ pub fn bound(args: &BoundArgs, style: Style) -> Result<(), Failure> {
     let pieces: Vec<_> = frames.iter().flat_map(|frames| policies().map(move |policy| (*frames, policy))).collect();
     let progress = Progress::new("looking into the future", pieces.len(), args.output.quiet);
     let mut source = again.open(&plain)?;
-    let history = alone::history(&mut source, &plain, true)?;
+    let history = alone::history(&mut source, &room.give(plain.clone()), true)?;
     let segments = Segments::new(&history, costs);
     let mut answer = Answer {
         schema: SCHEMA_VERSION,
@@ -192,7 +194,7 @@ pub fn bound(args: &BoundArgs, style: Style) -> Result<(), Failure> {
             let size = u64::from(*frames) * u64::from(page_bytes);
             let settings = [&args.set[..], &[format!("ram.dram={size}"), "ram.nvram=0".to_owned()]].concat();
             let config = config(buffer, &settings)?;
-            Ok((*frames, Piece::Policy(alone::counts(again.open(&config)?, &config)?)))
+            Ok((*frames, Piece::Policy(alone::counts(again.open(&config)?, &room.give(config))?)))
         },
         |(frames, piece)| {
             // After an interruption pieces may be missing: then the size is.

@@ -8,7 +8,7 @@ use nandlab::offline::{Costs, Counts, History, LruCurve, ROUNDS, Segments, belad
 use nandlab::report::{Report, SCHEMA_VERSION, Source};
 use serde::Serialize;
 
-use crate::alone::{self, Sizes};
+use crate::alone::{self, Room, Sizes};
 use crate::args::{DeviceArgs, OutputArgs, TraceArgs, ranged};
 use crate::compare::plugins;
 use crate::fail::{Exit, Failure};
@@ -28,7 +28,7 @@ pub struct CurveArgs {
     #[arg(long, short, value_name = "LIST", default_value = "lru", help_heading = "Device")]
     buffers: String,
     /// An FTL below: whole devices are simulated, with write amplification and response times. Without it buffers alone,
-    /// whose pages are whole (a write of a part of a page counts as a write of the page).
+    /// whose pages are whole (a write of a part of a page counts as a write of the page); no address is beyond a device then.
     #[arg(long, short, value_name = "NAME", help_heading = "Device")]
     ftl: Option<String>,
     #[command(flatten)]
@@ -134,6 +134,7 @@ struct Common<'a> {
     ftl: Option<&'a PluginConfig>,
     page_bytes: u32,
     again: Again<'a>,
+    room: Room,
     /// LRU without a device: all sizes in one pass.
     lru: Option<LruCurve>,
     /// With --bound: the accesses, and what pages cost if only those read count, or only those written.
@@ -157,19 +158,30 @@ pub fn curve(args: &CurveArgs, style: Style) -> Result<(), Failure> {
     let (_, plain) = configure(args, &PluginConfig::named("none"), ftl, None)?;
     let (json, plot) = (output::Target::open(args.output.json.as_deref())?, Target::open(args.plot.as_ref())?);
     let page_bytes = plain.device.geometry.page_bytes;
-    let again = Again::new(&args.trace, &plain)?;
+    let trace = if ftl.is_some() { args.trace.clone() } else { alone::kept(&args.trace) };
+    let again = Again::new(&trace, &plain)?;
+    let room = if ftl.is_some() { Room::of_device(&plain) } else { Room::new(again.open(&plain)?, &plain)? };
     let sizes = args.ram.frames(page_bytes, args.points)?;
     let points = buffers.iter().flat_map(|buffer| sizes.iter().map(move |frames| Point::Buffer(buffer, *frames)));
     let bounds = sizes.iter().filter(|_| args.bound).map(|frames| Point::Bound(*frames));
     let points: Vec<Point<'_>> = points.chain(bounds).collect();
     let progress = Progress::new("drawing curves", points.len(), args.output.quiet);
     let mut source = again.open(&plain)?;
-    let history = alone::history(&mut source, &plain, true)?;
+    let history = alone::history(&mut source, &room.give(plain.clone()), true)?;
     let is_lru = ftl.is_none() && buffers.iter().any(is_plain_lru);
     let lru = is_lru.then(|| LruCurve::new(&history));
     let only = |read, write| Segments::new(&history, Costs { read, write });
     let segments = args.bound.then(|| [only(1, 0), only(0, 1)]);
-    let common = Common { args, ftl, page_bytes, again, lru, future: segments.map(|segments| (history, segments)) };
+    let common = Common {
+        args,
+        ftl,
+        page_bytes,
+        trace: &trace,
+        again,
+        room,
+        lru,
+        future: segments.map(|segments| (history, segments)),
+    };
     let (schema, nandlab) = (SCHEMA_VERSION, env!("CARGO_PKG_VERSION"));
     let (rows, bounds) = (Vec::new(), Vec::new());
     let label = ftl.map(PluginConfig::label);
@@ -292,7 +304,7 @@ impl Common<'_> {
         }
         let (builder, config) = configure(self.args, buffer, self.ftl, Some(self.bytes(frames)))?;
         if self.ftl.is_none() {
-            return Ok((alone::counts(self.again.open(&config)?, &config)?, None));
+            return Ok((alone::counts(self.again.open(&config)?, &self.room.give(config))?, None));
         }
         let mut open = || self.again.open(&config);
         let mut report = run::simulate(&builder, &config, &mut open, progress)?;

@@ -141,6 +141,31 @@ fn are_all_forms_complete() {
 }
 
 #[test]
+fn without_a_device_no_address_is_beyond_it() {
+    // Up to 38 GiB, on a device of 14 MiB.
+    let row = |i: u64| {
+        format!("0,{},8192,{},{i}.5\n", (i * i * 7919) % 80_000_000 / 8 * 8 + i % 5, ["r", "w"][i as usize % 2])
+    };
+    let trace = file("far.spc", (0..2000).map(|i| row(i % 700)).collect::<String>());
+    let large = ["--set", "device.geometry.blocks_per_plane=600000"];
+    for command in
+        [&["curve", "--buffers", "lru,cflru,fab,hitstat", "--ram", "512KiB,2MiB"][..], &["bound", "--ram", "512KiB"]]
+    {
+        let run = |device: &[&str]| {
+            let args = [command, &[&trace, "--rebase=1s", "--device", TINY, "--json", "-"], device].concat();
+            json(&stdout(&args))["rows"].clone()
+        };
+        assert_eq!(run(&[]), run(&large), "{command:?}");
+        let folded =
+            [command, &[&trace, "--rebase=1s", "--device", TINY, "--json", "-", "--address", "modulo"]].concat();
+        assert_ne!(json(&stdout(&folded))["rows"], run(&[]), "what was named is done");
+    }
+    let refused = nandlab(&["curve", &trace, "--rebase=1s", "--device", TINY, "--ftl", "page", "--ram", "512KiB"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(stderr(&refused).contains("capacity"), "{}", stderr(&refused));
+}
+
+#[test]
 fn no_buffer_of_a_curve_is_better_than_its_bound() {
     let args = ["--buffers", "lru,cflru,arc,none", "--ram", "16KiB..1MiB", "--points", "4", "--bound"];
     let answer = json(&stdout(&with("curve", &[&args[..], &["--json", "-"]].concat())));

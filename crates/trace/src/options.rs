@@ -34,6 +34,8 @@ pub enum AddressPolicy {
     /// An error that says what to choose.
     #[default]
     Reject,
+    /// As they are, the capacity notwithstanding: for whoever has no device whose pages would end.
+    Keep,
     /// Modulo the capacity. A request across the end is split in two.
     Modulo,
     /// Renumber units of the address space densely in order of first appearance, whatever the capacity. The offset inside

@@ -227,7 +227,7 @@ impl Trace {
         let (lba, sectors) = match self.options.address {
             _ if request.op == HostOp::Flush => return Ok(HostRequest { lba: 0, ..request }),
             AddressPolicy::Reject if end > capacity => return Err(self.beyond(request.lba, request.sectors, capacity)),
-            AddressPolicy::Reject => return Ok(request),
+            AddressPolicy::Reject | AddressPolicy::Keep => return Ok(request),
             AddressPolicy::Modulo => {
                 self.report.folded += u64::from(first && end > capacity);
                 let (lba, sectors) = fold(request.lba, u64::from(request.sectors), capacity);
