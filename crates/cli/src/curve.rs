@@ -176,7 +176,6 @@ pub fn curve(args: &CurveArgs, style: Style) -> Result<(), Failure> {
         args,
         ftl,
         page_bytes,
-        trace: &trace,
         again,
         room,
         lru,
