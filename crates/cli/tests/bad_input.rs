@@ -44,7 +44,6 @@ fn is_a_wrong_command_line_refused() {
         ("run --precondition steady", "--precondition|steady:N"),
         ("run --precondition steady:-1", "--precondition|0 to 1000"),
         ("run --precondition steady:nan", "--precondition|0 to 1000"),
-        ("run - --precondition trace", "precondition|standard input|name a file"),
         ("run --device labb", "device|did you mean `lab`"),
         ("run --device nothere.toml", "nothere.toml|nandlab list devices"),
         ("run --ftl pgae", "ftl.name|pgae|did you mean `page`"),
