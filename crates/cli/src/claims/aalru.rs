@@ -256,7 +256,7 @@ fn flash_rows(results: &Results) -> Vec<Row> {
             ],
             format!("{} %", list(&by_erases, 1)),
             &negative(&by_erases),
-            "where the other erased nothing there is no change to tell (Fin2 on DFTL); more erases than CFLRU and AD-LRU go with fewer write hits (fig 7b) and, on DFTL, with padding, which only costs there: without it T1 takes 18,915 erases instead of 22,148, and 2,041 us instead of 2,393 (CFLRU 19,005 and 2,049). With `wf_source=ftl`, whose Wf counts all that the FTL adds, of which 739,556 of 931,869 pages are mappings, AALRU pads 80,439 pages on T1; with `collection`, which counts collections and merges alone and is the default since, 9,364, with 19,299 erases and 2,082 us, and nothing on Fin2 and T2. On FAST padding pays, 23,497 erases instead of 25,103 on T1",
+            "where the other erased nothing there is no change to tell (Fin2 on DFTL); more erases than CFLRU and AD-LRU go with fewer write hits (fig 7b) and, on DFTL, with padding, which only costs there: without it T1 takes 18,915 erases instead of 19,342, and 2,041 us instead of 2,087 (CFLRU 19,005 and 2,049). With `wf_source=ftl`, whose Wf counts all that the FTL adds, of which 737,993 of 930,607 pages are mappings, AALRU pads 78,291 pages on T1 and takes 22,095 erases and 2,393 us; with the default `collection`, which counts collections and merges alone, it pads 9,700, and none on Fin1, Fin2 and T2. On FAST padding pays, 23,497 erases instead of 25,103 on T1",
         ),
         Row::tested(
             ["fig 8", "erases: BPLRU is best or second on FAST and worst on DFTL", "four traces", "flip"],

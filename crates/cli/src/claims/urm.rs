@@ -9,12 +9,13 @@ use crate::args::Part;
 pub const CLAIMS: Claims = Claims {
     part: Part::Urm,
     title: "URM",
-    about: "Device `urm` and workloads after `multi1` to `multi4`, everything that counts bytes divided by 8: 4 GiB in blocks of 16\n\
-            pages, of which the workloads use 2 GiB; 60,000 requests on a full device; loops of 16 MiB and hot and cold pages over\n\
-            512 MiB in the measure of the paper. The uncompressed map takes 4 MiB (the paper's 32 MB): baselines keep the rest of\n\
-            the RAM for data over page mapping, URM shares it with the compressed map. All FTLs write through one frontier. RAM\n\
-            sizes below are those of the paper. Hints are those of the generators: patterns and program locations, without lengths\n\
-            of runs, so that URM does not read ahead. *Control* is URM's buffer with the baselines' pool.\n\
+    about: "Device `urm` and workloads after Multi1 to Multi4 (the presets of these names follow the text more closely since),\n\
+            everything that counts bytes divided by 8: 4 GiB in blocks of 16 pages, of which the workloads use 2 GiB; 60,000\n\
+            requests on a full device; loops of 16 MiB and hot and cold pages over 512 MiB in the measure of the paper. The\n\
+            uncompressed map takes 4 MiB (the paper's 32 MB): baselines keep the rest of the RAM for data over page mapping, URM\n\
+            shares it with the compressed map. All FTLs write through one frontier. RAM sizes below are those of the paper.\n\
+            Hints are those of the generators: patterns and program locations, without lengths of runs, so that URM does not\n\
+            read ahead. *Control* is URM's buffer with the baselines' pool.\n\
             \n\
             *Changed after first results, and URM's lead depends on it.* First, the loops of the presets are of 64 MiB and the hot pages\n\
             spread over 4 GiB: nothing fits, and at 43 MB CFLRU, BPLRU and URM hit Multi1 0.02, 0.02, 0.00; Multi2 0.00, 0.00, 0.00;\n\
