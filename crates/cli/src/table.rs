@@ -276,8 +276,13 @@ fn failed(rows: &[Row], style: Style) -> String {
 pub fn preamble(trace: &Source, config: &Config) -> String {
     let nvram = if config.ram.nvram.0 > 0 { format!(" + {} NVRAM", config.ram.nvram) } else { String::new() };
     let most = trace.limit.map(|limit| format!(", the first {} requests", count(limit))).unwrap_or_default();
+    // A trace may be a hundred files: the report names them all.
+    let name = match trace.files.as_slice() {
+        [first, more @ ..] if !more.is_empty() => format!("{first} and {} more", more.len()),
+        _ => trace.name.clone(),
+    };
     format!(
-        "{} ({}){most} on {} with {} DRAM{nvram}, seed {}\n",
-        trace.name, trace.format, config.device.name, config.ram.dram, config.seed
+        "{name} ({}){most} on {} with {} DRAM{nvram}, seed {}\n",
+        trace.format, config.device.name, config.ram.dram, config.seed
     )
 }

@@ -193,7 +193,7 @@ fn do_the_address_policies_do_what_they_say() {
     );
     assert_eq!(
         (&by_block["trace"]["address"], &by_page["trace"]["address"]),
-        (&"compact:32KiB".into(), &"compact:4KiB".into())
+        (&"compact:128KiB".into(), &"compact:4KiB".into())
     );
     // Only the first keeps erase blocks whole.
     assert!(by_block["trace"]["warnings"].is_null() && !stderr(&run("compact")).contains("warning"));

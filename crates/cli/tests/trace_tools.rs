@@ -114,8 +114,6 @@ fn are_wrong_wishes_refused() {
         ("sample - --rate 0.1 --by device --unit 4KiB", "--unit"),
         ("scale -", "--time"),
         ("scale - --time 0", "above 0"),
-        ("scale - --rate 1000", "standard input can be read once"),
-        ("remap - --stack", "standard input can be read once"),
         ("remap - --modulo 0", "at least 512 bytes"),
         ("remap - --offset=-4KiB", "line 3: the offset 0 is moved below 0"),
         ("remap - --device 4294967295", "0 to 4294967294"),

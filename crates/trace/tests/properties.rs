@@ -8,9 +8,10 @@ use nandlab_trace::{AddressPolicy, ColumnSpec, Options, Records, TraceError, Vol
 use proptest::prelude::*;
 
 fn all_formats(bytes: &[u8]) {
+    // Large units: as a binary format, arbitrary bytes ask for gigabytes a request, and each unit is remembered.
     let policies = [
         (Volumes::Merge, AddressPolicy::Modulo),
-        (Volumes::Stack, AddressPolicy::Compact { unit_sectors: 8 }),
+        (Volumes::Stack, AddressPolicy::Compact { unit_sectors: 1 << 20 }),
         (Volumes::Reject, AddressPolicy::Reject),
     ];
     for info in formats() {
