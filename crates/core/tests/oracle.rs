@@ -7,8 +7,8 @@ mod oracle;
 use oracle::cases::{BUFFER_NAMES, FTL_NAMES};
 use oracle::run::pair;
 
-/// Seeds and requests of a run: some seconds of CPU in all.
-const SEEDS: std::ops::Range<u64> = 0..50;
+/// Seeds and requests of a run: some twenty seconds of CPU in all.
+const SEEDS: std::ops::Range<u64> = 0..300;
 const EACH: u64 = 250;
 
 fn all_buffers_over(ftl: &str) {

@@ -66,22 +66,23 @@ impl<B: Buffer> Ssd<B> {
     pub(super) fn write_back(&mut self, pages: &[Slot], pad: bool) -> Ticket {
         let mut after = Ticket::at(self.flash.now());
         self.batch.clear();
+        let mut complete = true;
         for slot in pages {
             let lpn = self.slots.lpn(*slot);
             assert!(self.slots.is_dirty(*slot), "write-back of clean page {}", lpn.0);
-            let mut from = Source::Ram;
-            if !self.slots.is_complete(*slot) {
-                self.tell_read(Cause::Pad, &[lpn]);
-                let found;
-                (from, found) = self.fetch_old(lpn);
-                self.fill_slot(*slot, found);
-            }
+            complete &= self.slots.is_complete(*slot);
+            let version = self.slots.version(*slot);
+            self.batch.push(PageWrite { lpn, cause: Cause::Host, version, from: Source::Ram });
+        }
+        self.batch.sort_unstable_by_key(|page| page.lpn);
+        if !complete {
+            self.complete_batch();
+        }
+        for slot in pages {
             if let Some(ticket) = self.slots.filling(*slot) {
                 after = self.flash.clock.join(after, ticket);
             }
-            self.batch.push(PageWrite { lpn, cause: Cause::Host, version: self.slots.version(*slot), from });
         }
-        self.batch.sort_unstable_by_key(|page| page.lpn);
         let lbn = self.flash.geometry().lbn(self.batch[0].lpn);
         let one_block = self.flash.geometry().lbn(self.batch[self.batch.len() - 1].lpn) == lbn;
         let block_pages = self.block_pages(lbn);
@@ -118,6 +119,21 @@ impl<B: Buffer> Ssd<B> {
         self.inflight.time_buffer_write(&mut self.flash.clock, issued, done);
         self.written_back = self.flash.clock.join(self.written_back, done);
         done
+    }
+
+    /// Reads what RAM lacks of the pages of the batch, in its order, or leaves that to the FTL.
+    fn complete_batch(&mut self) {
+        for at in 0..self.batch.len() {
+            let lpn = self.batch[at].lpn;
+            let slot = self.slots.find(lpn);
+            if self.slots.is_complete(slot) {
+                continue;
+            }
+            self.tell_read(Cause::Pad, &[lpn]);
+            let (from, found) = self.fetch_old(lpn);
+            self.fill_slot(slot, found);
+            self.batch[at].from = from;
+        }
     }
 
     #[inline]
