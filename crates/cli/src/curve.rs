@@ -172,15 +172,8 @@ pub fn curve(args: &CurveArgs, style: Style) -> Result<(), Failure> {
     let lru = is_lru.then(|| LruCurve::new(&history));
     let only = |read, write| Segments::new(&history, Costs { read, write });
     let segments = args.bound.then(|| [only(1, 0), only(0, 1)]);
-    let common = Common {
-        args,
-        ftl,
-        page_bytes,
-        again,
-        room,
-        lru,
-        future: segments.map(|segments| (history, segments)),
-    };
+    let common =
+        Common { args, ftl, page_bytes, again, room, lru, future: segments.map(|segments| (history, segments)) };
     let (schema, nandlab) = (SCHEMA_VERSION, env!("CARGO_PKG_VERSION"));
     let (rows, bounds) = (Vec::new(), Vec::new());
     let label = ftl.map(PluginConfig::label);
