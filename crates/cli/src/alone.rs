@@ -64,16 +64,13 @@ impl Room {
             end = batch.iter().map(|request| request.lba + u64::from(request.sectors)).fold(end, u64::max);
         }
         let pages = end.div_ceil(config.device.geometry.page_sectors().into());
-        match u32::try_from(pages).ok().filter(|pages| *pages <= PAGES_MAX) {
-            Some(pages) => Ok(Self(pages.max(config.logical_pages()))),
-            None => {
-                let name = source.describe().name;
-                let most = Bytes(u64::from(PAGES_MAX) * u64::from(config.device.geometry.page_bytes));
-                let problem =
-                    format!("{name}: it reaches to {}, and pages have numbers up to {most}", Bytes(end * 512));
-                Err(Failure::bad(problem, "--address compact numbers the erase blocks that are used"))
-            }
+        if let Some(pages) = u32::try_from(pages).ok().filter(|pages| *pages <= PAGES_MAX) {
+            return Ok(Self(pages.max(config.logical_pages())));
         }
+        let name = source.describe().name;
+        let most = Bytes(u64::from(PAGES_MAX) * u64::from(config.device.geometry.page_bytes));
+        let problem = format!("{name}: it reaches to {}, and pages have numbers up to {most}", Bytes(end * 512));
+        Err(Failure::bad(problem, "--address compact numbers the erase blocks that are used"))
     }
 
     /// A configuration with so many logical pages at least. It has no pages to spare, which only an FTL needs.
@@ -98,7 +95,9 @@ pub fn warn(source: &Source, configs: impl Iterator<Item = Result<Config, Failur
         address::warning(source.address(), &config.device.geometry, hits.sees_neighbours())
     };
     let warnings: BTreeSet<String> = configs.filter_map(|config| config.ok().and_then(warning)).collect();
-    warnings.iter().for_each(|warning| output::complain(&format!("warning: {warning}")));
+    for warning in &warnings {
+        output::complain(&format!("warning: {warning}"));
+    }
     warnings.into_iter().collect()
 }
 

@@ -214,10 +214,8 @@ pub fn bound(args: &BoundArgs, style: Style) -> Result<(), Failure> {
     printer.end(|form| foot(&answer, form))?;
     answer.trace.warnings = alone::warn(&source, buffers.iter().map(|buffer| config(buffer, &args.set)));
     json.write(|| output::json(&answer))?;
-    if answer.interrupted {
-        return Err(Failure::Interrupted(format!("{} of {} sizes are done", answer.rows.len(), frames.len())));
-    }
-    Ok(())
+    let done = || format!("{} of {} sizes are done", answer.rows.len(), frames.len());
+    if answer.interrupted { Err(Failure::Interrupted(done())) } else { Ok(()) }
 }
 
 /// The row of a size, if all of its pieces are there.

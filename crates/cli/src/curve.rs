@@ -195,12 +195,11 @@ pub fn curve(args: &CurveArgs, style: Style) -> Result<(), Failure> {
     progress.end();
     answer.interrupted = interrupt::came(outcome)?;
     printer.end(|form| curve_forms::foot(&answer, form, style))?;
-    match ftl {
-        Some(_) => run::warn(answer.rows.iter().filter_map(|row| row.report.as_ref())),
-        None => {
-            let configs = buffers.iter().map(|buffer| Ok(configure(args, buffer, None, None)?.1));
-            answer.trace.warnings = alone::warn(&source, configs);
-        }
+    if ftl.is_some() {
+        run::warn(answer.rows.iter().filter_map(|row| row.report.as_ref()));
+    } else {
+        let configs = buffers.iter().map(|buffer| Ok(configure(args, buffer, None, None)?.1));
+        answer.trace.warnings = alone::warn(&source, configs);
     }
     json.write(|| output::json(&answer))?;
     if let Some(target) = &args.plot {

@@ -37,7 +37,9 @@ pub fn run(args: &RunArgs, style: Style) -> Result<(), Failure> {
 /// Says what is to be known about results, each thing once.
 pub fn warn<'a>(reports: impl IntoIterator<Item = &'a Report>) {
     let said: BTreeSet<&String> = reports.into_iter().flat_map(|report| &report.trace.warnings).collect();
-    said.iter().for_each(|warning| output::complain(&format!("warning: {warning}")));
+    for warning in said {
+        output::complain(&format!("warning: {warning}"));
+    }
 }
 
 /// One simulation.

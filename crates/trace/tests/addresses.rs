@@ -2,6 +2,8 @@
 //! addresses. `scripts/addresses.sh` asks the same of whole traces.
 mod common;
 
+use std::fmt::Write as _;
+
 use nandlab::buffer::BUFFERS;
 use nandlab::config::{Builder, Config};
 use nandlab::ledger::Ledger;
@@ -32,7 +34,7 @@ fn trace() -> String {
         let (page, sector) = (block * PAGES + next(PAGES), next(8));
         let sectors = if next(4) == 0 { 1 + next(300) } else { 8 * (1 + next(3)) };
         let op = if next(5) == 0 { 'r' } else { 'w' };
-        rows += &format!("0,{},{},{op},{}\n", page * 8 + sector, sectors * 512, n);
+        writeln!(rows, "0,{},{},{op},{n}", page * 8 + sector, sectors * 512).unwrap();
     }
     rows
 }

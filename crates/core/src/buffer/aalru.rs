@@ -54,9 +54,9 @@
 //! `wf_source` matters over a map cache only. `collection` takes the paper at its word: GC_w are the writes of garbage
 //! collection, and "when Wf = 1, it means that there is no garbage collection", whereas to `ftl`, after the predecessor ADCT,
 //! which counts all writes of the flash, a map cache that writes back keeps Wf above 1 without any, and AALRU pads where
-//! padding saves no collection. Measured over `dftl` on an hour of a Linux MySQL server and on a load of a Windows SQL
-//! server, 8 and 32 MiB of buffer, nothing collected: `ftl` programs 1.619, 1.674, 1.513 and 1.912 pages a page of the host,
-//! `collection` 1.526, 1.610, 1.482 and 1.857, CFLRU 1.431, 1.594, 1.455 and 1.858.
+//! padding saves no collection. Measured over `dftl` on an hour of a Linux database server with 8 and 32 MiB of buffer, then on
+//! a load of a Windows SQL server with the same, runs settled, nothing collected: `ftl` programs 1.603, 1.535, 1.915 and 1.577
+//! pages a page of the host, `collection` 1.581, 1.513, 1.866 and 1.546, CFLRU 1.572, 1.468, 1.864 and 1.505.
 
 mod costs;
 mod params;
