@@ -133,7 +133,7 @@ type Errors = Vec<(String, usize, String)>;
 /// The test binaries, and the errors with file and line.
 fn compile(directory: &Path) -> Result<(Vec<Binary>, Errors), Problem> {
     let mut cargo = Command::new("cargo");
-    cargo.args(["test", "--workspace", "--offline", "--no-run", "--keep-going", "--message-format=json"]);
+    cargo.args(["build", "--workspace", "--offline", "--tests", "--keep-going", "--message-format=json"]);
     cargo.current_dir(directory).env("CARGO_TARGET_DIR", directory.join("target")).stderr(Stdio::null());
     let done = cargo.output().map_err(|error| format!("cargo: {error}"))?;
     let (mut binaries, mut errors) = (Vec::new(), Vec::new());
@@ -145,7 +145,7 @@ fn compile(directory: &Path) -> Result<(Vec<Binary>, Errors), Problem> {
         binaries.extend(binary(&message));
     }
     if !done.status.success() && errors.is_empty() {
-        return Err("cargo test --no-run failed in the copy without naming a place: try it there".to_owned());
+        return Err("cargo build --tests failed in the copy without naming a place: try it there".to_owned());
     }
     binaries.sort();
     Ok((binaries, errors))
