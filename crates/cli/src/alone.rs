@@ -8,7 +8,7 @@ use nandlab::types::Bytes;
 
 use crate::address::Address;
 use crate::args::TraceArgs;
-use crate::fail::Failure;
+use crate::fail::{Failure, ROOM};
 use crate::source::{BATCH, Source};
 use crate::{address, output};
 
@@ -19,7 +19,7 @@ pub fn history(source: &mut Source, config: &Config, with_flushes: bool) -> Resu
     while source.fill(&mut batch)? {
         history.extend(&batch).map_err(|error| {
             let help = match error {
-                HistoryError::OutOfRange(_) => "--address compact or modulo, or a larger --device".to_owned(),
+                HistoryError::OutOfRange(_) => ROOM.to_owned(),
                 HistoryError::TooLong => format!("--limit N leaves fewer than {EVENTS_MAX}"),
             };
             Failure::bad(error, help)
@@ -37,7 +37,7 @@ pub fn counts(mut source: Source, config: &Config) -> Result<Counts, Failure> {
     let mut hits = config.build_hits()?;
     let mut batch = Vec::with_capacity(BATCH);
     while source.fill(&mut batch)? {
-        hits.run(&batch).map_err(|error| Failure::bad(error, "--address compact or modulo, or a larger --device"))?;
+        hits.run(&batch).map_err(|error| Failure::bad(error, ROOM))?;
     }
     Ok(Counts::of(&hits.ledger(), hits.dirty_pages()))
 }
@@ -58,16 +58,13 @@ impl Room {
     }
 
     /// Reads a trace to its end.
-    pub fn new(mut source: Source, config: &Config) -> Result<Self, Failure> {
-        let (mut end, mut batch) = (0, Vec::with_capacity(BATCH));
-        while source.fill(&mut batch)? {
-            end = batch.iter().map(|request| request.lba + u64::from(request.sectors)).fold(end, u64::max);
-        }
+    pub fn new(source: Source, config: &Config) -> Result<Self, Failure> {
+        let name = source.describe().name;
+        let end = source.reach()?;
         let pages = end.div_ceil(config.device.geometry.page_sectors().into());
         if let Some(pages) = u32::try_from(pages).ok().filter(|pages| *pages <= PAGES_MAX) {
             return Ok(Self(pages.max(config.logical_pages())));
         }
-        let name = source.describe().name;
         let most = Bytes(u64::from(PAGES_MAX) * u64::from(config.device.geometry.page_bytes));
         let problem = format!("{name}: it reaches to {}, and pages have numbers up to {most}", Bytes(end * 512));
         Err(Failure::bad(problem, "--address compact numbers the erase blocks that are used"))

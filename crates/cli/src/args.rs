@@ -8,6 +8,7 @@ use nandlab_trace::Volumes;
 
 use crate::address::Address;
 use crate::bound::{BoundArgs, CostArgs};
+use crate::capacity::Capacity;
 use crate::curve::CurveArgs;
 use crate::reading::ReadArgs;
 use crate::style::ColorChoice;
@@ -123,6 +124,11 @@ pub struct DeviceArgs {
     /// A device preset (`nandlab list devices`) or a TOML file.
     #[arg(long, short, value_name = "PRESET|FILE", default_value = nandlab::config::DEFAULT_DEVICE)]
     pub device: String,
+    /// What the host can address at least: planes get more erase blocks until it is so (1TiB), or until every address of
+    /// the trace is on the device (fit, which reads the trace once more). Memory is used for what is written only; with
+    /// the default --precondition full that is all of it.
+    #[arg(long, value_name = "SIZE|fit", value_parser = str::parse::<Capacity>, allow_hyphen_values = true)]
+    pub capacity: Option<Capacity>,
     /// NVRAM for data pages (ram.nvram).
     #[arg(long, value_name = "SIZE", value_parser = Bytes::parse, allow_hyphen_values = true)]
     pub nvram: Option<Bytes>,

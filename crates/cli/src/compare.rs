@@ -11,14 +11,14 @@ use nandlab::registry::{self, Plugin};
 use nandlab::report::{Recorded, Report, SCHEMA_VERSION};
 use serde::Serialize;
 
-use crate::args::{CompareArgs, TraceArgs};
+use crate::args::{CompareArgs, DeviceArgs, TraceArgs};
 use crate::fail::{Exit, Failure};
 use crate::progress::{Part, Progress};
 use crate::rows::{Form, Printer};
 use crate::source::{self, Again};
 use crate::style::{Style, count};
 use crate::table::{self, Table};
-use crate::{alone, bound, interrupt, output, parallel, run, setup};
+use crate::{alone, bound, capacity, interrupt, output, parallel, run, setup};
 
 /// Buffers that are compared when none are named, one for each idea: nothing, recency, clean pages first, whole blocks
 /// padded, padding by what it costs, statistics of groups, an NVRAM for writes, and a queue from general caching.
@@ -103,11 +103,12 @@ pub fn compare(args: &CompareArgs, style: Style) -> Result<(), Failure> {
     let buffers = plugins(Some(args.buffers.as_deref().unwrap_or(TELLING_BUFFERS)), "buffer", BUFFERS)?;
     let ftls = plugins(Some(args.ftls.as_deref().unwrap_or(TELLING_FTLS)), "ftl", FTLS)?;
     let pairs: Vec<_> = ftls.iter().flat_map(|ftl| buffers.iter().map(move |buffer| (buffer, ftl))).collect();
-    let (builder, config) = check(args)?;
-    let costs = costs(args, &config)?;
+    let (_, plain) = check(args, &args.device)?;
+    let costs = costs(args, &plain)?;
     let json = output::Target::open(args.output.json.as_deref())?;
     let is_quick = args.buffers.is_none() && args.ftls.is_none() && args.trace.limit.is_none();
     let trace = TraceArgs { limit: args.trace.limit.or(is_quick.then_some(QUICK_REQUESTS)), ..args.trace.clone() };
+    let (builder, config) = check(args, &capacity::resolve(&args.device, &trace, &plain)?)?;
     let again = Again::new(&trace, &config)?;
     let bounds = costs.map(|costs| Bounds { costs, known: Default::default() });
     let common = Common { args, builder, config, again, bounds };
@@ -154,10 +155,10 @@ fn replayed(rows: &[Row], recorded: Option<Recorded>, form: Form) -> String {
 }
 
 /// What no combination can do anything about (the device, the trace) ends the command at once.
-fn check(args: &CompareArgs) -> Result<(Builder, Config), Failure> {
+fn check(args: &CompareArgs, device: &DeviceArgs) -> Result<(Builder, Config), Failure> {
     let plain = (PluginConfig::named("none"), PluginConfig::named("page"));
-    let settings = without_plugins(&args.device.set);
-    let builder = setup::builder(&args.device, args.size.ram)?;
+    let settings = without_plugins(&device.set);
+    let builder = setup::builder(device, args.size.ram)?;
     let (_, config) = setup::config(builder.clone(), Some(&plain.0), Some(&plain.1), &settings)?;
     Ok((builder, config))
 }

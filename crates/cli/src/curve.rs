@@ -17,7 +17,7 @@ use crate::progress::{Part, Progress};
 use crate::rows::{Form, Printer, both};
 use crate::source::Again;
 use crate::style::Style;
-use crate::{curve_forms, interrupt, output, parallel, run, setup};
+use crate::{capacity, curve_forms, interrupt, output, parallel, run, setup};
 
 /// Arguments of `curve`.
 #[derive(Args, Debug)]
@@ -130,7 +130,7 @@ pub enum Done {
 
 /// What all points have in common.
 struct Common<'a> {
-    args: &'a CurveArgs,
+    device: DeviceArgs,
     ftl: Option<&'a PluginConfig>,
     page_bytes: u32,
     again: Again<'a>,
@@ -155,10 +155,12 @@ pub fn curve(args: &CurveArgs, style: Style) -> Result<(), Failure> {
         }
     };
     check(args, buffers.len())?;
-    let (_, plain) = configure(args, &PluginConfig::named("none"), ftl, None)?;
+    let (_, plain) = configure(&args.device, &PluginConfig::named("none"), ftl, None)?;
     let (json, plot) = (output::Target::open(args.output.json.as_deref())?, Target::open(args.plot.as_ref())?);
     let page_bytes = plain.device.geometry.page_bytes;
     let trace = if ftl.is_some() { args.trace.clone() } else { alone::kept(&args.trace) };
+    let device = capacity::resolve(&args.device, &trace, &plain)?;
+    let (_, plain) = configure(&device, &PluginConfig::named("none"), ftl, None)?;
     let again = Again::new(&trace, &plain)?;
     let room = if ftl.is_some() { Room::of_device(&plain) } else { Room::new(again.open(&plain)?, &plain)? };
     let sizes = args.ram.frames(page_bytes, args.points)?;
@@ -173,7 +175,7 @@ pub fn curve(args: &CurveArgs, style: Style) -> Result<(), Failure> {
     let only = |read, write| Segments::new(&history, Costs { read, write });
     let segments = args.bound.then(|| [only(1, 0), only(0, 1)]);
     let common =
-        Common { args, ftl, page_bytes, again, room, lru, future: segments.map(|segments| (history, segments)) };
+        Common { device, ftl, page_bytes, again, room, lru, future: segments.map(|segments| (history, segments)) };
     let (schema, nandlab) = (SCHEMA_VERSION, env!("CARGO_PKG_VERSION"));
     let (rows, bounds) = (Vec::new(), Vec::new());
     let label = ftl.map(PluginConfig::label);
@@ -198,7 +200,7 @@ pub fn curve(args: &CurveArgs, style: Style) -> Result<(), Failure> {
     if ftl.is_some() {
         run::warn(answer.rows.iter().filter_map(|row| row.report.as_ref()));
     } else {
-        let configs = buffers.iter().map(|buffer| Ok(configure(args, buffer, None, None)?.1));
+        let configs = buffers.iter().map(|buffer| Ok(configure(&args.device, buffer, None, None)?.1));
         answer.trace.warnings = alone::warn(&source, configs);
     }
     json.write(|| output::json(&answer))?;
@@ -229,12 +231,13 @@ fn is_plain_lru(buffer: &PluginConfig) -> bool {
 
 /// Refuses options that would mean nothing.
 fn check(args: &CurveArgs, buffers: usize) -> Result<(), Failure> {
-    let DeviceArgs { mode, queue_depth, precondition, settle, .. } = &args.device;
+    let DeviceArgs { mode, queue_depth, precondition, settle, capacity, .. } = &args.device;
     let given = [
         ("--mode", mode.is_some()),
         ("--queue-depth", queue_depth.is_some()),
         ("--precondition", precondition.is_some()),
         ("--settle", settle.is_some()),
+        ("--capacity", capacity.is_some()),
     ];
     if let (None, Some((option, _))) = (&args.ftl, given.iter().find(|(_, given)| *given)) {
         let problem = format!("{option} says how a device works, but without --ftl buffers are simulated alone");
@@ -249,13 +252,13 @@ fn check(args: &CurveArgs, buffers: usize) -> Result<(), Failure> {
 
 /// The configuration of a buffer with so many frames of DRAM, or with what the device has.
 fn configure(
-    args: &CurveArgs,
+    device: &DeviceArgs,
     buffer: &PluginConfig,
     ftl: Option<&PluginConfig>,
     dram_bytes: Option<u64>,
 ) -> Result<(Builder, Config), Failure> {
-    let builder = setup::builder(&args.device, None)?;
-    let mut settings = args.device.set.clone();
+    let builder = setup::builder(device, None)?;
+    let mut settings = device.set.clone();
     settings.extend(dram_bytes.map(|bytes| format!("ram.dram={bytes}")));
     let page = PluginConfig::named("page");
     Ok(setup::config(builder, Some(buffer), Some(ftl.unwrap_or(&page)), &settings)?)
@@ -293,7 +296,7 @@ impl Common<'_> {
         if let Some(lru) = self.lru.as_ref().filter(|_| is_plain_lru(buffer)) {
             return Ok((lru.at(frames), None));
         }
-        let (builder, config) = configure(self.args, buffer, self.ftl, Some(self.bytes(frames)))?;
+        let (builder, config) = configure(&self.device, buffer, self.ftl, Some(self.bytes(frames)))?;
         if self.ftl.is_none() {
             return Ok((alone::counts(self.again.open(&config)?, &self.room.give(config))?, None));
         }

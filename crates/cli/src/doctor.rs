@@ -3,9 +3,9 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use clap::{CommandFactory, Parser};
+use clap::Parser;
 use nandlab::config::{Builder, Config, DEFAULT_DEVICE};
-use nandlab::types::SECTOR_BYTES;
+use nandlab::types::{Bytes, SECTOR_BYTES};
 use nandlab_trace::{
     AddressPolicy, Checked, ColumnSpec, DeviceNeed, Event, FileOrder, Finding, Options, TraceError, Volumes, check_up,
     expand,
@@ -13,6 +13,7 @@ use nandlab_trace::{
 
 use crate::address::Address;
 use crate::args::{Cli, Command, TraceArgs, VolumeChoice};
+use crate::memory;
 use crate::output;
 use crate::reading::ReadingArgs;
 use crate::setup;
@@ -53,11 +54,7 @@ pub fn remedy(error: &TraceError) -> Option<String> {
 
 fn work_out(error: &TraceError) -> Option<String> {
     let asked = Asked::parse()?;
-    let words = if asked.again() {
-        prescribe(&asked, capacity_of(error).or(asked.capacity))
-    } else {
-        from_error(error, &asked)
-    }?;
+    let words = if asked.again() { prescribe(&asked) } else { from_error(error, &asked) }?;
     if words.is_empty() { None } else { Some(asked.changed(&words)) }
 }
 
@@ -69,8 +66,8 @@ struct Asked {
     reading: ReadingArgs,
     /// Devices and addresses, where there is a device.
     replay: Option<TraceArgs>,
-    /// Bytes of that device.
-    capacity: Option<u64>,
+    /// That device.
+    config: Option<Config>,
 }
 
 impl Asked {
@@ -79,8 +76,7 @@ impl Asked {
         let cli = Cli::try_parse_from(&words).ok()?;
         let of = |trace: &TraceArgs, config: Option<Config>| {
             let (traces, reading) = (trace.read.trace.clone(), trace.read.reading.clone());
-            let capacity = config.as_ref().map(capacity);
-            Some(Self { words: words.clone(), traces, reading, replay: Some(trace.clone()), capacity })
+            Some(Self { words: words.clone(), traces, reading, replay: Some(trace.clone()), config })
         };
         match &cli.command {
             Command::Run(args) => {
@@ -95,7 +91,7 @@ impl Asked {
             Command::Bound(args) => of(&args.trace, default_device()),
             Command::Trace(command) => {
                 let (traces, reading) = TraceCommand::reads(command)?;
-                Some(Self { words: words.clone(), traces, reading, replay: None, capacity: None })
+                Some(Self { words: words.clone(), traces, reading, replay: None, config: None })
             }
             _ => None,
         }
@@ -141,13 +137,6 @@ fn default_device() -> Option<Config> {
     Builder::preset(DEFAULT_DEVICE).ok()?.finish().ok()
 }
 
-fn capacity_of(error: &TraceError) -> Option<u64> {
-    match error {
-        TraceError::BeyondCapacity { capacity, .. } => Some(*capacity * SECTOR_BYTES),
-        _ => None,
-    }
-}
-
 /// What the error alone tells, for a trace that can be read once.
 fn from_error(error: &TraceError, asked: &Asked) -> Option<Vec<Word>> {
     let replays = asked.replay.is_some();
@@ -157,7 +146,9 @@ fn from_error(error: &TraceError, asked: &Asked) -> Option<Vec<Word>> {
         }
         TraceError::Ambiguous { candidates, .. } => vec![("--format", Some(candidates.first()?.format.to_owned()))],
         TraceError::SecondDevice { first, .. } if replays => vec![("--volumes", Some(format!("pick:{first}")))],
-        TraceError::BeyondCapacity { .. } if replays => vec![room()],
+        TraceError::BeyondCapacity { lba, sectors, .. } if replays => {
+            vec![room(asked.config.as_ref()?, (lba + u64::from(*sectors)).saturating_mul(SECTOR_BYTES))]
+        }
         TraceError::NoEvents { .. } => vec![("--event", None)],
         TraceError::TimeFixed { .. } => vec![("--time-unit", None)],
         TraceError::StackNeedsFile { .. } => vec![("--volumes", Some("merge".to_owned()))],
@@ -166,7 +157,7 @@ fn from_error(error: &TraceError, asked: &Asked) -> Option<Vec<Word>> {
 }
 
 /// Looks at the trace until it reads: the options that this takes.
-fn prescribe(asked: &Asked, capacity: Option<u64>) -> Option<Vec<Word>> {
+fn prescribe(asked: &Asked) -> Option<Vec<Word>> {
     let paths = expand(&asked.traces).ok()?;
     let mut options = asked.reading.options().ok()?;
     let mut words: Vec<Word> = Vec::new();
@@ -183,7 +174,8 @@ fn prescribe(asked: &Asked, capacity: Option<u64>) -> Option<Vec<Word>> {
                     return None;
                 }
                 words.extend(mending(&checked.findings, &["--time-unit", "--skip-bad"]));
-                words.extend(asked.replay.as_ref().map(|args| places(args, &checked, capacity)).unwrap_or_default());
+                let replay = asked.replay.as_ref().zip(asked.config.as_ref());
+                words.extend(replay.map(|(args, config)| places(args, &checked, config)).unwrap_or_default());
                 return Some(words);
             }
             Err(error) => words.extend(mend(&error, &paths, &mut options)?),
@@ -249,7 +241,7 @@ fn mending(findings: &[Finding], kinds: &[&'static str]) -> Vec<Word> {
 }
 
 /// Where devices and addresses go.
-fn places(args: &TraceArgs, checked: &Checked, capacity: Option<u64>) -> Vec<Word> {
+fn places(args: &TraceArgs, checked: &Checked, config: &Config) -> Vec<Word> {
     let mut words = Vec::new();
     let VolumeChoice::Together(mut volumes) = args.volumes else { return words };
     let devices = &checked.devices;
@@ -263,8 +255,9 @@ fn places(args: &TraceArgs, checked: &Checked, capacity: Option<u64>) -> Vec<Wor
         volumes = Volumes::Pick(busiest);
         words.push(("--volumes", Some(format!("pick:{busiest}"))));
     }
-    if matches!(args.address, Address::Reject) && capacity.is_some_and(|capacity| need(devices, volumes) > capacity) {
-        words.push(room());
+    let needed = need(devices, volumes);
+    if matches!(args.address, Address::Reject) && needed > capacity(config) {
+        words.push(room(config, needed));
     }
     words
 }
@@ -279,12 +272,13 @@ fn need(devices: &[DeviceNeed], volumes: Volumes) -> u64 {
     }
 }
 
-/// What makes room for addresses beyond the device.
-fn room() -> Word {
-    let run = Cli::command();
-    let has =
-        |name: &str| run.find_subcommand("run").is_some_and(|run| run.get_arguments().any(|arg| arg.get_id() == name));
-    if has("capacity") { ("--capacity", Some("fit".to_owned())) } else { ("--address", Some("compact".to_owned())) }
+/// What makes room for so many bytes of addresses: a larger device if there can be one, and this machine can hold it.
+fn room(config: &Config, needed: u64) -> Word {
+    let mut config = config.clone();
+    if config.device.grow(Bytes(needed)).is_ok() && memory::check(&config).is_ok() {
+        return ("--capacity", Some("fit".to_owned()));
+    }
+    ("--address", Some("compact".to_owned()))
 }
 
 /// The command that replays a trace that was measured, on the default device.
@@ -297,8 +291,8 @@ pub fn command(traces: &str, reading: &ReadingArgs, format: &str, findings: &[Fi
     for finding in findings.iter().filter(|finding| finding.warning && finding.topic != "bad rows") {
         line.extend(finding.options.iter().map(|word| quoted(word)));
     }
-    if default_device().is_some_and(|config| top_bytes > capacity(&config)) {
-        let (option, value) = room();
+    if let Some(config) = default_device().filter(|config| top_bytes > capacity(config)) {
+        let (option, value) = room(&config, top_bytes);
         line.extend([option.to_owned(), value.unwrap_or_default()]);
     }
     line.join(" ")

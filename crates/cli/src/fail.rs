@@ -62,6 +62,10 @@ impl Failure {
     }
 }
 
+/// What makes room for addresses beyond a device.
+pub const ROOM: &str =
+    "--capacity fit (a larger device), --address compact (renumber blocks) or --address modulo (fold)";
+
 impl From<ConfigError> for Failure {
     fn from(error: ConfigError) -> Self {
         Self::Config(error.to_string())
@@ -80,10 +84,8 @@ impl From<TraceError> for Failure {
             return Self::Interrupted(String::new());
         }
         let help = match &error {
-            TraceError::BeyondCapacity { .. } => {
-                "--address compact (renumber blocks), --address modulo (fold), or a larger --device"
-            }
-            TraceError::CompactFull { .. } => "--address modulo, --limit N, or a larger --device",
+            TraceError::BeyondCapacity { .. } => ROOM,
+            TraceError::CompactFull { .. } => "--address modulo, --limit N, or a larger device (--capacity SIZE)",
             TraceError::SecondDevice { .. } | TraceError::TooManyDevices { .. } => {
                 "--volumes stack, --volumes pick:N, --volumes merge, or --volumes separate (run only)"
             }

@@ -5,6 +5,7 @@ mod address;
 mod alone;
 mod args;
 mod bound;
+mod capacity;
 mod catalog;
 mod claims;
 mod compare;
@@ -36,6 +37,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 
 use args::{Cli, Command};
+use capacity::Capacity;
 use fail::Failure;
 use style::Style;
 
@@ -68,6 +70,10 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         Command::Describe { name, kind } => catalog::describe(name, *kind, style),
         Command::Config(args) if args.schema => output::print(&output::json(&nandlab::config::Config::schema())),
         Command::Config(args) => {
+            if args.device.capacity == Some(Capacity::Fit) {
+                let problem = "--capacity fit is the size of a trace, and a configuration has none";
+                return Err(Failure::bad(problem, "give a size as in --capacity 1TiB"));
+            }
             let (_, config) = setup::single(&args.device, args.size, &args.plugins)?;
             output::print(&config.to_toml())
         }

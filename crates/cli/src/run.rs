@@ -12,20 +12,20 @@ use nandlab_trace::{Options, Trace, Volumes};
 use serde::Serialize;
 
 use crate::args::{RunArgs, TraceArgs, VolumeChoice};
-use crate::fail::Failure;
+use crate::fail::{Failure, ROOM};
 use crate::progress::{Part, Progress};
 use crate::source::{self, BATCH, Source};
 use crate::style::Style;
-use crate::{address, human, interrupt, memory, output, setup};
+use crate::{address, capacity, human, interrupt, memory, output, setup};
 
 /// Runs the command.
 pub fn run(args: &RunArgs, style: Style) -> Result<(), Failure> {
-    let (builder, config) = setup::single(&args.device, args.size, &args.plugins)?;
+    let (_, config) = setup::single(&args.device, args.size, &args.plugins)?;
     let json = output::Target::open(args.json.as_deref())?;
     if args.trace.volumes == VolumeChoice::Separate {
-        return separate(args, &builder, &config, json, style);
+        return separate(args, &config, json, style);
     }
-    let report = one(args, &builder, &config, &args.trace)?;
+    let report = one(args, &config, &args.trace)?;
     warn(std::slice::from_ref(&report));
     json.write(|| output::json(&report))?;
     if args.quiet || args.json.as_deref() == Some("-") {
@@ -43,10 +43,12 @@ pub fn warn<'a>(reports: impl IntoIterator<Item = &'a Report>) {
 }
 
 /// One simulation.
-fn one(args: &RunArgs, builder: &Builder, config: &Config, trace: &TraceArgs) -> Result<Report, Failure> {
+fn one(args: &RunArgs, plain: &Config, trace: &TraceArgs) -> Result<Report, Failure> {
+    let device = capacity::resolve(&args.device, trace, plain)?;
+    let (builder, config) = setup::single(&device, args.size, &args.plugins)?;
     let progress = Progress::new("building the device", 1, args.quiet);
-    let mut report = simulate(builder, config, &mut || Source::open(trace, config), &progress.part())?;
-    report.trace.recorded = source::recorded(trace, config)?;
+    let mut report = simulate(&builder, &config, &mut || Source::open(trace, &config), &progress.part())?;
+    report.trace.recorded = source::recorded(trace, &config)?;
     progress.end();
     if args.no_wall {
         report.wall = None;
@@ -74,13 +76,7 @@ struct Volume {
 }
 
 /// A simulation of each device of the trace. Each sees its requests at the times that they have in the whole trace.
-fn separate(
-    args: &RunArgs,
-    builder: &Builder,
-    config: &Config,
-    json: output::Target,
-    style: Style,
-) -> Result<(), Failure> {
+fn separate(args: &RunArgs, config: &Config, json: output::Target, style: Style) -> Result<(), Failure> {
     let read = &args.trace.read;
     if read.trace.is_empty() {
         let problem = "--volumes separate simulates each device of a trace, and no trace is named";
@@ -92,7 +88,7 @@ fn separate(
     let outcome = devices.iter().try_for_each(|device| {
         let device = device.device;
         let trace = TraceArgs { volumes: VolumeChoice::Together(Volumes::Pick(device)), ..args.trace.clone() };
-        volumes.push(Volume { device, report: one(args, builder, config, &trace)? });
+        volumes.push(Volume { device, report: one(args, config, &trace)? });
         Ok(())
     });
     let interrupted = interrupt::came(outcome)?;
@@ -172,7 +168,7 @@ fn warm_up(device: &mut dyn Device, mut source: Source, progress: &Part<'_>) -> 
             request.at = Nanos::ZERO;
         }
         if let Err(error) = device.run(&batch) {
-            return Err(Failure::bad(error, "--address compact or modulo, or a larger --device"));
+            return Err(Failure::bad(error, ROOM));
         }
         show(progress, &source, replayed);
     }

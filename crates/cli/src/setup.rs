@@ -9,6 +9,7 @@ use nandlab::types::Bytes;
 use serde_json::{Value, json};
 
 use crate::args::{DeviceArgs, Mode, PluginArgs, SettleChoice, SizeArgs};
+use crate::capacity::Capacity;
 use crate::fail::Failure;
 
 /// Longest configuration that is read.
@@ -40,6 +41,9 @@ pub fn builder(args: &DeviceArgs, ram: Option<Bytes>) -> Result<Builder, Failure
         if let Some(value) = value {
             builder.set_value(key, value)?;
         }
+    }
+    if let Some(Capacity::Size(size)) = args.capacity {
+        builder.grow(size);
     }
     Ok(builder)
 }

@@ -80,6 +80,15 @@ impl Source {
         Ok(!batch.is_empty())
     }
 
+    /// Reads to the end: the first sector that is beyond every request; 0 without a request that has an address.
+    pub fn reach(mut self) -> Result<u64, Failure> {
+        let (mut end, mut batch) = (0, Vec::with_capacity(BATCH));
+        while self.fill(&mut batch)? {
+            end = batch.iter().map(|request| request.lba + u64::from(request.sectors)).fold(end, u64::max);
+        }
+        Ok(end)
+    }
+
     /// What became of the addresses.
     pub const fn address(&self) -> AddressPolicy {
         self.address

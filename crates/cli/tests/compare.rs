@@ -66,7 +66,7 @@ fn an_error_of_the_input_ends_everything_once() {
     let trace = file("beyond.spc", "0,8,4096,w,0.5\n0,80000000,4096,w,1.5\n");
     let output = nandlab(&["compare", &trace, "--device", TINY, "--buffers", "lru,none", "--ftls", "page,fast"]);
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
-    assert_eq!(stderr(&output).matches("capacity").count(), 1, "{}", stderr(&output));
+    assert_eq!(stderr(&output).matches("lie beyond the capacity").count(), 1, "{}", stderr(&output));
     assert!(!String::from_utf8_lossy(&output.stdout).contains("failed"));
 }
 

@@ -18,6 +18,7 @@ pub mod probe;
 pub mod registry;
 pub mod replay;
 pub mod report;
+pub mod sparse;
 pub mod ssd;
 pub mod stack;
 pub mod types;

@@ -1,8 +1,7 @@
 //! Numbers of pages that left the buffer: bounded lists, newest first.
 
-use prefetch_index::prefetch_index;
-
 use super::list::{Links, List};
+use crate::sparse::SparseTable;
 use crate::types::{Lpn, Slot};
 
 /// See the module text. A page is in one of the lists at most. Membership is a table by LPN (4 bytes a logical page) for
@@ -13,7 +12,7 @@ pub struct Ghosts<const LISTS: usize = 1> {
     links: Links,
     lists: [List; LISTS],
     /// By LPN: its entry, or `NONE`.
-    entry_of: Vec<u32>,
+    entry_of: SparseTable<u32>,
     /// By entry: its LPN and its list.
     entries: Vec<(Lpn, u32)>,
     unused: Vec<u32>,
@@ -28,7 +27,7 @@ impl<const LISTS: usize> Ghosts<LISTS> {
             limit: 0,
             links: Links::default(),
             lists: [List::default(); LISTS],
-            entry_of: vec![NONE; logical_pages as usize],
+            entry_of: SparseTable::new(logical_pages as usize),
             entries: Vec::new(),
             unused: Vec::new(),
         }
@@ -37,12 +36,12 @@ impl<const LISTS: usize> Ghosts<LISTS> {
     /// True if the page is in a list.
     #[inline]
     pub fn contains(&self, lpn: Lpn) -> bool {
-        self.entry_of[lpn.index()] != NONE
+        self.entry_of.at(lpn.index()) != NONE
     }
     /// Asks the memory whether the page is in a list.
     #[inline]
     pub fn look_ahead(&self, lpn: Lpn) {
-        prefetch_index(&self.entry_of, lpn.index());
+        self.entry_of.prefetch(lpn.index());
     }
     /// Numbers in a list.
     #[inline]
@@ -70,11 +69,11 @@ impl<const LISTS: usize> Ghosts<LISTS> {
     /// Takes a page out of its list: which one it was, if any.
     #[inline]
     pub fn take(&mut self, lpn: Lpn) -> Option<usize> {
-        let entry = self.entry_of[lpn.index()];
+        let entry = self.entry_of.at(lpn.index());
         if entry == NONE {
             return None;
         }
-        self.entry_of[lpn.index()] = NONE;
+        self.entry_of.take(lpn.index());
         let list = self.entries[entry as usize].1 as usize;
         self.links.remove(&mut self.lists[list], entry);
         self.unused.push(entry);
@@ -108,7 +107,7 @@ impl<const LISTS: usize> Ghosts<LISTS> {
             self.entries.push(ghost);
             self.entries.len() as u32 - 1
         };
-        self.entry_of[lpn.index()] = entry;
+        self.entry_of.set(lpn.index(), entry);
         self.links.push_front(&mut self.lists[list], entry);
     }
 }

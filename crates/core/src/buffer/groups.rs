@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::padding::Padding;
 use super::{Plan, Slots};
+use crate::sparse::SparseTable;
 use crate::types::{Lbn, Lpn, Slot};
 use bitmaps::Bitmaps;
 
@@ -35,7 +36,7 @@ pub struct Groups {
     logical_pages: u32,
     pages_per_block: u32,
     /// By logical block: its group.
-    table: Vec<u32>,
+    table: SparseTable<u32>,
     /// By group: its logical block.
     lbns: Vec<Lbn>,
     /// By group: its pages.
@@ -51,7 +52,7 @@ impl Groups {
         Self {
             logical_pages,
             pages_per_block,
-            table: vec![NONE; logical_pages.div_ceil(pages_per_block) as usize],
+            table: SparseTable::new(logical_pages.div_ceil(pages_per_block) as usize),
             lbns: Vec::new(),
             lens: Vec::new(),
             offsets: Bitmaps::new(pages_per_block),
@@ -63,7 +64,7 @@ impl Groups {
     #[inline]
     pub fn insert(&mut self, slot: Slot, slots: &Slots) -> (Group, bool) {
         let (lbn, offset) = self.place(slots.lpn(slot));
-        let found = self.table[lbn.index()];
+        let found = self.table.at(lbn.index());
         let created = found == NONE;
         let group = if created { self.create(lbn) } else { Group(found) };
         self.offsets.insert(group.0, offset);
@@ -76,13 +77,13 @@ impl Groups {
     #[inline]
     pub fn remove(&mut self, slot: Slot, slots: &Slots) -> (Group, bool) {
         let (lbn, offset) = self.place(slots.lpn(slot));
-        let group = Group(self.table[lbn.index()]);
+        let group = Group(self.table.at(lbn.index()));
         self.offsets.remove(group.0, offset);
         let len = &mut self.lens[group.index()];
         *len -= 1;
         let emptied = *len == 0;
         if emptied {
-            self.table[lbn.index()] = NONE;
+            self.table.take(lbn.index());
             self.free.push(group.0);
         }
         (group, emptied)
@@ -94,14 +95,14 @@ impl Groups {
         debug_assert!(self.lens[group.index()] > 0);
         self.offsets.clear(group.0);
         self.lens[group.index()] = 0;
-        self.table[self.lbns[group.index()].index()] = NONE;
+        self.table.take(self.lbns[group.index()].index());
         self.free.push(group.0);
     }
 
     /// Group of a logical block, if one exists.
     #[inline]
     pub fn find(&self, lbn: Lbn) -> Option<Group> {
-        let group = self.table[lbn.index()];
+        let group = self.table.at(lbn.index());
         (group != NONE).then_some(Group(group))
     }
     /// Group of the block that a page belongs to, whether or not that page is a member.
@@ -112,7 +113,7 @@ impl Groups {
     /// Group of the block that the page in `slot` belongs to. The group must exist.
     #[inline]
     pub fn of(&self, slot: Slot, slots: &Slots) -> Group {
-        let group = self.table[self.place(slots.lpn(slot)).0.index()];
+        let group = self.table.at(self.place(slots.lpn(slot)).0.index());
         debug_assert!(group != NONE, "no group of page {}", slots.lpn(slot).0);
         Group(group)
     }
@@ -120,7 +121,7 @@ impl Groups {
     #[inline]
     pub fn contains(&self, lpn: Lpn) -> bool {
         let (lbn, offset) = self.place(lpn);
-        let group = self.table[lbn.index()];
+        let group = self.table.at(lbn.index());
         group != NONE && self.offsets.contains(group, offset)
     }
     /// Logical block of a group.
@@ -222,7 +223,7 @@ impl Groups {
             self.lens.len() as u32 - 1
         });
         self.lbns[group as usize] = lbn;
-        self.table[lbn.index()] = group;
+        self.table.set(lbn.index(), group);
         Group(group)
     }
 }

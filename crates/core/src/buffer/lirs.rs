@@ -51,6 +51,7 @@ use super::compat::YardstickCompat;
 use super::list::{Links, List};
 use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Sense, Slots, need_share};
 use crate::error::ConfigError;
+use crate::sparse::SparseTable;
 use crate::types::{Lpn, Slot};
 
 /// Parameters; the manual page explains them.
@@ -110,7 +111,7 @@ pub struct Lirs {
     /// By slot: its entry.
     entry_of: Vec<u32>,
     /// By LPN: the entry of a page that is not resident, or `NONE`.
-    remembered_as: Vec<u32>,
+    remembered_as: SparseTable<u32>,
 }
 
 /// Builds the policy.
@@ -137,7 +138,7 @@ pub fn build(params: Params, shape: &BufferShape) -> Result<Lirs, ConfigError> {
         queue: List::default(),
         remembered: List::default(),
         entry_of: Vec::new(),
-        remembered_as: vec![NONE; shape.logical_pages as usize],
+        remembered_as: SparseTable::new(shape.logical_pages as usize),
     })
 }
 
@@ -182,7 +183,7 @@ impl Lirs {
     fn forget(&mut self, entry: u32) {
         self.stack_links.remove(&mut self.stack, entry);
         self.links.remove(&mut self.remembered, entry);
-        self.remembered_as[self.entries[entry as usize].lpn.index()] = NONE;
+        self.remembered_as.take(self.entries[entry as usize].lpn.index());
         self.unused.push(entry);
     }
 
@@ -196,7 +197,7 @@ impl Lirs {
             return Some(slot);
         }
         *state = State::Remembered;
-        self.remembered_as[lpn.index()] = entry;
+        self.remembered_as.set(lpn.index(), entry);
         self.links.push_front(&mut self.remembered, entry);
         Some(slot)
     }
@@ -262,7 +263,7 @@ impl Buffer for Lirs {
             self.entry_of.resize(slots.slot_count(), NONE);
         }
         let new = Entry { lpn: access.lpn, slot, state: State::Hir };
-        let found = std::mem::replace(&mut self.remembered_as[access.lpn.index()], NONE);
+        let found = self.remembered_as.take(access.lpn.index());
         let entry = if found == NONE {
             self.unused.pop().unwrap_or(self.entries.len() as u32)
         } else {
@@ -305,7 +306,7 @@ impl Buffer for Lirs {
     }
     #[inline]
     fn look_far(&self, lpn: Lpn) {
-        prefetch_index(&self.remembered_as, lpn.index());
+        self.remembered_as.prefetch(lpn.index());
     }
     #[inline]
     fn look_closer(&self, slot: Slot) {

@@ -7,6 +7,7 @@ use prefetch_index::prefetch_index;
 use serde_json::{Value, json};
 
 use crate::flash::{Geometry, Media, Ticket};
+use crate::sparse::SparseTable;
 use crate::types::{Lbn, Lpn, Nanos, Slot};
 
 /// Memory a frame lies in.
@@ -78,7 +79,7 @@ pub struct Slots {
     logical_pages: u32,
     frames: Frames,
     /// By LPN: its slot.
-    table: Vec<Slot>,
+    table: SparseTable<Slot>,
     /// By slot.
     held: Vec<Held>,
     /// By slot: sectors in RAM, one bit each, when the page is not complete.
@@ -104,7 +105,7 @@ impl Slots {
             logical_pages,
             frames,
             // Without a buffer the tables would only cost memory.
-            table: Vec::new(),
+            table: SparseTable::new(0),
             held: Vec::new(),
             sectors: Vec::new(),
             ready: Vec::new(),
@@ -153,7 +154,7 @@ impl Slots {
     #[inline]
     pub fn find(&self, lpn: Lpn) -> Slot {
         // Without a buffer there is no table.
-        self.table.get(lpn.index()).map_or(Slot::NONE, |slot| *slot)
+        self.table.find(lpn.index())
     }
     /// Page in a slot.
     #[inline]
@@ -218,7 +219,7 @@ impl Slots {
     pub(crate) fn set_frames(&mut self, frames: Frames) {
         self.frames = frames;
         if self.table.is_empty() && frames.total() > 0 {
-            self.table = vec![Slot::NONE; self.logical_pages as usize];
+            self.table = SparseTable::new(self.logical_pages as usize);
             self.resident = vec![0; self.logical_pages.div_ceil(self.geometry.pages_per_block) as usize];
         }
     }
@@ -345,7 +346,7 @@ impl Slots {
         let held = &mut self.held[slot.index()];
         self.free = Slot(held.lpn.0);
         *held = Held { lpn, flags: flags | flag | RESIDENT };
-        self.table[lpn.index()] = slot;
+        self.table.set(lpn.index(), slot);
         self.resident[self.lbn_of.get(lpn).index()] += 1;
         slot
     }
@@ -362,7 +363,7 @@ impl Slots {
             Medium::Dram => self.used.dram -= 1,
             Medium::Nvram => self.used.nvram -= 1,
         }
-        self.table[lpn.index()] = Slot::NONE;
+        self.table.take(lpn.index());
         self.resident[self.lbn_of.get(lpn).index()] -= 1;
     }
 
@@ -378,7 +379,7 @@ impl Slots {
     /// Asks the memory for the table entry of a page.
     #[inline]
     pub(crate) fn look_ahead(&self, lpn: Lpn) {
-        prefetch_index(&self.table, lpn.index());
+        self.table.prefetch(lpn.index());
     }
     /// Asks the memory for what will be needed when the first page leaves, and for the frame of the second. Returns the
     /// first page.

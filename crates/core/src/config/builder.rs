@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::{Config, PluginConfig};
 use crate::error::ConfigError;
 use crate::registry;
+use crate::types::Bytes;
 
 /// Built-in device presets: name and TOML text.
 pub const DEVICES: &[(&str, &str)] = &[
@@ -28,6 +29,8 @@ pub struct Builder {
     root: Value,
     /// The user's file, to point at a line of it.
     file: Option<(String, String)>,
+    /// Bytes that the host can address at least.
+    capacity: Bytes,
 }
 
 impl Builder {
@@ -36,7 +39,7 @@ impl Builder {
     /// # Errors
     /// If there is no such preset.
     pub fn preset(name: &str) -> Result<Self, ConfigError> {
-        let mut builder = Self { root: defaults(), file: None };
+        let mut builder = Self { root: defaults(), file: None, capacity: Bytes(0) };
         let Some((_, text)) = DEVICES.iter().find(|(known, _)| *known == name) else {
             let names: Vec<String> = DEVICES.iter().map(|(known, _)| (*known).to_owned()).collect();
             let mend = match registry::nearest(name, &names) {
@@ -117,6 +120,11 @@ impl Builder {
         Ok(())
     }
 
+    /// The device will have this capacity at least, whatever else is set: see [`super::DeviceConfig::grow`].
+    pub const fn grow(&mut self, capacity: Bytes) {
+        self.capacity = capacity;
+    }
+
     /// Chooses a plug-in; parameters of another one that stood there are dropped.
     #[must_use]
     pub fn plugin(mut self, section: &str, plugin: &PluginConfig) -> Self {
@@ -145,6 +153,10 @@ impl Builder {
         })?;
         config.expand().map_err(|e| self.locate(e))?;
         config.check().map_err(|e| self.locate(e))?;
+        if self.capacity.0 > 0 {
+            config.device.grow(self.capacity)?;
+            config.check().map_err(|e| self.locate(e))?;
+        }
         Ok(config)
     }
 

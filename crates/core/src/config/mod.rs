@@ -4,6 +4,7 @@
 //! form goes into every result.
 
 mod builder;
+mod capacity;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -235,12 +236,7 @@ impl Config {
 
     /// Pages the host can address.
     pub fn logical_pages(&self) -> u32 {
-        let physical = self.device.geometry.pages() as f64;
-        match self.device.over_provisioning {
-            OverProvisioning::SpareOverLogical(x) => (physical / (1.0 + x)) as u32,
-            OverProvisioning::SpareOverPhysical(x) => (physical * (1.0 - x)).round() as u32,
-            OverProvisioning::LogicalPages(pages) => pages,
-        }
+        self.device.logical_pages()
     }
 
     /// Frames that the buffer starts with, before a unified budget takes the map's share.
@@ -267,19 +263,16 @@ impl Config {
         range(&at("dies_per_chip"), g.dies_per_chip.into(), 1, 64)?;
         range("dies on a channel", u64::from(g.chips_per_channel) * u64::from(g.dies_per_chip), 1, 64)?;
         range(&at("planes_per_die"), g.planes_per_die.into(), 1, 64)?;
-        range(&at("blocks_per_plane"), g.blocks_per_plane.into(), 1, 1 << 24)?;
+        range(&at("blocks_per_plane"), g.blocks_per_plane.into(), 1, capacity::BLOCKS_MAX.into())?;
         range(&at("pages_per_block"), g.pages_per_block.into(), 2, 16_384)?;
         range(&at("page_bytes"), g.page_bytes.into(), 512, 32_768)?;
         if !g.page_bytes.is_multiple_of(512) {
             let problem = format!("{} is not a multiple of 512", g.page_bytes);
             return Err(ConfigError::new(at("page_bytes"), problem, "pages consist of whole sectors"));
         }
-        let blocks = u64::from(g.channels)
-            * u64::from(g.chips_per_channel)
-            * u64::from(g.dies_per_chip)
-            * u64::from(g.planes_per_die)
-            * u64::from(g.blocks_per_plane);
-        range("physical pages", blocks.saturating_mul(g.pages_per_block.into()), 8, (1 << 31) - 4)?;
+        let dies = u64::from(g.channels) * u64::from(g.chips_per_channel) * u64::from(g.dies_per_chip);
+        let blocks = dies * u64::from(g.planes_per_die) * u64::from(g.blocks_per_plane);
+        range("physical pages", blocks.saturating_mul(g.pages_per_block.into()), 8, capacity::PAGES_MAX)?;
         match self.device.over_provisioning {
             OverProvisioning::SpareOverLogical(x) if !(0.0..=100.0).contains(&x) => {
                 return Err(ConfigError::new(
@@ -318,9 +311,11 @@ impl Config {
         range("ram.dram", self.ram.dram.0, 0, 1 << 40)?;
         range("ram.nvram", self.ram.nvram.0, 0, 1 << 40)?;
         let stored = g.pages().saturating_mul(g.page_bytes.into());
-        if self.device.media == Media::Memory && stored > 1 << 36 {
+        let is_filled = matches!(self.precondition, Precondition::Full | Precondition::Steady(_));
+        if self.device.media == Media::Memory && is_filled && stored > 1 << 36 {
             let problem = format!("{} of page contents do not fit into memory", Bytes(stored));
-            return Err(ConfigError::new("device.media", problem, "use media = \"none\" or a device of at most 64GiB"));
+            let mend = "use media = \"none\", precondition = \"none\" or a device of at most 64GiB";
+            return Err(ConfigError::new("device.media", problem, mend));
         }
         Ok(())
     }

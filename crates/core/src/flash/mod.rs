@@ -18,6 +18,7 @@ pub use power::{CutMode, JOURNAL_LIMIT, Tombstone};
 pub use reliability::ReliabilityConfig;
 
 use crate::ledger::{BlockKind, Cause, Ledger, Op};
+use crate::sparse::SparseTable;
 use crate::types::{Nanos, Pbn, Ppn};
 
 /// Whether the device holds real bytes.
@@ -84,12 +85,12 @@ struct Block {
 #[derive(Clone, Debug, Default)]
 struct Cells {
     /// Packed OOB number by page: LPN, or `MAP_BIT | tpn`, or a marker.
-    owner: Vec<u32>,
+    owner: SparseTable<u32>,
     blocks: Vec<Block>,
     /// Version and program sequence by page (with media only).
     stamps: Vec<(u64, u64)>,
-    /// Page contents (with media only).
-    bytes: Vec<u8>,
+    /// Page contents by block, empty before the block's first program (with media only).
+    bytes: Vec<Vec<u8>>,
     /// Pages programmed so far, and those of them that were erased again: conservation.
     programmed_pages: u64,
     erased_pages: u64,
@@ -127,10 +128,10 @@ impl Flash {
         let with_media = media == Media::Memory;
         Self {
             cells: Cells {
-                owner: vec![ERASED; pages],
+                owner: SparseTable::new(pages),
                 blocks: vec![Block::default(); geometry.blocks() as usize],
                 stamps: if with_media { vec![(0, 0); pages] } else { Vec::new() },
-                bytes: if with_media { vec![0; pages * geometry.page_bytes as usize] } else { Vec::new() },
+                bytes: if with_media { vec![Vec::new(); geometry.blocks() as usize] } else { Vec::new() },
                 programmed_pages: 0,
                 erased_pages: 0,
                 tombstones: Vec::new(),
@@ -174,7 +175,7 @@ impl Flash {
     /// If the page is erased, skipped or torn.
     #[inline]
     pub fn read(&mut self, ppn: Ppn, cause: Cause, after: Ticket) -> Ticket {
-        assert!(self.cells.owner[ppn.index()] < TORN, "read of unwritten page {}", ppn.0);
+        assert!(self.cells.owner.at(ppn.index()) < TORN, "read of unwritten page {}", ppn.0);
         let pbn = self.geometry.pbn(ppn);
         if let Some(model) = &mut self.cells.reliability {
             model.count_read(pbn);
@@ -275,9 +276,8 @@ impl Flash {
             block.erase_count = 0;
         }
         let first = self.geometry.first_page(pbn).index();
-        let pages = &mut self.cells.owner[first..first + self.geometry.pages_per_block as usize];
-        self.cells.erased_pages += pages.iter().filter(|owner| **owner != ERASED).count() as u64;
-        pages.fill(ERASED);
+        let pages = first..first + self.geometry.pages_per_block as usize;
+        self.cells.erased_pages += self.cells.owner.clear_range(pages) as u64;
         self.ledger.erases_by_kind[kind as usize] += 1;
         if cut == Some(CutMode::After) {
             self.photograph();
@@ -305,7 +305,7 @@ impl Flash {
     pub fn can_program(&self, ppn: Ppn) -> bool {
         let next = self.next_page(self.geometry.pbn(ppn));
         match self.order {
-            ProgramOrder::Any => self.cells.owner[ppn.index()] == ERASED,
+            ProgramOrder::Any => self.cells.owner.at(ppn.index()) == ERASED,
             ProgramOrder::Ascending => self.geometry.page_in_block(ppn) >= next,
             ProgramOrder::Strict => self.geometry.page_in_block(ppn) == next,
         }
@@ -322,12 +322,12 @@ impl Flash {
     /// True if the page was programmed since the last erase of its block (and its program was not interrupted).
     #[inline]
     pub fn is_programmed(&self, ppn: Ppn) -> bool {
-        self.cells.owner[ppn.index()] < TORN
+        self.cells.owner.at(ppn.index()) < TORN
     }
     /// OOB of a programmed page. Without media the version is 0.
     #[inline]
     pub fn oob(&self, ppn: Ppn) -> Oob {
-        let owner = self.cells.owner[ppn.index()];
+        let owner = self.cells.owner.at(ppn.index());
         assert!(owner < TORN, "OOB of unwritten page {}", ppn.0);
         let kind = if owner & MAP_BIT == 0 { PageKind::Data } else { PageKind::Map };
         let version = self.cells.stamps.get(ppn.index()).map_or(0, |s| s.0);
@@ -344,7 +344,8 @@ impl Flash {
             return &[];
         }
         let page = self.geometry.page_bytes as usize;
-        &self.cells.bytes[ppn.index() * page..][..page]
+        let block = &self.cells.bytes[self.geometry.pbn(ppn).index()];
+        &block[self.geometry.page_in_block(ppn) as usize * page..][..page]
     }
     /// Valid pages of a block, ascending, starting at offset `from`.
     pub fn next_valid(&self, pbn: Pbn, from: u32) -> Option<Ppn> {
@@ -381,7 +382,7 @@ impl Flash {
             let mut valid = 0;
             for offset in 0..self.geometry.pages_per_block {
                 let ppn = Ppn(first.0 + offset);
-                let erased = self.cells.owner[ppn.index()] == ERASED;
+                let erased = self.cells.owner.at(ppn.index()) == ERASED;
                 assert!(erased || offset < self.next_page(pbn) || self.order == ProgramOrder::Any);
                 assert!(!(erased && self.is_valid(ppn)), "erased page {} is valid", ppn.0);
                 programmed_now += u64::from(!erased);
@@ -412,13 +413,13 @@ impl Flash {
             ProgramOrder::Ascending => assert!(offset >= block.next_page, "page {} programmed out of order", ppn.0),
             ProgramOrder::Strict => assert!(offset == block.next_page, "page {} skips pages", ppn.0),
             ProgramOrder::Any => {
-                assert!(self.cells.owner[ppn.index()] == ERASED, "page {} is not erased", ppn.0);
+                assert!(self.cells.owner.at(ppn.index()) == ERASED, "page {} is not erased", ppn.0);
             }
         }
         block.next_page = block.next_page.max(offset + 1);
         block.valid_pages += 1;
         let map = if oob.kind == PageKind::Map { MAP_BIT } else { 0 };
-        self.cells.owner[ppn.index()] = oob.number | map;
+        self.cells.owner.set(ppn.index(), oob.number | map);
         self.valid[ppn.index() / 64] |= 1 << (ppn.0 % 64);
         self.programs_ever += 1;
         self.cells.programmed_pages += 1;
@@ -426,7 +427,11 @@ impl Flash {
 
     fn store(&mut self, ppn: Ppn, oob: Oob, data: &[u8]) {
         let page = self.geometry.page_bytes as usize;
-        let cells = &mut self.cells.bytes[ppn.index() * page..][..page];
+        let block = &mut self.cells.bytes[self.geometry.pbn(ppn).index()];
+        if block.is_empty() {
+            block.resize(page * self.geometry.pages_per_block as usize, 0);
+        }
+        let cells = &mut block[self.geometry.page_in_block(ppn) as usize * page..][..page];
         if data.is_empty() {
             assert!(oob.kind == PageKind::Map, "data page without bytes");
             cells.fill(0);

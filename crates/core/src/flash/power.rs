@@ -125,7 +125,7 @@ impl Flash {
             *version = stone.version.max(*version);
         }
         for (owner, (written, _)) in self.cells.owner.iter().zip(&self.cells.stamps) {
-            if let Some((version, is_needed)) = newest.get_mut(owner) {
+            if let Some((version, is_needed)) = newest.get_mut(&owner) {
                 *is_needed |= written < version;
             }
         }
@@ -155,13 +155,13 @@ impl Flash {
     /// Photographs the cells after the program of `ppn` was interrupted.
     pub(super) fn photograph_torn_page(&mut self, ppn: Ppn, mode: CutMode) {
         let mut cells = Box::new(self.cells.clone());
-        cells.owner[ppn.index()] = TORN;
+        cells.owner.set(ppn.index(), TORN);
         let is_upper = self.geometry.page_in_block(ppn) % 2 == 1;
         if mode == CutMode::TornPair && is_upper {
             let lower = Ppn(ppn.0 - 1);
             if self.is_programmed(lower) {
                 self.power.lost = Some(self.oob(lower));
-                cells.owner[lower.index()] = TORN;
+                cells.owner.set(lower.index(), TORN);
             }
         }
         self.power.photograph = Some(cells);
@@ -172,9 +172,8 @@ impl Flash {
         let mut cells = Box::new(self.cells.clone());
         let pages = self.geometry.pages_per_block;
         let first = self.geometry.first_page(pbn).index();
-        for owner in &mut cells.owner[first..first + pages as usize] {
-            cells.programmed_pages += u64::from(*owner == ERASED);
-            *owner = TORN;
+        for page in first..first + pages as usize {
+            cells.programmed_pages += u64::from(cells.owner.replace(page, TORN) == ERASED);
         }
         cells.blocks[pbn.index()].next_page = pages;
         self.power.photograph = Some(cells);

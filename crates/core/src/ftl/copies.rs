@@ -3,18 +3,19 @@
 use super::{Found, PageWrite, Shape, recover};
 use crate::flash::{Flash, Oob, Ticket};
 use crate::ledger::Cause;
+use crate::sparse::SparseTable;
 use crate::types::{Lpn, Pbn, Ppn};
 
 /// Newest copy by LPN, wherever it is.
 #[derive(Debug)]
 pub struct Copies {
-    newest: Vec<Ppn>,
+    newest: SparseTable<Ppn>,
 }
 
 impl Copies {
     /// No page has a copy.
     pub fn new(shape: &Shape) -> Self {
-        Self { newest: vec![Ppn::NONE; shape.logical_pages as usize] }
+        Self { newest: SparseTable::new(shape.logical_pages as usize) }
     }
 
     /// Pages the host can address.
@@ -25,13 +26,13 @@ impl Copies {
     /// Newest copy of a page, or [`Ppn::NONE`].
     #[inline]
     pub fn newest(&self, lpn: Lpn) -> Ppn {
-        self.newest[lpn.index()]
+        self.newest.at(lpn.index())
     }
 
     /// Reads the newest copy.
     #[inline]
     pub fn read(&self, flash: &mut Flash, lpn: Lpn, cause: Cause, after: Ticket) -> Found {
-        let ppn = self.newest[lpn.index()];
+        let ppn = self.newest.at(lpn.index());
         let ticket = if ppn.is_some() { flash.read(ppn, cause, after) } else { after };
         Found { ticket, ppn }
     }
@@ -40,7 +41,7 @@ impl Copies {
     #[inline]
     pub fn program(&mut self, flash: &mut Flash, to: Ppn, page: &PageWrite, data: &[u8], after: Ticket) -> Ticket {
         let ticket = flash.program(to, Oob::data(page.lpn, page.version), data, page.cause, after);
-        let old = std::mem::replace(&mut self.newest[page.lpn.index()], to);
+        let old = self.newest.replace(page.lpn.index(), to);
         if old.is_some() {
             flash.invalidate(old);
         }
@@ -50,13 +51,13 @@ impl Copies {
     /// Moves the newest copy of a page, which has one.
     #[inline]
     pub fn shift(&mut self, flash: &mut Flash, lpn: Lpn, to: Ppn, cause: Cause, after: Ticket) -> Ticket {
-        let from = std::mem::replace(&mut self.newest[lpn.index()], to);
+        let from = self.newest.replace(lpn.index(), to);
         flash.copy(from, to, cause, after)
     }
 
     /// Forgets the newest copy of a page.
     pub fn trim(&mut self, flash: &mut Flash, lpn: Lpn) {
-        let old = std::mem::replace(&mut self.newest[lpn.index()], Ppn::NONE);
+        let old = self.newest.take(lpn.index());
         if old.is_some() {
             flash.invalidate(old);
         }
@@ -77,10 +78,10 @@ impl Copies {
     /// On the first violation.
     pub fn check(&self, flash: &Flash) {
         let mut mapped = vec![0; flash.geometry().blocks() as usize];
-        for (lpn, ppn) in self.newest.iter().enumerate().filter(|(_, ppn)| ppn.is_some()) {
-            assert!(flash.is_valid(*ppn), "lpn {lpn} maps to an invalid page");
-            assert_eq!(flash.oob(*ppn).number as usize, lpn, "OOB of the page that lpn {lpn} maps to");
-            mapped[flash.geometry().pbn(*ppn).index()] += 1;
+        for (lpn, ppn) in self.newest.stored() {
+            assert!(flash.is_valid(ppn), "lpn {lpn} maps to an invalid page");
+            assert_eq!(flash.oob(ppn).number as usize, lpn, "OOB of the page that lpn {lpn} maps to");
+            mapped[flash.geometry().pbn(ppn).index()] += 1;
         }
         for (pbn, count) in mapped.iter().enumerate() {
             assert_eq!(flash.valid_pages(Pbn(pbn as u32)), *count, "valid pages of block {pbn}");

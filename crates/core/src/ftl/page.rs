@@ -65,6 +65,7 @@ use super::{Batch, Found, Ftl, PageWrite, Shape, recover};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Geometry, Oob, Ticket};
 use crate::ledger::Cause;
+use crate::sparse::SparseTable;
 use crate::types::{Lpn, Nanos, Pbn, Ppn};
 
 /// See the module text.
@@ -72,7 +73,7 @@ use crate::types::{Lpn, Nanos, Pbn, Ppn};
 pub struct Page {
     params: Params,
     geometry: Geometry,
-    map: Vec<Ppn>,
+    map: SparseTable<Ppn>,
     groups: Vec<Group>,
     /// Groups in the order in which pages go over them.
     order: Vec<u32>,
@@ -123,7 +124,7 @@ impl Page {
         let mut page = Self {
             params,
             geometry,
-            map: vec![Ppn::NONE; shape.logical_pages as usize],
+            map: SparseTable::new(shape.logical_pages as usize),
             groups: Vec::new(),
             order: if single { vec![0] } else { params.stripe.order(&geometry) },
             next_group: 0,
@@ -141,7 +142,7 @@ impl Page {
         let groups = self.order.len() as u32;
         let group = |first| Group::new(first, groups, self.geometry, &self.params, self.seed);
         self.groups = (0..groups).map(group).collect();
-        self.map.fill(Ppn::NONE);
+        self.map.clear();
         self.heat.forget();
         self.stream_of_block.fill(0);
     }
@@ -199,7 +200,7 @@ impl Page {
         let target = open.append(place);
         open.valid += 1;
         let ticket = flash.program(target, Oob::data(page.lpn, page.version), data, page.cause, after);
-        let old = std::mem::replace(&mut self.map[page.lpn.index()], target);
+        let old = self.map.replace(page.lpn.index(), target);
         if old.is_some() {
             self.drop_copy(flash, old);
         }
@@ -217,12 +218,12 @@ impl Page {
 
 impl Ftl for Page {
     fn read(&mut self, flash: &mut Flash, lpn: Lpn, cause: Cause, after: Ticket) -> Found {
-        let ppn = self.map[lpn.index()];
+        let ppn = self.map.at(lpn.index());
         let ticket = if ppn.is_some() { flash.read(ppn, cause, after) } else { after };
         if flash.ages() {
             self.relocate_disturbed(flash, after);
         }
-        Found { ticket, ppn: self.map[lpn.index()] }
+        Found { ticket, ppn: self.map.at(lpn.index()) }
     }
 
     fn sees_neighbours(&self) -> bool {
@@ -247,7 +248,7 @@ impl Ftl for Page {
     }
 
     fn trim(&mut self, flash: &mut Flash, lpn: Lpn, after: Ticket) -> Ticket {
-        let old = std::mem::replace(&mut self.map[lpn.index()], Ppn::NONE);
+        let old = self.map.take(lpn.index());
         if old.is_some() {
             self.drop_copy(flash, old);
         }
@@ -273,14 +274,14 @@ impl Ftl for Page {
     }
 
     fn locate(&self, _: &Flash, lpn: Lpn) -> Ppn {
-        self.map[lpn.index()]
+        self.map.at(lpn.index())
     }
 
     fn rebuild(&mut self, flash: &mut Flash) {
         let winners = recover::scan(flash, self.map.len() as u32);
         self.forget();
         for (lpn, ppn) in winners.mapped() {
-            self.map[lpn.index()] = ppn;
+            self.map.set(lpn.index(), ppn);
             flash.mark_valid(ppn);
             let group = remainder(self.geometry.pbn(ppn).0, self.order.len() as u32);
             self.groups[group as usize].valid += 1;
@@ -292,10 +293,10 @@ impl Ftl for Page {
 
     fn check(&self, flash: &Flash) {
         let mut mapped = vec![0; self.geometry.blocks() as usize];
-        for (lpn, ppn) in self.map.iter().enumerate().filter(|(_, ppn)| ppn.is_some()) {
-            assert!(flash.is_valid(*ppn), "lpn {lpn} maps to an invalid page");
-            assert_eq!(flash.oob(*ppn).number as usize, lpn, "OOB of the page that lpn {lpn} maps to");
-            mapped[self.geometry.pbn(*ppn).index()] += 1;
+        for (lpn, ppn) in self.map.stored() {
+            assert!(flash.is_valid(ppn), "lpn {lpn} maps to an invalid page");
+            assert_eq!(flash.oob(ppn).number as usize, lpn, "OOB of the page that lpn {lpn} maps to");
+            mapped[self.geometry.pbn(ppn).index()] += 1;
         }
         for (pbn, count) in mapped.iter().enumerate() {
             assert_eq!(flash.valid_pages(Pbn(pbn as u32)), *count, "valid pages of block {pbn}");

@@ -10,8 +10,10 @@ use crate::types::{Lpn, Ppn};
 #[derive(Debug)]
 pub struct Pages {
     entries_per_tp: u32,
-    /// By LPN; means something where the translation page is in RAM.
-    places: Vec<Ppn>,
+    /// Logical pages of the device.
+    mapped: u32,
+    /// By translation page: its mappings. Empty until the page is first loaded, meaningless when it left RAM.
+    places: Vec<Vec<Ppn>>,
     /// By translation page.
     dirty: Vec<bool>,
     links: Links,
@@ -24,7 +26,8 @@ impl Pages {
     pub fn new(logical_pages: u32, entries_per_tp: u32) -> Self {
         Self {
             entries_per_tp,
-            places: vec![Ppn::NONE; logical_pages as usize],
+            mapped: logical_pages,
+            places: vec![Vec::new(); logical_pages.div_ceil(entries_per_tp) as usize],
             dirty: vec![false; logical_pages.div_ceil(entries_per_tp) as usize],
             links: Links::default(),
             recency: List::default(),
@@ -32,7 +35,7 @@ impl Pages {
     }
     /// Forgets all translation pages.
     pub fn clear(&mut self) {
-        *self = Self::new(self.places.len() as u32, self.entries_per_tp);
+        *self = Self::new(self.mapped, self.entries_per_tp);
     }
 
     /// Translation pages held.
@@ -50,7 +53,7 @@ impl Pages {
     /// Logical pages of a translation page, as indices.
     pub fn range(&self, tp: u32) -> Range<usize> {
         let first = tp as usize * self.entries_per_tp as usize;
-        first..(first + self.entries_per_tp as usize).min(self.places.len())
+        first..(first + self.entries_per_tp as usize).min(self.mapped as usize)
     }
     /// True if the translation page is in RAM.
     pub fn holds(&self, tp: u32) -> bool {
@@ -58,11 +61,12 @@ impl Pages {
     }
     /// Mappings of a translation page in RAM.
     pub fn places(&self, tp: u32) -> &[Ppn] {
-        &self.places[self.range(tp)]
+        &self.places[tp as usize]
     }
     /// The mapping of a page if its translation page is in RAM.
     pub fn find(&self, lpn: Lpn) -> Option<Ppn> {
-        self.holds(self.tp(lpn)).then(|| self.places[lpn.index()])
+        let tp = self.tp(lpn);
+        self.holds(tp).then(|| self.places[tp as usize][(lpn.0 % self.entries_per_tp) as usize])
     }
     /// True if a mapping of the translation page differs from flash.
     pub fn is_dirty(&self, tp: u32) -> bool {
@@ -73,7 +77,7 @@ impl Pages {
     pub fn set(&mut self, lpn: Lpn, ppn: Ppn) {
         let tp = self.tp(lpn);
         assert!(self.holds(tp), "change of a mapping that is not in RAM");
-        self.places[lpn.index()] = ppn;
+        self.places[tp as usize][(lpn.0 % self.entries_per_tp) as usize] = ppn;
         self.dirty[tp as usize] = true;
     }
     /// Translation pages in RAM, the most recently used one first.
@@ -86,9 +90,9 @@ impl Pages {
     }
     /// Takes a translation page that was just read, as the most recently used one.
     pub fn load(&mut self, tp: u32, map: &Translation) {
-        for lpn in map.range(tp).map(Lpn) {
-            self.places[lpn.index()] = map.content(lpn);
-        }
+        let places = &mut self.places[tp as usize];
+        places.clear();
+        places.extend(map.range(tp).map(|lpn| map.content(Lpn(lpn))));
         self.dirty[tp as usize] = false;
         self.links.push_front(&mut self.recency, tp);
     }
@@ -104,8 +108,8 @@ impl Pages {
     /// Tells all mappings of a translation page to its copy on flash, which is rewritten next; it is clean then.
     pub fn patch(&mut self, tp: u32, map: &mut Translation) {
         self.dirty[tp as usize] = false;
-        for lpn in map.range(tp).map(Lpn) {
-            map.patch(lpn, self.places[lpn.index()]);
+        for (lpn, ppn) in map.range(tp).zip(&self.places[tp as usize]) {
+            map.patch(Lpn(lpn), *ppn);
         }
     }
 
@@ -119,7 +123,7 @@ impl Pages {
     /// Checks that clean translation pages are as on flash; panics on a violation. For tests.
     pub fn check(&self, map: &Translation) {
         for (tp, dirty) in self.oldest_first() {
-            let same = map.range(tp).all(|lpn| self.places[lpn as usize] == map.content(Lpn(lpn)));
+            let same = map.range(tp).map(|lpn| map.content(Lpn(lpn))).eq(self.places(tp).iter().copied());
             assert!(dirty || same, "clean translation page {tp} differs from flash");
         }
     }

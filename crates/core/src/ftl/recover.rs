@@ -10,13 +10,14 @@
 use std::cmp::Reverse;
 
 use crate::flash::{Flash, PageKind};
+use crate::sparse::SparseTable;
 use crate::types::{Lpn, Pbn, Ppn};
 
 /// Winners of the scan.
 #[derive(Debug)]
 pub struct Winners {
     /// By LPN: the current copy, or [`Ppn::NONE`].
-    pub data: Vec<Ppn>,
+    pub data: SparseTable<Ppn>,
     /// By block: how many winners it holds.
     pub per_block: Vec<u32>,
 }
@@ -24,7 +25,8 @@ pub struct Winners {
 /// Scans every programmed page. Pages of translation blocks are ignored: mappings are rebuilt from data pages.
 pub fn scan(flash: &Flash, logical_pages: u32) -> Winners {
     let geometry = *flash.geometry();
-    let mut best: Vec<((u64, Reverse<u64>), Ppn)> = vec![((0, Reverse(0)), Ppn::NONE); logical_pages as usize];
+    let mut data = SparseTable::<Ppn>::new(logical_pages as usize);
+    let stamp = |ppn: Ppn| (flash.oob(ppn).version, Reverse(flash.program_seq(ppn)));
     for page in 0..geometry.pages() as u32 {
         let ppn = Ppn(page);
         if !flash.is_programmed(ppn) {
@@ -34,29 +36,28 @@ pub fn scan(flash: &Flash, logical_pages: u32) -> Winners {
         if oob.kind != PageKind::Data {
             continue;
         }
-        let stamp = (oob.version, Reverse(flash.program_seq(ppn)));
-        let winner = &mut best[oob.number as usize];
-        if winner.1.is_none() || stamp > winner.0 {
-            *winner = (stamp, ppn);
+        let winner = data.at(oob.number as usize);
+        if winner.is_none() || stamp(ppn) > stamp(winner) {
+            data.set(oob.number as usize, ppn);
         }
     }
     for stone in flash.tombstones() {
-        let winner = &mut best[stone.lpn.index()];
-        if winner.1.is_some() && winner.0.0 < stone.version {
-            winner.1 = Ppn::NONE;
+        let winner = data.at(stone.lpn.index());
+        if winner.is_some() && flash.oob(winner).version < stone.version {
+            data.take(stone.lpn.index());
         }
     }
     let mut per_block = vec![0; geometry.blocks() as usize];
-    for (_, ppn) in best.iter().filter(|b| b.1.is_some()) {
-        per_block[geometry.pbn(*ppn).index()] += 1;
+    for (_, ppn) in data.stored() {
+        per_block[geometry.pbn(ppn).index()] += 1;
     }
-    Winners { data: best.into_iter().map(|b| b.1).collect(), per_block }
+    Winners { data, per_block }
 }
 
 impl Winners {
     /// LPNs that have a copy, ascending, with it.
     pub fn mapped(&self) -> impl Iterator<Item = (Lpn, Ppn)> + '_ {
-        self.data.iter().enumerate().filter(|(_, ppn)| ppn.is_some()).map(|(lpn, ppn)| (Lpn(lpn as u32), *ppn))
+        self.data.stored().map(|(lpn, ppn)| (Lpn(lpn as u32), ppn))
     }
     /// Winners in a block.
     pub fn in_block(&self, pbn: Pbn) -> u32 {

@@ -3,6 +3,7 @@
 
 use std::ops::{Index, IndexMut};
 
+use crate::sparse::SparseTable;
 use crate::types::{Lpn, Ppn};
 
 const NONE: u32 = u32::MAX;
@@ -12,13 +13,13 @@ const NONE: u32 = u32::MAX;
 pub struct Slab<E> {
     entries: Vec<E>,
     unused: Vec<u32>,
-    by_lpn: Vec<u32>,
+    by_lpn: SparseTable<u32>,
 }
 
 impl<E> Slab<E> {
     /// No entries.
     pub fn new(logical_pages: u32) -> Self {
-        Self { entries: Vec::new(), unused: Vec::new(), by_lpn: vec![NONE; logical_pages as usize] }
+        Self { entries: Vec::new(), unused: Vec::new(), by_lpn: SparseTable::new(logical_pages as usize) }
     }
     /// Pages that may have an entry.
     pub const fn logical_pages(&self) -> u32 {
@@ -36,7 +37,7 @@ impl<E> Slab<E> {
     /// Index of the entry of a page.
     #[inline]
     pub fn find(&self, lpn: Lpn) -> Option<u32> {
-        let at = self.by_lpn[lpn.index()];
+        let at = self.by_lpn.at(lpn.index());
         (at != NONE).then_some(at)
     }
     /// Adds the entry of a page that has none; returns its index.
@@ -50,13 +51,13 @@ impl<E> Slab<E> {
             self.entries.push(entry);
             self.entries.len() as u32 - 1
         };
-        self.by_lpn[lpn.index()] = at;
+        self.by_lpn.set(lpn.index(), at);
         at
     }
     /// Removes the entry of a page that has one.
     #[inline]
     pub fn remove(&mut self, lpn: Lpn) {
-        let at = std::mem::replace(&mut self.by_lpn[lpn.index()], NONE);
+        let at = self.by_lpn.take(lpn.index());
         assert!(at != NONE, "lpn {} is not cached", lpn.0);
         self.unused.push(at);
     }

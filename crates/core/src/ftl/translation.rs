@@ -22,6 +22,7 @@ mod whole;
 
 use crate::flash::{Flash, Oob, Ticket};
 use crate::ledger::Cause;
+use crate::sparse::SparseTable;
 use crate::types::{Lpn, Pbn, Ppn};
 
 use super::Shape;
@@ -60,7 +61,7 @@ pub struct Translation {
     entries: u32,
     copies: u32,
     /// By LPN: what the translation page on flash holds.
-    content: Vec<Ppn>,
+    content: SparseTable<Ppn>,
     /// Global translation directory: the copies of every TP, [`Ppn::NONE`] when it was never written.
     directory: Vec<Ppn>,
     /// Scratch of a collection: pages whose mapping is not in RAM.
@@ -80,7 +81,7 @@ impl Translation {
             space: Space::new(layout, shape),
             entries,
             copies,
-            content: vec![Ppn::NONE; if copies == 0 { 0 } else { shape.logical_pages as usize }],
+            content: SparseTable::new(if copies == 0 { 0 } else { shape.logical_pages as usize }),
             directory: vec![Ppn::NONE; pages as usize],
             moved: Vec::with_capacity(shape.geometry.pages_per_block as usize),
             held: Vec::new(),
@@ -108,12 +109,12 @@ impl Translation {
     /// What the translation page on flash says about a page. Only what was fetched may be used.
     #[inline]
     pub fn content(&self, lpn: Lpn) -> Ppn {
-        self.content[lpn.index()]
+        self.content.at(lpn.index())
     }
     /// The TP of the page will hold this when it is programmed next: for the closure of [`Self::write_back`].
     #[inline]
     pub fn patch(&mut self, lpn: Lpn, ppn: Ppn) {
-        self.content[lpn.index()] = ppn;
+        self.content.set(lpn.index(), ppn);
     }
     /// Copies of a translation page; [`Ppn::NONE`] when it was never written.
     #[inline]
@@ -354,7 +355,7 @@ impl Translation {
             match cache.moved(lpn, target) {
                 Moved::InRam => {}
                 Moved::Nowhere => moved.push((lpn, target)),
-                Moved::Everywhere => self.content[lpn.index()] = target,
+                Moved::Everywhere => self.content.set(lpn.index(), target),
             }
         }
         let done = self.update(flash, cache, &mut moved, after, done);

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::compressed::{CompressedPage, ENTRY_BYTES, Format, RAW_BYTES};
 use super::translation::Translation;
 use crate::list::{Links, List};
+use crate::sparse::SparseTable;
 use crate::types::{Lpn, Ppn};
 
 /// Bytes of the header of a translation page in RAM.
@@ -125,9 +126,15 @@ impl Table {
         }
     }
     /// Loads a whole resident table.
-    pub fn load_all(&mut self, places: &[Ppn]) {
-        for (tp, part) in places.chunks(self.format.entries_per_tp as usize).enumerate() {
-            self.change(tp, |page| page.load(0, part));
+    pub fn load_all(&mut self, places: &SparseTable<Ppn>) {
+        let mut stored = places.stored().peekable();
+        let mut part = vec![Ppn::NONE; self.format.entries_per_tp as usize];
+        while let Some((tp, _)) = stored.peek().map(|(lpn, _)| self.split(Lpn::from(*lpn))) {
+            part.fill(Ppn::NONE);
+            while let Some((lpn, ppn)) = stored.next_if(|(lpn, _)| self.split(Lpn::from(*lpn)).0 == tp) {
+                part[self.split(Lpn::from(lpn)).1 as usize] = ppn;
+            }
+            self.change(tp, |page| page.load(0, &part));
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::sparse::SparseTable;
 use crate::ssd::OutOfRange;
 use crate::types::{HostOp, HostRequest, Lpn};
 
@@ -95,7 +96,7 @@ pub struct History {
     has_flushes: bool,
     events: Vec<Event>,
     /// Page numbers by LPN.
-    numbers: Vec<u32>,
+    numbers: SparseTable<u32>,
     /// By page number: accessed since its last trim.
     alive: Vec<bool>,
     reads: u64,
@@ -110,7 +111,7 @@ impl History {
             page_sectors: u64::from(page_sectors),
             has_flushes: with_flushes,
             events: Vec::new(),
-            numbers: vec![NEVER; logical_pages as usize],
+            numbers: SparseTable::new(logical_pages as usize),
             alive: Vec::new(),
             reads: 0,
             writes: 0,
@@ -156,19 +157,20 @@ impl History {
     /// One page access.
     #[inline]
     fn access(&mut self, lpn: Lpn, write: bool) {
-        let number = &mut self.numbers[lpn.index()];
-        if *number == NEVER {
-            *number = self.alive.len() as u32;
+        let mut number = self.numbers.at(lpn.index());
+        if number == NEVER {
+            number = self.alive.len() as u32;
+            self.numbers.set(lpn.index(), number);
             self.alive.push(true);
         }
-        self.alive[*number as usize] = true;
-        self.events.push(Event::new(*number, if write { Kind::Write } else { Kind::Read }));
+        self.alive[number as usize] = true;
+        self.events.push(Event::new(number, if write { Kind::Write } else { Kind::Read }));
         *(if write { &mut self.writes } else { &mut self.reads }) += 1;
     }
 
     /// A trim of a page that cannot be in a buffer is none.
     fn trim(&mut self, lpn: Lpn) {
-        let number = self.numbers[lpn.index()];
+        let number = self.numbers.at(lpn.index());
         if number != NEVER && std::mem::take(&mut self.alive[number as usize]) {
             self.events.push(Event::new(number, Kind::Trim));
         }

@@ -78,7 +78,7 @@ impl Page {
             let target = open.append(job.place);
             let lpn = flash.oob(source).number;
             job.last = flash.copy(source, target, job.cause, after);
-            self.map[lpn as usize] = target;
+            self.map.set(lpn as usize, target);
         }
         // Copies may go to other dies (single frontier): the erase waits for the last of them.
         let erased = flash.erase(job.victim, BlockKind::Data, job.cause, job.last);

@@ -98,7 +98,7 @@ impl Translation {
         for part in moved.chunk_by(|a, b| a.0.0 / entries == b.0.0 / entries) {
             let tp = self.tp(part[0].0);
             for (lpn, target) in part {
-                self.content[lpn.index()] = *target;
+                self.content.set(lpn.index(), *target);
             }
             // Without a TP on flash this is preconditioning or recovery, which write all TPs at their end.
             if self.exists(tp) {

@@ -15,7 +15,7 @@ impl Translation {
             let place = self.room_for_data(flash, cache, page.lpn, now);
             let target = self.space.append(place);
             flash.program(target, Oob::data(page.lpn, page.version), data, page.cause, now);
-            let old = std::mem::replace(&mut self.content[page.lpn.index()], target);
+            let old = self.content.replace(page.lpn.index(), target);
             if old.is_some() {
                 self.space.drop_copy(flash, old);
             }
@@ -26,7 +26,7 @@ impl Translation {
     pub fn write_all(&mut self, flash: &mut Flash, cache: &mut impl MapCache, cause: Cause) {
         let now = Ticket::at(flash.now());
         for tp in 0..self.pages() {
-            if self.range(tp).any(|lpn| self.content[lpn as usize].is_some()) {
+            if self.range(tp).any(|lpn| self.content.at(lpn as usize).is_some()) {
                 self.room_for_map(flash, cache, tp, now);
                 self.rewrite(flash, cache, tp, cause, now);
             }
@@ -39,12 +39,12 @@ impl Translation {
     ///
     /// `cache` is empty, or (with 0 copies) holds the winners.
     pub fn rebuild(&mut self, flash: &mut Flash, cache: &mut impl MapCache, winners: &Winners) {
-        self.content.fill(Ppn::NONE);
+        self.content.clear();
         self.directory.fill(Ppn::NONE);
         for (lpn, ppn) in winners.mapped() {
             flash.mark_valid(ppn);
             if self.copies > 0 {
-                self.content[lpn.index()] = ppn;
+                self.content.set(lpn.index(), ppn);
             }
         }
         self.space.recover(flash, winners);

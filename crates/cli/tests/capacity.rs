@@ -1,0 +1,63 @@
+//! Devices that are grown to a size or to a trace: `--capacity`.
+
+mod common;
+
+use common::{TINY, file, json, nandlab, stderr, stdout};
+
+const FAR: &str = "0,0,4096,w,0.5\n0,900000000,8192,w,0.75\n0,8,4096,r,1.5\n0,900000008,4096,r,2.5\n";
+
+fn run(path: &str, more: &[&str]) -> serde_json::Value {
+    json(&stdout(&[&["run", path, "--device", TINY, "--json", "-", "--no-wall"], more].concat()))
+}
+
+#[test]
+fn capacity_fit_is_the_smallest_device_with_every_address() {
+    let path = file("far.spc", FAR);
+    let empty = ["--precondition", "none"];
+    let fit = run(&path, &[&empty[..], &["--capacity", "fit"]].concat());
+    let blocks = fit["config"]["device"]["geometry"]["blocks_per_plane"].as_u64().unwrap();
+    let with = |blocks: u64| {
+        let set = format!("device.geometry.blocks_per_plane={blocks}");
+        nandlab(&[&["run", &path, "--device", TINY, "--json", "-", "--no-wall", "--set", &set], &empty[..]].concat())
+    };
+    assert_eq!(json(&String::from_utf8(with(blocks).stdout).unwrap()), fit, "as if the blocks had been set");
+    assert_eq!(with(blocks - 1).status.code(), Some(2), "one block less is too small");
+    let end = (900_000_000u64 + 16) * 512;
+    assert_eq!(run(&path, &[&empty[..], &["--capacity", &end.to_string()]].concat()), fit, "the same as its size");
+    assert_eq!(fit["trace"]["address"], "reject");
+    assert!(fit["trace"]["changed"].as_object().unwrap().values().all(|count| count == 0), "{}", fit["trace"]);
+}
+
+#[test]
+fn capacity_fit_grows_the_devices_of_all_commands() {
+    let path = file("far_for_all.spc", FAR);
+    let fit = ["--capacity", "fit", "--precondition", "none", "--device", TINY, "--csv"];
+    let compare = stdout(&[&["compare", &path, "--buffers", "lru", "--ftls", "page,fast"], &fit[..]].concat());
+    assert_eq!(compare.lines().count(), 3, "{compare}");
+    let curve = stdout(&[&["curve", &path, "--ftl", "page", "--ram", "64KiB"], &fit[..]].concat());
+    assert_eq!(curve.lines().count(), 2, "{curve}");
+    let piped = common::nandlab_reading(
+        &["run", "-", "--format", "spc", "--device", TINY, "--capacity", "fit", "--precondition", "none", "-q"],
+        FAR.as_bytes(),
+    );
+    assert!(piped.status.success(), "{}", stderr(&piped));
+    let config = stdout(&["config", "--capacity", "1TiB"]);
+    assert!(config.contains("blocks_per_plane = 74899"), "{config}");
+}
+
+#[test]
+fn capacity_is_refused_where_it_means_nothing() {
+    let path = file("far_refused.spc", FAR);
+    for (more, wanted) in [
+        (vec!["run", &path, "--capacity", "fit", "--address", "compact"], "leave one of the two out"),
+        (vec!["run", &path, "--capacity", "16TiB"], "--capacity: 16TiB"),
+        (vec!["run", &path, "--capacity", "0"], "at least"),
+        (vec!["run", &path, "--capacity", "big"], "fit"),
+        (vec!["config", "--capacity", "fit"], "give a size"),
+        (vec!["curve", &path, "--capacity", "fit"], "add --ftl"),
+    ] {
+        let output = nandlab(&more);
+        assert_eq!(output.status.code(), Some(2), "{more:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(wanted), "{more:?}: {}", stderr(&output));
+    }
+}
