@@ -111,6 +111,8 @@ fn does_a_variant_of_a_policy_too() {
         ("s3-fifo", &["compat=libcachesim"]),
         ("cfdc", &["writeback=cluster"]),
         ("clock-dnv", &["placement=write_first_D"]),
+        ("clock-dnv", &["nvram_unit=page"]),
+        ("wpa", &["nvram_unit=page"]),
     ] {
         let (varied, plain) = (config_with(policy, params), config(policy));
         let (mut device, mut alone) = (varied.build().unwrap(), varied.build_hits().unwrap());

@@ -16,24 +16,28 @@
 //!   `write_first_D`: pages that are written enter the DRAM and age into the NVRAM, which fits the title of the paper better.
 //! - `padding` (default `"never"`): when a victim is completed to a whole block beyond its dirty page padding: `"never"`,
 //!   `"always"`, from a share of its block on (0 to 1), `"model"` (HitStat) or `"aalru"` (AALRU's threshold).
+//! - `nvram_unit` (default `block`): what a page takes of the NVRAM: `block`, a frame as large as its block, which the other
+//!   pages of the block share; or `page`, a frame of a page. The default is that of `wpa`, whose paper is the source here and
+//!   has block frames in its example; the paper of WPA compares the two, so both should be given the same.
 //!
-//! RAM: `ram.dram` pages and `ram.nvram / block` block frames; the paper of WPA has 1 : 4.
+//! RAM: `ram.dram` pages and `ram.nvram / block` block frames, or `ram.nvram` pages; the paper of WPA has 1 : 4.
 //!
 //! # Deviations and chosen readings
 //! - A missed page is read before room is made. The DRAM victim is chosen first, then room is made for it, and it moves
-//!   even if DRAM pages left together with the evicted block.
+//!   even if DRAM pages left together with the evicted block, unless it left itself: with `nvram_unit = "page"` that block
+//!   may be its own. A clean victim stays behind then and moves, as the first page of its block.
 //! - A write to a page in DRAM makes it dirty there. A page that moves into a frame that exists sets its bit.
 //! - Clean DRAM pages of an evicted block stay. Host flush: DRAM pages are written back and stay, clean.
 //! - A block frame whose last page is trimmed is free. Without DRAM frames all pages enter the NVRAM; without a block frame
 //!   DRAM victims leave alone and pages for the NVRAM pass by.
 //!
 //! # Known ambiguities
-//! - `placement`; the capacity of the NVRAM in block frames (the example of WPA) or in pages.
+//! - `placement`; the capacity of the NVRAM in block frames (the example of WPA) or in pages: `nvram_unit`.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::groups::block_frames::BlockFrames;
+use super::groups::block_frames::{BlockFrames, NvramUnit};
 use super::list::{Links, List};
 use super::padding::{Padding, PaddingRule};
 use super::{Access, Admission, Buffer, BufferShape, Frames, Grain, Medium, Plan, Sense, Slots};
@@ -60,11 +64,13 @@ pub struct Params {
     pub placement: Placement,
     /// When an incomplete victim is completed.
     pub padding: PaddingRule,
+    /// What a page takes of the NVRAM.
+    pub nvram_unit: NvramUnit,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Self { placement: Placement::WpaText, padding: PaddingRule::Never }
+        Self { placement: Placement::WpaText, padding: PaddingRule::Never, nvram_unit: NvramUnit::Block }
     }
 }
 
@@ -88,6 +94,9 @@ impl Ring {
     fn remove(&mut self, id: u32) {
         self.links.remove(&mut self.order, id);
     }
+    fn contains(&self, id: u32) -> bool {
+        self.links.is_linked(id)
+    }
     /// Where the hand stops: it clears every bit on its way.
     fn victim(&mut self) -> Option<u32> {
         while let Some(hand) = self.order.front().filter(|hand| self.referenced[*hand as usize]) {
@@ -110,7 +119,7 @@ pub struct ClockDnv {
     logical_pages: u32,
     /// DRAM pages by slot.
     pages: Ring,
-    /// Logical blocks that own a frame.
+    /// Logical blocks with pages in the NVRAM.
     blocks: Ring,
     nvram: BlockFrames,
 }
@@ -118,9 +127,9 @@ pub struct ClockDnv {
 /// Builds the policy.
 ///
 /// # Errors
-/// If there is not one DRAM page or not one NVRAM block frame, or a parameter is out of range.
+/// If there is not one DRAM page or not one NVRAM frame, or a parameter is out of range.
 pub fn build(params: Params, shape: &BufferShape) -> Result<ClockDnv, ConfigError> {
-    let nvram = BlockFrames::new("clock-dnv", false, shape)?;
+    let nvram = BlockFrames::new("clock-dnv", params.nvram_unit, false, shape)?;
     Ok(ClockDnv {
         placement: params.placement,
         padding: Padding::of(params.padding, shape)?,
@@ -145,16 +154,20 @@ impl ClockDnv {
     /// The clock victim of the DRAM goes to the NVRAM.
     fn demote(&mut self, slots: &Slots, plan: &mut Plan) {
         let Some(id) = self.pages.victim() else { return };
-        self.pages.remove(id);
         if self.nvram.is_none() {
+            self.pages.remove(id);
             return plan.evict(Slot(id), slots);
         }
         let lbn = slots.lbn(Slot(id));
         if !self.nvram.fits(lbn) {
             self.evict_block(slots, plan);
         }
-        plan.move_page(Slot(id), Medium::Nvram);
-        self.enter_block(lbn);
+        // It may have left together with its own block.
+        if self.pages.contains(id) {
+            self.pages.remove(id);
+            plan.move_page(Slot(id), Medium::Nvram);
+            self.enter_block(lbn);
+        }
     }
 
     /// The clock victim of the NVRAM leaves, together with its dirty pages in DRAM.

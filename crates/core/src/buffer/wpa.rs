@@ -17,9 +17,15 @@
 //! - `pel_size` (pages, default: the DRAM frames): length of the PEL.
 //! - `pel_remove_on_hit` (default `false`): a number leaves the PEL when it is used.
 //! - `evict_when_full` (default `false`): a block leaves whenever no frame is free, even if the block of the incoming
-//!   page has one (algorithm 1 to the letter).
+//!   page has one (algorithm 1 to the letter). With `nvram_unit = "page"` a full NVRAM is full for all pages anyway.
+//! - `nvram_unit` (default `block`): what a page takes of the NVRAM.
+//!   - `block`: a frame as large as its block, which the other pages of the block share; what they do not fill stays empty.
+//!     The default, because that is how the paper speaks: the NVRAM of its example is "3 blocks with 4 pages in each block",
+//!     and algorithm 1 evicts a block to get a "free block", into which the one page goes that was read.
+//!   - `page`: a frame of a page, so that blocks take the room of their pages. Only this fills the NVRAM where accesses
+//!     are scattered, and the hit ratios that the paper prints need it more; `nandlab claims wpa` shows both.
 //!
-//! RAM: `ram.dram` pages and `ram.nvram / block` block frames; the paper has 1 : 4.
+//! RAM: `ram.dram` pages and `ram.nvram / block` block frames, or `ram.nvram` pages; the paper has 1 : 4.
 //!
 //! # Deviations and chosen readings
 //! - The page to move is chosen first, then room is made for it, and it moves even if DRAM pages left together with the
@@ -31,9 +37,12 @@
 //!   not change, because nothing was evicted.
 //! - A block frame whose last page is trimmed is free.
 //! - Without DRAM frames writes enter the NVRAM; without a block frame DRAM victims are written back alone.
+//! - A page to move that left with the evicted block, which can be its own with `evict_when_full` or `nvram_unit = "page"`,
+//!   does not move any more.
 //!
 //! # Known ambiguities
-//! - Capacity of the NVRAM in block frames, so that it has gaps (the example speaks of free blocks), or in pages.
+//! - Capacity of the NVRAM in block frames, so that it has gaps, or in pages: see `nvram_unit`. The paper says neither how
+//!   large its memories are nor how full.
 //! - Whether merged DRAM pages leave the DRAM (here: yes, figure 4), and whether a read of a DRAM page changes its group
 //!   (here: only its place in it).
 
@@ -41,7 +50,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::ghosts::Ghosts;
-use super::groups::block_frames::BlockFrames;
+use super::groups::block_frames::{BlockFrames, NvramUnit};
 use super::list::{Links, List};
 use super::{Access, Admission, Buffer, BufferShape, Frames, Grain, Medium, Plan, Sense, Slots};
 use crate::error::ConfigError;
@@ -57,6 +66,8 @@ pub struct Params {
     pub pel_remove_on_hit: bool,
     /// A block leaves whenever no frame is free.
     pub evict_when_full: bool,
+    /// What a page takes of the NVRAM.
+    pub nvram_unit: NvramUnit,
 }
 
 /// Bit of the group of a page that was in the PEL when it came.
@@ -73,7 +84,7 @@ pub struct Wpa {
     groups: [List; 4],
     /// By slot: its group.
     group: Vec<u8>,
-    /// Logical blocks that own a frame, most recently used first.
+    /// Logical blocks with pages in the NVRAM, most recently used first.
     block_links: Links,
     blocks: List,
     nvram: BlockFrames,
@@ -83,9 +94,9 @@ pub struct Wpa {
 /// Builds the policy.
 ///
 /// # Errors
-/// If there is not one DRAM page or not one NVRAM block frame.
+/// If there is not one DRAM page or not one NVRAM frame.
 pub fn build(params: Params, shape: &BufferShape) -> Result<Wpa, ConfigError> {
-    let nvram = BlockFrames::new("wpa", params.evict_when_full, shape)?;
+    let nvram = BlockFrames::new("wpa", params.nvram_unit, params.evict_when_full, shape)?;
     let mut wpa = Wpa {
         params,
         links: Links::default(),
@@ -126,7 +137,7 @@ impl Wpa {
         if !self.nvram.fits(lbn) {
             self.evict_block(slots, plan);
         }
-        // With `evict_when_full` it may have left together with its own block.
+        // It may have left together with its own block.
         if self.links.is_linked(id) {
             self.unlink_dram(slot);
             plan.move_page(slot, Medium::Nvram);

@@ -31,8 +31,8 @@
 //!   block on every die may be part empty: use groups of several blocks. Without groups, blocks are allocated and
 //!   collected as for `dftl`: what is predicted is what the host wrote in order and what collection left in order. With
 //!   groups, `victim` chooses nothing.
-//! - `cmt_entries`, `cmt_bytes`, `request_prefetch`, `selective_prefetch`, `selective_threshold`, `entries_per_tp`,
-//!   `reserve`, `victim`, `alloc`, `frontiers`: as for `tpftl`. `streams`, `idle_free`, `wear_threshold`: as for `dftl`, and
+//! - `cmt_entries`, `cmt_bytes`, `request_prefetch`, `selective_prefetch`, `selective_threshold`, `selective_run`,
+//!   `entries_per_tp`, `reserve`, `victim`, `alloc`, `frontiers`: as for `tpftl`. `streams`, `idle_free`, `wear_threshold`: as for `dftl`, and
 //!   only without groups.
 //!
 //! RAM: that of `tpftl`, and `ceil(entries_per_tp / 8) + 12 * pieces` bytes for every TP.

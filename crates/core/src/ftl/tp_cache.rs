@@ -35,6 +35,8 @@ macro_rules! node_params {
             selective_prefetch: $crate::ftl::tp_cache::Selective = $crate::ftl::tp_cache::Selective::StartOn,
             /// Nodes more or less at which selective prefetching is switched.
             selective_threshold: u32 = 3,
+            /// When selective prefetching counts the cached pages before a miss.
+            selective_run: $crate::ftl::tp_cache::SelectiveRun = $crate::ftl::tp_cache::SelectiveRun::AtMiss,
             /// One frontier for the device or one on every die.
             frontiers: $crate::ftl::page::Frontiers = $crate::ftl::page::Frontiers::Die,
             $( $(#[$doc])+ $name: $type = $default, )*
@@ -50,6 +52,7 @@ macro_rules! node_params {
                     request: self.request_prefetch,
                     selective: self.selective_prefetch,
                     threshold: self.selective_threshold,
+                    run: self.selective_run,
                 };
                 $crate::ftl::tp_cache::TpCache::new((self.cmt_entries, self.cmt_bytes), ahead, shape, entries_per_tp)
             }
@@ -70,6 +73,16 @@ pub enum Selective {
     Never,
 }
 
+/// When selective prefetching counts the consecutive cached pages directly before the one that was missed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SelectiveRun {
+    /// When the miss is found.
+    AtMiss,
+    /// When its mapping and the rest of the request were brought in, which may have evicted some of them.
+    AtPrefetch,
+}
+
 /// How a cache fetches ahead.
 #[derive(Clone, Copy, Debug)]
 pub struct Prefetching {
@@ -79,6 +92,8 @@ pub struct Prefetching {
     pub selective: Selective,
     /// Nodes more or less at which the latter is switched.
     pub threshold: u32,
+    /// When the cached pages are counted.
+    pub run: SelectiveRun,
 }
 
 /// Where the FTL knows a mapping from.
@@ -246,11 +261,32 @@ impl TpCache {
         (removed, ready)
     }
 
-    /// Where prefetching ends after a miss of `wanted`, given the cached run directly before it.
-    fn prefetch_end(&self, wanted: Wanted, run: u32, map: &Translation) -> u32 {
-        let request = if self.ahead.request { wanted.end.0 } else { 0 };
-        let selective = if self.selective { wanted.lpn.0 + 1 + run } else { 0 };
-        request.max(selective).min(map.range(map.tp(wanted.lpn)).end)
+    /// Brings in the mappings of these pages, which lie in the translation page of `found`, as far as prefetching goes:
+    /// `removed` tells that a node went, which ends it.
+    fn prefetch(
+        &mut self,
+        flash: &mut Flash,
+        map: &mut Translation,
+        pages: std::ops::Range<u32>,
+        found: Cached,
+        (mut removed, mut ready): (bool, Ticket),
+    ) -> (bool, Ticket) {
+        let tp = self.nodes.tp(self.nodes.lpn(found));
+        for next in pages.map(Lpn) {
+            if self.nodes.find(next).is_some() {
+                continue;
+            }
+            if removed {
+                break;
+            }
+            (removed, ready) = self.make_room(flash, map, tp, Some(found), ready);
+            if !self.has_room(tp) {
+                return (true, ready);
+            }
+            self.insert(next, map.content(next), true);
+            flash.ledger.map_prefetches += 1;
+        }
+        (removed, ready)
     }
 }
 
@@ -287,8 +323,8 @@ impl MapPolicy for TpCache {
             return (Known::Predicted(ppn), after);
         }
         let tp = map.tp(lpn);
-        let run = self.nodes.run_before(lpn);
-        let (mut removed, room) = self.make_room(flash, map, tp, None, after);
+        let run_at_miss = self.nodes.run_before(lpn);
+        let (removed, room) = self.make_room(flash, map, tp, None, after);
         // Only now: making room may have moved the page.
         if let Some(ppn) = self.predict(lpn) {
             flash.ledger.map_hits += 1;
@@ -296,22 +332,19 @@ impl MapPolicy for TpCache {
             return (Known::Cached(self.insert(lpn, ppn, false)), room);
         }
         flash.ledger.map_misses += 1;
-        let mut ready = map.fetch(flash, tp, Cause::MapMiss, room);
+        let ready = map.fetch(flash, tp, Cause::MapMiss, room);
         let found = self.insert(lpn, map.content(lpn), false);
-        for next in (lpn.0 + 1..self.prefetch_end(wanted, run, map)).map(Lpn) {
-            if self.nodes.find(next).is_some() {
-                continue;
-            }
-            if removed {
-                break;
-            }
-            (removed, ready) = self.make_room(flash, map, tp, Some(found), ready);
-            if !self.has_room(tp) {
-                break;
-            }
-            self.insert(next, map.content(next), true);
-            flash.ledger.map_prefetches += 1;
+        let (next, last) = (lpn.0 + 1, map.range(tp).end);
+        let request = if self.ahead.request { wanted.end.0.clamp(next, last) } else { next };
+        let (removed, ready) = self.prefetch(flash, map, next..request, found, (removed, ready));
+        if !self.selective {
+            return (Known::Cached(found), ready);
         }
+        let run = match self.ahead.run {
+            SelectiveRun::AtMiss => run_at_miss,
+            SelectiveRun::AtPrefetch => self.nodes.run_before(lpn),
+        };
+        let (_, ready) = self.prefetch(flash, map, request..(next + run).min(last), found, (removed, ready));
         (Known::Cached(found), ready)
     }
     fn ppn(&self, entry: Known) -> Ppn {

@@ -25,6 +25,12 @@
 //! - `selective_prefetch` (default `start_on`: the public code): `start_on`, `start_off` (the switch at the beginning)
 //!   or `never`.
 //! - `selective_threshold` (nodes, default 3): where the counter switches.
+//! - `selective_run` (default `at_miss`): when the cached pages before a miss are counted.
+//!   - `at_miss`: when the miss is found. The default: the run tells how sequential the accesses were, which does not depend
+//!     on what an eviction happens to take.
+//!   - `at_prefetch`: when the missed mapping and those of the rest of the request were brought in, which may have evicted
+//!     the first pages of the run (the public code). The two differ only where the victims lie in the node of the missed
+//!     page, that is in caches of very few nodes.
 //! - `entries_per_tp`, `reserve`, `victim`, `alloc`, `frontiers`, `streams`, `idle_free`, `wear_threshold`: as for `dftl`.
 //!
 //! RAM: `6 * cmt_entries + 8 * nodes + 4 * ceil(logical_pages / entries_per_tp)` bytes, or with `cmt_bytes` that size
@@ -34,16 +40,14 @@
 //! - The paper orders nodes by the average hotness of their entries; here, as in the public code, by the last access.
 //! - An entry takes 6 bytes (10-bit offset, 4-byte PPN, flags) and a node 8: from memory of the paper.
 //! - A request waits for all evictions that its look-up causes, those for prefetched entries included.
-//! - The run of pages that selective prefetching measures ends at the border of the TP. It is measured when the miss is found,
-//!   before room is made: how sequential the accesses were does not depend on what the eviction happens to take. Measured
-//!   after it, a run whose first page is the victim would end there.
+//! - The run of pages that selective prefetching measures ends at the border of the TP.
 //! - Prefetching never evicts the entry that was asked for. Nothing is prefetched when making room for that one removed
 //!   a node, and the switch is looked at when its own node is there.
 //! - A request that the data buffer writes back is a run of consecutive pages of one batch.
 //! - Everything below the cache (order of effects, garbage collection with lazy copying, recovery) is as in `dftl`.
 //!
 //! # Known ambiguities
-//! - Whether selective prefetching is on at first.
+//! - Whether selective prefetching is on at first, and when it measures: `selective_prefetch`, `selective_run`.
 
 use super::demand::Demand;
 use super::tp_cache::node_params;

@@ -122,14 +122,23 @@ fn buffer_params(name: &str, seed: u64) -> Value {
         "vbbms" => vec![json!({"reserve_frames": true}), json!({"ratio": [3, 2], "seq_min_pages": 2})],
         "cbm-r" => vec![json!({"victim": "lru", "padding": "always"}), json!({"thr_migrate": 1})],
         "lirs" | "s3-fifo" => vec![json!({"compat": "libcachesim"})],
-        "clock-dnv" => vec![json!({"placement": "write_first_D"}), json!({"padding": "always"})],
+        "clock-dnv" => vec![
+            json!({"placement": "write_first_D"}),
+            json!({"padding": "always"}),
+            json!({"nvram_unit": "page", "placement": "write_first_D", "padding": 0.5}),
+            json!({"nvram_unit": "page"}),
+        ],
         "aalru" => vec![
             json!({"keep_written": 0.5, "period": 16}),
             json!({"keep_written": 1.0, "padding": "always"}),
             json!({"padding": 0.5, "period": 8, "th_line": "continuous", "wf_source": "delay"}),
         ],
         "hitstat" => vec![json!({"full_flush": "eager"}), json!({"adj": true, "padding": 0.25})],
-        "wpa" => vec![json!({"evict_when_full": true}), json!({"pel_remove_on_hit": true, "pel_size": 3})],
+        "wpa" => vec![
+            json!({"evict_when_full": true}),
+            json!({"pel_remove_on_hit": true, "pel_size": 3}),
+            json!({"nvram_unit": "page"}),
+        ],
         "urm" => vec![json!({"loop_victim": "mru"}), json!({"consumed_first": true})],
         _ => vec![],
     };

@@ -139,6 +139,19 @@ proptest! {
     }
 
     #[test]
+    fn tpftl_counts_the_run_when_it_prefetches_if_told(
+        requests in requests(), capacity in 1u32..12, entries_per_tp in 4u32..20, threshold in 1i32..5,
+    ) {
+        let params = json!({"cmt_entries": capacity, "entries_per_tp": entries_per_tp, "selective_threshold": threshold,
+            "selective_run": "at_prefetch"});
+        let mut reference = Tpftl {
+            entries_per_tp, capacity: capacity as usize, threshold, selective: true, run_at_prefetch: true,
+            ..Tpftl::default()
+        };
+        compare("tpftl", params, &mut reference, &requests);
+    }
+
+    #[test]
     fn does_learnedftl_follow_its_rules(
         requests in requests(), capacity in 1u32..20, entries_per_tp in 1u32..40, pieces in 1u32..6,
     ) {

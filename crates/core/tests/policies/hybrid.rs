@@ -226,7 +226,10 @@ struct Dnv<'a> {
     run: &'a Run,
     flash: Flash,
     dram_pages: usize,
-    block_frames: usize,
+    /// The NVRAM is counted in pages, else in blocks.
+    in_pages: bool,
+    /// So many of them.
+    nvram_frames: usize,
     write_first: bool,
     share: f64,
     dram: Vec<Page>,
@@ -261,8 +264,12 @@ impl Dnv<'_> {
         self.dram.retain(|page| !dirty.contains(&page.lpn));
         done.extend(dropped.into_iter().map(Done::Drop));
     }
+    fn used(&self) -> usize {
+        if self.in_pages { self.nvram.iter().map(|frame| frame.pages.len()).sum() } else { self.nvram.len() }
+    }
     fn make_frame(&mut self, lpn: u32, done: &mut Vec<Done>) {
-        if !self.has_frame(lpn) && self.nvram.len() >= self.block_frames {
+        let joins = self.has_frame(lpn) && !self.in_pages;
+        if !joins && self.used() >= self.nvram_frames {
             self.evict_block(done);
         }
     }
@@ -281,8 +288,9 @@ impl Dnv<'_> {
             self.dram[0].referenced = false;
             self.dram.rotate_left(1);
         }
-        let Page { lpn, dirty, .. } = self.dram.remove(0);
-        if self.block_frames == 0 {
+        let Page { lpn, dirty, .. } = self.dram[0];
+        if self.nvram_frames == 0 {
+            self.dram.remove(0);
             if dirty {
                 self.flash.send(vec![lpn], vec![], done);
             } else {
@@ -291,7 +299,11 @@ impl Dnv<'_> {
             return;
         }
         self.make_frame(lpn, done);
-        self.enter_frame(lpn, dirty);
+        // It is gone already if it was dirty and its own block left.
+        if self.dram.iter().any(|page| page.lpn == lpn) {
+            self.dram.retain(|page| page.lpn != lpn);
+            self.enter_frame(lpn, dirty);
+        }
     }
     fn place(&mut self, lpn: u32, is_write: bool, done: &mut Vec<Done>) {
         let to_dram = is_write == self.write_first && self.dram_pages > 0;
@@ -303,7 +315,7 @@ impl Dnv<'_> {
                 self.demote(done);
             }
             self.dram.push(Page { lpn, dirty: is_write, referenced: false });
-        } else if self.block_frames > 0 {
+        } else if self.nvram_frames > 0 {
             self.make_frame(lpn, done);
             self.enter_frame(lpn, is_write);
         } else if is_write {
@@ -345,11 +357,11 @@ impl Reference for Dnv<'_> {
     }
     fn resize(&mut self, frames: Frames, done: &mut Vec<Done>) {
         self.dram_pages = frames.dram as usize;
-        self.block_frames = (frames.nvram / self.run.block_pages) as usize;
+        self.nvram_frames = nvram_frames(self.run, frames.nvram, self.in_pages);
         while self.dram.len() > self.dram_pages {
             self.demote(done);
         }
-        while self.nvram.len() > self.block_frames {
+        while self.used() > self.nvram_frames {
             self.evict_block(done);
         }
     }
@@ -368,24 +380,40 @@ impl Reference for Dnv<'_> {
     }
 }
 
+fn nvram_frames(run: &Run, pages: u32, in_pages: bool) -> usize {
+    (if in_pages { pages } else { pages / run.block_pages }) as usize
+}
+
+/// One run of CLOCK-DNV beside the reference.
+fn compare_dnv(placement: &str, in_pages: bool, run: &Run, random: &mut Random, label: &str) -> u64 {
+    let (rule, share) = padding(random);
+    let unit = if in_pages { "page" } else { "block" };
+    let params = json!({"placement": placement, "padding": rule, "nvram_unit": unit});
+    let mut reference = Dnv {
+        run,
+        flash: Flash::new(run),
+        dram_pages: run.frames as usize,
+        in_pages,
+        nvram_frames: nvram_frames(run, run.nvram, in_pages),
+        write_first: placement == "write_first_D",
+        share,
+        dram: vec![],
+        nvram: vec![],
+    };
+    let label = format!("{label}, {params}");
+    compare(&label, &mut *device("clock-dnv", params, run), &mut reference, run, random, 500)
+}
+
 #[test]
 fn does_clock_dnv_age_pages_into_blocks_in_both_placements() {
     for (seed, name) in [(72, "wpa_text"), (73, "write_first_D")] {
-        enough_hybrid_runs(seed, |run, random, label| {
-            let (rule, share) = padding(random);
-            let params = json!({"placement": name, "padding": rule});
-            let mut reference = Dnv {
-                run,
-                flash: Flash::new(run),
-                dram_pages: run.frames as usize,
-                block_frames: (run.nvram / run.block_pages) as usize,
-                write_first: name == "write_first_D",
-                share,
-                dram: vec![],
-                nvram: vec![],
-            };
-            let label = format!("{label}, {params}");
-            compare(&label, &mut *device("clock-dnv", params, run), &mut reference, run, random, 500)
-        });
+        enough_hybrid_runs(seed, |run, random, label| compare_dnv(name, false, run, random, label));
+    }
+}
+
+#[test]
+fn clock_dnv_with_an_nvram_of_pages_decides_like_a_plain_reference() {
+    for (seed, name) in [(74, "wpa_text"), (75, "write_first_D")] {
+        enough_hybrid_runs(seed, |run, random, label| compare_dnv(name, true, run, random, label));
     }
 }

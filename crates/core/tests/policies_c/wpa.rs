@@ -1,6 +1,7 @@
 //! WPA against a slow reference.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use nandlab::buffer::{BUFFERS, Frames};
 use nandlab::registry::find;
@@ -11,7 +12,10 @@ use crate::rig::{Dice, Reference, Step, Watched, compare, joined, parts};
 
 struct WpaReference {
     dram_pages: usize,
-    nvram_blocks: usize,
+    /// The NVRAM is counted in pages, else in blocks.
+    in_pages: bool,
+    /// So many of them.
+    nvram_frames: usize,
     block: u32,
     pel_size: Option<usize>,
     remove_on_hit: bool,
@@ -52,9 +56,13 @@ impl WpaReference {
         frame.1.insert(lpn, dirty);
         self.nvram.push(frame);
     }
+    fn nvram_used(&self) -> usize {
+        if self.in_pages { self.nvram.iter().map(|(_, pages)| pages.len()).sum() } else { self.nvram.len() }
+    }
     fn make_nvram_room(&mut self, lpn: u32, step: &mut Step) {
-        let owns = self.nvram.iter().any(|(block, _)| *block == lpn / self.block) && !self.when_full;
-        if self.nvram.len() >= self.nvram_blocks && !owns {
+        let owns = self.nvram.iter().any(|(block, _)| *block == lpn / self.block);
+        let joins = owns && !self.in_pages && !self.when_full;
+        if self.nvram_used() >= self.nvram_frames && !joins {
             self.evict_block(step);
         }
     }
@@ -62,7 +70,7 @@ impl WpaReference {
         let group = |page: &(u32, bool, bool)| 2 * u8::from(page.1) + u8::from(page.2);
         let lowest = self.dram.iter().map(group).min().unwrap();
         let lpn = self.dram.iter().find(|page| group(page) == lowest).unwrap().0;
-        if self.nvram_blocks == 0 {
+        if self.nvram_frames == 0 {
             step.flash.push(format!("w:{lpn}"));
             self.remember(&[lpn]);
         } else {
@@ -100,7 +108,7 @@ impl Reference for WpaReference {
                 self.pel.retain(|l| *l != lpn);
             }
             self.dram.push((lpn, known, false));
-        } else if self.nvram_blocks > 0 {
+        } else if self.nvram_frames > 0 {
             self.make_nvram_room(lpn, &mut step);
             self.enter_nvram(lpn, write);
         } else if write {
@@ -129,12 +137,12 @@ impl Reference for WpaReference {
     fn resize(&mut self, frames: Frames) -> Step {
         let mut step = Step::default();
         self.dram_pages = frames.dram as usize;
-        self.nvram_blocks = (frames.nvram / self.block) as usize;
+        self.nvram_frames = nvram_frames(frames, self.in_pages, self.block);
         self.remember(&[]);
         while self.dram.len() > self.dram_pages {
             self.demote(&mut step);
         }
-        while self.nvram.len() > self.nvram_blocks {
+        while self.nvram_used() > self.nvram_frames {
             self.evict_block(&mut step);
         }
         step
@@ -157,19 +165,29 @@ impl Reference for WpaReference {
     }
 }
 
-#[test]
-fn does_wpa_decide_like_a_plain_reference() {
-    for seed in 0..150 {
+fn nvram_frames(frames: Frames, in_pages: bool, block: u32) -> usize {
+    (if in_pages { frames.nvram } else { frames.nvram / block }) as usize
+}
+
+/// Runs WPA and the reference with random parameters.
+fn compare_all(seeds: Range<u64>, in_pages: bool) {
+    for seed in seeds {
         let mut dice = Dice(seed ^ 0x1234);
         let block = 2 + dice.below(7);
-        let frames = Frames { dram: 1 + dice.below(16), nvram: (1 + dice.below(6)) * block };
+        let blocks = (1 + dice.below(6)) * block;
+        let nvram = if in_pages { 1 + dice.below(blocks) } else { blocks };
+        let frames = Frames { dram: 1 + dice.below(16), nvram };
         let pel_size = dice.once_in(2).then(|| dice.below(20));
         let (remove_on_hit, when_full) = (dice.once_in(2), dice.once_in(3));
-        let params = json!({"pel_size": pel_size, "pel_remove_on_hit": remove_on_hit, "evict_when_full": when_full});
+        let mut params = json!({"pel_size": pel_size, "pel_remove_on_hit": remove_on_hit, "evict_when_full": when_full});
+        if in_pages {
+            params["nvram_unit"] = json!("page");
+        }
         let mut watched = Watched::new("wpa", params, frames, block);
         let mut reference = WpaReference {
             dram_pages: frames.dram as usize,
-            nvram_blocks: (frames.nvram / block) as usize,
+            in_pages,
+            nvram_frames: nvram_frames(frames, in_pages, block),
             block,
             pel_size: pel_size.map(|n| n as usize),
             remove_on_hit,
@@ -184,10 +202,31 @@ fn does_wpa_decide_like_a_plain_reference() {
 }
 
 #[test]
+fn does_wpa_decide_like_a_plain_reference() {
+    compare_all(0..150, false);
+}
+
+#[test]
+fn wpa_with_an_nvram_of_pages_decides_like_a_plain_reference() {
+    compare_all(1000..1150, true);
+}
+
+#[test]
 fn is_wpa_refused_without_a_block_frame() {
     for (dram, nvram, key) in [(0, 8, "ram"), (4, 3, "ram.nvram")] {
         let build = find(BUFFERS, "buffer", "wpa").unwrap().build;
         let error = build(json!({}), parts(Frames { dram, nvram }, 4)).err().unwrap();
         assert_eq!(error.key, key, "{error}");
+    }
+}
+
+#[test]
+fn an_nvram_of_pages_may_be_smaller_than_a_block() {
+    for policy in ["wpa", "clock-dnv"] {
+        let build = find(BUFFERS, "buffer", policy).unwrap().build;
+        let params = json!({"nvram_unit": "page"});
+        assert!(build(params.clone(), parts(Frames { dram: 4, nvram: 1 }, 4)).is_ok());
+        let error = build(params, parts(Frames { dram: 4, nvram: 0 }, 4)).err().unwrap();
+        assert_eq!(error.key, "ram.nvram", "{error}");
     }
 }

@@ -1,19 +1,34 @@
-//! Block frames: an NVRAM that is given away by whole logical blocks, beside a DRAM of pages (CLOCK-DNV, WPA).
+//! An NVRAM that is emptied by whole logical blocks, beside a DRAM of pages (CLOCK-DNV, WPA).
 //!
-//! A block owns a frame while a page of it lies in the NVRAM. The order of the blocks is the policy's.
+//! Either a block owns a frame as large as itself while a page of it lies in the NVRAM, or every page takes the frame of a page.
+//! The order of the blocks is the policy's.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::buffer::{Access, Admission, BufferShape, Frames, Medium, Slots};
 use crate::error::ConfigError;
 use crate::types::Lbn;
 
+/// What a page takes of the NVRAM.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum NvramUnit {
+    /// A frame for its whole block, which the other pages of the block share.
+    #[default]
+    Block,
+    /// A frame of its own.
+    Page,
+}
+
 /// See the module text.
 #[derive(Debug)]
 pub struct BlockFrames {
     pages_per_block: u32,
+    unit: NvramUnit,
+    /// Frames there are, and frames in use.
     frames: u32,
-    owned: u32,
+    used: u32,
     /// By logical block: its pages in the NVRAM.
     pages: Vec<u32>,
     /// A block must leave whenever no frame is free, even for a page whose block has one.
@@ -26,24 +41,33 @@ impl BlockFrames {
     /// All frames are free. With `strict` a page of a block that owns a frame finds no room there when no frame is free.
     ///
     /// # Errors
-    /// If there is not one DRAM page or not one block frame.
-    pub fn new(policy: &str, strict: bool, shape: &BufferShape) -> Result<Self, ConfigError> {
+    /// If there is not one DRAM page or not one frame.
+    pub fn new(policy: &str, unit: NvramUnit, strict: bool, shape: &BufferShape) -> Result<Self, ConfigError> {
         shape.need_frames(policy, shape.frames.dram, 1, "one DRAM page")?;
         let (have, pages_per_block) = (shape.frames.nvram, shape.pages_per_block);
-        if have < pages_per_block {
+        if unit == NvramUnit::Block && have < pages_per_block {
             let problem = format!("{have} page frames, but `{policy}` keeps whole blocks of {pages_per_block} there");
-            let mend = "give the NVRAM at least one block; the paper of WPA has four times the DRAM";
+            let mend = "give the NVRAM at least one block (the paper of WPA has four times the DRAM), or count it in pages \
+                        with nvram_unit = \"page\"";
             return Err(ConfigError::new("ram.nvram", problem, mend));
         }
+        if have == 0 {
+            let problem = format!("no frame, but `{policy}` keeps pages there");
+            return Err(ConfigError::new("ram.nvram", problem, "give the NVRAM at least one page"));
+        }
         let pages = vec![0; shape.logical_blocks() as usize];
-        let frames = have / pages_per_block;
-        Ok(Self { pages_per_block, frames, owned: 0, pages, strict, target: Medium::Dram })
+        let mut nvram = Self { pages_per_block, unit, frames: 0, used: 0, pages, strict, target: Medium::Dram };
+        nvram.resize(shape.frames);
+        Ok(nvram)
     }
     /// The number of page frames changed.
     pub const fn resize(&mut self, frames: Frames) {
-        self.frames = frames.nvram / self.pages_per_block;
+        self.frames = match self.unit {
+            NvramUnit::Block => frames.nvram / self.pages_per_block,
+            NvramUnit::Page => frames.nvram,
+        };
     }
-    /// True if the NVRAM is too small for any block.
+    /// True if the NVRAM is too small for any page.
     #[inline]
     pub const fn is_none(&self) -> bool {
         self.frames == 0
@@ -51,26 +75,34 @@ impl BlockFrames {
     /// True if a page of this block can enter.
     #[inline]
     pub fn fits(&self, lbn: Lbn) -> bool {
-        self.owned < self.frames || (self.pages[lbn.index()] > 0 && !self.strict)
+        let shares = self.unit == NvramUnit::Block && self.pages[lbn.index()] > 0 && !self.strict;
+        self.used < self.frames || shares
     }
-    /// A page enters: true if its block takes a frame for it.
+    /// Frames that so many pages of one block take.
+    const fn frames_of(&self, pages: u32) -> u32 {
+        match self.unit {
+            NvramUnit::Block if pages > 0 => 1,
+            NvramUnit::Block => 0,
+            NvramUnit::Page => pages,
+        }
+    }
+    fn set_pages(&mut self, lbn: Lbn, pages: u32) {
+        self.used = self.used + self.frames_of(pages) - self.frames_of(self.pages[lbn.index()]);
+        self.pages[lbn.index()] = pages;
+    }
+    /// A page enters: true if it is the first one of its block.
     pub fn enter(&mut self, lbn: Lbn) -> bool {
-        let pages = &mut self.pages[lbn.index()];
-        *pages += 1;
-        self.owned += u32::from(*pages == 1);
-        *pages == 1
+        self.set_pages(lbn, self.pages[lbn.index()] + 1);
+        self.pages[lbn.index()] == 1
     }
-    /// A page leaves: true if it was the last one of its block, whose frame is free then.
+    /// A page leaves: true if it was the last one of its block.
     pub fn leave(&mut self, lbn: Lbn) -> bool {
-        let pages = &mut self.pages[lbn.index()];
-        *pages -= 1;
-        self.owned -= u32::from(*pages == 0);
-        *pages == 0
+        self.set_pages(lbn, self.pages[lbn.index()] - 1);
+        self.pages[lbn.index()] == 0
     }
-    /// A block that owns a frame leaves it.
+    /// All pages of a block leave.
     pub fn free(&mut self, lbn: Lbn) {
-        self.pages[lbn.index()] = 0;
-        self.owned -= 1;
+        self.set_pages(lbn, 0);
     }
 
     /// Where a missed page goes: to the DRAM if the policy wants that and there is one, else to the NVRAM.
@@ -83,7 +115,7 @@ impl BlockFrames {
     pub fn has_room(&self, access: Option<&Access>, slots: &Slots) -> bool {
         let (used, dram) = (slots.used().dram, slots.frames().dram);
         match (access, self.target) {
-            (None, _) => used <= dram && self.owned <= self.frames,
+            (None, _) => used <= dram && self.used <= self.frames,
             (Some(_), Medium::Dram) => used < dram,
             (Some(access), Medium::Nvram) => self.fits(slots.geometry().lbn(access.lpn)),
         }

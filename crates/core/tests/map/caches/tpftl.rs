@@ -12,6 +12,8 @@ pub struct Tpftl {
     pub entries_per_tp: u32,
     pub capacity: usize,
     pub threshold: i32,
+    /// The run before a miss is counted when the rest of the request was brought in.
+    pub run_at_prefetch: bool,
     /// (translation page, its (page, dirty)).
     pub nodes: Vec<(u32, Vec<(u32, bool)>)>,
     pub selective: bool,
@@ -84,7 +86,8 @@ impl Reference for Tpftl {
             return;
         } else {
             let first = tp * self.entries_per_tp;
-            let run = (first..lpn).rev().take_while(|before| self.holds(*before)).count() as u32;
+            let run = |cache: &Self| (first..lpn).rev().take_while(|before| cache.holds(*before)).count() as u32;
+            let run_at_miss = run(self);
             let mut stop = self.len() == self.capacity && self.evict(places);
             let told = told(self);
             self.counts.hits += u64::from(told);
@@ -95,20 +98,26 @@ impl Reference for Tpftl {
                 self.count(1);
             }
             self.node(tp).expect("just made").push((lpn, false));
-            let ahead = if told { 0 } else { end.max(if self.selective { lpn + 1 + run } else { 0 }) };
             let at = self.nodes.iter().position(|(other, _)| *other == tp).expect("just made");
             let node = self.nodes.remove(at);
             self.nodes.push(node);
-            for next in lpn + 1..ahead.min(first + self.entries_per_tp).min(LOGICAL) {
-                if self.holds(next) {
-                    continue;
+            let (mut next, mut counted) = (lpn + 1, None);
+            while !told && next < (first + self.entries_per_tp).min(LOGICAL) {
+                if next >= end {
+                    let run = *counted.get_or_insert(if self.run_at_prefetch { run(self) } else { run_at_miss });
+                    if !self.selective || next > lpn + run {
+                        break;
+                    }
                 }
-                if stop || (self.len() == self.capacity && self.victim() == lpn) {
-                    break;
+                if !self.holds(next) {
+                    if stop || (self.len() == self.capacity && self.victim() == lpn) {
+                        break;
+                    }
+                    stop = self.len() == self.capacity && self.evict(places);
+                    self.node(tp).expect("holds the page asked for").insert(0, (next, false));
+                    self.counts.prefetches += 1;
                 }
-                stop = self.len() == self.capacity && self.evict(places);
-                self.node(tp).expect("holds the page asked for").insert(0, (next, false));
-                self.counts.prefetches += 1;
+                next += 1;
             }
         }
         let (_, mut entries) = take(&mut self.nodes, |(other, _)| *other == tp);
