@@ -18,7 +18,8 @@ pub use amplification::{ThLine, write_amplification};
 use model::Model;
 pub use model::{MergeCost, break_even_pages};
 
-/// Merges that the model averages over unless told otherwise (ours: HitStat's thesis does not say).
+/// Merges that the model averages over unless told otherwise (ours: HitStat's thesis does not say; the manual page of
+/// `hitstat` says what other lengths cost).
 pub const DEFAULT_WINDOW: u32 = 64;
 
 /// How a value is compared with a limit.

@@ -23,7 +23,7 @@
 //!     The default, because that is how the paper speaks: the NVRAM of its example is "3 blocks with 4 pages in each block",
 //!     and algorithm 1 evicts a block to get a "free block", into which the one page goes that was read.
 //!   - `page`: a frame of a page, so that blocks take the room of their pages. Only this fills the NVRAM where accesses
-//!     are scattered, and the hit ratios that the paper prints need it more; `nandlab claims wpa` shows both.
+//!     are scattered, and it comes nearer to the hit ratios that the paper prints; `nandlab claims wpa` shows both.
 //!
 //! RAM: `ram.dram` pages and `ram.nvram / block` block frames, or `ram.nvram` pages; the paper has 1 : 4.
 //!

@@ -32,8 +32,8 @@
 //!   collected as for `dftl`: what is predicted is what the host wrote in order and what collection left in order. With
 //!   groups, `victim` chooses nothing.
 //! - `cmt_entries`, `cmt_bytes`, `request_prefetch`, `selective_prefetch`, `selective_threshold`, `selective_run`,
-//!   `entries_per_tp`, `reserve`, `victim`, `alloc`, `frontiers`: as for `tpftl`. `streams`, `idle_free`, `wear_threshold`: as for `dftl`, and
-//!   only without groups.
+//!   `entries_per_tp`, `reserve`, `victim`, `alloc`, `frontiers`: as for `tpftl`. `streams`, `idle_free`,
+//!   `wear_threshold`: as for `dftl`, and only without groups.
 //!
 //! RAM: that of `tpftl`, and `ceil(entries_per_tp / 8) + 12 * pieces` bytes for every TP.
 //!

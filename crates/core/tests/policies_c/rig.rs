@@ -102,6 +102,10 @@ impl Watched {
         self.device.submit(&request, Payload::None).unwrap();
         self.recorder.0.take()
     }
+    /// One page is read or written.
+    pub fn touch(&mut self, lpn: u32, write: bool) {
+        self.request(if write { HostOp::Write } else { HostOp::Read }, lpn, 1, Hint::default());
+    }
     fn resize(&mut self, frames: Frames) -> Step {
         self.device.set_frames(frames);
         self.recorder.0.take()

@@ -179,7 +179,8 @@ fn compare_all(seeds: Range<u64>, in_pages: bool) {
         let frames = Frames { dram: 1 + dice.below(16), nvram };
         let pel_size = dice.once_in(2).then(|| dice.below(20));
         let (remove_on_hit, when_full) = (dice.once_in(2), dice.once_in(3));
-        let mut params = json!({"pel_size": pel_size, "pel_remove_on_hit": remove_on_hit, "evict_when_full": when_full});
+        let mut params =
+            json!({"pel_size": pel_size, "pel_remove_on_hit": remove_on_hit, "evict_when_full": when_full});
         if in_pages {
             params["nvram_unit"] = json!("page");
         }
@@ -228,5 +229,19 @@ fn an_nvram_of_pages_may_be_smaller_than_a_block() {
         assert!(build(params.clone(), parts(Frames { dram: 4, nvram: 1 }, 4)).is_ok());
         let error = build(params, parts(Frames { dram: 4, nvram: 0 }, 4)).err().unwrap();
         assert_eq!(error.key, "ram.nvram", "{error}");
+    }
+}
+
+/// One page of every block is read: block frames hold one page each, pages fill the NVRAM.
+#[test]
+fn scattered_reads_fill_an_nvram_of_pages_only() {
+    let frames = Frames { dram: 2, nvram: 20 };
+    for (policy, read) in [("wpa", true), ("clock-dnv", false)] {
+        let held = |unit| {
+            let mut watched = Watched::new(policy, json!({"nvram_unit": unit}), frames, 5);
+            (0..40).for_each(|block| watched.touch(5 * block, !read));
+            watched.device.slots().used().nvram
+        };
+        assert_eq!((held("block"), held("page")), (4, 20), "{policy}");
     }
 }

@@ -1,7 +1,7 @@
 //! An NVRAM that is emptied by whole logical blocks, beside a DRAM of pages (CLOCK-DNV, WPA).
 //!
-//! Either a block owns a frame as large as itself while a page of it lies in the NVRAM, or every page takes the frame of a page.
-//! The order of the blocks is the policy's.
+//! Either a block owns a frame as large as itself while a page of it lies in the NVRAM, or every page takes the frame of a
+//! page. The order of the blocks is the policy's.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
