@@ -4,12 +4,14 @@
 //!
 //! With words only the mutants are run whose id or file contains one of them. `--check` says whether every mutant still
 //! finds its place, and runs nothing. The copy and its build lie in DIR (default: `nandlab-mutants` in the directory for
-//! temporary files) and are used again by the next run.
+//! temporary files) and are used again by the next run. There also is `runs.jsonl`: every run of a test binary as it ended;
+//! what was run is not run again until the binary or a file that it may read has changed, so that a run can be interrupted.
 //!
-//! As many mutants as possible go into one build, each behind a switch that reads an environment variable once; those that
-//! overlap, and those marked `alone`, need further builds. Then every test binary runs once without a mutant: it must pass,
-//! and its time sets the limit after which a mutant counts as hanging (caught). Per mutant the binaries that need its crate
-//! run, likely ones first, until one fails. Documentation tests are not run. Exit code: 0 if all were caught, 1 if a mutant
+//! All mutants are in one build, in the profile of `./test`, each behind a switch that reads an environment variable once.
+//! Crate by crate (core, trace, plot, command line) the tests are built, and every test binary runs once without a mutant:
+//! it must pass, its time sets the limit after which a mutant counts as hanging (caught), and the switches write down which
+//! of them it asks. Per mutant only binaries run that reach it, likely and fast ones first, until one fails. Documentation
+//! tests are not run, nor tests that look at the source or build it anew. Exit code: 0 if all were caught, 1 if a mutant
 //! survived or did not compile, 2 if something else is wrong, such as a list that is out of date.
 #![allow(clippy::print_stdout, missing_docs)]
 
@@ -17,13 +19,16 @@
 mod build;
 #[path = "mutants/plant.rs"]
 mod plant;
+#[path = "mutants/runs.rs"]
+mod runs;
 #[path = "mutants/tests.rs"]
 mod tests;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use plant::{List, Mutant};
+use build::{Copy, STAGES};
+use plant::List;
 
 /// What is wrong, for a person.
 pub type Problem = String;
@@ -64,52 +69,49 @@ fn output(command: &mut Command) -> Result<String, Problem> {
     Ok(String::from_utf8_lossy(&done.stdout).into_owned())
 }
 
-/// How many there were of each kind of end.
-#[derive(Default)]
-struct Counts {
-    caught: usize,
-    survived: Vec<String>,
-    not_compiled: Vec<String>,
-}
-
 fn run(arguments: &Arguments) -> Result<ExitCode, Problem> {
-    let list = List::read(&root().join("scripts/mutants/list.toml"))?;
-    let chosen: Vec<&Mutant> = list.chosen(&arguments.words);
-    plant::check(&root(), &list.mutants)?;
-    println!("{} mutants, {} chosen, every one has its place", list.mutants.len(), chosen.len());
-    if arguments.only_check || chosen.is_empty() {
+    let root = root();
+    let list = List::read(&root.join("scripts/mutants/list.toml"))?;
+    list.check(&root)?;
+    // Mutants that wait for the tests of a further crate, by their index in the list.
+    let mut waiting = list.chosen(&arguments.words);
+    let (all, chosen) = (list.mutants.len(), waiting.len());
+    println!("{all} mutants, {chosen} chosen that are not known to be equivalent, every one has its place");
+    if arguments.only_check || chosen == 0 {
         return Ok(ExitCode::SUCCESS);
     }
-    let mut counts = Counts::default();
-    let mut suite = tests::Suite::default();
-    for (number, batch) in plant::batches(&root(), &chosen)?.into_iter().enumerate() {
-        println!("build {}: {} mutants", number + 1, batch.len());
-        let built = build::build(&root(), &arguments.directory, batch)?;
-        for (mutant, error) in &built.refused {
-            println!("{}: DOES NOT COMPILE: {error}", mutant.id);
-            counts.not_compiled.push(mutant.id.clone());
+    let mut copy = Copy::new(&root, &arguments.directory, &list.mutants)?;
+    let mut suite = tests::Suite::open(&arguments.directory)?;
+    for stage in STAGES {
+        if !waiting.iter().any(|index| stage.sees(&list.mutants[*index])) {
+            continue;
         }
-        if built.mutants.iter().any(|mutant| !mutant.alone) {
-            suite.measure(&built.binaries)?;
-        }
-        for (switch, mutant) in built.mutants.iter().enumerate() {
-            if let Some(by) = suite.hunt(mutant, switch + 1, &built.binaries)? {
-                counts.caught += 1;
-                println!("{}: caught by {by}", mutant.id);
-            } else {
-                counts.survived.push(mutant.id.clone());
-                println!("{}: SURVIVED ({}: {})", mutant.id, mutant.file, mutant.kind);
+        let binaries = copy.build(&stage)?;
+        waiting.retain(|index| !copy.refused.contains_key(index));
+        suite.measure(&binaries)?;
+        let mut survivors = Vec::new();
+        for index in waiting {
+            let mutant = &list.mutants[index];
+            match suite.hunt(mutant, index, binaries.iter().filter(|_| stage.sees(mutant)).collect())? {
+                Some(by) => println!("{}: caught by {by}", mutant.id),
+                None => survivors.push(index),
             }
         }
+        println!("after the tests of {}: {} of {chosen} left", stage.krate, survivors.len());
+        waiting = survivors;
     }
-    let Counts { caught, survived, not_compiled } = counts;
-    println!("{caught} caught, {} survived, {} did not compile", survived.len(), not_compiled.len());
-    for (what, ids) in [("survived", &survived), ("did not compile", &not_compiled)] {
-        if !ids.is_empty() {
-            println!("{what}: {}", ids.join(" "));
-        }
+    for index in &waiting {
+        let mutant = &list.mutants[*index];
+        println!("{}: SURVIVED ({}: {}), {}", mutant.id, mutant.file, mutant.kind, suite.reached(*index));
     }
-    Ok(if survived.is_empty() && not_compiled.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    let refused = copy.refused.iter().filter(|(index, _)| list.chosen(&arguments.words).contains(index));
+    let refused: Vec<_> = refused.map(|(index, error)| (&list.mutants[*index].id, error)).collect();
+    for (id, error) in &refused {
+        println!("{id}: DOES NOT COMPILE: {error}");
+    }
+    let caught = chosen - waiting.len() - refused.len();
+    println!("{chosen} planted: {caught} caught, {} survived, {} do not compile", waiting.len(), refused.len());
+    Ok(if caught == chosen { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn main() -> ExitCode {

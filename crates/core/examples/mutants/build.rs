@@ -1,9 +1,12 @@
 //! The copy of the tree with mutants in it, and its build.
 
-use std::collections::BTreeSet;
+use std::collections::hash_map::DefaultHasher;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::SystemTime;
 
 use serde_json::Value;
 
@@ -11,91 +14,189 @@ use crate::plant::{Mutant, plant};
 use crate::{Problem, output};
 
 /// A test binary.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Binary {
     /// Crate and target, for example `core/data`; the unit tests of a crate are `core/nandlab`.
     pub name: String,
     pub program: PathBuf,
     pub directory: PathBuf,
+    /// Changes when the binary is built anew or a file changes that it may read.
+    pub key: u64,
 }
 
-/// A build with the mutants that compile; the one at index `i` has the switch `i + 1`.
-pub struct Built {
-    pub mutants: Vec<Mutant>,
-    pub binaries: Vec<Binary>,
-    /// Mutants that do not compile, with the error.
-    pub refused: Vec<(Mutant, String)>,
+/// Tests of one crate, and the crates whose mutants they can see.
+pub struct Stage {
+    pub krate: &'static str,
+    sees: &'static [&'static str],
+}
+
+/// In this order: the tests of a crate are built only if a mutant is left for them.
+pub const STAGES: [Stage; 4] = [
+    Stage { krate: "core", sees: &["core"] },
+    Stage { krate: "trace", sees: &["core", "trace"] },
+    Stage { krate: "plot", sees: &["plot"] },
+    Stage { krate: "cli", sees: &["core", "trace", "plot", "cli"] },
+];
+
+impl Stage {
+    pub fn sees(&self, mutant: &Mutant) -> bool {
+        self.sees.contains(&mutant.krate())
+    }
 }
 
 /// Tests that look at the source itself, or build it anew elsewhere: mutated code would fail them by its looks.
 const NOT_RUN: [&str; 2] = ["core/tidy", "cli/contributing"];
 
-const SWITCH: &str = "
+/// Where the switches write the mutants that a test binary reaches, if this is in the environment.
+pub const REACHED: &str = "NANDLAB_MUTANTS_REACHED";
+/// The mutant that is on.
+pub const CHOSEN: &str = "NANDLAB_MUTANT";
+
+const SWITCH: &str = r#"
 //! The one switch of all mutants.
 use std::sync::LazyLock;
-static CHOSEN: LazyLock<usize> =
-    LazyLock::new(|| std::env::var(\"NANDLAB_MUTANT\").map_or(0, |number| number.parse().expect(\"a number\")));
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+static CHOSEN: LazyLock<usize> = LazyLock::new(|| match std::env::var_os("NANDLAB_MUTANTS_REACHED") {
+    Some(_) => usize::MAX,
+    None => std::env::var("NANDLAB_MUTANT").map_or(0, |number| number.parse().expect("a number")),
+});
+static SEEN: [AtomicBool; 8192] = [const { AtomicBool::new(false) }; 8192];
 #[inline]
 pub fn on(mutant: usize) -> bool {
-    *CHOSEN == mutant
+    *CHOSEN == mutant || (*CHOSEN == usize::MAX && write_down(mutant))
 }
-";
+#[cold]
+fn write_down(mutant: usize) -> bool {
+    if !SEEN[mutant].load(Relaxed) && !SEEN[mutant].swap(true, Relaxed) {
+        use std::io::Write;
+        let path = std::env::var_os("NANDLAB_MUTANTS_REACHED").expect("it was there");
+        let file = std::fs::OpenOptions::new().append(true).open(path);
+        file.and_then(|mut file| file.write_all(format!("{mutant}\n").as_bytes())).expect("a file to write to");
+    }
+    false
+}
+"#;
 
-/// Builds the tests of a copy with these mutants, or with those of them that compile.
-pub fn build(root: &Path, directory: &Path, mut mutants: Vec<Mutant>) -> Result<Built, Problem> {
-    let mut refused = Vec::new();
-    loop {
-        copy(root, directory, &mutants)?;
-        let (binaries, errors) = compile(directory)?;
-        if errors.is_empty() {
-            return Ok(Built { mutants, binaries, refused });
-        }
-        let files = plant(root, &mutants)?;
-        let mut guilty = BTreeSet::new();
-        for (file, line, message) in &errors {
-            let lines = files.get(file).map_or(&[][..], |planted| &planted.lines);
-            let found = lines.iter().find(|(first, last, _)| (first..=last).contains(&line));
-            if let Some((_, _, index)) = found
-                && guilty.insert(*index)
-            {
-                refused.push((mutants[*index].clone(), message.clone()));
+/// The copy. All mutants of the list are in it, so that numbers and binaries are the same whichever are run.
+pub struct Copy<'a> {
+    root: &'a Path,
+    directory: &'a Path,
+    mutants: &'a [Mutant],
+    /// Mutants that do not compile, with the error.
+    pub refused: BTreeMap<usize, String>,
+    /// Digest of what tests may read beside their code.
+    files: u64,
+}
+
+impl<'a> Copy<'a> {
+    pub fn new(root: &'a Path, directory: &'a Path, mutants: &'a [Mutant]) -> Result<Self, Problem> {
+        let mut copy = Self { root, directory, mutants, refused: BTreeMap::new(), files: 0 };
+        copy.write()?;
+        Ok(copy)
+    }
+
+    /// Builds the tests of a stage, without the mutants that do not compile.
+    pub fn build(&mut self, stage: &Stage) -> Result<Vec<Binary>, Problem> {
+        loop {
+            let (binaries, errors) = self.compile(stage)?;
+            if errors.is_empty() {
+                return Ok(binaries);
             }
+            let (files, before) = (plant(self.root, self.mutants, |_| true)?, self.refused.len());
+            for (file, line, message) in &errors {
+                let lines = files.get(file).map_or(&[][..], |planted| &planted.lines);
+                let is_here = |(first, last, _): &&(usize, usize, usize)| (first..=last).contains(&line);
+                if let Some((_, _, index)) = lines.iter().find(is_here) {
+                    self.refused.entry(*index).or_insert_with(|| message.clone());
+                }
+            }
+            if self.refused.len() == before {
+                return Err(format!("the copy does not compile, and not because of one mutant: {:?}", errors[0]));
+            }
+            self.write()?;
         }
-        if guilty.is_empty() {
-            return Err(format!("the copy does not compile, and not because of one mutant: {:?}", errors[0]));
+    }
+
+    /// Writes the tree into the directory; files that are as they should be keep their time.
+    fn write(&mut self) -> Result<(), Problem> {
+        let listed = ["ls-files", "--cached", "--others", "--exclude-standard", "--", "."];
+        let names = output(Command::new("git").args(listed).current_dir(self.root))?;
+        let planted = plant(self.root, self.mutants, |index| !self.refused.contains_key(index))?;
+        let mut wanted: BTreeSet<PathBuf> = BTreeSet::new();
+        let switch = self.directory.join("crates/mutant_switch");
+        let manifest = "[package]\nname = \"mutant_switch\"\nversion = \"0.0.0\"\nedition = \"2024\"\n";
+        for (path, text) in [("Cargo.toml", manifest), ("src/lib.rs", SWITCH)] {
+            write(&switch.join(path), text.trim_start().as_bytes())?;
+            wanted.insert(switch.join(path));
         }
-        for index in guilty.into_iter().rev() {
-            mutants.remove(index);
+        let mut files = DefaultHasher::new();
+        for name in names.lines().filter(|name| self.root.join(name).is_file()) {
+            let target = self.directory.join(name);
+            let text = match planted.get(name) {
+                Some(planted) => planted.text.clone().into_bytes(),
+                None => fs::read(self.root.join(name)).map_err(|error| format!("{name}: {error}"))?,
+            };
+            if !has_ending(name, "rs") && !name.starts_with("scripts/mutants/") {
+                (name, &text).hash(&mut files);
+            }
+            let is_manifest = name.starts_with("crates/") && name.ends_with("/Cargo.toml");
+            let text = if is_manifest { with_switch(&text) } else { text };
+            write(&target, &text)?;
+            wanted.insert(target);
         }
+        self.files = files.finish();
+        remove_others(&self.directory.join("crates"), &wanted)
+    }
+
+    /// The test binaries, and the errors with file and line.
+    fn compile(&self, stage: &Stage) -> Result<(Vec<Binary>, Errors), Problem> {
+        let mut cargo = Command::new("cargo");
+        // The whole workspace is named so that dependencies have the features that they have under `./test`.
+        cargo.args(["test", "--no-run", "--workspace", "--offline", "--message-format=json", "--lib", "--bins"]);
+        for name in names(&self.directory.join("crates").join(stage.krate).join("tests"))? {
+            cargo.args(["--test", &name]);
+        }
+        cargo.current_dir(self.directory).env("CARGO_TARGET_DIR", self.directory.join("target"));
+        let done = cargo.stderr(Stdio::piped()).output().map_err(|error| format!("cargo: {error}"))?;
+        let (mut binaries, mut errors) = (Vec::new(), Vec::new());
+        for line in String::from_utf8_lossy(&done.stdout).lines() {
+            let Ok(message) = serde_json::from_str::<Value>(line) else { continue };
+            if message["reason"] == "compiler-message" && message["message"]["level"] == "error" {
+                errors.extend(places(&message["message"]));
+            }
+            binaries.extend(self.binary(&message, stage));
+        }
+        if !done.status.success() && errors.is_empty() {
+            return Err(format!("the copy does not compile:\n{}", String::from_utf8_lossy(&done.stderr)));
+        }
+        binaries.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok((binaries, errors))
+    }
+
+    fn binary(&self, message: &Value, stage: &Stage) -> Option<Binary> {
+        let program = message["executable"].as_str().filter(|_| message["profile"]["test"] == true)?;
+        let directory = Path::new(message["manifest_path"].as_str()?).parent()?.to_owned();
+        let krate = directory.file_name()?.to_string_lossy().into_owned();
+        let name = format!("{krate}/{}", message["target"]["name"].as_str()?);
+        if krate != stage.krate || NOT_RUN.contains(&name.as_str()) {
+            return None;
+        }
+        let of = fs::metadata(program).ok()?;
+        let mut key = DefaultHasher::new();
+        let built = of.modified().ok()?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+        (built.as_nanos(), of.len(), self.files).hash(&mut key);
+        Some(Binary { name, program: program.into(), directory, key: key.finish() })
     }
 }
 
-/// Writes the tree into the directory; files that are as they should be keep their time.
-fn copy(root: &Path, directory: &Path, mutants: &[Mutant]) -> Result<(), Problem> {
-    let names = output(Command::new("git").args(["ls-files", "--", "."]).current_dir(root))?;
-    let planted = plant(root, mutants)?;
-    let mut wanted: BTreeSet<PathBuf> = BTreeSet::new();
-    let switch = directory.join("crates/mutant_switch");
-    let manifest = "[package]\nname = \"mutant_switch\"\nversion = \"0.0.0\"\nedition = \"2024\"\n";
-    for (path, text) in [("Cargo.toml", manifest), ("src/lib.rs", SWITCH)] {
-        write(&switch.join(path), text.trim_start().as_bytes())?;
-        wanted.insert(switch.join(path));
-    }
-    for name in names.lines().filter(|name| root.join(name).is_file()) {
-        let target = directory.join(name);
-        let text = match planted.get(name) {
-            Some(planted) => planted.text.clone().into_bytes(),
-            None => fs::read(root.join(name)).map_err(|error| format!("{name}: {error}"))?,
-        };
-        let is_manifest = name.starts_with("crates/") && name.ends_with("/Cargo.toml");
-        let text = if is_manifest { with_switch(&text) } else { text };
-        // The lock file of the copy knows the switch.
-        if name != "Cargo.lock" || !target.is_file() {
-            write(&target, &text)?;
-        }
-        wanted.insert(target);
-    }
-    remove_others(&directory.join("crates"), &wanted)
+fn has_ending(name: &str, ending: &str) -> bool {
+    Path::new(name).extension().is_some_and(|found| found == ending)
+}
+
+/// Names of the test targets in a directory.
+fn names(tests: &Path) -> Result<Vec<String>, Problem> {
+    let entries = fs::read_dir(tests).map_err(|error| format!("{}: {error}", tests.display()))?;
+    let files = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    Ok(files.filter_map(|name| name.strip_suffix(".rs").map(str::to_owned)).collect())
 }
 
 /// A manifest that depends on the switch.
@@ -130,27 +231,6 @@ fn remove_others(directory: &Path, wanted: &BTreeSet<PathBuf>) -> Result<(), Pro
 
 type Errors = Vec<(String, usize, String)>;
 
-/// The test binaries, and the errors with file and line.
-fn compile(directory: &Path) -> Result<(Vec<Binary>, Errors), Problem> {
-    let mut cargo = Command::new("cargo");
-    cargo.args(["build", "--workspace", "--offline", "--tests", "--keep-going", "--message-format=json"]);
-    cargo.current_dir(directory).env("CARGO_TARGET_DIR", directory.join("target")).stderr(Stdio::null());
-    let done = cargo.output().map_err(|error| format!("cargo: {error}"))?;
-    let (mut binaries, mut errors) = (Vec::new(), Vec::new());
-    for line in String::from_utf8_lossy(&done.stdout).lines() {
-        let Ok(message) = serde_json::from_str::<Value>(line) else { continue };
-        if message["reason"] == "compiler-message" && message["message"]["level"] == "error" {
-            errors.extend(places(&message["message"]));
-        }
-        binaries.extend(binary(&message));
-    }
-    if !done.status.success() && errors.is_empty() {
-        return Err("cargo build --tests failed in the copy without naming a place: try it there".to_owned());
-    }
-    binaries.sort();
-    Ok((binaries, errors))
-}
-
 /// Every place that an error of the compiler points to.
 fn places(message: &Value) -> Errors {
     let text = message["message"].as_str().unwrap_or_default();
@@ -160,15 +240,4 @@ fn places(message: &Value) -> Errors {
         (file, span["line_start"].as_u64().unwrap_or(0) as usize, text.to_owned())
     };
     spans.map(place).collect()
-}
-
-fn binary(message: &Value) -> Option<Binary> {
-    let program = message["executable"].as_str().filter(|_| message["profile"]["test"] == true)?;
-    let directory = Path::new(message["manifest_path"].as_str()?).parent()?.to_owned();
-    let is_run =
-        message["target"]["kind"].as_array()?.iter().any(|kind| kind == "lib" || kind == "bin" || kind == "test");
-    let krate = directory.file_name()?.to_string_lossy().into_owned();
-    let name = format!("{krate}/{}", message["target"]["name"].as_str()?);
-    let is_wanted = is_run && krate != "mutant_switch" && !NOT_RUN.contains(&name.as_str());
-    is_wanted.then(|| Binary { name, program: program.into(), directory })
 }

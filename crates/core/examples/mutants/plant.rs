@@ -21,8 +21,6 @@ pub struct Mutant {
     pub within: Option<String>,
     #[serde(default)]
     pub tests: Vec<String>,
-    #[serde(default)]
-    pub alone: bool,
     pub equivalent: Option<String>,
 }
 
@@ -44,12 +42,35 @@ impl List {
         }
     }
 
-    /// Those to run: with one of the words in id or file, if there are any words, and not known to be equivalent.
-    pub fn chosen(&self, words: &[String]) -> Vec<&Mutant> {
-        let is_meant = |mutant: &&Mutant| {
+    /// Indices of those to run: with one of the words in id or file, if there are any words, and not known to be
+    /// equivalent.
+    pub fn chosen(&self, words: &[String]) -> Vec<usize> {
+        let is_meant = |mutant: &Mutant| {
             words.is_empty() || words.iter().any(|word| mutant.id.contains(word) || mutant.file.contains(word))
         };
-        self.mutants.iter().filter(|mutant| mutant.equivalent.is_none()).filter(is_meant).collect()
+        let is_chosen = |index: &usize| self.mutants[*index].equivalent.is_none() && is_meant(&self.mutants[*index]);
+        (0..self.mutants.len()).filter(is_chosen).collect()
+    }
+
+    /// Does every mutant find its place, and change something?
+    pub fn check(&self, root: &Path) -> Result<(), Problem> {
+        let mut problems = String::new();
+        for mutant in &self.mutants {
+            let place = source(root, &mutant.file).and_then(|text| mutant.place(&text));
+            let problem = match place {
+                Err(problem) => Some(problem),
+                _ if mutant.old == mutant.new => Some(format!("`{}` changes nothing", mutant.id)),
+                _ if mutant.old.trim_start().starts_with("let ") => Some(format!(
+                    "`{}`: a `let` behind a switch is not seen behind it: change its expression",
+                    mutant.id
+                )),
+                _ => None,
+            };
+            if let Some(problem) = problem {
+                writeln!(problems, "{problem}").expect("a string takes all");
+            }
+        }
+        if problems.is_empty() { plant(root, &self.mutants, |_| true).map(|_| ()) } else { Err(problems) }
     }
 }
 
@@ -80,14 +101,9 @@ impl Mutant {
         self.old.trim_end().ends_with([';', '}'])
     }
 
-    /// The code that stands in the place of old, with the mutant behind a switch.
-    fn switched(&self, switch: usize) -> String {
-        let Self { old, new, .. } = self;
-        if self.alone {
-            return new.clone();
-        }
-        let code = format!("if ::mutant_switch::on({switch}) {{\n{new}\n}} else {{\n{old}\n}}");
-        if self.is_statement() { code } else { format!("({code})") }
+    /// The crate that it is in.
+    pub fn krate(&self) -> &str {
+        self.file.split('/').nth(1).unwrap_or_default()
     }
 }
 
@@ -95,73 +111,74 @@ fn source(root: &Path, file: &str) -> Result<String, Problem> {
     std::fs::read_to_string(root.join(file)).map_err(|error| format!("mutant list out of date: {file}: {error}"))
 }
 
-/// Does every mutant find its place, and change something?
-pub fn check(root: &Path, mutants: &[Mutant]) -> Result<(), Problem> {
-    let mut problems = String::new();
-    for mutant in mutants {
-        let place = source(root, &mutant.file).and_then(|text| mutant.place(&text));
-        let problem = match place {
-            Err(problem) => Some(problem),
-            _ if mutant.old == mutant.new => Some(format!("`{}` changes nothing", mutant.id)),
-            _ if mutant.old.trim_start().starts_with("let ") && !mutant.alone => {
-                Some(format!("`{}`: a `let` behind a switch is not seen behind it: change its expression", mutant.id))
-            }
-            _ => None,
-        };
-        if let Some(problem) = problem {
-            writeln!(problems, "{problem}").expect("a string takes all");
-        }
-    }
-    if problems.is_empty() { Ok(()) } else { Err(problems) }
-}
-
-/// Groups of mutants that fit into one build.
-pub fn batches(root: &Path, mutants: &[&Mutant]) -> Result<Vec<Vec<Mutant>>, Problem> {
-    let mut batches: Vec<Vec<(Mutant, Range<usize>)>> = Vec::new();
-    for mutant in mutants {
-        let place = mutant.place(&source(root, &mutant.file)?)?;
-        let fits = |batch: &&mut Vec<(Mutant, Range<usize>)>| {
-            batch.iter().all(|(other, there)| {
-                let is_apart = other.file != mutant.file || there.end <= place.start || place.end <= there.start;
-                is_apart && !other.alone && !mutant.alone
-            })
-        };
-        let planted = ((*mutant).clone(), place.clone());
-        match batches.iter_mut().find(fits) {
-            Some(batch) => batch.push(planted),
-            None => batches.push(vec![planted]),
-        }
-    }
-    Ok(batches.into_iter().map(|batch| batch.into_iter().map(|(mutant, _)| mutant).collect()).collect())
-}
-
 /// A file with mutants in it, and the lines of each.
+#[derive(Default)]
 pub struct Planted {
     pub text: String,
     /// First and last line with the index of the mutant.
     pub lines: Vec<(usize, usize, usize)>,
 }
 
+/// A place in a file and the index of its mutant.
+type Place = (Range<usize>, usize);
+
+impl Planted {
+    fn line(&self) -> usize {
+        self.text.matches('\n').count() + 1
+    }
+
+    /// Appends this part of the source with its mutants, which are in the order of their places, outer ones first.
+    fn append(
+        &mut self,
+        source: &str,
+        part: Range<usize>,
+        mut places: &[Place],
+        all: &[Mutant],
+    ) -> Result<(), Problem> {
+        let mut done = part.start;
+        while let Some((place, first)) = places.first() {
+            let same = places.iter().take_while(|(other, _)| other == place).count();
+            let inside = places[same..].iter().take_while(|(other, _)| other.start < place.end).count();
+            let (here, inner) = places[..same + inside].split_at(same);
+            if let Some((_, other)) = inner.iter().find(|(other, _)| other.end > place.end) {
+                return Err(format!("`{}` and `{}` overlap: one must hold the other", all[*first].id, all[*other].id));
+            }
+            self.text += &source[done..place.start];
+            let is_statement = all[*first].is_statement();
+            self.text += if is_statement { "" } else { "(" };
+            for (_, index) in here {
+                let line = self.line();
+                write!(self.text, "if ::mutant_switch::on({}) {{\n{}\n", index + 1, all[*index].new).expect("it grows");
+                self.lines.push((line, self.line() - 1, *index));
+                self.text += "} else ";
+            }
+            self.text += "{\n";
+            self.append(source, place.clone(), inner, all)?;
+            self.text += if is_statement { "\n}" } else { "\n})" };
+            (done, places) = (place.end, &places[same + inside..]);
+        }
+        self.text += &source[done..part.end];
+        Ok(())
+    }
+}
+
 /// The changed files by name; mutant `i` has the switch `i + 1`.
-pub fn plant(root: &Path, mutants: &[Mutant]) -> Result<BTreeMap<String, Planted>, Problem> {
-    let mut by_file: BTreeMap<&str, Vec<(Range<usize>, usize)>> = BTreeMap::new();
-    for (index, mutant) in mutants.iter().enumerate() {
-        let place = mutant.place(&source(root, &mutant.file)?)?;
-        by_file.entry(&mutant.file).or_default().push((place, index));
+pub fn plant(
+    root: &Path,
+    mutants: &[Mutant],
+    is_wanted: impl Fn(&usize) -> bool,
+) -> Result<BTreeMap<String, Planted>, Problem> {
+    let mut by_file: BTreeMap<&str, Vec<Place>> = BTreeMap::new();
+    for index in (0..mutants.len()).filter(is_wanted) {
+        let place = mutants[index].place(&source(root, &mutants[index].file)?)?;
+        by_file.entry(&mutants[index].file).or_default().push((place, index));
     }
     let mut files = BTreeMap::new();
     for (file, mut places) in by_file {
         let text = source(root, file)?;
-        places.sort_by_key(|(place, _)| place.start);
-        let (mut planted, mut done) = (Planted { text: String::new(), lines: Vec::new() }, 0);
-        for (place, index) in places {
-            planted.text += &text[done..place.start];
-            let first = planted.text.matches('\n').count() + 1;
-            planted.text += &mutants[index].switched(index + 1);
-            planted.lines.push((first, planted.text.matches('\n').count() + 1, index));
-            done = place.end;
-        }
-        planted.text += &text[done..];
+        places.sort_by_key(|(place, index)| (place.start, usize::MAX - place.end, *index));
+        let mut planted = Planted::default();
+        planted.append(&text, 0..text.len(), &places, mutants)?;
         files.insert(file.to_owned(), planted);
     }
     Ok(files)

@@ -2,60 +2,76 @@
 
 #![expect(clippy::disallowed_methods, reason = "how long a test takes is what is measured here")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use crate::Problem;
-use crate::build::Binary;
+use crate::build::{Binary, CHOSEN, REACHED};
 use crate::plant::Mutant;
-
-/// Crates whose tests can see a change of a crate.
-const SEEN_BY: [(&str, &[&str]); 4] =
-    [("core", &["core", "trace", "cli"]), ("trace", &["trace", "cli"]), ("plot", &["plot", "cli"]), ("cli", &["cli"])];
-
-/// How a run of a test binary ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum End {
-    Passed,
-    Failed,
-    Hung,
-}
+use crate::runs::{End, Run, Runs};
 
 /// What is known about the test binaries.
-#[derive(Default)]
 pub struct Suite {
-    /// By name: time without a mutant.
-    times: BTreeMap<String, Duration>,
-    /// By file, and by crate: binaries that caught mutants there, with how many.
-    caught: BTreeMap<(String, String), u32>,
+    runs: Runs,
+    /// Where switches write that they were asked.
+    reached: PathBuf,
+    /// Binaries that reach a mutant, by its index.
+    by: BTreeMap<usize, Vec<String>>,
+    /// Switches by the file of their mutant, for those that were hunted.
+    homes: BTreeMap<usize, String>,
 }
 
 impl Suite {
+    pub fn open(directory: &Path) -> Result<Self, Problem> {
+        let runs = Runs::open(&directory.join("runs.jsonl"))?;
+        Ok(Self { runs, reached: directory.join("reached"), by: BTreeMap::new(), homes: BTreeMap::new() })
+    }
+
     /// Runs every binary without a mutant: each must pass.
     pub fn measure(&mut self, binaries: &[Binary]) -> Result<(), Problem> {
-        for binary in binaries.iter().filter(|binary| !self.times.contains_key(&binary.name)).collect::<Vec<_>>() {
-            let start = Instant::now();
-            match run(binary, 0, Duration::from_secs(3600))? {
-                End::Passed => self.times.insert(binary.name.clone(), start.elapsed()),
-                end => return Err(format!("{} {end:?} without any mutant: nothing can be said", binary.name)),
-            };
+        let mut all = 0;
+        for binary in binaries {
+            if self.runs.get(binary, 0).is_none() {
+                std::fs::write(&self.reached, "").map_err(|error| format!("{}: {error}", self.reached.display()))?;
+                let environment = (REACHED, self.reached.to_string_lossy().into_owned());
+                let (end, ms) = run(binary, environment, None)?;
+                if end != End::Passed {
+                    return Err(format!("{} {end:?} without any mutant: nothing can be said", binary.name));
+                }
+                let reached = std::fs::read_to_string(&self.reached).unwrap_or_default();
+                let reached: BTreeSet<usize> = reached.lines().filter_map(|number| number.parse().ok()).collect();
+                self.runs.put(Run { binary: binary.name.clone(), key: binary.key, switch: 0, end, ms, reached })?;
+            }
+            let known = self.runs.get(binary, 0).expect("it was run");
+            for switch in &known.reached {
+                self.by.entry(*switch - 1).or_default().push(binary.name.clone());
+            }
+            all += known.ms;
         }
-        let all: Duration = self.times.values().sum();
-        println!("{} test binaries pass without a mutant, in {} s", self.times.len(), all.as_secs());
+        println!("{} test binaries pass without a mutant, in {} s", binaries.len(), all / 1000);
         Ok(())
     }
 
     /// The binary that catches a mutant.
-    pub fn hunt(&mut self, mutant: &Mutant, switch: usize, binaries: &[Binary]) -> Result<Option<String>, Problem> {
-        for binary in self.likely_first(mutant, binaries) {
-            let usual = self.times.get(&binary.name).copied().unwrap_or(Duration::from_secs(300));
-            let end = run(binary, if mutant.alone { 0 } else { switch }, 4 * usual + Duration::from_secs(30))?;
+    pub fn hunt(&mut self, mutant: &Mutant, index: usize, binaries: Vec<&Binary>) -> Result<Option<String>, Problem> {
+        let switch = index + 1;
+        self.homes.insert(switch, mutant.file.clone());
+        for (binary, usual) in self.likely_first(mutant, switch, binaries) {
+            let known = self.runs.get(binary, switch).map(|run| run.end);
+            let end = if let Some(end) = known {
+                end
+            } else {
+                let (end, ms) = run(binary, (CHOSEN, switch.to_string()), Some(usual))?;
+                let reached = BTreeSet::new();
+                self.runs.put(Run { binary: binary.name.clone(), key: binary.key, switch, end, ms, reached })?;
+                end
+            };
             if end != End::Passed {
-                *self.caught.entry((mutant.file.clone(), binary.name.clone())).or_default() += 1;
                 let hangs = if end == End::Hung { " (it hangs)" } else { "" };
                 return Ok(Some(binary.name.clone() + hangs));
             }
@@ -63,28 +79,38 @@ impl Suite {
         Ok(None)
     }
 
-    /// The binaries that can see a mutant: those that its entry names, those that caught others in its file, the fast.
-    fn likely_first<'a>(&self, mutant: &Mutant, binaries: &'a [Binary]) -> Vec<&'a Binary> {
-        let home = mutant.file.split('/').nth(1).unwrap_or_default();
-        let seen_by = SEEN_BY.iter().find(|(krate, _)| *krate == home).map_or(&[][..], |(_, by)| *by);
-        let is_of = |binary: &&Binary| seen_by.iter().any(|krate| binary.name.starts_with(&format!("{krate}/")));
-        let mut likely: Vec<&Binary> = binaries.iter().filter(is_of).collect();
-        likely.sort_by_key(|binary| {
-            let named = mutant.tests.iter().position(|name| *name == binary.name).unwrap_or(usize::MAX);
-            let caught = self.caught.get(&(mutant.file.clone(), binary.name.clone())).copied().unwrap_or(0);
-            let time = self.times.get(&binary.name).copied().unwrap_or_default();
-            (named, u32::MAX - caught, time)
+    /// The binaries that reach a mutant, with their usual time in ms: those that are known to catch it, then by how many
+    /// they caught in its file for their time, then the fast.
+    fn likely_first<'a>(&self, mutant: &Mutant, switch: usize, binaries: Vec<&'a Binary>) -> Vec<(&'a Binary, u64)> {
+        let usual = |binary: &'a Binary| {
+            let run = self.runs.get(binary, 0).filter(|run| run.reached.contains(&switch))?;
+            Some((binary, run.ms))
+        };
+        let mut likely: Vec<(&Binary, u64)> = binaries.into_iter().filter_map(usual).collect();
+        likely.sort_by_cached_key(|(binary, ms)| {
+            let is_caught = self.runs.get(binary, switch).is_some_and(|run| run.end != End::Passed);
+            let is_near = |other: usize| self.homes.get(&other) == Some(&mutant.file);
+            let caught = self.runs.caught(&binary.name, is_near) + usize::from(mutant.tests.contains(&binary.name));
+            (!is_caught, u64::MAX - caught as u64 * 1_000_000 / (ms + 100), *ms)
         });
         likely
     }
+
+    /// The binaries that reach a mutant, for a person.
+    pub fn reached(&self, index: usize) -> String {
+        self.by.get(&index).map_or("reached by no test".to_owned(), |by| format!("reached by {}", by.join(" ")))
+    }
 }
 
-/// Runs a test binary until its first failure, its end or the limit.
-fn run(binary: &Binary, switch: usize, limit: Duration) -> Result<End, Problem> {
-    // A mutant may also ask for memory without end.
+/// Runs a test binary until its first failure, its end or the limit, and says how long that took in ms.
+fn run(binary: &Binary, environment: (&str, String), usual: Option<u64>) -> Result<(End, u64), Problem> {
+    let start = Instant::now();
+    // A mutant that hangs burns processor time, of which the limit does not depend on what else the machine does, or waits for
+    // ever. It may also ask for memory without end.
+    let seconds = usual.map_or(3600, |ms| 30 + 4 * ms / 1000);
     let mut command = Command::new("sh");
-    command.args(["-c", "ulimit -v 16000000; exec \"$0\""]).arg(&binary.program);
-    command.current_dir(&binary.directory).env("NANDLAB_MUTANT", switch.to_string());
+    command.args(["-c", &format!("ulimit -v 8000000; ulimit -t {seconds}; exec \"$0\"")]).arg(&binary.program);
+    command.current_dir(&binary.directory).env(environment.0, environment.1);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
     let mut child = command.spawn().map_err(|error| format!("{}: {error}", binary.name))?;
     let (lines, out) = channel();
@@ -96,7 +122,7 @@ fn run(binary: &Binary, switch: usize, limit: Duration) -> Result<End, Problem> 
             }
         }
     });
-    let end_of_time = Instant::now() + limit;
+    let end_of_time = start + Duration::from_secs(10 * seconds);
     let end = loop {
         match out.recv_timeout(end_of_time.saturating_duration_since(Instant::now())) {
             Ok(false) => {}
@@ -104,7 +130,11 @@ fn run(binary: &Binary, switch: usize, limit: Duration) -> Result<End, Problem> 
             Err(RecvTimeoutError::Timeout) => break End::Hung,
             Err(RecvTimeoutError::Disconnected) => {
                 let status = child.wait().map_err(|error| format!("{}: {error}", binary.name))?;
-                break if status.success() { End::Passed } else { End::Failed };
+                break match status.signal() {
+                    Some(9 | 24) => End::Hung, // KILL and XCPU: its processor time is over.
+                    _ if status.success() => End::Passed,
+                    _ => End::Failed,
+                };
             }
         }
     };
@@ -113,7 +143,7 @@ fn run(binary: &Binary, switch: usize, limit: Duration) -> Result<End, Problem> 
         kill(&mut child);
     }
     reader.join().map_err(|_| "the reader of a test's output panicked".to_owned())?;
-    Ok(end)
+    Ok((end, start.elapsed().as_millis() as u64))
 }
 
 /// Ends a test and the programs that it started.
