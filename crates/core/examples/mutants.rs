@@ -89,16 +89,20 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Problem> {
         let binaries = copy.build(&stage)?;
         waiting.retain(|index| !copy.refused.contains_key(index));
         suite.measure(&binaries)?;
-        let mut survivors = Vec::new();
-        for index in waiting {
-            let mutant = &list.mutants[index];
-            match suite.hunt(mutant, index, binaries.iter().filter(|_| stage.sees(mutant)).collect())? {
-                Some(by) => println!("{}: caught by {by}", mutant.id),
-                None => survivors.push(index),
+        // What the fast binaries catch needs no slow one, and what they do not is soon known.
+        for patience in [Some(8_000), None] {
+            let mut survivors = Vec::new();
+            for index in waiting {
+                let mutant = &list.mutants[index];
+                let seeing = binaries.iter().filter(|_| stage.sees(mutant)).collect();
+                match suite.hunt(mutant, index, seeing, patience)? {
+                    Some(by) => println!("{}: caught by {by}", mutant.id),
+                    None => survivors.push(index),
+                }
             }
+            waiting = survivors;
         }
-        println!("after the tests of {}: {} of {chosen} left", stage.krate, survivors.len());
-        waiting = survivors;
+        println!("after the tests of {}: {} of {chosen} left", stage.krate, waiting.len());
     }
     for index in &waiting {
         let mutant = &list.mutants[*index];

@@ -57,11 +57,20 @@ impl Suite {
         Ok(())
     }
 
-    /// The binary that catches a mutant.
-    pub fn hunt(&mut self, mutant: &Mutant, index: usize, binaries: Vec<&Binary>) -> Result<Option<String>, Problem> {
+    /// The binary that catches a mutant, of those that take up to `patience` ms.
+    pub fn hunt(
+        &mut self,
+        mutant: &Mutant,
+        index: usize,
+        binaries: Vec<&Binary>,
+        patience: Option<u64>,
+    ) -> Result<Option<String>, Problem> {
         let switch = index + 1;
         self.homes.insert(switch, mutant.file.clone());
         for (binary, usual) in self.likely_first(mutant, switch, binaries) {
+            if patience.is_some_and(|most| usual > most) {
+                continue;
+            }
             let known = self.runs.get(binary, switch).map(|run| run.end);
             let end = if let Some(end) = known {
                 end
@@ -80,7 +89,7 @@ impl Suite {
     }
 
     /// The binaries that reach a mutant, with their usual time in ms: those that are known to catch it, then by how many
-    /// they caught in its file for their time, then the fast.
+    /// they caught for their time, above all in its file, then the fast.
     fn likely_first<'a>(&self, mutant: &Mutant, switch: usize, binaries: Vec<&'a Binary>) -> Vec<(&'a Binary, u64)> {
         let usual = |binary: &'a Binary| {
             let run = self.runs.get(binary, 0).filter(|run| run.reached.contains(&switch))?;
@@ -90,7 +99,9 @@ impl Suite {
         likely.sort_by_cached_key(|(binary, ms)| {
             let is_caught = self.runs.get(binary, switch).is_some_and(|run| run.end != End::Passed);
             let is_near = |other: usize| self.homes.get(&other) == Some(&mutant.file);
-            let caught = self.runs.caught(&binary.name, is_near) + usize::from(mutant.tests.contains(&binary.name));
+            let is_named = mutant.tests.contains(&binary.name);
+            let all = self.runs.caught(&binary.name, |_| true);
+            let caught = all + 10 * (self.runs.caught(&binary.name, is_near) + usize::from(is_named));
             (!is_caught, u64::MAX - caught as u64 * 1_000_000 / (ms + 100), *ms)
         });
         likely
@@ -107,7 +118,7 @@ fn run(binary: &Binary, environment: (&str, String), usual: Option<u64>) -> Resu
     let start = Instant::now();
     // A mutant that hangs burns processor time, of which the limit does not depend on what else the machine does, or waits for
     // ever. It may also ask for memory without end.
-    let seconds = usual.map_or(3600, |ms| 30 + 4 * ms / 1000);
+    let seconds = usual.map_or(3600, |ms| 10 + 2 * ms / 1000);
     let mut command = Command::new("sh");
     command.args(["-c", &format!("ulimit -v 8000000; ulimit -t {seconds}; exec \"$0\"")]).arg(&binary.program);
     command.current_dir(&binary.directory).env(environment.0, environment.1);

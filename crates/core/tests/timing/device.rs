@@ -8,7 +8,7 @@ use nandlab::config::{Builder, Config, ReplayMode};
 use nandlab::flash::clock::{Call, Clock, ClockTimes, Operation, Recorded, Release, Ticket, TimingModel};
 use nandlab::ftl::FTLS;
 use nandlab::histogram::Histogram;
-use nandlab::ledger::Op;
+use nandlab::ledger::{Cause, Op};
 use nandlab::ssd::{Device, Payload};
 use nandlab::types::{HostOp, HostRequest, Nanos};
 
@@ -353,5 +353,33 @@ fn every_buffer_takes_the_time_of_the_slow_simulator() {
     for (buffer, ftl) in BUFFERS.iter().flat_map(|buffer| ["page", "fast", "dftl"].map(|ftl| (buffer, ftl))) {
         n += 1;
         check_pair(&buffer.name(), ftl, n);
+    }
+}
+
+/// The slow simulator takes from the record what waits for what; this is what must wait.
+#[test]
+fn every_ftl_programs_a_page_after_the_read_of_its_rest() {
+    for plugin in FTLS {
+        let ftl = plugin.name();
+        let mut settings = vec!["buffer.name=none".to_owned(), format!("ftl.name={ftl}")];
+        // With a frontier for every die a page stays on its die.
+        if (plugin.defaults)().get("frontiers").is_some() {
+            settings.push("ftl.frontiers=single".to_owned());
+        }
+        // The first sector of pages in no order, each when the device is idle.
+        let part = |n: u64| HostRequest::new(Nanos(n * 1_000_000), HostOp::Write, n * 89 % 320 * 4, 1);
+        let seen = observe(&config(&settings), (0..640).map(part).collect());
+        let timed = seen.check(&ftl);
+        let mut apart = 0;
+        let all = || timed.operations.iter().zip(&timed.issued);
+        for ((read, [_, read_at, _]), issued) in all().filter(|((o, _), _)| (o.op, o.cause) == (Op::Read, Cause::Pad)) {
+            let is_its = |(o, _): &&(Operation, [u64; 3])| (o.op, o.cause) == (Op::Program, Cause::Host);
+            let mut programs = all().filter(|(_, at)| *at == issued).map(|(timed, _)| timed).filter(is_its);
+            let (program, [begin, ..]) = programs.next().expect("the page is programmed");
+            assert!(begin >= read_at, "{ftl}: {program:?} begins at {begin}, {read:?} ends at {read_at}");
+            apart += u32::from(program.die != read.die);
+        }
+        let is_free = ftl != "rftl"; // Every page of its stays on its die.
+        assert!(apart > 200 || !is_free, "{ftl}: on the die of its read a program waits anyhow; {apart} are elsewhere");
     }
 }
