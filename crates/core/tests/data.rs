@@ -8,9 +8,13 @@ mod data {
 
 use data::rig::{Dice, LOGICAL_SECTORS, Outcome, Script, Step};
 use nandlab::buffer::BUFFERS;
-use nandlab::flash::CutMode;
+use nandlab::flash::{
+    Clock, ClockTimes, CutMode, Flash, Geometry, JOURNAL_LIMIT, Media, Oob, ProgramOrder, Ticket, TimingModel,
+    Tombstone,
+};
 use nandlab::ftl::FTLS;
 use nandlab::ledger::{Cause, Ledger, Op};
+use nandlab::types::{Lpn, Nanos, Ppn};
 use proptest::prelude::*;
 
 /// Scripts per test over all pairs: the volume stays when the registries grow.
@@ -192,6 +196,22 @@ fn is_a_run_the_same_every_time_and_on_every_thread_with_and_without_nvram() {
             }
         }
     }
+}
+
+#[test]
+fn the_journal_forgets_a_trim_that_no_older_copy_outlives() {
+    let geometry = Geometry::single_die(4, 4, 512);
+    let clock = Clock::new(TimingModel::Serial, ClockTimes::cells(Nanos(1), Nanos(1), Nanos(1)), 1, 1);
+    let mut flash = Flash::new(geometry, ProgramOrder::Ascending, Media::Memory, clock);
+    flash.program(Ppn(0), Oob::data(Lpn(7), 3), &[0; 512], Cause::Host, Ticket::at(Nanos(0)));
+    let stone = |lpn, version| Tombstone { lpn: Lpn(lpn), version };
+    // Page 7 was written and trimmed, page 8 only trimmed, and page 9 trimmed again and again.
+    flash.journal(&[stone(7, 4), stone(8, 5)]);
+    let again: Vec<Tombstone> = (0..JOURNAL_LIMIT as u64 - 3).map(|n| stone(9, 6 + n)).collect();
+    flash.journal(&again);
+    assert_eq!(flash.tombstones().len(), JOURNAL_LIMIT - 1);
+    flash.journal(&[stone(9, 10_000)]);
+    assert_eq!(flash.tombstones(), [stone(7, 4)]);
 }
 
 fn any_step() -> impl Strategy<Value = Step> {

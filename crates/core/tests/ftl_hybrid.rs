@@ -6,6 +6,7 @@ mod common;
 #[path = "common/point.rs"]
 mod point;
 mod hybrid {
+    pub mod map_block;
     pub mod reference;
 }
 
