@@ -1,6 +1,7 @@
 //! Power fails and comes back: what the cells still hold, and that all of it is found again.
 
 use nandlab::flash::{CutMode, PageKind};
+use nandlab::ledger::{Cause, Op};
 use nandlab::types::{Pbn, Ppn};
 
 use super::rig::Device;
@@ -93,7 +94,12 @@ impl Device {
             if step > 0 {
                 self.flash.arm_cut(step, mode);
             }
+            let before = self.flash.ledger;
             self.ftl.rebuild(&mut self.flash);
+            let cost = self.flash.ledger - before;
+            for op in [Op::Read, Op::Program, Op::Erase] {
+                assert_eq!(cost.count(op, Cause::Recover), cost.total(op), "{op:?} of a recovery under another cause");
+            }
         }
         self.check();
         for lpn in 0..self.model.len() {

@@ -131,6 +131,7 @@ fn are_options_that_cannot_work_refused_with_a_hint() {
         (&["ftl.gc_frontier=separate", "ftl.gc_slice=0"], ["ftl.gc_slice", "1 or more"]),
         (&["ftl.streams=0"], ["ftl.streams", "1 to 7"]),
         (&["ftl.streams=8"], ["ftl.streams", "1 to 7"]),
+        (&["ftl.reserve=0"], ["ftl.reserve", "1 or more"]),
         (&["ftl.wear_threshold=0"], ["ftl.wear_threshold", "MQSim"]),
         (&["ftl.stripe=cdd"], ["ftl.stripe", "cwd"]),
         (&["ftl.victim={d_choices=0}"], ["ftl.victim", "1 or more"]),
