@@ -4,14 +4,14 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use nandlab::buffer::BUFFERS;
+use nandlab::buffer::{Access, BUFFERS};
 use nandlab::config::{Builder, Config};
 use nandlab::ledger::{BlockKind, Cause};
 use nandlab::probe::{Command, Probe};
 use nandlab::replay::Outcome;
 use nandlab::report::{Report, Source};
-use nandlab::ssd::{Device, INTERVALS};
-use nandlab::types::{HostOp, HostRequest, Lpn, Nanos};
+use nandlab::ssd::{Device, INTERVALS, Payload};
+use nandlab::types::{Hint, HostOp, HostRequest, Lpn, Nanos};
 
 const BLOCK_PAGES: u32 = 16;
 const SECTORS: u64 = 8;
@@ -380,4 +380,23 @@ fn is_every_write_to_a_frame_counted_in_its_medium() {
         let ledger = device.ledger();
         assert_eq!([ledger.nvram_writes, ledger.dram_writes], [nvram, dram], "step {n}: {what}");
     }
+}
+
+#[test]
+fn accesses_that_are_replayed_are_timed_as_requests_are() {
+    // Policies that weigh reads against writes ask for these times between two accesses.
+    let config = config(&["buffer.name=lru"]);
+    let (mut asked, mut replayed, mut dice) = (config.build().unwrap(), config.build().unwrap(), Dice(3));
+    for request in 0..3_000 {
+        let (lpn, write) = (Lpn(dice.below(500) as u32), dice.below(3) > 0);
+        let op = if write { HostOp::Write } else { HostOp::Read };
+        let at = asked.flash().now();
+        let whole = HostRequest::new(at, op, u64::from(lpn.0) * SECTORS, SECTORS as u32);
+        asked.submit(&whole, Payload::None).unwrap();
+        replayed.replay_access(&Access { lpn, write, request, request_pages: 1, hint: Hint::default() }).unwrap();
+        let times = |device: &dyn Device| (device.ledger().buffer_read_ns, device.ledger().buffer_write_ns);
+        assert_eq!(times(&*asked), times(&*replayed), "access {request}");
+    }
+    let ledger = replayed.ledger();
+    assert!(ledger.buffer_read_ns > 0 && ledger.buffer_write_ns > 0);
 }

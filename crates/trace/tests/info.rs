@@ -246,6 +246,9 @@ fn does_a_report_of_one_request_have_no_invented_numbers() {
     assert_eq!((report.inter_arrival_ns.mean, report.size_bytes.reads.p50), (None, None));
     assert_eq!(report.footprint.overwrite_ratio, Some(1.0));
     assert_eq!(report.lru_hits.len(), 1);
+    // What would be a division by zero is not there.
+    let reads = InfoReport::from(&info("0,8,4096,r,0.5\n", SamplePages::ALL)).footprint;
+    assert_eq!((reads.both_percent, reads.overwrite_ratio), (Some(0.0), None));
 }
 
 #[test]

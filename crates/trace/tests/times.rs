@@ -69,6 +69,13 @@ fn are_rows_sorted_as_far_as_the_window_reaches() {
 }
 
 #[test]
+fn sorting_keeps_the_order_of_rows_with_equal_times() {
+    let millis: Vec<u64> = (0..40).map(|row| 100 - row / 20).collect();
+    let (rows, _) = timed(&millis, &sort(50));
+    assert_eq!(rows.iter().map(|(row, _)| *row).collect::<Vec<_>>(), (20..40).chain(0..20).collect::<Vec<_>>());
+}
+
+#[test]
 fn are_long_gaps_shortened_and_all_that_follows_moved() {
     let (rows, counts) = timed(&[0, 100, 1_100, 1_150, 5_000, 4_990, 5_100], &cap(100));
     let times: Vec<u64> = rows.iter().map(|(_, ms)| *ms).collect();

@@ -65,6 +65,22 @@ fn bytes(trace: &[TraceRecord]) -> Vec<(u64, HostOp, u32, u64)> {
     touched.flat_map(|r| hundreds(r).into_iter().map(|b| (r.at.0, r.op, r.device, b))).collect()
 }
 
+#[test]
+fn stacking_learns_sizes_from_as_many_requests_as_it_is_told() {
+    let row = |device: u32, page: u64| {
+        let (at, hint) = (Nanos(1000), Hint::default());
+        let (op, offset) = (HostOp::Write, page * 4096);
+        TraceRecord { at, offset, length: 4096, device, op, hint, latency_ns: 0, process: 0 }
+    };
+    let all = [row(0, 2), row(1, 0), row(0, 9), row(1, 0)];
+    let base = |limit| {
+        let mut tool = Remap::default();
+        tool.stack(rows(&all), limit).unwrap();
+        apply(&all[..2], tool)[1].offset / 4096
+    };
+    assert_eq!([Some(2), Some(3), None].map(base), [3, 10, 10]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
