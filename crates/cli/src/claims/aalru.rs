@@ -15,6 +15,7 @@ pub const CLAIMS: Claims = Claims {
             request at a time. FAST has all spare blocks as log blocks.",
     experiments,
     rows,
+    matrix: None,
 };
 
 const BUFFERS: [(&str, &str); 5] = [

@@ -12,6 +12,7 @@ pub const CLAIMS: Claims = Claims {
     about: "What a paper computes from its own figures, computed again.",
     experiments: Vec::new,
     rows,
+    matrix: None,
 };
 
 /// Time of a mapping access by RFTL's model on its figure 6, microseconds: with a share `misses` of misses and `replicas` on

@@ -18,6 +18,7 @@ pub const CLAIMS: Claims = Claims {
             0.778.",
     experiments,
     rows,
+    matrix: None,
 };
 
 const FTLS: [(&str, &str); 4] = [
