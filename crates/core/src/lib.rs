@@ -5,6 +5,7 @@
 pub mod buffer;
 pub mod config;
 pub mod conform;
+mod divisor;
 pub mod endurance;
 pub mod error;
 pub mod flash;

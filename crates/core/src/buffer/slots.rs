@@ -6,6 +6,7 @@
 use prefetch_index::prefetch_index;
 use serde_json::{Value, json};
 
+use crate::divisor::Divisor;
 use crate::flash::{Geometry, Media, Ticket};
 use crate::sparse::SparseTable;
 use crate::types::{Lbn, Lpn, Nanos, Slot};
@@ -91,7 +92,7 @@ pub struct Slots {
     /// The frame freed last, which is used first; behind it a chain through [`Held`].
     free: Slot,
     used: Frames,
-    lbn_of: LbnOf,
+    by_block: Divisor,
     /// By logical block: its resident pages.
     resident: Vec<u16>,
     dirty: u32,
@@ -114,7 +115,7 @@ impl Slots {
             with_media: media == Media::Memory,
             free: Slot::NONE,
             used: Frames::default(),
-            lbn_of: LbnOf::new(geometry.pages_per_block),
+            by_block: Divisor::new(geometry.pages_per_block),
             resident: Vec::new(),
             dirty: 0,
         };
@@ -164,7 +165,12 @@ impl Slots {
     /// Logical block of the page in a slot.
     #[inline]
     pub fn lbn(&self, slot: Slot) -> Lbn {
-        self.lbn_of.get(self.lpn(slot))
+        self.lbn_of(self.lpn(slot))
+    }
+    /// Logical block of any page.
+    #[inline]
+    pub(crate) fn lbn_of(&self, lpn: Lpn) -> Lbn {
+        Lbn(self.by_block.quotient(lpn.0))
     }
     /// True if the page must be written back before its frame is given away.
     #[inline]
@@ -347,7 +353,7 @@ impl Slots {
         self.free = Slot(held.lpn.0);
         *held = Held { lpn, flags: flags | flag | RESIDENT };
         self.table.set(lpn.index(), slot);
-        self.resident[self.lbn_of.get(lpn).index()] += 1;
+        self.resident[self.by_block.quotient(lpn.0) as usize] += 1;
         slot
     }
 
@@ -364,7 +370,7 @@ impl Slots {
             Medium::Nvram => self.used.nvram -= 1,
         }
         self.table.take(lpn.index());
-        self.resident[self.lbn_of.get(lpn).index()] -= 1;
+        self.resident[self.by_block.quotient(lpn.0) as usize] -= 1;
     }
 
     /// Slot of a resident page; of another one the highest slot, without a branch on which it is. There must be one.
@@ -401,46 +407,6 @@ impl Slots {
         self.versions.push(0);
         if self.with_media {
             self.bytes.resize(self.bytes.len() + self.geometry.page_bytes as usize, 0);
-        }
-    }
-}
-
-/// The logical block of a page without a division: blocks need not be a power of two long.
-///
-/// Source: D. Lemire, O. Kaser, N. Kurz, "Faster remainder by direct computation", Softw. Pract. Exp. 49(6), 2019: for 32-bit
-/// numbers the upper half of the product with `2^64 / d`, rounded up, is the quotient by `d` (2 or more), exactly.
-#[derive(Clone, Copy, Debug)]
-struct LbnOf {
-    inverse: u64,
-}
-
-impl LbnOf {
-    fn new(pages_per_block: u32) -> Self {
-        Self { inverse: u64::MAX / u64::from(pages_per_block) + 1 }
-    }
-    #[inline]
-    fn get(self, lpn: Lpn) -> Lbn {
-        Lbn(((u128::from(self.inverse) * u128::from(lpn.0)) >> 64) as u32)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn is_the_block_of_a_page_the_quotient() {
-        for pages_per_block in [2, 3, 7, 64, 100, 127, 128, 1_000, 16_383, 16_384] {
-            let near = |block: u64| {
-                let first = block * u64::from(pages_per_block);
-                first.saturating_sub(2)..=first + 2
-            };
-            let lbn_of = LbnOf::new(pages_per_block);
-            let last = u64::from(u32::MAX / pages_per_block);
-            for page in [0, 1, 2, 1_000, last / 2, last].into_iter().flat_map(near) {
-                let Ok(page) = u32::try_from(page) else { continue };
-                assert_eq!(lbn_of.get(Lpn(page)), Lbn(page / pages_per_block), "page {page} of {pages_per_block}");
-            }
         }
     }
 }

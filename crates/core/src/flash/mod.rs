@@ -17,6 +17,7 @@ pub use geometry::{Geometry, ProgramOrder};
 pub use power::{CutMode, JOURNAL_LIMIT, Tombstone};
 pub use reliability::ReliabilityConfig;
 
+use crate::divisor::Divisor;
 use crate::ledger::{BlockKind, Cause, Ledger, Op};
 use crate::sparse::SparseTable;
 use crate::types::{Nanos, Pbn, Ppn};
@@ -104,6 +105,9 @@ struct Cells {
 #[derive(Debug)]
 pub struct Flash {
     geometry: Geometry,
+    /// To divide by the pages of a block and by the dies.
+    by_block: Divisor,
+    by_die: Divisor,
     order: ProgramOrder,
     media: Media,
     cells: Cells,
@@ -140,6 +144,8 @@ impl Flash {
             valid: vec![0; pages.div_ceil(64)],
             programs_ever: 0,
             power: power::Power::default(),
+            by_block: Divisor::new(geometry.pages_per_block),
+            by_die: Divisor::new(geometry.dies()),
             geometry,
             order,
             media,
@@ -169,14 +175,19 @@ impl Flash {
         self.clock.now()
     }
 
+    /// Block of a page.
+    #[inline]
+    fn block_of(&self, ppn: Ppn) -> Pbn {
+        Pbn(self.by_block.quotient(ppn.0))
+    }
+
     /// Reads a programmed page.
     ///
     /// # Panics
     /// If the page is erased, skipped or torn.
-    #[inline]
     pub fn read(&mut self, ppn: Ppn, cause: Cause, after: Ticket) -> Ticket {
         assert!(self.cells.owner.at(ppn.index()) < TORN, "read of unwritten page {}", ppn.0);
-        let pbn = self.geometry.pbn(ppn);
+        let pbn = self.block_of(ppn);
         if let Some(model) = &mut self.cells.reliability {
             model.count_read(pbn);
         }
@@ -208,23 +219,30 @@ impl Flash {
     ///
     /// # Panics
     /// If the page is not erased or the order inside the block is broken.
-    #[inline]
     pub fn program(&mut self, ppn: Ppn, oob: Oob, data: &[u8], cause: Cause, after: Ticket) -> Ticket {
-        let pbn = self.geometry.pbn(ppn);
+        let pbn = self.block_of(ppn);
+        if self.media == Media::Memory {
+            self.program_cells(ppn, pbn, oob, data);
+        } else {
+            self.set_programmed(ppn, pbn, oob);
+        }
+        self.operate(Op::Program, pbn, ppn, cause, after)
+    }
+
+    /// With media: the bytes too, and the power may fail.
+    #[inline(never)]
+    fn program_cells(&mut self, ppn: Ppn, pbn: Pbn, oob: Oob, data: &[u8]) {
         let cut = self.power_due();
         if cut == Some(CutMode::Before) {
             self.photograph();
         }
         self.set_programmed(ppn, pbn, oob);
-        if self.media == Media::Memory {
-            self.store(ppn, oob, data);
-        }
+        self.store(ppn, oob, data);
         match cut {
             None | Some(CutMode::Before) => {}
             Some(CutMode::After) => self.photograph(),
             Some(mode @ (CutMode::Torn | CutMode::TornPair)) => self.photograph_torn_page(ppn, mode),
         }
-        self.operate(Op::Program, pbn, ppn, cause, after)
     }
 
     /// Reads the valid page `from` and programs it to `to`, contents and version kept; `from` becomes invalid.
@@ -249,7 +267,7 @@ impl Flash {
         let (word, bit) = (ppn.index() / 64, 1u64 << (ppn.0 % 64));
         assert!(self.valid[word] & bit != 0, "page {} is already invalid", ppn.0);
         self.valid[word] &= !bit;
-        let pbn = self.geometry.pbn(ppn);
+        let pbn = self.block_of(ppn);
         self.cells.blocks[pbn.index()].valid_pages -= 1;
         pbn
     }
@@ -303,7 +321,7 @@ impl Flash {
     /// True if the page is erased and the order of programs still allows it.
     #[inline]
     pub fn can_program(&self, ppn: Ppn) -> bool {
-        let next = self.next_page(self.geometry.pbn(ppn));
+        let next = self.next_page(self.block_of(ppn));
         match self.order {
             ProgramOrder::Any => self.cells.owner.at(ppn.index()) == ERASED,
             ProgramOrder::Ascending => self.geometry.page_in_block(ppn) >= next,
@@ -394,20 +412,20 @@ impl Flash {
         assert_eq!(programmed_pages, programmed_now + erased_pages, "pages programmed = programmed now + erased");
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "as Clock::issue_for, and the operation is a constant")]
+    #[inline(always)]
     fn operate(&mut self, op: Op, pbn: Pbn, ppn: Ppn, cause: Cause, after: Ticket) -> Ticket {
         self.ledger.add(op, cause, self.clock.service(op).0);
         // Only what comes from above leaves a frame: collection and mapping always wait for the cells.
         let from_above = matches!(cause, Cause::Host | Cause::Pad);
         let release = if from_above { self.release } else { Release::Done };
-        let ticket = self.clock.issue(self.geometry.die(pbn), op, after, release);
-        self.clock.explain(ppn, cause);
-        ticket
+        self.clock.issue_for(ppn, cause, self.by_die.remainder(pbn.0), op, after, release)
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "as operate: one call fewer for every program")]
+    #[inline(always)]
     fn set_programmed(&mut self, ppn: Ppn, pbn: Pbn, oob: Oob) {
-        let offset = self.geometry.page_in_block(ppn);
+        let offset = self.by_block.remainder(ppn.0);
         let block = &mut self.cells.blocks[pbn.index()];
         match self.order {
             ProgramOrder::Ascending => assert!(offset >= block.next_page, "page {} programmed out of order", ppn.0),

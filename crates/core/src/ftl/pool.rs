@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::buckets::Buckets;
 pub use super::victim::Victim;
+use crate::divisor::Divisor;
 use crate::flash::Flash;
 use crate::types::Pbn;
 
@@ -32,6 +33,7 @@ const NOT_CLOSED: u64 = 0;
 pub struct Pool {
     first: u32,
     stride: u32,
+    by_stride: Divisor,
     alloc: Alloc,
     victim: Victim,
     free: VecDeque<Pbn>,
@@ -56,6 +58,7 @@ impl Pool {
         Self {
             first,
             stride,
+            by_stride: Divisor::new(stride),
             alloc,
             victim,
             free: (0..count as u32).map(|i| Pbn(first + i * stride)).collect(),
@@ -247,7 +250,7 @@ impl Pool {
 
     #[inline]
     fn position(&self, pbn: Pbn) -> usize {
-        if self.stride == 1 { (pbn.0 - self.first) as usize } else { ((pbn.0 - self.first) / self.stride) as usize }
+        self.by_stride.quotient(pbn.0 - self.first) as usize
     }
 
     fn valid(&self, flash: &Flash, position: u32) -> u32 {

@@ -9,6 +9,7 @@
 //! With `sorted_pages` every range of so many logical pages has blocks of its own on each die: a *unit*, which is a data
 //! frontier and is collected as a whole ([`super::translation`]).
 
+use crate::divisor::Divisor;
 use crate::flash::{Flash, Geometry, PageKind, Ticket};
 use crate::ledger::{BlockKind, Cause};
 use crate::types::{Lpn, Pbn, Ppn};
@@ -53,6 +54,9 @@ pub struct Space {
     holds_map: Vec<bool>,
     /// Dies with frontiers of their own.
     dies: u32,
+    /// To divide by the groups and by those dies.
+    by_group: Divisor,
+    by_die: Divisor,
     logical_pages: u32,
     /// By block: the data frontier that it was opened for, if it holds data. Empty without units and streams.
     home: Vec<u32>,
@@ -75,6 +79,8 @@ impl Space {
             map: Vec::new(),
             holds_map: vec![false; blocks],
             dies: 1,
+            by_group: Divisor::new(1),
+            by_die: Divisor::new(1),
             logical_pages: shape.logical_pages,
             home: vec![0; if layout.sorted_pages.is_some() || layout.streams > 1 { blocks } else { 0 }],
             heat: Heat::new(layout.streams, shape.logical_pages),
@@ -92,6 +98,7 @@ impl Space {
         let closed = Frontier { pbn: Pbn::NONE, next: self.geometry.pages_per_block };
         self.pools = (0..groups).map(pool).collect();
         self.dies = dies;
+        (self.by_group, self.by_die) = (Divisor::new(groups), Divisor::new(dies));
         self.data = vec![closed; (dies * ranges) as usize];
         self.map = vec![closed; groups as usize];
         self.cold = vec![closed; groups as usize];
@@ -143,7 +150,7 @@ impl Space {
     #[inline]
     fn data_place(&self, lpn: Lpn) -> Place {
         let first = self.layout.sorted_pages.map_or(0, |pages| lpn.0 / pages * self.dies);
-        Place::Data(first + remainder(lpn.0, self.dies))
+        Place::Data(first + self.by_die.remainder(lpn.0))
     }
     /// RAM that telling hot pages from cold ones takes, bytes.
     pub const fn heat_bytes(&self) -> u64 {
@@ -158,14 +165,14 @@ impl Space {
     #[inline]
     pub fn group(&self, place: Place) -> u32 {
         match place {
-            Place::Data(number) => remainder(number, self.groups()),
+            Place::Data(number) => self.by_group.remainder(number),
             Place::Map(group) | Place::Cold(group) => group,
         }
     }
     /// Group of a page's block.
     #[inline]
     pub fn group_of(&self, ppn: Ppn) -> u32 {
-        remainder(self.geometry.pbn(ppn).0, self.groups())
+        self.by_group.remainder(self.geometry.pbn(ppn).0)
     }
     /// True if the block holds translation pages.
     #[inline]
@@ -203,7 +210,7 @@ impl Space {
         let pool = &mut self.pools[group as usize];
         let pbn = match place {
             Place::Data(number) if dies > 1 => {
-                let die = remainder(number, dies);
+                let die = self.by_die.remainder(number);
                 pool.take_near(flash, |pbn| geometry.die(pbn) == die)
             }
             Place::Cold(_) => pool.take_worn(flash),
@@ -272,7 +279,7 @@ impl Space {
     /// Blocks of a group that can be collected, with their units (none: translation pages); open data blocks too.
     pub fn collectable(&self, group: u32) -> impl Iterator<Item = (Pbn, Option<u32>)> + '_ {
         let open = self.data.iter().filter(|frontier| frontier.next < self.geometry.pages_per_block);
-        let open = open.map(|frontier| frontier.pbn).filter(move |pbn| remainder(pbn.0, self.groups()) == group);
+        let open = open.map(|frontier| frontier.pbn).filter(move |pbn| self.by_group.remainder(pbn.0) == group);
         let unit = |pbn: Pbn| (pbn, (!self.holds_map(pbn)).then(|| self.home[pbn.index()]));
         self.pools[group as usize].closed_blocks().chain(open).map(unit)
     }
@@ -297,7 +304,7 @@ impl Space {
     /// erased one of its group. `erased` was erased last; without `may_move` the counts are only followed.
     pub fn pick_cold(&mut self, flash: &Flash, erased: Pbn, may_move: bool) -> Option<Pbn> {
         let threshold = self.layout.wear_threshold?;
-        let group = remainder(erased.0, self.groups());
+        let group = self.by_group.remainder(erased.0);
         self.pools[group as usize].pick_cold(flash, erased, if may_move { threshold } else { u32::MAX })
     }
 
@@ -312,7 +319,7 @@ impl Space {
         let kind = if self.holds_map(pbn) { BlockKind::Map } else { BlockKind::Data };
         flash.erase(pbn, kind, cause, after);
         self.holds_map[pbn.index()] = false;
-        let group = remainder(pbn.0, self.groups());
+        let group = self.by_group.remainder(pbn.0);
         self.pools[group as usize].give_back(pbn);
     }
 
@@ -334,7 +341,7 @@ impl Space {
                 self.holds_map[pbn.index()] = readable.is_some_and(|ppn| flash.oob(ppn).kind == PageKind::Map);
                 self.release(flash, pbn, Cause::Recover, now);
             } else {
-                let group = remainder(pbn.0, self.groups());
+                let group = self.by_group.remainder(pbn.0);
                 self.pools[group as usize].close(pbn);
                 if !self.home.is_empty() {
                     let page = flash.next_valid(pbn, 0).expect("winners are valid");
@@ -364,15 +371,9 @@ impl Space {
             uses[frontier.pbn.index()] += 1;
         }
         for pbn in (0..self.geometry.blocks()).map(Pbn) {
-            let group = remainder(pbn.0, self.groups());
+            let group = self.by_group.remainder(pbn.0);
             uses[pbn.index()] += u32::from(self.pools[group as usize].is_closed(pbn));
             assert_eq!(uses[pbn.index()], 1, "block {} is not in exactly one of free, open, closed", pbn.0);
         }
     }
-}
-
-/// `number % of`, fast where `of` is a power of two.
-#[inline]
-pub(super) const fn remainder(number: u32, of: u32) -> u32 {
-    if of.is_power_of_two() { number & (of - 1) } else { number % of }
 }

@@ -65,14 +65,14 @@ impl<B: Buffer> Ssd<B> {
     #[inline(never)]
     fn carry_out_afterthought(&mut self, access: &Access) {
         self.prefetch_hint = access.hint;
-        let now = Ticket::at(self.flash.now());
+        let now = Ticket::reached(self.flash.now());
         self.carry_out_plan(now);
     }
 
     /// HitStat's group hit ratio: at most once per request and group.
     #[inline]
     fn count_group(&mut self, lpn: Lpn) {
-        let lbn = self.flash.geometry().lbn(lpn);
+        let lbn = self.slots.lbn_of(lpn);
         if lbn != self.last_group {
             self.last_group = lbn;
             if self.slots.resident_pages(lbn) > 0 {
@@ -179,7 +179,7 @@ impl<B: Buffer> Ssd<B> {
         if access.write {
             return self.write_through(access.lpn, part, flight);
         }
-        let now = Ticket::at(self.flash.now());
+        let now = Ticket::reached(self.flash.now());
         self.announce(access.lpn);
         let found = self.read_below(access.lpn, Cause::Host, now);
         flight.done = self.flash.clock.join(flight.done, found.ticket);
@@ -195,8 +195,8 @@ impl<B: Buffer> Ssd<B> {
 
     /// 5. and 6.: makes room, fetches and places the page.
     fn admit_page(&mut self, access: &Access, part: Part, medium: Medium, flight: &mut Flight<'_>) {
-        let now = Ticket::at(self.flash.now());
-        let whole = part.mask() == self.slots.full_mask();
+        let now = Ticket::reached(self.flash.now());
+        let whole = part.count == self.page_sectors;
         let partial = !whole && self.settings.partial_write == PartialWrite::Fetch;
         let fetch = match (access.write, partial || self.settings.write_miss_fetch) {
             (false, _) => Some(Cause::Host),
@@ -292,7 +292,7 @@ impl<B: Buffer> Ssd<B> {
 
     /// Reads the sectors of a resident page that are not in RAM.
     fn complete_page(&mut self, slot: Slot) -> Ticket {
-        let now = Ticket::at(self.flash.now());
+        let now = Ticket::reached(self.flash.now());
         let found = self.read_below(self.slots.lpn(slot), Cause::Pad, now);
         self.fill_slot(slot, found);
         found.ticket
@@ -307,8 +307,8 @@ impl<B: Buffer> Ssd<B> {
 
     /// Writes one page past the buffer; a part of a page is completed first.
     fn write_through(&mut self, lpn: Lpn, part: Part, flight: &mut Flight<'_>) {
-        let mut after = Ticket::at(self.flash.now());
-        let whole = part.mask() == self.slots.full_mask();
+        let mut after = Ticket::reached(self.flash.now());
+        let whole = part.count == self.page_sectors;
         self.stage.clear();
         let mut from = Source::Ram;
         if !whole {

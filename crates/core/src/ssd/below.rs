@@ -22,9 +22,9 @@ impl<B: Buffer> Ssd<B> {
     /// Reads one page through the FTL, counting it as the buffer's.
     pub(super) fn read_page(&mut self, lpn: Lpn, why: Cause, after: Ticket) -> Found {
         let issued = self.flash.now();
-        let before = self.flash.ledger.map_look_ups();
+        let due = self.look_ups_due(1);
         let found = self.ftl.read(&mut self.flash, lpn, why, after);
-        self.check_look_ups(before, 1);
+        self.check_look_ups(due);
         self.count_read(found);
         self.time_read(issued, found.ticket);
         found
@@ -33,7 +33,7 @@ impl<B: Buffer> Ssd<B> {
     /// The rest of a page that goes down is on flash. An FTL whose map is in RAM reads it now; else the FTL reads it in
     /// the page's turn, with the look-up that its write needs, and the answer only tells what it will find.
     pub(super) fn fetch_old(&mut self, lpn: Lpn) -> (Source, Found) {
-        let now = Ticket::at(self.flash.now());
+        let now = Ticket::reached(self.flash.now());
         if !self.map_on_flash {
             return (Source::Ram, self.read_page(lpn, Cause::Pad, now));
         }
@@ -55,14 +55,13 @@ impl<B: Buffer> Ssd<B> {
 
     /// Writes the batch as one command, as a whole logical block if `block` names one.
     pub(super) fn send_batch(&mut self, block: Option<Lbn>, after: Ticket) -> Ticket {
-        let before = self.flash.ledger.map_look_ups();
-        self.flash.old_copies.clear();
+        let due = self.look_ups_due(self.batch.len());
         let batch = Batch { pages: &self.batch, bytes: &self.stage };
         let done = match block {
             Some(lbn) => self.ftl.write_block(&mut self.flash, lbn, batch, after),
             None => self.ftl.write(&mut self.flash, batch, after),
         };
-        self.check_look_ups(before, self.batch.len() as u64);
+        self.check_look_ups(due);
         if self.map_on_flash {
             self.take_old_copies();
         }
@@ -87,24 +86,32 @@ impl<B: Buffer> Ssd<B> {
             }
         }
         assert_eq!(read, self.flash.old_copies.len(), "the FTL reads no old copy that nobody needs");
+        self.flash.old_copies.clear();
     }
 
     /// Tells the FTL that a page holds nothing of value any more.
     pub(super) fn trim_page(&mut self, lpn: Lpn, after: Ticket) -> Ticket {
-        let before = self.flash.ledger.map_look_ups();
+        let due = self.look_ups_due(1);
         let ticket = self.ftl.trim(&mut self.flash, lpn, after);
-        self.check_look_ups(before, 1);
+        self.check_look_ups(due);
         self.flash.ledger.host_page_trims += 1;
         ticket
     }
 
-    /// The law of look-ups: see the module text.
-    fn check_look_ups(&self, before: u64, pages: u64) {
-        let expected = if self.map_on_flash { pages } else { 0 };
-        assert_eq!(self.flash.ledger.map_look_ups() - before, expected, "one look-up for every data page");
+    /// What the count of look-ups must be after a command of so many pages: see the module text. A map in RAM is never
+    /// looked up.
+    #[inline]
+    fn look_ups_due(&self, pages: usize) -> u64 {
+        if self.map_on_flash { self.flash.ledger.map_look_ups() + pages as u64 } else { 0 }
+    }
+
+    #[inline]
+    fn check_look_ups(&self, due: u64) {
+        assert_eq!(self.flash.ledger.map_look_ups(), due, "one look-up for every data page");
     }
 
     /// Tells the probe of a read command.
+    #[inline]
     pub(super) fn tell_read(&mut self, why: Cause, lpns: &[Lpn]) {
         if let Some(probe) = &mut self.probe {
             probe.on_command(Command::Read { why, lpns });
@@ -112,7 +119,15 @@ impl<B: Buffer> Ssd<B> {
     }
 
     /// Tells the probe of the write command that the batch is.
+    #[inline]
     pub(super) fn tell_write(&mut self) {
+        if self.probe.is_some() {
+            self.describe_write();
+        }
+    }
+
+    #[cold]
+    fn describe_write(&mut self) {
         let Some(probe) = &mut self.probe else { return };
         let is_hole = |page: &PageWrite| {
             let pads = page.cause == Cause::Pad && page.from == Source::OldCopy;

@@ -198,7 +198,7 @@ struct Flight<'a> {
 
 impl<'a> Flight<'a> {
     fn new(payload: Payload<'a>, now: Nanos) -> Self {
-        Self { payload, done: Ticket::at(now), pages_in: [0; 2], hits: 0, hit_sectors: 0 }
+        Self { payload, done: Ticket::reached(now), pages_in: [0; 2], hits: 0, hit_sectors: 0 }
     }
 }
 
@@ -272,8 +272,7 @@ impl<B: Buffer> Ssd<B> {
             self.before_admission(request, rest)?;
         }
         // 1. Time passes until the device admits the request.
-        let arrival = self.inflight.admit(&mut self.flash.clock, request.at);
-        let now = self.flash.now();
+        let (arrival, now) = self.inflight.admit(&mut self.flash.clock, request.at);
         self.count_buffer_times();
         self.requests += 1;
         if self.probe.is_some() || self.armed_nvram.is_some() {
@@ -447,7 +446,7 @@ impl<B: Buffer> Ssd<B> {
     fn resize(&mut self, frames: Frames) {
         self.slots.set_frames(frames);
         self.buffer.resize(frames);
-        let mut room = Ticket::at(self.flash.now());
+        let mut room = Ticket::reached(self.flash.now());
         for _ in 0..=self.slots.slot_count() {
             if self.buffer.has_room(None, &self.slots) {
                 return;
@@ -489,8 +488,7 @@ impl<B: Buffer> Device for Ssd<B> {
             let capacity_sectors = u64::from(self.settings.logical_pages) * u64::from(sectors);
             return Err(Refused::OutOfRange(OutOfRange { lba: request.lba, sectors, capacity_sectors }));
         }
-        let arrival = self.inflight.admit(&mut self.flash.clock, request.at);
-        let now = self.flash.now();
+        let (arrival, now) = self.inflight.admit(&mut self.flash.clock, request.at);
         self.count_buffer_times();
         if access.request != self.requests {
             self.requests = access.request;

@@ -64,7 +64,7 @@ impl<B: Buffer> Ssd<B> {
 
     /// Writes dirty pages of the buffer as one command; with `pad` the rest of their logical block too.
     pub(super) fn write_back(&mut self, pages: &[Slot], pad: bool) -> Ticket {
-        let mut after = Ticket::at(self.flash.now());
+        let mut after = Ticket::reached(self.flash.now());
         self.batch.clear();
         let mut complete = true;
         for slot in pages {
@@ -226,7 +226,7 @@ impl<B: Buffer> Ssd<B> {
         for lpn in lpns {
             assert!(self.slots.find(*lpn).is_none(), "prefetch of resident page {}", lpn.0);
             assert!(self.slots.has_room(), "prefetch without room");
-            let now = Ticket::at(self.flash.now());
+            let now = Ticket::reached(self.flash.now());
             let found = self.read_page(*lpn, Cause::Prefetch, now);
             let slot = self.slots.insert(*lpn, Medium::Dram);
             self.fill_slot(slot, found);
@@ -279,7 +279,7 @@ impl<B: Buffer> Ssd<B> {
         let page_sectors = u64::from(self.flash.geometry().page_sectors());
         let first = request.lba.div_ceil(page_sectors);
         let end = (request.lba + u64::from(request.sectors)) / page_sectors;
-        let now = Ticket::at(self.flash.now());
+        let now = Ticket::reached(self.flash.now());
         for lpn in first..end.max(first) {
             let lpn = Lpn(lpn as u32);
             let slot = self.slots.find(lpn);
@@ -321,13 +321,13 @@ impl<B: Buffer> Ssd<B> {
             self.version += 1;
             let lpn = Lpn(((u128::from(rng.next_u64()) * pages) >> 64) as u32);
             let page = PageWrite { lpn, cause: Cause::Host, version: self.version, from: Source::Ram };
-            let now = Ticket::at(self.flash.now());
+            let now = Ticket::reached(self.flash.now());
             self.ftl.write(&mut self.flash, Batch { pages: &[page], bytes: &zeros }, now);
             if self.flash.clock.in_flight() > 1 << 12 {
                 self.flash.clock.drain();
             }
         }
-        self.written_back = Ticket::at(self.flash.now());
+        self.written_back = Ticket::reached(self.flash.now());
         crate::ssd::Device::start_measuring(self);
     }
 }

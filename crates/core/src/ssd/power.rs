@@ -77,7 +77,7 @@ impl<B: Buffer> Ssd<B> {
             if newer_copy || self.flash.tombstones().iter().any(newer_trim) {
                 continue;
             }
-            let mut after = Ticket::at(self.flash.now());
+            let mut after = Ticket::reached(self.flash.now());
             if missing != 0 {
                 let found;
                 (write.from, found) = self.fetch_old(write.lpn);

@@ -77,19 +77,4 @@ impl Clock {
             record.push(Recorded { at, call });
         }
     }
-
-    /// Says what the operation was for that was issued last.
-    #[inline]
-    pub(in crate::flash) fn explain(&mut self, page: Ppn, cause: Cause) {
-        if let Some(record) = &mut self.record {
-            explain(record, page, cause);
-        }
-    }
-}
-
-#[cold]
-fn explain(record: &mut [Recorded], page: Ppn, cause: Cause) {
-    if let Some(Recorded { call: Call::Operation(operation), .. }) = record.last_mut() {
-        (operation.page, operation.cause) = (page, cause);
-    }
 }

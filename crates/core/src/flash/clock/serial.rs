@@ -77,6 +77,15 @@ impl Serial {
     }
 
     #[inline]
+    pub(super) fn wait(&mut self, to: u64) -> bool {
+        let next = self.next_event();
+        if let Some(time) = next.filter(|time| *time <= to) {
+            self.advance(time);
+        }
+        next.is_some()
+    }
+
+    #[inline]
     pub(super) fn advance(&mut self, to: u64) {
         if self.next_event().is_some_and(|time| time <= to) {
             self.report(to);

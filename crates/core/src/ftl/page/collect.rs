@@ -1,7 +1,7 @@
 //! How the page-mapped FTL makes room: garbage collection at once, in slices or in idle time, and static wear levelling.
 
 use super::group::{GC, Job, WEAR};
-use super::{GcFrontier, Page, remainder};
+use super::{GcFrontier, Page};
 use crate::flash::{Flash, Ticket};
 use crate::ledger::{BlockKind, Cause, Op};
 use crate::types::{Nanos, Pbn};
@@ -122,7 +122,7 @@ impl Page {
     #[inline(never)]
     pub(super) fn relocate_disturbed(&mut self, flash: &mut Flash, after: Ticket) {
         while let Some(victim) = flash.take_disturbed() {
-            let group = remainder(victim.0, self.groups.len() as u32) as usize;
+            let group = self.by_group.remainder(victim.0) as usize;
             if self.groups[group].sliced.is_some() {
                 // It may hold the block that this relocation needs.
                 self.collect(flash, group, false, after);

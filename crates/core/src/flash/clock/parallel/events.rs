@@ -14,8 +14,7 @@ impl Parallel {
     /// The ticket of a node resolves now.
     #[inline(always)]
     fn resolve(&mut self, index: u32) {
-        let Node { watched, data, .. } = *self.slab.get(index);
-        let waiters = self.slab.release(index);
+        let Node { watched, data, waiters, .. } = self.slab.release(index);
         if watched {
             self.resolved.push(self.now, data);
         }
@@ -53,7 +52,7 @@ impl Parallel {
                 } else if other.is_time() && data > self.now {
                     self.set_timer(data, ticket);
                 } else {
-                    let waiters = self.slab.release(index);
+                    let Node { waiters, .. } = self.slab.release(index);
                     self.cascade.push(waiters);
                 }
             }
@@ -61,8 +60,8 @@ impl Parallel {
         }
     }
 
-    /// Processes every instant up to `to`.
-    pub(super) fn run(&mut self, to: u64) {
+    /// Processes every instant up to `to`, or if `wait`, up to the first at which something watched has resolved.
+    pub(super) fn run(&mut self, to: u64, wait: bool) {
         loop {
             let event = self.lanes.next();
             let time = lanes::time_of(event);
@@ -71,7 +70,7 @@ impl Parallel {
                     self.end_instant();
                     continue;
                 }
-                if time > to {
+                if time > to || wait && self.resolved.is_some() {
                     return;
                 }
                 self.now = time;
@@ -82,18 +81,22 @@ impl Parallel {
                 continue;
             }
             let die = self.lanes.pop(lane);
+            let Die { channel, kind, ticket, .. } = self.dies[die as usize];
             if lane == CELL {
-                self.request(die, TRANSFER);
+                self.request(die, channel, kind, TRANSFER);
                 continue;
             }
             if lane < CELL {
-                self.leave_bus(die);
+                self.leave_bus(channel);
                 if lane != TRANSFER {
-                    self.loaded(die, lane);
+                    // If a page to program is in its die now, somebody may wait for that.
+                    if lane == LOAD && kind == Kind::ProgramLoaded {
+                        self.resolve(index_of(ticket));
+                    }
                     continue;
                 }
             }
-            self.finish(die);
+            self.finish(die, kind, ticket);
         }
     }
 
@@ -125,8 +128,7 @@ impl Parallel {
     }
 
     #[inline(always)]
-    fn leave_bus(&mut self, die: u32) {
-        let channel = self.dies[die as usize].channel;
+    fn leave_bus(&mut self, channel: u32) {
         let c = &mut self.channels[channel as usize];
         c.wake = false;
         if c.head != c.tail {
@@ -134,34 +136,26 @@ impl Parallel {
         }
     }
 
-    /// If a page to program is in its die now, somebody may wait for that.
-    #[inline(always)]
-    fn loaded(&mut self, die: u32, lane: usize) {
-        let Die { kind, ticket, .. } = self.dies[die as usize];
-        if lane == LOAD && kind == Kind::ProgramLoaded {
-            self.resolve(index_of(ticket));
-        }
-    }
-
     /// The operation on `die` is done; the next one of its queue starts.
     #[inline(always)]
-    fn finish(&mut self, die: u32) {
+    fn finish(&mut self, die: u32, kind: Kind, ticket: u64) {
         self.in_flight -= 1;
-        let d = &mut self.dies[die as usize];
-        let (kind, done) = (d.kind, index_of(d.ticket));
-        d.ticket = 0;
         self.finished.count(die, kind.op());
         // First, so that the next operation knows who else starts at this instant.
         if kind != Kind::ProgramLoaded {
-            self.resolve(done);
+            self.resolve(index_of(ticket));
         }
         let d = &mut self.dies[die as usize];
-        if d.head != NONE {
-            let Node { next, kind, ticket, .. } = *self.slab.get(d.head);
-            d.head = next;
-            d.backlog -= self.service[kind.op()];
-            self.start(die, kind, ticket);
+        if d.head == NONE {
+            d.ticket = 0;
+            return;
         }
+        let Node { next, kind, ticket, .. } = *self.slab.get(d.head);
+        let service = self.service[kind.op()];
+        d.head = next;
+        d.backlog -= service;
+        let channel = d.take(kind, ticket, self.now + service);
+        self.start(die, channel, kind);
     }
 
     #[inline(never)]
@@ -172,23 +166,24 @@ impl Parallel {
         }
         // Emptied one by one, so that the last one sees that it is the last one.
         while let Some(index) = self.arrivals.pop() {
-            let Node { die, kind, ticket, .. } = *self.slab.get(index);
+            let node = self.slab.get_mut(index);
+            (node.arrived, node.next) = (true, NONE);
+            let Node { die, kind, ticket, .. } = *node;
             self.arrive(index, die, kind, ticket);
         }
     }
 
-    /// An operation joins its die's queue.
+    /// An operation joins its die's queue, of which it is the last.
     #[inline(always)]
     pub(super) fn arrive(&mut self, index: u32, die: u32, kind: Kind, ticket: u64) {
-        let node = self.slab.get_mut(index);
-        node.arrived = true;
-        node.next = NONE;
+        let service = self.service[kind.op()];
         let d = &mut self.dies[die as usize];
         if d.ticket == 0 {
-            self.start(die, kind, ticket);
+            let channel = d.take(kind, ticket, self.now + service);
+            self.start(die, channel, kind);
             return;
         }
-        d.backlog += self.service[kind.op()];
+        d.backlog += service;
         let last = std::mem::replace(&mut d.tail, index);
         if d.head == NONE {
             d.head = index;
@@ -197,18 +192,14 @@ impl Parallel {
         }
     }
 
-    /// An idle die takes an operation.
+    /// A die begins with the operation that it took.
     #[inline(always)]
-    fn start(&mut self, die: u32, kind: Kind, ticket: u64) {
+    fn start(&mut self, die: u32, channel: u32, kind: Kind) {
         let op = kind.op();
-        let d = &mut self.dies[die as usize];
-        d.ticket = ticket;
-        d.kind = kind;
-        d.end = self.now + self.service[op];
         if op == Op::Program as usize {
-            self.request(die, LOAD);
+            self.request(die, channel, kind, LOAD);
         } else if self.length[COMMAND] != 0 {
-            self.request(die, COMMAND);
+            self.request(die, channel, kind, COMMAND);
         } else {
             self.lanes.push(CELL + op, self.now + self.cell_after[op], die);
         }
@@ -216,15 +207,14 @@ impl Parallel {
 
     /// A die wants its channel from now on.
     #[inline(always)]
-    fn request(&mut self, die: u32, lane: usize) {
-        let channel = self.dies[die as usize].channel;
+    fn request(&mut self, die: u32, channel: u32, kind: Kind, lane: usize) {
         let c = &self.channels[channel as usize];
         let idle = !c.wake && c.free_at <= self.now;
         // Nothing else happens at this instant, so nobody can have an older claim. (If somebody waited for an idle
         // channel it would be among the ungranted.)
         let alone = self.arrivals.len() | self.ungranted.len() == 0 && lanes::time_of(self.lanes.next()) > self.now;
         if idle && alone {
-            self.occupy(die, channel, lane);
+            self.occupy(die, channel, kind, lane);
         } else {
             self.wait_for_bus(die, channel, lane);
         }
@@ -232,20 +222,18 @@ impl Parallel {
 
     /// A die gets its channel.
     #[inline(always)]
-    fn occupy(&mut self, die: u32, channel: u32, lane: usize) {
-        let c = &mut self.channels[channel as usize];
+    fn occupy(&mut self, die: u32, channel: u32, kind: Kind, lane: usize) {
         let length = self.length[lane];
+        let c = &mut self.channels[channel as usize];
         c.free_at = self.now + length;
-        c.wake = lane == TRANSFER || c.head != c.tail || length == 0;
+        c.wake = lane == TRANSFER || kind == Kind::ProgramLoaded || c.head != c.tail || length == 0;
+        if c.wake {
+            self.lanes.push(lane, self.now + length, die);
+        }
         if lane != TRANSFER {
-            let kind = self.dies[die as usize].kind;
-            c.wake |= kind == Kind::ProgramLoaded;
             // Nothing can delay the cell phase any more: its end is known.
             let op = kind.op();
             self.lanes.push(CELL + op, self.now + self.cell_after[op], die);
-        }
-        if self.channels[channel as usize].wake {
-            self.lanes.push(lane, self.now + length, die);
         }
     }
 
@@ -293,7 +281,7 @@ impl Parallel {
         let d = &mut self.dies[die as usize];
         d.end += self.now - d.requested;
         d.requested = NEVER;
-        let lane = usize::from(d.bus);
-        self.occupy(die, channel, lane);
+        let (kind, lane) = (d.kind, usize::from(d.bus));
+        self.occupy(die, channel, kind, lane);
     }
 }

@@ -15,10 +15,10 @@ pub(super) const COMMAND: usize = 1;
 pub(super) const TRANSFER: usize = 2;
 /// End of a cell phase, `CELL + operation` with the number of [`crate::ledger::Op`].
 pub(super) const CELL: usize = 3;
-/// Number of rings.
-const RINGS: usize = 6;
 /// Head of the timers, which are kept elsewhere because they have no order.
 pub(super) const TIMER: usize = 6;
+/// Places by kind, as many as the bits of a kind can name, so that its number need not be checked.
+const KINDS: usize = 1 << LANE_BITS;
 
 /// Time of an event that never happens.
 pub(super) const NEVER: u64 = u64::MAX;
@@ -29,6 +29,7 @@ const LANE_MASK: u64 = (1 << LANE_BITS) - 1;
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
+    /// [`NEVER`] in a place that is free.
     event: u64,
     who: u32,
 }
@@ -39,13 +40,12 @@ pub(super) struct Lanes {
     /// The least of `first`.
     next: u64,
     /// First event of each kind; the last place is never used.
-    first: [u64; 8],
-    head: [u32; RINGS],
-    tail: [u32; RINGS],
+    first: [u64; KINDS],
+    head: [u32; KINDS],
+    tail: [u32; KINDS],
     mask: u32,
-    /// Log2 of the places of a ring.
-    shift: u32,
-    ring: Vec<Entry>,
+    /// By place in the ring, then by kind.
+    rings: Vec<[Entry; KINDS]>,
 }
 
 impl Lanes {
@@ -54,18 +54,17 @@ impl Lanes {
         let places = each.next_power_of_two();
         Self {
             next: NEVER,
-            first: [NEVER; 8],
-            head: [0; RINGS],
-            tail: [0; RINGS],
+            first: [NEVER; KINDS],
+            head: [0; KINDS],
+            tail: [0; KINDS],
             mask: places - 1,
-            shift: places.ilog2(),
-            ring: vec![Entry { event: NEVER, who: 0 }; RINGS << places.ilog2()],
+            rings: vec![[Entry { event: NEVER, who: 0 }; KINDS]; places as usize],
         }
     }
 
     #[inline]
-    fn place(&self, lane: usize, at: u32) -> usize {
-        lane << self.shift | (at & self.mask) as usize
+    fn place(&mut self, lane: usize, at: u32) -> &mut Entry {
+        &mut self.rings[(at & self.mask) as usize][lane]
     }
 
     /// The next event ([`NEVER`] if there is none): [`time_of`] and [`lane_of`] take it apart.
@@ -80,8 +79,7 @@ impl Lanes {
         let event = time << LANE_BITS | lane as u64;
         let tail = self.tail[lane];
         debug_assert!(tail.wrapping_sub(self.head[lane]) <= self.mask, "more events than resources");
-        let place = self.place(lane, tail);
-        self.ring[place] = Entry { event, who };
+        *self.place(lane, tail) = Entry { event, who };
         self.tail[lane] = tail.wrapping_add(1);
         self.first[lane] = self.first[lane].min(event);
         self.next = self.next.min(event);
@@ -91,11 +89,9 @@ impl Lanes {
     #[inline]
     pub(super) fn pop(&mut self, lane: usize) -> u32 {
         let head = self.head[lane];
-        let who = self.ring[self.place(lane, head)].who;
-        let next = head.wrapping_add(1);
-        self.head[lane] = next;
-        let event = self.ring[self.place(lane, next)].event;
-        self.first[lane] = if next == self.tail[lane] { NEVER } else { event };
+        let Entry { who, .. } = std::mem::replace(self.place(lane, head), Entry { event: NEVER, who: 0 });
+        self.head[lane] = head.wrapping_add(1);
+        self.first[lane] = self.place(lane, head.wrapping_add(1)).event;
         self.refresh();
         who
     }

@@ -4,6 +4,8 @@
 //! waits is linked through one [`slab`] of 32-byte nodes; what executes is in its die. Nothing is allocated, hashed or
 //! sorted per operation once the slab has its size (only what happens at one and the same instant is put in order).
 
+#![expect(clippy::inline_always, reason = "as Clock::issue_for: an operation is issued without a call in between")]
+
 mod events;
 mod lanes;
 mod slab;
@@ -35,6 +37,15 @@ struct Die {
     kind: Kind,
     /// What it does, or wants to do, on the channel: a lane.
     bus: u8,
+}
+
+impl Die {
+    /// Takes an operation that ends at `end` if it need not wait for the channel; returns the channel.
+    #[inline]
+    fn take(&mut self, kind: Kind, ticket: u64, end: u64) -> u32 {
+        (self.kind, self.ticket, self.end) = (kind, ticket, end);
+        self.channel
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -117,6 +128,7 @@ impl Parallel {
         }
     }
 
+    #[inline(always)]
     pub(super) fn issue(&mut self, die: u32, op: Op, after: Ticket, release: Release) -> Ticket {
         let kind = match op {
             Op::Read => Kind::Read,
@@ -125,24 +137,36 @@ impl Parallel {
             Op::Program => Kind::Program,
         };
         self.in_flight += 1;
-        let (node, ticket) = self.slab.allocate(kind, die, 0);
-        if after.0 > self.now {
-            if after.is_time() {
-                self.set_timer(after.0, ticket);
-                return Ticket(ticket);
-            }
-            let before = self.slab.get(index_of(after.0));
-            if before.ticket == after.0 && !(before.arrived && before.die == die) {
-                self.slab.wait_for(after.0, node);
-                return Ticket(ticket);
-            }
+        if let Some(ticket) = self.defer(die, kind, after) {
+            return ticket;
         }
+        let (node, ticket) = self.slab.allocate(kind, die, 0, true);
         self.arrive(node, die, kind, ticket);
         // Only if something at this instant takes no time. At most the channel of this die is to be granted.
         if let Some(channel) = self.ungranted.pop() {
             self.grant(channel);
         }
         Ticket(ticket)
+    }
+
+    /// An operation that cannot join the queue of its die yet.
+    #[inline(always)]
+    fn defer(&mut self, die: u32, kind: Kind, after: Ticket) -> Option<Ticket> {
+        if after.0 <= self.now {
+            return None;
+        }
+        if after.is_time() {
+            let (_, ticket) = self.slab.allocate(kind, die, 0, false);
+            self.set_timer(after.0, ticket);
+            return Some(Ticket(ticket));
+        }
+        let before = self.slab.get(index_of(after.0));
+        if before.ticket != after.0 || before.arrived && before.die == die {
+            return None;
+        }
+        let (node, ticket) = self.slab.allocate(kind, die, 0, false);
+        self.slab.wait_for(after.0, node);
+        Some(Ticket(ticket))
     }
 
     pub(super) fn join(&mut self, a: Ticket, b: Ticket) -> Ticket {
@@ -163,7 +187,7 @@ impl Parallel {
 
     /// A node that waits for the pending ticket `first` and then for `second`.
     fn join_nodes(&mut self, first: Ticket, second: Ticket) -> Ticket {
-        let (node, ticket) = self.slab.allocate(Kind::Join, NONE, second.0);
+        let (node, ticket) = self.slab.allocate(Kind::Join, NONE, second.0, false);
         self.slab.wait_for(first.0, node);
         Ticket(ticket)
     }
@@ -173,6 +197,7 @@ impl Parallel {
         (!self.slab.is_pending(t)).then_some(self.now)
     }
 
+    #[inline]
     pub(super) fn watch(&mut self, t: Ticket, token: u64) {
         if self.slab.is_pending(t) {
             let watched = self.slab.get_mut(index_of(t.0));
@@ -181,10 +206,18 @@ impl Parallel {
                 watched.data = token;
                 return;
             }
-            let (node, _) = self.slab.allocate(Kind::Watch, NONE, token);
+        }
+        self.watch_node(t, token);
+    }
+
+    /// What is watched already, joins, and times are watched by a node of their own.
+    #[inline(never)]
+    fn watch_node(&mut self, t: Ticket, token: u64) {
+        if self.slab.is_pending(t) {
+            let (node, _) = self.slab.allocate(Kind::Watch, NONE, token, false);
             self.slab.wait_for(t.0, node);
         } else if t.is_time() && t.0 > self.now {
-            let (_, ticket) = self.slab.allocate(Kind::Watch, NONE, token);
+            let (_, ticket) = self.slab.allocate(Kind::Watch, NONE, token, false);
             self.set_timer(t.0, ticket);
         } else {
             self.resolved.push(self.now, token);
@@ -203,18 +236,25 @@ impl Parallel {
         if event == NEVER {
             return false;
         }
-        self.run(lanes::time_of(event));
+        self.run(lanes::time_of(event), false);
         true
     }
 
     #[inline]
+    pub(super) fn wait(&mut self, to: u64) -> bool {
+        let is_pending = self.lanes.next() != NEVER;
+        self.run(to, true);
+        is_pending
+    }
+
+    #[inline]
     pub(super) fn advance(&mut self, to: u64) {
-        self.run(to);
+        self.run(to, false);
         self.now = self.now.max(to);
     }
 
     pub(super) fn drain(&mut self) {
-        self.run(END_OF_TIME);
+        self.run(END_OF_TIME, false);
         assert!(self.in_flight == 0, "{} operations wait for something that never happens", self.in_flight);
     }
 

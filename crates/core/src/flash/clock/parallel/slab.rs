@@ -91,7 +91,7 @@ impl Slab {
 
     /// A new node: its index and its ticket.
     #[inline(always)]
-    pub(super) fn allocate(&mut self, kind: Kind, die: u32, data: u64) -> (u32, u64) {
+    pub(super) fn allocate(&mut self, kind: Kind, die: u32, data: u64, arrived: bool) -> (u32, u64) {
         if self.free == NONE {
             self.grow();
         }
@@ -100,7 +100,7 @@ impl Slab {
         self.sequence = self.sequence.checked_add(STEP).expect("2^40 tickets are enough for one run");
         let node = &mut self.nodes[index as usize];
         self.free = node.next;
-        *node = Node { ticket, data, next: NONE, waiters: NONE, die, kind, arrived: false, watched: false };
+        *node = Node { ticket, data, next: NONE, waiters: NONE, die, kind, arrived, watched: false };
         (index, ticket)
     }
 
@@ -117,14 +117,15 @@ impl Slab {
         }
     }
 
-    /// Frees a node and returns its waiters.
+    /// Frees a node and returns what it was.
     #[inline(always)]
-    pub(super) fn release(&mut self, index: u32) -> u32 {
+    pub(super) fn release(&mut self, index: u32) -> Node {
         let node = &mut self.nodes[index as usize];
+        let released = *node;
         node.ticket = 0;
         node.next = self.free;
         self.free = index;
-        node.waiters
+        released
     }
 
     /// True for the ticket of a node that has not resolved.
