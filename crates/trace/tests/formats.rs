@@ -2,7 +2,7 @@
 mod common;
 
 use common::{COMPRESSORS, drain, fixture, format, plain, read, read_fixture};
-use nandlab_trace::{ColumnSpec, Event, Options, TimeUnit, Trace, TraceError, Volumes, formats};
+use nandlab_trace::{ColumnSpec, Event, Options, Records, TimeUnit, Trace, TraceError, Volumes, formats};
 
 #[test]
 fn does_spc_read_as_specified() {
@@ -219,6 +219,12 @@ fn do_windows_and_fio_logs_read_as_their_manuals_say() {
     );
     assert_eq!(one("fio_v3.iolog"), [(0, 'W', 8, 8), (1_000_000, 'F', 0, 0), (1_500_000, 'R', 0, 1)]);
     assert_eq!(one("xperf.csv"), [(0, 'R', 8, 16), (50_000, 'W', 1, 1), (150_000, 'F', 0, 0)]);
+    let latencies = |file: &str| {
+        let records = Records::open(&fixture(file), &Options::default()).unwrap();
+        records.map(|record| record.unwrap().latency_ns).collect::<Vec<_>>()
+    };
+    assert_eq!(latencies("wpa.csv"), [99_999_900, 218_787_500, 100_000_000]);
+    assert_eq!(latencies("xperf.csv"), [250_000, 50_000, 90_000]);
     let fails = |text: &str| read(text.as_bytes(), &Options::default()).unwrap_err().to_string();
     let wpa = "IO Type;Init Time (s);Size (B);Min Offset\n";
     assert!(fails(&format!("{wpa}Read;1,5;x;0x0\n")).contains("line 2: Size (B) `x` is not a number"));

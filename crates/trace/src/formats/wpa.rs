@@ -2,7 +2,8 @@
 //! thousands, one header line.
 //!
 //! - Columns are found by their names in the header; these are used: IO Type (Read, Write or Flush), Init Time (s), Size
-//!   (B), Min Offset (bytes, hexadecimal) and, if it is there, Disk (its number; else 0). Others may be there or not.
+//!   (B), Min Offset (bytes, hexadecimal) and, if they are there, Disk (its number; else 0) and Complete Time (s), which less
+//!   Init Time is the latency. Others may be there or not.
 //! - Init Time: when the request began, seconds of the recording. `1.795,900` is 1795.9.
 //! - A flush has size 0 and offset 0xFFFFFFFFFFFFFFFF; both are not used.
 //!
@@ -18,15 +19,17 @@ pub(crate) const FORMAT: Format = Format {
     name: "wpa",
     title: "Windows Performance Analyzer csv (disk usage)",
     extensions: &["csv"],
-    extra: Extra::NONE,
+    extra: Extra::LATENCY,
     write: None,
     sniff,
     parser: || Parser::Text(Box::<Wpa>::default()),
 };
 
 /// What is read, in this order.
-const USED: [&str; 5] = ["IO Type", "Init Time (s)", "Size (B)", "Min Offset", "Disk"];
+const USED: [&str; 6] = ["IO Type", "Init Time (s)", "Size (B)", "Min Offset", "Disk", "Complete Time (s)"];
 const DISK: usize = 4;
+const COMPLETE: usize = 5;
+const SECONDS: &str = "seconds, 0 to 18446744073, with a decimal comma";
 const NAMED: &str = "a header line that names the columns IO Type; Init Time (s); Size (B); Min Offset";
 
 /// Places of the used columns; those but the disk must be there.
@@ -88,18 +91,19 @@ impl LineParser for Wpa {
             b"Flush" => HostOp::Flush,
             other => return Err(BadRow::new("IO Type", other, Problem::Unknown, "Read, Write or Flush")),
         };
-        let at =
-            number(column(1)?, Field::time("Init Time (s)", "seconds, 0 to 18446744073, with a decimal comma"), 9)?;
+        let time = |used| number(column(used)?, Field::time(USED[used], SECONDS), 9);
+        let at = time(1)?;
         let disk = match places[DISK] {
             usize::MAX => 0,
             _ => number(column(DISK)?, Field::device("Disk"), 0)? as u32,
         };
+        let latency = if places[COMPLETE] == usize::MAX { 0 } else { time(COMPLETE)?.saturating_sub(at) };
         if op == HostOp::Flush {
-            return Ok(Row::sectors(at, disk, op, 0, 0));
+            return Ok(Row::sectors(at, disk, op, 0, 0).after(latency));
         }
         let size = number(column(2)?, Field::length("Size (B)"), 0)?;
         let offset = Cursor::<b';'>::new(column(3)?).hex(Field::offset("Min Offset"))?;
-        Ok(Row::bytes(at, disk, op, offset, size))
+        Ok(Row::bytes(at, disk, op, offset, size).after(latency))
     }
 
     fn end(&mut self) -> Parse<()> {

@@ -6,7 +6,8 @@
 //! - `DiskRead`, `DiskWrite`: requests. `DiskFlush`: a flush. All other events (`DiskReadInit`, processes, ...) ask for
 //!   nothing.
 //! - `TimeStamp`: microseconds; as Windows logs a request when it completes, so is the time, and rows are in order of
-//!   completion. `ElapsedTime` is not taken off. `ByteOffset` and `IOSize`: bytes, hexadecimal. `DiskNum`: the device.
+//!   completion. `ElapsedTime`, if it is there: the latency, microseconds; it is not taken off the time. `ByteOffset` and
+//!   `IOSize`: bytes, hexadecimal. `DiskNum`: the device.
 //!
 //! Source: SNIA IOTTA sets 130 and 158 (Kavalanekar et al., IISWC 2008); the header of their files.
 
@@ -20,7 +21,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "xperf",
     title: "xperf csv (MS Production Server, Enterprise)",
     extensions: &["csv"],
-    extra: Extra::NONE,
+    extra: Extra::LATENCY,
     write: None,
     sniff,
     parser: || Parser::Text(Box::<Xperf>::default()),
@@ -33,8 +34,9 @@ fn sniff(head: &Head) -> Sniff {
     Sniff::No
 }
 
-/// What is read of an event, in this order; a flush has the first two.
-const USED: [&str; 4] = ["TimeStamp", "DiskNum", "ByteOffset", "IOSize"];
+/// What is read of an event, in this order; a flush has the first two of the four that must be there.
+const USED: [&str; 5] = ["TimeStamp", "DiskNum", "ByteOffset", "IOSize", "ElapsedTime"];
+const LATENCY: usize = 4;
 
 /// An event and where its columns lie, once the header is read.
 struct Kind {
@@ -69,11 +71,12 @@ impl Xperf {
     fn header(&mut self, line: &[u8]) -> Parse<Row> {
         let names = columns(line, b',');
         if let Some(kind) = self.kinds.iter_mut().find(|kind| kind.name == names[0]) {
-            let needed = if kind.op == HostOp::Flush { 2 } else { USED.len() };
+            let needed = if kind.op == HostOp::Flush { 2 } else { LATENCY };
+            let find = |name: &str| names.iter().position(|column| *column == name.as_bytes());
             let mut places = [usize::MAX; USED.len()];
+            places[LATENCY] = find(USED[LATENCY]).unwrap_or(usize::MAX);
             for (place, name) in places.iter_mut().zip(USED).take(needed) {
-                let found = names.iter().position(|column| *column == name.as_bytes());
-                *place = found.ok_or_else(|| {
+                *place = find(name).ok_or_else(|| {
                     BadRow::new(
                         name,
                         line,
@@ -98,15 +101,19 @@ impl Xperf {
                 found[used] = column.trim_ascii();
             }
         }
-        let [time, disk, offset, size] = found.map(Cursor::<b','>::new);
+        let [time, disk, offset, size, elapsed] = found.map(Cursor::<b','>::new);
         let at = { time }.decimal(Field::time("TimeStamp", "microseconds, 0 to 18446744073709551"), 3)?;
         let disk = { disk }.device(Field::device("DiskNum"))?;
+        let latency = match places[LATENCY] {
+            usize::MAX => 0,
+            _ => { elapsed }.decimal(Field::time("ElapsedTime", "microseconds, 0 to 18446744073709551"), 3)?,
+        };
         if kind.op == HostOp::Flush {
-            return Ok(Row::sectors(at, disk, kind.op, 0, 0));
+            return Ok(Row::sectors(at, disk, kind.op, 0, 0).after(latency));
         }
         let offset = { offset }.hex(Field::offset("ByteOffset"))?;
         let size = { size }.hex(Field::length("IOSize"))?;
-        Ok(Row::bytes(at, disk, kind.op, offset, size))
+        Ok(Row::bytes(at, disk, kind.op, offset, size).after(latency))
     }
 }
 
