@@ -31,7 +31,9 @@ type Word = (&'static str, Option<String>);
 pub fn warn_once(paths: &[String], options: &Options) {
     static WARNED: AtomicBool = AtomicBool::new(false);
     let is_plain = |path: &String| std::fs::metadata(path).is_ok_and(|meta| meta.is_file());
-    if WARNED.swap(true, Ordering::Relaxed) || !paths.iter().all(is_plain) {
+    // What a pipe gave is kept for the command where that may read it more than once; else it must not be touched.
+    let is_kept = options.passes.is_some() || paths.iter().all(is_plain);
+    if WARNED.swap(true, Ordering::Relaxed) || !is_kept {
         return;
     }
     let options = Options { volumes: Volumes::Merge, address: AddressPolicy::Reject, ..options.clone() };

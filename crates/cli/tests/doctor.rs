@@ -94,6 +94,12 @@ fn times_in_another_unit_are_warned_of_and_mended() {
     let output = nandlab(&replay);
     let said = stderr(&output);
     assert!(said.starts_with("warning: ") && said.contains("--time-unit us"), "{said}");
+    let bytes = std::fs::read(&path).unwrap();
+    let piped = common::nandlab_reading(&["run", "-", "--json", "-", "--no-wall", "--device", TINY], &bytes);
+    assert!(stderr(&piped).contains("--time-unit us"), "a pipe too: {}", stderr(&piped));
+    let of_file = nandlab(&["run", &path, "--json", "-", "--no-wall", "--device", TINY]);
+    let ledger = |output: &std::process::Output| json(std::str::from_utf8(&output.stdout).unwrap())["ledger"].clone();
+    assert_eq!(ledger(&piped), ledger(&of_file), "the look at the pipe took nothing from it");
     let silent = nandlab(&[&replay[..], &["--time-unit", "us"]].concat());
     assert!(silent.status.success() && stderr(&silent).is_empty(), "{}", stderr(&silent));
     let info = nandlab(&["trace", "info", &path, "--time-unit", "us", "--json", "-"]);
