@@ -328,7 +328,7 @@ impl Config {
     /// When the policy refuses its parameters or its frames.
     pub fn build_hits(&self) -> Result<Box<dyn Hits>, ConfigError> {
         self.check()?;
-        let ftl = registry::find(FTLS, "ftl", &self.ftl.name)?;
+        registry::find(FTLS, "ftl", &self.ftl.name)?;
         let buffer = registry::find(BUFFERS, "buffer", &self.buffer.name)?;
         let index = BUFFERS.iter().position(|plugin| plugin.module == buffer.module).expect("it was found there");
         let geometry = self.device.geometry;
@@ -345,7 +345,7 @@ impl Config {
             logical_pages: self.logical_pages(),
             frames: self.frames(),
             times,
-            ftl: ftl.module,
+            merges: None,
             seed: self.seed,
         };
         (HITS[index])(Value::Object(self.buffer.params.clone()), HitParts { geometry, shape })

@@ -76,6 +76,18 @@ impl Cause {
     ];
 }
 
+/// What is known beforehand of the merges of an FTL with log blocks. Policies that weigh padding against merges ask for it
+/// ([`Ftl::merges`](crate::ftl::Ftl::merges)), so that they need not know which FTL there is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MergeKind {
+    /// Log blocks belong to one logical block: a merge reclaims one data block.
+    OneDataBlock,
+    /// A log block takes pages of all logical blocks until it is full: a merge reclaims one, full.
+    OneFullLogBlock,
+    /// Neither: averages over what happened tell.
+    Measured,
+}
+
 /// What an erased block held, as its owner sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]

@@ -36,7 +36,7 @@ impl Common {
     pub(crate) fn new(options: &Options) -> Result<Self, TraceError> {
         options.check()?;
         let bad_left = Arc::new(AtomicU64::new(options.skip_bad.unwrap_or(0)));
-        Ok(Self { options: options.clone(), format: None, bad_left, names: Names::default() })
+        Ok(Self { options: options.clone(), format: None, bad_left, names: Names::of_a_trace() })
     }
 
     /// The format of a file, and why.
@@ -96,7 +96,7 @@ static MADE: Format = Format {
     extra: Extra::HINTS,
     write: None,
     sniff: |_| Sniff::No,
-    parser: || unreachable!("a generator is not read"),
+    parser: |_| unreachable!("a generator is not read"),
 };
 
 /// Where rows come from.
@@ -124,7 +124,6 @@ impl Rows {
                 let marked = head.starts_with(b"\xEF\xBB\xBF");
                 parser.told(&common.options);
                 parser.begin(&head[if marked { 3 } else { 0 }..]);
-                parser.share(&common.names);
                 if marked {
                     let _byte_order_mark = buffer.record(3, "byte order mark");
                 }
@@ -254,7 +253,7 @@ impl RecordFile {
             return Err(TraceError::Empty { name: name.to_string() });
         }
         let (format, mut reason) = common.detect(&name, head)?;
-        let (mut rows, place) = Rows::new((format.parser)(), buffer, &name, compression, &taken, common)?;
+        let (mut rows, place) = Rows::new((format.parser)(&common.names), buffer, &name, compression, &taken, common)?;
         let told = rows.time_is_told();
         let mut guessed_unit = None;
         match (rows.time_unit(), common.options.time_unit) {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) const NAMES_MAX: usize = 4096;
 
 /// The names of a trace; clones share them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Names {
     shared: Arc<Mutex<Vec<Box<[u8]>>>>,
     /// The name of the last row and its number: rows of one name follow each other.
@@ -16,6 +16,11 @@ pub(crate) struct Names {
 }
 
 impl Names {
+    /// No names yet: made once for a trace. A format takes a clone of what it is given, so that a name has one number in
+    /// all files.
+    pub(crate) fn of_a_trace() -> Self {
+        Self { shared: Arc::default(), last: Box::default(), number: None }
+    }
     /// The number of `name`; `None` if there are too many.
     #[inline]
     pub(crate) fn number(&mut self, name: &[u8]) -> Option<u32> {

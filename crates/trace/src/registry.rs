@@ -49,8 +49,6 @@ pub(crate) trait LineParser: Send {
     fn events(&mut self) -> Option<&mut Events> {
         None
     }
-    /// Takes the names that the files of a trace have in common.
-    fn share(&mut self, _: &Names) {}
     /// The unit of times, if the user may correct it.
     fn time_unit(&mut self) -> Option<&mut TimeUnit> {
         None
@@ -139,7 +137,7 @@ pub(crate) struct Format {
     /// Writes it, if other tools are to read it.
     pub(crate) write: Option<fn() -> Box<dyn Export>>,
     pub(crate) sniff: fn(&Head) -> Sniff,
-    pub(crate) parser: fn() -> Parser,
+    pub(crate) parser: fn(&Names) -> Parser,
 }
 
 /// What a user should know about a format.

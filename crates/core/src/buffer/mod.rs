@@ -15,7 +15,7 @@ pub mod slots;
 
 use serde_json::Value;
 
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, MergeKind};
 use crate::types::{Hint, Lpn, Nanos, Slot};
 pub use slots::{Frames, Medium, Slots};
 
@@ -96,8 +96,8 @@ pub struct BufferShape {
     pub frames: Frames,
     /// Service times of the flash.
     pub times: FlashTimes,
-    /// Whether merges happen below: `Some` name of the FTL.
-    pub ftl: &'static str,
+    /// What is known of merges below; `None` where there are none.
+    pub merges: Option<MergeKind>,
     /// Seed of every random choice.
     pub seed: u64,
 }

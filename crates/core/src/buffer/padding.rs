@@ -166,33 +166,37 @@ impl Padding {
 pub(super) mod tests {
     use super::*;
     use crate::buffer::{FlashTimes, Frames};
+    use crate::ledger::MergeKind;
     use crate::types::Nanos;
 
-    /// Blocks of 8 pages above this FTL.
-    pub fn shape(ftl: &'static str) -> BufferShape {
+    /// Blocks of 8 pages above an FTL with such merges.
+    pub fn shape(merges: Option<MergeKind>) -> BufferShape {
         BufferShape {
             pages_per_block: 8,
             page_sectors: 1,
             logical_pages: 64,
             frames: Frames { dram: 8, nvram: 0 },
             times: FlashTimes { read: Nanos(0), program: Nanos::from_us(800), erase: Nanos::from_us(1500) },
-            ftl,
+            merges,
             seed: 1,
         }
     }
 
     #[test]
     fn from_how_many_pages_on_does_each_rule_pad() {
-        let least = |rule: PaddingRule, ftl: &'static str, block_pages: u32| {
-            let padding = Padding::of(rule, &shape(ftl)).unwrap();
+        let least = |rule: PaddingRule, merges: Option<MergeKind>, block_pages: u32| {
+            let padding = Padding::of(rule, &shape(merges)).unwrap();
             assert!(!padding.pads(block_pages, block_pages), "a whole block misses nothing");
             (0..block_pages).find(|pages| padding.pads(*pages, block_pages))
         };
-        assert_eq!(least(PaddingRule::Never, "bast", 8), None);
-        assert_eq!(least(PaddingRule::Always, "page", 8), Some(0));
-        assert_eq!(least(PaddingRule::Fraction(0.5), "page", 8), Some(4));
-        assert_eq!(least(PaddingRule::Fraction(0.5), "page", 3), Some(2), "a short last block");
-        assert_eq!((least(PaddingRule::Model, "fast", 8), least(PaddingRule::Model, "page", 8)), (Some(3), None));
-        assert_eq!(least(PaddingRule::Aalru, "page", 8), None);
+        assert_eq!(least(PaddingRule::Never, Some(MergeKind::OneDataBlock), 8), None);
+        assert_eq!(least(PaddingRule::Always, None, 8), Some(0));
+        assert_eq!(least(PaddingRule::Fraction(0.5), None, 8), Some(4));
+        assert_eq!(least(PaddingRule::Fraction(0.5), None, 3), Some(2), "a short last block");
+        assert_eq!(
+            (least(PaddingRule::Model, Some(MergeKind::OneFullLogBlock), 8), least(PaddingRule::Model, None, 8)),
+            (Some(3), None)
+        );
+        assert_eq!(least(PaddingRule::Aalru, None, 8), None);
     }
 }

@@ -224,6 +224,14 @@ pub(super) fn scalar(text: &str) -> Value {
     value.filter(|value| !value.is_null()).unwrap_or_else(|| Value::String(text.to_owned()))
 }
 
+/// The text that [`scalar`] reads as this value; strings without quotes where it takes them so.
+pub(super) fn typed(value: &Value) -> String {
+    match value {
+        Value::String(text) if scalar(text) == *value => text.clone(),
+        _ => toml::Value::try_from(value).map_or_else(|_| value.to_string(), |value| value.to_string()),
+    }
+}
+
 /// The parts of a text between separators that are not inside parentheses, brackets or braces.
 pub fn split_outside(text: &str, separator: char) -> Vec<&str> {
     let (mut parts, mut start, mut depth) = (Vec::new(), 0, 0i32);
@@ -256,6 +264,28 @@ mod tests {
         assert_eq!(split_outside("mix:parts=(a:b=1)@2,(c)@1:x=1", ':'), ["mix", "parts=(a:b=1)@2,(c)@1", "x=1"]);
         assert_eq!(split_outside("", ':'), [""]);
         assert_eq!(split_outside("a):b", ':'), ["a)", "b"]);
+    }
+
+    #[test]
+    fn label_reads_back_as_the_same_plugin() {
+        let params = json!({
+            "victim": {"d_choices": 10}, "ratio": [1, 2.5], "padding": 0.5, "rule": "model", "size": "8MiB",
+            "number_as_text": "7", "flag": true, "nested": {"a": [{"b": "c"}]}, "streams": 4,
+        });
+        let plugin = PluginConfig { name: "page".to_owned(), params: params.as_object().unwrap().clone() };
+        let label = plugin.label();
+        assert!(label.contains("victim={ d_choices = 10 }") && label.contains("rule=model"), "{label}");
+        let again = PluginConfig::parse(&label, "ftl").unwrap();
+        assert_eq!((again.name, again.params), (plugin.name, plugin.params), "{label}");
+        let defaults = crate::ftl::FTLS.iter().map(|p| (p.name(), (p.defaults)()));
+        let defaults = defaults.chain(crate::buffer::BUFFERS.iter().map(|p| (p.name(), (p.defaults)())));
+        for (name, params) in defaults {
+            let mut params = params.as_object().cloned().unwrap_or_default();
+            params.retain(|_, value| !value.is_null());
+            let plugin = PluginConfig { name, params };
+            let again = PluginConfig::parse(&plugin.label(), "ftl").unwrap();
+            assert_eq!((&again.name, &again.params), (&plugin.name, &plugin.params), "{}", plugin.label());
+        }
     }
 
     #[test]

@@ -164,12 +164,11 @@ impl PluginConfig {
         }
         Ok(plugin)
     }
-    /// The short form.
+    /// The short form, which [`Self::parse`] reads back.
     pub fn label(&self) -> String {
         let mut label = self.name.clone();
         for (key, value) in &self.params {
-            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            label.extend([":", key, "=", &value]);
+            label.extend([":", key, "=", &builder::typed(value)]);
         }
         label
     }
@@ -374,7 +373,7 @@ impl Config {
             let mend = "use a demand-mapped FTL (rftl, dftl), or leave it out";
             return Err(ConfigError::new("device.reliability.map_page_loss", problem, mend));
         }
-        let parts = Parts { flash, ftl: built, ftl_name: ftl.module, frames: self.frames(), settings: self.settings() };
+        let parts = Parts { flash, ftl: built, frames: self.frames(), settings: self.settings() };
         let mut device = (buffer.build)(Value::Object(self.buffer.params.clone()), parts)?;
         match self.precondition {
             Precondition::None | Precondition::Trace => {}

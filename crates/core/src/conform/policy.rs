@@ -387,7 +387,7 @@ fn build_device(policy: &str, case: &Case) -> Result<Box<dyn Device>, String> {
         seed: 1,
     };
     let buffer = registry::find(BUFFERS, "buffer", policy).map_err(|e| e.to_string())?;
-    let parts = Parts { flash, ftl, ftl_name: "page", frames, settings };
+    let parts = Parts { flash, ftl, frames, settings };
     let mut device = (buffer.build)(Value::Object(params), parts).map_err(|e| e.to_string())?;
     device.precondition(true, 0.0);
     Ok(device)

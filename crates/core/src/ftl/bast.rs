@@ -48,7 +48,7 @@ use super::pool::Alloc;
 use super::{Batch, Found, Ftl, Shape};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Ticket};
-use crate::ledger::Cause;
+use crate::ledger::{Cause, MergeKind};
 use crate::types::{Lbn, Lpn, Ppn};
 
 /// Parameters of [`Bast`]; the manual page explains them.
@@ -129,6 +129,9 @@ pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError>
 }
 
 impl Ftl for Bast {
+    fn merges(&self) -> Option<MergeKind> {
+        Some(MergeKind::OneDataBlock)
+    }
     fn read(&mut self, flash: &mut Flash, lpn: Lpn, cause: Cause, after: Ticket) -> Found {
         let lbn = self.blocks.geometry().lbn(lpn);
         let after = self.log.scan_chain(flash, lbn, self.blocks.copies.newest(lpn), after);

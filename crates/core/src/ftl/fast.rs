@@ -50,7 +50,7 @@ use super::random_log::RandomLog;
 use super::{Batch, Found, Ftl, PageWrite, Shape};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Ticket};
-use crate::ledger::{BlockKind, Cause};
+use crate::ledger::{BlockKind, Cause, MergeKind};
 use crate::types::{Lbn, Lpn, Pbn, Ppn};
 
 /// Parameters of [`Fast`]; the manual page explains them.
@@ -237,6 +237,9 @@ fn close(blocks: &mut Merger, flash: &mut Flash, sw: Sequential, after: Ticket) 
 }
 
 impl Ftl for Fast {
+    fn merges(&self) -> Option<MergeKind> {
+        Some(MergeKind::OneFullLogBlock)
+    }
     fn read(&mut self, flash: &mut Flash, lpn: Lpn, cause: Cause, after: Ticket) -> Found {
         self.blocks.copies.read(flash, lpn, cause, after)
     }

@@ -49,7 +49,7 @@ use super::random_log::RandomLog;
 use super::{Batch, Found, Ftl, PageWrite, Shape};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Ticket};
-use crate::ledger::Cause;
+use crate::ledger::{Cause, MergeKind};
 use crate::types::{Lpn, Pbn, Ppn};
 
 /// Parameters of [`Last`]; the manual page explains them.
@@ -205,6 +205,9 @@ impl Last {
 }
 
 impl Ftl for Last {
+    fn merges(&self) -> Option<MergeKind> {
+        Some(MergeKind::Measured)
+    }
     fn read(&mut self, flash: &mut Flash, lpn: Lpn, cause: Cause, after: Ticket) -> Found {
         self.blocks.copies.read(flash, lpn, cause, after)
     }

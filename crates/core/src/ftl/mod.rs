@@ -33,7 +33,7 @@ use serde_json::Value;
 
 use crate::error::ConfigError;
 use crate::flash::{Flash, Geometry, ProgramOrder, Ticket};
-use crate::ledger::Cause;
+use crate::ledger::{Cause, MergeKind};
 use crate::types::{Lbn, Lpn, Nanos, Ppn};
 
 /// One page on its way down.
@@ -198,6 +198,10 @@ pub trait Ftl {
     fn announce(&mut self, end: Lpn) {
         let _ = end;
     }
+    /// What is known beforehand of its merges; `None` without log blocks.
+    fn merges(&self) -> Option<MergeKind> {
+        None
+    }
     /// True if its work depends on which pages are neighbours: of a logical block, of a translation page, of a die. False
     /// where page numbers are mere names.
     fn sees_neighbours(&self) -> bool {
@@ -267,6 +271,9 @@ impl Ftl for Box<dyn Ftl> {
     }
     fn write_block(&mut self, flash: &mut Flash, lbn: Lbn, batch: Batch<'_>, after: Ticket) -> Ticket {
         (**self).write_block(flash, lbn, batch, after)
+    }
+    fn merges(&self) -> Option<MergeKind> {
+        (**self).merges()
     }
     fn completes_blocks(&self) -> bool {
         (**self).completes_blocks()

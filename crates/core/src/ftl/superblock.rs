@@ -50,7 +50,7 @@ use super::slab::Mappings;
 use super::{Batch, Found, Ftl, PageWrite, Shape};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Ticket};
-use crate::ledger::{BlockKind, Cause};
+use crate::ledger::{BlockKind, Cause, MergeKind};
 use crate::types::{Lpn, Pbn, Ppn};
 
 /// Parameters of [`Superblock`]; the manual page explains them.
@@ -315,6 +315,9 @@ impl Superblock {
 }
 
 impl Ftl for Superblock {
+    fn merges(&self) -> Option<MergeKind> {
+        Some(MergeKind::Measured)
+    }
     fn read(&mut self, flash: &mut Flash, lpn: Lpn, cause: Cause, after: Ticket) -> Found {
         let after = self.look_up(flash, lpn, after);
         self.copies.read(flash, lpn, cause, after)

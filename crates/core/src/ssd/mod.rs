@@ -30,8 +30,6 @@ pub struct Parts {
     pub flash: Flash,
     /// The FTL.
     pub ftl: Box<dyn Ftl>,
-    /// Name of the FTL, for policies whose model depends on it.
-    pub ftl_name: &'static str,
     /// Frames at the start.
     pub frames: Frames,
     /// The rest.
@@ -48,7 +46,7 @@ impl Parts {
             logical_pages: self.settings.logical_pages,
             frames: self.frames,
             times: flash_times(&self.flash),
-            ftl: self.ftl_name,
+            merges: self.ftl.merges(),
             seed: self.settings.seed,
         }
     }

@@ -2,7 +2,7 @@
 
 use nandlab::flash::{Flash, Ticket};
 use nandlab::ftl::{Batch, Found, Ftl};
-use nandlab::ledger::Cause;
+use nandlab::ledger::{Cause, MergeKind};
 use nandlab::types::{Lbn, Lpn, Nanos, Ppn};
 
 use super::rig::{Dice, PAGE_BYTES};
@@ -39,6 +39,9 @@ impl Ftl for Hungry {
     fn write_block(&mut self, flash: &mut Flash, lbn: Lbn, batch: Batch<'_>, after: Ticket) -> Ticket {
         self.eat();
         self.inner.write_block(flash, lbn, batch, after)
+    }
+    fn merges(&self) -> Option<MergeKind> {
+        self.inner.merges()
     }
     fn completes_blocks(&self) -> bool {
         self.inner.completes_blocks()

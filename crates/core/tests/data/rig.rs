@@ -211,7 +211,6 @@ impl Script {
         let parts = Parts {
             flash,
             ftl: if shared { Box::new(Hungry::new(ftl, self.seed)) } else { ftl },
-            ftl_name: FTLS[self.ftl].module,
             frames: Frames { dram: DRAM, nvram },
             settings,
         };

@@ -3,7 +3,7 @@
 use nandlab::buffer::{Access, Admission, BUFFERS, Buffer, Frames, Medium, Plan, Sense, Slots};
 use nandlab::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, Ticket, TimingModel};
 use nandlab::ftl::{Batch, FTLS, Found, Ftl, Shape};
-use nandlab::ledger::Cause;
+use nandlab::ledger::{Cause, MergeKind};
 use nandlab::registry;
 use nandlab::ssd::{Arrival, Device, EvictWait, PartialWrite, Parts, RamTimes, Settings, Ssd};
 use nandlab::types::{Bytes, Lbn, Lpn, Nanos, Ppn, Slot};
@@ -47,6 +47,9 @@ impl Ftl for Fragments {
         let done = self.inner.write_block(flash, lbn, batch, after);
         self.count(flash);
         done
+    }
+    fn merges(&self) -> Option<MergeKind> {
+        self.inner.merges()
     }
     fn completes_blocks(&self) -> bool {
         self.inner.completes_blocks()
@@ -186,7 +189,7 @@ pub fn build(case: &Case) -> Box<dyn Device> {
     let media = if case.media { Media::Memory } else { Media::None };
     let frames = Frames { dram: setup.frames as u32, nvram: 0 };
     let flash = Flash::new(geometry, ProgramOrder::Ascending, media, clock);
-    let parts = Parts { flash, ftl, ftl_name: plugin.module, frames, settings };
+    let parts = Parts { flash, ftl, frames, settings };
     let mut device: Box<dyn Device> = match case.buffer.plugin() {
         None => {
             let pages = case.buffer.pages_ahead();

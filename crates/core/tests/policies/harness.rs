@@ -113,7 +113,7 @@ pub fn device(policy: &str, params: Value, run: &Run) -> Box<dyn Device> {
         seed: 1,
     };
     let buffer = nandlab::registry::find(BUFFERS, "buffer", policy).unwrap();
-    let parts = Parts { flash, ftl, ftl_name: "page", frames: Frames { dram: frames, nvram }, settings };
+    let parts = Parts { flash, ftl, frames: Frames { dram: frames, nvram }, settings };
     let mut device = (buffer.build)(params, parts).unwrap();
     if filled {
         device.precondition(true, 0.0);

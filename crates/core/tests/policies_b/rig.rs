@@ -5,12 +5,12 @@ use std::rc::Rc;
 
 use nandlab::buffer::{BUFFERS, Frames};
 use nandlab::error::ConfigError;
-use nandlab::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, TimingModel};
-use nandlab::ftl::{FTLS, Shape};
-use nandlab::ledger::Cause;
+use nandlab::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, Ticket, TimingModel};
+use nandlab::ftl::{Batch, FTLS, Found, Ftl, Shape};
+use nandlab::ledger::{Cause, MergeKind};
 use nandlab::probe::{Command, Probe};
 use nandlab::ssd::{Arrival, Device, EvictWait, PartialWrite, Parts, Payload, RamTimes, Settings};
-use nandlab::types::{HostOp, HostRequest, Lpn, Nanos};
+use nandlab::types::{HostOp, HostRequest, Lbn, Lpn, Nanos, Ppn};
 use serde_json::Value;
 
 /// What a probe sees, in order.
@@ -52,6 +52,45 @@ impl Probe for Recorder {
     }
 }
 
+/// An FTL that says something else about its merges.
+struct Pretender {
+    ftl: Box<dyn Ftl>,
+    merges: Option<MergeKind>,
+}
+
+impl Ftl for Pretender {
+    fn merges(&self) -> Option<MergeKind> {
+        self.merges
+    }
+    fn read(&mut self, flash: &mut Flash, lpn: Lpn, cause: Cause, after: Ticket) -> Found {
+        self.ftl.read(flash, lpn, cause, after)
+    }
+    fn write(&mut self, flash: &mut Flash, batch: Batch<'_>, after: Ticket) -> Ticket {
+        self.ftl.write(flash, batch, after)
+    }
+    fn write_block(&mut self, flash: &mut Flash, lbn: Lbn, batch: Batch<'_>, after: Ticket) -> Ticket {
+        self.ftl.write_block(flash, lbn, batch, after)
+    }
+    fn trim(&mut self, flash: &mut Flash, lpn: Lpn, after: Ticket) -> Ticket {
+        self.ftl.trim(flash, lpn, after)
+    }
+    fn map_bytes(&self) -> u64 {
+        self.ftl.map_bytes()
+    }
+    fn locate(&self, flash: &Flash, lpn: Lpn) -> Ppn {
+        self.ftl.locate(flash, lpn)
+    }
+    fn rebuild(&mut self, flash: &mut Flash) {
+        self.ftl.rebuild(flash);
+    }
+    fn check(&self, flash: &Flash) {
+        self.ftl.check(flash);
+    }
+    fn free_blocks(&self) -> u32 {
+        self.ftl.free_blocks()
+    }
+}
+
 /// What a test chooses about its device.
 #[derive(Clone, Copy)]
 pub struct Rig {
@@ -60,7 +99,7 @@ pub struct Rig {
     pub page_sectors: u32,
     pub frames: u32,
     pub physical_blocks: u32,
-    /// Name that the policy is told, and the FTL that is really there with its parameters.
+    /// The FTL that the policy takes the one below for, and the one that is really there with its parameters.
     pub ftl: &'static str,
     pub real_ftl: &'static str,
     pub ftl_params: &'static str,
@@ -95,8 +134,9 @@ impl Rig {
         let order = ProgramOrder::Ascending;
         let flash = Flash::new(geometry, order, Media::None, Clock::new(TimingModel::Serial, times, 1, 1));
         let shape = Shape { geometry, logical_pages: self.logical_pages, order, seed: 1 };
-        let plugin = nandlab::registry::find(FTLS, "ftl", self.real_ftl).unwrap();
-        let ftl = (plugin.build)(serde_json::from_str(self.ftl_params).unwrap(), &shape).unwrap();
+        let build = |name, params| (nandlab::registry::find(FTLS, "ftl", name).unwrap().build)(params, &shape).unwrap();
+        let ftl = build(self.real_ftl, serde_json::from_str(self.ftl_params).unwrap());
+        let merges = build(self.ftl, serde_json::json!({})).merges();
         let settings = Settings {
             logical_pages: self.logical_pages,
             arrival: Arrival::Closed { think: Nanos(0) },
@@ -111,7 +151,7 @@ impl Rig {
             seed: 1,
         };
         let frames = Frames { dram: self.frames, nvram: 0 };
-        let parts = Parts { flash, ftl, ftl_name: self.ftl, frames, settings };
+        let parts = Parts { flash, ftl: Box::new(Pretender { ftl, merges }), frames, settings };
         let plugin = nandlab::registry::find(BUFFERS, "buffer", policy).unwrap();
         let mut device = (plugin.build)(params, parts)?;
         device.precondition(true, 0.0);

@@ -86,7 +86,7 @@ pub fn parts(frames: Frames, pages_per_block: u32) -> Parts {
     };
     let flash = Flash::new(geometry, order, Media::None, clock);
     let ftl = (find(FTLS, "ftl", "page").unwrap().build)(json!({}), &shape).unwrap();
-    Parts { flash, ftl, ftl_name: "page", frames, settings }
+    Parts { flash, ftl, frames, settings }
 }
 
 impl Watched {

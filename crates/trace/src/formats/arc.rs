@@ -18,7 +18,7 @@ pub(crate) const FORMAT: Format = Format {
     extra: Extra::NONE,
     write: None,
     sniff,
-    parser,
+    parser: |_| parser(),
 };
 
 fn sniff(head: &Head) -> Sniff {

@@ -30,7 +30,7 @@ pub(crate) const FORMAT: Format = Format {
     extra: Extra::PROCESS,
     write: Some(|| Box::<Writer>::default()),
     sniff,
-    parser: || Parser::Text(Box::<Blkparse>::default()),
+    parser: |_| Parser::Text(Box::<Blkparse>::default()),
 };
 
 const ACTIONS: [&[u8]; 18] =

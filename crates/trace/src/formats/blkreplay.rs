@@ -20,7 +20,7 @@ pub(crate) const FORMAT: Format = Format {
     extra: Extra::NONE,
     write: None,
     sniff,
-    parser: || Parser::Text(Box::<Load>::default()),
+    parser: |_| Parser::Text(Box::<Load>::default()),
 };
 
 fn is_header(line: &[u8]) -> bool {

@@ -27,7 +27,7 @@ pub(crate) const FORMAT: Format = Format {
     extra: Extra::PROCESS,
     write: None,
     sniff,
-    parser: || Parser::Binary(Box::<Blktrace>::default()),
+    parser: |_| Parser::Binary(Box::<Blktrace>::default()),
 };
 
 const RECORD_BYTES: usize = 48;

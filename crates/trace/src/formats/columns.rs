@@ -53,13 +53,12 @@ pub(crate) const FORMAT: Format = Format {
     write: None,
     // Asked last, when no other format knows the file: see `detect`.
     sniff: |_| Sniff::No,
-    parser: || Parser::Text(Box::<Delimited>::default()),
+    parser: |names| Parser::Text(Box::new(Delimited::new(names.clone()))),
 };
 
 /// Most columns of a row that are looked at.
 const COLUMNS_MAX: usize = 64;
 
-#[derive(Default)]
 struct Delimited {
     spec: Option<Arc<ColumnSpec>>,
     separator: u8,
@@ -76,6 +75,20 @@ struct Delimited {
 }
 
 impl Delimited {
+    fn new(names: Names) -> Self {
+        Self {
+            spec: None,
+            separator: 0,
+            lines: 0,
+            began: false,
+            unit: None,
+            names,
+            named_devices: None,
+            objects: Objects::default(),
+            about: About::default(),
+        }
+    }
+
     fn device(&mut self, text: &[u8]) -> Parse<u32> {
         let number = values::whole(text).filter(|number| *number <= Field::DEVICE.max);
         let named = *self.named_devices.get_or_insert(number.is_none());
@@ -172,9 +185,6 @@ impl LineParser for Delimited {
 
     fn about(&self) -> &About {
         &self.about
-    }
-    fn share(&mut self, names: &Names) {
-        self.names = names.clone();
     }
     fn time_unit(&mut self) -> Option<&mut TimeUnit> {
         self.unit.as_mut()

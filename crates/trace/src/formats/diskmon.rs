@@ -19,7 +19,7 @@ pub(crate) const FORMAT: Format = Format {
     extra: Extra::LATENCY,
     write: None,
     sniff,
-    parser,
+    parser: |_| parser(),
 };
 
 fn sniff(head: &Head) -> Sniff {

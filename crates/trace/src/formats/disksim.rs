@@ -28,7 +28,7 @@ pub(crate) const FORMAT: Format = Format {
     extra: Extra::NONE,
     write: Some(|| Box::<Writer>::default()),
     sniff: |head| sniff_milliseconds(head, false),
-    parser,
+    parser: |_| parser(),
 };
 
 fn parser() -> Parser {

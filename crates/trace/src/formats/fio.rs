@@ -29,7 +29,7 @@ pub(crate) const FORMAT: Format = Format {
     extra: Extra::NONE,
     write: Some(|| Box::<Writer>::default()),
     sniff,
-    parser: || Parser::Text(Box::<Fio>::default()),
+    parser: |names| Parser::Text(Box::new(Fio { times: None, files: names.clone(), waited_us: 0 })),
 };
 
 const FIRST_LINES: [&[u8]; 2] = [b"fio version 2 iolog", b"fio version 3 iolog"];
@@ -44,7 +44,6 @@ fn sniff(head: &Head) -> Sniff {
     }
 }
 
-#[derive(Default)]
 struct Fio {
     /// Whether rows begin with a time (version 3), once the first line is read.
     times: Option<bool>,
@@ -101,10 +100,6 @@ impl LineParser for Fio {
         let missing =
             || BadRow::new("first line", &[], Problem::Missing, "`fio version 2 iolog` or `fio version 3 iolog`");
         self.times.map(|_| ()).ok_or_else(missing)
-    }
-
-    fn share(&mut self, names: &Names) {
-        self.files = names.clone();
     }
 }
 

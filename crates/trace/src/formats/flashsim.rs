@@ -22,7 +22,7 @@ pub(crate) const FORMAT: Format = Format {
     extra: Extra::NONE,
     write: None,
     sniff: |head| sniff_milliseconds(head, true),
-    parser,
+    parser: |_| parser(),
 };
 
 fn parser() -> Parser {

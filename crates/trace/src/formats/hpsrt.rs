@@ -23,7 +23,7 @@ pub(crate) const FORMAT: Format = Format {
     extra: Extra::LATENCY,
     write: None,
     sniff,
-    parser: || Parser::Binary(Box::<Srt>::default()),
+    parser: |_| Parser::Binary(Box::<Srt>::default()),
 };
 
 const MAGIC: &[u8] = b"$$TR_IOREC";

@@ -24,7 +24,7 @@ pub(crate) const FORMAT: Format = Format {
     extra: Extra::NONE,
     write: Some(|| Box::<Writer>::default()),
     sniff: |_| Sniff::No,
-    parser: || Parser::Text(Box::new(WithUnit::new(TimeUnit::Nanoseconds, whole_line))),
+    parser: |_| Parser::Text(Box::new(WithUnit::new(TimeUnit::Nanoseconds, whole_line))),
 };
 
 /// Writes the five columns, which `SSDsim` reads as well. Times count from the first request and are exact.

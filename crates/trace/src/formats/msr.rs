@@ -25,7 +25,7 @@ pub(crate) const FORMAT: Format = Format {
     extra: Extra::LATENCY,
     write: Some(|| Box::<Writer>::default()),
     sniff,
-    parser: || Parser::Text(Box::<Msr>::default()),
+    parser: |names| Parser::Text(Box::new(Msr { hosts: names.clone() })),
 };
 
 fn sniff(head: &Head) -> Sniff {
@@ -46,7 +46,6 @@ fn sniff(head: &Head) -> Sniff {
     )
 }
 
-#[derive(Default)]
 struct Msr {
     hosts: Names,
 }
@@ -75,10 +74,6 @@ impl LineParser for Msr {
         let latency = c.uint(Field::any("ResponseTime"))?;
         c.end("7 columns")?;
         Ok(Row::bytes(at, host + disk, op, offset, size).after(latency.saturating_mul(100)))
-    }
-
-    fn share(&mut self, names: &Names) {
-        self.hosts = names.clone();
     }
 }
 

@@ -52,7 +52,7 @@ pub(crate) const FORMAT: Format = Format {
     extra: Extra::NONE,
     write: None,
     sniff,
-    parser: || Parser::Text(Box::<Text>::default()),
+    parser: |_| Parser::Text(Box::<Text>::default()),
 };
 
 fn sniff(head: &Head) -> Sniff {

@@ -34,7 +34,7 @@ pub(crate) const FORMAT: Format = Format {
     extra: Extra::NONE,
     write: Some(|| Box::<Writer>::default()),
     sniff,
-    parser: || Parser::Binary(Box::<Reader>::default()),
+    parser: |_| Parser::Binary(Box::<Reader>::default()),
 };
 
 const BYTES: usize = 24;

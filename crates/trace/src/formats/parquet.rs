@@ -25,7 +25,7 @@ pub(crate) const FORMAT: Format = Format {
     extra: Extra::NONE,
     write: None,
     sniff,
-    parser,
+    parser: |_| parser(),
 };
 
 fn parser() -> Parser {

@@ -20,7 +20,7 @@ pub(crate) const FORMAT: Format = Format {
     extra: Extra::PROCESS,
     write: None,
     sniff,
-    parser,
+    parser: |_| parser(),
 };
 
 const READ_SECTORS_MAX: u64 = 1024;

@@ -25,7 +25,7 @@ pub(crate) const FORMAT: Format = Format {
     extra: Extra::NONE,
     write: Some(|| Box::<Writer>::default()),
     sniff,
-    parser,
+    parser: |_| parser(),
 };
 
 fn sniff(head: &Head) -> Sniff {

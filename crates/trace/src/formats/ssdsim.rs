@@ -21,7 +21,7 @@ pub(crate) const FORMAT: Format = Format {
     extra: Extra::NONE,
     write: Some(|| Box::<super::mqsim::Writer>::default()),
     sniff,
-    parser: || Parser::Text(Box::new(WithUnit::new(TimeUnit::Nanoseconds, whole_line))),
+    parser: |_| Parser::Text(Box::new(WithUnit::new(TimeUnit::Nanoseconds, whole_line))),
 };
 
 fn sniff(head: &Head) -> Sniff {

@@ -18,7 +18,7 @@ pub(crate) const FORMAT: Format = Format {
     extra: Extra::LATENCY,
     write: None,
     sniff,
-    parser,
+    parser: |_| parser(),
 };
 
 const HEADER: &[u8] = b"Timestamp,Response,IOType,";

@@ -22,7 +22,7 @@ pub(crate) const FORMAT: Format = Format {
     extra: Extra::LATENCY,
     write: None,
     sniff,
-    parser: || Parser::Binary(Box::<Vscsi>::default()),
+    parser: |_| Parser::Binary(Box::<Vscsi>::default()),
 };
 
 const BYTES_V1: usize = 32;

@@ -22,7 +22,7 @@ pub(crate) const FORMAT: Format = Format {
     extra: Extra::LATENCY,
     write: None,
     sniff,
-    parser: || Parser::Text(Box::<Wpa>::default()),
+    parser: |_| Parser::Text(Box::<Wpa>::default()),
 };
 
 /// What is read, in this order.

@@ -24,7 +24,7 @@ pub(crate) const FORMAT: Format = Format {
     extra: Extra::LATENCY,
     write: None,
     sniff,
-    parser: || Parser::Text(Box::<Xperf>::default()),
+    parser: |_| Parser::Text(Box::<Xperf>::default()),
 };
 
 fn sniff(head: &Head) -> Sniff {

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use crate::buffer::BufferShape;
 use crate::error::ConfigError;
-use crate::ledger::{Ledger, since};
+use crate::ledger::{Ledger, MergeKind, since};
 
 /// Averages over merges that the model needs.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -30,33 +30,12 @@ pub fn break_even_pages(cost: MergeCost, pages_per_block: u32, erase: f64, progr
     log_blocks * f64::from(pages_per_block) * log_use * (erase + whole_block) / merge
 }
 
-/// What is known beforehand of the merges of an FTL.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Merges {
-    /// One data block per merge: equation 4.
-    Bast,
-    /// One log block per merge, full when it is reclaimed: equation 5.
-    Fast,
-    /// Nothing: equation 3 with every average measured.
-    Other,
-}
-
-impl Merges {
-    /// `None` for an FTL without log blocks.
-    fn of(ftl: &str) -> Option<Self> {
-        match ftl {
-            "bast" => Some(Self::Bast),
-            "fast" => Some(Self::Fast),
-            "superblock" | "last" => Some(Self::Other),
-            _ => None,
-        }
-    }
-    const fn correct(self, measured: MergeCost) -> MergeCost {
-        match self {
-            Self::Bast => MergeCost { data_blocks: 1.0, ..measured },
-            Self::Fast => MergeCost { log_blocks: 1.0, log_use: 1.0, ..measured },
-            Self::Other => measured,
-        }
+/// Measured averages with what is known beforehand in their place: equations 4 and 5, else 3 with every average measured.
+const fn corrected(merges: MergeKind, measured: MergeCost) -> MergeCost {
+    match merges {
+        MergeKind::OneDataBlock => MergeCost { data_blocks: 1.0, ..measured },
+        MergeKind::OneFullLogBlock => MergeCost { log_blocks: 1.0, log_use: 1.0, ..measured },
+        MergeKind::Measured => measured,
     }
 }
 
@@ -70,7 +49,7 @@ fn seen(ledger: &Ledger) -> Seen {
 /// The model at work on one device.
 #[derive(Clone, Debug)]
 pub(super) struct Model {
-    merges: Merges,
+    merges: MergeKind,
     pages_per_block: u32,
     erase_us: f64,
     program_us: f64,
@@ -86,7 +65,7 @@ impl Model {
     /// # Errors
     /// If the window is empty.
     pub fn new(window: u32, shape: &BufferShape) -> Result<Option<Self>, ConfigError> {
-        let Some(merges) = Merges::of(shape.ftl) else { return Ok(None) };
+        let Some(merges) = shape.merges else { return Ok(None) };
         if window == 0 {
             return Err(ConfigError::new("buffer.pad_window", "0 merges have no average", "give at least 1"));
         }
@@ -101,7 +80,7 @@ impl Model {
     }
     /// `B_w` before the first merge, as a share of a block (thesis).
     pub const fn start(&self) -> f64 {
-        if matches!(self.merges, Merges::Fast) { 0.33 } else { 1.0 }
+        if matches!(self.merges, MergeKind::OneFullLogBlock) { 0.33 } else { 1.0 }
     }
     /// `B_w` in pages after the merges so far, or `None` if none came since the last look.
     pub fn look(&mut self, ledger: &Ledger) -> Option<f64> {
@@ -121,11 +100,14 @@ impl Model {
         if merges == 0.0 || log_blocks == 0.0 {
             return None;
         }
-        let cost = self.merges.correct(MergeCost {
-            data_blocks: data_blocks / merges,
-            log_blocks: log_blocks / merges,
-            log_use: log_pages / (log_blocks * f64::from(self.pages_per_block)),
-        });
+        let cost = corrected(
+            self.merges,
+            MergeCost {
+                data_blocks: data_blocks / merges,
+                log_blocks: log_blocks / merges,
+                log_use: log_pages / (log_blocks * f64::from(self.pages_per_block)),
+            },
+        );
         Some(break_even_pages(cost, self.pages_per_block, self.erase_us, self.program_us))
     }
 }
@@ -144,7 +126,7 @@ mod tests {
 
     #[test]
     fn does_the_average_cover_the_last_merges_only() {
-        let mut model = Model::new(4, &shape("fast")).unwrap().unwrap();
+        let mut model = Model::new(4, &shape(Some(MergeKind::OneFullLogBlock))).unwrap().unwrap();
         let mut ledger = Ledger::default();
         assert_eq!(model.look(&ledger), None);
         for (data_blocks, mean) in
@@ -158,9 +140,10 @@ mod tests {
     }
 
     #[test]
-    fn which_ftls_have_merges_to_model() {
-        let start = |ftl| Model::new(4, &shape(ftl)).unwrap().map(|model| model.start());
-        assert_eq!((start("bast"), start("fast"), start("last")), (Some(1.0), Some(0.33), Some(1.0)));
-        assert_eq!((start("page"), start("dftl"), start("block")), (None, None, None));
+    fn model_starts_by_what_is_known_of_merges() {
+        let start = |merges| Model::new(4, &shape(merges)).unwrap().map(|model| model.start());
+        let known = [MergeKind::OneDataBlock, MergeKind::OneFullLogBlock, MergeKind::Measured];
+        assert_eq!(known.map(|merges| start(Some(merges))), [Some(1.0), Some(0.33), Some(1.0)]);
+        assert_eq!(start(None), None);
     }
 }
