@@ -106,6 +106,9 @@ pub enum Family {
     /// Flash translation layers.
     #[value(alias = "ftl")]
     Ftls,
+    /// Victim policies of garbage collection.
+    #[value(alias = "victim")]
+    Victims,
     /// Device presets.
     #[value(alias = "device")]
     Devices,
@@ -136,7 +139,8 @@ pub struct DeviceArgs {
     /// (the writes of the trace, once).
     #[arg(long, value_name = "STATE", value_parser = precondition)]
     pub precondition: Option<serde_json::Value>,
-    /// Any key of the configuration, for example --set ftl.reserve=2; may be repeated, and wins over everything else.
+    /// Any key of the configuration, for example --set ftl.reserve=2; may be repeated, and wins over everything
+    /// else (but --capacity grows what it gives).
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// Seed of every random choice.
@@ -354,7 +358,7 @@ pub struct RamArgs {
     /// FTLs, separated by commas: names or name:key=value:key=value; all when absent.
     #[arg(long, short, value_name = "LIST")]
     pub ftls: Option<String>,
-    /// Any key of the configuration, for example --set `device.over_provisioning=0.07`; may be repeated.
+    /// Any key of the configuration, for example --set `device.over_provisioning={spare_over_logical=0.07}`; may be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// Write the answer as JSON to a file, or to standard output (`-`) instead of the table.

@@ -47,6 +47,10 @@ pub fn resolve(device: &DeviceArgs, trace: &TraceArgs, config: &Config) -> Resul
     }
     let kept = TraceArgs { address: Address::Keep, ..trace.clone() };
     let size = Bytes(Source::open(&kept, config)?.reach()? * SECTOR_BYTES);
+    if config.device.clone().grow(size).is_err() {
+        let problem = format!("--capacity fit: the trace reaches to {size}, which no device has");
+        return Err(Failure::bad(problem, "--address compact numbers the erase blocks that are used"));
+    }
     // A trace without a read or a write needs no room; that nothing is in it is said later.
     let capacity = (size.0 > 0).then_some(Capacity::Size(size));
     Ok(DeviceArgs { capacity, ..device.clone() })

@@ -1,8 +1,10 @@
 //! `nandlab list` and `nandlab describe`: everything that has a name.
 
+use clap::ValueEnum;
 use nandlab::buffer::BUFFERS;
 use nandlab::config::{Builder, DEVICES};
 use nandlab::ftl::FTLS;
+use nandlab::ftl::victim::VICTIMS;
 use nandlab::registry::{self, Plugin};
 use nandlab::report::Report;
 use nandlab::types::Bytes;
@@ -40,7 +42,7 @@ pub fn list(family: Family, style: Style) -> Result<(), Failure> {
 pub fn describe(name: &str, family: Option<Family>, style: Style) -> Result<(), Failure> {
     let families = match family {
         Some(family) => vec![family],
-        None => vec![Family::Buffers, Family::Ftls, Family::Devices, Family::Formats, Family::Generators],
+        None => Family::value_variants().to_vec(),
     };
     let mut all: Vec<Entry> = families.into_iter().flat_map(entries).collect();
     if family.is_none() {
@@ -79,6 +81,7 @@ fn entries(family: Family) -> Vec<Entry> {
             plugins(BUFFERS, "buffer", |name| buffer_page(name) + "\n" + &pages::measured(name).replace("## ", "# "))
         }
         Family::Ftls => plugins(FTLS, "ftl", |name| plugin_page(FTLS, "ftl", name) + &evidence(name)),
+        Family::Victims => plugins(VICTIMS, "victim", victim_page),
         Family::Devices => {
             let entry = |(name, _): &(&str, &str)| Entry {
                 family: "device",
@@ -127,6 +130,17 @@ fn plugins<B>(list: &[Plugin<B>], family: &'static str, page: fn(&str) -> String
 /// The first line of a manual page repeats name and title.
 fn without_title(manual: &str) -> String {
     manual.split_once('\n').map_or("", |(_, rest)| rest).to_owned()
+}
+
+/// The manual page, and how to choose the policy.
+fn victim_page(name: &str) -> String {
+    let Some(plugin) = VICTIMS.iter().find(|plugin| plugin.name() == name) else { return String::new() };
+    let choice = match plugin.build.number {
+        None => format!("`victim = \"{}\"`", plugin.module),
+        Some(meaning) => format!("`victim = {{ {} = 10 }}`: {meaning} (1 or more)", plugin.module),
+    };
+    let page = without_title(&plugin.manual()).trim().to_owned();
+    format!("{page}\n\n# Parameter of FTLs that map pages\n{choice}, as in --set ftl.victim=...\n")
 }
 
 fn plugin_page<B>(list: &[Plugin<B>], family: &str, name: &str) -> String {

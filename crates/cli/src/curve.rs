@@ -57,6 +57,18 @@ pub struct CurveArgs {
     output: OutputArgs,
 }
 
+impl CurveArgs {
+    /// The trace.
+    pub const fn trace(&self) -> &TraceArgs {
+        &self.trace
+    }
+    /// The device, if there is an FTL and so a device.
+    pub fn device_config(&self) -> Option<Config> {
+        self.ftl.as_ref()?;
+        setup::builder(&self.device, None).ok()?.finish().ok()
+    }
+}
+
 fn points(text: &str) -> Result<u64, String> {
     ranged(text, 2, 1000)
 }

@@ -28,7 +28,7 @@ const ALL_ROWS: u64 = 20_000_000;
 type Word = (&'static str, Option<String>);
 
 /// Says what to be wary of, once for each run of the program: looks at the first rows of the files.
-pub fn warn_once(paths: &[String], options: &Options) {
+pub fn warn_once(paths: &[String], options: &Options, needs_times: bool) {
     static WARNED: AtomicBool = AtomicBool::new(false);
     let is_plain = |path: &String| std::fs::metadata(path).is_ok_and(|meta| meta.is_file());
     // What a pipe gave is kept for the command where that may read it more than once; else it must not be touched.
@@ -39,7 +39,10 @@ pub fn warn_once(paths: &[String], options: &Options) {
     let options = Options { volumes: Volumes::Merge, address: AddressPolicy::Reject, ..options.clone() };
     // An error of reading comes from the command itself, with its place.
     let Ok(checked) = check_up(paths, &options, FIRST_ROWS) else { return };
-    let matters = |finding: &&Finding| finding.warning && !matches!(finding.topic, "devices" | "capacity" | "bad rows");
+    let is_met = |finding: &&Finding| !needs_times && finding.options.first().is_some_and(|option| option == "--mode");
+    let matters = |finding: &&Finding| {
+        finding.warning && !matches!(finding.topic, "devices" | "capacity" | "bad rows") && !is_met(finding)
+    };
     for Finding { topic, text, options, .. } in checked.findings.iter().filter(matters) {
         let mend = if options.is_empty() { String::new() } else { format!(" ({})", options.join(" ")) };
         output::complain(&format!("warning: {}: {topic}: {text}{mend}", paths.join(", ")));
@@ -89,8 +92,8 @@ impl Asked {
                 let built = setup::builder(&args.device, args.size.ram).ok();
                 of(&args.trace, built.and_then(|builder| builder.finish().ok()))
             }
-            Command::Curve(args) => of(&args.trace, default_device()),
-            Command::Bound(args) => of(&args.trace, default_device()),
+            Command::Curve(args) => of(args.trace(), args.device_config()),
+            Command::Bound(args) => of(&args.trace, None),
             Command::Trace(command) => {
                 let (traces, reading) = TraceCommand::reads(command)?;
                 Some(Self { words: words.clone(), traces, reading, replay: None, config: None })
@@ -120,12 +123,16 @@ impl Asked {
             }
             line.push(quoted(word));
         }
+        let mut added = Vec::new();
         for (option, value) in words.iter().filter_map(|(option, value)| value.as_ref().map(|value| (option, value))) {
-            line.push((*option).to_owned());
+            added.push((*option).to_owned());
             if !value.is_empty() {
-                line.push(quoted(value));
+                added.push(quoted(value));
             }
         }
+        // What follows `--` is no option.
+        let end = line.iter().position(|word| word == "--").unwrap_or(line.len());
+        line.splice(end..end, added);
         line.join(" ")
     }
 }
@@ -176,8 +183,8 @@ fn prescribe(asked: &Asked) -> Option<Vec<Word>> {
                     return None;
                 }
                 words.extend(mending(&checked.findings, &["--time-unit", "--skip-bad"]));
-                let replay = asked.replay.as_ref().zip(asked.config.as_ref());
-                words.extend(replay.map(|(args, config)| places(args, &checked, config)).unwrap_or_default());
+                let places = |args| places(args, &checked, asked.config.as_ref());
+                words.extend(asked.replay.as_ref().map(places).unwrap_or_default());
                 return Some(words);
             }
             Err(error) => words.extend(mend(&error, &paths, &mut options)?),
@@ -243,7 +250,7 @@ fn mending(findings: &[Finding], kinds: &[&'static str]) -> Vec<Word> {
 }
 
 /// Where devices and addresses go.
-fn places(args: &TraceArgs, checked: &Checked, config: &Config) -> Vec<Word> {
+fn places(args: &TraceArgs, checked: &Checked, config: Option<&Config>) -> Vec<Word> {
     let mut words = Vec::new();
     let VolumeChoice::Together(mut volumes) = args.volumes else { return words };
     let devices = &checked.devices;
@@ -258,7 +265,7 @@ fn places(args: &TraceArgs, checked: &Checked, config: &Config) -> Vec<Word> {
         words.push(("--volumes", Some(format!("pick:{busiest}"))));
     }
     let needed = need(devices, volumes);
-    if matches!(args.address, Address::Reject) && needed > capacity(config) {
+    if let Some(config) = config.filter(|config| args.address == Address::Reject && needed > capacity(config)) {
         words.push(room(config, needed));
     }
     words
@@ -274,10 +281,14 @@ fn need(devices: &[DeviceNeed], volumes: Volumes) -> u64 {
     }
 }
 
+/// A device that has to grow beyond so many times its size takes long to fill, mostly for addresses that nobody uses.
+const GROWTH_MOST: u64 = 16;
+
 /// What makes room for so many bytes of addresses: a larger device if there can be one, and this machine can hold it.
 fn room(config: &Config, needed: u64) -> Word {
+    let is_near = needed / GROWTH_MOST <= capacity(config);
     let mut config = config.clone();
-    if config.device.grow(Bytes(needed)).is_ok() && memory::check(&config).is_ok() {
+    if is_near && config.device.grow(Bytes(needed)).is_ok() && memory::check(&config).is_ok() {
         return ("--capacity", Some("fit".to_owned()));
     }
     ("--address", Some("compact".to_owned()))

@@ -70,9 +70,8 @@ fn plugin(report: &Report, plugin: &PluginConfig) -> String {
     let PluginConfig { name, params } = plugin;
     let is_reconstruction = report.reconstructions.contains(name);
     let name = if is_reconstruction { format!("{name} {RECONSTRUCTION}") } else { name.clone() };
-    let shown = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let set = params.iter().filter(|(_, value)| !value.is_null());
-    let params: Vec<String> = set.map(|(key, value)| format!("{key}={}", shown(value))).collect();
+    let params: Vec<String> = set.map(|(key, value)| format!("{key}={}", PluginConfig::typed(value))).collect();
     if params.is_empty() { name } else { format!("{name} ({})", params.join(", ")) }
 }
 

@@ -1,6 +1,6 @@
 //! What is replayed: a trace, or what a generator makes.
 
-use nandlab::config::Config;
+use nandlab::config::{Config, ReplayMode};
 use nandlab::report;
 use nandlab::types::HostRequest;
 use nandlab_trace::{AddressPolicy, Options, Records, Trace, Volumes, generators, stats_of};
@@ -64,7 +64,7 @@ impl Source {
             seed: config.seed,
             ..args.read.options()?
         };
-        doctor::warn_once(&paths, &options);
+        doctor::warn_once(&paths, &options, config.replay.mode == ReplayMode::Open);
         let trace = Box::new(Trace::open_all(&paths, &options)?);
         Ok(Self { trace, args: args.clone(), address })
     }

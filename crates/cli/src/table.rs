@@ -6,6 +6,7 @@ use nandlab::config::{Config, PluginConfig};
 use nandlab::registry::RECONSTRUCTION;
 use nandlab::replay::Settle;
 use nandlab::report::{FlushCost, Report, Source};
+use nandlab::types::Bytes;
 
 use crate::compare::{Row, RowBound};
 use crate::rows::{Cells, Form, Head, Heading};
@@ -282,7 +283,11 @@ pub fn preamble(trace: &Source, config: &Config) -> String {
         _ => trace.name.clone(),
     };
     format!(
-        "{name} ({}){most} on {} with {} DRAM{nvram}, seed {}\n",
-        trace.format, config.device.name, config.ram.dram, config.seed
+        "{name} ({}){most} on {} of {} with {} DRAM{nvram}, seed {}\n",
+        trace.format,
+        config.device.name,
+        Bytes(u64::from(config.logical_pages()) * u64::from(config.device.geometry.page_bytes)),
+        config.ram.dram,
+        config.seed
     )
 }

@@ -61,3 +61,27 @@ fn capacity_is_refused_where_it_means_nothing() {
         assert!(stderr(&output).contains(wanted), "{more:?}: {}", stderr(&output));
     }
 }
+
+#[test]
+fn suggested_commands_take_what_they_suggest() {
+    let path = file("far_suggested.spc", FAR);
+    let suggested = |more: &[&str]| {
+        let said = stderr(&nandlab(&[more, &[&path]].concat()));
+        said.lines().find_map(|line| line.strip_prefix("  try: nandlab ")).unwrap_or_default().to_owned()
+    };
+    // Without a device there is nothing to grow, and nothing beyond it.
+    for command in ["curve", "bound"] {
+        assert!(!suggested(&[command, "--address", "reject"]).contains("--capacity"), "{command}");
+    }
+    // A device that would be mostly empty is not suggested.
+    assert!(suggested(&["run", "--device", TINY]).contains("--address compact"));
+    let near = file("near.spc", "0,0,4096,w,0.5\n0,40000,4096,w,0.75\n");
+    let said = stderr(&nandlab(&["run", "--device", TINY, "-q", "--", &near]));
+    let line = said.lines().find_map(|line| line.strip_prefix("  try: nandlab ")).unwrap();
+    assert!(line.contains("--capacity fit -- "), "options stand before `--`: {line}");
+    let words: Vec<&str> = line.split(' ').collect();
+    assert!(nandlab(&words).status.success(), "{line}");
+    let beyond = file("beyond_all.spc", "0,90000000000000,4096,w,0.5\n");
+    let said = stderr(&nandlab(&["run", &beyond, "--capacity", "fit", "-q"]));
+    assert!(said.contains("no device has") && said.contains("--address compact"), "{said}");
+}

@@ -1,4 +1,4 @@
-//! Can a newcomer add a buffer and an FTL by following CONTRIBUTING.md to the letter?
+//! Can a newcomer add a buffer, an FTL and a victim policy by following CONTRIBUTING.md to the letter?
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -56,7 +56,7 @@ fn try_it(command: &str, root: &Path) -> String {
 }
 
 #[test]
-fn do_the_new_buffer_and_the_new_ftl_of_the_guide_work() {
+fn guide_leads_to_a_buffer_an_ftl_and_a_victim_policy_that_work() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let copy_root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("contributing");
     let _ = fs::remove_dir_all(&copy_root);
@@ -83,8 +83,12 @@ fn do_the_new_buffer_and_the_new_ftl_of_the_guide_work() {
             let folder = format!("crates/core/src/{kind}");
             follow(&guide, section, &format!("{folder}/{name}.rs"), &format!("{folder}/mod.rs"), &copy_root)
         });
+    let list = "crates/core/src/ftl/victim.rs";
+    let victim = follow(&guide, "A new victim policy", "crates/core/src/ftl/victim/worn_last.rs", list, &copy_root);
     let out = try_it(buffer, &copy_root);
     assert!(out.contains("mru") && out.contains("lru"), "{out}");
     let out = try_it(ftl, &copy_root);
     assert!(out.contains("whole") && out.contains("block"), "{out}");
+    let out = try_it(victim, &copy_root);
+    assert!(out.contains("page:victim=worn_last"), "{out}");
 }

@@ -230,6 +230,8 @@ fn do_windows_and_fio_logs_read_as_their_manuals_say() {
     assert!(fails(&format!("{wpa}Read;1,5;x;0x0\n")).contains("line 2: Size (B) `x` is not a number"));
     assert!(fails(&format!("{wpa}Read;1,5\n")).contains("Size (B) is missing"));
     assert!(fails(&format!("{wpa}Sync;1,5;512;0x0\n")).contains("IO Type `Sync`"));
+    let blank = "IO Type;Init Time (s);Complete Time (s);Size (B);Min Offset\nRead;1,5;;512;0x0\n";
+    assert_eq!(read(blank.as_bytes(), &Options::default()).unwrap().0.len(), 1, "a latency that was not recorded");
     assert!(fails("fio version 3 iolog\n1 a wait 5\n").contains("wait `5`"));
     assert!(fails("fio version 2 iolog\na jump 1 2\n").contains("action `jump`"));
     assert!(fails("BeginHeader\nDiskRead, TimeStamp\nEndHeader\n").contains("DiskNum `DiskRead, TimeStamp`"));

@@ -183,7 +183,7 @@ pub(super) fn group_rows(results: &Results) -> Vec<Row> {
                 "fig 16b",
                 "sector hit ratio of writes: BPLRU > HitStat > FAB",
                 "BAST, 32 MB",
-                "order; HitStat slightly below BPLRU",
+                "BPLRU first, HitStat slightly below it",
             ],
             list(&of_largest, 2),
             &falls(&of_largest),
@@ -229,7 +229,7 @@ fn throughput_rows(results: &Results) -> Vec<Row> {
             ["fig 17", "BAST: BPLRU gains least from RAM", "BAST, 4 to 128 MB", "BPLRU hardly gains"],
             format!("change of throughput: {} %", list(&gain, 1)),
             &[is_least(&gain, "BPLRU")],
-            "nearly every flush of BPLRU's ends in a merge (174,933 for 243,977 at 32 MB), so that every flush saved counts; FAB's share theirs (103,159 for 1,141,538). On one stream beside Zipf writes at an eighth of the size, the workload of before, it held: FAB 117.9, BPLRU 64.8, HitStat 139.9 %",
+            "nearly every flush of BPLRU's ends in a merge (174,933 for 243,977 at 32 MB), so that every flush saved counts; of FAB's flushes eleven share a merge (103,159 for 1,141,538). On one stream beside Zipf writes at an eighth of the size, the workload of before, it held: FAB 117.9, BPLRU 64.8, HitStat 139.9 %",
         ),
         Row::tested(
             ["fig 18", "FAST: HitStat(adj) is fastest", "FAST, 32 MB", "133.2 % of FAB, 138.6 % of BPLRU"],
@@ -303,7 +303,7 @@ fn log_rows(results: &Results) -> Vec<Row> {
         Row::tested(
             [
                 "fig 20",
-                "FAST: log blocks and RAM both help",
+                "FAST: log blocks help, with little RAM and with much",
                 "FAST, HitStat(adj), 256 for 128 log blocks; 4 and 32 MB",
                 "speed-up above 1",
             ],

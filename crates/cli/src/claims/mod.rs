@@ -121,8 +121,8 @@ const HEAD: &str = "\
 # The claims of the papers
 
 `nandlab claims` prints this page; tests run parts of it again and compare. The papers' traces are not at hand in full, so
-that every number comes from a generated workload, on a device that is scaled down where a section says so: orders, signs
-and crossovers can be judged, sizes of effects hardly. A claim is *reproduced* if all its conditions hold here, *partly* if some do, *not* if
+that every row comes from a generated workload, on a device that is scaled down where a section says so (some notes add what
+a piece of a real trace showed): orders, signs and crossovers can be judged, sizes of effects hardly. A claim is *reproduced* if all its conditions hold here, *partly* if some do, *not* if
 none does. Where one fails the note says what runs showed about the reason. A *control* is no claim of a paper: it is a
 run that could have refuted such a reason. Settings that were changed after first results were seen are named with the
 figures of before, at the head of the section.

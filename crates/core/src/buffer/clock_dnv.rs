@@ -25,7 +25,7 @@
 //! # Deviations and chosen readings
 //! - A missed page is read before room is made. The DRAM victim is chosen first, then room is made for it, and it moves
 //!   even if DRAM pages left together with the evicted block, unless it left itself: with `nvram_unit = "page"` that block
-//!   may be its own. A clean victim stays behind then and moves, as the first page of its block.
+//!   may be its own: then a dirty victim is written back with it, and a clean one moves, as the first page of its block.
 //! - A write to a page in DRAM makes it dirty there. A page that moves into a frame that exists sets its bit.
 //! - Clean DRAM pages of an evicted block stay. Host flush: DRAM pages are written back and stay, clean.
 //! - A block frame whose last page is trimmed is free. Without DRAM frames all pages enter the NVRAM; without a block frame

@@ -12,7 +12,7 @@
 //! 3. among the oldest group of every weight class (sectors held) the one with the smallest rank / weight.
 //!
 //! A whole group replaces its block. Another one is completed (padded) if it has at least `B_w` pages, where `B_w`
-//! follows what merges cost lately ([`super::padding`]); else its pages go to the log blocks as one cluster.
+//! follows what merges cost lately (equations 3 to 5 of the thesis); else its pages go to the log blocks as one cluster.
 //! O(weight classes) per victim.
 //!
 //! # Parameters

@@ -49,7 +49,7 @@ impl DeviceConfig {
         if !is_enough(most) {
             let page = Bytes(self.geometry.page_bytes.into());
             let problem = format!(
-                "{capacity} with their spare pages are more than the {PAGES_MAX} pages of {page} that a device can have"
+                "{capacity} with its spare pages is more than the {PAGES_MAX} pages of {page} that a device can have"
             );
             return Err(ConfigError::new(
                 "--capacity",

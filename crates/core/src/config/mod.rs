@@ -164,11 +164,15 @@ impl PluginConfig {
         }
         Ok(plugin)
     }
+    /// A value as it is typed on a command line.
+    pub fn typed(value: &Value) -> String {
+        builder::typed(value)
+    }
     /// The short form, which [`Self::parse`] reads back.
     pub fn label(&self) -> String {
         let mut label = self.name.clone();
         for (key, value) in &self.params {
-            label.extend([":", key, "=", &builder::typed(value)]);
+            label.extend([":", key, "=", &Self::typed(value)]);
         }
         label
     }

@@ -88,9 +88,9 @@ struct Cells {
     /// Packed OOB number by page: LPN, or `MAP_BIT | tpn`, or a marker.
     owner: SparseTable<u32>,
     blocks: Vec<Block>,
-    /// Version and program sequence by page (with media only).
-    stamps: Vec<(u64, u64)>,
-    /// Page contents by block, empty before the block's first program (with media only).
+    /// Version and program sequence of the pages, by block; empty before the block's first program (with media only).
+    stamps: Vec<Vec<(u64, u64)>>,
+    /// Page contents, in the same way.
     bytes: Vec<Vec<u8>>,
     /// Pages programmed so far, and those of them that were erased again: conservation.
     programmed_pages: u64,
@@ -134,7 +134,7 @@ impl Flash {
             cells: Cells {
                 owner: SparseTable::new(pages),
                 blocks: vec![Block::default(); geometry.blocks() as usize],
-                stamps: if with_media { vec![(0, 0); pages] } else { Vec::new() },
+                stamps: if with_media { vec![Vec::new(); geometry.blocks() as usize] } else { Vec::new() },
                 bytes: if with_media { vec![Vec::new(); geometry.blocks() as usize] } else { Vec::new() },
                 programmed_pages: 0,
                 erased_pages: 0,
@@ -348,12 +348,21 @@ impl Flash {
         let owner = self.cells.owner.at(ppn.index());
         assert!(owner < TORN, "OOB of unwritten page {}", ppn.0);
         let kind = if owner & MAP_BIT == 0 { PageKind::Data } else { PageKind::Map };
-        let version = self.cells.stamps.get(ppn.index()).map_or(0, |s| s.0);
+        let version = self.stamp(ppn).0;
         Oob { kind, number: owner & !MAP_BIT, version }
+    }
+    /// Version and program sequence number of a page, 0 if it was never programmed or there is no media.
+    #[inline]
+    fn stamp(&self, ppn: Ppn) -> (u64, u64) {
+        if self.media == Media::None {
+            return (0, 0);
+        }
+        let stamps = &self.cells.stamps[self.geometry.pbn(ppn).index()];
+        stamps.get(self.geometry.page_in_block(ppn) as usize).copied().unwrap_or_default()
     }
     /// Program sequence number of a page (with media; else 0).
     pub fn program_seq(&self, ppn: Ppn) -> u64 {
-        self.cells.stamps.get(ppn.index()).map_or(0, |s| s.1)
+        self.stamp(ppn).1
     }
     /// Contents of a programmed page; empty without media.
     #[inline]
@@ -456,7 +465,9 @@ impl Flash {
         } else {
             cells.copy_from_slice(data);
         }
-        self.cells.stamps[ppn.index()] = (oob.version, self.programs_ever);
+        let stamps = &mut self.cells.stamps[self.geometry.pbn(ppn).index()];
+        stamps.resize(self.geometry.pages_per_block as usize, (0, 0));
+        stamps[self.geometry.page_in_block(ppn) as usize] = (oob.version, self.programs_ever);
     }
 }
 

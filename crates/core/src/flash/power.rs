@@ -124,9 +124,9 @@ impl Flash {
             let (version, _) = newest.entry(stone.lpn.0).or_insert((0, false));
             *version = stone.version.max(*version);
         }
-        for (owner, (written, _)) in self.cells.owner.iter().zip(&self.cells.stamps) {
+        for (page, owner) in self.cells.owner.stored() {
             if let Some((version, is_needed)) = newest.get_mut(&owner) {
-                *is_needed |= written < version;
+                *is_needed |= self.stamp(Ppn(page as u32)).0 < *version;
             }
         }
         newest.retain(|_, (_, is_needed)| *is_needed);

@@ -361,7 +361,7 @@ macro_rules! demand_params {
     };
     ($($own:tt)*) => {
         $crate::ftl::demand::demand_params! {
-            @ $crate::ftl::pool::Victim, $crate::ftl::pool::Victim::Greedy,
+            @ $crate::ftl::pool::Victim, $crate::ftl::pool::Victim::default(),
             $crate::ftl::pool::Alloc, $crate::ftl::pool::Alloc::Fifo; $($own)*
         }
 

@@ -175,13 +175,13 @@ pub struct Ways {
 
 impl Preset {
     /// What it sets.
-    pub const fn ways(self) -> Ways {
+    pub fn ways(self) -> Ways {
         let paper = Ways {
             cmt_order: Order::Segmented,
             evict_batch: false,
             write_miss_fetch: true,
             gc_marks_dirty: true,
-            victim: Victim::Greedy,
+            victim: Victim::default(),
             alloc: Alloc::Fifo,
             frontiers: Frontiers::Die,
         };
@@ -190,7 +190,7 @@ impl Preset {
             Self::Flashsim => Ways {
                 cmt_order: Order::Age,
                 gc_marks_dirty: false,
-                victim: Victim::GreedyLowest,
+                victim: Victim::named("greedy_lowest"),
                 alloc: Alloc::MinErase,
                 frontiers: Frontiers::Single,
                 ..paper

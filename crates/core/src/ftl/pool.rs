@@ -3,10 +3,13 @@
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 
-use rand::Rng;
 use rand_pcg::Pcg64Mcg;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+mod candidates;
+
+pub use candidates::Candidates;
 
 use super::buckets::Buckets;
 pub use super::victim::Victim;
@@ -67,7 +70,7 @@ impl Pool {
             place: vec![0; count],
             next_close: 1,
             order: VecDeque::new(),
-            by_valid: Buckets::new(count, victim == Victim::GreedyLowest),
+            by_valid: Buckets::new(count, victim.rule().lowest_first),
             wear: None,
             rng: Pcg64Mcg::new(u128::from(seed) << 64 | u128::from(first) << 1 | 1),
         }
@@ -166,7 +169,7 @@ impl Pool {
         let position = self.position(pbn);
         assert_eq!(self.closed_at[position], NOT_CLOSED, "block {} is closed already", pbn.0);
         self.closed_at[position] = self.next_close;
-        if matches!(self.victim, Victim::Fifo | Victim::WindowedGreedy(_)) {
+        if self.victim.rule().by_age {
             self.order.push_back((position as u32, self.next_close));
         }
         if self.order.len() > 2 * self.closed_at.len() {
@@ -190,30 +193,12 @@ impl Pool {
         if self.closed.is_empty() {
             return None;
         }
-        let position = match self.victim {
-            Victim::Greedy | Victim::GreedyLowest => self.fewest_valid(flash),
-            Victim::Fifo => self.oldest(),
-            Victim::Random => self.random(),
-            Victim::DChoices(d) => {
-                let mut best = self.random();
-                for _ in 1..d {
-                    let other = self.random();
-                    if self.valid(flash, other) < self.valid(flash, best) {
-                        best = other;
-                    }
-                }
-                best
-            }
-            Victim::WindowedGreedy(window) => {
-                self.oldest();
-                let live = self.order.iter().filter(|(p, at)| self.closed_at[*p as usize] == *at);
-                live.take(window as usize)
-                    .map(|(p, at)| (self.valid(flash, *p), *at, *p))
-                    .min()
-                    .map_or(0, |(_, _, position)| position)
-            }
-            Victim::CostBenefit | Victim::CostAgeTimes => self.best_score(flash),
-        };
+        let (rule, number) = (self.victim.rule(), self.victim.number());
+        // Without stale entries at its head the queue begins with the oldest block.
+        while self.order.front().is_some_and(|(position, at)| self.closed_at[*position as usize] != *at) {
+            self.order.pop_front();
+        }
+        let position = (rule.pick)(&mut Candidates { pool: self, flash }, number);
         let pbn = Pbn(self.first + position * self.stride);
         self.reopen(pbn);
         Some(pbn)
@@ -262,38 +247,6 @@ impl Pool {
         let valid = |position| flash.valid_pages(Pbn(first + position * stride));
         self.by_valid.least(&self.closed_at, valid).expect("a block is closed")
     }
-
-    /// The block closed earliest; stale heads of the queue are dropped.
-    fn oldest(&mut self) -> u32 {
-        while let Some((position, at)) = self.order.front() {
-            if self.closed_at[*position as usize] == *at {
-                return *position;
-            }
-            self.order.pop_front();
-        }
-        unreachable!("closed blocks are in the queue")
-    }
-
-    fn random(&mut self) -> u32 {
-        let pick = (u128::from(self.rng.next_u64()) * self.closed.len() as u128) >> 64;
-        self.closed[pick as usize]
-    }
-
-    fn best_score(&self, flash: &Flash) -> u32 {
-        let pages = flash.geometry().pages_per_block;
-        let score = |position: u32| {
-            let pbn = Pbn(self.first + position * self.stride);
-            let age = self.next_close - self.closed_at[position as usize];
-            self.victim.score(flash.valid_pages(pbn), pages, age, flash.erase_count(pbn))
-        };
-        // Ties and the order of `closed` must not matter: earliest closed wins.
-        let better = |a: &(f64, u32), b: &(f64, u32)| {
-            let by_age = self.closed_at[b.1 as usize].cmp(&self.closed_at[a.1 as usize]);
-            a.0.total_cmp(&b.0).then(by_age)
-        };
-        let scored = self.closed.iter().map(|position| (score(*position), *position));
-        scored.max_by(better).map_or(0, |best| best.1)
-    }
 }
 
 #[cfg(test)]
@@ -328,17 +281,18 @@ mod tests {
     fn ties_of_scores_go_to_the_block_closed_earliest() {
         // Ages count closings: block 0 has 4, block 1 3, block 2 2, block 3 1.
         // 4 * 2 / (2 * 4) = 1; 3 * 2 / (2 * 4) = 3/4; 2 * 3 / (2 * 3) = 1; 1 * 4 / (2 * 2) = 1.
-        assert_eq!(victims(Victim::CostBenefit, &[4, 4, 3, 2]), [0, 2, 3, 1]);
-        assert_eq!(victims(Victim::CostBenefit, &[6, 0, 0, 0]), [1, 2, 3, 0], "empty blocks tie");
+        assert_eq!(victims(Victim::named("cost_benefit"), &[4, 4, 3, 2]), [0, 2, 3, 1]);
+        assert_eq!(victims(Victim::named("cost_benefit"), &[6, 0, 0, 0]), [1, 2, 3, 0], "empty blocks tie");
     }
 
     #[test]
     fn the_window_holds_as_many_blocks_as_it_says() {
+        let windowed = |w: u32| serde_json::from_value(serde_json::json!({"windowed_greedy": w})).unwrap();
         let valid = [5, 4, 3, 2, 1, 0];
         // Each pick takes the last of the window, which then moves on by one block.
-        assert_eq!(victims(Victim::WindowedGreedy(1), &valid), [0, 1, 2, 3, 4, 5]);
-        assert_eq!(victims(Victim::WindowedGreedy(2), &valid), [1, 2, 3, 4, 5, 0]);
-        assert_eq!(victims(Victim::WindowedGreedy(4), &valid), [3, 4, 5, 2, 1, 0]);
-        assert_eq!(victims(Victim::WindowedGreedy(6), &valid), [5, 4, 3, 2, 1, 0]);
+        assert_eq!(victims(windowed(1), &valid), [0, 1, 2, 3, 4, 5]);
+        assert_eq!(victims(windowed(2), &valid), [1, 2, 3, 4, 5, 0]);
+        assert_eq!(victims(windowed(4), &valid), [3, 4, 5, 2, 1, 0]);
+        assert_eq!(victims(windowed(6), &valid), [5, 4, 3, 2, 1, 0]);
     }
 }

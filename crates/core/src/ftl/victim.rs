@@ -1,65 +1,165 @@
-//! Which closed block is collected: the victim policies of all page-mapped FTLs.
+//! Which closed block is collected: the victim policies of all page-mapped FTLs, one file and one line each.
 //!
 //! Ages count blocks closed since the block was closed, so that results do not depend on the timing model.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::fmt;
 
+use serde::de::{Error, MapAccess, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Value, json};
+
+pub use super::pool::Candidates;
 use crate::error::ConfigError;
+use crate::registry::{self, Plugin};
 
-/// A victim policy. Ties go to the block closed earliest unless it says otherwise.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Victim {
-    /// Fewest valid pages.
-    #[default]
-    Greedy,
-    /// Fewest valid pages; ties: lowest block number (FlashSim).
-    GreedyLowest,
-    /// Closed earliest (LRU cleaning).
-    Fifo,
-    /// Uniformly random among the closed blocks.
-    Random,
-    /// Fewest valid pages of `d` random closed blocks (Van Houdt, "A mean field model for a class of garbage collection
-    /// algorithms in flash-based solid state drives", 2013).
-    DChoices(u32),
-    /// Fewest valid pages among the `w` blocks closed earliest (Hu and others, "Write amplification analysis in
-    /// flash-based solid state drives", 2009).
-    WindowedGreedy(u32),
-    /// Largest `age * (1 - u) / (2 u)`, where `u` is the valid share (Rosenblum and Ousterhout, "The design and
-    /// implementation of a log-structured file system", 1992; `2 u` because a victim is read and written back:
-    /// Kawaguchi, Nishioka and Motoda, "A flash-memory based file system", 1995).
-    CostBenefit,
-    /// Least `u / (1 - u) * (erases + 1) / age` (Chiang and Chang, "Cleaning policies in mobile computers using flash
-    /// memory", 1999: cleaning cost, 1 / age, number of cleanings). Chosen readings: the age enters as it is, not through
-    /// a table of steps, and one is added to the number of cleanings, so that the first ones do not all tie at 0.
-    CostAgeTimes,
+/// A victim policy.
+#[derive(Clone, Copy, Debug)]
+pub struct Rule {
+    /// What the number in `victim = { NAME = number }` (1 or more) means; `None` if it takes none: `victim = "NAME"`.
+    pub number: Option<&'static str>,
+    /// It asks for blocks in the order of closing ([`Candidates::oldest`], [`Candidates::in_order`]).
+    pub by_age: bool,
+    /// Of blocks with equally few valid pages the one with the lowest number comes first, not the one closed earliest.
+    pub lowest_first: bool,
+    /// Chooses among the closed blocks, of which there is one at least; the number is 0 if it takes none.
+    pub pick: fn(&mut Candidates<'_>, u32) -> u32,
+}
+
+macro_rules! victims {
+    ($($name:ident,)+) => {
+        $(mod $name;)+
+        /// All victim policies; the first is the default.
+        pub const VICTIMS: &[Plugin<Rule>] = &[$(Plugin {
+            module: stringify!($name),
+            text: include_str!(concat!("victim/", stringify!($name), ".rs")),
+            defaults: || Value::Null,
+            schema: || Value::Null,
+            check: |_| Ok(()),
+            build: $name::RULE,
+        },)+];
+    };
+}
+
+victims! {
+    greedy,
+    greedy_lowest,
+    fifo,
+    random,
+    d_choices,
+    windowed_greedy,
+    cost_benefit,
+    cost_age_times,
+}
+
+/// A victim policy with its number, as a configuration names it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Victim {
+    /// Its place in [`VICTIMS`].
+    index: u8,
+    number: u32,
 }
 
 impl Victim {
+    /// The policy of this name, without a number.
+    ///
+    /// # Panics
+    /// If there is none, or it takes a number: names in code are those of [`VICTIMS`].
+    pub fn named(name: &str) -> Self {
+        Self::find(name, None).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// # Errors
+    /// Says what is wrong with the name or its number.
+    fn find(name: &str, number: Option<u32>) -> Result<Self, String> {
+        let plugin =
+            registry::find(VICTIMS, "victim", name).map_err(|error| format!("{}; {}", error.problem, error.mend))?;
+        let index = VICTIMS.iter().position(|known| known.module == plugin.module).expect("it was found there") as u8;
+        match (plugin.build.number, number) {
+            (Some(_), Some(number)) => Ok(Self { index, number }),
+            (None, None) => Ok(Self { index, number: 0 }),
+            (Some(meaning), None) => Err(format!("`{name}` takes a number ({meaning}): {{ {name} = 10 }}")),
+            (None, Some(_)) => Err(format!("`{name}` takes no number: \"{name}\"")),
+        }
+    }
+
+    pub(super) const fn rule(self) -> Rule {
+        VICTIMS[self.index as usize].build
+    }
+    pub(super) const fn number(self) -> u32 {
+        self.number
+    }
+
     /// Refuses a policy that can pick nothing.
     ///
     /// # Errors
     /// Says so.
     pub fn validate(self) -> Result<(), ConfigError> {
-        match self {
-            Self::DChoices(0) | Self::WindowedGreedy(0) => {
-                Err(ConfigError::new("ftl.victim", "0 choices leave no victim", "use 1 or more"))
-            }
-            _ => Ok(()),
+        if self.rule().number.is_some() && self.number == 0 {
+            return Err(ConfigError::new("ftl.victim", "0 choices leave no victim", "use 1 or more"));
         }
+        Ok(())
     }
+}
 
-    /// How much a scoring policy wants a block of which `valid` of `pages` pages are valid, `age` blocks were closed
-    /// since it was, and which was erased `erases` times.
-    pub(super) fn score(self, valid: u32, pages: u32, age: u64, erases: u32) -> f64 {
-        let (valid, invalid, age) = (f64::from(valid), f64::from(pages - valid), age as f64);
-        match self {
-            _ if valid == 0.0 => f64::INFINITY,
-            // Inverted, so that the largest is wanted here too.
-            Self::CostAgeTimes => age * invalid / (valid * (f64::from(erases) + 1.0)),
-            _ => age * invalid / (2.0 * valid),
+impl Serialize for Victim {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let name = VICTIMS[self.index as usize].module;
+        if self.rule().number.is_none() {
+            return serializer.serialize_str(name);
         }
+        let mut map = serializer.serialize_map(Some(1))?;
+        map.serialize_entry(name, &self.number)?;
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Victim {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Named;
+        impl<'de> Visitor<'de> for Named {
+            type Value = Victim;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the name of a victim policy, or { NAME = number }")
+            }
+            fn visit_str<E: Error>(self, name: &str) -> Result<Victim, E> {
+                Victim::find(name, None).map_err(E::custom)
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Victim, A::Error> {
+                let Some((name, number)) = map.next_entry::<String, u32>()? else {
+                    return Err(A::Error::custom("{} names no victim policy"));
+                };
+                if map.next_key::<String>()?.is_some() {
+                    return Err(A::Error::custom("one victim policy at a time"));
+                }
+                Victim::find(&name, Some(number)).map_err(A::Error::custom)
+            }
+        }
+        deserializer.deserialize_any(Named)
+    }
+}
+
+impl schemars::JsonSchema for Victim {
+    fn schema_name() -> Cow<'static, str> {
+        "Victim".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let plain = VICTIMS.iter().filter(|plugin| plugin.build.number.is_none());
+        let mut forms: Vec<Value> =
+            plain.map(|plugin| json!({"description": plugin.title(), "const": plugin.module})).collect();
+        for plugin in VICTIMS {
+            if let Some(meaning) = plugin.build.number {
+                let number = json!({"description": meaning, "type": "integer", "format": "uint32", "minimum": 1});
+                let properties = json!({plugin.module: number});
+                forms.push(json!({
+                    "description": plugin.title(), "type": "object", "properties": properties,
+                    "required": [plugin.module], "additionalProperties": false,
+                }));
+            }
+        }
+        let schema = json!({"description": "A victim policy: see `nandlab list victims`.", "oneOf": forms});
+        schema.try_into().expect("an object is a schema")
     }
 }
 
@@ -67,15 +167,37 @@ impl Victim {
 mod tests {
     use super::*;
 
+    fn read(value: Value) -> Result<Victim, String> {
+        serde_json::from_value(value).map_err(|error| error.to_string())
+    }
+
     #[test]
-    fn do_the_scores_follow_their_formulas() {
-        // u = 1/4: cost-benefit 12 * (3/4) / (2/4) = 18; cost-age-times 1 / ((1/4) / (3/4) * 3 / 12) = 12.
-        assert_eq!(Victim::CostBenefit.score(4, 16, 12, 2), 18.0);
-        assert_eq!(Victim::CostAgeTimes.score(4, 16, 12, 2), 12.0);
-        for policy in [Victim::CostBenefit, Victim::CostAgeTimes] {
-            assert_eq!(policy.score(0, 16, 1, 9), f64::INFINITY, "an empty block costs nothing");
-            assert_eq!(policy.score(16, 16, 100, 0), 0.0, "a full block yields nothing");
+    fn victim_reads_back_as_it_is_written() {
+        for plugin in VICTIMS {
+            let value = match plugin.build.number {
+                Some(_) => json!({plugin.module: 7}),
+                None => json!(plugin.module),
+            };
+            let victim = read(value.clone()).unwrap();
+            assert_eq!(serde_json::to_value(victim).unwrap(), value);
+            assert!(victim.validate().is_ok());
         }
-        assert!(Victim::CostAgeTimes.score(4, 16, 12, 1) > Victim::CostAgeTimes.score(4, 16, 12, 2));
+        assert_eq!(read(json!("greedy")).unwrap(), Victim::default());
+        assert!(read(json!({"d_choices": 0})).unwrap().validate().is_err());
+    }
+
+    #[test]
+    fn victim_that_is_wrong_is_named_with_what_is_right() {
+        for (value, wanted) in [
+            (json!("gredy"), "did you mean `greedy`?"),
+            (json!("d_choices"), "takes a number (blocks drawn at random)"),
+            (json!({"fifo": 3}), "takes no number"),
+            (json!({"d_choices": 3, "fifo": 1}), "one victim policy"),
+            (json!({}), "names no"),
+            (json!(3), "the name of a victim policy"),
+        ] {
+            let error = read(value.clone()).unwrap_err();
+            assert!(error.contains(wanted), "{value}: {error}");
+        }
     }
 }

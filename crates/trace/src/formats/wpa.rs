@@ -3,7 +3,7 @@
 //!
 //! - Columns are found by their names in the header; these are used: IO Type (Read, Write or Flush), Init Time (s), Size
 //!   (B), Min Offset (bytes, hexadecimal) and, if they are there, Disk (its number; else 0) and Complete Time (s), which less
-//!   Init Time is the latency. Others may be there or not.
+//!   Init Time is the latency; blank or before it: not recorded. Others may be there or not.
 //! - Init Time: when the request began, seconds of the recording. `1.795,900` is 1795.9.
 //! - A flush has size 0 and offset 0xFFFFFFFFFFFFFFFF; both are not used.
 //!
@@ -97,7 +97,7 @@ impl LineParser for Wpa {
             usize::MAX => 0,
             _ => number(column(DISK)?, Field::device("Disk"), 0)? as u32,
         };
-        let latency = if places[COMPLETE] == usize::MAX { 0 } else { time(COMPLETE)?.saturating_sub(at) };
+        let latency = if found[COMPLETE].is_none_or(<[u8]>::is_empty) { 0 } else { time(COMPLETE)?.saturating_sub(at) };
         if op == HostOp::Flush {
             return Ok(Row::sectors(at, disk, op, 0, 0).after(latency));
         }

@@ -6,7 +6,7 @@
 //! - `DiskRead`, `DiskWrite`: requests. `DiskFlush`: a flush. All other events (`DiskReadInit`, processes, ...) ask for
 //!   nothing.
 //! - `TimeStamp`: microseconds; as Windows logs a request when it completes, so is the time, and rows are in order of
-//!   completion. `ElapsedTime`, if it is there: the latency, microseconds; it is not taken off the time. `ByteOffset` and
+//!   completion. `ElapsedTime`, if it is there and not blank: the latency, microseconds; it is not taken off the time. `ByteOffset` and
 //!   `IOSize`: bytes, hexadecimal. `DiskNum`: the device.
 //!
 //! Source: SNIA IOTTA sets 130 and 158 (Kavalanekar et al., IISWC 2008); the header of their files.
@@ -104,8 +104,8 @@ impl Xperf {
         let [time, disk, offset, size, elapsed] = found.map(Cursor::<b','>::new);
         let at = { time }.decimal(Field::time("TimeStamp", "microseconds, 0 to 18446744073709551"), 3)?;
         let disk = { disk }.device(Field::device("DiskNum"))?;
-        let latency = match places[LATENCY] {
-            usize::MAX => 0,
+        let latency = match found[LATENCY] {
+            [] => 0,
             _ => { elapsed }.decimal(Field::time("ElapsedTime", "microseconds, 0 to 18446744073709551"), 3)?,
         };
         if kind.op == HostOp::Flush {

@@ -38,7 +38,7 @@ pub struct Params {
 impl Default for Params {
     fn default() -> Self {
         Self {
-            victim: Victim::Greedy,
+            victim: Victim::default(),
             alloc: Alloc::Fifo,
             reserve: 1,
             frontiers: Frontiers::Die,

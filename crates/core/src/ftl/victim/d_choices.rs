@@ -1,0 +1,24 @@
+//! d-choices - Fewest valid pages of d random blocks
+//!
+//! # Source
+//! Benny Van Houdt: A mean field model for a class of garbage collection algorithms in flash-based solid state drives.
+//! SIGMETRICS 2013.
+//!
+//! # What it does
+//! Draws `d` closed blocks at random, possibly one more than once, and takes the one with the fewest valid pages; ties go
+//! to the one drawn first. `d` = 1 is `random`, a large `d` is near `greedy`.
+
+use super::{Candidates, Rule};
+
+pub(super) const RULE: Rule = Rule { number: Some("blocks drawn at random"), by_age: false, lowest_first: false, pick };
+
+fn pick(closed: &mut Candidates<'_>, d: u32) -> u32 {
+    let mut best = closed.random();
+    for _ in 1..d {
+        let other = closed.random();
+        if closed.valid(other) < closed.valid(best) {
+            best = other;
+        }
+    }
+    best
+}

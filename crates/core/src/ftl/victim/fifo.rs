@@ -1,0 +1,9 @@
+//! fifo - Closed earliest
+//!
+//! # What it does
+//! The block closed earliest, whatever it holds: LRU cleaning, which wears all blocks alike.
+
+use super::{Candidates, Rule};
+
+pub(super) const RULE: Rule =
+    Rule { number: None, by_age: true, lowest_first: false, pick: |closed: &mut Candidates<'_>, _| closed.oldest() };
