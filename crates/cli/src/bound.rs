@@ -1,7 +1,7 @@
 //! `nandlab bound`: what a buffer could reach at best on a trace, and how far from it policies are.
 
 use clap::Args;
-use nandlab::buffer::BUFFERS;
+use nandlab::catalog::BUFFERS;
 use nandlab::config::{Config, PluginConfig};
 use nandlab::offline::{COST_MAX, Costs, Counts, History, ROUNDS, Segments, belady, lower_bound, schedule};
 use nandlab::report::{SCHEMA_VERSION, Source};

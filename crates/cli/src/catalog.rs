@@ -1,7 +1,7 @@
 //! `nandlab list` and `nandlab describe`: everything that has a name.
 
 use clap::ValueEnum;
-use nandlab::buffer::BUFFERS;
+use nandlab::catalog::BUFFERS;
 use nandlab::config::{Builder, DEVICES};
 use nandlab::ftl::FTLS;
 use nandlab::ftl::victim::VICTIMS;

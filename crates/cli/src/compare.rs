@@ -2,7 +2,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use nandlab::buffer::{BUFFERS, Frames};
+use nandlab::buffer::Frames;
+use nandlab::catalog::BUFFERS;
 use nandlab::config::{Builder, Config, PluginConfig, Precondition, split_outside};
 use nandlab::error::ConfigError;
 use nandlab::ftl::FTLS;

@@ -1,7 +1,7 @@
 //! `nandlab curve`: what buffers do at every size.
 
 use clap::Args;
-use nandlab::buffer::BUFFERS;
+use nandlab::catalog::BUFFERS;
 use nandlab::config::{Builder, Config, PluginConfig};
 use nandlab::ftl::FTLS;
 use nandlab::offline::{Costs, Counts, History, LruCurve, ROUNDS, Segments, belady, lower_bound};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use nandlab::buffer::BUFFERS;
+use nandlab::catalog::BUFFERS;
 use nandlab::config::{Builder, PluginConfig};
 use nandlab::report::Report;
 use nandlab_trace::{Passes, Volumes};

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use nandlab::config::{Builder, Config, Precondition};
+use nandlab::engine::Device;
 use nandlab::replay::Replay;
 use nandlab::report::{Report, SCHEMA_VERSION, Wall};
-use nandlab::ssd::Device;
 use nandlab::types::{HostOp, HostRequest, Nanos};
 use nandlab_trace::{Options, Trace, Volumes};
 use serde::Serialize;

@@ -12,11 +12,11 @@
 use std::cell::Cell;
 use std::time::Instant;
 
-use nandlab::buffer::BUFFERS;
+use nandlab::catalog::BUFFERS;
 use nandlab::config::{Builder, Config};
+use nandlab::engine::Device;
 use nandlab::ftl::FTLS;
 use nandlab::ledger::Ledger;
-use nandlab::ssd::Device;
 use nandlab::types::{HostOp, HostRequest, Lpn, Nanos};
 
 /// 512 MiB raw in 32 dies; blocks of 512 KiB; a buffer of 16 MiB, and NVRAM for the policies that use it.

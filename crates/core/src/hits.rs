@@ -1,6 +1,6 @@
 //! Hit-ratio-only mode: a buffer policy without FTL, flash and time.
 //!
-//! The policy is the same code, called in the same order as in [`Ssd::submit`](crate::ssd::Ssd::submit), on the same
+//! The policy is the same code, called in the same order as in [`Ssd::submit`](crate::engine::Ssd::submit), on the same
 //! [`Slots`]; a plan is carried out by freeing frames, so hits and write-backs are those of a whole device. There is no
 //! flash whose costs could be sensed: a policy that steers by them runs with its initial settings. Pages are whole, as
 //! with `partial_write = "fetch"`, and the frames are fixed.
@@ -8,18 +8,10 @@
 //! The accesses of a batch are known in advance, and a large cache waits for memory more than it computes: so what an
 //! access will need is prefetched while those before it are carried out.
 
-use serde_json::Value;
-
-use crate::buffer::{
-    Access, Action, Admission, BUFFERS, Buffer, BufferShape, FlashTimes, Grain, HITS, Medium, Plan, Sense, Slots,
-};
-use crate::config::Config;
-use crate::error::ConfigError;
+use crate::buffer::{Access, Action, Admission, Buffer, BufferShape, FlashTimes, Grain, Medium, Plan, Sense, Slots};
+use crate::engine::OutOfRange;
 use crate::flash::{Geometry, Media};
-use crate::ftl::FTLS;
 use crate::ledger::Ledger;
-use crate::registry;
-use crate::ssd::OutOfRange;
 use crate::types::{Hint, HostOp, HostRequest, Lpn, Nanos, Slot};
 
 /// Pages that are looked up together: the table entries of those after the next ones are asked for, then what the policy
@@ -317,37 +309,5 @@ impl<B: Buffer> Hits for HitOnly<B> {
     }
     fn dirty_pages(&self) -> u64 {
         self.slots.iter().filter(|slot| self.slots.is_dirty(*slot)).count() as u64
-    }
-}
-
-impl Config {
-    /// Builds the policy alone, without FTL, flash and time; see [`HitOnly`]. A RAM budget shared
-    /// with the map counts as if the map took nothing.
-    ///
-    /// # Errors
-    /// When the policy refuses its parameters or its frames.
-    pub fn build_hits(&self) -> Result<Box<dyn Hits>, ConfigError> {
-        self.check()?;
-        registry::find(FTLS, "ftl", &self.ftl.name)?;
-        let buffer = registry::find(BUFFERS, "buffer", &self.buffer.name)?;
-        let index = BUFFERS.iter().position(|plugin| plugin.module == buffer.module).expect("it was found there");
-        let geometry = self.device.geometry;
-        let timing = &self.device.timing;
-        let bus = timing.command + timing.page_transfer;
-        let times = FlashTimes {
-            read: timing.page_read + bus,
-            program: timing.page_program + bus,
-            erase: timing.block_erase + timing.command,
-        };
-        let shape = BufferShape {
-            pages_per_block: geometry.pages_per_block,
-            page_sectors: geometry.page_sectors(),
-            logical_pages: self.logical_pages(),
-            frames: self.frames(),
-            times,
-            merges: None,
-            seed: self.seed,
-        };
-        (HITS[index])(Value::Object(self.buffer.params.clone()), HitParts { geometry, shape })
     }
 }

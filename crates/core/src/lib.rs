@@ -3,10 +3,12 @@
 #![warn(missing_docs)]
 
 pub mod buffer;
+pub mod catalog;
 pub mod config;
 pub mod conform;
 mod divisor;
 pub mod endurance;
+pub mod engine;
 pub mod error;
 pub mod flash;
 pub mod ftl;
@@ -20,6 +22,5 @@ pub mod registry;
 pub mod replay;
 pub mod report;
 pub mod sparse;
-pub mod ssd;
 pub mod stack;
 pub mod types;

@@ -124,8 +124,26 @@ pub fn plain_words(problem: &str) -> String {
     }
 }
 
-/// Declares the modules of a family and its list. The `build` function of each module takes its own `Params`. A crate
-/// that uses it depends on `serde_json` and `schemars`.
+/// One plug-in of a list: its name, the section of its parameters, its file, and how it is built. Its module is in scope
+/// under its name. A crate that uses it depends on `serde_json` and `schemars`.
+#[macro_export]
+macro_rules! plugin {
+    ($name:ident, $section:literal, $file:expr, $build:expr) => {
+        $crate::registry::Plugin {
+            module: stringify!($name),
+            text: include_str!($file),
+            defaults: || serde_json::to_value($name::Params::default()).expect("parameters are plain data"),
+            schema: || schemars::schema_for!($name::Params).to_value(),
+            check: |params| {
+                $crate::registry::parameters::<$name::Params>($section, stringify!($name), params).map(|_| ())
+            },
+            build: $build,
+        }
+    };
+}
+pub use plugin;
+
+/// Declares the modules of a family and its list. The `build` function of each module takes its own `Params`.
 #[macro_export]
 macro_rules! plugins {
     (
@@ -139,38 +157,11 @@ macro_rules! plugins {
         pub type Build = fn(serde_json::Value, $ctx) -> Result<$built, $crate::error::ConfigError>;
         $(#[$doc])*
         pub const $list: &[$crate::registry::Plugin<Build>] = &[$(
-            $crate::registry::Plugin {
-                module: stringify!($name),
-                text: include_str!(concat!(stringify!($name), ".rs")),
-                defaults: || serde_json::to_value($name::Params::default()).expect("parameters are plain data"),
-                schema: || schemars::schema_for!($name::Params).to_value(),
-                check: |params| $crate::registry::parameters::<$name::Params>($section, stringify!($name), params).map(|_| ()),
-                build: |params, $context| {
-                    use $name as $module;
-                    let $params: $name::Params = $crate::registry::parameters($section, stringify!($name), params)?;
-                    $build
-                },
-            },
-        )+];
-    };
-    // The same, with a second way to build every plug-in in a list of its own, in the same order.
-    (
-        $(#[$doc:meta])*
-        $list:ident : $built:ty, $section:literal,
-        |$params:ident, $module:ident, $context:ident : $ctx:ty| $build:expr;
-        $(#[$doc2:meta])* also $list2:ident : $built2:ty, |$context2:ident : $ctx2:ty| $build2:expr;
-        $($name:ident,)+
-    ) => {
-        $crate::registry::plugins! {
-            $(#[$doc])* $list : $built, $section, |$params, $module, $context : $ctx| $build; $($name,)+
-        }
-        $(#[$doc2])*
-        pub const $list2: &[fn(serde_json::Value, $ctx2) -> Result<$built2, $crate::error::ConfigError>] = &[$(
-            |params, $context2| {
+            $crate::registry::plugin!($name, $section, concat!(stringify!($name), ".rs"), |params, $context| {
                 use $name as $module;
                 let $params: $name::Params = $crate::registry::parameters($section, stringify!($name), params)?;
-                $build2
-            },
+                $build
+            }),
         )+];
     };
 }

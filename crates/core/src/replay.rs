@@ -7,7 +7,7 @@
 use std::fmt;
 
 use crate::config::{Config, ReplayMode};
-use crate::ssd::{Device, Refused};
+use crate::engine::{Device, Refused};
 use crate::types::{HostRequest, Nanos};
 
 /// Simulated times beyond this (18 years) are refused: the clock ends at 2^60 ns.

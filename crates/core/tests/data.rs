@@ -7,7 +7,7 @@ mod data {
 }
 
 use data::rig::{Dice, LOGICAL_SECTORS, Outcome, Script, Step};
-use nandlab::buffer::BUFFERS;
+use nandlab::catalog::BUFFERS;
 use nandlab::flash::{
     Clock, ClockTimes, CutMode, Flash, Geometry, JOURNAL_LIMIT, Media, Oob, ProgramOrder, Ticket, TimingModel,
     Tombstone,

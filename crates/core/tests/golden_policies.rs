@@ -38,7 +38,7 @@ fn does_every_registered_policy_do_what_its_examples_say() {
     let mut wrong = Vec::new();
     for (path, file) in files {
         let policy = file["policy"].as_str().unwrap().replace('-', "_");
-        if !nandlab::buffer::BUFFERS.iter().any(|plugin| plugin.module == policy) {
+        if !nandlab::catalog::BUFFERS.iter().any(|plugin| plugin.module == policy) {
             let error = replay(&file).unwrap_err();
             assert!(error.contains("there is no buffer"), "{} cannot even be read: {error}", path.display());
             continue;

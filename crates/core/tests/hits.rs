@@ -1,6 +1,6 @@
 //! Does the hit-ratio-only mode count what a whole device counts?
 
-use nandlab::buffer::BUFFERS;
+use nandlab::catalog::BUFFERS;
 use nandlab::config::{Builder, Config};
 use nandlab::ledger::Ledger;
 use nandlab::types::{Hint, HostOp, HostRequest, Lpn, Nanos, Pattern};

@@ -4,13 +4,14 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use nandlab::buffer::{Access, BUFFERS};
+use nandlab::buffer::Access;
+use nandlab::catalog::BUFFERS;
 use nandlab::config::{Builder, Config};
+use nandlab::engine::{Device, INTERVALS, Payload};
 use nandlab::ledger::{BlockKind, Cause};
 use nandlab::probe::{Command, Probe};
 use nandlab::replay::Outcome;
 use nandlab::report::{Report, Source};
-use nandlab::ssd::{Device, INTERVALS, Payload};
 use nandlab::types::{Hint, HostOp, HostRequest, Lpn, Nanos};
 
 const BLOCK_PAGES: u32 = 16;

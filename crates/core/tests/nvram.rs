@@ -1,6 +1,6 @@
 //! Does NVRAM change nothing for a policy that does not use it?
 
-use nandlab::buffer::BUFFERS;
+use nandlab::catalog::BUFFERS;
 use nandlab::config::Builder;
 use nandlab::ledger::Ledger;
 use nandlab::types::{HostOp, HostRequest, Nanos};

@@ -3,7 +3,7 @@
 #[path = "offline/brute.rs"]
 mod brute;
 
-use nandlab::buffer::BUFFERS;
+use nandlab::catalog::BUFFERS;
 use nandlab::config::{Builder, Config};
 use nandlab::ledger::Ledger;
 use nandlab::offline::{Costs, Counts, History, LruCurve, ROUNDS, Segments, belady, lower_bound, schedule};

@@ -1,6 +1,6 @@
 //! A request in pieces is one request: where an address policy splits it changes nothing but the addresses.
 
-use nandlab::buffer::BUFFERS;
+use nandlab::catalog::BUFFERS;
 use nandlab::config::Builder;
 use nandlab::replay::Replay;
 use nandlab::report::{Report, Source};

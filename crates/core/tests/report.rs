@@ -9,9 +9,9 @@ mod report {
 use std::collections::BTreeSet;
 
 use nandlab::config::{Builder, Config};
+use nandlab::engine::Device;
 use nandlab::replay::Outcome;
 use nandlab::report::{Report, Source, Wall};
-use nandlab::ssd::Device;
 use nandlab::types::{HostOp, HostRequest, Nanos};
 use report::expected::Expected;
 use report::fake::{Fake, Random};

@@ -1,10 +1,10 @@
 //! The end of a run: dirty pages are paid for, once, and by nobody who waits.
 
-use nandlab::buffer::BUFFERS;
+use nandlab::catalog::BUFFERS;
 use nandlab::config::{Builder, Config};
+use nandlab::engine::Device;
 use nandlab::replay::{Replay, Settle};
 use nandlab::report::{Report, Source};
-use nandlab::ssd::Device;
 use nandlab::types::{HostOp, HostRequest, Lpn, Nanos};
 
 const SECTORS: u64 = 8;

@@ -3,7 +3,7 @@
 //! Alone in its program: the memory of the whole process is measured.
 #![cfg(target_os = "linux")]
 
-use nandlab::buffer::BUFFERS;
+use nandlab::catalog::BUFFERS;
 use nandlab::config::{Builder, PluginConfig};
 use nandlab::ftl::FTLS;
 use nandlab::registry::Plugin;

@@ -4,7 +4,7 @@ mod common;
 
 use std::fmt::Write as _;
 
-use nandlab::buffer::BUFFERS;
+use nandlab::catalog::BUFFERS;
 use nandlab::config::{Builder, Config};
 use nandlab::ledger::Ledger;
 use nandlab::types::HostRequest;

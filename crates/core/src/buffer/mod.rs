@@ -1,6 +1,6 @@
 //! Data buffer policies: which host pages stay in RAM, and what is written back together.
 //!
-//! A policy decides, the engine ([`crate::ssd`]) acts and counts. A policy sees dense slot numbers, the facts in
+//! A policy decides, the engine acts and counts. A policy sees dense slot numbers, the facts in
 //! [`Slots`], and what it may sense about the world below in [`Sense`]; it answers with a [`Plan`]. It knows nothing of
 //! FTLs and flash. One file per policy; the list at the end of this file is the only place that enumerates them.
 
@@ -309,46 +309,48 @@ pub trait Buffer {
     fn golden_state(&self, slots: &Slots) -> Value;
 }
 
-crate::registry::plugins! {
-    /// Every buffer policy. A line here gives it a name, typed parameters, a manual page and a place in every test.
-    BUFFERS: Box<dyn crate::ssd::Device>, "buffer", |params, module, parts: crate::ssd::Parts| {
-        let buffer = module::build(params, &parts.buffer_shape())?;
-        Ok(Box::new(crate::ssd::Ssd::new(parts, buffer)) as Box<dyn crate::ssd::Device>)
+/// Every buffer policy. A line here declares its module and gives it a name, typed parameters, a manual page and a place in
+/// every test: see [`crate::registry`].
+macro_rules! policies {
+    ($with:ident) => {
+        $with! {
+            none,
+            lru,
+            fifo,
+            clock,
+            cflru,
+            lru_wsr,
+            ccf_lru,
+            ad_lru,
+            clru_r,
+            carf_r,
+            pr_lru_r,
+            ref_r,
+            arc,
+            two_q,
+            lirs,
+            s3_fifo,
+            sieve,
+            w_tinylfu,
+            fab,
+            fab_rw,
+            bplru,
+            clc,
+            cfdc,
+            lb_clock,
+            vbbms,
+            cbm_r,
+            clock_dnv,
+            aalru,
+            hitstat,
+            wpa,
+            urm,
+        }
     };
-    /// The same policies without a device below, in the order of [`BUFFERS`]: see [`crate::hits::HitOnly`].
-    also HITS: Box<dyn crate::hits::Hits>, |parts: crate::hits::HitParts| {
-        let buffer = module::build(params, &parts.shape)?;
-        Ok(Box::new(crate::hits::HitOnly::new(&parts, buffer)) as Box<dyn crate::hits::Hits>)
-    };
-    none,
-    lru,
-    fifo,
-    clock,
-    cflru,
-    lru_wsr,
-    ccf_lru,
-    ad_lru,
-    clru_r,
-    carf_r,
-    pr_lru_r,
-    ref_r,
-    arc,
-    two_q,
-    lirs,
-    s3_fifo,
-    sieve,
-    w_tinylfu,
-    fab,
-    fab_rw,
-    bplru,
-    clc,
-    cfdc,
-    lb_clock,
-    vbbms,
-    cbm_r,
-    clock_dnv,
-    aalru,
-    hitstat,
-    wpa,
-    urm,
 }
+pub(crate) use policies;
+
+macro_rules! declare_modules {
+    ($($name:ident,)+) => { $(pub mod $name;)+ };
+}
+policies!(declare_modules);

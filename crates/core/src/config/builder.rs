@@ -278,7 +278,7 @@ mod tests {
         let again = PluginConfig::parse(&label, "ftl").unwrap();
         assert_eq!((again.name, again.params), (plugin.name, plugin.params), "{label}");
         let defaults = crate::ftl::FTLS.iter().map(|p| (p.name(), (p.defaults)()));
-        let defaults = defaults.chain(crate::buffer::BUFFERS.iter().map(|p| (p.name(), (p.defaults)())));
+        let defaults = defaults.chain(crate::catalog::BUFFERS.iter().map(|p| (p.name(), (p.defaults)())));
         for (name, params) in defaults {
             let mut params = params.as_object().cloned().unwrap_or_default();
             params.retain(|_, value| !value.is_null());

@@ -3,20 +3,22 @@
 //! A configuration is layered: built-in defaults, a device preset, a TOML file, `key=value` settings. The fully expanded
 //! form goes into every result.
 
+mod build;
 mod builder;
 mod capacity;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::buffer::{BUFFERS, Frames};
+use crate::buffer::Frames;
+use crate::catalog::BUFFERS;
 use crate::endurance::EnduranceConfig;
+use crate::engine::{EvictWait, PartialWrite};
 use crate::error::ConfigError;
-use crate::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, ReliabilityConfig, TimingModel};
-use crate::ftl::{FTLS, Shape};
+use crate::flash::{Geometry, Media, ProgramOrder, ReliabilityConfig, TimingModel};
+use crate::ftl::FTLS;
 use crate::registry;
 use crate::replay::Settle;
-use crate::ssd::{Arrival, Device, EvictWait, PartialWrite, Parts, RamTimes, Settings};
 use crate::types::{Bytes, Nanos};
 
 pub use builder::{Builder, DEFAULT_DEVICE, DEVICES, split_outside};
@@ -346,70 +348,6 @@ impl Config {
             }
         }
         Ok(())
-    }
-
-    /// Builds the device, preconditioned (but for [`Precondition::Trace`], which the caller replays).
-    ///
-    /// # Errors
-    /// When a plug-in refuses its parameters or does not fit the device.
-    pub fn build(&self) -> Result<Box<dyn Device>, ConfigError> {
-        self.check()?;
-        let ftl = registry::find(FTLS, "ftl", &self.ftl.name)?;
-        let buffer = registry::find(BUFFERS, "buffer", &self.buffer.name)?;
-        let geometry = self.device.geometry;
-        let timing = &self.device.timing;
-        let times = ClockTimes {
-            page_read: timing.page_read,
-            page_program: timing.page_program,
-            block_erase: timing.block_erase,
-            page_transfer: timing.page_transfer,
-            command: timing.command,
-        };
-        let clock = Clock::new(timing.model, times, geometry.channels, geometry.dies());
-        let mut flash = Flash::new(geometry, self.device.program_order, self.device.media, clock);
-        let logical_pages = self.logical_pages();
-        let shape = Shape { geometry, logical_pages, order: self.device.program_order, seed: self.seed };
-        let built = (ftl.build)(Value::Object(self.ftl.params.clone()), &shape)?;
-        let (ageing, pe_cycles) = (self.device.reliability, self.device.endurance.pe_cycles);
-        flash.set_reliability(ageing, pe_cycles, self.seed, built.relocates_disturbed())?;
-        if ageing.map_page_loss > 0.0 && !built.keeps_map_on_flash() {
-            let problem = format!("`{}` has no translation pages that could be lost", self.ftl.name);
-            let mend = "use a demand-mapped FTL (rftl, dftl), or leave it out";
-            return Err(ConfigError::new("device.reliability.map_page_loss", problem, mend));
-        }
-        let parts = Parts { flash, ftl: built, frames: self.frames(), settings: self.settings() };
-        let mut device = (buffer.build)(Value::Object(self.buffer.params.clone()), parts)?;
-        match self.precondition {
-            Precondition::None | Precondition::Trace => {}
-            Precondition::Full => device.precondition(true, 0.0),
-            Precondition::Steady(overwrites) => device.precondition(true, overwrites),
-        }
-        Ok(device)
-    }
-
-    fn settings(&self) -> Settings {
-        Settings {
-            logical_pages: self.logical_pages(),
-            arrival: match self.replay.mode {
-                ReplayMode::Open => Arrival::Open,
-                ReplayMode::Closed => Arrival::Closed { think: self.replay.think_time },
-                ReplayMode::Fast => Arrival::Closed { think: Nanos::ZERO },
-            },
-            queue_depth: self.replay.queue_depth,
-            evict_wait: self.ram.evict_wait,
-            partial_write: self.ram.partial_write,
-            write_miss_fetch: self.ram.write_miss_fetch,
-            shared_dram: (self.ram.budget == Budget::Unified).then_some(self.ram.dram),
-            nvram_frames: self.frames().nvram,
-            ram_times: RamTimes {
-                dram_read: self.ram.dram_read,
-                dram_write: self.ram.dram_write,
-                nvram_read: self.ram.nvram_read,
-                nvram_write: self.ram.nvram_write,
-            },
-            read_groups: self.replay.read_groups,
-            seed: self.seed,
-        }
     }
 
     /// The configuration as TOML, which can be loaded again. Absent values are left out.

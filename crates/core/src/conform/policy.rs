@@ -3,7 +3,7 @@
 //! A file names a policy and holds either worked `cases` with the state after every access, or one long `trace` with
 //! an event string for every access and the state at the end. Each case gets a device of its own: the policy by that
 //! name, a page-mapped FTL that was written full and has so many spare blocks that garbage collection never runs, and
-//! pages of one sector. The accesses go in one by one ([`crate::ssd::Device::replay_access`]), a probe records what the
+//! pages of one sector. The accesses go in one by one ([`crate::engine::Device::replay_access`]), a probe records what the
 //! buffer did, and everything is compared: hit, dropped pages, commands to the FTL, state, totals of the ledger.
 //!
 //! Parameters of a case go to the policy as they are, except those that shape the device: `capacity` (DRAM frames),
@@ -16,13 +16,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::{ConformError, Difference, Kind, Report};
-use crate::buffer::{Access, BUFFERS, Frames};
+use crate::buffer::{Access, Frames};
+use crate::catalog::BUFFERS;
+use crate::engine::{Arrival, Device, EvictWait, PartialWrite, Parts, RamTimes, Settings};
 use crate::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, TimingModel};
 use crate::ftl::{FTLS, Shape};
 use crate::ledger::{Cause, Ledger, Op};
 use crate::probe::{Command, Probe};
 use crate::registry;
-use crate::ssd::{Arrival, Device, EvictWait, PartialWrite, Parts, RamTimes, Settings};
 use crate::types::{Hint, Lpn, Nanos, Pattern};
 
 #[derive(Deserialize)]
@@ -388,7 +389,7 @@ fn build_device(policy: &str, case: &Case) -> Result<Box<dyn Device>, String> {
     };
     let buffer = registry::find(BUFFERS, "buffer", policy).map_err(|e| e.to_string())?;
     let parts = Parts { flash, ftl, frames, settings };
-    let mut device = (buffer.build)(Value::Object(params), parts).map_err(|e| e.to_string())?;
+    let mut device = (buffer.build.device)(Value::Object(params), parts).map_err(|e| e.to_string())?;
     device.precondition(true, 0.0);
     Ok(device)
 }

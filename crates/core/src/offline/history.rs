@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use crate::engine::OutOfRange;
 use crate::sparse::SparseTable;
-use crate::ssd::OutOfRange;
 use crate::types::{HostOp, HostRequest, Lpn};
 
 /// Most events of a history: times and page numbers must fit their words.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::share;
-use crate::ssd::{self, INTERVALS};
+use crate::engine::{self, INTERVALS};
 
 /// Flushes of the buffer. A flushed group is one logical block in one write-back command: a page policy flushes groups of
 /// one page. Sizes are dirty pages, without padding.
@@ -45,7 +45,7 @@ pub struct AtMost {
 }
 
 impl Flushes {
-    pub(super) fn new(flushes: &ssd::Flushes) -> Self {
+    pub(super) fn new(flushes: &engine::Flushes) -> Self {
         let groups: u64 = flushes.by_pages().iter().sum();
         let (mut pages, mut so_far, mut sizes) = (0, 0, Vec::new());
         for (size, count) in flushes.by_pages().iter().enumerate().filter(|(_, count)| **count > 0) {

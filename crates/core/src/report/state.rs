@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
+use crate::engine::Device;
 use crate::flash;
-use crate::ssd::Device;
 use crate::types::Pbn;
 
 /// RAM in use when the last request was complete.

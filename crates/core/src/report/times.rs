@@ -4,10 +4,10 @@ use serde::Serialize;
 
 use super::{service, share};
 use crate::config::TimingConfig;
+use crate::engine::Times;
 use crate::histogram::Histogram;
 use crate::ledger::Ledger;
 use crate::replay::Outcome;
-use crate::ssd::Times;
 use crate::types::{Nanos, SECTOR_BYTES};
 
 /// Durations of many requests. Mean and maximum are exact; a percentile is the upper edge of its histogram bucket, at

@@ -1,13 +1,14 @@
 //! Tiny devices from the registries, and scripts that run on them.
 
-use nandlab::buffer::{BUFFERS, Frames};
+use nandlab::buffer::Frames;
+use nandlab::catalog::BUFFERS;
+use nandlab::engine::{Arrival, Device, EvictWait, PartialWrite, Parts, Payload, RamTimes, Settings};
 use nandlab::error::ConfigError;
 use nandlab::flash::{
     Clock, ClockTimes, CutMode, Flash, Geometry, Media, ProgramOrder, ReliabilityConfig, TimingModel,
 };
 use nandlab::ftl::{FTLS, Ftl, Shape};
 use nandlab::ledger::{Cause, Ledger, Op};
-use nandlab::ssd::{Arrival, Device, EvictWait, PartialWrite, Parts, Payload, RamTimes, Settings};
 use nandlab::types::{Bytes, Hint, HostOp, HostRequest, Nanos, Pattern};
 use serde_json::{Value, json};
 
@@ -215,7 +216,7 @@ impl Script {
             settings,
         };
         let plugin = &BUFFERS[self.buffer];
-        (plugin.build)(buffer_params(&plugin.name(), self.seed), parts)
+        (plugin.build.device)(buffer_params(&plugin.name(), self.seed), parts)
     }
 
     /// The same script with NVRAM or without.

@@ -1,11 +1,12 @@
 //! The device under test, from the registries, with an FTL whose map grows by its fragments and a policy that reads ahead.
 
-use nandlab::buffer::{Access, Admission, BUFFERS, Buffer, Frames, Medium, Plan, Sense, Slots};
+use nandlab::buffer::{Access, Admission, Buffer, Frames, Medium, Plan, Sense, Slots};
+use nandlab::catalog::BUFFERS;
+use nandlab::engine::{Arrival, Device, EvictWait, PartialWrite, Parts, RamTimes, Settings, Ssd};
 use nandlab::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, Ticket, TimingModel};
 use nandlab::ftl::{Batch, FTLS, Found, Ftl, Shape};
 use nandlab::ledger::{Cause, MergeKind};
 use nandlab::registry;
-use nandlab::ssd::{Arrival, Device, EvictWait, PartialWrite, Parts, RamTimes, Settings, Ssd};
 use nandlab::types::{Bytes, Lbn, Lpn, Nanos, Ppn, Slot};
 use serde_json::{Value, json};
 
@@ -197,7 +198,7 @@ pub fn build(case: &Case) -> Box<dyn Device> {
         }
         Some((name, params)) => {
             let plugin = registry::find(BUFFERS, "buffer", name).expect("a policy");
-            (plugin.build)(params, parts).unwrap_or_else(|error| panic!("{case:?}: {error}"))
+            (plugin.build.device)(params, parts).unwrap_or_else(|error| panic!("{case:?}: {error}"))
         }
     };
     if case.filled {

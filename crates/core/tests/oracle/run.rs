@@ -1,6 +1,6 @@
 //! A run: the same requests to the product and to the oracle, compared after every one.
 
-use nandlab::ssd::Payload;
+use nandlab::engine::Payload;
 use nandlab::types::{HostOp, HostRequest, Lpn, Nanos};
 
 use super::cases::Case;
@@ -33,7 +33,7 @@ impl std::fmt::Display for Done {
 
 struct Run {
     case: Case,
-    product: Box<dyn nandlab::ssd::Device>,
+    product: Box<dyn nandlab::engine::Device>,
     oracle: Device,
     /// Word for the next sector that is written.
     word: u64,

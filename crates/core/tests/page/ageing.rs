@@ -1,9 +1,9 @@
 //! Do blocks wear out, are they replaced, and are blocks that are read too often relocated?
 
 use nandlab::config::Builder;
+use nandlab::engine::{Payload, Refused};
 use nandlab::flash::{ReliabilityConfig, Ticket};
 use nandlab::ledger::{Cause, Op};
-use nandlab::ssd::{Payload, Refused};
 use nandlab::types::{HostOp, HostRequest, Lpn, Nanos, Pbn};
 use rand_pcg::Pcg64Mcg;
 use serde_json::json;
@@ -36,7 +36,7 @@ fn is_a_block_relocated_after_as_many_reads_as_it_bears() {
     }
 }
 
-fn worn_out(settings: &[&str]) -> (Box<dyn nandlab::ssd::Device>, u64, Refused) {
+fn worn_out(settings: &[&str]) -> (Box<dyn nandlab::engine::Device>, u64, Refused) {
     let device = [
         "device.geometry={channels=2, chips_per_channel=1, dies_per_chip=1, planes_per_die=1, blocks_per_plane=24, \
          pages_per_block=16, page_bytes=4096}",

@@ -4,12 +4,13 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use nandlab::buffer::{BUFFERS, Frames};
+use nandlab::buffer::Frames;
+use nandlab::catalog::BUFFERS;
+use nandlab::engine::{Arrival, Device, EvictWait, PartialWrite, Parts, Payload, RamTimes, Settings};
 use nandlab::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, TimingModel};
 use nandlab::ftl::{FTLS, Shape};
 use nandlab::ledger::{Cause, Op};
 use nandlab::probe::{Command, Probe};
-use nandlab::ssd::{Arrival, Device, EvictWait, PartialWrite, Parts, Payload, RamTimes, Settings};
 use nandlab::types::{HostOp, HostRequest, Lpn, Nanos};
 use serde_json::{Value, json};
 
@@ -114,7 +115,7 @@ pub fn device(policy: &str, params: Value, run: &Run) -> Box<dyn Device> {
     };
     let buffer = nandlab::registry::find(BUFFERS, "buffer", policy).unwrap();
     let parts = Parts { flash, ftl, frames: Frames { dram: frames, nvram }, settings };
-    let mut device = (buffer.build)(params, parts).unwrap();
+    let mut device = (buffer.build.device)(params, parts).unwrap();
     if filled {
         device.precondition(true, 0.0);
     }

@@ -1,7 +1,7 @@
 //! HitStat against a slow reference written from its description.
 
+use nandlab::engine::PartialWrite;
 use nandlab::ledger::Ledger;
-use nandlab::ssd::PartialWrite;
 use nandlab::types::HostOp;
 use serde_json::{Value, json};
 
@@ -373,7 +373,7 @@ fn does_it_equal_a_slow_reference() {
 #[test]
 fn a_trimmed_page_takes_its_weight_from_its_group() {
     let (mut device, _) = Rig::default().device("hitstat", json!({}));
-    let class = |device: &dyn nandlab::ssd::Device| -> Vec<String> {
+    let class = |device: &dyn nandlab::engine::Device| -> Vec<String> {
         let lists = device.golden_state()["lists"].as_object().unwrap().clone();
         lists.into_iter().filter(|(_, groups)| groups.as_array().is_some_and(|g| !g.is_empty())).map(|l| l.0).collect()
     };

@@ -152,7 +152,7 @@ fn does_the_model_come_close_to_the_best_fixed_threshold() {
 
 #[test]
 fn may_a_padding_threshold_be_a_share_or_a_word() {
-    let plugin = nandlab::registry::find(nandlab::buffer::BUFFERS, "buffer", "hitstat").unwrap();
+    let plugin = nandlab::registry::find(nandlab::catalog::BUFFERS, "buffer", "hitstat").unwrap();
     let schema = (plugin.schema)().to_string();
     for accepted in ["\"model\"", "\"never\"", "\"always\"", "\"aalru\"", "\"number\""] {
         assert!(schema.contains(accepted), "{schema}");

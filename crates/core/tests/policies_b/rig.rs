@@ -3,13 +3,14 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use nandlab::buffer::{BUFFERS, Frames};
+use nandlab::buffer::Frames;
+use nandlab::catalog::BUFFERS;
+use nandlab::engine::{Arrival, Device, EvictWait, PartialWrite, Parts, Payload, RamTimes, Settings};
 use nandlab::error::ConfigError;
 use nandlab::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, Ticket, TimingModel};
 use nandlab::ftl::{Batch, FTLS, Found, Ftl, Shape};
 use nandlab::ledger::{Cause, MergeKind};
 use nandlab::probe::{Command, Probe};
-use nandlab::ssd::{Arrival, Device, EvictWait, PartialWrite, Parts, Payload, RamTimes, Settings};
 use nandlab::types::{HostOp, HostRequest, Lbn, Lpn, Nanos, Ppn};
 use serde_json::Value;
 
@@ -153,7 +154,7 @@ impl Rig {
         let frames = Frames { dram: self.frames, nvram: 0 };
         let parts = Parts { flash, ftl: Box::new(Pretender { ftl, merges }), frames, settings };
         let plugin = nandlab::registry::find(BUFFERS, "buffer", policy).unwrap();
-        let mut device = (plugin.build)(params, parts)?;
+        let mut device = (plugin.build.device)(params, parts)?;
         device.precondition(true, 0.0);
         let recorder = Recorder::default();
         device.set_probe(Some(Box::new(recorder.clone())));

@@ -3,13 +3,14 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use nandlab::buffer::{BUFFERS, Frames};
+use nandlab::buffer::Frames;
+use nandlab::catalog::BUFFERS;
+use nandlab::engine::{Arrival, Device, EvictWait, PartialWrite, Parts, Payload, RamTimes, Settings};
 use nandlab::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, TimingModel};
 use nandlab::ftl::{FTLS, Shape};
 use nandlab::ledger::Cause;
 use nandlab::probe::{Command, Probe};
 use nandlab::registry::find;
-use nandlab::ssd::{Arrival, Device, EvictWait, PartialWrite, Parts, Payload, RamTimes, Settings};
 use nandlab::types::{Hint, HostOp, HostRequest, Lpn, Nanos, Pattern};
 use serde_json::{Value, json};
 
@@ -91,7 +92,7 @@ pub fn parts(frames: Frames, pages_per_block: u32) -> Parts {
 
 impl Watched {
     pub fn new(policy: &str, params: Value, frames: Frames, pages_per_block: u32) -> Self {
-        let build = find(BUFFERS, "buffer", policy).unwrap().build;
+        let build = find(BUFFERS, "buffer", policy).unwrap().build.device;
         let mut device = build(params, parts(frames, pages_per_block)).unwrap();
         let recorder = Recorder::default();
         device.set_probe(Some(Box::new(recorder.clone())));

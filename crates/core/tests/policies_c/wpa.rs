@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use nandlab::buffer::{BUFFERS, Frames};
+use nandlab::buffer::Frames;
+use nandlab::catalog::BUFFERS;
 use nandlab::registry::find;
 use nandlab::types::Hint;
 use serde_json::{Value, json};
@@ -215,7 +216,7 @@ fn wpa_with_an_nvram_of_pages_decides_like_a_plain_reference() {
 #[test]
 fn is_wpa_refused_without_a_block_frame() {
     for (dram, nvram, key) in [(0, 8, "ram"), (4, 3, "ram.nvram")] {
-        let build = find(BUFFERS, "buffer", "wpa").unwrap().build;
+        let build = find(BUFFERS, "buffer", "wpa").unwrap().build.device;
         let error = build(json!({}), parts(Frames { dram, nvram }, 4)).err().unwrap();
         assert_eq!(error.key, key, "{error}");
     }
@@ -224,7 +225,7 @@ fn is_wpa_refused_without_a_block_frame() {
 #[test]
 fn an_nvram_of_pages_may_be_smaller_than_a_block() {
     for policy in ["wpa", "clock-dnv"] {
-        let build = find(BUFFERS, "buffer", policy).unwrap().build;
+        let build = find(BUFFERS, "buffer", policy).unwrap().build.device;
         let params = json!({"nvram_unit": "page"});
         assert!(build(params.clone(), parts(Frames { dram: 4, nvram: 1 }, 4)).is_ok());
         let error = build(params, parts(Frames { dram: 4, nvram: 0 }, 4)).err().unwrap();

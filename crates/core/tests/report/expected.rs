@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use nandlab::buffer::Medium;
 use nandlab::config::{Config, ReplayMode};
+use nandlab::engine::{Device, INTERVALS};
 use nandlab::ledger::{Cause, Ledger, Op};
 use nandlab::replay::Outcome;
-use nandlab::ssd::{Device, INTERVALS};
 use nandlab::types::Pbn;
 use serde_json::{Value, json};
 

@@ -1,12 +1,12 @@
 //! A device whose counts and times are random; all else is that of a device that ran.
 
 use nandlab::buffer::{Access, Frames, Slots};
+use nandlab::engine::{Completion, Device, Flushes, Payload, Refused, Times};
 use nandlab::flash::{CutMode, Flash};
 use nandlab::ftl::Ftl;
 use nandlab::histogram::Histogram;
 use nandlab::ledger::{CAUSES, Cause, Ledger, Op};
 use nandlab::probe::Probe;
-use nandlab::ssd::{Completion, Device, Flushes, Payload, Refused, Times};
 use nandlab::types::{HostRequest, Nanos};
 
 /// Splitmix64.

@@ -3,13 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use nandlab::buffer::BUFFERS;
+use nandlab::catalog::BUFFERS;
 use nandlab::config::{Builder, Config, ReplayMode};
+use nandlab::engine::{Device, Payload};
 use nandlab::flash::clock::{Call, Clock, ClockTimes, Operation, Recorded, Release, Ticket, TimingModel};
 use nandlab::ftl::FTLS;
 use nandlab::histogram::Histogram;
 use nandlab::ledger::{Cause, Op};
-use nandlab::ssd::{Device, Payload};
 use nandlab::types::{HostOp, HostRequest, Nanos};
 
 use super::rig::Random;

@@ -328,6 +328,6 @@ impl<B: Buffer> Ssd<B> {
             }
         }
         self.written_back = Ticket::reached(self.flash.now());
-        crate::ssd::Device::start_measuring(self);
+        crate::engine::Device::start_measuring(self);
     }
 }

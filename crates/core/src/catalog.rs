@@ -1,0 +1,45 @@
+//! The catalogue of buffer policies: for each a device of its own, compiled around its code.
+//!
+//! It stands above the engine and the policies, which know nothing of it. The names come from the list at the end of
+//! `buffer/mod.rs`.
+
+use serde_json::Value;
+
+use crate::buffer::policies;
+use crate::engine::{Device, Parts, Ssd};
+use crate::error::ConfigError;
+use crate::hits::{HitOnly, HitParts, Hits};
+use crate::registry::{Plugin, plugin};
+
+/// How a device with a certain buffer policy is built from the policy's parameters.
+#[derive(Clone, Copy, Debug)]
+pub struct BuildDevice {
+    /// The policy over an FTL and flash.
+    pub device: fn(Value, Parts) -> Result<Box<dyn Device>, ConfigError>,
+    /// The policy over nothing, for hit ratios.
+    pub hits: fn(Value, HitParts) -> Result<Box<dyn Hits>, ConfigError>,
+}
+
+macro_rules! list_buffers {
+    ($($name:ident,)+) => {
+        use crate::buffer::{$($name),+};
+        /// Every buffer policy.
+        pub const BUFFERS: &[Plugin<BuildDevice>] = &[$(
+            plugin!($name, "buffer", concat!("buffer/", stringify!($name), ".rs"), BuildDevice {
+                device: |params, parts| {
+                    let buffer = $name::build(parameters(stringify!($name), params)?, &parts.buffer_shape())?;
+                    Ok(Box::new(Ssd::new(parts, buffer)))
+                },
+                hits: |params, parts| {
+                    let buffer = $name::build(parameters(stringify!($name), params)?, &parts.shape)?;
+                    Ok(Box::new(HitOnly::new(&parts, buffer)))
+                },
+            }),
+        )+];
+    };
+}
+policies!(list_buffers);
+
+fn parameters<P: serde::de::DeserializeOwned>(name: &str, params: Value) -> Result<P, ConfigError> {
+    crate::registry::parameters("buffer", name, params)
+}
