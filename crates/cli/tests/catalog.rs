@@ -43,7 +43,7 @@ fn does_the_manual_page_of_every_ftl_show_its_evidence() {
         let page = stdout(&["describe", &name, "--kind", "ftls"]);
         let (_, evidence) = page.split_once("EVIDENCE").expect("a section about evidence");
         for what in ["golden cases: ", "theory: ", "random operations: ", "cut points: "] {
-            assert!(evidence.contains(what), "{name}: docs/evidence.md has no row for it\n{page}");
+            assert!(evidence.contains(what), "{name}: crates/core/EVIDENCE.md has no row for it\n{page}");
         }
     }
 }

@@ -5,7 +5,7 @@
 //! `EACH` is the number of operations of a run: one run for every seed from FIRST to LAST-1, parameter variant and device.
 //! After every seed the sums so far are printed, one line for each FTL, so that a run that is stopped has told what it
 //! did; go on with the seeds that are left. Streams of all runs are compared (a pair of equal ones ends the run), and a
-//! cut counts once however often it comes about. docs/evidence.md has the command of the nightly run and what it found.
+//! cut counts once however often it comes about. crates/core/EVIDENCE.md has the command of the nightly run and what it found.
 #![allow(clippy::print_stdout, missing_docs)]
 
 #[path = "../tests/campaign/mod.rs"]

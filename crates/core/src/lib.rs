@@ -24,3 +24,6 @@ pub mod report;
 pub mod sparse;
 pub mod stack;
 pub mod types;
+
+/// What has been tested of every FTL and how often, as a page of Markdown with one table that has a row for each.
+pub const EVIDENCE: &str = include_str!("../EVIDENCE.md");

@@ -11,23 +11,23 @@ use campaign::{Counts, variants};
 use nandlab::ftl::FTLS;
 use nandlab::ledger::{Cause, Op};
 
-/// The cell of an FTL in the table of docs/evidence.md.
+/// The cell of an FTL in the table of crates/core/EVIDENCE.md.
 #[track_caller]
 fn recorded(ftl: &str, column: &str) -> u64 {
-    let page = include_str!("../../../docs/evidence.md");
+    let page = include_str!("../EVIDENCE.md");
     let cells = |line: &'static str| line.trim_matches('|').split('|').map(str::trim);
     let row = |first: &str| page.lines().find(|line| line.starts_with('|') && cells(line).next() == Some(first));
-    let row_of = |first: &str| row(first).unwrap_or_else(|| panic!("docs/evidence.md has no row `{first}`: add one"));
+    let row_of = |first: &str| row(first).unwrap_or_else(|| panic!("crates/core/EVIDENCE.md has no row `{first}`: add one"));
     let index = cells(row_of("FTL")).position(|name| name == column).expect("the column");
     let cell = cells(row_of(ftl)).nth(index).expect("as many cells as columns").replace(',', "");
-    cell.parse().unwrap_or_else(|_| panic!("docs/evidence.md: `{cell}` of {ftl} is no number"))
+    cell.parse().unwrap_or_else(|_| panic!("crates/core/EVIDENCE.md: `{cell}` of {ftl} is no number"))
 }
 
 /// The page may not claim more than is counted here, nor much less: what is to be written.
 fn hold_against_the_page(ftl: &str, column: &str, counted: u64, wrong: &mut Vec<String>) {
     let told = recorded(ftl, column);
     if !(counted * 9 / 10..=counted).contains(&told) {
-        wrong.push(format!("docs/evidence.md tells {told} {column} of {ftl}, counted {counted}: write that"));
+        wrong.push(format!("crates/core/EVIDENCE.md tells {told} {column} of {ftl}, counted {counted}: write that"));
     }
 }
 

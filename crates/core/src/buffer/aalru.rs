@@ -1,8 +1,10 @@
 //! aalru - AALRU: read and write parts that adapt, clusters out, padding by write amplification
 //!
 //! # Source
-//! AALRU paper, section III with equations 1 to 6 and algorithms 1 and 2 (specs/policies.md 3.18). Silent points follow
-//! the public simulator of its laboratory (SimpleSSDsim, predecessor ADCT) where that answers them.
+//! Yingbiao Yao, Xiaochong Kong, Jie Zhou, Xiaorong Xu, Wei Feng and Zhaoting Liu, "An advanced adaptive least recently
+//! used buffer management algorithm for SSD", IEEE Access 7, 2019, section III with equations 1 to 6 and algorithms 1 and
+//! 2. Silent points follow the public simulator of its laboratory (SimpleSSDsim, predecessor ADCT) where that answers
+//! them.
 //!
 //! # What it does
 //! Clean pages lie in the read buffer RB, dirty ones in the write buffer WB, each a recency list by page. A write hit

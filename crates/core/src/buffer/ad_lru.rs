@@ -1,8 +1,8 @@
 //! ad-lru - Adaptive double LRU
 //!
 //! # Source
-//! P. Jin et al., "AD-LRU: an efficient buffer replacement algorithm for flash-based databases", Data and Knowledge
-//! Engineering 72, 2012, as the AALRU paper describes it and public implementations do it.
+//! Peiquan Jin, Yi Ou, Theo Härder and Zhi Li, "AD-LRU: an efficient buffer replacement algorithm for flash-based
+//! databases", Data and Knowledge Engineering 72, 2012, as the AALRU paper describes it and public implementations do it.
 //!
 //! # What it does
 //! Reads and writes are cached by page in two recency queues, with a flag each. A missed page enters the cold queue, a hit

@@ -1,8 +1,8 @@
 //! arc - Adaptive replacement cache
 //!
 //! # Source
-//! N. Megiddo and D. S. Modha, "ARC: a self-tuning, low overhead replacement cache", FAST 2003, figure 4. A yardstick from
-//! general caching: it does not know that writes cost more than reads.
+//! Nimrod Megiddo and Dharmendra S. Modha, "ARC: a self-tuning, low overhead replacement cache", FAST 2003, figure 4. A
+//! yardstick from general caching: it does not know that writes cost more than reads.
 //!
 //! # What it does
 //! Reads and writes are cached by page in two recency lists: `T1` of pages seen once, `T2` of pages seen again. The numbers

@@ -1,8 +1,8 @@
 //! bplru - Block padding LRU
 //!
 //! # Source
-//! H. Kim and S. Ahn, "BPLRU: a buffer management scheme for improving random writes in flash storage", FAST 2008, as
-//! the papers of AALRU, URM, WPA and HitStat describe it (specs/policies.md 3.8).
+//! Hyojun Kim and Seongjun Ahn, "BPLRU: a buffer management scheme for improving random writes in flash storage", FAST
+//! 2008, as the papers of AALRU, URM, WPA and HitStat describe it.
 //!
 //! # What it does
 //! Writes are cached in groups, the buffered pages of one logical block, in one recency list of groups. Every write

@@ -1,9 +1,11 @@
 //! carf-r - Cost-aware recency and frequency (reconstruction)
 //!
 //! # Source
-//! A **reconstruction** of CARF from what papers say of it: a weight of frequency and recency, and a cost model that tells
-//! reads from writes (related work of the AALRU paper, abstract). The original text was not available, so results must not
-//! be published as those of CARF. The weight is that of LRFU (D. Lee et al., IEEE Transactions on Computers 50(12), 2001).
+//! A **reconstruction** of CARF (Z. Jiang, Y. Zhang, J. Wang and C. Xing, "A cost-aware buffer management policy for
+//! flash-based storage devices", DASFAA 2015) from what papers say of it: a weight of frequency and recency, and a cost
+//! model that tells reads from writes (related work of the AALRU paper, abstract). The original text was not available,
+//! so results must not be published as those of CARF. The weight is that of LRFU (Donghee Lee, Jongmoo Choi, Jong-Hun
+//! Kim, Sam H. Noh, Sang Lyul Min, Yookun Cho and Chong Sang Kim, IEEE Transactions on Computers 50(12), 2001).
 //!
 //! # What it does
 //! Reads and writes are cached by page. Page accesses are numbered. An access that comes `d` accesses after the page's

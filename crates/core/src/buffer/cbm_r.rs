@@ -1,8 +1,8 @@
 //! cbm-r - Cooperative read cache in DRAM and write buffer in NVRAM (reconstruction)
 //!
 //! # Source
-//! Q. Wei et al., "CBM: a cooperative buffer management for SSD", MSST 2014: only its abstract and the description in the
-//! paper of WPA were available (specs/policies.md 3.14). The rules below that they do not give are ours.
+//! Qingsong Wei, Cheng Chen and Jun Yang, "CBM: a cooperative buffer management for SSD", MSST 2014: only its abstract
+//! and the description in the paper of WPA were available. The rules below that they do not give are ours.
 //!
 //! # What it does
 //! Pages that were read lie in the DRAM, the read cache, by recency. Written pages lie in the NVRAM, the write buffer, which

@@ -1,8 +1,9 @@
 //! ccf-lru - Cold-clean-first LRU
 //!
 //! # Source
-//! Z. Li et al., "CCF-LRU: a new buffer replacement algorithm for flash memory", IEEE Transactions on Consumer
-//! Electronics 55(3), 2009, as the AALRU paper describes it and public implementations do it.
+//! Zhi Li, Peiquan Jin, Xuan Su, Kai Cui and Lihua Yue, "CCF-LRU: a new buffer replacement algorithm for flash memory",
+//! IEEE Transactions on Consumer Electronics 55(3), 2009, as the AALRU paper describes it and public implementations do
+//! it.
 //!
 //! # What it does
 //! Reads and writes are cached by page in two recency lists with a cold flag for each page: the cold clean pages, and the

@@ -1,8 +1,8 @@
 //! cfdc - Clean first, dirty clustered
 //!
 //! # Source
-//! Y. Ou et al., "CFDC: a flash-aware replacement policy for database buffer management", `DaMoN` 2009, as the rules quoted
-//! in SNK-DB and the paper of AALRU describe it (specs/policies.md 3.10).
+//! Yi Ou, Theo Härder and Peiquan Jin, "CFDC: a flash-aware replacement policy for database buffer management", `DaMoN`
+//! 2009, as the rules quoted in SNK-DB and the paper of AALRU describe it.
 //!
 //! # What it does
 //! Reads and writes are cached by page. All pages enter the working region, a recency list; a page that does not fit there

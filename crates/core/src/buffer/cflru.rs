@@ -1,8 +1,8 @@
 //! cflru - Clean-first LRU
 //!
 //! # Source
-//! S. Park et al., "CFLRU: a replacement algorithm for flash memory", CASES 2006, as the papers of AALRU and URM
-//! describe it (specs/policies.md 3.2).
+//! Seon-yeong Park, Dawoon Jung, Jeong-uk Kang, Jin-soo Kim and Joonwon Lee, "CFLRU: a replacement algorithm for flash
+//! memory", CASES 2006, as the papers of AALRU and URM describe it.
 //!
 //! # What it does
 //! Reads and writes are cached by page in one recency list. Its least recent `window` pages are the clean-first

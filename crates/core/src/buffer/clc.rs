@@ -1,8 +1,9 @@
 //! clc - Cold and largest cluster first
 //!
 //! # Source
-//! S. Kang et al., "Performance trade-offs in using NVRAM write buffer for flash memory-based storage devices", IEEE
-//! Transactions on Computers 58(6), 2009, as the paper of AALRU describes it (specs/policies.md 3.9).
+//! Sooyong Kang, Sungmin Park, Hoyoung Jung, Hyoki Shim and Jaehyuk Cha, "Performance trade-offs in using NVRAM write
+//! buffer for flash memory-based storage devices", IEEE Transactions on Computers 58(6), 2009, as the paper of AALRU
+//! describes it.
 //!
 //! # What it does
 //! Writes are cached in clusters, the buffered pages of one logical block. A cluster that is written is the most recent

@@ -1,7 +1,8 @@
 //! clock - CLOCK, second chance on a ring
 //!
 //! # Source
-//! F. J. Corbato, "A paging experiment with the Multics system", 1969; the form of the textbooks.
+//! Fernando J. Corbató, "A paging experiment with the Multics system", in "In honor of Philip M. Morse", MIT Press 1969;
+//! the form of the textbooks.
 //!
 //! # What it does
 //! Reads and writes are cached by page. The frames form a ring with one reference bit each; a hit sets the bit. To make

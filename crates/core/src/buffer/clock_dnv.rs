@@ -1,8 +1,9 @@
 //! clock-dnv - Two clocks: pages in DRAM, block frames in NVRAM
 //!
 //! # Source
-//! CLOCK-DNV: a write buffer of DRAM and NVRAM, as the paper of WPA describes it (specs/policies.md 3.15); the text of the
-//! original was not available.
+//! Dong Hyun Kang, Sang Jin Han, Young-Chang Kim and Young Ik Eom, "CLOCK-DNV: a write buffer algorithm for flash storage
+//! devices of consumer electronics", IEEE Transactions on Consumer Electronics 63(1), 2017, as the paper of WPA describes
+//! it; the text of the original was not available.
 //!
 //! # What it does
 //! The DRAM is a ring of pages (CLOCK-D), the NVRAM a ring of block frames with clean and dirty pages of one logical block

@@ -1,9 +1,11 @@
 //! clru-r - Cold/hot clean and dirty LRU (reconstruction)
 //!
 //! # Source
-//! A **reconstruction** of CLRU from what papers say of it: CCF-LRU extended by hot and cold after the "relative access
-//! spacing", with separate queues for clean and dirty pages (related work of the AALRU paper). The original text was not
-//! available, so results must not be published as those of CLRU.
+//! A **reconstruction** of CLRU (G. Xu, F. Lin and Y. Xiao, "CLRU: a new page replacement algorithm for NAND
+//! flash-based consumer electronics", IEEE Transactions on Consumer Electronics 60(1), 2014) from what papers say of it:
+//! CCF-LRU extended by hot and cold after the "relative access spacing", with separate queues for clean and dirty pages
+//! (related work of the AALRU paper). The original text was not available, so results must not be published as those of
+//! CLRU.
 //!
 //! # What it does
 //! Reads and writes are cached by page in four recency queues: cold clean, cold dirty, hot clean, hot dirty. Page accesses

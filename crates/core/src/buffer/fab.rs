@@ -1,8 +1,9 @@
 //! fab - Flash-aware buffer (largest block first)
 //!
 //! # Source
-//! H. Jo et al., "FAB: flash-aware buffer management policy for portable media players", IEEE Transactions on
-//! Consumer Electronics 52(2), 2006, as the papers of AALRU and HitStat describe it (specs/policies.md 3.7).
+//! Heeseung Jo, Jeong-Uk Kang, Seon-Yeong Park, Jin-Soo Kim and Joonwon Lee, "FAB: flash-aware buffer management policy
+//! for portable media players", IEEE Transactions on Consumer Electronics 52(2), 2006, as the papers of AALRU and HitStat
+//! describe it.
 //!
 //! # What it does
 //! Writes are cached in groups, the buffered pages of one logical block. Every write makes its group the most recently

@@ -1,9 +1,9 @@
 //! fab-rw - Flash-aware buffer that also caches reads
 //!
 //! # Source
-//! H. Jo et al., "FAB: flash-aware buffer management policy for portable media players", IEEE Transactions on
-//! Consumer Electronics 52(2), 2006: the original caches reads too, from memory; its text was not available
-//! (specs/policies.md 3.7). The papers of AALRU and HitStat use the write buffer `fab`.
+//! Heeseung Jo, Jeong-Uk Kang, Seon-Yeong Park, Jin-Soo Kim and Joonwon Lee, "FAB: flash-aware buffer management policy
+//! for portable media players", IEEE Transactions on Consumer Electronics 52(2), 2006: the original caches reads too,
+//! from memory; its text was not available. The papers of AALRU and HitStat use the write buffer `fab`.
 //!
 //! # What it does
 //! Pages that are read or written are cached in groups, the buffered pages of one logical block. Every access makes its

@@ -1,7 +1,8 @@
 //! hitstat - HitStat: groups by age rank over size, padding by a model of the merges below
 //!
 //! # Source
-//! Thesis of HitStat, chapters 3.3 to 3.5 with equations 3 to 5 (specs/policies.md 3.17).
+//! You-Chiuan Su (advisor Li-Ping Chang), "An efficient buffer management algorithm for solid-state disk", master's
+//! thesis, National Chiao Tung University, 2009, chapters 3.3 to 3.5 with equations 3 to 5.
 //!
 //! # What it does
 //! Writes are buffered in groups, one per logical block; reads pass by. A group knows when it was written last,

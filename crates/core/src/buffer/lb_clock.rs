@@ -1,8 +1,8 @@
 //! lb-clock - Large block clock
 //!
 //! # Source
-//! B. Debnath et al., "Large block CLOCK (LB-CLOCK): a write caching algorithm for solid state disks", MASCOTS 2009, as
-//! its abstract and later papers describe it (specs/policies.md 3.11).
+//! Biplob Debnath, Sunil Subramanya, David Du and David J. Lilja, "Large block CLOCK (LB-CLOCK): a write caching
+//! algorithm for solid state disks", MASCOTS 2009, as its abstract and later papers describe it.
 //!
 //! # What it does
 //! Writes are cached by page; the logical blocks that have buffered pages form a ring with a recency bit each and a

@@ -1,9 +1,9 @@
 //! lirs - Low inter-reference recency set
 //!
 //! # Source
-//! S. Jiang and X. Zhang, "LIRS: an efficient low inter-reference recency set replacement policy to improve buffer cache
-//! performance", SIGMETRICS 2002, section 3. A yardstick from general caching: it does not know that writes cost more than
-//! reads.
+//! Song Jiang and Xiaodong Zhang, "LIRS: an efficient low inter-reference recency set replacement policy to improve
+//! buffer cache performance", SIGMETRICS 2002, section 3. A yardstick from general caching: it does not know that writes
+//! cost more than reads.
 //!
 //! # What it does
 //! Reads and writes are cached by page. Most frames hold LIR pages, whose last two accesses had few other pages between

@@ -1,7 +1,7 @@
 //! lru - Least recently used
 //!
 //! # Source
-//! The common baseline (specs/policies.md 3.1).
+//! The common baseline of every paper.
 //!
 //! # What it does
 //! Reads and writes are cached by page in one recency list. The victim is the least recently used page: a dirty one

@@ -1,8 +1,8 @@
 //! lru-wsr - LRU with write sequence reordering
 //!
 //! # Source
-//! H. Jung et al., "LRU-WSR: integration of LRU and writes sequence reordering for flash memory", IEEE Transactions on
-//! Consumer Electronics 54(3), 2008, as public implementations do it.
+//! Hoyoung Jung, Hyoki Shim, Sungmin Park, Sooyong Kang and Jaehyuk Cha, "LRU-WSR: integration of LRU and writes sequence
+//! reordering for flash memory", IEEE Transactions on Consumer Electronics 54(3), 2008, as public implementations do it.
 //!
 //! # What it does
 //! Reads and writes are cached by page in one recency list, with a cold flag each. To make room the least recently used

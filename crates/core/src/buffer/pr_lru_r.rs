@@ -1,9 +1,11 @@
 //! pr-lru-r - Probability of reference LRU (reconstruction)
 //!
 //! # Source
-//! A **reconstruction** of PR-LRU from what papers say of it: a probability of reference from three variables; the pages
-//! with the lowest go to a victim LRU list, whose clean pages leave first (related work of the AALRU and URM papers,
-//! abstract). The original text was not available, so results must not be published as those of PR-LRU.
+//! A **reconstruction** of PR-LRU (Y. Yuan, Y. Shen, W. Li, D. Yu, L. Yan and Y. Wang, "PR-LRU: a novel buffer
+//! replacement algorithm based on the probability of reference for flash memory", IEEE Access 5, 2017) from what papers
+//! say of it: a probability of reference from three variables; the pages with the lowest go to a victim LRU list, whose
+//! clean pages leave first (related work of the AALRU and URM papers, abstract). The original text was not available, so
+//! results must not be published as those of PR-LRU.
 //!
 //! # What it does
 //! Reads and writes are cached by page. Page accesses are numbered. A page that was referenced `n` times since it came,

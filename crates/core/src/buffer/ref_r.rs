@@ -1,10 +1,10 @@
 //! ref-r - Recently evicted first (reconstruction)
 //!
 //! # Source
-//! A **reconstruction** of REF (D. Seo and D. Shin, "Recently-evicted-first buffer replacement policy for flash storage
-//! devices", IEEE Transactions on Consumer Electronics 54(3), 2008) from its abstract: the victim page is chosen
-//! "considering the recent victim page sent to the flash log buffer". The original text was not available, so results
-//! must not be published as those of REF.
+//! A **reconstruction** of REF (Dongyoung Seo and Dongkun Shin, "Recently-evicted-first buffer replacement policy for
+//! flash storage devices", IEEE Transactions on Consumer Electronics 54(3), 2008) from its abstract: the victim page is
+//! chosen "considering the recent victim page sent to the flash log buffer". The original text was not available, so
+//! results must not be published as those of REF.
 //!
 //! # What it does
 //! A write buffer: reads are served from it but never enter it. Pages are in one recency list; the window is its least

@@ -1,8 +1,9 @@
 //! s3-fifo - Three static FIFO queues
 //!
 //! # Source
-//! J. Yang et al., "FIFO queues are all you need for cache eviction", SOSP 2023, algorithm 1 and section 4.1. A yardstick
-//! from general caching: it does not know that writes cost more than reads.
+//! Juncheng Yang, Yazhuo Zhang, Ziyue Qiu, Yao Yue and K. V. Rashmi, "FIFO queues are all you need for cache eviction",
+//! SOSP 2023, algorithm 1 and section 4.1. A yardstick from general caching: it does not know that writes cost more than
+//! reads.
 //!
 //! # What it does
 //! Reads and writes are cached by page in a small queue and a main one, with a count from 0 to 3 each; the numbers of pages

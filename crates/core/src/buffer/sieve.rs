@@ -1,8 +1,9 @@
 //! sieve - SIEVE, a queue with a moving hand
 //!
 //! # Source
-//! Y. Zhang et al., "SIEVE is simpler than LRU: an efficient turn-key eviction algorithm for web caches", NSDI 2024,
-//! algorithm 1. A yardstick from general caching: it does not know that writes cost more than reads.
+//! Yazhuo Zhang, Juncheng Yang, Yao Yue, Ymir Vigfusson and K. V. Rashmi, "SIEVE is simpler than LRU: an efficient
+//! turn-key eviction algorithm for web caches", NSDI 2024, algorithm 1. A yardstick from general caching: it does not
+//! know that writes cost more than reads.
 //!
 //! # What it does
 //! Reads and writes are cached by page in one queue, newest first, with a visited bit each. A hit sets the bit and moves

@@ -1,9 +1,9 @@
 //! two-q - 2Q, full version
 //!
 //! # Source
-//! T. Johnson and D. Shasha, "2Q: a low overhead high performance buffer management replacement algorithm", VLDB 1994, the
-//! full version. A yardstick from general caching: it does not know that writes cost more than reads. (`two-q`, since
-//! names of policies start with a letter.)
+//! Theodore Johnson and Dennis Shasha, "2Q: a low overhead high performance buffer management replacement algorithm",
+//! VLDB 1994, the full version. A yardstick from general caching: it does not know that writes cost more than reads.
+//! (`two-q`, since names of policies start with a letter.)
 //!
 //! # What it does
 //! Reads and writes are cached by page in a FIFO queue `A1in` of pages seen once and a recency list `Am`; the numbers of

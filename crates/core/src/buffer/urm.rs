@@ -1,8 +1,10 @@
 //! urm - Zones by access pattern, with hints of the host
 //!
 //! # Source
-//! URM: unified RAM management for SSDs (specs/policies.md 3.19, 'Buffer'). The compressed map that shares the RAM is
-//! an FTL; the pattern classifier and the run lengths come from the host in the hint of every request.
+//! Xiaochang Li, Jichen Chen, Zhengjun Zhai, Mingchen Feng and Xin Ye, "URM: a unified RAM management scheme for NAND
+//! flash storage devices", Discrete Dynamics in Nature and Society 2022, article 3376904, section 4. The compressed map
+//! that shares the RAM is an FTL; the pattern classifier and the run lengths come from the host in the hint of every
+//! request.
 //!
 //! # What it does
 //! Reads and writes are cached by page in four zones that share one pool without quotas: sequential, random, clustered

@@ -1,8 +1,9 @@
 //! vbbms - Virtual-block-based buffer management
 //!
 //! # Source
-//! C. Du et al., "VBBMS: a novel buffer management strategy for NAND flash storage devices", IEEE Transactions on Consumer
-//! Electronics 65(2), 2019: abstract, and as the papers of URM and WPA describe it (specs/policies.md 3.13).
+//! Chenjie Du, Yingbiao Yao, Jie Zhou and Xiaorong Xu, "VBBMS: a novel buffer management strategy for NAND flash storage
+//! devices", IEEE Transactions on Consumer Electronics 65(2), 2019: abstract, and as the papers of URM and WPA describe
+//! it.
 //!
 //! # What it does
 //! Reads and writes are cached in two regions of fixed size: one for random requests (RRSR), one for sequential ones

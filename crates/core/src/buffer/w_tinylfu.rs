@@ -1,8 +1,8 @@
 //! w-tinylfu - Window TinyLFU
 //!
 //! # Source
-//! G. Einziger, R. Friedman and B. Manes, "TinyLFU: a highly efficient cache admission policy", ACM Transactions on Storage
-//! 13(4), 2017, section 4. A yardstick from general caching: it does not know that writes cost more than reads.
+//! Gil Einziger, Roy Friedman and Ben Manes, "TinyLFU: a highly efficient cache admission policy", ACM Transactions on
+//! Storage 13(4), 2017, section 4. A yardstick from general caching: it does not know that writes cost more than reads.
 //!
 //! # What it does
 //! Reads and writes are cached by page: new pages in a small window, a recency list, the others in the main region, two

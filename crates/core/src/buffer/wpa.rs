@@ -1,8 +1,9 @@
 //! wpa - Write pages in DRAM, block frames in NVRAM
 //!
 //! # Source
-//! WPA: PaMP-LRU and the page eviction list of a hybrid DRAM and NVRAM buffer (specs/policies.md 3.16; algorithm 1 and
-//! figure 4 of the paper).
+//! Jun-Hyeong Choi, Kyung Min Kim and Jong Wook Kwak, "WPA: write pattern aware hybrid disk buffer management for
+//! improving lifespan of NAND flash memory", IEEE Transactions on Consumer Electronics 66(2), 2020, algorithm 1 and
+//! figure 4: PaMP-LRU and the page eviction list of a hybrid DRAM and NVRAM buffer.
 //!
 //! # What it does
 //! Written pages enter the DRAM, pages that were read enter the NVRAM. A DRAM page belongs to one of four groups,

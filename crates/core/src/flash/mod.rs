@@ -397,7 +397,7 @@ impl Flash {
         self.ledger = Ledger::default();
     }
 
-    /// Checks the invariants of specs/ftls.md section 5 that the array itself can see (2, 3, 8): for tests.
+    /// Checks what the array itself can see of the invariants: page states, counts of valid pages, erases. For tests.
     ///
     /// # Panics
     /// On the first violation.

@@ -1,8 +1,9 @@
 //! bast - Block-associative sector translation
 //!
 //! # Source
-//! Kim, Kim, Noh, Min, Cho: A space-efficient flash translation layer for CompactFlash systems (2002), original with
-//! one log block per logical block; HitStat (section 3.5, tables 1 and 5) with chains of up to four; specs/ftls.md 2.3.
+//! Jesung Kim, Jong Min Kim, Sam H. Noh, Sang Lyul Min and Yookun Cho, "A space-efficient flash translation layer for
+//! CompactFlash systems", IEEE Transactions on Consumer Electronics 48(2), 2002: one log block per logical block. The
+//! thesis of HitStat (section 3.5, tables 1 and 5) with chains of up to four.
 //!
 //! # What it does
 //! Every logical block has a data block and, when it is updated, a chain of log blocks of its own, to which pages are

@@ -1,7 +1,8 @@
 //! block - Block-level mapping
 //!
 //! # Source
-//! The block-level NFTL that HitStat (section 2.2) compares with; specs/ftls.md 2.2.
+//! The block-level NFTL that the thesis of HitStat (You-Chiuan Su, National Chiao Tung University, 2009, section 2.2)
+//! compares with.
 //!
 //! # What it does
 //! One data block for every logical block, pages at their own offsets. Writing any set of pages of a logical block

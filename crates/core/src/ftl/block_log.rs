@@ -300,7 +300,7 @@ impl BlockLog {
         after
     }
 
-    /// Checks the chains (specs/ftls.md section 5, item 9) and lists all blocks in use here.
+    /// Checks the chains and lists all blocks in use here.
     ///
     /// # Panics
     /// On the first violation.

@@ -1,9 +1,9 @@
 //! cdftl - Demand-based page mapping with two levels of caching (reconstruction)
 //!
 //! # Source
-//! After the idea of Qin, Wang, Liu and Shao, "A two-level caching mechanism for demand-based page-level address mapping
-//! in NAND flash memory storage systems", RTAS 2011. The text was not available: this is a reconstruction from
-//! summaries (specs/ftls.md 2.10). Do not publish numbers from it under the paper's name.
+//! After the idea of Zhiwei Qin, Yi Wang, Duo Liu and Zili Shao, "A two-level caching mechanism for demand-based
+//! page-level address mapping in NAND flash memory storage systems", RTAS 2011. The text was not available: this is a
+//! reconstruction from summaries. Do not publish numbers from it under the paper's name.
 //!
 //! # What it does
 //! RAM holds a cached mapping table (CMT) of single entries in LRU order, and under it a cache of whole translation

@@ -72,7 +72,7 @@ impl Copies {
         self.newest = winners.data;
     }
 
-    /// Checks that the valid pages of the array are the newest copies (specs/ftls.md section 5, items 1 and 2).
+    /// Checks that the valid pages of the array are the newest copies.
     ///
     /// # Panics
     /// On the first violation.

@@ -1,9 +1,10 @@
 //! dftl - Demand-based page mapping (DFTL)
 //!
 //! # Source
-//! Gupta, Kim and Urgaonkar, "DFTL: a flash translation layer employing demand-based selective caching of page-level
-//! address mappings", ASPLOS 2009 (read through its public implementations); defaults from DiskSim FlashSim, which
-//! AALRU used. Segmented LRU: Karedla, Love and Wherry 1994.
+//! Aayush Gupta, Youngjae Kim and Bhuvan Urgaonkar, "DFTL: a flash translation layer employing demand-based selective
+//! caching of page-level address mappings", ASPLOS 2009 (read through its public implementations); defaults from DiskSim
+//! FlashSim, which AALRU used. Segmented LRU: Ramakrishna Karedla, J. Spencer Love and Bradley G. Wherry, "Caching
+//! strategies to improve disk system performance", IEEE Computer 27(3), 1994.
 //!
 //! # What it does
 //! The page map lies on flash in translation pages (TP); RAM holds a cached mapping table (CMT) of single entries and

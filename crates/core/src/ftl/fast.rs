@@ -1,8 +1,9 @@
 //! fast - Fully associative sector translation
 //!
 //! # Source
-//! Lee, Park, Chung, Lee, Park, Song: A log buffer-based flash translation layer using fully-associative sector
-//! translation (2007); the reading of FlashSim (`fast.c`); HitStat (section 3.5, tables 1 and 6); specs/ftls.md 2.4.
+//! Sang-Won Lee, Dong-Joo Park, Tae-Sun Chung, Dong-Ho Lee, Sangwon Park and Ha-Joo Song, "A log buffer-based flash
+//! translation layer using fully-associative sector translation", ACM Transactions on Embedded Computing Systems 6(3),
+//! 2007; the reading of FlashSim (`fast.c`); the thesis of HitStat (section 3.5, tables 1 and 6).
 //!
 //! # What it does
 //! Updates of any logical block are appended to shared random-write (RW) log blocks. When all are full, the oldest one

@@ -1,9 +1,9 @@
 //! last - Locality-aware sector translation (reconstruction)
 //!
 //! # Source
-//! Lee, Shin, Kim, Kim: LAST: locality-aware sector translation for NAND flash memory-based storage systems (2008).
-//! The original text was not available; this is the reconstruction of specs/ftls.md 2.6 from summaries. Numbers from it
-//! must not be published under the paper's name.
+//! Sungjin Lee, Dongkun Shin, Young-Jin Kim and Jihong Kim, "LAST: locality-aware sector translation for NAND flash
+//! memory-based storage systems", ACM SIGOPS Operating Systems Review 42(6), 2008. The original text was not available:
+//! this is a reconstruction from summaries. Numbers from it must not be published under the paper's name.
 //!
 //! # What it does
 //! A locality detector sends runs of consecutive pages of at least `threshold` pages to a sequential log, shorter ones

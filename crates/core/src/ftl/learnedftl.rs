@@ -1,9 +1,9 @@
 //! learnedftl - TPFTL with linear models that tell mappings without reading them (reconstruction)
 //!
 //! # Source
-//! Wang, Lin, Wu, Jiang, Zhang, Mao, "LearnedFTL: a learning-based page-level FTL for reducing double reads in flash-based
-//! SSDs", HPCA 2024. Known here are its abstract and the constants of its public code (`ld-tpftl.h`); see
-//! specs/ftls.md 2.10. What is not known of it is built anew: this is a reconstruction. Do not publish numbers from it
+//! Shengzhe Wang, Zihang Lin, Suzhen Wu, Hong Jiang, Jie Zhang and Bo Mao, "LearnedFTL: a learning-based page-level FTL
+//! for reducing double reads in flash-based SSDs", HPCA 2024. Known here are its abstract and the constants of its public
+//! code (`ld-tpftl.h`). What is not known of it is built anew: this is a reconstruction. Do not publish numbers from it
 //! under the paper's name.
 //!
 //! # What it does

@@ -290,7 +290,7 @@ impl Merger {
         }
     }
 
-    /// Checks the invariants of specs/ftls.md section 5 (1, 2, 5, 7, 9); `logs` are the other blocks in use.
+    /// Checks that every block has one role and every valid page is its newest copy; `logs` are the other blocks in use.
     ///
     /// # Panics
     /// On the first violation.

@@ -251,7 +251,8 @@ pub trait Ftl {
     fn locate(&self, flash: &Flash, lpn: Lpn) -> Ppn;
     /// After a power cut: rebuilds all state from the OOB of the array (`flash.restore()` was called).
     fn rebuild(&mut self, flash: &mut Flash);
-    /// Checks the FTL's invariants (specs/ftls.md section 5); panics on a violation. For tests.
+    /// Checks the FTL's invariants (each valid page is the newest copy, each block has one role, the reserve is kept); panics
+    /// on a violation. For tests.
     fn check(&self, flash: &Flash);
     /// Free blocks, for golden files and reports.
     fn free_blocks(&self) -> u32;

@@ -1,8 +1,8 @@
 //! page - Page-level mapping
 //!
 //! # Source
-//! The ideal page-mapped FTL of the field: specs of URM (section 2, 4 B a page), EagleTree, MQSim; victim policies:
-//! Desnoyers (FIFO, greedy), Van Houdt (d-choices), Rosenblum and Ousterhout (cost-benefit).
+//! The ideal page-mapped FTL of the field: 4 bytes a page as in section 2 of the URM paper, in EagleTree and
+//! MQSim. Greedy and FIFO collection: Peter Desnoyers, "Analytic modeling of SSD write performance", SYSTOR 2012.
 //!
 //! # What it does
 //! The whole map is in RAM. Pages are appended to an open block (frontier); when it is full and no more than `reserve`

@@ -17,7 +17,7 @@ use crate::divisor::Divisor;
 use crate::flash::Flash;
 use crate::types::Pbn;
 
-/// Which free block is taken next (specs/ftls.md section 1).
+/// Which free block is taken next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Alloc {

@@ -4,7 +4,7 @@
 //!
 //! Copies of equal version have equal contents, so any of them may win. The one programmed first does: an interrupted
 //! garbage collection or merge is thereby rolled back and its target, which holds nothing but second copies, is free
-//! again. If the last one won (as in specs/ftls.md 6.2), every cut inside a recovery would pin one more block with
+//! again. If the last one won, every cut inside a recovery would pin one more block with
 //! half of its copies, and after a few cuts no block would be left to copy to.
 
 use std::cmp::Reverse;

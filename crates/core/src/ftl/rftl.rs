@@ -1,8 +1,9 @@
 //! rftl - Demand-based page mapping with replicated translation pages (RFTL)
 //!
 //! # Source
-//! "RFTL: improving performance of selective caching-based page-level FTL through replication" (sections 3.1-3.2,
-//! figure 5, equations 1-3, table 1). Built on `dftl`, which is the case of 0 replicas.
+//! Ronnie Mativenga, Joon-Young Paik, Youngjae Kim, Junghee Lee and Tae-Sun Chung, "RFTL: improving performance of
+//! selective caching-based page-level FTL through replication", Cluster Computing 22(1), 2019, sections 3.1 and 3.2,
+//! figure 5, equations 1 to 3, table 1. Built on `dftl`, which is the case of 0 replicas.
 //!
 //! # What it does
 //! Every translation page (TP) has `replicas` further copies on other channels, so that a look-up that misses need not

@@ -1,9 +1,9 @@
 //! sftl - Demand-based page mapping with compressed whole translation pages (reconstruction)
 //!
 //! # Source
-//! After the idea of Jiang, Zhang, Yuan, Hu and Chen, "S-FTL: an efficient address translation for flash memory by
-//! exploiting spatial locality", MSST 2011. The text was not available: this is a reconstruction from summaries
-//! (specs/ftls.md 2.10). Do not publish numbers from it under the paper's name.
+//! After the idea of Song Jiang, Lei Zhang, Xinhao Yuan, Hao Hu and Yu Chen, "S-FTL: an efficient address translation for
+//! flash memory by exploiting spatial locality", MSST 2011. The text was not available: this is a reconstruction from
+//! summaries. Do not publish numbers from it under the paper's name.
 //!
 //! # What it does
 //! RAM holds whole translation pages (TP) in compressed form: one PPN for every run of pages that lie side by side, and

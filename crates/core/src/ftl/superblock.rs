@@ -1,9 +1,9 @@
 //! superblock - Superblock FTL (reconstruction)
 //!
 //! # Source
-//! Kang, Jo, Kim, Lee: A superblock-based flash translation layer for NAND flash memory (2006). The original text was not
-//! available; this is the reconstruction of specs/ftls.md 2.5 from its abstract and lecture notes. Numbers from it must
-//! not be published under the paper's name.
+//! Jeong-Uk Kang, Heeseung Jo, Jin-Soo Kim and Joonwon Lee, "A superblock-based flash translation layer for NAND flash
+//! memory", EMSOFT 2006. The original text was not available; this is a reconstruction from its abstract and lecture
+//! notes. Numbers from it must not be published under the paper's name.
 //!
 //! # What it does
 //! Adjacent logical blocks form a superblock. It owns as many data blocks as it has logical ones and some update blocks,

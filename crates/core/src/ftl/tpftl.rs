@@ -1,8 +1,8 @@
 //! tpftl - Demand-based page mapping with a cache of translation-page nodes (TPFTL)
 //!
 //! # Source
-//! Zhou, Wu, Huang, He, Xie, Zou, "An efficient page-level FTL to optimize address translation in flash memory",
-//! Eurosys 2015, read through the implementation that accompanies LearnedFTL (`tpftl.c`); specs/ftls.md 2.9.
+//! You Zhou, Fei Wu, Ping Huang, Xubin He, Changsheng Xie and Jian Zhou, "An efficient page-level FTL to optimize address
+//! translation in flash memory", EuroSys 2015, read through the implementation that accompanies LearnedFTL (`tpftl.c`).
 //!
 //! # What it does
 //! As `dftl`, but the mappings in RAM are grouped by their translation page (TP): an LRU list of TP nodes, each with an

@@ -1,7 +1,9 @@
 //! urm-map - Page mapping with URM's compressed mapping table
 //!
 //! # Source
-//! URM, mapping side (section 4.2, figure 5); specs/ftls.md 2.11 and policies.md 3.19.
+//! Xiaochang Li, Jichen Chen, Zhengjun Zhai, Mingchen Feng and Xin Ye, "URM: a unified RAM management scheme for NAND
+//! flash storage devices", Discrete Dynamics in Nature and Society 2022, article 3376904, section 4.2 and figure 5: the
+//! mapping side.
 //!
 //! # What it does
 //! Pages are mapped one by one, as in `page`, but the table in RAM is kept by translation pages (TP) in compressed form:

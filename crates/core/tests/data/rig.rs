@@ -395,7 +395,7 @@ fn look_ups_are_data_accesses(device: &dyn Device, ledger: &Ledger) {
     assert_eq!(trims, ledger.host_page_trims, "one for every page trimmed");
 }
 
-/// Conservation (specs/ftls.md section 5, item 8), without power cuts.
+/// Conservation of pages, without power cuts.
 fn conserves(device: &dyn Device, ledger: &Ledger) {
     let flash = device.flash();
     assert_eq!(ledger.programs(), flash.programs_ever(), "every program has a cause");

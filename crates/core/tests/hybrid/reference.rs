@@ -1,4 +1,4 @@
-//! Do the reconstructed FTLs follow their rules (specs/ftls.md 2.5 and 2.6)? Slow models that answer every question by a
+//! Do the reconstructed FTLs follow their rules? Slow models that answer every question by a
 //! scan say where each page must lie after every operation.
 
 use std::collections::VecDeque;

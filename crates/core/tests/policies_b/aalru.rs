@@ -1,4 +1,4 @@
-//! AALRU against a slow reference written from specs/policies.md 3.18.
+//! AALRU against a slow reference written from its paper.
 
 use nandlab::ledger::{Cause, Ledger, Op};
 use nandlab::types::HostOp;

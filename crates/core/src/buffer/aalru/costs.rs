@@ -1,5 +1,5 @@
 //! What the pages of AALRU's buffer cost below: `D_r`, `D_w` and the write amplification `Wf` of every period, out of the
-//! ledger (equations 4 and 5 of its paper; specs/policies.md 3.18).
+//! ledger (equations 4 and 5 of its paper).
 
 use super::{Params, WfSource};
 use crate::buffer::padding::write_amplification;

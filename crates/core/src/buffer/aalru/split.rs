@@ -1,4 +1,4 @@
-//! How AALRU divides the frames: equations 1 to 3 of its paper (specs/policies.md 3.18).
+//! How AALRU divides the frames: equations 1 to 3 of its paper.
 //!
 //! Each side is worth what its hits of a period saved per page, and gets its share of the worth: RB `tau` pages, WB the
 //! others.

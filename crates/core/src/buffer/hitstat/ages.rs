@@ -1,4 +1,4 @@
-//! HitStat's age transformation (specs/policies.md 3.17): the ages at which groups were hit lately, sorted and cut into
+//! HitStat's age transformation: the ages at which groups were hit lately, sorted and cut into
 //! ranges of equal counts, turn the age of a group into its rank.
 //!
 //! With `n` ages sorted and `k = min(levels - 1, n)`, cut `i` of `k` is entry `ceil(i n / k)`, counted from 1. An age up

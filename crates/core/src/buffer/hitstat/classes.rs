@@ -1,4 +1,4 @@
-//! HitStat's groups by weight: one list for every class of sizes, in the order of the last write (specs/policies.md 3.17).
+//! HitStat's groups by weight: one list for every class of sizes, in the order of the last write.
 //!
 //! The weight of a group is its sectors in RAM. Of groups of nearly one weight the oldest has the lowest rank, so that a
 //! victim is sought among the ends of the lists only.

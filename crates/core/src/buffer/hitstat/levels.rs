@@ -1,4 +1,4 @@
-//! How many ranks HitStat makes of the ages: hill climbing over the group misses (specs/policies.md 3.17; the thesis says
+//! How many ranks HitStat makes of the ages: hill climbing over the group misses (the thesis says
 //! that the levels adapt, but neither by what rule nor how often).
 //!
 //! After every period of write requests its group misses are compared with those of the period before. If they rose, the

@@ -1,4 +1,4 @@
-//! AALRU's threshold of padding: equations 4 and 6 of its paper (specs/policies.md 3.18).
+//! AALRU's threshold of padding: equations 4 and 6 of its paper.
 //!
 //! The more the FTL writes on its own account, the more it pays to hand it whole blocks: the write amplification `Wf` of
 //! a period sets the number of pages `Th` from which on a block is padded.

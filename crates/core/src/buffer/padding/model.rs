@@ -1,4 +1,4 @@
-//! HitStat's model of what padding saves: equations 3 to 5 of its thesis (specs/policies.md 3.17).
+//! HitStat's model of what padding saves: equations 3 to 5 of its thesis.
 //!
 //! Pages of a block that are written back either replace the whole block, padded, or fill a part of a log block and cost
 //! their share of its merge later. `B_w` is the number of pages for which both cost the same. It follows three averages
