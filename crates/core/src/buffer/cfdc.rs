@@ -1,7 +1,7 @@
 //! cfdc - Clean first, dirty clustered
 //!
 //! # Source
-//! Yi Ou, Theo Härder and Peiquan Jin, "CFDC: a flash-aware replacement policy for database buffer management", `DaMoN`
+//! Yi Ou, Theo Härder and Peiquan Jin, "CFDC: a flash-aware replacement policy for database buffer management", DaMoN
 //! 2009, as the rules quoted in SNK-DB and the paper of AALRU describe it.
 //!
 //! # What it does
