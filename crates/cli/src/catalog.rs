@@ -192,7 +192,8 @@ fn preset_page(name: &str) -> String {
 /// What is known to hold for an FTL: its row of crates/core/EVIDENCE.md.
 fn evidence(name: &str) -> String {
     let cells = |line: &'static str| line.trim_matches('|').split('|').map(str::trim);
-    let row = |first: &str| nandlab::EVIDENCE.lines().find(|line| cells(line).next() == Some(first) && line.starts_with('|'));
+    let row =
+        |first: &str| nandlab::EVIDENCE.lines().find(|line| cells(line).next() == Some(first) && line.starts_with('|'));
     let mut text = "\n\n# Evidence (EVIDENCE.md)\n".to_owned();
     let (Some(head), Some(row)) = (row("FTL"), row(name)) else { return text + "None is recorded.\n" };
     for (what, value) in cells(head).zip(cells(row)).skip(1) {

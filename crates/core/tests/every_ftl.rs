@@ -17,7 +17,8 @@ fn recorded(ftl: &str, column: &str) -> u64 {
     let page = include_str!("../EVIDENCE.md");
     let cells = |line: &'static str| line.trim_matches('|').split('|').map(str::trim);
     let row = |first: &str| page.lines().find(|line| line.starts_with('|') && cells(line).next() == Some(first));
-    let row_of = |first: &str| row(first).unwrap_or_else(|| panic!("crates/core/EVIDENCE.md has no row `{first}`: add one"));
+    let row_of =
+        |first: &str| row(first).unwrap_or_else(|| panic!("crates/core/EVIDENCE.md has no row `{first}`: add one"));
     let index = cells(row_of("FTL")).position(|name| name == column).expect("the column");
     let cell = cells(row_of(ftl)).nth(index).expect("as many cells as columns").replace(',', "");
     cell.parse().unwrap_or_else(|_| panic!("crates/core/EVIDENCE.md: `{cell}` of {ftl} is no number"))
