@@ -13,7 +13,7 @@ mod hybrid {
 use common::{below, build, flash, shape};
 use nandlab::conform;
 use nandlab::flash::{Flash, Media, ProgramOrder, Ticket};
-use nandlab::ftl::{Batch, Ftl, PageWrite, Source};
+use nandlab::ftl::{Batch, Ftl, PageRead, PageWrite};
 use nandlab::ledger::{Cause, Op};
 use nandlab::types::{Lbn, Lpn, Nanos};
 use point::compare;
@@ -53,7 +53,7 @@ fn counting(name: &str, params: &Value, pages: u32, blocks: u32, logical: u32) -
     for lbn in 0..shape.logical_blocks() {
         let all: Vec<PageWrite> =
             (lbn * pages..((lbn + 1) * pages).min(logical)).map(|lpn| page(lpn, Cause::Host)).collect();
-        ftl.fill(&mut flash, Lbn(lbn), Batch { pages: &all, bytes: &[] });
+        ftl.fill(&mut flash, Lbn(lbn), Batch::new(&all, &[]));
     }
     ftl.filled(&mut flash);
     flash.start_measuring();
@@ -61,13 +61,13 @@ fn counting(name: &str, params: &Value, pages: u32, blocks: u32, logical: u32) -
 }
 
 fn page(lpn: u32, cause: Cause) -> PageWrite {
-    PageWrite { lpn: Lpn(lpn), cause, version: 0, from: Source::Ram }
+    PageWrite::new(Lpn(lpn), cause, 0)
 }
 
 fn write_uniformly(ftl: &mut Box<dyn Ftl>, flash: &mut Flash, rng: &mut Pcg64Mcg, logical: u32, writes: u64) {
     for _ in 0..writes {
         let one = [page(below(rng, logical), Cause::Host)];
-        ftl.write(flash, Batch { pages: &one, bytes: &[] }, Ticket::at(Nanos::ZERO));
+        ftl.write(flash, Batch::new(&one, &[]), Ticket::at(Nanos::ZERO));
     }
 }
 
@@ -93,7 +93,7 @@ fn pages_of_one_command_are_merged_alone_until_another_joins_them() {
             let (mut ftl, mut flash) = counting(name, &params, 4, 12, 16);
             for lpns in commands {
                 let pages: Vec<PageWrite> = lpns.iter().map(|lpn| page(*lpn, Cause::Host)).collect();
-                ftl.write(&mut flash, Batch { pages: &pages, bytes: &[] }, Ticket::at(Nanos::ZERO));
+                ftl.write(&mut flash, Batch::new(&pages, &[]), Ticket::at(Nanos::ZERO));
             }
             ftl.settle(&mut flash);
             let logged = commands.iter().map(|lpns| lpns.len() as u64).sum::<u64>();
@@ -104,7 +104,7 @@ fn pages_of_one_command_are_merged_alone_until_another_joins_them() {
     // A padded block takes what was logged with it.
     let (mut ftl, mut flash) = counting("fast", &json!({"rw_blocks": 2}), 4, 12, 16);
     let write = |ftl: &mut Box<dyn Ftl>, flash: &mut Flash, pages: &[PageWrite]| {
-        let batch = Batch { pages, bytes: &[] };
+        let batch = Batch::new(pages, &[]);
         if pages.len() == 4 {
             ftl.write_block(flash, Lbn(0), batch, Ticket::at(Nanos::ZERO));
         } else {
@@ -188,7 +188,7 @@ fn is_last_with_everything_sequential_the_original_bast() {
             let run =
                 if below(&mut rng, 20) == 0 { lpn / pages * pages..(lpn / pages + 1) * pages } else { lpn..lpn + 1 };
             let run: Vec<PageWrite> = run.map(|lpn| page(lpn, Cause::Host)).collect();
-            ftl.write(&mut flash, Batch { pages: &run, bytes: &[] }, Ticket::at(Nanos::ZERO));
+            ftl.write(&mut flash, Batch::new(&run, &[]), Ticket::at(Nanos::ZERO));
         }
         let l = flash.ledger;
         (l.ops, l.erases_by_kind, l.merges_switch, l.merges_partial, l.merges_full, l.merges_full_lbns, l.merges_dead)
@@ -227,7 +227,7 @@ fn does_overwriting_whole_blocks_cost_one_erase_each() {
             }
             for lbn in 0..blocks {
                 let all: Vec<PageWrite> = (lbn * pages..(lbn + 1) * pages).map(|lpn| page(lpn, Cause::Host)).collect();
-                ftl.write_block(&mut flash, Lbn(lbn), Batch { pages: &all, bytes: &[] }, Ticket::at(Nanos::ZERO));
+                ftl.write_block(&mut flash, Lbn(lbn), Batch::new(&all, &[]), Ticket::at(Nanos::ZERO));
             }
         }
         let written = u64::from(4 * blocks * pages);
@@ -254,7 +254,7 @@ fn hitstat_run(name: &str, params: &Value, threshold: f64, groups: u32) -> (Flas
             .filter(|offset| whole || dirty[*offset as usize])
             .map(|offset| page(lbn * pages + offset, cause(offset)))
             .collect();
-        let batch = Batch { pages: &batch, bytes: &[] };
+        let batch = Batch::new(&batch, &[]);
         let now = Ticket::at(Nanos::ZERO);
         if whole {
             ftl.write_block(&mut flash, Lbn(lbn), batch, now);
@@ -300,12 +300,12 @@ fn does_padding_save_what_hitstats_figure_8_says() {
     ] {
         let dirty = [page(5, Cause::Host), page(7, Cause::Host)];
         let (mut ftl, mut flash) = counting(name, &params, 4, 9, 16);
-        ftl.write(&mut flash, Batch { pages: &dirty, bytes: &[] }, Ticket::at(Nanos::ZERO));
+        ftl.write(&mut flash, Batch::new(&dirty, &[]), Ticket::at(Nanos::ZERO));
         ftl.settle(&mut flash);
         assert_eq!((flash.ledger.erases(), flash.ledger.programs()), (2, 6), "{name} without padding");
         let padded = [page(4, Cause::Pad), dirty[0], page(6, Cause::Pad), dirty[1]];
         let (mut ftl, mut flash) = counting(name, &params, 4, 9, 16);
-        ftl.write_block(&mut flash, Lbn(1), Batch { pages: &padded, bytes: &[] }, Ticket::at(Nanos::ZERO));
+        ftl.write_block(&mut flash, Lbn(1), Batch::new(&padded, &[]), Ticket::at(Nanos::ZERO));
         ftl.settle(&mut flash);
         assert_eq!((flash.ledger.erases(), flash.ledger.programs()), (1, 4), "{name} with padding");
         assert_eq!(flash.ledger.count(Op::Program, Cause::Pad), 2);
@@ -319,10 +319,10 @@ fn does_the_padding_model_count_early_reclaims() {
     let (mut ftl, mut flash) = counting("bast", &params, 4, 16, 16);
     let now = Ticket::at(Nanos::ZERO);
     for _ in 0..5 {
-        ftl.write(&mut flash, Batch { pages: &[page(1, Cause::Host)], bytes: &[] }, now);
+        ftl.write(&mut flash, Batch::new(&[page(1, Cause::Host)], &[]), now);
     }
     let padded = [page(0, Cause::Host), page(1, Cause::Host), page(2, Cause::Pad), page(3, Cause::Pad)];
-    ftl.write_block(&mut flash, Lbn(0), Batch { pages: &padded, bytes: &[] }, now);
+    ftl.write_block(&mut flash, Lbn(0), Batch::new(&padded, &[]), now);
     let l = flash.ledger;
     assert_eq!((l.padding_merges, l.padding_log_blocks, l.padding_data_blocks, l.padding_log_pages), (1, 2, 1, 7));
     assert_eq!((l.merges_full, l.merges_switch, l.erases()), (0, 1, 3));
@@ -332,7 +332,7 @@ fn does_the_padding_model_count_early_reclaims() {
 fn does_a_batch_of_one_logical_block_cost_one_replacement() {
     let (mut ftl, mut flash) = counting("block", &json!({}), 4, 6, 16);
     let batch: Vec<PageWrite> = [1, 2, 4, 7, 8].map(|lpn| page(lpn, Cause::Host)).to_vec();
-    ftl.write(&mut flash, Batch { pages: &batch, bytes: &[] }, Ticket::at(Nanos::ZERO));
+    ftl.write(&mut flash, Batch::new(&batch, &[]), Ticket::at(Nanos::ZERO));
     assert_eq!((flash.ledger.merges_replace, flash.ledger.erases(), flash.ledger.programs()), (3, 3, 12));
 }
 
@@ -342,11 +342,11 @@ fn does_the_log_map_in_spare_areas_cost_one_read_a_page_searched() {
     let (mut ftl, mut flash) = counting("bast", &params, 4, 16, 16);
     let now = Ticket::at(Nanos::ZERO);
     for lpn in [1, 3, 3, 2, 3, 3] {
-        ftl.write(&mut flash, Batch { pages: &[page(lpn, Cause::Host)], bytes: &[] }, now);
+        ftl.write(&mut flash, Batch::new(&[page(lpn, Cause::Host)], &[]), now);
     }
     let reads = |ftl: &mut Box<dyn Ftl>, flash: &mut Flash, lpn: u32| {
         let start = flash.ledger;
-        ftl.read(flash, Lpn(lpn), Cause::Host, now);
+        ftl.read(flash, PageRead::new(Lpn(lpn), Cause::Host), now);
         let window = flash.ledger - start;
         (window.count(Op::Read, Cause::MapMiss), window.count(Op::Read, Cause::Host))
     };

@@ -7,7 +7,7 @@ use super::ftl::counters;
 use super::{ConformError, parse};
 use crate::error::ConfigError;
 use crate::flash::{Clock, ClockTimes, Flash, Geometry, Media, PageKind, ProgramOrder, Ticket, TimingModel};
-use crate::ftl::{Batch, FTLS, Ftl, PageWrite, Shape, Source};
+use crate::ftl::{Batch, FTLS, Ftl, PageRead, PageWrite, Shape, Source};
 use crate::ledger::Cause;
 use crate::registry;
 use crate::types::{Lbn, Lpn, Nanos, Pbn, Ppn};
@@ -113,7 +113,7 @@ impl Bench {
         for lbn in 0..logical_blocks {
             let pages: Vec<PageWrite> = self.pages_of(lbn).map(|lpn| self.new_version(lpn)).collect();
             let bytes = contents(&pages);
-            self.ftl.fill(&mut self.flash, Lbn(lbn), Batch { pages: &pages, bytes: &bytes });
+            self.ftl.fill(&mut self.flash, Lbn(lbn), Batch::new(&pages, &bytes));
         }
         self.ftl.filled(&mut self.flash);
         self.flash.start_measuring();
@@ -129,7 +129,7 @@ impl Bench {
     fn new_version(&mut self, lpn: Lpn) -> PageWrite {
         self.version += 1;
         self.model[lpn.index()] = self.version;
-        PageWrite { lpn, cause: Cause::Host, version: self.version, from: Source::Ram }
+        PageWrite::new(lpn, Cause::Host, self.version)
     }
 
     fn now(&self) -> Ticket {
@@ -188,17 +188,18 @@ impl Bench {
     fn read_all(&mut self, pages: std::ops::Range<u32>, found: &mut Vec<Wrong>) {
         for lpn in pages.clone().map(Lpn) {
             self.flash.ledger.host_page_reads += 1;
-            self.ftl.announce(Lpn(pages.end));
-            if self.read(lpn, Cause::Host, found).is_none() {
+            let page = PageRead { end: Lpn(pages.end), ..PageRead::new(lpn, Cause::Host) };
+            if self.read(page, found).is_none() {
                 self.flash.ledger.unmapped_reads += 1;
             }
         }
     }
 
     /// Reads a page and compares it with the model.
-    fn read(&mut self, lpn: Lpn, cause: Cause, found: &mut Vec<Wrong>) -> Ppn {
+    fn read(&mut self, page: PageRead, found: &mut Vec<Wrong>) -> Ppn {
+        let lpn = page.lpn;
         let now = self.now();
-        let ppn = self.ftl.read(&mut self.flash, lpn, cause, now).ppn;
+        let ppn = self.ftl.read(&mut self.flash, page, now).ppn;
         let got = if ppn.is_some() { decode(self.flash.bytes(ppn)) } else { (lpn.0, 0) };
         let expected = (lpn.0, self.model[lpn.index()]);
         if got != expected {
@@ -212,7 +213,7 @@ impl Bench {
         let pages: Vec<PageWrite> = lpns.map(|lpn| self.new_version(lpn)).collect();
         self.flash.ledger.host_page_writes += pages.len() as u64;
         let now = self.now();
-        self.ftl.write(&mut self.flash, Batch { pages: &pages, bytes: &contents(&pages) }, now);
+        self.ftl.write(&mut self.flash, Batch::new(&pages, &contents(&pages)), now);
     }
 
     /// Dirty pages of one logical block, padded by hand unless the FTL does that itself.
@@ -231,7 +232,7 @@ impl Bench {
             }
         }
         let now = self.now();
-        self.ftl.write_block(&mut self.flash, Lbn(lbn), Batch { pages: &pages, bytes: &contents(&pages) }, now);
+        self.ftl.write_block(&mut self.flash, Lbn(lbn), Batch::new(&pages, &contents(&pages)), now);
     }
 
     /// A page that pads a group: read first, or by the FTL in the page's turn.
@@ -239,9 +240,10 @@ impl Bench {
         let version = self.model[lpn.index()];
         let from = if self.ftl.keeps_map_on_flash() { Source::OldCopy } else { Source::Ram };
         if from == Source::Ram && version > 0 {
-            self.read(lpn, Cause::Pad, found);
+            self.read(PageRead::new(lpn, Cause::Pad), found);
         }
-        (from == Source::OldCopy || version > 0).then_some(PageWrite { lpn, cause: Cause::Pad, version, from })
+        (from == Source::OldCopy || version > 0)
+            .then_some(PageWrite { from, ..PageWrite::new(lpn, Cause::Pad, version) })
     }
 
     /// The part `what` of the final state.

@@ -3,7 +3,7 @@
 use super::{Flight, PartialWrite, Payload, Ssd};
 use crate::buffer::{Access, Admission, Buffer, Medium, Sense};
 use crate::flash::{Media, Ticket};
-use crate::ftl::{Found, Ftl, PageWrite, Source};
+use crate::ftl::{Found, Ftl, PageRead, PageWrite, Source};
 use crate::ledger::Cause;
 use crate::types::{HostRequest, Lbn, Lpn, Slot};
 
@@ -180,8 +180,7 @@ impl<B: Buffer> Ssd<B> {
             return self.write_through(access.lpn, part, flight);
         }
         let now = Ticket::reached(self.flash.now());
-        self.announce(access.lpn);
-        let found = self.read_below(access.lpn, Cause::Host, now);
+        let found = self.read_below(self.page_of_request(access.lpn, Cause::Host), now);
         flight.done = self.flash.clock.join(flight.done, found.ticket);
         if let Payload::Read(bytes) = &mut flight.payload {
             let to = &mut bytes[part.bytes_in_payload()];
@@ -206,8 +205,7 @@ impl<B: Buffer> Ssd<B> {
         let fetches_first = self.buffer.fetches_first();
         let mut found = None;
         if let (true, Some(cause)) = (fetches_first, fetch) {
-            self.announce(access.lpn);
-            found = Some(self.read_below(access.lpn, cause, now));
+            found = Some(self.read_below(self.page_of_request(access.lpn, cause), now));
         }
         let mut room = now;
         if !self.buffer.has_room(Some(access), &self.slots) {
@@ -227,8 +225,7 @@ impl<B: Buffer> Ssd<B> {
             }
         }
         if let (None, Some(cause)) = (found, fetch) {
-            self.announce(access.lpn);
-            found = Some(self.read_below(access.lpn, cause, room));
+            found = Some(self.read_below(self.page_of_request(access.lpn, cause), room));
         }
         let slot = self.slots.insert(access.lpn, medium);
         if let Some(found) = found {
@@ -293,16 +290,15 @@ impl<B: Buffer> Ssd<B> {
     /// Reads the sectors of a resident page that are not in RAM.
     fn complete_page(&mut self, slot: Slot) -> Ticket {
         let now = Ticket::reached(self.flash.now());
-        let found = self.read_below(self.slots.lpn(slot), Cause::Pad, now);
+        let found = self.read_below(PageRead::new(self.slots.lpn(slot), Cause::Pad), now);
         self.fill_slot(slot, found);
         found.ticket
     }
 
-    /// Tells the FTL how far the host request goes on from the page that is accessed next.
-    fn announce(&mut self, lpn: Lpn) {
-        if lpn.0 + 1 < self.request_end.0 {
-            self.ftl.announce(self.request_end);
-        }
+    /// A page that the request which is served wants from below.
+    fn page_of_request(&self, lpn: Lpn, cause: Cause) -> PageRead {
+        let alone = PageRead::new(lpn, cause);
+        PageRead { end: alone.end.max(self.request_end), ..alone }
     }
 
     /// Writes one page past the buffer; a part of a page is completed first.
@@ -326,10 +322,9 @@ impl<B: Buffer> Ssd<B> {
         }
         self.version += 1;
         self.batch.clear();
-        self.batch.push(PageWrite { lpn, cause: Cause::Host, version: self.version, from });
+        self.batch.push(PageWrite { from, ..PageWrite::new(lpn, Cause::Host, self.version) });
         self.tell_write();
-        self.announce(lpn);
-        let ticket = self.send_batch(None, after);
+        let ticket = self.send_batch(None, self.request_end, after);
         self.flash.ledger.buffer_write_pages += 1;
         flight.done = self.flash.clock.join(flight.done, ticket);
     }

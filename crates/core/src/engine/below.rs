@@ -7,23 +7,23 @@
 use super::Ssd;
 use crate::buffer::Buffer;
 use crate::flash::Ticket;
-use crate::ftl::{Batch, Found, Ftl, PageWrite, Source};
+use crate::ftl::{Batch, Found, Ftl, PageRead, PageWrite, Source};
 use crate::ledger::Cause;
 use crate::probe::Command;
 use crate::types::{Lbn, Lpn, Nanos};
 
 impl<B: Buffer> Ssd<B> {
     /// Reads one page through the FTL as one command.
-    pub(super) fn read_below(&mut self, lpn: Lpn, why: Cause, after: Ticket) -> Found {
-        self.tell_read(why, &[lpn]);
-        self.read_page(lpn, why, after)
+    pub(super) fn read_below(&mut self, page: PageRead, after: Ticket) -> Found {
+        self.tell_read(page.cause, &[page.lpn]);
+        self.read_page(page, after)
     }
 
     /// Reads one page through the FTL, counting it as the buffer's.
-    pub(super) fn read_page(&mut self, lpn: Lpn, why: Cause, after: Ticket) -> Found {
+    pub(super) fn read_page(&mut self, page: PageRead, after: Ticket) -> Found {
         let issued = self.flash.now();
         let due = self.look_ups_due(1);
-        let found = self.ftl.read(&mut self.flash, lpn, why, after);
+        let found = self.ftl.read(&mut self.flash, page, after);
         self.check_look_ups(due);
         self.count_read(found);
         self.time_read(issued, found.ticket);
@@ -35,7 +35,7 @@ impl<B: Buffer> Ssd<B> {
     pub(super) fn fetch_old(&mut self, lpn: Lpn) -> (Source, Found) {
         let now = Ticket::reached(self.flash.now());
         if !self.map_on_flash {
-            return (Source::Ram, self.read_page(lpn, Cause::Pad, now));
+            return (Source::Ram, self.read_page(PageRead::new(lpn, Cause::Pad), now));
         }
         let found = Found { ticket: now, ppn: self.ftl.locate(&self.flash, lpn) };
         self.count_read(found);
@@ -53,10 +53,12 @@ impl<B: Buffer> Ssd<B> {
         }
     }
 
-    /// Writes the batch as one command, as a whole logical block if `block` names one.
-    pub(super) fn send_batch(&mut self, block: Option<Lbn>, after: Ticket) -> Ticket {
+    /// Writes the batch as one command, as a whole logical block if `block` names one. The host request that its first page
+    /// belongs to goes on to the page before `end`, if that is known.
+    pub(super) fn send_batch(&mut self, block: Option<Lbn>, end: Lpn, after: Ticket) -> Ticket {
         let due = self.look_ups_due(self.batch.len());
-        let batch = Batch { pages: &self.batch, bytes: &self.stage };
+        let old_copies = self.map_on_flash.then_some(&self.old_copies);
+        let batch = Batch { pages: &self.batch, bytes: &self.stage, end, old_copies };
         let done = match block {
             Some(lbn) => self.ftl.write_block(&mut self.flash, lbn, batch, after),
             None => self.ftl.write(&mut self.flash, batch, after),
@@ -71,13 +73,14 @@ impl<B: Buffer> Ssd<B> {
     /// Pages that were completed while they were written are there when their old copies were read.
     fn take_old_copies(&mut self) {
         let issued = self.flash.now();
+        let mut tickets = std::mem::take(self.old_copies.get_mut());
         let mut read = 0;
         for at in 0..self.batch.len() {
             let PageWrite { lpn, cause, from, .. } = self.batch[at];
             if from == Source::Ram {
                 continue;
             }
-            let ticket = *self.flash.old_copies.get(read).expect("the FTL reads each old copy that a batch needs");
+            let ticket = *tickets.get(read).expect("the FTL reads each old copy that a batch needs");
             read += 1;
             self.time_read(issued, ticket);
             let slot = self.slots.find(lpn);
@@ -85,8 +88,9 @@ impl<B: Buffer> Ssd<B> {
                 self.slots.set_ready(slot, ticket);
             }
         }
-        assert_eq!(read, self.flash.old_copies.len(), "the FTL reads no old copy that nobody needs");
-        self.flash.old_copies.clear();
+        assert_eq!(read, tickets.len(), "the FTL reads no old copy that nobody needs");
+        tickets.clear();
+        *self.old_copies.get_mut() = tickets;
     }
 
     /// Tells the FTL that a page holds nothing of value any more.

@@ -13,6 +13,8 @@ mod power;
 mod refused;
 mod settings;
 
+use std::cell::RefCell;
+
 use crate::buffer::{Access, Buffer, BufferShape, FlashTimes, Frames, Plan, Sense, Slots};
 use crate::flash::{CutMode, Flash, Ticket};
 use crate::ftl::{Ftl, PageWrite};
@@ -103,6 +105,8 @@ pub struct Ssd<B: Buffer, F: Ftl = Box<dyn Ftl>> {
     /// Scratch of write-backs.
     batch: Vec<PageWrite>,
     stage: Vec<u8>,
+    /// Answers of the FTL: see [`Batch::old_copies`](crate::ftl::Batch::old_copies).
+    old_copies: RefCell<Vec<Ticket>>,
     /// Logical block last seen by the group counters in the current request.
     last_group: Lbn,
     armed_nvram: Option<power::NvramPhotograph>,
@@ -165,6 +169,7 @@ impl<B: Buffer> Ssd<B> {
             written_back: Ticket::at(Nanos::ZERO),
             batch: Vec::new(),
             stage: Vec::new(),
+            old_copies: RefCell::default(),
             last_group: Lbn::NONE,
             armed_nvram: None,
             measured_from: Ledger::default(),

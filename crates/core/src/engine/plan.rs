@@ -1,9 +1,9 @@
 //! Carrying out a policy's plan, and the host's flush and trim.
 
-use super::{EvictWait, Flight, Ssd};
+use super::{Flight, Ssd};
 use crate::buffer::{Access, Action, Buffer, Grain, Medium, Plan};
-use crate::flash::{Media, Release, Ticket, Tombstone};
-use crate::ftl::{Batch, Ftl, PageWrite, Source};
+use crate::flash::{Media, Ticket, Tombstone};
+use crate::ftl::{Batch, Ftl, PageRead, PageWrite, Source};
 use crate::ledger::Cause;
 use crate::types::{HostRequest, Lbn, Lpn, Ppn, Slot};
 
@@ -67,12 +67,13 @@ impl<B: Buffer> Ssd<B> {
         let mut after = Ticket::reached(self.flash.now());
         self.batch.clear();
         let mut complete = true;
+        let release = self.settings.evict_wait.release();
         for slot in pages {
             let lpn = self.slots.lpn(*slot);
             assert!(self.slots.is_dirty(*slot), "write-back of clean page {}", lpn.0);
             complete &= self.slots.is_complete(*slot);
             let version = self.slots.version(*slot);
-            self.batch.push(PageWrite { lpn, cause: Cause::Host, version, from: Source::Ram });
+            self.batch.push(PageWrite { release, ..PageWrite::new(lpn, Cause::Host, version) });
         }
         self.batch.sort_unstable_by_key(|page| page.lpn);
         if !complete {
@@ -98,12 +99,7 @@ impl<B: Buffer> Ssd<B> {
         self.tell_write();
         self.stage_batch();
         let issued = self.flash.now();
-        self.flash.release = match self.settings.evict_wait {
-            EvictWait::Program => Release::Done,
-            EvictWait::Transfer => Release::Transfer,
-        };
-        let done = self.send_batch(whole.then_some(lbn), after);
-        self.flash.release = Release::Done;
+        let done = self.send_batch(whole.then_some(lbn), Lpn(0), after);
         let written = self.batch.len() - holes;
         let ledger = &mut self.flash.ledger;
         ledger.write_back_commands += 1;
@@ -164,6 +160,7 @@ impl<B: Buffer> Ssd<B> {
     /// stay out, unless the FTL has to look them up to learn that; also returns how many these holes of the batch are.
     fn pad_batch(&mut self, lbn: Lbn, block_pages: u32, after: Ticket) -> (Ticket, usize) {
         let (mut after, mut holes) = (after, 0);
+        let release = self.settings.evict_wait.release();
         let dirty = self.batch.len();
         let mut fetched: Vec<Lpn> = Vec::new();
         for offset in 0..block_pages {
@@ -177,7 +174,7 @@ impl<B: Buffer> Ssd<B> {
                     after = self.flash.clock.join(after, ticket);
                 }
                 let version = self.slots.version(slot);
-                self.batch.push(PageWrite { lpn, cause: Cause::Pad, version, from: Source::Ram });
+                self.batch.push(PageWrite { release, ..PageWrite::new(lpn, Cause::Pad, version) });
                 continue;
             }
             fetched.push(lpn);
@@ -186,10 +183,10 @@ impl<B: Buffer> Ssd<B> {
             if found.ppn.is_some() {
                 self.flash.ledger.padded_from_flash += 1;
                 let version = self.flash.oob(found.ppn).version;
-                self.batch.push(PageWrite { lpn, cause: Cause::Pad, version, from });
+                self.batch.push(PageWrite { from, release, ..PageWrite::new(lpn, Cause::Pad, version) });
             } else if from == Source::OldCopy {
                 holes += 1;
-                self.batch.push(PageWrite { lpn, cause: Cause::Pad, version: 0, from });
+                self.batch.push(PageWrite { from, release, ..PageWrite::new(lpn, Cause::Pad, 0) });
             }
         }
         if !fetched.is_empty() {
@@ -227,7 +224,7 @@ impl<B: Buffer> Ssd<B> {
             assert!(self.slots.find(*lpn).is_none(), "prefetch of resident page {}", lpn.0);
             assert!(self.slots.has_room(), "prefetch without room");
             let now = Ticket::reached(self.flash.now());
-            let found = self.read_page(*lpn, Cause::Prefetch, now);
+            let found = self.read_page(PageRead::new(*lpn, Cause::Prefetch), now);
             let slot = self.slots.insert(*lpn, Medium::Dram);
             self.fill_slot(slot, found);
             self.flash.ledger.prefetched_pages += 1;
@@ -307,10 +304,10 @@ impl<B: Buffer> Ssd<B> {
                 for offset in 0..self.block_pages(lbn) {
                     self.version += 1;
                     let lpn = geometry.lpn(lbn, offset);
-                    self.batch.push(PageWrite { lpn, cause: Cause::Host, version: self.version, from: Source::Ram });
+                    self.batch.push(PageWrite::new(lpn, Cause::Host, self.version));
                     self.stage.extend_from_slice(&zeros);
                 }
-                self.ftl.fill(&mut self.flash, lbn, Batch { pages: &self.batch, bytes: &self.stage });
+                self.ftl.fill(&mut self.flash, lbn, Batch::new(&self.batch, &self.stage));
                 self.flash.clock.drain();
             }
             self.ftl.filled(&mut self.flash);
@@ -320,9 +317,9 @@ impl<B: Buffer> Ssd<B> {
         for _ in 0..(overwrites * f64::from(self.settings.logical_pages)) as u64 {
             self.version += 1;
             let lpn = Lpn(((u128::from(rng.next_u64()) * pages) >> 64) as u32);
-            let page = PageWrite { lpn, cause: Cause::Host, version: self.version, from: Source::Ram };
+            let page = PageWrite::new(lpn, Cause::Host, self.version);
             let now = Ticket::reached(self.flash.now());
-            self.ftl.write(&mut self.flash, Batch { pages: &[page], bytes: &zeros }, now);
+            self.ftl.write(&mut self.flash, Batch::new(&[page], &zeros), now);
             if self.flash.clock.in_flight() > 1 << 12 {
                 self.flash.clock.drain();
             }

@@ -7,9 +7,9 @@
 use super::Ssd;
 use crate::buffer::{Buffer, Medium};
 use crate::flash::{Ticket, Tombstone};
-use crate::ftl::{Ftl, PageWrite, Source};
+use crate::ftl::{Ftl, PageWrite};
 use crate::ledger::Cause;
-use crate::types::{Nanos, Slot};
+use crate::types::{Lpn, Nanos, Slot};
 
 /// Dirty NVRAM pages, ascending.
 #[derive(Clone, Debug, Default)]
@@ -37,12 +37,7 @@ impl<B: Buffer> Ssd<B> {
         let dirty =
             self.slots.iter().filter(|slot| self.slots.medium(*slot) == Medium::Nvram && self.slots.is_dirty(*slot));
         let page = |slot: Slot| NvramPage {
-            write: PageWrite {
-                lpn: self.slots.lpn(slot),
-                cause: Cause::Recover,
-                version: self.slots.version(slot),
-                from: Source::Ram,
-            },
+            write: PageWrite::new(self.slots.lpn(slot), Cause::Recover, self.slots.version(slot)),
             bytes: self.slots.bytes(slot).to_vec(),
             missing: if self.slots.is_complete(slot) { 0 } else { self.slots.missing_sectors(slot) },
         };
@@ -96,7 +91,7 @@ impl<B: Buffer> Ssd<B> {
             self.batch.clear();
             self.batch.push(write);
             self.stage = bytes;
-            self.send_batch(None, after);
+            self.send_batch(None, Lpn(0), after);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! How the engine runs.
 
 use super::Arrival;
+use crate::flash::Release;
 use crate::types::{Bytes, Nanos};
 
 /// When the frame of a page that is written back may be used again.
@@ -12,6 +13,16 @@ pub enum EvictWait {
     Program,
     /// When it has left the RAM over the channel.
     Transfer,
+}
+
+impl EvictWait {
+    /// When the ticket of a page's program must resolve for that.
+    pub(super) const fn release(self) -> Release {
+        match self {
+            Self::Program => Release::Done,
+            Self::Transfer => Release::Transfer,
+        }
+    }
 }
 
 /// What happens to a partial write of a page that is not resident.

@@ -119,10 +119,6 @@ pub struct Flash {
     pub clock: Clock,
     /// The device's ledger. Layers above count their events here.
     pub ledger: Ledger,
-    /// When the ticket of a program of the host's data resolves; the engine sets it while it writes back.
-    pub release: Release,
-    /// When the old copies were there that pages of the current batch needed, in its order: see [`Flash::read_old_copy`].
-    pub old_copies: Vec<Ticket>,
 }
 
 impl Flash {
@@ -151,8 +147,6 @@ impl Flash {
             media,
             clock,
             ledger: Ledger::default(),
-            release: Release::Done,
-            old_copies: Vec::new(),
         }
     }
 
@@ -191,16 +185,7 @@ impl Flash {
         if let Some(model) = &mut self.cells.reliability {
             model.count_read(pbn);
         }
-        self.operate(Op::Read, pbn, ppn, cause, after)
-    }
-
-    /// Reads the copy of a page that a batch needs to write the page anew, if it has one, and notes the ticket for the
-    /// engine, which times the read.
-    #[inline]
-    pub fn read_old_copy(&mut self, ppn: Ppn, after: Ticket) -> Ticket {
-        let ticket = if ppn.is_some() { self.read(ppn, Cause::Pad, after) } else { after };
-        self.old_copies.push(ticket);
-        ticket
+        self.operate(Op::Read, pbn, ppn, cause, Release::Done, after)
     }
 
     /// Reads one of several equal copies: the first whose channel is idle at this moment, else the one whose channel
@@ -215,18 +200,36 @@ impl Flash {
         (self.read(copies[chosen], cause, after), chosen)
     }
 
-    /// Programs an erased page and marks it valid. `data` is one page, or empty without media.
+    /// Programs an erased page and marks it valid. `data` is one page, or empty without media. The ticket resolves when
+    /// the cells are programmed.
     ///
     /// # Panics
     /// If the page is not erased or the order inside the block is broken.
+    #[inline]
     pub fn program(&mut self, ppn: Ppn, oob: Oob, data: &[u8], cause: Cause, after: Ticket) -> Ticket {
+        self.program_released(ppn, oob, data, cause, Release::Done, after)
+    }
+
+    /// [`Flash::program`] of a page that leaves a frame of the buffer: `release` says when the ticket resolves.
+    ///
+    /// # Panics
+    /// As [`Flash::program`].
+    pub fn program_released(
+        &mut self,
+        ppn: Ppn,
+        oob: Oob,
+        data: &[u8],
+        cause: Cause,
+        release: Release,
+        after: Ticket,
+    ) -> Ticket {
         let pbn = self.block_of(ppn);
         if self.media == Media::Memory {
             self.program_cells(ppn, pbn, oob, data);
         } else {
             self.set_programmed(ppn, pbn, oob);
         }
-        self.operate(Op::Program, pbn, ppn, cause, after)
+        self.operate(Op::Program, pbn, ppn, cause, release, after)
     }
 
     /// With media: the bytes too, and the power may fail.
@@ -300,7 +303,7 @@ impl Flash {
         if cut == Some(CutMode::After) {
             self.photograph();
         }
-        self.operate(Op::Erase, pbn, self.geometry.first_page(pbn), cause, after)
+        self.operate(Op::Erase, pbn, self.geometry.first_page(pbn), cause, Release::Done, after)
     }
 
     /// True if the FTL needs the page.
@@ -423,11 +426,8 @@ impl Flash {
 
     #[expect(clippy::inline_always, reason = "as Clock::issue_for, and the operation is a constant")]
     #[inline(always)]
-    fn operate(&mut self, op: Op, pbn: Pbn, ppn: Ppn, cause: Cause, after: Ticket) -> Ticket {
+    fn operate(&mut self, op: Op, pbn: Pbn, ppn: Ppn, cause: Cause, release: Release, after: Ticket) -> Ticket {
         self.ledger.add(op, cause, self.clock.service(op).0);
-        // Only what comes from above leaves a frame: collection and mapping always wait for the cells.
-        let from_above = matches!(cause, Cause::Host | Cause::Pad);
-        let release = if from_above { self.release } else { Release::Done };
         self.clock.issue_for(ppn, cause, self.by_die.remainder(pbn.0), op, after, release)
     }
 

@@ -46,10 +46,10 @@ use serde::{Deserialize, Serialize};
 use super::block_log::{BlockLog, ChainVictim, LogMap, Rules};
 use super::merge::{BlockWrite, Merger, log_blocks};
 use super::pool::Alloc;
-use super::{Batch, Found, Ftl, Shape};
+use super::{Batch, Found, Ftl, PageRead, Shape};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Ticket};
-use crate::ledger::{Cause, MergeKind};
+use crate::ledger::MergeKind;
 use crate::types::{Lbn, Lpn, Ppn};
 
 /// Parameters of [`Bast`]; the manual page explains them.
@@ -133,7 +133,7 @@ impl Ftl for Bast {
     fn merges(&self) -> Option<MergeKind> {
         Some(MergeKind::OneDataBlock)
     }
-    fn read(&mut self, flash: &mut Flash, lpn: Lpn, cause: Cause, after: Ticket) -> Found {
+    fn read(&mut self, flash: &mut Flash, PageRead { lpn, cause, .. }: PageRead, after: Ticket) -> Found {
         let lbn = self.blocks.geometry().lbn(lpn);
         let after = self.log.scan_chain(flash, lbn, self.blocks.copies.newest(lpn), after);
         self.blocks.copies.read(flash, lpn, cause, after)

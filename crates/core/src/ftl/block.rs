@@ -29,10 +29,9 @@ use serde::{Deserialize, Serialize};
 
 use super::merge::Merger;
 use super::pool::Alloc;
-use super::{Batch, Found, Ftl, Shape};
+use super::{Batch, Found, Ftl, PageRead, Shape};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Ticket};
-use crate::ledger::Cause;
 use crate::types::{Lbn, Lpn, Ppn};
 
 /// Parameters of [`Block`]; the manual page explains them.
@@ -82,7 +81,7 @@ impl Block {
 }
 
 impl Ftl for Block {
-    fn read(&mut self, flash: &mut Flash, lpn: Lpn, cause: Cause, after: Ticket) -> Found {
+    fn read(&mut self, flash: &mut Flash, PageRead { lpn, cause, .. }: PageRead, after: Ticket) -> Found {
         self.blocks.copies.read(flash, lpn, cause, after)
     }
 

@@ -40,7 +40,8 @@ impl Copies {
     /// Programs new contents of a page, then invalidates the old copy.
     #[inline]
     pub fn program(&mut self, flash: &mut Flash, to: Ppn, page: &PageWrite, data: &[u8], after: Ticket) -> Ticket {
-        let ticket = flash.program(to, Oob::data(page.lpn, page.version), data, page.cause, after);
+        let oob = Oob::data(page.lpn, page.version);
+        let ticket = flash.program_released(to, oob, data, page.cause, page.release, after);
         let old = self.newest.replace(page.lpn.index(), to);
         if old.is_some() {
             flash.invalidate(old);

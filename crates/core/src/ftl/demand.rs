@@ -17,7 +17,7 @@ use super::pool::{Alloc, Victim};
 use super::recover::{self, Winners};
 use super::space::{self, Layout};
 use super::translation::{MapCache, Translation};
-use super::{Batch, Found, Ftl, Shape, Source};
+use super::{Batch, Found, Ftl, PageRead, Shape, Source};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Geometry, Oob, Ticket};
 use crate::ledger::Cause;
@@ -97,14 +97,12 @@ pub struct Demand<C> {
     pub(super) map: Translation,
     pub(super) cache: C,
     logical_pages: u32,
-    /// End of the host request that the next access belongs to.
-    announced: Lpn,
 }
 
 impl<C: MapPolicy> Demand<C> {
     /// The FTL with this cache, nothing written.
     pub fn new(map: Translation, cache: C, shape: &Shape) -> Self {
-        Self { map, cache, logical_pages: shape.logical_pages, announced: Lpn(0) }
+        Self { map, cache, logical_pages: shape.logical_pages }
     }
 
     fn newest(&self, lpn: Lpn) -> Ppn {
@@ -129,12 +127,7 @@ impl<C: MapPolicy> Demand<C> {
 }
 
 impl<C: MapPolicy> Ftl for Demand<C> {
-    fn announce(&mut self, end: Lpn) {
-        self.announced = end;
-    }
-
-    fn read(&mut self, flash: &mut Flash, lpn: Lpn, cause: Cause, after: Ticket) -> Found {
-        let end = std::mem::replace(&mut self.announced, Lpn(0)).max(Lpn(lpn.0 + 1));
+    fn read(&mut self, flash: &mut Flash, PageRead { lpn, cause, end }: PageRead, after: Ticket) -> Found {
         let wanted = Wanted { lpn, end, purpose: Purpose::Read };
         let (entry, ready) = self.look_up(flash, wanted, after);
         let ppn = self.cache.ppn(entry);
@@ -143,7 +136,7 @@ impl<C: MapPolicy> Ftl for Demand<C> {
     }
 
     fn write(&mut self, flash: &mut Flash, batch: Batch<'_>, after: Ticket) -> Ticket {
-        let mut end = std::mem::replace(&mut self.announced, Lpn(0));
+        let mut end = batch.end;
         let mut done = after;
         for (i, (page, data)) in batch.iter().enumerate() {
             if page.lpn >= end {
@@ -154,7 +147,7 @@ impl<C: MapPolicy> Ftl for Demand<C> {
             let (entry, mut ready) = self.look_up(flash, Wanted { lpn: page.lpn, end, purpose }, after);
             if needs_old {
                 let old = self.cache.ppn(entry);
-                ready = flash.read_old_copy(old, ready);
+                ready = batch.read_old_copy(flash, old, ready);
                 if old.is_none() && page.cause == Cause::Pad {
                     done = flash.clock.join(done, ready);
                     continue;
@@ -163,7 +156,7 @@ impl<C: MapPolicy> Ftl for Demand<C> {
             let place = self.map.room_for_data(flash, &mut self.cache, page.lpn, after);
             let target = self.map.space.append(place);
             let oob = Oob::data(page.lpn, page.version);
-            let ticket = flash.program(target, oob, data, page.cause, ready);
+            let ticket = flash.program_released(target, oob, data, page.cause, page.release, ready);
             self.replace(flash, entry, target);
             let ticket = self.cache.shrink(flash, &mut self.map, page.lpn, ticket);
             done = if batch.pages.len() == 1 { ticket } else { flash.clock.join(done, ticket) };

@@ -48,7 +48,7 @@ use serde_json::{Value, json};
 use super::merge::{BlockWrite, Merger, NOTHING, log_blocks};
 use super::pool::Alloc;
 use super::random_log::RandomLog;
-use super::{Batch, Found, Ftl, PageWrite, Shape};
+use super::{Batch, Found, Ftl, PageRead, PageWrite, Shape};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Ticket};
 use crate::ledger::{BlockKind, Cause, MergeKind};
@@ -148,7 +148,7 @@ impl Fast {
         }
         match self.sw {
             Some(sw) if sw.owner == lbn && offset == sw.count => self.append_sw(flash, page, data, after),
-            Some(sw) if sw.owner == lbn => self.break_sw(flash, sw, Batch { pages: &[*page], bytes: data }, after),
+            Some(sw) if sw.owner == lbn => self.break_sw(flash, sw, Batch::new(&[*page], data), after),
             _ => self.append_rw(flash, page, data, after),
         }
     }
@@ -241,7 +241,7 @@ impl Ftl for Fast {
     fn merges(&self) -> Option<MergeKind> {
         Some(MergeKind::OneFullLogBlock)
     }
-    fn read(&mut self, flash: &mut Flash, lpn: Lpn, cause: Cause, after: Ticket) -> Found {
+    fn read(&mut self, flash: &mut Flash, PageRead { lpn, cause, .. }: PageRead, after: Ticket) -> Found {
         self.blocks.copies.read(flash, lpn, cause, after)
     }
 

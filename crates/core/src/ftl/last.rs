@@ -46,10 +46,10 @@ use super::block_log::{BlockLog, ChainVictim, LogMap, Rules};
 use super::merge::{Merger, log_blocks};
 use super::pool::Alloc;
 use super::random_log::RandomLog;
-use super::{Batch, Found, Ftl, PageWrite, Shape};
+use super::{Batch, Found, Ftl, PageRead, PageWrite, Shape};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Ticket};
-use crate::ledger::{Cause, MergeKind};
+use crate::ledger::MergeKind;
 use crate::types::{Lpn, Pbn, Ppn};
 
 /// Parameters of [`Last`]; the manual page explains them.
@@ -208,7 +208,7 @@ impl Ftl for Last {
     fn merges(&self) -> Option<MergeKind> {
         Some(MergeKind::Measured)
     }
-    fn read(&mut self, flash: &mut Flash, lpn: Lpn, cause: Cause, after: Ticket) -> Found {
+    fn read(&mut self, flash: &mut Flash, PageRead { lpn, cause, .. }: PageRead, after: Ticket) -> Found {
         self.blocks.copies.read(flash, lpn, cause, after)
     }
 

@@ -24,7 +24,7 @@ pub enum BlockWrite {
 }
 
 /// Pages of a merge that writes nothing new.
-pub const NOTHING: Batch<'static> = Batch { pages: &[], bytes: &[] };
+pub const NOTHING: Batch<'static> = Batch::new(&[], &[]);
 
 /// Number of log blocks: the wanted one, or all blocks beside data blocks and `extra` when none is given.
 ///

@@ -29,10 +29,12 @@ pub mod translation;
 pub mod urm_table;
 pub mod victim;
 
+use std::cell::RefCell;
+
 use serde_json::Value;
 
 use crate::error::ConfigError;
-use crate::flash::{Flash, Geometry, ProgramOrder, Ticket};
+use crate::flash::{Flash, Geometry, ProgramOrder, Release, Ticket};
 use crate::ledger::{Cause, MergeKind};
 use crate::types::{Lbn, Lpn, Nanos, Ppn};
 
@@ -47,6 +49,35 @@ pub struct PageWrite {
     pub version: u64,
     /// Where its content comes from.
     pub from: Source,
+    /// When the ticket of its program resolves.
+    pub release: Release,
+}
+
+impl PageWrite {
+    /// A page whose content is in RAM, and stays there until it is programmed.
+    #[inline]
+    pub const fn new(lpn: Lpn, cause: Cause, version: u64) -> Self {
+        Self { lpn, cause, version, from: Source::Ram, release: Release::Done }
+    }
+}
+
+/// One page that is wanted from below.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PageRead {
+    /// Its address.
+    pub lpn: Lpn,
+    /// [`Cause::Host`], [`Cause::Pad`] or [`Cause::Prefetch`].
+    pub cause: Cause,
+    /// End of the consecutive pages that the same host request goes on to: FTLs that fetch mappings ahead use it.
+    pub end: Lpn,
+}
+
+impl PageRead {
+    /// A page that is wanted alone.
+    #[inline]
+    pub const fn new(lpn: Lpn, cause: Cause) -> Self {
+        Self { lpn, cause, end: Lpn(lpn.0 + 1) }
+    }
 }
 
 /// Where the content of a page on its way down comes from.
@@ -55,7 +86,7 @@ pub enum Source {
     /// All of it is in RAM.
     Ram,
     /// Some or all of it must first be read from the page's copy on flash. Only FTLs whose map lies on flash
-    /// ([`Ftl::keeps_map_on_flash`]) are asked for this: they read the copy in the page's turn ([`Flash::read_old_copy`]),
+    /// ([`Ftl::keeps_map_on_flash`]) are asked for this: they read the copy in the page's turn ([`Batch::read_old_copy`]),
     /// so that the read and the program share one look-up. A page without a copy is looked up and not read; if it was to
     /// pad ([`Cause::Pad`]), nothing is programmed.
     OldCopy,
@@ -68,9 +99,27 @@ pub struct Batch<'a> {
     pub pages: &'a [PageWrite],
     /// Their contents, one after the other; empty without media.
     pub bytes: &'a [u8],
+    /// End of the consecutive pages that the host request goes on to which the first page belongs to, if that is known.
+    pub end: Lpn,
+    /// Takes the tickets of the reads of old copies, in the order of the pages that need them, for a caller who wants them.
+    pub old_copies: Option<&'a RefCell<Vec<Ticket>>>,
 }
 
 impl<'a> Batch<'a> {
+    /// Pages with their contents, of which no more is known.
+    #[inline]
+    pub const fn new(pages: &'a [PageWrite], bytes: &'a [u8]) -> Self {
+        Self { pages, bytes, end: Lpn(0), old_copies: None }
+    }
+    /// Reads the copy of a page that is needed to write the page anew, if it has one, and notes the ticket.
+    #[inline]
+    pub fn read_old_copy(&self, flash: &mut Flash, ppn: Ppn, after: Ticket) -> Ticket {
+        let ticket = if ppn.is_some() { flash.read(ppn, Cause::Pad, after) } else { after };
+        if let Some(tickets) = self.old_copies {
+            tickets.borrow_mut().push(ticket);
+        }
+        ticket
+    }
     /// Contents of page `index`; empty without media.
     #[inline]
     pub fn data(&self, index: usize) -> &'a [u8] {
@@ -111,7 +160,7 @@ impl<'a> Batch<'a> {
     #[must_use]
     pub fn part(&self, from: usize, to: usize) -> Self {
         let page_bytes = self.bytes.len() / self.pages.len().max(1);
-        Self { pages: &self.pages[from..to], bytes: &self.bytes[from * page_bytes..to * page_bytes] }
+        Self { pages: &self.pages[from..to], bytes: &self.bytes[from * page_bytes..to * page_bytes], ..*self }
     }
 }
 
@@ -178,8 +227,8 @@ impl Shape {
 /// Contract: every host operation leaves the FTL able to serve the next one (it keeps its own reserve); the old copy
 /// of a page is invalidated after the new one is programmed; every loop is bounded.
 pub trait Ftl {
-    /// Reads a page. `cause` is [`Cause::Host`], [`Cause::Pad`] or [`Cause::Prefetch`].
-    fn read(&mut self, flash: &mut Flash, lpn: Lpn, cause: Cause, after: Ticket) -> Found;
+    /// Reads a page.
+    fn read(&mut self, flash: &mut Flash, page: PageRead, after: Ticket) -> Found;
     /// Writes pages in ascending LPN order, one after the other: what the first one changes in the map, the next one
     /// finds. The ticket resolves when the last one is programmed.
     fn write(&mut self, flash: &mut Flash, batch: Batch<'_>, after: Ticket) -> Ticket;
@@ -192,11 +241,6 @@ pub trait Ftl {
     /// True if [`Ftl::write_block`] fetches the missing pages of the block itself, so that nobody above should pad.
     fn completes_blocks(&self) -> bool {
         false
-    }
-    /// The page that is accessed next belongs to a host request that goes on to the page before `end`. FTLs that fetch
-    /// mappings ahead use it; it says nothing about later accesses.
-    fn announce(&mut self, end: Lpn) {
-        let _ = end;
     }
     /// What is known beforehand of its merges; `None` without log blocks.
     fn merges(&self) -> Option<MergeKind> {
@@ -264,8 +308,8 @@ pub trait Ftl {
 }
 
 impl Ftl for Box<dyn Ftl> {
-    fn read(&mut self, flash: &mut Flash, lpn: Lpn, cause: Cause, after: Ticket) -> Found {
-        (**self).read(flash, lpn, cause, after)
+    fn read(&mut self, flash: &mut Flash, page: PageRead, after: Ticket) -> Found {
+        (**self).read(flash, page, after)
     }
     fn write(&mut self, flash: &mut Flash, batch: Batch<'_>, after: Ticket) -> Ticket {
         (**self).write(flash, batch, after)
@@ -278,9 +322,6 @@ impl Ftl for Box<dyn Ftl> {
     }
     fn completes_blocks(&self) -> bool {
         (**self).completes_blocks()
-    }
-    fn announce(&mut self, end: Lpn) {
-        (**self).announce(end);
     }
     fn sees_neighbours(&self) -> bool {
         (**self).sees_neighbours()

@@ -60,7 +60,7 @@ mod params;
 use self::group::Group;
 pub use self::params::{Frontiers, GcFrontier, Params, Placement};
 use super::heat::Heat;
-use super::{Batch, Found, Ftl, PageWrite, Shape, recover};
+use super::{Batch, Found, Ftl, PageRead, PageWrite, Shape, recover};
 use crate::divisor::Divisor;
 use crate::error::ConfigError;
 use crate::flash::{Flash, Geometry, Oob, Ticket};
@@ -199,7 +199,8 @@ impl Page {
         }
         let target = open.append(place);
         open.valid += 1;
-        let ticket = flash.program(target, Oob::data(page.lpn, page.version), data, page.cause, after);
+        let oob = Oob::data(page.lpn, page.version);
+        let ticket = flash.program_released(target, oob, data, page.cause, page.release, after);
         let old = self.map.replace(page.lpn.index(), target);
         if old.is_some() {
             self.drop_copy(flash, old);
@@ -222,7 +223,7 @@ impl Page {
 }
 
 impl Ftl for Page {
-    fn read(&mut self, flash: &mut Flash, lpn: Lpn, cause: Cause, after: Ticket) -> Found {
+    fn read(&mut self, flash: &mut Flash, PageRead { lpn, cause, .. }: PageRead, after: Ticket) -> Found {
         let ppn = self.map.at(lpn.index());
         let ticket = if ppn.is_some() { flash.read(ppn, cause, after) } else { after };
         if flash.ages() {

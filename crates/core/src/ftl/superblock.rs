@@ -47,7 +47,7 @@ use super::copies::Copies;
 use super::pool::{Alloc, Pool, Victim};
 use super::ring::Ring;
 use super::slab::Mappings;
-use super::{Batch, Found, Ftl, PageWrite, Shape};
+use super::{Batch, Found, Ftl, PageRead, PageWrite, Shape};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Ticket};
 use crate::ledger::{BlockKind, Cause, MergeKind};
@@ -318,7 +318,7 @@ impl Ftl for Superblock {
     fn merges(&self) -> Option<MergeKind> {
         Some(MergeKind::Measured)
     }
-    fn read(&mut self, flash: &mut Flash, lpn: Lpn, cause: Cause, after: Ticket) -> Found {
+    fn read(&mut self, flash: &mut Flash, PageRead { lpn, cause, .. }: PageRead, after: Ticket) -> Found {
         let after = self.look_up(flash, lpn, after);
         self.copies.read(flash, lpn, cause, after)
     }

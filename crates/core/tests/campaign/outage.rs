@@ -1,8 +1,9 @@
 //! Power fails and comes back: what the cells still hold, and that all of it is found again.
 
 use nandlab::flash::{CutMode, PageKind};
+use nandlab::ftl::PageRead;
 use nandlab::ledger::{Cause, Op};
-use nandlab::types::{Pbn, Ppn};
+use nandlab::types::{Lpn, Pbn, Ppn};
 
 use super::rig::Device;
 use super::streams::Seen;
@@ -103,7 +104,7 @@ impl Device {
         }
         self.check();
         for lpn in 0..self.model.len() {
-            let found = self.found(lpn as u32);
+            let found = self.found(PageRead::new(Lpn(lpn as u32), Cause::Host));
             let (acknowledged, new, left) = (self.model[lpn], self.in_flight[lpn].take(), surviving[lpn]);
             assert_eq!(
                 found, left,

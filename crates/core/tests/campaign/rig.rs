@@ -1,7 +1,7 @@
 //! A device with real bytes, and a model of what every page must hold.
 
 use nandlab::flash::{Flash, JOURNAL_LIMIT, Media, ProgramOrder, Ticket, Tombstone};
-use nandlab::ftl::{Batch, Ftl, PageWrite, Shape, Source};
+use nandlab::ftl::{Batch, Ftl, PageRead, PageWrite, Shape, Source};
 use nandlab::ledger::Cause;
 use nandlab::types::{Lbn, Lpn, Nanos};
 use serde_json::Value;
@@ -150,7 +150,8 @@ impl Device {
     fn fill(&mut self) {
         for lbn in 0..self.shape.logical_blocks() {
             let pages: Vec<PageWrite> = self.pages_of(lbn).map(|lpn| self.renew(lpn)).collect();
-            let batch = Batch { pages: &pages, bytes: &Self::contents(&pages) };
+            let bytes = Self::contents(&pages);
+            let batch = Batch::new(&pages, &bytes);
             self.ftl.fill(&mut self.flash, Lbn(lbn), batch);
         }
         self.ftl.filled(&mut self.flash);
@@ -198,7 +199,7 @@ impl Device {
         self.version += 1;
         self.written_last = lpn;
         self.in_flight[lpn as usize] = Some(self.version);
-        PageWrite { lpn: Lpn(lpn), cause: Cause::Host, version: self.version, from: Source::Ram }
+        PageWrite::new(Lpn(lpn), Cause::Host, self.version)
     }
 
     /// What was in flight is promised from now on.
@@ -231,15 +232,16 @@ impl Device {
             96..98 => self.ftl.idle(&mut self.flash, Nanos(u64::MAX / 4)),
             98..100 => self.ftl.settle(&mut self.flash),
             _ => {
-                self.ftl.announce(Lpn((lpn + 1 + self.dice.below(6)).min(logical)));
-                self.read(lpn);
+                let end = Lpn((lpn + 1 + self.dice.below(6)).min(logical));
+                self.read_as(PageRead { end, ..PageRead::new(Lpn(lpn), Cause::Host) });
             }
         }
     }
 
     fn write(&mut self, lpns: std::ops::Range<u32>) {
         let pages: Vec<PageWrite> = lpns.map(|lpn| self.renew(lpn)).collect();
-        let batch = Batch { pages: &pages, bytes: &Self::contents(&pages) };
+        let bytes = Self::contents(&pages);
+        let batch = Batch::new(&pages, &bytes);
         let now = self.now();
         self.ftl.write(&mut self.flash, batch, now);
     }
@@ -261,21 +263,23 @@ impl Device {
                 pages.push(self.renew(lpn));
             } else if self.ftl.keeps_map_on_flash() {
                 let version = self.model[lpn as usize];
-                pages.push(PageWrite { lpn: Lpn(lpn), cause: Cause::Pad, version, from: Source::OldCopy });
+                pages.push(PageWrite { from: Source::OldCopy, ..PageWrite::new(Lpn(lpn), Cause::Pad, version) });
             } else if self.model[lpn as usize] > 0 && !self.ftl.completes_blocks() {
-                self.ftl.read(&mut self.flash, Lpn(lpn), Cause::Pad, now);
+                self.ftl.read(&mut self.flash, PageRead::new(Lpn(lpn), Cause::Pad), now);
                 let version = self.model[lpn as usize];
-                pages.push(PageWrite { lpn: Lpn(lpn), cause: Cause::Pad, version, from: Source::Ram });
+                pages.push(PageWrite::new(Lpn(lpn), Cause::Pad, version));
             }
         }
-        let batch = Batch { pages: &pages, bytes: &Self::contents(&pages) };
+        let bytes = Self::contents(&pages);
+        let batch = Batch::new(&pages, &bytes);
         self.ftl.write_block(&mut self.flash, Lbn(lbn), batch, now);
     }
 
     /// The version that a page holds.
-    pub(super) fn found(&mut self, lpn: u32) -> u64 {
+    pub(super) fn found(&mut self, page: PageRead) -> u64 {
         let now = self.now();
-        let ppn = self.ftl.read(&mut self.flash, Lpn(lpn), Cause::Host, now).ppn;
+        let lpn = page.lpn.0;
+        let ppn = self.ftl.read(&mut self.flash, page, now).ppn;
         if ppn.is_none() {
             return 0;
         }
@@ -285,8 +289,12 @@ impl Device {
     }
 
     pub fn read(&mut self, lpn: u32) {
-        let found = self.found(lpn);
-        assert_eq!(found, self.model[lpn as usize], "version of lpn {lpn}");
+        self.read_as(PageRead::new(Lpn(lpn), Cause::Host));
+    }
+
+    fn read_as(&mut self, page: PageRead) {
+        let found = self.found(page);
+        assert_eq!(found, self.model[page.lpn.index()], "version of lpn {}", page.lpn.0);
     }
 
     /// All invariants of FTL and array.

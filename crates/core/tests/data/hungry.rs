@@ -1,8 +1,8 @@
 //! An FTL whose map takes a different part of the shared RAM after every operation.
 
 use nandlab::flash::{Flash, Ticket};
-use nandlab::ftl::{Batch, Found, Ftl};
-use nandlab::ledger::{Cause, MergeKind};
+use nandlab::ftl::{Batch, Found, Ftl, PageRead};
+use nandlab::ledger::MergeKind;
 use nandlab::types::{Lbn, Lpn, Nanos, Ppn};
 
 use super::rig::{Dice, PAGE_BYTES};
@@ -28,9 +28,9 @@ impl Hungry {
 }
 
 impl Ftl for Hungry {
-    fn read(&mut self, flash: &mut Flash, lpn: Lpn, cause: Cause, after: Ticket) -> Found {
+    fn read(&mut self, flash: &mut Flash, page: PageRead, after: Ticket) -> Found {
         self.eat();
-        self.inner.read(flash, lpn, cause, after)
+        self.inner.read(flash, page, after)
     }
     fn write(&mut self, flash: &mut Flash, batch: Batch<'_>, after: Ticket) -> Ticket {
         self.eat();
@@ -45,9 +45,6 @@ impl Ftl for Hungry {
     }
     fn completes_blocks(&self) -> bool {
         self.inner.completes_blocks()
-    }
-    fn announce(&mut self, end: Lpn) {
-        self.inner.announce(end);
     }
     fn trim(&mut self, flash: &mut Flash, lpn: Lpn, after: Ticket) -> Ticket {
         self.eat();

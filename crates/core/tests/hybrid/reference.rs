@@ -311,7 +311,7 @@ fn compare(name: &str, ftl: &mut Box<dyn Ftl>, flash: &mut Flash, model: &mut dy
             };
             let run = from..end.min(logical);
             let pages: Vec<PageWrite> = run.clone().map(|lpn| page(lpn, Cause::Host)).collect();
-            ftl.write(flash, Batch { pages: &pages, bytes: &[] }, now);
+            ftl.write(flash, Batch::new(&pages, &[]), now);
             model.write(run.start as usize..run.end as usize);
         }
         ftl.check(flash);

@@ -8,7 +8,7 @@ mod sftl;
 mod tpftl;
 
 use nandlab::flash::{Flash, Media};
-use nandlab::ftl::{Batch, Ftl, PageWrite};
+use nandlab::ftl::{Batch, Ftl, PageRead, PageWrite};
 use nandlab::ledger::{Cause, Ledger, Op};
 use nandlab::types::{Lpn, Ppn};
 use proptest::prelude::*;
@@ -81,12 +81,11 @@ fn compare(name: &str, params: Value, reference: &mut dyn Reference, requests: &
             let before = places(&*ftl, &flash);
             if *write {
                 let batch: Vec<PageWrite> = (lpn..end).map(|lpn| host(lpn, 1)).collect();
-                // Page by page, so that the state can be compared after each; the run is announced instead.
-                ftl.announce(Lpn(end));
-                ftl.write(&mut flash, Batch { pages: &batch[..1], bytes: &[] }, start());
+                // Page by page, so that the state can be compared after each; `end` tells of the run instead.
+                ftl.write(&mut flash, Batch { end: Lpn(end), ..Batch::new(&batch[..1], &[]) }, start());
             } else {
-                ftl.announce(Lpn(end));
-                ftl.read(&mut flash, Lpn(lpn), Cause::Host, start());
+                let page = PageRead { end: Lpn(end), ..PageRead::new(Lpn(lpn), Cause::Host) };
+                ftl.read(&mut flash, page, start());
             }
             reference.access(lpn, end, *write, [&before, &places(&*ftl, &flash)]);
             let what = format!("{name}, lpn {lpn} of {first}..{end}, write {write}");

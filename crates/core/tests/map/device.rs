@@ -1,7 +1,7 @@
 //! A small device under an FTL, with the counters of the golden files.
 
 use nandlab::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, Ticket, TimingModel};
-use nandlab::ftl::{Batch, FTLS, Ftl, PageWrite, Shape, Source};
+use nandlab::ftl::{Batch, FTLS, Ftl, PageWrite, Shape};
 use nandlab::ledger::Cause;
 use nandlab::registry;
 use nandlab::types::{Lbn, Lpn, Nanos};
@@ -66,14 +66,14 @@ pub fn fill(ftl: &mut dyn Ftl, flash: &mut Flash, shape: &Shape) {
         let n = shape.geometry.pages_per_block;
         let end = ((lbn + 1) * n).min(shape.logical_pages);
         let pages: Vec<PageWrite> = (lbn * n..end).map(|l| host(l, 1)).collect();
-        ftl.fill(flash, Lbn(lbn), Batch { pages: &pages, bytes: &[] });
+        ftl.fill(flash, Lbn(lbn), Batch::new(&pages, &[]));
     }
     ftl.filled(flash);
     flash.start_measuring();
 }
 
 pub fn host(lpn: u32, version: u64) -> PageWrite {
-    PageWrite { lpn: Lpn(lpn), cause: Cause::Host, version, from: Source::Ram }
+    PageWrite::new(Lpn(lpn), Cause::Host, version)
 }
 
 /// Small random numbers (splitmix64).

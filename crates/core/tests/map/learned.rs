@@ -1,7 +1,7 @@
 //! Do the models of LearnedFTL predict what can be predicted, and never a wrong place?
 
 use nandlab::flash::{Flash, Media, PageKind};
-use nandlab::ftl::{Batch, Ftl, PageWrite, Shape};
+use nandlab::ftl::{Batch, Ftl, PageRead, PageWrite, Shape};
 use nandlab::ledger::{Cause, Ledger, Op};
 use nandlab::types::{Lpn, Pbn};
 use serde_json::{Value, json};
@@ -45,7 +45,7 @@ impl Lab {
     fn write(&mut self, lpns: impl Iterator<Item = u32>) {
         let pages: Vec<PageWrite> = lpns.map(|lpn| host(lpn, 1)).collect();
         for request in pages.chunks(32) {
-            self.ftl.write(&mut self.flash, Batch { pages: request, bytes: &[] }, start());
+            self.ftl.write(&mut self.flash, Batch::new(request, &[]), start());
         }
     }
 
@@ -62,7 +62,7 @@ impl Lab {
         let before = self.flash.ledger;
         for _ in 0..20_000 {
             let lpn = self.dice.below(self.shape.logical_pages / of) * of + remainder;
-            assert!(self.ftl.read(&mut self.flash, Lpn(lpn), Cause::Host, start()).ppn.is_some());
+            assert!(self.ftl.read(&mut self.flash, PageRead::new(Lpn(lpn), Cause::Host), start()).ppn.is_some());
         }
         let window = self.flash.ledger - before;
         assert_eq!(window.count(Op::Read, Cause::MapMiss), window.map_misses, "a prediction reads nothing");

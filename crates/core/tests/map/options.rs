@@ -24,7 +24,7 @@ fn write_hot_and_cold(ftl: &mut dyn Ftl, flash: &mut Flash, shape: &Shape, write
     for _ in 0..writes {
         let hot = dice.below(10) > 0;
         let lpn = if hot { dice.below(shape.logical_pages / 10) } else { dice.below(shape.logical_pages) };
-        ftl.write(flash, Batch { pages: &[host(lpn, 1)], bytes: &[] }, start());
+        ftl.write(flash, Batch::new(&[host(lpn, 1)], &[]), start());
     }
     ftl.check(flash);
     flash.check();
@@ -75,7 +75,7 @@ fn does_idle_time_leave_free_blocks() {
         println!("{name}: {before} free blocks, {} after idle time", ftl.free_blocks());
         assert!(ftl.free_blocks() >= 2 * (3 + 6), "{name}: two channels with 3 in reserve and 6 more");
         let busy = flash.ledger.gc_runs;
-        ftl.write(&mut flash, Batch { pages: &[host(1, 1)], bytes: &[] }, start());
+        ftl.write(&mut flash, Batch::new(&[host(1, 1)], &[]), start());
         assert_eq!(flash.ledger.gc_runs, busy, "{name}: the host does not wait");
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use nandlab::flash::{Flash, Media, PageKind, ReliabilityConfig};
-use nandlab::ftl::Batch;
 use nandlab::ftl::rftl::placement;
+use nandlab::ftl::{Batch, PageRead};
 use nandlab::ledger::{Cause, Ledger, Op};
 use nandlab::types::{Lpn, Ppn};
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ fn copies(name: &str, params: Value) -> Vec<(u32, u32)> {
     let mut dice = Dice(5);
     for _ in 0..20_000 {
         let page = host(dice.below(shape.logical_pages), 1);
-        ftl.write(&mut flash, Batch { pages: &[page], bytes: &[] }, start());
+        ftl.write(&mut flash, Batch::new(&[page], &[]), start());
     }
     ftl.trim(&mut flash, Lpn(0), start());
     assert!(flash.ledger.gc_runs > 500, "copies were rewritten and moved");
@@ -73,9 +73,9 @@ fn read_with_losses(name: &str, params: Value) -> Ledger {
     for number in 0..40_000 {
         let lpn = dice.below(shape.logical_pages);
         if number % 2 == 0 {
-            ftl.write(&mut flash, Batch { pages: &[host(lpn, 1)], bytes: &[] }, start());
+            ftl.write(&mut flash, Batch::new(&[host(lpn, 1)], &[]), start());
         } else {
-            assert!(ftl.read(&mut flash, Lpn(lpn), Cause::Host, start()).ppn.is_some());
+            assert!(ftl.read(&mut flash, PageRead::new(Lpn(lpn), Cause::Host), start()).ppn.is_some());
         }
     }
     ftl.check(&flash);

@@ -6,7 +6,7 @@ use nandlab::ftl::dftl::Preset;
 use nandlab::ftl::page::Frontiers;
 use nandlab::ftl::pool::Alloc;
 use nandlab::ftl::urm_map::{Mode, Params, UrmMap};
-use nandlab::ftl::{Batch, Ftl, Shape};
+use nandlab::ftl::{Batch, Ftl, PageRead, Shape};
 use nandlab::ledger::{Cause, Ledger, Op};
 use nandlab::types::{Bytes, Lpn, Nanos, Ppn};
 use proptest::prelude::*;
@@ -67,7 +67,7 @@ fn hit_ratio(row: &[&str], name: &str, params: Value, warm_up: u32, measured: u3
         if i == warm_up {
             flash.start_measuring();
         }
-        ftl.read(&mut flash, Lpn(zipf.draw(&mut dice)), Cause::Host, start());
+        ftl.read(&mut flash, PageRead::new(Lpn(zipf.draw(&mut dice)), Cause::Host), start());
     }
     ftl.check(&flash);
     let l = flash.ledger;
@@ -127,7 +127,7 @@ fn map_writes_per_write(row: &[&str], warm_up: u32, measured: u32) -> f64 {
         if i == warm_up {
             flash.start_measuring();
         }
-        ftl.write(&mut flash, Batch { pages: &[host(dice.below(items), 1)], bytes: &[] }, start());
+        ftl.write(&mut flash, Batch::new(&[host(dice.below(items), 1)], &[]), start());
     }
     assert_eq!(flash.ledger.gc_runs, 0, "collections would dirty clean entries");
     flash.ledger.count(Op::Program, Cause::MapEvict) as f64 / f64::from(measured)
@@ -168,9 +168,9 @@ fn churn(name: &str, params: Value, shape: &Shape, operations: u32) -> Ledger {
     for _ in 0..operations {
         let lpn = dice.below(shape.logical_pages);
         if dice.below(3) == 0 {
-            ftl.read(&mut flash, Lpn(lpn), Cause::Host, start());
+            ftl.read(&mut flash, PageRead::new(Lpn(lpn), Cause::Host), start());
         } else {
-            ftl.write(&mut flash, Batch { pages: &[host(lpn, 1)], bytes: &[] }, start());
+            ftl.write(&mut flash, Batch::new(&[host(lpn, 1)], &[]), start());
         }
     }
     ftl.check(&flash);
@@ -281,7 +281,7 @@ fn do_dies_work_at_the_same_time() {
         // Four writes are in flight; every page is written once.
         for i in 0..6000 {
             let now = Ticket::at(flash.now());
-            let ticket = ftl.write(&mut flash, Batch { pages: &[host(i, 1)], bytes: &[] }, now);
+            let ticket = ftl.write(&mut flash, Batch::new(&[host(i, 1)], &[]), now);
             flash.clock.watch(ticket, u64::from(i));
             while i >= 3 && flash.clock.take_resolved().is_none() {
                 assert!(flash.clock.step());
@@ -307,10 +307,10 @@ fn read_us(replicas: u32) -> f64 {
         flash.clock.advance(now);
         if dice.below(2) == 0 {
             let page = host(dice.below(40), 1);
-            ftl.write(&mut flash, Batch { pages: &[page], bytes: &[] }, Ticket::at(now));
+            ftl.write(&mut flash, Batch::new(&[page], &[]), Ticket::at(now));
         } else {
             let lpn = Lpn(40 + dice.below(shape.logical_pages - 40));
-            let found = ftl.read(&mut flash, lpn, Cause::Host, Ticket::at(now));
+            let found = ftl.read(&mut flash, PageRead::new(lpn, Cause::Host), Ticket::at(now));
             flash.clock.watch(found.ticket, arrivals.len() as u64);
             arrivals.push(now);
         }
@@ -336,7 +336,7 @@ fn urm(params: &Params) -> (UrmMap, Flash) {
 
 fn write_all(ftl: &mut UrmMap, flash: &mut Flash, lpns: impl Iterator<Item = u32>) {
     for lpn in lpns {
-        ftl.write(flash, Batch { pages: &[host(lpn, 1)], bytes: &[] }, start());
+        ftl.write(flash, Batch::new(&[host(lpn, 1)], &[]), start());
     }
 }
 
@@ -370,7 +370,7 @@ fn does_a_demanded_table_keep_its_budget_and_load_what_is_asked() {
     let misses = |ftl: &mut UrmMap, flash: &mut Flash, pages: std::ops::Range<u32>| {
         let before = flash.ledger;
         for lpn in pages {
-            assert!(ftl.read(flash, Lpn(lpn), Cause::Host, start()).ppn.is_some());
+            assert!(ftl.read(flash, PageRead::new(Lpn(lpn), Cause::Host), start()).ppn.is_some());
         }
         let window = flash.ledger - before;
         assert_eq!(window.count(Op::Read, Cause::MapMiss), window.map_misses);

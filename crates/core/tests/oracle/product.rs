@@ -4,8 +4,8 @@ use nandlab::buffer::{Access, Admission, Buffer, Frames, Medium, Plan, Sense, Sl
 use nandlab::catalog::BUFFERS;
 use nandlab::engine::{Arrival, Device, EvictWait, PartialWrite, Parts, RamTimes, Settings, Ssd};
 use nandlab::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, Ticket, TimingModel};
-use nandlab::ftl::{Batch, FTLS, Found, Ftl, Shape};
-use nandlab::ledger::{Cause, MergeKind};
+use nandlab::ftl::{Batch, FTLS, Found, Ftl, PageRead, Shape};
+use nandlab::ledger::MergeKind;
 use nandlab::registry;
 use nandlab::types::{Bytes, Lbn, Lpn, Nanos, Ppn, Slot};
 use serde_json::{Value, json};
@@ -34,8 +34,8 @@ impl Fragments {
 }
 
 impl Ftl for Fragments {
-    fn read(&mut self, flash: &mut Flash, lpn: Lpn, cause: Cause, after: Ticket) -> Found {
-        let found = self.inner.read(flash, lpn, cause, after);
+    fn read(&mut self, flash: &mut Flash, page: PageRead, after: Ticket) -> Found {
+        let found = self.inner.read(flash, page, after);
         self.count(flash);
         found
     }
@@ -54,9 +54,6 @@ impl Ftl for Fragments {
     }
     fn completes_blocks(&self) -> bool {
         self.inner.completes_blocks()
-    }
-    fn announce(&mut self, end: Lpn) {
-        self.inner.announce(end);
     }
     fn trim(&mut self, flash: &mut Flash, lpn: Lpn, after: Ticket) -> Ticket {
         let done = self.inner.trim(flash, lpn, after);

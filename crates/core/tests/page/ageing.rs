@@ -3,6 +3,7 @@
 use nandlab::config::Builder;
 use nandlab::engine::{Payload, Refused};
 use nandlab::flash::{ReliabilityConfig, Ticket};
+use nandlab::ftl::PageRead;
 use nandlab::ledger::{Cause, Op};
 use nandlab::types::{HostOp, HostRequest, Lpn, Nanos, Pbn};
 use rand_pcg::Pcg64Mcg;
@@ -18,7 +19,7 @@ fn is_a_block_relocated_after_as_many_reads_as_it_bears() {
         device.flash.set_reliability(config, 1000, 1, true).unwrap();
         let mut reads = 0;
         for round in 0..3_000 {
-            let found = device.ftl.read(&mut device.flash, Lpn(7), Cause::Host, Ticket::at(Nanos::ZERO));
+            let found = device.ftl.read(&mut device.flash, PageRead::new(Lpn(7), Cause::Host), Ticket::at(Nanos::ZERO));
             assert!(device.flash.is_valid(found.ppn), "the page was moved, and the answer tells where it is now");
             reads += 1;
             if round % 10 == 0 {

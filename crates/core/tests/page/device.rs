@@ -1,7 +1,7 @@
 //! A device without buffer and bytes, and random writes.
 
 use nandlab::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, TimingModel};
-use nandlab::ftl::{Batch, FTLS, Ftl, PageWrite, Shape, Source};
+use nandlab::ftl::{Batch, FTLS, Ftl, PageWrite, Shape};
 use nandlab::ledger::Cause;
 use nandlab::registry;
 use nandlab::types::{Lbn, Lpn, Nanos};
@@ -36,7 +36,7 @@ impl Device {
         for lbn in 0..shape.logical_blocks() {
             let all: Vec<PageWrite> =
                 (lbn * pages_per_block..((lbn + 1) * pages_per_block).min(logical)).map(host).collect();
-            device.ftl.fill(&mut device.flash, Lbn(lbn), Batch { pages: &all, bytes: &[] });
+            device.ftl.fill(&mut device.flash, Lbn(lbn), Batch::new(&all, &[]));
         }
         device.flash.start_measuring();
         device
@@ -44,7 +44,7 @@ impl Device {
 
     pub fn write(&mut self, lpn: u32) {
         let after = nandlab::flash::Ticket::at(Nanos::ZERO);
-        self.ftl.write(&mut self.flash, Batch { pages: &[host(lpn)], bytes: &[] }, after);
+        self.ftl.write(&mut self.flash, Batch::new(&[host(lpn)], &[]), after);
     }
 
     /// Programs per write of the host in `measured` overwrites of the logical pages after `warm_up` of them.
@@ -58,7 +58,7 @@ impl Device {
 }
 
 pub fn host(lpn: u32) -> PageWrite {
-    PageWrite { lpn: Lpn(lpn), cause: Cause::Host, version: 0, from: Source::Ram }
+    PageWrite::new(Lpn(lpn), Cause::Host, 0)
 }
 
 pub fn below(rng: &mut Pcg64Mcg, bound: u32) -> u32 {

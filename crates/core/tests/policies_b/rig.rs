@@ -8,7 +8,7 @@ use nandlab::catalog::BUFFERS;
 use nandlab::engine::{Arrival, Device, EvictWait, PartialWrite, Parts, Payload, RamTimes, Settings};
 use nandlab::error::ConfigError;
 use nandlab::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, Ticket, TimingModel};
-use nandlab::ftl::{Batch, FTLS, Found, Ftl, Shape};
+use nandlab::ftl::{Batch, FTLS, Found, Ftl, PageRead, Shape};
 use nandlab::ledger::{Cause, MergeKind};
 use nandlab::probe::{Command, Probe};
 use nandlab::types::{HostOp, HostRequest, Lbn, Lpn, Nanos, Ppn};
@@ -63,8 +63,8 @@ impl Ftl for Pretender {
     fn merges(&self) -> Option<MergeKind> {
         self.merges
     }
-    fn read(&mut self, flash: &mut Flash, lpn: Lpn, cause: Cause, after: Ticket) -> Found {
-        self.ftl.read(flash, lpn, cause, after)
+    fn read(&mut self, flash: &mut Flash, page: PageRead, after: Ticket) -> Found {
+        self.ftl.read(flash, page, after)
     }
     fn write(&mut self, flash: &mut Flash, batch: Batch<'_>, after: Ticket) -> Ticket {
         self.ftl.write(flash, batch, after)
