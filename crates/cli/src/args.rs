@@ -1,101 +1,13 @@
-//! The command line: what can be asked for, and in which words.
+//! Arguments that several commands have in common.
 
-use std::path::PathBuf;
-
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, ValueEnum};
+use nandlab::offline::{COST_MAX, Costs};
 use nandlab::types::Bytes;
+use nandlab_lab::{Address, Capacity, Device, Error, Word, Workload};
 use nandlab_trace::Volumes;
 
-use crate::address::Address;
-use crate::bound::{BoundArgs, CostArgs};
-use crate::capacity::Capacity;
-use crate::curve::CurveArgs;
+use crate::number;
 use crate::reading::ReadArgs;
-use crate::style::ColorChoice;
-use crate::trace::TraceCommand;
-
-const EXAMPLES: &str = "\
-Examples:
-  nandlab run                                    the built-in workload on the default device
-  nandlab run proj_0.csv.gz --buffer lru --ram 16MiB --ftl dftl
-  nandlab run financial1.spc --volumes stack --json result.json
-  zcat trace.gz | nandlab run - --format msr --limit 1000000
-  nandlab run 'sda.blktrace.*' --event Q --ftl page
-  nandlab run hm_0.csv.gz hm_1.csv.gz --volumes separate
-  nandlab run make:zipf:theta=0.9:writes=0.7 --limit 1000000
-  nandlab compare --buffers lru,none --ftls page,fast --limit 200000
-  nandlab describe page                          manual page with all parameters
-  nandlab config --device lab > my.toml          then edit it, and: nandlab run --device my.toml
-
-Results go to standard output, everything else to standard error. Exit codes: 0 success, 1 the run
-failed or two traces differ (trace match), 2 bad usage, input data or configuration, 4 some rows of
-a comparison or some traces failed, 101 a bug, 130 interrupted (Ctrl-C), 143 terminated.";
-
-/// A laboratory for the RAM inside NAND-flash SSDs: replays block traces through a data buffer, a flash translation
-/// layer and a flash array, and counts what happens.
-#[derive(Parser, Debug)]
-#[command(name = "nandlab", version, after_help = EXAMPLES, max_term_width = 100, disable_help_subcommand = true)]
-pub struct Cli {
-    /// What to do.
-    #[command(subcommand)]
-    pub command: Command,
-    /// Colour: `auto` is on for terminals unless `NO_COLOR` is set; `CLICOLOR_FORCE=1` turns it on.
-    #[arg(long, global = true, value_enum, default_value = "auto", value_name = "WHEN")]
-    pub color: ColorChoice,
-}
-
-/// The commands.
-#[derive(Subcommand, Debug)]
-pub enum Command {
-    /// Simulate one device on a trace and print what came of it.
-    Run(RunArgs),
-    /// Simulate every combination of buffers and FTLs on the same trace: one table.
-    Compare(CompareArgs),
-    /// Show what buffers do at every size: hits, write-backs and, over an FTL, write amplification and response times.
-    Curve(CurveArgs),
-    /// Show what a buffer of some size could reach at best on a trace, and how far from it policies are.
-    Bound(BoundArgs),
-    /// Test the claims of the papers on generated workloads: one Markdown table for each paper (docs/claims.md).
-    Claims(ClaimsArgs),
-    /// Measure every buffer policy and write a page for each (docs/policies).
-    Pages(PagesArgs),
-    /// Show what the map of each FTL takes of the RAM of a device, and what it leaves for data.
-    Ram(RamArgs),
-    /// List what there is, with one line each.
-    List {
-        /// Which family.
-        #[arg(value_enum)]
-        what: Family,
-    },
-    /// Manual page of a buffer, FTL, device, trace format, generator (`oltp` is the built-in workload) or all `metrics`.
-    Describe {
-        /// Its name.
-        name: String,
-        /// Only this family, when the name occurs in several.
-        #[arg(long, value_enum)]
-        kind: Option<Family>,
-    },
-    /// Print the fully expanded configuration as TOML; it can be loaded again with --device.
-    Config(ConfigArgs),
-    /// Replay golden files (worked examples) and report every difference.
-    Conform {
-        /// JSON files.
-        #[arg(required = true, value_name = "FILE")]
-        files: Vec<PathBuf>,
-        /// Print at most this many differences of a file.
-        #[arg(long, value_name = "N", default_value_t = 20)]
-        show: usize,
-    },
-    /// Look at traces, change them, make them.
-    #[command(subcommand)]
-    Trace(TraceCommand),
-    /// Print a completion script for a shell.
-    Completions {
-        /// The shell.
-        #[arg(value_enum)]
-        shell: clap_complete::Shell,
-    },
-}
 
 /// A family of things with names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -138,13 +50,13 @@ pub struct DeviceArgs {
     /// State before the measurement: none, full, steady:N (full, then N overwrites of the capacity at random) or trace
     /// (the writes of the trace, once).
     #[arg(long, value_name = "STATE", value_parser = precondition)]
-    pub precondition: Option<serde_json::Value>,
+    pub precondition: Option<String>,
     /// Any key of the configuration, for example --set ftl.reserve=2; may be repeated, and wins over everything
     /// else (but --capacity grows what it gives).
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// Seed of every random choice.
-    #[arg(long, value_name = "N", value_parser = any_count, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", value_parser = number::any, allow_hyphen_values = true)]
     pub seed: Option<u64>,
     /// When requests arrive: at the times of the trace, when the host has seen an answer, or at once.
     #[arg(long, value_enum)]
@@ -224,30 +136,8 @@ pub struct TraceArgs {
     #[arg(long, value_name = "POLICY", value_parser = volumes, default_value = "reject")]
     pub volumes: VolumeChoice,
     /// Requests to replay at most.
-    #[arg(long, short = 'n', value_name = "N", value_parser = count, allow_hyphen_values = true)]
+    #[arg(long, short = 'n', value_name = "N", value_parser = number::count, allow_hyphen_values = true)]
     pub limit: Option<u64>,
-}
-
-/// Arguments of `run`.
-#[derive(Args, Debug)]
-pub struct RunArgs {
-    #[command(flatten)]
-    pub trace: TraceArgs,
-    #[command(flatten)]
-    pub plugins: PluginArgs,
-    #[command(flatten)]
-    pub device: DeviceArgs,
-    #[command(flatten)]
-    pub size: SizeArgs,
-    /// Write the result as JSON to a file, or to standard output (`-`) instead of the table.
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub json: Option<String>,
-    /// Leave out the `wall` section (how fast the simulation was): two runs then give the same bytes.
-    #[arg(long, help_heading = "Output")]
-    pub no_wall: bool,
-    /// No table and no progress bar.
-    #[arg(long, short, help_heading = "Output")]
-    pub quiet: bool,
 }
 
 /// How much is done at a time, and where a table of many simulations goes.
@@ -255,8 +145,8 @@ pub struct RunArgs {
 #[command(next_help_heading = "Output")]
 pub struct OutputArgs {
     /// Simulations at a time; the results do not depend on it. Default: one for each processor.
-    #[arg(long, value_name = "N", value_parser = threads, allow_hyphen_values = true)]
-    pub threads: Option<u64>,
+    #[arg(long, value_name = "N", value_parser = number::threads, allow_hyphen_values = true)]
+    pub threads: Option<usize>,
     /// Write the answer as JSON to a file, or to standard output (`-`) instead of the table.
     #[arg(long, value_name = "FILE")]
     pub json: Option<String>,
@@ -271,160 +161,112 @@ pub struct OutputArgs {
     pub quiet: bool,
 }
 
-/// Arguments of `compare`.
-#[derive(Args, Debug)]
-pub struct CompareArgs {
-    #[command(flatten)]
-    pub trace: TraceArgs,
-    /// Buffers, separated by commas: names or name:key=value:key=value, or `all`. Default: eight that differ in kind.
-    #[arg(long, short, value_name = "LIST", help_heading = "Device")]
-    pub buffers: Option<String>,
-    /// FTLs, separated by commas: names or name:key=value:key=value, or `all`. Default: three that differ in kind. With
-    /// neither buffers nor FTLs nor --limit, the first 100000 requests are replayed.
-    #[arg(long, short, value_name = "LIST", help_heading = "Device")]
-    pub ftls: Option<String>,
-    #[command(flatten)]
-    pub device: DeviceArgs,
-    #[command(flatten)]
-    pub size: SizeArgs,
-    /// Add how far the cost of each row lies above the least that any buffer of its size could cost (`nandlab bound`).
-    #[arg(long, help_heading = "Costs")]
-    pub bound: bool,
-    #[command(flatten)]
-    pub costs: CostArgs,
-    #[command(flatten)]
-    pub output: OutputArgs,
+/// What pages cost.
+#[derive(Args, Clone, Copy, Debug)]
+#[command(next_help_heading = "Costs")]
+pub struct CostArgs {
+    /// Cost of a page read from flash (a whole number up to 1000000). Default: 1.
+    #[arg(long, value_name = "N", value_parser = cost, allow_hyphen_values = true)]
+    read_cost: Option<u64>,
+    /// Cost of a page written to flash (a whole number up to 1000000). Default: 10.
+    #[arg(long, value_name = "N", value_parser = cost, allow_hyphen_values = true)]
+    write_cost: Option<u64>,
 }
 
-/// Arguments of `claims`.
-#[derive(Args, Debug)]
-pub struct ClaimsArgs {
-    /// Only these parts: arithmetic, aalru, hitstat, wpa, urm, rftl; all when absent.
-    #[arg(value_enum, value_name = "PART")]
-    pub parts: Vec<Part>,
-    /// Requests of every simulation at most: a quick look, whose verdicts mean nothing.
-    #[arg(long, short = 'n', value_name = "N", value_parser = count, allow_hyphen_values = true)]
-    pub limit: Option<u64>,
-    /// Simulations at a time; the results do not depend on it. Default: one for each processor.
-    #[arg(long, value_name = "N", value_parser = threads, allow_hyphen_values = true)]
-    pub threads: Option<u64>,
-    /// Write the rows as JSON to a file, or to standard output (`-`) instead of the tables.
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<String>,
+fn cost(text: &str) -> Result<u64, String> {
+    number::ranged(text, 0, COST_MAX)
 }
 
-/// Arguments of `pages`.
-#[derive(Args, Debug)]
-pub struct PagesArgs {
-    /// Where the pages go.
-    pub folder: String,
-    /// Traces to measure beside the generated workloads; they are named by their file names.
-    #[arg(value_name = "TRACE")]
-    pub trace: Vec<String>,
-    /// Measure nothing: write the pages with the figures that were measured last.
-    #[arg(long, conflicts_with = "trace")]
-    pub keep: bool,
-    /// Simulations at a time; the results do not depend on it. Default: one for each processor.
-    #[arg(long, value_name = "N", value_parser = threads, allow_hyphen_values = true)]
-    pub threads: Option<u64>,
+impl CostArgs {
+    /// One of them was named.
+    pub const fn named(self) -> bool {
+        self.read_cost.is_some() || self.write_cost.is_some()
+    }
+    /// Refuses a world in which nothing costs anything.
+    pub fn costs(self) -> Result<Costs, Error> {
+        let costs = Costs { read: self.read_cost.unwrap_or(1), write: self.write_cost.unwrap_or(10) };
+        if costs.read + costs.write == 0 {
+            return Err(Error::input("--read-cost 0 and --write-cost 0: nothing costs anything", "raise one of them"));
+        }
+        Ok(costs)
+    }
 }
 
-/// A part of the claims.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum Part {
-    /// What needs no simulation.
-    Arithmetic,
-    /// The paper of AALRU.
-    Aalru,
-    /// The thesis of HitStat.
-    Hitstat,
-    /// The paper of WPA.
-    Wpa,
-    /// The paper of URM.
-    Urm,
-    /// The paper of RFTL.
-    Rftl,
+impl DeviceArgs {
+    /// The device, with a size of the DRAM.
+    pub fn device(&self, ram: Option<Bytes>) -> Device {
+        let options = [
+            ("seed", self.seed.map(|seed| seed.to_string())),
+            ("ram.dram", ram.map(|size| size.0.to_string())),
+            ("ram.nvram", self.nvram.map(|size| size.0.to_string())),
+            ("replay.mode", word(self.mode)),
+            ("replay.settle", word(self.settle)),
+            ("replay.queue_depth", self.queue_depth.map(|depth| depth.to_string())),
+            ("precondition", self.precondition.clone()),
+        ];
+        let options = options.into_iter().filter_map(|(key, value)| Some(format!("{key}={}", value?)));
+        let set = options.chain(self.set.iter().cloned()).collect();
+        Device { set, capacity: self.capacity, ..Device::of(&self.device) }
+    }
+
+    /// The same with plug-ins.
+    pub fn complete(&self, size: SizeArgs, plugins: &PluginArgs) -> Device {
+        Device { buffer: plugins.buffer.clone(), ftl: plugins.ftl.clone(), ..self.device(size.ram) }
+    }
 }
 
-/// Arguments of `ram`.
-#[derive(Args, Debug)]
-pub struct RamArgs {
-    /// A device preset (`nandlab list devices`) or a TOML file.
-    #[arg(long, short, value_name = "PRESET|FILE", default_value = nandlab::config::DEFAULT_DEVICE)]
-    pub device: String,
-    /// DRAM that map and data share (ram.dram).
-    #[arg(long, value_name = "SIZE", value_parser = Bytes::parse, allow_hyphen_values = true)]
-    pub ram: Option<Bytes>,
-    /// FTLs, separated by commas: names or name:key=value:key=value; all when absent.
-    #[arg(long, short, value_name = "LIST")]
-    pub ftls: Option<String>,
-    /// Any key of the configuration, for example --set `device.over_provisioning={spare_over_logical=0.07}`; may be repeated.
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub set: Vec<String>,
-    /// Write the answer as JSON to a file, or to standard output (`-`) instead of the table.
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub json: Option<String>,
-    /// Print comma-separated values.
-    #[arg(long, help_heading = "Output", conflicts_with = "markdown")]
-    pub csv: bool,
-    /// Print a Markdown table.
-    #[arg(long, help_heading = "Output")]
-    pub markdown: bool,
+impl TraceArgs {
+    /// The same for the laboratory.
+    ///
+    /// # Errors
+    /// The devices are to be simulated separately.
+    pub fn workload(&self) -> Result<Workload, Error> {
+        match self.volumes {
+            VolumeChoice::Together(volumes) => Ok(self.with(volumes)),
+            VolumeChoice::Separate => Err(Error::input(
+                "--volumes separate simulates each device of a trace by itself, which only `nandlab run` does",
+                "--volumes pick:N for one of them, or stack or merge for all in one",
+            )),
+        }
+    }
+
+    /// The same for the laboratory, with another choice of devices.
+    pub fn with(&self, volumes: Volumes) -> Workload {
+        Workload {
+            trace: self.read.trace.clone(),
+            reading: self.read.reading.reading(),
+            address: self.address,
+            volumes,
+            limit: self.limit,
+            passes: self.read.passes.clone(),
+        }
+    }
 }
 
-/// Arguments of `config`.
-#[derive(Args, Debug)]
-pub struct ConfigArgs {
-    #[command(flatten)]
-    pub plugins: PluginArgs,
-    #[command(flatten)]
-    pub device: DeviceArgs,
-    #[command(flatten)]
-    pub size: SizeArgs,
-    /// Print the JSON schema of configurations instead, plug-in parameters included.
-    #[arg(long, help_heading = "Output")]
-    pub schema: bool,
+/// The word for a choice.
+fn word(choice: Option<impl ValueEnum>) -> Option<String> {
+    Some(choice?.to_possible_value()?.get_name().to_owned())
 }
 
-pub fn ranged(text: &str, low: u64, high: u64) -> Result<u64, String> {
-    let said = || format!("allowed is a whole number from {low} to {high}");
-    let n: u64 = text.parse().map_err(|_| said())?;
-    if (low..=high).contains(&n) { Ok(n) } else { Err(said()) }
-}
-pub fn any_count(text: &str) -> Result<u64, String> {
-    // TOML has no integers beyond 2^63 - 1, and the configuration must survive as TOML.
-    ranged(text, 0, i64::MAX as u64)
-}
-pub fn count(text: &str) -> Result<u64, String> {
-    ranged(text, 1, i64::MAX as u64)
-}
 fn queue_depth(text: &str) -> Result<u64, String> {
-    ranged(text, 1, 65_536)
-}
-pub fn threads(text: &str) -> Result<u64, String> {
-    ranged(text, 1, 1024)
+    number::ranged(text, 1, 65_536)
 }
 
 fn volumes(text: &str) -> Result<VolumeChoice, String> {
-    let together = match text {
-        "reject" => Some(Volumes::Reject),
-        "stack" => Some(Volumes::Stack),
-        "merge" => Some(Volumes::Merge),
-        "separate" => return Ok(VolumeChoice::Separate),
-        _ => {
-            let number = text.strip_prefix("pick:").or_else(|| text.strip_prefix("pick="));
-            number.and_then(|n| n.parse().ok()).map(Volumes::Pick)
-        }
-    };
-    let allowed = || "allowed is reject, stack, merge, separate or pick:N with the number of a device".to_owned();
-    together.map(VolumeChoice::Together).ok_or_else(allowed)
+    match text {
+        "separate" => Ok(VolumeChoice::Separate),
+        _ => Volumes::read(text)
+            .map(VolumeChoice::Together)
+            .map_err(|_| "allowed is reject, stack, merge, separate or pick:N with the number of a device".to_owned()),
+    }
 }
 
-fn precondition(text: &str) -> Result<serde_json::Value, String> {
+/// The state before the measurement, as a value of the configuration.
+fn precondition(text: &str) -> Result<String, String> {
     let overwrites = text.strip_prefix("steady:").or_else(|| text.strip_prefix("steady="));
     match (text, overwrites.map(str::parse::<f64>)) {
-        ("none" | "full" | "trace", _) => Ok(text.into()),
-        (_, Some(Ok(n))) if (0.0..=1000.0).contains(&n) => Ok(serde_json::json!({ "steady": n })),
+        ("none" | "full" | "trace", _) => Ok(text.to_owned()),
+        (_, Some(Ok(n))) if (0.0..=1000.0).contains(&n) => Ok(format!("{{steady={n:?}}}")),
         _ => {
             Err("allowed is none, full, trace or steady:N with N overwrites from 0 to 1000, as in steady:2".to_owned())
         }

@@ -8,14 +8,15 @@ use nandlab::ftl::victim::VICTIMS;
 use nandlab::registry::{self, Plugin};
 use nandlab::report::Report;
 use nandlab::types::Bytes;
+use nandlab_lab::pages::{manual, measured};
 use nandlab_trace::formats;
 use nandlab_trace::generators::{self, GENERATORS, PRESETS};
 use serde_json::Value;
 
 use crate::args::Family;
 use crate::fail::Failure;
+use crate::output;
 use crate::style::{Style, Table, count};
-use crate::{output, pages};
 
 /// Something with a manual page.
 struct Entry {
@@ -74,9 +75,9 @@ fn headings(page: &str, style: Style) -> String {
 
 fn entries(family: Family) -> Vec<Entry> {
     match family {
-        Family::Buffers => {
-            plugins(BUFFERS, "buffer", |name| buffer_page(name) + "\n" + &pages::measured(name).replace("## ", "# "))
-        }
+        Family::Buffers => plugins(BUFFERS, "buffer", |name| {
+            plugin_page(BUFFERS, "buffer", name) + "\n" + &measured(name).replace("## ", "# ")
+        }),
         Family::Ftls => plugins(FTLS, "ftl", |name| plugin_page(FTLS, "ftl", name) + &evidence(name)),
         Family::Victims => plugins(VICTIMS, "victim", victim_page),
         Family::Devices => {
@@ -140,27 +141,9 @@ fn victim_page(name: &str) -> String {
     format!("{page}\n\n# Parameter of FTLs that map pages\n{choice}, as in --set ftl.victim=...\n")
 }
 
-fn plugin_page<B>(list: &[Plugin<B>], family: &str, name: &str) -> String {
+fn plugin_page<B>(list: &[Plugin<B>], section: &str, name: &str) -> String {
     let Some(plugin) = list.iter().find(|plugin| plugin.name() == name) else { return String::new() };
-    let mut page = without_title(&plugin.manual()).trim().to_owned();
-    page += "\n\n# Configuration with all defaults\n";
-    let params = match (plugin.defaults)() {
-        Value::Object(params) => params,
-        _ => serde_json::Map::new(),
-    };
-    let absent: Vec<String> =
-        params.iter().filter(|(_, value)| toml_value(value).is_none()).map(|(key, _)| format!("`{key}`")).collect();
-    if !absent.is_empty() {
-        page += &format!("Absent by default: {}.\n\n", absent.join(", "));
-    }
-    page += &format!("[{family}]\nname = \"{name}\"\n");
-    page.extend(params.iter().filter_map(|(key, value)| Some(format!("{key} = {}\n", toml_value(value)?))));
-    page
-}
-
-/// The manual page of a buffer policy, without its title and without figures.
-pub fn buffer_page(name: &str) -> String {
-    plugin_page(BUFFERS, "buffer", name)
+    manual(plugin, section)
 }
 
 fn generator_page(name: &str) -> String {
@@ -200,14 +183,6 @@ fn evidence(name: &str) -> String {
         text += &format!("{what}: {value}\n");
     }
     text
-}
-
-/// A value as it stands behind a key.
-fn toml_value(value: &Value) -> Option<String> {
-    if value.is_null() {
-        return None;
-    }
-    toml::Value::try_from(value).ok().map(|value| value.to_string())
 }
 
 fn device_title(name: &str) -> String {

@@ -2,22 +2,17 @@
 
 use clap::Args;
 use nandlab::catalog::BUFFERS;
-use nandlab::config::{Builder, Config, PluginConfig};
 use nandlab::ftl::FTLS;
-use nandlab::offline::{Costs, Counts, History, LruCurve, ROUNDS, Segments, belady, lower_bound};
-use nandlab::report::{Report, SCHEMA_VERSION, Source};
-use serde::Serialize;
+use nandlab_lab::{Curve, Sizes, Word, plugins};
 
-use crate::alone::{self, Room, Sizes};
-use crate::args::{DeviceArgs, OutputArgs, TraceArgs, ranged};
-use crate::compare::plugins;
+use crate::args::{DeviceArgs, OutputArgs, TraceArgs};
+use crate::curve_table as table;
 use crate::fail::{Exit, Failure};
 use crate::picture::Target;
-use crate::progress::{Part, Progress};
+use crate::progress::Progress;
 use crate::rows::{Form, Printer, both};
-use crate::source::Again;
 use crate::style::Style;
-use crate::{capacity, curve_forms, interrupt, output, parallel, run, setup};
+use crate::{number, output, run};
 
 /// Arguments of `curve`.
 #[derive(Args, Debug)]
@@ -30,13 +25,14 @@ pub struct CurveArgs {
     /// An FTL below: whole devices are simulated, with write amplification and response times. Without it buffers alone,
     /// whose pages are whole (a write of a part of a page counts as a write of the page); no address is beyond a device then.
     #[arg(long, short, value_name = "NAME", help_heading = "Device")]
-    ftl: Option<String>,
+    pub ftl: Option<String>,
     #[command(flatten)]
-    device: DeviceArgs,
+    pub device: DeviceArgs,
     /// DRAM (ram.dram): ranges and sizes, separated by commas, as in 1MiB..64MiB,256MiB.
     #[arg(
         long,
         value_name = "SIZES",
+        value_parser = Sizes::read,
         allow_hyphen_values = true,
         default_value = "1MiB..256MiB",
         help_heading = "Device"
@@ -57,171 +53,48 @@ pub struct CurveArgs {
     output: OutputArgs,
 }
 
-impl CurveArgs {
-    /// The trace.
-    pub const fn trace(&self) -> &TraceArgs {
-        &self.trace
-    }
-    /// The device, if there is an FTL and so a device.
-    pub fn device_config(&self) -> Option<Config> {
-        self.ftl.as_ref()?;
-        setup::builder(&self.device, None).ok()?.finish().ok()
-    }
-}
-
 fn points(text: &str) -> Result<u64, String> {
-    ranged(text, 2, 1000)
-}
-
-/// A buffer at one size.
-#[derive(Serialize)]
-pub struct Row {
-    /// Buffer in short form.
-    pub buffer: String,
-    /// DRAM, bytes.
-    pub ram_bytes: u64,
-    /// Pages of that.
-    pub frames: u32,
-    /// What it did; nothing if it failed.
-    #[serde(flatten)]
-    pub counts: Option<Counts>,
-    /// Report of the whole device, with --ftl.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub report: Option<Report>,
-    /// Why it failed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
-}
-
-/// What no buffer of one size can do better. No buffer can reach all of it at once.
-#[derive(Serialize)]
-pub struct Least {
-    /// DRAM, bytes.
-    pub ram_bytes: u64,
-    /// Pages of that.
-    pub frames: u32,
-    /// Most hits (Belady's MIN) / page accesses.
-    pub page_hit_ratio: f64,
-    /// Fewest pages read from flash.
-    pub pages_in: u64,
-    /// Fewest pages written to flash.
-    pub pages_out: u64,
-}
-
-/// What is published.
-#[derive(Serialize)]
-pub struct Answer {
-    schema: u32,
-    nandlab: &'static str,
-    /// What was replayed.
-    pub trace: Source,
-    /// The FTL below, if there is one.
-    pub ftl: Option<String>,
-    /// A signal ended it, and rows are missing.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    interrupted: bool,
-    /// Buffer by buffer, each from its smallest size to its largest.
-    pub rows: Vec<Row>,
-    /// What no buffer can do better, from the smallest size to the largest, with --bound.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub bounds: Vec<Least>,
-}
-
-/// A point to compute.
-#[derive(Clone, Copy)]
-enum Point<'a> {
-    Buffer(&'a PluginConfig, u32),
-    Bound(u32),
-}
-
-/// A point that is computed.
-pub enum Done {
-    Row(Box<Row>),
-    Bound(Least),
-}
-
-/// What all points have in common.
-struct Common<'a> {
-    device: DeviceArgs,
-    ftl: Option<&'a PluginConfig>,
-    page_bytes: u32,
-    again: Again<'a>,
-    room: Room,
-    /// LRU without a device: all sizes in one pass.
-    lru: Option<LruCurve>,
-    /// With --bound: the accesses, and what pages cost if only those read count, or only those written.
-    future: Option<(History, [Segments; 2])>,
+    number::ranged(text, 2, 1000)
 }
 
 /// Runs the command.
 pub fn curve(args: &CurveArgs, style: Style) -> Result<(), Failure> {
     let form = form(args)?;
-    let buffers = plugins(Some(&args.buffers), "buffer", BUFFERS)?;
-    let ftl = args.ftl.as_deref().map(|name| plugins(Some(name), "ftl", FTLS)).transpose()?;
-    let ftl = match ftl.as_deref() {
-        None => None,
-        Some([ftl]) => Some(ftl),
-        Some(several) => {
-            let problem = format!("--ftl names {} FTLs, and a curve has one", several.len());
-            return Err(Failure::bad(problem, "run it once for each FTL"));
-        }
-    };
+    let buffers = plugins(&args.buffers, "buffer", BUFFERS)?;
+    let mut ftls = args.ftl.as_deref().map_or(Ok(Vec::new()), |names| plugins(names, "ftl", FTLS))?;
+    if ftls.len() > 1 {
+        let problem = format!("--ftl names {} FTLs, and a curve has one", ftls.len());
+        return Err(Failure::bad(problem, "run it once for each FTL"));
+    }
     check(args, buffers.len())?;
-    let (_, plain) = configure(&args.device, &PluginConfig::named("none"), ftl, None)?;
+    let curve = Curve {
+        device: args.device.device(None),
+        workload: args.trace.workload()?,
+        buffers,
+        ftl: ftls.pop(),
+        ram: args.ram.clone(),
+        points: args.points,
+        bound: args.bound,
+        threads: args.output.threads,
+    };
     let (json, plot) = (output::Target::open(args.output.json.as_deref())?, Target::open(args.plot.as_ref())?);
-    let page_bytes = plain.device.geometry.page_bytes;
-    let trace = if ftl.is_some() { args.trace.clone() } else { alone::kept(&args.trace) };
-    let device = capacity::resolve(&args.device, &trace, &plain)?;
-    let (_, plain) = configure(&device, &PluginConfig::named("none"), ftl, None)?;
-    let again = Again::new(&trace, &plain)?;
-    let room = if ftl.is_some() { Room::of_device(&plain) } else { Room::new(again.open(&plain)?, &plain)? };
-    let sizes = args.ram.frames(page_bytes, args.points)?;
-    let points = buffers.iter().flat_map(|buffer| sizes.iter().map(move |frames| Point::Buffer(buffer, *frames)));
-    let bounds = sizes.iter().filter(|_| args.bound).map(|frames| Point::Bound(*frames));
-    let points: Vec<Point<'_>> = points.chain(bounds).collect();
-    let progress = Progress::new("drawing curves", points.len(), args.output.quiet);
-    let mut source = again.open(&plain)?;
-    let history = alone::history(&mut source, &room.give(plain.clone()), true)?;
-    let is_lru = ftl.is_none() && buffers.iter().any(is_plain_lru);
-    let lru = is_lru.then(|| LruCurve::new(&history));
-    let only = |read, write| Segments::new(&history, Costs { read, write });
-    let segments = args.bound.then(|| [only(1, 0), only(0, 1)]);
-    let common =
-        Common { device, ftl, page_bytes, again, room, lru, future: segments.map(|segments| (history, segments)) };
-    let (schema, nandlab) = (SCHEMA_VERSION, env!("CARGO_PKG_VERSION"));
-    let (rows, bounds) = (Vec::new(), Vec::new());
-    let label = ftl.map(PluginConfig::label);
-    let mut answer = Answer { schema, nandlab, trace: source.describe(), ftl: label, interrupted: false, rows, bounds };
-    let printer = Printer::begin(&curve_forms::heading(&answer, &buffers), form, style, &progress)?;
-    let outcome = parallel::each(
-        args.output.threads,
-        &points,
-        |point| common.point(*point, &progress.part()),
-        |done| {
-            printer.row(&curve_forms::cells(&answer, &done))?;
-            match done {
-                Done::Row(row) => answer.rows.push(*row),
-                Done::Bound(least) => answer.bounds.push(least),
-            }
-            Ok(())
-        },
-    );
+    let progress = Progress::new("drawing curves", args.output.quiet);
+    let watch = progress.watch();
+    let drawing = curve.begin(&watch)?;
+    let (columns, points) = (drawing.columns(), drawing.points());
+    let title = table::title(&drawing.trace, curve.ftl.as_ref());
+    let printer = Printer::begin(&table::heading(&title, &columns, &curve.buffers), form, style, &progress)?;
+    let curves = drawing.run(|point| printer.row(&table::cells(&columns, point)))?;
+    printer.end(|form| table::foot(&curves, form, style))?;
     progress.end();
-    answer.interrupted = interrupt::came(outcome)?;
-    printer.end(|form| curve_forms::foot(&answer, form, style))?;
-    if ftl.is_some() {
-        run::warn(answer.rows.iter().filter_map(|row| row.report.as_ref()));
-    } else {
-        let configs = buffers.iter().map(|buffer| Ok(configure(&args.device, buffer, None, None)?.1));
-        answer.trace.warnings = alone::warn(&source, configs);
-    }
-    json.write(|| output::json(&answer))?;
+    run::warn(curves.rows.iter().filter_map(|row| row.report.as_ref()));
+    json.write(|| output::json(&curves))?;
     if let Some(target) = &args.plot {
-        target.draw(plot, &curve_forms::figure(&answer), style)?;
+        target.draw(plot, &curves.figure(&title), style)?;
     }
-    let done = answer.rows.len() + answer.bounds.len();
-    match answer.rows.iter().any(|row| row.error.is_some()) {
-        _ if answer.interrupted => Err(Failure::Interrupted(format!("{done} of {} points are done", points.len()))),
+    let done = curves.rows.len() + curves.bounds.len();
+    match curves.rows.iter().any(|row| row.error.is_some()) {
+        _ if curves.interrupted => Err(Failure::Interrupted(format!("{done} of {points} points are done"))),
         true => Err(Failure::Said(Exit::SomeRows)),
         false => Ok(()),
     }
@@ -235,10 +108,6 @@ fn form(args: &CurveArgs) -> Result<Option<Form>, Failure> {
         (Some(plot), Some(json)) => Err(both(plot, json)),
         (plot, json) => Form::of(&args.output, plot.or(json)),
     }
-}
-
-fn is_plain_lru(buffer: &PluginConfig) -> bool {
-    buffer.name == "lru" && buffer.params.is_empty()
 }
 
 /// Refuses options that would mean nothing.
@@ -260,74 +129,4 @@ fn check(args: &CurveArgs, buffers: usize) -> Result<(), Failure> {
         return Err(Failure::bad(problem, format!("a picture tells at most {most} apart: name fewer in --buffers")));
     }
     Ok(())
-}
-
-/// The configuration of a buffer with so many frames of DRAM, or with what the device has.
-fn configure(
-    device: &DeviceArgs,
-    buffer: &PluginConfig,
-    ftl: Option<&PluginConfig>,
-    dram_bytes: Option<u64>,
-) -> Result<(Builder, Config), Failure> {
-    let builder = setup::builder(device, None)?;
-    let mut settings = device.set.clone();
-    settings.extend(dram_bytes.map(|bytes| format!("ram.dram={bytes}")));
-    let page = PluginConfig::named("page");
-    Ok(setup::config(builder, Some(buffer), Some(ftl.unwrap_or(&page)), &settings)?)
-}
-
-impl Common<'_> {
-    fn point(&self, point: Point<'_>, progress: &Part<'_>) -> Result<Done, Failure> {
-        match point {
-            Point::Buffer(buffer, frames) => self.row(buffer, frames, progress).map(|row| Done::Row(Box::new(row))),
-            Point::Bound(frames) => Ok(Done::Bound(self.least(frames))),
-        }
-    }
-
-    fn bytes(&self, frames: u32) -> u64 {
-        u64::from(frames) * u64::from(self.page_bytes)
-    }
-
-    /// A buffer at one size. One that cannot be built is a row that says so.
-    fn row(&self, buffer: &PluginConfig, frames: u32, progress: &Part<'_>) -> Result<Row, Failure> {
-        let ((counts, report), error) = match self.simulate(buffer, frames, progress) {
-            Ok((counts, report)) => ((Some(counts), report), None),
-            Err(Failure::Config(message)) => ((None, None), Some(message)),
-            Err(error) => return Err(error),
-        };
-        Ok(Row { buffer: buffer.label(), ram_bytes: self.bytes(frames), frames, counts, report, error })
-    }
-
-    /// One run: the whole device if there is an FTL, else the buffer alone.
-    fn simulate(
-        &self,
-        buffer: &PluginConfig,
-        frames: u32,
-        progress: &Part<'_>,
-    ) -> Result<(Counts, Option<Report>), Failure> {
-        if let Some(lru) = self.lru.as_ref().filter(|_| is_plain_lru(buffer)) {
-            return Ok((lru.at(frames), None));
-        }
-        let (builder, config) = configure(&self.device, buffer, self.ftl, Some(self.bytes(frames)))?;
-        if self.ftl.is_none() {
-            return Ok((alone::counts(self.again.open(&config)?, &self.room.give(config))?, None));
-        }
-        let mut open = || self.again.open(&config);
-        let mut report = run::simulate(&builder, &config, &mut open, progress)?;
-        report.wall = None;
-        Ok((Counts::of(&report.ledger, report.buffer.dirty_at_end), Some(report)))
-    }
-
-    /// What no buffer of so many frames can do better.
-    fn least(&self, frames: u32) -> Least {
-        let (history, [reads, writes]) = self.future.as_ref().expect("points of the bound come with their history");
-        let bound = |segments| lower_bound(segments, frames, ROUNDS).cost;
-        Least {
-            ram_bytes: self.bytes(frames),
-            frames,
-            page_hit_ratio: belady(history, frames).hit_ratio(),
-            pages_in: bound(reads),
-            pages_out: bound(writes),
-        }
-    }
 }

@@ -1,60 +1,31 @@
 //! What is wrong with a trace, and the complete command line that would work.
 
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use clap::Parser;
-use nandlab::config::{Builder, Config, DEFAULT_DEVICE};
-use nandlab::types::{Bytes, SECTOR_BYTES};
+use nandlab::config::Config;
+use nandlab::types::SECTOR_BYTES;
+use nandlab_lab::{Address, Device, Error};
 use nandlab_trace::{
-    AddressPolicy, Checked, ColumnSpec, DeviceNeed, Event, FileOrder, Finding, Options, TraceError, Volumes, check_up,
-    expand,
+    Checked, ColumnSpec, DeviceNeed, Event, FileOrder, Finding, Options, TraceError, Volumes, check_up, expand,
 };
 
-use crate::address::Address;
-use crate::args::{Cli, Command, TraceArgs, VolumeChoice};
-use crate::memory;
-use crate::output;
+use crate::advice::{Word, capacity, quoted, room};
+use crate::args::{TraceArgs, VolumeChoice};
+use crate::cli::{Cli, Command};
+use crate::fail::Failure;
 use crate::reading::ReadingArgs;
-use crate::setup;
 use crate::trace::TraceCommand;
 
-/// Rows that are looked at when a trace is used for the first time.
+/// Rows that are looked at to choose between formats.
 const FIRST_ROWS: u64 = 65_536;
 /// Rows that are looked at to find out what would work.
 const ALL_ROWS: u64 = 20_000_000;
 
-/// An option and its value; without a value it is to be left out.
-type Word = (&'static str, Option<String>);
-
-/// Says what to be wary of, once for each run of the program: looks at the first rows of the files.
-pub fn warn_once(paths: &[String], options: &Options, needs_times: bool) {
-    static WARNED: AtomicBool = AtomicBool::new(false);
-    let is_plain = |path: &String| std::fs::metadata(path).is_ok_and(|meta| meta.is_file());
-    // What a pipe gave is kept for the command where that may read it more than once; else it must not be touched.
-    let is_kept = options.passes.is_some() || paths.iter().all(is_plain);
-    if WARNED.swap(true, Ordering::Relaxed) || !is_kept {
-        return;
-    }
-    let options = Options { volumes: Volumes::Merge, address: AddressPolicy::Reject, ..options.clone() };
-    // An error of reading comes from the command itself, with its place.
-    let Ok(checked) = check_up(paths, &options, FIRST_ROWS) else { return };
-    let is_met = |finding: &&Finding| !needs_times && finding.options.first().is_some_and(|option| option == "--mode");
-    let matters = |finding: &&Finding| {
-        finding.warning && !matches!(finding.topic, "devices" | "capacity" | "bad rows") && !is_met(finding)
-    };
-    for Finding { topic, text, options, .. } in checked.findings.iter().filter(matters) {
-        let mend = if options.is_empty() { String::new() } else { format!(" ({})", options.join(" ")) };
-        output::complain(&format!("warning: {}: {topic}: {text}{mend}", paths.join(", ")));
-    }
-}
-
-/// The line that an error of reading ends with: the command that the user gave, changed so that it would work. Nothing if
-/// no such command is known.
-pub fn remedy(error: &TraceError) -> Option<String> {
-    static REMEDY: OnceLock<Option<String>> = OnceLock::new();
-    // Simulations that run side by side fail with the same trace: it is looked at once.
-    REMEDY.get_or_init(|| work_out(error)).clone()
+/// What is to be said of a failure on standard error. An error of reading ends with the command that the user gave, changed
+/// so that it would work, if such a command is known.
+pub fn message(failure: &Failure) -> Option<String> {
+    let message = failure.message()?;
+    let remedy = if let Failure::Lab(Error::Trace(error)) = failure { work_out(error) } else { None };
+    Some(message + &remedy.map(|line| format!("\n  try: {line}")).unwrap_or_default())
 }
 
 fn work_out(error: &TraceError) -> Option<String> {
@@ -85,14 +56,17 @@ impl Asked {
         };
         match &cli.command {
             Command::Run(args) => {
-                let built = setup::single(&args.device, args.size, &args.plugins).ok();
-                of(&args.trace, built.map(|(_, config)| config))
+                let device = args.device.complete(args.size, &args.plugins);
+                of(&args.trace, device.configure().ok().map(|(_, config)| config))
             }
             Command::Compare(args) => {
-                let built = setup::builder(&args.device, args.size.ram).ok();
-                of(&args.trace, built.and_then(|builder| builder.finish().ok()))
+                let device = Device { set: Vec::new(), ..args.device.device(args.size.ram) };
+                of(&args.trace, device.configure().ok().map(|(_, config)| config))
             }
-            Command::Curve(args) => of(args.trace(), args.device_config()),
+            Command::Curve(args) => {
+                let device = args.ftl.as_ref().map(|_| Device { set: Vec::new(), ..args.device.device(None) });
+                of(&args.trace, device.and_then(|device| device.configure().ok()).map(|(_, config)| config))
+            }
             Command::Bound(args) => of(&args.trace, None),
             Command::Trace(command) => {
                 let (traces, reading) = TraceCommand::reads(command)?;
@@ -135,15 +109,6 @@ impl Asked {
         line.splice(end..end, added);
         line.join(" ")
     }
-}
-
-/// Bytes that the host can address.
-fn capacity(config: &Config) -> u64 {
-    u64::from(config.logical_pages()) * u64::from(config.device.geometry.page_sectors()) * SECTOR_BYTES
-}
-
-fn default_device() -> Option<Config> {
-    Builder::preset(DEFAULT_DEVICE).ok()?.finish().ok()
 }
 
 /// What the error alone tells, for a trace that can be read once.
@@ -279,43 +244,4 @@ fn need(devices: &[DeviceNeed], volumes: Volumes) -> u64 {
         Volumes::Pick(number) => devices.iter().find(|need| need.device == number).map_or(0, |need| need.end_bytes),
         Volumes::Reject | Volumes::Merge => ends.max().unwrap_or(0),
     }
-}
-
-/// A device that has to grow beyond so many times its size takes long to fill, mostly for addresses that nobody uses.
-const GROWTH_MOST: u64 = 16;
-
-/// What makes room for so many bytes of addresses: a larger device if there can be one, and this machine can hold it.
-fn room(config: &Config, needed: u64) -> Word {
-    let is_near = needed / GROWTH_MOST <= capacity(config);
-    let mut config = config.clone();
-    if is_near && config.device.grow(Bytes(needed)).is_ok() && memory::check(&config).is_ok() {
-        return ("--capacity", Some("fit".to_owned()));
-    }
-    ("--address", Some("compact".to_owned()))
-}
-
-/// The command that replays a trace that was measured, on the default device.
-pub fn command(traces: &str, reading: &ReadingArgs, format: &str, findings: &[Finding], top_bytes: u64) -> String {
-    let mut line = vec!["nandlab".to_owned(), "run".to_owned(), quoted(traces)];
-    if reading.format.is_none() && reading.columns.is_none() && !matches!(format, "generator" | "columns") {
-        line.extend(["--format".to_owned(), format.to_owned()]);
-    }
-    line.extend(reading.words().iter().map(|word| quoted(word)));
-    for finding in findings.iter().filter(|finding| finding.warning && finding.topic != "bad rows") {
-        line.extend(finding.options.iter().map(|word| quoted(word)));
-    }
-    if let Some(config) = default_device().filter(|config| top_bytes > capacity(config)) {
-        let (option, value) = room(&config, top_bytes);
-        line.extend([option.to_owned(), value.unwrap_or_default()]);
-    }
-    line.join(" ")
-}
-
-/// A word as a shell takes it.
-pub fn quoted(word: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:=,+@%".contains(&byte);
-    if !word.is_empty() && word.bytes().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
 }

@@ -4,10 +4,9 @@ use nandlab::config::{PluginConfig, Precondition, ReplayMode};
 use nandlab::endurance::{Endurance, Projection};
 use nandlab::registry::RECONSTRUCTION;
 use nandlab::replay::Settle;
-use nandlab::report::{ByCause, FlushCost, Latency, Ratios, Report, Settling};
+use nandlab::report::{ByCause, FlushCost, Latency, Ratios, Recorded, Report, Settling};
 use nandlab::types::Bytes;
 
-use crate::source;
 use crate::style::{Style, Table, count, factor, nanos, percent, short, time};
 
 /// The report as text.
@@ -85,7 +84,7 @@ fn trace(report: &Report) -> String {
         text += &format!("; {} files, put together by {order}", trace.files.len());
     }
     if let Some(recorded) = &trace.recorded {
-        text += &format!("; {}", source::recorded_text(recorded));
+        text += &format!("; {}", self::recorded(recorded));
     }
     for (kind, n) in &trace.changed {
         text += &format!("; {}: {}", kind.replace('_', " "), count(*n));
@@ -97,6 +96,14 @@ fn trace(report: &Report) -> String {
         text += &format!("; address policy {}", trace.address);
     }
     text
+}
+
+/// A trace as recorded, in words.
+pub fn recorded(recorded: &Recorded) -> String {
+    format!(
+        "as recorded {} requests, {:.2} % writes, footprint {:.1} MiB read and {:.1} MiB written",
+        recorded.requests, recorded.write_percent, recorded.pages_read_mib, recorded.pages_written_mib
+    )
 }
 
 /// Breaks at blanks.

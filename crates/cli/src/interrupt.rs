@@ -1,40 +1,19 @@
-//! Ctrl-C and the like. The first signal asks everything to end: loops look at a flag, leave by the way of errors, and what
+//! Ctrl-C and the like. The first signal asks everything to end: work looks at a flag, leaves by the way of errors, and what
 //! was finished is printed. The second one ends the process at once. Either way no incomplete file is left.
 
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU8, Ordering};
 
-use crate::fail::Failure;
+use nandlab_lab::Stop;
 
-/// Work shall end: a signal came, or an error made the rest of it pointless.
-static STOP: AtomicBool = AtomicBool::new(false);
+/// The wish that all work ends: a signal came, or an error made the rest of it pointless.
+static STOP: LazyLock<Stop> = LazyLock::new(Stop::default);
 /// The signal that came; 0 for none.
 static SIGNAL: AtomicU8 = AtomicU8::new(0);
 
-/// The flag, for readers of traces.
-pub fn flag() -> &'static AtomicBool {
-    &STOP
-}
-
-/// An error if work shall end: to be asked at least once for every batch of requests.
-pub fn check() -> Result<(), Failure> {
-    if STOP.load(Ordering::Relaxed) { Err(Failure::Interrupted(String::new())) } else { Ok(()) }
-}
-
-/// Whether a signal ended the work; then what was finished is still to be published.
-///
-/// # Errors
-/// Every other failure.
-pub fn came(outcome: Result<(), Failure>) -> Result<bool, Failure> {
-    match outcome {
-        Ok(()) => Ok(false),
-        Err(Failure::Interrupted(_)) => Ok(true),
-        Err(failure) => Err(failure),
-    }
-}
-
-/// Lets all work end that looks at the flag.
-pub fn stop() {
-    STOP.store(true, Ordering::Relaxed);
+/// The wish, for all work of this command.
+pub fn stop() -> Stop {
+    STOP.clone()
 }
 
 /// The exit code of a process that a signal ended, as shells count it; nothing if none came.
@@ -73,7 +52,7 @@ mod unix {
             let mut forever = signals.forever();
             if let Some(signal) = forever.next() {
                 SIGNAL.store(signal as u8, Ordering::Relaxed);
-                stop();
+                stop().stop();
                 thread::spawn(|| {
                     thread::sleep(GRACE);
                     end();

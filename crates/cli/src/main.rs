@@ -1,44 +1,40 @@
 //! The command line of nandlab: thin. What is simulated lives in the core, what is read in the trace crate.
 #![allow(clippy::format_push_string, clippy::format_collect, reason = "the text is short and for people")]
 
-mod address;
-mod alone;
+mod advice;
 mod args;
 mod bound;
-mod capacity;
 mod catalog;
 mod claims;
+mod cli;
 mod compare;
+mod compare_table;
 mod conform;
 mod curve;
-mod curve_forms;
+mod curve_table;
 mod doctor;
 mod fail;
 mod human;
 mod interrupt;
-mod memory;
+mod number;
 mod output;
 mod pages;
-mod parallel;
 mod picture;
 mod progress;
 mod ram;
 mod reading;
 mod rows;
 mod run;
-mod setup;
-mod source;
 mod style;
-mod table;
 mod trace;
 
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 
-use args::{Cli, Command};
-use capacity::Capacity;
+use cli::{Cli, Command};
 use fail::Failure;
+use nandlab_lab::Capacity;
 use style::Style;
 
 fn main() -> ExitCode {
@@ -48,7 +44,7 @@ fn main() -> ExitCode {
     match dispatch(&cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            if let Some(message) = failure.message() {
+            if let Some(message) = doctor::message(&failure) {
                 output::complain(&message);
             }
             failure.exit_code()
@@ -74,7 +70,7 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
                 let problem = "--capacity fit is the size of a trace, and a configuration has none";
                 return Err(Failure::bad(problem, "give a size as in --capacity 1TiB"));
             }
-            let (_, config) = setup::single(&args.device, args.size, &args.plugins)?;
+            let (_, config) = args.device.complete(args.size, &args.plugins).configure()?;
             output::print(&config.to_toml())
         }
         Command::Conform { files, show } => conform::conform(files, *show, style),

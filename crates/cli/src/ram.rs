@@ -1,51 +1,44 @@
 //! `nandlab ram`: what the map of each FTL takes of the RAM of a device, and what it leaves for data.
 
-use nandlab::config::{Config, PluginConfig};
-use nandlab::error::ConfigError;
+use clap::Args;
 use nandlab::ftl::FTLS;
-use nandlab::report::SCHEMA_VERSION;
-use serde::Serialize;
+use nandlab::types::Bytes;
+use nandlab_lab::ram::{Maps, maps};
+use nandlab_lab::{Cell, plugins};
 
-use crate::args::{DeviceArgs, RamArgs};
+use crate::args::DeviceArgs;
 use crate::fail::{Exit, Failure};
+use crate::output;
+use crate::rows::{self, csv};
 use crate::style::{Style, Table, count};
-use crate::{compare, memory, output, rows, setup};
 
-/// One FTL.
-#[derive(Serialize)]
-struct Row {
-    /// FTL in short form.
-    ftl: String,
-    /// RAM of the map when the device was written once in order, bytes.
-    map_bytes: Option<u64>,
-    /// Most RAM that the map can take, bytes.
-    map_bytes_most: Option<u64>,
-    /// Data pages that a unified budget then leaves.
-    data_pages: Option<u64>,
-    /// The same when the map takes most.
-    data_pages_least: Option<u64>,
-    /// Why there are no numbers.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<String>,
-}
-
-#[derive(Serialize)]
-struct Answer {
-    schema: u32,
-    nandlab: &'static str,
-    device: String,
-    /// Pages that the host can address.
-    logical_pages: u32,
-    page_bytes: u32,
-    /// DRAM that map and data share, bytes.
-    ram_bytes: u64,
-    /// A full map of 4 bytes a page, bytes.
-    full_map_bytes: u64,
-    rows: Vec<Row>,
+/// Arguments of `ram`.
+#[derive(Args, Debug)]
+pub struct RamArgs {
+    /// A device preset (`nandlab list devices`) or a TOML file.
+    #[arg(long, short, value_name = "PRESET|FILE", default_value = nandlab::config::DEFAULT_DEVICE)]
+    pub device: String,
+    /// DRAM that map and data share (ram.dram).
+    #[arg(long, value_name = "SIZE", value_parser = Bytes::parse, allow_hyphen_values = true)]
+    pub ram: Option<Bytes>,
+    /// FTLs, separated by commas: names or name:key=value:key=value; all when absent.
+    #[arg(long, short, value_name = "LIST")]
+    pub ftls: Option<String>,
+    /// Any key of the configuration, for example --set `device.over_provisioning={spare_over_logical=0.07}`; may be repeated.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Write the answer as JSON to a file, or to standard output (`-`) instead of the table.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub json: Option<String>,
+    /// Print comma-separated values.
+    #[arg(long, help_heading = "Output", conflicts_with = "markdown")]
+    pub csv: bool,
+    /// Print a Markdown table.
+    #[arg(long, help_heading = "Output")]
+    pub markdown: bool,
 }
 
 const HEADS: [&str; 5] = ["FTL", "map", "map, most", "data pages", "data pages, least"];
-const CSV: &str = "ftl,map_bytes,map_bytes_most,data_pages,data_pages_least,error";
 
 /// Runs the command.
 pub fn ram(args: &RamArgs, style: Style) -> Result<(), Failure> {
@@ -54,79 +47,42 @@ pub fn ram(args: &RamArgs, style: Style) -> Result<(), Failure> {
         (Some("-"), _, true) => return Err(rows::both("--markdown", "--json -")),
         _ => {}
     }
-    let ftls = compare::plugins(args.ftls.as_deref(), "ftl", FTLS)?;
+    let ftls = plugins(args.ftls.as_deref().unwrap_or("all"), "ftl", FTLS)?;
     let device = DeviceArgs {
         device: args.device.clone(),
         set: args.set.clone(),
-        precondition: Some("full".into()),
+        precondition: Some("full".to_owned()),
         ..DeviceArgs::default()
     };
-    let builder = setup::builder(&device, args.ram)?;
-    let config = |ftl: &PluginConfig| {
-        let none = PluginConfig::named("none");
-        setup::config(builder.clone(), Some(&none), Some(ftl), &device.set).map(|(_, config)| config)
-    };
-    // What no FTL can do anything about ends the command at once.
-    let plain = config(&PluginConfig::named("page"))?;
-    memory::check(&plain)?;
-    let rows = ftls.iter().map(|ftl| row(ftl, config(ftl)));
-    let answer = Answer {
-        schema: SCHEMA_VERSION,
-        nandlab: env!("CARGO_PKG_VERSION"),
-        device: plain.device.name.clone(),
-        logical_pages: plain.logical_pages(),
-        page_bytes: plain.device.geometry.page_bytes,
-        ram_bytes: plain.ram.dram.0,
-        full_map_bytes: 4 * u64::from(plain.logical_pages()),
-        rows: rows.collect(),
-    };
-    publish(args, &answer, style)?;
-    if answer.rows.iter().any(|row| row.error.is_some()) { Err(Failure::Said(Exit::SomeRows)) } else { Ok(()) }
-}
-
-fn row(ftl: &PluginConfig, config: Result<Config, ConfigError>) -> Row {
-    let measured = config.and_then(|config| {
-        let device = config.build()?;
-        let left = |map: u64| config.ram.dram.0.saturating_sub(map) / u64::from(config.device.geometry.page_bytes);
-        let (now, most) = (device.ftl().map_bytes(), device.ftl().map_bytes_most());
-        Ok([now, most, left(now), left(most)].map(Some))
-    });
-    let ([map_bytes, map_bytes_most, data_pages, data_pages_least], error) = match measured {
-        Ok(numbers) => (numbers, None),
-        Err(error) => ([None; 4], Some(error.to_string())),
-    };
-    Row { ftl: ftl.label(), map_bytes, map_bytes_most, data_pages, data_pages_least, error }
-}
-
-impl Row {
-    fn numbers(&self) -> [Option<u64>; 4] {
-        [self.map_bytes, self.map_bytes_most, self.data_pages, self.data_pages_least]
+    let maps = maps(&device.device(args.ram), &ftls)?;
+    output::Target::open(args.json.as_deref())?.write(|| output::json(&maps))?;
+    if args.json.as_deref() != Some("-") {
+        output::print(&match (args.csv, args.markdown) {
+            (true, _) => csv(&maps.table()),
+            (_, true) => markdown(&maps),
+            _ => text(&maps, style),
+        })?;
     }
-    /// Cells behind the name, numbers in groups of three digits.
-    fn cells(&self) -> Vec<String> {
-        self.numbers().iter().map(|n| n.map_or_else(|| "-".to_owned(), count)).collect()
-    }
+    if maps.rows.iter().any(|row| row.error.is_some()) { Err(Failure::Said(Exit::SomeRows)) } else { Ok(()) }
 }
 
-fn publish(args: &RamArgs, answer: &Answer, style: Style) -> Result<(), Failure> {
-    output::Target::open(args.json.as_deref())?.write(|| output::json(answer))?;
-    if args.json.as_deref() == Some("-") {
-        return Ok(());
-    }
-    output::print(&match (args.csv, args.markdown) {
-        (true, _) => csv(&answer.rows),
-        (_, true) => markdown(&answer.rows),
-        _ => text(answer, style),
-    })
+/// Cells of each row, numbers in groups of three digits; without the error.
+fn cells(maps: &Maps) -> Vec<Vec<String>> {
+    let shown = |cell: &Cell| match cell {
+        Cell::Number(number) => count(*number as u64),
+        Cell::Absent => "-".to_owned(),
+        other => other.to_string(),
+    };
+    maps.table().rows.iter().map(|row| row.iter().take(HEADS.len()).map(shown).collect()).collect()
 }
 
-fn text(answer: &Answer, style: Style) -> String {
+fn text(maps: &Maps, style: Style) -> String {
     let mut table = Table::new(1);
     table.row(HEADS);
-    for row in &answer.rows {
-        table.row([vec![row.ftl.clone()], row.cells()].concat());
+    for row in cells(maps) {
+        table.row(row);
     }
-    let Answer { device, logical_pages, page_bytes, ram_bytes, full_map_bytes, .. } = answer;
+    let Maps { device, logical_pages, page_bytes, ram_bytes, full_map_bytes, .. } = maps;
     let mut text = format!(
         "{device}: {} logical pages of {page_bytes} bytes; a full map takes {} bytes of {} bytes of RAM\n\n{}\n\
          map: bytes when the device was written once in order, and at most\n\
@@ -136,22 +92,13 @@ fn text(answer: &Answer, style: Style) -> String {
         count(*ram_bytes),
         table.render(style)
     );
-    for row in answer.rows.iter().filter(|row| row.error.is_some()) {
+    for row in maps.rows.iter().filter(|row| row.error.is_some()) {
         text += &format!("{} {}: {}\n", style.warn("failed:"), row.ftl, row.error.as_deref().unwrap_or_default());
     }
     text
 }
 
-fn markdown(rows: &[Row]) -> String {
-    let lines = rows.iter().map(|row| format!("| {} | {} |\n", row.ftl, row.cells().join(" | ")));
+fn markdown(maps: &Maps) -> String {
+    let lines = cells(maps).into_iter().map(|row| format!("| {} |\n", row.join(" | ")));
     format!("| {} |\n|-|-:|-:|-:|-:|\n", HEADS.join(" | ")) + &lines.collect::<String>()
-}
-
-fn csv(rows: &[Row]) -> String {
-    let line = |row: &Row| {
-        let numbers = row.numbers().map(|n| n.map_or_else(String::new, |n| n.to_string()));
-        let error = row.error.as_deref().unwrap_or_default();
-        format!("{},{},{}\n", rows::quoted(&row.ftl), numbers.join(","), rows::quoted(error))
-    };
-    CSV.to_owned() + "\n" + &rows.iter().map(line).collect::<String>()
 }

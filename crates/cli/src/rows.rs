@@ -1,6 +1,8 @@
 //! Rows of a table, printed one after the other while the next ones are still at work: for people, as Markdown or as
 //! comma-separated values.
 
+use nandlab_lab::{Cell, Column, Table};
+
 use crate::args::OutputArgs;
 use crate::fail::Failure;
 use crate::progress::Progress;
@@ -120,12 +122,7 @@ impl<'a> Printer<'a> {
                 let cells: Vec<&str> = cells.shown.iter().map(|cell| cell.trim_end()).collect();
                 format!("| {} |\n", cells.join(" | "))
             }
-            Some(Form::Csv) => {
-                let line = |fields: &Vec<String>| {
-                    fields.iter().map(|field| quoted(field)).collect::<Vec<_>>().join(",") + "\n"
-                };
-                cells.exact.iter().map(line).collect()
-            }
+            Some(Form::Csv) => cells.exact.iter().map(|fields| joined(fields)).collect(),
         })
     }
 
@@ -137,6 +134,27 @@ impl<'a> Printer<'a> {
     fn print(&self, text: &str) -> Result<(), Failure> {
         if text.is_empty() { Ok(()) } else { self.progress.print(text) }
     }
+}
+
+/// The names of columns, for machines.
+pub fn names(columns: &[Column]) -> String {
+    columns.iter().map(|column| column.name).collect::<Vec<_>>().join(",")
+}
+
+/// The values of a row, for machines.
+pub fn exact(cells: &[Cell]) -> Vec<String> {
+    cells.iter().map(ToString::to_string).collect()
+}
+
+/// A table as comma-separated values.
+pub fn csv(table: &Table) -> String {
+    let rows = table.rows.iter().map(|row| joined(&exact(row)));
+    format!("{}\n", names(&table.columns)) + &rows.collect::<String>()
+}
+
+/// A line of comma-separated values.
+fn joined(fields: &[String]) -> String {
+    fields.iter().map(|field| quoted(field)).collect::<Vec<_>>().join(",") + "\n"
 }
 
 /// A field of comma-separated values.

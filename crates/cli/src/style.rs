@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 
 use clap::ValueEnum;
 use nandlab::types::Nanos;
+pub use nandlab_lab::count;
 
 /// When to use colour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -52,19 +53,6 @@ impl Style {
     pub fn warn(self, text: &str) -> String {
         self.paint("1;33", text)
     }
-}
-
-/// `1,234,567`.
-pub fn count(n: u64) -> String {
-    let digits = n.to_string();
-    let mut text = String::with_capacity(digits.len() * 4 / 3);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// At most seven characters: `12,345`, `123.4k`, `12.35M`.

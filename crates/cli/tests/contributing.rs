@@ -64,7 +64,7 @@ fn guide_leads_to_a_buffer_an_ftl_and_a_victim_policy_that_work() {
     for file in ["Cargo.toml", "Cargo.lock", "clippy.toml", "rustfmt.toml", "docs/policies/measured.csv"] {
         fs::copy(root.join(file), copy_root.join(file)).unwrap();
     }
-    for krate in ["core", "trace", "plot", "cli"] {
+    for krate in ["core", "trace", "plot", "lab", "cli"] {
         for part in ["src", "benches", "devices", "examples"] {
             let from = root.join("crates").join(krate).join(part);
             if from.is_dir() {

@@ -88,7 +88,7 @@ pub struct Options {
     /// Passes over the same inputs, if there are to be several: pipes are kept for them. `None` reads once.
     pub passes: Option<Passes>,
     /// Once this is true, the next row is [`TraceError::Interrupted`].
-    pub stop: Option<&'static AtomicBool>,
+    pub stop: Option<Arc<AtomicBool>>,
 }
 
 impl Default for Options {
@@ -121,7 +121,7 @@ impl Options {
     /// Whoever reads wants no more.
     #[inline]
     pub(crate) fn is_stopped(&self) -> bool {
-        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
+        self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
     pub(crate) fn check(&self) -> Result<(), TraceError> {
         let wrong = |option, value: String, allowed: &str| {

@@ -4,8 +4,8 @@ use clap::Args;
 use nandlab_trace::tools::Cut;
 
 use super::{InputArgs, OutputArgs, pass, time};
-use crate::args::any_count;
 use crate::fail::Failure;
+use crate::number;
 
 /// Arguments of `trace cut`.
 #[derive(Args, Debug)]
@@ -21,10 +21,10 @@ pub struct CutArgs {
     #[arg(long, value_name = "TIME", value_parser = time, allow_hyphen_values = true)]
     to: Option<u64>,
     /// Requests of the window to leave out at its beginning.
-    #[arg(long, value_name = "N", value_parser = any_count, default_value = "0", allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", value_parser = number::any, default_value = "0", allow_hyphen_values = true)]
     skip: u64,
     /// Requests to keep at most.
-    #[arg(long, value_name = "N", value_parser = crate::args::count, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", value_parser = number::count, allow_hyphen_values = true)]
     take: Option<u64>,
 }
 

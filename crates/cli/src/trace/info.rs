@@ -1,18 +1,17 @@
 //! `nandlab trace info`: what traces are like.
 
 use clap::Args;
+use nandlab_lab::trace_figure;
 use nandlab_trace::{INFO_SCHEMA_VERSION, Info, InfoReport, Options, SamplePages, expand};
 use serde::Serialize;
 
-use super::{info_table, info_text, picture};
-use crate::args::count;
-use crate::doctor;
+use super::{info_table, info_text};
 use crate::fail::{Exit, Failure};
-use crate::output;
 use crate::picture::Target;
 use crate::reading::ReadingArgs;
 use crate::rows::both;
 use crate::style::Style;
+use crate::{advice, number, output};
 
 /// Arguments of `trace info`.
 #[derive(Args, Debug)]
@@ -24,7 +23,7 @@ pub struct InfoArgs {
     #[command(flatten)]
     pub reading: ReadingArgs,
     /// Requests to read at most, of each trace.
-    #[arg(long, short = 'n', value_name = "N", value_parser = count, allow_hyphen_values = true)]
+    #[arg(long, short = 'n', value_name = "N", value_parser = number::count, allow_hyphen_values = true)]
     limit: Option<u64>,
     /// Follow only this share of all 4 KiB pages (above 0, at most 1): footprints and reuse become estimates, and take
     /// that share of the memory. Without it all are followed, at 60 to 110 bytes for each distinct page.
@@ -83,7 +82,7 @@ pub fn info(args: &InfoArgs, style: Style) -> Result<(), Failure> {
             Ok(info) => {
                 let report = InfoReport::from(&info);
                 if let (Some(target), Some(file)) = (&args.plot, plot.take()) {
-                    target.draw(file, &picture::figure(&info, &report), style)?;
+                    target.draw(file, &trace_figure(&info, &report), style)?;
                 }
                 reports.push(report);
             }
@@ -130,7 +129,7 @@ fn text(args: &InfoArgs, reports: &[InfoReport], style: Style) -> String {
             let text = |report: &InfoReport| {
                 let InfoReport { name, format, findings, top_bytes, .. } = report;
                 let named = args.traces.iter().find(|trace| *trace == name).unwrap_or(&args.traces[0]);
-                let command = doctor::command(named, &args.reading, format, findings, *top_bytes);
+                let command = advice::replay(named, &args.reading, format, findings, *top_bytes);
                 info_text::report(report, &command, style)
             };
             reports.iter().map(text).collect::<Vec<_>>().join("\n")

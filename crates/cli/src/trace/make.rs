@@ -1,14 +1,13 @@
 //! `nandlab trace make`: requests by rule.
 
 use clap::Args;
+use nandlab_lab::{Watch, judge};
 use nandlab_trace::generators::{self, CheckRow, Context, PRESETS, Preset, Target, check};
 use nandlab_trace::{Extra, Step, Writer};
 
-use super::judge::judge;
-use crate::args::{any_count, count};
 use crate::fail::{Exit, Failure};
 use crate::style::{Style, Table};
-use crate::{interrupt, output};
+use crate::{interrupt, number, output};
 
 /// Deviations above this of figures that a preset was fitted to, in percent of the target, are failures.
 const TOLERANCE_PERCENT: f64 = 5.0;
@@ -20,10 +19,10 @@ pub struct MakeArgs {
     #[arg(value_name = "NAME", required_unless_present = "check")]
     name: Option<String>,
     /// Requests to make. Default: those of the preset, or 1,000,000.
-    #[arg(long, short = 'n', value_name = "REQUESTS", value_parser = count, allow_hyphen_values = true)]
+    #[arg(long, short = 'n', value_name = "REQUESTS", value_parser = number::count, allow_hyphen_values = true)]
     requests: Option<u64>,
     /// Seed of every random choice.
-    #[arg(long, value_name = "N", value_parser = any_count, allow_hyphen_values = true, default_value_t = 1)]
+    #[arg(long, value_name = "N", value_parser = number::any, allow_hyphen_values = true, default_value_t = 1)]
     seed: u64,
     /// Where to write; `-` is standard output.
     #[arg(long, short, value_name = "FILE", default_value = "-")]
@@ -47,8 +46,9 @@ pub fn make(args: &MakeArgs, style: Style) -> Result<(), Failure> {
     let step = Step::new(format!("make {spec} -n {requests} --seed {}", args.seed), Vec::new());
     let cannot = |error| super::cannot_write(&args.output, &error);
     let mut writer = Writer::create(&args.output, &[step], Extra::HINTS).map_err(cannot)?;
+    let stop = interrupt::stop();
     for record in made.records.take(requests as usize) {
-        interrupt::check()?;
+        stop.check()?;
         writer.write(&record).map_err(cannot)?;
     }
     writer.finish().map_err(cannot)
@@ -59,11 +59,12 @@ fn report(args: &MakeArgs, style: Style) -> Result<(), Failure> {
         None => PRESETS.iter().collect(),
         Some(name) => vec![preset(name)?],
     };
+    let watch = Watch::new(interrupt::stop(), |_| ());
     let mut text = String::new();
     let mut far = 0;
     for preset in chosen {
         let mut rows = check(preset, args.seed)?;
-        rows.extend(judge(preset, args.seed)?);
+        rows.extend(judge(preset, args.seed, &watch)?);
         let is_far =
             |row: &&CheckRow| !row.judged && row.deviation_percent().is_some_and(|d| d.abs() > TOLERANCE_PERCENT);
         far += rows.iter().filter(is_far).count();

@@ -5,11 +5,10 @@ use nandlab_trace::{Difference, INFO_SCHEMA_VERSION, Info, InfoReport, Kind, Opt
 use serde::Serialize;
 
 use super::info::sample_pages;
-use crate::args::count;
 use crate::fail::{Exit, Failure};
-use crate::output;
 use crate::reading::ReadingArgs;
 use crate::style::{Style, Table};
+use crate::{number, output};
 
 /// Arguments of `trace match`.
 #[derive(Args, Debug)]
@@ -23,7 +22,7 @@ pub struct MatchArgs {
     #[command(flatten)]
     reading: ReadingArgs,
     /// Requests to read at most, of each trace.
-    #[arg(long, short = 'n', value_name = "N", value_parser = count, allow_hyphen_values = true)]
+    #[arg(long, short = 'n', value_name = "N", value_parser = number::count, allow_hyphen_values = true)]
     limit: Option<u64>,
     /// Follow only this share of all 4 KiB pages, as in `trace info`.
     #[arg(long, value_name = "RATE", value_parser = sample_pages, allow_hyphen_values = true, default_value = "1")]

@@ -6,11 +6,9 @@ mod filter;
 mod info;
 mod info_table;
 mod info_text;
-mod judge;
 mod make;
 mod matching;
 mod merge;
-mod picture;
 mod remap;
 mod sample;
 mod scale;
@@ -23,11 +21,10 @@ use nandlab::types::{Bytes, Nanos, SECTOR_BYTES};
 use nandlab_trace::tools::{Applied, Counts, Tool};
 use nandlab_trace::{Extra, Options, Records, Step, Timed, Writer};
 
-use crate::args::count;
 use crate::fail::{Exit, Failure};
-use crate::output;
 use crate::reading::{ReadArgs, ReadingArgs};
 use crate::style::Style;
+use crate::{number, output};
 
 /// The tools. Those that change a trace write text to standard output unless told otherwise, and read it from there.
 #[derive(Subcommand, Debug)]
@@ -97,7 +94,7 @@ pub struct InputArgs {
     #[command(flatten)]
     pub read: ReadArgs,
     /// Requests to read at most.
-    #[arg(long, short = 'n', value_name = "N", value_parser = count, allow_hyphen_values = true)]
+    #[arg(long, short = 'n', value_name = "N", value_parser = number::count, allow_hyphen_values = true)]
     pub limit: Option<u64>,
 }
 

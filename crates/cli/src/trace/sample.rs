@@ -4,8 +4,8 @@ use clap::{Args, ValueEnum};
 use nandlab_trace::tools::{Ratio, Sample, SampleBy};
 
 use super::{InputArgs, OutputArgs, pass, some_size};
-use crate::args::any_count;
 use crate::fail::Failure;
+use crate::number;
 
 /// Arguments of `trace sample`.
 #[derive(Args, Debug)]
@@ -24,7 +24,7 @@ pub struct SampleArgs {
     #[arg(long, value_name = "SIZE", value_parser = some_size, allow_hyphen_values = true)]
     unit: Option<u64>,
     /// Another seed keeps another part.
-    #[arg(long, value_name = "N", value_parser = any_count, default_value = "1", allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", value_parser = number::any, default_value = "1", allow_hyphen_values = true)]
     seed: u64,
 }
 

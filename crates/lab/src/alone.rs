@@ -5,15 +5,17 @@ use std::collections::BTreeSet;
 use nandlab::config::{Config, OverProvisioning};
 use nandlab::offline::{Counts, EVENTS_MAX, History, HistoryError};
 use nandlab::types::Bytes;
+use nandlab_trace::AddressPolicy;
 
-use crate::address::Address;
-use crate::args::TraceArgs;
-use crate::fail::{Failure, ROOM};
+use crate::address::{self, Address};
+use crate::error::{Error, ROOM};
 use crate::source::{BATCH, Source};
-use crate::{address, output};
+use crate::watch::{Event, Watch};
+use crate::word::Word;
+use crate::workload::Workload;
 
 /// The page accesses of a trace.
-pub fn history(source: &mut Source, config: &Config, with_flushes: bool) -> Result<History, Failure> {
+pub(crate) fn history(source: &mut Source, config: &Config, with_flushes: bool) -> Result<History, Error> {
     let mut history = History::new(config.logical_pages(), config.device.geometry.page_sectors(), with_flushes);
     let mut batch = Vec::with_capacity(BATCH);
     while source.fill(&mut batch)? {
@@ -22,43 +24,43 @@ pub fn history(source: &mut Source, config: &Config, with_flushes: bool) -> Resu
                 HistoryError::OutOfRange(_) => ROOM.to_owned(),
                 HistoryError::TooLong => format!("--limit N leaves fewer than {EVENTS_MAX}"),
             };
-            Failure::bad(error, help)
+            Error::input(error, help)
         })?;
     }
     if history.accesses() == 0 {
         let name = source.describe().name;
-        return Err(Failure::bad(format!("{name}: there is no read and no write in it"), "is this the right file?"));
+        return Err(Error::input(format!("{name}: there is no read and no write in it"), "is this the right file?"));
     }
     Ok(history)
 }
 
 /// What the buffer of a configuration does with a trace, in the hit-ratio-only mode.
-pub fn counts(mut source: Source, config: &Config) -> Result<Counts, Failure> {
+pub(crate) fn counts(mut source: Source, config: &Config) -> Result<Counts, Error> {
     let mut hits = config.build_hits()?;
     let mut batch = Vec::with_capacity(BATCH);
     while source.fill(&mut batch)? {
-        hits.run(&batch).map_err(|error| Failure::bad(error, ROOM))?;
+        hits.run(&batch).map_err(|error| Error::input(error, ROOM))?;
     }
     Ok(Counts::of(&hits.ledger(), hits.dirty_pages()))
 }
 
 /// The trace for buffers without a device: no address is beyond anything, unless another policy was named.
-pub fn kept(trace: &TraceArgs) -> TraceArgs {
-    let address = if trace.address == Address::Reject { Address::Keep } else { trace.address };
-    TraceArgs { address, ..trace.clone() }
+pub(crate) fn kept(workload: &Workload) -> Workload {
+    let address = if workload.address == Address::Reject { Address::Keep } else { workload.address };
+    Workload { address, ..workload.clone() }
 }
 
 /// Logical pages that a trace needs: those of the device or, if it reaches beyond them, as far as it reaches.
-pub struct Room(u32);
+pub(crate) struct Room(u32);
 
 impl Room {
     /// Of the device, whatever the trace.
-    pub fn of_device(config: &Config) -> Self {
+    pub(crate) fn of_device(config: &Config) -> Self {
         Self(config.logical_pages())
     }
 
     /// Reads a trace to its end.
-    pub fn new(source: Source, config: &Config) -> Result<Self, Failure> {
+    pub(crate) fn new(source: Source, config: &Config) -> Result<Self, Error> {
         let name = source.describe().name;
         let end = source.reach()?;
         let pages = end.div_ceil(config.device.geometry.page_sectors().into());
@@ -67,11 +69,11 @@ impl Room {
         }
         let most = Bytes(u64::from(PAGES_MAX) * u64::from(config.device.geometry.page_bytes));
         let problem = format!("{name}: it reaches to {}, and pages have numbers up to {most}", Bytes(end * 512));
-        Err(Failure::bad(problem, "--address compact numbers the erase blocks that are used"))
+        Err(Error::input(problem, "--address compact numbers the erase blocks that are used"))
     }
 
     /// A configuration with so many logical pages at least. It has no pages to spare, which only an FTL needs.
-    pub fn give(&self, mut config: Config) -> Config {
+    pub(crate) fn give(&self, mut config: Config) -> Config {
         if self.0 > config.logical_pages() {
             let geometry = &mut config.device.geometry;
             let planes = geometry.blocks() / geometry.blocks_per_plane;
@@ -85,15 +87,19 @@ impl Room {
 /// Most pages: what a device can have, less a stripe of blocks up to which they are rounded.
 const PAGES_MAX: u32 = (1 << 31) - (1 << 28);
 
-/// What is to be known about the results of these buffers on what was read; it goes to standard error too.
-pub fn warn(source: &Source, configs: impl Iterator<Item = Result<Config, Failure>>) -> Vec<String> {
+/// What is to be known about the results of these buffers on what was read; whoever watches is told too.
+pub(crate) fn warn(
+    policy: AddressPolicy,
+    configs: impl Iterator<Item = Result<Config, Error>>,
+    watch: &Watch<'_>,
+) -> Vec<String> {
     let warning = |config: Config| {
         let hits = config.build_hits().ok()?;
-        address::warning(source.address(), &config.device.geometry, hits.sees_neighbours())
+        address::warning(policy, &config.device.geometry, hits.sees_neighbours())
     };
     let warnings: BTreeSet<String> = configs.filter_map(|config| config.ok().and_then(warning)).collect();
     for warning in &warnings {
-        output::complain(&format!("warning: {warning}"));
+        (watch.tell)(Event::Warning(warning));
     }
     warnings.into_iter().collect()
 }
@@ -102,10 +108,8 @@ pub fn warn(source: &Source, configs: impl Iterator<Item = Result<Config, Failur
 #[derive(Clone, Debug)]
 pub struct Sizes(Vec<(u64, u64)>);
 
-impl std::str::FromStr for Sizes {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
+impl Word for Sizes {
+    fn read(text: &str) -> Result<Self, String> {
         let item = |item: &str| {
             let (low, high) = item.split_once("..").unwrap_or((item, item));
             let (low, high) = (Bytes::parse(low)?.0, Bytes::parse(high)?.0);
@@ -116,16 +120,23 @@ impl std::str::FromStr for Sizes {
         };
         text.split(',').map(item).collect::<Result<_, _>>().map(Self)
     }
+    fn word(&self) -> String {
+        let item = |(low, high): &(u64, u64)| if low == high { format!("{low}B") } else { format!("{low}B..{high}B") };
+        self.0.iter().map(item).collect::<Vec<_>>().join(",")
+    }
 }
 
 impl Sizes {
     /// Frames of these sizes, ascending and each once. A range becomes `points` sizes, evenly spaced by factor.
-    pub fn frames(&self, page_bytes: u32, points: u64) -> Result<Vec<u32>, Failure> {
+    ///
+    /// # Errors
+    /// A size has no whole page, or too many.
+    pub fn frames(&self, page_bytes: u32, points: u64) -> Result<Vec<u32>, Error> {
         let whole = |bytes: u64| {
             let frames = u32::try_from(bytes / u64::from(page_bytes)).ok().filter(|frames| *frames > 0);
             frames.ok_or_else(|| {
                 let (size, page) = (Bytes(bytes), Bytes(u64::from(page_bytes)));
-                Failure::bad(
+                Error::input(
                     format!("--ram {size}: a buffer has 1 to {} pages of {page}", u32::MAX),
                     format!("give at least {page}, or several sizes as in 1MiB,8MiB or a range as in 1MiB..256MiB"),
                 )
@@ -166,13 +177,13 @@ mod tests {
 
     #[test]
     fn are_sizes_spaced_evenly_and_each_there_once() {
-        let frames = |text: &str, points| text.parse::<Sizes>().unwrap().frames(4096, points).unwrap();
+        let frames = |text: &str, points| Sizes::read(text).unwrap().frames(4096, points).unwrap();
         assert_eq!(frames("1MiB..256MiB", 9), [256, 512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536]);
         assert_eq!(frames("8MiB,4KiB,8MiB", 9), [1, 2048]);
         assert_eq!(frames("4KiB..12KiB", 9), [1, 2, 3]);
         assert_eq!(frames("4KiB..1MiB", 2), [1, 256]);
-        assert!("8MiB..4MiB".parse::<Sizes>().unwrap_err().contains("smaller size first"));
-        assert!("8MB".parse::<Sizes>().unwrap_err().contains("8MiB"));
-        assert!("1MiB".parse::<Sizes>().unwrap().frames(4 << 20, 2).is_err());
+        assert!(Sizes::read("8MiB..4MiB").unwrap_err().contains("smaller size first"));
+        assert!(Sizes::read("8MB").unwrap_err().contains("8MiB"));
+        assert!(Sizes::read("1MiB").unwrap().frames(4 << 20, 2).is_err());
     }
 }

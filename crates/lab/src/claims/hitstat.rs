@@ -4,10 +4,9 @@ use nandlab::report::Report;
 
 use super::experiment::{Experiment, Results, preset};
 use super::{Claims, Row, change, falls, is_greatest, is_least, list};
-use crate::args::Part;
 
 pub const CLAIMS: Claims = Claims {
-    part: Part::Hitstat,
+    name: "hitstat",
     title: "HitStat",
     about: "Device `hitstat` and the preset `xp-month`, both whole: 20 GiB, 1,509,409 writes, 2,048 log blocks for BAST and 128 for\n\
             FAST; device full. The preset meets table 4 (docs/workloads.md), which says nothing of where writes go.\n\

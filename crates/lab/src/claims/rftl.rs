@@ -4,10 +4,9 @@ use nandlab::report::Report;
 
 use super::experiment::{Experiment, Results};
 use super::{Claims, Row, change, list};
-use crate::args::Part;
 
 pub const CLAIMS: Claims = Claims {
-    part: Part::Rftl,
+    name: "rftl",
     title: "RFTL",
     about: "Device `rftl` (the paper's 4 GB, 4 channels x 2 dies, 2.8 GiB logical) with the readings of EagleTree, no data buffer,\n\
             100,000 page accesses with queue depth 32 on a full device that was overwritten half. Uniform accesses; a map cache of\n\

@@ -2,19 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use nandlab::config::{Builder, PluginConfig};
 use nandlab::report::Report;
 use nandlab::types::Bytes;
 use nandlab_trace::generators::{PRESETS, Preset};
-use nandlab_trace::{Passes, Volumes};
 
-use crate::address::Address;
-use crate::args::{ClaimsArgs, TraceArgs, VolumeChoice};
-use crate::fail::Failure;
-use crate::progress::{Part, Progress};
-use crate::reading::{ReadArgs, ReadingArgs};
-use crate::source::Source;
-use crate::{parallel, run, setup};
+use crate::device::Device;
+use crate::error::Error;
+use crate::parallel;
+use crate::run::simulate;
+use crate::watch::{Part, Watch};
+use crate::workload::Workload;
 
 /// A device with its plug-ins, and what is replayed.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -34,23 +31,13 @@ pub struct Experiment {
 }
 
 impl Experiment {
-    fn simulate(&self, limit: Option<u64>, progress: &Part<'_>) -> Result<Report, Failure> {
-        let (buffer, ftl) = (PluginConfig::parse(&self.buffer, "buffer")?, PluginConfig::parse(&self.ftl, "ftl")?);
+    fn simulate(&self, limit: Option<u64>, progress: &Part<'_>) -> Result<Report, Error> {
         // The figures of the papers are those of the requests.
-        let builder = Builder::preset(self.device)?.set("replay.settle=none")?;
-        let (builder, config) = setup::config(builder, Some(&buffer), Some(&ftl), &self.settings)?;
-        let trace = TraceArgs {
-            read: ReadArgs {
-                trace: vec![format!("make:{}", self.trace)],
-                reading: ReadingArgs::default(),
-                passes: Passes::default(),
-            },
-            address: Address::Reject,
-            volumes: VolumeChoice::Together(Volumes::Reject),
-            limit: Some(limit.map_or(self.requests, |limit| limit.min(self.requests))),
-        };
-        let mut open = || Source::open(&trace, &config);
-        run::simulate(&builder, &config, &mut open, progress)
+        let set = ["replay.settle=none".to_owned()].into_iter().chain(self.settings.clone()).collect();
+        let (buffer, ftl) = (Some(self.buffer.clone()), Some(self.ftl.clone()));
+        let (builder, config) = Device { buffer, ftl, set, ..Device::of(self.device) }.configure()?;
+        let limit = Some(limit.map_or(self.requests, |limit| limit.min(self.requests)));
+        simulate(&builder, &config, &Workload { limit, ..Workload::of(format!("make:{}", self.trace)) }, progress)
     }
 }
 
@@ -81,14 +68,19 @@ pub struct Results(BTreeMap<Experiment, Report>);
 
 impl Results {
     /// Carries out the experiments that are not known yet, each once.
-    pub fn add(&mut self, mut experiments: Vec<Experiment>, args: &ClaimsArgs) -> Result<(), Failure> {
+    pub fn add(
+        &mut self,
+        mut experiments: Vec<Experiment>,
+        limit: Option<u64>,
+        threads: Option<usize>,
+        watch: &Watch<'_>,
+    ) -> Result<(), Error> {
         experiments.retain(|experiment| !self.0.contains_key(experiment));
         experiments.sort();
         experiments.dedup();
-        let progress = Progress::new("testing the claims", experiments.len(), false);
+        let work = watch.work(experiments.len());
         let reports =
-            parallel::map(args.threads, &experiments, |experiment| experiment.simulate(args.limit, &progress.part()))?;
-        progress.end();
+            parallel::map(threads, &watch.stop, &experiments, |experiment| experiment.simulate(limit, &work.part()))?;
         self.0.extend(experiments.into_iter().zip(reports));
         Ok(())
     }

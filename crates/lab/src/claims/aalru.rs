@@ -4,10 +4,9 @@ use nandlab::report::Report;
 
 use super::experiment::{Experiment, Results};
 use super::{Claims, Row, change, is_greatest, is_least, list, mean, value};
-use crate::args::Part;
 
 pub const CLAIMS: Claims = Claims {
-    part: Part::Aalru,
+    name: "aalru",
     title: "AALRU",
     about: "Device `aalru` and the workloads `aalru-fin1`, `aalru-fin2`, `t1`, `t2`, everything that counts bytes or blocks divided\n\
             by 8: 512 MiB, footprints of 256 MiB (Fin) and 512 MiB (T), a buffer of 1 MiB (512 pages), a `period` of 1,024 accesses,\n\

@@ -4,7 +4,7 @@ use nandlab::config::{Config, Precondition};
 use nandlab::flash::Media;
 use nandlab::types::Bytes;
 
-use crate::fail::Failure;
+use crate::error::Error;
 
 /// Bytes that every erase block takes, written or not: its state, its place among the free ones. Measured over the FTLs
 /// with devices of 1 TiB; docs/traces.md has the figures.
@@ -12,12 +12,15 @@ const BLOCK_BYTES: u64 = 32;
 /// Bytes that a page takes once it was written: what the spare area says, and where the map says it is.
 const PAGE_BYTES: u64 = 8;
 
-/// Refuses a device that needs more memory than there is.
-pub fn check(config: &Config) -> Result<(), Failure> {
+/// Refuses a device that needs more memory than this machine can give.
+///
+/// # Errors
+/// It needs more than the system says is available.
+pub fn check(config: &Config) -> Result<(), Error> {
     available().map_or(Ok(()), |available| check_against(config, available))
 }
 
-fn check_against(config: &Config, available: u64) -> Result<(), Failure> {
+fn check_against(config: &Config, available: u64) -> Result<(), Error> {
     let needed = at_least(config);
     if needed <= available {
         return Ok(());
@@ -25,9 +28,9 @@ fn check_against(config: &Config, available: u64) -> Result<(), Failure> {
     let (needed, available) = (rounded(needed), rounded(available));
     let problem =
         format!("device.geometry: the device needs at least {needed} of memory, and {available} are available");
-    let mend = "--precondition none uses memory for what the trace writes only; else use fewer blocks, or device.media = \
+    let help = "--precondition none uses memory for what the trace writes only; else use fewer blocks, or device.media = \
                 \"none\" if it is \"memory\"";
-    Err(Failure::bad(problem, mend))
+    Err(Error::input(problem, help))
 }
 
 /// Bytes that the device takes before the first request. Tables by page grow with what is written.

@@ -4,10 +4,9 @@ use nandlab::ftl::rftl::{PAPER_MODEL, replica_share};
 
 use super::experiment::Results;
 use super::{Claims, Row, list};
-use crate::args::Part;
 
 pub const CLAIMS: Claims = Claims {
-    part: Part::Arithmetic,
+    name: "arithmetic",
     title: "Arithmetic",
     about: "What a paper computes from its own figures, computed again.",
     experiments: Vec::new,

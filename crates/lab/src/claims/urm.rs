@@ -5,10 +5,9 @@ use nandlab::types::Bytes;
 
 use super::experiment::{Experiment, Results, eighth, preset};
 use super::{Claims, Row, change, is_greatest, is_least, list, mean};
-use crate::args::Part;
 
 pub const CLAIMS: Claims = Claims {
-    part: Part::Urm,
+    name: "urm",
     title: "URM",
     about: "Device `urm` and the presets `multi1` to `multi4`, which meet table 1 (docs/workloads.md). Everything that counts\n\
             bytes, and the numbers of requests, are divided by 8: 4 GiB in blocks of 16 pages, of which the workloads use 2 GiB;\n\

@@ -1,9 +1,9 @@
-//! The picture of a trace.
+//! The figure of a trace.
 
 use nandlab_plot::{Axis, Figure, HeatMap, Layer, Panel, Unit};
 use nandlab_trace::{Distribution, HitPoint, Info, InfoReport, Slice};
 
-use crate::style::count;
+use crate::text::count;
 
 /// Columns and rows of a heat map at most.
 const HEAT: (usize, usize) = (256, 96);
@@ -13,8 +13,8 @@ const SLICES: usize = 256;
 const SLICE_REQUESTS: u64 = 16;
 const SLICES_FEW: u64 = 16;
 
-/// The picture: requests over time and address, their rates over time, hit ratios of LRU, sizes and times.
-pub fn figure(info: &Info, report: &InfoReport) -> Figure {
+/// The figure of a trace: requests over time and address, their rates over time, hit ratios of LRU, sizes and times.
+pub fn trace_figure(info: &Info, report: &InfoReport) -> Figure {
     let name = info.name.rsplit(['/', '\\']).next().unwrap_or(&info.name);
     let seconds = report.duration_ns as f64 / 1e9;
     let mut subtitle = format!(

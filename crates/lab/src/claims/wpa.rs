@@ -4,10 +4,9 @@ use nandlab::report::Report;
 
 use super::experiment::{Experiment, Results, eighth, preset};
 use super::{Cell, Claims, Matrix, MatrixRow, Row, Verdict, change, is_greatest, is_least, list, mean, value};
-use crate::args::Part;
 
 pub const CLAIMS: Claims = Claims {
-    part: Part::Wpa,
+    name: "wpa",
     title: "WPA",
     about: "Device `wpa` and the presets `gaming-console`, `smart-tv`, `smart-home-hub` and `camwebdev`, which meet table IV\n\
             (docs/workloads.md). Capacity, places and numbers of requests are divided by 8: 2 GiB, 84,954 (TV) to 331,980 requests\n\

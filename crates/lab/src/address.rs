@@ -1,17 +1,19 @@
 //! Addresses: what becomes of those of a trace on a device.
 
+use std::fmt;
 use std::str::FromStr;
 
 use nandlab::flash::Geometry;
 use nandlab::types::{Bytes, SECTOR_BYTES};
 use nandlab_trace::AddressPolicy;
 
-use crate::fail::Failure;
+use crate::error::Error;
 
 /// What to do with addresses beyond the device, before the device is known.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Address {
     /// An error.
+    #[default]
     Reject,
     /// As they are, because there is no device: the default of commands without one, never named.
     Keep,
@@ -28,7 +30,7 @@ pub enum Unit {
     Page,
     /// An erase block of the device.
     Block,
-    /// So many bytes.
+    /// This many bytes.
     Size(Bytes),
 }
 
@@ -57,9 +59,22 @@ impl FromStr for Address {
     }
 }
 
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Reject => f.write_str("reject"),
+            Self::Keep => f.write_str("keep"),
+            Self::Modulo => f.write_str("modulo"),
+            Self::Compact(Unit::Block) => f.write_str("compact"),
+            Self::Compact(Unit::Page) => f.write_str("compact:page"),
+            Self::Compact(Unit::Size(Bytes(size))) => write!(f, "compact:{size}B"),
+        }
+    }
+}
+
 impl Address {
     /// The policy on a device of this shape.
-    pub fn on(self, geometry: &Geometry) -> Result<AddressPolicy, Failure> {
+    pub(crate) fn on(self, geometry: &Geometry) -> Result<AddressPolicy, Error> {
         let (page, block) = (u64::from(geometry.page_bytes), u64::from(geometry.pages_per_block));
         let unit = match self {
             Self::Reject => return Ok(AddressPolicy::Reject),
@@ -72,14 +87,14 @@ impl Address {
         if !unit.is_multiple_of(page) {
             let (unit, page, block) = (Bytes(unit), Bytes(page), Bytes(page * block));
             let problem = format!("--address compact:{unit}: a unit has whole pages, which are {page} on this device");
-            return Err(Failure::bad(problem, format!("--address compact keeps erase blocks ({block}) together")));
+            return Err(Error::input(problem, format!("--address compact keeps erase blocks ({block}) together")));
         }
         Ok(AddressPolicy::Compact { unit_sectors: unit / SECTOR_BYTES })
     }
 }
 
 /// The policy in a form that can be typed.
-pub fn name(policy: AddressPolicy) -> String {
+pub(crate) fn name(policy: AddressPolicy) -> String {
     match policy {
         AddressPolicy::Reject => "reject".to_owned(),
         AddressPolicy::Keep => "keep".to_owned(),
@@ -90,7 +105,7 @@ pub fn name(policy: AddressPolicy) -> String {
 
 /// What to know about a result in which pages became neighbours that were none. `sees_neighbours`: whether the buffer or
 /// the FTL takes notice of neighbours at all.
-pub fn warning(policy: AddressPolicy, geometry: &Geometry, sees_neighbours: bool) -> Option<String> {
+pub(crate) fn warning(policy: AddressPolicy, geometry: &Geometry, sees_neighbours: bool) -> Option<String> {
     let AddressPolicy::Compact { unit_sectors } = policy else { return None };
     let block_sectors = u64::from(geometry.page_sectors()) * u64::from(geometry.pages_per_block);
     let (unit, block) = (Bytes(unit_sectors * SECTOR_BYTES), Bytes(block_sectors * SECTOR_BYTES));
@@ -117,7 +132,7 @@ mod tests {
             ["compact:256KiB", "compact:256KiB", "compact:4KiB"]
         );
         assert_eq!(["compact:1MiB", "compact:12KiB"].map(on), ["compact:1MiB", "compact:12KiB"]);
-        assert!(matches!("compact:6KiB".parse::<Address>().unwrap().on(&geometry), Err(Failure::Message(..))));
+        assert!(matches!("compact:6KiB".parse::<Address>().unwrap().on(&geometry), Err(Error::Input { .. })));
         for wrong in ["", "foo", "compact:", "compact:0", "compact:1MB", "modulo:page"] {
             assert!(wrong.parse::<Address>().is_err(), "{wrong}");
         }

@@ -1,19 +1,20 @@
 //! What a write buffer makes of a preset: the figures by which it is judged.
 
-use nandlab::config::{Builder, PluginConfig};
 use nandlab::ledger::Ledger;
 use nandlab_trace::generators::{CheckRow, Flushes, Judged, Preset};
-use nandlab_trace::{Passes, Volumes};
 
-use crate::address::Address;
-use crate::args::{TraceArgs, VolumeChoice};
-use crate::fail::Failure;
-use crate::reading::{ReadArgs, ReadingArgs};
+use crate::device::Device;
+use crate::error::Error;
+use crate::parallel;
 use crate::source::{BATCH, Source};
-use crate::{parallel, setup};
+use crate::watch::Watch;
+use crate::workload::Workload;
 
 /// The whole workload through every buffer that is named, alone: nothing below a buffer changes what it flushes when.
-pub fn judge(preset: &Preset, seed: u64) -> Result<Vec<CheckRow>, Failure> {
+///
+/// # Errors
+/// A buffer cannot be built, or `watch` stopped the work.
+pub fn judge(preset: &Preset, seed: u64, watch: &Watch<'_>) -> Result<Vec<CheckRow>, Error> {
     let mut runs: Vec<(&str, &str, u64)> = Vec::new();
     for judged in preset.judged {
         for buffer in [Some(judged.buffer), judged.over].into_iter().flatten() {
@@ -23,7 +24,7 @@ pub fn judge(preset: &Preset, seed: u64) -> Result<Vec<CheckRow>, Failure> {
             }
         }
     }
-    let ledgers = parallel::map(None, &runs, |run| simulate(preset, seed, *run))?;
+    let ledgers = parallel::map(None, &watch.stop, &runs, |run| simulate(preset, seed, *run, watch))?;
     let of = |judged: &Judged, buffer: &str| {
         let wanted = (judged.device, buffer, judged.dram_mib);
         runs.iter().zip(&ledgers).find(|(run, _)| **run == wanted).map_or_else(Ledger::default, |(_, ledger)| *ledger)
@@ -41,24 +42,19 @@ pub fn judge(preset: &Preset, seed: u64) -> Result<Vec<CheckRow>, Failure> {
     Ok(preset.judged.iter().map(row).collect())
 }
 
-fn simulate(preset: &Preset, seed: u64, (device, buffer, mib): (&str, &str, u64)) -> Result<Ledger, Failure> {
-    let buffer = PluginConfig::parse(buffer, "buffer")?;
-    let settings = [format!("ram.dram={mib}MiB"), format!("seed={seed}")];
-    let (_, config) = setup::config(Builder::preset(device)?, Some(&buffer), None, &settings)?;
-    let trace = TraceArgs {
-        read: ReadArgs {
-            trace: vec![format!("make:{}", preset.name)],
-            reading: ReadingArgs::default(),
-            passes: Passes::default(),
-        },
-        address: Address::Reject,
-        volumes: VolumeChoice::Together(Volumes::Reject),
-        limit: None,
-    };
-    let (mut source, mut hits) = (Source::open(&trace, &config)?, config.build_hits()?);
+fn simulate(
+    preset: &Preset,
+    seed: u64,
+    (device, buffer, mib): (&str, &str, u64),
+    watch: &Watch<'_>,
+) -> Result<Ledger, Error> {
+    let set = vec![format!("ram.dram={mib}MiB"), format!("seed={seed}")];
+    let (_, config) = Device { buffer: Some(buffer.to_owned()), set, ..Device::of(device) }.configure()?;
+    let mut source = Source::open(&Workload::of(format!("make:{}", preset.name)), &config, watch)?;
+    let mut hits = config.build_hits()?;
     let mut batch = Vec::with_capacity(BATCH);
     while source.fill(&mut batch)? {
-        hits.run(&batch).map_err(|error| Failure::bad(error, "the preset is larger than the device"))?;
+        hits.run(&batch).map_err(|error| Error::input(error, "the preset is larger than the device"))?;
     }
     Ok(hits.ledger())
 }

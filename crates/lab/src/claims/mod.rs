@@ -1,4 +1,4 @@
-//! `nandlab claims`: what the papers claim, what they say they measured, and what comes out here.
+//! What the papers claim, what they say they measured, and what comes out here.
 //!
 //! Every claim lists its conditions. All hold: reproduced; some: partly; none: not.
 
@@ -12,12 +12,11 @@ mod wpa;
 
 use serde::Serialize;
 
-use crate::args::{ClaimsArgs, Part};
-use crate::fail::Failure;
-use crate::{interrupt, output};
+use crate::error::Error;
+use crate::watch::Watch;
 use experiment::{Experiment, Results};
 
-/// What came of a claim.
+/// The result of a claim.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Verdict {
@@ -105,7 +104,7 @@ struct Cell {
 
 /// A part of the claims: those of one paper.
 struct Claims {
-    part: Part,
+    name: &'static str,
     title: &'static str,
     /// What holds for all of its rows.
     about: &'static str,
@@ -115,9 +114,10 @@ struct Claims {
     matrix: Option<fn(&Results) -> Matrix>,
 }
 
-const ALL: [Claims; 6] = [arithmetic::CLAIMS, aalru::CLAIMS, hitstat::CLAIMS, wpa::CLAIMS, urm::CLAIMS, rftl::CLAIMS];
+static ALL: [Claims; 6] = [arithmetic::CLAIMS, aalru::CLAIMS, hitstat::CLAIMS, wpa::CLAIMS, urm::CLAIMS, rftl::CLAIMS];
 
-const HEAD: &str = "\
+/// What stands above all sections.
+pub const HEAD: &str = "\
 # The claims of the papers
 
 `nandlab claims` prints this page; tests run parts of it again and compare. The papers' traces are not at hand in full, so
@@ -128,39 +128,64 @@ run that could have refuted such a reason. Settings that were changed after firs
 figures of before, at the head of the section.
 ";
 
-/// Runs the command.
-pub fn claims(args: &ClaimsArgs) -> Result<(), Failure> {
-    let wanted = |claims: &&Claims| args.parts.is_empty() || args.parts.contains(&claims.part);
-    let parts: Vec<&Claims> = ALL.iter().filter(wanted).collect();
-    let prints = args.json.as_deref() != Some("-");
-    let json = output::Target::open(args.json.as_deref())?;
-    if prints {
-        output::print(HEAD)?;
+/// The claims of one paper, tested.
+#[derive(Debug, Serialize)]
+pub struct Section {
+    /// The paper.
+    #[serde(rename = "part")]
+    pub title: &'static str,
+    #[serde(skip)]
+    about: &'static str,
+    rows: Vec<Row>,
+    matrix: Option<Matrix>,
+}
+
+impl Section {
+    /// The section as Markdown.
+    pub fn markdown(&self) -> String {
+        let text = format!("\n## {}\n\n{}\n\n{}", self.title, self.about, markdown(&self.rows));
+        let matrix = self.matrix.as_ref().map(|matrix| format!("\n{}\n\n{}", matrix.about, crossed(matrix)));
+        text + &matrix.unwrap_or_default()
     }
+}
+
+/// The names of the parts: what needs no simulation, and the papers.
+pub fn names() -> [&'static str; 6] {
+    std::array::from_fn(|at| ALL[at].name)
+}
+
+/// Tests the claims of these parts (all if none is named); `section` is given each section in order. `limit` is for a quick
+/// look, whose verdicts mean nothing: requests of every simulation at most. False if it was stopped before all was done.
+///
+/// # Errors
+/// A simulation fails, or `section` does.
+pub fn test<E: From<Error>>(
+    parts: &[&str],
+    limit: Option<u64>,
+    threads: Option<usize>,
+    watch: &Watch<'_>,
+    mut section: impl FnMut(Section) -> Result<(), E>,
+) -> Result<bool, E> {
     let mut results = Results::default();
-    let mut tables = Vec::new();
-    let mut outcome = Ok(());
-    for claims in &parts {
-        outcome = results.add((claims.experiments)(), args);
-        if outcome.is_err() {
-            break;
+    for Claims { title, about, experiments, rows, matrix, .. } in chosen(parts) {
+        match results.add(experiments(), limit, threads, watch) {
+            Ok(()) => {}
+            Err(Error::Stopped) => return Ok(false),
+            Err(error) => return Err(error.into()),
         }
-        let rows = (claims.rows)(&results);
-        if prints {
-            output::print(&format!("\n## {}\n\n{}\n\n{}", claims.title, claims.about, markdown(&rows)))?;
-        }
-        let matrix = claims.matrix.map(|matrix| matrix(&results));
-        if let Some(matrix) = matrix.as_ref().filter(|_| prints) {
-            output::print(&format!("\n{}\n\n{}", matrix.about, crossed(matrix)))?;
-        }
-        tables.push(serde_json::json!({"part": claims.title, "rows": rows, "matrix": matrix}));
+        let matrix = matrix.map(|matrix| matrix(&results));
+        section(Section { title, about, rows: rows(&results), matrix })?;
     }
-    let interrupted = interrupt::came(outcome)?;
-    json.write(|| output::json(&tables))?;
-    if interrupted {
-        return Err(Failure::Interrupted(format!("{} of {} parts are done", tables.len(), parts.len())));
-    }
-    Ok(())
+    Ok(true)
+}
+
+/// How many parts that are.
+pub fn count(parts: &[&str]) -> usize {
+    chosen(parts).count()
+}
+
+fn chosen(parts: &[&str]) -> impl Iterator<Item = &'static Claims> {
+    ALL.iter().filter(move |claims| parts.is_empty() || parts.contains(&claims.name))
 }
 
 fn markdown(rows: &[Row]) -> String {
@@ -225,15 +250,14 @@ fn mean(values: impl IntoIterator<Item = f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::Verdict::{Not, Partly, Reproduced};
-    use super::{ClaimsArgs, Experiment, Results, Row, Verdict, aalru, crossed, hitstat, markdown, rftl, wpa};
+    use super::{Experiment, Results, Row, Verdict, Watch, aalru, crossed, hitstat, markdown, rftl, wpa};
 
     const PAGE: &str = include_str!("../../../../docs/claims.md");
 
     /// Runs the experiments at full length: rows and verdicts are those that are known, and those of the page.
     fn hold(experiments: Vec<Experiment>, rows: fn(&Results) -> Vec<Row>, known: &[(&str, Verdict)]) -> Results {
-        let args = ClaimsArgs { parts: Vec::new(), limit: None, threads: None, json: None };
         let mut results = Results::default();
-        results.add(experiments, &args).unwrap();
+        results.add(experiments, None, None, &Watch::default()).unwrap();
         let rows = rows(&results);
         let found: Vec<_> = rows.iter().map(|row| (row.place, row.verdict)).collect();
         assert_eq!(found, known);

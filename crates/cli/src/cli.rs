@@ -1,0 +1,113 @@
+//! The command line: the commands, and what each of them takes.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::args::{DeviceArgs, Family, PluginArgs, SizeArgs};
+use crate::bound::BoundArgs;
+use crate::claims::ClaimsArgs;
+use crate::compare::CompareArgs;
+use crate::curve::CurveArgs;
+use crate::pages::PagesArgs;
+use crate::ram::RamArgs;
+use crate::run::RunArgs;
+use crate::style::ColorChoice;
+use crate::trace::TraceCommand;
+
+const EXAMPLES: &str = "\
+Examples:
+  nandlab run                                    the built-in workload on the default device
+  nandlab run proj_0.csv.gz --buffer lru --ram 16MiB --ftl dftl
+  nandlab run financial1.spc --volumes stack --json result.json
+  zcat trace.gz | nandlab run - --format msr --limit 1000000
+  nandlab run 'sda.blktrace.*' --event Q --ftl page
+  nandlab run hm_0.csv.gz hm_1.csv.gz --volumes separate
+  nandlab run make:zipf:theta=0.9:writes=0.7 --limit 1000000
+  nandlab compare --buffers lru,none --ftls page,fast --limit 200000
+  nandlab describe page                          manual page with all parameters
+  nandlab config --device lab > my.toml          then edit it, and: nandlab run --device my.toml
+
+Results go to standard output, everything else to standard error. Exit codes: 0 success, 1 the run
+failed or two traces differ (trace match), 2 bad usage, input data or configuration, 4 some rows of
+a comparison or some traces failed, 101 a bug, 130 interrupted (Ctrl-C), 143 terminated.";
+
+/// A laboratory for the RAM inside NAND-flash SSDs: replays block traces through a data buffer, a flash translation
+/// layer and a flash array, and counts what happens.
+#[derive(Parser, Debug)]
+#[command(name = "nandlab", version, after_help = EXAMPLES, max_term_width = 100, disable_help_subcommand = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// Colour: `auto` is on for terminals unless `NO_COLOR` is set; `CLICOLOR_FORCE=1` turns it on.
+    #[arg(long, global = true, value_enum, default_value = "auto", value_name = "WHEN")]
+    pub color: ColorChoice,
+}
+
+/// The commands.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Simulate one device on a trace and print the result.
+    Run(RunArgs),
+    /// Simulate every combination of buffers and FTLs on the same trace: one table.
+    Compare(CompareArgs),
+    /// Show what buffers do at every size: hits, write-backs and, over an FTL, write amplification and response times.
+    Curve(CurveArgs),
+    /// Show what a buffer of some size could reach at best on a trace, and how far from it policies are.
+    Bound(BoundArgs),
+    /// Test the claims of the papers on generated workloads: one Markdown table for each paper (docs/claims.md).
+    Claims(ClaimsArgs),
+    /// Measure every buffer policy and write a page for each (docs/policies).
+    Pages(PagesArgs),
+    /// Show what the map of each FTL takes of the RAM of a device, and what it leaves for data.
+    Ram(RamArgs),
+    /// List what there is, with one line each.
+    List {
+        /// Which family.
+        #[arg(value_enum)]
+        what: Family,
+    },
+    /// Manual page of a buffer, FTL, device, trace format, generator (`oltp` is the built-in workload) or all `metrics`.
+    Describe {
+        /// Its name.
+        name: String,
+        /// Only this family, when the name occurs in several.
+        #[arg(long, value_enum)]
+        kind: Option<Family>,
+    },
+    /// Print the fully expanded configuration as TOML; it can be loaded again with --device.
+    Config(ConfigArgs),
+    /// Replay golden files (worked examples) and report every difference.
+    Conform {
+        /// JSON files.
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+        /// Print at most this many differences of a file.
+        #[arg(long, value_name = "N", default_value_t = 20)]
+        show: usize,
+    },
+    /// Look at traces, change them, make them.
+    #[command(subcommand)]
+    Trace(TraceCommand),
+    /// Print a completion script for a shell.
+    Completions {
+        /// The shell.
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
+}
+
+/// Arguments of `config`.
+#[derive(Args, Debug)]
+pub struct ConfigArgs {
+    #[command(flatten)]
+    pub plugins: PluginArgs,
+    #[command(flatten)]
+    pub device: DeviceArgs,
+    #[command(flatten)]
+    pub size: SizeArgs,
+    /// Print the JSON schema of configurations instead, plug-in parameters included.
+    #[arg(long, help_heading = "Output")]
+    pub schema: bool,
+}

@@ -1,0 +1,296 @@
+//! What a buffer could reach at best on a workload, and how far from it policies are.
+
+use nandlab::config::{Builder, Config, PluginConfig};
+use nandlab::offline::{Costs, Counts, History, ROUNDS, Segments, belady, lower_bound, schedule};
+use nandlab::report::{SCHEMA_VERSION, Source as Described};
+use nandlab_trace::AddressPolicy;
+use serde::Serialize;
+
+use crate::alone::{self, Room, Sizes};
+use crate::device::Device;
+use crate::error::Error;
+use crate::parallel;
+use crate::source::Source;
+use crate::table::{Cell, Column, Good, Table, Unit};
+use crate::watch::Watch;
+use crate::workload::Workload;
+
+/// Sizes of a range when it is not said how many.
+const POINTS: u64 = 16;
+
+/// Bounds that are asked for.
+#[derive(Clone, Debug)]
+pub struct Bound {
+    /// The device, of which the size of pages matters; no address is beyond it.
+    pub device: Device,
+    /// What is replayed.
+    pub workload: Workload,
+    /// Data buffers to set against the bound.
+    pub buffers: Vec<PluginConfig>,
+    /// Sizes of the buffer; `None`: the DRAM of the device.
+    pub ram: Option<Sizes>,
+    /// What pages cost.
+    pub costs: Costs,
+    /// Pieces of work at a time, which changes no result; `None`: one for each processor.
+    pub threads: Option<usize>,
+}
+
+/// Counts and their cost.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Priced {
+    /// What was done.
+    #[serde(flatten)]
+    pub counts: Counts,
+    /// What that costs.
+    pub cost: u64,
+    /// Cost / bound - 1; nothing if nothing need cost anything.
+    pub above_bound: Option<f64>,
+}
+
+impl Priced {
+    fn new(counts: Counts, costs: Costs, bound: u64) -> Self {
+        let cost = counts.cost(costs);
+        Self { counts, cost, above_bound: above(cost, bound) }
+    }
+}
+
+/// `cost / bound - 1`; nothing if the bound is 0.
+pub(crate) fn above(cost: u64, bound: u64) -> Option<f64> {
+    (bound > 0).then(|| cost as f64 / bound as f64 - 1.0)
+}
+
+/// An online policy.
+#[derive(Debug, Serialize)]
+pub struct Policy {
+    /// Its buffer in short form.
+    pub buffer: String,
+    /// What it did.
+    #[serde(flatten)]
+    pub priced: Priced,
+}
+
+/// One size.
+#[derive(Debug, Serialize)]
+pub struct Row {
+    /// DRAM, bytes.
+    pub ram_bytes: u64,
+    /// Pages of that.
+    pub frames: u32,
+    /// No buffer of this size costs less.
+    pub bound: u64,
+    /// Belady's MIN: the most hits, at whatever cost.
+    pub min: Priced,
+    /// Decisions that are possible for who knows the future.
+    pub schedule: Priced,
+    /// What policies do.
+    pub policies: Vec<Policy>,
+}
+
+/// The result.
+#[derive(Debug, Serialize)]
+pub struct Bounds {
+    schema: u32,
+    nandlab: &'static str,
+    /// What was replayed.
+    pub trace: Described,
+    /// What pages cost.
+    pub costs: Costs,
+    /// Bytes of a page.
+    pub page_bytes: u32,
+    /// Page accesses that read.
+    pub page_reads: u64,
+    /// Page accesses that write.
+    pub page_writes: u64,
+    /// Different pages.
+    pub pages: u64,
+    /// It was stopped, and rows are missing.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub interrupted: bool,
+    /// From the smallest size to the largest.
+    pub rows: Vec<Row>,
+}
+
+/// What is computed for a size: by one who knows the future, or by a policy.
+enum Piece {
+    Offline(u64, Counts, Counts),
+    Policy(Counts),
+}
+
+/// Bounds whose device and workload are known to be usable.
+pub struct Bounding<'a> {
+    asked: &'a Bound,
+    watch: &'a Watch<'a>,
+    workload: Workload,
+    builder: Builder,
+    room: Room,
+    address: AddressPolicy,
+    history: History,
+    frames: Vec<u32>,
+    /// The result without rows.
+    pub empty: Bounds,
+}
+
+impl Bound {
+    /// Reads the workload for the first time.
+    ///
+    /// # Errors
+    /// The device cannot be built, a size is impossible, or the workload cannot be read to its end.
+    pub fn begin<'a>(&'a self, watch: &'a Watch<'a>) -> Result<Bounding<'a>, Error> {
+        let builder = self.device.base()?;
+        let plain = self.configure(&builder, &PluginConfig::named("none"), &self.device.set)?;
+        let workload = alone::kept(&self.workload);
+        let open = || Source::open(&workload, &plain, watch);
+        let mut source = open()?;
+        let room = Room::new(open()?, &plain)?;
+        let page_bytes = plain.device.geometry.page_bytes;
+        let frames = match &self.ram {
+            Some(sizes) => sizes.frames(page_bytes, POINTS)?,
+            None => vec![plain.frames().dram],
+        };
+        let history = alone::history(&mut source, &room.give(plain.clone()), true)?;
+        let address = source.address();
+        let empty = Bounds {
+            schema: SCHEMA_VERSION,
+            nandlab: env!("CARGO_PKG_VERSION"),
+            trace: source.describe(),
+            costs: self.costs,
+            page_bytes,
+            page_reads: history.reads(),
+            page_writes: history.writes(),
+            pages: history.pages() as u64,
+            interrupted: false,
+            rows: Vec::new(),
+        };
+        Ok(Bounding { asked: self, watch, workload, builder, room, address, history, frames, empty })
+    }
+
+    fn configure(&self, builder: &Builder, buffer: &PluginConfig, settings: &[String]) -> Result<Config, Error> {
+        let page = PluginConfig::named("page");
+        Ok(self.device.with(builder.clone(), Some(buffer), Some(&page), settings)?.1)
+    }
+}
+
+impl Bounding<'_> {
+    /// Sizes that there will be.
+    pub fn sizes(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// Computes all sizes; `row` is given each in order, as soon as those before it are done.
+    ///
+    /// # Errors
+    /// A buffer cannot be built, the workload cannot be read to its end, or `row` fails.
+    pub fn run<E: From<Error>>(self, mut row: impl FnMut(&Row) -> Result<(), E>) -> Result<Bounds, E> {
+        let Bound { buffers, costs, threads, device, .. } = self.asked;
+        let page_bytes = self.empty.page_bytes;
+        // The pieces of a size lie together: first what is known offline, then a policy each.
+        let policies = || std::iter::once(None).chain(buffers.iter().map(Some));
+        let pieces: Vec<_> =
+            self.frames.iter().flat_map(|frames| policies().map(move |policy| (*frames, policy))).collect();
+        let segments = Segments::new(&self.history, *costs);
+        let work = self.watch.work(pieces.len());
+        let (mut known, mut rows) = (Vec::new(), Vec::new());
+        let complete = parallel::each(
+            *threads,
+            &self.watch.stop,
+            &pieces,
+            |(frames, policy)| {
+                let _part = work.part();
+                match policy {
+                    None => Ok((*frames, offline(&self.history, &segments, *frames))),
+                    Some(buffer) => Ok((*frames, Piece::Policy(self.policy(buffer, *frames)?))),
+                }
+            },
+            |(frames, piece)| {
+                // After an interruption pieces may be missing: then the size is.
+                if matches!(piece, Piece::Offline(..)) {
+                    known.clear();
+                }
+                known.push((frames, piece));
+                if let Some(done) = joined(&known, buffers, *costs, page_bytes) {
+                    row(&done)?;
+                    rows.push(done);
+                }
+                Ok::<_, E>(())
+            },
+        )?;
+        let configs = buffers.iter().map(|buffer| self.asked.configure(&self.builder, buffer, &device.set));
+        let warnings = alone::warn(self.address, configs, self.watch);
+        let trace = Described { warnings, ..self.empty.trace };
+        Ok(Bounds { trace, interrupted: !complete, rows, ..self.empty })
+    }
+
+    fn policy(&self, buffer: &PluginConfig, frames: u32) -> Result<Counts, Error> {
+        let size = u64::from(frames) * u64::from(self.empty.page_bytes);
+        let settings = [&self.asked.device.set[..], &[format!("ram.dram={size}"), "ram.nvram=0".to_owned()]].concat();
+        let config = self.asked.configure(&self.builder, buffer, &settings)?;
+        alone::counts(Source::open(&self.workload, &config, self.watch)?, &self.room.give(config))
+    }
+}
+
+/// The row of a size, if all of its pieces are there.
+fn joined(known: &[(u32, Piece)], buffers: &[PluginConfig], costs: Costs, page_bytes: u32) -> Option<Row> {
+    let [(frames, Piece::Offline(bound, min, schedule)), online @ ..] = known else { return None };
+    if online.len() < buffers.len() || online.iter().any(|(other, _)| other != frames) {
+        return None;
+    }
+    let priced = |counts: Counts| Priced::new(counts, costs, *bound);
+    let policy = |(buffer, (_, piece)): (&PluginConfig, &(u32, Piece))| match piece {
+        Piece::Policy(counts) => Some(Policy { buffer: buffer.label(), priced: priced(*counts) }),
+        Piece::Offline(..) => None,
+    };
+    Some(Row {
+        ram_bytes: u64::from(*frames) * u64::from(page_bytes),
+        frames: *frames,
+        bound: *bound,
+        min: priced(*min),
+        schedule: priced(*schedule),
+        policies: buffers.iter().zip(online).map(policy).collect::<Option<Vec<_>>>()?,
+    })
+}
+
+/// The bound, MIN and the schedule.
+fn offline(history: &History, segments: &Segments, frames: u32) -> Piece {
+    let bound = lower_bound(segments, frames, ROUNDS);
+    Piece::Offline(bound.cost, belady(history, frames), schedule(history, segments, &bound, frames))
+}
+
+/// The columns of the table.
+const COLUMNS: [Column; 10] = [
+    Column::plain("ram_bytes", Unit::Bytes),
+    Column::plain("frames", Unit::Count),
+    Column::plain("bound", Unit::Count),
+    Column::plain("buffer", Unit::Text),
+    Column::new("read_hits", Unit::Count, Good::High),
+    Column::new("write_hits", Unit::Count, Good::High),
+    Column::new("pages_in", Unit::Count, Good::Low),
+    Column::new("pages_out", Unit::Count, Good::Low),
+    Column::new("cost", Unit::Count, Good::Low),
+    Column::new("above_bound", Unit::Ratio, Good::Low),
+];
+
+impl Row {
+    /// Its cells under [`Bounds::columns`]: a line each for MIN, the schedule and the policies.
+    pub fn cells(&self) -> Vec<Vec<Cell>> {
+        let offline = [("min", &self.min), ("schedule", &self.schedule)];
+        let online = self.policies.iter().map(|policy| (policy.buffer.as_str(), &policy.priced));
+        let line = |(name, Priced { counts, cost, above_bound }): (&str, &Priced)| {
+            let Counts { read_hits, write_hits, pages_in, pages_out, .. } = *counts;
+            let size = [self.ram_bytes.into(), self.frames.into(), self.bound.into(), name.into()];
+            let numbers = [read_hits, write_hits, pages_in, pages_out, *cost].map(Cell::from);
+            size.into_iter().chain(numbers).chain([(*above_bound).into()]).collect()
+        };
+        offline.into_iter().chain(online).map(line).collect()
+    }
+}
+
+impl Bounds {
+    /// The columns of the table.
+    pub fn columns() -> Vec<Column> {
+        COLUMNS.to_vec()
+    }
+    /// The rows as a table: for each size a line for MIN, the schedule and each policy.
+    pub fn table(&self) -> Table {
+        Table { columns: Self::columns(), rows: self.rows.iter().flat_map(Row::cells).collect() }
+    }
+}

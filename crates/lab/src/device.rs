@@ -1,0 +1,147 @@
+//! A device as it is described: a preset or a file, plug-ins, settings, in this order.
+
+use std::fs::File;
+use std::io::{self, Read};
+
+use nandlab::config::{Builder, Config, DEFAULT_DEVICE, DEVICES, PluginConfig};
+use nandlab::error::ConfigError;
+use nandlab::types::{Bytes, SECTOR_BYTES};
+use serde::{Deserialize, Serialize};
+
+use crate::address::Address;
+use crate::capacity::Capacity;
+use crate::error::Error;
+use crate::source::Source;
+use crate::watch::Watch;
+use crate::word;
+use crate::workload::Workload;
+
+/// Longest configuration that is read.
+const CONFIG_BYTES_MAX: u64 = 1 << 20;
+
+/// A device: what is written in TOML or on a command line. [`Device::configure`] makes a configuration of it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Device {
+    /// A preset (`nandlab list devices`) or the path of a TOML file.
+    pub base: String,
+    /// Data buffer: name or `name:key=value:key=value`; `None` keeps that of the base.
+    pub buffer: Option<String>,
+    /// Flash translation layer, in the same form.
+    pub ftl: Option<String>,
+    /// Any keys of the configuration, as in `ram.dram=8MiB`; the last one of a key wins.
+    pub set: Vec<String>,
+    /// What the host can address at least: planes get more erase blocks until it is so.
+    #[serde(with = "word::maybe")]
+    pub capacity: Option<Capacity>,
+}
+
+impl Default for Device {
+    /// The default preset.
+    fn default() -> Self {
+        Self::of(DEFAULT_DEVICE)
+    }
+}
+
+impl Device {
+    /// A preset or the path of a TOML file, as it is.
+    pub fn of(base: impl Into<String>) -> Self {
+        Self { base: base.into(), buffer: None, ftl: None, set: Vec::new(), capacity: None }
+    }
+
+    /// The base, without plug-ins and settings.
+    pub(crate) fn base(&self) -> Result<Builder, Error> {
+        read_base(&self.base)
+    }
+
+    /// The configuration, and the builder, which finds the places of errors in the user's file.
+    ///
+    /// # Errors
+    /// The base cannot be read, or a key or a value is impossible. [`Capacity::Fit`] is ignored: it needs a workload.
+    pub fn configure(&self) -> Result<(Builder, Config), Error> {
+        self.over(&self.base()?)
+    }
+
+    /// The same over a base that was read before.
+    pub(crate) fn over(&self, base: &Builder) -> Result<(Builder, Config), Error> {
+        let parse =
+            |text: &Option<String>, section| text.as_deref().map(|text| PluginConfig::parse(text, section)).transpose();
+        let (buffer, ftl) = (parse(&self.buffer, "buffer")?, parse(&self.ftl, "ftl")?);
+        Ok(self.with(base.clone(), buffer.as_ref(), ftl.as_ref(), &self.set)?)
+    }
+
+    /// The base with these plug-ins (`None` keeps those of the base) and these settings instead of its own.
+    pub(crate) fn with(
+        &self,
+        mut builder: Builder,
+        buffer: Option<&PluginConfig>,
+        ftl: Option<&PluginConfig>,
+        settings: &[String],
+    ) -> Result<(Builder, Config), ConfigError> {
+        if let Some(buffer) = buffer {
+            builder = builder.plugin("buffer", buffer);
+        }
+        if let Some(ftl) = ftl {
+            builder = builder.plugin("ftl", ftl);
+        }
+        for assignment in settings {
+            builder = builder.set(assignment)?;
+        }
+        if let Some(Capacity::Size(size)) = self.capacity {
+            builder.grow(size);
+        }
+        let config = builder.finish()?;
+        Ok((builder, config))
+    }
+
+    /// Replaces [`Capacity::Fit`] by the size that the workload needs, which takes a pass over it; `config` is the device
+    /// before.
+    ///
+    /// # Errors
+    /// The workload cannot be read, its addresses are changed by its policy, or no device is that large.
+    pub(crate) fn fitted(&self, workload: &Workload, config: &Config, watch: &Watch<'_>) -> Result<Self, Error> {
+        if self.capacity != Some(Capacity::Fit) {
+            return Ok(self.clone());
+        }
+        if workload.address != Address::Reject {
+            return Err(Error::input(
+                "--capacity fit keeps all addresses of the trace as they are, and --address changes them",
+                "leave one of the two out",
+            ));
+        }
+        let kept = Workload { address: Address::Keep, ..workload.clone() };
+        let size = Bytes(Source::open(&kept, config, watch)?.reach()? * SECTOR_BYTES);
+        if config.device.clone().grow(size).is_err() {
+            let problem = format!("--capacity fit: the trace reaches to {size}, which no device has");
+            return Err(Error::input(problem, "--address compact numbers the erase blocks that are used"));
+        }
+        // A trace without a read or a write needs no room; that nothing is in it is said later.
+        let capacity = (size.0 > 0).then_some(Capacity::Size(size));
+        Ok(Self { capacity, ..self.clone() })
+    }
+}
+
+fn read_base(base: &str) -> Result<Builder, Error> {
+    let is_preset = DEVICES.iter().any(|(name, _)| *name == base);
+    let looks_like_file = base.contains(['/', '\\', '.']);
+    if is_preset || !looks_like_file && !std::path::Path::new(base).is_file() {
+        return Ok(Builder::preset(base)?);
+    }
+    let text = read(base).map_err(|error| {
+        let help =
+            "give the path of a TOML file or a preset (`nandlab list devices`); `nandlab config > FILE` writes one";
+        Error::input(format!("--device {base}: cannot be read: {error}"), help)
+    })?;
+    Ok(Builder::preset(DEFAULT_DEVICE)?.file(base, &text)?)
+}
+
+/// A configuration, which may come through a pipe. What never ends is no configuration.
+fn read(path: &str) -> io::Result<String> {
+    let mut text = String::new();
+    let read = File::open(path)?.take(CONFIG_BYTES_MAX + 1).read_to_string(&mut text)?;
+    if read as u64 > CONFIG_BYTES_MAX {
+        let problem = format!("it has more than {}, and a configuration is a short text", Bytes(CONFIG_BYTES_MAX));
+        return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
+    }
+    Ok(text)
+}

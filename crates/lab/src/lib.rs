@@ -1,0 +1,61 @@
+//! The laboratory: experiments with simulated SSDs as values, without a command line and without a terminal.
+//!
+//! A [`Run`] is a [`Device`] and a [`Workload`]; its result is a [`Report`](nandlab::report::Report). All of them are plain
+//! values, which can be written in TOML too. A [`Watch`] is told how far the work is, and can stop it.
+//!
+//! ```
+//! use nandlab_lab::{Address, Device, Run, Watch, Workload};
+//!
+//! let device = Device { ftl: Some("dftl".into()), set: vec!["ram.dram=2MiB".into()], ..Device::of("lab") };
+//! let trace = concat!(env!("CARGO_MANIFEST_DIR"), "/../trace/tests/fixtures/msr.csv");
+//! let workload = Workload { address: Address::Modulo, ..Workload::of(trace) };
+//! let report = Run { device, workload }.report(&Watch::default())?;
+//! println!("{:?} programs for a page of the host", report.write_amplification.host);
+//! assert_eq!(report.requests.total, 4);
+//! # Ok::<(), nandlab_lab::Error>(())
+//! ```
+#![forbid(unsafe_code)]
+#![allow(clippy::format_push_string, clippy::format_collect, reason = "the text is short and for people")]
+
+mod address;
+mod alone;
+pub mod bound;
+mod capacity;
+pub mod claims;
+pub mod compare;
+pub mod curve;
+mod device;
+mod error;
+mod judge;
+mod memory;
+pub mod pages;
+mod parallel;
+mod plugins;
+pub mod ram;
+mod run;
+mod source;
+mod table;
+mod text;
+mod trace_figure;
+mod watch;
+mod word;
+mod workload;
+
+pub use address::{Address, Unit as AddressUnit};
+pub use alone::Sizes;
+pub use bound::{Bound, Bounds};
+pub use capacity::Capacity;
+pub use compare::{Compare, Comparison};
+pub use curve::{Curve, Curves};
+pub use device::Device;
+pub use error::{Error, Kind, ROOM};
+pub use judge::judge;
+pub use memory::check as check_memory;
+pub use plugins::plugins;
+pub use run::{Run, Separate, Volume};
+pub use table::{Cell, Column, Good, Table, Unit};
+pub use text::count;
+pub use trace_figure::trace_figure;
+pub use watch::{Event, Phase, Stop, Watch};
+pub use word::Word;
+pub use workload::{Reading, Workload};

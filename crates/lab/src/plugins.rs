@@ -1,0 +1,26 @@
+//! Lists of plug-ins.
+
+use nandlab::config::{PluginConfig, split_outside};
+use nandlab::registry::{self, Plugin};
+
+use crate::error::Error;
+
+/// The list that stands for every plug-in.
+const ALL: &str = "all";
+
+/// The plug-ins of a list of names, separated by commas, or `name:key=value:key=value`; `all` stands for every one that
+/// there is. `section` is that of the configuration, `buffer` or `ftl`.
+///
+/// # Errors
+/// A name is unknown, or a parameter is not `key=value`.
+pub fn plugins<B>(list: &str, section: &str, known: &[Plugin<B>]) -> Result<Vec<PluginConfig>, Error> {
+    if list == ALL {
+        return Ok(known.iter().map(|plugin| PluginConfig::named(&plugin.name())).collect());
+    }
+    let parse = |text| {
+        let plugin = PluginConfig::parse(text, section)?;
+        registry::find(known, section, &plugin.name)?;
+        Ok::<_, Error>(plugin)
+    };
+    split_outside(list, ',').into_iter().map(|text| parse(text.trim())).collect()
+}

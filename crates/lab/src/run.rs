@@ -1,0 +1,189 @@
+//! One device, one workload, one report.
+
+use std::time::Instant;
+
+use nandlab::config::{Builder, Config, Precondition};
+use nandlab::engine::Device as Simulated;
+use nandlab::replay::Replay;
+use nandlab::report::{Report, SCHEMA_VERSION, Wall};
+use nandlab::types::{HostOp, HostRequest, Nanos};
+use nandlab_trace::{Options, Trace, Volumes};
+use serde::{Deserialize, Serialize};
+
+use crate::device::Device;
+use crate::error::{Error, ROOM};
+use crate::source::{BATCH, Source, recorded};
+use crate::watch::{Part, Phase, Watch};
+use crate::workload::Workload;
+use crate::{address, memory};
+
+/// A run: a device and what is replayed on it. As TOML:
+///
+/// ```
+/// let run: nandlab_lab::Run = toml::from_str(r#"
+///     [device]
+///     base = "lab"
+///     ftl = "dftl:cmt_entries=1024"
+///     set = ["ram.dram=2MiB", "precondition=none"]
+///     [workload]
+///     trace = ["make:zipf:theta=0.9"]
+///     address = "modulo"
+///     limit = 1000
+/// "#)?;
+/// let report = run.report(&nandlab_lab::Watch::default())?;
+/// assert_eq!(report.requests.total, 1000);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Run {
+    /// The device.
+    pub device: Device,
+    /// What is replayed.
+    pub workload: Workload,
+}
+
+/// A device of a trace, simulated by itself.
+#[derive(Debug, Serialize)]
+pub struct Volume {
+    /// Its number.
+    pub device: u32,
+    /// What its requests did.
+    pub report: Report,
+}
+
+/// The reports of the devices of a trace.
+#[derive(Debug, Serialize)]
+pub struct Separate {
+    schema: u32,
+    nandlab: &'static str,
+    /// It was stopped, and devices are missing.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub interrupted: bool,
+    /// Those that are done.
+    pub volumes: Vec<Volume>,
+    /// How many the trace has.
+    #[serde(skip)]
+    pub devices: usize,
+}
+
+impl Run {
+    /// Simulates it.
+    ///
+    /// # Errors
+    /// The device cannot be built, the workload cannot be read or does not fit, or `watch` stopped the run.
+    pub fn report(&self, watch: &Watch<'_>) -> Result<Report, Error> {
+        let base = self.device.base()?;
+        let (_, plain) = self.device.over(&base)?;
+        let (builder, config) = self.device.fitted(&self.workload, &plain, watch)?.over(&base)?;
+        let work = watch.work(1);
+        let mut report = simulate(&builder, &config, &self.workload, &work.part())?;
+        report.trace.recorded = recorded(&self.workload, &config, watch)?;
+        Ok(report)
+    }
+
+    /// Simulates each device of the trace by itself. Each sees its requests at the times that they have in the whole trace.
+    ///
+    /// # Errors
+    /// As [`Run::report`]; but when it is stopped, the devices that are done are the result.
+    pub fn separate(&self, watch: &Watch<'_>) -> Result<Separate, Error> {
+        if self.workload.is_built_in() {
+            let problem = "--volumes separate simulates each device of a trace, and no trace is named";
+            return Err(Error::input(problem, "add the trace, or `-` for standard input"));
+        }
+        let options = Options { volumes: Volumes::Reject, ..self.workload.options(watch)? };
+        let devices = Trace::devices(&self.workload.paths()?, &options)?;
+        let (schema, nandlab) = (SCHEMA_VERSION, env!("CARGO_PKG_VERSION"));
+        let mut separate =
+            Separate { schema, nandlab, interrupted: false, volumes: Vec::new(), devices: devices.len() };
+        for device in devices {
+            let device = device.device;
+            let workload = Workload { volumes: Volumes::Pick(device), ..self.workload.clone() };
+            match (Self { device: self.device.clone(), workload }).report(watch) {
+                Ok(report) => separate.volumes.push(Volume { device, report }),
+                Err(Error::Stopped) => {
+                    separate.interrupted = true;
+                    break;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(separate)
+    }
+}
+
+/// Builds the device, replays the requests, reports.
+pub(crate) fn simulate(
+    builder: &Builder,
+    config: &Config,
+    workload: &Workload,
+    progress: &Part<'_>,
+) -> Result<Report, Error> {
+    let open = || Source::open(workload, config, progress.watch());
+    // A trace that cannot be opened is found before minutes of preconditioning.
+    let mut source = open()?;
+    memory::check(config)?;
+    let started = now();
+    let mut device = config.build().map_err(|error| builder.locate(error))?;
+    if config.precondition == Precondition::Trace {
+        warm_up(&mut *device, source, progress)?;
+        source = open()?;
+    }
+    let built = now();
+    progress.begin(Phase::Replaying);
+    let mut replay = Replay::new(config, &*device);
+    let (mut batch, mut replayed) = (Vec::with_capacity(BATCH), 0);
+    while source.fill(&mut batch)? {
+        replay.feed(&mut *device, &batch)?;
+        replayed += HostRequest::count(&batch);
+        show(progress, &source, replayed);
+    }
+    if replayed == 0 {
+        let name = source.describe().name;
+        return Err(Error::input(format!("{name}: there is no request in it"), "is this the right file?"));
+    }
+    let outcome = replay.finish(&mut *device);
+    let mut info = source.describe();
+    info.warnings.extend(address::warning(source.address(), &config.device.geometry, device.sees_neighbours()));
+    let mut report = Report::settled(config, &mut *device, info, &outcome);
+    let run_seconds = now().duration_since(built).as_secs_f64();
+    let pages = report.requests.pages_read + report.requests.pages_written;
+    report.wall = Some(Wall {
+        build_seconds: built.duration_since(started).as_secs_f64(),
+        run_seconds,
+        pages_per_second: pages as f64 / run_seconds,
+        requests_per_second: report.requests.total as f64 / run_seconds,
+    });
+    Ok(report)
+}
+
+fn show(progress: &Part<'_>, source: &Source, replayed: u64) {
+    if let Some((done, whole)) = source.progress(replayed) {
+        progress.show(done, whole);
+    }
+}
+
+/// Carries out the writes of the trace, as fast as the device can; then the measurement begins.
+fn warm_up(device: &mut dyn Simulated, mut source: Source, progress: &Part<'_>) -> Result<(), Error> {
+    progress.begin(Phase::Preconditioning);
+    let mut batch: Vec<HostRequest> = Vec::with_capacity(BATCH);
+    let mut replayed = 0;
+    while source.fill(&mut batch)? {
+        replayed += HostRequest::count(&batch);
+        batch.retain(|request| request.op == HostOp::Write);
+        for request in &mut batch {
+            request.at = Nanos::ZERO;
+        }
+        if let Err(error) = device.run(&batch) {
+            return Err(Error::input(error, ROOM));
+        }
+        show(progress, &source, replayed);
+    }
+    device.start_measuring();
+    Ok(())
+}
+
+#[expect(clippy::disallowed_methods, reason = "wall time is measured here, and only reported")]
+fn now() -> Instant {
+    Instant::now()
+}

@@ -1,0 +1,182 @@
+//! The requests of a workload on a device, one batch after the other.
+
+use std::collections::BTreeMap;
+
+use nandlab::config::Config;
+use nandlab::report;
+use nandlab::types::HostRequest;
+use nandlab_trace::{AddressPolicy, Options, Records, Report, Trace, generators, stats_of};
+
+use crate::address;
+use crate::error::Error;
+use crate::watch::{Stop, Watch};
+use crate::word::Word;
+use crate::workload::{Workload, look};
+
+/// Requests read ahead at a time.
+pub(crate) const BATCH: usize = 4096;
+
+/// What is replayed when no trace is named.
+const BUILT_IN: &str = "oltp";
+
+/// An open source of requests.
+pub(crate) struct Source {
+    trace: Box<Trace>,
+    address: AddressPolicy,
+    volumes: String,
+    limit: Option<u64>,
+    is_built_in: bool,
+    stop: Stop,
+}
+
+impl Source {
+    /// Opens a workload for a device, from its beginning.
+    pub(crate) fn open(workload: &Workload, config: &Config, watch: &Watch<'_>) -> Result<Self, Error> {
+        let paths = if workload.is_built_in() {
+            if let Some((key, _)) = workload.reading.given().first() {
+                let problem = format!("--{} says how to read a trace, but no trace is named", key.replace('_', "-"));
+                return Err(Error::input(problem, "add the trace, or `-` for standard input"));
+            }
+            vec![format!("{}{BUILT_IN}", generators::PREFIX)]
+        } else {
+            workload.paths()?
+        };
+        let address = workload.address.on(&config.device.geometry)?;
+        let options = Options {
+            volumes: workload.volumes,
+            address,
+            capacity_sectors: Some(capacity(config)),
+            page_sectors: config.device.geometry.page_sectors(),
+            seed: config.seed,
+            ..workload.options(watch)?
+        };
+        look(&paths, &options, config, watch);
+        Ok(Self {
+            trace: Box::new(Trace::open_all(&paths, &options)?),
+            address,
+            volumes: workload.volumes.word(),
+            limit: workload.limit,
+            is_built_in: workload.is_built_in(),
+            stop: watch.stop.clone(),
+        })
+    }
+
+    /// Replaces `batch` by the next requests, each with all its pieces; false at the end.
+    pub(crate) fn fill(&mut self, batch: &mut Vec<HostRequest>) -> Result<bool, Error> {
+        self.stop.check()?;
+        batch.clear();
+        while batch.len() < BATCH || batch.last().is_some_and(|request| request.more) {
+            let Some(request) = self.trace.next() else { break };
+            batch.push(request?);
+        }
+        Ok(!batch.is_empty())
+    }
+
+    /// Reads to the end: the first sector that is beyond every request; 0 without a request that has an address.
+    pub(crate) fn reach(mut self) -> Result<u64, Error> {
+        let (mut end, mut batch) = (0, Vec::with_capacity(BATCH));
+        while self.fill(&mut batch)? {
+            end = batch.iter().map(|request| request.lba + u64::from(request.sectors)).fold(end, u64::max);
+        }
+        Ok(end)
+    }
+
+    /// What became of the addresses.
+    pub(crate) const fn address(&self) -> AddressPolicy {
+        self.address
+    }
+
+    /// How far it is read, as a part of the whole, when that is known.
+    pub(crate) fn progress(&self, replayed: u64) -> Option<(u64, u64)> {
+        if let Some(whole) = self.trace.requests_total() {
+            return Some((replayed.min(whole), whole));
+        }
+        let by_bytes = self.trace.bytes_total().map(|total| (self.trace.bytes_read().min(total), total));
+        match (by_bytes, self.limit) {
+            // Whichever ends first.
+            (Some((read, total)), Some(limit)) if read as f64 * limit as f64 > replayed as f64 * total as f64 => {
+                Some((read, total))
+            }
+            (_, Some(limit)) => Some((replayed.min(limit), limit)),
+            (by_bytes, None) => by_bytes,
+        }
+    }
+
+    /// What was replayed, for the report.
+    pub(crate) fn describe(&self) -> report::Source {
+        let mut info = report::Source {
+            address: address::name(self.address),
+            volumes: self.volumes.clone(),
+            limit: self.limit,
+            ..report::Source::default()
+        };
+        let trace = &self.trace;
+        info.name = trace.name();
+        let names: Vec<String> = trace.records().names().map(str::to_owned).collect();
+        if names.len() > 1 {
+            trace.records().order().name().clone_into(info.files_order.get_or_insert_default());
+            info.files = names;
+        }
+        trace.format().clone_into(&mut info.format);
+        trace.reason().clone_into(&mut info.reason);
+        if self.is_built_in {
+            BUILT_IN.clone_into(&mut info.name);
+            "built-in".clone_into(&mut info.format);
+            "because no trace was named".clone_into(&mut info.reason);
+        }
+        let counts = trace.report();
+        (info.records, info.replayed) = (counts.records, counts.requests);
+        info.first_bad.clone_from(&counts.first_bad);
+        info.changed = changes(&counts);
+        info
+    }
+}
+
+/// What was changed or left out, by kind; kinds with zero are left out.
+fn changes(counts: &Report) -> BTreeMap<String, u64> {
+    let kinds = [
+        ("bad_rows_skipped", counts.bad_rows),
+        ("rows_without_operation", counts.blank_rows),
+        ("zero_length_dropped", counts.zero_length),
+        ("other_devices_dropped", counts.other_devices),
+        ("rounded_to_sectors", counts.rounded),
+        ("rows_out_of_order", counts.out_of_order),
+        ("clock_jumps_removed", counts.clock_jumps),
+        ("rows_late_for_sorting", counts.late),
+        ("gaps_shortened", counts.gaps_capped),
+        ("gaps_shortened_by_ns", counts.gaps_capped_ns),
+        ("times_raised", counts.clamped),
+        ("folded_into_capacity", counts.folded),
+        ("units_renumbered", counts.compacted_units),
+        ("requests_split", counts.split),
+        ("devices", if counts.devices.len() > 1 { counts.devices.len() as u64 } else { 0 }),
+    ];
+    kinds.iter().filter(|(_, n)| *n > 0).map(|(kind, n)| ((*kind).to_owned(), *n)).collect()
+}
+
+/// Sectors that the host can address.
+fn capacity(config: &Config) -> u64 {
+    u64::from(config.logical_pages()) * u64::from(config.device.geometry.page_sectors())
+}
+
+/// Counts the trace as recorded, in a pass of its own; nothing for the built-in workload.
+pub(crate) fn recorded(
+    workload: &Workload,
+    config: &Config,
+    watch: &Watch<'_>,
+) -> Result<Option<report::Recorded>, Error> {
+    if workload.is_built_in() {
+        return Ok(None);
+    }
+    // A generator makes what fits the device.
+    let capacity_sectors = Some(capacity(config));
+    let options = Options { seed: config.seed, capacity_sectors, ..workload.options(watch)? };
+    let stats = stats_of(Records::open_all(&workload.paths()?, &options)?, &options)?;
+    let mib = |pages: u64| pages as f64 / 256.0;
+    Ok(Some(report::Recorded {
+        requests: stats.requests,
+        write_percent: stats.write_percent(),
+        pages_read_mib: mib(stats.pages_read),
+        pages_written_mib: mib(stats.pages_written),
+    }))
+}
