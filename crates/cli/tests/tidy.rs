@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// A module by its path from the root of its crate.
 type Module = Vec<String>;
 
-/// The modules of a crate with their code, tests left out.
+/// The modules of a crate with their code, without comments and tests.
 fn modules(source: &Path) -> BTreeMap<Module, String> {
     let mut found = BTreeMap::new();
     let mut folders: Vec<(PathBuf, Module)> = vec![(source.to_path_buf(), Vec::new())];
@@ -20,7 +20,8 @@ fn modules(source: &Path) -> BTreeMap<Module, String> {
                 folders.push((file.clone(), module()));
             } else {
                 let text = fs::read_to_string(&file).expect("readable");
-                let code = text.split("#[cfg(test)]").next().unwrap_or_default().to_owned();
+                let code = text.split("#[cfg(test)]").next().unwrap_or_default().lines();
+                let code = code.filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
                 let is_own = matches!(name.as_str(), "mod" | "main" | "lib");
                 found.insert(if is_own { path.clone() } else { module() }, code);
             }
