@@ -189,7 +189,11 @@ impl Flash {
     ) -> Result<(), ConfigError> {
         if config.read_limit.is_some() && !relocates {
             let problem = "the FTL does not relocate blocks that are read too often";
-            return Err(ConfigError::new("device.reliability.read_limit", problem, "use ftl.name = \"page\""));
+            return Err(ConfigError::new(
+                "device.reliability.read_limit",
+                problem,
+                "use an FTL that maps pages, such as ftl.name = \"page\"",
+            ));
         }
         let ages = config != ReliabilityConfig::default();
         self.cells.reliability =

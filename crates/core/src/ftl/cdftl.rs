@@ -17,7 +17,8 @@
 //! # Parameters
 //! - `cmt_entries` (entries, default 4096): size of the CMT; 8 bytes an entry.
 //! - `ctp_pages` (TPs, default 8): size of the CTP. With pages of 4 KiB both defaults take the RAM of `dftl`.
-//! - `entries_per_tp`, `reserve`, `victim`, `alloc`, `frontiers`, `streams`, `idle_free`, `wear_threshold`: as for `dftl`.
+//! - `entries_per_tp`, `reserve`, `victim`, `alloc`, `frontiers`, `gc_frontier`, `gc_slice`, `streams`,
+//!   `idle_free`, `wear_threshold`: as for `dftl`.
 //!
 //! RAM: `8 * cmt_entries + 4 * entries_per_tp * ctp_pages + 4 * ceil(logical_pages / entries_per_tp)` bytes.
 //!
@@ -35,11 +36,11 @@
 use serde_json::{Value, json};
 
 use super::apart::Apart;
-use super::demand::{Demand, MapPolicy, Wanted, demand_params};
-use super::page::Frontiers;
+use super::demand::{Frame, MapPolicy, Wanted, demand_params};
 use super::pages::Pages;
 use super::recover::Winners;
 use super::slab::{Cached, Mappings};
+use super::space::Frontiers;
 use super::translation::{MapCache, Moved, Translation};
 use super::{Ftl, Shape};
 use crate::error::ConfigError;
@@ -85,7 +86,7 @@ pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError>
         ctp_pages: params.ctp_pages,
         entries_per_tp,
     };
-    Ok(Box::new(Demand::new(common.translation(shape, 1)?, cache, shape)))
+    Ok(Box::new(Frame::new(common.translation(shape, 1)?, cache, shape)))
 }
 
 impl TwoLevels {

@@ -1,8 +1,9 @@
-//! Demand-mapped FTLs: the page map lies on flash in translation pages (TP), and RAM holds a part of it.
+//! The frame of the FTLs that map pages one by one. The map is in RAM (`page`), or it lies on flash in translation pages
+//! (TP) and RAM holds a part of it.
 //!
-//! [`Demand`] is what they share: the order of effects of a read, a write and a trim, preconditioning and recovery. A
-//! [`MapPolicy`] tells what is held in RAM and how a mapping gets there and leaves. Translation pages and garbage
-//! collection are in [`super::translation`], blocks in [`super::space`].
+//! [`Frame`] is what they share: the order of effects of a read, a write and a trim, preconditioning and recovery. A
+//! [`MapPolicy`] tells what is held in RAM and how a mapping gets there and leaves; that of `page` is the simplest.
+//! Translation pages and garbage collection are in [`super::translation`], blocks in [`super::space`].
 //!
 //! One page write: look-up (which may evict and fetch), make room, program, invalidate the old copy, entry dirty. A
 //! read: look-up, then one data read. A trim: look-up, then the entry says 'not mapped' and is dirty. A page that needs
@@ -12,10 +13,10 @@
 
 use serde_json::{Value, json};
 
-use super::page::Frontiers;
 use super::pool::{Alloc, Victim};
 use super::recover::{self, Winners};
-use super::space::{self, Layout};
+use super::space::{self, Frontiers, Layout, Placement, Sharing, Upkeep};
+use super::stripe::Stripe;
 use super::translation::{MapCache, Translation};
 use super::{Batch, Found, Ftl, PageRead, Shape, Source};
 use crate::error::ConfigError;
@@ -47,7 +48,7 @@ pub struct Wanted {
     pub purpose: Purpose,
 }
 
-/// The mappings that a demand-mapped FTL holds in RAM.
+/// The mappings that an FTL holds in RAM.
 pub trait MapPolicy: MapCache {
     /// What a look-up found; good until the next one.
     type Entry: Copy;
@@ -64,6 +65,13 @@ pub trait MapPolicy: MapCache {
     fn ppn(&self, entry: Self::Entry) -> Ppn;
     /// Changes a mapping that was looked up to be overwritten; it is dirty then.
     fn set(&mut self, entry: Self::Entry, ppn: Ppn);
+    /// [`MapPolicy::ppn`], then [`MapPolicy::set`].
+    #[inline]
+    fn replace(&mut self, entry: Self::Entry, ppn: Ppn) -> Ppn {
+        let old = self.ppn(entry);
+        self.set(entry, ppn);
+        old
+    }
     /// Evicts what grew too large when the mapping of `keep` was changed; the ticket tells when that is done.
     fn shrink(&mut self, flash: &mut Flash, map: &mut Translation, keep: Lpn, after: Ticket) -> Ticket {
         let _ = (flash, map, keep);
@@ -91,15 +99,15 @@ pub trait MapPolicy: MapCache {
     }
 }
 
-/// A demand-mapped FTL. See the module text.
+/// An FTL that maps pages one by one, with its mappings in RAM and its blocks.
 #[derive(Debug)]
-pub struct Demand<C> {
+pub struct Frame<C> {
     pub(super) map: Translation,
     pub(super) cache: C,
     logical_pages: u32,
 }
 
-impl<C: MapPolicy> Demand<C> {
+impl<C: MapPolicy> Frame<C> {
     /// The FTL with this cache, nothing written.
     pub fn new(map: Translation, cache: C, shape: &Shape) -> Self {
         Self { map, cache, logical_pages: shape.logical_pages }
@@ -111,55 +119,82 @@ impl<C: MapPolicy> Demand<C> {
 
     #[inline]
     fn look_up(&mut self, flash: &mut Flash, wanted: Wanted, after: Ticket) -> (C::Entry, Ticket) {
-        flash.ledger.look_ups[wanted.purpose as usize] += u64::from(self.map.is_on_flash());
+        if !C::RESIDENT {
+            flash.ledger.look_ups[wanted.purpose as usize] += u64::from(self.map.is_on_flash());
+        }
         self.cache.look_up(flash, &mut self.map, wanted, after)
     }
 
     /// The mapping of a page is about to change: its old copy holds nothing of value.
     #[inline]
     fn replace(&mut self, flash: &mut Flash, entry: C::Entry, ppn: Ppn) {
-        let old = self.cache.ppn(entry);
+        let old = self.cache.replace(entry, ppn);
         if old.is_some() {
             self.map.space.drop_copy(flash, old);
         }
-        self.cache.set(entry, ppn);
+    }
+
+    /// Writes the page of a batch that has this index; the consecutive pages go on to the one before `end`.
+    #[inline]
+    fn write_page(&mut self, flash: &mut Flash, batch: Batch<'_>, index: usize, end: Lpn, after: Ticket) -> Ticket {
+        let page = &batch.pages[index];
+        let needs_old = !C::RESIDENT && page.from == Source::OldCopy;
+        let purpose = if needs_old { Purpose::Rewrite } else { Purpose::Write };
+        let (entry, mut ready) = self.look_up(flash, Wanted { lpn: page.lpn, end, purpose }, after);
+        if needs_old {
+            let old = self.cache.ppn(entry);
+            ready = batch.read_old_copy(flash, old, ready);
+            if old.is_none() && page.cause == Cause::Pad {
+                return ready;
+            }
+        }
+        let to = self.map.room_for_data(flash, &mut self.cache, page, after);
+        let target = self.map.space.append_new(to);
+        let oob = Oob::data(page.lpn, page.version);
+        let ticket = flash.program_released(target, oob, batch.data(index), page.cause, page.release, ready);
+        self.replace(flash, entry, target);
+        self.cache.shrink(flash, &mut self.map, page.lpn, ticket)
+    }
+
+    #[inline(never)]
+    fn write_pages(&mut self, flash: &mut Flash, batch: Batch<'_>, after: Ticket) -> Ticket {
+        let mut end = batch.end;
+        let mut done = after;
+        for (index, page) in batch.pages.iter().enumerate() {
+            if !C::RESIDENT && page.lpn >= end {
+                end = batch.run_end(index);
+            }
+            let ticket = self.write_page(flash, batch, index, end, after);
+            done = flash.clock.join(done, ticket);
+        }
+        done
     }
 }
 
-impl<C: MapPolicy> Ftl for Demand<C> {
+impl<C: MapPolicy> Ftl for Frame<C> {
     fn read(&mut self, flash: &mut Flash, PageRead { lpn, cause, end }: PageRead, after: Ticket) -> Found {
-        let wanted = Wanted { lpn, end, purpose: Purpose::Read };
-        let (entry, ready) = self.look_up(flash, wanted, after);
-        let ppn = self.cache.ppn(entry);
+        let (entry, ready) = self.look_up(flash, Wanted { lpn, end, purpose: Purpose::Read }, after);
+        let mut ppn = self.cache.ppn(entry);
         let ticket = if ppn.is_some() { flash.read(ppn, cause, ready) } else { ready };
+        if flash.ages() {
+            self.map.relocate_disturbed(flash, &mut self.cache, after);
+            ppn = self.newest(lpn);
+        }
         Found { ticket, ppn }
     }
 
+    fn sees_neighbours(&self) -> bool {
+        !C::RESIDENT || self.map.space.is_striped()
+    }
+
     fn write(&mut self, flash: &mut Flash, batch: Batch<'_>, after: Ticket) -> Ticket {
-        let mut end = batch.end;
-        let mut done = after;
-        for (i, (page, data)) in batch.iter().enumerate() {
-            if page.lpn >= end {
-                end = batch.run_end(i);
-            }
-            let needs_old = page.from == Source::OldCopy;
-            let purpose = if needs_old { Purpose::Rewrite } else { Purpose::Write };
-            let (entry, mut ready) = self.look_up(flash, Wanted { lpn: page.lpn, end, purpose }, after);
-            if needs_old {
-                let old = self.cache.ppn(entry);
-                ready = batch.read_old_copy(flash, old, ready);
-                if old.is_none() && page.cause == Cause::Pad {
-                    done = flash.clock.join(done, ready);
-                    continue;
-                }
-            }
-            let place = self.map.room_for_data(flash, &mut self.cache, page.lpn, after);
-            let target = self.map.space.append(place);
-            let oob = Oob::data(page.lpn, page.version);
-            let ticket = flash.program_released(target, oob, data, page.cause, page.release, ready);
-            self.replace(flash, entry, target);
-            let ticket = self.cache.shrink(flash, &mut self.map, page.lpn, ticket);
-            done = if batch.pages.len() == 1 { ticket } else { flash.clock.join(done, ticket) };
+        let done = match batch.pages {
+            // Most batches; in the loop they cost half as much again.
+            [page] => self.write_page(flash, batch, 0, batch.end.max(Lpn(page.lpn.0 + 1)), after),
+            _ => self.write_pages(flash, batch, after),
+        };
+        if flash.ages() {
+            self.map.relocate_disturbed(flash, &mut self.cache, after);
         }
         done
     }
@@ -181,6 +216,10 @@ impl<C: MapPolicy> Ftl for Demand<C> {
 
     fn filled(&mut self, flash: &mut Flash) {
         self.map.write_all(flash, &mut self.cache, Cause::MapEvict);
+    }
+
+    fn relocates_disturbed(&self) -> bool {
+        true
     }
 
     fn works_in_idle_time(&self) -> bool {
@@ -250,19 +289,8 @@ pub struct Common {
     pub frontiers: Frontiers,
     /// Translation pages whose pages have blocks of their own and are collected together, sorted.
     pub sorted_tps: Option<u32>,
-    /// Options that `page` has too.
+    /// Options that every FTL has which maps pages.
     pub upkeep: Upkeep,
-}
-
-/// What keeps the blocks of a demand-mapped FTL in good order.
-#[derive(Clone, Copy, Debug)]
-pub struct Upkeep {
-    /// Data frontiers of a die by update frequency.
-    pub streams: u32,
-    /// Spread of erases at which cold pages move; none: no static wear levelling.
-    pub wear_threshold: Option<u32>,
-    /// Free blocks beyond the reserve that collection in idle time makes.
-    pub idle_free: u32,
 }
 
 impl Common {
@@ -288,14 +316,19 @@ impl Common {
         let entries = self.entries(shape)?;
         let Self { reserve, victim, alloc, frontiers, .. } = *self;
         let sorted_pages = self.sorted_tps.map(|tps| tps.saturating_mul(entries).min(shape.logical_pages));
-        let Upkeep { streams, wear_threshold, idle_free } = self.upkeep;
-        if idle_free > 0 && sorted_pages.is_some() {
-            let problem = "a group is collected as a whole, which idle time may not suffice for";
-            return Err(ConfigError::new("ftl.idle_free", problem, "leave it out, or group_tps"));
-        }
-        let layout = Layout { victim, alloc, reserve, frontiers, sorted_pages, streams, wear_threshold };
+        let layout = Layout {
+            victim,
+            alloc,
+            reserve,
+            frontiers,
+            sharing: Sharing::Channel,
+            placement: Placement::Lpn,
+            stripe: Stripe::Cwd,
+            sorted_pages,
+            upkeep: self.upkeep,
+        };
         space::validate(&layout, shape, shape.logical_pages.div_ceil(entries), copies)?;
-        Ok(Translation::new(layout, shape, entries, copies, idle_free))
+        Ok(Translation::new(layout, shape, entries, copies))
     }
 }
 
@@ -317,6 +350,10 @@ macro_rules! demand_params {
             pub victim: $victim,
             /// Which free block is taken.
             pub alloc: $alloc,
+            /// Where garbage collection writes.
+            pub gc_frontier: $crate::ftl::space::GcFrontier,
+            /// Pages that collection copies at most before a page of the host; none: a victim is collected at once.
+            pub gc_slice: Option<u32>,
             /// Data frontiers of a die, by update frequency.
             pub streams: u32,
             /// Free blocks beyond the reserve that collection in idle time makes.
@@ -326,9 +363,9 @@ macro_rules! demand_params {
         }
 
         impl Params {
-            const fn upkeep(&self) -> $crate::ftl::demand::Upkeep {
-                let Self { streams, wear_threshold, idle_free, .. } = *self;
-                $crate::ftl::demand::Upkeep { streams, wear_threshold, idle_free }
+            const fn upkeep(&self) -> $crate::ftl::space::Upkeep {
+                let Self { gc_frontier, gc_slice, streams, idle_free, wear_threshold, .. } = *self;
+                $crate::ftl::space::Upkeep { gc_frontier, gc_slice, streams, idle_free, wear_threshold }
             }
         }
 
@@ -340,6 +377,8 @@ macro_rules! demand_params {
                     reserve: 3,
                     victim: $victim_default,
                     alloc: $alloc_default,
+                    gc_frontier: $crate::ftl::space::GcFrontier::Shared,
+                    gc_slice: None,
                     streams: 1,
                     idle_free: 0,
                     wear_threshold: None,
@@ -359,7 +398,7 @@ macro_rules! demand_params {
         }
 
         impl Params {
-            fn common(&self, frontiers: $crate::ftl::page::Frontiers) -> $crate::ftl::demand::Common {
+            fn common(&self, frontiers: $crate::ftl::space::Frontiers) -> $crate::ftl::demand::Common {
                 let Self { entries_per_tp, reserve, victim, alloc, .. } = *self;
                 let upkeep = self.upkeep();
                 let sorted_tps = None;

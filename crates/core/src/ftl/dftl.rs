@@ -41,11 +41,12 @@
 //! - `alloc`* (default `fifo`; flashsim `min_erase`): as for `page`.
 //! - `frontiers`* (default `die`; flashsim `single`): `single` = one data and one translation frontier; `die` = a data
 //!   frontier on every die and a translation frontier on every channel.
-//! - `streams` (1 to 7, default 1), `wear_threshold` (erases, default none), `idle_free` (blocks, default 0 = off): as for
-//!   `page`; copies stay in the stream of their block. A cold block moves only while its group has more than the
-//!   reserve; a cold translation block is rewritten in place of moved. In idle time a collection is taken to rewrite a
-//!   translation page for every page of its block. Slices (`gc_slice`) and a frontier of its own for the collector are
-//!   options of `page` alone.
+//! - `gc_frontier` (default `shared`), `gc_slice` (pages, default none), `streams` (1 to 7, default 1), `wear_threshold`
+//!   (erases, default none), `idle_free` (blocks, default 0 = off): as for `page`; copies stay in the stream of their block.
+//!   With slices a group keeps one block more than `reserve` free, every slice rewrites the translation pages of what it
+//!   moved (more of them than one batch for the whole victim), and translation blocks are collected at once. A cold block
+//!   moves only while its group has more than the reserve; a cold translation block is rewritten in place of moved. In idle
+//!   time a collection is taken to rewrite a translation page for every page of its block.
 //!
 //! RAM: `8 * cmt_entries + 4 * ceil(logical_pages / entries_per_tp)` bytes, and 1 a logical page with several streams.
 //!
@@ -79,11 +80,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::cmt::{Cmt, Order};
-use super::demand::{Demand, MapPolicy, Purpose, Wanted};
-use super::page::Frontiers;
+use super::demand::{Frame, MapPolicy, Purpose, Wanted};
 use super::pool::{Alloc, Victim};
 use super::recover::Winners;
 use super::slab::{Cached, Mappings};
+use super::space::Frontiers;
 use super::translation::{MapCache, Moved, Translation};
 use super::{Ftl, Shape};
 use crate::error::ConfigError;
@@ -132,7 +133,7 @@ macro_rules! cmt_params {
                 let Self { cmt_entries, cmt_bytes, cmt_protected, .. } = *self;
                 $crate::ftl::dftl::Table::new((cmt_entries, cmt_bytes), cmt_protected, &self.ways(), shape)
             }
-            fn common(&self, frontiers: $crate::ftl::page::Frontiers) -> $crate::ftl::demand::Common {
+            fn common(&self, frontiers: $crate::ftl::space::Frontiers) -> $crate::ftl::demand::Common {
                 let Self { entries_per_tp, reserve, .. } = *self;
                 let $crate::ftl::dftl::Ways { victim, alloc, .. } = self.ways();
                 let upkeep = self.upkeep();
@@ -228,7 +229,7 @@ pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError>
     let table = params.table(shape)?;
     let frontiers = params.frontiers.unwrap_or(params.ways().frontiers);
     let map = params.common(frontiers).translation(shape, 1)?;
-    Ok(Box::new(Demand::new(map, table, shape)))
+    Ok(Box::new(Frame::new(map, table, shape)))
 }
 
 impl Table {

@@ -32,8 +32,8 @@
 //!   collected as for `dftl`: what is predicted is what the host wrote in order and what collection left in order. With
 //!   groups, `victim` chooses nothing.
 //! - `cmt_entries`, `cmt_bytes`, `request_prefetch`, `selective_prefetch`, `selective_threshold`, `selective_run`,
-//!   `entries_per_tp`, `reserve`, `victim`, `alloc`, `frontiers`: as for `tpftl`. `streams`, `idle_free`,
-//!   `wear_threshold`: as for `dftl`, and only without groups.
+//!   `entries_per_tp`, `reserve`, `victim`, `alloc`, `frontiers`: as for `tpftl`. `gc_frontier`, `gc_slice`,
+//!   `streams`, `idle_free`, `wear_threshold`: as for `dftl`, and only without groups.
 //!
 //! RAM: that of `tpftl`, and `ceil(entries_per_tp / 8) + 12 * pieces` bytes for every TP.
 //!
@@ -65,9 +65,9 @@
 //! - When a model that lost many bits is worth training, which the public code bounds by a count: here always, at every
 //!   program of its TP.
 
-use super::demand::{Common, Demand};
+use super::demand::{Common, Frame};
 use super::models::Models;
-use super::page::Frontiers;
+use super::space::Frontiers;
 use super::tp_cache::node_params;
 use super::{Ftl, Shape};
 use crate::error::ConfigError;
@@ -105,5 +105,5 @@ pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError>
     }
     let models = Models::new(shape.geometry, shape.logical_pages, entries, lanes, pieces);
     let cache = params.cache(shape, entries)?.with_models(models);
-    Ok(Box::new(Demand::new(common.translation(shape, 1)?, cache, shape)))
+    Ok(Box::new(Frame::new(common.translation(shape, 1)?, cache, shape)))
 }

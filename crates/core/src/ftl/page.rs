@@ -1,8 +1,8 @@
 //! page - Page-level mapping
 //!
 //! # Source
-//! The ideal page-mapped FTL of the field: 4 bytes a page as in section 2 of the URM paper, in EagleTree and
-//! MQSim. Greedy and FIFO collection: Peter Desnoyers, "Analytic modeling of SSD write performance", SYSTOR 2012.
+//! The ideal page-mapped FTL of the field: specs of URM (section 2, 4 B a page), EagleTree, MQSim; victim policies:
+//! Desnoyers (FIFO, greedy), Van Houdt (d-choices), Rosenblum and Ousterhout (cost-benefit).
 //!
 //! # What it does
 //! The whole map is in RAM. Pages are appended to an open block (frontier); when it is full and no more than `reserve`
@@ -53,39 +53,64 @@
 //! - Simulators disagree on when collection starts and on separate frontiers, and few state it: both are parameters.
 //! - Cost-age-times is given as in later papers that cite it; how the original steps the age is not modelled.
 
-mod collect;
-mod group;
-mod params;
+use serde::{Deserialize, Serialize};
 
-use self::group::Group;
-pub use self::params::{Frontiers, GcFrontier, Params, Placement};
-use super::heat::Heat;
-use super::{Batch, Found, Ftl, PageRead, PageWrite, Shape, recover};
-use crate::divisor::Divisor;
+use super::demand::{Frame, MapPolicy, Wanted};
+use super::pool::{Alloc, Victim};
+use super::recover::Winners;
+use super::space::{Frontiers, GcFrontier, Layout, Placement, Sharing, Upkeep};
+use super::stripe::Stripe;
+use super::translation::{MapCache, Moved, Translation};
+use super::{Ftl, Shape};
 use crate::error::ConfigError;
-use crate::flash::{Flash, Geometry, Oob, Ticket};
-use crate::ledger::Cause;
+use crate::flash::{Flash, Ticket};
 use crate::sparse::SparseTable;
-use crate::types::{Lpn, Nanos, Pbn, Ppn};
+use crate::types::{Lpn, Ppn};
 
-/// See the module text.
-#[derive(Debug)]
-pub struct Page {
-    params: Params,
-    geometry: Geometry,
-    map: SparseTable<Ppn>,
-    groups: Vec<Group>,
-    /// To divide by their number.
-    by_group: Divisor,
-    /// Groups in the order in which pages go over them.
-    order: Vec<u32>,
-    next_group: u32,
-    /// Valid pages at which a group is full, for round-robin placement.
-    most_valid: u32,
-    heat: Heat,
-    /// By block: the stream it was opened for; empty with one stream.
-    stream_of_block: Vec<u8>,
-    seed: u64,
+/// Parameters; the manual page explains them.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Which closed block is collected.
+    pub victim: Victim,
+    /// Which free block is taken.
+    pub alloc: Alloc,
+    /// Free blocks per frontier group at which garbage collection starts.
+    pub reserve: u32,
+    /// One frontier for the device or one on every die.
+    pub frontiers: Frontiers,
+    /// Where garbage collection writes.
+    pub gc_frontier: GcFrontier,
+    /// Die of a page when every die has a frontier.
+    pub placement: Placement,
+    /// Order of the dies.
+    pub stripe: Stripe,
+    /// Host frontiers of a group, by update frequency.
+    pub streams: u32,
+    /// Pages that collection copies at most before a page of the host; none: a victim is collected at once.
+    pub gc_slice: Option<u32>,
+    /// Free blocks beyond the reserve that collection in idle time makes.
+    pub idle_free: u32,
+    /// Spread of erases at which cold pages move; none: no static wear levelling.
+    pub wear_threshold: Option<u32>,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            victim: Victim::default(),
+            alloc: Alloc::Fifo,
+            reserve: 1,
+            frontiers: Frontiers::Die,
+            gc_frontier: GcFrontier::Shared,
+            placement: Placement::Lpn,
+            stripe: Stripe::Cwd,
+            streams: 1,
+            gc_slice: None,
+            idle_free: 0,
+            wear_threshold: None,
+        }
+    }
 }
 
 /// Builds the FTL.
@@ -93,226 +118,92 @@ pub struct Page {
 /// # Errors
 /// When the logical pages do not fit beside the reserve, or a parameter is out of range.
 pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError> {
-    params.validate()?;
+    let Params { victim, alloc, reserve, frontiers, placement, stripe, .. } = params;
+    let Params { gc_frontier, gc_slice, streams, idle_free, wear_threshold, .. } = params;
+    victim.validate()?;
+    if reserve == 0 {
+        let problem = "0 leaves garbage collection no block to copy to";
+        return Err(ConfigError::new("ftl.reserve", problem, "use 1 or more"));
+    }
+    let upkeep = Upkeep { gc_frontier, gc_slice, streams, idle_free, wear_threshold };
+    upkeep.validate()?;
+    let sharing = Sharing::Die;
+    let layout = Layout { victim, alloc, reserve, frontiers, sharing, placement, stripe, sorted_pages: None, upkeep };
+    validate_capacity(&layout, shape)?;
+    let map = Resident(SparseTable::new(shape.logical_pages as usize));
+    Ok(Box::new(Frame::new(Translation::new(layout, shape, 1, 0), map, shape)))
+}
+
+/// With the map in RAM, a closed block with an invalid page is certain as soon as the open blocks and the reserve stand
+/// beside the data.
+fn validate_capacity(layout: &Layout, shape: &Shape) -> Result<(), ConfigError> {
     let geometry = shape.geometry;
-    let groups = if params.frontiers == Frontiers::Single { 1 } else { geometry.dies() };
-    let frontiers = params.streams
-        + u32::from(params.gc_frontier == GcFrontier::Separate)
-        + u32::from(params.wear_threshold.is_some());
-    let open = (u64::from(params.reserve) + u64::from(frontiers)) * u64::from(groups);
-    let data_blocks = if params.placement == Placement::RoundRobin || groups == 1 {
+    let groups = u64::from(if layout.frontiers == Frontiers::Single { 1 } else { geometry.dies() });
+    let open = (u64::from(layout.reserve) + u64::from(layout.open_blocks(&geometry))) * groups;
+    let rounds = layout.placement == Placement::RoundRobin && groups > 1;
+    let data_blocks = if rounds || groups == 1 {
         u64::from(shape.logical_blocks())
     } else {
-        let per_group = u64::from(shape.logical_pages).div_ceil(u64::from(groups));
-        per_group.div_ceil(u64::from(geometry.pages_per_block)) * u64::from(groups)
+        let per_group = u64::from(shape.logical_pages).div_ceil(groups);
+        per_group.div_ceil(u64::from(geometry.pages_per_block)) * groups
     };
     shape.need_blocks(
         "ftl.reserve",
         data_blocks + open,
         &format!("{data_blocks} of data and {open} of reserve and frontiers in {groups} group(s)"),
     )?;
-    if params.placement == Placement::RoundRobin && groups > 1 {
+    if rounds {
         let why = "round_robin placement fills the dies unevenly and needs two blocks more on each";
-        shape.need_blocks("ftl.placement", data_blocks + open + 2 * u64::from(groups), why)?;
+        shape.need_blocks("ftl.placement", data_blocks + open + 2 * groups, why)?;
     }
-    let usable = geometry.blocks() / groups - params.reserve - frontiers;
-    Ok(Box::new(Page::new(params, shape, usable * geometry.pages_per_block)))
+    Ok(())
 }
 
-impl Page {
-    fn new(params: Params, shape: &Shape, most_valid: u32) -> Self {
-        let geometry = shape.geometry;
-        let single = params.frontiers == Frontiers::Single;
-        let order = if single { vec![0] } else { params.stripe.order(&geometry) };
-        let mut page = Self {
-            params,
-            geometry,
-            map: SparseTable::new(shape.logical_pages as usize),
-            groups: Vec::new(),
-            by_group: Divisor::new(order.len() as u32),
-            order,
-            next_group: 0,
-            most_valid,
-            heat: Heat::new(params.streams, shape.logical_pages),
-            stream_of_block: vec![0; if params.streams > 1 { geometry.blocks() as usize } else { 0 }],
-            seed: shape.seed,
-        };
-        page.forget();
-        page
-    }
+/// The whole map in RAM.
+#[derive(Debug)]
+struct Resident(SparseTable<Ppn>);
 
-    /// All blocks free, nothing mapped.
-    fn forget(&mut self) {
-        let groups = self.order.len() as u32;
-        let group = |first| Group::new(first, groups, self.geometry, &self.params, self.seed);
-        self.groups = (0..groups).map(group).collect();
-        self.map.clear();
-        self.heat.forget();
-        self.stream_of_block.fill(0);
-    }
+impl MapCache for Resident {
+    const RESIDENT: bool = true;
 
     #[inline]
-    fn group_of(&mut self, lpn: Lpn) -> usize {
-        let place = match self.params.placement {
-            Placement::RoundRobin if self.groups.len() > 1 => self.next_with_room(),
-            _ => self.by_group.remainder(lpn.0),
-        };
-        self.order[place as usize] as usize
-    }
-
-    /// The next group of the round that can hold one page more: a host could otherwise fill one die with pages that it
-    /// never overwrites.
-    fn next_with_room(&mut self) -> u32 {
-        let groups = self.groups.len() as u32;
-        for _ in 0..groups {
-            self.next_group = (self.next_group + 1) % groups;
-            if self.groups[self.order[self.next_group as usize] as usize].valid < self.most_valid {
-                return self.next_group;
-            }
-        }
-        unreachable!("the groups together hold more than all logical pages")
-    }
-
-    /// Host frontier of a page.
-    #[inline]
-    fn host_place(&mut self, lpn: Lpn, cause: Cause) -> usize {
-        if !self.heat.is_on() {
-            return 0;
-        }
-        if cause == Cause::Host {
-            self.heat.count(lpn);
-        }
-        self.heat.stream(lpn) as usize
-    }
-
-    #[inline]
-    fn write_page(&mut self, flash: &mut Flash, page: &PageWrite, data: &[u8], after: Ticket) -> Ticket {
-        let group = self.group_of(page.lpn);
-        let place = self.host_place(page.lpn, page.cause);
-        if let Some(most) = self.params.gc_slice {
-            self.collect_slice(flash, group, most, after);
-        }
-        let mut open = &mut self.groups[group];
-        if open.is_full(place) {
-            self.make_room(flash, group, place, after);
-            open = &mut self.groups[group];
-        }
-        let target = open.append(place);
-        open.valid += 1;
-        let oob = Oob::data(page.lpn, page.version);
-        let ticket = flash.program_released(target, oob, data, page.cause, page.release, after);
-        let old = self.map.replace(page.lpn.index(), target);
-        if old.is_some() {
-            self.drop_copy(flash, old);
-        }
-        ticket
-    }
-
-    #[inline(never)]
-    fn write_pages(&mut self, flash: &mut Flash, batch: Batch<'_>, after: Ticket) -> Ticket {
-        batch.write_each(flash, after, |flash, page, data| self.write_page(flash, page, data, after))
-    }
-
-    #[inline]
-    fn drop_copy(&mut self, flash: &mut Flash, ppn: Ppn) {
-        let pbn = flash.invalidate(ppn);
-        let group = &mut self.groups[self.by_group.remainder(pbn.0) as usize];
-        group.valid -= 1;
-        group.pool.touched(pbn);
+    fn moved(&mut self, lpn: Lpn, to: Ppn) -> Moved {
+        self.0.set(lpn.index(), to);
+        Moved::InRam
     }
 }
 
-impl Ftl for Page {
-    fn read(&mut self, flash: &mut Flash, PageRead { lpn, cause, .. }: PageRead, after: Ticket) -> Found {
-        let ppn = self.map.at(lpn.index());
-        let ticket = if ppn.is_some() { flash.read(ppn, cause, after) } else { after };
-        if flash.ages() {
-            self.relocate_disturbed(flash, after);
-        }
-        Found { ticket, ppn: self.map.at(lpn.index()) }
-    }
+impl MapPolicy for Resident {
+    type Entry = Lpn;
 
-    fn sees_neighbours(&self) -> bool {
-        self.groups.len() > 1 && self.params.placement == Placement::Lpn
+    #[inline]
+    fn look_up(&mut self, _: &mut Flash, _: &mut Translation, wanted: Wanted, after: Ticket) -> (Lpn, Ticket) {
+        (wanted.lpn, after)
     }
-
-    fn write(&mut self, flash: &mut Flash, batch: Batch<'_>, after: Ticket) -> Ticket {
-        let done = match batch.pages {
-            // Most batches; in the loop they cost half as much again.
-            [page] => self.write_page(flash, page, batch.bytes, after),
-            _ => self.write_pages(flash, batch, after),
-        };
-        if flash.ages() {
-            self.relocate_disturbed(flash, after);
-        }
-        done
+    #[inline]
+    fn ppn(&self, entry: Lpn) -> Ppn {
+        self.0.at(entry.index())
     }
-
-    fn trim(&mut self, flash: &mut Flash, lpn: Lpn, after: Ticket) -> Ticket {
-        let old = self.map.take(lpn.index());
-        if old.is_some() {
-            self.drop_copy(flash, old);
-        }
-        after
+    #[inline]
+    fn set(&mut self, entry: Lpn, ppn: Ppn) {
+        self.replace(entry, ppn);
     }
-
-    fn relocates_disturbed(&self) -> bool {
-        true
+    #[inline]
+    fn replace(&mut self, entry: Lpn, ppn: Ppn) -> Ppn {
+        if ppn.is_some() { self.0.replace(entry.index(), ppn) } else { self.0.take(entry.index()) }
     }
-
-    fn works_in_idle_time(&self) -> bool {
-        self.params.idle_free > 0
+    fn newest(&self, lpn: Lpn) -> Option<Ppn> {
+        Some(self.0.at(lpn.index()))
     }
-
-    fn idle(&mut self, flash: &mut Flash, until: Nanos) {
-        if self.params.idle_free > 0 {
-            self.collect_in_idle_time(flash, until);
-        }
+    fn is_empty(&self) -> bool {
+        false
     }
-
-    fn map_bytes(&self) -> u64 {
-        4 * self.map.len() as u64 + self.heat.bytes()
+    fn restart(&mut self, winners: &Winners) {
+        self.0.clear();
+        winners.mapped().for_each(|(lpn, ppn)| self.0.set(lpn.index(), ppn));
     }
-
-    fn locate(&self, _: &Flash, lpn: Lpn) -> Ppn {
-        self.map.at(lpn.index())
+    fn bytes(&self) -> u64 {
+        4 * self.0.len() as u64
     }
-
-    fn rebuild(&mut self, flash: &mut Flash) {
-        let winners = recover::scan(flash, self.map.len() as u32);
-        self.forget();
-        for (lpn, ppn) in winners.mapped() {
-            self.map.set(lpn.index(), ppn);
-            flash.mark_valid(ppn);
-            let group = self.by_group.remainder(self.geometry.pbn(ppn).0);
-            self.groups[group as usize].valid += 1;
-        }
-        for group in &mut self.groups {
-            group.recover(flash, &winners);
-        }
-    }
-
-    fn check(&self, flash: &Flash) {
-        let mut mapped = vec![0; self.geometry.blocks() as usize];
-        for (lpn, ppn) in self.map.stored() {
-            assert!(flash.is_valid(ppn), "lpn {lpn} maps to an invalid page");
-            assert_eq!(flash.oob(ppn).number as usize, lpn, "OOB of the page that lpn {lpn} maps to");
-            mapped[self.geometry.pbn(ppn).index()] += 1;
-        }
-        for (pbn, count) in mapped.iter().enumerate() {
-            assert_eq!(flash.valid_pages(Pbn(pbn as u32)), *count, "valid pages of block {pbn}");
-        }
-        let mut uses = vec![0; self.geometry.blocks() as usize];
-        for group in &self.groups {
-            group.check(flash, self.params.reserve, &mut uses);
-        }
-        assert_eq!(self.groups.iter().map(|g| g.valid).sum::<u32>(), mapped.iter().sum::<u32>(), "valid pages");
-        for (pbn, uses) in uses.iter().enumerate() {
-            assert_eq!(*uses, 1, "block {pbn} is not in exactly one of free, open, closed, in collection");
-        }
-    }
-
-    fn free_blocks(&self) -> u32 {
-        self.groups.iter().map(|g| g.pool.free_count()).sum()
-    }
+    fn check(&self, _: &Translation) {}
 }

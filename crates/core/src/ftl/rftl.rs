@@ -20,8 +20,8 @@
 //! - `replicas` (copies beside the original, default 1): at most channels - 1. The paper uses 1 to 3.
 //! - `preset`, `entries_per_tp`, `cmt_entries`, `cmt_bytes`, `cmt_protected`, `cmt_order`, `evict_batch`,
 //!   `write_miss_fetch`, `gc_marks_dirty`, `reserve`, `victim` (all of `dftl`'s names, `cost_age_times` among them),
-//!   `alloc`, `streams`, `idle_free`, `wear_threshold`: as for `dftl`; the reserve is kept on every
-//!   channel. Data frontiers lie on every die under every preset. The authors extended EagleTree's DFTL, so their
+//!   `alloc`, `gc_frontier`, `gc_slice`, `streams`, `idle_free`, `wear_threshold`: as for `dftl`; the reserve is kept on
+//!   every channel. Data frontiers lie on every die under every preset. The authors extended EagleTree's DFTL, so their
 //!   baseline is probably `preset = "eagletree"`.
 //!
 //! RAM: `8 * cmt_entries + 4 * (1 + replicas) * ceil(logical_pages / entries_per_tp)` bytes.
@@ -49,9 +49,9 @@
 //! - Which copy is read when all channels are busy is not told ("wait until channel is idle").
 //! - Table 6's hit ratios cannot come from an LRU-like cache under independent references; the workload must loop.
 
-use super::demand::Demand;
+use super::demand::Frame;
 use super::dftl::cmt_params;
-use super::page::Frontiers;
+use super::space::Frontiers;
 use super::translation::MAX_COPIES;
 use super::{Ftl, Shape};
 use crate::error::ConfigError;
@@ -74,7 +74,7 @@ pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError>
     }
     let table = params.table(shape)?;
     let map = params.common(Frontiers::Die).translation(shape, 1 + params.replicas)?;
-    Ok(Box::new(Demand::new(map, table, shape)))
+    Ok(Box::new(Frame::new(map, table, shape)))
 }
 
 /// Channels of the copies of translation page `tp`: the original, then the replicas.

@@ -14,7 +14,8 @@
 //! # Parameters
 //! - `cache_bytes` (bytes, default 64KiB, what 8192 entries of `dftl` take): RAM for compressed TPs. The TP in use
 //!   stays even if it alone takes more.
-//! - `entries_per_tp`, `reserve`, `victim`, `alloc`, `frontiers`, `streams`, `idle_free`, `wear_threshold`: as for `dftl`.
+//! - `entries_per_tp`, `reserve`, `victim`, `alloc`, `frontiers`, `gc_frontier`, `gc_slice`, `streams`,
+//!   `idle_free`, `wear_threshold`: as for `dftl`.
 //!
 //! RAM: `ceil(entries_per_tp / 8) + 4 * runs` bytes for every TP in RAM, and 4 bytes a TP for the directory.
 //!
@@ -31,10 +32,10 @@
 
 use serde_json::{Value, json};
 
-use super::demand::{Demand, MapPolicy, Wanted, demand_params};
-use super::page::Frontiers;
+use super::demand::{Frame, MapPolicy, Wanted, demand_params};
 use super::pages::Pages;
 use super::recover::Winners;
+use super::space::Frontiers;
 use super::translation::{MapCache, Moved, Translation};
 use super::{Ftl, Shape};
 use crate::error::ConfigError;
@@ -77,7 +78,7 @@ pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError>
     let pages = Pages::new(shape.logical_pages, entries);
     let runs = vec![0; shape.logical_pages.div_ceil(entries) as usize];
     let cache = RunCache { pages, runs, all_runs: 0, bitmap_bytes, budget: params.cache_bytes.0 };
-    Ok(Box::new(Demand::new(common.translation(shape, 1)?, cache, shape)))
+    Ok(Box::new(Frame::new(common.translation(shape, 1)?, cache, shape)))
 }
 
 /// The second of two neighbours begins a run.

@@ -1,108 +1,152 @@
-//! Blocks of the demand-mapped FTLs: one free list for data and translation blocks, and the open blocks of both.
+//! Blocks of the FTLs that map pages: free, open (*frontiers*) and closed ones, in groups.
 //!
-//! With `frontiers = "single"` the device is one *group* of blocks with one data and one translation frontier. With
-//! `"die"` every channel is a group: each of its dies has a data frontier that prefers free blocks of that die (and
-//! takes another one of the channel when the die has none), and the channel has one translation frontier. A page
-//! belongs to the data frontier `lpn % dies`, so what a channel must hold is bounded. `die = pbn % dies` and
-//! `channel = die % channels` make a group the blocks of one residue.
+//! With `frontiers = "single"` the device is one *group* of blocks with one data frontier. With `"die"` every die has a data
+//! frontier, and a group is the blocks of a die (the map is in RAM) or of a channel (translation pages need blocks too):
+//! there each data frontier prefers free blocks of its die and takes another one of the channel when the die has none. A
+//! group has one translation frontier. A page belongs to the die that the placement tells, so what a group must hold is
+//! bounded. `die = pbn % dies` and `channel = die % channels` make a group the blocks of one residue.
 //!
 //! With `sorted_pages` every range of so many logical pages has blocks of its own on each die: a *unit*, which is a data
 //! frontier and is collected as a whole ([`super::translation`]).
 
 use crate::divisor::Divisor;
-use crate::flash::{Flash, Geometry, PageKind, Ticket};
+use crate::flash::{Flash, Geometry, Ticket};
 use crate::ledger::{BlockKind, Cause};
 use crate::types::{Lpn, Pbn, Ppn};
 
 mod layout;
+mod whole;
 
-use self::layout::counts;
-pub use self::layout::{Layout, validate};
+pub use self::layout::{Frontiers, GcFrontier, Layout, Placement, Sharing, Upkeep, validate};
 use super::Shape;
 use super::heat::Heat;
 use super::pool::Pool;
-use super::recover::Winners;
+
+/// What a frontier is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    /// Pages of the host, and copies that stay with them.
+    Data,
+    /// Copies of garbage collection.
+    Copies,
+    /// Pages of cold blocks.
+    Cold,
+    /// Translation pages.
+    Map,
+}
 
 /// An open block.
 #[derive(Clone, Copy, Debug)]
 struct Frontier {
     pbn: Pbn,
     next: u32,
+    group: u32,
+    kind: Kind,
 }
 
-/// Names a frontier.
+/// Names a frontier of a [`Space`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Place {
-    /// Data frontier by number (the die or 0; with units, those of one range of pages after those of another).
-    Data(u32),
-    /// Translation frontier of a group.
-    Map(u32),
-    /// Frontier of a group for the pages of cold blocks.
-    Cold(u32),
+pub struct FrontierId(u32);
+
+/// A block that is being emptied.
+#[derive(Clone, Copy, Debug)]
+pub struct Job {
+    /// The block.
+    pub victim: Pbn,
+    /// Offset at which to look for the next valid page.
+    pub from: u32,
+    /// When its pages are where they go.
+    pub done: Ticket,
+    /// Where that is.
+    pub to: FrontierId,
+    /// Why.
+    pub cause: Cause,
 }
 
-/// See the module text.
+/// All blocks of a device.
 #[derive(Debug)]
 pub struct Space {
     geometry: Geometry,
     layout: Layout,
     seed: u64,
+    /// Free blocks of a group at which collection starts.
+    reserve: u32,
+    /// Free and closed blocks by group.
     pools: Vec<Pool>,
-    data: Vec<Frontier>,
-    map: Vec<Frontier>,
+    /// Data frontiers (by stream or range, then by die), those of copies by die, of cold pages and of the map by group.
+    frontiers: Vec<Frontier>,
+    /// Data frontiers, which with ranges of their own are units.
+    units: u32,
+    /// By group: a collection that goes on slice by slice.
+    pub sliced: Vec<Option<Job>>,
     /// By block: it holds (or last held) translation pages.
     holds_map: Vec<bool>,
-    /// Dies with frontiers of their own.
-    dies: u32,
-    /// To divide by the groups and by those dies.
+    /// To divide by the groups, and by the dies with frontiers of their own.
     by_group: Divisor,
     by_die: Divisor,
+    /// Those dies in the order in which pages go over them, and the last one of round-robin placement.
+    order: Vec<u32>,
+    turn: u32,
+    /// By group: valid pages, for round-robin placement, and how many fill it. Else empty.
+    valid: Vec<u32>,
+    most_valid: u32,
     logical_pages: u32,
     /// By block: the data frontier that it was opened for, if it holds data. Empty without units and streams.
     home: Vec<u32>,
     heat: Heat,
-    /// By group: where the pages of cold blocks go.
-    cold: Vec<Frontier>,
 }
 
 impl Space {
-    /// All blocks free.
-    pub fn new(layout: Layout, shape: &Shape) -> Self {
+    /// All blocks free. Translation pages are written in so many `copies`.
+    pub fn new(layout: Layout, shape: &Shape, copies: u32) -> Self {
         let geometry = shape.geometry;
         let blocks = geometry.blocks() as usize;
+        let (groups, dies) = layout.counts(&geometry);
+        let reserve = layout.kept_free(&geometry, copies);
+        let rounds = layout.placement == Placement::RoundRobin && groups > 1;
+        let usable = if rounds { geometry.blocks() / groups - reserve - layout.open_blocks(&geometry) } else { 0 };
+        let apart = layout.sorted_pages.is_some() || layout.upkeep.streams > 1;
         let mut space = Self {
             geometry,
             layout,
             seed: shape.seed,
+            reserve,
             pools: Vec::new(),
-            data: Vec::new(),
-            map: Vec::new(),
+            frontiers: Vec::new(),
+            units: 0,
+            sliced: Vec::new(),
             holds_map: vec![false; blocks],
-            dies: 1,
-            by_group: Divisor::new(1),
-            by_die: Divisor::new(1),
+            by_group: Divisor::new(groups),
+            by_die: Divisor::new(dies),
+            order: if dies == 1 { vec![0] } else { layout.stripe.order(&geometry) },
+            turn: 0,
+            valid: vec![0; if rounds { groups as usize } else { 0 }],
+            most_valid: usable * geometry.pages_per_block,
             logical_pages: shape.logical_pages,
-            home: vec![0; if layout.sorted_pages.is_some() || layout.streams > 1 { blocks } else { 0 }],
-            heat: Heat::new(layout.streams, shape.logical_pages),
-            cold: Vec::new(),
+            home: vec![0; if apart { blocks } else { 0 }],
+            heat: Heat::new(layout.upkeep.streams, shape.logical_pages),
         };
         space.forget();
         space
     }
 
     fn forget(&mut self) {
-        let Layout { alloc, victim, frontiers, .. } = self.layout;
-        let (groups, dies) = counts(frontiers, &self.geometry);
-        let ranges = self.layout.sorted_pages.map_or(self.layout.streams, |pages| self.logical_pages.div_ceil(pages));
+        let Layout { alloc, victim, sorted_pages, upkeep, .. } = self.layout;
+        let (groups, dies) = self.layout.counts(&self.geometry);
+        let ranges = sorted_pages.map_or(upkeep.streams, |pages| self.logical_pages.div_ceil(pages));
         let pool = |first| Pool::new(first, groups, self.geometry.blocks(), alloc, victim, self.seed);
-        let closed = Frontier { pbn: Pbn::NONE, next: self.geometry.pages_per_block };
         self.pools = (0..groups).map(pool).collect();
-        self.dies = dies;
-        (self.by_group, self.by_die) = (Divisor::new(groups), Divisor::new(dies));
-        self.data = vec![closed; (dies * ranges) as usize];
-        self.map = vec![closed; groups as usize];
-        self.cold = vec![closed; groups as usize];
+        self.units = dies * ranges;
+        let (pbn, next) = (Pbn::NONE, self.geometry.pages_per_block);
+        let some =
+            |kind, count: u32| (0..count).map(move |number| Frontier { pbn, next, group: number % groups, kind });
+        let data = some(Kind::Data, self.units).chain(some(Kind::Copies, dies));
+        self.frontiers = data.chain(some(Kind::Cold, groups)).chain(some(Kind::Map, groups)).collect();
+        self.sliced = vec![None; groups as usize];
         self.holds_map.fill(false);
+        self.home.fill(0);
+        self.valid.fill(0);
+        self.turn = 0;
         if self.heat.is_on() {
             self.heat.forget();
         }
@@ -118,14 +162,28 @@ impl Space {
     pub const fn pages_per_block(&self) -> u32 {
         self.geometry.pages_per_block
     }
-    /// Free blocks at which collection starts: with units, enough to write one anew.
+    /// How it is laid out.
     #[inline]
-    pub fn reserve(&self) -> u32 {
-        self.layout.reserve + self.layout.unit_blocks(&self.geometry)
+    pub const fn layout(&self) -> &Layout {
+        &self.layout
+    }
+    /// Free blocks of a group at which collection starts.
+    #[inline]
+    pub const fn reserve(&self) -> u32 {
+        self.reserve
+    }
+    /// True if a group has fewer free blocks than it must keep; a victim that is collected in slices may hold one.
+    #[inline]
+    pub fn is_short(&self, group: u32) -> bool {
+        self.free(group) + u32::from(self.sliced[group as usize].is_some()) < self.reserve
     }
     /// True if ranges of pages have blocks of their own.
     pub const fn has_units(&self) -> bool {
         self.layout.sorted_pages.is_some()
+    }
+    /// True if the number of a page tells its die.
+    pub const fn is_striped(&self) -> bool {
+        self.order.len() > 1 && matches!(self.layout.placement, Placement::Lpn)
     }
     /// Free blocks of a group.
     #[inline]
@@ -136,116 +194,147 @@ impl Space {
     pub fn free_blocks(&self) -> u32 {
         self.pools.iter().map(Pool::free_count).sum()
     }
-    /// Data frontier for a page that the host writes.
-    #[inline]
-    pub fn host_place(&mut self, lpn: Lpn) -> Place {
-        let Place::Data(mut number) = self.data_place(lpn) else { unreachable!("data") };
-        if self.heat.is_on() {
-            self.heat.count(lpn);
-            number += self.heat.stream(lpn) * self.dies;
-        }
-        Place::Data(number)
-    }
-    /// Data frontier of a page, the coldest stream of it.
-    #[inline]
-    fn data_place(&self, lpn: Lpn) -> Place {
-        let first = self.layout.sorted_pages.map_or(0, |pages| lpn.0 / pages * self.dies);
-        Place::Data(first + self.by_die.remainder(lpn.0))
-    }
     /// RAM that telling hot pages from cold ones takes, bytes.
     pub const fn heat_bytes(&self) -> u64 {
         self.heat.bytes()
     }
-    /// Data frontier to which the pages of a victim go: that of its unit or die, in its stream.
-    pub fn copy_place(&self, victim: Pbn) -> Place {
-        let die = if self.dies == 1 { 0 } else { self.geometry.die(victim) };
-        Place::Data(self.home.get(victim.index()).copied().unwrap_or(die))
+
+    /// Data frontier for a page that the host writes.
+    #[inline]
+    pub fn host_frontier(&mut self, lpn: Lpn, cause: Cause) -> FrontierId {
+        let mut number = if self.valid.is_empty() { self.cold_number(lpn) } else { self.next_with_room() };
+        if self.heat.is_on() {
+            if cause == Cause::Host {
+                self.heat.count(lpn);
+            }
+            number += self.heat.stream(lpn) * self.order.len() as u32;
+        }
+        FrontierId(number)
+    }
+    /// Number of the data frontier of a page, the coldest stream of it.
+    #[inline]
+    fn cold_number(&self, lpn: Lpn) -> u32 {
+        let die = self.order[self.by_die.remainder(lpn.0) as usize];
+        self.layout.sorted_pages.map_or(die, |pages| lpn.0 / pages * self.order.len() as u32 + die)
+    }
+    /// The next die of the round that can hold one page more: a host could otherwise fill one with pages that it never
+    /// overwrites.
+    fn next_with_room(&mut self) -> u32 {
+        let dies = self.order.len() as u32;
+        for _ in 0..dies {
+            self.turn = (self.turn + 1) % dies;
+            let die = self.order[self.turn as usize];
+            if self.valid[self.by_group.remainder(die) as usize] < self.most_valid {
+                return die;
+            }
+        }
+        unreachable!("the groups together hold more than all logical pages")
+    }
+    /// Number of the die of a block among those with frontiers of their own.
+    fn die(&self, pbn: Pbn) -> u32 {
+        if self.order.len() == 1 { 0 } else { self.geometry.die(pbn) }
+    }
+    /// Frontier to which the pages of a victim go: the collector's, or that of its unit or die, in its stream.
+    pub fn copy_frontier(&self, victim: Pbn) -> FrontierId {
+        let die = self.die(victim);
+        match self.layout.upkeep.gc_frontier {
+            GcFrontier::Separate => FrontierId(self.units + die),
+            GcFrontier::Shared => FrontierId(self.home.get(victim.index()).copied().unwrap_or(die)),
+        }
+    }
+    /// Frontier of a unit.
+    pub const fn unit_frontier(number: u32) -> FrontierId {
+        FrontierId(number)
+    }
+    /// Frontier of a group for the pages of cold blocks.
+    pub const fn cold_frontier(&self, group: u32) -> FrontierId {
+        FrontierId(self.units + self.order.len() as u32 + group)
+    }
+    /// Translation frontier of a group.
+    #[inline]
+    pub const fn map_frontier(&self, group: u32) -> FrontierId {
+        FrontierId(self.units + (self.order.len() + self.pools.len()) as u32 + group)
     }
     /// Group of a frontier.
     #[inline]
-    pub fn group(&self, place: Place) -> u32 {
-        match place {
-            Place::Data(number) => self.by_group.remainder(number),
-            Place::Map(group) | Place::Cold(group) => group,
-        }
+    pub fn group(&self, id: FrontierId) -> u32 {
+        self.frontiers[id.0 as usize].group
     }
-    /// Group of a page's block.
+    /// Group of a block.
     #[inline]
-    pub fn group_of(&self, ppn: Ppn) -> u32 {
-        self.by_group.remainder(self.geometry.pbn(ppn).0)
+    pub fn group_of(&self, pbn: Pbn) -> u32 {
+        self.by_group.remainder(pbn.0)
+    }
+    fn pool(&mut self, pbn: Pbn) -> &mut Pool {
+        &mut self.pools[self.by_group.remainder(pbn.0) as usize]
     }
     /// True if the block holds translation pages.
     #[inline]
     pub fn holds_map(&self, pbn: Pbn) -> bool {
         self.holds_map[pbn.index()]
     }
-
-    #[inline]
-    fn frontier(&self, place: Place) -> &Frontier {
-        match place {
-            Place::Data(number) => &self.data[number as usize],
-            Place::Map(group) => &self.map[group as usize],
-            Place::Cold(group) => &self.cold[group as usize],
-        }
-    }
-    #[inline]
-    fn frontier_mut(&mut self, place: Place) -> &mut Frontier {
-        match place {
-            Place::Data(number) => &mut self.data[number as usize],
-            Place::Map(group) => &mut self.map[group as usize],
-            Place::Cold(group) => &mut self.cold[group as usize],
-        }
-    }
     /// Pages that can be appended before a frontier needs another block.
     #[inline]
-    pub fn tail(&self, place: Place) -> u32 {
-        self.geometry.pages_per_block - self.frontier(place).next
+    pub fn tail(&self, id: FrontierId) -> u32 {
+        self.geometry.pages_per_block - self.frontiers[id.0 as usize].next
     }
 
     /// Gives a full frontier a free block.
-    pub fn open(&mut self, flash: &Flash, place: Place) {
-        assert_eq!(self.tail(place), 0, "the frontier is still open");
-        let group = self.group(place);
-        let (geometry, dies) = (self.geometry, self.dies);
+    pub fn open(&mut self, flash: &Flash, id: FrontierId) {
+        assert_eq!(self.tail(id), 0, "the frontier is still open");
+        let Frontier { group, kind, .. } = self.frontiers[id.0 as usize];
+        let geometry = self.geometry;
         let pool = &mut self.pools[group as usize];
-        let pbn = match place {
-            Place::Data(number) if dies > 1 => {
-                let die = self.by_die.remainder(number);
+        let pbn = match kind {
+            Kind::Cold => pool.take_worn(flash),
+            Kind::Data | Kind::Copies if self.order.len() > self.sliced.len() => {
+                let die = self.by_die.remainder(if kind == Kind::Data { id.0 } else { id.0 - self.units });
                 pool.take_near(flash, |pbn| geometry.die(pbn) == die)
             }
-            Place::Cold(_) => pool.take_worn(flash),
             _ => pool.take(flash),
         };
-        self.holds_map[pbn.index()] = matches!(place, Place::Map(_));
-        let near = if self.dies == 1 { 0 } else { self.geometry.die(pbn) };
+        self.holds_map[pbn.index()] = kind == Kind::Map;
+        let die = self.die(pbn);
         if let Some(home) = self.home.get_mut(pbn.index()) {
-            *home = if let Place::Data(number) = place { number } else { near };
+            // What collection and levelling gather has proved to be cold.
+            *home = if kind == Kind::Data { id.0 } else { die };
         }
-        let frontier = self.frontier_mut(place);
-        *frontier = Frontier { pbn, next: 0 };
+        let frontier = &mut self.frontiers[id.0 as usize];
+        (frontier.pbn, frontier.next) = (pbn, 0);
     }
 
     /// The next page of an open frontier; the block is closed with its last page.
     #[inline]
-    pub fn append(&mut self, place: Place) -> Ppn {
-        let frontier = self.frontier_mut(place);
-        let Frontier { pbn, next } = *frontier;
-        frontier.next += 1;
+    pub fn append(&mut self, id: FrontierId) -> Ppn {
+        let frontier = &mut self.frontiers[id.0 as usize];
+        let Frontier { pbn, next, group, .. } = *frontier;
         assert!(next < self.geometry.pages_per_block, "the frontier is full");
-        let ppn = self.geometry.page(pbn, next);
+        frontier.next += 1;
         if next + 1 == self.geometry.pages_per_block {
-            let group = self.group(place);
             self.pools[group as usize].close(pbn);
         }
-        ppn
+        self.geometry.page(pbn, next)
+    }
+
+    /// The same for a page of the host: one more is valid.
+    #[inline]
+    pub fn append_new(&mut self, id: FrontierId) -> Ppn {
+        if !self.valid.is_empty() {
+            let group = self.group(id);
+            self.valid[group as usize] += 1;
+        }
+        self.append(id)
     }
 
     /// A page is not needed any more.
     #[inline]
     pub fn drop_copy(&mut self, flash: &mut Flash, ppn: Ppn) {
-        flash.invalidate(ppn);
-        let group = self.group_of(ppn);
-        self.pools[group as usize].touched(self.geometry.pbn(ppn));
+        let pbn = flash.invalidate(ppn);
+        let group = self.by_group.remainder(pbn.0);
+        if let Some(valid) = self.valid.get_mut(group as usize) {
+            *valid -= 1;
+        }
+        self.pools[group as usize].touched(pbn);
     }
 
     /// Takes a victim by the policy out of a group's closed blocks.
@@ -260,8 +349,9 @@ impl Space {
 
     /// Takes the closed translation block with the fewest valid pages, if collecting it frees a page at all.
     pub fn pick_map_victim(&mut self, flash: &Flash, group: u32) -> Option<Pbn> {
+        let groups = self.pools.len();
         let pool = &mut self.pools[group as usize];
-        let blocks = (group..self.geometry.blocks()).step_by(self.map.len()).map(Pbn);
+        let blocks = (group..self.geometry.blocks()).step_by(groups).map(Pbn);
         let closed = blocks.filter(|pbn| self.holds_map[pbn.index()] && pool.is_closed(*pbn));
         let victim = closed.min_by_key(|pbn| (flash.valid_pages(*pbn), *pbn))?;
         if flash.valid_pages(victim) == self.geometry.pages_per_block {
@@ -271,109 +361,64 @@ impl Space {
         Some(victim)
     }
 
-    /// Data frontiers, which with ranges of their own are units.
-    pub fn units(&self) -> u32 {
-        self.data.len() as u32
+    /// Takes a block, if it is closed.
+    pub fn take_closed(&mut self, pbn: Pbn) -> bool {
+        let closed = self.pool(pbn).is_closed(pbn);
+        if closed {
+            self.pool(pbn).reopen(pbn);
+        }
+        closed
+    }
+
+    /// Units of the device.
+    pub const fn units(&self) -> u32 {
+        self.units
     }
 
     /// Blocks of a group that can be collected, with their units (none: translation pages); open data blocks too.
     pub fn collectable(&self, group: u32) -> impl Iterator<Item = (Pbn, Option<u32>)> + '_ {
-        let open = self.data.iter().filter(|frontier| frontier.next < self.geometry.pages_per_block);
-        let open = open.map(|frontier| frontier.pbn).filter(move |pbn| self.by_group.remainder(pbn.0) == group);
+        let data = &self.frontiers[..self.units as usize];
+        let open = data.iter().filter(move |f| f.group == group && f.next < self.geometry.pages_per_block);
         let unit = |pbn: Pbn| (pbn, (!self.holds_map(pbn)).then(|| self.home[pbn.index()]));
-        self.pools[group as usize].closed_blocks().chain(open).map(unit)
+        self.pools[group as usize].closed_blocks().chain(open.map(|frontier| frontier.pbn)).map(unit)
     }
 
     /// Takes all blocks of a unit, the open one too, which is full afterwards.
-    pub fn take_unit(&mut self, place: Place) -> Vec<Pbn> {
-        let (group, Place::Data(number)) = (self.group(place), place) else { unreachable!("units hold data") };
+    pub fn take_unit(&mut self, number: u32) -> Vec<Pbn> {
+        let group = self.frontiers[number as usize].group;
         let mut blocks: Vec<Pbn> =
             self.collectable(group).filter(|(_, unit)| *unit == Some(number)).map(|(pbn, _)| pbn).collect();
         blocks.sort_unstable();
-        let pool = &mut self.pools[group as usize];
         for pbn in &blocks {
-            if pool.is_closed(*pbn) {
-                pool.reopen(*pbn);
-            }
+            self.take_closed(*pbn);
         }
-        self.data[number as usize] = Frontier { pbn: Pbn::NONE, next: self.geometry.pages_per_block };
+        let frontier = &mut self.frontiers[number as usize];
+        (frontier.pbn, frontier.next) = (Pbn::NONE, self.geometry.pages_per_block);
         blocks
     }
 
     /// Static wear levelling: a closed block whose pages are to move, because it was erased much less than the most
     /// erased one of its group. `erased` was erased last; without `may_move` the counts are only followed.
+    #[inline]
     pub fn pick_cold(&mut self, flash: &Flash, erased: Pbn, may_move: bool) -> Option<Pbn> {
-        let threshold = self.layout.wear_threshold?;
-        let group = self.by_group.remainder(erased.0);
-        self.pools[group as usize].pick_cold(flash, erased, if may_move { threshold } else { u32::MAX })
+        let threshold = self.layout.upkeep.wear_threshold?;
+        self.pool(erased).pick_cold(flash, erased, if may_move { threshold } else { u32::MAX })
     }
 
-    /// True if collecting the best closed block of a group gains a page.
-    pub fn can_gain(&mut self, flash: &Flash, group: u32) -> bool {
-        let fewest = self.pools[group as usize].fewest_valid_pages(flash);
-        fewest.is_some_and(|valid| valid < self.geometry.pages_per_block)
+    /// True if no more than `enough` blocks of a group are free and collecting one would gain a page, or goes on already.
+    pub fn wants_space(&mut self, flash: &Flash, group: u32, enough: u32) -> bool {
+        let pool = &mut self.pools[group as usize];
+        self.sliced[group as usize].is_some()
+            || pool.free_count() <= enough
+                && pool.fewest_valid_pages(flash).is_some_and(|valid| valid < self.geometry.pages_per_block)
     }
 
     /// Erases a victim and gives it back to its group.
-    pub fn release(&mut self, flash: &mut Flash, pbn: Pbn, cause: Cause, after: Ticket) {
+    pub fn release(&mut self, flash: &mut Flash, pbn: Pbn, cause: Cause, after: Ticket) -> Ticket {
         let kind = if self.holds_map(pbn) { BlockKind::Map } else { BlockKind::Data };
-        flash.erase(pbn, kind, cause, after);
+        let erased = flash.erase(pbn, kind, cause, after);
         self.holds_map[pbn.index()] = false;
-        let group = self.by_group.remainder(pbn.0);
-        self.pools[group as usize].give_back(pbn);
-    }
-
-    /// After a power cut: blocks without a winner are erased (all translation blocks among them), the others are
-    /// closed. Blocks that were open are not appended to, because they may hold a torn page.
-    pub fn recover(&mut self, flash: &mut Flash, winners: &Winners) {
-        self.forget();
-        for pool in &mut self.pools {
-            pool.keep_free(|pbn| !flash.is_block_used(pbn));
-        }
-        let now = Ticket::at(flash.now());
-        for pbn in (0..self.geometry.blocks()).map(Pbn) {
-            if !flash.is_block_used(pbn) {
-                continue;
-            }
-            if winners.in_block(pbn) == 0 {
-                let mut pages = (0..self.geometry.pages_per_block).map(|offset| self.geometry.page(pbn, offset));
-                let readable = pages.find(|ppn| flash.is_programmed(*ppn));
-                self.holds_map[pbn.index()] = readable.is_some_and(|ppn| flash.oob(ppn).kind == PageKind::Map);
-                self.release(flash, pbn, Cause::Recover, now);
-            } else {
-                let group = self.by_group.remainder(pbn.0);
-                self.pools[group as usize].close(pbn);
-                if !self.home.is_empty() {
-                    let page = flash.next_valid(pbn, 0).expect("winners are valid");
-                    let Place::Data(number) = self.data_place(Lpn(flash.oob(page).number)) else {
-                        unreachable!("data")
-                    };
-                    self.home[pbn.index()] = number;
-                }
-            }
-        }
-    }
-
-    /// Checks that every block is in exactly one state, free blocks are erased and the reserve is there; panics on a
-    /// violation. For tests.
-    pub fn check(&self, flash: &Flash) {
-        let mut uses = vec![0; self.geometry.blocks() as usize];
-        for (group, pool) in self.pools.iter().enumerate() {
-            assert!(pool.free_count() >= self.reserve(), "reserve of group {group} used up");
-            for pbn in pool.free_blocks() {
-                assert!(!flash.is_block_used(pbn), "free block {} is not erased", pbn.0);
-                uses[pbn.index()] += 1;
-            }
-        }
-        let pages = self.geometry.pages_per_block;
-        for frontier in self.data.iter().chain(&self.map).chain(&self.cold).filter(|f| f.next < pages) {
-            assert_eq!(flash.next_page(frontier.pbn), frontier.next, "open block {}", frontier.pbn.0);
-            uses[frontier.pbn.index()] += 1;
-        }
-        for pbn in (0..self.geometry.blocks()).map(Pbn) {
-            let group = self.by_group.remainder(pbn.0);
-            uses[pbn.index()] += u32::from(self.pools[group as usize].is_closed(pbn));
-            assert_eq!(uses[pbn.index()], 1, "block {} is not in exactly one of free, open, closed", pbn.0);
-        }
+        self.pool(pbn).give_back(pbn);
+        erased
     }
 }

@@ -38,7 +38,7 @@ macro_rules! node_params {
             /// When selective prefetching counts the cached pages before a miss.
             selective_run: $crate::ftl::tp_cache::SelectiveRun = $crate::ftl::tp_cache::SelectiveRun::AtMiss,
             /// One frontier for the device or one on every die.
-            frontiers: $crate::ftl::page::Frontiers = $crate::ftl::page::Frontiers::Die,
+            frontiers: $crate::ftl::space::Frontiers = $crate::ftl::space::Frontiers::Die,
             $( $(#[$doc])+ $name: $type = $default, )*
         }
 

@@ -31,7 +31,8 @@
 //!   - `at_prefetch`: when the missed mapping and those of the rest of the request were brought in, which may have evicted
 //!     the first pages of the run (the public code). The two differ only where the victims lie in the node of the missed
 //!     page, that is in caches of very few nodes.
-//! - `entries_per_tp`, `reserve`, `victim`, `alloc`, `frontiers`, `streams`, `idle_free`, `wear_threshold`: as for `dftl`.
+//! - `entries_per_tp`, `reserve`, `victim`, `alloc`, `frontiers`, `gc_frontier`, `gc_slice`, `streams`,
+//!   `idle_free`, `wear_threshold`: as for `dftl`.
 //!
 //! RAM: `6 * cmt_entries + 8 * nodes + 4 * ceil(logical_pages / entries_per_tp)` bytes, or with `cmt_bytes` that size
 //! and the directory. There are at most as many nodes as TPs or entries.
@@ -49,7 +50,7 @@
 //! # Known ambiguities
 //! - Whether selective prefetching is on at first, and when it measures: `selective_prefetch`, `selective_run`.
 
-use super::demand::Demand;
+use super::demand::Frame;
 use super::tp_cache::node_params;
 use super::{Ftl, Shape};
 use crate::error::ConfigError;
@@ -63,5 +64,5 @@ node_params! {}
 pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError> {
     let common = params.common(params.frontiers);
     let cache = params.cache(shape, common.entries(shape)?)?;
-    Ok(Box::new(Demand::new(common.translation(shape, 1)?, cache, shape)))
+    Ok(Box::new(Frame::new(common.translation(shape, 1)?, cache, shape)))
 }

@@ -3,8 +3,7 @@
 //! Translation page (TP) `t` holds the mappings of the logical pages `t * entries .. (t + 1) * entries`. What it holds
 //! is kept here as simulation state (`content`), apart from what an FTL has in RAM: a mapping that the RAM does not
 //! hold is known only by [`Translation::fetch`], which reads the page. Copy `i` of TP `t` lies in group `(t + i) mod
-//! groups`, and a rewritten or moved copy stays there. With 0 copies there are no translation pages (the map is
-//! resident) and only the space management is used.
+//! groups`, and a rewritten or moved copy stays there. With 0 copies there are no translation pages: the map is in RAM.
 //!
 //! # Why there is always room
 //! Let a group have `X = free blocks + translation blocks beyond the fewest that hold its valid TPs`. Collecting a data
@@ -15,7 +14,12 @@
 //! 1); when there is no surplus, two blocks are free and one is taken. At the start of a collection with fewer than two
 //! free blocks a translation block is compacted instead. Capacity (checked by [`super::space::validate`]) leaves a
 //! closed block with an invalid page whenever a group asks for room, so every collection gains at least one page.
+//!
+//! A collection in slices (`gc_slice`) holds at most one block that it has not given back: its copies go to a frontier of
+//! their own, and a victim is not larger than a block. A group keeps one block more in reserve for it, so that the above
+//! holds at the start of every slice.
 
+mod collect;
 mod units;
 mod upkeep;
 mod whole;
@@ -23,11 +27,11 @@ mod whole;
 use crate::flash::{Flash, Oob, Ticket};
 use crate::ledger::Cause;
 use crate::sparse::SparseTable;
-use crate::types::{Lpn, Pbn, Ppn};
+use crate::types::{Lpn, Ppn};
 
 use super::Shape;
-use super::space::{Layout, Place, Space};
-use units::Best;
+use super::space::{Layout, Space};
+use collect::Goal;
 
 /// Most copies of a translation page.
 pub const MAX_COPIES: usize = 16;
@@ -43,8 +47,13 @@ pub enum Moved {
     Everywhere,
 }
 
-/// The mappings that an FTL holds in RAM.
+/// What collection asks of the mappings that an FTL holds in RAM.
 pub trait MapCache {
+    /// The whole map is in RAM, and nothing but the map: no translation page takes a block. Collection then ends as soon
+    /// as the host's frontier has room, which may be the rest of a block that it opened for its copies, and a victim is
+    /// erased after its last copy; else a block more than the reserve must be free, and all its copies be there. Groups do
+    /// not take blocks from each other, so that they collect in idle time side by side.
+    const RESIDENT: bool = false;
     /// Garbage collection moved a page.
     fn moved(&mut self, lpn: Lpn, to: Ppn) -> Moved;
     /// A translation page is being programmed, so that all its mappings are known at no cost.
@@ -53,7 +62,7 @@ pub trait MapCache {
     }
 }
 
-/// See the module text.
+/// The blocks of a device, and the translation pages that some of them hold.
 #[derive(Debug)]
 pub struct Translation {
     /// Blocks.
@@ -68,24 +77,21 @@ pub struct Translation {
     moved: Vec<(Lpn, Ppn)>,
     /// Scratch of the choice of a unit: blocks and valid pages of each.
     held: Vec<(u32, u32)>,
-    /// Free blocks beyond the reserve that collection in idle time makes.
-    idle_free: u32,
 }
 
 impl Translation {
     /// Nothing written yet.
-    pub fn new(layout: Layout, shape: &Shape, entries: u32, copies: u32, idle_free: u32) -> Self {
+    pub fn new(layout: Layout, shape: &Shape, entries: u32, copies: u32) -> Self {
         assert!(copies as usize <= MAX_COPIES);
         let pages = shape.logical_pages.div_ceil(entries) * copies;
         Self {
-            space: Space::new(layout, shape),
+            space: Space::new(layout, shape, copies),
             entries,
             copies,
             content: SparseTable::new(if copies == 0 { 0 } else { shape.logical_pages as usize }),
             directory: vec![Ppn::NONE; pages as usize],
             moved: Vec::with_capacity(shape.geometry.pages_per_block as usize),
             held: Vec::new(),
-            idle_free,
         }
     }
 
@@ -208,31 +214,17 @@ impl Translation {
     /// The next page of a group's translation frontier.
     #[inline]
     fn map_page(&mut self, flash: &mut Flash, group: u32, after: Ticket) -> Ppn {
-        let place = Place::Map(group);
-        if self.space.tail(place) == 0 {
+        let to = self.space.map_frontier(group);
+        if self.space.tail(to) == 0 {
             let victim = if self.space.free(group) <= 1 { self.space.pick_map_victim(flash, group) } else { None };
-            self.space.open(flash, place);
+            self.space.open(flash, to);
             if let Some(victim) = victim {
                 flash.ledger.gc_runs += 1;
-                self.collect_map(flash, victim, after);
+                self.collect_map(flash, victim, Cause::MapGc, after);
                 self.space.pick_cold(flash, victim, false);
             }
         }
-        self.space.append(place)
-    }
-
-    /// Makes sure that a page of the data frontier of `lpn` can be taken.
-    #[inline]
-    pub fn room_for_data(&mut self, flash: &mut Flash, cache: &mut impl MapCache, lpn: Lpn, after: Ticket) -> Place {
-        let place = self.space.host_place(lpn);
-        if self.space.tail(place) == 0 {
-            let wanted = self.space.reserve() + 1;
-            self.collect_until(flash, cache, self.space.group(place), wanted, after);
-            if self.space.tail(place) == 0 {
-                self.space.open(flash, place);
-            }
-        }
-        place
+        self.space.append(to)
     }
 
     /// Makes sure that all copies of a TP can be written without collecting.
@@ -240,7 +232,7 @@ impl Translation {
         // Making room in one group may use up the frontier of another, once for every collection.
         for _ in 0..=2 * flash.geometry().pages() {
             let Some((group, wanted)) = self.short_of(tp) else { return };
-            self.collect_until(flash, cache, group, wanted, after);
+            self.collect_until(flash, cache, Goal { group, wanted, room_in: None }, after);
         }
         panic!("no room for the copies of a translation page");
     }
@@ -251,115 +243,10 @@ impl Translation {
         let each = if groups == 1 { self.copies } else { 1 };
         let short = |copy| {
             let group = (tp + copy) % groups;
-            let missing = each.saturating_sub(self.space.tail(Place::Map(group)));
-            let wanted = self.space.reserve() + missing.div_ceil(self.pages_per_block());
+            let missing = each.saturating_sub(self.space.tail(self.space.map_frontier(group)));
+            let wanted = self.space.reserve() + missing.div_ceil(self.space.pages_per_block());
             (missing > 0 && self.space.free(group) < wanted).then_some((group, wanted))
         };
         (0..self.copies.min(groups)).find_map(short)
-    }
-
-    /// Collects until a group has as many free blocks as wanted, and every group its reserve (rewriting translation
-    /// pages may have taken blocks of other groups).
-    fn collect_until(&mut self, flash: &mut Flash, cache: &mut impl MapCache, group: u32, wanted: u32, after: Ticket) {
-        let reserve = self.space.reserve();
-        let blocks = u64::from(flash.geometry().blocks());
-        // Every collection of the best victim gains a page of at most all pages (see the module text).
-        for turn in 0..=2 * flash.geometry().pages() + 2 * blocks {
-            let short = if self.space.free(group) < wanted {
-                Some(group)
-            } else {
-                (0..self.space.groups()).find(|other| self.space.free(*other) < reserve)
-            };
-            let Some(short) = short else { return };
-            // A policy that keeps picking blocks without an invalid page is overruled.
-            self.collect(flash, cache, short, turn > 2 * blocks, after);
-        }
-        panic!("garbage collection makes no progress: more is valid than the group can hold");
-    }
-
-    fn pages_per_block(&self) -> u32 {
-        self.space.pages_per_block()
-    }
-
-    /// Collects one victim of a group: by the policy, or the `best` there is.
-    fn collect(&mut self, flash: &mut Flash, cache: &mut impl MapCache, group: u32, best: bool, after: Ticket) {
-        flash.ledger.gc_runs += 1;
-        let scarce = self.copies > 0 && self.space.free(group) < 2;
-        let mut compact = if scarce { self.space.pick_map_victim(flash, group) } else { None };
-        if compact.is_none() && self.space.has_units() {
-            match self.best_in_group(flash, group) {
-                Best::Unit(number) => return self.collect_unit(flash, cache, number, after),
-                Best::Map => compact = self.space.pick_map_victim(flash, group),
-            }
-        }
-        let victim = match compact {
-            None if best => self.space.pick_fewest_valid(flash, group),
-            None => self.space.pick_victim(flash, group),
-            some => some,
-        };
-        let victim = victim.expect("a closed block exists when space runs out");
-        if self.space.holds_map(victim) {
-            self.collect_map(flash, victim, after);
-        } else {
-            self.collect_data(flash, cache, victim, Cause::Gc, after);
-        }
-        self.level_wear(flash, cache, victim, after);
-    }
-
-    /// Moves the valid TPs of a victim inside its group.
-    fn collect_map(&mut self, flash: &mut Flash, victim: Pbn, after: Ticket) {
-        let place = Place::Map(self.space.group_of(flash.geometry().first_page(victim)));
-        let mut done = after;
-        let mut from = 0;
-        while let Some(source) = flash.next_valid(victim, from) {
-            from = flash.geometry().page_in_block(source) + 1;
-            if self.space.tail(place) == 0 {
-                self.space.open(flash, place);
-            }
-            let target = self.space.append(place);
-            let tp = flash.oob(source).number;
-            let ticket = if flash.is_map_readable(source) {
-                flash.copy(source, target, Cause::MapGc, after)
-            } else {
-                let read = self.fetch(flash, tp, Cause::MapGc, after);
-                let ticket = flash.program(target, Oob::map(tp), &[], Cause::MapGc, read);
-                flash.invalidate(source);
-                ticket
-            };
-            done = flash.clock.join(done, ticket);
-            let copies = &mut self.directory[(tp * self.copies) as usize..][..self.copies as usize];
-            let copy = copies.iter_mut().find(|copy| **copy == source);
-            *copy.expect("a valid translation page is in the directory") = target;
-        }
-        self.space.release(flash, victim, Cause::MapGc, done);
-    }
-
-    /// Moves the valid pages of a victim; mappings that are not in RAM are changed in their TPs, one rewrite each.
-    fn collect_data(&mut self, flash: &mut Flash, cache: &mut impl MapCache, victim: Pbn, cause: Cause, after: Ticket) {
-        let place = match cause {
-            Cause::Wear => Place::Cold(self.space.group_of(flash.geometry().first_page(victim))),
-            _ => self.space.copy_place(victim),
-        };
-        let mut moved = std::mem::take(&mut self.moved);
-        let mut done = after;
-        let mut from = 0;
-        while let Some(source) = flash.next_valid(victim, from) {
-            from = flash.geometry().page_in_block(source) + 1;
-            if self.space.tail(place) == 0 {
-                self.space.open(flash, place);
-            }
-            let target = self.space.append(place);
-            let lpn = Lpn(flash.oob(source).number);
-            let ticket = flash.copy(source, target, cause, after);
-            done = flash.clock.join(done, ticket);
-            match cache.moved(lpn, target) {
-                Moved::InRam => {}
-                Moved::Nowhere => moved.push((lpn, target)),
-                Moved::Everywhere => self.content.set(lpn.index(), target),
-            }
-        }
-        let done = self.update(flash, cache, &mut moved, after, done);
-        self.moved = moved;
-        self.space.release(flash, victim, cause, done);
     }
 }

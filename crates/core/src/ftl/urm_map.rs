@@ -24,7 +24,8 @@
 //! - `map_budget` (bytes, default 1MiB; `demand` only): RAM for compressed TPs and their headers.
 //! - `load_entries` (mappings, default the whole TP; `demand` only): a multiple of a tenth of a TP (102 of 1024).
 //! - `reserve` (blocks, default 3), `victim` (default `greedy`), `alloc` (default `fifo`), `frontiers` (default `die`),
-//!   `streams` (default 1), `idle_free` (default 0), `wear_threshold` (default none): as for `dftl`; resident tables allow
+//!   `gc_frontier` (default `shared`), `gc_slice` (default none), `streams` (default 1), `idle_free` (default 0),
+//!   `wear_threshold` (default none): as for `dftl`; resident tables allow
 //!   a reserve of 1.
 //!
 //! RAM: `8 + min(6 * entries, 4 * entries_per_tp)` bytes for every TP in RAM, and with `demand` 4 bytes a TP for the
@@ -39,7 +40,7 @@
 //! - Every TP in RAM has a header of 8 bytes. A raw TP is compressed again when its runs certainly take less.
 //! - The RAM of `demand` may exceed the budget while a request is served (collections change cached mappings).
 //! - Look-ups are counted as for `dftl`: one for every page that is read, written or trimmed; padding shares it.
-//! - The host may predict how many mappings of a stream are worth loading: [`Demand::set_load_entries`] takes the
+//! - The host may predict how many mappings of a stream are worth loading: [`Frame::set_load_entries`] takes the
 //!   prediction for the misses that follow. No request carries it by itself.
 //! - Recovery as in `dftl`; a resident table is rebuilt from the OOB of data pages.
 //!
@@ -50,9 +51,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::compressed::{ENTRY_BYTES, Format, MAX_ENTRIES, MAX_RUN, RAW_BYTES};
-use super::demand::{Common, Demand, MapPolicy, Wanted, demand_params};
-use super::page::Frontiers;
+use super::demand::{Common, Frame, MapPolicy, Wanted, demand_params};
 use super::recover::Winners;
+use super::space::Frontiers;
 use super::translation::{MapCache, Moved, Translation};
 use super::urm_table::{HEADER_BYTES, Table};
 use super::{Ftl, Shape};
@@ -87,7 +88,7 @@ pub enum Mode {
 }
 
 /// The FTL.
-pub type UrmMap = Demand<Compressed>;
+pub type UrmMap = Frame<Compressed>;
 
 /// URM's part of the map in RAM: compressed translation pages.
 #[derive(Debug)]

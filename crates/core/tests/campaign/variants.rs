@@ -78,6 +78,9 @@ pub fn variants(ftl: &str) -> Vec<Value> {
                 json!({"victim": "random"}),
                 json!({"streams": 2, "wear_threshold": 1, "idle_free": 1}),
                 json!({"streams": 3, "idle_free": 2, "frontiers": "single", "victim": "cost_age_times"}),
+                json!({"gc_frontier": "separate"}),
+                json!({"gc_frontier": "separate", "gc_slice": 1, "wear_threshold": 1}),
+                json!({"gc_frontier": "separate", "gc_slice": 2, "frontiers": "single", "idle_free": 1, "streams": 2}),
             ]
             .map(|more| extended(&base, more))
             .to_vec()
@@ -89,6 +92,7 @@ pub fn variants(ftl: &str) -> Vec<Value> {
                 json!({"replicas": 3}),
                 json!({"replicas": 1, "preset": "flashsim"}),
                 json!({"replicas": 2, "evict_batch": true, "streams": 2, "wear_threshold": 2}),
+                json!({"replicas": 1, "gc_frontier": "separate", "gc_slice": 2}),
             ]
             .map(|more| extended(&base, more))
             .to_vec()
@@ -99,6 +103,7 @@ pub fn variants(ftl: &str) -> Vec<Value> {
             json!({"entries_per_tp": 4, "cmt_entries": 1, "selective_prefetch": "start_off"}),
             json!({"entries_per_tp": 4, "cmt_entries": 12, "request_prefetch": false, "wear_threshold": 1}),
             json!({"entries_per_tp": 4, "cmt_bytes": 90, "frontiers": "single", "victim": "random"}),
+            json!({"entries_per_tp": 4, "cmt_entries": 7, "gc_frontier": "separate", "gc_slice": 1}),
         ],
         "learnedftl" => vec![
             json!({"entries_per_tp": 4, "cmt_entries": 3}),
@@ -107,16 +112,19 @@ pub fn variants(ftl: &str) -> Vec<Value> {
             json!({"entries_per_tp": 9, "cmt_entries": 2, "frontiers": "single"}),
             json!({"entries_per_tp": 4, "cmt_entries": 5, "group_tps": 2}),
             json!({"entries_per_tp": 4, "cmt_entries": 3, "group_tps": 3, "frontiers": "single"}),
+            json!({"entries_per_tp": 4, "cmt_entries": 3, "gc_frontier": "separate", "gc_slice": 2}),
         ],
         "sftl" => vec![
             json!({"entries_per_tp": 4, "cache_bytes": 40}),
             json!({"entries_per_tp": 4, "cache_bytes": 17, "frontiers": "single"}),
             json!({"entries_per_tp": 4, "cache_bytes": 70, "streams": 2, "idle_free": 1}),
+            json!({"entries_per_tp": 4, "cache_bytes": 40, "gc_frontier": "separate", "gc_slice": 3, "victim": "fifo"}),
         ],
         "cdftl" => vec![
             json!({"entries_per_tp": 4, "cmt_entries": 4, "ctp_pages": 2}),
             json!({"entries_per_tp": 4, "cmt_entries": 1, "ctp_pages": 1, "victim": "fifo"}),
             json!({"entries_per_tp": 4, "cmt_entries": 9, "ctp_pages": 3, "wear_threshold": 2}),
+            json!({"entries_per_tp": 4, "cmt_entries": 4, "ctp_pages": 2, "gc_frontier": "separate", "gc_slice": 1}),
         ],
         "urm-map" => vec![
             json!({"entries_per_tp": 8, "reserve": 1}),
@@ -124,6 +132,8 @@ pub fn variants(ftl: &str) -> Vec<Value> {
             json!({"mode": "demand", "entries_per_tp": 10, "map_budget": 100}),
             json!({"mode": "demand", "entries_per_tp": 10, "map_budget": 48, "load_entries": 3}),
             json!({"mode": "demand", "entries_per_tp": 10, "map_budget": 70, "load_entries": 1}),
+            json!({"entries_per_tp": 8, "reserve": 1, "gc_frontier": "separate", "gc_slice": 1}),
+            json!({"mode": "demand", "entries_per_tp": 10, "map_budget": 70, "gc_frontier": "separate", "gc_slice": 2}),
         ],
         _ => vec![json!({})],
     }

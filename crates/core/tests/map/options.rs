@@ -1,9 +1,9 @@
 //! Do the options that demand-mapped FTLs share with `page` do what they are for?
 
-use nandlab::flash::{Flash, Media};
-use nandlab::ftl::{Batch, Ftl, Shape};
+use nandlab::flash::{Flash, Media, ReliabilityConfig};
+use nandlab::ftl::{Batch, Ftl, PageRead, Shape};
 use nandlab::ledger::{Cause, Op};
-use nandlab::types::{Nanos, Pbn};
+use nandlab::types::{Lpn, Nanos, Pbn};
 use serde_json::{Value, json};
 
 use super::device::{Dice, build, fill, flash, host, refusal, shape, start};
@@ -80,6 +80,98 @@ fn does_idle_time_leave_free_blocks() {
     }
 }
 
+/// Copies of collection before each of many random writes, most first.
+fn bursts(name: &str, params: Value) -> Vec<u64> {
+    let (shape, mut flash, mut ftl) = device(name, params);
+    let mut dice = Dice(5);
+    let mut write = |flash: &mut Flash| {
+        let before = flash.ledger.count(Op::Program, Cause::Gc);
+        ftl.write(flash, Batch::new(&[host(dice.below(shape.logical_pages), 1)], &[]), start());
+        flash.ledger.count(Op::Program, Cause::Gc) - before
+    };
+    (0..10_000).for_each(|_| _ = write(&mut flash));
+    let mut bursts: Vec<u64> = (0..20_000).map(|_| write(&mut flash)).collect();
+    ftl.check(&flash);
+    flash.check();
+    bursts.sort_unstable_by(|a, b| b.cmp(a));
+    bursts
+}
+
+#[test]
+fn slices_bound_the_copies_before_a_write() {
+    for name in FTLS {
+        let whole = bursts(name, json!({"gc_frontier": "separate"}));
+        let sliced = bursts(name, json!({"gc_frontier": "separate", "gc_slice": 4}));
+        let [all_whole, all_sliced] = [&whole, &sliced].map(|bursts| bursts.iter().sum::<u64>());
+        let over = sliced.iter().filter(|copies| **copies > 4).count();
+        println!("{name}: {all_whole} copies, up to {}; sliced {all_sliced}, {over} times over 4", whole[0]);
+        assert!(whole[100] >= 8 && all_sliced > 10_000, "{name}: collection was hardly needed");
+        // More only where the rewritten translation pages of a slice needed room at once.
+        assert!(over < 200, "{name}: {over} of 20000 writes waited for more than a slice");
+        assert!(all_sliced < all_whole * 5 / 4, "{name}: {all_sliced} copies for {all_whole}");
+    }
+}
+
+/// Blocks that hold pages written by the host and copies, and those that hold either, after many random writes.
+fn mixed_and_pure(name: &str, gc_frontier: &str) -> (usize, usize) {
+    let (shape, mut flash, mut ftl) = device(name, json!({"gc_frontier": gc_frontier}));
+    let mut dice = Dice(9);
+    // By block: its erases when the host last wrote to it, and the pages that it wrote since then.
+    let mut written = vec![(0, 0); shape.geometry.blocks() as usize];
+    for _ in 0..30_000 {
+        let lpn = dice.below(shape.logical_pages);
+        ftl.write(&mut flash, Batch::new(&[host(lpn, 1)], &[]), start());
+        let pbn = shape.geometry.pbn(ftl.locate(&flash, Lpn(lpn)));
+        let (erases, pages) = &mut written[pbn.index()];
+        if *erases != flash.erase_count(pbn) {
+            (*erases, *pages) = (flash.erase_count(pbn), 0);
+        }
+        *pages += 1;
+    }
+    let of_host = |pbn: &Pbn| written[pbn.index()].0 == flash.erase_count(*pbn) && written[pbn.index()].0 > 0;
+    let blocks: Vec<Pbn> = (0..shape.geometry.blocks()).map(Pbn).filter(of_host).collect();
+    let pure = blocks.iter().filter(|pbn| flash.next_page(**pbn) == written[pbn.index()].1).count();
+    (blocks.len() - pure, pure)
+}
+
+#[test]
+fn separate_frontier_keeps_copies_apart() {
+    for name in FTLS {
+        let (shared, separate) = (mixed_and_pure(name, "shared"), mixed_and_pure(name, "separate"));
+        println!("{name}: {shared:?} mixed and pure blocks of the host with a shared frontier, {separate:?} with two");
+        assert!(shared.0 > 50, "{name}: nothing is mixed with a shared frontier: {shared:?}");
+        assert!(separate.0 == 0 && separate.1 > 50, "{name}: {separate:?}");
+    }
+}
+
+#[test]
+fn disturbed_blocks_are_relocated() {
+    for name in FTLS {
+        for params in [json!({}), json!({"gc_frontier": "separate", "gc_slice": 2, "streams": 2, "wear_threshold": 3})]
+        {
+            let (shape, mut flash, mut ftl) = device(name, params.clone());
+            assert!(ftl.relocates_disturbed());
+            let config = ReliabilityConfig { read_limit: Some(100), ..ReliabilityConfig::default() };
+            flash.set_reliability(config, 1000, 1, true).unwrap();
+            for round in 0..5_000 {
+                let found = ftl.read(&mut flash, PageRead::new(Lpn(7), Cause::Host), start());
+                assert!(flash.is_valid(found.ppn), "the page was moved, and the answer tells where it is now");
+                if round % 2 == 0 {
+                    let lpn = 100 + 7 * (round / 2) % (shape.logical_pages - 100);
+                    ftl.write(&mut flash, Batch::new(&[host(lpn, 1)], &[]), start());
+                }
+                if round % 50 == 0 {
+                    ftl.check(&flash);
+                    flash.check();
+                }
+            }
+            let moves = flash.ledger.count(Op::Erase, Cause::Refresh);
+            println!("{name} {params}: {moves} relocations");
+            assert!((8..=100).contains(&moves), "{name} {params}: {moves} relocations of 5000 reads of one page");
+        }
+    }
+}
+
 #[test]
 fn are_options_that_exclude_each_other_refused() {
     let shape = shape(1, 400, 16, 2000, 512);
@@ -87,6 +179,8 @@ fn are_options_that_exclude_each_other_refused() {
         (json!({"group_tps": 2, "streams": 2}), "ftl.streams"),
         (json!({"group_tps": 2, "wear_threshold": 2}), "ftl.wear_threshold"),
         (json!({"group_tps": 2, "idle_free": 2}), "ftl.idle_free"),
+        (json!({"group_tps": 2, "gc_frontier": "separate"}), "ftl.gc_frontier"),
+        (json!({"gc_slice": 2}), "ftl.gc_slice"),
         (json!({"group_tps": 0}), "ftl.group_tps"),
         (json!({"streams": 0}), "ftl.streams"),
         (json!({"streams": 8}), "ftl.streams"),

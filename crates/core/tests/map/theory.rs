@@ -3,8 +3,8 @@
 use nandlab::flash::{Flash, Media, Ticket};
 use nandlab::ftl::compressed::{CompressedPage, Format};
 use nandlab::ftl::dftl::Preset;
-use nandlab::ftl::page::Frontiers;
 use nandlab::ftl::pool::Alloc;
+use nandlab::ftl::space::Frontiers;
 use nandlab::ftl::urm_map::{Mode, Params, UrmMap};
 use nandlab::ftl::{Batch, Ftl, PageRead, Shape};
 use nandlab::ledger::{Cause, Ledger, Op};

@@ -136,7 +136,7 @@ fn are_options_that_cannot_work_refused_with_a_hint() {
         (&["ftl.stripe=cdd"], ["ftl.stripe", "cwd"]),
         (&["ftl.victim={d_choices=0}"], ["ftl.victim", "1 or more"]),
         (&["device.reliability.read_limit=0"], ["read_limit", "1 or more"]),
-        (&["device.reliability.read_limit=9", "ftl.name=dftl"], ["read_limit", "page"]),
+        (&["device.reliability.read_limit=9", "ftl.name=bast"], ["read_limit", "page"]),
         (&["device.reliability.wear_out=true", "device.endurance.pe_cycles=0"], ["device.endurance.pe_cycles", "1 to"]),
         (&["device.reliability.map_page_loss=0.1"], ["map_page_loss", "rftl"]),
         (&["device.reliability.map_page_loss=2", "ftl.name=dftl"], ["map_page_loss", "0 to 0.5"]),

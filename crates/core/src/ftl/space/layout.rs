@@ -1,11 +1,52 @@
 //! How blocks are laid out, and whether that can always make room.
 
+use serde::{Deserialize, Serialize};
+
 use super::super::Shape;
 use super::super::heat::MAX_STREAMS;
-use super::super::page::Frontiers;
 use super::super::pool::{Alloc, Victim};
+use super::super::stripe::Stripe;
 use crate::error::ConfigError;
 use crate::flash::Geometry;
+
+/// How many open blocks the host writes to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Frontiers {
+    /// One for the device.
+    Single,
+    /// One on every die.
+    Die,
+}
+
+/// Where garbage collection writes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum GcFrontier {
+    /// To the frontier of the host.
+    Shared,
+    /// To a frontier of its own.
+    Separate,
+}
+
+/// Die of a page when every die has a frontier.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Placement {
+    /// `lpn % dies`.
+    Lpn,
+    /// The next die for every write.
+    RoundRobin,
+}
+
+/// Which blocks form a group: they share a free list, a reserve and collection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sharing {
+    /// Those of a channel.
+    Channel,
+    /// Those of a die.
+    Die,
+}
 
 /// How blocks are allocated and collected.
 #[derive(Clone, Copy, Debug)]
@@ -16,27 +57,103 @@ pub struct Layout {
     pub alloc: Alloc,
     /// Free blocks of a group at which garbage collection starts.
     pub reserve: u32,
-    /// One group with one data frontier, or one group per channel with a data frontier on every die.
+    /// One group with one data frontier, or a data frontier on every die.
     pub frontiers: Frontiers,
+    /// The groups when every die has a frontier.
+    pub sharing: Sharing,
+    /// Die of a page when every die has a frontier.
+    pub placement: Placement,
+    /// Order of the dies.
+    pub stripe: Stripe,
     /// Logical pages whose blocks hold no others and are collected together; none: all pages share blocks.
     pub sorted_pages: Option<u32>,
+    /// What else keeps the blocks in good order.
+    pub upkeep: Upkeep,
+}
+
+/// What keeps blocks in good order: parameters of every FTL that maps pages.
+#[derive(Clone, Copy, Debug)]
+pub struct Upkeep {
+    /// Where garbage collection writes.
+    pub gc_frontier: GcFrontier,
+    /// Pages that collection copies at most before a page of the host; none: a victim is collected at once.
+    pub gc_slice: Option<u32>,
     /// Data frontiers of a die by update frequency.
     pub streams: u32,
+    /// Free blocks beyond the reserve that collection in idle time makes.
+    pub idle_free: u32,
     /// Spread of erases at which cold pages move; none: no static wear levelling.
     pub wear_threshold: Option<u32>,
 }
 
-impl Layout {
-    /// Blocks that the valid pages of a unit fill, 0 without units.
-    pub(super) fn unit_blocks(&self, geometry: &Geometry) -> u32 {
-        let dies = counts(self.frontiers, geometry).1;
-        self.sorted_pages.map_or(0, |pages| pages.div_ceil(dies).div_ceil(geometry.pages_per_block))
+impl Upkeep {
+    /// Refuses options out of range and slices whose copies have no block of their own.
+    ///
+    /// # Errors
+    /// Names the option.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        let refuse = |key: &str, problem: &str, mend: &str| Err(ConfigError::new(key, problem, mend));
+        if self.streams == 0 || self.streams as usize > MAX_STREAMS {
+            let problem = format!("{} is outside 1 to {MAX_STREAMS}", self.streams);
+            return refuse("ftl.streams", &problem, "use 1 for no separation, 2 for hot and cold");
+        }
+        if self.gc_slice == Some(0) {
+            return refuse("ftl.gc_slice", "0 pages a slice never end", "use 1 or more, or leave it out");
+        }
+        if self.gc_slice.is_some() && self.gc_frontier == GcFrontier::Shared {
+            let problem = "between slices the host would fill the block that the copies need";
+            return refuse("ftl.gc_slice", problem, "use gc_frontier = \"separate\" with it");
+        }
+        if self.wear_threshold == Some(0) {
+            let problem = "0 would move a block after every erase";
+            return refuse("ftl.wear_threshold", problem, "use 1 or more (MQSim: 100), or leave it out");
+        }
+        Ok(())
+    }
+
+    /// The first option that ranges of pages with blocks of their own rule out.
+    fn shares_blocks(&self) -> Option<&'static str> {
+        [
+            ("ftl.streams", self.streams > 1),
+            ("ftl.wear_threshold", self.wear_threshold.is_some()),
+            ("ftl.idle_free", self.idle_free > 0),
+            ("ftl.gc_frontier", self.gc_frontier == GcFrontier::Separate),
+        ]
+        .into_iter()
+        .find_map(|(key, given)| given.then_some(key))
     }
 }
 
-/// Groups and data frontiers.
-pub(super) fn counts(frontiers: Frontiers, geometry: &Geometry) -> (u32, u32) {
-    if frontiers == Frontiers::Single { (1, 1) } else { (geometry.channels, geometry.dies()) }
+impl Layout {
+    /// Groups and dies with data frontiers of their own.
+    pub(super) fn counts(&self, geometry: &Geometry) -> (u32, u32) {
+        match (self.frontiers, self.sharing) {
+            (Frontiers::Single, _) => (1, 1),
+            (Frontiers::Die, Sharing::Channel) => (geometry.channels, geometry.dies()),
+            (Frontiers::Die, Sharing::Die) => (geometry.dies(), geometry.dies()),
+        }
+    }
+
+    /// Open blocks of a group for data: of every die, and for cold pages.
+    pub fn open_blocks(&self, geometry: &Geometry) -> u32 {
+        let (groups, dies) = self.counts(geometry);
+        let Upkeep { streams, gc_frontier, wear_threshold, .. } = self.upkeep;
+        let separate = u32::from(gc_frontier == GcFrontier::Separate);
+        dies / groups * (streams + separate) + u32::from(wear_threshold.is_some())
+    }
+
+    /// Blocks that the valid pages of a unit fill, 0 without units.
+    fn unit_blocks(&self, geometry: &Geometry) -> u32 {
+        let dies = self.counts(geometry).1;
+        self.sorted_pages.map_or(0, |pages| pages.div_ceil(dies).div_ceil(geometry.pages_per_block))
+    }
+
+    /// Free blocks of a group at which collection starts: with units, enough to write one anew; with slices, the block that
+    /// a victim fills before it is erased, while translation pages (in so many `copies`) need the others.
+    pub(super) fn kept_free(&self, geometry: &Geometry, copies: u32) -> u32 {
+        let sliced = u32::from(self.upkeep.gc_slice.is_some() && copies > 0);
+        self.reserve + self.unit_blocks(geometry) + sliced
+    }
 }
 
 /// Refuses layouts that cannot always make room (the argument is in [`super::super::translation`]): `copies` is the number of
@@ -55,34 +172,28 @@ pub fn validate(layout: &Layout, shape: &Shape, map_pages: u32, copies: u32) -> 
         return Err(ConfigError::new("ftl.reserve", problem, format!("use {floor} or more")));
     }
     layout.victim.validate()?;
-    let refuse = |key: &str, problem: &str, mend: &str| Err(ConfigError::new(key, problem, mend));
-    if layout.streams == 0 || layout.streams as usize > MAX_STREAMS {
-        let problem = format!("{} is outside 1 to {MAX_STREAMS}", layout.streams);
-        return refuse("ftl.streams", &problem, "use 1 for no separation, 2 for hot and cold");
+    layout.upkeep.validate()?;
+    if let (Some(_), Some(key)) = (layout.sorted_pages, layout.upkeep.shares_blocks()) {
+        let problem = "groups keep their pages in blocks of their own and are collected as a whole";
+        return Err(ConfigError::new(key, problem, "leave it out, or group_tps"));
     }
-    if layout.wear_threshold == Some(0) {
-        return refuse("ftl.wear_threshold", "0 would move a block after every erase", "use 1 or more (MQSim: 100)");
-    }
-    if layout.sorted_pages.is_some() && (layout.streams > 1 || layout.wear_threshold.is_some()) {
-        let key = if layout.streams > 1 { "ftl.streams" } else { "ftl.wear_threshold" };
-        return refuse(key, "groups keep their pages in blocks of their own", "leave it out, or group_tps");
-    }
-    let pages = u64::from(shape.geometry.pages_per_block);
-    let (groups, frontiers) = counts(layout.frontiers, &shape.geometry);
+    let geometry = &shape.geometry;
+    let pages = u64::from(geometry.pages_per_block);
+    let (groups, frontiers) = layout.counts(geometry);
     let together = if groups == 1 { u64::from(copies) } else { u64::from(copies.min(1)) };
     let map = u64::from(copies) * u64::from(map_pages.div_ceil(groups));
     let dies = u64::from(frontiers / groups);
-    let unit = u64::from(layout.unit_blocks(&shape.geometry));
+    let unit = u64::from(layout.unit_blocks(geometry));
     let (blocks, open) = match layout.sorted_pages {
         // Every unit may end in the middle of a block.
         Some(range) => (u64::from(shape.logical_pages.div_ceil(range)) * dies * unit + map.div_ceil(pages), 0),
         None => (
             (u64::from(shape.logical_pages.div_ceil(frontiers)) * dies + map) / pages,
-            dies * u64::from(layout.streams),
+            u64::from(layout.open_blocks(geometry)),
         ),
     };
-    let open = open + u64::from(copies.min(1)) + u64::from(layout.wear_threshold.is_some());
-    let reserve = u64::from(layout.reserve) + unit;
+    let open = open + u64::from(copies.min(1));
+    let reserve = u64::from(layout.kept_free(geometry, copies));
     let need = blocks + reserve + open + together.div_ceil(pages).max(1);
     let why = format!(
         "{groups} group(s) of {blocks} blocks for pages, {reserve} in reserve, {open} open and one to turn over"

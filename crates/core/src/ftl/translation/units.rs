@@ -9,7 +9,8 @@
 //! three of [`super`], and if none gave a block back, all would lie in the fewest blocks, which
 //! [`super::super::space::validate`] counted as needed.
 
-use super::{MapCache, Place, Translation};
+use super::super::space::Space;
+use super::{MapCache, Translation};
 use crate::flash::{Flash, Ticket};
 use crate::ledger::Cause;
 use crate::types::{Lpn, Ppn};
@@ -25,7 +26,7 @@ pub(super) enum Best {
 impl Translation {
     /// The cheapest way to gain pages in a group of blocks.
     pub(super) fn best_in_group(&mut self, flash: &Flash, group: u32) -> Best {
-        let pages = self.pages_per_block();
+        let pages = self.space.pages_per_block();
         let mut held = std::mem::take(&mut self.held);
         held.clear();
         held.resize(self.space.units() as usize, (0, 0));
@@ -55,8 +56,8 @@ impl Translation {
 
     /// Collects a unit.
     pub(super) fn collect_unit(&mut self, flash: &mut Flash, cache: &mut impl MapCache, number: u32, after: Ticket) {
-        let place = Place::Data(number);
-        let blocks = self.space.take_unit(place);
+        let to = Space::unit_frontier(number);
+        let blocks = self.space.take_unit(number);
         let mut moved = std::mem::take(&mut self.moved);
         for pbn in &blocks {
             let mut from = 0;
@@ -68,10 +69,10 @@ impl Translation {
         moved.sort_unstable();
         let mut done = after;
         for (lpn, page) in &mut moved {
-            if self.space.tail(place) == 0 {
-                self.space.open(flash, place);
+            if self.space.tail(to) == 0 {
+                self.space.open(flash, to);
             }
-            let target = self.space.append(place);
+            let target = self.space.append(to);
             let ticket = flash.copy(*page, target, Cause::Gc, after);
             done = flash.clock.join(done, ticket);
             cache.moved(*lpn, target);

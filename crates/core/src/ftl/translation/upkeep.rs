@@ -1,4 +1,5 @@
-//! Background work: static wear levelling, and collection in idle time.
+//! Work that is not done for a write: static wear levelling, relocation of blocks that were read too often, and collection
+//! in idle time.
 
 use super::{MapCache, Translation};
 use crate::flash::{Flash, Ticket};
@@ -6,47 +7,83 @@ use crate::ledger::{Cause, Op};
 use crate::types::{Nanos, Pbn};
 
 impl Translation {
-    /// After a collection that erased a block: the pages of a cold block move to the most erased free one, if the group
-    /// has more than its reserve, so that there is room for them and for their translation pages.
-    pub(super) fn level_wear(&mut self, flash: &mut Flash, cache: &mut impl MapCache, erased: Pbn, after: Ticket) {
-        let group = self.space.group_of(flash.geometry().first_page(erased));
-        let may_move = self.space.free(group) > self.space.reserve();
-        let Some(victim) = self.space.pick_cold(flash, erased, may_move) else { return };
+    /// After a collection that erased a block (then `erased_at` resolves): if the most and the least erased block of a
+    /// group are too many erases apart, the pages of the least erased closed one, which are cold, move to the most erased
+    /// free one. With translation pages the group must have more than its reserve, so that there is room for them too.
+    pub(super) fn level_wear<C: MapCache>(
+        &mut self,
+        flash: &mut Flash,
+        cache: &mut C,
+        erased: Pbn,
+        erased_at: Ticket,
+        after: Ticket,
+    ) -> Ticket {
+        let group = self.space.group_of(erased);
+        let may_move = C::RESIDENT || self.space.free(group) > self.space.reserve();
+        let Some(victim) = self.space.pick_cold(flash, erased, may_move) else { return erased_at };
+        let after = if C::RESIDENT { erased_at } else { after };
         if self.space.holds_map(victim) {
-            self.collect_map(flash, victim, after);
-        } else {
-            self.collect_data(flash, cache, victim, Cause::Wear, after);
+            self.collect_map(flash, victim, Cause::MapGc, after);
+            return erased_at;
+        }
+        self.collect_data(flash, cache, victim, Cause::Wear, after)
+    }
+
+    /// Relocates closed blocks that were read too often; open ones and one in collection are erased soon or named again.
+    #[inline(never)]
+    pub fn relocate_disturbed<C: MapCache>(&mut self, flash: &mut Flash, cache: &mut C, after: Ticket) {
+        while let Some(victim) = flash.take_disturbed() {
+            let group = self.space.group_of(victim);
+            // A collection in slices may hold the block that this relocation needs.
+            while self.space.sliced[group as usize].is_some() {
+                self.collect(flash, cache, group, false, after);
+            }
+            if self.space.take_closed(victim) {
+                self.empty(flash, cache, victim, Cause::Refresh, after);
+            }
+            self.restore_reserves(flash, cache, after);
         }
     }
 
     /// True if idle time is of use.
     pub const fn works_in_idle_time(&self) -> bool {
-        self.idle_free > 0
+        self.space.layout().upkeep.idle_free > 0
     }
 
-    /// Collects in every group until enough blocks are free, as long as the next collection certainly ends in time: all
+    /// Collects until every group has enough free blocks, as long as the next collection certainly ends in time: all
     /// pages of a block copied and a translation page rewritten for each, one after the other, when all is idle.
-    pub fn collect_in_idle_time(&mut self, flash: &mut Flash, cache: &mut impl MapCache, until: Nanos) {
-        let time = |op| flash.clock.service(op).0;
+    pub fn collect_in_idle_time<C: MapCache>(&mut self, flash: &mut Flash, cache: &mut C, until: Nanos) {
+        let geometry = *flash.geometry();
+        let time = |op| flash.clock.service(op);
         let (read, program) = (time(Op::Read), time(Op::Program));
-        let each = 2 * read + program * u64::from(1 + self.copies);
-        let longest = u64::from(self.pages_per_block()) * each + time(Op::Erase);
-        let channels = flash.geometry().channels;
-        let mut start =
-            (0..channels).map(|channel| flash.clock.channel_busy_until(channel)).fold(flash.now(), Nanos::max);
-        let wanted = self.space.reserve() + self.idle_free;
-        // Rewriting translation pages may take blocks of groups that had enough.
-        for _ in 0..2 * flash.geometry().pages() {
-            let mut groups = 0..self.space.groups();
-            let short = groups.find(|group| self.space.free(*group) < wanted && self.space.can_gain(flash, *group));
-            let Some(group) = short.filter(|_| start + Nanos(longest) <= until) else {
-                break;
+        let rewrite = if self.copies > 0 { read + program * u64::from(self.copies) } else { Nanos::ZERO };
+        let longest = (read + program + rewrite) * u64::from(geometry.pages_per_block) + time(Op::Erase);
+        let enough = self.space.reserve() + self.space.layout().upkeep.idle_free - 1;
+        let groups = self.space.groups();
+        for part in 0..if C::RESIDENT { groups } else { 1 } {
+            // Rewriting translation pages may take blocks of groups that had enough: then they take turns.
+            let (members, channels) = match (C::RESIDENT, groups) {
+                (true, 1) => (0..1, 0..1),
+                (true, _) => {
+                    let channel = geometry.channel_of_die(part);
+                    (part..part + 1, channel..channel + 1)
+                }
+                (false, _) => (0..groups, 0..geometry.channels),
             };
-            self.collect(flash, cache, group, true, Ticket::at(start));
-            start += Nanos(longest);
-        }
-        for group in 0..self.space.groups() {
-            self.collect_until(flash, cache, group, self.space.reserve(), Ticket::at(start));
+            let idle_from = |flash: &Flash| {
+                channels.clone().map(|channel| flash.clock.channel_busy_until(channel)).fold(flash.now(), Nanos::max)
+            };
+            let begin = if C::RESIDENT { flash.now() } else { idle_from(flash) };
+            let (mut spent, mut after) = (Nanos::ZERO, Ticket::at(begin));
+            for _ in 0..2 * geometry.pages() {
+                let short = members.clone().find(|group| self.space.wants_space(flash, *group, enough));
+                let in_time = idle_from(flash).max(begin + spent) + longest <= until;
+                let Some(group) = short.filter(|_| in_time) else { break };
+                let erased = self.collect(flash, cache, group, true, after);
+                spent += longest;
+                after = if C::RESIDENT { erased } else { Ticket::at(begin + spent) };
+            }
+            self.restore_reserves(flash, cache, after);
         }
     }
 }

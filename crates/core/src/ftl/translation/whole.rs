@@ -12,8 +12,8 @@ impl Translation {
     pub fn fill(&mut self, flash: &mut Flash, cache: &mut impl MapCache, batch: Batch<'_>) {
         let now = Ticket::at(flash.now());
         for (page, data) in batch.iter() {
-            let place = self.room_for_data(flash, cache, page.lpn, now);
-            let target = self.space.append(place);
+            let to = self.room_for_data(flash, cache, page, now);
+            let target = self.space.append_new(to);
             flash.program(target, Oob::data(page.lpn, page.version), data, page.cause, now);
             let old = self.content.replace(page.lpn.index(), target);
             if old.is_some() {
@@ -51,7 +51,7 @@ impl Translation {
         let now = Ticket::at(flash.now());
         let groups = self.space.groups();
         let pages = self.copies * self.pages().div_ceil(groups);
-        let wanted = self.space.reserve() + pages.div_ceil(self.pages_per_block());
+        let wanted = self.space.reserve() + pages.div_ceil(self.space.pages_per_block());
         for group in 0..groups {
             for turn in 0.. {
                 if self.space.free(group) >= wanted {
@@ -83,7 +83,11 @@ impl Translation {
             for (copy, ppn) in self.copies(tp).iter().enumerate() {
                 assert!(flash.is_valid(*ppn), "copy {copy} of translation page {tp} is invalid");
                 assert_eq!(flash.oob(*ppn), Oob::map(tp), "OOB of copy {copy} of translation page {tp}");
-                assert_eq!(self.space.group_of(*ppn), (tp + copy as u32) % self.space.groups(), "channel of a copy");
+                assert_eq!(
+                    self.space.group_of(geometry.pbn(*ppn)),
+                    (tp + copy as u32) % self.space.groups(),
+                    "channel of a copy"
+                );
                 assert!(self.space.holds_map(geometry.pbn(*ppn)), "translation page in a data block");
                 mapped[geometry.pbn(*ppn).index()] += 1;
             }

@@ -1,0 +1,74 @@
+//! All blocks at once: recovery and checks.
+
+use super::super::recover::Winners;
+use super::Space;
+use crate::flash::{Flash, PageKind, Ticket};
+use crate::ledger::Cause;
+use crate::types::{Lpn, Pbn};
+
+impl Space {
+    /// After a power cut: blocks without a winner are erased (all translation blocks among them), the others are
+    /// closed. Blocks that were open are not appended to, because they may hold a torn page.
+    pub fn recover(&mut self, flash: &mut Flash, winners: &Winners) {
+        self.forget();
+        for pool in &mut self.pools {
+            pool.keep_free(|pbn| !flash.is_block_used(pbn));
+        }
+        let now = Ticket::at(flash.now());
+        for pbn in (0..self.geometry.blocks()).map(Pbn).filter(|pbn| flash.is_block_used(*pbn)).collect::<Vec<_>>() {
+            if winners.in_block(pbn) == 0 {
+                let mut pages = (0..self.geometry.pages_per_block).map(|offset| self.geometry.page(pbn, offset));
+                let readable = pages.find(|ppn| flash.is_programmed(*ppn));
+                self.holds_map[pbn.index()] = readable.is_some_and(|ppn| flash.oob(ppn).kind == PageKind::Map);
+                self.release(flash, pbn, Cause::Recover, now);
+                continue;
+            }
+            self.pool(pbn).close(pbn);
+            let group = self.group_of(pbn);
+            if let Some(valid) = self.valid.get_mut(group as usize) {
+                *valid += winners.in_block(pbn);
+            }
+            if !self.home.is_empty() {
+                let page = flash.next_valid(pbn, 0).expect("winners are valid");
+                let of_page = self.cold_number(Lpn(flash.oob(page).number));
+                self.home[pbn.index()] = if self.valid.is_empty() { of_page } else { self.die(pbn) };
+            }
+        }
+    }
+
+    /// Checks that every block is in exactly one state, free blocks are erased and the reserve is there; panics on a
+    /// violation. For tests.
+    pub fn check(&self, flash: &Flash) {
+        let mut uses = vec![0; self.geometry.blocks() as usize];
+        let mut valid = vec![0; self.valid.len()];
+        for (group, pool) in self.pools.iter().enumerate() {
+            let free = pool.free_count();
+            assert!(!self.is_short(group as u32), "{free} free blocks in group {group}, reserve {}", self.reserve);
+            for pbn in pool.free_blocks() {
+                assert!(!flash.is_block_used(pbn), "free block {} is not erased", pbn.0);
+                uses[pbn.index()] += 1;
+            }
+        }
+        for frontier in self.frontiers.iter().filter(|f| f.next < self.geometry.pages_per_block) {
+            assert_eq!(flash.next_page(frontier.pbn), frontier.next, "open block {}", frontier.pbn.0);
+            uses[frontier.pbn.index()] += 1;
+        }
+        for job in self.sliced.iter().flatten() {
+            uses[job.victim.index()] += 1;
+        }
+        for pbn in (0..self.geometry.blocks()).map(Pbn) {
+            let group = self.group_of(pbn) as usize;
+            uses[pbn.index()] += u32::from(self.pools[group].is_closed(pbn));
+            assert_eq!(
+                uses[pbn.index()],
+                1,
+                "block {} is not in exactly one of free, open, closed, in collection",
+                pbn.0
+            );
+            if let Some(valid) = valid.get_mut(group) {
+                *valid += flash.valid_pages(pbn);
+            }
+        }
+        assert_eq!(valid, self.valid, "valid pages by group");
+    }
+}

@@ -1,0 +1,253 @@
+//! Garbage collection: at once or in slices, of data and translation blocks.
+
+use super::super::PageWrite;
+use super::super::space::{FrontierId, Job};
+use super::units::Best;
+use super::{MapCache, Moved, Translation};
+use crate::flash::{Flash, Oob, Ticket};
+use crate::ledger::Cause;
+use crate::types::{Lpn, Pbn};
+
+/// What collection is to achieve.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Goal {
+    /// A group
+    pub group: u32,
+    /// with as many free blocks,
+    pub wanted: u32,
+    /// or, with a resident map, room in this frontier.
+    pub room_in: Option<FrontierId>,
+}
+
+impl Translation {
+    /// Makes sure that a page of the host can be appended, and tells where: with slices, after one of them.
+    #[inline]
+    pub fn room_for_data<C: MapCache>(
+        &mut self,
+        flash: &mut Flash,
+        cache: &mut C,
+        page: &PageWrite,
+        after: Ticket,
+    ) -> FrontierId {
+        let to = self.space.host_frontier(page.lpn, page.cause);
+        if let Some(most) = self.space.layout().upkeep.gc_slice {
+            self.collect_slice(flash, cache, self.space.group(to), most, after);
+        }
+        if self.space.tail(to) == 0 {
+            self.make_room(flash, cache, to, after);
+        }
+        to
+    }
+
+    #[inline(never)]
+    fn make_room<C: MapCache>(&mut self, flash: &mut Flash, cache: &mut C, to: FrontierId, after: Ticket) {
+        let (group, wanted) = (self.space.group(to), self.space.reserve() + 1);
+        self.collect_until(flash, cache, Goal { group, wanted, room_in: Some(to) }, after);
+        if self.space.tail(to) == 0 {
+            self.space.open(flash, to);
+        }
+    }
+
+    /// Collects until the goal is reached, and every group has its reserve (rewriting translation pages may have taken
+    /// blocks of other groups).
+    pub(super) fn collect_until<C: MapCache>(&mut self, flash: &mut Flash, cache: &mut C, goal: Goal, after: Ticket) {
+        let blocks = u64::from(flash.geometry().blocks());
+        // A policy that keeps picking blocks without an invalid page is overruled after as many turns as there are blocks.
+        let patience = if C::RESIDENT { blocks } else { 2 * blocks };
+        // Every collection of the best victim gains a page of at most all pages (see the module text).
+        for turn in 0..=2 * flash.geometry().pages() + 2 * blocks {
+            if C::RESIDENT && goal.room_in.is_some_and(|to| self.space.tail(to) > 0) {
+                return;
+            }
+            let short = if self.space.free(goal.group) < goal.wanted {
+                Some(goal.group)
+            } else if C::RESIDENT {
+                None
+            } else {
+                (0..self.space.groups()).find(|other| self.space.is_short(*other))
+            };
+            let Some(short) = short else { return };
+            self.collect(flash, cache, short, turn > patience, after);
+        }
+        panic!("garbage collection makes no progress: more is valid than the group can hold");
+    }
+
+    /// After work that is no collection for the host: every group gets its reserve back.
+    pub(super) fn restore_reserves<C: MapCache>(&mut self, flash: &mut Flash, cache: &mut C, after: Ticket) {
+        if !C::RESIDENT {
+            self.collect_until(flash, cache, Goal { group: 0, wanted: 0, room_in: None }, after);
+        }
+    }
+
+    /// Collects one victim of a group, or what is left of one that is collected in slices: by the policy, or the `best`
+    /// there is. Resolves with the erase, if that is what the map waits for.
+    pub(super) fn collect<C: MapCache>(
+        &mut self,
+        flash: &mut Flash,
+        cache: &mut C,
+        group: u32,
+        best: bool,
+        after: Ticket,
+    ) -> Ticket {
+        let scarce = self.copies > 0 && self.space.free(group) < 2;
+        let mut compact = if scarce { self.space.pick_map_victim(flash, group) } else { None };
+        if compact.is_none()
+            && let Some(job) = self.space.sliced[group as usize].take()
+        {
+            return self.finish(flash, cache, job, after);
+        }
+        flash.ledger.gc_runs += 1;
+        if compact.is_none() && self.space.has_units() {
+            match self.best_in_group(flash, group) {
+                Best::Unit(number) => {
+                    self.collect_unit(flash, cache, number, after);
+                    return after;
+                }
+                Best::Map => compact = self.space.pick_map_victim(flash, group),
+            }
+        }
+        let victim = match compact {
+            None if best => self.space.pick_fewest_valid(flash, group),
+            None => self.space.pick_victim(flash, group),
+            some => some,
+        };
+        let victim = victim.expect("a closed block exists when space runs out");
+        self.empty(flash, cache, victim, Cause::Gc, after)
+    }
+
+    /// Empties and erases a block that was taken out of the closed ones.
+    pub(super) fn empty<C: MapCache>(
+        &mut self,
+        flash: &mut Flash,
+        cache: &mut C,
+        victim: Pbn,
+        cause: Cause,
+        after: Ticket,
+    ) -> Ticket {
+        if !self.space.holds_map(victim) {
+            return self.collect_data(flash, cache, victim, cause, after);
+        }
+        self.collect_map(flash, victim, if cause == Cause::Gc { Cause::MapGc } else { cause }, after);
+        self.level_wear(flash, cache, victim, after, after)
+    }
+
+    /// Moves the valid TPs of a victim inside its group.
+    pub(super) fn collect_map(&mut self, flash: &mut Flash, victim: Pbn, cause: Cause, after: Ticket) {
+        let to = self.space.map_frontier(self.space.group_of(victim));
+        let mut done = after;
+        let mut from = 0;
+        while let Some(source) = flash.next_valid(victim, from) {
+            from = flash.geometry().page_in_block(source) + 1;
+            if self.space.tail(to) == 0 {
+                self.space.open(flash, to);
+            }
+            let target = self.space.append(to);
+            let tp = flash.oob(source).number;
+            let ticket = if flash.is_map_readable(source) {
+                flash.copy(source, target, cause, after)
+            } else {
+                let read = self.fetch(flash, tp, cause, after);
+                let ticket = flash.program(target, Oob::map(tp), &[], cause, read);
+                flash.invalidate(source);
+                ticket
+            };
+            done = flash.clock.join(done, ticket);
+            let copies = &mut self.directory[(tp * self.copies) as usize..][..self.copies as usize];
+            let copy = copies.iter_mut().find(|copy| **copy == source);
+            *copy.expect("a valid translation page is in the directory") = target;
+        }
+        self.space.release(flash, victim, cause, done);
+    }
+
+    /// Moves the valid pages of a victim and erases it.
+    pub(super) fn collect_data<C: MapCache>(
+        &mut self,
+        flash: &mut Flash,
+        cache: &mut C,
+        victim: Pbn,
+        cause: Cause,
+        after: Ticket,
+    ) -> Ticket {
+        let job = self.job(victim, cause, after);
+        self.finish(flash, cache, job, after)
+    }
+
+    fn job(&self, victim: Pbn, cause: Cause, after: Ticket) -> Job {
+        let to = match cause {
+            Cause::Wear => self.space.cold_frontier(self.space.group_of(victim)),
+            _ => self.space.copy_frontier(victim),
+        };
+        Job { victim, from: 0, done: after, to, cause }
+    }
+
+    fn finish<C: MapCache>(&mut self, flash: &mut Flash, cache: &mut C, mut job: Job, after: Ticket) -> Ticket {
+        self.go_on(flash, cache, &mut job, u32::MAX, after).expect("a collection without limit ends")
+    }
+
+    /// Moves up to `most` valid pages of a victim; mappings that are not in RAM are changed in their TPs, one rewrite each.
+    /// When no page is left, the victim is erased: then the ticket of that.
+    fn go_on<C: MapCache>(
+        &mut self,
+        flash: &mut Flash,
+        cache: &mut C,
+        job: &mut Job,
+        most: u32,
+        after: Ticket,
+    ) -> Option<Ticket> {
+        let mut moved = std::mem::take(&mut self.moved);
+        let mut left = most;
+        let is_empty = loop {
+            let Some(source) = flash.next_valid(job.victim, job.from) else { break true };
+            if left == 0 {
+                break false;
+            }
+            left -= 1;
+            job.from = flash.geometry().page_in_block(source) + 1;
+            if self.space.tail(job.to) == 0 {
+                self.space.open(flash, job.to);
+            }
+            let target = self.space.append(job.to);
+            let lpn = Lpn(flash.oob(source).number);
+            let ticket = flash.copy(source, target, job.cause, after);
+            job.done = if C::RESIDENT { ticket } else { flash.clock.join(job.done, ticket) };
+            match cache.moved(lpn, target) {
+                Moved::InRam => {}
+                Moved::Nowhere => moved.push((lpn, target)),
+                Moved::Everywhere => self.content.set(lpn.index(), target),
+            }
+        };
+        job.done = self.update(flash, cache, &mut moved, after, job.done);
+        self.moved = moved;
+        if !is_empty {
+            return None;
+        }
+        let erased = self.space.release(flash, job.victim, job.cause, job.done);
+        Some(match job.cause {
+            Cause::Wear | Cause::Recover => erased,
+            _ => self.level_wear(flash, cache, job.victim, erased, after),
+        })
+    }
+
+    /// Before a page of the host: a slice of a collection, if space is about to run out. Translation blocks are collected
+    /// at once.
+    fn collect_slice<C: MapCache>(&mut self, flash: &mut Flash, cache: &mut C, group: u32, most: u32, after: Ticket) {
+        if !self.space.wants_space(flash, group, self.space.reserve()) {
+            return;
+        }
+        let job = self.space.sliced[group as usize].take().or_else(|| {
+            flash.ledger.gc_runs += 1;
+            let victim = self.space.pick_victim(flash, group).expect("a closed block gains a page");
+            if self.space.holds_map(victim) {
+                self.empty(flash, cache, victim, Cause::Gc, after);
+                return None;
+            }
+            Some(self.job(victim, Cause::Gc, after))
+        });
+        if let Some(mut job) = job
+            && self.go_on(flash, cache, &mut job, most, after).is_none()
+        {
+            self.space.sliced[group as usize] = Some(job);
+        }
+        self.restore_reserves(flash, cache, after);
+    }
+}
