@@ -6,9 +6,8 @@
 use serde_json::Value;
 
 use crate::buffer::policies;
-use crate::engine::{Device, Parts, Ssd};
+use crate::engine::{Device, Engine, HitParts, Hits, Parts};
 use crate::error::ConfigError;
-use crate::hits::{HitOnly, HitParts, Hits};
 use crate::registry::{Plugin, plugin};
 
 /// How a device with a certain buffer policy is built from the policy's parameters.
@@ -28,11 +27,11 @@ macro_rules! list_buffers {
             plugin!($name, "buffer", concat!("buffer/", stringify!($name), ".rs"), BuildDevice {
                 device: |params, parts| {
                     let buffer = $name::build(parameters(stringify!($name), params)?, &parts.buffer_shape())?;
-                    Ok(Box::new(Ssd::new(parts, buffer)))
+                    Ok(Box::new(Engine::new(parts, buffer)))
                 },
                 hits: |params, parts| {
                     let buffer = $name::build(parameters(stringify!($name), params)?, &parts.shape)?;
-                    Ok(Box::new(HitOnly::new(&parts, buffer)))
+                    Ok(Box::new(Engine::over_nothing(&parts, buffer)))
                 },
             }),
         )+];

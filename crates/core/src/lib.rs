@@ -13,7 +13,6 @@ pub mod error;
 pub mod flash;
 pub mod ftl;
 pub mod histogram;
-pub mod hits;
 pub mod ledger;
 pub mod list;
 pub mod offline;

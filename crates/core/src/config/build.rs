@@ -5,11 +5,10 @@ use serde_json::Value;
 use super::{Budget, Config, Precondition, ReplayMode};
 use crate::buffer::{BufferShape, FlashTimes};
 use crate::catalog::BUFFERS;
-use crate::engine::{Arrival, Device, Parts, RamTimes, Settings};
+use crate::engine::{Arrival, Device, HitParts, Hits, Parts, RamTimes, Settings};
 use crate::error::ConfigError;
 use crate::flash::{Clock, ClockTimes, Flash};
 use crate::ftl::{FTLS, Shape};
-use crate::hits::{HitParts, Hits};
 use crate::registry;
 use crate::types::Nanos;
 
@@ -78,7 +77,7 @@ impl Config {
         }
     }
 
-    /// Builds the policy alone, without FTL, flash and time; see [`crate::hits::HitOnly`]. A RAM budget
+    /// Builds the policy alone, without FTL, flash and time; see [`crate::engine::Nothing`]. A RAM budget
     /// shared with the map counts as if the map took nothing.
     ///
     /// # Errors

@@ -1,145 +1,136 @@
-//! What the buffer asks of the FTL: reads, batches of writes, trims; and the law of look-ups.
+//! What lies below the buffer, as the engine sees it: missed pages come from there, written pages go there.
 //!
-//! An FTL whose map lies on flash looks every page up that is read, written or trimmed, once: also pages that are read to
-//! be padded or completed, and pages of which only the look-up tells that they were never written. The engine knows how
-//! many pages each command has and holds the FTL to it, in every run.
+//! Two things can lie there: [`Storage`](super::Storage), an FTL over flash with its time and its bytes, and
+//! [`Nothing`](super::Nothing), when only the hits of a policy are of interest. The engine is compiled for each.
 
-use super::Ssd;
-use crate::buffer::Buffer;
-use crate::flash::Ticket;
-use crate::ftl::{Batch, Found, Ftl, PageRead, PageWrite, Source};
-use crate::ledger::Cause;
-use crate::probe::Command;
-use crate::types::{Lbn, Lpn, Nanos};
+use super::{Completion, Kind, Payload, Refused};
+use crate::buffer::{Access, Frames, Medium, Sense, Slots};
+use crate::ledger::Ledger;
+use crate::types::{HostRequest, Lpn, Slot};
 
-impl<B: Buffer> Ssd<B> {
-    /// Reads one page through the FTL as one command.
-    pub(super) fn read_below(&mut self, page: PageRead, after: Ticket) -> Found {
-        self.tell_read(page.cause, &[page.lpn]);
-        self.read_page(page, after)
-    }
+/// The part of a page that a request covers.
+#[derive(Clone, Copy, Debug)]
+pub struct Part {
+    /// First sector inside the page.
+    pub(super) from: u32,
+    /// Sectors.
+    pub(super) count: u32,
+    /// Bytes into the payload of the request.
+    pub(super) payload_at: usize,
+    /// End of the consecutive pages of the request that this one belongs to.
+    pub(super) end: Lpn,
+}
 
-    /// Reads one page through the FTL, counting it as the buffer's.
-    pub(super) fn read_page(&mut self, page: PageRead, after: Ticket) -> Found {
-        let issued = self.flash.now();
-        let due = self.look_ups_due(1);
-        let found = self.ftl.read(&mut self.flash, page, after);
-        self.check_look_ups(due);
-        self.count_read(found);
-        self.time_read(issued, found.ticket);
-        found
-    }
-
-    /// The rest of a page that goes down is on flash. An FTL whose map is in RAM reads it now; else the FTL reads it in
-    /// the page's turn, with the look-up that its write needs, and the answer only tells what it will find.
-    pub(super) fn fetch_old(&mut self, lpn: Lpn) -> (Source, Found) {
-        let now = Ticket::reached(self.flash.now());
-        if !self.map_on_flash {
-            return (Source::Ram, self.read_page(PageRead::new(lpn, Cause::Pad), now));
-        }
-        let found = Found { ticket: now, ppn: self.ftl.locate(&self.flash, lpn) };
-        self.count_read(found);
-        (Source::OldCopy, found)
-    }
-
-    fn count_read(&mut self, found: Found) {
-        self.flash.ledger.unmapped_reads += u64::from(found.ppn.is_none());
-        self.flash.ledger.buffer_read_pages += 1;
-    }
-
-    fn time_read(&mut self, issued: Nanos, done: Ticket) {
-        if self.slots.frames().total() > 0 {
-            self.inflight.time_buffer_read(&mut self.flash.clock, issued, done);
-        }
-    }
-
-    /// Writes the batch as one command, as a whole logical block if `block` names one. The host request that its first page
-    /// belongs to goes on to the page before `end`, if that is known.
-    pub(super) fn send_batch(&mut self, block: Option<Lbn>, end: Lpn, after: Ticket) -> Ticket {
-        let due = self.look_ups_due(self.batch.len());
-        let old_copies = self.map_on_flash.then_some(&self.old_copies);
-        let batch = Batch { pages: &self.batch, bytes: &self.stage, end, old_copies };
-        let done = match block {
-            Some(lbn) => self.ftl.write_block(&mut self.flash, lbn, batch, after),
-            None => self.ftl.write(&mut self.flash, batch, after),
-        };
-        self.check_look_ups(due);
-        if self.map_on_flash {
-            self.take_old_copies();
-        }
-        done
-    }
-
-    /// Pages that were completed while they were written are there when their old copies were read.
-    fn take_old_copies(&mut self) {
-        let issued = self.flash.now();
-        let mut tickets = std::mem::take(self.old_copies.get_mut());
-        let mut read = 0;
-        for at in 0..self.batch.len() {
-            let PageWrite { lpn, cause, from, .. } = self.batch[at];
-            if from == Source::Ram {
-                continue;
-            }
-            let ticket = *tickets.get(read).expect("the FTL reads each old copy that a batch needs");
-            read += 1;
-            self.time_read(issued, ticket);
-            let slot = self.slots.find(lpn);
-            if cause == Cause::Host && slot.is_some() {
-                self.slots.set_ready(slot, ticket);
-            }
-        }
-        assert_eq!(read, tickets.len(), "the FTL reads no old copy that nobody needs");
-        tickets.clear();
-        *self.old_copies.get_mut() = tickets;
-    }
-
-    /// Tells the FTL that a page holds nothing of value any more.
-    pub(super) fn trim_page(&mut self, lpn: Lpn, after: Ticket) -> Ticket {
-        let due = self.look_ups_due(1);
-        let ticket = self.ftl.trim(&mut self.flash, lpn, after);
-        self.check_look_ups(due);
-        self.flash.ledger.host_page_trims += 1;
-        ticket
-    }
-
-    /// What the count of look-ups must be after a command of so many pages: see the module text. A map in RAM is never
-    /// looked up.
+impl Part {
+    /// The part of the following page.
     #[inline]
-    fn look_ups_due(&self, pages: usize) -> u64 {
-        if self.map_on_flash { self.flash.ledger.map_look_ups() + pages as u64 } else { 0 }
+    pub(super) const fn next(self, count: u32) -> Self {
+        Self { from: 0, count, payload_at: self.payload_at + self.count as usize * 512, end: self.end }
     }
-
     #[inline]
-    fn check_look_ups(&self, due: u64) {
-        assert_eq!(self.flash.ledger.map_look_ups(), due, "one look-up for every data page");
+    pub(super) const fn mask(self) -> u64 {
+        (u64::MAX >> (64 - self.count)) << self.from
     }
+    pub(super) fn bytes_in_page(self) -> std::ops::Range<usize> {
+        self.from as usize * 512..(self.from + self.count) as usize * 512
+    }
+    pub(super) fn bytes_in_payload(self) -> std::ops::Range<usize> {
+        self.payload_at..self.payload_at + self.count as usize * 512
+    }
+}
 
-    /// Tells the probe of a read command.
-    #[inline]
-    pub(super) fn tell_read(&mut self, why: Cause, lpns: &[Lpn]) {
-        if let Some(probe) = &mut self.probe {
-            probe.on_command(Command::Read { why, lpns });
-        }
-    }
+/// What was counted of a read or write request.
+#[derive(Clone, Copy, Debug)]
+pub struct Served {
+    /// True for a write.
+    pub write: bool,
+    /// Pages and sectors of the request.
+    pub pages: u32,
+    /// Its sectors.
+    pub sectors: u32,
+    /// Pages found in the buffer.
+    pub hits: u32,
+    /// Sectors found in the buffer.
+    pub hit_sectors: u32,
+}
 
-    /// Tells the probe of the write command that the batch is.
-    #[inline]
-    pub(super) fn tell_write(&mut self) {
-        if self.probe.is_some() {
-            self.describe_write();
-        }
-    }
+/// What lies below the buffer. The slots belong to the engine, which lends them.
+pub trait Below {
+    /// Tells when something is over.
+    type When: Copy;
+    /// What one request gathers on its way.
+    type Flight<'a>;
+    /// What was read of a page.
+    type Found: Copy;
 
-    #[cold]
-    fn describe_write(&mut self) {
-        let Some(probe) = &mut self.probe else { return };
-        let is_hole = |page: &PageWrite| {
-            let pads = page.cause == Cause::Pad && page.from == Source::OldCopy;
-            pads && self.ftl.locate(&self.flash, page.lpn).is_none()
-        };
-        let written = || self.batch.iter().filter(|page| !is_hole(page));
-        let lpns: Vec<Lpn> = written().map(|page| page.lpn).collect();
-        let padded: Vec<Lpn> = written().filter(|page| page.cause == Cause::Pad).map(|page| page.lpn).collect();
-        probe.on_command(Command::Write { lpns: &lpns, padded: &padded });
-    }
+    /// What policies may sense.
+    fn sense(&self) -> Sense<'_>;
+    /// Where the engine counts.
+    fn ledger(&mut self) -> &mut Ledger;
+    /// This moment.
+    fn now(&self) -> Self::When;
+    /// When both are over.
+    fn join(&mut self, a: Self::When, b: Self::When) -> Self::When;
+
+    /// Before a request is admitted.
+    ///
+    /// # Errors
+    /// If it cannot be carried out.
+    fn prepare(&mut self, request: &HostRequest, rest: &[HostRequest], slots: &Slots) -> Result<(), Refused>;
+    /// Lets time pass until the request is admitted.
+    fn admit<'a>(&mut self, request: &HostRequest, payload: Payload<'a>, slots: &Slots) -> Self::Flight<'a>;
+    /// Frames that hold data when the map has taken its share of the RAM; `None` if they are what they are.
+    fn data_frames(&self) -> Option<Frames>;
+    /// Counts a read or write whose pages are served.
+    fn count_request(&mut self, served: Served, flight: &Self::Flight<'_>);
+    /// The request is carried out; it completes when all that it waits for is over.
+    fn complete(&mut self, kind: Kind, flight: Self::Flight<'_>) -> Completion;
+
+    /// A page of a request is about to be looked up.
+    fn page_begins(&mut self, access: &Access, slots: &Slots);
+    /// Serves a resident page; false if some of it had to be read after all.
+    fn hit(
+        &mut self,
+        slots: &mut Slots,
+        slot: Slot,
+        access: &Access,
+        part: Part,
+        flight: &mut Self::Flight<'_>,
+    ) -> bool;
+    /// Serves a page that is not to be resident.
+    fn pass_by(&mut self, slots: &mut Slots, access: &Access, part: Part, flight: &mut Self::Flight<'_>);
+    /// Reads what a missed page needs, once `after` is over; `None` if it needs nothing.
+    fn fetch(&mut self, slots: &Slots, access: &Access, part: Part, after: Self::When) -> Option<Self::Found>;
+    /// Pages were evicted since a page was read, which may have moved it.
+    fn follow(&self, lpn: Lpn, found: &mut Self::Found);
+    /// The missed page takes a frame.
+    fn insert(&self, slots: &mut Slots, lpn: Lpn, medium: Medium) -> Slot;
+    /// Fills the frame of a missed page with what was read of it, once the frame is free, and serves the host.
+    fn place(
+        &mut self,
+        slots: &mut Slots,
+        slot: Slot,
+        read: (Option<Self::Found>, Self::When),
+        access: &Access,
+        part: Part,
+        flight: &mut Self::Flight<'_>,
+    );
+    /// A page of a request is served.
+    fn page_ends(&mut self, access: &Access, hit: bool);
+
+    /// Writes dirty pages back as one command; with `pad` the rest of their logical block too.
+    fn write_back(&mut self, slots: &mut Slots, pages: &[Slot], pad: bool) -> Self::When;
+    /// A clean page leaves.
+    fn dropped(&mut self, lpn: Lpn);
+    /// A page moves to the other memory.
+    fn moved(&mut self, to: Medium);
+    /// These pages will be read ahead of the host.
+    fn reads_ahead(&mut self, lpns: &[Lpn]);
+    /// Reads a page into a frame ahead of the host.
+    fn read_ahead(&mut self, slots: &mut Slots, lpn: Lpn) -> Slot;
+
+    /// The host gives a page up.
+    fn trim(&mut self, lpn: Lpn, flight: &mut Self::Flight<'_>);
+    /// A host flush waits for all write-backs so far.
+    fn flush(&mut self, flight: &mut Self::Flight<'_>);
 }

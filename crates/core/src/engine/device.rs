@@ -1,25 +1,23 @@
 //! What the faces of a device see of it.
 
-use super::access::Part;
-use super::power::NvramPhotograph;
-use super::{Completion, Flight, Flushes, Kind, OutOfRange, Payload, Refused, Ssd, Times};
+use super::{Below, Completion, Engine, Flushes, Kind, Part, Payload, Refused, Served, Storage, Times};
 use crate::buffer::{Access, Buffer, Frames, Medium, Slots};
 use crate::flash::{CutMode, Flash};
 use crate::ftl::Ftl;
 use crate::ledger::Ledger;
 use crate::probe::Probe;
-use crate::types::{HostOp, HostRequest, Lbn, Lpn};
+use crate::types::{HostOp, HostRequest, Lpn};
 
 /// A device as its faces see it: replay, sweeps, a live block device, other languages.
 pub trait Device {
-    /// Carries out one request. See [`Ssd::submit`].
+    /// Carries out one request. See [`Engine::submit`].
     ///
     /// # Errors
     /// When it lies beyond the device, or changes data of one that is worn out. Nothing happened then.
     fn submit(&mut self, request: &HostRequest, payload: Payload<'_>) -> Result<Completion, Refused>;
     /// Carries out one page access exactly as recorded: the number, length and hint of its request are the caller's.
     /// Golden files need it: they give the state after every page, their examples cut requests short, and their hints
-    /// are given page by page. It runs the page access of [`Ssd::submit`]; the ledger takes it for a request of its own.
+    /// are given page by page. It runs the page access of [`Engine::submit`]; the ledger takes it for a request of its own.
     ///
     /// # Errors
     /// When it lies beyond the device, or changes data of one that is worn out. Nothing happened then.
@@ -74,128 +72,100 @@ pub trait Device {
     fn logical_pages(&self) -> u32;
 }
 
-impl<B: Buffer> Device for Ssd<B> {
+impl<B: Buffer> Device for Engine<B, Storage> {
     fn submit(&mut self, request: &HostRequest, payload: Payload<'_>) -> Result<Completion, Refused> {
-        Ssd::submit(self, request, payload)
+        Engine::submit(self, request, payload)
     }
     fn replay_access(&mut self, access: &Access) -> Result<(), Refused> {
-        let sectors = self.flash.geometry().page_sectors();
-        let op = if access.write { HostOp::Write } else { HostOp::Read };
-        let request = HostRequest {
-            at: self.flash.now(),
-            lba: u64::from(access.lpn.0) * u64::from(sectors),
-            sectors,
-            op,
-            hint: access.hint,
-            more: false,
-        };
-        if access.lpn.0 >= self.settings.logical_pages {
-            let capacity_sectors = u64::from(self.settings.logical_pages) * u64::from(sectors);
-            return Err(Refused::OutOfRange(OutOfRange { lba: request.lba, sectors, capacity_sectors }));
-        }
-        let (arrival, now) = self.inflight.admit(&mut self.flash.clock, request.at);
-        self.count_buffer_times();
-        if access.request != self.requests {
-            self.requests = access.request;
-            self.last_group = Lbn::NONE;
-        }
-        self.request_end = Lpn(access.lpn.0 + 1);
-        self.share_ram();
-        let mut flight = Flight::new(Payload::None, now);
-        self.access_page(access, Part { from: 0, count: sectors, payload_at: 0 }, &mut flight);
-        self.count_request(sectors, &Access { request_pages: 1, ..*access }, &flight);
-        let kind = if access.write { Kind::Write } else { Kind::Read };
-        let done = self.flash.clock.delay(flight.done, now + self.ram_time(&flight, access.write));
-        self.inflight.finish(&mut self.flash.clock, kind, arrival, now, done);
+        let Access { lpn, write, hint, .. } = *access;
+        let (at, lba) = (self.below.flash.now(), u64::from(lpn.0) * u64::from(self.page_sectors));
+        let op = if write { HostOp::Write } else { HostOp::Read };
+        let request = HostRequest { hint, ..HostRequest::new(at, op, lba, self.page_sectors) };
+        self.check_range(&request)?;
+        let mut flight = self.admit(&request, Payload::None, access.request);
+        let count = self.page_sectors;
+        let hit = self.access_page(access, Part { from: 0, count, payload_at: 0, end: Lpn(lpn.0 + 1) }, &mut flight);
+        let hits = u32::from(hit);
+        let served = Served { write, pages: 1, sectors: count, hits, hit_sectors: hits * count };
+        self.below.count_request(served, &flight);
+        self.below.complete(if write { Kind::Write } else { Kind::Read }, flight);
         Ok(())
     }
     fn run(&mut self, requests: &[HostRequest]) -> Result<(), Refused> {
-        let mut stream = requests;
-        while let [request, later @ ..] = stream {
-            if request.more {
-                let (pieces, after) = HostRequest::split_first(stream).expect("there is a request");
-                self.submit_pieces(pieces)?;
-                stream = after;
-            } else {
-                Ssd::submit(self, request, Payload::None)?;
-                stream = later;
-            }
-        }
-        Ok(())
+        self.submit_all(requests)
     }
     fn finish(&mut self) {
         self.drain();
-        self.photograph_nvram();
+        self.below.snapshot_nvram(&self.slots);
         self.write_dirty_back(&[Medium::Dram, Medium::Nvram]);
         self.drain();
     }
     fn drain(&mut self) {
-        self.inflight.drain(&mut self.flash.clock);
-        self.count_buffer_times();
+        self.below.drain();
     }
     fn precondition(&mut self, fill: bool, overwrites: f64) {
-        self.fill_device(fill, overwrites);
+        self.below.fill_device(fill, overwrites);
+        self.start_measuring();
     }
     fn start_measuring(&mut self) {
-        Device::drain(self);
+        self.drain();
         if self.requests == 0 {
-            self.flash.start_measuring();
+            self.below.flash.start_measuring();
         } else {
             // Policies may hold snapshots of the ledger: once they have seen it, it never goes back.
-            self.measured_from = self.flash.ledger;
+            self.below.measured_from = self.below.flash.ledger;
         }
-        self.inflight.times = Times::default();
-        self.flushes.reset();
+        self.below.inflight.times = Times::default();
+        self.below.flushes.reset();
     }
     fn ledger(&self) -> Ledger {
-        self.flash.ledger - self.measured_from
+        self.below.flash.ledger - self.below.measured_from
     }
     fn times(&self) -> &Times {
-        &self.inflight.times
+        &self.below.inflight.times
     }
     fn flushes(&self) -> &Flushes {
-        &self.flushes
+        &self.below.flushes
     }
     fn flash(&self) -> &Flash {
-        &self.flash
+        &self.below.flash
     }
     fn flash_mut(&mut self) -> &mut Flash {
-        &mut self.flash
+        &mut self.below.flash
     }
     fn ftl(&self) -> &dyn Ftl {
-        &*self.ftl
+        &*self.below.ftl
     }
     fn sees_neighbours(&self) -> bool {
-        self.buffer.sees_neighbours() || self.ftl.sees_neighbours()
+        self.buffer.sees_neighbours() || self.below.ftl.sees_neighbours()
     }
     fn slots(&self) -> &Slots {
         &self.slots
     }
     fn set_frames(&mut self, frames: Frames) {
-        self.photograph_nvram();
+        self.below.snapshot_nvram(&self.slots);
         self.resize(frames);
     }
     fn set_probe(&mut self, probe: Option<Box<dyn Probe>>) {
-        self.probe = probe;
+        self.below.probe = probe;
     }
     fn cut_power(&mut self) {
         self.power_cycle();
     }
     fn arm_cut(&mut self, nth: u64, mode: CutMode) {
-        self.flash.arm_cut(nth, mode);
-        self.armed_nvram = Some(NvramPhotograph::default());
+        self.below.arm_cut(nth, mode);
     }
     fn arm_recovery_cut(&mut self, nth: u64, mode: CutMode) {
-        self.recovery_cut = Some((nth, mode));
+        self.below.recovery_cut = Some((nth, mode));
     }
     fn golden_state(&self) -> serde_json::Value {
         self.buffer.golden_state(&self.slots)
     }
     fn check(&self) {
-        self.ftl.check(&self.flash);
-        self.flash.check();
+        self.below.ftl.check(&self.below.flash);
+        self.below.flash.check();
     }
     fn logical_pages(&self) -> u32 {
-        self.settings.logical_pages
+        self.below.settings.logical_pages
     }
 }

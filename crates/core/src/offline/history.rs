@@ -88,7 +88,7 @@ impl From<OutOfRange> for HistoryError {
     }
 }
 
-/// Page accesses, trims and flushes in their order, as [`Hits`](crate::hits::Hits) carries them out: a write of a part of
+/// Page accesses, trims and flushes in their order, as [`Hits`](crate::engine::Hits) carries them out: a write of a part of
 /// a page counts as a write of the whole page, a trim takes whole pages only. 4 bytes an event, and 4 a logical page.
 #[derive(Debug)]
 pub struct History {

@@ -2,7 +2,7 @@
 
 use nandlab::buffer::{Access, Admission, Buffer, Frames, Medium, Plan, Sense, Slots};
 use nandlab::catalog::BUFFERS;
-use nandlab::engine::{Arrival, Device, EvictWait, PartialWrite, Parts, RamTimes, Settings, Ssd};
+use nandlab::engine::{Arrival, Device, Engine, EvictWait, PartialWrite, Parts, RamTimes, Settings};
 use nandlab::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, Ticket, TimingModel};
 use nandlab::ftl::{Batch, FTLS, Found, Ftl, PageRead, Shape};
 use nandlab::ledger::MergeKind;
@@ -191,7 +191,7 @@ pub fn build(case: &Case) -> Box<dyn Device> {
     let mut device: Box<dyn Device> = match case.buffer.plugin() {
         None => {
             let pages = case.buffer.pages_ahead();
-            Box::new(Ssd::new(parts, Ahead { list: Vec::new(), pages, logical_pages }))
+            Box::new(Engine::new(parts, Ahead { list: Vec::new(), pages, logical_pages }))
         }
         Some((name, params)) => {
             let plugin = registry::find(BUFFERS, "buffer", name).expect("a policy");
