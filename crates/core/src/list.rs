@@ -154,12 +154,12 @@ impl Links {
         self.remove(list, id);
         self.push_back(list, id);
     }
-    /// Asks the memory for the links of an id.
+    /// Prefetches the links of an id.
     #[inline]
     pub fn look_ahead(&self, id: u32) {
         prefetch_index(&self.nodes, id as usize);
     }
-    /// Asks the memory for the links of the neighbours of an id.
+    /// Prefetches the links of the neighbours of an id.
     #[inline]
     pub fn look_closer(&self, id: u32) {
         let Some(Node { prev, next }) = self.nodes.get(id as usize) else { return };

@@ -31,7 +31,7 @@ use serde_json::{Value, json};
 
 use super::cflru::clean::CleanLinks;
 use super::list::{Links, List};
-use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Sense, Slots, need_share, share};
+use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Prefetch, Sense, Slots, need_share, share};
 use crate::error::ConfigError;
 use crate::types::Slot;
 
@@ -163,13 +163,8 @@ impl Buffer for AdLru {
         self.clean_links.spoil();
         true
     }
-    #[inline]
-    fn look_ahead(&self, slot: Slot) {
-        self.links.look_ahead(slot.0);
-    }
-    #[inline]
-    fn look_closer(&self, slot: Slot) {
-        self.links.look_closer(slot.0);
+    fn prefetch(&self) -> Option<&dyn Prefetch> {
+        Some(&self.links)
     }
     fn golden_state(&self, slots: &Slots) -> Value {
         let page = |id| slots.golden_flag(Slot(id), "cold", self.flagged[id as usize]);

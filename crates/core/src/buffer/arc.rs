@@ -36,7 +36,7 @@ use serde_json::{Value, json};
 
 use super::ghosts::Ghosts;
 use super::list::{Links, List};
-use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Sense, Slots};
+use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Prefetch, Sense, Slots};
 use crate::error::ConfigError;
 use crate::types::{Lpn, Slot};
 
@@ -173,27 +173,33 @@ impl Buffer for Arc {
     fn on_clean(&mut self, _: Slot, _: &Slots) -> bool {
         true
     }
-    #[inline]
-    fn look_ahead(&self, slot: Slot) {
-        prefetch_index(&self.list_of, slot.index());
-        self.links.look_ahead(slot.0);
-    }
-    #[inline]
-    fn look_far(&self, lpn: Lpn) {
-        self.ghosts.look_ahead(lpn);
-    }
-    #[inline]
-    fn look_closer(&self, slot: Slot) {
-        self.links.look_closer(slot.0);
-    }
-    #[inline]
-    fn next_victims(&self) -> [Slot; 2] {
-        self.links.last_two(&self.resident[self.victims(None)])
+    fn prefetch(&self) -> Option<&dyn Prefetch> {
+        Some(self)
     }
     fn golden_state(&self, slots: &Slots) -> Value {
         let [t1, t2] =
             self.resident.map(|list| self.links.iter(&list).map(|id| slots.golden(Slot(id))).collect::<Vec<_>>());
         let [b1, b2] = [ONCE, AGAIN].map(|list| self.ghosts.iter(list).map(|lpn| lpn.0).collect::<Vec<_>>());
         json!({"t1": t1, "t2": t2, "b1": b1, "b2": b2, "p": self.target})
+    }
+}
+
+impl Prefetch for Arc {
+    #[inline]
+    fn far(&self, lpn: Lpn) {
+        self.ghosts.look_ahead(lpn);
+    }
+    #[inline]
+    fn soon(&self, slot: Slot) {
+        prefetch_index(&self.list_of, slot.index());
+        self.links.look_ahead(slot.0);
+    }
+    #[inline]
+    fn now(&self, slot: Slot) {
+        self.links.look_closer(slot.0);
+    }
+    #[inline]
+    fn next_victims(&self) -> [Slot; 2] {
+        self.links.last_two(&self.resident[self.victims(None)])
     }
 }

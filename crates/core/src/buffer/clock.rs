@@ -26,7 +26,7 @@ use prefetch_index::prefetch_index;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Access, Admission, Buffer, BufferShape, Medium, Plan, Sense, Slots};
+use super::{Access, Admission, Buffer, BufferShape, Medium, Plan, Prefetch, Sense, Slots};
 use crate::error::ConfigError;
 use crate::types::Slot;
 
@@ -107,16 +107,8 @@ impl Buffer for Clock {
     fn on_clean(&mut self, _: Slot, _: &Slots) -> bool {
         true
     }
-    #[inline]
-    fn look_ahead(&self, slot: Slot) {
-        prefetch_index(&self.ring, slot.index());
-    }
-    #[inline]
-    fn next_victims(&self) -> [Slot; 2] {
-        // The first frame that the hand may clear; frames follow each other in memory.
-        let at = |step| (self.hand + step) % self.ring.len().max(1);
-        let first = (0..4).map(at).find(|at| self.ring.get(*at) == Some(&Place::Unreferenced));
-        [first.map_or(Slot::NONE, Slot::from), Slot::NONE]
+    fn prefetch(&self) -> Option<&dyn Prefetch> {
+        Some(self)
     }
     fn golden_state(&self, slots: &Slots) -> Value {
         let page = |(at, place): (usize, &Place)| {
@@ -126,5 +118,19 @@ impl Buffer for Clock {
             slots.golden_flag(Slot::from(at), "ref", *place == Place::Referenced)
         };
         json!({"slots": self.ring.iter().enumerate().map(page).collect::<Vec<_>>(), "hand": self.hand})
+    }
+}
+
+impl Prefetch for Clock {
+    #[inline]
+    fn soon(&self, slot: Slot) {
+        prefetch_index(&self.ring, slot.index());
+    }
+    #[inline]
+    fn next_victims(&self) -> [Slot; 2] {
+        // The first frame that the hand may clear; frames follow each other in memory.
+        let at = |step| (self.hand + step) % self.ring.len().max(1);
+        let first = (0..4).map(at).find(|at| self.ring.get(*at) == Some(&Place::Unreferenced));
+        [first.map_or(Slot::NONE, Slot::from), Slot::NONE]
     }
 }

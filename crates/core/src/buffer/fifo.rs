@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::list::{Links, List};
-use super::{Access, Admission, Buffer, BufferShape, Medium, Plan, Sense, Slots};
+use super::{Access, Admission, Buffer, BufferShape, Medium, Plan, Prefetch, Sense, Slots};
 use crate::error::ConfigError;
 use crate::types::Slot;
 
@@ -69,11 +69,17 @@ impl Buffer for Fifo {
     fn on_clean(&mut self, _: Slot, _: &Slots) -> bool {
         true
     }
-    #[inline]
-    fn next_victims(&self) -> [Slot; 2] {
-        self.links.last_two(&self.queue)
+    fn prefetch(&self) -> Option<&dyn Prefetch> {
+        Some(self)
     }
     fn golden_state(&self, slots: &Slots) -> Value {
         json!({"fifo": self.links.iter(&self.queue).map(|id| slots.golden(Slot(id))).collect::<Vec<_>>()})
+    }
+}
+
+impl Prefetch for Fifo {
+    #[inline]
+    fn next_victims(&self) -> [Slot; 2] {
+        self.links.last_two(&self.queue)
     }
 }

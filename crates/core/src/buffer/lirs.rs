@@ -49,7 +49,7 @@ use serde_json::{Value, json};
 
 use super::compat::YardstickCompat;
 use super::list::{Links, List};
-use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Sense, Slots, need_share};
+use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Prefetch, Sense, Slots, need_share};
 use crate::error::ConfigError;
 use crate::sparse::SparseTable;
 use crate::types::{Lpn, Slot};
@@ -300,23 +300,8 @@ impl Buffer for Lirs {
     fn on_clean(&mut self, _: Slot, _: &Slots) -> bool {
         true
     }
-    #[inline]
-    fn look_ahead(&self, slot: Slot) {
-        prefetch_index(&self.entry_of, slot.index());
-    }
-    #[inline]
-    fn look_far(&self, lpn: Lpn) {
-        self.remembered_as.prefetch(lpn.index());
-    }
-    #[inline]
-    fn look_closer(&self, slot: Slot) {
-        let entry = self.entry_of[slot.index()];
-        self.stack_links.look_ahead(entry);
-        prefetch_index(&self.entries, entry as usize);
-    }
-    #[inline]
-    fn next_victims(&self) -> [Slot; 2] {
-        self.links.last_two(&self.queue).map(|id| self.entries.get(id.index()).map_or(Slot::NONE, |entry| entry.slot))
+    fn prefetch(&self) -> Option<&dyn Prefetch> {
+        Some(self)
     }
     fn golden_state(&self, slots: &Slots) -> Value {
         let in_stack = |entry| {
@@ -328,5 +313,26 @@ impl Buffer for Lirs {
             "stack": self.stack_links.iter(&self.stack).map(in_stack).collect::<Vec<_>>(),
             "queue": self.links.iter(&self.queue).map(in_queue).collect::<Vec<_>>(),
         })
+    }
+}
+
+impl Prefetch for Lirs {
+    #[inline]
+    fn far(&self, lpn: Lpn) {
+        self.remembered_as.prefetch(lpn.index());
+    }
+    #[inline]
+    fn soon(&self, slot: Slot) {
+        prefetch_index(&self.entry_of, slot.index());
+    }
+    #[inline]
+    fn now(&self, slot: Slot) {
+        let entry = self.entry_of[slot.index()];
+        self.stack_links.look_ahead(entry);
+        prefetch_index(&self.entries, entry as usize);
+    }
+    #[inline]
+    fn next_victims(&self) -> [Slot; 2] {
+        self.links.last_two(&self.queue).map(|id| self.entries.get(id.index()).map_or(Slot::NONE, |entry| entry.slot))
     }
 }

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::list::{Links, List};
-use super::{Access, Admission, Buffer, BufferShape, Medium, Plan, Sense, Slots};
+use super::{Access, Admission, Buffer, BufferShape, Medium, Plan, Prefetch, Sense, Slots};
 use crate::error::ConfigError;
 use crate::types::Slot;
 
@@ -70,19 +70,25 @@ impl Buffer for Lru {
     fn on_clean(&mut self, _: Slot, _: &Slots) -> bool {
         true
     }
+    fn prefetch(&self) -> Option<&dyn Prefetch> {
+        Some(self)
+    }
+    fn golden_state(&self, slots: &Slots) -> Value {
+        json!({"lru": self.links.iter(&self.recency).map(|id| slots.golden(Slot(id))).collect::<Vec<_>>()})
+    }
+}
+
+impl Prefetch for Lru {
     #[inline]
-    fn look_ahead(&self, slot: Slot) {
+    fn soon(&self, slot: Slot) {
         self.links.look_ahead(slot.0);
     }
     #[inline]
-    fn look_closer(&self, slot: Slot) {
+    fn now(&self, slot: Slot) {
         self.links.look_closer(slot.0);
     }
     #[inline]
     fn next_victims(&self) -> [Slot; 2] {
         self.links.last_two(&self.recency)
-    }
-    fn golden_state(&self, slots: &Slots) -> Value {
-        json!({"lru": self.links.iter(&self.recency).map(|id| slots.golden(Slot(id))).collect::<Vec<_>>()})
     }
 }

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::list::{Links, List};
-use super::{Access, Admission, Buffer, BufferShape, Medium, Plan, Sense, Slots};
+use super::{Access, Admission, Buffer, BufferShape, Medium, Plan, Prefetch, Sense, Slots};
 use crate::error::ConfigError;
 use crate::types::Slot;
 
@@ -84,13 +84,8 @@ impl Buffer for LruWsr {
     fn on_clean(&mut self, _: Slot, _: &Slots) -> bool {
         true
     }
-    #[inline]
-    fn look_ahead(&self, slot: Slot) {
-        self.links.look_ahead(slot.0);
-    }
-    #[inline]
-    fn look_closer(&self, slot: Slot) {
-        self.links.look_closer(slot.0);
+    fn prefetch(&self) -> Option<&dyn Prefetch> {
+        Some(&self.links)
     }
     fn golden_state(&self, slots: &Slots) -> Value {
         let page = |id| slots.golden_flag(Slot(id), "cold", self.cold[id as usize]);

@@ -269,28 +269,10 @@ pub trait Buffer {
         self.on_remove(slot, slots);
         false
     }
-    /// The page will be accessed, and may be missing: asks the memory for what the policy knows of its number.
+    /// Help with prefetching from memory, if the policy gives any.
     #[inline]
-    fn look_far(&self, lpn: Lpn) {
-        let _ = lpn;
-    }
-    /// The page will be accessed soon: asks the memory for what the policy keeps of it. If the page is missing, the slot is
-    /// that of any other: to find out would cost more than a prefetch in vain.
-    #[inline]
-    fn look_ahead(&self, slot: Slot) {
-        let _ = slot;
-    }
-    /// The page will be accessed very soon, and what was asked for has come: asks for what that refers to. The slot is as in
-    /// [`Self::look_ahead`].
-    #[inline]
-    fn look_closer(&self, slot: Slot) {
-        let _ = slot;
-    }
-    /// The pages that would leave next and next but one, as far as that is known at once; else [`Slot::NONE`]. Only the
-    /// memory is asked for them: they need not be right.
-    #[inline]
-    fn next_victims(&self) -> [Slot; 2] {
-        [Slot::NONE; 2]
+    fn prefetch(&self) -> Option<&dyn Prefetch> {
+        None
     }
     /// Unit of write-back when the host flushes.
     fn grain(&self) -> Grain {
@@ -307,6 +289,45 @@ pub trait Buffer {
     }
     /// State in the form of the golden files.
     fn golden_state(&self, slots: &Slots) -> Value;
+}
+
+/// What a policy keeps of pages, prefetched from memory before it needs it. This is for speed alone, when the policy's tables
+/// are larger than a processor's cache and the engine knows the accesses of a whole batch: a policy can do without.
+pub trait Prefetch {
+    /// The page will be accessed, and may be missing: prefetches what the policy knows of its number.
+    #[inline]
+    fn far(&self, lpn: Lpn) {
+        let _ = lpn;
+    }
+    /// The page will be accessed soon: prefetches what the policy keeps of it. If the page is missing, the slot is that of any
+    /// other: to find out would cost more than a prefetch in vain.
+    #[inline]
+    fn soon(&self, slot: Slot) {
+        let _ = slot;
+    }
+    /// The page will be accessed very soon, and what was prefetched has come: prefetches what that refers to. The slot is as
+    /// in [`Self::soon`].
+    #[inline]
+    fn now(&self, slot: Slot) {
+        let _ = slot;
+    }
+    /// The pages that would leave next and next but one, as far as that is known at once; else [`Slot::NONE`]. They need not
+    /// be right.
+    #[inline]
+    fn next_victims(&self) -> [Slot; 2] {
+        [Slot::NONE; 2]
+    }
+}
+
+impl Prefetch for list::Links {
+    #[inline]
+    fn soon(&self, slot: Slot) {
+        self.look_ahead(slot.0);
+    }
+    #[inline]
+    fn now(&self, slot: Slot) {
+        self.look_closer(slot.0);
+    }
 }
 
 /// Every buffer policy. A line here declares its module and gives it a name, typed parameters, a manual page and a place in

@@ -41,7 +41,7 @@ use serde_json::{Value, json};
 use super::compat::YardstickCompat;
 use super::ghosts::Ghosts;
 use super::list::{Links, List};
-use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Sense, Slots, need_share};
+use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Prefetch, Sense, Slots, need_share};
 use crate::error::ConfigError;
 use crate::types::{Lpn, Slot};
 
@@ -187,18 +187,8 @@ impl Buffer for S3Fifo {
     fn on_clean(&mut self, _: Slot, _: &Slots) -> bool {
         true
     }
-    #[inline]
-    fn look_ahead(&self, slot: Slot) {
-        prefetch_index(&self.pages, slot.index());
-    }
-    #[inline]
-    fn look_far(&self, lpn: Lpn) {
-        self.ghosts.look_ahead(lpn);
-    }
-    #[inline]
-    fn next_victims(&self) -> [Slot; 2] {
-        let queue = if self.small.len() >= self.small_pages { &self.small } else { &self.main };
-        self.links.last_two(queue)
+    fn prefetch(&self) -> Option<&dyn Prefetch> {
+        Some(self)
     }
     fn golden_state(&self, slots: &Slots) -> Value {
         let page = |id| {
@@ -209,5 +199,21 @@ impl Buffer for S3Fifo {
         let queue = |list| self.links.iter(list).map(page).collect::<Vec<_>>();
         let ghosts: Vec<u32> = self.ghosts.iter(0).map(|lpn| lpn.0).collect();
         json!({"small": queue(&self.small), "main": queue(&self.main), "ghosts": ghosts})
+    }
+}
+
+impl Prefetch for S3Fifo {
+    #[inline]
+    fn far(&self, lpn: Lpn) {
+        self.ghosts.look_ahead(lpn);
+    }
+    #[inline]
+    fn soon(&self, slot: Slot) {
+        prefetch_index(&self.pages, slot.index());
+    }
+    #[inline]
+    fn next_victims(&self) -> [Slot; 2] {
+        let queue = if self.small.len() >= self.small_pages { &self.small } else { &self.main };
+        self.links.last_two(queue)
     }
 }

@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::list::{Links, List};
-use super::{Access, Admission, Buffer, BufferShape, Medium, Plan, Sense, Slots};
+use super::{Access, Admission, Buffer, BufferShape, Medium, Plan, Prefetch, Sense, Slots};
 use crate::error::ConfigError;
 use crate::types::Slot;
 
@@ -93,9 +93,8 @@ impl Buffer for Sieve {
     fn on_clean(&mut self, _: Slot, _: &Slots) -> bool {
         true
     }
-    #[inline]
-    fn look_ahead(&self, slot: Slot) {
-        prefetch_index(&self.visited, slot.index());
+    fn prefetch(&self) -> Option<&dyn Prefetch> {
+        Some(self)
     }
     fn golden_state(&self, slots: &Slots) -> Value {
         let page = |id| {
@@ -105,5 +104,12 @@ impl Buffer for Sieve {
         };
         let hand = self.hand.map(|id| slots.lpn(Slot(id)).0);
         json!({"queue": self.links.iter(&self.queue).map(page).collect::<Vec<_>>(), "hand": hand})
+    }
+}
+
+impl Prefetch for Sieve {
+    #[inline]
+    fn soon(&self, slot: Slot) {
+        prefetch_index(&self.visited, slot.index());
     }
 }

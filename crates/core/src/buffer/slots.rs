@@ -382,12 +382,12 @@ impl Slots {
     pub(crate) const fn table_bytes(&self) -> usize {
         self.table.len() * size_of::<Slot>()
     }
-    /// Asks the memory for the table entry of a page.
+    /// Prefetches the table entry of a page.
     #[inline]
     pub(crate) fn look_ahead(&self, lpn: Lpn) {
         self.table.prefetch(lpn.index());
     }
-    /// Asks the memory for what will be needed when the first page leaves, and for the frame of the second. Returns the
+    /// Prefetches what will be needed when the first page leaves, and the frame of the second. Returns the
     /// first page.
     #[inline]
     pub(crate) fn look_ahead_victims(&self, [first, second]: [Slot; 2]) -> Option<Lpn> {

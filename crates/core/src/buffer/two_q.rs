@@ -32,7 +32,7 @@ use serde_json::{Value, json};
 
 use super::ghosts::Ghosts;
 use super::list::{Links, List};
-use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Sense, Slots, need_share, share};
+use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Prefetch, Sense, Slots, need_share, share};
 use crate::error::ConfigError;
 use crate::types::{Lpn, Slot};
 
@@ -133,27 +133,33 @@ impl Buffer for TwoQ {
     fn on_clean(&mut self, _: Slot, _: &Slots) -> bool {
         true
     }
+    fn prefetch(&self) -> Option<&dyn Prefetch> {
+        Some(self)
+    }
+    fn golden_state(&self, slots: &Slots) -> Value {
+        let list = |list| self.links.iter(list).map(|id| slots.golden(Slot(id))).collect::<Vec<_>>();
+        let a1out: Vec<u32> = self.a1out.iter(0).map(|lpn| lpn.0).collect();
+        json!({"a1in": list(&self.a1in), "am": list(&self.am), "a1out": a1out})
+    }
+}
+
+impl Prefetch for TwoQ {
     #[inline]
-    fn look_ahead(&self, slot: Slot) {
+    fn far(&self, lpn: Lpn) {
+        self.a1out.look_ahead(lpn);
+    }
+    #[inline]
+    fn soon(&self, slot: Slot) {
         prefetch_index(&self.in_am, slot.index());
         self.links.look_ahead(slot.0);
     }
     #[inline]
-    fn look_far(&self, lpn: Lpn) {
-        self.a1out.look_ahead(lpn);
-    }
-    #[inline]
-    fn look_closer(&self, slot: Slot) {
+    fn now(&self, slot: Slot) {
         self.links.look_closer(slot.0);
     }
     #[inline]
     fn next_victims(&self) -> [Slot; 2] {
         let from_a1in = self.a1in.len() > self.a1in_pages || self.am.is_empty();
         self.links.last_two(if from_a1in { &self.a1in } else { &self.am })
-    }
-    fn golden_state(&self, slots: &Slots) -> Value {
-        let list = |list| self.links.iter(list).map(|id| slots.golden(Slot(id))).collect::<Vec<_>>();
-        let a1out: Vec<u32> = self.a1out.iter(0).map(|lpn| lpn.0).collect();
-        json!({"a1in": list(&self.a1in), "am": list(&self.am), "a1out": a1out})
     }
 }

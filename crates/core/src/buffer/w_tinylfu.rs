@@ -41,7 +41,7 @@ use serde_json::{Value, json};
 
 use super::list::{Links, List};
 use super::sketch::Sketch;
-use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Sense, Slots, need_share, share};
+use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Prefetch, Sense, Slots, need_share, share};
 use crate::error::ConfigError;
 use crate::types::Slot;
 
@@ -203,13 +203,8 @@ impl Buffer for WTinylfu {
     fn on_clean(&mut self, _: Slot, _: &Slots) -> bool {
         true
     }
-    #[inline]
-    fn look_ahead(&self, slot: Slot) {
-        self.links.look_ahead(slot.0);
-    }
-    #[inline]
-    fn look_closer(&self, slot: Slot) {
-        self.links.look_closer(slot.0);
+    fn prefetch(&self) -> Option<&dyn Prefetch> {
+        Some(&self.links)
     }
     fn golden_state(&self, slots: &Slots) -> Value {
         let list =

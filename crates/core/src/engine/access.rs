@@ -72,9 +72,10 @@ impl<B: Buffer, L: Below> Engine<B, L> {
             found = self.below.fetch(&self.slots, access, part, room);
         }
         if self.far
-            && let Some(lpn) = self.slots.look_ahead_victims(self.buffer.next_victims())
+            && let Some(policy) = self.buffer.prefetch()
+            && let Some(lpn) = self.slots.look_ahead_victims(policy.next_victims())
         {
-            self.buffer.look_far(lpn);
+            policy.far(lpn);
         }
         let slot = self.below.insert(&mut self.slots, access.lpn, medium);
         self.below.place(&mut self.slots, slot, (found, room), access, part, flight);

@@ -166,14 +166,17 @@ impl<B: Buffer> Engine<B, Nothing> {
     fn look_ahead(&self, now: &[Lpn], soon: &[Lpn], far: &[Lpn]) {
         for lpn in far {
             self.slots.look_ahead(*lpn);
-            self.buffer.look_far(*lpn);
+        }
+        let Some(policy) = self.buffer.prefetch() else { return };
+        for lpn in far {
+            policy.far(*lpn);
         }
         if self.slots.slot_count() > 0 {
             for lpn in soon {
-                self.buffer.look_ahead(self.slots.find_any(*lpn));
+                policy.soon(self.slots.find_any(*lpn));
             }
             for lpn in now {
-                self.buffer.look_closer(self.slots.find_any(*lpn));
+                policy.now(self.slots.find_any(*lpn));
             }
         }
     }
