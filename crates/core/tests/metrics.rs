@@ -394,7 +394,8 @@ fn accesses_that_are_replayed_are_timed_as_requests_are() {
         let at = asked.flash().now();
         let whole = HostRequest::new(at, op, u64::from(lpn.0) * SECTORS, SECTORS as u32);
         asked.submit(&whole, Payload::None).unwrap();
-        replayed.replay_access(&Access { lpn, write, request, request_pages: 1, hint: Hint::default() }).unwrap();
+        let hint = Hint::default();
+        replayed.replay_access(&Access { lpn, write, ahead: false, request, request_pages: 1, hint }).unwrap();
         let times = |device: &dyn Device| (device.ledger().buffer_read_ns, device.ledger().buffer_write_ns);
         assert_eq!(times(&*asked), times(&*replayed), "access {request}");
     }

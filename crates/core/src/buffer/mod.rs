@@ -26,6 +26,8 @@ pub struct Access {
     pub lpn: Lpn,
     /// Write or read.
     pub write: bool,
+    /// The page was read ahead: the host has not asked for it yet. Only [`Buffer::on_insert`] is told of such pages.
+    pub ahead: bool,
     /// Number of the host request it belongs to: unique, increasing.
     pub request: u64,
     /// Pages of that request.

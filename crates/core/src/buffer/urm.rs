@@ -75,8 +75,6 @@ pub struct Urm {
     params: Params,
     logical_pages: u32,
     zones: Zones,
-    /// Pages read ahead that the engine is about to insert.
-    expected: usize,
     /// Scratch: pages to read ahead.
     wanted: Vec<Lpn>,
 }
@@ -87,7 +85,7 @@ pub struct Urm {
 /// If there is not one frame.
 pub fn build(params: Params, shape: &BufferShape) -> Result<Urm, ConfigError> {
     shape.need_frames("urm", shape.frames.dram, 1, "one page")?;
-    Ok(Urm { params, logical_pages: shape.logical_pages, zones: Zones::default(), expected: 0, wanted: Vec::new() })
+    Ok(Urm { params, logical_pages: shape.logical_pages, zones: Zones::default(), wanted: Vec::new() })
 }
 
 impl Urm {
@@ -127,9 +125,7 @@ impl Buffer for Urm {
         self.evict(&(0..0), slots, plan);
     }
     fn on_insert(&mut self, slot: Slot, access: &Access, _: &Slots) {
-        let ahead = self.expected > 0;
-        self.expected = self.expected.saturating_sub(1);
-        self.zones.enter(slot, &access.hint, ahead && self.params.consumed_first);
+        self.zones.enter(slot, &access.hint, access.ahead && self.params.consumed_first);
     }
     fn after_access(&mut self, access: &Access, hit: bool, slots: &Slots, _: &Sense<'_>, plan: &mut Plan) {
         let missed_run = !hit && !access.write && access.hint.run_pages > 1;
@@ -142,7 +138,6 @@ impl Buffer for Urm {
             room += 1;
         }
         self.wanted.truncate(room);
-        self.expected = self.wanted.len();
         for lpn in &self.wanted {
             plan.prefetch(*lpn);
         }

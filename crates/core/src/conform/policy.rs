@@ -291,7 +291,7 @@ fn apply(device: &mut dyn Device, event: &Event, request: &mut u64) -> Result<()
     let hint =
         Hint { pattern, pc: page.pc.unwrap_or(0), run_pages: page.plen.unwrap_or(0), period: page.period.unwrap_or(0) };
     let request_pages = page.len.unwrap_or(1);
-    let access = Access { lpn: Lpn(page.lpn), write, request: *request, request_pages, hint };
+    let access = Access { lpn: Lpn(page.lpn), write, ahead: false, request: *request, request_pages, hint };
     device.replay_access(&access).map_err(|e| e.to_string())
 }
 

@@ -170,7 +170,8 @@ impl<B: Buffer, L: Below> Engine<B, L> {
         let (first, from) = self.split(request.lba);
         let (end, _) = self.split(request.lba + u64::from(request.sectors) + u64::from(page_sectors - 1));
         let request_pages = end.0 - first.0 + HostRequest::pages_of(rest, page_sectors);
-        let mut access = Access { lpn: first, write, request: self.requests, request_pages, hint: request.hint };
+        let hint = request.hint;
+        let mut access = Access { lpn: first, write, ahead: false, request: self.requests, request_pages, hint };
         let mut part = Part { from, count: request.sectors.min(page_sectors - from), payload_at: 0, end };
         let (mut left, mut sectors) = (request.sectors, request.sectors);
         let (mut hits, mut hit_sectors) = (0, 0);

@@ -186,8 +186,8 @@ impl<B: Buffer> Engine<B, Nothing> {
     fn each(&mut self, lpns: &[Lpn], write: bool) -> u32 {
         let part = Part { from: 0, count: self.page_sectors, payload_at: 0, end: Lpn::NONE };
         let mut hits = 0;
-        let mut access =
-            Access { lpn: Lpn::NONE, write, request: self.requests, request_pages: 1, hint: Hint::default() };
+        let (request, hint) = (self.requests, Hint::default());
+        let mut access = Access { lpn: Lpn::NONE, write, ahead: false, request, request_pages: 1, hint };
         for lpn in lpns {
             access.lpn = *lpn;
             access.request += 1;
