@@ -7,7 +7,7 @@
 use super::Storage;
 use crate::buffer::Slots;
 use crate::flash::Ticket;
-use crate::ftl::{Batch, Found, Ftl, PageRead, PageWrite, Source};
+use crate::ftl::{Batch, Found, PageRead, PageWrite, Source};
 use crate::ledger::Cause;
 use crate::probe::Command;
 use crate::types::{Lbn, Lpn, Nanos};

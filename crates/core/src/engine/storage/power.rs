@@ -8,7 +8,7 @@ use super::Storage;
 use crate::buffer::{Buffer, Medium, Slots};
 use crate::engine::Engine;
 use crate::flash::{CutMode, Ticket, Tombstone};
-use crate::ftl::{Ftl, PageWrite};
+use crate::ftl::PageWrite;
 use crate::ledger::Cause;
 use crate::types::{Lpn, Nanos, Slot};
 
