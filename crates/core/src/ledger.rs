@@ -136,7 +136,7 @@ ledger! {
     kinds {
         /// Erases by what the block held: data, log, map.
         erases_by_kind: [3],
-        /// Mapping look-ups by what they were for, in the order of [`Purpose`](crate::ftl::demand::Purpose): to read a
+        /// Mapping look-ups by what they were for, in the order of [`Purpose`](crate::ftl::frame::Purpose): to read a
         /// page, to write it, to read it and write it anew, to trim it.
         look_ups: [4],
     }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{ConformError, Kind, Report, parse};
-use crate::ftl::compressed::{CompressedPage, ENTRY_BYTES, Format, MAX_ENTRIES, MAX_RUN};
+use crate::ftl::cache::compressed::{CompressedPage, ENTRY_BYTES, Format, MAX_ENTRIES, MAX_RUN};
 use crate::types::Ppn;
 
 /// What the `ftl` of such a file says.

@@ -43,12 +43,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::block_log::{BlockLog, ChainVictim, LogMap, Rules};
-use super::merge::{BlockWrite, Merger, log_blocks};
-use super::pool::Alloc;
 use super::{Batch, Found, Ftl, PageRead, Shape};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Ticket};
+use crate::ftl::blocks::pool::Alloc;
+use crate::ftl::log::block_log::{BlockLog, ChainVictim, LogMap, Rules};
+use crate::ftl::log::merge::{BlockWrite, Merger, log_blocks};
 use crate::ledger::MergeKind;
 use crate::types::{Lbn, Lpn, Ppn};
 

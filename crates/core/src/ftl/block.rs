@@ -27,11 +27,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::merge::Merger;
-use super::pool::Alloc;
 use super::{Batch, Found, Ftl, PageRead, Shape};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Ticket};
+use crate::ftl::blocks::pool::Alloc;
+use crate::ftl::log::merge::Merger;
 use crate::types::{Lbn, Lpn, Ppn};
 
 /// Parameters of [`Block`]; the manual page explains them.

@@ -79,23 +79,23 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::cmt::{Cmt, Order};
-use super::demand::{Frame, MapPolicy, Purpose, Wanted};
-use super::pool::{Alloc, Victim};
-use super::recover::Winners;
-use super::slab::{Cached, Mappings};
-use super::space::Frontiers;
-use super::translation::{MapCache, Moved, Translation};
 use super::{Ftl, Shape};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Ticket};
+use crate::ftl::blocks::pool::{Alloc, Victim};
+use crate::ftl::blocks::recover::Winners;
+use crate::ftl::cache::cmt::{Cmt, Order};
+use crate::ftl::cache::slab::{Cached, Mappings};
+use crate::ftl::frame::space::Frontiers;
+use crate::ftl::frame::translation::{MapCache, Moved, Translation};
+use crate::ftl::frame::{Frame, MapPolicy, Purpose, Wanted};
 use crate::ledger::Cause;
 use crate::types::{Bytes, Lpn, Ppn};
 
 /// Declares the `Params` of an FTL with DFTL's cached mapping table: its own, those of the table and the common ones.
 macro_rules! cmt_params {
     ($( $(#[$doc:meta])+ $name:ident: $type:ty = $default:expr, )*) => {
-        $crate::ftl::demand::demand_params! { by_preset;
+        $crate::ftl::frame::demand_params! { by_preset;
             $( $(#[$doc])+ $name: $type = $default, )*
             /// Whose readings are the defaults.
             preset: $crate::ftl::dftl::Preset = $crate::ftl::dftl::Preset::Paper,
@@ -106,7 +106,7 @@ macro_rules! cmt_params {
             /// Protected segment of the cached mapping table.
             cmt_protected: $crate::ftl::dftl::Protected = $crate::ftl::dftl::Protected::Share(0.8),
             /// Order of the cached mapping table; default by preset.
-            cmt_order: Option<$crate::ftl::cmt::Order> = None,
+            cmt_order: Option<$crate::ftl::cache::cmt::Order> = None,
             /// An eviction writes back all dirty entries of the translation page; default by preset.
             evict_batch: Option<bool> = None,
             /// A write that misses reads the translation page; default by preset.
@@ -133,12 +133,12 @@ macro_rules! cmt_params {
                 let Self { cmt_entries, cmt_bytes, cmt_protected, .. } = *self;
                 $crate::ftl::dftl::Table::new((cmt_entries, cmt_bytes), cmt_protected, &self.ways(), shape)
             }
-            fn common(&self, frontiers: $crate::ftl::space::Frontiers) -> $crate::ftl::demand::Common {
+            fn common(&self, frontiers: $crate::ftl::frame::space::Frontiers) -> $crate::ftl::frame::Common {
                 let Self { entries_per_tp, reserve, .. } = *self;
                 let $crate::ftl::dftl::Ways { victim, alloc, .. } = self.ways();
                 let upkeep = self.upkeep();
                 let sorted_tps = None;
-                $crate::ftl::demand::Common { entries_per_tp, reserve, victim, alloc, frontiers, sorted_tps, upkeep }
+                $crate::ftl::frame::Common { entries_per_tp, reserve, victim, alloc, frontiers, sorted_tps, upkeep }
             }
         }
     };

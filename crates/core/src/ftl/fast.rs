@@ -45,12 +45,12 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::merge::{BlockWrite, Merger, NOTHING, log_blocks};
-use super::pool::Alloc;
-use super::random_log::RandomLog;
 use super::{Batch, Found, Ftl, PageRead, PageWrite, Shape};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Ticket};
+use crate::ftl::blocks::pool::Alloc;
+use crate::ftl::log::merge::{BlockWrite, Merger, NOTHING, log_blocks};
+use crate::ftl::log::random_log::RandomLog;
 use crate::ledger::{BlockKind, Cause, MergeKind};
 use crate::types::{Lbn, Lpn, Pbn, Ppn};
 

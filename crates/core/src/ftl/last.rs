@@ -42,13 +42,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::block_log::{BlockLog, ChainVictim, LogMap, Rules};
-use super::merge::{Merger, log_blocks};
-use super::pool::Alloc;
-use super::random_log::RandomLog;
 use super::{Batch, Found, Ftl, PageRead, PageWrite, Shape};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Ticket};
+use crate::ftl::blocks::pool::Alloc;
+use crate::ftl::log::block_log::{BlockLog, ChainVictim, LogMap, Rules};
+use crate::ftl::log::merge::{Merger, log_blocks};
+use crate::ftl::log::random_log::RandomLog;
 use crate::ledger::MergeKind;
 use crate::types::{Lpn, Pbn, Ppn};
 

@@ -65,12 +65,12 @@
 //! - When a model that lost many bits is worth training, which the public code bounds by a count: here always, at every
 //!   program of its TP.
 
-use super::demand::{Common, Frame};
-use super::models::Models;
-use super::space::Frontiers;
-use super::tp_cache::node_params;
 use super::{Ftl, Shape};
 use crate::error::ConfigError;
+use crate::ftl::cache::models::Models;
+use crate::ftl::cache::tp_cache::node_params;
+use crate::ftl::frame::space::Frontiers;
+use crate::ftl::frame::{Common, Frame};
 
 /// Pieces of a model in the public code.
 const PIECES: u32 = 8;

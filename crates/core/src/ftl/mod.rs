@@ -4,29 +4,10 @@
 //! it never waits and never calls up. One file per FTL; the list at the end of this file is the only place that
 //! enumerates them.
 
-pub mod apart;
-pub mod block_log;
-pub mod buckets;
-pub mod chains;
-pub mod cmt;
-pub mod compressed;
-pub mod copies;
-pub mod demand;
-pub mod heat;
-pub mod merge;
-pub mod models;
-pub mod nodes;
-pub mod pages;
-pub mod pool;
-pub mod random_log;
-pub mod recover;
-pub mod ring;
-pub mod slab;
-pub mod space;
-pub mod stripe;
-pub mod tp_cache;
-pub mod translation;
-pub mod urm_table;
+pub mod blocks;
+pub mod cache;
+pub mod frame;
+pub mod log;
 pub mod victim;
 
 use std::cell::RefCell;

@@ -55,15 +55,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::demand::{Frame, MapPolicy, Wanted};
-use super::pool::{Alloc, Victim};
-use super::recover::Winners;
-use super::space::{Frontiers, GcFrontier, Layout, Placement, Sharing, Upkeep};
-use super::stripe::Stripe;
-use super::translation::{MapCache, Moved, Translation};
 use super::{Ftl, Shape};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Ticket};
+use crate::ftl::blocks::pool::{Alloc, Victim};
+use crate::ftl::blocks::recover::Winners;
+use crate::ftl::frame::space::{Frontiers, GcFrontier, Layout, Placement, Sharing, Upkeep};
+use crate::ftl::frame::stripe::Stripe;
+use crate::ftl::frame::translation::{MapCache, Moved, Translation};
+use crate::ftl::frame::{Frame, MapPolicy, Wanted};
 use crate::sparse::SparseTable;
 use crate::types::{Lpn, Ppn};
 

@@ -49,12 +49,12 @@
 //! - Which copy is read when all channels are busy is not told ("wait until channel is idle").
 //! - Table 6's hit ratios cannot come from an LRU-like cache under independent references; the workload must loop.
 
-use super::demand::Frame;
 use super::dftl::cmt_params;
-use super::space::Frontiers;
-use super::translation::MAX_COPIES;
 use super::{Ftl, Shape};
 use crate::error::ConfigError;
+use crate::ftl::frame::Frame;
+use crate::ftl::frame::space::Frontiers;
+use crate::ftl::frame::translation::MAX_COPIES;
 
 cmt_params! {
     /// Copies of a translation page beside the original.

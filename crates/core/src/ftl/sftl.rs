@@ -32,14 +32,14 @@
 
 use serde_json::{Value, json};
 
-use super::demand::{Frame, MapPolicy, Wanted, demand_params};
-use super::pages::Pages;
-use super::recover::Winners;
-use super::space::Frontiers;
-use super::translation::{MapCache, Moved, Translation};
 use super::{Ftl, Shape};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Ticket};
+use crate::ftl::blocks::recover::Winners;
+use crate::ftl::cache::pages::Pages;
+use crate::ftl::frame::space::Frontiers;
+use crate::ftl::frame::translation::{MapCache, Moved, Translation};
+use crate::ftl::frame::{Frame, MapPolicy, Wanted, demand_params};
 use crate::ledger::Cause;
 use crate::types::{Bytes, Lpn, Ppn};
 

@@ -42,14 +42,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::cmt::{Cmt, Order};
-use super::copies::Copies;
-use super::pool::{Alloc, Pool, Victim};
-use super::ring::Ring;
-use super::slab::Mappings;
 use super::{Batch, Found, Ftl, PageRead, PageWrite, Shape};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Ticket};
+use crate::ftl::blocks::pool::{Alloc, Pool, Victim};
+use crate::ftl::cache::cmt::{Cmt, Order};
+use crate::ftl::cache::slab::Mappings;
+use crate::ftl::log::copies::Copies;
+use crate::ftl::log::ring::Ring;
 use crate::ledger::{BlockKind, Cause, MergeKind};
 use crate::types::{Lpn, Pbn, Ppn};
 

@@ -50,10 +50,10 @@
 //! # Known ambiguities
 //! - Whether selective prefetching is on at first, and when it measures: `selective_prefetch`, `selective_run`.
 
-use super::demand::Frame;
-use super::tp_cache::node_params;
 use super::{Ftl, Shape};
 use crate::error::ConfigError;
+use crate::ftl::cache::tp_cache::node_params;
+use crate::ftl::frame::Frame;
 
 node_params! {}
 

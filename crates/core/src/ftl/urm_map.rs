@@ -50,15 +50,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::compressed::{ENTRY_BYTES, Format, MAX_ENTRIES, MAX_RUN, RAW_BYTES};
-use super::demand::{Common, Frame, MapPolicy, Wanted, demand_params};
-use super::recover::Winners;
-use super::space::Frontiers;
-use super::translation::{MapCache, Moved, Translation};
-use super::urm_table::{HEADER_BYTES, Table};
 use super::{Ftl, Shape};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Ticket};
+use crate::ftl::blocks::recover::Winners;
+use crate::ftl::cache::compressed::{ENTRY_BYTES, Format, MAX_ENTRIES, MAX_RUN, RAW_BYTES};
+use crate::ftl::cache::urm_table::{HEADER_BYTES, Table};
+use crate::ftl::frame::space::Frontiers;
+use crate::ftl::frame::translation::{MapCache, Moved, Translation};
+use crate::ftl::frame::{Common, Frame, MapPolicy, Wanted, demand_params};
 use crate::ledger::Cause;
 use crate::types::{Bytes, Lpn, Ppn};
 

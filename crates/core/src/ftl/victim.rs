@@ -10,8 +10,8 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
-pub use super::pool::Candidates;
 use crate::error::ConfigError;
+pub use crate::ftl::blocks::pool::Candidates;
 use crate::registry::{self, Plugin};
 
 /// A victim policy.

@@ -1,10 +1,10 @@
 //! Does it match theory?
 
 use nandlab::flash::{Flash, Media, Ticket};
-use nandlab::ftl::compressed::{CompressedPage, Format};
+use nandlab::ftl::blocks::pool::Alloc;
+use nandlab::ftl::cache::compressed::{CompressedPage, Format};
 use nandlab::ftl::dftl::Preset;
-use nandlab::ftl::pool::Alloc;
-use nandlab::ftl::space::Frontiers;
+use nandlab::ftl::frame::space::Frontiers;
 use nandlab::ftl::urm_map::{Mode, Params, UrmMap};
 use nandlab::ftl::{Batch, Ftl, PageRead, Shape};
 use nandlab::ledger::{Cause, Ledger, Op};

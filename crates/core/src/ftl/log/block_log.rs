@@ -6,10 +6,10 @@ use rand::Rng;
 use rand_pcg::Pcg64Mcg;
 use serde::{Deserialize, Serialize};
 
-use super::chains::Chains;
-use super::merge::{Merger, NOTHING};
-use super::{Batch, PageWrite, Shape};
 use crate::flash::{Flash, Oob, Ticket};
+use crate::ftl::log::chains::Chains;
+use crate::ftl::log::merge::{Merger, NOTHING};
+use crate::ftl::{Batch, PageWrite, Shape};
 use crate::ledger::{BlockKind, Cause};
 use crate::types::{Lbn, Lpn, Pbn, Ppn};
 

@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::super::Shape;
-use super::super::heat::MAX_STREAMS;
-use super::super::pool::{Alloc, Victim};
-use super::super::stripe::Stripe;
 use crate::error::ConfigError;
 use crate::flash::Geometry;
+use crate::ftl::Shape;
+use crate::ftl::blocks::pool::{Alloc, Victim};
+use crate::ftl::frame::heat::MAX_STREAMS;
+use crate::ftl::frame::stripe::Stripe;
 
 /// How many open blocks the host writes to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
@@ -156,8 +156,8 @@ impl Layout {
     }
 }
 
-/// Refuses layouts that cannot always make room (the argument is in [`super::super::translation`]): `copies` is the number of
-/// copies of each of `map_pages` translation pages.
+/// Refuses layouts that cannot always make room ([`crate::ftl::frame::translation`] has the argument): `copies` is the number
+/// of copies of each of `map_pages` translation pages.
 ///
 /// # Errors
 /// Names the relation that is broken.

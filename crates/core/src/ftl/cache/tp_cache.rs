@@ -3,15 +3,15 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::Shape;
-use super::demand::{MapPolicy, Purpose, Wanted};
-use super::models::Models;
-use super::nodes::Nodes;
-use super::recover::Winners;
-use super::slab::{Cached, Mappings};
-use super::translation::{MapCache, Moved, Translation};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Ticket};
+use crate::ftl::Shape;
+use crate::ftl::blocks::recover::Winners;
+use crate::ftl::cache::models::Models;
+use crate::ftl::cache::nodes::Nodes;
+use crate::ftl::cache::slab::{Cached, Mappings};
+use crate::ftl::frame::translation::{MapCache, Moved, Translation};
+use crate::ftl::frame::{MapPolicy, Purpose, Wanted};
 use crate::ledger::Cause;
 use crate::types::{Bytes, Lpn, Ppn};
 
@@ -24,7 +24,7 @@ const NODE_BYTES: u64 = 8;
 /// the common ones.
 macro_rules! node_params {
     ($( $(#[$doc:meta])+ $name:ident: $type:ty = $default:expr, )*) => {
-        $crate::ftl::demand::demand_params! {
+        $crate::ftl::frame::demand_params! {
             /// Entries of the cache; default 8192.
             cmt_entries: Option<u32> = None,
             /// Bytes of the cache, instead of `cmt_entries`.
@@ -32,13 +32,13 @@ macro_rules! node_params {
             /// Fetch the mappings of the rest of the request.
             request_prefetch: bool = true,
             /// Fetch mappings ahead of sequential accesses.
-            selective_prefetch: $crate::ftl::tp_cache::Selective = $crate::ftl::tp_cache::Selective::StartOn,
+            selective_prefetch: $crate::ftl::cache::tp_cache::Selective = $crate::ftl::cache::tp_cache::Selective::StartOn,
             /// Nodes more or less at which selective prefetching is switched.
             selective_threshold: u32 = 3,
             /// When selective prefetching counts the cached pages before a miss.
-            selective_run: $crate::ftl::tp_cache::SelectiveRun = $crate::ftl::tp_cache::SelectiveRun::AtMiss,
+            selective_run: $crate::ftl::cache::tp_cache::SelectiveRun = $crate::ftl::cache::tp_cache::SelectiveRun::AtMiss,
             /// One frontier for the device or one on every die.
-            frontiers: $crate::ftl::space::Frontiers = $crate::ftl::space::Frontiers::Die,
+            frontiers: $crate::ftl::frame::space::Frontiers = $crate::ftl::frame::space::Frontiers::Die,
             $( $(#[$doc])+ $name: $type = $default, )*
         }
 
@@ -47,19 +47,19 @@ macro_rules! node_params {
                 &self,
                 shape: &$crate::ftl::Shape,
                 entries_per_tp: u32,
-            ) -> Result<$crate::ftl::tp_cache::TpCache, $crate::error::ConfigError> {
-                let ahead = $crate::ftl::tp_cache::Prefetching {
+            ) -> Result<$crate::ftl::cache::tp_cache::TpCache, $crate::error::ConfigError> {
+                let ahead = $crate::ftl::cache::tp_cache::Prefetching {
                     request: self.request_prefetch,
                     selective: self.selective_prefetch,
                     threshold: self.selective_threshold,
                     run: self.selective_run,
                 };
-                $crate::ftl::tp_cache::TpCache::new((self.cmt_entries, self.cmt_bytes), ahead, shape, entries_per_tp)
+                $crate::ftl::cache::tp_cache::TpCache::new((self.cmt_entries, self.cmt_bytes), ahead, shape, entries_per_tp)
             }
         }
     };
 }
-pub(super) use node_params;
+pub(in crate::ftl) use node_params;
 
 /// Selective prefetching.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]

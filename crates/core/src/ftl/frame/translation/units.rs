@@ -7,11 +7,11 @@
 //!
 //! There is always room: a unit takes no more than the blocks that its range fills, which are in reserve beyond the
 //! three of [`super`], and if none gave a block back, all would lie in the fewest blocks, which
-//! [`super::super::space::validate`] counted as needed.
+//! [`crate::ftl::frame::space::validate`] counted as needed.
 
-use super::super::space::Space;
 use super::{MapCache, Translation};
 use crate::flash::{Flash, Ticket};
+use crate::ftl::frame::space::Space;
 use crate::ledger::Cause;
 use crate::types::{Lpn, Ppn};
 

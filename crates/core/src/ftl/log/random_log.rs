@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
-use super::PageWrite;
-use super::merge::Merger;
 use crate::flash::{Flash, Ticket};
+use crate::ftl::PageWrite;
+use crate::ftl::log::merge::Merger;
 use crate::ledger::BlockKind;
 use crate::types::{Lbn, Lpn, Pbn};
 

@@ -11,10 +11,10 @@ mod candidates;
 
 pub use candidates::Candidates;
 
-use super::buckets::Buckets;
-pub use super::victim::Victim;
 use crate::divisor::Divisor;
 use crate::flash::Flash;
+use crate::ftl::blocks::buckets::Buckets;
+pub use crate::ftl::victim::Victim;
 use crate::types::Pbn;
 
 /// Which free block is taken next.

@@ -1,7 +1,8 @@
 //! The newest copy of every page, for FTLs that keep the place of every page in RAM.
 
-use super::{Found, PageWrite, Shape, recover};
 use crate::flash::{Flash, Oob, Ticket};
+use crate::ftl::blocks::recover;
+use crate::ftl::{Found, PageWrite, Shape};
 use crate::ledger::Cause;
 use crate::sparse::SparseTable;
 use crate::types::{Lpn, Pbn, Ppn};

@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::slab::{Cached, Mapping, Mappings, Slab};
+use crate::ftl::cache::slab::{Cached, Mapping, Mappings, Slab};
 use crate::list::{Links, List};
 use crate::types::{Lpn, Ppn};
 

@@ -7,7 +7,7 @@
 //! bounded. `die = pbn % dies` and `channel = die % channels` make a group the blocks of one residue.
 //!
 //! With `sorted_pages` every range of so many logical pages has blocks of its own on each die: a *unit*, which is a data
-//! frontier and is collected as a whole ([`super::translation`]).
+//! frontier and is collected as a whole ([`crate::ftl::frame::translation`]).
 
 use crate::divisor::Divisor;
 use crate::flash::{Flash, Geometry, Ticket};
@@ -18,9 +18,9 @@ mod layout;
 mod whole;
 
 pub use self::layout::{Frontiers, GcFrontier, Layout, Placement, Sharing, Upkeep, validate};
-use super::Shape;
-use super::heat::Heat;
-use super::pool::Pool;
+use crate::ftl::Shape;
+use crate::ftl::blocks::pool::Pool;
+use crate::ftl::frame::heat::Heat;
 
 /// What a frontier is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -12,7 +12,7 @@
 //! `X >= 2` while TPs are rewritten. When a translation frontier is full and at most one block is free, there is a
 //! surplus translation block, hence a closed one with an invalid page, and that one is compacted first (free 1 -> 0 ->
 //! 1); when there is no surplus, two blocks are free and one is taken. At the start of a collection with fewer than two
-//! free blocks a translation block is compacted instead. Capacity (checked by [`super::space::validate`]) leaves a
+//! free blocks a translation block is compacted instead. Capacity (checked by [`crate::ftl::frame::space::validate`]) leaves a
 //! closed block with an invalid page whenever a group asks for room, so every collection gains at least one page.
 //!
 //! A collection in slices (`gc_slice`) holds at most one block that it has not given back: its copies go to a frontier of
@@ -29,8 +29,8 @@ use crate::ledger::Cause;
 use crate::sparse::SparseTable;
 use crate::types::{Lpn, Ppn};
 
-use super::Shape;
-use super::space::{Layout, Space};
+use crate::ftl::Shape;
+use crate::ftl::frame::space::{Layout, Space};
 use collect::Goal;
 
 /// Most copies of a translation page.

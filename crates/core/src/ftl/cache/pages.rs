@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::translation::Translation;
+use crate::ftl::frame::translation::Translation;
 use crate::list::{Links, List};
 use crate::types::{Lpn, Ppn};
 

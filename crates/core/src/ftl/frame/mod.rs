@@ -3,7 +3,7 @@
 //!
 //! [`Frame`] is what they share: the order of effects of a read, a write and a trim, preconditioning and recovery. A
 //! [`MapPolicy`] tells what is held in RAM and how a mapping gets there and leaves; that of `page` is the simplest.
-//! Translation pages and garbage collection are in [`super::translation`], blocks in [`super::space`].
+//! Translation pages and garbage collection are in [`crate::ftl::frame::translation`], blocks in [`crate::ftl::frame::space`].
 //!
 //! One page write: look-up (which may evict and fetch), make room, program, invalidate the old copy, entry dirty. A
 //! read: look-up, then one data read. A trim: look-up, then the entry says 'not mapped' and is dirty. A page that needs
@@ -11,16 +11,21 @@
 //! pages of a batch go through this one after the other. A page that was to pad and is not mapped stays a hole, which
 //! only the look-up could tell. So every page that is read, written or trimmed is looked up once.
 
+pub mod heat;
+pub mod space;
+pub mod stripe;
+pub mod translation;
+
 use serde_json::{Value, json};
 
-use super::pool::{Alloc, Victim};
-use super::recover::{self, Winners};
-use super::space::{self, Frontiers, Layout, Placement, Sharing, Upkeep};
-use super::stripe::Stripe;
-use super::translation::{MapCache, Translation};
-use super::{Batch, Found, Ftl, PageRead, Shape, Source};
+use self::space::{Frontiers, Layout, Placement, Sharing, Upkeep};
+use self::stripe::Stripe;
+use self::translation::{MapCache, Translation};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Geometry, Oob, Ticket};
+use crate::ftl::blocks::pool::{Alloc, Victim};
+use crate::ftl::blocks::recover::{self, Winners};
+use crate::ftl::{Batch, Found, Ftl, PageRead, Shape, Source};
 use crate::ledger::Cause;
 use crate::types::{Lbn, Lpn, Nanos, Ppn};
 
@@ -351,7 +356,7 @@ macro_rules! demand_params {
             /// Which free block is taken.
             pub alloc: $alloc,
             /// Where garbage collection writes.
-            pub gc_frontier: $crate::ftl::space::GcFrontier,
+            pub gc_frontier: $crate::ftl::frame::space::GcFrontier,
             /// Pages that collection copies at most before a page of the host; none: a victim is collected at once.
             pub gc_slice: Option<u32>,
             /// Data frontiers of a die, by update frequency.
@@ -363,9 +368,9 @@ macro_rules! demand_params {
         }
 
         impl Params {
-            const fn upkeep(&self) -> $crate::ftl::space::Upkeep {
+            const fn upkeep(&self) -> $crate::ftl::frame::space::Upkeep {
                 let Self { gc_frontier, gc_slice, streams, idle_free, wear_threshold, .. } = *self;
-                $crate::ftl::space::Upkeep { gc_frontier, gc_slice, streams, idle_free, wear_threshold }
+                $crate::ftl::frame::space::Upkeep { gc_frontier, gc_slice, streams, idle_free, wear_threshold }
             }
         }
 
@@ -377,7 +382,7 @@ macro_rules! demand_params {
                     reserve: 3,
                     victim: $victim_default,
                     alloc: $alloc_default,
-                    gc_frontier: $crate::ftl::space::GcFrontier::Shared,
+                    gc_frontier: $crate::ftl::frame::space::GcFrontier::Shared,
                     gc_slice: None,
                     streams: 1,
                     idle_free: 0,
@@ -387,22 +392,22 @@ macro_rules! demand_params {
         }
     };
     (by_preset; $($own:tt)*) => {
-        $crate::ftl::demand::demand_params! {
-            @ Option<$crate::ftl::pool::Victim>, None, Option<$crate::ftl::pool::Alloc>, None; $($own)*
+        $crate::ftl::frame::demand_params! {
+            @ Option<$crate::ftl::blocks::pool::Victim>, None, Option<$crate::ftl::blocks::pool::Alloc>, None; $($own)*
         }
     };
     ($($own:tt)*) => {
-        $crate::ftl::demand::demand_params! {
-            @ $crate::ftl::pool::Victim, $crate::ftl::pool::Victim::default(),
-            $crate::ftl::pool::Alloc, $crate::ftl::pool::Alloc::Fifo; $($own)*
+        $crate::ftl::frame::demand_params! {
+            @ $crate::ftl::blocks::pool::Victim, $crate::ftl::blocks::pool::Victim::default(),
+            $crate::ftl::blocks::pool::Alloc, $crate::ftl::blocks::pool::Alloc::Fifo; $($own)*
         }
 
         impl Params {
-            fn common(&self, frontiers: $crate::ftl::space::Frontiers) -> $crate::ftl::demand::Common {
+            fn common(&self, frontiers: $crate::ftl::frame::space::Frontiers) -> $crate::ftl::frame::Common {
                 let Self { entries_per_tp, reserve, victim, alloc, .. } = *self;
                 let upkeep = self.upkeep();
                 let sorted_tps = None;
-                $crate::ftl::demand::Common { entries_per_tp, reserve, victim, alloc, frontiers, sorted_tps, upkeep }
+                $crate::ftl::frame::Common { entries_per_tp, reserve, victim, alloc, frontiers, sorted_tps, upkeep }
             }
         }
     };

@@ -3,7 +3,7 @@
 //!
 //! Every entry has the stamp of its last use; all lists ascend by it from back to front.
 
-use super::slab::{Cached, Mapping, Mappings, Slab};
+use crate::ftl::cache::slab::{Cached, Mapping, Mappings, Slab};
 use crate::list::{Links, List};
 use crate::types::{Lpn, Ppn};
 

@@ -1,9 +1,9 @@
 //! The whole map at once: preconditioning, recovery, checks.
 
-use super::super::Batch;
-use super::super::recover::Winners;
 use super::{MapCache, Translation};
 use crate::flash::{Flash, Oob, Ticket};
+use crate::ftl::Batch;
+use crate::ftl::blocks::recover::Winners;
 use crate::ledger::Cause;
 use crate::types::{Lpn, Pbn, Ppn};
 

@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use super::slab::{Cached, Mapping, Mappings, Slab};
+use crate::ftl::cache::slab::{Cached, Mapping, Mappings, Slab};
 use crate::list::{Links, List};
 use crate::types::{Lpn, Ppn};
 

@@ -4,11 +4,11 @@
 //! A *data block* keeps the pages of one logical block at their own offsets; never-written and trimmed pages are holes.
 //! Everything else an FTL of this family owns are *log blocks*, which it keeps itself.
 
-use super::copies::Copies;
-use super::pool::{Alloc, Pool, Victim};
-use super::{Batch, PageWrite, Shape};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Geometry, Ticket};
+use crate::ftl::blocks::pool::{Alloc, Pool, Victim};
+use crate::ftl::log::copies::Copies;
+use crate::ftl::{Batch, PageWrite, Shape};
 use crate::ledger::{BlockKind, Cause};
 use crate::types::{Lbn, Lpn, Pbn, Ppn};
 

@@ -1,8 +1,8 @@
 //! All blocks at once: recovery and checks.
 
-use super::super::recover::Winners;
 use super::Space;
 use crate::flash::{Flash, PageKind, Ticket};
+use crate::ftl::blocks::recover::Winners;
 use crate::ledger::Cause;
 use crate::types::{Lpn, Pbn};
 

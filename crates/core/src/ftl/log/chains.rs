@@ -1,6 +1,6 @@
 //! Log blocks that belong to one logical block each: chains, and the ring in which a victim is looked for.
 
-use super::ring::Ring;
+use crate::ftl::log::ring::Ring;
 use crate::types::{Lbn, Pbn};
 
 /// Log blocks of a logical block.

@@ -1,10 +1,10 @@
 //! Garbage collection: at once or in slices, of data and translation blocks.
 
-use super::super::PageWrite;
-use super::super::space::{FrontierId, Job};
 use super::units::Best;
 use super::{MapCache, Moved, Translation};
 use crate::flash::{Flash, Oob, Ticket};
+use crate::ftl::PageWrite;
+use crate::ftl::frame::space::{FrontierId, Job};
 use crate::ledger::Cause;
 use crate::types::{Lpn, Pbn};
 

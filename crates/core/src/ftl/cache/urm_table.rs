@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::compressed::{CompressedPage, ENTRY_BYTES, Format, RAW_BYTES};
-use super::translation::Translation;
+use crate::ftl::cache::compressed::{CompressedPage, ENTRY_BYTES, Format, RAW_BYTES};
+use crate::ftl::frame::translation::Translation;
 use crate::list::{Links, List};
 use crate::sparse::SparseTable;
 use crate::types::{Lpn, Ppn};

@@ -105,7 +105,7 @@ impl AsRef<Self> for Mapping {
 
 /// Index of an entry; valid until the entry is removed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Cached(pub(super) u32);
+pub struct Cached(pub(in crate::ftl) u32);
 
 /// A cache of mappings with its entries in a slab.
 pub trait Mappings {
