@@ -151,7 +151,7 @@ fn generator_page(name: &str) -> String {
     let (own, shared) = generators::parameters_of(plugin);
     let mut page = without_title(&plugin.manual()).trim().to_owned();
     if !shared.is_empty() {
-        page += &format!("\n\n{}", generators::shared_manual());
+        page += &format!("\n\n{}", generators::shared_manual(plugin).trim_end());
     }
     page += "\n\n# With all defaults\nmake:";
     page += name;

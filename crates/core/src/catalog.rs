@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::buffer::policies;
 use crate::engine::{Device, Engine, HitParts, Hits, Parts};
 use crate::error::ConfigError;
-use crate::registry::{Plugin, plugin};
+use crate::registry::{Parameters, Plugin, plugin};
 
 /// How a device with a certain buffer policy is built from the policy's parameters.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +39,6 @@ macro_rules! list_buffers {
 }
 policies!(list_buffers);
 
-fn parameters<P: serde::de::DeserializeOwned>(name: &str, params: Value) -> Result<P, ConfigError> {
+fn parameters<P: Parameters>(name: &str, params: Value) -> Result<P, ConfigError> {
     crate::registry::parameters("buffer", name, params)
 }

@@ -1,11 +1,16 @@
 //! Plug-ins by name: one list of FTLs, one of buffers.
 //!
 //! A line in a list declares the module and yields its name, typed parameters with defaults and schema, its manual
-//! page (the `//!` text of its file) and its place in every test that runs over the registry.
+//! page (the `//!` text of its file and its [parameters](crate::params)) and its place in every test that runs over the
+//! registry.
+
+mod params;
 
 use serde_json::Value;
 
 use crate::error::ConfigError;
+
+pub use params::{Bounded, Parameter, Parameters, Range, outside, schema, section};
 
 /// End of the title of a plug-in that is built from summaries of its source.
 pub const RECONSTRUCTION: &str = "(reconstruction)";
@@ -17,6 +22,8 @@ pub struct Plugin<B> {
     pub module: &'static str,
     /// Text of its file.
     pub text: &'static str,
+    /// Its parameters as they are declared.
+    pub parameters: fn() -> Vec<Parameter>,
     /// Default parameters.
     pub defaults: fn() -> Value,
     /// JSON schema of the parameters.
@@ -32,15 +39,33 @@ impl<B> Plugin<B> {
     pub fn name(&self) -> String {
         self.module.replace('_', "-")
     }
-    /// Manual page: the module's doc comment.
+    /// The module's doc comment, line by line.
+    fn page(&self) -> impl Iterator<Item = &'static str> {
+        let lines = self.text.lines().map_while(|line| line.strip_prefix("//!"));
+        lines.map(|line| line.strip_prefix(' ').unwrap_or(line))
+    }
+    /// Manual page: the module's doc comment and its parameters. They come after what the comment says about what the
+    /// plug-in does; a section `# Parameters` of its own holds what is to be said of several of them, or why there is none.
     pub fn manual(&self) -> String {
-        let lines = self.text.lines().take_while(|line| line.starts_with("//!"));
-        lines.map(|line| line.trim_start_matches("//!").strip_prefix(' ').unwrap_or("")).collect::<Vec<_>>().join("\n")
+        let page = self.page().collect::<Vec<_>>().join("\n");
+        let (list, defaults) = ((self.parameters)(), (self.defaults)());
+        if !defaults.is_object() {
+            return page;
+        }
+        let at = |heading: &str| page.find(&format!("\n# {heading}")).map(|at| at + 1);
+        let heading = "# Parameters\n";
+        let (before, after) = match at("Parameters") {
+            Some(_) if list.is_empty() => return page,
+            Some(own) => page.split_at(own + heading.len()),
+            None => page.split_at(at("Deviations").or_else(|| at("Known")).unwrap_or(page.len())),
+        };
+        let section = section(&list, &defaults, &(self.schema)());
+        let (before, after) = (before.trim_end_matches(heading).trim_end(), after.trim_start());
+        format!("{before}\n\n{heading}{section}\n{after}").trim_end().to_owned()
     }
     /// What follows the name in the first line of the manual page.
     pub fn title(&self) -> String {
-        let manual = self.manual();
-        let first = manual.lines().next().unwrap_or("");
+        let first = self.page().next().unwrap_or("");
         first.split_once(" - ").map_or(first, |(_, title)| title).to_owned()
     }
     /// True if the original text of the algorithm was not available, so that its numbers must not be published under the
@@ -93,17 +118,19 @@ fn distance(a: &str, b: &str) -> usize {
     rows[a.len()][b.len()]
 }
 
-/// Reads typed parameters; unknown keys and wrong types are refused.
+/// Reads typed parameters; unknown keys, wrong types and values out of range are refused.
 ///
 /// # Errors
 /// Names the section and what is wrong with it.
-pub fn parameters<P: serde::de::DeserializeOwned>(section: &str, name: &str, params: Value) -> Result<P, ConfigError> {
-    serde_path_to_error::deserialize(params).map_err(|e| {
+pub fn parameters<P: Parameters>(section: &str, name: &str, params: Value) -> Result<P, ConfigError> {
+    let params: P = serde_path_to_error::deserialize(params).map_err(|e| {
         let path = e.path().to_string();
         let key = if path == "." { section.to_owned() } else { format!("{section}.{path}") };
         let mend = format!("`nandlab describe {}` explains every parameter", name.replace('_', "-"));
         ConfigError::new(key, plain_words(&e.into_inner().to_string()), mend)
-    })
+    })?;
+    params.check(section, &serde_json::json!(P::default()))?;
+    Ok(params)
 }
 
 /// What serde says about a value, in words of a user.
@@ -125,15 +152,16 @@ pub fn plain_words(problem: &str) -> String {
 }
 
 /// One plug-in of a list: its name, the section of its parameters, its file, and how it is built. Its module is in scope
-/// under its name. A crate that uses it depends on `serde_json` and `schemars`.
+/// under its name. A crate that uses it depends on `serde_json`.
 #[macro_export]
 macro_rules! plugin {
     ($name:ident, $section:literal, $file:expr, $build:expr) => {
         $crate::registry::Plugin {
             module: stringify!($name),
             text: include_str!($file),
+            parameters: <$name::Params as $crate::registry::Parameters>::list,
             defaults: || serde_json::to_value($name::Params::default()).expect("parameters are plain data"),
-            schema: || schemars::schema_for!($name::Params).to_value(),
+            schema: $crate::registry::schema::<$name::Params>,
             check: |params| {
                 $crate::registry::parameters::<$name::Params>($section, stringify!($name), params).map(|_| ())
             },

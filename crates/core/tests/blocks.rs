@@ -26,15 +26,15 @@ fn refusal(policy: &str, setting: &str) -> String {
 #[test]
 fn is_a_parameter_out_of_range_refused_by_name() {
     for (policy, key, value, says) in [
-        ("fab", "padding", "1.5", "not a share"),
-        ("bplru", "padding", "-0.1", "not a share"),
+        ("fab", "padding", "1.5", "0 to 1 (share of its block)"),
+        ("bplru", "padding", "-0.1", "0 to 1 (share of its block)"),
         ("bplru", "compensation", "ful", "unknown variant"),
         ("clc", "alpha", "1.01", "0 to 1"),
         ("cfdc", "priority_ratio", "-0.1", "0 to 1"),
-        ("cfdc", "cluster_pages", "0", "at least 1"),
-        ("vbbms", "vb_seq", "0", "at least 1"),
+        ("cfdc", "cluster_pages", "0", "1 or more (pages)"),
+        ("vbbms", "vb_seq", "0", "1 or more (pages)"),
         ("vbbms", "ratio", "[0, 0]", "two shares"),
-        ("cbm-r", "thr_migrate", "0", "at least 1"),
+        ("cbm-r", "thr_migrate", "0", "1 or more (pages)"),
         ("clock-dnv", "placement", "first", "unknown variant"),
     ] {
         let error = refusal(policy, &format!("buffer.{key}={value}"));

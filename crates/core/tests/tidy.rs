@@ -3,6 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use nandlab::registry::{self, Plugin};
+use serde_json::{Value, json};
+
 fn source(folder: &str) -> Vec<(PathBuf, String)> {
     let mut files = Vec::new();
     let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(folder)];
@@ -118,5 +121,48 @@ fn does_every_plug_in_have_its_manual_page() {
         for parameter in defaults.as_object().expect("parameters are a table").keys() {
             assert!(manual.contains(&format!("`{parameter}`")), "{name}: parameter `{parameter}` is not explained");
         }
+    }
+}
+
+/// Whether every range holds where it is said: in the schema, in the check and in the message.
+fn ranges_hold<B>(list: &[Plugin<B>], section: &str) -> usize {
+    let mut seen = 0;
+    for plugin in list {
+        let (schema, manual) = ((plugin.schema)(), plugin.manual());
+        for parameter in (plugin.parameters)() {
+            let name = parameter.name;
+            let check = |value: &Value| (plugin.check)(json!({name: value}));
+            let limits = ["minimum", "maximum", "exclusiveMinimum"].map(|keyword| &schema["properties"][name][keyword]);
+            let Some(range) = parameter.range else { continue };
+            for (limit, step) in limits.into_iter().zip([-1, 1, 0]).filter(|(limit, _)| limit.is_number()) {
+                let beyond = match limit.as_i64() {
+                    Some(whole) => json!(whole + step),
+                    None => json!(limit.as_f64().unwrap() + f64::from(step as i32)),
+                };
+                let error = check(&beyond).expect_err(name);
+                assert_eq!(error.key, format!("{section}.{name}"), "{}: {error}", plugin.name());
+                // A negative number is no value of an unsigned type in the first place.
+                let is_typed = beyond.is_i64() && !beyond.is_u64();
+                assert!(is_typed || error.to_string().contains(&range.to_string()), "{}: {error}", plugin.name());
+                assert_eq!(check(limit).is_ok(), step != 0, "{}: {name} = {limit}", plugin.name());
+                seen += 1;
+            }
+            assert!(manual.contains(&range.to_string()), "{}: {name}: {range}", plugin.name());
+        }
+    }
+    seen
+}
+
+#[test]
+fn range_of_every_parameter_is_checked_and_told() {
+    assert!(ranges_hold(nandlab::catalog::BUFFERS, "buffer") > 40);
+    ranges_hold(nandlab::ftl::FTLS, "ftl");
+}
+
+#[test]
+fn values_of_an_enumerated_parameter_are_in_the_manual_page() {
+    let page = registry::find(nandlab::catalog::BUFFERS, "buffer", "fab").unwrap().manual();
+    for value in ["  - `aalru`: By AALRU's threshold", "  - a number: From this share", "  - `lab`: "] {
+        assert!(page.contains(value), "{value} in\n{page}");
     }
 }

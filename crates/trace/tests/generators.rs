@@ -65,7 +65,7 @@ fn does_every_generator_explain_its_parameters() {
             at += manual[at..].find(heading).unwrap_or_else(|| panic!("{}: `{heading}` is missing", plugin.name()));
         }
         assert!(manual.starts_with(&format!("{} - ", plugin.name())));
-        let all = manual + &shared_manual();
+        let all = manual + &shared_manual(plugin);
         for key in own.keys().chain(shared.keys()) {
             assert!(all.contains(&format!("`{key}`")), "{}: `{key}` is not explained", plugin.name());
         }
@@ -78,29 +78,30 @@ fn are_wrong_parameters_refused_with_what_to_do() {
         ("zip", "generator", "did you mean `zipf`?"),
         ("zipf:thta=1", "generator.thta", "did you mean `theta`?"),
         ("zipf:writs=1", "generator.writs", "did you mean `writes`?"),
-        ("zipf:theta=-1", "generator.theta", "from 0 to 8"),
+        ("zipf:theta=-1", "generator.theta", "use 0 to 8"),
         ("zipf:theta=nan", "generator.theta", "explains every parameter"),
         ("zipf:unit=6KiB", "generator.unit", "a multiple of align"),
         ("zipf:span=1TiB", "generator.unit", "unit=64KiB or more"),
-        ("uniform:writes=1.5", "generator.writes", "from 0 to 1"),
+        ("uniform:writes=1.5", "generator.writes", "use 0 to 1"),
         ("uniform:size=1000", "generator.size", "whole sectors"),
         ("uniform:size=4KiB@0", "generator.size", "with numbers from 1"),
         ("uniform:span=4KiB:size=8KiB", "generator.size", "to 4KiB"),
-        ("uniform:span=0", "generator.span", "whole sectors"),
+        ("uniform:span=1000", "generator.span", "whole sectors"),
+        ("uniform:span=0", "generator.span", "use 512B to 1EiB"),
         ("uniform:base=9EiB", "generator.base", "explains every parameter"),
         ("uniform:align=3", "generator.align", "whole sectors"),
         ("uniform:arrival=often", "generator.arrival", "constant@GAP"),
         ("uniform:arrival=constant@1", "generator.arrival", "exponential@1ms"),
         ("uniform:arrival=bursty@1ms@0@1s", "generator.arrival", "from 1"),
         ("hot-cold:f=0", "generator.f", "another f"),
-        ("hot-cold:r=2", "generator.r", "from 0 to 1"),
-        ("sequential:streams=0", "generator.streams", "from 1"),
+        ("hot-cold:r=2", "generator.r", "use 0 to 1"),
+        ("sequential:streams=0", "generator.streams", "use 1 to 65536"),
         ("sequential:stride=1", "generator.stride", "multiple of align"),
         ("sequential:streams=60000", "generator.streams", "fewer streams"),
         ("loops:length=2GiB", "generator.length", "multiple of align"),
-        ("loops:passes=0", "generator.passes", "from 1"),
+        ("loops:passes=0", "generator.passes", "use 1 to 4294967296"),
         ("mix:parts=", "generator", "use one of"),
-        ("mix:parts=(zipf:theta=9)@1", "generator.theta", "from 0 to 8"),
+        ("mix:parts=(zipf:theta=9)@1", "generator.theta", "use 0 to 8"),
         ("mix:parts=(zipf)@x", "generator.parts", "ITEM@N"),
         ("phases:parts=(nothing)@1", "generator", "use one of"),
         ("rewrites:size=6KiB", "generator.size", "multiples of 4 KiB"),
@@ -108,9 +109,9 @@ fn are_wrong_parameters_refused_with_what_to_do() {
         ("rewrites:length=0", "generator.length", "from 1"),
         ("rewrites:length=2@0", "generator.length", "with numbers from 1"),
         ("rewrites:gap=100", "generator.gap", "whole pages"),
-        ("rewrites:span=2TiB", "generator.span", "to 1TiB"),
-        ("rewrites:new=2", "generator.new", "from 0 to 1"),
-        ("rewrites:horizon=0", "generator.horizon", "from 1"),
+        ("rewrites:span=2TiB", "generator.span", "use 4KiB to 1TiB"),
+        ("rewrites:new=2", "generator.new", "use 0 to 1"),
+        ("rewrites:horizon=0", "generator.horizon", "use 1 to 1048576"),
         ("disksim:size=normal@1", "generator.size", "uniform@MIN@MAX"),
         ("disksim:size=uniform@-5@-1", "generator.size", "distribution"),
         ("disksim:local=0.8", "generator.local", "at most 1"),
@@ -119,7 +120,7 @@ fn are_wrong_parameters_refused_with_what_to_do() {
         ("ycsb:workload=g", "generator.workload", "a, b, c, d, e or f"),
         ("ycsb:engine=hash", "generator.engine", "lsm or btree"),
         ("ycsb:engine=btree:ratio=4", "generator.ratio", "leave it out"),
-        ("ycsb:records=10", "generator.records", "from 1000"),
+        ("ycsb:records=10", "generator.records", "use 1000 to "),
         ("t1:bolck=1", "generator.bolck", "did you mean `block`?"),
         ("zipf:theta", "generator", "name:key=value"),
     ] {

@@ -17,29 +17,6 @@
 //! `tau = BS RR / (WR + RR)`. `Wf`, the write amplification below the buffer in the period, gives
 //! `Th = B - (B / beta) Wf`. O(1) per access, O(pages of the block in WB) per write-back.
 //!
-//! # Parameters
-//! - `period`: accesses between two adaptations; 8192 (paper).
-//! - `period_unit`: `pages` (algorithm 1 counts inside its page loop) or `requests`.
-//! - `beta`: Wf from which on every block is padded; 5 (paper).
-//! - `tau_min`: tau stays within `tau_min` and `1 - tau_min` of the frames; 0.1 (lab code).
-//! - `tau_start`: tau at the start, share of the frames; 0.5 (lab code).
-//! - `tau_compare`: RB gives a page if it holds `ge` (section III-B, algorithm 2) or `gt` (section III-E) tau pages.
-//! - `padding`: when an incomplete block is completed: `"aalru"` (default), by Th; or one of the rules of the other
-//!   policies: `"never"`, `"always"`, from a share of the block on (0 to 1), `"model"` (HitStat). `beta`, `th_line` and
-//!   `wf_source` belong to `"aalru"`.
-//! - `pad_compare`: a block is padded with `ge` (section III-C) or `gt` (algorithm 2) Th pages.
-//! - `th_line`: `eq6` as printed, which jumps from B to B (1 - 1/beta) beyond Wf = 1, or `continuous`,
-//!   `Th = B (beta - Wf) / (beta - 1)`. Both give B up to Wf = 1 and 0 from beta on.
-//! - `wf_source`: `collection` (default), equation 4, `(GC_w + Bf_w) / Bf_w` with `GC_w` the programs that collections and
-//!   merges caused (the mappings they move included) and `Bf_w` those of the buffer's pages, padding included; `ftl`, the
-//!   same with all that the FTL programs besides, also what a map cache writes back on its own account; or `delay`,
-//!   equation 5, measured `D_w` / page program time.
-//! - `d_read`, `d_write`: `D_r` and `D_w` in microseconds; measured by default: mean time per page of the reads and
-//!   writes that the buffer issued and that finished in the period.
-//! - `keep_written`: share of WB, 0 to 1, whose most recent pages stay when their block is written back: they enter RB,
-//!   clean. 0 (default) is algorithm 2, "delete all"; 0.5 is the predecessor ADCT, which keeps the younger half. With
-//!   it a write-back also costs O(pages kept in WB).
-//!
 //! # Deviations and chosen readings
 //! Until a first sample `D_r` and `D_w` are the device's own page read and program times: the paper's 32.7 and 101.5 us
 //! are those of its device, and the lab code's 0 would starve one side. Without a sample the last value holds; without
@@ -107,7 +84,6 @@ pub struct Aalru {
 /// If there are not two frames or a parameter is out of range.
 pub fn build(params: Params, shape: &BufferShape) -> Result<Aalru, ConfigError> {
     shape.need_frames("aalru", shape.frames.dram, 2, "one page to read and one to write")?;
-    params.check()?;
     let frames = shape.frames.dram;
     Ok(Aalru {
         pages_per_block: shape.pages_per_block,
@@ -118,7 +94,7 @@ pub fn build(params: Params, shape: &BufferShape) -> Result<Aalru, ConfigError> 
         wb: List::default(),
         in_wb: Vec::new(),
         tau: clamp_tau((params.tau_start * f64::from(frames)).floor(), frames, params.tau_min),
-        padding: Padding::told(params.padding, params.pad_compare, shape)?,
+        padding: Padding::told(params.padding, params.pad_compare, shape),
         kept: Vec::new(),
         hits: Hits::default(),
         costs: Costs::new(&params, &shape.times),

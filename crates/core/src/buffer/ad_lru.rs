@@ -14,10 +14,6 @@
 //! alone, a clean one dropped. Hot pages never become cold. O(1) amortised: the clean pages of each queue are linked among
 //! themselves.
 //!
-//! # Parameters
-//! - `min_lc` (fraction of the frames, 0 to 1, default 0.2): `m`, rounded half up. 0.2 is AALRU's setting; others take
-//!   0.1 and 0.5.
-//!
 //! # Deviations and chosen readings
 //! - With no page in the queue that the rule names, the victim comes from the other one.
 //! - A page that the host flushed stays where it is, clean, with its flag. The links of clean pages are then made anew at
@@ -26,26 +22,18 @@
 //! # Known ambiguities
 //! The usual `min_lc`.
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::cflru::clean::CleanLinks;
 use super::list::{Links, List};
-use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Prefetch, Sense, Slots, need_share, share};
+use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Prefetch, Sense, Slots, share};
 use crate::error::ConfigError;
 use crate::types::Slot;
 
-/// Parameters; the manual page explains them.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Params {
-    /// Least size of the cold queue as a fraction of the frames.
-    pub min_lc: f64,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { min_lc: 0.2 }
+crate::params! {
+    pub struct Params: Copy {
+        /// Least size of the cold queue (`m`), rounded half up. 0.2 is AALRU's setting; others take 0.1 and 0.5.
+        min_lc: f64 = 0.2, in 0.0..=1.0, "fraction of the frames";
     }
 }
 
@@ -77,10 +65,9 @@ pub struct AdLru {
 /// Builds the policy.
 ///
 /// # Errors
-/// If there is not one frame, or the share is none.
+/// If there is not one frame.
 pub fn build(params: Params, shape: &BufferShape) -> Result<AdLru, ConfigError> {
     shape.need_frames("ad-lru", shape.frames.dram, 1, "one page")?;
-    need_share("min_lc", params.min_lc)?;
     Ok(AdLru {
         min_lc: params.min_lc,
         cold_pages_min: 0,

@@ -31,7 +31,6 @@
 //! it prints 38.93 %; this gives 38.95 %, and so does libCacheSim.
 
 use prefetch_index::prefetch_index;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::ghosts::Ghosts;
@@ -40,10 +39,7 @@ use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Prefet
 use crate::error::ConfigError;
 use crate::types::{Lpn, Slot};
 
-/// No parameters.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Params {}
+crate::params! { pub struct Params {} }
 
 /// Index of `T1` and `B1`, the pages seen once.
 const ONCE: usize = 0;

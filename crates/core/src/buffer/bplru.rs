@@ -13,21 +13,6 @@
 //! LRU compensation: a block that was written completely and in order is not expected to be written again soon, so it
 //! is the next victim.
 //!
-//! # Parameters
-//! - `compensation` (default `seq`; with `compat = "lab"` it is `run`):
-//!   - `seq`: the write that fills the group sends it to the least recent end, if every write since the group was
-//!     created went to the next offset, from 0 on. A later write makes it an ordinary group again.
-//!   - `full_first`: the least recently used full group is evicted before any other (HitStat, table 2).
-//!   - `run`: a write that is at least the `B / 2`-th access in a row to its block, reads included, sends the block to the
-//!     least recent end; `B` is the number of pages of a block (the public lab simulator).
-//!   - `none`.
-//! - `padding` (the golden files say `pad_min`; default `"always"`: AALRU says it pads "all write-back blocks"; with
-//!   `compat = "lab"` it is 0.5): when an incomplete victim is completed: `"never"`, `"always"`, from a share of its block
-//!   on (0 to 1; HitStat's variant: 0.5), `"model"` (HitStat) or `"aalru"` (AALRU's threshold).
-//! - `compat` (`spec` or `lab`, default `spec`): `lab` is BPLRU as the public lab simulator has it (SimpleSSDsim, BPLRU.c of
-//!   May 2018): reads that miss a full buffer evict too, although they do not enter it; the block that is accessed is spared
-//!   if there is another; and the two defaults above.
-//!
 //! # Deviations and chosen readings
 //! - `full_first` acts at the next eviction, not at once.
 //! - The share of `padding` is that of the pages the block has: fewer for a short last block of the device.
@@ -57,27 +42,31 @@ use crate::types::{Lbn, Lpn, Slot};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Compensation {
-    /// Groups that were filled in order.
+    /// The write that fills the group sends it to the least recent end, if every write since the group was created went to
+    /// the next offset, from 0 on. A later write makes it an ordinary group again.
     Seq,
-    /// Full groups.
+    /// The least recently used full group is evicted before any other (HitStat, table 2).
     FullFirst,
-    /// Groups that were accessed several times in a row.
+    /// A write that is at least the `B / 2`-th access in a row to its block, reads included, sends the block to the least
+    /// recent end; `B` is the number of pages of a block (the public lab simulator).
     Run,
-    /// No groups.
+    /// None.
     None,
 }
 
-/// Parameters; the manual page explains them.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Params {
-    /// Which groups are evicted out of order; absent: `seq`, with `compat = "lab"` `run`.
-    pub compensation: Option<Compensation>,
-    /// When an incomplete victim is completed; absent: always, with `compat = "lab"` from half a block on.
-    #[serde(alias = "pad_min")]
-    pub padding: Option<PaddingRule>,
-    /// Whose reading.
-    pub compat: Compat,
+crate::params! {
+    pub struct Params: Copy {
+        /// Which groups are evicted out of order.
+        compensation: Option<Compensation> = None, absent "`seq`, with `compat = \"lab\"` `run`";
+        /// When an incomplete victim is completed (the golden files say `pad_min`). AALRU says that BPLRU pads "all write-back
+        /// blocks"; HitStat's variant is 0.5.
+        #[serde(alias = "pad_min")]
+        padding: Option<PaddingRule> = None, in 0.0..=1.0, "share of its block",
+            absent "`always`, with `compat = \"lab\"` 0.5";
+        /// Whose reading. With `lab` (BPLRU.c of May 2018), reads that miss a full buffer evict too, although they do not enter
+        /// it; the block that is accessed is spared if there is another; and the two defaults above.
+        compat: Compat = Compat::Spec;
+    }
 }
 
 /// [`Bplru::runs`] of a group that was not written in order.
@@ -106,7 +95,7 @@ pub struct Bplru {
 /// Builds the policy.
 ///
 /// # Errors
-/// If the frames do not hold one logical block, or `padding` is out of range.
+/// If the frames do not hold one logical block.
 pub fn build(params: Params, shape: &BufferShape) -> Result<Bplru, ConfigError> {
     shape.need_block("bplru")?;
     let lab = params.compat == Compat::Lab;
@@ -114,7 +103,7 @@ pub fn build(params: Params, shape: &BufferShape) -> Result<Bplru, ConfigError> 
     let padding = params.padding.unwrap_or(if lab { PaddingRule::Fraction(0.5) } else { PaddingRule::Always });
     Ok(Bplru {
         compensation,
-        padding: Padding::of(padding, shape)?,
+        padding: Padding::of(padding, shape),
         compat: params.compat,
         groups: Groups::new(shape.logical_pages, shape.pages_per_block),
         links: Links::default(),

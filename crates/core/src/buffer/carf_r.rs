@@ -13,11 +13,6 @@
 //! smallest weight, all decayed to now; of equal ones that used least recently. A dirty one is written back alone, a clean
 //! one dropped. O(log frames): all weights decay alike, so pages keep the order of `weight * 2^(lam * last)`.
 //!
-//! # Parameters
-//! - `lam` (0 to 64, default one by the frames at the start, our choice): decay for each access. 0 is frequency times cost;
-//!   from 3 on, with the costs below, it is little but LRU.
-//! - `cost_read`, `cost_write` (any common unit, 0.000001 to 1e12, default 1 and 4): cost of an access.
-//!
 //! # Deviations and chosen readings
 //! - All formulas are ours.
 //! - Powers of two are computed from square roots, which are exact to the last bit on every machine.
@@ -28,28 +23,21 @@
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Access, Admission, Buffer, BufferShape, Medium, Plan, Sense, Slots};
 use crate::error::ConfigError;
 use crate::types::Slot;
 
-/// Parameters; the manual page explains them.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Params {
-    /// Decay for each access; `None`: one by the frames.
-    pub lam: Option<f64>,
-    /// Cost of a read.
-    pub cost_read: f64,
-    /// Cost of a write.
-    pub cost_write: f64,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { lam: None, cost_read: 1.0, cost_write: 4.0 }
+crate::params! {
+    pub struct Params: Copy {
+        /// Decay for each access. 0 is frequency times cost; from 3 on, with the costs below, it is little but LRU. The
+        /// default is our choice.
+        lam: Option<f64> = None, in 0.0..=64.0, absent "one by the frames at the start";
+        /// Cost of a read.
+        cost_read: f64 = 1.0, in 1e-6..=1e12, "any common unit";
+        /// Cost of a write.
+        cost_write: f64 = 4.0, in 1e-6..=1e12, "any common unit";
     }
 }
 
@@ -121,20 +109,11 @@ pub struct CarfR {
 /// Builds the policy.
 ///
 /// # Errors
-/// If there is not one frame, or a parameter is out of range.
+/// If there is not one frame.
 pub fn build(params: Params, shape: &BufferShape) -> Result<CarfR, ConfigError> {
     shape.need_frames("carf-r", shape.frames.dram, 1, "one page")?;
     let Params { lam, cost_read, cost_write } = params;
     let lam = lam.unwrap_or(1.0 / f64::from(shape.frames.dram));
-    if !(0.0..=64.0).contains(&lam) {
-        let mend = "one by the number of frames is usual";
-        return Err(ConfigError::new("buffer.lam", format!("{lam} is outside 0 to 64"), mend));
-    }
-    let costs = 1e-6..=1e12;
-    if !(costs.contains(&cost_read) && costs.contains(&cost_write)) {
-        let problem = format!("{cost_read} and {cost_write}: a cost is from 0.000001 to 1e12");
-        return Err(ConfigError::new("buffer.cost_read, buffer.cost_write", problem, "1 and 4 are usual"));
-    }
     let powers = Powers::new();
     Ok(CarfR { lam, cost_read, cost_write, powers, accesses: 0, pages: Vec::new(), order: BTreeSet::new() })
 }

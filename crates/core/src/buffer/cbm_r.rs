@@ -14,12 +14,6 @@
 //! O(1), O(blocks of the block region) per victim with `least_popular`.
 //!
 //! # Parameters
-//! - `thr_migrate` (pages, default: an eighth of a block, at least 2): when pages move to the block region.
-//! - `victim`: `least_popular` (default), among equals the larger, then the least recently written block; or `lru`, the
-//!   least recently written block (WPA's wording).
-//! - `padding` (default `"never"`): when an incomplete victim is completed: `"never"`, `"always"`, from a share of its block
-//!   on (0 to 1), `"model"` (HitStat) or `"aalru"` (AALRU's threshold).
-//!
 //! RAM: `ram.dram` pages of read cache and `ram.nvram` pages of write buffer; WPA's paper has 1 : 4.
 //!
 //! # Deviations and chosen readings
@@ -48,28 +42,21 @@ use crate::types::{Lpn, Slot};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Victim {
-    /// The least popular, then the larger, then the least recently written.
+    /// The least popular; among equals the larger, then the least recently written.
     #[default]
     LeastPopular,
-    /// The least recently written.
+    /// The least recently written (WPA's wording).
     Lru,
 }
 
-/// Parameters; the manual page explains them.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Params {
-    /// Pages of a block in the page region that move it to the block region; absent: an eighth of a block, at least 2.
-    pub thr_migrate: Option<u32>,
-    /// Which block leaves.
-    pub victim: Victim,
-    /// When an incomplete victim is completed.
-    pub padding: PaddingRule,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { thr_migrate: None, victim: Victim::default(), padding: PaddingRule::Never }
+crate::params! {
+    pub struct Params: Copy {
+        /// Pages of a block in the page region that move it to the block region.
+        thr_migrate: Option<u32> = None, in 1.., "pages", absent "an eighth of a block, at least 2";
+        /// Which block leaves.
+        victim: Victim = Victim::LeastPopular;
+        /// When an incomplete victim is completed.
+        padding: PaddingRule = PaddingRule::Never, in 0.0..=1.0, "share of its block";
     }
 }
 
@@ -98,20 +85,17 @@ pub struct CbmR {
 /// Builds the policy.
 ///
 /// # Errors
-/// If there is not one page of DRAM and one of NVRAM, or a parameter is out of range.
+/// If there is not one page of DRAM and one of NVRAM.
 pub fn build(params: Params, shape: &BufferShape) -> Result<CbmR, ConfigError> {
     shape.need_frames("cbm-r", shape.frames.dram, 1, "one DRAM page")?;
     if shape.frames.nvram == 0 {
         let mend = "give the write buffer at least one page; the paper of WPA has four times the DRAM";
         return Err(ConfigError::new("ram.nvram", "no page frames, but `cbm-r` keeps written pages there", mend));
     }
-    if params.thr_migrate == Some(0) {
-        return Err(ConfigError::new("buffer.thr_migrate", "0 pages never come together", "give at least 1"));
-    }
     let groups = || Groups::new(shape.logical_pages, shape.pages_per_block);
     Ok(CbmR {
         victim: params.victim,
-        padding: Padding::of(params.padding, shape)?,
+        padding: Padding::of(params.padding, shape),
         thr_migrate: params.thr_migrate.unwrap_or((shape.pages_per_block / 8).max(2)),
         links: Links::default(),
         read_cache: List::default(),

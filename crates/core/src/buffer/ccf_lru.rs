@@ -15,13 +15,6 @@
 //! the front of the cold clean list, and the scan goes on. If it empties the mixed list, the least recently used cold
 //! clean page is the victim. A dirty victim is written back alone, a clean one dropped. O(1) amortised.
 //!
-//! # Parameters
-//! - `new_dirty_cold` (0 or 1, default 1): the cold flag of a page that a write brought in. Referenced once means cold in
-//!   the public lab simulator and one other implementation; a third takes 0.
-//! - `compat` (`spec` or `lab`, default `spec`): `lab` is the reading of the public lab simulator (SimpleSSDsim): the scan
-//!   makes a hot clean page cold and moves it to the front of the mixed list, and moves it to the cold clean list only
-//!   when it meets it again.
-//!
 //! # Deviations and chosen readings
 //! A page that the host flushed stays where it is, clean, with its flag. A cold one in the mixed list is then dropped
 //! when the scan meets it, with `lab` moved to the cold clean list.
@@ -29,7 +22,6 @@
 //! # Known ambiguities
 //! What the scan does with hot clean pages: see `compat`.
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::compat::Compat;
@@ -38,19 +30,14 @@ use super::{Access, Admission, Buffer, BufferShape, Medium, Plan, Prefetch, Sens
 use crate::error::ConfigError;
 use crate::types::Slot;
 
-/// Parameters; the manual page explains them.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Params {
-    /// Cold flag of a page that a write brought in.
-    pub new_dirty_cold: u32,
-    /// Whose reading of the scan.
-    pub compat: Compat,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { new_dirty_cold: 1, compat: Compat::Spec }
+crate::params! {
+    pub struct Params: Copy {
+        /// The cold flag of a page that a write brought in. Referenced once means cold in the public lab simulator and one
+        /// other implementation; a third takes 0.
+        new_dirty_cold: u32 = 1, in 0..=1;
+        /// Whose reading of the scan. With `lab` (SimpleSSDsim) it makes a hot clean page cold and moves it to the front of
+        /// the mixed list, and moves it to the cold clean list only when it meets it again.
+        compat: Compat = Compat::Spec;
     }
 }
 
@@ -76,14 +63,10 @@ pub struct CcfLru {
 /// Builds the policy.
 ///
 /// # Errors
-/// If there is not one frame, or the flag is no bit.
+/// If there is not one frame.
 pub fn build(params: Params, shape: &BufferShape) -> Result<CcfLru, ConfigError> {
     shape.need_frames("ccf-lru", shape.frames.dram, 1, "one page")?;
     let Params { new_dirty_cold, compat } = params;
-    if new_dirty_cold > 1 {
-        let problem = format!("{new_dirty_cold} is not a bit");
-        return Err(ConfigError::new("buffer.new_dirty_cold", problem, "use 0 or 1"));
-    }
     Ok(CcfLru {
         new_dirty_cold: new_dirty_cold == 1,
         compat,

@@ -13,12 +13,6 @@
 //! pages since the cluster was created or lost a page to a hit. A page that is hit goes back to the working region.
 //! O(1) per hit and per victim, but O(clusters) to choose a cluster.
 //!
-//! # Parameters
-//! - `priority_ratio` (share of the frames, default 0.5): size of the priority region, rounded half up.
-//! - `cluster_pages` (pages, default: a logical block): consecutive pages that form a cluster; SNK-DB has 16.
-//! - `writeback`: `page` (default): the oldest page of the cluster is written back and the cluster stays the first choice
-//!   (priority 0) until it is empty; `cluster`: all its pages at once (AALRU's wording).
-//!
 //! # Deviations and chosen readings
 //! - The distance of a cluster of one page is 1, the least age is 1. Equal priorities: the older time stamp, then the
 //!   smaller cluster.
@@ -35,8 +29,8 @@ use serde_json::{Value, json};
 
 use super::groups::{Group, Groups};
 use super::list::{Links, List};
+use super::share;
 use super::{Access, Admission, Buffer, BufferShape, Frames, Grain, Medium, Plan, Sense, Slots};
-use super::{need_share, share};
 use crate::error::ConfigError;
 use crate::types::Slot;
 
@@ -44,28 +38,21 @@ use crate::types::Slot;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Writeback {
-    /// Its oldest page.
+    /// Its oldest page; the cluster stays the first choice (priority 0) until it is empty.
     #[default]
     Page,
-    /// All its pages.
+    /// All its pages at once (AALRU's wording).
     Cluster,
 }
 
-/// Parameters; the manual page explains them.
-#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Params {
-    /// Share of the frames in the priority region.
-    pub priority_ratio: f64,
-    /// Pages of a cluster; a logical block if absent.
-    pub cluster_pages: Option<u32>,
-    /// What is written back of a cluster.
-    pub writeback: Writeback,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { priority_ratio: 0.5, cluster_pages: None, writeback: Writeback::Page }
+crate::params! {
+    pub struct Params {
+        /// Size of the priority region, rounded half up.
+        priority_ratio: f64 = 0.5, in 0.0..=1.0, "share of the frames";
+        /// Consecutive pages that form a cluster; SNK-DB has 16.
+        cluster_pages: Option<u32> = None, in 1.., "pages", absent "a logical block";
+        /// What is written back of a cluster.
+        writeback: Writeback = Writeback::Page;
     }
 }
 
@@ -115,11 +102,7 @@ pub struct Cfdc {
 /// If there is not one frame or a parameter is out of range.
 pub fn build(params: Params, shape: &BufferShape) -> Result<Cfdc, ConfigError> {
     shape.need_frames("cfdc", shape.frames.dram, 1, "one page")?;
-    need_share("priority_ratio", params.priority_ratio)?;
     let cluster_pages = params.cluster_pages.unwrap_or(shape.pages_per_block);
-    if cluster_pages == 0 {
-        return Err(ConfigError::new("buffer.cluster_pages", "0 pages are no cluster", "give at least 1"));
-    }
     let mut cfdc = Cfdc {
         params,
         working_limit: 0,

@@ -16,14 +16,6 @@
 //! cost_write * pages written` of the buffer since the last check is compared with the one before; a higher cost turns
 //! the direction, then the window moves by `step` pages, within 0 and the number of frames. The first move widens it.
 //!
-//! # Parameters
-//! - `window_ratio` (fraction of the frames, 0 to 1, default 0.5): the window, rounded half up. URM and the public lab
-//!   simulator use 0.5, AALRU 0.4.
-//! - `dynamic` (default false): the papers use static windows only.
-//! - `period` (page accesses, default 1000): TONYQQ123/CFLRU-Page-Replacement-Algorithm-Simulation.
-//! - `step` (pages, default a twentieth of the frames, at least 1): the same.
-//! - `cost_read`, `cost_write` (any common unit, default the device's page read and page program time).
-//!
 //! # Deviations and chosen readings
 //! - A page that the host flushed stays where it is, clean. The links of clean pages are then made anew at the next
 //!   eviction, in one pass over the window.
@@ -37,37 +29,29 @@
 pub mod clean;
 mod climb;
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::list::{Links, List};
-use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Sense, Slots, need_share, share};
+use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Sense, Slots, share};
 use crate::error::ConfigError;
 use crate::types::Slot;
 use clean::CleanLinks;
 use climb::Climb;
 
-/// Parameters; the manual page explains them.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Params {
-    /// Window as a fraction of the frames.
-    pub window_ratio: f64,
-    /// Adapt the window.
-    pub dynamic: bool,
-    /// Page accesses between two adaptations.
-    pub period: u32,
-    /// Pages by which the window moves; `None`: a twentieth of the frames.
-    pub step: Option<u32>,
-    /// Cost of a page read; `None`: its time.
-    pub cost_read: Option<f64>,
-    /// Cost of a page write; `None`: its time.
-    pub cost_write: Option<f64>,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { window_ratio: 0.5, dynamic: false, period: 1000, step: None, cost_read: None, cost_write: None }
+crate::params! {
+    pub struct Params: Copy {
+        /// The window, rounded half up. URM and the public lab simulator use 0.5, AALRU 0.4.
+        window_ratio: f64 = 0.5, in 0.0..=1.0, "fraction of the frames";
+        /// Whether the window adapts. The papers use static windows only.
+        dynamic: bool = false;
+        /// Time between two adaptations; the default is that of TONYQQ123/CFLRU-Page-Replacement-Algorithm-Simulation.
+        period: u32 = 1000, in 1.., "page accesses";
+        /// How far the window moves at a time; the default is from the same place.
+        step: Option<u32> = None, in 1.., "pages", absent "a twentieth of the frames, at least 1";
+        /// Cost of a page read.
+        cost_read: Option<f64> = None, in 0.0.., "any common unit", absent "the page read time of the device, in ns";
+        /// Cost of a page write.
+        cost_write: Option<f64> = None, in 0.0.., "any common unit", absent "the page program time of the device, in ns";
     }
 }
 
@@ -95,11 +79,10 @@ pub struct Cflru {
 /// Builds the policy.
 ///
 /// # Errors
-/// If there is not one frame, or a parameter is out of range.
+/// If there is not one frame.
 pub fn build(params: Params, shape: &BufferShape) -> Result<Cflru, ConfigError> {
     shape.need_frames("cflru", shape.frames.dram, 1, "one page")?;
-    need_share("window_ratio", params.window_ratio)?;
-    let climb = Climb::new(&params, shape)?;
+    let climb = Climb::new(&params, shape);
     Ok(Cflru {
         ratio: params.window_ratio,
         climb: params.dynamic.then_some(climb),

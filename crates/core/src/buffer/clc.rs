@@ -12,11 +12,6 @@
 //! cold and large; among equals the one that has been there longest. Without such a cluster the least recent one of the
 //! other list leaves. Reads of buffered pages are served and change nothing; other reads pass by. O(1).
 //!
-//! # Parameters
-//! - `alpha` (share of the clusters, default 0.5): 0 evicts the largest cluster, 1 the least recently written one.
-//! - `padding` (default `"never"`): when an incomplete victim is completed: `"never"`, `"always"`, from a share
-//!   of its block on (0 to 1), `"model"` (HitStat) or `"aalru"` (AALRU's threshold).
-//!
 //! # Deviations and chosen readings
 //! - The size-independent list may hold `floor(alpha * clusters)`, but at least one unless `alpha` is 0. It is brought to
 //!   this length after every write, eviction and trim.
@@ -26,7 +21,6 @@
 //! # Known ambiguities
 //! - `alpha` as a share of clusters (AALRU: "ratio of the number of blocks") or of pages, and its value.
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::by_size::BySize;
@@ -37,19 +31,12 @@ use super::{Access, Admission, Buffer, BufferShape, Grain, Medium, Plan, Sense, 
 use crate::error::ConfigError;
 use crate::types::Slot;
 
-/// Parameters; the manual page explains them.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Params {
-    /// Share of the clusters that are protected from eviction by size.
-    pub alpha: f64,
-    /// When an incomplete victim is completed.
-    pub padding: PaddingRule,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { alpha: 0.5, padding: PaddingRule::Never }
+crate::params! {
+    pub struct Params: Copy {
+        /// Clusters protected from eviction by size: 0 evicts the largest cluster, 1 the least recently written one.
+        alpha: f64 = 0.5, in 0.0..=1.0, "share of the clusters";
+        /// When an incomplete victim is completed.
+        padding: PaddingRule = PaddingRule::Never, in 0.0..=1.0, "share of its block";
     }
 }
 
@@ -67,16 +54,12 @@ pub struct Clc {
 /// Builds the policy.
 ///
 /// # Errors
-/// If the frames do not hold one logical block, or a parameter is out of range.
+/// If the frames do not hold one logical block.
 pub fn build(params: Params, shape: &BufferShape) -> Result<Clc, ConfigError> {
     shape.need_block("clc")?;
-    if !(0.0..=1.0).contains(&params.alpha) {
-        let problem = format!("{} is outside 0 to 1", params.alpha);
-        return Err(ConfigError::new("buffer.alpha", problem, "it is a share of the clusters"));
-    }
     Ok(Clc {
         alpha: params.alpha,
-        padding: Padding::of(params.padding, shape)?,
+        padding: Padding::of(params.padding, shape),
         groups: Groups::new(shape.logical_pages, shape.pages_per_block),
         links: Links::default(),
         recent: List::default(),

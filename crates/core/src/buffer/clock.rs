@@ -9,9 +9,6 @@
 //! room the hand goes round: a set bit is cleared, the first page without it is the victim and the hand stops behind
 //! it. A dirty victim is written back alone, a clean one dropped. O(1), amortised over the hits that set the bits.
 //!
-//! # Parameters
-//! - `insert_ref` (0 or 1, default 0): the reference bit of a new page. With 1 the first round of the hand is FIFO.
-//!
 //! # Deviations and chosen readings
 //! - Free frames fill in order before the hand moves for the first time; the hand starts at the first frame. The new page
 //!   takes the frame of the victim.
@@ -23,19 +20,17 @@
 //! Textbooks differ in the bit of a new page: `insert_ref`.
 
 use prefetch_index::prefetch_index;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Access, Admission, Buffer, BufferShape, Medium, Plan, Prefetch, Sense, Slots};
 use crate::error::ConfigError;
 use crate::types::Slot;
 
-/// Parameters; the manual page explains them.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Params {
-    /// Reference bit of a new page.
-    pub insert_ref: u32,
+crate::params! {
+    pub struct Params: Copy {
+        /// The reference bit of a new page. With 1 the first round of the hand is FIFO.
+        insert_ref: u32 = 0, in 0..=1;
+    }
 }
 
 /// A frame of the ring.
@@ -58,14 +53,10 @@ pub struct Clock {
 /// Builds the policy.
 ///
 /// # Errors
-/// If there is not one frame, or the reference bit is no bit.
+/// If there is not one frame.
 pub fn build(params: Params, shape: &BufferShape) -> Result<Clock, ConfigError> {
     shape.need_frames("clock", shape.frames.dram, 1, "one page")?;
-    let new_page = match params.insert_ref {
-        0 => Place::Unreferenced,
-        1 => Place::Referenced,
-        bit => return Err(ConfigError::new("buffer.insert_ref", format!("{bit} is not a bit"), "use 0 or 1")),
-    };
+    let new_page = if params.insert_ref == 1 { Place::Referenced } else { Place::Unreferenced };
     Ok(Clock { ring: Vec::new(), hand: 0, new_page })
 }
 

@@ -13,14 +13,6 @@
 //! together, its clean pages are dropped. O(1) amortised, O(pages of a block) for the eviction of a block.
 //!
 //! # Parameters
-//! - `placement`: `wpa_text` (default): pages that are read enter the DRAM, pages that are written the NVRAM; or
-//!   `write_first_D`: pages that are written enter the DRAM and age into the NVRAM, which fits the title of the paper better.
-//! - `padding` (default `"never"`): when a victim is completed to a whole block beyond its dirty page padding: `"never"`,
-//!   `"always"`, from a share of its block on (0 to 1), `"model"` (HitStat) or `"aalru"` (AALRU's threshold).
-//! - `nvram_unit` (default `block`): what a page takes of the NVRAM: `block`, a frame as large as its block, which the other
-//!   pages of the block share; or `page`, a frame of a page. The default is that of `wpa`, whose paper is the source here and
-//!   has block frames in its example; the paper of WPA compares the two, so both should be given the same.
-//!
 //! RAM: `ram.dram` pages and `ram.nvram / block` block frames, or `ram.nvram` pages; the paper of WPA has 1 : 4.
 //!
 //! # Deviations and chosen readings
@@ -48,30 +40,24 @@ use crate::types::{Lbn, Slot};
 /// Where missed pages go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
 pub enum Placement {
-    /// Reads to DRAM, writes to NVRAM.
+    /// Pages that are read enter the DRAM, pages that are written the NVRAM.
     #[default]
     #[serde(rename = "wpa_text")]
     WpaText,
-    /// Writes to DRAM, reads to NVRAM.
+    /// Pages that are written enter the DRAM and age into the NVRAM, which fits the title of the paper better.
     #[serde(rename = "write_first_D")]
     WriteFirstD,
 }
 
-/// Parameters; the manual page explains them.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Params {
-    /// Where missed pages go.
-    pub placement: Placement,
-    /// When an incomplete victim is completed.
-    pub padding: PaddingRule,
-    /// What a page takes of the NVRAM.
-    pub nvram_unit: NvramUnit,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { placement: Placement::WpaText, padding: PaddingRule::Never, nvram_unit: NvramUnit::Block }
+crate::params! {
+    pub struct Params: Copy {
+        /// Where missed pages go.
+        placement: Placement = Placement::WpaText;
+        /// When a victim is completed to a whole block beyond its dirty page padding.
+        padding: PaddingRule = PaddingRule::Never, in 0.0..=1.0, "share of its block";
+        /// What a page takes of the NVRAM. The default is that of `wpa`, whose paper is the source here and has block frames in
+        /// its example; the paper of WPA compares the two, so both should be given the same.
+        nvram_unit: NvramUnit = NvramUnit::Block;
     }
 }
 
@@ -133,7 +119,7 @@ pub fn build(params: Params, shape: &BufferShape) -> Result<ClockDnv, ConfigErro
     let nvram = BlockFrames::new("clock-dnv", params.nvram_unit, false, shape)?;
     Ok(ClockDnv {
         placement: params.placement,
-        padding: Padding::of(params.padding, shape)?,
+        padding: Padding::of(params.padding, shape),
         pages_per_block: shape.pages_per_block,
         logical_pages: shape.logical_pages,
         pages: Ring::default(),

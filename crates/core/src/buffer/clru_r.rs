@@ -17,9 +17,6 @@
 //! The victim is the least recently used page of the first queue that is not empty, in the order above. A dirty one is
 //! written back alone, a clean one dropped. O(1).
 //!
-//! # Parameters
-//! - `hot_max` (fraction of the frames, 0 to 1, default 0.5, our choice): most hot pages, rounded half up.
-//!
 //! # Deviations and chosen readings
 //! - All formulas are ours.
 //! - A page that the host flushed stays where it is until it is hit or leaves the hot pages; as a victim it is dropped.
@@ -27,25 +24,17 @@
 //! # Known ambiguities
 //! The original's measure of spacing, its order of victims and its sizes are unknown.
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::list::{Links, List};
-use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Sense, Slots, need_share, share};
+use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Sense, Slots, share};
 use crate::error::ConfigError;
 use crate::types::Slot;
 
-/// Parameters; the manual page explains them.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Params {
-    /// Most hot pages as a fraction of the frames.
-    pub hot_max: f64,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { hot_max: 0.5 }
+crate::params! {
+    pub struct Params: Copy {
+        /// Most hot pages, rounded half up; the default is our choice.
+        hot_max: f64 = 0.5, in 0.0..=1.0, "fraction of the frames";
     }
 }
 
@@ -77,10 +66,9 @@ pub struct ClruR {
 /// Builds the policy.
 ///
 /// # Errors
-/// If there is not one frame, or the share is none.
+/// If there is not one frame.
 pub fn build(params: Params, shape: &BufferShape) -> Result<ClruR, ConfigError> {
     shape.need_frames("clru-r", shape.frames.dram, 1, "one page")?;
-    need_share("hot_max", params.hot_max)?;
     Ok(ClruR {
         hot_max: params.hot_max,
         hot_pages_max: 0,

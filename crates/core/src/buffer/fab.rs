@@ -12,14 +12,6 @@
 //!
 //! O(1): one recency list for every group size; the largest size in use is known.
 //!
-//! # Parameters
-//! - `padding` (default `"never"`, as all papers say): when an incomplete victim is completed: `"never"`, `"always"`, from
-//!   a share of its block on (0 to 1), `"model"` (HitStat) or `"aalru"` (AALRU's threshold).
-//! - `compat` (`spec` or `lab`, default `spec`): `lab` is FAB as the public lab simulator has it (SimpleSSDsim, FAB.c): among
-//!   the largest groups the most recently used one leaves, never the one being written if there is another; reads of
-//!   buffered pages make their group the most recent one; each run of consecutive pages is a command of its own, unless
-//!   the block is padded.
-//!
 //! # Deviations and chosen readings
 //! - The block that is being written is not protected: it may be the victim, the new page then starts a new group.
 //! - Pages that the host flushed leave the buffer, since it holds nothing clean.
@@ -29,7 +21,6 @@
 //! # Known ambiguities
 //! - The original also caches reads: that is `fab-rw`.
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::by_size::BySize;
@@ -40,19 +31,14 @@ use super::{Access, Admission, Buffer, BufferShape, Grain, Medium, Plan, Sense, 
 use crate::error::ConfigError;
 use crate::types::Slot;
 
-/// Parameters; the manual page explains them.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Params {
-    /// When an incomplete victim is completed.
-    pub padding: PaddingRule,
-    /// Whose reading.
-    pub compat: Compat,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { padding: PaddingRule::Never, compat: Compat::Spec }
+crate::params! {
+    pub struct Params: Copy {
+        /// When an incomplete victim is completed; never, as all papers say, if nothing else is set.
+        padding: PaddingRule = PaddingRule::Never, in 0.0..=1.0, "share of its block";
+        /// Whose reading. With `lab` (FAB.c), among the largest groups the most recently used one leaves, never the one being
+        /// written if there is another; reads of buffered pages make their group the most recent one; each run of consecutive
+        /// pages is a command of its own, unless the block is padded.
+        compat: Compat = Compat::Spec;
     }
 }
 
@@ -68,11 +54,11 @@ pub struct Fab {
 /// Builds the policy.
 ///
 /// # Errors
-/// If the frames do not hold one logical block, or a parameter is out of range.
+/// If the frames do not hold one logical block.
 pub fn build(params: Params, shape: &BufferShape) -> Result<Fab, ConfigError> {
     shape.need_block("fab")?;
     Ok(Fab {
-        padding: Padding::of(params.padding, shape)?,
+        padding: Padding::of(params.padding, shape),
         compat: params.compat,
         groups: Groups::new(shape.logical_pages, shape.pages_per_block),
         order: BySize::new(shape.pages_per_block),

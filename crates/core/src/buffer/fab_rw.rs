@@ -11,9 +11,7 @@
 //! recently used; its clean pages are dropped, its dirty pages written back as one cluster. O(1).
 //!
 //! # Parameters
-//! - `padding` (default `"never"`): when a victim whose dirty pages are no whole block is completed: `"never"`,
-//!   `"always"`, from a share of its block on (0 to 1), `"model"` (HitStat) or `"aalru"` (AALRU's threshold); its
-//!   clean pages serve as padding before they are dropped.
+//! A victim is incomplete whose dirty pages are no whole block; its clean pages serve as padding before they are dropped.
 //!
 //! # Deviations and chosen readings
 //! - The block that is being accessed is not protected: it may be the victim, the new page then starts a new group.
@@ -44,11 +42,11 @@ pub struct FabRw {
 /// Builds the policy.
 ///
 /// # Errors
-/// If the frames do not hold one logical block, or a parameter is out of range.
+/// If the frames do not hold one logical block.
 pub fn build(params: Params, shape: &BufferShape) -> Result<FabRw, ConfigError> {
     shape.need_block("fab-rw")?;
     Ok(FabRw {
-        padding: Padding::of(params.padding, shape)?,
+        padding: Padding::of(params.padding, shape),
         groups: Groups::new(shape.logical_pages, shape.pages_per_block),
         order: BySize::new(shape.pages_per_block),
     })

@@ -7,16 +7,12 @@
 //! Reads and writes are cached by page in the order in which they came; a hit changes nothing. The victim is the page
 //! that came first: a dirty one is written back alone, a clean one dropped. O(1).
 //!
-//! # Parameters
-//! None.
-//!
 //! # Deviations and chosen readings
 //! A page that the host flushed stays where it is, clean.
 //!
 //! # Known ambiguities
 //! None.
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::list::{Links, List};
@@ -24,10 +20,7 @@ use super::{Access, Admission, Buffer, BufferShape, Medium, Plan, Prefetch, Sens
 use crate::error::ConfigError;
 use crate::types::Slot;
 
-/// No parameters.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Params {}
+crate::params! { pub struct Params {} }
 
 /// See the module text.
 #[derive(Debug, Default)]

@@ -16,25 +16,6 @@
 //! follows what merges cost lately (equations 3 to 5 of the thesis); else its pages go to the log blocks as one cluster.
 //! O(weight classes) per victim.
 //!
-//! # Parameters
-//! - `adj`: HitStat(adj): in rule 3 no weight counts less than `B_w` pages. For FAST; on BAST it worsens thrashing of
-//!   log blocks (thesis). Off.
-//! - `padding` (the golden files say `pad_threshold`): `"model"`, `"never"`, `"always"`, a share of the block's pages, or
-//!   `"aalru"` (AALRU's threshold); `"model"` (thesis).
-//! - `pad_window`: merges that the model averages over; 64 (ours, the thesis does not say). No length is best: on seven real
-//!   traces, with 4 and 16 MiB over BAST (64 and 256 log blocks) and FAST (16), the time of erases and programs is on average
-//!   0.5, 0.8, 0.8 and 0.9 % above that of the best of six fixed thresholds with 16, 64, 256 and 1,024 merges. 1,024 takes one
-//!   of these 42 cases from 8.2 to 1.4 %, and others from 1.8 to 4.9 and from 0.7 to 2.2 %.
-//! - `levels`: ranks, at the start if they adapt; 32 (thesis).
-//! - `levels_adapt`: whether they adapt; true. Every `levels_period` = 2000 write requests group misses are compared
-//!   with the period before; if they rose the direction turns; then `levels` moves by `levels_step` = 4 between 1 and
-//!   `hit_log_len` + 1 (ours: the thesis adapts but gives neither rule nor period).
-//! - `hit_log_len`: ages remembered; 64 (thesis). `initial_log`: ages to start with; none.
-//! - `list_bounds`: upper bounds of the weight classes in sectors; absent: 2, 4, 6, 8, 12, 16, 24, 32 and so on up to
-//!   a whole block (thesis, 512 KiB blocks).
-//! - `age_threshold`: of rule 2, write requests; 150000 (thesis).
-//! - `full_flush`: whole groups leave at the next eviction (`lazy`) or at once (`eager`); `lazy`: the thesis says both.
-//!
 //! # Deviations and chosen readings
 //! Weight is the sectors in RAM: a page whose rest was fetched counts whole, a page of which the host wrote a part and
 //! nothing was fetched (`partial_write = "mask"`) counts that part. "Whole" and `B_w` count pages. A request that fills
@@ -102,7 +83,7 @@ pub fn build(params: Params, shape: &BufferShape) -> Result<HitStat, ConfigError
     Ok(HitStat {
         page_sectors: f64::from(shape.page_sectors),
         groups: Groups::new(shape.logical_pages, shape.pages_per_block),
-        ages: Ages::new(&params)?,
+        ages: Ages::new(&params),
         levels: Levels::new(&params)?,
         classes: Classes::new(&params, shape)?,
         sectors: Vec::new(),
@@ -111,7 +92,7 @@ pub fn build(params: Params, shape: &BufferShape) -> Result<HitStat, ConfigError
         counter: 0,
         request: 0,
         touched: Lbn::NONE,
-        padding: Padding::new(params.padding, params.pad_window, shape)?,
+        padding: Padding::new(params.padding, params.pad_window, shape),
         params,
     })
 }

@@ -13,10 +13,6 @@
 //! order and will not be written again soon. Reads of buffered pages are served and change nothing; other reads pass by.
 //! O(blocks in the buffer) per victim.
 //!
-//! # Parameters
-//! - `padding` (default `"never"`): when an incomplete victim is completed: `"never"`, `"always"`, from a share
-//!   of its block on (0 to 1), `"model"` (HitStat) or `"aalru"` (AALRU's threshold).
-//!
 //! # Deviations and chosen readings
 //! - First the hand sweeps, then the victim is chosen; a public implementation (Z. Fan) does it the other way round, does
 //!   not know the rule for completed blocks, and takes block 0 for none.
@@ -52,11 +48,11 @@ pub struct LbClock {
 /// Builds the policy.
 ///
 /// # Errors
-/// If the frames do not hold one logical block, or a parameter is out of range.
+/// If the frames do not hold one logical block.
 pub fn build(params: Params, shape: &BufferShape) -> Result<LbClock, ConfigError> {
     shape.need_block("lb-clock")?;
     Ok(LbClock {
-        padding: Padding::of(params.padding, shape)?,
+        padding: Padding::of(params.padding, shape),
         groups: Groups::new(shape.logical_pages, shape.pages_per_block),
         links: Links::default(),
         ring: List::default(),

@@ -20,15 +20,6 @@
 //!
 //! A dirty victim is written back alone, a clean one dropped. O(1) amortised.
 //!
-//! # Parameters
-//! - `hir` (fraction of the frames, 0 to 1, default 0.01, the paper's): frames for resident HIR pages, rounded half up, at
-//!   least one.
-//! - `history` (times the frames, 0 to 100, default 2, our choice): most numbers remembered, rounded half up. The paper
-//!   bounds them by pruning only.
-//! - `compat` (`spec` or `libcachesim`, default `spec`): `libcachesim` is LIRS as the simulator libCacheSim 0.3.5 has it
-//!   (LIRS.c): `history` bounds the whole stack, resident pages included, and is looked at when an access is over; `hir` is
-//!   rounded down.
-//!
 //! # Deviations and chosen readings
 //! - Beyond `history` the number remembered first is forgotten, even if that is the missed page's own.
 //! - When a LIR page leaves because of a trim, another page accessed becomes LIR; when there are fewer frames, LIR pages at
@@ -44,31 +35,24 @@
 //! How the stack is bounded: see `history` and `compat`.
 
 use prefetch_index::prefetch_index;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::compat::YardstickCompat;
 use super::list::{Links, List};
-use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Prefetch, Sense, Slots, need_share};
+use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Prefetch, Sense, Slots};
 use crate::error::ConfigError;
 use crate::sparse::SparseTable;
 use crate::types::{Lpn, Slot};
 
-/// Parameters; the manual page explains them.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Params {
-    /// Frames for resident HIR pages as a fraction of all.
-    pub hir: f64,
-    /// Numbers remembered, in frames.
-    pub history: f64,
-    /// Whose reading.
-    pub compat: YardstickCompat,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { hir: 0.01, history: 2.0, compat: YardstickCompat::Spec }
+crate::params! {
+    pub struct Params: Copy {
+        /// Frames for resident HIR pages, rounded half up, at least one; the default is the paper's.
+        hir: f64 = 0.01, in 0.0..=1.0, "fraction of the frames";
+        /// Most numbers remembered, rounded half up; the default is our choice. The paper bounds them by pruning only.
+        history: f64 = 2.0, in 0.0..=100.0, "times the frames";
+        /// Whose reading. With `libcachesim` (LIRS.c) `history` bounds the whole stack, resident pages included, and is
+        /// looked at when an access is over; `hir` is rounded down.
+        compat: YardstickCompat = YardstickCompat::Spec;
     }
 }
 
@@ -117,14 +101,9 @@ pub struct Lirs {
 /// Builds the policy.
 ///
 /// # Errors
-/// If there is not one frame, or a parameter is out of range.
+/// If there is not one frame.
 pub fn build(params: Params, shape: &BufferShape) -> Result<Lirs, ConfigError> {
     shape.need_frames("lirs", shape.frames.dram, 1, "one page")?;
-    need_share("hir", params.hir)?;
-    if !(0.0..=100.0).contains(&params.history) {
-        let problem = format!("{} is outside 0 to 100", params.history);
-        return Err(ConfigError::new("buffer.history", problem, "2 times the frames is usual"));
-    }
     Ok(Lirs {
         params,
         lir_pages: 0,

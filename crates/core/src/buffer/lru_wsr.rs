@@ -10,16 +10,12 @@
 //! made cold and moved to the front, and the next is looked at. A hit takes the flag away and moves the page to the
 //! front. A victim is found after at most one step more than there are pages, O(1) amortised.
 //!
-//! # Parameters
-//! None.
-//!
 //! # Deviations and chosen readings
 //! A page that the host flushed stays where it is, clean, with its flag.
 //!
 //! # Known ambiguities
 //! None: three public implementations agree.
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::list::{Links, List};
@@ -27,10 +23,7 @@ use super::{Access, Admission, Buffer, BufferShape, Medium, Plan, Prefetch, Sens
 use crate::error::ConfigError;
 use crate::types::Slot;
 
-/// No parameters.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Params {}
+crate::params! { pub struct Params {} }
 
 /// See the module text.
 #[derive(Debug, Default)]

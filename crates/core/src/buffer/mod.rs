@@ -140,18 +140,6 @@ pub(crate) fn share(ratio: f64, pages: u32) -> u32 {
     (ratio * f64::from(pages) + 0.5).floor() as u32
 }
 
-/// Refuses a parameter that is no share of the frames.
-///
-/// # Errors
-/// Names the parameter and its range.
-pub(crate) fn need_share(key: &str, ratio: f64) -> Result<(), crate::error::ConfigError> {
-    if (0.0..=1.0).contains(&ratio) {
-        return Ok(());
-    }
-    let problem = format!("{ratio} is outside 0 to 1");
-    Err(crate::error::ConfigError::new(format!("buffer.{key}"), problem, "it is a fraction of the frames"))
-}
-
 /// One action of a plan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {

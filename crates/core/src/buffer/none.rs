@@ -6,26 +6,19 @@
 //! # What it does
 //! Nothing is kept. A write is acknowledged when it is programmed; a partial page write reads the page first.
 //!
-//! # Parameters
-//! None.
-//!
 //! # Deviations and chosen readings
 //! None.
 //!
 //! # Known ambiguities
 //! None.
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Access, Admission, Buffer, BufferShape, Plan, Sense, Slots};
 use crate::error::ConfigError;
 use crate::types::Slot;
 
-/// No parameters.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Params {}
+crate::params! { pub struct Params {} }
 
 /// See the module text.
 #[derive(Debug)]

@@ -11,8 +11,8 @@ mod model;
 use serde::{Deserialize, Serialize};
 
 use super::BufferShape;
-use crate::error::ConfigError;
 use crate::ledger::Ledger;
+use crate::registry::Bounded;
 use amplification::Amplification;
 pub use amplification::{ThLine, write_amplification};
 use model::Model;
@@ -63,17 +63,18 @@ pub enum PaddingRule {
     Fraction(f64),
 }
 
-/// Parameters of a policy that has none but the rule of padding.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Params {
-    /// When an incomplete victim is completed.
-    pub padding: PaddingRule,
+crate::params! {
+    pub struct Params: Copy {
+        /// When an incomplete victim is completed.
+        padding: PaddingRule = PaddingRule::Never, in 0.0..=1.0, "share of its block";
+    }
 }
 
-impl Default for Params {
-    fn default() -> Self {
-        Self { padding: PaddingRule::Never }
+/// The share, for its range.
+impl Bounded for PaddingRule {
+    type Bound = f64;
+    fn bound(&self) -> Option<f64> {
+        if let Self::Fraction(share) = self { Some(*share) } else { None }
     }
 }
 
@@ -96,43 +97,30 @@ pub struct Padding {
 
 impl Padding {
     /// The rule for a device; `window` is the number of merges that the model averages over.
-    ///
-    /// # Errors
-    /// If the share is not between 0 and 1 or the window is empty.
-    pub fn new(rule: PaddingRule, window: u32, shape: &BufferShape) -> Result<Self, ConfigError> {
+    pub fn new(rule: PaddingRule, window: u32, shape: &BufferShape) -> Self {
         let (share, follows) = match rule {
             PaddingRule::Never => (1.0, Follows::Nothing),
             PaddingRule::Always => (0.0, Follows::Nothing),
-            PaddingRule::Fraction(share) if (0.0..=1.0).contains(&share) => (share, Follows::Nothing),
-            PaddingRule::Fraction(share) => {
-                let mend = "give 0 (always) to 1 (never), or \"never\", \"always\", \"model\", \"aalru\"";
-                return Err(ConfigError::new("buffer.padding", format!("{share} is not a share"), mend));
-            }
+            PaddingRule::Fraction(share) => (share, Follows::Nothing),
             PaddingRule::Aalru => (1.0, Follows::Amplification(Amplification::new(shape.pages_per_block))),
-            PaddingRule::Model => match Model::new(window, shape)? {
+            PaddingRule::Model => match Model::new(window, shape) {
                 Some(model) => (model.start(), Follows::Merges(model)),
                 None => (1.0, Follows::Nothing),
             },
         };
         let pages_per_block = f64::from(shape.pages_per_block);
-        Ok(Self { threshold_pages: share * pages_per_block, compare: Compare::Ge, pages_per_block, follows })
+        Self { threshold_pages: share * pages_per_block, compare: Compare::Ge, pages_per_block, follows }
     }
     /// The rule for a device, with the model's default window.
-    ///
-    /// # Errors
-    /// If the share is not between 0 and 1.
-    pub fn of(rule: PaddingRule, shape: &BufferShape) -> Result<Self, ConfigError> {
+    pub fn of(rule: PaddingRule, shape: &BufferShape) -> Self {
         Self::new(rule, DEFAULT_WINDOW, shape)
     }
     /// The rule for a policy that follows the write amplification itself ([`Self::set_threshold`]); until it does so, nothing
     /// is padded. All other rules are as they are.
-    ///
-    /// # Errors
-    /// If the share is not between 0 and 1.
-    pub fn told(rule: PaddingRule, compare: Compare, shape: &BufferShape) -> Result<Self, ConfigError> {
-        let padding = Self::of(rule, shape)?;
+    pub fn told(rule: PaddingRule, compare: Compare, shape: &BufferShape) -> Self {
+        let padding = Self::of(rule, shape);
         let follows = if rule == PaddingRule::Aalru { Follows::Nothing } else { padding.follows };
-        Ok(Self { compare, follows, ..padding })
+        Self { compare, follows, ..padding }
     }
     /// Sets the threshold, in pages of a whole block.
     pub const fn set_threshold(&mut self, pages: f64) {
@@ -185,7 +173,7 @@ pub(super) mod tests {
     #[test]
     fn from_how_many_pages_on_does_each_rule_pad() {
         let least = |rule: PaddingRule, merges: Option<MergeKind>, block_pages: u32| {
-            let padding = Padding::of(rule, &shape(merges)).unwrap();
+            let padding = Padding::of(rule, &shape(merges));
             assert!(!padding.pads(block_pages, block_pages), "a whole block misses nothing");
             (0..block_pages).find(|pages| padding.pads(*pages, block_pages))
         };

@@ -16,9 +16,6 @@
 //!
 //! An eviction looks at every resident page, O(frames): values of different pages change at different speed.
 //!
-//! # Parameters
-//! - `victim_size` (pages, at least 1, default a tenth of the frames, at least 1, our choice): length of the victim list.
-//!
 //! # Deviations and chosen readings
 //! - All formulas are ours. Of equal values the page used less recently counts as lower.
 //! - A page that the host flushed stays, clean.
@@ -28,19 +25,17 @@
 
 use std::cmp::Ordering;
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Sense, Slots};
 use crate::error::ConfigError;
 use crate::types::Slot;
 
-/// Parameters; the manual page explains them.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Params {
-    /// Pages of the victim list; `None`: a tenth of the frames.
-    pub victim_size: Option<u32>,
+crate::params! {
+    pub struct Params: Copy {
+        /// Length of the victim list; the default is our choice.
+        victim_size: Option<u32> = None, in 1.., "pages", absent "a tenth of the frames, at least 1";
+    }
 }
 
 /// References of a page since it came.
@@ -80,15 +75,10 @@ pub struct PrLruR {
 /// Builds the policy.
 ///
 /// # Errors
-/// If there is not one frame, or the victim list is empty.
+/// If there is not one frame.
 pub fn build(params: Params, shape: &BufferShape) -> Result<PrLruR, ConfigError> {
     shape.need_frames("pr-lru-r", shape.frames.dram, 1, "one page")?;
-    let Params { victim_size } = params;
-    if victim_size == Some(0) {
-        let problem = "a victim list of 0 pages has no victim";
-        return Err(ConfigError::new("buffer.victim_size", problem, "give at least 1"));
-    }
-    Ok(PrLruR { victim_size, victims: 1, pages: Vec::new(), accesses: 0, candidates: Vec::new() })
+    Ok(PrLruR { victim_size: params.victim_size, victims: 1, pages: Vec::new(), accesses: 0, candidates: Vec::new() })
 }
 
 impl Buffer for PrLruR {

@@ -13,12 +13,6 @@
 //! blocks with the most pages in the window become the victim blocks (of equal ones, that of the page written least
 //! recently). The victim is written back alone. O(victim blocks) an eviction, O(blocks in the window) to choose them.
 //!
-//! # Parameters
-//! - `victim_window` (fraction of the frames, 0 to 1, default 0.75, our choice): the window, rounded half up, at least one
-//!   page.
-//! - `victim_blocks` (at least 1, default 1, our choice): victim blocks at a time. 1 fits FAST; on BAST give the number of
-//!   its log blocks.
-//!
 //! # Deviations and chosen readings
 //! - A write hit moves the page to the front, a read hit moves nothing.
 //! - The window is a part of the frames, not of the resident pages.
@@ -29,28 +23,20 @@
 
 use std::cmp::Reverse;
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::groups::{Group, Groups};
 use super::list::{Links, List};
-use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Sense, Slots, need_share, share};
+use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Sense, Slots, share};
 use crate::error::ConfigError;
 use crate::types::{Lbn, Slot};
 
-/// Parameters; the manual page explains them.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Params {
-    /// Window as a fraction of the frames.
-    pub victim_window: f64,
-    /// Victim blocks at a time.
-    pub victim_blocks: u32,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { victim_window: 0.75, victim_blocks: 1 }
+crate::params! {
+    pub struct Params: Copy {
+        /// The window, rounded half up, at least one page; the default is our choice.
+        victim_window: f64 = 0.75, in 0.0..=1.0, "fraction of the frames";
+        /// Victim blocks at a time; the default is our choice. 1 fits FAST; on BAST give the number of its log blocks.
+        victim_blocks: u32 = 1, in 1..;
     }
 }
 
@@ -119,15 +105,10 @@ impl Window {
 /// Builds the policy.
 ///
 /// # Errors
-/// If there is not one frame, the window is no share, or there are no victim blocks.
+/// If there is not one frame.
 pub fn build(params: Params, shape: &BufferShape) -> Result<RefR, ConfigError> {
     shape.need_frames("ref-r", shape.frames.dram, 1, "one page")?;
     let Params { victim_window: ratio, victim_blocks } = params;
-    need_share("victim_window", ratio)?;
-    if victim_blocks == 0 {
-        let problem = "0 victim blocks have no victim";
-        return Err(ConfigError::new("buffer.victim_blocks", problem, "give at least 1"));
-    }
     Ok(RefR {
         ratio,
         window_pages: 1,

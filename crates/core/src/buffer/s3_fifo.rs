@@ -15,14 +15,6 @@
 //! victim and its number is remembered. From the main queue: the oldest page moves to the front with a count one less if
 //! that was not 0, else it is the victim. A dirty victim is written back alone, a clean one dropped. O(1) amortised.
 //!
-//! # Parameters
-//! - `small` (fraction of the frames, 0 to 1, default 0.1, the paper's): share of the small queue, rounded half up, at
-//!   least one page.
-//! - `compat` (`spec` or `libcachesim`, default `spec`): `libcachesim` is S3-FIFO as the simulator libCacheSim 0.3.5 has it
-//!   (S3FIFO.c): until room is made for the first time, a full small queue sends new pages to the main one; the small queue
-//!   goes on until it gives a victim, however long the main one becomes; 0.9 of the frames are remembered, whatever `small`
-//!   is; both shares are rounded down.
-//!
 //! # Deviations and chosen readings
 //! - When a page moved from the small queue makes the main one longer than the rest of the frames, the main queue gives the
 //!   victim, and that is the one that is asked for: the algorithm as printed would go on and evict a second page.
@@ -35,29 +27,23 @@
 //! How a buffer fills, and whether a long main queue stops the small one: see `compat`.
 
 use prefetch_index::prefetch_index;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::compat::YardstickCompat;
 use super::ghosts::Ghosts;
 use super::list::{Links, List};
-use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Prefetch, Sense, Slots, need_share};
+use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Prefetch, Sense, Slots};
 use crate::error::ConfigError;
 use crate::types::{Lpn, Slot};
 
-/// Parameters; the manual page explains them.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Params {
-    /// Small queue as a fraction of the frames.
-    pub small: f64,
-    /// Whose reading.
-    pub compat: YardstickCompat,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { small: 0.1, compat: YardstickCompat::Spec }
+crate::params! {
+    pub struct Params: Copy {
+        /// Share of the small queue, rounded half up, at least one page; the default is the paper's.
+        small: f64 = 0.1, in 0.0..=1.0, "fraction of the frames";
+        /// Whose reading. With `libcachesim` (S3FIFO.c), until room is made for the first time, a full small queue sends new
+        /// pages to the main one; the small queue goes on until it gives a victim, however long the main one becomes; 0.9 of
+        /// the frames are remembered, whatever `small` is; both shares are rounded down.
+        compat: YardstickCompat = YardstickCompat::Spec;
     }
 }
 
@@ -96,10 +82,9 @@ pub struct S3Fifo {
 /// Builds the policy.
 ///
 /// # Errors
-/// If there is not one frame, or the share is none.
+/// If there is not one frame.
 pub fn build(params: Params, shape: &BufferShape) -> Result<S3Fifo, ConfigError> {
     shape.need_frames("s3-fifo", shape.frames.dram, 1, "one page")?;
-    need_share("small", params.small)?;
     Ok(S3Fifo {
         params,
         small_pages: 0,

@@ -11,9 +11,6 @@
 //! bit is cleared, the first page without it is the victim, and the hand stays at its newer neighbour. A dirty victim is
 //! written back alone, a clean one dropped. O(1), amortised over the hits that set the bits.
 //!
-//! # Parameters
-//! None.
-//!
 //! # Deviations and chosen readings
 //! - When the page under the hand leaves for another reason (trim), the hand moves to its newer neighbour.
 //! - A page that the host flushed stays where it is, clean, with its bit.
@@ -22,7 +19,6 @@
 //! None.
 
 use prefetch_index::prefetch_index;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::list::{Links, List};
@@ -30,10 +26,7 @@ use super::{Access, Admission, Buffer, BufferShape, Medium, Plan, Prefetch, Sens
 use crate::error::ConfigError;
 use crate::types::Slot;
 
-/// No parameters.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Params {}
+crate::params! { pub struct Params {} }
 
 /// See the module text.
 #[derive(Debug, Default)]

@@ -14,10 +14,6 @@
 //! number beyond `kout` is forgotten. Else the victim is the least recently used page of `Am`, which is not remembered. A
 //! dirty victim is written back alone, a clean one dropped. O(1).
 //!
-//! # Parameters
-//! - `kin` (fraction of the frames, 0 to 1, default 0.25, the paper's): pages of `A1in`, rounded half up.
-//! - `kout` (times the frames, 0 to 10, default 0.5, the paper's): numbers remembered, rounded half up.
-//!
 //! # Deviations and chosen readings
 //! - A number that comes back is forgotten before room is made.
 //! - With `Am` empty the victim comes from `A1in`, however short that is.
@@ -27,28 +23,20 @@
 //! None.
 
 use prefetch_index::prefetch_index;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::ghosts::Ghosts;
 use super::list::{Links, List};
-use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Prefetch, Sense, Slots, need_share, share};
+use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Prefetch, Sense, Slots, share};
 use crate::error::ConfigError;
 use crate::types::{Lpn, Slot};
 
-/// Parameters; the manual page explains them.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Params {
-    /// `A1in` as a fraction of the frames.
-    pub kin: f64,
-    /// `A1out` in frames.
-    pub kout: f64,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { kin: 0.25, kout: 0.5 }
+crate::params! {
+    pub struct Params: Copy {
+        /// Pages of `A1in`, rounded half up; the default is the paper's.
+        kin: f64 = 0.25, in 0.0..=1.0, "fraction of the frames";
+        /// Numbers remembered, rounded half up; the default is the paper's.
+        kout: f64 = 0.5, in 0.0..=10.0, "times the frames";
     }
 }
 
@@ -70,14 +58,9 @@ pub struct TwoQ {
 /// Builds the policy.
 ///
 /// # Errors
-/// If there is not one frame, or a parameter is out of range.
+/// If there is not one frame.
 pub fn build(params: Params, shape: &BufferShape) -> Result<TwoQ, ConfigError> {
     shape.need_frames("two-q", shape.frames.dram, 1, "one page")?;
-    need_share("kin", params.kin)?;
-    if !(0.0..=10.0).contains(&params.kout) {
-        let problem = format!("{} is outside 0 to 10", params.kout);
-        return Err(ConfigError::new("buffer.kout", problem, "0.5 times the frames is usual"));
-    }
     Ok(TwoQ {
         params,
         a1in_pages: 0,

@@ -14,11 +14,6 @@
 //! A read miss of a sequential, looping or clustered access reads the rest of the predicted run ahead: the absent pages
 //! up to `run_pages`, at most the frames less one. O(1), and O(PCs) for victims of the clustered and looping zones.
 //!
-//! # Parameters
-//! - `loop_victim` (default `lru`): which page of that PC leaves the looping zone: `lru` or `mru`.
-//! - `consumed_first` (default `false`): pages of the sequential zone that the host has accessed leave before pages that
-//!   were read ahead and wait for their access. Not in the paper, which can evict pages before they are used.
-//!
 //! # Deviations and chosen readings
 //! - Zone movement applies to writes too; the paper describes it for reads.
 //! - The period of a PC is the one in the latest access of that PC, and counts for the eviction that this access causes;
@@ -48,14 +43,14 @@ use crate::error::ConfigError;
 use crate::types::{Lpn, Pattern, Slot};
 use zones::Zones;
 
-/// Parameters of [`Urm`]; the manual page explains them.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Params {
-    /// Which page of the PC with the largest period leaves the looping zone.
-    pub loop_victim: LoopVictim,
-    /// Accessed pages of the sequential zone leave before pages read ahead.
-    pub consumed_first: bool,
+crate::params! {
+    pub struct Params {
+        /// Which page of the PC with the largest period leaves the looping zone.
+        loop_victim: LoopVictim = LoopVictim::Lru;
+        /// Pages of the sequential zone that the host has accessed leave before pages that were read ahead and wait for
+        /// their access. Not in the paper, which can evict pages before they are used.
+        consumed_first: bool = false;
+    }
 }
 
 /// Which page of the PC with the largest period leaves the looping zone.

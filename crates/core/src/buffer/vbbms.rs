@@ -12,13 +12,6 @@
 //! its last virtual block: its dirty pages are written back as one cluster, its clean pages dropped. A page is found in
 //! either region and never moves between them. O(1).
 //!
-//! # Parameters
-//! - `ratio` (default `[1, 1]`: URM; the original possibly 3:2): frames of RRSR and SRSR.
-//! - `vb_random`, `vb_seq` (pages, default 3 and 4): virtual blocks of RRSR and SRSR.
-//! - `seq_min_pages` (pages, default 4): from this length on a request is sequential.
-//! - `reserve_frames` (default `false`): a virtual block takes all its frames at once, used or not (WPA: "unused pages in the
-//!   virtual block").
-//!
 //! # Deviations and chosen readings
 //! - The share of RRSR is rounded half up. A region without a frame (with `reserve_frames`: without room for a virtual
 //!   block) lets its misses pass by.
@@ -29,7 +22,6 @@
 //! # Known ambiguities
 //! - All parameters but the ratio of URM: neither the abstract nor the citing papers give them.
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::groups::{Group, Groups};
@@ -38,25 +30,18 @@ use super::{Access, Admission, Buffer, BufferShape, Frames, Grain, Medium, Plan,
 use crate::error::ConfigError;
 use crate::types::{Lpn, Slot};
 
-/// Parameters; the manual page explains them.
-#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Params {
-    /// Frames of the random region to frames of the sequential one.
-    pub ratio: [u32; 2],
-    /// Pages of a virtual block of the random region.
-    pub vb_random: u32,
-    /// Pages of a virtual block of the sequential region.
-    pub vb_seq: u32,
-    /// Pages from which on a request is sequential.
-    pub seq_min_pages: u32,
-    /// A virtual block takes all its frames at once.
-    pub reserve_frames: bool,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { ratio: [1, 1], vb_random: 3, vb_seq: 4, seq_min_pages: 4, reserve_frames: false }
+crate::params! {
+    pub struct Params {
+        /// Frames of RRSR to frames of SRSR. The default is URM's; the original is possibly 3:2.
+        ratio: [u32; 2] = [1, 1];
+        /// Virtual blocks of RRSR.
+        vb_random: u32 = 3, in 1.., "pages";
+        /// Virtual blocks of SRSR.
+        vb_seq: u32 = 4, in 1.., "pages";
+        /// From this length on a request is sequential.
+        seq_min_pages: u32 = 4, "pages";
+        /// A virtual block takes all its frames at once, used or not (WPA: "unused pages in the virtual block").
+        reserve_frames: bool = false;
     }
 }
 
@@ -112,14 +97,9 @@ pub struct Vbbms {
 /// Builds the policy.
 ///
 /// # Errors
-/// If there are not two frames or a parameter is out of range.
+/// If there are not two frames, or neither region has a share of them.
 pub fn build(params: Params, shape: &BufferShape) -> Result<Vbbms, ConfigError> {
     shape.need_frames("vbbms", shape.frames.dram, 2, "one page for random and one for sequential requests")?;
-    for (key, value) in [("vb_random", params.vb_random), ("vb_seq", params.vb_seq)] {
-        if value == 0 {
-            return Err(ConfigError::new(format!("buffer.{key}"), "0 pages are no virtual block", "give at least 1"));
-        }
-    }
     if params.ratio == [0, 0] {
         return Err(ConfigError::new(
             "buffer.ratio",

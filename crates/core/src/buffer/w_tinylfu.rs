@@ -14,12 +14,6 @@
 //! victim, the least recently used page in probation: the one that the sketch has seen more often stays, and the victim
 //! if both are equal. A dirty page that leaves is written back alone, a clean one dropped. O(1) amortised.
 //!
-//! # Parameters
-//! - `window` (fraction of the frames, 0 to 1, default 0.01, the paper's): frames of the window, rounded half up, at least
-//!   one.
-//! - `protected` (fraction of the main region, 0 to 1, default 0.8, the paper's): most protected pages, rounded half up.
-//! - `sample` (times the frames, 1 to 1000, default 10): accesses after which the sketch ages.
-//!
 //! # Deviations and chosen readings
 //! - Room is made before the missed page enters, so the candidate is the page that it will push out of the window.
 //! - With probation empty the victim is the least recently used protected page.
@@ -36,30 +30,22 @@
 //!   least. Hit ratio there, here, and here with `sample = 32` over a million reads, Zipf 1.0: 50.26 %, 48.61 % and 49.96 %
 //!   with 1,000 frames; 64.16 %, 63.81 % and 65.29 % with 10,000; 75.99 %, 76.14 % and 76.14 % with 100,000.
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::list::{Links, List};
 use super::sketch::Sketch;
-use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Prefetch, Sense, Slots, need_share, share};
+use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Prefetch, Sense, Slots, share};
 use crate::error::ConfigError;
 use crate::types::Slot;
 
-/// Parameters; the manual page explains them.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Params {
-    /// Window as a fraction of the frames.
-    pub window: f64,
-    /// Protected pages as a fraction of the main region.
-    pub protected: f64,
-    /// Accesses after which the sketch ages, in frames.
-    pub sample: u32,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { window: 0.01, protected: 0.8, sample: 10 }
+crate::params! {
+    pub struct Params: Copy {
+        /// Frames of the window, rounded half up, at least one; the default is the paper's.
+        window: f64 = 0.01, in 0.0..=1.0, "fraction of the frames";
+        /// Most protected pages, rounded half up; the default is the paper's.
+        protected: f64 = 0.8, in 0.0..=1.0, "fraction of the main region";
+        /// Accesses after which the sketch ages.
+        sample: u32 = 10, in 1..=1000, "times the frames";
     }
 }
 
@@ -85,15 +71,9 @@ pub struct WTinylfu {
 /// Builds the policy.
 ///
 /// # Errors
-/// If there is not one frame, or a parameter is out of range.
+/// If there is not one frame.
 pub fn build(params: Params, shape: &BufferShape) -> Result<WTinylfu, ConfigError> {
     shape.need_frames("w-tinylfu", shape.frames.dram, 1, "one page")?;
-    need_share("window", params.window)?;
-    need_share("protected", params.protected)?;
-    if !(1..=1000).contains(&params.sample) {
-        let problem = format!("{} is outside 1 to 1000", params.sample);
-        return Err(ConfigError::new("buffer.sample", problem, "10 times the frames is usual"));
-    }
     let frames = shape.frames.dram;
     Ok(WTinylfu {
         params,

@@ -15,17 +15,6 @@
 //! numbers of the written pages enter the PEL. O(1), O(pages of a block) for the eviction of a block.
 //!
 //! # Parameters
-//! - `pel_size` (pages, default: the DRAM frames): length of the PEL.
-//! - `pel_remove_on_hit` (default `false`): a number leaves the PEL when it is used.
-//! - `evict_when_full` (default `false`): a block leaves whenever no frame is free, even if the block of the incoming
-//!   page has one (algorithm 1 to the letter). With `nvram_unit = "page"` a full NVRAM is full for all pages anyway.
-//! - `nvram_unit` (default `block`): what a page takes of the NVRAM.
-//!   - `block`: a frame as large as its block, which the other pages of the block share; what they do not fill stays empty.
-//!     The default, because that is how the paper speaks: the NVRAM of its example is "3 blocks with 4 pages in each block",
-//!     and algorithm 1 evicts a block to get a "free block", into which the one page goes that was read.
-//!   - `page`: a frame of a page, so that blocks take the room of their pages. Only this fills the NVRAM where accesses
-//!     are scattered, and it comes nearer to the hit ratios that the paper prints; `nandlab claims wpa` shows both.
-//!
 //! RAM: `ram.dram` pages and `ram.nvram / block` block frames, or `ram.nvram` pages; the paper has 1 : 4.
 //!
 //! # Deviations and chosen readings
@@ -47,7 +36,6 @@
 //! - Whether merged DRAM pages leave the DRAM (here: yes, figure 4), and whether a read of a DRAM page changes its group
 //!   (here: only its place in it).
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::ghosts::Ghosts;
@@ -57,18 +45,21 @@ use super::{Access, Admission, Buffer, BufferShape, Frames, Grain, Medium, Plan,
 use crate::error::ConfigError;
 use crate::types::{Lbn, Slot};
 
-/// Parameters of [`Wpa`]; the manual page explains them.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Params {
-    /// Pages in the PEL; the DRAM frames if absent.
-    pub pel_size: Option<u32>,
-    /// A number leaves the PEL when it is used.
-    pub pel_remove_on_hit: bool,
-    /// A block leaves whenever no frame is free.
-    pub evict_when_full: bool,
-    /// What a page takes of the NVRAM.
-    pub nvram_unit: NvramUnit,
+crate::params! {
+    pub struct Params {
+        /// Length of the PEL.
+        pel_size: Option<u32> = None, "pages", absent "the DRAM frames";
+        /// A number leaves the PEL when it is used.
+        pel_remove_on_hit: bool = false;
+        /// A block leaves whenever no frame is free, even if the block of the incoming page has one (algorithm 1 to the
+        /// letter). With `nvram_unit = "page"` a full NVRAM is full for all pages anyway.
+        evict_when_full: bool = false;
+        /// What a page takes of the NVRAM. The default is how the paper speaks: the NVRAM of its example is "3 blocks with 4
+        /// pages in each block", and algorithm 1 evicts a block to get a "free block", into which the one page goes that was
+        /// read. But only `page` fills the NVRAM where accesses are scattered, and it comes nearer to the hit ratios that the
+        /// paper prints; `nandlab claims wpa` shows both.
+        nvram_unit: NvramUnit = NvramUnit::Block;
+    }
 }
 
 /// Bit of the group of a page that was in the PEL when it came.

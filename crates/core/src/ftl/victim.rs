@@ -34,6 +34,7 @@ macro_rules! victims {
         pub const VICTIMS: &[Plugin<Rule>] = &[$(Plugin {
             module: stringify!($name),
             text: include_str!(concat!("victim/", stringify!($name), ".rs")),
+            parameters: Vec::new,
             defaults: || Value::Null,
             schema: || Value::Null,
             check: |_| Ok(()),

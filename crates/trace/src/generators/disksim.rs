@@ -14,11 +14,6 @@
 //! - Sizes are rounded up to the blocking factor; sizes of nothing and places outside of the device are drawn again.
 //!
 //! # Parameters
-//! - `span`: storage capacity of the device; 4 GiB. `block`: blocking factor, whole sectors; 4 KiB.
-//! - `sequential`, `local`, `reads`: probabilities of sequential access, local access and read access; 0.3, 0.2, 0.66.
-//! - `general_gap`, `sequential_gap`, `local_gap`: inter-arrival times in ms; `exponential@0@1` each.
-//! - `distance`: local distances in sectors; `normal@0@10000`. `size`: sizes in sectors; `exponential@0@16`.
-//!
 //! The last five are distributions: `uniform@MIN@MAX`, `normal@MEAN@DEVIATION` (standard deviation), `exponential@BASE@MEAN`
 //! (base plus an exponential of this mean), `poisson@BASE@MEAN`, `twovalue@DEFAULT@SECOND@PROBABILITY` (of the second).
 //! Negative times are drawn again.
@@ -31,46 +26,36 @@
 
 use nandlab::error::ConfigError;
 use nandlab::types::{Bytes, HostOp, Pattern, SECTOR_BYTES};
-use serde::{Deserialize, Serialize};
 
 use super::random::{Chance, Exponential, SplitMix};
-use super::{Context, Records, share, within, wrong};
+use super::{Context, Records, within, wrong};
 use crate::row::{REQUEST_BYTES_MAX, TraceRecord};
 
 /// Draws until a value must fit.
 const TRIES: u32 = 1000;
 
-/// See the module text.
-#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Params {
-    span: Bytes,
-    block: Bytes,
-    sequential: f64,
-    local: f64,
-    reads: f64,
-    general_gap: String,
-    sequential_gap: String,
-    local_gap: String,
-    distance: String,
-    size: String,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        let gap = "exponential@0@1";
-        Self {
-            span: Bytes::mib(4096),
-            block: Bytes::kib(4),
-            sequential: 0.3,
-            local: 0.2,
-            reads: 0.66,
-            general_gap: gap.to_owned(),
-            sequential_gap: gap.to_owned(),
-            local_gap: gap.to_owned(),
-            distance: "normal@0@10000".to_owned(),
-            size: "exponential@0@16".to_owned(),
-        }
+nandlab::params! {
+    pub struct Params {
+        /// Storage capacity of the device, at least two blocks.
+        span: Bytes = Bytes::mib(4096);
+        /// Blocking factor, whole sectors.
+        block: Bytes = Bytes::kib(4), in Bytes(SECTOR_BYTES)..=Bytes::mib(1);
+        /// Probability of sequential access.
+        sequential: f64 = 0.3, in 0.0..=1.0;
+        /// Probability of local access; the two together are at most 1.
+        local: f64 = 0.2, in 0.0..=1.0;
+        /// Probability of read access.
+        reads: f64 = 0.66, in 0.0..=1.0;
+        /// Inter-arrival times of random accesses.
+        general_gap: String = "exponential@0@1".to_owned(), "ms";
+        /// Inter-arrival times of sequential accesses.
+        sequential_gap: String = "exponential@0@1".to_owned(), "ms";
+        /// Inter-arrival times of local accesses.
+        local_gap: String = "exponential@0@1".to_owned(), "ms";
+        /// Local distances.
+        distance: String = "normal@0@10000".to_owned(), "sectors";
+        /// Sizes of requests.
+        size: String = "exponential@0@16".to_owned(), "sectors";
     }
 }
 
@@ -100,13 +85,11 @@ struct DiskSim {
 /// A parameter is out of range.
 pub fn build(params: &Params, context: Context) -> Result<Records, ConfigError> {
     let block = params.block.0;
-    if !block.is_multiple_of(SECTOR_BYTES) || !(SECTOR_BYTES..=1 << 20).contains(&block) {
-        let mend = "use whole sectors of 512 B, up to 1 MiB";
+    if !block.is_multiple_of(SECTOR_BYTES) {
+        let mend = "use whole sectors of 512 B";
         return Err(wrong("block", format!("{} cannot be the blocking factor", params.block), mend));
     }
     let blocks = within("span", params.span.0, 2 * block, 1 << 60)? / block;
-    share("sequential", params.sequential)?;
-    share("local", params.local)?;
     if params.sequential + params.local > 1.0 {
         let problem = format!("{} and sequential={} are more than 1 together", params.local, params.sequential);
         return Err(wrong("local", problem, "use shares whose sum is at most 1"));
@@ -130,7 +113,7 @@ pub fn build(params: &Params, context: Context) -> Result<Records, ConfigError> 
         block_sectors: (block / SECTOR_BYTES).cast_signed(),
         sequential: params.sequential,
         local: params.local,
-        reads: share("reads", params.reads)?,
+        reads: Chance::new(params.reads),
         gaps,
         distance: Distribution::parse("distance", &params.distance)?,
         size: gap("size", &params.size)?,

@@ -7,31 +7,21 @@
 //! # What it does
 //! With chance `r` a request goes to the hot region, the first share `f` of the span, else to the rest; inside a region
 //! every place is as likely as the next.
-//!
-//! # Parameters
-//! - `r`: share of the requests that go to the hot region, 0 to 1; 0.9.
-//! - `f`: share of the span that is hot, 0 to 1; 0.1. Both regions must have room for the largest request.
 
 use nandlab::error::ConfigError;
 use nandlab::types::{Bytes, Pattern};
-use serde::{Deserialize, Serialize};
 
 use super::random::{Chance, SplitMix};
 use super::shape::{Bounds, Place, Shape};
-use super::{Context, Records, share, wrong};
+use super::{Context, Records, wrong};
 
-/// See the module text.
-#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Params {
-    r: f64,
-    f: f64,
-    shape: Shape,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { r: 0.9, f: 0.1, shape: Shape::new("4KiB", 0.5) }
+nandlab::params! {
+    pub struct Params {
+        /// Requests that go to the hot region.
+        r: f64 = 0.9, in 0.0..=1.0, "share of the requests";
+        /// Size of the hot region. Both regions must have room for the largest request.
+        f: f64 = 0.1, in 0.0..=1.0, "share of the span";
+        ..shape: Shape = Shape::new("4KiB", 0.5);
     }
 }
 
@@ -47,8 +37,7 @@ struct HotCold {
 /// A parameter is out of range.
 pub fn build(params: &Params, context: Context) -> Result<Records, ConfigError> {
     let bounds = params.shape.bounds()?;
-    let hot = share("r", params.r)?;
-    share("f", params.f)?;
+    let hot = Chance::new(params.r);
     let slots = bounds.span / bounds.align;
     let hot_bytes = (slots as f64 * params.f) as u64 * bounds.align;
     let cold_bytes = slots * bounds.align - hot_bytes;

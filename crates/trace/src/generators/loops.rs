@@ -6,31 +6,21 @@
 //! # What it does
 //! A loop begins at a place drawn evenly. Requests walk through it from beginning to end, `passes` times; then the next
 //! loop begins.
-//!
-//! # Parameters
-//! - `length`: bytes of a loop, a multiple of `align` with room for the largest request; 64 MiB.
-//! - `passes`: how often a loop is walked through, 1 to 2^32; 8.
 
 use nandlab::error::ConfigError;
 use nandlab::types::{Bytes, Pattern};
-use serde::{Deserialize, Serialize};
 
 use super::random::SplitMix;
 use super::shape::{Bounds, Place, Shape};
-use super::{Context, Records, within, wrong};
+use super::{Context, Records, wrong};
 
-/// See the module text.
-#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Params {
-    length: Bytes,
-    passes: u64,
-    shape: Shape,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { length: Bytes::mib(64), passes: 8, shape: Shape::new("4KiB", 0.0) }
+nandlab::params! {
+    pub struct Params {
+        /// Bytes of a loop, a multiple of `align` with room for the largest request.
+        length: Bytes = Bytes::mib(64);
+        /// How often a loop is walked through.
+        passes: u64 = 8, in 1..=1 << 32;
+        ..shape: Shape = Shape::new("4KiB", 0.0);
     }
 }
 
@@ -59,8 +49,7 @@ pub fn build(params: &Params, context: Context) -> Result<Records, ConfigError> 
         );
         return Err(wrong("length", format!("{} cannot be the length of a loop", params.length), mend));
     }
-    let passes = within("passes", params.passes, 1, 1 << 32)?;
-    let place = Loops { bounds, length, passes, start: 0, head: length, left: 0 };
+    let place = Loops { bounds, length, passes: params.passes, start: 0, head: length, left: 0 };
     Ok(Box::new(params.shape.at(place, context)?))
 }
 

@@ -7,29 +7,19 @@
 //! Every request is drawn from one of the parts, by weight. Parts go on where they were: a sequential part stays
 //! sequential between the requests of the others. Before a request as much time passes as passed before it in its own
 //! part. The host's hint says which part a request is of (`pc`: 1, 2, ...).
-//!
-//! # Parameters
-//! - `parts`: generators in parentheses with their weights: `parts=(zipf:theta=0.9)@3,(sequential)@1`. Parts may be
-//!   mixtures and presets too, up to 8 deep.
 
 use nandlab::error::ConfigError;
-use serde::{Deserialize, Serialize};
 
 use super::random::{Alias, SplitMix};
 use super::text::weighted;
 use super::{Context, Records, make};
 use crate::row::TraceRecord;
 
-/// See the module text.
-#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Params {
-    parts: String,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { parts: "(zipf)@3,(sequential)@1".to_owned() }
+nandlab::params! {
+    pub struct Params {
+        /// Generators in parentheses with their weights: `parts=(zipf:theta=0.9)@3,(sequential)@1`. Parts may be mixtures and
+        /// presets too, up to 8 deep.
+        parts: String = "(zipf)@3,(sequential)@1".to_owned();
     }
 }
 

@@ -10,7 +10,7 @@ mod text;
 
 use nandlab::config::PluginConfig;
 use nandlab::error::ConfigError;
-use nandlab::registry::{self, Plugin};
+use nandlab::registry::{self, Parameters, Plugin};
 use serde_json::{Map, Value};
 
 pub use check::{CheckRow, check};
@@ -145,23 +145,19 @@ pub fn parameters_of(plugin: &Plugin<Build>) -> (Map<String, Value>, Map<String,
     (own, shared)
 }
 
-/// The manual of the parameters that generators share.
-pub fn shared_manual() -> String {
-    let lines = include_str!("shape.rs").lines().map_while(|line| line.strip_prefix("//!"));
-    lines.skip(2).map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>().join("\n")
+/// The manual of the parameters that a generator shares with others, with its own defaults; empty if it has none.
+pub fn shared_manual(plugin: &Plugin<Build>) -> String {
+    let (_, shared) = parameters_of(plugin);
+    if shared.is_empty() {
+        return String::new();
+    }
+    let schema = registry::schema::<shape::Shape>();
+    format!("# Shared parameters\n{}", registry::section(&shape::Shape::list(), &Value::Object(shared), &schema))
 }
 
 /// A value of a parameter that cannot be used.
 fn wrong(key: &str, problem: impl Into<String>, mend: impl Into<String>) -> ConfigError {
     ConfigError::new(format!("generator.{key}"), problem, mend)
-}
-
-/// Checks a share.
-fn share(key: &str, value: f64) -> Result<random::Chance, ConfigError> {
-    if (0.0..=1.0).contains(&value) {
-        return Ok(random::Chance::new(value));
-    }
-    Err(wrong(key, format!("{value} is no share"), "use a number from 0 to 1"))
 }
 
 /// Checks a number.

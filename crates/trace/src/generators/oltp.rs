@@ -25,16 +25,12 @@
 
 use nandlab::error::ConfigError;
 use nandlab::types::{HostOp, SECTOR_BYTES};
-use serde::{Deserialize, Serialize};
 
 use super::random::{Alias, SplitMix, log2, scatter};
 use super::{Context, Records};
 use crate::row::TraceRecord;
 
-/// No parameters.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Params {}
+nandlab::params! { pub struct Params {} }
 
 /// Builds the generator.
 ///

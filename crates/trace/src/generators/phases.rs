@@ -6,28 +6,18 @@
 //! # What it does
 //! Each part makes its number of requests, then the next goes on; after the last the first goes on where it was. Time
 //! passes as in the part whose turn it is. The host's hint says which part a request is of (`pc`: 1, 2, ...).
-//!
-//! # Parameters
-//! - `parts`: generators in parentheses with the requests of a turn: `parts=(zipf)@50000,(loops)@20000`. Parts may be
-//!   phases, mixtures and presets too, up to 8 deep.
 
 use nandlab::error::ConfigError;
-use serde::{Deserialize, Serialize};
 
 use super::mix::{Part, parts};
 use super::{Context, Records};
 use crate::row::TraceRecord;
 
-/// See the module text.
-#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Params {
-    parts: String,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { parts: "(zipf)@50000,(sequential)@20000,(loops)@50000".to_owned() }
+nandlab::params! {
+    pub struct Params {
+        /// Generators in parentheses with the requests of a turn: `parts=(zipf)@50000,(loops)@20000`. Parts may be phases,
+        /// mixtures and presets too, up to 8 deep.
+        parts: String = "(zipf)@50000,(sequential)@20000,(loops)@50000".to_owned();
     }
 }
 

@@ -17,24 +17,14 @@
 //!   with the ground.
 //! - When no room is left, old ground is written. Memory: a bit for a page of the span, and 8 bytes for each of `horizon`
 //!   requests.
-//!
-//! # Parameters
-//! - `base`, `span`: the first byte, and bytes from there that are addressed, in whole pages; 0 B, 1 GiB (up to 1 TiB).
-//! - `new`: share of the runs that go to new ground, 0 to 1; 0.2. `near`: 0 to 1; 0.5. `gap`: whole pages; 0 B.
-//! - `size`, `rewrite_size`: bytes of requests on new and on old ground, with weights: `size=4KiB@3,64KiB@1`; 16 KiB, 8 KiB.
-//! - `length`: requests of a run with weights: `length=2@50,5@16`; 1.
-//! - `horizon`: requests on new ground that are remembered, 1 to 2^20; 4,096.
-//! - `arrival`: as of other generators, `constant@GAP`, `exponential@GAP`, `bursty@GAP@N@PAUSE` or `closed`;
-//!   exponential@1ms.
 
 use nandlab::error::ConfigError;
 use nandlab::types::{Bytes, HostOp, Pattern};
-use serde::{Deserialize, Serialize};
 
 use super::random::{Alias, Chance, SplitMix};
 use super::shape::Clock;
 use super::text::{SizeDraw, Sizes, weighted};
-use super::{Context, Records, share, within, wrong};
+use super::{Context, Records, within, wrong};
 use crate::row::{ADDRESS_BYTES_MAX, REQUEST_BYTES_MAX, TraceRecord};
 
 /// Bytes of a page.
@@ -42,36 +32,28 @@ const PAGE: u64 = 4096;
 /// Draws of an old place for a request until one is taken that it does not fit.
 const TRIES: u32 = 16;
 
-/// See the module text.
-#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Params {
-    base: Bytes,
-    span: Bytes,
-    new: f64,
-    near: f64,
-    gap: Bytes,
-    size: Sizes,
-    rewrite_size: Sizes,
-    length: Sizes,
-    horizon: u64,
-    arrival: String,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self {
-            base: Bytes(0),
-            span: Bytes::mib(1024),
-            new: 0.2,
-            near: 0.5,
-            gap: Bytes(0),
-            size: Sizes("16KiB".to_owned()),
-            rewrite_size: Sizes("8KiB".to_owned()),
-            length: Sizes("1".to_owned()),
-            horizon: 4096,
-            arrival: "exponential@1ms".to_owned(),
-        }
+nandlab::params! {
+    pub struct Params {
+        /// The first byte that is addressed, in whole pages of 4 KiB.
+        base: Bytes = Bytes(0);
+        /// Bytes from there that are addressed, in whole pages.
+        span: Bytes = Bytes::mib(1024), in Bytes::kib(4)..=Bytes(1 << 40);
+        /// Runs that go to new ground.
+        new: f64 = 0.2, in 0.0..=1.0, "share of the runs";
+        /// Runs on new ground that begin near the last.
+        near: f64 = 0.5, in 0.0..=1.0, "share of the runs on new ground";
+        /// Bytes left free before new ground near the last, in whole pages.
+        gap: Bytes = Bytes(0);
+        /// Bytes of requests on new ground, with weights: `size=4KiB@3,64KiB@1`.
+        size: Sizes = Sizes("16KiB".to_owned());
+        /// The same of requests on old ground.
+        rewrite_size: Sizes = Sizes("8KiB".to_owned());
+        /// Requests of a run, with weights: `length=2@50,5@16`.
+        length: Sizes = Sizes("1".to_owned());
+        /// Requests on new ground that are remembered.
+        horizon: u64 = 4096, in 1..=1 << 20;
+        /// As of other generators: `constant@GAP`, `exponential@GAP`, `bursty@GAP@N@PAUSE` or `closed`.
+        arrival: String = "exponential@1ms".to_owned();
     }
 }
 
@@ -96,17 +78,16 @@ pub fn build(params: &Params, context: Context) -> Result<Records, ConfigError> 
         }
         Err(wrong(key, format!("`{}` are not whole pages", sizes.0), "use multiples of 4 KiB"))
     };
-    let horizon = within("horizon", params.horizon, 1, 1 << 20)?;
     Ok(Box::new(Rewrites {
         random: SplitMix(context.seed),
         base,
         gap: pages("gap", params.gap, 0, params.span.0)?,
         ground: Ground { words: vec![0; span.div_ceil(64) as usize], pages: span },
-        new: share("new", params.new)?,
-        near: share("near", params.near)?,
+        new: Chance::new(params.new),
+        near: Chance::new(params.near),
         sizes: [sizes("rewrite_size", &params.rewrite_size)?, sizes("size", &params.size)?],
         lengths: lengths(&params.length.0)?,
-        earlier: Ring { places: Vec::new(), next: 0, horizon: horizon as usize },
+        earlier: Ring { places: Vec::new(), next: 0, horizon: params.horizon as usize },
         run: Run { left: 0, fresh: true, new: true, at: 0 },
         head: None,
         clock: Clock::new(&params.arrival)?,

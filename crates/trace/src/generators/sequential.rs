@@ -6,32 +6,22 @@
 //! # What it does
 //! The span is divided into as many equal regions as there are streams. Streams take turns; each walks through its
 //! region and begins anew where the next request would leave it.
-//!
-//! # Parameters
-//! - `streams`: number of streams, 1 to 65,536; 1. Every region must have room for the largest request.
-//! - `stride`: bytes from the beginning of a request to that of the next of its stream; 0 means that a request begins
-//!   where the one before ended, moved on to the next multiple of `align`. 0.
 
 use nandlab::error::ConfigError;
 use nandlab::types::{Bytes, Pattern};
-use serde::{Deserialize, Serialize};
 
 use super::random::SplitMix;
 use super::shape::{Place, Shape};
-use super::{Context, Records, within, wrong};
+use super::{Context, Records, wrong};
 
-/// See the module text.
-#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Params {
-    streams: u64,
-    stride: Bytes,
-    shape: Shape,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { streams: 1, stride: Bytes(0), shape: Shape::new("64KiB", 0.0) }
+nandlab::params! {
+    pub struct Params {
+        /// Number of streams. Every region must have room for the largest request.
+        streams: u64 = 1, in 1..=65_536;
+        /// Bytes from the beginning of a request to that of the next of its stream; 0 means that a request begins where the
+        /// one before ended, moved on to the next multiple of `align`.
+        stride: Bytes = Bytes(0);
+        ..shape: Shape = Shape::new("64KiB", 0.0);
     }
 }
 
@@ -50,7 +40,7 @@ struct Sequential {
 /// A parameter is out of range.
 pub fn build(params: &Params, context: Context) -> Result<Records, ConfigError> {
     let bounds = params.shape.bounds()?;
-    let streams = within("streams", params.streams, 1, 65_536)?;
+    let streams = params.streams;
     let region = bounds.span / bounds.align / streams * bounds.align;
     if region < bounds.size_max {
         let problem = format!("regions of {} have no room for requests of {}", Bytes(region), Bytes(bounds.size_max));

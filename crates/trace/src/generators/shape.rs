@@ -1,52 +1,41 @@
 //! The parameters that the generators of access patterns share: all but *where* a request goes.
-//!
-//! # Shared parameters
-//! - `base`: the first byte that is addressed (0 B). `span`: bytes from there that are addressed (1 GiB).
-//! - `size`: bytes of a request, or sizes with weights: `size=4KiB@3,64KiB@1` is one request of 64 KiB to three of 4 KiB.
-//!   Whole sectors up to 1 GiB.
-//! - `align`: requests begin at multiples of this, counted from `base` (4 KiB).
-//! - `writes`: share of writes, 0 to 1.
-//! - `persistence`: how much reads and writes come in runs, 0 to 1 (0). With this chance a request does what the one
-//!   before did, else its direction is drawn anew: a chain of two states whose share of writes is `writes` for every
-//!   persistence below 1, and in which the correlation of neighbours is `persistence`.
-//! - `arrival`: `constant@GAP`; `exponential@GAP` with this mean (a Poisson process); `bursty@GAP@N@PAUSE`, which is
-//!   bursts of N requests on average (geometric) with exponential gaps of mean GAP, and between bursts exponential pauses
-//!   of mean PAUSE; or `closed`: every request at time 0, for hosts that wait for answers (`--mode closed`).
 
 use nandlab::error::ConfigError;
 use nandlab::types::{Bytes, HostOp, Nanos, Pattern};
-use serde::{Deserialize, Serialize};
 
 use super::random::{Chance, Exponential, SplitMix};
 use super::text::{SizeDraw, Sizes};
-use super::{Context, share, within, wrong};
+use super::{Context, within, wrong};
 use crate::row::{ADDRESS_BYTES_MAX, REQUEST_BYTES_MAX, TraceRecord};
 
-/// See the module text.
-#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Shape {
-    base: Bytes,
-    span: Bytes,
-    size: Sizes,
-    align: Bytes,
-    writes: f64,
-    persistence: f64,
-    arrival: String,
+nandlab::params! {
+    pub struct Shape {
+        /// The first byte that is addressed.
+        base: Bytes = Bytes(0);
+        /// Bytes from there that are addressed, whole sectors.
+        span: Bytes = Bytes::mib(1024), in Bytes(512)..=Bytes(1 << 60);
+        /// Bytes of a request, or sizes with weights: `size=4KiB@3,64KiB@1` is one request of 64 KiB to three of 4 KiB. Whole
+        /// sectors up to 1 GiB.
+        size: Sizes = Sizes("4KiB".to_owned());
+        /// Requests begin at multiples of this, counted from `base`: whole sectors up to the span.
+        align: Bytes = Bytes::kib(4);
+        /// Writes among the requests.
+        writes: f64 = 0.5, in 0.0..=1.0, "share of the requests";
+        /// How much reads and writes come in runs. With this chance a request does what the one before did, else its direction
+        /// is drawn anew: a chain of two states whose share of writes is `writes` for every persistence below 1, and in which
+        /// the correlation of neighbours is `persistence`.
+        persistence: f64 = 0.0, in 0.0..=1.0;
+        /// `constant@GAP`; `exponential@GAP` with this mean (a Poisson process); `bursty@GAP@N@PAUSE`, which is bursts of N
+        /// requests on average (geometric) with exponential gaps of mean GAP, and between bursts exponential pauses of mean
+        /// PAUSE; or `closed`: every request at time 0, for hosts that wait for answers (`--mode closed`).
+        arrival: String = "exponential@1ms".to_owned();
+    }
 }
 
 impl Shape {
     /// The defaults, but for the size of requests and the share of writes.
     pub(crate) fn new(size: &str, writes: f64) -> Self {
-        Self {
-            base: Bytes(0),
-            span: Bytes::mib(1024),
-            size: Sizes(size.to_owned()),
-            align: Bytes::kib(4),
-            writes,
-            persistence: 0.0,
-            arrival: "exponential@1ms".to_owned(),
-        }
+        Self { size: Sizes(size.to_owned()), writes, ..Self::default() }
     }
 
     /// Span, alignment and largest request, for patterns.
@@ -55,12 +44,8 @@ impl Shape {
     /// A parameter is out of range.
     pub(crate) fn bounds(&self) -> Result<Bounds, ConfigError> {
         let (span, align) = (self.span.0, self.align.0);
-        if !span.is_multiple_of(512) || !(512..=1 << 60).contains(&span) {
-            return Err(wrong(
-                "span",
-                format!("{} cannot be addressed", self.span),
-                "use whole sectors up to 2^60 bytes",
-            ));
+        if !span.is_multiple_of(512) {
+            return Err(wrong("span", format!("{} cannot be addressed", self.span), "use whole sectors of 512 B"));
         }
         if self.base.0 > ADDRESS_BYTES_MAX - span {
             return Err(wrong("base", format!("{} is too far", self.base), "base and span end below 2^63 bytes"));
@@ -79,7 +64,7 @@ impl Shape {
     /// A parameter is out of range.
     pub(crate) fn at<P: Place>(&self, place: P, context: Context) -> Result<Shaped<P>, ConfigError> {
         let bounds = self.bounds()?;
-        let writes = share("writes", self.writes)?;
+        let writes = Chance::new(self.writes);
         let mut random = SplitMix(context.seed);
         Ok(Shaped {
             place,
@@ -87,7 +72,7 @@ impl Shape {
             bounds,
             sizes: SizeDraw::new(&self.size, bounds.span)?,
             writes,
-            persistence: share("persistence", self.persistence)?,
+            persistence: Chance::new(self.persistence),
             writing: random.chance(writes),
             clock: Clock::new(&self.arrival)?,
             random,

@@ -44,7 +44,7 @@ pub(crate) fn weighted<'a>(key: &str, text: &'a str) -> Result<Vec<(&'a str, u64
 /// Sizes of requests in bytes with their weights, as text.
 #[derive(Clone, PartialEq, Eq, Debug, schemars::JsonSchema)]
 #[schemars(transparent)]
-pub(crate) struct Sizes(pub(crate) String);
+pub struct Sizes(pub(crate) String);
 
 impl Serialize for Sizes {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {

@@ -11,22 +11,14 @@
 
 use nandlab::error::ConfigError;
 use nandlab::types::Pattern;
-use serde::{Deserialize, Serialize};
 
 use super::random::SplitMix;
 use super::shape::{Bounds, Place, Shape};
 use super::{Context, Records};
 
-/// See the module text.
-#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Params {
-    shape: Shape,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { shape: Shape::new("4KiB", 0.5) }
+nandlab::params! {
+    pub struct Params {
+        ..shape: Shape = Shape::new("4KiB", 0.5);
     }
 }
 

@@ -31,15 +31,6 @@
 //! recent use; a dirty page is written when it is evicted. Updates are appended to a log in whole sectors; when `memory`
 //! bytes of log have been written, all dirty pages are written in page order (a checkpoint) and the log begins anew.
 //!
-//! # Parameters
-//! - `workload`: a to f; a. `engine`: lsm or btree; lsm.
-//! - `records`: number of records, 1,000 to 2^24; 1,000,000. `record`: bytes of a record, 64 B to 8 KiB; 1 KiB.
-//! - `memory`: memtable or pool and log, 1 MiB to 64 GiB; 64 MiB.
-//! - `ratio`: size of a level by that of the one above, 2 to 100; only for lsm, where it is 10 when absent.
-//! - `keys`: zipfian, latest or uniform instead of what belongs to the workload; absent.
-//! - `theta`: exponent of zipfian and latest, 0 to 8; 0.99.
-//! - `arrival`: when operations come, as in `nandlab describe zipf`; exponential@1ms.
-//!
 //! # Deviations and chosen readings
 //! - An insert takes the place of the oldest record, so that the store keeps its size and a run of any length runs in
 //!   constant memory: a B-tree never splits, and the keys of `latest` go round.
@@ -54,11 +45,10 @@ use std::collections::VecDeque;
 
 use nandlab::error::ConfigError;
 use nandlab::types::{Bytes, HostOp};
-use serde::{Deserialize, Serialize};
 
 use super::random::{Alias, SplitMix, ZIPF_ITEMS_MAX, scatter_below, zipf};
 use super::shape::Clock;
-use super::{Context, Records, within, wrong};
+use super::{Context, Records, wrong};
 use crate::row::TraceRecord;
 
 /// Bytes of a sequential request.
@@ -68,34 +58,26 @@ const SCAN_MAX: u64 = 100;
 /// Idle operations (all in memory) before the next block request, at most.
 const QUIET_MAX: u32 = 100_000_000;
 
-/// See the module text.
-#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Params {
-    workload: String,
-    engine: String,
-    records: u64,
-    record: Bytes,
-    memory: Bytes,
-    ratio: Option<u64>,
-    keys: Option<String>,
-    theta: f64,
-    arrival: String,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self {
-            workload: "a".to_owned(),
-            engine: "lsm".to_owned(),
-            records: 1_000_000,
-            record: Bytes::kib(1),
-            memory: Bytes::mib(64),
-            ratio: None,
-            keys: None,
-            theta: 0.99,
-            arrival: "exponential@1ms".to_owned(),
-        }
+nandlab::params! {
+    pub struct Params {
+        /// Which of the workloads: a to f.
+        workload: String = "a".to_owned();
+        /// `lsm` or `btree`.
+        engine: String = "lsm".to_owned();
+        /// Number of records.
+        records: u64 = 1_000_000, in 1000..=ZIPF_ITEMS_MAX;
+        /// Bytes of a record.
+        record: Bytes = Bytes::kib(1), in Bytes(64)..=Bytes::kib(8);
+        /// Memtable, or pool and log.
+        memory: Bytes = Bytes::mib(64), in Bytes::mib(1)..=Bytes(64 << 30);
+        /// Size of a level by that of the one above; only for `lsm`.
+        ratio: Option<u64> = None, in 2..=100, absent "10";
+        /// `zipfian`, `latest` or `uniform` instead of what belongs to the workload.
+        keys: Option<String> = None, absent "as the workload says";
+        /// Exponent of `zipfian` and `latest`.
+        theta: f64 = 0.99, in 0.0..=8.0;
+        /// When operations come, as in `nandlab describe zipf`.
+        arrival: String = "exponential@1ms".to_owned();
     }
 }
 
@@ -196,16 +178,10 @@ pub fn build(params: &Params, context: Context) -> Result<Records, ConfigError> 
             return Err(wrong("keys", format!("`{other}` is no distribution"), "use zipfian, latest or uniform"));
         }
     };
-    if !(0.0..=8.0).contains(&params.theta) {
-        return Err(wrong("theta", format!("{} is out of range", params.theta), "use a number from 0 to 8"));
-    }
-    let records = within("records", params.records, 1000, ZIPF_ITEMS_MAX)?;
-    let record = within("record", params.record.0, 64, 8192)?;
-    let memory = within("memory", params.memory.0, 1 << 20, 64 << 30)?.next_multiple_of(CHUNK);
+    let (records, record) = (params.records, params.record.0);
+    let memory = params.memory.0.next_multiple_of(CHUNK);
     let engine: Box<dyn Engine> = match (params.engine.as_str(), params.ratio) {
-        ("lsm", ratio) => {
-            Box::new(lsm::Lsm::new(records, record, memory, within("ratio", ratio.unwrap_or(10), 2, 100)?))
-        }
+        ("lsm", ratio) => Box::new(lsm::Lsm::new(records, record, memory, ratio.unwrap_or(10))),
         ("btree", None) => Box::new(btree::Btree::new(records, record, memory)),
         ("btree", Some(_)) => return Err(wrong("ratio", "a B-tree has no levels of this kind", "leave it out")),
         (other, _) => return Err(wrong("engine", format!("there is no engine `{other}`"), "use lsm or btree")),

@@ -9,38 +9,27 @@
 //! The span is divided into units. A request draws a unit by popularity; if the unit is larger than the alignment, an
 //! even place inside.
 //!
-//! # Parameters
-//! - `theta`: the exponent, 0 (uniform) to 8; 0.99.
-//! - `unit`: bytes of a unit of popularity, a multiple of `align`; 4 KiB. At most 2^24 units: a larger span needs larger
-//!   units. A table of 12 bytes for each unit is kept.
-//! - `scattered`: whether ranks lie scattered over the span by a fixed bijection (true) or in order from its beginning
-//!   (false); true.
-//!
 //! # Deviations and chosen readings
 //! A request longer than a unit touches its neighbours, which then are more popular than their rank. Near the end of
 //! the span such requests are moved forward until they fit.
 
 use nandlab::error::ConfigError;
 use nandlab::types::{Bytes, Pattern};
-use serde::{Deserialize, Serialize};
 
 use super::random::{Alias, SplitMix, ZIPF_ITEMS_MAX, scatter_below, zipf};
 use super::shape::{Place, Shape};
 use super::{Context, Records, wrong};
 
-/// See the module text.
-#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Params {
-    theta: f64,
-    unit: Bytes,
-    scattered: bool,
-    shape: Shape,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { theta: 0.99, unit: Bytes::kib(4), scattered: true, shape: Shape::new("4KiB", 0.5) }
+nandlab::params! {
+    pub struct Params {
+        /// The exponent; 0 is uniform.
+        theta: f64 = 0.99, in 0.0..=8.0;
+        /// Bytes of a unit of popularity, a multiple of `align`. At most 2^24 units: a larger span needs larger units. A table
+        /// of 12 bytes for each unit is kept.
+        unit: Bytes = Bytes::kib(4);
+        /// Whether ranks lie scattered over the span by a fixed bijection, or in order from its beginning.
+        scattered: bool = true;
+        ..shape: Shape = Shape::new("4KiB", 0.5);
     }
 }
 
@@ -58,9 +47,6 @@ struct Zipf {
 /// A parameter is out of range.
 pub fn build(params: &Params, context: Context) -> Result<Records, ConfigError> {
     let (bounds, unit) = (params.shape.bounds()?, params.unit.0);
-    if !(0.0..=8.0).contains(&params.theta) {
-        return Err(wrong("theta", format!("{} is out of range", params.theta), "use a number from 0 to 8"));
-    }
     if unit == 0 || !unit.is_multiple_of(bounds.align) || unit > bounds.span {
         let mend = format!("use a multiple of align, which is {}, up to the span", Bytes(bounds.align));
         return Err(wrong("unit", format!("{} cannot be a unit", params.unit), mend));

@@ -1,15 +1,16 @@
 //! Parameters of AALRU.
 
+use std::ops::Bound::{Excluded, Unbounded};
+
 use serde::{Deserialize, Serialize};
 
 use crate::buffer::padding::{Compare, PaddingRule, ThLine};
-use crate::error::ConfigError;
 
 /// What `period` counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PeriodUnit {
-    /// Page accesses.
+    /// Page accesses: algorithm 1 counts inside its page loop.
     #[default]
     Pages,
     /// Host requests.
@@ -20,83 +21,47 @@ pub enum PeriodUnit {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WfSource {
-    /// Programs counted by the FTL (equation 4).
-    Ftl,
-    /// The same, of collections and merges alone.
+    /// Equation 4, `(GC_w + Bf_w) / Bf_w`, with `GC_w` the programs that collections and merges caused (the mappings they
+    /// move included) and `Bf_w` those of the buffer's pages, padding included.
     #[default]
     Collection,
-    /// Time of a page write over the program time (equation 5).
+    /// The same with all that the FTL programs besides, also what a map cache writes back on its own account.
+    Ftl,
+    /// Equation 5, measured `D_w` / page program time.
     Delay,
 }
 
-/// Parameters of [`super::Aalru`]; the manual page explains them.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Params {
-    /// Accesses between two adaptations.
-    pub period: u32,
-    /// What `period` counts.
-    pub period_unit: PeriodUnit,
-    /// Wf from which on every block is padded; more than 1.
-    pub beta: f64,
-    /// Least share of the frames on either side of tau, 0 to 0.5.
-    pub tau_min: f64,
-    /// tau at the start, share of the frames.
-    pub tau_start: f64,
-    /// Comparison of RB with tau.
-    pub tau_compare: Compare,
-    /// When an incomplete block is completed.
-    pub padding: PaddingRule,
-    /// Comparison of a block's pages with Th.
-    pub pad_compare: Compare,
-    /// Line from Wf to Th.
-    pub th_line: ThLine,
-    /// Where Wf comes from.
-    pub wf_source: WfSource,
-    /// `D_r`, microseconds; absent: measured.
-    pub d_read: Option<f64>,
-    /// `D_w`, microseconds; absent: measured.
-    pub d_write: Option<f64>,
-    /// Share of WB whose most recent pages stay, clean, when they are written back.
-    pub keep_written: f64,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self {
-            period: 8192,
-            period_unit: PeriodUnit::default(),
-            beta: 5.0,
-            tau_min: 0.1,
-            tau_start: 0.5,
-            tau_compare: Compare::default(),
-            padding: PaddingRule::Aalru,
-            pad_compare: Compare::default(),
-            th_line: ThLine::default(),
-            wf_source: WfSource::default(),
-            d_read: None,
-            d_write: None,
-            keep_written: 0.0,
-        }
-    }
-}
-
-impl Params {
-    /// Refuses what is out of range.
-    pub(super) fn check(&self) -> Result<(), ConfigError> {
-        for (key, value, range, mend) in [
-            ("period", f64::from(self.period), 1.0..=f64::MAX, "give at least 1"),
-            ("beta", self.beta, 1.0_f64.next_up()..=f64::MAX, "give more than 1"),
-            ("tau_min", self.tau_min, 0.0..=0.5, "give 0 to 0.5"),
-            ("tau_start", self.tau_start, 0.0..=1.0, "give 0 to 1"),
-            ("d_read", self.d_read.unwrap_or(0.0), 0.0..=f64::MAX, "give microseconds"),
-            ("d_write", self.d_write.unwrap_or(0.0), 0.0..=f64::MAX, "give microseconds"),
-            ("keep_written", self.keep_written, 0.0..=1.0, "give 0 to 1"),
-        ] {
-            if !range.contains(&value) {
-                return Err(ConfigError::new(format!("buffer.{key}"), format!("{value} is out of range"), mend));
-            }
-        }
-        Ok(())
+crate::params! {
+    pub struct Params: Copy {
+        /// Time between two adaptations; the default is the paper's.
+        period: u32 = 8192, in 1.., "see `period_unit`";
+        /// What `period` counts.
+        period_unit: PeriodUnit = PeriodUnit::Pages;
+        /// Wf from which on every block is padded; the default is the paper's.
+        beta: f64 = 5.0, in (Excluded(1.0), Unbounded);
+        /// tau stays within `tau_min` and `1 - tau_min` of the frames; the default is that of the lab code.
+        tau_min: f64 = 0.1, in 0.0..=0.5, "share of the frames";
+        /// tau at the start; the default is that of the lab code.
+        tau_start: f64 = 0.5, in 0.0..=1.0, "share of the frames";
+        /// RB gives a page if it holds `ge` (section III-B, algorithm 2) or `gt` (section III-E) tau pages.
+        tau_compare: Compare = Compare::Ge;
+        /// When an incomplete block is completed: by Th, or by one of the rules of the other policies. `beta`, `th_line` and
+        /// `wf_source` belong to `aalru`.
+        padding: PaddingRule = PaddingRule::Aalru, in 0.0..=1.0, "share of its block";
+        /// A block is padded with `ge` (section III-C) or `gt` (algorithm 2) Th pages.
+        pad_compare: Compare = Compare::Ge;
+        /// The line from Wf to Th. Both give B up to Wf = 1 and 0 from beta on.
+        th_line: ThLine = ThLine::Eq6;
+        /// Where Wf comes from.
+        wf_source: WfSource = WfSource::Collection;
+        /// `D_r`.
+        d_read: Option<f64> = None, in 0.0.., "microseconds",
+            absent "the mean time per page of the reads that the buffer issued and that finished in the period";
+        /// `D_w`.
+        d_write: Option<f64> = None, in 0.0.., "microseconds", absent "the same of the writes";
+        /// The most recent pages of WB that stay when their block is written back: they enter RB, clean. 0 is algorithm 2,
+        /// "delete all"; 0.5 is the predecessor ADCT, which keeps the younger half. With it a write-back also costs O(pages
+        /// kept in WB).
+        keep_written: f64 = 0.0, in 0.0..=1.0, "share of WB";
     }
 }

@@ -5,7 +5,6 @@
 
 use super::Params;
 use crate::buffer::BufferShape;
-use crate::error::ConfigError;
 use crate::ledger::{Ledger, since};
 
 /// See the module text.
@@ -26,23 +25,12 @@ pub(super) struct Climb {
 
 impl Climb {
     /// Starts by widening the window.
-    ///
-    /// # Errors
-    /// If the window would never adapt or a cost is no cost.
-    pub fn new(params: &Params, shape: &BufferShape) -> Result<Self, ConfigError> {
+    pub fn new(params: &Params, shape: &BufferShape) -> Self {
         let Params { period, step, cost_read, cost_write, .. } = *params;
-        if period == 0 || step == Some(0) {
-            let problem = "0 would never adapt the window";
-            return Err(ConfigError::new("buffer.period, buffer.step", problem, "use 1 or more, or dynamic = false"));
-        }
         let cost_read = cost_read.unwrap_or(shape.times.read.0 as f64);
         let cost_write = cost_write.unwrap_or(shape.times.program.0 as f64);
-        if !(cost_read >= 0.0 && cost_read.is_finite() && cost_write >= 0.0 && cost_write.is_finite()) {
-            let problem = format!("{cost_read} and {cost_write}: a cost is 0 or more");
-            return Err(ConfigError::new("buffer.cost_read, buffer.cost_write", problem, "1 and 8 are usual"));
-        }
         let cost = f64::INFINITY;
-        Ok(Self { period, step, cost_read, cost_write, accesses: 0, widens: true, cost, start: [0; 2] })
+        Self { period, step, cost_read, cost_write, accesses: 0, widens: true, cost, start: [0; 2] }
     }
     /// Counts a page access; at the end of a period the pages by which the window of a buffer of `frames` grows.
     #[inline]

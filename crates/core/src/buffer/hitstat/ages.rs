@@ -5,7 +5,6 @@
 //! to the first cut has rank `k + 1`, beyond the last cut 1.
 
 use super::Params;
-use crate::error::ConfigError;
 
 /// See the module text.
 #[derive(Clone, Debug)]
@@ -23,17 +22,11 @@ pub(super) struct Ages {
 
 impl Ages {
     /// The ages to start with.
-    ///
-    /// # Errors
-    /// If there is no place for an age.
-    pub fn new(params: &Params) -> Result<Self, ConfigError> {
-        if params.hit_log_len == 0 {
-            return Err(ConfigError::new("buffer.hit_log_len", "there is no place for an age", "give at least 1"));
-        }
+    pub fn new(params: &Params) -> Self {
         let capacity = params.hit_log_len as usize;
         let mut ages = Self { log: Vec::new(), capacity, next: 0, cuts: Vec::new(), cut_levels: 0, sorted: Vec::new() };
         params.initial_log.iter().for_each(|age| ages.push(*age));
-        Ok(ages)
+        ages
     }
     /// A group was hit at this age.
     pub fn push(&mut self, age: u32) {
@@ -77,7 +70,7 @@ mod tests {
     use super::*;
 
     fn ages(hit_log_len: u32, initial_log: Vec<u32>) -> Ages {
-        Ages::new(&Params { hit_log_len, initial_log, ..Params::default() }).unwrap()
+        Ages::new(&Params { hit_log_len, initial_log, ..Params::default() })
     }
 
     #[test]

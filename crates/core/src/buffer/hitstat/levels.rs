@@ -25,16 +25,12 @@ impl Levels {
     /// The levels to start with.
     ///
     /// # Errors
-    /// If there are none, more than the log of ages can tell apart, or the period is empty.
+    /// If there are more than the log of ages can tell apart.
     pub fn new(params: &Params) -> Result<Self, ConfigError> {
-        let max = params.hit_log_len + 1;
-        if !(1..=max).contains(&params.levels) {
-            let mend = format!("give 1 to {max} (hit_log_len + 1)");
+        let max = params.hit_log_len.saturating_add(1);
+        if params.levels > max {
+            let mend = format!("use 1 to {max} (hit_log_len + 1)");
             return Err(ConfigError::new("buffer.levels", format!("{} levels", params.levels), mend));
-        }
-        if params.levels_period == 0 {
-            let mend = "or switch levels_adapt off";
-            return Err(ConfigError::new("buffer.levels_period", "0 requests are no period", mend));
         }
         Ok(Self {
             now: params.levels,

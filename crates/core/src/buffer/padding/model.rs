@@ -7,7 +7,6 @@
 use std::collections::VecDeque;
 
 use crate::buffer::BufferShape;
-use crate::error::ConfigError;
 use crate::ledger::{Ledger, MergeKind, since};
 
 /// Averages over merges that the model needs.
@@ -61,22 +60,16 @@ pub(super) struct Model {
 
 impl Model {
     /// The model over `window` merges, or `None` where the FTL has none to model.
-    ///
-    /// # Errors
-    /// If the window is empty.
-    pub fn new(window: u32, shape: &BufferShape) -> Result<Option<Self>, ConfigError> {
-        let Some(merges) = shape.merges else { return Ok(None) };
-        if window == 0 {
-            return Err(ConfigError::new("buffer.pad_window", "0 merges have no average", "give at least 1"));
-        }
-        Ok(Some(Self {
+    pub fn new(window: u32, shape: &BufferShape) -> Option<Self> {
+        let merges = shape.merges?;
+        Some(Self {
             merges,
             pages_per_block: shape.pages_per_block,
             erase_us: shape.times.erase.as_us(),
             program_us: shape.times.program.as_us(),
             window: u64::from(window),
             looks: VecDeque::new(),
-        }))
+        })
     }
     /// `B_w` before the first merge, as a share of a block (thesis).
     pub const fn start(&self) -> f64 {
@@ -126,7 +119,7 @@ mod tests {
 
     #[test]
     fn does_the_average_cover_the_last_merges_only() {
-        let mut model = Model::new(4, &shape(Some(MergeKind::OneFullLogBlock))).unwrap().unwrap();
+        let mut model = Model::new(4, &shape(Some(MergeKind::OneFullLogBlock))).unwrap();
         let mut ledger = Ledger::default();
         assert_eq!(model.look(&ledger), None);
         for (data_blocks, mean) in
@@ -141,7 +134,7 @@ mod tests {
 
     #[test]
     fn model_starts_by_what_is_known_of_merges() {
-        let start = |merges| Model::new(4, &shape(merges)).unwrap().map(|model| model.start());
+        let start = |merges| Model::new(4, &shape(merges)).map(|model| model.start());
         let known = [MergeKind::OneDataBlock, MergeKind::OneFullLogBlock, MergeKind::Measured];
         assert_eq!(known.map(|merges| start(Some(merges))), [Some(1.0), Some(0.33), Some(1.0)]);
         assert_eq!(start(None), None);
