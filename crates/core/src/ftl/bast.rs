@@ -12,19 +12,6 @@
 //! data block (switch when complete, else partial merge); any other chain is merged in full into a fresh block.
 //!
 //! # Parameters
-//! - `log_blocks` (blocks, default: all blocks beside data blocks and two for merges): log blocks in total. HitStat: 2048.
-//! - `max_chain` (blocks, default 1): log blocks of one logical block. 1 = original, 4 = HitStat.
-//! - `victim` (default `lru`): `lru` = chain written least recently, `fifo` = oldest chain, `random`, or `rr_longest` =
-//!   the longest of the next `lookahead` chains, round robin (HitStat).
-//! - `lookahead` (chains, default 50: HitStat): for `rr_longest`.
-//! - `partial_merge` (default `true`; HitStat: `false`): whether an incomplete ordered log block is completed in place.
-//! - `block_write` (default `bypass`): a write of a whole logical block goes to a fresh block (`bypass`) or through the
-//!   log (`pagewise`).
-//! - `log_map` (default `ram`): `ram`, or `spare_scan` = no log map in RAM; a read or merge searches the spare areas of
-//!   the chain, newest page first, one flash read each (counted as map reads).
-//! - `map_program` (default `false`): every merge programs one page of the block map, appended to a map block.
-//! - `alloc` (default `fifo`): which free block is taken, `fifo` or `min_erase`.
-//!
 //! RAM: `4 * logical_blocks + log_blocks * (N * ceil(log2 N) / 8 + 8)` bytes, N pages a block; without the log map the
 //! term in N falls away.
 //!
@@ -41,8 +28,6 @@
 //! # Known ambiguities
 //! - The victim of the original is not stated in what could be read; C++ FlashSim picks at random.
 
-use serde::{Deserialize, Serialize};
-
 use super::{Batch, Found, Ftl, PageRead, Shape};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Ticket};
@@ -52,43 +37,26 @@ use crate::ftl::log::merge::{BlockWrite, Merger, log_blocks};
 use crate::ledger::MergeKind;
 use crate::types::{Lbn, Lpn, Ppn};
 
-/// Parameters of [`Bast`]; the manual page explains them.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Params {
-    /// Log blocks in total; all that fit when absent.
-    pub log_blocks: Option<u32>,
-    /// Log blocks of one logical block.
-    pub max_chain: u32,
-    /// Which chain is merged when all log blocks are in use.
-    pub victim: ChainVictim,
-    /// Chains that `rr_longest` examines.
-    pub lookahead: u32,
-    /// Complete an ordered log block in place.
-    pub partial_merge: bool,
-    /// Path of whole logical blocks.
-    pub block_write: BlockWrite,
-    /// Where the log map is.
-    pub log_map: LogMap,
-    /// Program a page of the block map at every merge.
-    pub map_program: bool,
-    /// Which free block is taken.
-    pub alloc: Alloc,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self {
-            log_blocks: None,
-            max_chain: 1,
-            victim: ChainVictim::Lru,
-            lookahead: 50,
-            partial_merge: true,
-            block_write: BlockWrite::Bypass,
-            log_map: LogMap::Ram,
-            map_program: false,
-            alloc: Alloc::Fifo,
-        }
+crate::params! {
+    pub struct Params: Copy {
+        /// Log blocks in total. HitStat: 2048.
+        log_blocks: Option<u32> = None, "blocks", absent "all besides data blocks and two for merges";
+        /// Log blocks of one logical block. 1 = original, 4 = HitStat.
+        max_chain: u32 = 1, in 1.., "blocks";
+        /// Which chain is merged when all log blocks are in use.
+        victim: ChainVictim = ChainVictim::Lru;
+        /// Chains that `rr_longest` examines; the default is HitStat's.
+        lookahead: u32 = 50, in 1.., "chains";
+        /// Whether an incomplete ordered log block is completed in place (HitStat: `false`).
+        partial_merge: bool = true;
+        /// Path of a write of a whole logical block.
+        block_write: BlockWrite = BlockWrite::Bypass;
+        /// Where the log map is.
+        log_map: LogMap = LogMap::Ram;
+        /// Every merge programs one page of the block map, appended to a map block.
+        map_program: bool = false;
+        /// Which free block is taken.
+        alloc: Alloc = Alloc::Fifo;
     }
 }
 
@@ -106,11 +74,6 @@ pub struct Bast {
 /// When the program order is strict, the log blocks do not fit beside the data blocks, or a parameter is 0.
 pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError> {
     shape.need_skipping("bast")?;
-    for (key, value) in [("ftl.max_chain", params.max_chain), ("ftl.lookahead", params.lookahead)] {
-        if value == 0 {
-            return Err(ConfigError::new(key, "0 leaves no chain to write to or to merge", "use 1 or more"));
-        }
-    }
     let beside = 2 + 2 * u32::from(params.map_program);
     let rules = Rules {
         log_blocks: log_blocks(shape, "ftl.log_blocks", params.log_blocks, beside)?,

@@ -11,10 +11,6 @@
 //! holes. `write_block` completes the block itself, so nobody above needs to pad.
 //!
 //! # Parameters
-//! - `append` (default `false`): pages that were never written and whose offsets can still be programmed are written
-//!   into the old block in place.
-//! - `alloc` (default `fifo`): which free block is taken, `fifo` or `min_erase`.
-//!
 //! RAM: 4 bytes a logical block. Needs two blocks beyond the logical ones: one for the replacement, and one so that a
 //! replacement interrupted by a power cut can be finished in a fresh block.
 //!
@@ -25,8 +21,6 @@
 //! # Known ambiguities
 //! - HitStat does not say whether never-written pages are programmed as zeros; with full preconditioning it is the same.
 
-use serde::{Deserialize, Serialize};
-
 use super::{Batch, Found, Ftl, PageRead, Shape};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Ticket};
@@ -34,14 +28,13 @@ use crate::ftl::blocks::pool::Alloc;
 use crate::ftl::log::merge::Merger;
 use crate::types::{Lbn, Lpn, Ppn};
 
-/// Parameters of [`Block`]; the manual page explains them.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Params {
-    /// Write never-written pages into the old block while that is possible.
-    pub append: bool,
-    /// Which free block is taken.
-    pub alloc: Alloc,
+crate::params! {
+    pub struct Params: Copy {
+        /// Pages that were never written and whose offsets can still be programmed are written into the old block in place.
+        append: bool = false;
+        /// Which free block is taken.
+        alloc: Alloc = Alloc::Fifo;
+    }
 }
 
 /// See the module text.

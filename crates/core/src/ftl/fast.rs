@@ -12,17 +12,6 @@
 //! (switch), when another one begins it is completed by copies (partial merge).
 //!
 //! # Parameters
-//! - `rw_blocks` (blocks, default: all beside data blocks, the SW block and two for merges, as in FlashSim): random-write
-//!   log blocks. HitStat: 128.
-//! - `use_sw` (default `true`; HitStat: `false`): whether there is a SW log block.
-//! - `sw_switch` (default `eager`): a complete SW block is switched at once (`eager`) or when the next one begins
-//!   (`lazy`, FlashSim).
-//! - `cond1_rw_check` (default `false`): a write of offset 0 begins a SW block only if its logical block has no valid
-//!   page in the RW log (the original; FlashSim does not check).
-//! - `block_write` (default `bypass`): a write of a whole logical block goes to a fresh block (`bypass`) or through the
-//!   log (`pagewise`, FlashSim).
-//! - `alloc` (default `fifo`): which free block is taken, `fifo` or `min_erase` (FlashSim).
-//!
 //! RAM: `4 * logical_blocks + 4 * N * (rw_blocks + 1)` bytes, N pages a block (without SW: `rw_blocks`).
 //!
 //! # Deviations and chosen readings
@@ -54,34 +43,22 @@ use crate::ftl::log::random_log::RandomLog;
 use crate::ledger::{BlockKind, Cause, MergeKind};
 use crate::types::{Lbn, Lpn, Pbn, Ppn};
 
-/// Parameters of [`Fast`]; the manual page explains them.
-#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Params {
-    /// Random-write log blocks; all that fit when absent.
-    pub rw_blocks: Option<u32>,
-    /// Whether there is a sequential log block.
-    pub use_sw: bool,
-    /// When a complete sequential log block becomes the data block.
-    pub sw_switch: SwSwitch,
-    /// Begin a sequential log block only without pages in the random-write log.
-    pub cond1_rw_check: bool,
-    /// Path of whole logical blocks.
-    pub block_write: BlockWrite,
-    /// Which free block is taken.
-    pub alloc: Alloc,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self {
-            rw_blocks: None,
-            use_sw: true,
-            sw_switch: SwSwitch::Eager,
-            cond1_rw_check: false,
-            block_write: BlockWrite::Bypass,
-            alloc: Alloc::Fifo,
-        }
+crate::params! {
+    pub struct Params {
+        /// Random-write log blocks. HitStat: 128.
+        rw_blocks: Option<u32> = None, "blocks",
+            absent "all besides data blocks, the SW block and two for merges, as in FlashSim";
+        /// Whether there is a SW log block, for sequential writes (HitStat: `false`).
+        use_sw: bool = true;
+        /// When a complete SW block becomes the data block.
+        sw_switch: SwSwitch = SwSwitch::Eager;
+        /// A write of offset 0 begins a SW block only if its logical block has no valid page in the RW log (the original;
+        /// FlashSim does not check).
+        cond1_rw_check: bool = false;
+        /// Path of a write of a whole logical block.
+        block_write: BlockWrite = BlockWrite::Bypass;
+        /// Which free block is taken.
+        alloc: Alloc = Alloc::Fifo;
     }
 }
 
@@ -91,7 +68,7 @@ impl Default for Params {
 pub enum SwSwitch {
     /// At once.
     Eager,
-    /// When the next one begins.
+    /// When the next one begins (FlashSim).
     Lazy,
 }
 

@@ -14,14 +14,6 @@
 //! block whose pages were all written again meanwhile costs only its erase, and that is what the hot partition is for.
 //!
 //! # Parameters
-//! - `seq_blocks` (blocks): log blocks of the sequential log. Of the blocks beside data blocks and two for merges, what is
-//!   not given to one of the three is shared equally among those without a value, the rest goes to the last of them.
-//! - `hot_blocks` (blocks, default: see `seq_blocks`): log blocks of the hot partition.
-//! - `cold_blocks` (blocks, default: see `seq_blocks`): log blocks of the cold partition.
-//! - `threshold` (pages, default 2): consecutive pages from which on a run is sequential. 1 sends everything to the
-//!   sequential log.
-//! - `alloc` (default `fifo`): which free block is taken, `fifo` or `min_erase`.
-//!
 //! RAM: `4 * logical_blocks + 4 * N * (seq_blocks + hot_blocks + cold_blocks)` bytes, N pages a block (as FAST).
 //!
 //! # Deviations and chosen readings
@@ -40,8 +32,6 @@
 //! - The threshold (4 to 8 KB) and the definition of hot are from summaries; the rule by which the original adapts the
 //!   sizes of the partitions is not known.
 
-use serde::{Deserialize, Serialize};
-
 use super::{Batch, Found, Ftl, PageRead, PageWrite, Shape};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Ticket};
@@ -52,25 +42,19 @@ use crate::ftl::log::random_log::RandomLog;
 use crate::ledger::MergeKind;
 use crate::types::{Lpn, Pbn, Ppn};
 
-/// Parameters of [`Last`]; the manual page explains them.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Params {
-    /// Sequential log blocks; an equal share when absent.
-    pub seq_blocks: Option<u32>,
-    /// Log blocks of the hot partition; an equal share when absent.
-    pub hot_blocks: Option<u32>,
-    /// Log blocks of the cold partition; all that remain when absent.
-    pub cold_blocks: Option<u32>,
-    /// Consecutive pages from which on a run is sequential.
-    pub threshold: u32,
-    /// Which free block is taken.
-    pub alloc: Alloc,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { seq_blocks: None, hot_blocks: None, cold_blocks: None, threshold: 2, alloc: Alloc::Fifo }
+crate::params! {
+    pub struct Params: Copy {
+        /// Log blocks of the sequential log. Of the blocks besides data blocks and two for merges, what is not given to one of
+        /// the three is shared equally among those without a value, the rest goes to the last of them.
+        seq_blocks: Option<u32> = None, "blocks", absent "an equal share";
+        /// Log blocks of the hot partition.
+        hot_blocks: Option<u32> = None, "blocks", absent "an equal share";
+        /// Log blocks of the cold partition.
+        cold_blocks: Option<u32> = None, "blocks", absent "all that remain";
+        /// Consecutive pages from which on a run is sequential. 1 sends everything to the sequential log.
+        threshold: u32 = 2, in 1.., "pages";
+        /// Which free block is taken.
+        alloc: Alloc = Alloc::Fifo;
     }
 }
 
@@ -103,10 +87,6 @@ pub struct Last {
 /// When the program order is strict, the log blocks do not fit beside the data blocks, or a parameter is 0.
 pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError> {
     shape.need_skipping("last")?;
-    if params.threshold == 0 {
-        let mend = "use 1 (everything) or more";
-        return Err(ConfigError::new("ftl.threshold", "0 pages are no run to call sequential", mend));
-    }
     let Params { seq_blocks, hot_blocks, cold_blocks, .. } = params;
     let spare = shape.geometry.blocks().saturating_sub(shape.logical_blocks() + BESIDE);
     // An equal share of what others leave.

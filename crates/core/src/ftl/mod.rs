@@ -318,4 +318,4 @@ macro_rules! with_page_of_their_own {
         })+
     };
 }
-with_page_of_their_own!(page block bast fast superblock last dftl rftl tpftl learnedftl sftl cdftl urm_map);
+with_page_of_their_own!(page dftl rftl tpftl learnedftl sftl cdftl urm_map);

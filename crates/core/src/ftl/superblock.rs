@@ -13,14 +13,6 @@
 //! without update blocks takes one from the superblock written least recently, which is compacted until it returns one.
 //!
 //! # Parameters
-//! - `superblock_blocks` (blocks, default 8): logical blocks of a superblock, S.
-//! - `update_blocks` (blocks, default 8): update blocks that one superblock may have, K.
-//! - `update_blocks_total` (blocks, default: all blocks beside data blocks and the reserve of one): update blocks of all
-//!   superblocks together.
-//! - `cache_entries` (entries of 8 bytes, default: absent, all mappings are in RAM): page mappings that the map cache
-//!   holds. The map itself is in spare areas; a look-up that misses costs one flash read (counted as a map read).
-//! - `alloc` (default `fifo`): which free block is taken, `fifo` or `min_erase`.
-//!
 //! RAM: `4 * (logical_blocks + update_blocks * superblocks)` bytes for the block tables, and `4 * logical_pages` bytes
 //! for all page mappings or `8 * cache_entries` for some of them. Needs one block beyond data and update blocks.
 //!
@@ -40,8 +32,6 @@
 //! # Known ambiguities
 //! - S, K and the way in which update blocks are shared are from memory of the original; so is the victim rule.
 
-use serde::{Deserialize, Serialize};
-
 use super::{Batch, Found, Ftl, PageRead, PageWrite, Shape};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Ticket};
@@ -53,31 +43,19 @@ use crate::ftl::log::ring::Ring;
 use crate::ledger::{BlockKind, Cause, MergeKind};
 use crate::types::{Lpn, Pbn, Ppn};
 
-/// Parameters of [`Superblock`]; the manual page explains them.
-#[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Params {
-    /// Logical blocks of a superblock.
-    pub superblock_blocks: u32,
-    /// Update blocks of one superblock.
-    pub update_blocks: u32,
-    /// Update blocks of all superblocks; all that fit when absent.
-    pub update_blocks_total: Option<u32>,
-    /// Page mappings in RAM; all when absent.
-    pub cache_entries: Option<u32>,
-    /// Which free block is taken.
-    pub alloc: Alloc,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self {
-            superblock_blocks: 8,
-            update_blocks: 8,
-            update_blocks_total: None,
-            cache_entries: None,
-            alloc: Alloc::Fifo,
-        }
+crate::params! {
+    pub struct Params {
+        /// Logical blocks of a superblock, S.
+        superblock_blocks: u32 = 8, in 1.., "blocks";
+        /// Update blocks that one superblock may have, K.
+        update_blocks: u32 = 8, in 1.., "blocks";
+        /// Update blocks of all superblocks together.
+        update_blocks_total: Option<u32> = None, in 1.., "blocks", absent "all besides data blocks and the reserve of one";
+        /// Page mappings that the map cache holds. The map itself is in spare areas; a look-up that misses costs one flash
+        /// read (counted as a map read).
+        cache_entries: Option<u32> = None, in 1.., "entries of 8 bytes", absent "all mappings, in RAM";
+        /// Which free block is taken.
+        alloc: Alloc = Alloc::Fifo;
     }
 }
 
@@ -115,17 +93,6 @@ pub struct Superblock {
 /// # Errors
 /// When a parameter is 0 or data blocks, update blocks and the reserve do not fit.
 pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError> {
-    let least = [
-        ("superblock_blocks", Some(params.superblock_blocks), "0 logical blocks are no superblock"),
-        ("update_blocks", Some(params.update_blocks), "without update blocks nothing can be written again"),
-        ("update_blocks_total", params.update_blocks_total, "without update blocks nothing can be written again"),
-        ("cache_entries", params.cache_entries, "a map cache without entries cannot hold the mapping that it reads"),
-    ];
-    for (key, value, problem) in least {
-        if value == Some(0) {
-            return Err(ConfigError::new(format!("ftl.{key}"), problem, "use 1 or more"));
-        }
-    }
     let data = u64::from(shape.logical_blocks());
     let updates = u64::from(params.update_blocks_total.unwrap_or(1));
     let why = format!("{data} data blocks, {updates} update blocks and 1 for collection");

@@ -23,7 +23,7 @@ pub enum ChainVictim {
     Fifo,
     /// Any, with equal probability.
     Random,
-    /// Longest of the next `lookahead`, round robin.
+    /// The longest of the next `lookahead` chains, round robin (HitStat).
     #[serde(alias = "rr-longest")]
     RrLongest,
 }
@@ -34,7 +34,8 @@ pub enum ChainVictim {
 pub enum LogMap {
     /// In RAM.
     Ram,
-    /// In the spare areas of the log pages.
+    /// In the spare areas of the log pages: a read or merge searches those of the chain, newest page first, one flash read
+    /// each (counted as map reads).
     SpareScan,
 }
 
