@@ -136,7 +136,7 @@ impl Parameter {
         let mut text = self.sentence();
         for (what, words) in [("Unit", self.unit), ("If absent", self.absent)] {
             if !words.is_empty() {
-                text += &format!(" {what}: {words}.");
+                text.extend([" ", what, ": ", words, "."]);
             }
         }
         property["description"] = json!(text.trim_start());
