@@ -87,7 +87,7 @@ fn are_wrong_parameters_refused_with_what_to_do() {
         ("uniform:size=4KiB@0", "generator.size", "with numbers from 1"),
         ("uniform:span=4KiB:size=8KiB", "generator.size", "to 4KiB"),
         ("uniform:span=1000", "generator.span", "whole sectors"),
-        ("uniform:span=0", "generator.span", "use 512B to 1EiB"),
+        ("uniform:span=0", "generator.span", "use 512B to 1048576TiB"),
         ("uniform:base=9EiB", "generator.base", "explains every parameter"),
         ("uniform:align=3", "generator.align", "whole sectors"),
         ("uniform:arrival=often", "generator.arrival", "constant@GAP"),
