@@ -15,11 +15,6 @@
 //! and programs it if entries were merged into it.
 //!
 //! # Parameters
-//! - `cmt_entries` (entries, default 4096): size of the CMT; 8 bytes an entry.
-//! - `ctp_pages` (TPs, default 8): size of the CTP. With pages of 4 KiB both defaults take the RAM of `dftl`.
-//! - `entries_per_tp`, `reserve`, `victim`, `alloc`, `frontiers`, `gc_frontier`, `gc_slice`, `streams`,
-//!   `idle_free`, `wear_threshold`: as for `dftl`.
-//!
 //! RAM: `8 * cmt_entries + 4 * entries_per_tp * ctp_pages + 4 * ceil(logical_pages / entries_per_tp)` bytes.
 //!
 //! # Deviations and chosen readings
@@ -49,12 +44,12 @@ use crate::ledger::Cause;
 use crate::types::{Lpn, Ppn};
 
 demand_params! {
-    /// Entries of the cached mapping table.
-    cmt_entries: u32 = 4096,
-    /// Translation pages cached under it.
-    ctp_pages: u32 = 8,
-    /// One frontier for the device or one on every die.
-    frontiers: Frontiers = Frontiers::Die,
+    /// Size of the CMT; 8 bytes an entry.
+    cmt_entries: u32 = 4096, in 1.., "entries";
+    /// Size of the CTP. With pages of 4 KiB both defaults take the RAM of `dftl`.
+    ctp_pages: u32 = 8, in 1.., "TPs";
+    /// One data and one translation frontier, or a data frontier on every die and a translation frontier on every channel.
+    frontiers: Frontiers = Frontiers::Die;
 }
 
 /// CDFTL's part of the map in RAM.
@@ -72,11 +67,6 @@ pub struct TwoLevels {
 /// # Errors
 /// When a relation between parameters and device is broken.
 pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError> {
-    for (key, size) in [("ftl.cmt_entries", params.cmt_entries), ("ftl.ctp_pages", params.ctp_pages)] {
-        if size == 0 {
-            return Err(ConfigError::new(key, "0 holds no mapping", "use 1 or more"));
-        }
-    }
     let common = params.common(params.frontiers);
     let entries_per_tp = common.entries(shape)?;
     let cache = TwoLevels {

@@ -18,36 +18,6 @@
 //! read: look-up, then one data read. A trim: look-up, then the entry says 'not mapped' and is dirty.
 //!
 //! # Parameters
-//! - `preset` (default `paper`): whose readings are the defaults of what is marked *: `paper`, `flashsim` (DiskSim
-//!   FlashSim, as AALRU used it; give the device the timing `serial`) or `eagletree`.
-//! - `entries_per_tp` (entries, default `page_bytes / 4`): mappings of a translation page.
-//! - `cmt_entries` (entries, default 8192: FlashSim) or `cmt_bytes` (bytes, 8 an entry): size of the CMT.
-//! - `cmt_protected` (default 0.8: FlashSim's 6552 of 8192): protected segment of the CMT, as a share (a number with a
-//!   point) or in entries (a whole number; 0 makes a plain LRU). The clock has none.
-//! - `cmt_order`* (default `segmented`; flashsim `age`, eagletree `clock`): order of the CMT. `age`: FlashSim's two
-//!   tables ordered by counters of hits, which it calls a segmented LRU. `clock`: queues of clean and dirty entries,
-//!   clean ones first, each hit spares one turn.
-//! - `evict_batch`* (default false; eagletree true): evicting a dirty entry also writes back all other dirty entries of
-//!   its TP, which stay cached and become clean.
-//! - `write_miss_fetch`* (default true; eagletree false): a write that misses reads the TP; false = it only inserts a
-//!   dirty entry.
-//! - `gc_marks_dirty`* (default true; flashsim false): collecting a page makes its cached mapping dirty; false = the TP
-//!   of a clean mapping follows at no cost, which undercounts translation writes.
-//! - `reserve` (blocks, default 3: FlashSim's `min_fb_num`): free blocks at which garbage collection starts; 3 or more.
-//!   With `frontiers = "die"` each channel keeps its own.
-//! - `victim`* (default `greedy`; flashsim `greedy_lowest`): as for `page`: `greedy`, `greedy_lowest`, `fifo`, `random`,
-//!   `{ d_choices = 10 }`, `{ windowed_greedy = 16 }`, `cost_benefit` or `cost_age_times`; over data and translation
-//!   blocks together.
-//! - `alloc`* (default `fifo`; flashsim `min_erase`): as for `page`.
-//! - `frontiers`* (default `die`; flashsim `single`): `single` = one data and one translation frontier; `die` = a data
-//!   frontier on every die and a translation frontier on every channel.
-//! - `gc_frontier` (default `shared`), `gc_slice` (pages, default none), `streams` (1 to 7, default 1), `wear_threshold`
-//!   (erases, default none), `idle_free` (blocks, default 0 = off): as for `page`; copies stay in the stream of their block.
-//!   With slices a group keeps one block more than `reserve` free, every slice rewrites the translation pages of what it
-//!   moved (more of them than one batch for the whole victim), and translation blocks are collected at once. A cold block
-//!   moves only while its group has more than the reserve; a cold translation block is rewritten in place of moved. In idle
-//!   time a collection is taken to rewrite a translation page for every page of its block.
-//!
 //! RAM: `8 * cmt_entries + 4 * ceil(logical_pages / entries_per_tp)` bytes, and 1 a logical page with several streams.
 //!
 //! # Deviations and chosen readings
@@ -94,25 +64,26 @@ use crate::types::{Bytes, Lpn, Ppn};
 
 /// Declares the `Params` of an FTL with DFTL's cached mapping table: its own, those of the table and the common ones.
 macro_rules! cmt_params {
-    ($( $(#[$doc:meta])+ $name:ident: $type:ty = $default:expr, )*) => {
+    ($($own:tt)*) => {
         $crate::ftl::frame::demand_params! { by_preset;
-            $( $(#[$doc])+ $name: $type = $default, )*
-            /// Whose readings are the defaults.
-            preset: $crate::ftl::dftl::Preset = $crate::ftl::dftl::Preset::Paper,
-            /// Entries of the cached mapping table; default 8192.
-            cmt_entries: Option<u32> = None,
-            /// Bytes of the cached mapping table, instead of `cmt_entries`.
-            cmt_bytes: Option<$crate::types::Bytes> = None,
-            /// Protected segment of the cached mapping table.
-            cmt_protected: $crate::ftl::dftl::Protected = $crate::ftl::dftl::Protected::Share(0.8),
-            /// Order of the cached mapping table; default by preset.
-            cmt_order: Option<$crate::ftl::cache::cmt::Order> = None,
-            /// An eviction writes back all dirty entries of the translation page; default by preset.
-            evict_batch: Option<bool> = None,
-            /// A write that misses reads the translation page; default by preset.
-            write_miss_fetch: Option<bool> = None,
-            /// Collecting makes the cached mappings of the pages that it moves dirty; default by preset.
-            gc_marks_dirty: Option<bool> = None,
+            $($own)*
+            /// Whose readings are the defaults of what it names.
+            preset: $crate::ftl::dftl::Preset = $crate::ftl::dftl::Preset::Paper;
+            /// Size of the CMT.
+            cmt_entries: Option<u32> = None, in 1.., "entries", absent "8192 (FlashSim)";
+            /// The same in bytes, 8 an entry, instead of `cmt_entries`.
+            cmt_bytes: Option<$crate::types::Bytes> = None;
+            /// Protected segment of the CMT; FlashSim has 6552 of 8192 entries. The clock has none.
+            cmt_protected: $crate::ftl::dftl::Protected = $crate::ftl::dftl::Protected::Share(0.8);
+            /// Order of the CMT.
+            cmt_order: Option<$crate::ftl::cache::cmt::Order> = None, absent "`segmented`; flashsim `age`, eagletree `clock`";
+            /// Evicting a dirty entry also writes back all other dirty entries of its TP, which stay cached and become clean.
+            evict_batch: Option<bool> = None, absent "false; eagletree true";
+            /// A write that misses reads the TP; false = it only inserts a dirty entry.
+            write_miss_fetch: Option<bool> = None, absent "true; eagletree false";
+            /// Collecting a page makes its cached mapping dirty; false = the TP of a clean mapping follows at no cost, which
+            /// undercounts translation writes.
+            gc_marks_dirty: Option<bool> = None, absent "true; flashsim false";
         }
 
         impl Params {
@@ -146,17 +117,17 @@ macro_rules! cmt_params {
 pub(super) use cmt_params;
 
 cmt_params! {
-    /// One frontier for the device or one on every die; default by preset.
-    frontiers: Option<Frontiers> = None,
+    /// One data and one translation frontier, or a data frontier on every die and a translation frontier on every channel.
+    frontiers: Option<Frontiers> = None, absent "`die`; flashsim `single`";
 }
 
 /// Whose readings of DFTL are the defaults.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Preset {
-    /// The paper's.
+    /// Those of the paper.
     Paper,
-    /// Those of DiskSim FlashSim.
+    /// Those of DiskSim FlashSim, as AALRU used it; give the device the timing `serial`.
     Flashsim,
     /// Those of EagleTree.
     Eagletree,
@@ -206,9 +177,9 @@ impl Preset {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(untagged)]
 pub enum Protected {
-    /// Entries.
+    /// Entries; 0 makes a plain LRU.
     Entries(u32),
-    /// Share of the cached mapping table, 0.0 to 1.0, rounded down.
+    /// Share of the CMT, with a point: 0.0 to 1.0, rounded down.
     Share(f64),
 }
 

@@ -21,19 +21,8 @@
 //! row, which go over all dies, lie on a line on every die.
 //!
 //! # Parameters
-//! - `pieces` (per TP): room for pieces. The default is one for every block that a sequentially written TP may lie in,
-//!   at least 8 (the public code): with frontiers on `D` dies and `N` pages a block, `D * (ceil(ceil(entries_per_tp / D)
-//!   / N) + 1)`.
-//! - `group_tps` (TPs, default none): TPs of a group. The pages of a group have blocks of their own on every die; when
-//!   space runs out, all blocks of a group on one die are collected together, the valid pages sorted by LPN, and the TPs
-//!   of the group are written anew, which trains their models. The group is taken that gives back most blocks for its
-//!   copies. A group keeps `ceil(pages on a die / pages of a block)` blocks of every die more in reserve, and its last
-//!   block on every die may be part empty: use groups of several blocks. Without groups, blocks are allocated and
-//!   collected as for `dftl`: what is predicted is what the host wrote in order and what collection left in order. With
-//!   groups, `victim` chooses nothing.
-//! - `cmt_entries`, `cmt_bytes`, `request_prefetch`, `selective_prefetch`, `selective_threshold`, `selective_run`,
-//!   `entries_per_tp`, `reserve`, `victim`, `alloc`, `frontiers`: as for `tpftl`. `gc_frontier`, `gc_slice`,
-//!   `streams`, `idle_free`, `wear_threshold`: as for `dftl`, and only without groups.
+//! With groups `victim` chooses nothing, and `gc_frontier`, `gc_slice`, `streams`, `idle_free` and `wear_threshold` are
+//! refused.
 //!
 //! RAM: that of `tpftl`, and `ceil(entries_per_tp / 8) + 12 * pieces` bytes for every TP.
 //!
@@ -76,10 +65,16 @@ use crate::ftl::frame::{Common, Frame};
 const PIECES: u32 = 8;
 
 node_params! {
-    /// Room for pieces in the model of a translation page; default: see the manual page.
-    pieces: Option<u32> = None,
-    /// Translation pages of a group, which has blocks of its own and is collected as a whole; none: no groups.
-    group_tps: Option<u32> = None,
+    /// Room for pieces in the model of a TP: for every block that a sequentially written TP may lie in, at least 8 (the
+    /// public code). With frontiers on `D` dies and `N` pages a block these are `D * (ceil(ceil(entries_per_tp / D) / N) + 1)`.
+    pieces: Option<u32> = None, in 1.., "pieces", absent "as many as that";
+    /// TPs of a group. The pages of a group have blocks of their own on every die; when space runs out, all blocks of a group
+    /// on one die are collected together, the valid pages sorted by LPN, and the TPs of the group are written anew, which
+    /// trains their models. The group is taken that gives back most blocks for its copies. A group keeps `ceil(pages on a die
+    /// / pages of a block)` blocks of every die more in reserve, and its last block on every die may be part empty: use
+    /// groups of several blocks. Without groups, blocks are allocated and collected as for `dftl`: what is predicted is what
+    /// the host wrote in order and what collection left in order.
+    group_tps: Option<u32> = None, in 1.., "TPs", absent "no groups";
 }
 
 /// Builds the FTL.
@@ -89,17 +84,10 @@ node_params! {
 pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError> {
     let common = Common { sorted_tps: params.group_tps, ..params.common(params.frontiers) };
     let entries = common.entries(shape)?;
-    if params.group_tps == Some(0) {
-        return Err(ConfigError::new(
-            "ftl.group_tps",
-            "a group of 0 translation pages",
-            "use 1 or more, or leave it out",
-        ));
-    }
     let lanes = if params.frontiers == Frontiers::Single { 1 } else { shape.geometry.dies() };
     let blocks = lanes * (entries.div_ceil(lanes).div_ceil(shape.geometry.pages_per_block) + 1);
     let pieces = params.pieces.unwrap_or(blocks.max(PIECES));
-    if pieces == 0 || (params.pieces.is_some() && pieces > entries) {
+    if params.pieces.is_some() && pieces > entries {
         let problem = format!("{pieces} is outside 1 to {entries}, the mappings of a translation page");
         return Err(ConfigError::new("ftl.pieces", problem, "leave it out, or use 1 or more"));
     }

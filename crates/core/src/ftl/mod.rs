@@ -305,17 +305,3 @@ crate::registry::plugins! {
     cdftl,
     urm_map,
 }
-
-macro_rules! with_page_of_their_own {
-    ($($name:ident)+) => {
-        $(impl crate::registry::Parameters for $name::Params {
-            fn list() -> Vec<crate::registry::Parameter> {
-                Vec::new()
-            }
-            fn check(&self, _: &str, _: &Value) -> Result<(), ConfigError> {
-                Ok(())
-            }
-        })+
-    };
-}
-with_page_of_their_own!(page dftl rftl tpftl learnedftl sftl cdftl urm_map);

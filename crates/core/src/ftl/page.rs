@@ -11,29 +11,6 @@
 //! collection, so that writes run in parallel.
 //!
 //! # Parameters
-//! - `victim` (default `greedy`): `greedy`, `greedy_lowest` (ties as in FlashSim), `fifo`, `random`,
-//!   `{ d_choices = 10 }`, `{ windowed_greedy = 16 }`, `cost_benefit` (largest `age * (1 - u) / (2 u)`),
-//!   `cost_age_times` (least `u / (1 - u) * (erases + 1) / age`).
-//! - `alloc` (default `fifo`): free block that is taken. `fifo` = free for longest; `min_erase` = least erased (dynamic
-//!   wear levelling).
-//! - `reserve` (blocks, default 1): free blocks (per frontier group) at which garbage collection starts.
-//! - `frontiers` (default `die`): `single` or `die`.
-//! - `gc_frontier` (default `shared`): `shared` = copies go to the frontier of the host; `separate` = to their own.
-//! - `placement` (default `lpn`): die of a page with `frontiers = "die"`: `lpn` = `lpn % dies` (static striping), or
-//!   `round_robin` = next die for every write.
-//! - `stripe` (default `cwd`): order in which consecutive pages or writes go over the dies: which of channel, way (chip)
-//!   and die (of the chip) runs fastest. `cwd`, `cdw`, `wcd`, `wdc`, `dcw`, `dwc`.
-//! - `streams` (1 to 7, default 1): host frontiers of a group, by update frequency of the page. Every page has a counter
-//!   of its writes, halved after as many page writes as there are logical pages; stream 1 begins at a count of 4,
-//!   stream 2 at 8, and so on.
-//! - `gc_slice` (pages, default none): collection copies at most this many pages before every page that the host
-//!   writes, from the moment that only the reserve is free. Needs `gc_frontier = "separate"`. Without it a victim is
-//!   collected at once.
-//! - `idle_free` (blocks, default 0 = off): in idle time, collection goes on until this many blocks beyond the reserve
-//!   are free in every group.
-//! - `wear_threshold` (erases, default none): static wear levelling: when the most and the least erased block of a group
-//!   are further apart, the pages of the least erased closed block move to the most erased free one (cause `wear`).
-//!
 //! RAM: 4 bytes a logical page; 5 with more than one stream.
 //!
 //! # Deviations and chosen readings
@@ -53,13 +30,12 @@
 //! - Simulators disagree on when collection starts and on separate frontiers, and few state it: both are parameters.
 //! - Cost-age-times is given as in later papers that cite it; how the original steps the age is not modelled.
 
-use serde::{Deserialize, Serialize};
-
 use super::{Ftl, Shape};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Ticket};
 use crate::ftl::blocks::pool::{Alloc, Victim};
 use crate::ftl::blocks::recover::Winners;
+use crate::ftl::frame::heat::MAX_STREAMS;
 use crate::ftl::frame::space::{Frontiers, GcFrontier, Layout, Placement, Sharing, Upkeep};
 use crate::ftl::frame::stripe::Stripe;
 use crate::ftl::frame::translation::{MapCache, Moved, Translation};
@@ -67,49 +43,35 @@ use crate::ftl::frame::{Frame, MapPolicy, Wanted};
 use crate::sparse::SparseTable;
 use crate::types::{Lpn, Ppn};
 
-/// Parameters; the manual page explains them.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Params {
-    /// Which closed block is collected.
-    pub victim: Victim,
-    /// Which free block is taken.
-    pub alloc: Alloc,
-    /// Free blocks per frontier group at which garbage collection starts.
-    pub reserve: u32,
-    /// One frontier for the device or one on every die.
-    pub frontiers: Frontiers,
-    /// Where garbage collection writes.
-    pub gc_frontier: GcFrontier,
-    /// Die of a page when every die has a frontier.
-    pub placement: Placement,
-    /// Order of the dies.
-    pub stripe: Stripe,
-    /// Host frontiers of a group, by update frequency.
-    pub streams: u32,
-    /// Pages that collection copies at most before a page of the host; none: a victim is collected at once.
-    pub gc_slice: Option<u32>,
-    /// Free blocks beyond the reserve that collection in idle time makes.
-    pub idle_free: u32,
-    /// Spread of erases at which cold pages move; none: no static wear levelling.
-    pub wear_threshold: Option<u32>,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self {
-            victim: Victim::default(),
-            alloc: Alloc::Fifo,
-            reserve: 1,
-            frontiers: Frontiers::Die,
-            gc_frontier: GcFrontier::Shared,
-            placement: Placement::Lpn,
-            stripe: Stripe::Cwd,
-            streams: 1,
-            gc_slice: None,
-            idle_free: 0,
-            wear_threshold: None,
-        }
+crate::params! {
+    pub struct Params: Copy {
+        /// Which closed block is collected.
+        victim: Victim = Victim::default();
+        /// Which free block is taken.
+        alloc: Alloc = Alloc::Fifo;
+        /// Free blocks (per frontier group) at which garbage collection starts.
+        reserve: u32 = 1, in 1.., "blocks";
+        /// How many open blocks the host writes to.
+        frontiers: Frontiers = Frontiers::Die;
+        /// Where garbage collection writes.
+        gc_frontier: GcFrontier = GcFrontier::Shared;
+        /// Die of a page with `frontiers = "die"`.
+        placement: Placement = Placement::Lpn;
+        /// Order in which consecutive pages or writes go over the dies: which of channel, way (chip) and die (of the chip) runs
+        /// fastest.
+        stripe: Stripe = Stripe::Cwd;
+        /// Host frontiers of a group, by update frequency of the page. Every page has a counter of its writes, halved after as
+        /// many page writes as there are logical pages; stream 1 begins at a count of 4, stream 2 at 8, and so on. 2 separate
+        /// hot and cold.
+        streams: u32 = 1, in 1..=MAX_STREAMS as u32;
+        /// Collection copies at most this many pages before every page that the host writes, from the moment that only the
+        /// reserve is free. Needs `gc_frontier = "separate"`.
+        gc_slice: Option<u32> = None, in 1.., "pages", absent "no slices: a victim is collected at once";
+        /// In idle time, collection goes on until this many blocks beyond the reserve are free in every group; 0 is off.
+        idle_free: u32 = 0, "blocks";
+        /// Static wear levelling: when the most and the least erased block of a group are further apart, the pages of the
+        /// least erased closed block move to the most erased free one (cause `wear`).
+        wear_threshold: Option<u32> = None, in 1.., "erases", absent "no static wear levelling (MQSim: 100)";
     }
 }
 
@@ -120,11 +82,6 @@ impl Default for Params {
 pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError> {
     let Params { victim, alloc, reserve, frontiers, placement, stripe, .. } = params;
     let Params { gc_frontier, gc_slice, streams, idle_free, wear_threshold, .. } = params;
-    victim.validate()?;
-    if reserve == 0 {
-        let problem = "0 leaves garbage collection no block to copy to";
-        return Err(ConfigError::new("ftl.reserve", problem, "use 1 or more"));
-    }
     let upkeep = Upkeep { gc_frontier, gc_slice, streams, idle_free, wear_threshold };
     upkeep.validate()?;
     let sharing = Sharing::Die;

@@ -17,12 +17,8 @@
 //! replica 1, ...; when none is, the copy whose channel becomes idle first.
 //!
 //! # Parameters
-//! - `replicas` (copies beside the original, default 1): at most channels - 1. The paper uses 1 to 3.
-//! - `preset`, `entries_per_tp`, `cmt_entries`, `cmt_bytes`, `cmt_protected`, `cmt_order`, `evict_batch`,
-//!   `write_miss_fetch`, `gc_marks_dirty`, `reserve`, `victim` (all of `dftl`'s names, `cost_age_times` among them),
-//!   `alloc`, `gc_frontier`, `gc_slice`, `streams`, `idle_free`, `wear_threshold`: as for `dftl`; the reserve is kept on
-//!   every channel. Data frontiers lie on every die under every preset. The authors extended EagleTree's DFTL, so their
-//!   baseline is probably `preset = "eagletree"`.
+//! The reserve is kept on every channel. Data frontiers lie on every die under every preset. The authors extended EagleTree's
+//! DFTL, so their baseline is probably `preset = "eagletree"`.
 //!
 //! RAM: `8 * cmt_entries + 4 * (1 + replicas) * ceil(logical_pages / entries_per_tp)` bytes.
 //!
@@ -57,8 +53,8 @@ use crate::ftl::frame::space::Frontiers;
 use crate::ftl::frame::translation::MAX_COPIES;
 
 cmt_params! {
-    /// Copies of a translation page beside the original.
-    replicas: u32 = 1,
+    /// Copies of a translation page besides the original, at most channels - 1. The paper uses 1 to 3.
+    replicas: u32 = 1, "copies";
 }
 
 /// Builds the FTL.

@@ -12,11 +12,6 @@
 //! read before, because all of it is in RAM. Sequentially written data take little RAM, so more TPs are held.
 //!
 //! # Parameters
-//! - `cache_bytes` (bytes, default 64KiB, what 8192 entries of `dftl` take): RAM for compressed TPs. The TP in use
-//!   stays even if it alone takes more.
-//! - `entries_per_tp`, `reserve`, `victim`, `alloc`, `frontiers`, `gc_frontier`, `gc_slice`, `streams`,
-//!   `idle_free`, `wear_threshold`: as for `dftl`.
-//!
 //! RAM: `ceil(entries_per_tp / 8) + 4 * runs` bytes for every TP in RAM, and 4 bytes a TP for the directory.
 //!
 //! # Deviations and chosen readings
@@ -44,10 +39,11 @@ use crate::ledger::Cause;
 use crate::types::{Bytes, Lpn, Ppn};
 
 demand_params! {
-    /// RAM for compressed translation pages.
-    cache_bytes: Bytes = Bytes::kib(64),
-    /// One frontier for the device or one on every die.
-    frontiers: Frontiers = Frontiers::Die,
+    /// RAM for compressed TPs; the default is what 8192 entries of `dftl` take. The TP in use stays even if it alone takes
+    /// more.
+    cache_bytes: Bytes = Bytes::kib(64);
+    /// One data and one translation frontier, or a data frontier on every die and a translation frontier on every channel.
+    frontiers: Frontiers = Frontiers::Die;
 }
 
 /// S-FTL's part of the map in RAM.

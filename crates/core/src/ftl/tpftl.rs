@@ -20,20 +20,6 @@
 //! update).
 //!
 //! # Parameters
-//! - `cmt_entries` (entries, default 8192) or `cmt_bytes` (bytes, 6 an entry and 8 a node): size of the cache.
-//! - `request_prefetch` (default true): request-level prefetching.
-//! - `selective_prefetch` (default `start_on`: the public code): `start_on`, `start_off` (the switch at the beginning)
-//!   or `never`.
-//! - `selective_threshold` (nodes, default 3): where the counter switches.
-//! - `selective_run` (default `at_miss`): when the cached pages before a miss are counted.
-//!   - `at_miss`: when the miss is found. The default: the run tells how sequential the accesses were, which does not depend
-//!     on what an eviction happens to take.
-//!   - `at_prefetch`: when the missed mapping and those of the rest of the request were brought in, which may have evicted
-//!     the first pages of the run (the public code). The two differ only where the victims lie in the node of the missed
-//!     page, that is in caches of very few nodes.
-//! - `entries_per_tp`, `reserve`, `victim`, `alloc`, `frontiers`, `gc_frontier`, `gc_slice`, `streams`,
-//!   `idle_free`, `wear_threshold`: as for `dftl`.
-//!
 //! RAM: `6 * cmt_entries + 8 * nodes + 4 * ceil(logical_pages / entries_per_tp)` bytes, or with `cmt_bytes` that size
 //! and the directory. There are at most as many nodes as TPs or entries.
 //!

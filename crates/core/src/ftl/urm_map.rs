@@ -16,17 +16,7 @@
 //! anew, after reading it if only a part of it was loaded.
 //!
 //! # Parameters
-//! - `mode` (default `resident`, which figures 6 and 7 need): `resident` or `demand`.
-//! - `entries_per_tp` (mappings, default `page_bytes / 4`, at most 1024: 10 bits).
-//! - `max_run` (pages, default 32: 5 bits): longest run of an entry.
-//! - `raw_fallback` (default true): a TP whose entries would take as much as the uncompressed 4 bytes a page is kept
-//!   uncompressed ("random data are not compressed"); false = always compressed, up to 1.5 times larger.
-//! - `map_budget` (bytes, default 1MiB; `demand` only): RAM for compressed TPs and their headers.
-//! - `load_entries` (mappings, default the whole TP; `demand` only): a multiple of a tenth of a TP (102 of 1024).
-//! - `reserve` (blocks, default 3), `victim` (default `greedy`), `alloc` (default `fifo`), `frontiers` (default `die`),
-//!   `gc_frontier` (default `shared`), `gc_slice` (default none), `streams` (default 1), `idle_free` (default 0),
-//!   `wear_threshold` (default none): as for `dftl`; resident tables allow
-//!   a reserve of 1.
+//! An entry has 10 bits for the place in a TP, so `entries_per_tp` is at most 1024.
 //!
 //! RAM: `8 + min(6 * entries, 4 * entries_per_tp)` bytes for every TP in RAM, and with `demand` 4 bytes a TP for the
 //! directory.
@@ -63,18 +53,19 @@ use crate::ledger::Cause;
 use crate::types::{Bytes, Lpn, Ppn};
 
 demand_params! {
-    /// Where the table lies.
-    mode: Mode = Mode::Resident,
-    /// Longest run of an entry.
-    max_run: u32 = MAX_RUN,
-    /// Keep translation pages uncompressed where compression does not pay.
-    raw_fallback: bool = true,
-    /// RAM for compressed translation pages with `demand`.
-    map_budget: Bytes = Bytes::mib(1),
-    /// Mappings loaded on a miss with `demand`; default the whole translation page.
-    load_entries: Option<u32> = None,
-    /// One frontier for the device or one on every die.
-    frontiers: Frontiers = Frontiers::Die,
+    /// Where the table lies; figures 6 and 7 need `resident`.
+    mode: Mode = Mode::Resident;
+    /// Longest run of an entry, whose length has 5 bits.
+    max_run: u32 = MAX_RUN, in 1..=MAX_RUN, "pages";
+    /// A TP whose entries would take as much as the uncompressed 4 bytes a page is kept uncompressed ("random data are not
+    /// compressed"); false = always compressed, up to 1.5 times larger.
+    raw_fallback: bool = true;
+    /// RAM for compressed TPs and their headers (`demand` only).
+    map_budget: Bytes = Bytes::mib(1);
+    /// What a miss loads (`demand` only): a multiple of a tenth of a TP (102 of 1024).
+    load_entries: Option<u32> = None, in 1.., "mappings", absent "the whole TP";
+    /// One data and one translation frontier, or a data frontier on every die and a translation frontier on every channel.
+    frontiers: Frontiers = Frontiers::Die;
 }
 
 /// Where the table lies.
@@ -110,10 +101,6 @@ pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError>
 
 /// Refuses parameters out of range and a budget that cannot hold one translation page.
 fn validate(params: &Params, entries: u32) -> Result<(), ConfigError> {
-    if !(1..=MAX_RUN).contains(&params.max_run) {
-        let problem = format!("{} is outside 1 to {MAX_RUN}: the length has 5 bits", params.max_run);
-        return Err(ConfigError::new("ftl.max_run", problem, "use 32"));
-    }
     if params.mode == Mode::Resident {
         return match params.load_entries {
             None => Ok(()),
@@ -127,7 +114,7 @@ fn validate(params: &Params, entries: u32) -> Result<(), ConfigError> {
     }
     let step = (entries / 10).max(1);
     match params.load_entries {
-        Some(load) if load == 0 || load % step != 0 || load > entries => {
+        Some(load) if load % step != 0 || load > entries => {
             let problem = format!("{load} is not one of {step}, {}, .. {}", 2 * step, entries / step * step);
             Err(ConfigError::new("ftl.load_entries", problem, "use a multiple of a tenth of a translation page"))
         }

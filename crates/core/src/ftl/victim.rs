@@ -10,7 +10,6 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
-use crate::error::ConfigError;
 pub use crate::ftl::blocks::pool::Candidates;
 use crate::registry::{self, Plugin};
 
@@ -78,6 +77,7 @@ impl Victim {
             registry::find(VICTIMS, "victim", name).map_err(|error| format!("{}; {}", error.problem, error.mend))?;
         let index = VICTIMS.iter().position(|known| known.module == plugin.module).expect("it was found there") as u8;
         match (plugin.build.number, number) {
+            (Some(meaning), Some(0)) => Err(format!("{{ {name} = 0 }} leaves no victim: use 1 or more ({meaning})")),
             (Some(_), Some(number)) => Ok(Self { index, number }),
             (None, None) => Ok(Self { index, number: 0 }),
             (Some(meaning), None) => Err(format!("`{name}` takes a number ({meaning}): {{ {name} = 10 }}")),
@@ -90,17 +90,6 @@ impl Victim {
     }
     pub(super) const fn number(self) -> u32 {
         self.number
-    }
-
-    /// Refuses a policy that can pick nothing.
-    ///
-    /// # Errors
-    /// Says so.
-    pub fn validate(self) -> Result<(), ConfigError> {
-        if self.rule().number.is_some() && self.number == 0 {
-            return Err(ConfigError::new("ftl.victim", "0 choices leave no victim", "use 1 or more"));
-        }
-        Ok(())
     }
 }
 
@@ -181,10 +170,9 @@ mod tests {
             };
             let victim = read(value.clone()).unwrap();
             assert_eq!(serde_json::to_value(victim).unwrap(), value);
-            assert!(victim.validate().is_ok());
         }
         assert_eq!(read(json!("greedy")).unwrap(), Victim::default());
-        assert!(read(json!({"d_choices": 0})).unwrap().validate().is_err());
+        assert!(read(json!({"d_choices": 0})).unwrap_err().contains("use 1 or more (blocks drawn at random)"));
     }
 
     #[test]

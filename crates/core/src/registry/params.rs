@@ -214,6 +214,7 @@ fn choices(schema: &Value, name: &str) -> Vec<(String, String)> {
         let value = match (&variant["const"], variant["properties"].as_object().and_then(|keys| keys.keys().next())) {
             (Value::String(word), _) => format!("`{word}`"),
             (_, Some(key)) => format!("`{{ {key} = N }}`"),
+            _ if variant["type"] == "integer" => "a whole number".to_owned(),
             _ => "a number".to_owned(),
         };
         (value, meaning)

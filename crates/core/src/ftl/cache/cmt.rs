@@ -37,9 +37,9 @@ const DIRTY: usize = PROTECTED;
 pub enum Order {
     /// Segmented LRU.
     Segmented,
-    /// Ages in two tables.
+    /// FlashSim's two tables ordered by counters of hits, which it calls a segmented LRU.
     Age,
-    /// Two queues and a hand.
+    /// Queues of clean and dirty entries, clean ones first; each hit spares one turn.
     Clock,
 }
 

@@ -23,23 +23,25 @@ const NODE_BYTES: u64 = 8;
 /// Declares the `Params` of an FTL with this cache: its own parameters, each with its default, those of the cache, and
 /// the common ones.
 macro_rules! node_params {
-    ($( $(#[$doc:meta])+ $name:ident: $type:ty = $default:expr, )*) => {
+    ($($own:tt)*) => {
         $crate::ftl::frame::demand_params! {
-            /// Entries of the cache; default 8192.
-            cmt_entries: Option<u32> = None,
-            /// Bytes of the cache, instead of `cmt_entries`.
-            cmt_bytes: Option<$crate::types::Bytes> = None,
-            /// Fetch the mappings of the rest of the request.
-            request_prefetch: bool = true,
-            /// Fetch mappings ahead of sequential accesses.
-            selective_prefetch: $crate::ftl::cache::tp_cache::Selective = $crate::ftl::cache::tp_cache::Selective::StartOn,
-            /// Nodes more or less at which selective prefetching is switched.
-            selective_threshold: u32 = 3,
-            /// When selective prefetching counts the cached pages before a miss.
-            selective_run: $crate::ftl::cache::tp_cache::SelectiveRun = $crate::ftl::cache::tp_cache::SelectiveRun::AtMiss,
-            /// One frontier for the device or one on every die.
-            frontiers: $crate::ftl::frame::space::Frontiers = $crate::ftl::frame::space::Frontiers::Die,
-            $( $(#[$doc])+ $name: $type = $default, )*
+            /// Size of the cache.
+            cmt_entries: Option<u32> = None, in 1.., "entries", absent "8192";
+            /// The same in bytes, 6 an entry and 8 a node, instead of `cmt_entries`.
+            cmt_bytes: Option<$crate::types::Bytes> = None;
+            /// Request-level prefetching: the mappings of the rest of the request.
+            request_prefetch: bool = true;
+            /// Prefetching ahead of sequential accesses; the default is that of the public code.
+            selective_prefetch: $crate::ftl::cache::tp_cache::Selective = $crate::ftl::cache::tp_cache::Selective::StartOn;
+            /// Nodes more or fewer at which selective prefetching is switched.
+            selective_threshold: u32 = 3, "nodes";
+            /// When the cached pages before a miss are counted. The two differ only where the victims lie in the node of the
+            /// missed page, that is in caches of very few nodes.
+            selective_run: $crate::ftl::cache::tp_cache::SelectiveRun = $crate::ftl::cache::tp_cache::SelectiveRun::AtMiss;
+            /// One data and one translation frontier, or a data frontier on every die and a translation frontier on every
+            /// channel.
+            frontiers: $crate::ftl::frame::space::Frontiers = $crate::ftl::frame::space::Frontiers::Die;
+            $($own)*
         }
 
         impl Params {
@@ -77,9 +79,11 @@ pub enum Selective {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SelectiveRun {
-    /// When the miss is found.
+    /// When the miss is found: the run tells how sequential the accesses were, which does not depend on what an eviction
+    /// happens to take.
     AtMiss,
-    /// When its mapping and the rest of the request were brought in, which may have evicted some of them.
+    /// When the missed mapping and those of the rest of the request were brought in, which may have evicted the first pages
+    /// of the run (the public code).
     AtPrefetch,
 }
 

@@ -340,31 +340,36 @@ impl Common {
 /// Declares the `Params` of a demand-mapped FTL: its own parameters, each with its default, and the common ones. With
 /// `by_preset;` in front, the common ones that a preset may set are options.
 macro_rules! demand_params {
-    (@ $victim:ty, $victim_default:expr, $alloc:ty, $alloc_default:expr;
-     $( $(#[$doc:meta])+ $name:ident: $type:ty = $default:expr, )*) => {
-        /// Parameters; the manual page explains them.
-        #[derive(Clone, Copy, PartialEq, Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-        #[serde(deny_unknown_fields, default)]
-        pub struct Params {
-            $( $(#[$doc])+ pub $name: $type, )*
-            /// Mappings of a translation page; default `page_bytes / 4`.
-            pub entries_per_tp: Option<u32>,
-            /// Free blocks at which garbage collection starts.
-            pub reserve: u32,
-            /// Which closed block is collected.
-            pub victim: $victim,
-            /// Which free block is taken.
-            pub alloc: $alloc,
-            /// Where garbage collection writes.
-            pub gc_frontier: $crate::ftl::frame::space::GcFrontier,
-            /// Pages that collection copies at most before a page of the host; none: a victim is collected at once.
-            pub gc_slice: Option<u32>,
-            /// Data frontiers of a die, by update frequency.
-            pub streams: u32,
-            /// Free blocks beyond the reserve that collection in idle time makes.
-            pub idle_free: u32,
-            /// Spread of erases at which cold pages move; none: no static wear levelling.
-            pub wear_threshold: Option<u32>,
+    (@ $victim:ty = $victim_default:expr, $alloc:ty = $alloc_default:expr; $($own:tt)*) => {
+        $crate::params! {
+            pub struct Params: Copy {
+                $($own)*
+                /// Mappings of a translation page (TP).
+                entries_per_tp: Option<u32> = None, in 1.., "entries", absent "`page_bytes / 4`";
+                /// Free blocks at which garbage collection starts: 3 or more (FlashSim's `min_fb_num`), for a map that lies in
+                /// RAM 1. With `frontiers = "die"` each channel keeps its own.
+                reserve: u32 = 3, in 1.., "blocks";
+                /// Which closed block is collected, over data and translation blocks together (with `preset = "flashsim"`
+                /// `greedy_lowest` unless it is given).
+                victim: $victim = $victim_default;
+                /// Which free block is taken (with `preset = "flashsim"` `min_erase` unless it is given).
+                alloc: $alloc = $alloc_default;
+                /// Where garbage collection writes.
+                gc_frontier: $crate::ftl::frame::space::GcFrontier = $crate::ftl::frame::space::GcFrontier::Shared;
+                /// Pages that collection copies at most before every page that the host writes, as for `page`. With slices a
+                /// group keeps one block more than `reserve` free, every slice rewrites the translation pages of what it
+                /// moved (more of them than one batch for the whole victim), and translation blocks are collected at once.
+                gc_slice: Option<u32> = None, in 1.., "pages", absent "no slices: a victim is collected at once";
+                /// Data frontiers of a die by update frequency of the page, as for `page`; copies stay in the stream of their
+                /// block.
+                streams: u32 = 1, in 1..=$crate::ftl::frame::heat::MAX_STREAMS as u32;
+                /// Free blocks beyond the reserve that collection in idle time makes; 0 is off. A collection is taken to
+                /// rewrite a translation page for every page of its block.
+                idle_free: u32 = 0, "blocks";
+                /// Spread of erases at which cold pages move, as for `page`. A cold block moves only while its group has more
+                /// than the reserve; a cold translation block is rewritten in place of moved.
+                wear_threshold: Option<u32> = None, in 1.., "erases", absent "no static wear levelling (MQSim: 100)";
+            }
         }
 
         impl Params {
@@ -373,33 +378,16 @@ macro_rules! demand_params {
                 $crate::ftl::frame::space::Upkeep { gc_frontier, gc_slice, streams, idle_free, wear_threshold }
             }
         }
-
-        impl Default for Params {
-            fn default() -> Self {
-                Self {
-                    $( $name: $default, )*
-                    entries_per_tp: None,
-                    reserve: 3,
-                    victim: $victim_default,
-                    alloc: $alloc_default,
-                    gc_frontier: $crate::ftl::frame::space::GcFrontier::Shared,
-                    gc_slice: None,
-                    streams: 1,
-                    idle_free: 0,
-                    wear_threshold: None,
-                }
-            }
-        }
     };
     (by_preset; $($own:tt)*) => {
         $crate::ftl::frame::demand_params! {
-            @ Option<$crate::ftl::blocks::pool::Victim>, None, Option<$crate::ftl::blocks::pool::Alloc>, None; $($own)*
+            @ Option<$crate::ftl::blocks::pool::Victim> = None, Option<$crate::ftl::blocks::pool::Alloc> = None; $($own)*
         }
     };
     ($($own:tt)*) => {
         $crate::ftl::frame::demand_params! {
-            @ $crate::ftl::blocks::pool::Victim, $crate::ftl::blocks::pool::Victim::default(),
-            $crate::ftl::blocks::pool::Alloc, $crate::ftl::blocks::pool::Alloc::Fifo; $($own)*
+            @ $crate::ftl::blocks::pool::Victim = $crate::ftl::blocks::pool::Victim::default(),
+            $crate::ftl::blocks::pool::Alloc = $crate::ftl::blocks::pool::Alloc::Fifo; $($own)*
         }
 
         impl Params {

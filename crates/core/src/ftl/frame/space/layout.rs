@@ -6,7 +6,6 @@ use crate::error::ConfigError;
 use crate::flash::Geometry;
 use crate::ftl::Shape;
 use crate::ftl::blocks::pool::{Alloc, Victim};
-use crate::ftl::frame::heat::MAX_STREAMS;
 use crate::ftl::frame::stripe::Stripe;
 
 /// How many open blocks the host writes to.
@@ -33,7 +32,7 @@ pub enum GcFrontier {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Placement {
-    /// `lpn % dies`.
+    /// `lpn % dies` (static striping).
     Lpn,
     /// The next die for every write.
     RoundRobin,
@@ -87,26 +86,14 @@ pub struct Upkeep {
 }
 
 impl Upkeep {
-    /// Refuses options out of range and slices whose copies have no block of their own.
+    /// Refuses slices whose copies have no block of their own.
     ///
     /// # Errors
     /// Names the option.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        let refuse = |key: &str, problem: &str, mend: &str| Err(ConfigError::new(key, problem, mend));
-        if self.streams == 0 || self.streams as usize > MAX_STREAMS {
-            let problem = format!("{} is outside 1 to {MAX_STREAMS}", self.streams);
-            return refuse("ftl.streams", &problem, "use 1 for no separation, 2 for hot and cold");
-        }
-        if self.gc_slice == Some(0) {
-            return refuse("ftl.gc_slice", "0 pages a slice never end", "use 1 or more, or leave it out");
-        }
         if self.gc_slice.is_some() && self.gc_frontier == GcFrontier::Shared {
             let problem = "between slices the host would fill the block that the copies need";
-            return refuse("ftl.gc_slice", problem, "use gc_frontier = \"separate\" with it");
-        }
-        if self.wear_threshold == Some(0) {
-            let problem = "0 would move a block after every erase";
-            return refuse("ftl.wear_threshold", problem, "use 1 or more (MQSim: 100), or leave it out");
+            return Err(ConfigError::new("ftl.gc_slice", problem, "use gc_frontier = \"separate\" with it"));
         }
         Ok(())
     }
@@ -171,7 +158,6 @@ pub fn validate(layout: &Layout, shape: &Shape, map_pages: u32, copies: u32) -> 
         let problem = format!("{} is too few: {why}", layout.reserve);
         return Err(ConfigError::new("ftl.reserve", problem, format!("use {floor} or more")));
     }
-    layout.victim.validate()?;
     layout.upkeep.validate()?;
     if let (Some(_), Some(key)) = (layout.sorted_pages, layout.upkeep.shares_blocks()) {
         let problem = "groups keep their pages in blocks of their own and are collected as a whole";
