@@ -340,7 +340,10 @@ impl Common {
 /// Declares the `Params` of a demand-mapped FTL: its own parameters, each with its default, and the common ones. With
 /// `by_preset;` in front, the common ones that a preset may set are options.
 macro_rules! demand_params {
-    (@ $victim:ty = $victim_default:expr, $alloc:ty = $alloc_default:expr; $($own:tt)*) => {
+    (
+        @ $victim:ty = $victim_default:expr $(, absent $no_victim:literal)?;
+        $alloc:ty = $alloc_default:expr $(, absent $no_alloc:literal)?; $($own:tt)*
+    ) => {
         $crate::params! {
             pub struct Params: Copy {
                 $($own)*
@@ -349,11 +352,10 @@ macro_rules! demand_params {
                 /// Free blocks at which garbage collection starts: 3 or more (FlashSim's `min_fb_num`), for a map that lies in
                 /// RAM 1. With `frontiers = "die"` each channel keeps its own.
                 reserve: u32 = 3, in 1.., "blocks";
-                /// Which closed block is collected, over data and translation blocks together (with `preset = "flashsim"`
-                /// `greedy_lowest` unless it is given).
-                victim: $victim = $victim_default;
-                /// Which free block is taken (with `preset = "flashsim"` `min_erase` unless it is given).
-                alloc: $alloc = $alloc_default;
+                /// Which closed block is collected, over data and translation blocks together.
+                victim: $victim = $victim_default $(, absent $no_victim)?;
+                /// Which free block is taken.
+                alloc: $alloc = $alloc_default $(, absent $no_alloc)?;
                 /// Where garbage collection writes.
                 gc_frontier: $crate::ftl::frame::space::GcFrontier = $crate::ftl::frame::space::GcFrontier::Shared;
                 /// Pages that collection copies at most before every page that the host writes, as for `page`. With slices a
@@ -381,12 +383,13 @@ macro_rules! demand_params {
     };
     (by_preset; $($own:tt)*) => {
         $crate::ftl::frame::demand_params! {
-            @ Option<$crate::ftl::blocks::pool::Victim> = None, Option<$crate::ftl::blocks::pool::Alloc> = None; $($own)*
+            @ Option<$crate::ftl::blocks::pool::Victim> = None, absent "`greedy`; flashsim `greedy_lowest`";
+            Option<$crate::ftl::blocks::pool::Alloc> = None, absent "`fifo`; flashsim `min_erase`"; $($own)*
         }
     };
     ($($own:tt)*) => {
         $crate::ftl::frame::demand_params! {
-            @ $crate::ftl::blocks::pool::Victim = $crate::ftl::blocks::pool::Victim::default(),
+            @ $crate::ftl::blocks::pool::Victim = $crate::ftl::blocks::pool::Victim::default();
             $crate::ftl::blocks::pool::Alloc = $crate::ftl::blocks::pool::Alloc::Fifo; $($own)*
         }
 
