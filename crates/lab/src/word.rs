@@ -1,6 +1,5 @@
 //! Values that are written as one word, on a command line and in TOML alike.
 
-use nandlab::types::Bytes;
 use nandlab_trace::{ColumnSpec, Event, FileOrder, TimeUnit, TraceError, Volumes};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serializer};
@@ -94,15 +93,6 @@ impl Word for Event {
 }
 
 impl Word for ColumnSpec {
-    fn read(text: &str) -> Result<Self, String> {
-        Self::parse(text)
-    }
-    fn word(&self) -> String {
-        self.to_string()
-    }
-}
-
-impl Word for Bytes {
     fn read(text: &str) -> Result<Self, String> {
         Self::parse(text)
     }
