@@ -20,6 +20,9 @@ pub struct PagesArgs {
     /// Measure nothing: write the pages with the figures that were measured last.
     #[arg(long, conflicts_with = "trace")]
     pub keep: bool,
+    /// Where the measured figures go; the next build has those of `crates/lab/measured.csv`.
+    #[arg(long, value_name = "FILE", required_unless_present = "keep", conflicts_with = "keep")]
+    pub figures: Option<String>,
     /// Simulations at a time; the results do not depend on it. Default: one for each processor.
     #[arg(long, value_name = "N", value_parser = number::threads, allow_hyphen_values = true)]
     pub threads: Option<usize>,
@@ -32,6 +35,9 @@ pub fn pages(args: &PagesArgs) -> Result<(), Failure> {
     } else {
         pages::measure(&args.trace, args.threads, &Progress::new("measuring", false).watch())?
     };
+    if let Some(file) = &args.figures {
+        output::write_file(file, measured.as_bytes())?;
+    }
     for (name, text) in pages::pages(&measured) {
         output::write_file(&Path::new(&args.folder).join(name).to_string_lossy(), text.as_bytes())?;
     }

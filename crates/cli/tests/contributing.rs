@@ -60,12 +60,12 @@ fn guide_leads_to_a_buffer_an_ftl_and_a_victim_policy_that_work() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let copy_root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("contributing");
     let _ = fs::remove_dir_all(&copy_root);
-    fs::create_dir_all(copy_root.join("docs/policies")).unwrap();
-    for file in ["Cargo.toml", "Cargo.lock", "clippy.toml", "rustfmt.toml", "docs/policies/measured.csv"] {
+    fs::create_dir_all(&copy_root).unwrap();
+    for file in ["Cargo.toml", "Cargo.lock", "clippy.toml", "rustfmt.toml"] {
         fs::copy(root.join(file), copy_root.join(file)).unwrap();
     }
     for krate in ["core", "trace", "plot", "lab", "cli"] {
-        for part in ["src", "benches", "devices", "examples"] {
+        for part in ["src", "benches", "devices", "examples", "experiments"] {
             let from = root.join("crates").join(krate).join(part);
             if from.is_dir() {
                 copy(&from, &copy_root.join("crates").join(krate).join(part));
@@ -74,7 +74,9 @@ fn guide_leads_to_a_buffer_an_ftl_and_a_victim_policy_that_work() {
         let manifest = Path::new("crates").join(krate).join("Cargo.toml");
         fs::copy(root.join(&manifest), copy_root.join(&manifest)).unwrap();
     }
-    fs::copy(root.join("crates/core/EVIDENCE.md"), copy_root.join("crates/core/EVIDENCE.md")).unwrap();
+    for file in ["crates/core/EVIDENCE.md", "crates/lab/measured.csv"] {
+        fs::copy(root.join(file), copy_root.join(file)).unwrap();
+    }
 
     let guide = fs::read_to_string(root.join("CONTRIBUTING.md")).unwrap();
     let [buffer, ftl] =

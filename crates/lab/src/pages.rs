@@ -16,9 +16,7 @@ use crate::watch::{Part, Watch};
 use crate::workload::Workload;
 
 /// What was measured last, for the pages and for `nandlab describe`.
-pub const RECORDED: &str = include_str!("../../../docs/policies/measured.csv");
-/// The file of that text.
-const FILE: &str = "measured.csv";
+pub const RECORDED: &str = include_str!("../measured.csv");
 /// The device: a quarter of `lab`, which holds the erase blocks of the trace that docs/policies is measured on.
 const SETTINGS: [&str; 5] = [
     "device.geometry.blocks_per_plane=256",
@@ -33,14 +31,14 @@ const REQUESTS: u64 = 80_000;
 const COLUMNS: &str = "buffer,workload,read_hits,write_hits,write_backs,pages_written_back,padded_pages,programs,erases,\
                        waf_host,mean_us";
 
-/// The pages, by the names of their files: one for each buffer policy, the list of them, and the figures themselves, which
-/// are those of [`measure`] or [`RECORDED`].
+/// The pages, by the names of their files: one for each buffer policy and the list of them, with the figures of [`measure`]
+/// or [`RECORDED`].
 pub fn pages(measured: &str) -> Vec<(String, String)> {
     let mut index = "# Buffer policies\n\nOne page each, written by `nandlab pages docs/policies`: the manual (`nandlab \
                      describe NAME`) and what was\nmeasured. A test holds them to the sources.\n\n| policy | what it is |\n\
                      |-|-|\n"
         .to_owned();
-    let mut pages = vec![(FILE.to_owned(), measured.to_owned())];
+    let mut pages = Vec::new();
     for plugin in BUFFERS {
         let (name, title) = (plugin.name(), plugin.title());
         let text =

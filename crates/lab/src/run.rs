@@ -73,13 +73,18 @@ impl Run {
     /// # Errors
     /// The device cannot be built, the workload cannot be read or does not fit, or `watch` stopped the run.
     pub fn report(&self, watch: &Watch<'_>) -> Result<Report, Error> {
-        let base = self.device.base()?;
-        let (_, plain) = self.device.over(&base)?;
-        let (builder, config) = self.device.fitted(&self.workload, &plain, watch)?.over(&base)?;
         let work = watch.work(1);
-        let mut report = simulate(&builder, &config, &self.workload, &work.part())?;
+        let (mut report, config) = self.simulate(&work.part())?;
         report.trace.recorded = recorded(&self.workload, &config, watch)?;
         Ok(report)
+    }
+
+    /// The same without a look at the trace as recorded, and the configuration of the device.
+    pub(crate) fn simulate(&self, progress: &Part<'_>) -> Result<(Report, Config), Error> {
+        let base = self.device.base()?;
+        let (_, plain) = self.device.over(&base)?;
+        let (builder, config) = self.device.fitted(&self.workload, &plain, progress.watch())?.over(&base)?;
+        Ok((simulate(&builder, &config, &self.workload, progress)?, config))
     }
 
     /// Simulates each device of the trace by itself. Each sees its requests at the times that they have in the whole trace.

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use nandlab::report::Report;
-use nandlab::types::Bytes;
 use nandlab_trace::generators::{PRESETS, Preset};
 
 use crate::device::Device;
@@ -47,19 +46,6 @@ impl Experiment {
 /// If there is none of this name.
 pub fn preset(name: &str) -> &'static Preset {
     PRESETS.iter().find(|preset| preset.name == name).unwrap_or_else(|| panic!("no preset {name}"))
-}
-
-/// The generator of a preset for an eighth of its device: the places of its parts (`base`, `span`) are divided by 8.
-pub fn eighth(name: &str) -> String {
-    let divided = |term: &str| {
-        let (key, size) = term.split_once('=').filter(|(key, _)| ["base", "span"].contains(key))?;
-        let end = size.find(')').unwrap_or(size.len());
-        let bytes = Bytes::parse(&size[..end]).expect("presets are tested").0;
-        Some(format!("{key}={}B{}", bytes / 8, &size[end..]))
-    };
-    // The first parameter of a part follows `(name:`, so that colons part all of them.
-    let terms = preset(name).spec.split(':').map(|term| divided(term).unwrap_or_else(|| term.to_owned()));
-    terms.collect::<Vec<_>>().join(":")
 }
 
 /// The reports of experiments.

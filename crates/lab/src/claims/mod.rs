@@ -6,6 +6,7 @@ mod aalru;
 mod arithmetic;
 mod experiment;
 mod hitstat;
+mod note;
 mod rftl;
 mod urm;
 mod wpa;
@@ -13,6 +14,7 @@ mod wpa;
 use serde::Serialize;
 
 use crate::error::Error;
+use crate::experiment::{Cells, Claim};
 use crate::watch::Watch;
 use experiment::{Experiment, Results};
 
@@ -50,15 +52,15 @@ impl Verdict {
 #[derive(Debug, Serialize)]
 struct Row {
     /// Figure or table.
-    place: &'static str,
-    claim: &'static str,
+    place: String,
+    claim: String,
     /// What was run.
-    configuration: &'static str,
-    expected: &'static str,
+    configuration: String,
+    expected: String,
     measured: String,
     verdict: Verdict,
     /// The reason, where there is one to tell.
-    note: &'static str,
+    note: String,
 }
 
 impl Row {
@@ -69,14 +71,39 @@ impl Row {
         conditions: &[bool],
         note: &'static str,
     ) -> Self {
-        let verdict = Verdict::of(conditions);
-        Self { place, claim, configuration, expected, measured, verdict, note }
+        let [place, claim, configuration, expected] = [place, claim, configuration, expected].map(str::to_owned);
+        Self {
+            place,
+            claim,
+            configuration,
+            expected,
+            measured,
+            verdict: Verdict::of(conditions),
+            note: note.to_owned(),
+        }
     }
 
     /// A claim that was not tested, with the reason.
-    fn untested([place, claim, expected]: [&'static str; 3], note: &'static str) -> Self {
-        let verdict = Verdict::NotTested;
-        Self { place, claim, configuration: "-", expected, measured: "-".to_owned(), verdict, note }
+    fn untested(texts: [&'static str; 3], note: &'static str) -> Self {
+        let [place, claim, expected] = texts.map(str::to_owned);
+        let none = || "-".to_owned();
+        let (verdict, note) = (Verdict::NotTested, note.to_owned());
+        Self { place, claim, configuration: none(), expected, measured: none(), verdict, note }
+    }
+
+    /// A claim of an experiment whose results are there.
+    fn of(claim: &Claim, judges: &[(&str, Judge)], cells: &Cells) -> Result<Self, Error> {
+        let Claim { test, place, claim, configuration, expected, note } = claim.clone();
+        let (configuration, measured, verdict) = match test {
+            None => ("-".to_owned(), "-".to_owned(), Verdict::NotTested),
+            Some(test) => {
+                let judge = judges.iter().find(|(name, _)| *name == test);
+                let (_, judge) = judge.unwrap_or_else(|| panic!("nothing judges {test}"));
+                let (measured, holds) = judge(cells)?;
+                (configuration, measured, Verdict::of(&holds))
+            }
+        };
+        Ok(Self { place, claim, configuration, expected, measured, verdict, note: note::fill(&note, cells)? })
     }
 }
 
@@ -102,6 +129,37 @@ struct Cell {
     details: String,
 }
 
+/// What was measured for a claim, in words, and which of its conditions hold.
+type Judged = Result<(String, Vec<bool>), Error>;
+type Judge = fn(&Cells) -> Judged;
+
+/// The claims of one paper, in an experiment with what judges them.
+struct Paper {
+    /// That of the experiment.
+    name: &'static str,
+    /// The experiment in TOML.
+    text: &'static str,
+    /// By the names of `test` in the claims.
+    judges: &'static [(&'static str, Judge)],
+    /// For papers whose readings were varied.
+    matrix: Option<fn(&Cells) -> Result<Matrix, Error>>,
+}
+
+impl Paper {
+    fn experiment(&self) -> Result<crate::Experiment, Error> {
+        crate::Experiment::parse(&format!("experiments/{}.toml", self.name), self.text)
+    }
+
+    fn section(&self, limit: Option<u64>, threads: Option<usize>, watch: &Watch<'_>) -> Result<Section, Error> {
+        let experiment = self.experiment()?;
+        let cells = experiment.run(limit, threads, watch)?;
+        let rows =
+            experiment.claims.iter().map(|claim| Row::of(claim, self.judges, &cells)).collect::<Result<_, _>>()?;
+        let matrix = self.matrix.map(|matrix| matrix(&cells)).transpose()?;
+        Ok(Section { title: experiment.title, about: experiment.about, rows, matrix })
+    }
+}
+
 /// A part of the claims: those of one paper.
 struct Claims {
     name: &'static str,
@@ -114,7 +172,45 @@ struct Claims {
     matrix: Option<fn(&Results) -> Matrix>,
 }
 
-static ALL: [Claims; 6] = [arithmetic::CLAIMS, aalru::CLAIMS, hitstat::CLAIMS, wpa::CLAIMS, urm::CLAIMS, rftl::CLAIMS];
+impl Claims {
+    fn section(&self, limit: Option<u64>, threads: Option<usize>, watch: &Watch<'_>) -> Result<Section, Error> {
+        let mut results = Results::default();
+        results.add((self.experiments)(), limit, threads, watch)?;
+        let (title, about) = (self.title.to_owned(), self.about.to_owned());
+        let matrix = self.matrix.map(|matrix| matrix(&results));
+        Ok(Section { title, about, rows: (self.rows)(&results), matrix })
+    }
+}
+
+/// A part: its experiment is a table of its own, or a file.
+enum Part {
+    Table(Claims),
+    File(Paper),
+}
+
+static ALL: [Part; 6] = [
+    Part::Table(arithmetic::CLAIMS),
+    Part::Table(aalru::CLAIMS),
+    Part::Table(hitstat::CLAIMS),
+    Part::File(wpa::PAPER),
+    Part::File(urm::PAPER),
+    Part::File(rftl::PAPER),
+];
+
+impl Part {
+    const fn name(&self) -> &'static str {
+        match self {
+            Self::Table(claims) => claims.name,
+            Self::File(paper) => paper.name,
+        }
+    }
+    fn section(&self, limit: Option<u64>, threads: Option<usize>, watch: &Watch<'_>) -> Result<Section, Error> {
+        match self {
+            Self::Table(claims) => claims.section(limit, threads, watch),
+            Self::File(paper) => paper.section(limit, threads, watch),
+        }
+    }
+}
 
 /// What stands above all sections.
 pub const HEAD: &str = "\
@@ -133,9 +229,9 @@ figures of before, at the head of the section.
 pub struct Section {
     /// The paper.
     #[serde(rename = "part")]
-    pub title: &'static str,
+    pub title: String,
     #[serde(skip)]
-    about: &'static str,
+    about: String,
     rows: Vec<Row>,
     matrix: Option<Matrix>,
 }
@@ -151,7 +247,7 @@ impl Section {
 
 /// The names of the parts: what needs no simulation, and the papers.
 pub fn names() -> [&'static str; 6] {
-    std::array::from_fn(|at| ALL[at].name)
+    std::array::from_fn(|at| ALL[at].name())
 }
 
 /// Tests the claims of these parts (all if none is named); `section` is given each section in order. `limit` is for a quick
@@ -166,15 +262,12 @@ pub fn test<E: From<Error>>(
     watch: &Watch<'_>,
     mut section: impl FnMut(Section) -> Result<(), E>,
 ) -> Result<bool, E> {
-    let mut results = Results::default();
-    for Claims { title, about, experiments, rows, matrix, .. } in chosen(parts) {
-        match results.add(experiments(), limit, threads, watch) {
-            Ok(()) => {}
+    for part in chosen(parts) {
+        match part.section(limit, threads, watch) {
+            Ok(done) => section(done)?,
             Err(Error::Stopped) => return Ok(false),
             Err(error) => return Err(error.into()),
         }
-        let matrix = matrix.map(|matrix| matrix(&results));
-        section(Section { title, about, rows: rows(&results), matrix })?;
     }
     Ok(true)
 }
@@ -184,8 +277,8 @@ pub fn count(parts: &[&str]) -> usize {
     chosen(parts).count()
 }
 
-fn chosen(parts: &[&str]) -> impl Iterator<Item = &'static Claims> {
-    ALL.iter().filter(move |claims| parts.is_empty() || parts.contains(&claims.name))
+fn chosen(parts: &[&str]) -> impl Iterator<Item = &'static Part> {
+    ALL.iter().filter(move |part| parts.is_empty() || parts.contains(&part.name()))
 }
 
 fn markdown(rows: &[Row]) -> String {
@@ -250,7 +343,9 @@ fn mean(values: impl IntoIterator<Item = f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::Verdict::{Not, Partly, Reproduced};
-    use super::{Experiment, Results, Row, Verdict, Watch, aalru, crossed, hitstat, markdown, rftl, wpa};
+    use super::{
+        ALL, Experiment, Paper, Part, Results, Row, Verdict, Watch, aalru, crossed, hitstat, markdown, rftl, wpa,
+    };
 
     const PAGE: &str = include_str!("../../../../docs/claims.md");
 
@@ -259,10 +354,35 @@ mod tests {
         let mut results = Results::default();
         results.add(experiments, None, None, &Watch::default()).unwrap();
         let rows = rows(&results);
-        let found: Vec<_> = rows.iter().map(|row| (row.place, row.verdict)).collect();
+        let found: Vec<_> = rows.iter().map(|row| (row.place.as_str(), row.verdict)).collect();
         assert_eq!(found, known);
         on_the_page(&markdown(&rows));
         results
+    }
+
+    /// The same for one claim of a paper, with the cells whose names are wanted.
+    fn holds(paper: &Paper, test: &str, wanted: impl Fn(&str) -> bool, known: Verdict) {
+        let experiment = paper.experiment().unwrap();
+        let cells = experiment.run_those(wanted, None, None, &Watch::default()).unwrap();
+        let claim = experiment.claims.iter().find(|claim| claim.test.as_deref() == Some(test)).unwrap();
+        let row = Row::of(claim, paper.judges, &cells).unwrap();
+        assert_eq!(row.verdict, known, "{test}");
+        on_the_page(&markdown(&[row]));
+    }
+
+    #[test]
+    fn experiment_files_parse_and_every_claim_has_its_judge() {
+        let papers = ALL.iter().filter_map(|part| if let Part::File(paper) = part { Some(paper) } else { None });
+        for paper in papers {
+            // Parsing configures every cell, so that all plug-ins exist.
+            let experiment = paper.experiment().unwrap();
+            assert_eq!(experiment.name, paper.name);
+            let tested: Vec<_> = experiment.claims.iter().filter_map(|claim| claim.test.as_deref()).collect();
+            let judges: Vec<_> = paper.judges.iter().map(|(name, _)| *name).collect();
+            assert_eq!(tested, judges, "{}", paper.name);
+            let written = toml::to_string(&experiment).unwrap();
+            assert_eq!(crate::Experiment::parse("written", &written).unwrap(), experiment, "{}", paper.name);
+        }
     }
 
     fn on_the_page(text: &str) {
@@ -291,8 +411,7 @@ mod tests {
         let row = |results: &Results| vec![aalru::moving_row(results)];
         hold(aalru::moving_experiments().into(), row, &[("fig 7a, control", Partly)]);
         // No dirty entries in the map cache before the run: the miss ratio falls to nothing.
-        let row = |results: &Results| vec![rftl::miss_control(results)];
-        hold(rftl::filled_experiments().into(), row, &[("fig 15, control", Reproduced)]);
+        holds(&rftl::PAPER, "misses-control", |cell| cell.starts_with("narrow/filled/"), Reproduced);
     }
 
     #[test]
@@ -300,8 +419,11 @@ mod tests {
         // Hits, times, erases and flash accesses are claims that fail. Against CBM the mean of the NVRAM writes fails.
         let known =
             [("fig 5", Not), ("fig 6", Not), ("fig 7", Not), ("text", Not), ("text", Partly), ("text", Reproduced)];
-        let results = hold((wpa::CLAIMS.experiments)(), wpa::CLAIMS.rows, &known);
-        let matrix = wpa::matrix(&results);
+        let section = wpa::PAPER.section(None, None, &Watch::default()).unwrap();
+        let found: Vec<_> = section.rows.iter().map(|row| (row.place.as_str(), row.verdict)).collect();
+        assert_eq!(found, known);
+        on_the_page(&markdown(&section.rows));
+        let matrix = section.matrix.unwrap();
         on_the_page(&crossed(&matrix));
         // With the NVRAM in pages WPA is ahead of more policies than with block frames; hits are first where the baselines
         // have the DRAM alone.

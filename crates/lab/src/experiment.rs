@@ -1,0 +1,355 @@
+//! Experiments: what varies over what, as values and as TOML; each cell is a run with a name.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use nandlab::registry::nearest;
+use nandlab::report::Report;
+use serde::{Deserialize, Serialize};
+
+use crate::device::Device;
+use crate::error::Error;
+use crate::parallel;
+use crate::run::Run;
+use crate::watch::Watch;
+use crate::workload::Workload;
+
+/// What a file may have.
+const KEYS: &str = "an experiment has name, title, sentence, workloads, devices, buffers, ftls, axes, seeds, cells, about \
+                    and claims";
+/// Most cells that one experiment has.
+const CELLS_MAX: usize = 100_000;
+
+/// Runs that belong together: every combination of workloads, devices, buffers, FTLs, further axes and seeds, or those that
+/// `cells` lists. As TOML:
+///
+/// ```
+/// let experiment = nandlab_lab::Experiment::parse("ram.toml", r#"
+///     name = "ram"
+///     [workloads.skewed]
+///     trace = ["make:zipf:theta=0.9"]
+///     limit = 500
+///     [devices.lab]
+///     base = "lab"
+///     set = ["precondition=none"]
+///     [buffers]
+///     lru = "lru"
+///     cflru = "cflru:window_ratio=0.5"
+///     [axes.ram]
+///     1MiB = ["ram.dram=1MiB"]
+///     2MiB = ["ram.dram=2MiB"]
+/// "#)?;
+/// let cells = experiment.run(None, None, &nandlab_lab::Watch::default())?;
+/// assert_eq!(cells.get("lru/2MiB")?.requests.total, 500);
+/// # Ok::<(), nandlab_lab::Error>(())
+/// ```
+///
+/// The name of a cell is made of its values, in the order workload, device, buffer, FTL, further axes by their names, seed;
+/// an axis with one value only is left out.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Experiment {
+    /// A short name, as on a command line.
+    pub name: String,
+    /// How it is called in a heading.
+    pub title: String,
+    /// What it is for, in a sentence.
+    pub sentence: String,
+    /// What is replayed; without any, the built-in workload.
+    pub workloads: BTreeMap<String, Workload>,
+    /// Devices; without any, the default preset.
+    pub devices: BTreeMap<String, Device>,
+    /// Buffers in short form (`name:key=value`); without any, those of the devices.
+    pub buffers: BTreeMap<String, String>,
+    /// FTLs in short form; without any, those of the devices.
+    pub ftls: BTreeMap<String, String>,
+    /// Further axes: for each value of one the settings that make it (`["ram.dram=1MiB"]`), which follow those of the device.
+    pub axes: BTreeMap<String, BTreeMap<String, Vec<String>>>,
+    /// Seeds; without any, that of the device.
+    pub seeds: Vec<u64>,
+    /// Parts of the product: each names values of some axes, and has all values of the others. All cells when absent.
+    pub cells: Option<Vec<BTreeMap<String, Vec<String>>>>,
+    /// What holds for all of its claims, in Markdown.
+    pub about: String,
+    /// What a paper claims about the results.
+    pub claims: Vec<Claim>,
+}
+
+/// A claim of a paper about the results of an experiment.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// The name of the code that judges it; absent if it is not tested.
+    pub test: Option<String>,
+    /// Figure, table or section of the paper.
+    pub place: String,
+    /// What is claimed.
+    pub claim: String,
+    /// What is run, in words.
+    #[serde(default)]
+    pub configuration: String,
+    /// What the paper printed.
+    pub expected: String,
+    /// The reason of the verdict; figures of the results stand in braces, as in `{lru/1MiB flash.erases.total}`.
+    #[serde(default)]
+    pub note: String,
+}
+
+/// An axis with its values.
+type Axis<'a> = (&'a str, Vec<String>);
+
+impl Experiment {
+    /// Reads an experiment from the text of a TOML file of this name.
+    ///
+    /// # Errors
+    /// It is no TOML, a key or a value of it is impossible, or a device cannot be configured. The text names the file.
+    pub fn parse(file: &str, text: &str) -> Result<Self, Error> {
+        let parsed: Result<Self, _> = toml::from_str(text);
+        let experiment = parsed.map_err(|error| {
+            let before = error.span().map_or("", |span| &text[..span.start]);
+            let line = before.matches('\n').count() + 1;
+            Error::input(format!("{file} line {line}: {}", error.message()), KEYS)
+        })?;
+        let in_file = |error| match error {
+            Error::Input { problem, help } => Error::input(format!("{file}: {problem}"), help),
+            other => Error::input(format!("{file}: {other}"), ""),
+        };
+        experiment.check().map_err(in_file)?;
+        Ok(experiment)
+    }
+
+    /// # Errors
+    /// A key or a value is impossible, or a device cannot be configured; nothing is simulated.
+    pub fn check(&self) -> Result<(), Error> {
+        if !is_name(&self.name) {
+            return Err(Error::input(format!("name: `{}` is no name", self.name), NAMES));
+        }
+        for (name, workload) in &self.workloads {
+            if workload.limit == Some(0) {
+                return Err(Error::input(
+                    format!("workloads.{name}.limit: 0 is below 1"),
+                    "leave it out for all requests",
+                ));
+            }
+        }
+        for (cell, run) in self.runs()? {
+            run.device.configure().map_err(|error| Error::input(format!("cell {cell}: {error}"), ""))?;
+        }
+        Ok(())
+    }
+
+    /// The runs by their names.
+    ///
+    /// # Errors
+    /// A name is impossible, a cell names an axis or a value that does not exist, or there are too many.
+    pub fn runs(&self) -> Result<BTreeMap<String, Run>, Error> {
+        let axes = self.axes()?;
+        let whole = [BTreeMap::new()];
+        let mut runs = BTreeMap::new();
+        for part in self.cells.as_deref().unwrap_or(&whole) {
+            for (axis, values) in part {
+                let known = axes.iter().find(|(name, _)| name == axis);
+                let (_, known) = known.ok_or_else(|| unknown("cells", axis, axes.iter().map(|(name, _)| *name)))?;
+                if let Some(value) = values.iter().find(|value| !known.contains(value)) {
+                    return Err(unknown(&format!("cells.{axis}"), value, known));
+                }
+            }
+            let chosen: Vec<_> = axes.iter().map(|(axis, all)| part.get(*axis).unwrap_or(all)).collect();
+            let count = chosen.iter().fold(1_usize, |count, values| count.saturating_mul(values.len()));
+            if runs.len() + count > CELLS_MAX {
+                let problem = format!("cells: more than {CELLS_MAX}");
+                return Err(Error::input(problem, "list the combinations that are needed under [[cells]]"));
+            }
+            let mut combinations = vec![Vec::new()];
+            for values in chosen {
+                let longer = |before: &Vec<_>| {
+                    let before = before.clone();
+                    values.iter().map(move |value| [before.as_slice(), &[value.as_str()]].concat())
+                };
+                combinations = combinations.iter().flat_map(longer).collect();
+            }
+            runs.extend(combinations.iter().map(|values| (self.cell_name(&axes, values), self.cell(&axes, values))));
+        }
+        Ok(runs)
+    }
+
+    /// The axes that have values, in the order of names of cells.
+    fn axes(&self) -> Result<Vec<Axis<'_>>, Error> {
+        fn names<V>(values: &BTreeMap<String, V>) -> Vec<String> {
+            values.keys().cloned().collect()
+        }
+        let own = ["workload", "device", "buffer", "ftl", "seed"];
+        if let Some(taken) = self.axes.keys().find(|name| own.contains(&name.as_str())) {
+            return Err(Error::input(format!("axes.{taken}: every experiment has this axis"), "give it another name"));
+        }
+        let plugins = [names(&self.workloads), names(&self.devices), names(&self.buffers), names(&self.ftls)];
+        let further = self.axes.iter().map(|(name, values)| (name.as_str(), names(values)));
+        let seeds = (own[4], self.seeds.iter().map(ToString::to_string).collect());
+        let axes: Vec<Axis<'_>> = own.into_iter().zip(plugins).chain(further).chain([seeds]).collect();
+        for (axis, values) in &axes {
+            if let Some(bad) = [*axis].into_iter().chain(values.iter().map(String::as_str)).find(|name| !is_name(name))
+            {
+                return Err(Error::input(format!("{axis}: `{bad}` is no name"), NAMES));
+            }
+        }
+        Ok(axes.into_iter().filter(|(_, values)| !values.is_empty()).collect())
+    }
+
+    fn cell_name(&self, axes: &[Axis<'_>], values: &[&str]) -> String {
+        let several = axes.iter().zip(values).filter(|((_, all), _)| all.len() > 1);
+        let name = several.map(|(_, value)| *value).collect::<Vec<_>>().join("/");
+        if name.is_empty() { self.name.clone() } else { name }
+    }
+
+    fn cell(&self, axes: &[Axis<'_>], values: &[&str]) -> Run {
+        let mut run = Run::default();
+        for ((axis, _), value) in axes.iter().zip(values) {
+            match *axis {
+                "workload" => run.workload = self.workloads[*value].clone(),
+                // Before all that is put over it.
+                "device" => run.device = self.devices[*value].clone(),
+                "buffer" => run.device.buffer = Some(self.buffers[*value].clone()),
+                "ftl" => run.device.ftl = Some(self.ftls[*value].clone()),
+                "seed" => run.device.set.push(format!("seed={value}")),
+                axis => run.device.set.extend_from_slice(&self.axes[axis][*value]),
+            }
+        }
+        run
+    }
+
+    /// Carries out all cells; `limit` is for a quick look: requests of every cell at most. As many `threads` as processors
+    /// when `None`; the results do not depend on it.
+    ///
+    /// # Errors
+    /// As [`Experiment::check`], a simulation fails, or `watch` stopped the work.
+    pub fn run(&self, limit: Option<u64>, threads: Option<usize>, watch: &Watch<'_>) -> Result<Cells, Error> {
+        self.run_those(|_| true, limit, threads, watch)
+    }
+
+    /// The same for the cells whose names are wanted.
+    pub(crate) fn run_those(
+        &self,
+        wanted: impl Fn(&str) -> bool,
+        limit: Option<u64>,
+        threads: Option<usize>,
+        watch: &Watch<'_>,
+    ) -> Result<Cells, Error> {
+        self.check()?;
+        let (names, mut runs): (Vec<_>, Vec<_>) = self.runs()?.into_iter().filter(|(name, _)| wanted(name)).unzip();
+        for run in &mut runs {
+            run.workload.limit = [run.workload.limit, limit].into_iter().flatten().min();
+        }
+        let work = watch.work(runs.len());
+        let reports = parallel::map(threads, &watch.stop, &runs, |run| Ok(run.simulate(&work.part())?.0))?;
+        Ok(Cells(names.into_iter().zip(reports).collect()))
+    }
+}
+
+/// The results of an experiment by the names of its cells.
+#[derive(Debug, Default, Serialize)]
+pub struct Cells(BTreeMap<String, Report>);
+
+impl Cells {
+    /// The report of a cell.
+    ///
+    /// # Errors
+    /// There is none of this name; the help has the nearest one.
+    pub fn get(&self, name: &str) -> Result<&Report, Error> {
+        self.0.get(name).ok_or_else(|| unknown("cells", name, self.0.keys()))
+    }
+
+    /// The names of all cells with their reports.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Report)> {
+        self.0.iter().map(|(name, report)| (name.as_str(), report))
+    }
+
+    /// A figure of the cells whose names have each of these values in the place of `{}` in a pattern.
+    ///
+    /// # Errors
+    /// One of them does not exist.
+    pub fn across<'n>(
+        &self,
+        pattern: &str,
+        values: &[&'n str],
+        figure: impl Fn(&Report) -> f64,
+    ) -> Result<Vec<(&'n str, f64)>, Error> {
+        values.iter().map(|value| Ok((*value, figure(self.get(&pattern.replace("{}", value))?)))).collect()
+    }
+}
+
+/// What names are made of.
+const NAMES: &str = "a name has one character at least, and no space, `/`, `{` or `}`";
+
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || "/{}".contains(c))
+}
+
+/// A name at `key` that none of the known ones is.
+fn unknown(key: &str, name: &str, known: impl IntoIterator<Item = impl fmt::Display>) -> Error {
+    let known: Vec<String> = known.into_iter().map(|name| name.to_string()).collect();
+    let help = match nearest(name, &known) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if known.len() <= 20 => format!("use one of {}", known.join(", ")),
+        None => format!("use one of {} and {} others", known[..20].join(", "), known.len() - 20),
+    };
+    Error::input(format!("{key}: there is no `{name}`"), help)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Experiment;
+
+    const TEXT: &str = "name = 'a'\nseeds = [1, 2]\n[buffers]\nlru = 'lru'\nfifo = 'fifo'\n[ftls]\npage = 'page'\n\
+                        [axes.ram]\nsmall = ['ram.dram=1MiB']\nlarge = ['ram.dram=2MiB']\n";
+
+    fn names(text: &str) -> Vec<String> {
+        Experiment::parse("a.toml", text).unwrap().runs().unwrap().into_keys().collect()
+    }
+    fn problem(more: &str) -> String {
+        Experiment::parse("a.toml", &format!("{TEXT}{more}")).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn cells_are_the_product_or_the_listed_parts() {
+        assert_eq!(names(TEXT).len(), 8);
+        let listed =
+            format!("{TEXT}[[cells]]\nbuffer = ['lru']\nram = ['small']\n[[cells]]\nseed = ['2']\nbuffer = ['lru']\n");
+        assert_eq!(names(&listed), ["lru/large/2", "lru/small/1", "lru/small/2"]);
+        assert_eq!(names("name = 'only'\n[buffers]\nlru = 'lru'\n"), ["only"]);
+        assert!(names("name = 'none'\ncells = []\n").is_empty());
+    }
+
+    #[test]
+    fn cells_have_the_settings_of_their_axes() {
+        let runs = Experiment::parse("a.toml", TEXT).unwrap().runs().unwrap();
+        let device = &runs["lru/large/2"].device;
+        assert_eq!((device.buffer.as_deref(), device.ftl.as_deref()), (Some("lru"), Some("page")));
+        assert_eq!(device.set, ["ram.dram=2MiB", "seed=2"]);
+    }
+
+    #[test]
+    fn errors_name_file_key_and_fix() {
+        for (more, words) in [
+            ("[[cells]]\nbufer = ['lru']\n", ["a.toml", "cells: there is no `bufer`", "did you mean `buffer`?"]),
+            ("[[cells]]\nbuffer = ['lr']\n", ["a.toml", "cells.buffer: there is no `lr`", "did you mean `lru`?"]),
+            ("[axes.ftl]\nx = []\n", ["a.toml", "axes.ftl", "another name"]),
+            ("[axes.'a b']\nx = []\n", ["a.toml", "`a b` is no name", "no space"]),
+            ("[workloads.w]\nlimit = 0\n", ["a.toml", "workloads.w.limit: 0 is below 1", "leave it out"]),
+            ("[workloads.w]\nlimits = 1\n", ["a.toml line 12", "unknown field `limits`", "`limit`"]),
+            ("[axes.wear]\nx = ['ram.dram=much']\n", ["a.toml", "cell fifo/large/1", "ram.dram"]),
+        ] {
+            let text = problem(more);
+            assert!(words.iter().all(|word| text.contains(word)), "{text}");
+        }
+    }
+
+    #[test]
+    fn results_name_the_nearest_cell() {
+        let experiment = Experiment::parse("a.toml", TEXT).unwrap();
+        let cells =
+            experiment.run_those(|name| name.ends_with("/1"), Some(20), None, &crate::Watch::default()).unwrap();
+        assert_eq!(cells.iter().count(), 4);
+        assert_eq!(cells.get("lru/small/1").unwrap().requests.total, 20);
+        assert!(cells.get("lru/smal/1").unwrap_err().help().contains("`lru/small/1`"));
+    }
+}
