@@ -33,7 +33,10 @@ fn is_every_policy_measured_and_shown_with_its_manual() {
     let list = stdout(&["list", "buffers"]);
     for name in list.lines().skip(1).filter_map(|line| line.split_whitespace().next()) {
         let rows = MEASURED.lines().filter(|line| line.split(',').next() == Some(name)).count();
-        assert!(rows >= 3, "{name} has {rows} rows: run `nandlab pages docs/policies --figures crates/lab/measured.csv`");
+        assert!(
+            rows >= 3,
+            "{name} has {rows} rows: run `nandlab pages docs/policies --figures crates/lab/measured.csv`"
+        );
         let page = stdout(&["describe", name, "--kind", "buffers"]);
         assert!(page.contains("MEASURED") && page.contains("| make:oltp |"), "{name}: {page}");
     }
