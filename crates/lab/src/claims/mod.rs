@@ -132,6 +132,7 @@ struct Cell {
 /// What was measured for a claim, in words, and which of its conditions hold.
 type Judged = Result<(String, Vec<bool>), Error>;
 type Judge = fn(&Cells) -> Judged;
+type Crossed = fn(&Cells) -> Result<Matrix, Error>;
 
 /// The claims of one paper, in an experiment with what judges them.
 struct Paper {
@@ -142,7 +143,7 @@ struct Paper {
     /// By the names of `test` in the claims.
     judges: &'static [(&'static str, Judge)],
     /// For papers whose readings were varied.
-    matrix: Option<fn(&Cells) -> Result<Matrix, Error>>,
+    matrix: Option<Crossed>,
 }
 
 impl Paper {
