@@ -5,8 +5,8 @@
 
 use serde_json::Value;
 
-use crate::buffer::policies;
-use crate::engine::{Device, Engine, HitParts, Hits, Parts};
+use crate::buffer::{BufferShape, policies};
+use crate::engine::{Device, Engine, Hits, Parts};
 use crate::error::ConfigError;
 use crate::registry::{Parameters, Plugin, plugin};
 
@@ -16,7 +16,7 @@ pub struct BuildDevice {
     /// The policy over an FTL and flash.
     pub device: fn(Value, Parts) -> Result<Box<dyn Device>, ConfigError>,
     /// The policy over nothing, for hit ratios.
-    pub hits: fn(Value, HitParts) -> Result<Box<dyn Hits>, ConfigError>,
+    pub hits: fn(Value, BufferShape) -> Result<Box<dyn Hits>, ConfigError>,
 }
 
 macro_rules! list_buffers {
@@ -29,9 +29,9 @@ macro_rules! list_buffers {
                     let buffer = $name::build(parameters(stringify!($name), params)?, &parts.buffer_shape())?;
                     Ok(Box::new(Engine::new(parts, buffer)))
                 },
-                hits: |params, parts| {
-                    let buffer = $name::build(parameters(stringify!($name), params)?, &parts.shape)?;
-                    Ok(Box::new(Engine::over_nothing(&parts, buffer)))
+                hits: |params, shape| {
+                    let buffer = $name::build(parameters(stringify!($name), params)?, &shape)?;
+                    Ok(Box::new(Engine::over_nothing(&shape, buffer)))
                 },
             }),
         )+];

@@ -129,7 +129,7 @@ impl Bplru {
     #[inline]
     fn count(&mut self, lpn: Lpn, slots: &Slots) {
         if self.compensation == Compensation::Run {
-            let lbn = slots.geometry().lbn(lpn);
+            let lbn = slots.lbn_of(lpn);
             self.streak = if self.streak.0 == lbn { (lbn, self.streak.1 + 1) } else { (lbn, 1) };
         }
     }

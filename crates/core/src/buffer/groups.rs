@@ -231,12 +231,19 @@ impl Groups {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::buffer::{Frames, Medium};
-    use crate::flash::{Geometry, Media};
+    use crate::buffer::{BufferShape, FlashTimes, Frames, Medium};
+    use crate::types::Nanos;
 
     fn slots(logical_pages: u32, pages_per_block: u32) -> Slots {
-        let geometry = Geometry::single_die(8, pages_per_block, 512);
-        Slots::new(geometry, logical_pages, Frames { dram: logical_pages, nvram: 0 }, Media::None)
+        Slots::new(&BufferShape {
+            pages_per_block,
+            page_sectors: 1,
+            logical_pages,
+            frames: Frames { dram: logical_pages, nvram: 0 },
+            times: FlashTimes { read: Nanos(0), program: Nanos(0), erase: Nanos(0) },
+            merges: None,
+            seed: 0,
+        })
     }
 
     #[test]

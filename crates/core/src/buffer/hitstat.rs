@@ -194,7 +194,7 @@ impl Buffer for HitStat {
         if !access.write {
             return Admission::Bypass;
         }
-        self.count_write(slots.geometry().lbn(access.lpn), access.request);
+        self.count_write(slots.lbn_of(access.lpn), access.request);
         Admission::Admit(Medium::Dram)
     }
     fn make_room(&mut self, _: Option<&Access>, slots: &Slots, sense: &Sense<'_>, plan: &mut Plan) {

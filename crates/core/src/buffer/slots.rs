@@ -1,4 +1,4 @@
-//! Slots: which page is in which frame of RAM, dirty or clean, in which medium, and its bytes.
+//! Slots: which page is in which frame of RAM, dirty or clean, in which medium, and with which of its sectors.
 //!
 //! The engine owns and changes them; policies read them. A resident page has a dense slot number, so policies keep
 //! plain `Vec`s indexed by slot.
@@ -6,10 +6,10 @@
 use prefetch_index::prefetch_index;
 use serde_json::{Value, json};
 
+use super::BufferShape;
 use crate::divisor::Divisor;
-use crate::flash::{Geometry, Media, Ticket};
 use crate::sparse::SparseTable;
-use crate::types::{Lbn, Lpn, Nanos, Slot};
+use crate::types::{Lbn, Lpn, Slot};
 
 /// Memory a frame lies in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,6 +55,7 @@ impl Facts {
     pub(crate) const fn is_complete(self) -> bool {
         self.0 & COMPLETE != 0
     }
+    /// The flash read that fills the frame may not have finished.
     #[inline]
     pub(crate) const fn is_filling(self) -> bool {
         self.0 & FILLING != 0
@@ -73,10 +74,11 @@ struct Held {
     flags: u8,
 }
 
-/// See the module text.
+/// The frames and the pages in them.
 #[derive(Debug)]
 pub struct Slots {
-    geometry: Geometry,
+    pages_per_block: u32,
+    page_sectors: u32,
     logical_pages: u32,
     frames: Frames,
     /// By LPN: its slot.
@@ -85,10 +87,6 @@ pub struct Slots {
     held: Vec<Held>,
     /// By slot: sectors in RAM, one bit each, when the page is not complete.
     sectors: Vec<u64>,
-    ready: Vec<Ticket>,
-    versions: Vec<u64>,
-    bytes: Vec<u8>,
-    with_media: bool,
     /// The frame freed last, which is used first; behind it a chain through [`Held`].
     free: Slot,
     used: Frames,
@@ -99,27 +97,24 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// Empty slots for a device of `logical_pages`.
-    pub fn new(geometry: Geometry, logical_pages: u32, frames: Frames, media: Media) -> Self {
+    /// Empty slots for a buffer of this shape.
+    pub fn new(shape: &BufferShape) -> Self {
         let mut slots = Self {
-            geometry,
-            logical_pages,
-            frames,
+            pages_per_block: shape.pages_per_block,
+            page_sectors: shape.page_sectors,
+            logical_pages: shape.logical_pages,
+            frames: shape.frames,
             // Without a buffer the tables would only cost memory.
             table: SparseTable::new(0),
             held: Vec::new(),
             sectors: Vec::new(),
-            ready: Vec::new(),
-            versions: Vec::new(),
-            bytes: Vec::new(),
-            with_media: media == Media::Memory,
             free: Slot::NONE,
             used: Frames::default(),
-            by_block: Divisor::new(geometry.pages_per_block),
+            by_block: Divisor::new(shape.pages_per_block),
             resident: Vec::new(),
             dirty: 0,
         };
-        slots.set_frames(frames);
+        slots.set_frames(shape.frames);
         slots
     }
 
@@ -146,10 +141,10 @@ impl Slots {
     pub const fn dirty_pages(&self) -> u32 {
         self.dirty
     }
-    /// Geometry of the device, for block numbers.
+    /// Sectors of a page.
     #[inline]
-    pub const fn geometry(&self) -> &Geometry {
-        &self.geometry
+    pub(crate) const fn page_sectors(&self) -> u32 {
+        self.page_sectors
     }
     /// Slot of a resident page, or [`Slot::NONE`].
     #[inline]
@@ -169,7 +164,7 @@ impl Slots {
     }
     /// Logical block of any page.
     #[inline]
-    pub(crate) fn lbn_of(&self, lpn: Lpn) -> Lbn {
+    pub fn lbn_of(&self, lpn: Lpn) -> Lbn {
         Lbn(self.by_block.quotient(lpn.0))
     }
     /// True if the page must be written back before its frame is given away.
@@ -180,7 +175,7 @@ impl Slots {
     /// Sectors of the page that are in RAM: all of them, unless the host wrote a part and the rest was not fetched.
     #[inline]
     pub fn sectors_in_ram(&self, slot: Slot) -> u32 {
-        if self.is_complete(slot) { self.geometry.page_sectors() } else { self.sectors[slot.index()].count_ones() }
+        if self.is_complete(slot) { self.page_sectors } else { self.sectors[slot.index()].count_ones() }
     }
     /// Memory the page lies in.
     #[inline]
@@ -204,9 +199,9 @@ impl Slots {
     }
     /// Resident pages of a logical block, ascending.
     pub fn of_block(&self, lbn: Lbn) -> impl Iterator<Item = Slot> + '_ {
-        let first = lbn.0 * self.geometry.pages_per_block;
+        let first = lbn.0 * self.pages_per_block;
         // The last block of the device may be short: stop when all resident pages are found.
-        (first..first + self.geometry.pages_per_block)
+        (first..first + self.pages_per_block)
             .map(|lpn| self.find(Lpn(lpn)))
             .filter(|slot| slot.is_some())
             .take(self.resident_pages(lbn) as usize)
@@ -226,7 +221,7 @@ impl Slots {
         self.frames = frames;
         if self.table.is_empty() && frames.total() > 0 {
             self.table = SparseTable::new(self.logical_pages as usize);
-            self.resident = vec![0; self.logical_pages.div_ceil(self.geometry.pages_per_block) as usize];
+            self.resident = vec![0; self.logical_pages.div_ceil(self.pages_per_block) as usize];
         }
     }
     #[inline]
@@ -247,7 +242,7 @@ impl Slots {
     }
     #[inline]
     pub(crate) const fn full_mask(&self) -> u64 {
-        u64::MAX >> (64 - self.geometry.page_sectors())
+        u64::MAX >> (64 - self.page_sectors)
     }
     #[inline]
     pub(crate) fn add_sectors(&mut self, slot: Slot, sectors: u64) {
@@ -262,13 +257,10 @@ impl Slots {
     }
     /// The host writes to the page; if it is not complete, the caller adds the sectors.
     #[inline]
-    pub(crate) fn write(&mut self, slot: Slot, version: u64) -> Facts {
+    pub(crate) fn write(&mut self, slot: Slot) -> Facts {
         let flags = &mut self.held[slot.index()].flags;
         self.dirty += u32::from(*flags & DIRTY == 0);
         *flags |= DIRTY;
-        if self.with_media {
-            self.versions[slot.index()] = version;
-        }
         Facts(*flags)
     }
     pub(crate) fn set_clean(&mut self, slot: Slot) {
@@ -276,38 +268,11 @@ impl Slots {
         self.dirty -= u32::from(*flags & DIRTY != 0);
         *flags &= !DIRTY;
     }
-    pub(crate) fn set_ready(&mut self, slot: Slot, ticket: Ticket) {
-        self.ready[slot.index()] = ticket;
+    pub(crate) fn set_filling(&mut self, slot: Slot) {
         self.held[slot.index()].flags |= FILLING;
-    }
-    /// The ticket to wait for, if the frame may still be filling.
-    #[inline]
-    pub(crate) fn filling(&self, slot: Slot) -> Option<Ticket> {
-        (self.held[slot.index()].flags & FILLING != 0).then(|| self.ready[slot.index()])
     }
     pub(crate) fn set_filled(&mut self, slot: Slot) {
         self.held[slot.index()].flags &= !FILLING;
-    }
-    pub(crate) fn version(&self, slot: Slot) -> u64 {
-        self.versions[slot.index()]
-    }
-    #[inline]
-    pub(crate) fn set_version(&mut self, slot: Slot, version: u64) {
-        self.versions[slot.index()] = version;
-    }
-    pub(crate) fn bytes(&self, slot: Slot) -> &[u8] {
-        if !self.with_media {
-            return &[];
-        }
-        let page = self.geometry.page_bytes as usize;
-        &self.bytes[slot.index() * page..][..page]
-    }
-    pub(crate) fn bytes_mut(&mut self, slot: Slot) -> &mut [u8] {
-        if !self.with_media {
-            return &mut [];
-        }
-        let page = self.geometry.page_bytes as usize;
-        &mut self.bytes[slot.index() * page..][..page]
     }
     pub(crate) fn set_medium(&mut self, slot: Slot, medium: Medium) {
         if self.medium(slot) == medium {
@@ -322,17 +287,14 @@ impl Slots {
         *from -= 1;
     }
 
-    /// A page takes a frame: clean, incomplete, version 0.
+    /// A page takes a frame: clean and incomplete.
     #[inline]
     pub(crate) fn insert(&mut self, lpn: Lpn, medium: Medium) -> Slot {
         let slot = self.take(lpn, medium, 0);
         self.sectors[slot.index()] = 0;
-        if self.with_media {
-            self.versions[slot.index()] = 0;
-        }
         slot
     }
-    /// A page takes a frame: clean and complete, its version of no interest.
+    /// A page takes a frame: clean and complete.
     #[inline]
     pub(crate) fn insert_complete(&mut self, lpn: Lpn, medium: Medium) -> Slot {
         self.take(lpn, medium, COMPLETE)
@@ -403,10 +365,5 @@ impl Slots {
         self.free = Slot::from(self.held.len());
         self.held.push(Held { lpn: Lpn(Slot::NONE.0), flags: 0 });
         self.sectors.push(0);
-        self.ready.push(Ticket::at(Nanos::ZERO));
-        self.versions.push(0);
-        if self.with_media {
-            self.bytes.resize(self.bytes.len() + self.geometry.page_bytes as usize, 0);
-        }
     }
 }

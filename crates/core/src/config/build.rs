@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{Budget, Config, Precondition, ReplayMode};
 use crate::buffer::{BufferShape, FlashTimes};
 use crate::catalog::BUFFERS;
-use crate::engine::{Arrival, Device, HitParts, Hits, Parts, RamTimes, Settings};
+use crate::engine::{Arrival, Device, Hits, Parts, RamTimes, Settings};
 use crate::error::ConfigError;
 use crate::flash::{Clock, ClockTimes, Flash};
 use crate::ftl::{FTLS, Shape};
@@ -103,6 +103,6 @@ impl Config {
             merges: None,
             seed: self.seed,
         };
-        (buffer.build.hits)(Value::Object(self.buffer.params.clone()), HitParts { geometry, shape })
+        (buffer.build.hits)(Value::Object(self.buffer.params.clone()), shape)
     }
 }

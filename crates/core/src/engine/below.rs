@@ -104,7 +104,7 @@ pub trait Below {
     /// Pages were evicted since a page was read, which may have moved it.
     fn follow(&self, lpn: Lpn, found: &mut Self::Found);
     /// The missed page takes a frame.
-    fn insert(&self, slots: &mut Slots, lpn: Lpn, medium: Medium) -> Slot;
+    fn insert(&mut self, slots: &mut Slots, lpn: Lpn, medium: Medium) -> Slot;
     /// Fills the frame of a missed page with what was read of it, once the frame is free, and serves the host.
     fn place(
         &mut self,

@@ -20,7 +20,7 @@ pub use below::{Below, Part, Served};
 pub use device::Device;
 pub use flushes::{Flushes, INTERVALS};
 pub use inflight::{Arrival, Kind, Times};
-pub use nothing::{HitParts, Hits, Nothing};
+pub use nothing::{Hits, Nothing};
 pub use refused::{OutOfRange, Refused};
 pub use settings::{EvictWait, PartialWrite, RamTimes, Settings};
 pub use storage::{Parts, Storage};
@@ -66,7 +66,7 @@ impl<B: Buffer, L: Below> Engine<B, L> {
     /// A policy over empty frames.
     fn assemble(mut buffer: B, slots: Slots, below: L) -> Self {
         buffer.resize(slots.frames());
-        let page_sectors = slots.geometry().page_sectors();
+        let page_sectors = slots.page_sectors();
         Self {
             page_sectors,
             capacity_sectors: u64::from(slots.logical_pages()) * u64::from(page_sectors),

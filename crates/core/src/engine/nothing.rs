@@ -9,7 +9,6 @@
 
 use super::{Below, Completion, Engine, Kind, Part, Payload, Refused, Served};
 use crate::buffer::{Access, Buffer, BufferShape, FlashTimes, Frames, Medium, Sense, Slots};
-use crate::flash::{Geometry, Media};
 use crate::ledger::Ledger;
 use crate::types::{Hint, HostRequest, Lpn, Nanos, Slot};
 
@@ -18,15 +17,6 @@ use crate::types::{Hint, HostRequest, Lpn, Nanos, Slot};
 const TOGETHER: usize = 12;
 /// Tables up to this many bytes are in a processor's own cache, where prefetching costs more than it saves.
 const NEAR_BYTES: usize = 1 << 20;
-
-/// What an engine over nothing is assembled from.
-#[derive(Clone, Copy, Debug)]
-pub struct HitParts {
-    /// Pages, blocks and logical blocks.
-    pub geometry: Geometry,
-    /// What the policy is built for.
-    pub shape: BufferShape,
-}
 
 /// A policy without FTL, flash and time.
 pub trait Hits {
@@ -101,7 +91,7 @@ impl Below for Nothing {
     #[inline(always)]
     fn hit(&mut self, slots: &mut Slots, slot: Slot, access: &Access, _: Part, (): &mut ()) -> bool {
         if access.write {
-            slots.write(slot, 0);
+            slots.write(slot);
         }
         true
     }
@@ -115,13 +105,13 @@ impl Below for Nothing {
     }
     fn follow(&self, _: Lpn, (): &mut ()) {}
     #[inline(always)]
-    fn insert(&self, slots: &mut Slots, lpn: Lpn, medium: Medium) -> Slot {
+    fn insert(&mut self, slots: &mut Slots, lpn: Lpn, medium: Medium) -> Slot {
         slots.insert_complete(lpn, medium)
     }
     #[inline(always)]
     fn place(&mut self, slots: &mut Slots, slot: Slot, _: (Option<()>, ()), access: &Access, _: Part, (): &mut ()) {
         if access.write {
-            slots.write(slot, 0);
+            slots.write(slot);
         }
     }
     fn page_ends(&mut self, _: &Access, _: bool) {}
@@ -154,11 +144,10 @@ fn start(lpns: &[Lpn]) -> (&[Lpn], &[Lpn]) {
 
 impl<B: Buffer> Engine<B, Nothing> {
     /// Empty frames over nothing.
-    pub fn over_nothing(parts: &HitParts, buffer: B) -> Self {
-        let BufferShape { frames, logical_pages, times, .. } = parts.shape;
-        let slots = Slots::new(parts.geometry, logical_pages, frames, Media::None);
+    pub fn over_nothing(shape: &BufferShape, buffer: B) -> Self {
+        let slots = Slots::new(shape);
         let far = slots.table_bytes() > NEAR_BYTES;
-        Self { far, ..Self::assemble(buffer, slots, Nothing { ledger: Ledger::default(), times }) }
+        Self { far, ..Self::assemble(buffer, slots, Nothing { ledger: Ledger::default(), times: shape.times }) }
     }
 
     /// Prefetches what later accesses will need: far ahead, soon and now.

@@ -1,6 +1,7 @@
 //! An FTL over flash, with the time that requests take and the bytes that they carry.
 
 mod commands;
+mod contents;
 mod pages;
 mod power;
 mod precondition;
@@ -16,6 +17,7 @@ use crate::ftl::{Found, Ftl, PageRead, PageWrite};
 use crate::ledger::{Cause, Ledger, Op};
 use crate::probe::Probe;
 use crate::types::{HostOp, HostRequest, Lbn, Lpn, Nanos, Slot};
+use contents::Contents;
 use power::NvramSnapshot;
 
 /// What a device is assembled from.
@@ -61,6 +63,7 @@ pub struct Storage {
     pub(super) flushes: Flushes,
     pub(super) probe: Option<Box<dyn Probe>>,
     times: FlashTimes,
+    contents: Contents,
     /// Version of the latest write.
     version: u64,
     /// Resolves when every write-back so far is programmed: what a flush waits for.
@@ -97,18 +100,19 @@ pub struct Flight<'a> {
 impl<B: Buffer> Engine<B, Storage> {
     /// Assembles a device; nothing is written yet.
     pub fn new(parts: Parts, buffer: B) -> Self {
-        let Parts { flash, ftl, frames, settings } = parts;
-        let slots = Slots::new(*flash.geometry(), settings.logical_pages, frames, flash.media());
-        Self::assemble(buffer, slots, Storage::new(flash, ftl, settings))
+        let slots = Slots::new(&parts.buffer_shape());
+        Self::assemble(buffer, slots, Storage::new(parts))
     }
 }
 
 impl Storage {
-    fn new(flash: Flash, ftl: Box<dyn Ftl>, settings: Settings) -> Self {
+    fn new(parts: Parts) -> Self {
+        let Parts { flash, ftl, settings, .. } = parts;
         Self {
             flushes: Flushes::new(flash.geometry(), settings.logical_pages),
             inflight: Inflight::new(settings.queue_depth, settings.arrival),
             times: flash_times(&flash),
+            contents: Contents::new(&flash),
             page_sectors: flash.geometry().page_sectors(),
             settings,
             attentive: ftl.works_in_idle_time() || flash.ages() || settings.read_groups,
@@ -336,8 +340,10 @@ impl Below for Storage {
         }
     }
     #[inline(always)]
-    fn insert(&self, slots: &mut Slots, lpn: Lpn, medium: Medium) -> Slot {
-        slots.insert(lpn, medium)
+    fn insert(&mut self, slots: &mut Slots, lpn: Lpn, medium: Medium) -> Slot {
+        let slot = slots.insert(lpn, medium);
+        self.contents.begin(slot);
+        slot
     }
     #[inline(always)]
     fn place(
@@ -353,7 +359,7 @@ impl Below for Storage {
             self.fill_slot(slots, slot, found);
         }
         flight.done = self.flash.clock.join(flight.done, room);
-        if let Some(ticket) = slots.filling(slot) {
+        if let Some(ticket) = self.filling(slots, slot) {
             flight.done = self.flash.clock.join(flight.done, ticket);
         }
         self.touch(slots, (slot, slots.medium(slot)), access, part, flight);
@@ -386,7 +392,7 @@ impl Below for Storage {
     }
     fn read_ahead(&mut self, slots: &mut Slots, lpn: Lpn) -> Slot {
         let found = self.read_page(slots, PageRead::new(lpn, Cause::Prefetch), self.now());
-        let slot = slots.insert(lpn, Medium::Dram);
+        let slot = self.insert(slots, lpn, Medium::Dram);
         self.fill_slot(slots, slot, found);
         slot
     }

@@ -117,7 +117,7 @@ impl BlockFrames {
         match (access, self.target) {
             (None, _) => used <= dram && self.used <= self.frames,
             (Some(_), Medium::Dram) => used < dram,
-            (Some(access), Medium::Nvram) => self.fits(slots.geometry().lbn(access.lpn)),
+            (Some(access), Medium::Nvram) => self.fits(slots.lbn_of(access.lpn)),
         }
     }
     /// The memory that must give a frame when there is no room.

@@ -85,7 +85,7 @@ impl Storage {
             self.time_read(slots, issued, ticket);
             let slot = slots.find(lpn);
             if cause == Cause::Host && slot.is_some() {
-                slots.set_ready(slot, ticket);
+                self.set_filling(slots, slot, ticket);
             }
         }
         assert_eq!(read, tickets.len(), "the FTL reads no old copy that nobody needs");

@@ -21,10 +21,22 @@ impl Storage {
         self.settings.write_miss_fetch || !whole && self.settings.partial_write == PartialWrite::Fetch
     }
 
+    /// The frame is filled when `ticket` resolves.
+    pub(super) fn set_filling(&mut self, slots: &mut Slots, slot: Slot, ticket: Ticket) {
+        slots.set_filling(slot);
+        self.contents.set_ready(slot, ticket);
+    }
+
+    /// The ticket to wait for, if the frame may still be filling.
+    #[inline]
+    pub(super) fn filling(&self, slots: &Slots, slot: Slot) -> Option<Ticket> {
+        slots.facts(slot).is_filling().then(|| self.contents.ready(slot))
+    }
+
     /// A hit on a page that flash is still to deliver completes no earlier than that.
     #[inline(never)]
     pub(super) fn wait_until_filled(&mut self, slots: &mut Slots, slot: Slot, flight: &mut Flight<'_>) {
-        let Some(ticket) = slots.filling(slot) else { return };
+        let Some(ticket) = self.filling(slots, slot) else { return };
         if self.flash.clock.time(ticket).is_some_and(|at| at <= self.flash.now()) {
             slots.set_filled(slot);
         } else {
@@ -53,17 +65,18 @@ impl Storage {
         flight.pages_in[medium as usize] += 1;
         if access.write {
             self.version += 1;
-            if !slots.write(slot, self.version).is_complete() {
+            self.contents.set_version(slot, self.version);
+            if !slots.write(slot).is_complete() {
                 slots.add_sectors(slot, part.mask());
             }
         }
         match &mut flight.payload {
             Payload::None => {}
             Payload::Write(bytes) => {
-                slots.bytes_mut(slot)[part.bytes_in_page()].copy_from_slice(&bytes[part.bytes_in_payload()]);
+                self.contents.bytes_mut(slot)[part.bytes_in_page()].copy_from_slice(&bytes[part.bytes_in_payload()]);
             }
             Payload::Read(bytes) => {
-                bytes[part.bytes_in_payload()].copy_from_slice(&slots.bytes(slot)[part.bytes_in_page()]);
+                bytes[part.bytes_in_payload()].copy_from_slice(&self.contents.bytes(slot)[part.bytes_in_page()]);
             }
         }
     }
@@ -89,10 +102,10 @@ impl Storage {
             Medium::Dram => self.flash.ledger.dram_writes += 1,
             Medium::Nvram => self.flash.ledger.nvram_writes += 1,
         }
-        if !slots.bytes(slot).is_empty() {
+        if !self.contents.bytes(slot).is_empty() {
             let missing = slots.missing_sectors(slot);
             let page = if found.ppn.is_some() { self.flash.bytes(found.ppn) } else { &[] };
-            let frame = slots.bytes_mut(slot);
+            let frame = self.contents.bytes_mut(slot);
             for (sector, to) in frame.chunks_exact_mut(512).enumerate() {
                 if missing >> sector & 1 == 0 {
                     continue;
@@ -103,12 +116,12 @@ impl Storage {
                 }
             }
             if found.ppn.is_some() && !slots.is_dirty(slot) {
-                slots.set_version(slot, self.flash.oob(found.ppn).version);
+                self.contents.set_version(slot, self.flash.oob(found.ppn).version);
             }
         }
         let full = slots.full_mask();
         slots.add_sectors(slot, full);
-        slots.set_ready(slot, found.ticket);
+        self.set_filling(slots, slot, found.ticket);
     }
 
     /// Reads the sectors of a resident page that are not in RAM.

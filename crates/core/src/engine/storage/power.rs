@@ -30,7 +30,7 @@ impl Storage {
     /// Renews the snapshot of the NVRAM before a request while a cut is armed and not reached.
     pub(in crate::engine) fn snapshot_nvram(&mut self, slots: &Slots) {
         if self.armed_nvram.is_some() && !self.flash.is_cut() {
-            self.armed_nvram = Some(nvram_now(slots));
+            self.armed_nvram = Some(self.nvram_now(slots));
         }
     }
 
@@ -40,11 +40,23 @@ impl Storage {
         self.armed_nvram = Some(NvramSnapshot::default());
     }
 
+    fn nvram_now(&self, slots: &Slots) -> NvramSnapshot {
+        let dirty = slots.iter().filter(|slot| slots.medium(*slot) == Medium::Nvram && slots.is_dirty(*slot));
+        let page = |slot: Slot| NvramPage {
+            write: PageWrite::new(slots.lpn(slot), Cause::Recover, self.contents.version(slot)),
+            bytes: self.contents.bytes(slot).to_vec(),
+            missing: if slots.is_complete(slot) { 0 } else { slots.missing_sectors(slot) },
+        };
+        let mut pages: Vec<_> = dirty.map(page).collect();
+        pages.sort_by_key(|page| page.write.lpn);
+        NvramSnapshot { pages }
+    }
+
     /// Power fails: what the NVRAM held.
     fn take_nvram(&mut self, slots: &Slots) -> NvramSnapshot {
         match self.armed_nvram.take() {
             Some(snapshot) if self.flash.is_cut() => snapshot,
-            _ => nvram_now(slots),
+            _ => self.nvram_now(slots),
         }
     }
 
@@ -87,18 +99,6 @@ impl Storage {
             self.send_batch(slots, None, Lpn(0), after);
         }
     }
-}
-
-fn nvram_now(slots: &Slots) -> NvramSnapshot {
-    let dirty = slots.iter().filter(|slot| slots.medium(*slot) == Medium::Nvram && slots.is_dirty(*slot));
-    let page = |slot: Slot| NvramPage {
-        write: PageWrite::new(slots.lpn(slot), Cause::Recover, slots.version(slot)),
-        bytes: slots.bytes(slot).to_vec(),
-        missing: if slots.is_complete(slot) { 0 } else { slots.missing_sectors(slot) },
-    };
-    let mut pages: Vec<_> = dirty.map(page).collect();
-    pages.sort_by_key(|page| page.write.lpn);
-    NvramSnapshot { pages }
 }
 
 impl<B: Buffer> Engine<B, Storage> {

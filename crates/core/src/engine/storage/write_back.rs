@@ -18,7 +18,7 @@ impl Storage {
             let lpn = slots.lpn(*slot);
             assert!(slots.is_dirty(*slot), "write-back of clean page {}", lpn.0);
             complete &= slots.is_complete(*slot);
-            let version = slots.version(*slot);
+            let version = self.contents.version(*slot);
             self.batch.push(PageWrite { release, ..PageWrite::new(lpn, Cause::Host, version) });
         }
         self.batch.sort_unstable_by_key(|page| page.lpn);
@@ -26,7 +26,7 @@ impl Storage {
             self.complete_batch(slots);
         }
         for slot in pages {
-            if let Some(ticket) = slots.filling(*slot) {
+            if let Some(ticket) = self.filling(slots, *slot) {
                 after = self.flash.clock.join(after, ticket);
             }
         }
@@ -116,10 +116,10 @@ impl Storage {
             }
             let slot = slots.find(lpn);
             if slot.is_some() && slots.is_complete(slot) {
-                if let Some(ticket) = slots.filling(slot) {
+                if let Some(ticket) = self.filling(slots, slot) {
                     after = self.flash.clock.join(after, ticket);
                 }
-                let version = slots.version(slot);
+                let version = self.contents.version(slot);
                 self.batch.push(PageWrite { release, ..PageWrite::new(lpn, Cause::Pad, version) });
                 continue;
             }
@@ -153,7 +153,7 @@ impl Storage {
         for page in &self.batch {
             let slot = slots.find(page.lpn);
             if slot.is_some() && slots.is_complete(slot) {
-                self.stage.extend_from_slice(slots.bytes(slot));
+                self.stage.extend_from_slice(self.contents.bytes(slot));
                 continue;
             }
             match self.ftl.locate(&self.flash, page.lpn) {
