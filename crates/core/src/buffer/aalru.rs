@@ -43,11 +43,11 @@ mod split;
 
 use serde_json::{Value, json};
 
-use super::groups::Groups;
-use super::list::{Links, List};
-use super::padding::{Padding, PaddingRule};
+use super::tools::groups::Groups;
+use super::tools::padding::{Padding, PaddingRule};
 use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Sense, Slots, share};
 use crate::error::ConfigError;
+use crate::list::{Links, List};
 use crate::types::Slot;
 use costs::Costs;
 pub use params::{Params, PeriodUnit, WfSource};

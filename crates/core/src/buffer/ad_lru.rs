@@ -25,9 +25,9 @@
 use serde_json::{Value, json};
 
 use super::cflru::clean::CleanLinks;
-use super::list::{Links, List};
 use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Prefetch, Sense, Slots, share};
 use crate::error::ConfigError;
+use crate::list::{Links, List};
 use crate::types::Slot;
 
 crate::params! {

@@ -33,10 +33,10 @@
 use prefetch_index::prefetch_index;
 use serde_json::{Value, json};
 
-use super::ghosts::Ghosts;
-use super::list::{Links, List};
+use super::tools::ghosts::Ghosts;
 use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Prefetch, Sense, Slots};
 use crate::error::ConfigError;
+use crate::list::{Links, List};
 use crate::types::{Lpn, Slot};
 
 crate::params! { pub struct Params {} }

@@ -30,12 +30,12 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::compat::Compat;
-use super::groups::{Group, Groups};
-use super::list::{Links, List};
-use super::padding::{Padding, PaddingRule};
+use super::tools::compat::Compat;
+use super::tools::groups::{Group, Groups};
+use super::tools::padding::{Padding, PaddingRule};
 use super::{Access, Admission, Buffer, BufferShape, Grain, Medium, Plan, Sense, Slots};
 use crate::error::ConfigError;
+use crate::list::{Links, List};
 use crate::types::{Lbn, Lpn, Slot};
 
 /// Which groups are evicted out of order.

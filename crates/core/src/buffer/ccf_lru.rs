@@ -24,10 +24,10 @@
 
 use serde_json::{Value, json};
 
-use super::compat::Compat;
-use super::list::{Links, List};
+use super::tools::compat::Compat;
 use super::{Access, Admission, Buffer, BufferShape, Medium, Plan, Prefetch, Sense, Slots};
 use crate::error::ConfigError;
+use crate::list::{Links, List};
 use crate::types::Slot;
 
 crate::params! {

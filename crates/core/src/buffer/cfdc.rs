@@ -27,11 +27,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::groups::{Group, Groups};
-use super::list::{Links, List};
 use super::share;
+use super::tools::groups::{Group, Groups};
 use super::{Access, Admission, Buffer, BufferShape, Frames, Grain, Medium, Plan, Sense, Slots};
 use crate::error::ConfigError;
+use crate::list::{Links, List};
 use crate::types::Slot;
 
 /// What is written back of a cluster.

@@ -31,9 +31,9 @@ mod climb;
 
 use serde_json::{Value, json};
 
-use super::list::{Links, List};
 use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Sense, Slots, share};
 use crate::error::ConfigError;
+use crate::list::{Links, List};
 use crate::types::Slot;
 use clean::CleanLinks;
 use climb::Climb;

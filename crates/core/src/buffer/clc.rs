@@ -23,12 +23,12 @@
 
 use serde_json::{Value, json};
 
-use super::by_size::BySize;
-use super::groups::{Group, Groups};
-use super::list::{Links, List};
-use super::padding::{Padding, PaddingRule};
+use super::tools::by_size::BySize;
+use super::tools::groups::{Group, Groups};
+use super::tools::padding::{Padding, PaddingRule};
 use super::{Access, Admission, Buffer, BufferShape, Grain, Medium, Plan, Sense, Slots};
 use crate::error::ConfigError;
+use crate::list::{Links, List};
 use crate::types::Slot;
 
 crate::params! {

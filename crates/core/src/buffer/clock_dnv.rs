@@ -30,11 +30,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::groups::block_frames::{BlockFrames, NvramUnit};
-use super::list::{Links, List};
-use super::padding::{Padding, PaddingRule};
+use super::tools::groups::block_frames::{BlockFrames, NvramUnit};
+use super::tools::padding::{Padding, PaddingRule};
 use super::{Access, Admission, Buffer, BufferShape, Frames, Grain, Medium, Plan, Sense, Slots};
 use crate::error::ConfigError;
+use crate::list::{Links, List};
 use crate::types::{Lbn, Slot};
 
 /// Where missed pages go.

@@ -26,9 +26,9 @@
 
 use serde_json::{Value, json};
 
-use super::list::{Links, List};
 use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Sense, Slots, share};
 use crate::error::ConfigError;
+use crate::list::{Links, List};
 use crate::types::Slot;
 
 crate::params! {

@@ -23,10 +23,10 @@
 
 use serde_json::{Value, json};
 
-use super::by_size::BySize;
-use super::compat::Compat;
-use super::groups::{Group, Groups};
-use super::padding::{Padding, PaddingRule};
+use super::tools::by_size::BySize;
+use super::tools::compat::Compat;
+use super::tools::groups::{Group, Groups};
+use super::tools::padding::{Padding, PaddingRule};
 use super::{Access, Admission, Buffer, BufferShape, Grain, Medium, Plan, Sense, Slots};
 use crate::error::ConfigError;
 use crate::types::Slot;

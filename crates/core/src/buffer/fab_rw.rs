@@ -23,10 +23,10 @@
 
 use serde_json::{Value, json};
 
-use super::by_size::BySize;
-use super::groups::Groups;
-use super::padding::Padding;
-pub use super::padding::Params;
+use super::tools::by_size::BySize;
+use super::tools::groups::Groups;
+use super::tools::padding::Padding;
+pub use super::tools::padding::Params;
 use super::{Access, Admission, Buffer, BufferShape, Grain, Medium, Plan, Sense, Slots};
 use crate::error::ConfigError;
 use crate::types::Slot;

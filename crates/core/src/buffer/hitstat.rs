@@ -41,11 +41,11 @@ mod params;
 
 use serde_json::{Value, json};
 
-use super::groups::{Group, Groups};
-use super::list::{Links, List};
-use super::padding::Padding;
+use super::tools::groups::{Group, Groups};
+use super::tools::padding::Padding;
 use super::{Access, Admission, Buffer, BufferShape, Grain, Medium, Plan, Sense, Slots};
 use crate::error::ConfigError;
+use crate::list::{Links, List};
 use crate::types::{Lbn, Slot};
 use ages::Ages;
 use classes::Classes;

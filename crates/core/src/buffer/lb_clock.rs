@@ -25,12 +25,12 @@
 
 use serde_json::{Value, json};
 
-use super::groups::{Group, Groups};
-use super::list::{Links, List};
-use super::padding::Padding;
-pub use super::padding::Params;
+use super::tools::groups::{Group, Groups};
+use super::tools::padding::Padding;
+pub use super::tools::padding::Params;
 use super::{Access, Admission, Buffer, BufferShape, Grain, Medium, Plan, Sense, Slots};
 use crate::error::ConfigError;
+use crate::list::{Links, List};
 use crate::types::Slot;
 
 /// See the module text.

@@ -37,10 +37,10 @@
 use prefetch_index::prefetch_index;
 use serde_json::{Value, json};
 
-use super::compat::YardstickCompat;
-use super::list::{Links, List};
+use super::tools::compat::YardstickCompat;
 use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Prefetch, Sense, Slots};
 use crate::error::ConfigError;
+use crate::list::{Links, List};
 use crate::sparse::SparseTable;
 use crate::types::{Lpn, Slot};
 

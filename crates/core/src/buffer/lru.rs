@@ -15,9 +15,9 @@
 
 use serde_json::{Value, json};
 
-use super::list::{Links, List};
 use super::{Access, Admission, Buffer, BufferShape, Medium, Plan, Prefetch, Sense, Slots};
 use crate::error::ConfigError;
+use crate::list::{Links, List};
 use crate::types::Slot;
 
 crate::params! { pub struct Params {} }

@@ -4,18 +4,13 @@
 //! [`Slots`], and what it may sense about the world below in [`Sense`]; it answers with a [`Plan`]. It knows nothing of
 //! FTLs and flash. One file per policy; the list at the end of this file is the only place that enumerates them.
 
-pub mod by_size;
-pub mod compat;
-pub mod ghosts;
-pub mod groups;
-pub use crate::list;
-pub mod padding;
-pub mod sketch;
 pub mod slots;
+pub mod tools;
 
 use serde_json::Value;
 
 use crate::ledger::{Ledger, MergeKind};
+use crate::list::Links;
 use crate::types::{Hint, Lpn, Nanos, Slot};
 pub use slots::{Frames, Medium, Slots};
 
@@ -309,7 +304,7 @@ pub trait Prefetch {
     }
 }
 
-impl Prefetch for list::Links {
+impl Prefetch for Links {
     #[inline]
     fn soon(&self, slot: Slot) {
         self.look_ahead(slot.0);

@@ -25,10 +25,10 @@ use std::cmp::Reverse;
 
 use serde_json::{Value, json};
 
-use super::groups::{Group, Groups};
-use super::list::{Links, List};
+use super::tools::groups::{Group, Groups};
 use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Sense, Slots, share};
 use crate::error::ConfigError;
+use crate::list::{Links, List};
 use crate::types::{Lbn, Slot};
 
 crate::params! {

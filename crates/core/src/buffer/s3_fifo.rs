@@ -29,11 +29,11 @@
 use prefetch_index::prefetch_index;
 use serde_json::{Value, json};
 
-use super::compat::YardstickCompat;
-use super::ghosts::Ghosts;
-use super::list::{Links, List};
+use super::tools::compat::YardstickCompat;
+use super::tools::ghosts::Ghosts;
 use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Prefetch, Sense, Slots};
 use crate::error::ConfigError;
+use crate::list::{Links, List};
 use crate::types::{Lpn, Slot};
 
 crate::params! {

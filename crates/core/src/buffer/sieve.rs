@@ -21,9 +21,9 @@
 use prefetch_index::prefetch_index;
 use serde_json::{Value, json};
 
-use super::list::{Links, List};
 use super::{Access, Admission, Buffer, BufferShape, Medium, Plan, Prefetch, Sense, Slots};
 use crate::error::ConfigError;
+use crate::list::{Links, List};
 use crate::types::Slot;
 
 crate::params! { pub struct Params {} }

@@ -24,10 +24,10 @@
 
 use serde_json::{Value, json};
 
-use super::groups::{Group, Groups};
-use super::list::{Links, List};
+use super::tools::groups::{Group, Groups};
 use super::{Access, Admission, Buffer, BufferShape, Frames, Grain, Medium, Plan, Sense, Slots, share};
 use crate::error::ConfigError;
+use crate::list::{Links, List};
 use crate::types::{Lpn, Slot};
 
 crate::params! {

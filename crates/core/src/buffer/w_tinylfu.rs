@@ -32,10 +32,10 @@
 
 use serde_json::{Value, json};
 
-use super::list::{Links, List};
-use super::sketch::Sketch;
+use super::tools::sketch::Sketch;
 use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Prefetch, Sense, Slots, share};
 use crate::error::ConfigError;
+use crate::list::{Links, List};
 use crate::types::Slot;
 
 crate::params! {

@@ -38,11 +38,11 @@
 
 use serde_json::{Value, json};
 
-use super::ghosts::Ghosts;
-use super::groups::block_frames::{BlockFrames, NvramUnit};
-use super::list::{Links, List};
+use super::tools::ghosts::Ghosts;
+use super::tools::groups::block_frames::{BlockFrames, NvramUnit};
 use super::{Access, Admission, Buffer, BufferShape, Frames, Grain, Medium, Plan, Sense, Slots};
 use crate::error::ConfigError;
+use crate::list::{Links, List};
 use crate::types::{Lbn, Slot};
 
 crate::params! {

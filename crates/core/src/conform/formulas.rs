@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use super::{ConformError, Kind, Report, parse};
 use crate::buffer::aalru::Hits;
-use crate::buffer::padding::ThLine;
-use crate::buffer::padding::{MergeCost, break_even_pages};
+use crate::buffer::tools::padding::ThLine;
+use crate::buffer::tools::padding::{MergeCost, break_even_pages};
 use crate::ftl::urm_map::{length_class, length_of_class};
 
 /// Sections that a file may have.

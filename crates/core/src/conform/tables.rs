@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{ConformError, Kind, Report, parse};
-use crate::buffer::padding::{MergeCost, break_even_pages};
+use crate::buffer::tools::padding::{MergeCost, break_even_pages};
 
 #[derive(Deserialize)]
 struct File {

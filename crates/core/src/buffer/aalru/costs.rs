@@ -2,7 +2,7 @@
 //! ledger (equations 4 and 5 of its paper).
 
 use super::{Params, WfSource};
-use crate::buffer::padding::write_amplification;
+use crate::buffer::tools::padding::write_amplification;
 use crate::buffer::{FlashTimes, Sense};
 use crate::ledger::{Ledger, since};
 

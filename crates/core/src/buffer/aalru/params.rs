@@ -4,7 +4,7 @@ use std::ops::Bound::{Excluded, Unbounded};
 
 use serde::{Deserialize, Serialize};
 
-use crate::buffer::padding::{Compare, PaddingRule, ThLine};
+use crate::buffer::tools::padding::{Compare, PaddingRule, ThLine};
 
 /// What `period` counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]

@@ -4,7 +4,7 @@
 //! A host flush makes pages clean in no order. The links are then made anew, in one pass, before they are used next.
 
 use crate::buffer::Slots;
-use crate::buffer::list::{Links, List};
+use crate::list::{Links, List};
 use crate::types::Slot;
 
 /// Links of the clean pages of one or more lists. The policy keeps a second [`List`] beside each list of pages.

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::Params;
 use crate::buffer::BufferShape;
-use crate::buffer::groups::{Group, Groups};
-use crate::buffer::list::{Links, List};
+use crate::buffer::tools::groups::{Group, Groups};
 use crate::error::ConfigError;
+use crate::list::{Links, List};
 
 /// What is known of a group.
 #[derive(Clone, Copy, Debug, Default)]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::buffer::padding::{self, PaddingRule};
+use crate::buffer::tools::padding::{self, PaddingRule};
 
 /// When a whole group leaves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]

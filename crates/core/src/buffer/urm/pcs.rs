@@ -1,7 +1,7 @@
 //! The program locations (PCs) that have pages in URM's buffer: their periods, and their own lists in the clustered and in
 //! the looping zone.
 
-use crate::buffer::list::List;
+use crate::list::List;
 
 /// A PC with pages in the clustered or the looping zone.
 #[derive(Clone, Debug)]
@@ -74,7 +74,7 @@ impl Pcs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::buffer::list::Links;
+    use crate::list::Links;
 
     #[test]
     fn is_a_pc_forgotten_with_its_last_page() {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::pcs::{Pc, Pcs};
 use crate::buffer::Slots;
-use crate::buffer::list::{Links, List};
+use crate::list::{Links, List};
 use crate::types::{Hint, Pattern, Slot};
 
 /// The list a page is in.

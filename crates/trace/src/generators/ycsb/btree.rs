@@ -1,6 +1,6 @@
 //! A B-tree in pages with a buffer pool and a log.
 
-use nandlab::buffer::list::{Links, List};
+use nandlab::list::{Links, List};
 use nandlab::types::HostOp;
 
 use super::{Engine, Io, Log};

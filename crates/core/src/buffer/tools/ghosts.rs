@@ -1,6 +1,6 @@
 //! Numbers of pages that left the buffer: bounded lists, newest first.
 
-use super::list::{Links, List};
+use crate::list::{Links, List};
 use crate::sparse::SparseTable;
 use crate::types::{Lpn, Slot};
 

@@ -10,7 +10,7 @@ mod model;
 
 use serde::{Deserialize, Serialize};
 
-use super::BufferShape;
+use crate::buffer::BufferShape;
 use crate::ledger::Ledger;
 use crate::registry::Bounded;
 use amplification::Amplification;

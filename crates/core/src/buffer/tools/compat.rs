@@ -29,7 +29,7 @@ impl YardstickCompat {
     /// `ratio` of a number of pages: rounded half up, by libCacheSim down.
     pub(crate) fn share(self, ratio: f64, pages: u32) -> u32 {
         match self {
-            Self::Spec => super::share(ratio, pages),
+            Self::Spec => crate::buffer::share(ratio, pages),
             Self::Libcachesim => (ratio * f64::from(pages)) as u32,
         }
     }

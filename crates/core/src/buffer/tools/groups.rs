@@ -1,7 +1,7 @@
 //! Groups: the buffered pages of one logical block, for policies that work in blocks.
 //!
 //! A group exists while at least one page is in it and has a small dense number ([`Group`]), so that a policy keeps
-//! its own facts in `Vec`s and its orders in [`super::list::Links`] by group number. A policy decides which pages are
+//! its own facts in `Vec`s and its orders in [`crate::list::Links`] by group number. A policy decides which pages are
 //! members: it may keep two `Groups`, one of clean and one of dirty pages of the same blocks. No hashing, and no
 //! allocation once the largest number of groups was reached.
 
@@ -11,7 +11,7 @@ pub mod block_frames;
 use serde_json::{Value, json};
 
 use super::padding::Padding;
-use super::{Plan, Slots};
+use crate::buffer::{Plan, Slots};
 use crate::sparse::SparseTable;
 use crate::types::{Lbn, Lpn, Slot};
 use bitmaps::Bitmaps;

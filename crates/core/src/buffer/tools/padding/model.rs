@@ -108,7 +108,7 @@ impl Model {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::buffer::padding::tests::shape;
+    use crate::buffer::tools::padding::tests::shape;
 
     fn merge(ledger: &mut Ledger, data_blocks: u64) {
         ledger.padding_merges += 1;

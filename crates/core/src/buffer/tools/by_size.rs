@@ -1,8 +1,8 @@
 //! Groups by how many pages they hold: the largest in O(1), among equals the least recent one.
 
-use super::Slots;
 use super::groups::{Group, Groups};
-use super::list::{Links, List};
+use crate::buffer::Slots;
+use crate::list::{Links, List};
 use crate::types::Slot;
 
 /// See the module text. One recency list for every size, so every step but [`Self::put_back`] is O(1).
