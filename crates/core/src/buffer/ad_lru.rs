@@ -24,7 +24,7 @@
 
 use serde_json::{Value, json};
 
-use super::cflru::clean::CleanLinks;
+use super::tools::clean::CleanLinks;
 use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Prefetch, Sense, Slots, share};
 use crate::error::ConfigError;
 use crate::list::{Links, List};

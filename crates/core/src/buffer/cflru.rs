@@ -26,16 +26,15 @@
 //! - The original adapts its window from flash read and write counts; its rule could not be read, `dynamic` is ours.
 //! - Some implementations round the window down.
 
-pub mod clean;
 mod climb;
 
 use serde_json::{Value, json};
 
+use super::tools::clean::CleanLinks;
 use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Sense, Slots, share};
 use crate::error::ConfigError;
 use crate::list::{Links, List};
 use crate::types::Slot;
-use clean::CleanLinks;
 use climb::Climb;
 
 crate::params! {

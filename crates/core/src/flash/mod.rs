@@ -9,13 +9,17 @@
 
 pub mod clock;
 mod geometry;
+mod oob;
 mod power;
 mod reliability;
 
 pub use clock::{Clock, ClockTimes, Release, Ticket, TimingModel};
 pub use geometry::{Geometry, ProgramOrder};
+pub use oob::{Oob, PageKind};
 pub use power::{CutMode, JOURNAL_LIMIT, Tombstone};
 pub use reliability::ReliabilityConfig;
+
+use oob::{ERASED, TORN};
 
 use crate::divisor::Divisor;
 use crate::ledger::{BlockKind, Cause, Ledger, Op};
@@ -33,47 +37,6 @@ pub enum Media {
     Memory,
 }
 
-/// What is written beside a page (out-of-band area).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Oob {
-    /// Host data or a translation page.
-    pub kind: PageKind,
-    /// LPN of a data page, number of a translation page.
-    pub number: u32,
-    /// Version of the content: taken when the host's data is accepted, kept by every copy. For translation pages the
-    /// program sequence number serves.
-    pub version: u64,
-}
-
-/// Kind of a programmed page.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum PageKind {
-    /// Host data.
-    Data,
-    /// Translation page.
-    Map,
-}
-
-impl Oob {
-    /// OOB of a data page.
-    #[inline]
-    pub const fn data(lpn: crate::types::Lpn, version: u64) -> Self {
-        Self { kind: PageKind::Data, number: lpn.0, version }
-    }
-    /// OOB of translation page `tpn`.
-    #[inline]
-    pub const fn map(tpn: u32) -> Self {
-        Self { kind: PageKind::Map, number: tpn, version: 0 }
-    }
-}
-
-/// OOB number of a page that is erased (or skipped).
-const ERASED: u32 = u32::MAX;
-/// OOB number of a page whose program was interrupted: programmed, but its CRC fails.
-const TORN: u32 = u32::MAX - 1;
-/// Bit that tells a translation page from a data page in the packed OOB number.
-const MAP_BIT: u32 = 1 << 31;
-
 #[derive(Clone, Copy, Debug, Default)]
 struct Block {
     /// Next page that may be programmed (offsets ascend).
@@ -85,7 +48,7 @@ struct Block {
 /// What survives a power cut.
 #[derive(Clone, Debug, Default)]
 struct Cells {
-    /// Packed OOB number by page: LPN, or `MAP_BIT | tpn`, or a marker.
+    /// By page: what its OOB says it holds ([`Oob::packed`]), or a marker.
     owner: SparseTable<u32>,
     blocks: Vec<Block>,
     /// Version and program sequence of the pages, by block; empty before the block's first program (with media only).
@@ -350,9 +313,7 @@ impl Flash {
     pub fn oob(&self, ppn: Ppn) -> Oob {
         let owner = self.cells.owner.at(ppn.index());
         assert!(owner < TORN, "OOB of unwritten page {}", ppn.0);
-        let kind = if owner & MAP_BIT == 0 { PageKind::Data } else { PageKind::Map };
-        let version = self.stamp(ppn).0;
-        Oob { kind, number: owner & !MAP_BIT, version }
+        Oob::unpacked(owner, self.stamp(ppn).0)
     }
     /// Version and program sequence number of a page, 0 if it was never programmed or there is no media.
     #[inline]
@@ -445,8 +406,7 @@ impl Flash {
         }
         block.next_page = block.next_page.max(offset + 1);
         block.valid_pages += 1;
-        let map = if oob.kind == PageKind::Map { MAP_BIT } else { 0 };
-        self.cells.owner.set(ppn.index(), oob.number | map);
+        self.cells.owner.set(ppn.index(), oob.packed());
         self.valid[ppn.index() / 64] |= 1 << (ppn.0 % 64);
         self.programs_ever += 1;
         self.cells.programmed_pages += 1;
