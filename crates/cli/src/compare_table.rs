@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use nandlab::config::{Config, PluginConfig};
+use nandlab::config::{Config, PluginConfig, Settle};
 use nandlab::registry::RECONSTRUCTION;
-use nandlab::replay::Settle;
 use nandlab::report::Source;
 use nandlab::types::Bytes;
 use nandlab_lab::compare::Row;

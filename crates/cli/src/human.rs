@@ -1,9 +1,8 @@
 //! A report at a glance: at most 100 columns.
 
-use nandlab::config::{PluginConfig, Precondition, ReplayMode};
+use nandlab::config::{PluginConfig, Precondition, ReplayMode, Settle};
 use nandlab::endurance::{Endurance, Projection};
 use nandlab::registry::RECONSTRUCTION;
-use nandlab::replay::Settle;
 use nandlab::report::{ByCause, FlushCost, Latency, Ratios, Recorded, Report, Settling};
 use nandlab::types::Bytes;
 

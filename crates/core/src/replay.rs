@@ -13,21 +13,6 @@ use crate::types::{HostRequest, Nanos};
 /// Simulated times beyond this (18 years) are refused: the clock ends at 2^60 ns.
 pub const TIME_MAX: Nanos = Nanos(1 << 59);
 
-/// What becomes of the dirty pages that are in the buffer when the last request is complete. What each choice means for
-/// every metric is in docs/metrics.md, 'The end of a run'.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Settle {
-    /// They are written to flash, and all counts are taken after that. The default, because only then have two buffers done
-    /// the same work when they are compared: else the one that holds more dirty pages back is flattered.
-    #[default]
-    Flush,
-    /// The counts are those of the requests; then the pages are written, and what that cost is reported by itself.
-    Charge,
-    /// They stay where they are.
-    None,
-}
-
 /// Why a replay ended early.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ReplayError {

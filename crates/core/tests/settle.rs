@@ -1,9 +1,9 @@
 //! The end of a run: dirty pages are paid for, once, and by nobody who waits.
 
 use nandlab::catalog::BUFFERS;
-use nandlab::config::{Builder, Config};
+use nandlab::config::{Builder, Config, Settle};
 use nandlab::engine::Device;
-use nandlab::replay::{Replay, Settle};
+use nandlab::replay::Replay;
 use nandlab::report::{Report, Source};
 use nandlab::types::{HostOp, HostRequest, Lpn, Nanos};
 

@@ -3,9 +3,8 @@
 use std::sync::{Mutex, PoisonError};
 
 use nandlab::buffer::Frames;
-use nandlab::config::{Builder, Config, PluginConfig, Precondition};
+use nandlab::config::{Builder, Config, PluginConfig, Precondition, Settle};
 use nandlab::offline::{Costs, Counts, ROUNDS, Segments, lower_bound};
-use nandlab::replay::Settle;
 use nandlab::report::{self, FlushCost, Recorded, Report, SCHEMA_VERSION};
 use serde::Serialize;
 

@@ -1,7 +1,7 @@
 //! Lines of a panel: what is hidden by another line is drawn wider below it, and names lie beside their lines.
 
+use crate::area::{Area, SMALL, line, text};
 use crate::colour::Colour;
-use crate::figure::{Area, SMALL, line, text};
 use crate::panel::{Join, Panel, Series};
 use crate::scene::{Anchor, Shape, fitted, text_width};
 

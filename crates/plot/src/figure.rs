@@ -1,5 +1,6 @@
 //! A figure: rows of panels under a title, and where everything in it lies.
 
+use crate::area::{Area, SMALL, line, text};
 use crate::axis::{Axis, Tick};
 use crate::colour::{Colour, GRID, INK, LEVELS, PAPER, ramp};
 use crate::curves::{curves, legend, names, names_width};
@@ -12,7 +13,6 @@ const HEAD: f64 = 66.0;
 /// Font sizes in pixels.
 const TITLE: f64 = 18.0;
 const HEADING: f64 = 14.0;
-pub(crate) const SMALL: f64 = 12.0;
 /// Around the area of a panel.
 const LEFT: f64 = 84.0;
 const RIGHT: f64 = 20.0;
@@ -29,31 +29,6 @@ pub struct Figure {
     pub(crate) title: String,
     pub(crate) subtitle: String,
     pub(crate) rows: Vec<Vec<Panel>>,
-}
-
-/// The area of a panel between its axes, in pixels.
-#[derive(Clone, Copy)]
-pub(crate) struct Area {
-    pub left: f64,
-    pub top: f64,
-    pub width: f64,
-    pub height: f64,
-}
-
-impl Area {
-    pub fn x(&self, place: f64) -> f64 {
-        self.left + place * self.width
-    }
-    pub fn y(&self, place: f64) -> f64 {
-        self.top + (1.0 - place) * self.height
-    }
-}
-
-pub(crate) fn text(at: [f64; 2], size: f64, anchor: Anchor, text: &str) -> Shape {
-    Shape::Text { at, size, anchor, text: text.to_owned(), upwards: false }
-}
-pub(crate) fn line(points: Vec<[f64; 2]>, width: f64, colour: Colour) -> Shape {
-    Shape::Line { points, width, colour, dash: 0.0 }
 }
 
 impl Figure {

@@ -16,6 +16,7 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::format_push_string, clippy::format_collect, reason = "pictures are small")]
 
+mod area;
 mod axis;
 mod colour;
 mod curves;

@@ -3,8 +3,8 @@
 use nandlab::types::HostOp;
 
 use crate::error::{BadRow, Problem};
-use crate::registry::is_decimal;
 use crate::row::Field;
+use crate::text::is_decimal;
 use crate::unit::TimeUnit;
 
 /// A value, or what is wrong with the row (boxed: rows are good as a rule).

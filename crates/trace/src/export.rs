@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 
 use nandlab::types::{HostOp, SECTOR_BYTES};
 
-use crate::formats::FORMATS;
 use crate::row::{Extra, TraceRecord};
 
 /// Writes requests in some format.
@@ -62,20 +61,6 @@ impl Lost {
         ];
         kinds.into_iter().filter(|(_, n)| *n > 0).map(|(kind, n)| (kind.to_owned(), n)).collect()
     }
-}
-
-/// The exporter of a format.
-///
-/// # Errors
-/// There is none of this name: those that there are.
-pub(crate) fn by_name(name: &str) -> Result<Box<dyn Export>, String> {
-    let make = FORMATS.iter().find(|format| format.name == name).and_then(|format| format.write);
-    make.map(|make| make()).ok_or_else(|| format!("`{name}` is not written: allowed are {}", names().join(", ")))
-}
-
-/// The formats of other tools that are written.
-pub(crate) fn names() -> Vec<&'static str> {
-    FORMATS.iter().filter(|format| format.write.is_some()).map(|format| format.name).collect()
 }
 
 /// First sector and sectors of a request.

@@ -9,6 +9,7 @@ use parquet::errors::ParquetError;
 
 use crate::buffer::{Buffer, Failure};
 use crate::columns::Columns;
+use crate::detect::{by_name, detect};
 use crate::error::{BadRow, Place, TraceError};
 use crate::event::Events;
 use crate::formats::columns;
@@ -18,7 +19,7 @@ use crate::lines::Lines;
 use crate::names::Names;
 use crate::options::Options;
 use crate::provenance::About;
-use crate::registry::{BinaryParser, Format, Parser, Sniff, by_name, detect};
+use crate::registry::{BinaryParser, Format, Parser, Sniff};
 use crate::row::{Extra, Row, TraceRecord};
 use crate::unit::TimeUnit;
 

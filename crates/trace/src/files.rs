@@ -6,39 +6,6 @@ use std::path::Path;
 use crate::error::TraceError;
 use crate::generators;
 
-/// How several files become one trace.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum FileOrder {
-    /// Read one after the other, as they are named: parts of one log. What most formats suggest.
-    Sequence,
-    /// Merged by recorded time: logs kept side by side by one clock. What blktrace suggests, which has a file per CPU.
-    Merge,
-    /// Merged by recorded time, and each file is a device of its own, numbered from 0 in the order of the files. What
-    /// msr (a file is a volume; files that begin with the same one are parts of it, and merged) and fio (a file is a job)
-    /// suggest.
-    Devices,
-}
-
-impl FileOrder {
-    /// The words for the choices.
-    pub const NAMES: [(&'static str, Self); 3] =
-        [("sequence", Self::Sequence), ("merge", Self::Merge), ("devices", Self::Devices)];
-
-    /// Its word.
-    pub fn name(self) -> &'static str {
-        Self::NAMES[self as usize].0
-    }
-
-    /// What the format suggests.
-    pub(crate) fn of(format: &str) -> Self {
-        match format {
-            "blktrace" => Self::Merge,
-            "msr" | "fio" => Self::Devices,
-            _ => Self::Sequence,
-        }
-    }
-}
-
 /// The files that arguments name: a path that exists, or `-`, stands for itself; any other with `*`, `?` or `[` is a
 /// pattern, and stands for the files that match, in natural order of their names (`cpu.2` before `cpu.10`). Arguments
 /// keep their order.

@@ -3,13 +3,56 @@
 use crate::buffer::{Buffer, Failure, without_cr};
 use crate::cursor::Parse;
 use crate::event::Events;
+use crate::options::Options;
 use crate::provenance::About;
-use crate::registry::LineParser;
 use crate::row::{Row, TraceRecord};
 use crate::unit::TimeUnit;
 
 /// Most requests parsed ahead: 14 KiB, so that they are still in the nearest cache when they are given.
 const RUN: usize = 256;
+
+/// Reads the rows of a text format; it may keep state between rows.
+pub(crate) trait LineParser: Send {
+    /// One line, without its line end and never blank.
+    fn line(&mut self, line: &[u8]) -> Parse<Row>;
+    /// Parses lines into requests, until there are `most`, no line is left, or one is no request: then what it is.
+    ///
+    /// It is called once for many lines; written here, it is compiled into the code of each format.
+    fn run(&mut self, lines: &mut Ahead<'_>, requests: &mut Vec<TraceRecord>, most: usize) -> Option<Parse<Row>> {
+        while requests.len() < most {
+            match self.line(lines.next()?) {
+                Ok(Row::Request(record)) => requests.push(record),
+                other => return Some(other),
+            }
+        }
+        None
+    }
+    /// Takes what the user chose.
+    fn told(&mut self, _: &Options) {}
+    /// Looks at the beginning of the file (up to 64 KiB) before the first line.
+    fn begin(&mut self, _head: &[u8]) {}
+    /// What the file has said about itself so far.
+    fn about(&self) -> &About {
+        About::NOTHING
+    }
+    /// # Errors
+    /// The file lacks something, now that it has ended.
+    fn end(&mut self) -> Parse<()> {
+        Ok(())
+    }
+    /// The choice of event, if rows are events of which a request has several.
+    fn events(&mut self) -> Option<&mut Events> {
+        None
+    }
+    /// The unit of times, if the user may correct it.
+    fn time_unit(&mut self) -> Option<&mut TimeUnit> {
+        None
+    }
+    /// The unit is no guess: the user or the file itself said it.
+    fn time_is_told(&self) -> bool {
+        false
+    }
+}
 
 /// A text trace.
 ///

@@ -7,8 +7,8 @@ use nandlab::types::Nanos;
 
 use crate::error::TraceError;
 use crate::event::Event;
-use crate::files::FileOrder;
-use crate::formats::columns::ColumnSpec;
+use crate::formats::columns::spec::ColumnSpec;
+use crate::order::FileOrder;
 use crate::passes::Passes;
 use crate::row::ADDRESS_BYTES_MAX;
 use crate::unit::TimeUnit;

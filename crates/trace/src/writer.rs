@@ -8,7 +8,8 @@ use flate2::write::GzEncoder;
 use nandlab::types::Hint;
 
 use crate::columns::ColumnsWriter;
-use crate::export::{self, Export, Lost};
+use crate::detect;
+use crate::export::{Export, Lost};
 use crate::formats::nandlab::{MAGIC, header, op_letter, pattern_letter};
 use crate::provenance::Step;
 use crate::row::{Extra, TraceRecord};
@@ -60,7 +61,7 @@ impl Writer {
     /// There is no such format, the file cannot be made, or its name asks for a compression that is not written.
     pub fn export(target: &str, format: &str) -> io::Result<Self> {
         let invalid = |problem| io::Error::new(io::ErrorKind::InvalidInput, problem);
-        let mut export = export::by_name(format).map_err(invalid)?;
+        let mut export = detect::export(format).map_err(invalid)?;
         let mut bytes = Vec::with_capacity(TEXT_BYTES + ROW_BYTES_MAX);
         export.begin(&mut bytes);
         let foreign = Foreign { sink: Sink::create(target)?, export, bytes, first: None, lost: Lost::default() };

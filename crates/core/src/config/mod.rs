@@ -18,7 +18,6 @@ use crate::error::ConfigError;
 use crate::flash::{Geometry, Media, ProgramOrder, ReliabilityConfig, TimingModel};
 use crate::ftl::FTLS;
 use crate::registry;
-use crate::replay::Settle;
 use crate::types::{Bytes, Nanos};
 
 pub use builder::{Builder, DEFAULT_DEVICE, DEVICES, split_outside};
@@ -190,6 +189,21 @@ pub enum ReplayMode {
     Closed,
     /// As fast as possible: closed without thinking.
     Fast,
+}
+
+/// What becomes of the dirty pages that are in the buffer when the last request is complete. What each choice means for
+/// every metric is in docs/metrics.md, 'The end of a run'.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Settle {
+    /// They are written to flash, and all counts are taken after that. The default, because only then have two buffers done
+    /// the same work when they are compared: else the one that holds more dirty pages back is flattered.
+    #[default]
+    Flush,
+    /// The counts are those of the requests; then the pages are written, and what that cost is reported by itself.
+    Charge,
+    /// They stay where they are.
+    None,
 }
 
 /// How requests arrive.

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::ftl::counters;
+use super::counters::counters;
 use super::{ConformError, parse};
 use crate::error::ConfigError;
 use crate::flash::{Clock, ClockTimes, Flash, Geometry, Media, PageKind, ProgramOrder, Ticket, TimingModel};

@@ -6,6 +6,7 @@
 
 mod bench;
 mod compressed;
+mod counters;
 mod formulas;
 pub mod ftl;
 mod map_cache;

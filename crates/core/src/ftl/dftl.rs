@@ -52,13 +52,14 @@ use serde_json::{Value, json};
 use super::{Ftl, Shape};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Ticket};
-use crate::ftl::blocks::pool::{Alloc, Victim};
+use crate::ftl::blocks::pool::Alloc;
 use crate::ftl::blocks::recover::Winners;
 use crate::ftl::cache::cmt::{Cmt, Order};
 use crate::ftl::cache::slab::{Cached, Mappings};
 use crate::ftl::frame::space::Frontiers;
 use crate::ftl::frame::translation::{MapCache, Moved, Translation};
 use crate::ftl::frame::{Frame, MapPolicy, Purpose, Wanted};
+use crate::ftl::victim::Victim;
 use crate::ledger::Cause;
 use crate::types::{Bytes, Lpn, Ppn};
 

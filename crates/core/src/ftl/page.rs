@@ -33,13 +33,14 @@
 use super::{Ftl, Shape};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Ticket};
-use crate::ftl::blocks::pool::{Alloc, Victim};
+use crate::ftl::blocks::pool::Alloc;
 use crate::ftl::blocks::recover::Winners;
 use crate::ftl::frame::heat::MAX_STREAMS;
 use crate::ftl::frame::space::{Frontiers, GcFrontier, Layout, Placement, Sharing, Upkeep};
 use crate::ftl::frame::stripe::Stripe;
 use crate::ftl::frame::translation::{MapCache, Moved, Translation};
 use crate::ftl::frame::{Frame, MapPolicy, Wanted};
+use crate::ftl::victim::Victim;
 use crate::sparse::SparseTable;
 use crate::types::{Lpn, Ppn};
 

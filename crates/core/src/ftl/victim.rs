@@ -10,21 +10,8 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
-pub use crate::ftl::blocks::pool::Candidates;
+pub use crate::ftl::blocks::pool::{Candidates, Rule};
 use crate::registry::{self, Plugin};
-
-/// A victim policy.
-#[derive(Clone, Copy, Debug)]
-pub struct Rule {
-    /// What the number in `victim = { NAME = number }` (1 or more) means; `None` if it takes none: `victim = "NAME"`.
-    pub number: Option<&'static str>,
-    /// It asks for blocks in the order of closing ([`Candidates::oldest`], [`Candidates::in_order`]).
-    pub by_age: bool,
-    /// Of blocks with equally few valid pages the one with the lowest number comes first, not the one closed earliest.
-    pub lowest_first: bool,
-    /// Chooses among the closed blocks, of which there is one at least; the number is 0 if it takes none.
-    pub pick: fn(&mut Candidates<'_>, u32) -> u32,
-}
 
 macro_rules! victims {
     ($($name:ident,)+) => {
@@ -85,11 +72,12 @@ impl Victim {
         }
     }
 
-    pub(super) const fn rule(self) -> Rule {
+    const fn rule(self) -> Rule {
         VICTIMS[self.index as usize].build
     }
-    pub(super) const fn number(self) -> u32 {
-        self.number
+    /// What a pool of blocks is told of it: the rule and its number.
+    pub(super) const fn parts(self) -> (Rule, u32) {
+        (self.rule(), self.number)
     }
 }
 

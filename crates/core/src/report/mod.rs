@@ -16,13 +16,13 @@ mod times;
 use serde::Serialize;
 
 use crate::catalog::BUFFERS;
-use crate::config::{Config, ReplayMode};
+use crate::config::{Config, ReplayMode, Settle};
 use crate::endurance::{Endurance, Measured};
 use crate::engine::Device;
 use crate::ftl::FTLS;
 use crate::ledger::{Cause, Ledger, Op};
 use crate::registry::{self, Plugin};
-use crate::replay::{Outcome, Settle};
+use crate::replay::Outcome;
 use crate::types::{Nanos, SECTOR_BYTES};
 pub use counts::{Buffer, ByCause, Erases, Flash, Hits, Mapping, Merges, Padding, Ratios, Requests};
 pub use flushes::{AtMost, Flushes, Size};

@@ -5,10 +5,9 @@ use serde::Serialize;
 use super::service;
 use super::times::hitstat_ns;
 use crate::buffer::Medium;
-use crate::config::TimingConfig;
+use crate::config::{Settle, TimingConfig};
 use crate::engine::Device;
 use crate::ledger::Ledger;
-use crate::replay::Settle;
 
 /// What was left in the buffer when the last request was complete, and what became of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]

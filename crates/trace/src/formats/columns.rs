@@ -24,7 +24,7 @@
 
 mod guess;
 mod objects;
-mod spec;
+pub(crate) mod spec;
 mod values;
 
 use std::sync::Arc;

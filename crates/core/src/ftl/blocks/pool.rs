@@ -9,12 +9,11 @@ use serde::{Deserialize, Serialize};
 
 mod candidates;
 
-pub use candidates::Candidates;
+pub use candidates::{Candidates, Rule};
 
 use crate::divisor::Divisor;
 use crate::flash::Flash;
 use crate::ftl::blocks::buckets::Buckets;
-pub use crate::ftl::victim::Victim;
 use crate::types::Pbn;
 
 /// Which free block is taken next.
@@ -38,7 +37,8 @@ pub struct Pool {
     stride: u32,
     by_stride: Divisor,
     alloc: Alloc,
-    victim: Victim,
+    /// The victim policy with its number.
+    victim: (Rule, u32),
     free: VecDeque<Pbn>,
     /// By position: when the block was closed (from 1), or `NOT_CLOSED`.
     closed_at: Vec<u64>,
@@ -56,7 +56,7 @@ pub struct Pool {
 
 impl Pool {
     /// All blocks `first + i * stride` of a device of `blocks` blocks, free, in ascending order.
-    pub fn new(first: u32, stride: u32, blocks: u32, alloc: Alloc, victim: Victim, seed: u64) -> Self {
+    pub fn new(first: u32, stride: u32, blocks: u32, alloc: Alloc, victim: (Rule, u32), seed: u64) -> Self {
         let count = (blocks - first).div_ceil(stride) as usize;
         Self {
             first,
@@ -70,7 +70,7 @@ impl Pool {
             place: vec![0; count],
             next_close: 1,
             order: VecDeque::new(),
-            by_valid: Buckets::new(count, victim.rule().lowest_first),
+            by_valid: Buckets::new(count, victim.0.lowest_first),
             wear: None,
             rng: Pcg64Mcg::new(u128::from(seed) << 64 | u128::from(first) << 1 | 1),
         }
@@ -169,7 +169,7 @@ impl Pool {
         let position = self.position(pbn);
         assert_eq!(self.closed_at[position], NOT_CLOSED, "block {} is closed already", pbn.0);
         self.closed_at[position] = self.next_close;
-        if self.victim.rule().by_age {
+        if self.victim.0.by_age {
             self.order.push_back((position as u32, self.next_close));
         }
         if self.order.len() > 2 * self.closed_at.len() {
@@ -193,7 +193,7 @@ impl Pool {
         if self.closed.is_empty() {
             return None;
         }
-        let (rule, number) = (self.victim.rule(), self.victim.number());
+        let (rule, number) = self.victim;
         // Without stale entries at its head the queue begins with the oldest block.
         while self.order.front().is_some_and(|(position, at)| self.closed_at[*position as usize] != *at) {
             self.order.pop_front();
@@ -253,6 +253,7 @@ impl Pool {
 mod tests {
     use super::*;
     use crate::flash::{Clock, ClockTimes, Geometry, Media, Oob, ProgramOrder, Ticket, TimingModel};
+    use crate::ftl::victim::Victim;
     use crate::ledger::Cause;
     use crate::types::{Lpn, Nanos, Ppn};
 
@@ -261,7 +262,7 @@ mod tests {
         let geometry = Geometry::single_die(valid.len() as u32, 6, 512);
         let clock = Clock::new(TimingModel::Serial, ClockTimes::cells(Nanos(1), Nanos(1), Nanos(1)), 1, 1);
         let mut flash = Flash::new(geometry, ProgramOrder::Strict, Media::None, clock);
-        let mut pool = Pool::new(0, 1, valid.len() as u32, Alloc::Fifo, victim, 1);
+        let mut pool = Pool::new(0, 1, valid.len() as u32, Alloc::Fifo, victim.parts(), 1);
         for (block, valid) in valid.iter().enumerate() {
             let pbn = pool.take(&flash);
             assert_eq!(pbn.index(), block);

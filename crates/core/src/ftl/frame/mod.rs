@@ -23,8 +23,9 @@ use self::stripe::Stripe;
 use self::translation::{MapCache, Translation};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Geometry, Oob, Ticket};
-use crate::ftl::blocks::pool::{Alloc, Victim};
+use crate::ftl::blocks::pool::Alloc;
 use crate::ftl::blocks::recover::{self, Winners};
+use crate::ftl::victim::Victim;
 use crate::ftl::{Batch, Found, Ftl, PageRead, Shape, Source};
 use crate::ledger::Cause;
 use crate::types::{Lbn, Lpn, Nanos, Ppn};
@@ -383,13 +384,13 @@ macro_rules! demand_params {
     };
     (by_preset; $($own:tt)*) => {
         $crate::ftl::frame::demand_params! {
-            @ Option<$crate::ftl::blocks::pool::Victim> = None, absent "`greedy`; flashsim `greedy_lowest`";
+            @ Option<$crate::ftl::victim::Victim> = None, absent "`greedy`; flashsim `greedy_lowest`";
             Option<$crate::ftl::blocks::pool::Alloc> = None, absent "`fifo`; flashsim `min_erase`"; $($own)*
         }
     };
     ($($own:tt)*) => {
         $crate::ftl::frame::demand_params! {
-            @ $crate::ftl::blocks::pool::Victim = $crate::ftl::blocks::pool::Victim::default();
+            @ $crate::ftl::victim::Victim = $crate::ftl::victim::Victim::default();
             $crate::ftl::blocks::pool::Alloc = $crate::ftl::blocks::pool::Alloc::Fifo; $($own)*
         }
 

@@ -134,7 +134,7 @@ impl Space {
         let Layout { alloc, victim, sorted_pages, upkeep, .. } = self.layout;
         let (groups, dies) = self.layout.counts(&self.geometry);
         let ranges = sorted_pages.map_or(upkeep.streams, |pages| self.logical_pages.div_ceil(pages));
-        let pool = |first| Pool::new(first, groups, self.geometry.blocks(), alloc, victim, self.seed);
+        let pool = |first| Pool::new(first, groups, self.geometry.blocks(), alloc, victim.parts(), self.seed);
         self.pools = (0..groups).map(pool).collect();
         self.units = dies * ranges;
         let (pbn, next) = (Pbn::NONE, self.geometry.pages_per_block);

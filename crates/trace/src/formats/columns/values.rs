@@ -4,8 +4,8 @@ use nandlab::types::HostOp;
 
 use crate::cursor::{BLANKS, Cursor, Parse};
 use crate::error::{BadRow, Problem};
-use crate::registry::is_decimal;
 use crate::row::Field;
+use crate::text::is_decimal;
 use crate::unit::TimeUnit;
 
 /// Puts the first fields of a line into `fields`, without blanks and quotes around them; how many there are of those. Any

@@ -6,6 +6,19 @@ use super::Pool;
 use crate::flash::Flash;
 use crate::types::Pbn;
 
+/// A victim policy: which closed block is collected.
+#[derive(Clone, Copy, Debug)]
+pub struct Rule {
+    /// What the number in `victim = { NAME = number }` (1 or more) means; `None` if it takes none: `victim = "NAME"`.
+    pub number: Option<&'static str>,
+    /// It asks for blocks in the order of closing ([`Candidates::oldest`], [`Candidates::in_order`]).
+    pub by_age: bool,
+    /// Of blocks with equally few valid pages the one with the lowest number comes first, not the one closed earliest.
+    pub lowest_first: bool,
+    /// Chooses among the closed blocks, of which there is one at least; the number is 0 if it takes none.
+    pub pick: fn(&mut Candidates<'_>, u32) -> u32,
+}
+
 /// See the module text. Blocks are given by position in their group; one at least is closed.
 #[derive(Debug)]
 pub struct Candidates<'a> {

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 use crate::error::ConfigError;
 use crate::flash::Geometry;
 use crate::ftl::Shape;
-use crate::ftl::blocks::pool::{Alloc, Victim};
+use crate::ftl::blocks::pool::Alloc;
 use crate::ftl::frame::stripe::Stripe;
+use crate::ftl::victim::Victim;
 
 /// How many open blocks the host writes to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
