@@ -4,6 +4,7 @@
 
 use nandlab::config::Builder;
 
+mod kit;
 mod policies {
     pub mod blocks;
     pub mod grouped;

@@ -1,12 +1,14 @@
 //! Does a device keep what it is given? Every buffer policy over every FTL of the registries, on tiny arrays.
 
+mod kit;
 mod data {
     pub mod hungry;
     pub mod model;
     pub mod rig;
 }
 
-use data::rig::{Dice, LOGICAL_SECTORS, Outcome, Script, Step};
+use data::rig::{LOGICAL_SECTORS, Outcome, Script, Step};
+use kit::Dice;
 use nandlab::catalog::BUFFERS;
 use nandlab::flash::{
     Clock, ClockTimes, CutMode, Flash, Geometry, JOURNAL_LIMIT, Media, Oob, ProgramOrder, Ticket, TimingModel,
@@ -25,9 +27,9 @@ const MODES: [CutMode; 3] = [CutMode::Before, CutMode::After, CutMode::Torn];
 
 fn random_step(dice: &mut Dice, cuts: bool) -> Step {
     // Most writes go to a hot fifth.
-    let span = if dice.once_in(3) { LOGICAL_SECTORS } else { LOGICAL_SECTORS / 5 };
+    let span = if dice.one_in(3) { LOGICAL_SECTORS } else { LOGICAL_SECTORS / 5 };
     let lba = dice.below(span);
-    let most = if dice.once_in(3) { 24 } else { 6 };
+    let most = if dice.one_in(3) { 24 } else { 6 };
     let sectors = (1 + dice.below(most)).min(LOGICAL_SECTORS - lba);
     match dice.below(100) {
         0..30 => Step::Read { lba, sectors },
@@ -44,7 +46,7 @@ fn random_step(dice: &mut Dice, cuts: bool) -> Step {
 }
 
 fn random_script(buffer: usize, ftl: usize, number: u64, cuts: bool) -> Script {
-    let mut dice = Dice(number.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (buffer as u64) << 32 ^ (ftl as u64) << 40);
+    let mut dice = Dice::of_case(&[number, buffer as u64, ftl as u64]);
     let steps = (0..STEPS).map(|_| random_step(&mut dice, cuts)).collect();
     // The low bits count through all combinations of the ways to run.
     Script { buffer, ftl, ways: number as u32 & 63 | dice.below(1 << 12) & !63, seed: dice.0, steps }

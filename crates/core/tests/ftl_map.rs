@@ -5,6 +5,8 @@
 #[path = "common/point.rs"]
 mod point;
 
+mod kit;
+
 mod map {
     pub mod caches;
     pub mod device;

@@ -1,15 +1,15 @@
 //! Does every metric equal a slow count of what happened?
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::rc::Rc;
+mod kit;
 
+use std::collections::BTreeMap;
+
+use kit::{Dice, Event, Recorder};
 use nandlab::buffer::Access;
 use nandlab::catalog::BUFFERS;
 use nandlab::config::{Builder, Config};
 use nandlab::engine::{Device, INTERVALS, Payload};
 use nandlab::ledger::{BlockKind, Cause};
-use nandlab::probe::{Command, Probe};
 use nandlab::replay::Outcome;
 use nandlab::report::{Report, Source};
 use nandlab::types::{Hint, HostOp, HostRequest, Lpn, Nanos};
@@ -38,48 +38,13 @@ fn report(config: &Config, device: &mut dyn Device) -> Report {
     Report::new(config, device, Source::default(), &Outcome::default())
 }
 
-/// Pseudo-random numbers: the next one below a bound.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % bound
-    }
-    /// A request that begins anywhere in a skewed half of the device.
-    fn request(&mut self, n: u64, pages: u64, sectors_max: u64) -> HostRequest {
-        let page = self.below(pages) * self.below(pages) / pages;
-        let op = if self.below(3) == 0 { HostOp::Read } else { HostOp::Write };
-        let from = self.below(SECTORS);
-        let sectors = 1 + self.below(sectors_max.min(pages * SECTORS - page * SECTORS - from));
-        HostRequest::new(Nanos(n * 1_000_000), op, page * SECTORS + from, sectors as u32)
-    }
-}
-
-/// Writes as lists of their pages and of the padded ones among them, padding reads, drops.
-#[derive(Clone, Default)]
-struct Seen(Rc<RefCell<Commands>>);
-
-#[derive(Default)]
-struct Commands {
-    writes: Vec<(Vec<u32>, Vec<u32>)>,
-    pad_reads: u64,
-    drops: u64,
-}
-
-impl Probe for Seen {
-    fn on_command(&mut self, command: Command<'_>) {
-        let numbers = |lpns: &[Lpn]| lpns.iter().map(|lpn| lpn.0).collect();
-        let mut seen = self.0.borrow_mut();
-        match command {
-            Command::Write { lpns, padded } => seen.writes.push((numbers(lpns), numbers(padded))),
-            Command::Read { why: Cause::Pad, lpns } => seen.pad_reads += lpns.len() as u64,
-            Command::Read { .. } => {}
-        }
-    }
-    fn on_drop(&mut self, _: Lpn) {
-        self.0.borrow_mut().drops += 1;
-    }
+/// A request that begins anywhere in a skewed half of the device.
+fn random_request(dice: &mut Dice, n: u64, pages: u64, sectors_max: u64) -> HostRequest {
+    let page = dice.below64(pages) * dice.below64(pages) / pages;
+    let op = if dice.below64(3) == 0 { HostOp::Read } else { HostOp::Write };
+    let from = dice.below64(SECTORS);
+    let sectors = 1 + dice.below64(sectors_max.min(pages * SECTORS - page * SECTORS - from));
+    HostRequest::new(Nanos(n * 1_000_000), op, page * SECTORS + from, sectors as u32)
 }
 
 /// Sizes of the flushed groups, and the interval of every flush that has one.
@@ -105,22 +70,30 @@ fn are_flushes_and_padding_what_the_commands_say() {
         let name = format!("buffer.name={}", plugin.name());
         let config = config(&[&name, "ftl.name=bast", "ram.partial_write=mask"]);
         let mut device = config.build().unwrap();
-        let seen = Seen::default();
-        device.set_probe(Some(Box::new(seen.clone())));
+        let recorder = Recorder::default();
+        device.set_probe(Some(Box::new(recorder.clone())));
         let mut dice = Dice(1);
         for n in 0..4_000 {
-            let request = dice.request(n, 500, 40);
+            let request = random_request(&mut dice, n, 500, 40);
             let whole = HostRequest { lba: request.lba & !7, sectors: (request.sectors + 7) & !7, ..request };
             device.run(&[whole]).unwrap();
         }
         let report = report(&config, &mut *device);
-        let seen = seen.0.borrow();
-        if report.buffer.write_backs != seen.writes.len() as u64 {
-            assert!(report.buffer.write_backs < seen.writes.len() as u64, "{}: some writes pass by", plugin.name());
+        let (mut writes, mut pad_reads, mut drops) = (Vec::new(), 0, 0);
+        for event in recorder.take() {
+            match event {
+                Event::Write { lpns, padded } => writes.push((lpns, padded)),
+                Event::Read(Cause::Pad, lpns) => pad_reads += lpns.len() as u64,
+                Event::Drop(_) => drops += 1,
+                Event::Read(..) | Event::Access { .. } => {}
+            }
+        }
+        if report.buffer.write_backs != writes.len() as u64 {
+            assert!(report.buffer.write_backs < writes.len() as u64, "{}: some writes pass by", plugin.name());
             continue;
         }
         compared += 1;
-        let (sizes, intervals) = flushes(&seen.writes);
+        let (sizes, intervals) = flushes(&writes);
         let found = &report.flushes;
         assert_eq!(found.groups, sizes.len() as u64, "{}", plugin.name());
         for size in 0..=BLOCK_PAGES {
@@ -136,19 +109,14 @@ fn are_flushes_and_padding_what_the_commands_say() {
             assert_eq!(found.share_of_interval(edge), Some(slow), "{}: up to {edge}", plugin.name());
         }
         let padded = |(_, padded): &&(Vec<u32>, Vec<u32>)| !padded.is_empty();
-        let pages: usize = seen.writes.iter().map(|(lpns, padded)| lpns.len() - padded.len()).sum();
-        let added: usize = seen.writes.iter().map(|(_, padded)| padded.len()).sum();
+        let pages: usize = writes.iter().map(|(lpns, padded)| lpns.len() - padded.len()).sum();
+        let added: usize = writes.iter().map(|(_, padded)| padded.len()).sum();
         assert_eq!(report.buffer.pages_written_back, pages as u64, "{}", plugin.name());
         assert_eq!(report.padding.padded_pages, added as u64, "{}", plugin.name());
-        assert_eq!(report.padding.padded_write_backs, seen.writes.iter().filter(padded).count() as u64);
-        assert_eq!(
-            report.padding.padded_from_flash,
-            seen.pad_reads,
-            "{}: all pages were written before",
-            plugin.name()
-        );
+        assert_eq!(report.padding.padded_write_backs, writes.iter().filter(padded).count() as u64);
+        assert_eq!(report.padding.padded_from_flash, pad_reads, "{}: all pages were written before", plugin.name());
         assert_eq!(report.padding.padded_per_dirty, Some(added as f64 / pages as f64), "{}", plugin.name());
-        assert_eq!(report.buffer.drops, seen.drops, "{}", plugin.name());
+        assert_eq!(report.buffer.drops, drops, "{}", plugin.name());
         padding += u32::from(added > 0);
         clusters += u32::from(sizes.iter().any(|pages| *pages > 1));
     }
@@ -164,7 +132,7 @@ fn are_hits_what_a_look_at_the_frames_before_the_access_says() {
         // By write: accesses, hits, sectors, sectors hit, groups hit.
         let mut slow = [[0_u64; 5]; 2];
         for n in 0..6_000 {
-            let mut request = dice.request(n, 300, SECTORS);
+            let mut request = random_request(&mut dice, n, 300, SECTORS);
             request.sectors = request.sectors.min((SECTORS - request.lba % SECTORS) as u32);
             let lpn = Lpn((request.lba / SECTORS) as u32);
             let hit = u64::from(device.slots().find(lpn).is_some());
@@ -310,8 +278,9 @@ fn bast(requests: &[u64]) -> Log {
 fn are_overhead_pages_log_use_and_full_merge_erases_those_of_a_slow_log() {
     let mut dice = Dice(3);
     // Offset 0 is never written, so that no log block holds a whole block in order.
-    let pages: Vec<u64> =
-        (0..6_000).map(|_| dice.below(12) * dice.below(12) / 6 * u64::from(BLOCK_PAGES) + 1 + dice.below(15)).collect();
+    let pages: Vec<u64> = (0..6_000)
+        .map(|_| dice.below64(12) * dice.below64(12) / 6 * u64::from(BLOCK_PAGES) + 1 + dice.below64(15))
+        .collect();
     for (ftl, key, more, slow) in [
         ("fast", "ftl.rw_blocks=6", "ftl.use_sw=false", fast(&pages)),
         ("bast", "ftl.log_blocks=6", "ftl.partial_merge=false", bast(&pages)),
@@ -342,7 +311,7 @@ fn are_the_metrics_of_formulas_those_of_their_parts() {
     let mut device = config.build().unwrap();
     let mut dice = Dice(4);
     for n in 0..8_000 {
-        device.run(&[dice.request(n, 500, 30)]).unwrap();
+        device.run(&[random_request(&mut dice, n, 500, 30)]).unwrap();
     }
     let report = report(&config, &mut *device);
     let (flash, timing) = (&report.flash, &config.device.timing);
@@ -389,7 +358,7 @@ fn accesses_that_are_replayed_are_timed_as_requests_are() {
     let config = config(&["buffer.name=lru"]);
     let (mut asked, mut replayed, mut dice) = (config.build().unwrap(), config.build().unwrap(), Dice(3));
     for request in 0..3_000 {
-        let (lpn, write) = (Lpn(dice.below(500) as u32), dice.below(3) > 0);
+        let (lpn, write) = (Lpn(dice.below64(500) as u32), dice.below64(3) > 0);
         let op = if write { HostOp::Write } else { HostOp::Read };
         let at = asked.flash().now();
         let whole = HostRequest::new(at, op, u64::from(lpn.0) * SECTORS, SECTORS as u32);

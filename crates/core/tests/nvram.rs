@@ -1,5 +1,8 @@
 //! Does NVRAM change nothing for a policy that does not use it?
 
+mod kit;
+
+use kit::Dice;
 use nandlab::catalog::BUFFERS;
 use nandlab::config::Builder;
 use nandlab::ledger::Ledger;
@@ -13,11 +16,10 @@ fn ledger(buffer: &str, nvram: &str) -> Ledger {
     }
     let config = builder.set(&format!("buffer.name={buffer}")).and_then(|b| b.finish()).unwrap();
     let mut device = config.build().unwrap();
-    let mut x = 1_u64;
+    let mut dice = Dice(1);
     for n in 0..20_000 {
-        x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let op = if x >> 62 == 0 { HostOp::Read } else { HostOp::Write };
-        let page = (x >> 33) % 600 * ((x >> 20) % 3) / 2;
+        let op = if dice.one_in(4) { HostOp::Read } else { HostOp::Write };
+        let page = dice.below64(600) * dice.below64(3) / 2;
         device.run(&[HostRequest::new(Nanos(n * 500_000), op, page * 8, 8)]).unwrap();
     }
     device.drain();

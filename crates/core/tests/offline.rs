@@ -2,7 +2,9 @@
 
 #[path = "offline/brute.rs"]
 mod brute;
+mod kit;
 
+use kit::Dice;
 use nandlab::catalog::BUFFERS;
 use nandlab::config::{Builder, Config};
 use nandlab::ledger::Ledger;
@@ -19,30 +21,18 @@ const COSTS: [Costs; 5] = [
     Costs { read: 5, write: 3 },
 ];
 
-/// Xorshift64.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, below: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % below
-    }
-}
-
 fn page(op: HostOp, lpn: u64, pages: u64) -> HostRequest {
     HostRequest::new(Nanos::ZERO, op, lpn * u64::from(SECTORS), pages as u32 * SECTORS)
 }
 
 /// Hot and cold pages and runs of them, of 100 requests some writes, trims and flushes.
-fn requests(random: &mut Random, count: usize, pages: u64, [writes, trims, flushes]: [u64; 3]) -> Vec<HostRequest> {
+fn requests(random: &mut Dice, count: usize, pages: u64, [writes, trims, flushes]: [u64; 3]) -> Vec<HostRequest> {
     let one = |_| {
-        let most = if random.below(8) == 0 { 6 } else { 1 };
-        let hot = random.below(3) > 0;
-        let first = random.below(if hot { pages.div_ceil(10) } else { pages });
-        let len = (1 + random.below(most)).min(pages - first);
-        match random.below(100) {
+        let most = if random.below64(8) == 0 { 6 } else { 1 };
+        let hot = random.below64(3) > 0;
+        let first = random.below64(if hot { pages.div_ceil(10) } else { pages });
+        let len = (1 + random.below64(most)).min(pages - first);
+        match random.below64(100) {
             n if n < flushes => HostRequest::new(Nanos::ZERO, HostOp::Flush, 0, 0),
             n if n < flushes + trims => page(HostOp::Trim, first, len),
             n if n < flushes + trims + writes => page(HostOp::Write, first, len),
@@ -80,7 +70,7 @@ fn online(requests: &[HostRequest], buffer: &str, frames: u32, nvram: u32) -> Op
 
 #[test]
 fn does_the_optimum_of_tiny_histories_lie_between_bound_and_schedule() {
-    let mut random = Random(88_172_645_463_325_252);
+    let mut random = Dice(88_172_645_463_325_252);
     let (mut met, mut cases) = (0, 0);
     for case in 0..400 {
         let rates = if case % 2 == 0 { [50, 0, 0] } else { [50, 10, 10] };
@@ -124,11 +114,11 @@ fn slow_min(lpns: &[u64], frames: usize) -> u64 {
 
 #[test]
 fn does_min_hit_as_the_slow_reference() {
-    let mut random = Random(1);
+    let mut random = Dice(1);
     let pages = [12, 120];
     let mut draw = |_| {
-        let set = random.below(2) as usize;
-        random.below(pages[set])
+        let set = random.below64(2) as usize;
+        random.below64(pages[set])
     };
     let lpns: Vec<u64> = (0..3_000).map(&mut draw).collect();
     let op = |time: usize| if time.is_multiple_of(3) { HostOp::Write } else { HostOp::Read };
@@ -140,7 +130,7 @@ fn does_min_hit_as_the_slow_reference() {
 
 #[test]
 fn is_no_policy_better_than_the_bound_and_min() {
-    let mut random = Random(2);
+    let mut random = Dice(2);
     for (rates, nvram) in [([50, 1, 1], 0), ([50, 1, 1], 64), ([80, 0, 0], 0), ([10, 0, 0], 0)] {
         let requests = requests(&mut random, 20_000, u64::from(PAGES), rates);
         // What lies in NVRAM survives a flush where it is.
@@ -165,7 +155,7 @@ fn is_no_policy_better_than_the_bound_and_min() {
 
 #[test]
 fn is_the_bound_close_to_what_is_possible() {
-    let mut random = Random(3);
+    let mut random = Dice(3);
     for (rates, costs, most) in
         [([50, 0, 0], COSTS[0], 1.02), ([80, 1, 0], COSTS[0], 1.02), ([50, 0, 0], COSTS[1], 1.04)]
     {
@@ -183,7 +173,7 @@ fn is_the_bound_close_to_what_is_possible() {
 
 #[test]
 fn is_the_bound_of_reads_alone_close_to_min() {
-    let history = history(&requests(&mut Random(4), 60_000, u64::from(PAGES), [0; 3]), true);
+    let history = history(&requests(&mut Dice(4), 60_000, u64::from(PAGES), [0; 3]), true);
     let costs = Costs { read: 1, write: 10 };
     for frames in [20, 100, 400] {
         let (min, bound) =
@@ -195,7 +185,7 @@ fn is_the_bound_of_reads_alone_close_to_min() {
 #[test]
 fn is_the_curve_of_lru_what_lru_does_at_every_size() {
     for (seed, rates) in [(5, [50, 0, 0]), (6, [50, 3, 2]), (7, [20, 20, 0]), (8, [90, 0, 5])] {
-        let requests = requests(&mut Random(seed), 20_000, u64::from(PAGES), rates);
+        let requests = requests(&mut Dice(seed), 20_000, u64::from(PAGES), rates);
         let history = history(&requests, true);
         let curve = LruCurve::new(&history);
         for frames in [1, 2, 3, 10, 50, 119, 120, 500, 1_199, 1_200, 5_000] {
@@ -210,7 +200,7 @@ fn is_the_curve_of_lru_what_lru_does_at_every_size() {
 #[test]
 fn is_the_curve_the_same_after_the_line_of_accesses_was_renumbered() {
     // The line has 65,536 positions at first.
-    let requests = requests(&mut Random(9), 150_000, u64::from(PAGES), [40, 2, 0]);
+    let requests = requests(&mut Dice(9), 150_000, u64::from(PAGES), [40, 2, 0]);
     let curve = LruCurve::new(&history(&requests, true));
     for frames in [7, 300] {
         assert_eq!(curve.at(frames), online(&requests, "lru", frames, 0).unwrap().0, "{frames} frames");
@@ -252,12 +242,12 @@ fn slow_min_writes(accesses: &[(HostOp, u64)], frames: usize) -> u64 {
 
 #[test]
 fn min_writes_every_dirty_page_once_those_at_the_end_too() {
-    let mut random = Random(5);
+    let mut random = Dice(5);
     for flushes in [0, 3] {
-        let draw = |_| match random.below(100) {
+        let draw = |_| match random.below64(100) {
             n if n < flushes => (HostOp::Flush, 0),
-            n if n < 60 => (HostOp::Write, random.below(60)),
-            _ => (HostOp::Read, random.below(60)),
+            n if n < 60 => (HostOp::Write, random.below64(60)),
+            _ => (HostOp::Read, random.below64(60)),
         };
         let accesses: Vec<(HostOp, u64)> = (0..2_000).map(draw).collect();
         let request = |(op, lpn): &(HostOp, u64)| match op {

@@ -5,6 +5,8 @@
 #[path = "common/point.rs"]
 mod point;
 
+mod kit;
+
 mod page {
     pub mod ageing;
     pub mod device;

@@ -1,5 +1,6 @@
 //! Every field of the report against its formula, computed here a second time, on random counts and times.
 
+mod kit;
 mod report {
     pub mod expected;
     pub mod fake;
@@ -8,13 +9,14 @@ mod report {
 
 use std::collections::BTreeSet;
 
+use kit::Dice;
 use nandlab::config::{Builder, Config};
 use nandlab::engine::Device;
 use nandlab::replay::Outcome;
 use nandlab::report::{Report, Source, Wall};
 use nandlab::types::{HostOp, HostRequest, Nanos};
 use report::expected::Expected;
-use report::fake::{Fake, Random};
+use report::fake::Fake;
 use serde_json::Value;
 
 /// A small device after some thousand requests, so that blocks are worn, frames dirty and groups flushed.
@@ -33,11 +35,11 @@ fn used(seed: u64) -> (Config, Box<dyn Device>) {
     ];
     let with = |builder: Builder, setting: &&str| builder.set(setting).unwrap();
     let config = settings.iter().fold(Builder::preset("lab").unwrap(), with).finish().unwrap();
-    let (mut device, mut r) = (config.build().unwrap(), Random(seed));
+    let (mut device, mut r) = (config.build().unwrap(), Dice(seed));
     for _ in 0..2_000 + seed * 50 {
-        let op = if r.below(4) == 0 { HostOp::Read } else { HostOp::Write };
-        let page = r.below(400) * r.below(400) / 400;
-        device.run(&[HostRequest::new(Nanos(0), op, page * 4, 1 + r.below(16) as u32)]).unwrap();
+        let op = if r.below64(4) == 0 { HostOp::Read } else { HostOp::Write };
+        let page = r.below64(400) * r.below64(400) / 400;
+        device.run(&[HostRequest::new(Nanos(0), op, page * 4, 1 + r.below64(16) as u32)]).unwrap();
     }
     device.drain();
     (config, device)
@@ -74,15 +76,15 @@ fn is_equal(got: &Value, expected: &Value) -> bool {
 fn every_field_is_its_formula() {
     for seed in 0..24 {
         let (mut config, device) = used(seed % 4);
-        let mut r = Random(seed + 100);
+        let mut r = Dice(seed + 100);
         config.replay.mode =
             if seed % 3 == 0 { nandlab::config::ReplayMode::Fast } else { nandlab::config::ReplayMode::Open };
         let fake = Fake::new(device, &mut r, seed);
         // The limit of an overloaded run is 1 %: just not, just so, and anything.
-        let requests = 1 + r.below(3_000);
-        let backlog = [requests / 100, requests / 100 + 1, r.below(requests)][seed as usize % 3];
-        let start = Nanos(r.below(5_000));
-        let last_arrival = start + Nanos(r.below(1_000_000));
+        let requests = 1 + r.below64(3_000);
+        let backlog = [requests / 100, requests / 100 + 1, r.below64(requests)][seed as usize % 3];
+        let start = Nanos(r.below64(5_000));
+        let last_arrival = start + Nanos(r.below64(1_000_000));
         let outcome = Outcome { start, requests, last_arrival, backlog };
         let mut report = Report::new(&config, &fake, Source::default(), &outcome);
         report.wall =
@@ -127,7 +129,7 @@ const SETTLED: [&str; 7] = [
 #[test]
 fn every_field_of_the_schema_has_a_formula() {
     let (config, device) = used(3);
-    let fake = Fake::new(device, &mut Random(1), 1);
+    let fake = Fake::new(device, &mut Dice(1), 1);
     let outcome = Outcome { start: Nanos(0), requests: 1, last_arrival: Nanos(0), backlog: 0 };
     let expected = Expected::new(&config, &fake, &outcome).values;
     // Lists: each place has the same fields.
@@ -147,7 +149,7 @@ fn every_field_of_the_schema_has_a_formula() {
 #[test]
 fn random_counts_leave_no_counter_out() {
     let (_, device) = used(0);
-    let fake = Fake::new(device, &mut Random(7), 1);
+    let fake = Fake::new(device, &mut Dice(7), 1);
     let mut found = Vec::new();
     leaves(&serde_json::to_value(fake.ledger).unwrap(), "", &mut found);
     for (path, value) in found {

@@ -1,5 +1,8 @@
 //! The end of a run: dirty pages are paid for, once, and by nobody who waits.
 
+mod kit;
+
+use kit::Dice;
 use nandlab::catalog::BUFFERS;
 use nandlab::config::{Builder, Config, Settle};
 use nandlab::engine::Device;
@@ -33,11 +36,8 @@ fn run(config: &Config, requests: &[HostRequest]) -> (Report, Box<dyn Device>) {
 
 /// Requests of 1 to 40 sectors on a skewed part of the device, a third of them reads.
 fn requests() -> Vec<HostRequest> {
-    let mut state = 1_u64;
-    let mut below = |n: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % n
-    };
+    let mut dice = Dice(1);
+    let mut below = |n: u64| dice.below64(n);
     let mut request = |n: u64| {
         let op = if below(3) == 0 { HostOp::Read } else { HostOp::Write };
         HostRequest::new(Nanos(n * 700_000), op, below(60) * below(60) + below(8), 1 + below(40) as u32)

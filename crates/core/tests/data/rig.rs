@@ -4,9 +4,7 @@ use nandlab::buffer::Frames;
 use nandlab::catalog::BUFFERS;
 use nandlab::engine::{Arrival, Device, EvictWait, PartialWrite, Parts, Payload, RamTimes, Settings};
 use nandlab::error::ConfigError;
-use nandlab::flash::{
-    Clock, ClockTimes, CutMode, Flash, Geometry, Media, ProgramOrder, ReliabilityConfig, TimingModel,
-};
+use nandlab::flash::{Clock, CutMode, Flash, Geometry, Media, ProgramOrder, ReliabilityConfig, TimingModel};
 use nandlab::ftl::{FTLS, Ftl, Shape};
 use nandlab::ledger::{Cause, Ledger, Op};
 use nandlab::types::{Bytes, Hint, HostOp, HostRequest, Nanos, Pattern};
@@ -14,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::hungry::Hungry;
 use super::model::{Model, parts};
+use crate::kit::{Around, Dice, settings, times};
 
 pub const PAGE_SECTORS: u32 = 4;
 pub const PAGE_BYTES: u32 = PAGE_SECTORS * 512;
@@ -22,20 +21,6 @@ pub const LOGICAL_PAGES: u32 = 58;
 pub const LOGICAL_SECTORS: u32 = LOGICAL_PAGES * PAGE_SECTORS;
 const BLOCK: u32 = 4;
 const DRAM: u32 = 12;
-
-/// A small generator of its own, so that a script means the same with every version of every crate.
-#[derive(Clone)]
-pub struct Dice(pub u64);
-
-impl Dice {
-    pub fn below(&mut self, n: u32) -> u32 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) % u64::from(n)) as u32
-    }
-    pub fn once_in(&mut self, n: u32) -> bool {
-        self.below(n) == 0
-    }
-}
 
 /// What the host does next.
 #[derive(Clone, Debug)]
@@ -181,18 +166,10 @@ impl Script {
 
     fn try_device(&self, nvram: u32) -> Result<Box<dyn Device>, ConfigError> {
         let (geometry, order, ftl) = self.ftl();
-        let times = ClockTimes {
-            page_read: Nanos(10),
-            page_program: Nanos(100),
-            block_erase: Nanos(1000),
-            page_transfer: Nanos(5),
-            command: Nanos(0),
-        };
         let timing = if self.way(0) { TimingModel::Parallel } else { TimingModel::Serial };
         let shared = self.way(3);
         let shared_dram = shared.then(|| Bytes(ftl.map_bytes() + u64::from(DRAM * PAGE_BYTES)));
         let settings = Settings {
-            logical_pages: LOGICAL_PAGES,
             arrival: if self.way(4) { Arrival::Open } else { Arrival::Closed { think: Nanos(20) } },
             queue_depth: 1 + (self.ways >> 9) % 4,
             evict_wait: if self.way(2) { EvictWait::Transfer } else { EvictWait::Program },
@@ -201,17 +178,17 @@ impl Script {
             shared_dram,
             nvram_frames: nvram,
             ram_times: RamTimes { dram_write: Nanos(1), nvram_write: Nanos(3), ..RamTimes::default() },
-            read_groups: false,
             seed: self.seed,
+            ..settings(LOGICAL_PAGES)
         };
-        let mut flash = Flash::new(geometry, order, Media::Memory, Clock::new(timing, times, 2, 4));
+        let mut flash = Flash::new(geometry, order, Media::Memory, Clock::new(timing, times(10, 100, 1000, 5), 2, 4));
         let reliability = ReliabilityConfig { read_limit: Some(7), ..ReliabilityConfig::default() };
         if self.seed.is_multiple_of(3) && ftl.relocates_disturbed() {
             flash.set_reliability(reliability, 1000, self.seed, true).expect("in range");
         }
         let parts = Parts {
             flash,
-            ftl: if shared { Box::new(Hungry::new(ftl, self.seed)) } else { ftl },
+            ftl: if shared { Box::new(Around::new(ftl, Hungry::new(self.seed))) } else { ftl },
             frames: Frames { dram: DRAM, nvram },
             settings,
         };

@@ -1,11 +1,12 @@
 //! A small device under an FTL, with the counters of the golden files.
 
-use nandlab::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, Ticket, TimingModel};
-use nandlab::ftl::{Batch, FTLS, Ftl, PageWrite, Shape};
+use nandlab::flash::{Clock, Flash, Geometry, Media, ProgramOrder, Ticket, TimingModel};
+use nandlab::ftl::{Batch, Ftl, PageWrite, Shape};
 use nandlab::ledger::Cause;
-use nandlab::registry;
 use nandlab::types::{Lbn, Lpn, Nanos};
 use serde_json::Value;
+
+use crate::kit::{build_ftl, times};
 
 /// Shape of a device of single-die channels.
 pub fn shape(channels: u32, blocks: u32, pages_per_block: u32, logical_pages: u32, page_bytes: u32) -> Shape {
@@ -34,26 +35,17 @@ pub fn parallel_flash(shape: &Shape) -> Flash {
 
 fn timed_flash(shape: &Shape, media: Media, model: TimingModel) -> Flash {
     let geometry = shape.geometry;
-    let times = ClockTimes {
-        page_read: Nanos(25_000),
-        page_program: Nanos(200_000),
-        block_erase: Nanos(1_500_000),
-        page_transfer: Nanos(10_000),
-        command: Nanos(0),
-    };
-    let clock = Clock::new(model, times, geometry.channels, geometry.dies());
+    let clock = Clock::new(model, times(25_000, 200_000, 1_500_000, 10_000), geometry.channels, geometry.dies());
     Flash::new(geometry, shape.order, media, clock)
 }
 
 pub fn build(name: &str, params: Value, shape: &Shape) -> Box<dyn Ftl> {
-    let plugin = registry::find(FTLS, "ftl", name).expect("the FTL is registered");
-    (plugin.build)(params, shape).unwrap_or_else(|e| panic!("{e}"))
+    build_ftl(name, params, shape).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
 /// Why the parameters are refused.
 pub fn refusal(name: &str, params: Value, shape: &Shape) -> String {
-    let plugin = registry::find(FTLS, "ftl", name).expect("the FTL is registered");
-    (plugin.build)(params, shape).err().expect("this must be refused").to_string()
+    build_ftl(name, params, shape).err().expect("this must be refused").to_string()
 }
 
 pub fn start() -> Ticket {
@@ -74,25 +66,4 @@ pub fn fill(ftl: &mut dyn Ftl, flash: &mut Flash, shape: &Shape) {
 
 pub fn host(lpn: u32, version: u64) -> PageWrite {
     PageWrite::new(Lpn(lpn), Cause::Host, version)
-}
-
-/// Small random numbers (splitmix64).
-pub struct Dice(pub u64);
-
-impl Dice {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-    /// Uniform below `n`.
-    pub fn below(&mut self, n: u32) -> u32 {
-        ((u128::from(self.next()) * u128::from(n)) >> 64) as u32
-    }
-    /// Uniform in [0, 1).
-    pub fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
-    }
 }

@@ -6,7 +6,8 @@ use nandlab::ledger::{Cause, Ledger, Op};
 use nandlab::types::{Lpn, Pbn};
 use serde_json::{Value, json};
 
-use super::device::{Dice, build, fill, flash, host, shape, start};
+use super::device::{build, fill, flash, host, shape, start};
+use crate::kit::Dice;
 
 /// A device of four channels under an FTL with a cache of 64 entries.
 struct Lab {

@@ -6,7 +6,8 @@ use nandlab::ledger::{Cause, Op};
 use nandlab::types::{Lpn, Nanos, Pbn};
 use serde_json::{Value, json};
 
-use super::device::{Dice, build, fill, flash, host, refusal, shape, start};
+use super::device::{build, fill, flash, host, refusal, shape, start};
+use crate::kit::Dice;
 
 const FTLS: [&str; 5] = ["dftl", "rftl", "tpftl", "sftl", "cdftl"];
 

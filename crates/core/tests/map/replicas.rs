@@ -9,7 +9,8 @@ use nandlab::ledger::{Cause, Ledger, Op};
 use nandlab::types::{Lpn, Ppn};
 use serde_json::{Value, json};
 
-use super::device::{Dice, build, fill, flash, host, shape, start};
+use super::device::{build, fill, flash, host, shape, start};
+use crate::kit::Dice;
 
 const CHANNELS: u32 = 4;
 

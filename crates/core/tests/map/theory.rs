@@ -14,7 +14,8 @@ use serde_json::{Value, json};
 
 use crate::point::compare;
 
-use super::device::{Dice, build, fill, flash, host, parallel_flash, refusal, shape, start};
+use super::device::{build, fill, flash, host, parallel_flash, refusal, shape, start};
+use crate::kit::Dice;
 
 /// Inverse of the distribution function of Zipf's law, exact.
 struct Zipf {

@@ -1,13 +1,14 @@
 //! A device without buffer and bytes, and random writes.
 
-use nandlab::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, TimingModel};
-use nandlab::ftl::{Batch, FTLS, Ftl, PageWrite, Shape};
+use nandlab::flash::{Clock, Flash, Geometry, Media, ProgramOrder, TimingModel};
+use nandlab::ftl::{Batch, Ftl, PageWrite, Shape};
 use nandlab::ledger::Cause;
-use nandlab::registry;
 use nandlab::types::{Lbn, Lpn, Nanos};
 use rand::Rng;
 use rand_pcg::Pcg64Mcg;
 use serde_json::Value;
+
+use crate::kit::{build_ftl, times};
 
 /// The FTL `page` on one die, every page written once.
 pub struct Device {
@@ -20,17 +21,8 @@ impl Device {
     pub fn new(params: &Value, pages_per_block: u32, blocks: u32, logical: u32) -> Self {
         let geometry = Geometry::single_die(blocks, pages_per_block, 512);
         let shape = Shape { geometry, logical_pages: logical, order: ProgramOrder::Strict, seed: 7 };
-        let us = Nanos::from_us;
-        let times = ClockTimes {
-            page_read: us(50),
-            page_program: us(500),
-            block_erase: us(2000),
-            page_transfer: us(10),
-            command: Nanos::ZERO,
-        };
-        let plugin = registry::find(FTLS, "ftl", "page").expect("registered");
-        let ftl = (plugin.build)(params.clone(), &shape).unwrap_or_else(|error| panic!("{params}: {error}"));
-        let clock = Clock::new(TimingModel::Serial, times, 1, 1);
+        let ftl = build_ftl("page", params.clone(), &shape).unwrap_or_else(|error| panic!("{params}: {error}"));
+        let clock = Clock::new(TimingModel::Serial, times(50_000, 500_000, 2_000_000, 10_000), 1, 1);
         let flash = Flash::new(geometry, ProgramOrder::Strict, Media::None, clock);
         let mut device = Self { ftl, flash, logical };
         for lbn in 0..shape.logical_blocks() {

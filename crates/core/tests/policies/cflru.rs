@@ -4,7 +4,8 @@ use nandlab::buffer::Frames;
 use nandlab::ledger::Cause;
 use serde_json::{Value, json};
 
-use super::harness::{Done, Random, Reference, Run, compare, device, enough_runs, write};
+use super::harness::{Reference, Run, compare, device, enough_runs};
+use crate::kit::{Dice, Event};
 
 /// LRU is CFLRU without a window.
 struct PageList {
@@ -42,12 +43,12 @@ impl PageList {
     fn half_up(&self) -> i64 {
         (self.ratio * f64::from(self.frames) + 0.5).floor() as i64
     }
-    fn evict(&mut self, done: &mut Vec<Done>) {
+    fn evict(&mut self, done: &mut Vec<Event>) {
         let outside = self.pages.len().saturating_sub(self.window as usize);
         let clean = (outside..self.pages.len()).rev().find(|i| !self.pages[*i].1);
         let (lpn, dirty) = self.pages.remove(clean.unwrap_or(self.pages.len() - 1));
         self.writes += usize::from(dirty);
-        done.push(if dirty { write(&[lpn]) } else { Done::Drop(lpn) });
+        done.push(if dirty { Event::write(&[lpn]) } else { Event::Drop(lpn) });
     }
     fn adapt(&mut self) {
         let Some((period, step, read, write)) = self.dynamic else { return };
@@ -66,7 +67,7 @@ impl PageList {
 }
 
 impl Reference for PageList {
-    fn access(&mut self, lpn: u32, is_write: bool, done: &mut Vec<Done>) {
+    fn access(&mut self, lpn: u32, is_write: bool, done: &mut Vec<Event>) {
         let found = self.pages.iter().position(|page| page.0 == lpn);
         let was_dirty = found.is_some_and(|i| self.pages.remove(i).1);
         if found.is_none() {
@@ -75,24 +76,24 @@ impl Reference for PageList {
             }
             if !is_write {
                 self.reads += 1;
-                done.push(Done::Read(Cause::Host, vec![lpn]));
+                done.push(Event::Read(Cause::Host, vec![lpn]));
             }
         }
         self.pages.insert(0, (lpn, is_write || was_dirty));
-        done.push(Done::Access { lpn, hit: found.is_some() });
+        done.push(Event::Access { lpn, write: is_write, hit: found.is_some() });
         self.adapt();
     }
     fn trim(&mut self, lpn: u32) {
         self.pages.retain(|page| page.0 != lpn);
     }
-    fn flush(&mut self, done: &mut Vec<Done>) {
+    fn flush(&mut self, done: &mut Vec<Event>) {
         let mut dirty: Vec<u32> = self.pages.iter().filter(|page| page.1).map(|page| page.0).collect();
         dirty.sort_unstable();
         self.writes += dirty.len();
-        done.extend(dirty.iter().map(|lpn| write(&[*lpn])));
+        done.extend(dirty.iter().map(|lpn| Event::write(&[*lpn])));
         self.pages.iter_mut().for_each(|page| page.1 = false);
     }
-    fn resize(&mut self, frames: Frames, done: &mut Vec<Done>) {
+    fn resize(&mut self, frames: Frames, done: &mut Vec<Event>) {
         let learned = self.window - self.half_up();
         self.frames = frames.dram;
         self.window = (self.half_up() + learned).clamp(0, i64::from(frames.dram));
@@ -118,7 +119,7 @@ fn does_lru_evict_the_least_recently_used_page() {
     });
 }
 
-fn cflru(run: &Run, random: &mut Random, label: &str, dynamic: bool) -> u64 {
+fn cflru(run: &Run, random: &mut Dice, label: &str, dynamic: bool) -> u64 {
     let ratio = [0.0, 0.4, 0.5, 1.0, f64::from(random.below(101)) / 100.0][random.below(5) as usize];
     let mut params = json!({"window_ratio": ratio});
     let mut reference = PageList { cflru: true, ratio, ..PageList::new(run.frames) };

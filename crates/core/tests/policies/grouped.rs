@@ -7,7 +7,8 @@ use nandlab::buffer::Frames;
 use nandlab::ledger::Cause;
 use serde_json::{Value, json};
 
-use super::harness::{Done, Random, Reference, Run, compare, device, enough_runs};
+use super::harness::{Reference, Run, compare, device, enough_runs};
+use crate::kit::{Dice, Event};
 
 /// Resident pages: whether they are dirty.
 pub struct Buffered {
@@ -62,20 +63,20 @@ impl Flash {
     pub fn trim(&mut self, lpn: u32) {
         self.holds[lpn as usize] = false;
     }
-    pub fn send(&mut self, lpns: Vec<u32>, padded: Vec<u32>, done: &mut Vec<Done>) {
+    pub fn send(&mut self, lpns: Vec<u32>, padded: Vec<u32>, done: &mut Vec<Event>) {
         for lpn in &lpns {
             self.holds[*lpn as usize] = true;
         }
         self.programmed += lpns.len() as u64;
-        done.push(Done::Write { lpns, padded });
+        done.push(Event::Write { lpns, padded });
     }
     /// Writes a whole block: what is neither dirty nor a clean copy in RAM is read first, and left out if it was never
     /// written.
-    pub fn complete(&mut self, dirty: &[u32], whole: &[u32], clean: &[u32], done: &mut Vec<Done>) {
+    pub fn complete(&mut self, dirty: &[u32], whole: &[u32], clean: &[u32], done: &mut Vec<Event>) {
         let missing: Vec<u32> = whole.iter().copied().filter(|lpn| !dirty.contains(lpn)).collect();
         let fetched: Vec<u32> = missing.iter().copied().filter(|lpn| !clean.contains(lpn)).collect();
         if !fetched.is_empty() {
-            done.push(Done::Read(Cause::Pad, fetched));
+            done.push(Event::Read(Cause::Pad, fetched));
         }
         let known = |lpn: &u32| clean.contains(lpn) || self.holds[*lpn as usize];
         let padded: Vec<u32> = missing.into_iter().filter(known).collect();
@@ -185,10 +186,10 @@ impl<O: Order> Grouped<O> {
             }
         }
     }
-    fn send(&mut self, lpns: Vec<u32>, done: &mut Vec<Done>) {
+    fn send(&mut self, lpns: Vec<u32>, done: &mut Vec<Event>) {
         self.flash.send(lpns, vec![], done);
     }
-    fn evict(&mut self, incoming: Option<u32>, done: &mut Vec<Done>) {
+    fn evict(&mut self, incoming: Option<u32>, done: &mut Vec<Event>) {
         let block = self.order.victim(incoming, &self.pages);
         let (dirty, clean) = (self.pages.part(block, true), self.pages.part(block, false));
         let whole = self.pages.all_of(block);
@@ -202,7 +203,7 @@ impl<O: Order> Grouped<O> {
         } else if !dirty.is_empty() {
             self.send(dirty, done);
         }
-        done.extend(clean.into_iter().map(Done::Drop));
+        done.extend(clean.into_iter().map(Event::Drop));
         let Buffered { block_pages, resident, .. } = &mut self.pages;
         resident.retain(|lpn, _| lpn / *block_pages != block);
     }
@@ -216,7 +217,7 @@ impl<O: Order> Reference for Grouped<O> {
             wf.below = from_below;
         }
     }
-    fn access(&mut self, lpn: u32, is_write: bool, done: &mut Vec<Done>) {
+    fn access(&mut self, lpn: u32, is_write: bool, done: &mut Vec<Event>) {
         self.order.look(lpn, &self.pages);
         let hit = self.pages.resident.contains_key(&lpn);
         let enters = is_write || self.order.caches_reads();
@@ -229,14 +230,14 @@ impl<O: Order> Reference for Grouped<O> {
                 self.evict(Some(lpn), done);
             }
             if !is_write {
-                done.push(Done::Read(Cause::Host, vec![lpn]));
+                done.push(Event::Read(Cause::Host, vec![lpn]));
             }
             self.pages.resident.insert(lpn, is_write);
             self.order.insert(lpn, &self.pages);
         } else {
-            done.push(Done::Read(Cause::Host, vec![lpn]));
+            done.push(Event::Read(Cause::Host, vec![lpn]));
         }
-        done.push(Done::Access { lpn, hit });
+        done.push(Event::Access { lpn, write: is_write, hit });
         if !hit && !enters && is_full && self.order.evicts_for_reads() {
             self.evict(Some(lpn), done);
         }
@@ -247,7 +248,7 @@ impl<O: Order> Reference for Grouped<O> {
             self.order.lost(self.pages.block(lpn), &self.pages);
         }
     }
-    fn flush(&mut self, done: &mut Vec<Done>) {
+    fn flush(&mut self, done: &mut Vec<Event>) {
         for block in 0..self.pages.logical_pages.div_ceil(self.pages.block_pages) {
             let dirty = self.pages.part(block, true);
             if dirty.is_empty() {
@@ -264,7 +265,7 @@ impl<O: Order> Reference for Grouped<O> {
             }
         }
     }
-    fn resize(&mut self, frames: Frames, done: &mut Vec<Done>) {
+    fn resize(&mut self, frames: Frames, done: &mut Vec<Event>) {
         self.frames = frames.dram;
         while self.pages.resident.len() > self.frames as usize {
             self.evict(None, done);
@@ -276,7 +277,7 @@ impl<O: Order> Reference for Grouped<O> {
 }
 
 /// A random rule of padding: its parameter, and from which share on.
-pub fn padding(random: &mut Random) -> (Value, f64) {
+pub fn padding(random: &mut Dice) -> (Value, f64) {
     let share = f64::from(random.below(101)) / 100.0;
     [(json!("never"), 1.0), (json!("always"), 0.0), (json!(0.5), 0.5), (json!(share), share)][random.below(4) as usize]
         .clone()
@@ -284,7 +285,7 @@ pub fn padding(random: &mut Random) -> (Value, f64) {
 
 /// Compares a policy with its order on random devices; `choose` draws parameters and builds the order. The rule of padding
 /// is drawn here.
-pub fn check<O: Order>(policy: &str, seed: u64, mut choose: impl FnMut(&mut Random, &Run) -> (Value, O)) {
+pub fn check<O: Order>(policy: &str, seed: u64, mut choose: impl FnMut(&mut Dice, &Run) -> (Value, O)) {
     enough_runs(seed, true, |run, random, label| {
         let (mut params, order) = choose(random, run);
         let (rule, share) = padding(random);

@@ -7,11 +7,12 @@ use nandlab::ledger::Cause;
 use serde_json::{Value, json};
 
 use super::grouped::{Flash, padding, pads};
-use super::harness::{Done, Random, Reference, Run, compare, device, run_enough};
+use super::harness::{Reference, Run, compare, device, run_enough};
 use super::paged::{take, to_front};
+use crate::kit::{Dice, Event};
 
 /// A device with NVRAM of at least one block.
-fn hybrid_run(random: &mut Random) -> Run {
+fn hybrid_run(random: &mut Dice) -> Run {
     let block_pages = [2, 3, 4, 8, 64, 70][random.below(6) as usize];
     let frames = 1 + random.below(30);
     let nvram = block_pages + random.below(7 * block_pages.min(20));
@@ -19,7 +20,7 @@ fn hybrid_run(random: &mut Random) -> Run {
     Run { logical_pages, block_pages, frames, nvram, filled: random.one_in(2), roomy: false }
 }
 
-fn enough_hybrid_runs(seed: u64, one: impl FnMut(&Run, &mut Random, &str) -> u64) {
+fn enough_hybrid_runs(seed: u64, one: impl FnMut(&Run, &mut Dice, &str) -> u64) {
     run_enough(seed, hybrid_run, one);
 }
 
@@ -73,7 +74,7 @@ impl Cbm<'_> {
         self.block_region.insert(0, Block { number, pages, popularity });
     }
     /// `moving` is a page of the read cache that is on its way here.
-    fn evict_block(&mut self, moving: Option<u32>, done: &mut Vec<Done>) {
+    fn evict_block(&mut self, moving: Option<u32>, done: &mut Vec<Event>) {
         if self.block_region.is_empty() {
             self.migrate(self.page_region.last().unwrap() / self.run.block_pages);
         }
@@ -97,7 +98,7 @@ impl Cbm<'_> {
         }
     }
     /// The page comes into the write buffer.
-    fn enter(&mut self, lpn: u32, was_read: bool, done: &mut Vec<Done>) {
+    fn enter(&mut self, lpn: u32, was_read: bool, done: &mut Vec<Event>) {
         while self.written_pages() >= self.frames.nvram as usize {
             self.evict_block(was_read.then_some(lpn), done);
         }
@@ -116,8 +117,8 @@ impl Cbm<'_> {
 }
 
 impl Reference for Cbm<'_> {
-    fn access(&mut self, lpn: u32, is_write: bool, done: &mut Vec<Done>) {
-        let hit = Done::Access { lpn, hit: true };
+    fn access(&mut self, lpn: u32, is_write: bool, done: &mut Vec<Event>) {
+        let hit = Event::Access { lpn, write: is_write, hit: true };
         if self.block_of(lpn).is_some_and(|block| block.pages.contains(&lpn)) {
             if is_write {
                 self.written(lpn / self.run.block_pages);
@@ -144,14 +145,14 @@ impl Reference for Cbm<'_> {
                 self.flash.send(vec![lpn], vec![], done);
             } else {
                 if self.frames.dram > 0 && self.read_cache.len() >= self.frames.dram as usize {
-                    done.push(Done::Drop(self.read_cache.pop().unwrap()));
+                    done.push(Event::Drop(self.read_cache.pop().unwrap()));
                 }
-                done.push(Done::Read(Cause::Host, vec![lpn]));
+                done.push(Event::Read(Cause::Host, vec![lpn]));
                 if self.frames.dram > 0 {
                     self.read_cache.insert(0, lpn);
                 }
             }
-            done.push(Done::Access { lpn, hit: false });
+            done.push(Event::Access { lpn, write: is_write, hit: false });
         }
     }
     fn trim(&mut self, lpn: u32) {
@@ -162,11 +163,11 @@ impl Reference for Cbm<'_> {
         self.block_region.retain(|block| !block.pages.is_empty());
     }
     /// Nothing in DRAM is dirty.
-    fn flush(&mut self, _: &mut Vec<Done>) {}
-    fn resize(&mut self, frames: Frames, done: &mut Vec<Done>) {
+    fn flush(&mut self, _: &mut Vec<Event>) {}
+    fn resize(&mut self, frames: Frames, done: &mut Vec<Event>) {
         self.frames = frames;
         while self.read_cache.len() > frames.dram as usize {
-            done.push(Done::Drop(self.read_cache.pop().unwrap()));
+            done.push(Event::Drop(self.read_cache.pop().unwrap()));
         }
         while self.written_pages() > frames.nvram as usize {
             self.evict_block(None, done);
@@ -240,7 +241,7 @@ impl Dnv<'_> {
     fn has_frame(&self, lpn: u32) -> bool {
         self.nvram.iter().any(|frame| frame.block == lpn / self.run.block_pages)
     }
-    fn evict_block(&mut self, done: &mut Vec<Done>) {
+    fn evict_block(&mut self, done: &mut Vec<Event>) {
         while self.nvram[0].referenced {
             self.nvram[0].referenced = false;
             self.nvram.rotate_left(1);
@@ -262,12 +263,12 @@ impl Dnv<'_> {
             self.flash.send(dirty.clone(), vec![], done);
         }
         self.dram.retain(|page| !dirty.contains(&page.lpn));
-        done.extend(dropped.into_iter().map(Done::Drop));
+        done.extend(dropped.into_iter().map(Event::Drop));
     }
     fn used(&self) -> usize {
         if self.in_pages { self.nvram.iter().map(|frame| frame.pages.len()).sum() } else { self.nvram.len() }
     }
-    fn make_frame(&mut self, lpn: u32, done: &mut Vec<Done>) {
+    fn make_frame(&mut self, lpn: u32, done: &mut Vec<Event>) {
         let joins = self.has_frame(lpn) && !self.in_pages;
         if !joins && self.used() >= self.nvram_frames {
             self.evict_block(done);
@@ -283,7 +284,7 @@ impl Dnv<'_> {
             None => self.nvram.push(Frame { block, pages: BTreeMap::from([(lpn, dirty)]), referenced: false }),
         }
     }
-    fn demote(&mut self, done: &mut Vec<Done>) {
+    fn demote(&mut self, done: &mut Vec<Event>) {
         while self.dram[0].referenced {
             self.dram[0].referenced = false;
             self.dram.rotate_left(1);
@@ -294,7 +295,7 @@ impl Dnv<'_> {
             if dirty {
                 self.flash.send(vec![lpn], vec![], done);
             } else {
-                done.push(Done::Drop(lpn));
+                done.push(Event::Drop(lpn));
             }
             return;
         }
@@ -305,10 +306,10 @@ impl Dnv<'_> {
             self.enter_frame(lpn, dirty);
         }
     }
-    fn place(&mut self, lpn: u32, is_write: bool, done: &mut Vec<Done>) {
+    fn place(&mut self, lpn: u32, is_write: bool, done: &mut Vec<Event>) {
         let to_dram = is_write == self.write_first && self.dram_pages > 0;
         if !is_write {
-            done.push(Done::Read(Cause::Host, vec![lpn]));
+            done.push(Event::Read(Cause::Host, vec![lpn]));
         }
         if to_dram {
             while self.dram.len() >= self.dram_pages {
@@ -325,7 +326,7 @@ impl Dnv<'_> {
 }
 
 impl Reference for Dnv<'_> {
-    fn access(&mut self, lpn: u32, is_write: bool, done: &mut Vec<Done>) {
+    fn access(&mut self, lpn: u32, is_write: bool, done: &mut Vec<Event>) {
         let mut hit = true;
         if let Some(page) = self.dram.iter_mut().find(|page| page.lpn == lpn) {
             page.referenced = true;
@@ -337,7 +338,7 @@ impl Reference for Dnv<'_> {
             hit = false;
             self.place(lpn, is_write, done);
         }
-        done.push(Done::Access { lpn, hit });
+        done.push(Event::Access { lpn, write: is_write, hit });
     }
     fn trim(&mut self, lpn: u32) {
         self.flash.trim(lpn);
@@ -347,7 +348,7 @@ impl Reference for Dnv<'_> {
         });
         self.nvram.retain(|frame| !frame.pages.is_empty());
     }
-    fn flush(&mut self, done: &mut Vec<Done>) {
+    fn flush(&mut self, done: &mut Vec<Event>) {
         let mut dirty: Vec<u32> = self.dram.iter().filter(|page| page.dirty).map(|page| page.lpn).collect();
         dirty.sort_unstable();
         for unit in dirty.chunk_by(|a, b| a / self.run.block_pages == b / self.run.block_pages) {
@@ -355,7 +356,7 @@ impl Reference for Dnv<'_> {
         }
         self.dram.iter_mut().for_each(|page| page.dirty = false);
     }
-    fn resize(&mut self, frames: Frames, done: &mut Vec<Done>) {
+    fn resize(&mut self, frames: Frames, done: &mut Vec<Event>) {
         self.dram_pages = frames.dram as usize;
         self.nvram_frames = nvram_frames(self.run, frames.nvram, self.in_pages);
         while self.dram.len() > self.dram_pages {
@@ -385,7 +386,7 @@ fn nvram_frames(run: &Run, pages: u32, in_pages: bool) -> usize {
 }
 
 /// One run of CLOCK-DNV beside the reference.
-fn compare_dnv(placement: &str, in_pages: bool, run: &Run, random: &mut Random, label: &str) -> u64 {
+fn compare_dnv(placement: &str, in_pages: bool, run: &Run, random: &mut Dice, label: &str) -> u64 {
     let (rule, share) = padding(random);
     let unit = if in_pages { "page" } else { "block" };
     let params = json!({"placement": placement, "padding": rule, "nvram_unit": unit});

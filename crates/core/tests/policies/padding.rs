@@ -4,11 +4,12 @@ use serde_json::json;
 
 use super::blocks::Fab;
 use super::grouped::{Amplification, Grouped, Padding};
-use super::harness::{Random, Run, compare, device};
+use super::harness::{Run, compare, device};
+use crate::kit::Dice;
 
 #[test]
 fn does_the_threshold_of_aalru_follow_the_write_amplification_below_fab() {
-    let mut random = Random(51);
+    let mut random = Dice(51);
     let (mut accesses, mut between) = (0, 0);
     for number in 0..10 {
         let block_pages = [3, 8, 16][random.below(3) as usize];

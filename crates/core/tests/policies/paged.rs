@@ -6,7 +6,8 @@ use nandlab::buffer::Frames;
 use nandlab::ledger::Cause;
 use serde_json::{Value, json};
 
-use super::harness::{Done, Random, Reference, Run, compare, device, enough_runs, write};
+use super::harness::{Reference, Run, compare, device, enough_runs};
+use crate::kit::{Dice, Event};
 
 /// Resident pages: whether they are dirty.
 #[derive(Default)]
@@ -75,33 +76,33 @@ struct Paged<O> {
 }
 
 impl<O: Order> Paged<O> {
-    fn evict(&mut self, incoming: Option<u32>, done: &mut Vec<Done>) {
+    fn evict(&mut self, incoming: Option<u32>, done: &mut Vec<Event>) {
         let lpn = self.order.victim(incoming, &self.pages);
         let dirty = self.pages.0.remove(&lpn).expect("the victim is resident");
-        done.push(if dirty { write(&[lpn]) } else { Done::Drop(lpn) });
+        done.push(if dirty { Event::write(&[lpn]) } else { Event::Drop(lpn) });
     }
 }
 
 impl<O: Order> Reference for Paged<O> {
-    fn access(&mut self, lpn: u32, is_write: bool, done: &mut Vec<Done>) {
+    fn access(&mut self, lpn: u32, is_write: bool, done: &mut Vec<Event>) {
         let hit = self.pages.0.contains_key(&lpn);
         if hit {
             *self.pages.0.get_mut(&lpn).unwrap() |= is_write;
             self.order.hit(lpn, is_write, &self.pages);
         } else if !is_write && self.order.is_write_buffer() {
-            done.push(Done::Read(Cause::Host, vec![lpn]));
+            done.push(Event::Read(Cause::Host, vec![lpn]));
         } else {
             self.order.miss(lpn);
             while self.pages.0.len() >= self.frames as usize {
                 self.evict(Some(lpn), done);
             }
             if !is_write {
-                done.push(Done::Read(Cause::Host, vec![lpn]));
+                done.push(Event::Read(Cause::Host, vec![lpn]));
             }
             self.pages.0.insert(lpn, is_write);
             self.order.insert(lpn, is_write, &self.pages);
         }
-        done.push(Done::Access { lpn, hit });
+        done.push(Event::Access { lpn, write: is_write, hit });
     }
     fn trim(&mut self, lpn: u32) {
         if self.pages.0.contains_key(&lpn) {
@@ -109,10 +110,10 @@ impl<O: Order> Reference for Paged<O> {
             self.pages.0.remove(&lpn);
         }
     }
-    fn flush(&mut self, done: &mut Vec<Done>) {
+    fn flush(&mut self, done: &mut Vec<Event>) {
         let dirty: Vec<u32> = self.pages.0.iter().filter(|page| *page.1).map(|page| *page.0).collect();
         for lpn in dirty {
-            done.push(write(&[lpn]));
+            done.push(Event::write(&[lpn]));
             if self.order.is_write_buffer() {
                 self.trim(lpn);
             } else {
@@ -120,7 +121,7 @@ impl<O: Order> Reference for Paged<O> {
             }
         }
     }
-    fn resize(&mut self, frames: Frames, done: &mut Vec<Done>) {
+    fn resize(&mut self, frames: Frames, done: &mut Vec<Event>) {
         self.frames = frames.dram;
         self.order.resize(frames.dram, &self.pages);
         while self.pages.0.len() > frames.dram as usize {
@@ -133,7 +134,7 @@ impl<O: Order> Reference for Paged<O> {
 }
 
 /// Compares a policy with its order on random devices; `choose` draws parameters and builds the order.
-pub fn check<O: Order>(policy: &str, seed: u64, mut choose: impl FnMut(&mut Random, &Run) -> (Value, O)) {
+pub fn check<O: Order>(policy: &str, seed: u64, mut choose: impl FnMut(&mut Dice, &Run) -> (Value, O)) {
     enough_runs(seed, false, |run, random, label| {
         let (params, mut order) = choose(random, run);
         let label = format!("{label}, {params}");

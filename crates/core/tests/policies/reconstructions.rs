@@ -4,8 +4,9 @@ use std::cmp::Ordering;
 
 use serde_json::{Value, json};
 
-use super::harness::{Random, Run};
+use super::harness::Run;
 use super::paged::{Order, Pages, check, half_up, take, to_front};
+use crate::kit::Dice;
 
 /// Four queues by name, most recent first, and when each page was last used.
 struct Clru {
@@ -134,7 +135,7 @@ impl Order for Carf {
     }
 }
 
-fn carf(random: &mut Random, _: &Run) -> (Value, Carf) {
+fn carf(random: &mut Dice, _: &Run) -> (Value, Carf) {
     // With whole numbers every power of two is exact, and equal weights are equal. Weights of pages unused for more than a
     // thousand halvings would vanish in the reference only.
     let lam = [0.0, 1.0, 2.0][random.below(3) as usize];

@@ -4,8 +4,9 @@ use nandlab::buffer::Frames;
 use nandlab::ledger::Cause;
 use serde_json::{Value, json};
 
-use super::harness::{Done, Random, Reference, Run, compare, device, enough_runs, write};
+use super::harness::{Reference, Run, compare, device, enough_runs};
 use super::paged::half_up;
+use crate::kit::{Dice, Event};
 
 /// A dirty cluster: its pages from the one that was demoted first on.
 struct Cluster {
@@ -76,10 +77,10 @@ impl Cfdc {
         self.clusters.retain(|cluster| !cluster.pages.is_empty());
         Some(true)
     }
-    fn evict(&mut self, done: &mut Vec<Done>) {
+    fn evict(&mut self, done: &mut Vec<Event>) {
         self.settle();
         if let Some(lpn) = self.clean.pop() {
-            return done.push(Done::Drop(lpn));
+            return done.push(Event::Drop(lpn));
         }
         let now = self.global_time;
         let key = |cluster: &Cluster| {
@@ -90,39 +91,39 @@ impl Cfdc {
             .min_by(|a, b| key(&self.clusters[*a]).partial_cmp(&key(&self.clusters[*b])).unwrap());
         let Some(lowest) = lowest else {
             let (lpn, dirty) = self.working.pop().unwrap();
-            return done.push(if dirty { write(&[lpn]) } else { Done::Drop(lpn) });
+            return done.push(if dirty { Event::write(&[lpn]) } else { Event::Drop(lpn) });
         };
         if self.whole_clusters {
             let mut pages = self.clusters.remove(lowest).pages;
             pages.sort_unstable();
-            return done.push(write(&pages));
+            return done.push(Event::write(&pages));
         }
         self.clusters[lowest].frozen = true;
         let oldest = self.clusters[lowest].pages[0];
         self.take(oldest, false);
-        done.push(write(&[oldest]));
+        done.push(Event::write(&[oldest]));
     }
 }
 
 impl Reference for Cfdc {
-    fn access(&mut self, lpn: u32, is_write: bool, done: &mut Vec<Done>) {
+    fn access(&mut self, lpn: u32, is_write: bool, done: &mut Vec<Event>) {
         let found = self.take(lpn, true);
         if found.is_none() {
             while self.resident() >= self.frames as usize {
                 self.evict(done);
             }
             if !is_write {
-                done.push(Done::Read(Cause::Host, vec![lpn]));
+                done.push(Event::Read(Cause::Host, vec![lpn]));
             }
         }
         self.working.insert(0, (lpn, is_write || found == Some(true)));
         self.settle();
-        done.push(Done::Access { lpn, hit: found.is_some() });
+        done.push(Event::Access { lpn, write: is_write, hit: found.is_some() });
     }
     fn trim(&mut self, lpn: u32) {
         self.take(lpn, false);
     }
-    fn flush(&mut self, done: &mut Vec<Done>) {
+    fn flush(&mut self, done: &mut Vec<Event>) {
         let mut dirty: Vec<u32> = self.working.iter().filter(|page| page.1).map(|page| page.0).collect();
         self.working.iter_mut().for_each(|page| page.1 = false);
         let mut demoted: Vec<u32> = self.clusters.drain(..).flat_map(|cluster| cluster.pages).collect();
@@ -130,12 +131,12 @@ impl Reference for Cfdc {
         dirty.extend(&demoted);
         dirty.sort_unstable();
         let together = |a: &u32, b: &u32| self.whole_clusters && a / self.block_pages == b / self.block_pages;
-        done.extend(dirty.chunk_by(together).map(write));
+        done.extend(dirty.chunk_by(together).map(Event::write));
         for lpn in demoted {
             self.clean.insert(0, lpn);
         }
     }
-    fn resize(&mut self, frames: Frames, done: &mut Vec<Done>) {
+    fn resize(&mut self, frames: Frames, done: &mut Vec<Event>) {
         self.frames = frames.dram;
         while self.resident() > self.frames as usize {
             self.evict(done);
@@ -162,7 +163,7 @@ impl Reference for Cfdc {
     }
 }
 
-fn cfdc(run: &Run, random: &mut Random) -> (Value, Cfdc) {
+fn cfdc(run: &Run, random: &mut Dice) -> (Value, Cfdc) {
     let ratio = [0.0, 0.5, 1.0, f64::from(random.below(101)) / 100.0][random.below(4) as usize];
     let given = [None, Some(1), Some(16), Some(1 + random.below(20))][random.below(4) as usize];
     let whole_clusters = random.one_in(2);
@@ -205,13 +206,13 @@ impl Region {
             self.blocks.iter().map(|b| b.1.len() as u32).sum()
         }
     }
-    fn evict(&mut self, done: &mut Vec<Done>) {
+    fn evict(&mut self, done: &mut Vec<Event>) {
         let pages = self.blocks.pop().unwrap().1;
         let dirty: Vec<u32> = pages.iter().filter(|page| page.1).map(|page| page.0).collect();
         if !dirty.is_empty() {
-            done.push(write(&dirty));
+            done.push(Event::write(&dirty));
         }
-        done.extend(pages.iter().filter(|page| !page.1).map(|page| Done::Drop(page.0)));
+        done.extend(pages.iter().filter(|page| !page.1).map(|page| Event::Drop(page.0)));
     }
 }
 
@@ -221,7 +222,7 @@ struct Vbbms {
     seq_min_pages: u32,
     reserves: bool,
     request: u32,
-    /// Random, sequential.
+    /// Dice, sequential.
     regions: [Region; 2],
 }
 
@@ -237,7 +238,7 @@ impl Reference for Vbbms {
     fn begin(&mut self, pages: u32, _: u64) {
         self.request = pages;
     }
-    fn access(&mut self, lpn: u32, is_write: bool, done: &mut Vec<Done>) {
+    fn access(&mut self, lpn: u32, is_write: bool, done: &mut Vec<Event>) {
         for (kind, region) in self.regions.iter_mut().enumerate() {
             let at = region.blocks.iter().position(|block| block.1.iter().any(|page| page.0 == lpn));
             let Some(at) = at else { continue };
@@ -247,14 +248,14 @@ impl Reference for Vbbms {
                 let block = region.blocks.remove(at);
                 region.blocks.insert(0, block);
             }
-            return done.push(Done::Access { lpn, hit: true });
+            return done.push(Event::Access { lpn, write: is_write, hit: true });
         }
         let kind = usize::from(self.request >= self.seq_min_pages);
         let reserves = self.reserves;
         let region = &mut self.regions[kind];
         if region.quota < if reserves { region.block } else { 1 } {
-            done.push(if is_write { write(&[lpn]) } else { Done::Read(Cause::Host, vec![lpn]) });
-            return done.push(Done::Access { lpn, hit: false });
+            done.push(if is_write { Event::write(&[lpn]) } else { Event::Read(Cause::Host, vec![lpn]) });
+            return done.push(Event::Access { lpn, write: is_write, hit: false });
         }
         let number = lpn / region.block;
         let owns = |region: &Region| region.blocks.iter().any(|block| block.0 == number);
@@ -267,7 +268,7 @@ impl Reference for Vbbms {
             region.evict(done);
         }
         if !is_write {
-            done.push(Done::Read(Cause::Host, vec![lpn]));
+            done.push(Event::Read(Cause::Host, vec![lpn]));
         }
         match region.blocks.iter().position(|block| block.0 == number) {
             None => region.blocks.insert(0, (number, vec![(lpn, is_write)])),
@@ -280,7 +281,7 @@ impl Reference for Vbbms {
                 }
             }
         }
-        done.push(Done::Access { lpn, hit: false });
+        done.push(Event::Access { lpn, write: is_write, hit: false });
     }
     fn trim(&mut self, lpn: u32) {
         for region in &mut self.regions {
@@ -288,7 +289,7 @@ impl Reference for Vbbms {
             region.blocks.retain(|block| !block.1.is_empty());
         }
     }
-    fn flush(&mut self, done: &mut Vec<Done>) {
+    fn flush(&mut self, done: &mut Vec<Event>) {
         let mut dirty = vec![];
         for (lpn, is_dirty) in self.regions.iter_mut().flat_map(|region| &mut region.blocks).flat_map(|b| &mut b.1) {
             if std::mem::take(is_dirty) {
@@ -296,9 +297,9 @@ impl Reference for Vbbms {
             }
         }
         dirty.sort_unstable();
-        done.extend(dirty.chunk_by(|a, b| a / self.block_pages == b / self.block_pages).map(write));
+        done.extend(dirty.chunk_by(|a, b| a / self.block_pages == b / self.block_pages).map(Event::write));
     }
-    fn resize(&mut self, frames: Frames, done: &mut Vec<Done>) {
+    fn resize(&mut self, frames: Frames, done: &mut Vec<Event>) {
         self.share_out(frames.dram);
         for region in &mut self.regions {
             while region.used(self.reserves) > region.quota {

@@ -9,21 +9,7 @@ use nandlab::ledger::{CAUSES, Cause, Ledger, Op};
 use nandlab::probe::Probe;
 use nandlab::types::{HostRequest, Nanos};
 
-/// Splitmix64.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-    pub fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
-    }
-}
+use crate::kit::Dice;
 
 /// See the module text.
 pub struct Fake {
@@ -39,8 +25,8 @@ macro_rules! fill {
     ($ledger:ident, $value:ident: $($field:ident)*) => { $( $ledger.$field = $value(); )* };
 }
 
-fn random_ledger(r: &mut Random, seed: u64) -> Ledger {
-    let mut value = || if seed.is_multiple_of(2) && r.below(5) == 0 { 0 } else { 1 + r.below(1_000_000) };
+fn random_ledger(r: &mut Dice, seed: u64) -> Ledger {
+    let mut value = || if seed.is_multiple_of(2) && r.below64(5) == 0 { 0 } else { 1 + r.below64(1_000_000) };
     let mut l = Ledger::default();
     for i in 0..3 * CAUSES {
         l.ops[i / CAUSES][i % CAUSES] = value();
@@ -62,11 +48,11 @@ fn random_ledger(r: &mut Random, seed: u64) -> Ledger {
 
 /// Durations whose histogram buckets end with them, so that percentiles are exact, with a tail in which the last per cent,
 /// tenth and hundredth of it differ.
-fn durations(r: &mut Random, count: u64) -> Vec<u64> {
+fn durations(r: &mut Dice, count: u64) -> Vec<u64> {
     let mut all: Vec<u64> = (0..count)
         .map(|_| {
-            let shift = r.next().trailing_zeros().min(30) + r.below(2) as u32;
-            ((32 + r.below(32) + 1) << shift) - 1
+            let shift = r.next().trailing_zeros().min(30) + r.below64(2) as u32;
+            ((32 + r.below64(32) + 1) << shift) - 1
         })
         .collect();
     all.sort_unstable();
@@ -74,7 +60,7 @@ fn durations(r: &mut Random, count: u64) -> Vec<u64> {
 }
 
 impl Fake {
-    pub fn new(device: Box<dyn Device>, r: &mut Random, seed: u64) -> Self {
+    pub fn new(device: Box<dyn Device>, r: &mut Dice, seed: u64) -> Self {
         let sizes = [[1, 0, 7], [100, 3, 0], [20_000, 12_345, 1_000], [0, 0, 0]][seed as usize % 4];
         let responses = sizes.map(|count| durations(r, count));
         let mut times = Times::default();
@@ -86,7 +72,7 @@ impl Fake {
             }
             *histogram = one;
         }
-        times.last_completion = Nanos(1_000 + r.below(10_000_000));
+        times.last_completion = Nanos(1_000 + r.below64(10_000_000));
         Self { device, ledger: random_ledger(r, seed), times, responses }
     }
 }

@@ -4,8 +4,9 @@ use nandlab::flash::clock::{Clock, ClockTimes, Release, Ticket, TimingModel};
 use nandlab::ledger::Op;
 use nandlab::types::Nanos;
 
-use super::rig::{NOW, Random, finish_times};
+use super::rig::{NOW, finish_times};
 use super::slow::{After, Slow};
+use crate::kit::Dice;
 
 fn times(command: u64, page_transfer: u64, page_read: u64, page_program: u64, block_erase: u64) -> ClockTimes {
     ClockTimes {
@@ -18,13 +19,13 @@ fn times(command: u64, page_transfer: u64, page_read: u64, page_program: u64, bl
 }
 
 /// A random geometry with random times: small ones make many events coincide, zeros make phases vanish.
-fn random_device(r: &mut Random, scale: u64, zeros: bool) -> (ClockTimes, usize, usize) {
-    let channels = 1 + r.below(4) as usize;
-    let most = if r.chance(10) { 12 } else { 5 };
-    let dies = channels * (1 + r.below(most) as usize);
-    let mut time = |n: u64| u64::from(!zeros) + r.below(n * scale);
+fn random_device(r: &mut Dice, scale: u64, zeros: bool) -> (ClockTimes, usize, usize) {
+    let channels = 1 + r.below64(4) as usize;
+    let most = if r.percent(10) { 12 } else { 5 };
+    let dies = channels * (1 + r.below64(most) as usize);
+    let mut time = |n: u64| u64::from(!zeros) + r.below64(n * scale);
     let mut times = times(time(1), time(2), time(3), time(12), time(40));
-    if r.chance(50) {
+    if r.percent(50) {
         times.command = Nanos::ZERO;
     }
     (times, channels, dies)
@@ -32,47 +33,47 @@ fn random_device(r: &mut Random, scale: u64, zeros: bool) -> (ClockTimes, usize,
 
 /// Issues the same random stream to both and compares every finishing time.
 fn compare(seed: u64, count: usize) {
-    let mut r = Random(seed);
+    let mut r = Dice(seed);
     let scale = if seed.is_multiple_of(2) { 4 } else { 5_000 };
     let (times, channels, dies) = random_device(&mut r, scale, seed.is_multiple_of(4));
     let mut fast = Clock::new(TimingModel::Parallel, times, channels as u32, dies as u32);
     let mut slow = Slow::new(times, channels, dies);
     let mut known: Vec<(Ticket, After)> = vec![];
-    let (gap, recent) = (1 + r.below(20) * scale, 1 + r.below(60));
+    let (gap, recent) = (1 + r.below64(20) * scale, 1 + r.below64(60));
     let (joining, delayed) = (r.below(40), r.below(20));
     let mut tokens = 0;
     for id in 0..count {
-        if r.chance(30) {
-            let to = fast.now().0 + r.below(gap);
+        if r.percent(30) {
+            let to = fast.now().0 + r.below64(gap);
             fast.advance(Nanos(to));
             slow.advance(to);
         }
-        let pick = |r: &mut Random| {
+        let pick = |r: &mut Dice| {
             let n = known.len() as u64;
             // An operation long gone must be as good as none.
-            let back = if r.chance(10) { n } else { recent.min(n) };
-            if back == 0 || r.chance(30) {
+            let back = if r.percent(10) { n } else { recent.min(n) };
+            if back == 0 || r.percent(30) {
                 (NOW, After::default())
             } else {
-                known[(n - 1 - r.below(back)) as usize].clone()
+                known[(n - 1 - r.below64(back)) as usize].clone()
             }
         };
         let (mut ticket, mut after) = pick(&mut r);
-        while r.chance(joining) {
+        while r.percent(joining) {
             let (t, a) = pick(&mut r);
             (ticket, after) = (fast.join(ticket, t), slow.join(after, a));
         }
-        if r.chance(delayed) {
-            let at = fast.now().0 + r.below(gap);
+        if r.percent(delayed) {
+            let at = fast.now().0 + r.below64(gap);
             ticket = fast.delay(ticket, Nanos(at));
             after = slow.join(after, After { at, ..After::default() });
         }
         if !after.own {
             known.push((ticket, after.clone()));
         }
-        let die = r.below(dies as u64) as usize;
-        let op = Op::ALL[[0, 0, 0, 1, 1, 1, 1, 2][r.below(8) as usize]];
-        let release = if r.chance(40) { Release::Transfer } else { Release::Done };
+        let die = r.below64(dies as u64) as usize;
+        let op = Op::ALL[[0, 0, 0, 1, 1, 1, 1, 2][r.below64(8) as usize]];
+        let release = if r.percent(40) { Release::Transfer } else { Release::Done };
         let t = fast.issue(die as u32, op, ticket, release);
         fast.watch(t, id as u64);
         known.push((t, After::op(slow.issue(die, op, after, release))));

@@ -4,28 +4,29 @@ use nandlab::flash::clock::{Clock, Release, Ticket, TimingModel};
 use nandlab::ledger::Op;
 use nandlab::types::Nanos;
 
-use super::rig::{NOW, RFTL, Random, finish_times};
+use super::rig::{NOW, RFTL, finish_times};
+use crate::kit::Dice;
 
 /// A closed loop of 32 operations with joins and bursts. Returns a digest of all times.
 fn closed_loop(seed: u64, count: u64, mut each: impl FnMut(&Clock)) -> u64 {
-    let (mut clock, mut r) = (Clock::new(TimingModel::Parallel, RFTL, 4, 16), Random(seed));
+    let (mut clock, mut r) = (Clock::new(TimingModel::Parallel, RFTL, 4, 16), Dice(seed));
     let (mut issued, mut digest, mut old) = (0, 0u64, NOW);
     let mut tokens: Vec<u64> = (0..32).collect();
     while issued < count {
         while let Some(token) = tokens.pop() {
-            let delay = Ticket::at(clock.now() + Nanos(r.below(2_000)));
-            let a = clock.issue(r.below(16) as u32, Op::Program, delay, Release::Transfer);
-            let b = clock.issue(r.below(16) as u32, Op::Read, old, Release::Done);
+            let delay = Ticket::at(clock.now() + Nanos(r.below64(2_000)));
+            let a = clock.issue(r.below64(16) as u32, Op::Program, delay, Release::Transfer);
+            let b = clock.issue(r.below64(16) as u32, Op::Read, old, Release::Done);
             let both = clock.join(a, b);
             let both = clock.delay(both, clock.now() + Nanos(10_000));
             clock.watch(both, token);
-            (old, issued) = (if r.chance(10) { a } else { old }, issued + 2);
-            if r.chance(1) {
-                let die = r.below(16) as u32;
+            (old, issued) = (if r.percent(10) { a } else { old }, issued + 2);
+            if r.percent(1) {
+                let die = r.below64(16) as u32;
                 let mut last = NOW;
                 for _ in 0..20 {
                     last = clock.issue(die, Op::Read, last, Release::Done);
-                    last = clock.issue(r.below(16) as u32, Op::Program, last, Release::Done);
+                    last = clock.issue(r.below64(16) as u32, Op::Program, last, Release::Done);
                 }
                 clock.issue(die, Op::Erase, last, Release::Done);
                 issued += 41;

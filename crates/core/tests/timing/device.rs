@@ -12,8 +12,8 @@ use nandlab::histogram::Histogram;
 use nandlab::ledger::{Cause, Op};
 use nandlab::types::{HostOp, HostRequest, Nanos};
 
-use super::rig::Random;
 use super::slow::{After, Slow};
+use crate::kit::Dice;
 
 /// Tokens of the engine with this bit stand for a command that the buffer sent down; the rest of it is when.
 const WRITE_BACK: u64 = 1 << 63;
@@ -278,12 +278,12 @@ pub fn config(settings: &[String]) -> Config {
 
 /// Reads, writes, trims and flushes of 1 to 3 pages, skewed, in bursts and pauses.
 pub fn requests(seed: u64, count: u64) -> Vec<HostRequest> {
-    let (mut r, mut at) = (Random(seed), 0);
+    let (mut r, mut at) = (Dice(seed), 0);
     let mut request = |_| {
-        at += if r.chance(10) { r.below(20_000) } else { r.below(300) };
-        let page = r.below(300) * r.below(300) / 300;
-        let (lba, sectors) = (page * 4 + r.below(4), 1 + r.below(12) as u32);
-        let op = match r.below(40) {
+        at += if r.percent(10) { r.below64(20_000) } else { r.below64(300) };
+        let page = r.below64(300) * r.below64(300) / 300;
+        let (lba, sectors) = (page * 4 + r.below64(4), 1 + r.below64(12) as u32);
+        let op = match r.below64(40) {
             0 => return HostRequest::new(Nanos(at), HostOp::Flush, 0, 0),
             1 => HostOp::Trim,
             2..15 => HostOp::Read,

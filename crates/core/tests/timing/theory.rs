@@ -4,7 +4,8 @@ use nandlab::flash::clock::{Clock, ClockTimes, Release, TimingModel};
 use nandlab::ledger::Op;
 use nandlab::types::Nanos;
 
-use super::rig::{NOW, RFTL, Random, finish_times};
+use super::rig::{NOW, RFTL, finish_times};
+use crate::kit::Dice;
 use crate::point;
 
 fn assert_close(got: f64, want: f64, within: f64, what: &str) {
@@ -29,7 +30,7 @@ fn does_a_single_die_wait_as_queueing_theory_says_at_every_load() {
 fn queue_of_one_die(loads: &[(TimingModel, f64)], count: u64) {
     for (model, rho) in loads.iter().copied() {
         let mut clock = Clock::new(model, RFTL, 1, 1);
-        let mut r = Random(42);
+        let mut r = Dice(42);
         let mix = [(Op::Read, 0.60), (Op::Program, 0.39), (Op::Erase, 0.01)];
         let s = |op: Op| clock.service(op).0 as f64;
         let mean: f64 = mix.iter().map(|&(op, p)| p * s(op)).sum();
@@ -40,7 +41,7 @@ fn queue_of_one_die(loads: &[(TimingModel, f64)], count: u64) {
         for id in 0..count {
             at += r.exponential() / lambda;
             clock.advance(Nanos(at as u64));
-            let op = match r.below(100) {
+            let op = match r.below64(100) {
                 0..60 => Op::Read,
                 60..99 => Op::Program,
                 _ => Op::Erase,
@@ -93,13 +94,13 @@ fn is_a_die_of_its_own_channel_never_idle_while_it_has_work() {
     let dies = 5;
     let mut clock = Clock::new(TimingModel::Parallel, ClockTimes { command: Nanos(7), ..RFTL }, dies, dies);
     let mut serial = Clock::new(TimingModel::Serial, ClockTimes { command: Nanos(7), ..RFTL }, dies, dies);
-    let (mut r, mut free, mut want) = (Random(3), vec![0; dies as usize], vec![]);
+    let (mut r, mut free, mut want) = (Dice(3), vec![0; dies as usize], vec![]);
     let (mut serial_free, mut total) = (0, 0);
     for id in 0..20_000 {
-        let now = clock.now() + Nanos(r.below(100_000));
+        let now = clock.now() + Nanos(r.below64(100_000));
         clock.advance(now);
         serial.advance(now);
-        let (die, op) = (r.below(u64::from(dies)) as usize, Op::ALL[r.below(3) as usize]);
+        let (die, op) = (r.below64(u64::from(dies)) as usize, Op::ALL[r.below64(3) as usize]);
         let service = clock.service(op).0;
         free[die] = now.0.max(free[die]) + service;
         want.push(free[die]);

@@ -1,11 +1,12 @@
 //! HitStat against a slow reference written from its description.
 
 use nandlab::engine::PartialWrite;
-use nandlab::ledger::Ledger;
+use nandlab::ledger::{Cause, Ledger};
 use nandlab::types::HostOp;
 use serde_json::{Value, json};
 
-use crate::rig::{Event, Random, Rig, submit};
+use super::merging::Merging;
+use crate::kit::{Dice, Event, submit};
 
 #[derive(Clone)]
 struct Page {
@@ -33,7 +34,7 @@ impl Group {
 /// The policy with plain vectors.
 #[allow(clippy::struct_excessive_bools)]
 struct Reference {
-    rig: Rig,
+    rig: Merging,
     bounds: Vec<u32>,
     adj: bool,
     eager: bool,
@@ -138,7 +139,7 @@ impl Reference {
         let pads = (lpns.len() as f64) * f64::from(self.rig.pages_per_block) >= self.threshold * whole.len() as f64;
         if lpns.len() < whole.len() && pads {
             let padded: Vec<u32> = whole.iter().copied().filter(|page| !lpns.contains(page)).collect();
-            self.events.push(Event::PadRead(padded.clone()));
+            self.events.push(Event::Read(Cause::Pad, padded.clone()));
             self.events.push(Event::Write { lpns: whole, padded });
         } else {
             self.events.push(Event::Write { lpns, padded: vec![] });
@@ -212,7 +213,7 @@ impl Reference {
         let page = self.groups.iter_mut().flat_map(|group| &mut group.pages).find(|page| page.number == number);
         let hit = match page {
             None => {
-                self.events.push(Event::MissRead(number));
+                self.events.push(Event::Read(Cause::Host, vec![number]));
                 false
             }
             Some(page) => {
@@ -243,15 +244,15 @@ impl Reference {
 }
 
 /// A reference with random parameters and the policy's parameters.
-fn random_pair(random: &mut Random) -> (Reference, Value) {
-    let rig = Rig {
-        frames: 16 + random.below(60) as u32,
-        logical_pages: 125 + random.below(200) as u32,
+fn random_pair(random: &mut Dice) -> (Reference, Value) {
+    let rig = Merging {
+        frames: 16 + random.below64(60) as u32,
+        logical_pages: 125 + random.below64(200) as u32,
         page_sectors: random.pick(&[1, 4]),
         partial_write: random.pick(&[PartialWrite::Fetch, PartialWrite::Mask]),
         ftl: random.pick(&["bast", "fast", "last", "page"]),
         physical_blocks: 300,
-        ..Rig::default()
+        ..Merging::default()
     };
     let rule = random.pick(&[json!("model"), json!("model"), json!("never"), json!("always"), json!(0.3), json!(1)]);
     let share = match (rule.as_str(), rig.ftl) {
@@ -259,8 +260,8 @@ fn random_pair(random: &mut Random) -> (Reference, Value) {
         (Some("model"), "fast") => 0.33,
         _ => rule.as_f64().unwrap_or(1.0),
     };
-    let log_len = 1 + random.below(20) as usize;
-    let bounds = match (random.below(3), rig.page_sectors) {
+    let log_len = 1 + random.below64(20) as usize;
+    let bounds = match (random.below64(3), rig.page_sectors) {
         (0, 1) => vec![3, 7],
         (0, _) => vec![1, 2, 9, 20, 32],
         (_, 1) => vec![2, 4, 6, 8],
@@ -268,21 +269,21 @@ fn random_pair(random: &mut Random) -> (Reference, Value) {
     };
     let reference = Reference {
         rig,
-        adj: random.chance(40),
-        eager: random.chance(20),
-        levels: 1 + random.below(log_len as u64 + 1) as i32,
-        adapt: random.chance(60),
-        period: 1 + random.below(60),
-        step: 1 + random.below(5) as i32,
+        adj: random.percent(40),
+        eager: random.percent(20),
+        levels: 1 + random.below64(log_len as u64 + 1) as i32,
+        adapt: random.percent(60),
+        period: 1 + random.below64(60),
+        step: 1 + random.below64(5) as i32,
         direction: 1,
         misses: 0,
         misses_before: None,
         age_threshold: random.pick(&[20, 200, 150_000]),
-        log: (0..random.below(log_len as u64 + 1)).map(|_| random.below(90)).collect(),
+        log: (0..random.below64(log_len as u64 + 1)).map(|_| random.below64(90)).collect(),
         log_len,
         threshold: share * f64::from(rig.pages_per_block),
         model: rule == "model" && rig.ftl != "page",
-        window: 1 + random.below(80),
+        window: 1 + random.below64(80),
         looks: vec![[0; 4]],
         counter: 0,
         touched: vec![],
@@ -311,12 +312,12 @@ fn random_pair(random: &mut Random) -> (Reference, Value) {
 
 /// Single-page reads that complete partly written pages are the engine's business.
 fn without_pad_reads(events: Vec<Event>) -> Vec<Event> {
-    events.into_iter().filter(|event| !matches!(event, Event::PadRead(_))).collect()
+    events.into_iter().filter(|event| !matches!(event, Event::Read(Cause::Pad, _))).collect()
 }
 
 #[test]
 fn does_it_equal_a_slow_reference() {
-    let mut random = Random(21);
+    let mut random = Dice(21);
     let (mut accesses, mut padded) = (0, 0);
     for _ in 0..60 {
         let (mut reference, params) = random_pair(&mut random);
@@ -324,19 +325,19 @@ fn does_it_equal_a_slow_reference() {
         let (mut device, recorder) = rig.device("hitstat", params.clone());
         let sectors_of_page = rig.page_sectors;
         for i in 0..1200 {
-            if random.chance(30) {
+            if random.percent(30) {
                 let ledger = &mut device.flash_mut().ledger;
-                let merges = 1 + random.below(4);
+                let merges = 1 + random.below64(4);
                 ledger.padding_merges += merges;
-                ledger.padding_log_blocks += merges + random.below(3);
+                ledger.padding_log_blocks += merges + random.below64(3);
                 ledger.padding_data_blocks += merges * random.pick(&[1, 2, 5]);
-                ledger.padding_log_pages += merges * (1 + random.below(8));
+                ledger.padding_log_pages += merges * (1 + random.below64(8));
             }
             let ledger = device.ledger();
-            let write = random.chance(80);
-            let whole = random.chance(50);
+            let write = random.percent(80);
+            let whole = random.percent(50);
             let unit = if whole { sectors_of_page } else { 1 };
-            let count = (1 + random.below(12).saturating_sub(6) as u32) * unit;
+            let count = (1 + random.below64(12).saturating_sub(6) as u32) * unit;
             let room = u64::from((rig.logical_pages * sectors_of_page - count) / unit);
             let first = random.skewed(room) as u32 * unit;
             submit(&mut *device, if write { HostOp::Write } else { HostOp::Read }, u64::from(first), count);
@@ -372,7 +373,7 @@ fn does_it_equal_a_slow_reference() {
 
 #[test]
 fn a_trimmed_page_takes_its_weight_from_its_group() {
-    let (mut device, _) = Rig::default().device("hitstat", json!({}));
+    let (mut device, _) = Merging::default().device("hitstat", json!({}));
     let class = |device: &dyn nandlab::engine::Device| -> Vec<String> {
         let lists = device.golden_state()["lists"].as_object().unwrap().clone();
         lists.into_iter().filter(|(_, groups)| groups.as_array().is_some_and(|g| !g.is_empty())).map(|l| l.0).collect()

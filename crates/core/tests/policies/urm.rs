@@ -6,7 +6,8 @@ use nandlab::buffer::Frames;
 use nandlab::types::{Hint, Pattern};
 use serde_json::{Value, json};
 
-use crate::rig::{Dice, LOGICAL_PAGES, Reference, Step, Watched, compare, joined};
+use super::watched::{LOGICAL_PAGES, Reference, Step, Watched, compare, joined};
+use crate::kit::Dice;
 
 #[derive(Clone, Debug)]
 struct UrmPage {
@@ -129,7 +130,7 @@ impl Reference for UrmReference {
 fn does_urm_decide_like_a_plain_reference() {
     for seed in 0..150 {
         let mut dice = Dice(seed ^ 0xABCD);
-        let (mru, consumed_first) = (dice.once_in(2), dice.once_in(2));
+        let (mru, consumed_first) = (dice.one_in(2), dice.one_in(2));
         let frames = Frames { dram: 1 + dice.below(30), nvram: 0 };
         let params = json!({"loop_victim": if mru { "mru" } else { "lru" }, "consumed_first": consumed_first});
         let mut watched = Watched::new("urm", params, frames, 4);

@@ -4,7 +4,8 @@ use nandlab::buffer::tools::padding::{MergeCost, break_even_pages};
 use nandlab::types::HostOp;
 use serde_json::{Value, json};
 
-use crate::rig::{Event, Random, Rig, submit};
+use super::merging::Merging;
+use crate::kit::{Dice, Event, submit};
 
 #[test]
 fn does_the_padding_model_print_what_the_thesis_prints() {
@@ -27,16 +28,16 @@ fn does_the_padding_model_print_what_the_thesis_prints() {
 #[test]
 fn does_padding_follow_the_merges_below() {
     let share_padded = |ftl, data_blocks_per_merge: u64| {
-        let rig = Rig { ftl, physical_blocks: 400, ..Rig::default() };
+        let rig = Merging { ftl, physical_blocks: 400, ..Merging::default() };
         let (mut device, recorder) = rig.device("hitstat", json!({"list_bounds": [1, 2, 3, 4, 6, 8]}));
-        let mut random = Random(22);
+        let mut random = Dice(22);
         for _ in 0..2000 {
             let ledger = &mut device.flash_mut().ledger;
             ledger.padding_merges += 1;
             ledger.padding_log_blocks += 1;
             ledger.padding_data_blocks += data_blocks_per_merge;
             ledger.padding_log_pages += 8;
-            submit(&mut *device, HostOp::Write, random.below(125), 2);
+            submit(&mut *device, HostOp::Write, random.below64(125), 2);
         }
         let writes: Vec<Event> = recorder.take().into_iter().filter(|e| matches!(e, Event::Write { .. })).collect();
         let padded = writes.iter().filter(|e| matches!(e, Event::Write { padded, .. } if !padded.is_empty())).count();
@@ -51,8 +52,8 @@ fn does_padding_follow_the_merges_below() {
 
 #[test]
 fn does_it_survive_trims_flushes_and_a_changing_share_of_ram() {
-    let mut random = Random(24);
-    let rig = Rig { logical_pages: 250, ..Rig::default() };
+    let mut random = Dice(24);
+    let rig = Merging { logical_pages: 250, ..Merging::default() };
     for full_flush in ["lazy", "eager"] {
         let (mut device, _) = rig.device("hitstat", json!({"full_flush": full_flush, "levels_period": 50}));
         for i in 0..10_000 {
@@ -60,14 +61,14 @@ fn does_it_survive_trims_flushes_and_a_changing_share_of_ram() {
             if i == 8000 {
                 device.start_measuring();
             }
-            match random.below(100) {
+            match random.below64(100) {
                 0..5 => submit(&mut *device, HostOp::Trim, first, 8),
                 5..6 => submit(&mut *device, HostOp::Flush, 0, 0),
-                6 => device.set_frames(nandlab::buffer::Frames { dram: 1 + random.below(60) as u32, nvram: 0 }),
-                7..80 => submit(&mut *device, HostOp::Write, first, 1 + random.below(9) as u32),
-                _ => submit(&mut *device, HostOp::Read, first, 1 + random.below(4) as u32),
+                6 => device.set_frames(nandlab::buffer::Frames { dram: 1 + random.below64(60) as u32, nvram: 0 }),
+                7..80 => submit(&mut *device, HostOp::Write, first, 1 + random.below64(9) as u32),
+                _ => submit(&mut *device, HostOp::Read, first, 1 + random.below64(4) as u32),
             }
-            if !random.chance(20) {
+            if !random.percent(20) {
                 continue;
             }
             let state = device.golden_state();
@@ -85,24 +86,24 @@ fn does_it_survive_trims_flushes_and_a_changing_share_of_ram() {
 #[test]
 fn does_it_write_back_fewer_groups_than_bplru_and_fab() {
     let flushed = |policy, params| {
-        let rig = Rig {
+        let rig = Merging {
             logical_pages: 16_384,
             pages_per_block: 32,
             frames: 1024,
             physical_blocks: 700,
             page_sectors: 8,
-            ..Rig::default()
+            ..Merging::default()
         };
         let (mut device, _) = rig.device(policy, params);
-        let mut random = Random(23);
+        let mut random = Dice(23);
         let mut stream = 0;
         for _ in 0..20_000 {
-            if random.chance(30) {
+            if random.percent(30) {
                 submit(&mut *device, HostOp::Write, stream * 8, 64);
-                stream = if random.chance(3) { random.below(2000) * 8 } else { (stream + 8) % 16_000 };
+                stream = if random.percent(3) { random.below64(2000) * 8 } else { (stream + 8) % 16_000 };
             } else {
                 // Half of the other requests go to one sixteenth of the device.
-                let region = if random.chance(50) { 1024 } else { 16_384 };
+                let region = if random.percent(50) { 1024 } else { 16_384 };
                 submit(&mut *device, HostOp::Write, random.skewed(region - 2) * 8, 8 * random.pick(&[1, 1, 2]));
             }
         }
@@ -115,14 +116,14 @@ fn does_it_write_back_fewer_groups_than_bplru_and_fab() {
 }
 
 /// Time of the thesis: programs and erases, reads are free.
-fn elapsed(rig: Rig, params: Value) -> f64 {
+fn elapsed(rig: Merging, params: Value) -> f64 {
     let (mut device, _) = rig.device("hitstat", params);
-    let mut random = Random(25);
+    let mut random = Dice(25);
     let mut stream = 0;
     for _ in 0..8000 {
-        if random.chance(20) {
+        if random.percent(20) {
             submit(&mut *device, HostOp::Write, stream, 8);
-            stream = if random.chance(10) { random.below(1000) * 8 } else { (stream + 8) % 8000 };
+            stream = if random.percent(10) { random.below64(1000) * 8 } else { (stream + 8) % 8000 };
         } else {
             let region = random.pick(&[512, 2048, 8000]);
             submit(&mut *device, HostOp::Write, random.skewed(region), random.pick(&[1, 1, 2, 4, 8]));
@@ -135,11 +136,12 @@ fn elapsed(rig: Rig, params: Value) -> f64 {
 
 #[test]
 fn does_the_model_come_close_to_the_best_fixed_threshold() {
-    let rig = Rig { logical_pages: 8192, pages_per_block: 32, frames: 512, physical_blocks: 400, ..Rig::default() };
+    let rig =
+        Merging { logical_pages: 8192, pages_per_block: 32, frames: 512, physical_blocks: 400, ..Merging::default() };
     let bast = r#"{"log_blocks": 64, "max_chain": 4, "victim": "rr_longest", "partial_merge": false}"#;
     let fast = r#"{"rw_blocks": 16, "use_sw": false}"#;
     for (ftl, ftl_params, adj) in [("bast", bast, false), ("fast", fast, true), ("fast", fast, false)] {
-        let rig = Rig { ftl, real_ftl: ftl, ftl_params, ..rig };
+        let rig = Merging { ftl, real_ftl: ftl, ftl_params, ..rig };
         let time = |rule: Value| elapsed(rig, json!({"adj": adj, "padding": rule}));
         let model = time(json!("model"));
         let fixed = [1.0, 0.5, 0.25, 0.16, 0.1, 0.06, 0.0].map(|share| time(json!(share)) / model);
@@ -158,7 +160,7 @@ fn may_a_padding_threshold_be_a_share_or_a_word() {
         assert!(schema.contains(accepted), "{schema}");
     }
     for rule in [json!("model"), json!("never"), json!("aalru"), json!(0.25), json!(0)] {
-        Rig::default().device("hitstat", json!({"padding": rule}));
+        Merging::default().device("hitstat", json!({"padding": rule}));
     }
     assert_eq!((plugin.defaults)()["padding"], "model");
 }
@@ -174,7 +176,7 @@ fn are_parameters_that_make_no_sense_refused() {
         (json!({"levels_period": 0}), "levels_period"),
         (json!({"no_such": 1}), "buffer"),
     ] {
-        let error = Rig::default().try_device("hitstat", params.clone()).err().unwrap();
+        let error = Merging::default().try_device("hitstat", params.clone()).err().unwrap();
         assert!(error.key.contains(key), "{params}: {error}");
     }
     for (params, key) in [
@@ -183,7 +185,7 @@ fn are_parameters_that_make_no_sense_refused() {
         (json!({"period": 0}), "period"),
         (json!({"d_read": -1.0}), "d_read"),
     ] {
-        let error = Rig::default().try_device("aalru", params.clone()).err().unwrap();
+        let error = Merging::default().try_device("aalru", params.clone()).err().unwrap();
         assert!(error.key.contains(key), "{params}: {error}");
     }
 }

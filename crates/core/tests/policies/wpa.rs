@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use nandlab::buffer::Frames;
-use nandlab::catalog::BUFFERS;
-use nandlab::registry::find;
+use nandlab::error::ConfigError;
 use nandlab::types::Hint;
 use serde_json::{Value, json};
 
-use crate::rig::{Dice, Reference, Step, Watched, compare, joined, parts};
+use super::watched::{Reference, Step, Watched, compare, joined, rig};
+use crate::kit::Dice;
 
 struct WpaReference {
     dram_pages: usize,
@@ -178,8 +178,8 @@ fn compare_all(seeds: Range<u64>, in_pages: bool) {
         let blocks = (1 + dice.below(6)) * block;
         let nvram = if in_pages { 1 + dice.below(blocks) } else { blocks };
         let frames = Frames { dram: 1 + dice.below(16), nvram };
-        let pel_size = dice.once_in(2).then(|| dice.below(20));
-        let (remove_on_hit, when_full) = (dice.once_in(2), dice.once_in(3));
+        let pel_size = dice.one_in(2).then(|| dice.below(20));
+        let (remove_on_hit, when_full) = (dice.one_in(2), dice.one_in(3));
         let mut params =
             json!({"pel_size": pel_size, "pel_remove_on_hit": remove_on_hit, "evict_when_full": when_full});
         if in_pages {
@@ -213,11 +213,16 @@ fn wpa_with_an_nvram_of_pages_decides_like_a_plain_reference() {
     compare_all(1000..1150, true);
 }
 
+/// Why a policy refuses its memories.
+fn refusal(policy: &str, params: Value, frames: Frames) -> ConfigError {
+    let rig = rig(frames, 4);
+    rig.try_device(policy, params, rig.ftl()).err().expect("it is refused")
+}
+
 #[test]
 fn is_wpa_refused_without_a_block_frame() {
     for (dram, nvram, key) in [(0, 8, "ram"), (4, 3, "ram.nvram")] {
-        let build = find(BUFFERS, "buffer", "wpa").unwrap().build.device;
-        let error = build(json!({}), parts(Frames { dram, nvram }, 4)).err().unwrap();
+        let error = refusal("wpa", json!({}), Frames { dram, nvram });
         assert_eq!(error.key, key, "{error}");
     }
 }
@@ -225,10 +230,9 @@ fn is_wpa_refused_without_a_block_frame() {
 #[test]
 fn an_nvram_of_pages_may_be_smaller_than_a_block() {
     for policy in ["wpa", "clock-dnv"] {
-        let build = find(BUFFERS, "buffer", policy).unwrap().build.device;
         let params = json!({"nvram_unit": "page"});
-        assert!(build(params.clone(), parts(Frames { dram: 4, nvram: 1 }, 4)).is_ok());
-        let error = build(params, parts(Frames { dram: 4, nvram: 0 }, 4)).err().unwrap();
+        rig(Frames { dram: 4, nvram: 1 }, 4).device(policy, params.clone());
+        let error = refusal(policy, params, Frames { dram: 4, nvram: 0 });
         assert_eq!(error.key, "ram.nvram", "{error}");
     }
 }

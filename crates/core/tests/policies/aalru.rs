@@ -4,7 +4,8 @@ use nandlab::ledger::{Cause, Ledger, Op};
 use nandlab::types::HostOp;
 use serde_json::{Value, json};
 
-use crate::rig::{Event, Random, Rig, submit};
+use super::merging::Merging;
+use crate::kit::{Dice, Event, submit};
 
 /// The policy with plain vectors; front = most recent.
 #[allow(clippy::struct_excessive_bools)]
@@ -56,7 +57,7 @@ impl Reference {
             let padded: Vec<u32> = whole.iter().copied().filter(|p| !pages.contains(p)).collect();
             let read: Vec<u32> = padded.iter().copied().filter(|p| !self.rb.contains(p)).collect();
             if !read.is_empty() {
-                self.events.push(Event::PadRead(read));
+                self.events.push(Event::Read(Cause::Pad, read));
             }
             self.events.push(Event::Write { lpns: whole, padded });
         } else {
@@ -80,7 +81,7 @@ impl Reference {
                     self.evict();
                 }
                 if !write {
-                    self.events.push(Event::MissRead(page));
+                    self.events.push(Event::Read(Cause::Host, vec![page]));
                 }
             }
         }
@@ -141,8 +142,8 @@ impl Reference {
 }
 
 /// A reference with random parameters and the policy's parameters.
-fn random_pair(random: &mut Random, rig: Rig, fixed: bool) -> (Reference, Value) {
-    let fixed = fixed.then(|| (random.below(50) as f64, 1.0 + random.below(200) as f64));
+fn random_pair(random: &mut Dice, rig: Merging, fixed: bool) -> (Reference, Value) {
+    let fixed = fixed.then(|| (random.below64(50) as f64, 1.0 + random.below64(200) as f64));
     let reference = Reference {
         block_pages: rig.pages_per_block,
         logical_pages: rig.logical_pages,
@@ -154,13 +155,13 @@ fn random_pair(random: &mut Random, rig: Rig, fixed: bool) -> (Reference, Value)
         hits: [0.0; 4],
         accesses: 0,
         last_look: Ledger::default(),
-        period: 1 + random.below(64),
-        by_request: random.chance(30),
+        period: 1 + random.below64(64),
+        by_request: random.percent(30),
         beta: random.pick(&[1.5, 3.0, 5.0]),
         tau_min: random.pick(&[0.0, 0.1, 0.3]),
-        tau_strict: random.chance(30),
-        pad_strict: random.chance(30),
-        continuous: random.chance(50),
+        tau_strict: random.percent(30),
+        pad_strict: random.percent(30),
+        continuous: random.percent(50),
         delay: false,
         keep: random.pick(&[0.0, 0.0, 0.3, 0.5, 1.0]),
         fixed,
@@ -185,18 +186,18 @@ fn random_pair(random: &mut Random, rig: Rig, fixed: bool) -> (Reference, Value)
 
 #[test]
 fn does_it_equal_a_slow_reference_when_garbage_collection_is_told_from_outside() {
-    let mut random = Random(11);
+    let mut random = Dice(11);
     let mut padded_writes = 0;
     for _ in 0..40 {
-        let rig = Rig { frames: 10 + random.below(30) as u32, logical_pages: 125, ..Rig::default() };
+        let rig = Merging { frames: 10 + random.below64(30) as u32, logical_pages: 125, ..Merging::default() };
         let (mut reference, params) = random_pair(&mut random, rig, true);
         let (mut device, recorder) = rig.device("aalru", params.clone());
         for i in 0..1000 {
-            let write = random.chance(60);
-            let pages = 1 + random.below(8).saturating_sub(3) as u32;
+            let write = random.percent(60);
+            let pages = 1 + random.below64(8).saturating_sub(3) as u32;
             let first = random.skewed(u64::from(rig.logical_pages - pages)) as u32;
-            if random.chance(20) {
-                for _ in 0..random.below(60) {
+            if random.percent(20) {
+                for _ in 0..random.below64(60) {
                     device.flash_mut().ledger.add(Op::Program, Cause::Gc, 0);
                 }
             }
@@ -233,21 +234,21 @@ fn does_it_equal_a_slow_reference_when_garbage_collection_is_told_from_outside()
 
 #[test]
 fn does_it_equal_a_slow_reference_when_it_measures_the_device() {
-    let mut random = Random(12);
+    let mut random = Dice(12);
     let mut gc_runs = 0;
     for round in 0..24 {
-        let rig = Rig {
-            frames: 10 + random.below(40) as u32,
+        let rig = Merging {
+            frames: 10 + random.below64(40) as u32,
             logical_pages: 250,
-            physical_blocks: 36 + random.below(8) as u32,
-            ..Rig::default()
+            physical_blocks: 36 + random.below64(8) as u32,
+            ..Merging::default()
         };
         let (mut reference, mut params) = random_pair(&mut random, rig, false);
         reference.delay = round % 3 == 0;
         params["wf_source"] = json!(if reference.delay { "delay" } else { "ftl" });
         let (mut device, recorder) = rig.device("aalru", params.clone());
         for i in 0..3000 {
-            let write = random.chance(60);
+            let write = random.percent(60);
             let page = random.skewed(u64::from(rig.logical_pages)) as u32;
             submit(&mut *device, if write { HostOp::Write } else { HostOp::Read }, u64::from(page), 1);
             reference.access(page, write);
@@ -264,11 +265,11 @@ fn does_it_equal_a_slow_reference_when_it_measures_the_device() {
 #[test]
 fn does_write_amplification_make_it_pad() {
     let padded = |physical_blocks| {
-        let rig = Rig { logical_pages: 1024, frames: 64, physical_blocks, ..Rig::default() };
+        let rig = Merging { logical_pages: 1024, frames: 64, physical_blocks, ..Merging::default() };
         let (mut device, _) = rig.device("aalru", json!({"period": 256, "beta": 3.0}));
-        let mut random = Random(13);
+        let mut random = Dice(13);
         for _ in 0..8000 {
-            let first = random.below(255) * 4;
+            let first = random.below64(255) * 4;
             submit(&mut *device, HostOp::Write, first, 4);
         }
         (device.ledger().waf_buffer(), device.ledger().padded_pages)
@@ -281,22 +282,22 @@ fn does_write_amplification_make_it_pad() {
 
 #[test]
 fn does_it_survive_trims_flushes_and_a_changing_share_of_ram() {
-    let mut random = Random(14);
-    let rig = Rig { logical_pages: 250, ..Rig::default() };
+    let mut random = Dice(14);
+    let rig = Merging { logical_pages: 250, ..Merging::default() };
     let (mut device, _) = rig.device("aalru", json!({"period": 64}));
     for i in 0..20_000 {
         let first = random.skewed(240);
         if i == 15_000 {
             device.start_measuring();
         }
-        match random.below(100) {
+        match random.below64(100) {
             0..5 => submit(&mut *device, HostOp::Trim, first, 8),
             5..6 => submit(&mut *device, HostOp::Flush, 0, 0),
-            6 => device.set_frames(nandlab::buffer::Frames { dram: 2 + random.below(60) as u32, nvram: 0 }),
-            7..60 => submit(&mut *device, HostOp::Write, first, 1 + random.below(4) as u32),
-            _ => submit(&mut *device, HostOp::Read, first, 1 + random.below(4) as u32),
+            6 => device.set_frames(nandlab::buffer::Frames { dram: 2 + random.below64(60) as u32, nvram: 0 }),
+            7..60 => submit(&mut *device, HostOp::Write, first, 1 + random.below64(4) as u32),
+            _ => submit(&mut *device, HostOp::Read, first, 1 + random.below64(4) as u32),
         }
-        if !random.chance(20) {
+        if !random.percent(20) {
             continue;
         }
         let state = device.golden_state();
@@ -310,11 +311,11 @@ fn does_it_survive_trims_flushes_and_a_changing_share_of_ram() {
 #[test]
 fn do_the_other_rules_of_padding_serve_here_too() {
     let padded = |rule: Value| {
-        let rig = Rig { logical_pages: 125, frames: 24, ..Rig::default() };
+        let rig = Merging { logical_pages: 125, frames: 24, ..Merging::default() };
         let (mut device, recorder) = rig.device("aalru", json!({"padding": rule, "period": 64}));
-        let mut random = Random(15);
+        let mut random = Dice(15);
         for _ in 0..3000 {
-            let op = if random.chance(60) { HostOp::Write } else { HostOp::Read };
+            let op = if random.percent(60) { HostOp::Write } else { HostOp::Read };
             submit(&mut *device, op, random.skewed(125), 1);
         }
         let shares = |event: &Event| match event {
@@ -335,7 +336,7 @@ fn do_the_other_rules_of_padding_serve_here_too() {
 
 #[test]
 fn a_changed_number_of_frames_keeps_the_shares_of_the_regions() {
-    let (mut device, _) = Rig::default().device("aalru", json!({"tau_start": 0.25}));
+    let (mut device, _) = Merging::default().device("aalru", json!({"tau_start": 0.25}));
     let mut tau = |dram: u32| {
         device.set_frames(nandlab::buffer::Frames { dram, nvram: 0 });
         device.golden_state()["tau"].as_u64().unwrap()

@@ -1,0 +1,113 @@
+//! A small device from the registries.
+
+use nandlab::buffer::Frames;
+use nandlab::catalog::BUFFERS;
+use nandlab::engine::{Arrival, Device, EvictWait, PartialWrite, Parts, Payload, RamTimes, Settings};
+use nandlab::error::ConfigError;
+use nandlab::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, TimingModel};
+use nandlab::ftl::{FTLS, Ftl, Shape};
+use nandlab::registry::find;
+use nandlab::types::{HostOp, HostRequest, Nanos};
+use serde_json::{Value, json};
+
+/// One request at a time, as fast as they go; partial writes are completed at once.
+pub fn settings(logical_pages: u32) -> Settings {
+    Settings {
+        logical_pages,
+        arrival: Arrival::Closed { think: Nanos(0) },
+        queue_depth: 1,
+        evict_wait: EvictWait::Program,
+        partial_write: PartialWrite::Fetch,
+        write_miss_fetch: false,
+        shared_dram: None,
+        nvram_frames: 0,
+        ram_times: RamTimes::default(),
+        read_groups: false,
+        seed: 1,
+    }
+}
+
+/// Times of an array in ns: page read, page program, block erase, page transfer.
+pub const fn times(read: u64, program: u64, erase: u64, transfer: u64) -> ClockTimes {
+    ClockTimes {
+        page_read: Nanos(read),
+        page_program: Nanos(program),
+        block_erase: Nanos(erase),
+        page_transfer: Nanos(transfer),
+        command: Nanos(0),
+    }
+}
+
+/// An FTL of the registry.
+pub fn build_ftl(name: &str, params: Value, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError> {
+    (find(FTLS, "ftl", name)?.build)(params, shape)
+}
+
+/// One request without bytes.
+pub fn submit(device: &mut dyn Device, op: HostOp, lba: u64, sectors: u32) {
+    device.submit(&HostRequest::new(Nanos(0), op, lba, sectors), Payload::None).unwrap();
+}
+
+/// What a test chooses about its device: one die, one operation at a time, no bytes unless it says so.
+pub struct Rig {
+    pub geometry: Geometry,
+    pub order: ProgramOrder,
+    pub media: Media,
+    pub timing: TimingModel,
+    pub times: ClockTimes,
+    pub ftl: &'static str,
+    pub ftl_params: Value,
+    pub frames: Frames,
+    pub settings: Settings,
+    /// Every page is written once before the test.
+    pub filled: bool,
+}
+
+impl Rig {
+    /// A device with an FTL that has the resident map, and DRAM for `frames` pages.
+    pub fn new(geometry: Geometry, logical_pages: u32, frames: u32) -> Self {
+        Self {
+            geometry,
+            order: ProgramOrder::Ascending,
+            media: Media::None,
+            timing: TimingModel::Serial,
+            times: times(60_000, 800_000, 1_500_000, 0),
+            ftl: "page",
+            ftl_params: json!({}),
+            frames: Frames { dram: frames, nvram: 0 },
+            settings: settings(logical_pages),
+            filled: false,
+        }
+    }
+    pub fn shape(&self) -> Shape {
+        let Settings { logical_pages, seed, .. } = self.settings;
+        Shape { geometry: self.geometry, logical_pages, order: self.order, seed }
+    }
+    pub fn ftl(&self) -> Box<dyn Ftl> {
+        let ftl = build_ftl(self.ftl, self.ftl_params.clone(), &self.shape());
+        ftl.unwrap_or_else(|error| panic!("{}: {error}", self.ftl))
+    }
+    pub fn flash(&self) -> Flash {
+        let Geometry { channels, .. } = self.geometry;
+        let clock = Clock::new(self.timing, self.times, channels, self.geometry.dies());
+        Flash::new(self.geometry, self.order, self.media, clock)
+    }
+    /// The parts of a device whose FTL may be another than [`Self::ftl`].
+    pub fn parts(&self, ftl: Box<dyn Ftl>) -> Parts {
+        let settings = Settings { nvram_frames: self.frames.nvram, ..self.settings };
+        Parts { flash: self.flash(), ftl, frames: self.frames, settings }
+    }
+    /// The device with a policy.
+    pub fn device(&self, policy: &str, params: Value) -> Box<dyn Device> {
+        self.try_device(policy, params, self.ftl()).unwrap_or_else(|error| panic!("{policy}: {error}"))
+    }
+    /// The device with a policy over another FTL, or why the policy refuses it.
+    pub fn try_device(&self, policy: &str, params: Value, ftl: Box<dyn Ftl>) -> Result<Box<dyn Device>, ConfigError> {
+        let plugin = find(BUFFERS, "buffer", policy)?;
+        let mut device = (plugin.build.device)(params, self.parts(ftl))?;
+        if self.filled {
+            device.precondition(true, 0.0);
+        }
+        Ok(device)
+    }
+}
