@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Policies of libCacheSim beside ours on the identical Zipf trace: hit ratio only, one thread, CPU time.
+"""Policies of libCacheSim next to ours on the identical Zipf trace: hit ratio only, one thread, CPU time.
 
 Needs two Python packages (nothing is installed by this script):
 
@@ -51,8 +51,8 @@ POLICIES = {
 }
 
 
-def missing(what: str, mend: str) -> SystemExit:
-    print(f"{pathlib.Path(__file__).name}: {what}\n  help: {mend}", file=sys.stderr)
+def missing(what: str, advice: str) -> SystemExit:
+    print(f"{pathlib.Path(__file__).name}: {what}\n  help: {advice}", file=sys.stderr)
     return SystemExit(2)
 
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Do block-wise compacted addresses give what true addresses give? Compares hits, write amplification and erases of every
 # buffer over FTLs that know blocks, on a device that is large enough for both. Prints the rows that differ: none is right,
-# but for policies that look at page numbers themselves (docs/traces.md).
+# except for policies that look at page numbers themselves (docs/traces.md).
 # A superblock has 8 erase blocks of 512 KiB, so that is the unit to keep whole there.
 #   scripts/addresses.sh NANDLAB CAPACITY TRACE...      more options for both runs: OPTIONS="--volumes stack"
 set -eu

@@ -7,7 +7,7 @@ use std::io::{Cursor, Read};
 use libfuzzer_sys::fuzz_target;
 use nandlab_trace::{Options, Place, Records, TraceRecord, formats};
 
-/// Gives at most so many bytes at a time.
+/// Gives at most that many bytes at a time.
 struct Pieces(Cursor<Vec<u8>>, usize);
 
 impl Read for Pieces {

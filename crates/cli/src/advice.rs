@@ -19,10 +19,10 @@ fn default_device() -> Option<Config> {
     Builder::preset(DEFAULT_DEVICE).ok()?.finish().ok()
 }
 
-/// A device that has to grow beyond so many times its size takes long to fill, mostly for addresses that nobody uses.
+/// A device that has to grow beyond that many times its size takes long to fill, mostly for addresses that nobody uses.
 const GROWTH_MOST: u64 = 16;
 
-/// What makes room for so many bytes of addresses: a larger device if there can be one, and this machine can hold it.
+/// What makes room for that many bytes of addresses: a larger device if there can be one, and this machine can hold it.
 pub fn room(config: &Config, needed: u64) -> Word {
     let is_near = needed / GROWTH_MOST <= capacity(config);
     let mut config = config.clone();

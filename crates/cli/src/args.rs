@@ -32,7 +32,7 @@ pub enum Family {
     Generators,
 }
 
-/// The device, but for its buffer and its FTL.
+/// The device, except for its buffer and its FTL.
 #[derive(Args, Clone, Default, Debug)]
 #[command(next_help_heading = "Device")]
 pub struct DeviceArgs {

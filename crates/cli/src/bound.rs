@@ -67,7 +67,7 @@ pub fn bound(args: &BoundArgs, style: Style) -> Result<(), Failure> {
     if bounds.interrupted { Err(Failure::Interrupted(done())) } else { Ok(()) }
 }
 
-/// What stands above the rows.
+/// What is printed above the rows.
 fn heading(answer: &Bounds, buffers: &[PluginConfig]) -> Heading {
     let Bounds { trace, page_reads, page_writes, pages, page_bytes, .. } = answer;
     let text = format!(

@@ -164,8 +164,8 @@ fn generator_page(name: &str) -> String {
 fn preset_page(name: &str) -> String {
     let Some(preset) = PRESETS.iter().find(|preset| preset.name == name) else { return String::new() };
     format!(
-        "# Source\n{}\n\n# What it does\n{} requests of this generator, whose parameters can be given anew:\n\n{}\n\n\
-         `nandlab trace make {name} --check` prints the printed figures beside those that come of it; docs/workloads.md has all.",
+        "# Source\n{}\n\n# What it does\n{} requests of this generator, whose parameters can be overridden:\n\n{}\n\n\
+         `nandlab trace make {name} --check` prints the published figures next to those achieved; docs/workloads.md has all.",
         preset.source,
         count(preset.requests),
         preset.spec

@@ -91,7 +91,7 @@ pub fn compare(args: &CompareArgs, style: Style) -> Result<(), Failure> {
     }
 }
 
-/// What stands above the rows.
+/// What is printed above the rows.
 fn preamble(compare: &Compare, comparing: &Comparing<'_>, is_quick: bool) -> String {
     let mut text = table::preamble(&comparing.source, &comparing.config);
     if is_quick {

@@ -58,7 +58,7 @@ fn is_overloaded(row: &Row) -> bool {
     row.report.as_ref().is_some_and(|report| report.load.overloaded)
 }
 
-/// What stands above the rows.
+/// What is printed above the rows.
 pub fn heading(text: String, compare: &Compare, columns: &[Column]) -> Heading {
     let widest =
         |plugins: &[PluginConfig]| plugins.iter().map(|plugin| plugin.label().chars().count()).max().unwrap_or(0);
@@ -87,7 +87,7 @@ pub fn cells(columns: &[Column], row: &[Cell]) -> Cells {
     Cells { shown: people, exact: vec![exact(row)] }
 }
 
-/// What stands below the rows: the best of each column, what the columns mean, what failed and why.
+/// What is printed below the rows: the best of each column, what the columns mean, what failed and why.
 pub fn foot(comparison: &Comparison, settle: Settle, form: Form, style: Style) -> String {
     if form == Form::Csv {
         return String::new();

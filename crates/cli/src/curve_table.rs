@@ -48,7 +48,7 @@ pub fn title(trace: &Source, ftl: Option<&PluginConfig>) -> String {
     format!("{} requests of {} ({}), {below}", count(trace.replayed), trace.name, trace.format)
 }
 
-/// What stands above the rows.
+/// What is printed above the rows.
 pub fn heading(title: &str, columns: &[Column], buffers: &[PluginConfig]) -> Heading {
     let widest = buffers.iter().map(|buffer| buffer.label().chars().count()).max().unwrap_or(0).max(BOUND.len());
     let first = [Head::new("buffer", widest), Head::new("ram", 8)];
@@ -87,15 +87,14 @@ pub fn foot(curves: &Curves, form: Form, style: Style) -> String {
     if form != Form::Text {
         return String::new();
     }
-    let mut text =
-        "\npages in: read misses and prefetches; pages out: write-backs, writes that passed by, and the dirty \
+    let mut text = "\npages in: read misses and prefetches; pages out: write-backs, bypassing writes, and the dirty \
                     pages at the end\n"
-            .to_owned();
+        .to_owned();
     if curves.ftl.is_some() {
         text += "WAF h: programs per page of the host, b: per page of the buffer; times: response\n";
     }
     if !curves.bounds.is_empty() {
-        text += "(bound): no buffer with this DRAM alone does better in any one column, but for prefetches of what hints foretell\n";
+        text += "(bound): no buffer with this DRAM alone does better in any one column, except prefetches that hints allow\n";
     }
     if curves.rows.iter().any(|row| row.report.as_ref().is_some_and(|report| report.load.overloaded)) {
         text += "! overloaded: more than 1 % of the requests were waiting at the end; times grow with the trace\n";

@@ -104,7 +104,7 @@ impl Asked {
                 added.push(quoted(value));
             }
         }
-        // What follows `--` is no option.
+        // What follows `--` is not an option.
         let end = line.iter().position(|word| word == "--").unwrap_or(line.len());
         line.splice(end..end, added);
         line.join(" ")
@@ -147,19 +147,19 @@ fn prescribe(asked: &Asked) -> Option<Vec<Word>> {
                 if checked.rows == 0 {
                     return None;
                 }
-                words.extend(mending(&checked.findings, &["--time-unit", "--skip-bad"]));
+                words.extend(fixes(&checked.findings, &["--time-unit", "--skip-bad"]));
                 let places = |args| places(args, &checked, asked.config.as_ref());
                 words.extend(asked.replay.as_ref().map(places).unwrap_or_default());
                 return Some(words);
             }
-            Err(error) => words.extend(mend(&error, &paths, &mut options)?),
+            Err(error) => words.extend(fix(&error, &paths, &mut options)?),
         }
     }
     None
 }
 
 /// Changes the options so that reading gets further than to this error.
-fn mend(error: &TraceError, paths: &[String], options: &mut Options) -> Option<Vec<Word>> {
+fn fix(error: &TraceError, paths: &[String], options: &mut Options) -> Option<Vec<Word>> {
     Some(match error {
         TraceError::NotRecognised { proposal: Some(proposal), .. } => {
             let columns = proposal.columns.clone()?;
@@ -205,7 +205,7 @@ fn mend(error: &TraceError, paths: &[String], options: &mut Options) -> Option<V
 }
 
 /// The options of warnings, of these kinds.
-fn mending(findings: &[Finding], kinds: &[&'static str]) -> Vec<Word> {
+fn fixes(findings: &[Finding], kinds: &[&'static str]) -> Vec<Word> {
     let options = findings.iter().filter(|finding| finding.warning).map(|finding| &finding.options);
     let word = |options: &Vec<String>| {
         let known = kinds.iter().find(|kind| options.first().is_some_and(|option| option == *kind))?;

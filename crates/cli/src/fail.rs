@@ -31,7 +31,7 @@ pub enum Failure {
     Said(Exit),
     /// A signal ended the work: what was finished until then, if there is anything to say.
     Interrupted(String),
-    /// Whoever read our output has had enough: end quietly.
+    /// The reader of our output is gone: end quietly.
     Hangup,
 }
 

@@ -24,7 +24,7 @@ pub fn exit_code() -> Option<u8> {
     }
 }
 
-/// Begins to listen for SIGINT (Ctrl-C) and SIGTERM. On other systems than Unix they end the process as ever.
+/// Begins to listen for SIGINT (Ctrl-C) and SIGTERM. On other systems than Unix they end the process as usual.
 pub fn listen() {
     #[cfg(unix)]
     unix::listen();

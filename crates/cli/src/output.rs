@@ -16,7 +16,7 @@ pub fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Writes a message to standard error; nobody is left to tell when that fails.
+/// Writes a message to standard error; a failure of that cannot be reported.
 pub fn complain(text: &str) {
     _ = writeln!(io::stderr().lock(), "{text}");
 }

@@ -55,7 +55,7 @@ pub struct Head {
 }
 
 impl Head {
-    /// A column whose values have so many characters.
+    /// A column whose values have that many characters.
     pub fn new(text: impl Into<String>, width: usize) -> Self {
         Self { text: text.into(), width }
     }
@@ -70,7 +70,7 @@ pub struct Cells {
     pub exact: Vec<Vec<String>>,
 }
 
-/// What stands above the rows.
+/// What is printed above the rows.
 #[derive(Clone, Debug)]
 pub struct Heading {
     /// For people: a paragraph before the table.
@@ -126,7 +126,7 @@ impl<'a> Printer<'a> {
         })
     }
 
-    /// Prints what stands below the rows, if this form has it.
+    /// Prints what goes below the rows, if this form has it.
     pub fn end(self, foot: impl FnOnce(Form) -> String) -> Result<(), Failure> {
         self.form.map_or(Ok(()), |form| self.print(&foot(form)))
     }

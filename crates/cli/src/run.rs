@@ -88,7 +88,7 @@ fn separate(args: &RunArgs, run: &Run, json: output::Target, style: Style) -> Re
     Ok(())
 }
 
-/// Says what is to be known about results, each thing once.
+/// Prints the warnings about results, each of them once.
 pub fn warn<'a>(reports: impl IntoIterator<Item = &'a Report>) {
     let said: BTreeSet<&String> = reports.into_iter().flat_map(|report| &report.trace.warnings).collect();
     for warning in said {

@@ -195,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn are_numbers_short_and_right() {
+    fn numbers_are_short_and_right() {
         assert_eq!(count(1_234_567), "1,234,567");
         assert_eq!(count(12), "12");
         assert_eq!(short(99_999), "99,999");

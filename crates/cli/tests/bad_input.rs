@@ -1,4 +1,4 @@
-//! Is every wrong input refused with its place, what is allowed and how to mend it?
+//! Is every wrong input refused with its place, what is allowed and how to fix it?
 
 mod common;
 
@@ -20,7 +20,7 @@ fn all(results: impl Iterator<Item = Result<(), String>>) {
 }
 
 #[test]
-fn is_a_wrong_command_line_refused() {
+fn wrong_command_line_is_refused() {
     let cases = [
         ("frob", "frob|--help"),
         ("run --frob", "--frob|--help"),
@@ -72,7 +72,7 @@ fn is_a_wrong_command_line_refused() {
 }
 
 #[test]
-fn is_a_wrong_setting_refused_with_its_key() {
+fn wrong_setting_is_refused_with_its_key() {
     let cases = [
         ("foo", "--set|key=value"),
         ("=1", "--set|key=value"),
@@ -126,7 +126,7 @@ fn is_a_wrong_setting_refused_with_its_key() {
 }
 
 #[test]
-fn are_relations_between_plug_ins_and_device_checked() {
+fn relations_between_plug_ins_and_device_are_checked() {
     let cases: [(&[&str], &str); 5] = [
         (&["--ftl", "fast:rw_blocks=0"], "ftl.rw_blocks|use 1 to"),
         (&["--ftl", "fast:rw_blocks=100000"], "ftl.rw_blocks|use at most"),
@@ -140,7 +140,7 @@ fn are_relations_between_plug_ins_and_device_checked() {
 }
 
 #[test]
-fn is_a_wrong_configuration_file_refused_with_its_line() {
+fn wrong_configuration_file_is_refused_with_its_line() {
     let cases = [
         ("seed = \n", "bad.toml: line 1|TOML"),
         ("seed = 1\n[ram\n", "bad.toml: line 2|TOML"),
@@ -170,7 +170,7 @@ fn is_a_wrong_configuration_file_refused_with_its_line() {
 }
 
 #[test]
-fn is_a_wrong_trace_refused_with_its_line() {
+fn wrong_trace_is_refused_with_its_line() {
     let good = "0,8,4096,w,0.5\n0,16,4096,r,0.75\n";
     let after = |row: &str| format!("{good}{good}{good}{row}\n{good}");
     let cases: Vec<(Vec<u8>, &str)> = vec![
@@ -202,7 +202,7 @@ fn is_a_wrong_trace_refused_with_its_line() {
 }
 
 #[test]
-fn are_wrong_choices_about_a_trace_refused() {
+fn wrong_choices_about_a_trace_are_refused() {
     let path = file("two.spc", "0,8,4096,w,0.5\n1,16,4096,r,0.75\n");
     let cases: [(&[&str], &str); 4] = [
         (&[], "line 2|device 1|--volumes stack"),

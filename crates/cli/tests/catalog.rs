@@ -10,7 +10,7 @@ fn names(family: &str) -> Vec<String> {
 }
 
 #[test]
-fn does_every_name_have_a_title_and_a_manual_page() {
+fn every_name_has_a_title_and_a_manual_page() {
     for family in ["buffers", "ftls", "devices", "formats", "generators"] {
         let list = stdout(&["list", family]);
         assert!(list.lines().count() > 1, "{family}");
@@ -27,7 +27,7 @@ fn does_every_name_have_a_title_and_a_manual_page() {
 }
 
 #[test]
-fn does_a_manual_page_show_parameters_with_defaults() {
+fn manual_page_shows_parameters_with_defaults() {
     let page = stdout(&["describe", "page"]);
     assert!(page.contains("PARAMETERS") && page.contains("reserve = 1") && page.contains("[ftl]"), "{page}");
     let metrics = stdout(&["describe", "metrics"]);
@@ -38,7 +38,7 @@ fn does_a_manual_page_show_parameters_with_defaults() {
 }
 
 #[test]
-fn does_the_manual_page_of_every_ftl_show_its_evidence() {
+fn manual_page_of_every_ftl_shows_its_evidence() {
     for name in names("ftls") {
         let page = stdout(&["describe", &name, "--kind", "ftls"]);
         let (_, evidence) = page.split_once("EVIDENCE").expect("a section about evidence");
@@ -49,7 +49,7 @@ fn does_the_manual_page_of_every_ftl_show_its_evidence() {
 }
 
 #[test]
-fn is_a_misspelt_name_answered_with_the_right_one() {
+fn misspelt_name_is_answered_with_the_right_one() {
     for (wrong, right) in [("pagee", "page"), ("lur", "lru"), ("mrs", "msr"), ("otlp", "oltp")] {
         let output = nandlab(&["describe", wrong]);
         assert_eq!(output.status.code(), Some(2));
@@ -58,7 +58,7 @@ fn is_a_misspelt_name_answered_with_the_right_one() {
 }
 
 #[test]
-fn can_every_printed_configuration_be_loaded_again() {
+fn printed_configurations_load_again() {
     let args = ["config", "--ram", "4MiB", "--precondition", "steady:0.5", "--mode", "closed", "--seed", "9"];
     for device in names("devices") {
         let printed = stdout(&[&args[..], &["--device", &device]].concat());
@@ -75,7 +75,7 @@ fn can_every_printed_configuration_be_loaded_again() {
 }
 
 #[test]
-fn does_a_printed_configuration_give_the_same_run() {
+fn printed_configuration_gives_the_same_run() {
     let path = file("same.toml", stdout(&["config", "--device", TINY, "--ftl", "page:reserve=2"]));
     let run = |device: &str, more: &[&str]| {
         stdout(&[&["run", "--device", device, "--limit", "3000", "--json", "-", "--no-wall"], more].concat())
@@ -84,7 +84,7 @@ fn does_a_printed_configuration_give_the_same_run() {
 }
 
 #[test]
-fn is_the_schema_of_configurations_a_schema() {
+fn schema_of_configurations_is_a_valid_schema() {
     let schema = json(&stdout(&["config", "--schema"]));
     assert!(schema["properties"]["ram"].is_object());
     for name in names("ftls") {
@@ -93,14 +93,14 @@ fn is_the_schema_of_configurations_a_schema() {
 }
 
 #[test]
-fn do_completions_exist_for_every_shell() {
+fn completions_exist_for_every_shell() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         assert!(stdout(&["completions", shell]).contains("precondition"), "{shell}");
     }
 }
 
 #[test]
-fn does_help_teach() {
+fn help_teaches() {
     let help = stdout(&["--help"]);
     for part in ["Examples:", "Exit codes", "compare", "conform"] {
         assert!(help.contains(part), "{part} in\n{help}");
@@ -110,7 +110,7 @@ fn does_help_teach() {
 }
 
 #[test]
-fn does_conform_tell_equal_from_different_from_unreadable() {
+fn conform_tells_equal_from_different_from_unreadable() {
     let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/../core/tests/golden/ftl-block.json");
     let text = std::fs::read_to_string(golden).unwrap();
     assert!(stdout(&["conform", golden]).starts_with("ok"));

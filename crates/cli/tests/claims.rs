@@ -32,7 +32,7 @@ fn section<'a>(page: &'a str, title: &str) -> &'a str {
 }
 
 #[test]
-fn is_the_page_what_a_run_says_but_for_the_figures() {
+fn claims_page_is_what_a_run_says_except_for_the_figures() {
     let short = stdout(&["claims", "--limit", "300"]);
     let (page, short) = (rows(PAGE), rows(&short));
     assert_eq!(page.len(), short.len(), "rows of docs/claims.md: run `nandlab claims > docs/claims.md`");
@@ -52,7 +52,7 @@ fn is_the_page_what_a_run_says_but_for_the_figures() {
 }
 
 #[test]
-fn are_the_figures_of_the_page_those_of_a_full_run() {
+fn claims_page_figures_are_those_of_a_full_run() {
     // The parts that take seconds; the others take minutes, and nothing in them is different in kind.
     for (part, title) in [("arithmetic", "Arithmetic"), ("urm", "URM")] {
         let full = stdout(&["claims", part]);
@@ -61,7 +61,7 @@ fn are_the_figures_of_the_page_those_of_a_full_run() {
 }
 
 #[test]
-fn do_the_results_not_depend_on_the_number_of_threads() {
+fn claims_do_not_depend_on_the_number_of_threads() {
     let run = |threads| stdout(&["claims", "wpa", "--limit", "500", "--threads", threads, "--json", "-"]);
     let one = run("1");
     assert_eq!(one, run("3"));

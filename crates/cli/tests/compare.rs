@@ -11,7 +11,7 @@ fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
 }
 
 #[test]
-fn are_the_results_the_same_on_any_number_of_threads() {
+fn results_are_the_same_on_any_number_of_threads() {
     let run = |threads| {
         let output = nandlab(&with(&["--buffers", "all", "--ftls", "all", "--threads", threads, "--json", "-"]));
         assert!(matches!(output.status.code(), Some(0 | 4)), "{}", stderr(&output));
@@ -25,7 +25,7 @@ fn are_the_results_the_same_on_any_number_of_threads() {
 }
 
 #[test]
-fn is_a_row_the_same_as_a_run() {
+fn row_is_the_same_as_a_run() {
     let compared = json(&stdout(&with(&["--buffers", "none,lru", "--ftls", "page", "--json", "-"])));
     let alone = stdout(&["run", "--device", TINY, "--limit", "5000", "--buffer", "lru", "--json", "-", "--no-wall"]);
     assert_eq!(compared["rows"][1]["buffer"], "lru");
@@ -33,7 +33,7 @@ fn is_a_row_the_same_as_a_run() {
 }
 
 #[test]
-fn the_table_is_narrow_and_names_the_best() {
+fn table_is_narrow_and_names_the_best() {
     let text = stdout(&with(&["--buffers", "none,lru", "--ftls", "page:reserve=1,page:reserve=2"]));
     assert!(text.lines().all(|line| line.chars().count() <= 120), "{text}");
     let best = text.lines().find(|line| line.starts_with("best  lru on page:reserve=")).expect(&text);
@@ -50,7 +50,7 @@ fn the_table_is_narrow_and_names_the_best() {
 }
 
 #[test]
-fn without_names_a_telling_set_is_compared_and_said_so() {
+fn default_set_is_compared_and_reported_when_no_names_are_given() {
     let text = stdout(&["compare", "--device", TINY, "--ram", "1MiB", "make:oltp", "--csv"]);
     let pairs: Vec<Vec<&str>> = text.lines().skip(1).map(|line| line.split(',').take(3).collect()).collect();
     assert!((20..=30).contains(&pairs.len()), "{text}");
@@ -62,7 +62,7 @@ fn without_names_a_telling_set_is_compared_and_said_so() {
 }
 
 #[test]
-fn an_error_of_the_input_ends_everything_once() {
+fn input_error_ends_everything_once() {
     let trace = file("beyond.spc", "0,8,4096,w,0.5\n0,80000000,4096,w,1.5\n");
     let output = nandlab(&["compare", &trace, "--device", TINY, "--buffers", "lru,none", "--ftls", "page,fast"]);
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
@@ -92,7 +92,7 @@ fn quiet_leaves_what_was_asked_for() {
 }
 
 #[test]
-fn is_a_combination_that_cannot_be_built_a_row_with_its_error() {
+fn combination_that_cannot_be_built_is_a_row_with_its_error() {
     let output = nandlab(&with(&["--buffers", "none,lru", "--ftls", "page", "--ram", "1KiB"]));
     assert_eq!(output.status.code(), Some(4));
     let text = String::from_utf8(output.stdout).unwrap();
@@ -105,7 +105,7 @@ fn is_a_combination_that_cannot_be_built_a_row_with_its_error() {
 }
 
 #[test]
-fn does_every_combination_see_all_of_standard_input() {
+fn every_combination_sees_all_of_standard_input() {
     let trace: Vec<String> = (0..500).map(|i| format!("0,{},4096,w,{i}.5", i % 50 * 8)).collect();
     let trace = trace.join("\n");
     let args = ["compare", "-", "--device", TINY, "--buffers", "none,lru", "--ftls", "page", "--json", "-"];
@@ -118,7 +118,7 @@ fn does_every_combination_see_all_of_standard_input() {
 }
 
 #[test]
-fn does_a_mistake_in_the_device_end_it_at_once() {
+fn mistake_in_the_device_ends_the_comparison_at_once() {
     let output = nandlab(&with(&["--set", "ram.dram=many"]));
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("ram.dram"), "{}", stderr(&output));

@@ -12,7 +12,7 @@ fn fixture(name: &str) -> String {
 
 /// Runs a line that nandlab suggested, with the small device added; the report.
 fn suggested(line: &str) -> serde_json::Value {
-    let program = line.strip_prefix("nandlab ").unwrap_or_else(|| panic!("`{line}` is no command line"));
+    let program = line.strip_prefix("nandlab ").unwrap_or_else(|| panic!("`{line}` is not a command line"));
     let shell = format!("'{}' {program} --json - --no-wall", env!("CARGO_BIN_EXE_nandlab"));
     let output = std::process::Command::new("sh").args(["-c", &shell]).output().expect("there is a shell");
     assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
@@ -26,7 +26,7 @@ fn after<'a>(text: &'a str, marker: &str) -> Option<&'a str> {
 
 /// Fixture, requests of the replay, what the first use says.
 const UNKNOWN: [(&str, u64, &str); 13] = [
-    ("unknown_fio.iolog", 3, "device 1 appears beside device 0"),
+    ("unknown_fio.iolog", 3, "device 1 appears after device 0"),
     ("unknown_blktrace_queued.txt", 3, "no event D"),
     ("unknown_ycsb.csv", 4, ""),
     ("unknown_alibaba_header.csv", 2, "beyond the capacity"),
@@ -79,7 +79,7 @@ fn info_ends_with_a_command_that_runs() {
 }
 
 #[test]
-fn a_text_that_is_no_trace_is_called_so() {
+fn text_that_is_no_trace_is_reported_as_such() {
     let output = nandlab(&["run", &fixture("unknown_iostat.txt"), "--device", TINY]);
     let said = stderr(&output);
     assert_eq!(output.status.code(), Some(2), "{said}");
@@ -88,7 +88,7 @@ fn a_text_that_is_no_trace_is_called_so() {
 }
 
 #[test]
-fn times_in_another_unit_are_warned_of_and_mended() {
+fn times_in_another_unit_are_warned_about_and_fixed() {
     let path = fixture("unknown_microseconds.trace");
     let replay = ["run", &path, "--quiet", "--device", TINY];
     let output = nandlab(&replay);
@@ -110,7 +110,7 @@ fn times_in_another_unit_are_warned_of_and_mended() {
 }
 
 #[test]
-fn damage_disorder_and_lack_of_times_are_mended_by_the_command() {
+fn damage_disorder_and_missing_times_are_fixed_by_the_suggested_command() {
     let good = "0,8,4096,w,0.5\n0,16,4096,r,0.75\n".repeat(20);
     let damaged = file("damaged.spc", format!("{good}rubbish\n{good}"));
     let said = stderr(&nandlab(&["run", &damaged, "--device", TINY, "--format", "spc"]));

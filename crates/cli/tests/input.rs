@@ -174,7 +174,7 @@ fn outputs_are_opened_before_the_work() {
         );
     }
     let output = nandlab(&["run", "-n", "10", "--json", temporary("").to_str().unwrap()]);
-    assert!(!output.status.success(), "a folder is no file");
+    assert!(!output.status.success(), "a folder is not a file");
 }
 
 #[test]

@@ -103,7 +103,7 @@ fn traces_that_are_measured_are_printed() {
 }
 
 #[test]
-fn no_incomplete_file_is_left() {
+fn incomplete_files_are_not_left_behind() {
     let folder = folder("interrupted-files");
     let target = folder.join("out.txt");
     let target = target.to_str().unwrap();
@@ -119,7 +119,7 @@ fn no_incomplete_file_is_left() {
 }
 
 #[test]
-fn the_second_signal_ends_a_wait_at_once() {
+fn second_signal_ends_a_wait_at_once() {
     let folder = folder("interrupted-twice");
     let target = folder.join("out.txt");
     // The writer is there, and silent: the tool waits for rows.
@@ -142,7 +142,7 @@ fn the_second_signal_ends_a_wait_at_once() {
 }
 
 #[test]
-fn a_reader_that_goes_away_ends_it_quietly() {
+fn closed_reader_ends_the_command_quietly() {
     let buffers = ["lru"; 200].join(",");
     let args = ["compare", "--device", TINY, "--buffers", &buffers, "--ftls", "page", "-n", "20000"];
     let mut child = start(&args);
@@ -155,7 +155,7 @@ fn a_reader_that_goes_away_ends_it_quietly() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_full_disk_behind_standard_output_is_said() {
+fn full_disk_behind_standard_output_is_reported() {
     for args in ["list buffers", "compare --buffers lru --ftls page -n 100", "trace make oltp -n 100", "run -n 100"] {
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
         let words: Vec<&str> = args.split(' ').collect();

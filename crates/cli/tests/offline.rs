@@ -17,7 +17,7 @@ fn number(value: &Value) -> u64 {
 }
 
 #[test]
-fn does_the_bound_lie_below_the_schedule_and_that_below_policies() {
+fn bound_lies_below_the_schedule_and_the_schedule_below_policies() {
     let answer =
         json(&stdout(&with("bound", &["--ram", "64KiB,512KiB", "--buffers", "lru,cflru,none", "--json", "-"])));
     let rows = answer["rows"].as_array().unwrap();
@@ -44,7 +44,7 @@ fn does_the_bound_lie_below_the_schedule_and_that_below_policies() {
 }
 
 #[test]
-fn are_the_costs_those_that_were_asked_for() {
+fn costs_are_those_asked_for() {
     let cost = |costs: &[&str]| {
         let args = [&["--ram", "64KiB", "--buffers", "none", "--json", "-"], costs].concat();
         json(&stdout(&with("bound", &args)))["rows"][0]["policies"][0].clone()
@@ -54,7 +54,7 @@ fn are_the_costs_those_that_were_asked_for() {
 }
 
 #[test]
-fn are_the_results_the_same_on_any_number_of_threads() {
+fn results_are_the_same_on_any_number_of_threads() {
     for (command, more) in [("bound", ["--ram", "64KiB,256KiB"]), ("curve", ["--ram", "64KiB..512KiB"])] {
         let run = |threads| stdout(&with(command, &[&more[..], &["--threads", threads, "--json", "-"]].concat()));
         assert_eq!(run("1"), run("3"), "{command}");
@@ -62,7 +62,7 @@ fn are_the_results_the_same_on_any_number_of_threads() {
 }
 
 #[test]
-fn does_a_comparison_say_how_far_above_the_bound_it_is() {
+fn comparison_says_how_far_above_the_bound_it_is() {
     let args = ["--buffers", "lru,none", "--ftls", "page", "--ram", "256KiB", "--bound"];
     let rows = json(&stdout(&with("compare", &[&args[..], &["--json", "-"]].concat())))["rows"].clone();
     let bound = json(&stdout(&with("bound", &["--ram", "256KiB", "--json", "-"])))["rows"][0].clone();
@@ -93,7 +93,7 @@ fn does_a_comparison_say_how_far_above_the_bound_it_is() {
 }
 
 #[test]
-fn is_the_curve_of_lru_in_one_pass_what_simulations_say() {
+fn curve_of_lru_in_one_pass_is_what_simulations_say() {
     let rows = |buffer: &str| {
         let args = ["--buffers", buffer, "--ram", "4KiB..1MiB", "--points", "5", "--json", "-"];
         json(&stdout(&with("curve", &args)))["rows"].as_array().unwrap().clone()
@@ -110,7 +110,7 @@ fn is_the_curve_of_lru_in_one_pass_what_simulations_say() {
 }
 
 #[test]
-fn does_a_curve_over_an_ftl_have_the_reports_of_devices() {
+fn curve_over_an_ftl_has_the_reports_of_devices() {
     let args = ["--buffers", "lru,fifo", "--ftl", "page", "--ram", "64KiB,256KiB", "--json", "-"];
     let rows = json(&stdout(&with("curve", &args)))["rows"].as_array().unwrap().clone();
     assert_eq!(rows.len(), 4);
@@ -125,7 +125,7 @@ fn does_a_curve_over_an_ftl_have_the_reports_of_devices() {
 }
 
 #[test]
-fn are_all_forms_complete() {
+fn curve_forms_are_all_complete() {
     for (command, more) in
         [("bound", &["--ram", "64KiB,128KiB"][..]), ("curve", &["--ram", "64KiB,128KiB", "--ftl", "page"])]
     {
@@ -141,7 +141,7 @@ fn are_all_forms_complete() {
 }
 
 #[test]
-fn without_a_device_no_address_is_beyond_it() {
+fn address_is_never_out_of_range_without_a_device() {
     // Up to 38 GiB, on a device of 14 MiB.
     let row = |i: u64| {
         format!("0,{},8192,{},{i}.5\n", (i * i * 7919) % 80_000_000 / 8 * 8 + i % 5, ["r", "w"][i as usize % 2])
@@ -166,7 +166,7 @@ fn without_a_device_no_address_is_beyond_it() {
 }
 
 #[test]
-fn no_buffer_of_a_curve_is_better_than_its_bound() {
+fn curve_of_no_buffer_is_better_than_its_bound() {
     let args = ["--buffers", "lru,cflru,arc,none", "--ram", "16KiB..1MiB", "--points", "4", "--bound"];
     let answer = json(&stdout(&with("curve", &[&args[..], &["--json", "-"]].concat())));
     let (rows, bounds) = (answer["rows"].as_array().unwrap(), answer["bounds"].as_array().unwrap());
@@ -188,7 +188,7 @@ fn no_buffer_of_a_curve_is_better_than_its_bound() {
 }
 
 #[test]
-fn are_curves_drawn() {
+fn curves_are_drawn() {
     let (png, svg) = (temporary("curve.png"), temporary("curve.svg"));
     for path in [&png, &svg] {
         stdout(&with("curve", &["--buffers", "lru,cflru", "--ram", "16KiB..1MiB", "--plot", path.to_str().unwrap()]));
@@ -200,7 +200,7 @@ fn are_curves_drawn() {
 }
 
 #[test]
-fn is_a_size_that_a_policy_refuses_a_row_with_its_error() {
+fn size_that_a_policy_refuses_is_a_row_with_its_error() {
     let output = nandlab(&with("curve", &["--buffers", "lru,bplru", "--ram", "4KiB,1MiB"]));
     assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
     let text = String::from_utf8(output.stdout).unwrap();
@@ -208,7 +208,7 @@ fn is_a_size_that_a_policy_refuses_a_row_with_its_error() {
 }
 
 #[test]
-fn is_every_wrong_input_refused() {
+fn wrong_inputs_are_all_refused() {
     let flushes =
         file("flushes.txt", "fio version 2 iolog\n/dev/a add\n/dev/a open\n/dev/a datasync 0 0\n/dev/a close\n");
     let cases = [
@@ -260,7 +260,7 @@ fn is_every_wrong_input_refused() {
 }
 
 #[test]
-fn is_standard_input_read_once_for_all() {
+fn standard_input_is_read_once_for_all() {
     let trace: Vec<String> =
         (0..500).map(|i| format!("0,{},4096,{},{i}.5", i % 50 * 8, if i % 3 == 0 { "r" } else { "w" })).collect();
     let trace = trace.join("\n");

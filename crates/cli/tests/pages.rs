@@ -10,7 +10,7 @@ use common::{stdout, temporary};
 const MEASURED: &str = include_str!("../../lab/measured.csv");
 
 #[test]
-fn do_the_pages_say_what_the_sources_say() {
+fn policy_pages_say_what_the_sources_say() {
     let folder = temporary("policies");
     _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();
@@ -29,7 +29,7 @@ fn do_the_pages_say_what_the_sources_say() {
 }
 
 #[test]
-fn is_every_policy_measured_and_shown_with_its_manual() {
+fn every_policy_is_measured_and_shown_with_its_manual() {
     let list = stdout(&["list", "buffers"]);
     for name in list.lines().skip(1).filter_map(|line| line.split_whitespace().next()) {
         let rows = MEASURED.lines().filter(|line| line.split(',').next() == Some(name)).count();
@@ -43,7 +43,7 @@ fn is_every_policy_measured_and_shown_with_its_manual() {
 }
 
 #[test]
-fn is_a_row_the_same_as_a_run_by_its_recipe() {
+fn row_is_the_same_as_a_run_by_its_recipe() {
     let recipe = "run make:oltp --buffer lru --address compact -n 80000 --set device.geometry.blocks_per_plane=256 \
                   --set ram.dram=4MiB --set ram.nvram=4MiB --set precondition={steady=1} --set replay.mode=fast --json - -q";
     let report = common::json(&stdout(&recipe.split_whitespace().collect::<Vec<_>>()));

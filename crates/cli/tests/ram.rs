@@ -5,7 +5,7 @@ mod common;
 use common::{TINY, json, nandlab, stderr, stdout};
 
 #[test]
-fn is_every_ftl_in_the_table_with_what_it_takes() {
+fn every_ftl_is_in_the_table_with_the_ram_it_takes() {
     let answer = json(&stdout(&["ram", "--device", TINY, "--ram", "2MiB", "--json", "-"]));
     let rows = answer["rows"].as_array().unwrap();
     assert_eq!(rows.len(), stdout(&["list", "ftls"]).lines().count() - 1, "all by default");
@@ -24,7 +24,7 @@ fn is_every_ftl_in_the_table_with_what_it_takes() {
 }
 
 #[test]
-fn are_all_forms_of_the_table_complete() {
+fn table_forms_are_all_complete() {
     let with =
         |form: &[&str]| stdout(&[&["ram", "--device", TINY, "--ftls", "page,tpftl:cmt_bytes=1KiB"], form].concat());
     let text = with(&[]);
@@ -37,7 +37,7 @@ fn are_all_forms_of_the_table_complete() {
 }
 
 #[test]
-fn is_an_ftl_that_does_not_fit_a_row_with_its_error() {
+fn ftl_that_does_not_fit_is_a_row_with_its_error() {
     let output = nandlab(&["ram", "--device", TINY, "--ftls", "page,dftl:cmt_entries=0"]);
     assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
     let text = String::from_utf8(output.stdout).unwrap();

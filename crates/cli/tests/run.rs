@@ -14,7 +14,7 @@ fn run(more: &[&str]) -> String {
 }
 
 #[test]
-fn does_it_run_without_any_argument_but_a_limit() {
+fn run_needs_no_argument_but_a_limit() {
     let text = stdout(&["run", "--limit", "2000"]);
     for part in ["REQUESTS", "TIMES", "FLASH", "write amplification", "wear", "pages a second"] {
         assert!(text.contains(part), "{part} in\n{text}");
@@ -23,7 +23,7 @@ fn does_it_run_without_any_argument_but_a_limit() {
 }
 
 #[test]
-fn is_the_json_complete_and_the_same_twice() {
+fn json_is_complete_and_the_same_twice() {
     let once = run(&["--json", "-", "--no-wall"]);
     assert_eq!(once, run(&["--json", "-", "--no-wall"]));
     let report = json(&once);
@@ -39,7 +39,7 @@ fn is_the_json_complete_and_the_same_twice() {
 }
 
 #[test]
-fn does_a_run_tell_how_long_the_drive_would_live() {
+fn run_tells_how_long_the_drive_would_live() {
     let text = run(&[]);
     for part in ["TBW", "if level", "P/E cycles (TLC) assumed", "over 5 years", "life at this rate"] {
         assert!(text.contains(part), "{part} in\n{text}");
@@ -61,7 +61,7 @@ fn does_a_run_tell_how_long_the_drive_would_live() {
 }
 
 #[test]
-fn does_every_output_mark_a_reconstruction() {
+fn every_output_marks_a_reconstruction() {
     assert!(run(&["--ftl", "last"]).contains("last (reconstruction)"));
     assert!(!run(&["--ftl", "fast"]).contains("reconstruction"));
     let report = json(&run(&["--ftl", "superblock", "--json", "-", "--no-wall"]));
@@ -85,13 +85,13 @@ fn does_every_output_mark_a_reconstruction() {
 }
 
 #[test]
-fn does_the_seed_change_the_run_and_only_the_seed() {
+fn seed_changes_the_run_and_nothing_else_does() {
     let with = |seed| run(&["--json", "-", "--no-wall", "--seed", seed]);
     assert_ne!(json(&with("1"))["ledger"], json(&with("2"))["ledger"]);
 }
 
 #[test]
-fn does_a_json_file_replace_the_old_one_and_keep_the_table() {
+fn json_file_replaces_the_old_one_and_keeps_the_table() {
     let target = file("result.json", "old");
     let text = run(&["--json", &target]);
     assert!(text.contains("REQUESTS"));
@@ -105,7 +105,7 @@ fn does_a_json_file_replace_the_old_one_and_keep_the_table() {
 }
 
 #[test]
-fn does_an_unwritable_target_fail_with_its_name() {
+fn unwritable_target_fails_with_its_name() {
     for target in ["/nowhere/at/all/result.json", "/"] {
         let output = nandlab(&[&RUN[..], &["--json", target]].concat());
         assert_eq!(output.status.code(), Some(1), "{target}");
@@ -114,7 +114,7 @@ fn does_an_unwritable_target_fail_with_its_name() {
 }
 
 #[test]
-fn does_a_full_disk_fail_with_a_message() {
+fn full_disk_fails_with_a_message() {
     if !std::path::Path::new("/dev/full").exists() {
         return;
     }
@@ -127,7 +127,7 @@ fn does_a_full_disk_fail_with_a_message() {
 }
 
 #[test]
-fn is_a_reader_that_goes_away_no_error() {
+fn closed_reader_is_no_error() {
     let mut child = command(&["describe", "metrics"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
@@ -136,14 +136,14 @@ fn is_a_reader_that_goes_away_no_error() {
 }
 
 #[test]
-fn is_standard_error_silent_in_a_pipe() {
+fn standard_error_is_silent_in_a_pipe() {
     let output = nandlab(&RUN);
     assert!(output.status.success());
     assert_eq!(stderr(&output), "");
 }
 
 #[test]
-fn is_colour_only_where_it_is_wanted() {
+fn colour_is_only_where_it_is_wanted() {
     let has_colour = |command: &mut std::process::Command| {
         String::from_utf8(command.output().unwrap().stdout).unwrap().contains('\x1b')
     };
@@ -156,7 +156,7 @@ fn is_colour_only_where_it_is_wanted() {
 }
 
 #[test]
-fn is_a_trace_read_from_a_file_from_standard_input_and_when_it_is_named() {
+fn trace_is_read_from_a_file_from_standard_input_and_by_name() {
     let mut trace = String::new();
     for i in 0..3_000u64 {
         let op = if i.is_multiple_of(3) { 'r' } else { 'w' };
@@ -179,7 +179,7 @@ fn is_a_trace_read_from_a_file_from_standard_input_and_when_it_is_named() {
 }
 
 #[test]
-fn do_the_address_policies_do_what_they_say() {
+fn address_policies_do_what_they_say() {
     let path = file("beyond.spc", "0,0,4096,w,0.5\n0,900000000,4096,w,0.75\n0,8,4096,r,1.5\n");
     let run = |policy| nandlab(&["run", &path, "--device", TINY, "--json", "-", "--no-wall", "--address", policy]);
     assert_eq!(run("reject").status.code(), Some(2));
@@ -202,7 +202,7 @@ fn do_the_address_policies_do_what_they_say() {
 }
 
 #[test]
-fn does_every_mode_replay_everything() {
+fn every_mode_replays_everything() {
     for mode in ["open", "closed", "fast"] {
         let report = json(&run(&["--mode", mode, "--json", "-", "--no-wall"]));
         assert_eq!(report["config"]["replay"]["mode"], mode);
@@ -213,7 +213,7 @@ fn does_every_mode_replay_everything() {
 }
 
 #[test]
-fn does_preconditioning_with_the_trace_change_the_start() {
+fn preconditioning_with_the_trace_changes_the_start() {
     let report = |state| json(&run(&["--precondition", state, "--json", "-", "--no-wall"]));
     let (none, trace) = (report("none"), report("trace"));
     assert!(none["requests"]["unmapped_reads"].as_u64() > trace["requests"]["unmapped_reads"].as_u64());
@@ -223,7 +223,7 @@ fn does_preconditioning_with_the_trace_change_the_start() {
 }
 
 #[test]
-fn does_an_option_win_over_the_file_and_a_setting_over_all() {
+fn option_wins_over_the_file_and_a_setting_over_both() {
     let ram = |more: &[&str]| json(&run(&[&["--json", "-"], more].concat()))["config"]["ram"]["dram"].clone();
     assert_eq!(ram(&[]), "512KiB");
     assert_eq!(ram(&["--ram", "1MiB"]), "1MiB");

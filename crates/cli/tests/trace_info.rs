@@ -8,7 +8,7 @@ use nandlab_trace::{Options, stats};
 const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../trace/tests/fixtures/spc_volumes.spc");
 
 #[test]
-fn are_the_printed_figures_those_of_the_statistics() {
+fn printed_figures_are_those_of_the_statistics() {
     let expected = stats(FIXTURE, &Options::default()).unwrap();
     let csv = stdout(&["trace", "info", FIXTURE, "--csv"]);
     let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
@@ -44,7 +44,7 @@ fn are_the_printed_figures_those_of_the_statistics() {
 }
 
 #[test]
-fn is_a_table_one_row_for_each_trace_and_a_bad_one_no_reason_to_stop() {
+fn table_has_one_row_per_trace_and_a_bad_trace_does_not_stop_it() {
     let empty = file("trace-info-empty.spc", "");
     let output = nandlab(&["trace", "info", "--table", FIXTURE, &empty, FIXTURE]);
     assert_eq!(output.status.code(), Some(4));
@@ -54,7 +54,7 @@ fn is_a_table_one_row_for_each_trace_and_a_bad_one_no_reason_to_stop() {
 }
 
 #[test]
-fn is_nonsense_refused_with_what_is_allowed() {
+fn meaningless_options_are_refused_with_what_is_allowed() {
     let cases: [(&[&str], &str); 6] = [
         (&["trace", "info", FIXTURE, "--sample-pages", "0"], "above 0 and at most 1"),
         (&["trace", "info", FIXTURE, "--plot", "picture.jpg"], ".svg or .png"),
@@ -71,7 +71,7 @@ fn is_nonsense_refused_with_what_is_allowed() {
 }
 
 #[test]
-fn is_a_picture_the_same_bytes_as_ever() {
+fn picture_is_byte_for_byte_the_stored_one() {
     let target = temporary("trace-info.svg");
     let target = target.to_str().unwrap();
     stdout(&["trace", "info", FIXTURE, "--plot", target]);
@@ -85,14 +85,14 @@ fn is_a_picture_the_same_bytes_as_ever() {
 }
 
 #[test]
-fn is_a_png_a_png() {
+fn png_is_a_png() {
     let target = temporary("trace-info.png");
     stdout(&["trace", "info", FIXTURE, "--plot", target.to_str().unwrap()]);
     assert!(std::fs::read(target).unwrap().starts_with(b"\x89PNG\r\n\x1a\n"));
 }
 
 #[test]
-fn does_a_picture_fit_the_terminal() {
+fn picture_fits_the_terminal() {
     let one = file("trace-info-one.spc", "0,8,4096,w,0.5\n");
     for trace in [FIXTURE, &one] {
         let text = stdout(&["trace", "info", trace, "--format", "spc", "--plot", "-"]);
@@ -109,7 +109,7 @@ fn does_a_picture_fit_the_terminal() {
 }
 
 #[test]
-fn does_the_exit_code_say_whether_traces_match() {
+fn exit_code_says_whether_traces_match() {
     let same = stdout(&["trace", "match", FIXTURE, FIXTURE, "--tolerance", "0"]);
     assert!(same.contains("32 of 32 within"), "{same}");
     let other = file("trace-match.spc", "2,100,4096,w,1.0\n0,50,4096,r,1.1\n");

@@ -33,7 +33,7 @@ fn path(name: &str) -> String {
 }
 
 #[test]
-fn do_tools_make_a_pipe_that_says_where_its_requests_come_from() {
+fn tools_make_a_pipe_that_says_where_its_requests_come_from() {
     let cut = tool("trace cut - --from 100us --take 500", &text());
     let filtered = tool("trace filter - --device 1", &cut);
     let scaled = tool("trace scale - --time 1/2 -v", &filtered);
@@ -50,7 +50,7 @@ fn do_tools_make_a_pipe_that_says_where_its_requests_come_from() {
 }
 
 #[test]
-fn does_a_parquet_file_replay_like_its_text() {
+fn parquet_file_replays_like_its_text() {
     let (columns, plain) = (path("same.parquet"), path("same.csv"));
     std::fs::write(&plain, text()).unwrap();
     tool(&format!("trace convert {plain} -o {columns}"), "");
@@ -68,7 +68,7 @@ fn does_a_parquet_file_replay_like_its_text() {
 }
 
 #[test]
-fn do_hints_reach_the_far_side_of_a_file() {
+fn hints_survive_a_round_trip_through_a_file() {
     let text = "# nandlab trace 1\ntime_ns,device,op,offset,length,pc,pattern,run_pages,period\n5,0,R,0,1,7,l,3,4\n";
     let columns = path("hints.parquet");
     tool(&format!("trace convert - -o {columns}"), text);
@@ -76,7 +76,7 @@ fn do_hints_reach_the_far_side_of_a_file() {
 }
 
 #[test]
-fn do_split_parts_merge_to_the_whole() {
+fn split_parts_merge_to_the_whole() {
     let pattern = path("part-{}.parquet");
     tool(&format!("trace split - -o {pattern} --by-device"), &text());
     let parts = [path("part-0.parquet"), path("part-1.parquet")];
@@ -90,7 +90,7 @@ fn do_split_parts_merge_to_the_whole() {
 }
 
 #[test]
-fn do_sample_and_remap_do_what_they_say() {
+fn sample_and_remap_do_what_they_say() {
     let half = tool("trace sample - --rate 0.5 --seed 3", &text());
     let kept = rows(&half).len();
     assert!((300..700).contains(&kept) && kept.is_multiple_of(10), "{kept} of 1000, every page ten times");
@@ -101,7 +101,7 @@ fn do_sample_and_remap_do_what_they_say() {
 }
 
 #[test]
-fn are_wrong_wishes_refused() {
+fn wrong_options_are_refused() {
     let plain = path("wishes.csv");
     std::fs::write(&plain, text()).unwrap();
     let cases = [
@@ -147,7 +147,7 @@ fn are_wrong_wishes_refused() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn is_a_full_disk_a_clear_error() {
+fn full_disk_is_a_clear_error() {
     let output = nandlab_reading(&["trace", "convert", "-", "-o", "/dev/full"], text().as_bytes());
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     assert!(stderr(&output).contains("/dev/full: cannot be written: No space left"), "{}", stderr(&output));

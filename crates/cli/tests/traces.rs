@@ -17,7 +17,7 @@ fn fails(args: &[&str]) -> String {
 }
 
 #[test]
-fn are_several_files_one_trace_and_all_of_them_named() {
+fn several_files_are_one_trace_and_all_are_named() {
     let first = file("part.9.spc", "0,8,4096,w,1.0\n0,16,4096,w,3.0\n");
     let second = file("part.10.spc", "0,24,4096,w,2.0\n");
     let pattern = first.replace("part.9", "part.*");
@@ -46,7 +46,7 @@ fn are_several_files_one_trace_and_all_of_them_named() {
 }
 
 #[test]
-fn is_each_volume_simulated_by_itself() {
+fn each_volume_is_simulated_by_itself() {
     let path = file("volumes.spc", "3,8,4096,w,1\n5,8,4096,w,2\n3,8,4096,r,3\n5,16,512,w,4\n5,8,512,r,5\n");
     let all = report(&[&path, "--volumes", "separate"]);
     let volumes = all["volumes"].as_array().unwrap();
@@ -64,14 +64,14 @@ fn is_each_volume_simulated_by_itself() {
 }
 
 #[test]
-fn are_times_mended_on_request_and_everything_counted() {
+fn times_are_corrected_on_request_and_everything_is_counted() {
     let path = file("times.spc", "0,8,512,w,500\n0,16,512,w,501\n0,24,512,w,0\n0,32,512,w,40\n0,40,512,w,39\n");
     let changed = |more: &[&str]| report(&[&[path.as_str()], more].concat())["trace"]["changed"].clone();
     assert_eq!(changed(&[]), serde_json::json!({"rows_out_of_order": 2, "times_raised": 3}));
-    let mended = changed(&["--rebase", "--sort-window", "4", "--cap-gap", "10s"]);
+    let fixed = changed(&["--rebase", "--sort-window", "4", "--cap-gap", "10s"]);
     let expected = serde_json::json!({"rows_out_of_order": 2, "clock_jumps_removed": 1, "gaps_shortened": 1,
         "gaps_shortened_by_ns": 29_000_000_000u64});
-    assert_eq!(mended, expected);
+    assert_eq!(fixed, expected);
     assert_eq!(changed(&["--rebase=600s"])["clock_jumps_removed"], serde_json::Value::Null);
     let text = stdout(&["run", &path, "--device", TINY, "--rebase"]);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -87,7 +87,7 @@ fn are_times_mended_on_request_and_everything_counted() {
 }
 
 #[test]
-fn is_the_event_of_blkparse_chosen() {
+fn blkparse_event_is_chosen() {
     let rows = "  8,0 1 1 0.5 7 Q W 8 + 8 [a]\n  8,0 1 2 0.6 7 Q W 16 + 8 [a]\n  8,0 1 3 0.7 7 D W 8 + 16 [a]\n";
     let path = file("events.txt", rows);
     assert_eq!(report(&[&path])["requests"]["total"], 1);

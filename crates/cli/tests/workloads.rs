@@ -5,7 +5,7 @@ mod common;
 use common::{file, nandlab, stderr, stdout};
 
 #[test]
-fn is_the_page_of_workloads_what_the_command_prints() {
+fn page_of_workloads_is_what_the_command_prints() {
     let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/workloads.md")).unwrap();
     let list = stdout(&["list", "generators"]);
     assert!(page.contains(&list), "docs/workloads.md does not hold what `nandlab list generators` prints");
@@ -15,7 +15,7 @@ fn is_the_page_of_workloads_what_the_command_prints() {
 }
 
 #[test]
-fn is_a_trace_that_was_made_read_back_as_it_is() {
+fn generated_trace_reads_back_unchanged() {
     let path = file("made.csv", "");
     stdout(&["trace", "make", "zipf:span=64MiB", "-n", "500", "--seed", "7", "-o", &path]);
     let text = std::fs::read_to_string(&path).unwrap();
@@ -31,7 +31,7 @@ fn is_a_trace_that_was_made_read_back_as_it_is() {
 }
 
 #[test]
-fn is_a_mistake_in_a_generator_answered() {
+fn mistake_in_a_generator_is_explained() {
     for (args, help) in [
         (&["trace", "make", "zipf:thta=1"][..], "did you mean `theta`?"),
         (&["trace", "make"], "NAME"),

@@ -145,7 +145,7 @@ fn main() {
     }
 }
 
-/// Every access hits (but for a policy that keeps nothing).
+/// Every access hits (except for a policy that keeps nothing).
 fn hits(buffer: &str, requests: u64) -> String {
     let warm: Vec<_> = (0..RESIDENT).map(|page| request(HostOp::Write, page, 1)).collect();
     let touch = |random: &mut Lcg| {

@@ -1,7 +1,7 @@
 //! W1 on G1: the work on which other SSD simulators were measured (docs/benchmarks.md), and buffer hits alone.
 //!
-//! `cargo bench --bench w1` prints requests per second of wall time, peak memory and the write amplification beside the
-//! independent reference. `cargo bench --bench w1 -- w1` (or `hits`) runs one part, for instruction counts under
+//! `cargo bench --bench w1` prints requests per second of wall time, peak memory and the write amplification next to
+//! the independent reference. `cargo bench --bench w1 -- w1` (or `hits`) runs one part, for instruction counts under
 //! `valgrind --tool=callgrind`.
 #![allow(missing_docs, clippy::print_stdout)]
 #![allow(clippy::disallowed_methods)] // A benchmark measures wall time and reads its arguments.

@@ -65,7 +65,7 @@ fn decode(bytes: &[u8]) -> Result<Vec<Lpn>, Box<dyn Error>> {
     let object = |record: &[u8]| u64::from_le_bytes(std::array::from_fn(|i| record[4 + i]));
     let page = |record| match u32::try_from(object(record)) {
         Ok(number) if number < 1 << 31 => Ok(Lpn(number)),
-        _ => Err(format!("object {} is no page number: they must be dense", object(record)).into()),
+        _ => Err(format!("object {} is not a page number: they must be dense", object(record)).into()),
     };
     bytes.chunks_exact(RECORD).map(page).collect()
 }

@@ -11,8 +11,8 @@
 //! Crate by crate (core, trace, plot, command line) the tests are built, and every test binary runs once without a mutant:
 //! it must pass, its time sets the limit after which a mutant counts as hanging (caught), and the switches write down which
 //! of them it asks. Per mutant only binaries run that reach it, likely and fast ones first, until one fails. Documentation
-//! tests are not run, nor tests that look at the source or build it anew. Exit code: 0 if all were caught, 1 if a mutant
-//! survived or did not compile, 2 if something else is wrong, such as a list that is out of date.
+//! tests are not run, nor tests that look at the source or build it again. Exit code: 0 if all were caught, 1 if a
+//! mutant survived or did not compile, 2 if something else is wrong, such as a list that is out of date.
 #![allow(clippy::print_stdout, missing_docs)]
 
 #[path = "mutants/build.rs"]
@@ -47,7 +47,7 @@ fn arguments() -> Result<Arguments, Problem> {
         match argument.as_str() {
             "--check" => parsed.only_check = true,
             "--dir" => parsed.directory = rest.next().ok_or("--dir needs a directory")?.into(),
-            other if other.starts_with('-') => return Err(format!("`{other}` is no option: --check, --dir DIR")),
+            other if other.starts_with('-') => return Err(format!("`{other}` is not an option: --check, --dir DIR")),
             word => parsed.words.push(word.to_owned()),
         }
     }

@@ -3,7 +3,7 @@
 //! TBW (bytes the host may write until the cells are worn out) = capacity * P/E cycles / write amplification, the usual
 //! estimate of JEDEC's rating (Insignis, NAND write endurance). Here the capacity is the physical one, because spare
 //! blocks wear too, and the write amplification is that of the measured run in bytes. The formula takes wear to be
-//! perfectly level; beside it stands the projection in which the drive dies with its most worn block, at the ratio of
+//! perfectly level; next to it stands the projection in which the drive dies with its most worn block, at the ratio of
 //! mean to greatest erase count that the run has reached. DWPD (drive writes a day) = TBW / (logical capacity * days of
 //! warranty). Neither retention, read disturb, bad blocks nor the wear of a future change of workload is modelled.
 
@@ -35,7 +35,7 @@ pub enum Cell {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EnduranceConfig {
-    /// Bits in a cell, shown beside the limit: `slc`, `mlc`, `tlc` or `qlc`.
+    /// Bits in a cell, shown next to the limit: `slc`, `mlc`, `tlc` or `qlc`.
     pub cell: Cell,
     /// P/E cycles that a block lasts, 1 to 10,000,000.
     pub pe_cycles: u32,
@@ -158,7 +158,7 @@ mod tests {
     };
 
     #[test]
-    fn are_the_projections_those_of_a_hand() {
+    fn projections_match_a_hand_calculation() {
         // Amplification 125 / 50 = 2.5. TBW = 1.28 TB * 3650 / 2.5 = 1868.8 TB, and with levelling 6 / 8 1401.6 TB.
         // DWPD = 1868.8 TB / (1 TB * 1825 days) = 1.024; 0.768. The run writes 50 GB in 1,000 s, 50 MB/s:
         // 1868.8 TB / 50 MB/s = 37,376,000 s = 1.185185... years of 31,536,000 s; * 0.75 = 0.888...
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn is_there_no_projection_without_the_events_it_needs() {
+    fn projection_is_absent_without_the_events_it_needs() {
         let of = |run: Measured| Endurance::new(&config(1000), &run);
         let fresh = of(Measured { erases_mean: 0.0, erases_max: 0, ..RUN });
         assert!(fresh.level.tbw_bytes.is_some() && fresh.levelling.is_none() && fresh.observed.tbw_bytes.is_none());
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn is_an_impossible_limit_refused() {
+    fn impossible_limit_is_refused() {
         let error = config(0).check().unwrap_err().to_string();
         assert!(error.contains("device.endurance.pe_cycles") && error.contains("1 to 10000000"), "{error}");
         assert!(config(1).check().is_ok() && config(10_000_000).check().is_ok() && config(10_000_001).check().is_err());

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A configuration that cannot be built: which key, what is wrong, how to mend it.
+/// A configuration that cannot be built: which key, what is wrong, how to fix it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ConfigError {
     /// File the key came from, if any.
@@ -12,13 +12,13 @@ pub struct ConfigError {
     /// What is wrong, with the value and the allowed range.
     pub problem: String,
     /// What to do about it.
-    pub mend: String,
+    pub help: String,
 }
 
 impl ConfigError {
     /// An error about `key`.
-    pub fn new(key: impl Into<String>, problem: impl Into<String>, mend: impl Into<String>) -> Self {
-        Self { file: None, key: key.into(), problem: problem.into(), mend: mend.into() }
+    pub fn new(key: impl Into<String>, problem: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { file: None, key: key.into(), problem: problem.into(), help: help.into() }
     }
 }
 
@@ -28,8 +28,8 @@ impl fmt::Display for ConfigError {
             write!(f, "{file}: ")?;
         }
         write!(f, "{}: {}", self.key, self.problem)?;
-        if !self.mend.is_empty() {
-            write!(f, "\n  help: {}", self.mend)?;
+        if !self.help.is_empty() {
+            write!(f, "\n  help: {}", self.help)?;
         }
         Ok(())
     }

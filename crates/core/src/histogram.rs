@@ -7,7 +7,7 @@ const SUB_BITS: u32 = 5;
 const SUB: usize = 1 << SUB_BITS;
 const BUCKETS: usize = (64 - SUB_BITS as usize + 1) * SUB;
 
-/// See the module text.
+/// A histogram of latencies in ns, log-linear: counts of two histograms add up exactly, in any order.
 #[derive(Clone, Debug)]
 pub struct Histogram {
     counts: Vec<u64>,
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn does_every_value_fall_into_a_bucket_that_contains_it() {
+    fn every_value_falls_into_a_bucket_that_contains_it() {
         for shift in 0..64 {
             for offset in [0u64, 1, 2] {
                 let v = (1u64 << shift).wrapping_sub(1).saturating_add(offset);
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn are_percentiles_within_their_error() {
+    fn percentiles_are_within_their_error() {
         let mut h = Histogram::default();
         (1..=10_000).for_each(|v| h.record(Nanos(v)));
         for p in [1.0, 50.0, 99.0, 99.9] {

@@ -106,7 +106,7 @@ macro_rules! ledger {
         kinds { $( $(#[$kdoc:meta])* $kinds:ident : [$klen:expr], )* }
         counters { $( $(#[$doc:meta])* $field:ident, )* }
     ) => {
-        /// Cumulative counts since the device was made (or since preconditioning ended). See the module text.
+        /// Cumulative counts of operations and events since the device was made (or since preconditioning ended).
         #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
         pub struct Ledger {
             $( $(#[$tdoc])* pub $table: [[u64; CAUSES]; $len], )*
@@ -137,7 +137,7 @@ ledger! {
         /// Erases by what the block held: data, log, map.
         erases_by_kind: [3],
         /// Mapping look-ups by what they were for, in the order of [`Purpose`](crate::ftl::frame::Purpose): to read a
-        /// page, to write it, to read it and write it anew, to trim it.
+        /// page, to write it, to read and rewrite it, to trim it.
         look_ups: [4],
     }
     counters {
@@ -243,7 +243,7 @@ ledger! {
         merges_full_log_blocks,
         /// Pages that were programmed in those log blocks.
         merges_full_log_pages,
-        /// Pages programmed in log blocks, but for copies of merges.
+        /// Pages programmed in log blocks, except for copies of merges.
         log_pages,
         /// Log pages that a merge took to a data block without data of any other write command: HitStat's overhead pages.
         log_pages_merged_alone,
@@ -350,7 +350,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn is_a_window_the_difference_of_two_snapshots() {
+    fn window_is_the_difference_of_two_snapshots() {
         let mut ledger = Ledger::default();
         ledger.add(Op::Program, Cause::Gc, 10);
         let start = ledger;
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn does_every_cause_have_its_own_column() {
+    fn every_cause_has_its_own_column() {
         for (i, cause) in Cause::ALL.iter().enumerate() {
             assert_eq!(*cause as usize, i);
         }

@@ -206,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn do_lists_keep_their_order_like_a_deque() {
+    fn lists_keep_their_order_like_a_deque() {
         let mut links = Links::default();
         let (mut a, mut b) = (List::default(), List::default());
         let mut model = std::collections::VecDeque::new();

@@ -22,7 +22,7 @@ pub enum Command<'a> {
     },
 }
 
-/// See the module text.
+/// An observer of a device: recorders, time series and plots implement the events that they need.
 pub trait Probe {
     /// A page access was looked up.
     fn on_access(&mut self, lpn: Lpn, write: bool, hit: bool) {

@@ -85,11 +85,11 @@ pub fn find<'a, B>(list: &'a [Plugin<B>], kind: &str, name: &str) -> Result<&'a 
         return Ok(plugin);
     }
     let names: Vec<String> = list.iter().map(Plugin::name).collect();
-    let mend = match nearest(name, &names) {
+    let help = match nearest(name, &names) {
         Some(near) => format!("did you mean `{near}`? `nandlab list {kind}s` shows all"),
         None => format!("use one of {}", names.join(", ")),
     };
-    Err(ConfigError::new(format!("{kind}.name"), format!("there is no {kind} `{name}`"), mend))
+    Err(ConfigError::new(format!("{kind}.name"), format!("there is no {kind} `{name}`"), help))
 }
 
 /// The name within an edit distance of two, or a third of its length.
@@ -126,8 +126,8 @@ pub fn parameters<P: Parameters>(section: &str, name: &str, params: Value) -> Re
     let params: P = serde_path_to_error::deserialize(params).map_err(|e| {
         let path = e.path().to_string();
         let key = if path == "." { section.to_owned() } else { format!("{section}.{path}") };
-        let mend = format!("`nandlab describe {}` explains every parameter", name.replace('_', "-"));
-        ConfigError::new(key, plain_words(&e.into_inner().to_string()), mend)
+        let help = format!("`nandlab describe {}` explains every parameter", name.replace('_', "-"));
+        ConfigError::new(key, plain_words(&e.into_inner().to_string()), help)
     })?;
     params.check(section, &serde_json::json!(P::default()))?;
     Ok(params)
@@ -200,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn is_the_nearest_name_the_one_people_meant() {
+    fn nearest_name_is_the_one_people_meant() {
         let names = ["lab", "lru", "arc", "msr", "page"].map(str::to_owned);
         let near = |wanted| nearest(wanted, &names).map(String::as_str);
         assert_eq!((near("lur"), near("mrs"), near("pagee")), (Some("lru"), Some("msr"), Some("page")));

@@ -1,7 +1,7 @@
 //! Replay: how a stream of requests is fed to a device, and what can be said about it at the end.
 //!
-//! [`Replay`] is the loop of every batch face. It scales the times of the trace, hands the device whole batches (so
-//! that the hot loop stays inside the policy's own code), and keeps what is needed to tell whether an open-loop run
+//! [`Replay`] is the loop of every batch front end. It scales the times of the trace, hands the device whole batches
+//! (so that the hot loop stays inside the policy's own code), and keeps what is needed to tell whether an open-loop run
 //! was overloaded.
 
 use std::fmt;
@@ -62,7 +62,7 @@ pub struct Outcome {
     pub backlog: u64,
 }
 
-/// See the module text.
+/// Feeds a stream of requests to a device, in batches, and keeps what tells whether it was overloaded.
 #[derive(Debug)]
 pub struct Replay {
     open: bool,
@@ -134,7 +134,7 @@ impl Replay {
         Ok(())
     }
 
-    /// Lets all requests complete and says what came of it. Dirty pages stay in the buffer:
+    /// Lets all requests complete and reports the outcome. Dirty pages stay in the buffer:
     /// [`crate::report::Report::settled`] goes on from here.
     pub fn finish(mut self, device: &mut dyn Device) -> Outcome {
         if self.open {
@@ -213,7 +213,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn is_the_backlog_known_to_a_two_thousandth_whatever_the_length() {
+    fn backlog_is_known_to_one_in_two_thousand_at_any_length() {
         for total in [1u64, 10, 4_096, 5_000, 100_000, 3_000_000] {
             let mut admissions = Admissions::default();
             let mut done = 0;

@@ -46,7 +46,7 @@ macro_rules! word {
 }
 word!(Lpn Ppn Lbn Pbn Slot);
 
-/// See the module text.
+/// A table by address in which most addresses may hold nothing.
 ///
 /// Every word is stored inverted. A table in which nothing is stored is then all zeros, and zeroed memory costs address
 /// space alone: the system gives a page of it (4 KiB on most) when something is first stored there. Reading costs one
@@ -58,7 +58,7 @@ pub struct SparseTable<T> {
 }
 
 impl<T: Word> SparseTable<T> {
-    /// A table of so many words, all [`Word::NONE`].
+    /// A table of that many words, all [`Word::NONE`].
     pub fn new(len: usize) -> Self {
         Self { inverted: vec![0; len], words: PhantomData }
     }

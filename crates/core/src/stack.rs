@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn is_a_distance_the_same_before_and_after_the_line_was_renumbered() {
+    fn distance_is_the_same_before_and_after_renumbering() {
         let mut stack = Stack::default();
         // Three pages in turn, and one that comes seldom.
         let mut last = [stack.push(), stack.push(), stack.push(), stack.push()];

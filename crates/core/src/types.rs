@@ -373,7 +373,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn are_sizes_and_times_read_as_people_write_them() {
+    fn sizes_and_times_are_read_as_people_write_them() {
         assert_eq!(Bytes::parse("8MiB"), Ok(Bytes::mib(8)));
         assert_eq!(Bytes::parse("4k"), Ok(Bytes(4096)));
         assert_eq!(Bytes::parse("1.5 GiB"), Ok(Bytes::mib(1536)));
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn does_serialising_a_quantity_lose_nothing() {
+    fn serialising_a_quantity_loses_nothing() {
         for n in [0, 1, 999, 32_700, 1_234_567, 123_456_789_012] {
             let text = serde_json::to_string(&Nanos(n)).unwrap();
             assert_eq!(serde_json::from_str::<Nanos>(&text).unwrap(), Nanos(n), "{text}");

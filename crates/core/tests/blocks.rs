@@ -25,7 +25,7 @@ fn refusal(policy: &str, setting: &str) -> String {
 }
 
 #[test]
-fn is_a_parameter_out_of_range_refused_by_name() {
+fn parameter_out_of_range_is_refused_by_name() {
     for (policy, key, value, says) in [
         ("fab", "padding", "1.5", "0 to 1 (share of its block)"),
         ("bplru", "padding", "-0.1", "0 to 1 (share of its block)"),
@@ -44,7 +44,7 @@ fn is_a_parameter_out_of_range_refused_by_name() {
 }
 
 #[test]
-fn is_a_buffer_smaller_than_its_unit_refused() {
+fn buffer_smaller_than_its_unit_is_refused() {
     for policy in ["fab", "fab-rw", "bplru", "clc", "lb-clock"] {
         let error = refusal(policy, "ram.dram=0");
         assert!(error.contains("one logical block"), "{policy}: {error}");

@@ -113,7 +113,7 @@ fn run_all(cuts: bool, by_ftl: impl Fn(&Sum), by_buffer: impl Fn(&Sum)) {
 }
 
 #[test]
-fn does_every_read_return_the_last_write() {
+fn every_read_returns_the_last_write() {
     let ftl = |sum: &Sum| {
         let merges = |l: &Ledger| l.merges_switch + l.merges_partial + l.merges_full + l.merges_replace;
         sum.need("collecting or merging", 500, |l| l.gc_runs + merges(l));
@@ -172,7 +172,7 @@ fn does_every_read_return_the_last_write() {
 }
 
 #[test]
-fn does_a_power_cut_lose_nothing_that_was_promised() {
+fn power_cut_loses_nothing_that_was_promised() {
     let cuts = |sum: &Sum| {
         let (cuts, second) = sum.runs.iter().fold((0, 0), |(a, b), run| (a + run.cuts, b + run.second_cuts));
         assert!(cuts > 100, "{}: {cuts} cuts", sum.name);
@@ -182,7 +182,7 @@ fn does_a_power_cut_lose_nothing_that_was_promised() {
 }
 
 #[test]
-fn is_a_run_the_same_every_time_and_on_every_thread_with_and_without_nvram() {
+fn run_is_the_same_every_time_and_on_every_thread_with_and_without_nvram() {
     for (buffer, policy) in BUFFERS.iter().enumerate() {
         for (ftl, below) in FTLS.iter().enumerate() {
             let script = random_script(buffer, ftl, (7 * buffer + 3 * ftl) as u64, ftl % 2 == 0);
@@ -201,7 +201,7 @@ fn is_a_run_the_same_every_time_and_on_every_thread_with_and_without_nvram() {
 }
 
 #[test]
-fn the_journal_forgets_a_trim_that_no_older_copy_outlives() {
+fn journal_forgets_a_trim_that_no_older_copy_outlives() {
     let geometry = Geometry::single_die(4, 4, 512);
     let clock = Clock::new(TimingModel::Serial, ClockTimes::cells(Nanos(1), Nanos(1), Nanos(1)), 1, 1);
     let mut flash = Flash::new(geometry, ProgramOrder::Ascending, Media::Memory, clock);
@@ -232,7 +232,7 @@ fn any_step() -> impl Strategy<Value = Step> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
-    fn does_any_short_script_keep_its_promises(
+    fn short_scripts_all_keep_their_promises(
         buffer in 0..BUFFERS.len(),
         ftl in 0..FTLS.len(),
         ways in 0u32..1 << 12,

@@ -21,7 +21,7 @@ fn recorded(ftl: &str, column: &str) -> u64 {
         |first: &str| row(first).unwrap_or_else(|| panic!("crates/core/EVIDENCE.md has no row `{first}`: add one"));
     let index = cells(row_of("FTL")).position(|name| name == column).expect("the column");
     let cell = cells(row_of(ftl)).nth(index).expect("as many cells as columns").replace(',', "");
-    cell.parse().unwrap_or_else(|_| panic!("crates/core/EVIDENCE.md: `{cell}` of {ftl} is no number"))
+    cell.parse().unwrap_or_else(|_| panic!("crates/core/EVIDENCE.md: `{cell}` of {ftl} is not a number"))
 }
 
 /// The page may not claim more than is counted here, nor much less: what is to be written.
@@ -38,7 +38,7 @@ const OPERATIONS: u32 = 1_000_000;
 const CUT_POINTS: u64 = 100_000;
 
 #[test]
-fn does_every_ftl_return_what_was_written_last() {
+fn every_ftl_returns_what_was_written_last() {
     let (mut wrong, mut seen) = (Vec::new(), Seen::default());
     for plugin in FTLS {
         let name = plugin.name();
@@ -52,7 +52,7 @@ fn does_every_ftl_return_what_was_written_last() {
 }
 
 #[test]
-fn does_every_ftl_survive_a_power_cut_at_every_flash_operation() {
+fn every_ftl_survives_a_power_cut_at_every_flash_operation() {
     let (mut all, mut wrong, mut seen) = (Counts::default(), Vec::new(), Seen::default());
     for plugin in FTLS {
         let name = plugin.name();
@@ -73,7 +73,7 @@ fn does_every_ftl_survive_a_power_cut_at_every_flash_operation() {
 }
 
 #[test]
-fn does_page_keep_its_data_with_every_combination_of_options() {
+fn page_ftl_keeps_its_data_with_every_combination_of_options() {
     let mut moved = [0; 3];
     for params in variants::page_combinations() {
         for (logical_pages, dies, start) in [(29, 1, Start::Full), (30, 4, Start::Empty), (30, 4, Start::Roomy)] {
@@ -105,7 +105,7 @@ fn does_page_keep_its_data_with_every_combination_of_options() {
 }
 
 #[test]
-fn are_the_golden_columns_of_the_evidence_true() {
+fn evidence_golden_columns_are_true() {
     for plugin in FTLS {
         let name = plugin.name();
         // The file of urm-map has the name of its paper's table.

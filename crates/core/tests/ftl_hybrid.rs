@@ -21,7 +21,7 @@ use rand_pcg::Pcg64Mcg;
 use serde_json::{Value, json};
 
 #[test]
-fn does_the_conformance_runner_notice_a_wrong_number() {
+fn conformance_runner_notices_a_wrong_number() {
     let text = include_str!("golden/ftl-fast.json");
     let right: Value = serde_json::from_str(text).unwrap();
     let wrong = |pointer: &str, value: Value| {
@@ -118,13 +118,13 @@ fn pages_of_one_command_are_merged_alone_until_another_joins_them() {
 }
 
 #[test]
-fn does_fast_follow_its_closed_form() {
+fn fast_follows_its_closed_form() {
     fast_against_its_closed_form(&[(500, 10, 13.2587), (500, 40, f64::NAN), (300, 4, f64::NAN)]);
 }
 
 #[test]
 #[ignore = "the nightly matrix, see docs/theory.md"]
-fn does_fast_follow_its_closed_form_along_the_curve() {
+fn fast_follows_its_closed_form_along_the_curve() {
     fast_against_its_closed_form(&[3, 5, 10, 15, 20, 30, 40].map(|rw| (500, rw, f64::NAN)));
 }
 
@@ -157,7 +157,7 @@ fn fast_against_its_closed_form(points: &[(u32, u32, f64)]) {
 }
 
 #[test]
-fn does_bast_thrash_as_theory_says() {
+fn bast_thrashes_as_theory_says() {
     let (pages, blocks, logs) = (16, 500, 10);
     let params = json!({"log_blocks": logs, "partial_merge": false});
     let (mut ftl, mut flash) = counting("bast", &params, pages, blocks + logs + 2, blocks * pages);
@@ -172,7 +172,7 @@ fn does_bast_thrash_as_theory_says() {
 }
 
 #[test]
-fn is_last_with_everything_sequential_the_original_bast() {
+fn last_with_everything_sequential_is_the_original_bast() {
     let (pages, blocks, logs) = (16, 100, 12);
     let counts = [
         ("bast", json!({"log_blocks": logs})),
@@ -199,14 +199,14 @@ fn is_last_with_everything_sequential_the_original_bast() {
 }
 
 #[test]
-fn does_one_superblock_amplify_like_greedy_page_mapping() {
+fn one_superblock_amplifies_like_greedy_page_mapping() {
     let params = json!({"superblock_blocks": 1 << 20, "update_blocks": 1 << 20});
     write_amplification("superblock", &params, "greedy", "0.2", 25, 6);
     write_amplification("superblock", &params, "greedy", "0.28", 25, 6);
 }
 
 #[test]
-fn does_overwriting_whole_blocks_cost_one_erase_each() {
+fn overwriting_whole_blocks_costs_one_erase_each() {
     let (pages, blocks) = (16, 64);
     for (name, params) in [
         ("page", json!({"frontiers": "single"})),
@@ -268,7 +268,7 @@ fn hitstat_run(name: &str, params: &Value, threshold: f64, groups: u32) -> (Flas
 }
 
 #[test]
-fn do_the_relations_among_hitstats_rows_hold_for_fast_and_bast() {
+fn hitstat_row_relations_hold_for_fast_and_bast() {
     let pages = 16;
     let fast = json!({"use_sw": false, "rw_blocks": 12});
     let bast =
@@ -293,7 +293,7 @@ fn do_the_relations_among_hitstats_rows_hold_for_fast_and_bast() {
 }
 
 #[test]
-fn does_padding_save_what_hitstats_figure_8_says() {
+fn padding_saves_what_hitstats_figure_8_says() {
     for (name, params) in [
         ("bast", json!({"max_chain": 4, "victim": "rr_longest", "partial_merge": false})),
         ("fast", json!({"use_sw": false})),
@@ -313,7 +313,7 @@ fn does_padding_save_what_hitstats_figure_8_says() {
 }
 
 #[test]
-fn does_the_padding_model_count_early_reclaims() {
+fn padding_model_counts_early_reclaims() {
     // A chain of 5 pages in 2 log blocks is freed by a padded write with 2 dirty pages: as if 7 pages had been logged.
     let params = json!({"max_chain": 4, "victim": "rr_longest", "partial_merge": false});
     let (mut ftl, mut flash) = counting("bast", &params, 4, 16, 16);
@@ -329,7 +329,7 @@ fn does_the_padding_model_count_early_reclaims() {
 }
 
 #[test]
-fn does_a_batch_of_one_logical_block_cost_one_replacement() {
+fn batch_of_one_logical_block_costs_one_replacement() {
     let (mut ftl, mut flash) = counting("block", &json!({}), 4, 6, 16);
     let batch: Vec<PageWrite> = [1, 2, 4, 7, 8].map(|lpn| page(lpn, Cause::Host)).to_vec();
     ftl.write(&mut flash, Batch::new(&batch, &[]), Ticket::at(Nanos::ZERO));
@@ -337,7 +337,7 @@ fn does_a_batch_of_one_logical_block_cost_one_replacement() {
 }
 
 #[test]
-fn does_the_log_map_in_spare_areas_cost_one_read_a_page_searched() {
+fn log_map_in_spare_areas_costs_one_read_per_page_searched() {
     let params = json!({"max_chain": 2, "log_map": "spare_scan", "log_blocks": 4});
     let (mut ftl, mut flash) = counting("bast", &params, 4, 16, 16);
     let now = Ticket::at(Nanos::ZERO);
@@ -358,7 +358,7 @@ fn does_the_log_map_in_spare_areas_cost_one_read_a_page_searched() {
 }
 
 #[test]
-fn are_impossible_configurations_refused_with_a_hint() {
+fn impossible_configurations_are_refused_with_help() {
     let refuse = |name: &str, params: Value, blocks: u32, order: ProgramOrder, needle: &str| {
         let error = build(name, &params, &shape(4, blocks, 16, order)).err().map(|e| e.to_string()).unwrap_or_default();
         assert!(error.contains(needle), "{name} {params} with {blocks} blocks: `{error}` does not say `{needle}`");
@@ -393,7 +393,7 @@ fn are_impossible_configurations_refused_with_a_hint() {
 }
 
 #[test]
-fn does_the_map_take_the_ram_that_the_papers_say() {
+fn map_takes_the_ram_that_the_papers_say() {
     // HitStat: 20 GB of 512 KB blocks of 128 pages; one log block costs 128 offsets of 7 bits and 8 bytes.
     let bytes = |name: &str, params: Value, extra: u32| {
         build(name, &params, &shape(128, 1000 + extra, 128_000, ProgramOrder::Ascending)).unwrap().map_bytes()

@@ -16,7 +16,7 @@ fn golden(name: &str) -> Value {
 }
 
 #[test]
-fn does_every_golden_file_agree() {
+fn every_golden_file_agrees() {
     let mut names: Vec<String> =
         fs::read_dir(folder()).unwrap().map(|f| f.unwrap().file_name().into_string().unwrap()).collect();
     names.retain(|name| PathBuf::from(name).extension().is_some_and(|extension| extension == "json"));
@@ -33,7 +33,7 @@ fn does_every_golden_file_agree() {
 }
 
 #[test]
-fn are_files_recognised_by_their_schema() {
+fn files_are_recognised_by_their_schema() {
     for (name, kind) in [
         ("ftl-urm-cmt.json", Kind::CompressedTable),
         ("ftl-timing.json", Kind::Timing),
@@ -74,7 +74,7 @@ fn changed(value: &Value) -> Value {
 }
 
 #[test]
-fn is_every_wrong_number_noticed() {
+fn every_wrong_number_is_noticed() {
     // What is input and not told, and columns of models that this project does not have.
     let inputs = [
         "op",
@@ -128,7 +128,7 @@ fn is_every_wrong_number_noticed() {
 }
 
 #[test]
-fn does_bad_input_name_its_place() {
+fn bad_input_names_its_place() {
     let wrong = |name: &str, pointer: &str, value: Value| {
         let mut file = golden(name);
         *file.pointer_mut(pointer).unwrap_or_else(|| panic!("{name} {pointer}")) = value;

@@ -31,7 +31,7 @@ fn replay(file: &Value) -> Result<Report, String> {
 }
 
 #[test]
-fn does_every_registered_policy_do_what_its_examples_say() {
+fn every_registered_policy_does_what_its_examples_say() {
     let files = golden_files();
     assert_eq!(files.len(), 43, "worked examples and long traces");
     let mut replayed = Vec::new();
@@ -93,7 +93,7 @@ fn plant(name: &str, path: &str, to: &Value, step: Option<usize>, what: &str) {
 }
 
 #[test]
-fn is_an_error_in_an_example_found() {
+fn error_in_an_example_is_found() {
     use serde_json::json;
     plant("policies/cflru.json", "/cases/0/steps/4/drop/0", &json!(1), Some(4), "drop");
     plant("policies/cflru.json", "/cases/2/steps/3/state/window", &json!(2), Some(3), "state");
@@ -109,7 +109,7 @@ fn is_an_error_in_an_example_found() {
 }
 
 #[test]
-fn is_a_file_that_cannot_be_replayed_refused() {
+fn file_that_cannot_be_replayed_is_refused() {
     use serde_json::json;
     let refuse = |path: &str, to: Value, says: &str| {
         let mut file = golden("policies/cflru.json");

@@ -82,7 +82,7 @@ fn counts(ledger: &Ledger) -> [(&'static str, u64); 9] {
 }
 
 #[test]
-fn does_a_policy_without_a_device_hit_as_in_a_device() {
+fn policy_without_a_device_hits_as_in_a_device() {
     let requests = requests();
     for plugin in BUFFERS {
         let config = config(&plugin.name());
@@ -99,7 +99,7 @@ fn does_a_policy_without_a_device_hit_as_in_a_device() {
 }
 
 #[test]
-fn does_a_variant_of_a_policy_too() {
+fn policy_variant_without_a_device_hits_as_in_a_device() {
     let requests = requests();
     // With the costs given, nothing steers aalru but its hits.
     let aalru = ["d_read=1.0", "d_write=4.0", "period=100", "keep_written=0.5"];
@@ -145,7 +145,7 @@ fn hits(policy: &str, compat: &str, frames: u64, hot: u64, pages: u64) -> u64 {
 /// The counts are those of libCacheSim 0.3.5 (S3FIFO, LIRS) on the same accesses. These have no hit of a page that only the
 /// queue of LIRS knows, for which libCacheSim has a rule that contradicts the paper.
 #[test]
-fn does_a_reading_of_libcachesim_hit_as_libcachesim() {
+fn libcachesim_variant_hits_as_libcachesim() {
     for (policy, frames, hot, pages, theirs) in [
         ("s3-fifo", 20, 3_000, 10_000, 3_547),
         ("s3-fifo", 57, 3_000, 10_000, 9_040),
@@ -161,7 +161,7 @@ fn does_a_reading_of_libcachesim_hit_as_libcachesim() {
 }
 
 #[test]
-fn are_single_pages_requests_of_one_page() {
+fn single_pages_are_requests_of_one_page() {
     let requests = requests();
     let config = config("lru");
     let (mut by_request, mut by_page) = (config.build_hits().unwrap(), config.build_hits().unwrap());
@@ -174,7 +174,7 @@ fn are_single_pages_requests_of_one_page() {
 }
 
 #[test]
-fn is_a_request_beyond_the_device_refused() {
+fn request_beyond_the_device_is_refused() {
     let mut alone = config("lru").build_hits().unwrap();
     let beyond = HostRequest::new(Nanos::ZERO, HostOp::Read, u64::from(config("lru").logical_pages()) * 8, 1);
     assert!(alone.run(&[beyond]).is_err());

@@ -63,7 +63,7 @@ fn flushes(writes: &[(Vec<u32>, Vec<u32>)]) -> (Vec<u32>, Vec<u32>) {
 }
 
 #[test]
-fn are_flushes_and_padding_what_the_commands_say() {
+fn flushes_and_padding_are_what_the_commands_say() {
     let (mut compared, mut padding, mut clusters) = (0, 0, 0);
     for plugin in BUFFERS {
         // BAST, because it leaves padding to the buffer; whole pages, so that every padding read is one of a block.
@@ -89,7 +89,7 @@ fn are_flushes_and_padding_what_the_commands_say() {
             }
         }
         if report.buffer.write_backs != writes.len() as u64 {
-            assert!(report.buffer.write_backs < writes.len() as u64, "{}: some writes pass by", plugin.name());
+            assert!(report.buffer.write_backs < writes.len() as u64, "{}: some writes bypass it", plugin.name());
             continue;
         }
         compared += 1;
@@ -124,7 +124,7 @@ fn are_flushes_and_padding_what_the_commands_say() {
 }
 
 #[test]
-fn are_hits_what_a_look_at_the_frames_before_the_access_says() {
+fn hits_are_what_the_frames_before_the_access_say() {
     for plugin in BUFFERS {
         let config = config(&[&format!("buffer.name={}", plugin.name()), "replay.read_groups=true"]);
         let mut device = config.build().unwrap();
@@ -162,7 +162,7 @@ fn are_hits_what_a_look_at_the_frames_before_the_access_says() {
 }
 
 #[test]
-fn are_the_hits_of_a_request_of_several_pages_and_groups_those_of_a_hand() {
+fn hits_of_a_request_of_several_pages_and_groups_match_a_hand_calculation() {
     let config = config(&["buffer.name=lru", "replay.read_groups=true", "ram.partial_write=mask"]);
     let mut device = config.build().unwrap();
     let request = |op, page: u64, pages: u32| HostRequest::new(Nanos(0), op, page * SECTORS, pages * SECTORS as u32);
@@ -275,7 +275,7 @@ fn bast(requests: &[u64]) -> Log {
 }
 
 #[test]
-fn are_overhead_pages_log_use_and_full_merge_erases_those_of_a_slow_log() {
+fn overhead_pages_log_use_and_full_merge_erases_match_a_slow_log() {
     let mut dice = Dice(3);
     // Offset 0 is never written, so that no log block holds a whole block in order.
     let pages: Vec<u64> = (0..6_000)
@@ -306,7 +306,7 @@ fn are_overhead_pages_log_use_and_full_merge_erases_those_of_a_slow_log() {
 }
 
 #[test]
-fn are_the_metrics_of_formulas_those_of_their_parts() {
+fn metrics_of_formulas_are_those_of_their_parts() {
     let config = config(&["buffer.name=wpa", "ftl.name=fast"]);
     let mut device = config.build().unwrap();
     let mut dice = Dice(4);
@@ -333,7 +333,7 @@ fn are_the_metrics_of_formulas_those_of_their_parts() {
 }
 
 #[test]
-fn is_every_write_to_a_frame_counted_in_its_medium() {
+fn every_write_to_a_frame_is_counted_in_its_medium() {
     let config = config(&["buffer.name=wpa", "ram.dram=4KiB", "ram.nvram=128KiB", "ram.partial_write=mask"]);
     let mut device = config.build().unwrap();
     let steps = [
@@ -353,7 +353,7 @@ fn is_every_write_to_a_frame_counted_in_its_medium() {
 }
 
 #[test]
-fn accesses_that_are_replayed_are_timed_as_requests_are() {
+fn replayed_accesses_are_timed_as_requests_are() {
     // Policies that weigh reads against writes ask for these times between two accesses.
     let config = config(&["buffer.name=lru"]);
     let (mut asked, mut replayed, mut dice) = (config.build().unwrap(), config.build().unwrap(), Dice(3));

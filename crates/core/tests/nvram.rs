@@ -27,7 +27,7 @@ fn ledger(buffer: &str, nvram: &str) -> Ledger {
 }
 
 #[test]
-fn does_nvram_change_nothing_for_a_policy_that_does_not_use_it() {
+fn nvram_changes_nothing_for_a_policy_that_does_not_use_it() {
     let mut idle = 0;
     for plugin in BUFFERS {
         let with = ledger(&plugin.name(), "2MiB");

@@ -69,7 +69,7 @@ fn online(requests: &[HostRequest], buffer: &str, frames: u32, nvram: u32) -> Op
 }
 
 #[test]
-fn does_the_optimum_of_tiny_histories_lie_between_bound_and_schedule() {
+fn optimum_of_tiny_histories_lies_between_bound_and_schedule() {
     let mut random = Dice(88_172_645_463_325_252);
     let (mut met, mut cases) = (0, 0);
     for case in 0..400 {
@@ -113,7 +113,7 @@ fn slow_min(lpns: &[u64], frames: usize) -> u64 {
 }
 
 #[test]
-fn does_min_hit_as_the_slow_reference() {
+fn min_hits_as_the_slow_reference() {
     let mut random = Dice(1);
     let pages = [12, 120];
     let mut draw = |_| {
@@ -129,7 +129,7 @@ fn does_min_hit_as_the_slow_reference() {
 }
 
 #[test]
-fn is_no_policy_better_than_the_bound_and_min() {
+fn policies_are_never_better_than_the_bound_and_min() {
     let mut random = Dice(2);
     for (rates, nvram) in [([50, 1, 1], 0), ([50, 1, 1], 64), ([80, 0, 0], 0), ([10, 0, 0], 0)] {
         let requests = requests(&mut random, 20_000, u64::from(PAGES), rates);
@@ -154,7 +154,7 @@ fn is_no_policy_better_than_the_bound_and_min() {
 }
 
 #[test]
-fn is_the_bound_close_to_what_is_possible() {
+fn bound_is_close_to_what_is_possible() {
     let mut random = Dice(3);
     for (rates, costs, most) in
         [([50, 0, 0], COSTS[0], 1.02), ([80, 1, 0], COSTS[0], 1.02), ([50, 0, 0], COSTS[1], 1.04)]
@@ -172,7 +172,7 @@ fn is_the_bound_close_to_what_is_possible() {
 }
 
 #[test]
-fn is_the_bound_of_reads_alone_close_to_min() {
+fn bound_of_reads_alone_is_close_to_min() {
     let history = history(&requests(&mut Dice(4), 60_000, u64::from(PAGES), [0; 3]), true);
     let costs = Costs { read: 1, write: 10 };
     for frames in [20, 100, 400] {
@@ -183,7 +183,7 @@ fn is_the_bound_of_reads_alone_close_to_min() {
 }
 
 #[test]
-fn is_the_curve_of_lru_what_lru_does_at_every_size() {
+fn curve_of_lru_is_what_lru_does_at_every_size() {
     for (seed, rates) in [(5, [50, 0, 0]), (6, [50, 3, 2]), (7, [20, 20, 0]), (8, [90, 0, 5])] {
         let requests = requests(&mut Dice(seed), 20_000, u64::from(PAGES), rates);
         let history = history(&requests, true);
@@ -198,7 +198,7 @@ fn is_the_curve_of_lru_what_lru_does_at_every_size() {
 }
 
 #[test]
-fn is_the_curve_the_same_after_the_line_of_accesses_was_renumbered() {
+fn curve_is_the_same_after_accesses_are_renumbered() {
     // The line has 65,536 positions at first.
     let requests = requests(&mut Dice(9), 150_000, u64::from(PAGES), [40, 2, 0]);
     let curve = LruCurve::new(&history(&requests, true));
@@ -208,7 +208,7 @@ fn is_the_curve_the_same_after_the_line_of_accesses_was_renumbered() {
 }
 
 #[test]
-fn is_a_request_beyond_the_device_refused() {
+fn request_beyond_the_device_is_refused() {
     let error = History::new(PAGES, SECTORS, true).extend(&[page(HostOp::Read, u64::from(PAGES), 1)]).unwrap_err();
     assert!(error.to_string().contains("beyond") || error.to_string().contains("9600"), "{error}");
 }

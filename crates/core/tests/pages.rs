@@ -23,7 +23,7 @@ fn refusal(policy: &str, setting: &str) -> String {
 }
 
 #[test]
-fn is_a_parameter_out_of_range_refused_by_name() {
+fn parameter_out_of_range_is_refused_by_name() {
     for (policy, key, value, says) in [
         ("cflru", "window_ratio", "-0.1", "0 to 1"),
         ("cflru", "period", "0", "use 1 or more"),
@@ -57,7 +57,7 @@ fn is_a_parameter_out_of_range_refused_by_name() {
 }
 
 #[test]
-fn is_a_buffer_without_a_frame_refused() {
+fn buffer_without_a_frame_is_refused() {
     let ours = ["fifo", "clock", "lru-wsr", "ccf-lru", "ad-lru", "clru-r", "carf-r", "pr-lru-r", "ref-r"];
     for policy in ours.into_iter().chain(["arc", "two-q", "lirs", "s3-fifo", "sieve", "w-tinylfu"]) {
         let error = refusal(policy, "ram.dram=0");

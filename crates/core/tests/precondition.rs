@@ -22,7 +22,7 @@ fn places(precondition: &str, seed: u64) -> Vec<Ppn> {
 }
 
 #[test]
-fn a_steady_state_is_that_of_its_seed() {
+fn steady_state_is_that_of_its_seed() {
     // Greedy collection has no choice of its own: only the pages that were overwritten can differ.
     assert_eq!(places("{steady=1.0}", 1), places("{steady=1.0}", 1));
     assert_ne!(places("{steady=1.0}", 1), places("{steady=1.0}", 2));

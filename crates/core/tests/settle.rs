@@ -95,7 +95,7 @@ fn touches(request: &HostRequest, lpn: u32) -> bool {
 }
 
 #[test]
-fn a_final_flush_costs_what_a_hand_computes() {
+fn final_flush_costs_match_a_hand_calculation() {
     let settings = [
         "buffer.name=lru",
         "ftl.name=page",

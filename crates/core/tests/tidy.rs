@@ -42,7 +42,7 @@ fn forbid(files: &[(PathBuf, String)], words: &[&str], rule: &str) {
 }
 
 #[test]
-fn does_the_flash_know_nothing_above_it() {
+fn flash_knows_nothing_above_it() {
     forbid(
         &source("flash"),
         &["crate::ftl", "crate::buffer", "crate::engine", "crate::catalog", "crate::config"],
@@ -51,7 +51,7 @@ fn does_the_flash_know_nothing_above_it() {
 }
 
 #[test]
-fn do_ftls_know_nothing_above_them() {
+fn ftls_know_nothing_above_them() {
     forbid(
         &source("ftl"),
         &["crate::buffer", "crate::engine", "crate::catalog", "crate::config"],
@@ -60,7 +60,7 @@ fn do_ftls_know_nothing_above_them() {
 }
 
 #[test]
-fn do_policies_know_neither_ftl_nor_flash() {
+fn policies_know_neither_ftl_nor_flash() {
     let policies = source("buffer");
     let words = ["crate::ftl", "crate::flash", "crate::engine", "crate::catalog", "crate::config", "super::super"];
     forbid(&policies, &words, "a policy senses the world through `Sense` and answers with a `Plan`");
@@ -73,13 +73,13 @@ fn engine_knows_nothing_above_it() {
 }
 
 #[test]
-fn is_nothing_ambient_in_the_core() {
+fn core_uses_nothing_ambient() {
     let words = ["std::fs", "std::env", "std::net", "std::thread", "Instant", "SystemTime", "println!", "eprintln!"];
     forbid(&source(""), &words, "time, randomness and I/O are arguments in the core");
 }
 
 #[test]
-fn does_nothing_but_the_lists_enumerate_plug_ins() {
+fn plug_ins_are_enumerated_by_the_lists_only() {
     // A policy's name in quotes outside its own file and the tests would be a second registry. The padding model must
     // know which FTLs merge (specs of HitStat): it is the one exception.
     let names: Vec<String> = nandlab::catalog::BUFFERS.iter().map(|p| format!("\"{}\"", p.module)).collect();
@@ -93,7 +93,7 @@ fn does_nothing_but_the_lists_enumerate_plug_ins() {
 }
 
 #[test]
-fn is_every_file_read_in_one_sitting() {
+fn every_file_can_be_read_in_one_sitting() {
     for (path, text) in source("") {
         let lines = text.lines().count();
         assert!(lines <= 650, "{} has {lines} lines: split it", path.display());
@@ -105,7 +105,7 @@ fn is_every_file_read_in_one_sitting() {
 }
 
 #[test]
-fn does_every_plug_in_have_its_manual_page() {
+fn every_plug_in_has_its_manual_page() {
     let buffers = nandlab::catalog::BUFFERS.iter().map(|p| (p.name(), p.manual(), (p.defaults)()));
     let ftls = nandlab::ftl::FTLS.iter().map(|p| (p.name(), p.manual(), (p.defaults)()));
     for (name, manual, defaults) in buffers.chain(ftls) {

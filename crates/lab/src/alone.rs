@@ -72,7 +72,7 @@ impl Room {
         Err(Error::input(problem, "--address compact numbers the erase blocks that are used"))
     }
 
-    /// A configuration with so many logical pages at least. It has no pages to spare, which only an FTL needs.
+    /// A configuration with at least that many logical pages. It has no pages to spare, which only an FTL needs.
     pub(crate) fn give(&self, mut config: Config) -> Config {
         if self.0 > config.logical_pages() {
             let geometry = &mut config.device.geometry;
@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn are_sizes_spaced_evenly_and_each_there_once() {
+    fn sizes_are_evenly_spaced_and_unique() {
         let frames = |text: &str, points| Sizes::read(text).unwrap().frames(4096, points).unwrap();
         assert_eq!(frames("1MiB..256MiB", 9), [256, 512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536]);
         assert_eq!(frames("8MiB,4KiB,8MiB", 9), [1, 2048]);

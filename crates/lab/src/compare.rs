@@ -61,7 +61,7 @@ pub struct Row {
 pub struct RowBound {
     /// Frames that the bound allows: of DRAM, and of NVRAM if the policy used it.
     frames: u32,
-    /// No buffer of so many frames costs less.
+    /// No buffer with that many frames costs less.
     bound: u64,
     /// Counts of the run that cost something.
     counts: Counts,

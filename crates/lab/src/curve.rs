@@ -171,7 +171,7 @@ impl Curve {
         })
     }
 
-    /// The configuration of a buffer with so many bytes of DRAM, or with what the device has.
+    /// The configuration of a buffer with that many bytes of DRAM, or with what the device has.
     fn configure(
         &self,
         device: &Device,
@@ -279,7 +279,7 @@ impl Drawing<'_> {
         Ok((Counts::of(&report.ledger, report.buffer.dirty_at_end), Some(report)))
     }
 
-    /// What no buffer of so many frames can do better.
+    /// What no buffer with that many frames can do better.
     fn least(&self, frames: u32) -> Least {
         let (history, [reads, writes]) = self.future.as_ref().expect("points of the bound come with their history");
         let bound = |segments| lower_bound(segments, frames, ROUNDS).cost;

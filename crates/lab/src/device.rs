@@ -135,7 +135,7 @@ fn read_base(base: &str) -> Result<Builder, Error> {
     Ok(Builder::preset(DEFAULT_DEVICE)?.file(base, &text)?)
 }
 
-/// A configuration, which may come through a pipe. What never ends is no configuration.
+/// A configuration, which may come through a pipe. What never ends is not a configuration.
 fn read(path: &str) -> io::Result<String> {
     let mut text = String::new();
     let read = File::open(path)?.take(CONFIG_BYTES_MAX + 1).read_to_string(&mut text)?;

@@ -61,7 +61,7 @@ impl Error {
     /// What to do about it; empty if nobody knows.
     pub fn help(&self) -> &str {
         match self {
-            Self::Config(error) => &error.mend,
+            Self::Config(error) => &error.help,
             Self::Trace(error) => help_for_trace(error),
             Self::Input { help, .. } => help,
             Self::Stopped => "",

@@ -1,4 +1,4 @@
-//! Work under way: how far it is, what is to be known about it, and the wish that it ends.
+//! Work under way: how far it is, warnings about it, and the request to stop it.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -72,7 +72,7 @@ impl<'a> Watch<'a> {
     pub(crate) fn looks(&self) -> bool {
         !self.looked.swap(true, Ordering::Relaxed)
     }
-    /// Work of so many parts, which take about equally long.
+    /// Work of that many parts, which take about equally long.
     pub(crate) fn work(&self, parts: usize) -> Work<'_> {
         Work { watch: self, parts: parts as u64, done: AtomicU64::new(0) }
     }
@@ -121,7 +121,7 @@ impl<'a> Part<'a> {
         self.phase.set(phase);
         self.tell(0);
     }
-    /// So much of the pass is done.
+    /// That much of the pass is done.
     pub(crate) fn show(&self, done: u64, whole: u64) {
         let steps = u128::from(done.min(whole)) * u128::from(STEPS) / u128::from(whole.max(1));
         if steps as u64 != self.done.get() {

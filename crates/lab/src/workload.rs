@@ -62,7 +62,7 @@ pub struct Reading {
     pub event: Option<Event>,
     /// Bad rows to skip before giving up; without it the first one is an error.
     pub skip_bad: Option<u64>,
-    /// Put rows in order of time, as far as so many rows looked ahead allow.
+    /// Put rows in order of time, as far as that many rows looked ahead allow.
     pub sort_window: Option<u64>,
     /// Shorten gaps between rows that are longer than this.
     pub cap_gap: Option<Nanos>,
@@ -148,7 +148,7 @@ impl Workload {
     }
 }
 
-/// Says what to be wary of in the first rows of the files, once.
+/// Warns about the first rows of the files, once.
 pub(crate) fn look(paths: &[String], options: &Options, config: &Config, watch: &Watch<'_>) {
     let is_plain = |path: &String| std::fs::metadata(path).is_ok_and(|meta| meta.is_file());
     // What a pipe gave is kept where the trace may be read more than once; else it must not be touched.

@@ -66,7 +66,7 @@ const SIZES: [(f64, &str); 6] = [
 /// The ends of an axis lie within this, so that ticks are few and finite.
 const LARGEST: f64 = 1e24;
 
-/// The value within the bounds of an axis; what is no number is 0, or the least value.
+/// The value within the bounds of an axis; what is not a number is 0, or the least value.
 fn tame(value: f64, least: f64) -> f64 {
     if value.is_nan() { least.max(0.0) } else { value.clamp(least, LARGEST) }
 }
@@ -79,7 +79,7 @@ impl Axis {
         let high = if high > low { high } else { low + (low.abs() / 16.0).max(1.0) };
         Self { label: label.to_owned(), unit, scale: Scale::Linear, low, high, foot: Foot::Plain }
     }
-    /// Equal distances for equal ratios. A range that does not begin above 0, or has no extent, is mended.
+    /// Equal distances for equal ratios. A range that does not begin above 0, or has no extent, is corrected.
     pub fn log(label: &str, unit: Unit, [low, high]: [f64; 2]) -> Self {
         let low = if low > 0.0 { tame(low, 1.0 / LARGEST) } else { 1.0 };
         let high = tame(high, 1.0 / LARGEST);
@@ -136,7 +136,7 @@ impl Axis {
         if said.is_empty() { self.label.clone() } else { format!("{} ({})", self.label, said.join(", ")) }
     }
 
-    /// At most so many ticks (at least 2).
+    /// At most that many ticks (at least 2).
     pub fn ticks(&self, most: usize) -> Vec<Tick> {
         let most = most.max(2);
         match self.scale {
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn are_ticks_round_numbers_in_a_fitting_unit() {
+    fn ticks_are_round_numbers_in_a_fitting_unit() {
         let time = Axis::linear("time", Unit::Time, [0.0, 7_200e9]);
         assert_eq!(
             (time.label(), texts(&time, 5)),
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn does_every_axis_have_at_least_one_tick_and_no_more_than_wanted() {
+    fn every_axis_has_at_least_one_tick_and_no_more_than_wanted() {
         for power in 0..60 {
             for most in 2..12 {
                 let [low, high] = [(1u64 << power) as f64, (1u64 << power) as f64 * 1.5 + 1.0];

@@ -1,4 +1,4 @@
-//! Lines of a panel: what is hidden by another line is drawn wider below it, and names lie beside their lines.
+//! Lines of a panel: what is hidden by another line is drawn wider below it, and names lie next to their lines.
 
 use crate::area::{Area, SMALL, line, text};
 use crate::colour::Colour;
@@ -14,7 +14,7 @@ const ABOVE_MAX: usize = 3;
 const SAMPLES: usize = 64;
 /// Lines that are this near are one to the eye, in pixels.
 const NEAR: f64 = 2.5;
-/// Longest name beside a line, in pixels: others lose their middle.
+/// Longest name next to a line, in pixels: others lose their middle.
 const NAME_MAX: f64 = 150.0;
 /// From a line to its name, and from a name to the next one below, in pixels.
 const GAP: f64 = 22.0;
@@ -90,7 +90,7 @@ fn height(points: &[[f64; 2]], x: f64) -> Option<f64> {
     Some(if x1 > x0 { y0 + (y1 - y0) * (x - x0) / (x1 - x0) } else { y1 })
 }
 
-/// Whether the names of the lines are beside them: of a single line only the legend tells.
+/// Whether the names of the lines are next to them: of a single line only the legend tells.
 fn is_named(panel: &Panel) -> bool {
     panel.series().filter(|(_, series)| series.join != Join::Points).count() > 1
 }
@@ -151,7 +151,7 @@ fn spread(wanted: &[f64], [top, bottom]: [f64; 2]) -> Vec<f64> {
     groups.iter().flat_map(|(count, first)| (0..*count).map(move |i| first + PITCH * i as f64)).collect()
 }
 
-/// Samples and names above the area, so that they never lie on the data: of series whose names are not beside them.
+/// Samples and names above the area, so that they never lie on the data: of series whose names are not next to them.
 pub(crate) fn legend(shapes: &mut Vec<Shape>, panel: &Panel, area: Area, has_names: bool) {
     let mut x = area.left;
     let y = area.top - 8.0;
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_under_another_is_wider() {
+    fn line_under_another_is_wider() {
         let widths = |lines: &[[f64; 2]]| -> Vec<f64> {
             let mut panel = Panel::new("p", crate::Axis::linear("x", crate::Unit::Count, [0.0, 1.0]));
             for [from, to] in lines {

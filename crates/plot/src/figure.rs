@@ -23,7 +23,7 @@ const TICKS_MAX: usize = 13;
 /// Room for the colour bar of a heat map.
 const BAR: f64 = 76.0;
 
-/// See the module text.
+/// A figure to be drawn: rows of panels under a title and a subtitle.
 #[derive(Clone, Debug)]
 pub struct Figure {
     pub(crate) title: String,
@@ -52,7 +52,7 @@ impl Figure {
         for (y, row) in self.rows.iter().enumerate() {
             let width = WIDTH / row.len().max(1) as f64;
             for (x, panel) in row.iter().enumerate() {
-                // Names of lines lie beside them if there is room for both.
+                // Names of lines lie next to them if there is room for both.
                 let has_names = row.len() == 1 && panel.heat().is_none();
                 let bar = match panel.heat() {
                     Some(_) => BAR,

@@ -2,7 +2,7 @@
 
 use crate::axis::{Axis, Unit};
 
-/// A line whose peak is so many times that of the usual line presses the others flat.
+/// A line whose peak is that many times that of the usual line presses the others flat.
 const FLATTENS: f64 = 4.0;
 /// So do peaks of the data: then half of the values lie below this part of the greatest.
 const LOW_PART: f64 = 1.0 / 20.0;
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn an_axis_begins_at_zero_unless_that_wastes_half_of_it() {
+    fn axis_begins_at_zero_unless_that_wastes_half_of_it() {
         assert_eq!(fit(&[&[1.0, 3.0]]).label(), "y");
         assert!(fit(&[&[1.0, 3.0]]).place(0.0) == 0.0 && fit(&[&[1.0, 3.0]]).place(1.0) > 0.3);
         let broken = fit(&[&[90.0, 100.0], &[95.0, 97.0]]);
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn an_axis_is_logarithmic_when_one_line_presses_the_others_flat() {
+    fn axis_is_logarithmic_when_one_line_presses_the_others_flat() {
         let lines: [&[f64]; 3] = [&[1.5, 1.1, 1.0], &[1.4, 1.2, 1.0], &[49.0, 30.0, 20.0]];
         let log = fit(&lines);
         assert_eq!(log.label(), "y (log)");

@@ -31,7 +31,7 @@ mod tests {
     use super::log2;
 
     #[test]
-    fn is_it_the_logarithm() {
+    fn log_is_the_logarithm() {
         for value in [1.0, 2.0, 3.0, 0.1, 1e-9, 1e18, 12_345.678] {
             assert!((log2(value) - f64::log2(value)).abs() < 1e-7, "{value}");
         }

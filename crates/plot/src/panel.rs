@@ -111,7 +111,7 @@ impl Layer {
     }
 }
 
-/// See the module text.
+/// A panel of a figure: two axes, and the series, marks or heat map between them.
 #[derive(Clone, Debug)]
 pub struct Panel {
     pub(crate) title: String,

@@ -1,4 +1,4 @@
-//! Do figures hold together with any data: nothing outside, nothing that is no number?
+//! Do figures hold together with any data: nothing outside, nothing that is not a number?
 
 use nandlab_plot::{Axis, Figure, HeatMap, Layer, Panel, Scene, Shape, Unit};
 
@@ -40,7 +40,7 @@ fn places(scene: &Scene) -> Vec<[f64; 2]> {
 }
 
 #[test]
-fn does_everything_lie_inside_the_picture() {
+fn everything_lies_inside_the_picture() {
     for figure in cases() {
         let scene = figure.scene();
         for [x, y] in places(&scene) {
@@ -50,7 +50,7 @@ fn does_everything_lie_inside_the_picture() {
 }
 
 #[test]
-fn does_no_text_reach_over_the_edge_or_over_another_one() {
+fn text_never_reaches_over_the_edge_or_over_another_one() {
     for figure in cases() {
         let mut boxes: Vec<([f64; 4], String)> = Vec::new();
         for shape in figure.scene().shapes {
@@ -74,7 +74,7 @@ fn does_no_text_reach_over_the_edge_or_over_another_one() {
 }
 
 #[test]
-fn is_every_rendering_whole() {
+fn every_rendering_is_whole() {
     for figure in cases() {
         let svg = figure.scene().svg();
         assert!(svg.ends_with("</svg>\n") && !svg.contains("NaN") && !svg.contains("inf"), "{svg}");

@@ -19,7 +19,7 @@ fn points() -> Vec<Point> {
 }
 
 #[test]
-fn is_every_measured_point_near_its_formula() {
+fn every_measured_point_is_near_its_formula() {
     let points = points();
     for point in &points {
         assert!((point.measured - point.formula).abs() <= point.allowed, "{point:?}");
@@ -33,7 +33,7 @@ fn is_every_measured_point_near_its_formula() {
 
 /// The tables in the tests were computed elsewhere, so that the two check each other.
 #[test]
-fn are_the_curves_those_of_the_tables_in_the_tests() {
+fn curves_are_those_of_the_tables_in_the_tests() {
     let mut seen = 0;
     for point in points() {
         if let Some(computed) = figures::formula(&point.figure, &point.series, point.x) {
@@ -45,7 +45,7 @@ fn are_the_curves_those_of_the_tables_in_the_tests() {
 }
 
 #[test]
-fn are_pictures_and_table_those_of_the_results() {
+fn pictures_and_table_are_those_of_the_results() {
     let points = points();
     for (name, figure) in figures::figures(&points) {
         let file = docs().join("theory").join(name).with_extension("svg");

@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn are_decimals_exact_to_the_nanosecond() {
+    fn decimals_are_exact_to_the_nanosecond() {
         for (text, ns) in [
             ("0", 0),
             ("0.000000", 0),
@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn is_each_way_to_be_no_number_named() {
+    fn each_way_to_be_no_number_is_named() {
         for (text, problem) in [
             ("", Problem::Missing),
             ("-1", Problem::Negative),

@@ -1,4 +1,4 @@
-//! What can be wrong with a trace, said so that the user can mend it: file, line, field, offending text, what is
+//! What can be wrong with a trace, said so that the user can fix it: file, line, field, offending text, what is
 //! allowed and what to do.
 
 use std::fmt;
@@ -59,7 +59,7 @@ impl Problem {
             Self::CutOff => "is cut off",
         }
     }
-    fn mend(self) -> &'static str {
+    fn help(self) -> &'static str {
         match self {
             Self::Missing | Self::Extra => {
                 "is this another format, or a damaged row? Name the format, or allow bad rows"
@@ -102,7 +102,7 @@ impl fmt::Display for BadRow {
         if !self.text.is_empty() {
             write!(f, " `{}`", self.text)?;
         }
-        write!(f, " {} (allowed: {}); {}", self.problem.says(), self.allowed, self.problem.mend())
+        write!(f, " {} (allowed: {}); {}", self.problem.says(), self.allowed, self.problem.help())
     }
 }
 
@@ -131,7 +131,7 @@ pub struct Candidate {
 pub struct Proposal {
     /// The first lines with the numbers of their columns.
     pub lines: String,
-    /// What to give as the columns: a guess by what stands in them, if something there looks like operations.
+    /// What to give as the columns: a guess by their contents, if something there looks like operations.
     pub columns: Option<String>,
 }
 
@@ -143,7 +143,7 @@ impl fmt::Display for Proposal {
             "\n  or say what its columns are (`nandlab describe columns`); its first lines, with their numbers:{lines}"
         )?;
         match columns {
-            Some(columns) => write!(f, "\n  by what stands there it may be --columns {columns}"),
+            Some(columns) => write!(f, "\n  judging by its contents it may be --columns {columns}"),
             None => write!(f, "\n  as in --columns time=1:us,op=2,offset=3:512,size=4"),
         }
     }
@@ -157,7 +157,7 @@ fn list(candidates: &[Candidate]) -> String {
 #[derive(thiserror::Error, Debug)]
 #[non_exhaustive]
 pub enum TraceError {
-    /// Whoever reads wants no more ([`Options::stop`](crate::Options::stop)).
+    /// The reader asked to stop ([`Options::stop`](crate::Options::stop)).
     #[error("interrupted")]
     Interrupted,
     /// The file cannot be opened.
@@ -201,14 +201,14 @@ pub enum TraceError {
         source: io::Error,
     },
     /// An archive or a compression that is not read.
-    #[error("{name}: this is {kind}, which is not read; {mend}")]
+    #[error("{name}: this is {kind}, which is not read; {help}")]
     Archive {
         /// Path.
         name: String,
         /// What it is.
         kind: &'static str,
         /// What to do.
-        mend: &'static str,
+        help: &'static str,
     },
     /// A format that is read at any place of the file, and this can be read from its beginning only.
     #[error(
@@ -219,9 +219,9 @@ pub enum TraceError {
         /// Path.
         name: String,
     },
-    /// A Parquet file that is no trace.
+    /// A Parquet file that is not a trace.
     #[error(
-        "{name}: this Parquet file is no trace: {problem}; needed are the columns time_ns, device, op, offset and \
+        "{name}: this Parquet file is not a trace: {problem}; needed are the columns time_ns, device, op, offset and \
          length, and nandlab describe parquet explains them"
     )]
     NoTrace {
@@ -330,7 +330,7 @@ pub enum TraceError {
     },
     /// Each file is to be a device, but one holds several.
     #[error(
-        "{name}: {place}: device {second} appears beside device {first} in one file, so that the file cannot be one \
+        "{name}: {place}: device {second} appears after device {first} in one file, so that the file cannot be one \
          device; read the files one after the other (sequence) or by time (merge), which keep the numbers of the trace"
     )]
     DevicesInFile {
@@ -381,7 +381,7 @@ pub enum TraceError {
     },
     /// A second device appears and the user did not say what to do with it.
     #[error(
-        "{name}: {place}: device {second} appears beside device {first}, and each has its own address space; choose \
+        "{name}: {place}: device {second} appears after device {first}, and each has its own address space; choose \
          how to read them: stack (one space after the other), pick {first} (only that device), or merge (all in one \
          space, addresses overlap)"
     )]

@@ -1,6 +1,6 @@
 //! Traces in the formats of other tools, so that a real drive and other simulators can run the same requests.
 //!
-//! What a format has no place for is counted, and what it cannot say at all is refused, with the tool that mends it.
+//! What a format has no place for is counted, and what it cannot say at all is refused, with the tool that fixes it.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::row::{Extra, TraceRecord};
 
 /// Writes requests in some format.
 pub(crate) trait Export: Send {
-    /// What the format has a place for beside time, device, operation and range.
+    /// What the format has a place for besides time, device, operation and range.
     fn place(&self) -> Extra {
         Extra::NONE
     }
@@ -37,7 +37,7 @@ pub(crate) struct Lost {
 }
 
 impl Lost {
-    /// Whole units of so many ns.
+    /// Whole units of that many ns.
     pub(crate) fn whole(&mut self, at: u64, unit: u64) -> u64 {
         self.rounded += u64::from(!at.is_multiple_of(unit));
         at / unit
@@ -71,7 +71,7 @@ pub(crate) fn whole_sectors(record: &TraceRecord) -> Result<(u64, u64), String> 
     if record.is_rounded() {
         let (offset, length) = (record.offset, record.length);
         return Err(format!(
-            "offset {offset} and length {length} are no whole sectors; widen them: nandlab trace remap --align 512"
+            "offset {offset} and length {length} are not whole sectors; widen them: nandlab trace remap --align 512"
         ));
     }
     Ok((record.offset / SECTOR_BYTES, u64::from(record.length) / SECTOR_BYTES))

@@ -337,7 +337,7 @@ impl RecordFile {
         self.rows.about()
     }
 
-    /// What its requests carry beside the rest.
+    /// What its requests carry besides the rest.
     pub(crate) fn extra(&self) -> Extra {
         self.format.extra.or(self.about().extra)
     }

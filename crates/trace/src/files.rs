@@ -21,7 +21,7 @@ pub fn expand(arguments: &[String]) -> Result<Vec<String>, TraceError> {
             continue;
         }
         let wrong = |problem: String| TraceError::Pattern { pattern: argument.clone(), problem };
-        let paths = glob::glob(argument).map_err(|error| wrong(format!("this is no pattern: {error}")))?;
+        let paths = glob::glob(argument).map_err(|error| wrong(format!("this is not a pattern: {error}")))?;
         let mut found = Vec::new();
         for path in paths {
             let path = path.map_err(|error| wrong(error.to_string()))?;
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn are_numbers_in_names_ordered_by_their_value() {
+    fn numbers_in_names_are_ordered_by_their_value() {
         let mut names = ["cpu.10", "cpu.2", "cpu.02b", "a", "cpu.1", "cpu.02"];
         names.sort_by(|a, b| natural(a, b));
         assert_eq!(names, ["a", "cpu.1", "cpu.02", "cpu.2", "cpu.02b", "cpu.10"]);

@@ -85,8 +85,8 @@ impl Input {
             place: Place::Byte(0),
             source,
         })?;
-        if let Some((kind, mend)) = unread_archive(&magic) {
-            return Err(TraceError::Archive { name: name.to_owned(), kind, mend });
+        if let Some((kind, help)) = unread_archive(&magic) {
+            return Err(TraceError::Archive { name: name.to_owned(), kind, help });
         }
         let compression = Compression::of(&magic);
         let whole = io::Cursor::new(magic).chain(counted);

@@ -1,8 +1,8 @@
 //! Block I/O traces: streaming readers for the formats in use, with bounded memory.
 //!
 //! [`open`] gives a [`Trace`], an iterator of requests ready for replay: times from zero, one address space, within the
-//! capacity of the simulated device. [`Records`] gives the rows as recorded, [`Timed`] mends their times, and [`stats`]
-//! measures them. A trace is one file or several ([`expand`], [`FileOrder`]).
+//! capacity of the simulated device. [`Records`] gives the rows as recorded, [`Timed`] corrects their times, and
+//! [`stats`] measures them. A trace is one file or several ([`expand`], [`FileOrder`]).
 //!
 //! The format is detected by content, or named; so is compression (gzip, zstd, bzip2, xz), which is never named.
 //! Nothing is guessed silently: what a trace does not say is an error that lists the choices, and whatever is changed

@@ -15,7 +15,7 @@ const RUN: usize = 256;
 pub(crate) trait LineParser: Send {
     /// One line, without its line end and never blank.
     fn line(&mut self, line: &[u8]) -> Parse<Row>;
-    /// Parses lines into requests, until there are `most`, no line is left, or one is no request: then what it is.
+    /// Parses lines into requests, until there are `most`, no line is left, or one is not a request: then what it is.
     ///
     /// It is called once for many lines; written here, it is compiled into the code of each format.
     fn run(&mut self, lines: &mut Ahead<'_>, requests: &mut Vec<TraceRecord>, most: usize) -> Option<Parse<Row>> {
@@ -48,7 +48,7 @@ pub(crate) trait LineParser: Send {
     fn time_unit(&mut self) -> Option<&mut TimeUnit> {
         None
     }
-    /// The unit is no guess: the user or the file itself said it.
+    /// The unit is not a guess: the user or the file itself said it.
     fn time_is_told(&self) -> bool {
         false
     }
@@ -57,16 +57,16 @@ pub(crate) trait LineParser: Send {
 /// A text trace.
 ///
 /// Requests on lines that follow each other are parsed in one call, a run, out of what the buffer holds: nothing is read
-/// for it. The line that ends a run because it is no request is kept until its turn comes, and lines that only a parser
-/// with a memory may see in their turn (comments) are not parsed ahead at all. So places, counts and errors are those of
-/// a reader that goes line by line, however the bytes arrive.
+/// for it. The line that ends a run because it is not a request is kept until its turn comes, and lines that only a
+/// parser with a memory may see in their turn (comments) are not parsed ahead at all. So places, counts and errors are
+/// those of a reader that goes line by line, however the bytes arrive.
 pub(crate) struct Lines {
     parser: Box<dyn LineParser>,
     buffer: Buffer,
     run: Vec<TraceRecord>,
     /// Requests of the run that were given.
     given: usize,
-    /// The line after the run, if it is no request.
+    /// The line after the run, if it is not a request.
     after: Option<Parse<Row>>,
     run_max: usize,
     /// The last line given, counted from 1.

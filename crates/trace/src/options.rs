@@ -1,4 +1,4 @@
-//! What the user chooses about a trace, and what came of it.
+//! What the user chooses about a trace, and what was done to it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -34,7 +34,7 @@ pub enum AddressPolicy {
     /// An error that says what to choose.
     #[default]
     Reject,
-    /// As they are, the capacity notwithstanding: for whoever has no device whose pages would end.
+    /// As they are, whatever the capacity: for callers without a device.
     Keep,
     /// Modulo the capacity. A request across the end is split in two.
     Modulo,
@@ -118,7 +118,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Whoever reads wants no more.
+    /// The reader asked to stop.
     #[inline]
     pub(crate) fn is_stopped(&self) -> bool {
         self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))

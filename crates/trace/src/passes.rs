@@ -1,4 +1,4 @@
-//! Inputs that are read more than once: what can be read only once is kept, and passes are proved equal.
+//! Inputs that are read more than once: what can be read only once is kept, and passes are checked to be equal.
 //!
 //! A file is opened again by each pass. A pipe (standard input, a FIFO, `<(...)`) gives its bytes once: the pass that
 //! reaches them first keeps them, up to [`MEMORY_BYTES`] in memory and the rest in a temporary file without a name, which
@@ -44,7 +44,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 fn changed(problem: &str) -> io::Error {
-    io::Error::other(format!("the file changed between two passes over it ({problem}): let it rest while it is read"))
+    io::Error::other(format!("the file changed between two passes over it ({problem}): do not write to it meanwhile"))
 }
 
 impl Passes {

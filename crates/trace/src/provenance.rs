@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::row::Extra;
 
-/// What a trace says about itself beside its requests.
+/// What a trace says about itself besides its requests.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct About {
     /// The tools that made it, the first one first.
     pub(crate) steps: Vec<Step>,
-    /// What its requests carry beside the rest.
+    /// What its requests carry besides the rest.
     pub(crate) extra: Extra,
 }
 

@@ -213,7 +213,7 @@ impl Records {
         Ok(false)
     }
 
-    /// Merge: puts the next row of a file beside those of the others.
+    /// Merge: puts the next row of a file next to those of the others.
     fn pull(&mut self, index: usize) -> Result<(), TraceError> {
         let Some(file) = &mut self.files[index] else { return Ok(()) };
         let Some(record) = file.next() else { return Ok(()) };
@@ -302,7 +302,7 @@ impl Records {
         let open = self.files.iter().flatten().flat_map(|file| file.about().steps.iter());
         self.past_about.steps.iter().chain(open).cloned().collect()
     }
-    /// What requests carry beside the rest, or may do so in a file that is not open yet.
+    /// What requests carry besides the rest, or may do so in a file that is not open yet.
     pub fn extra(&self) -> Extra {
         if self.order == FileOrder::Sequence && self.names.len() > 1 && crate::formats::is_own(self.format()) {
             return Extra::ALL;

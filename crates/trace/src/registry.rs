@@ -84,7 +84,7 @@ pub(crate) struct Format {
     pub(crate) name: &'static str,
     pub(crate) title: &'static str,
     pub(crate) extensions: &'static [&'static str],
-    /// What its requests carry beside the rest; those of our own forms say so themselves.
+    /// What its requests carry besides the rest; those of our own forms say so themselves.
     pub(crate) extra: Extra,
     /// Writes it, if other tools are to read it.
     pub(crate) write: Option<fn() -> Box<dyn Export>>,

@@ -33,7 +33,7 @@ pub struct TraceRecord {
     pub process: u32,
 }
 
-/// What requests carry beside time, device, operation, offset and length.
+/// What requests carry besides time, device, operation, offset and length.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Extra {
     /// [`TraceRecord::latency_ns`].
@@ -223,7 +223,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn does_a_byte_range_cover_every_sector_it_touches() {
+    fn byte_range_covers_every_sector_it_touches() {
         let sectors = |offset, length| match Row::bytes(0, 0, HostOp::Read, offset, length) {
             Row::Request(r) => (r.lba(), r.sectors(), r.is_rounded()),
             Row::Other | Row::Blank => unreachable!(),

@@ -1,5 +1,5 @@
-//! Times of a trace, mended on request: clock jumps, disorder and long gaps. Nothing happens unless it is asked for, and
-//! everything that happens is counted.
+//! Times of a trace, corrected on request: clock jumps, disorder and long gaps. Nothing happens unless it is asked for,
+//! and everything that happens is counted.
 //!
 //! The policies work in this order, each on what the one before leaves:
 //!

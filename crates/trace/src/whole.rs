@@ -23,9 +23,9 @@ pub fn remove_unfinished() {
 
 /// A file that takes the place of `path` when it is complete; until then `path` stays as it was.
 ///
-/// The new content lies beside it under a hidden name, which is removed if it is never completed, and has the permissions
-/// of the file whose place it takes. A link stays a link: the file that it leads to is replaced. Devices and pipes are
-/// written directly.
+/// The new content lies next to it under a hidden name, which is removed if it is never completed, and has the
+/// permissions of the file whose place it takes. A link stays a link: the file that it leads to is replaced. Devices
+/// and pipes are written directly.
 #[derive(Debug)]
 pub struct WholeFile {
     file: File,

@@ -42,7 +42,7 @@ enum Form {
 impl Writer {
     /// Begins a trace. `target` is `-` (standard output, text) or the name of a file: Parquet if it ends in `.parquet`,
     /// else text, compressed if it ends in `.zst` or `.gz`. `extra`: what requests carry
-    /// beside the rest.
+    /// besides the rest.
     ///
     /// # Errors
     /// The file cannot be made or written, or its name asks for a compression that is not written.

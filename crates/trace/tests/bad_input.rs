@@ -86,7 +86,7 @@ const CASES: &[Case] = &[
 ];
 
 #[test]
-fn does_each_bad_row_name_its_place_field_and_fault() {
+fn bad_row_names_its_place_field_and_fault() {
     for &(name, good, bad, field, problem) in CASES {
         let text = format!("{good}\n{bad}\n{good}\n");
         let error = read(text.as_bytes(), &format(name)).expect_err(bad);
@@ -102,7 +102,7 @@ fn does_each_bad_row_name_its_place_field_and_fault() {
 }
 
 #[test]
-fn are_bad_rows_skipped_up_to_the_number_allowed() {
+fn bad_rows_are_skipped_up_to_the_number_allowed() {
     for &(name, good, bad, field, _) in CASES.iter().filter(|case| case.3 != "header") {
         let text = format!("{good}\n{bad}\n{bad}\n");
         let (requests, report) = read(text.as_bytes(), &Options { skip_bad: Some(2), ..format(name) }).unwrap();
@@ -114,7 +114,7 @@ fn are_bad_rows_skipped_up_to_the_number_allowed() {
 }
 
 #[test]
-fn is_a_line_without_end_refused_in_bounded_memory() {
+fn line_without_end_is_refused_in_bounded_memory() {
     let long = "7".repeat(LINE_BYTES_MAX + 1);
     let longer = "7".repeat(20 * LINE_BYTES_MAX);
     for garbage in [&long, &longer] {
@@ -138,7 +138,7 @@ fn many_rows() -> String {
 }
 
 #[test]
-fn is_a_cut_compressed_stream_an_error_after_what_was_readable() {
+fn truncated_compressed_stream_is_an_error_after_what_was_readable() {
     let text = many_rows();
     for (name, compress) in COMPRESSORS {
         let whole = compress(text.as_bytes());
@@ -152,7 +152,7 @@ fn is_a_cut_compressed_stream_an_error_after_what_was_readable() {
 }
 
 #[test]
-fn is_damage_inside_a_compressed_stream_noticed() {
+fn damage_inside_a_compressed_stream_is_noticed() {
     let text = many_rows();
     for (name, compress) in COMPRESSORS {
         let mut whole = compress(text.as_bytes());
@@ -168,7 +168,7 @@ fn is_damage_inside_a_compressed_stream_noticed() {
 }
 
 #[test]
-fn is_what_cannot_be_read_named() {
+fn unreadable_input_is_named() {
     let text = |bytes: &[u8]| read(bytes, &Options::default()).unwrap_err().to_string();
     assert!(text(b"PK\x03\x04zipzip").contains("zip archive"));
     assert!(text(b"7z\xBC\xAF\x27\x1C\0\0").contains("7z"));
@@ -189,7 +189,7 @@ fn is_what_cannot_be_read_named() {
 }
 
 #[test]
-fn is_a_binary_trace_checked_record_by_record() {
+fn binary_trace_is_checked_record_by_record() {
     let mut good = vec![0u8; 32];
     good[4..8].copy_from_slice(&4096u32.to_le_bytes());
     good[12..14].copy_from_slice(&0x28u16.to_le_bytes());
@@ -215,7 +215,7 @@ fn is_a_binary_trace_checked_record_by_record() {
 }
 
 #[test]
-fn does_a_trace_end_after_its_first_error() {
+fn trace_ends_after_its_first_error() {
     let mut trace =
         nandlab_trace::Trace::from_reader("test", &b"0,8,512,w,0\nbad\n0,8,512,w,0\n"[..], &format("spc")).unwrap();
     assert!(trace.next().unwrap().is_ok());

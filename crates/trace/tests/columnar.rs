@@ -62,7 +62,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn does_a_trace_survive_text_and_columns_whole(
+    fn trace_survives_text_and_columns_whole(
         mut records in prop::collection::vec(any_record(), 0..9000),
         steps in prop::collection::vec(any_step(), 0..4),
         hints in any::<bool>(),
@@ -98,25 +98,25 @@ fn some(n: u64) -> Vec<TraceRecord> {
 }
 
 #[test]
-fn are_row_groups_and_pages_joined() {
+fn row_groups_and_pages_are_joined() {
     let records = some(600_000);
     let read = read(&write("groups.parquet", &records, &[], true)).unwrap().0;
     assert!(read == records);
 }
 
 #[test]
-fn is_every_truncation_refused() {
+fn every_truncation_is_refused() {
     let whole = std::fs::read(write("cut.parquet", &some(300), &[Step::new("test", vec![])], true)).unwrap();
     let path = temporary("truncated.parquet").to_str().unwrap().to_owned();
     for length in 1..whole.len() {
         std::fs::write(&path, &whole[..length]).unwrap();
-        let error = read(&path).expect_err("half a file is no trace").to_string();
+        let error = read(&path).expect_err("half a file is not a trace").to_string();
         assert!(error.contains("truncated.parquet") && error.len() < 1000, "{length}: {error}");
     }
 }
 
 #[test]
-fn do_flipped_bits_never_panic() {
+fn flipped_bits_never_panic() {
     let whole = std::fs::read(write("flip.parquet", &some(5000), &[Step::new("test", vec![])], true)).unwrap();
     let path = temporary("flipped.parquet").to_str().unwrap().to_owned();
     let options = Options { format: Some("parquet".to_owned()), skip_bad: Some(u64::MAX), ..Options::default() };
@@ -184,7 +184,7 @@ fn columns(time: i64, op: &'static str, length: i32, offset: i64, device: i64) -
 }
 
 #[test]
-fn are_columns_of_other_order_and_width_read() {
+fn columns_of_other_order_and_width_are_read() {
     for dictionary in [true, false] {
         let path = foreign("wide.parquet", SCHEMA, &columns(5, "W", 1024, 4096, 3), dictionary);
         let (records, steps, hints) = read(&path).unwrap();
@@ -195,7 +195,7 @@ fn are_columns_of_other_order_and_width_read() {
 }
 
 #[test]
-fn are_absurd_values_refused_with_their_row() {
+fn absurd_values_are_refused_with_their_row() {
     let cases = [
         (columns(-1, "W", 0, 0, 0), "row 2: time_ns `-1` is negative"),
         (columns(0, "Read", 0, 0, 0), "row 2: op `Re...` is not known"),
@@ -211,7 +211,7 @@ fn are_absurd_values_refused_with_their_row() {
 }
 
 #[test]
-fn are_other_tables_refused_with_the_column() {
+fn other_tables_are_refused_with_the_column() {
     let good = || columns(0, "W", 0, 0, 0);
     let mut empty = good();
     empty[5] = Values::Long(vec![0], Some(vec![1, 0]));
@@ -229,14 +229,14 @@ fn are_other_tables_refused_with_the_column() {
 }
 
 #[test]
-fn is_parquet_from_a_stream_refused_with_the_way_out() {
+fn parquet_from_a_stream_is_refused_with_the_way_out() {
     let bytes = std::fs::read(write("stream.parquet", &some(10), &[], false)).unwrap();
     let error = Records::from_reader("pipe", std::io::Cursor::new(bytes), &Options::default()).err().unwrap();
     assert!(matches!(error, TraceError::NeedsFile { .. }) && error.to_string().contains("pipe text"), "{error}");
 }
 
 #[test]
-fn is_a_request_that_no_reader_would_believe_not_written() {
+fn request_that_no_reader_would_believe_is_not_written() {
     let good = some(1)[0];
     let bad = [
         TraceRecord { device: u32::MAX, ..good },
@@ -252,7 +252,7 @@ fn is_a_request_that_no_reader_would_believe_not_written() {
 }
 
 #[test]
-fn is_a_file_whole_or_absent() {
+fn file_is_whole_or_absent() {
     for name in ["half.csv", "half.csv.gz", "half.csv.zst", "half.parquet"] {
         let path = temporary(name);
         std::fs::write(&path, "old").unwrap();
@@ -268,7 +268,7 @@ fn is_a_file_whole_or_absent() {
 
 /// Found by the fuzzer: a number of more bytes than a number has.
 #[test]
-fn is_a_panic_of_the_library_reported_as_damage() {
+fn panic_of_the_library_is_reported_as_damage() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/endless_number.parquet");
     let error = read(path).unwrap_err().to_string();
     assert!(error.contains("endless_number.parquet") && error.contains("its parts contradict each other"), "{error}");

@@ -26,7 +26,7 @@ fn export(name: &str, format: &str, records: &[TraceRecord]) -> Result<String, S
     Ok(path)
 }
 
-/// As they are, but for times, which count from the first.
+/// As they are, except for times, which count from the first.
 fn plain(records: &[TraceRecord]) -> Vec<(u64, HostOp, u64, u32, u32)> {
     let first = records[0].at.0;
     records.iter().map(|r| (r.at.0 - first, r.op, r.offset, r.length, r.device)).collect()
@@ -42,7 +42,7 @@ fn exports_read_back_as_the_same_requests() {
             let read: Vec<_> = read.map(Result::unwrap).collect();
             assert_eq!(plain(&read), plain(&records), "{format}{ending}");
         }
-        // And detection knows them, but for those that look like another.
+        // And detection knows them, except for those that look like another.
         let found = Records::open(&path(&format!("export.{format}")), &Options::default());
         let found = found.map(|found| found.format().to_owned());
         match format {
@@ -69,7 +69,7 @@ fn discards_and_flushes_reach_the_formats_that_have_them() {
 }
 
 #[test]
-fn what_a_format_cannot_say_is_refused_with_the_mend() {
+fn format_refuses_what_it_cannot_say_with_help() {
     let good = requests()[0];
     let odd = TraceRecord { offset: 100, ..good };
     let early = [good, TraceRecord { at: Nanos(0), ..good }];

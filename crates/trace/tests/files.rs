@@ -28,18 +28,18 @@ fn lbas(paths: &[String], options: &Options) -> Vec<u64> {
 }
 
 #[test]
-fn are_patterns_expanded_in_natural_order_and_paths_left_as_they_are() {
+fn patterns_are_expanded_in_natural_order_and_paths_left_as_they_are() {
     let paths = files("glob", &[("x.10", "a"), ("x.9", "a"), ("x.1", "a"), ("y[1]", "a")]);
     let pattern = paths[0].replace("x.10", "x.*");
     let found = expand(&[paths[3].clone(), pattern, "-".to_owned(), "absent".to_owned()]).unwrap();
     assert_eq!(found, [&paths[3], &paths[2], &paths[1], &paths[0], "-", "absent"]);
     let none = paths[0].replace("x.10", "z*");
     assert!(expand(&[none]).unwrap_err().to_string().contains("no file matches"));
-    assert!(expand(&["a[".to_owned()]).unwrap_err().to_string().contains("this is no pattern"));
+    assert!(expand(&["a[".to_owned()]).unwrap_err().to_string().contains("this is not a pattern"));
 }
 
 #[test]
-fn are_files_read_one_after_the_other_or_merged_or_as_devices() {
+fn files_are_read_one_after_the_other_or_merged_or_as_devices() {
     let paths = files(
         "orders",
         &[
@@ -67,7 +67,7 @@ fn are_files_read_one_after_the_other_or_merged_or_as_devices() {
 }
 
 #[test]
-fn does_the_format_suggest_how_files_are_put_together() {
+fn format_suggests_how_files_are_put_together() {
     let of = |folder: &str, contents: &[(&str, &str)]| {
         Records::open_all(&files(folder, contents), &Options::default()).unwrap().order()
     };
@@ -81,7 +81,7 @@ fn does_the_format_suggest_how_files_are_put_together() {
 }
 
 #[test]
-fn are_the_files_of_the_cpus_of_blktrace_merged_without_asking() {
+fn blktrace_files_of_several_cpus_are_merged_without_asking() {
     let paths = expand(&[common::fixture("blktrace.*")]).unwrap();
     let records = Records::open_all(&paths, &Options::default()).unwrap();
     assert_eq!((records.format(), records.order()), ("blktrace", FileOrder::Merge));
@@ -89,7 +89,7 @@ fn are_the_files_of_the_cpus_of_blktrace_merged_without_asking() {
 }
 
 #[test]
-fn do_errors_name_the_file_and_the_line() {
+fn errors_name_the_file_and_the_line() {
     let paths =
         files("errors", &[("a", "0,10,512,w,1\n"), ("b", "0,30,512,w,2\n0,x,512,w,3\n"), ("c", "1,5,512,w,9\n")]);
     for order in [FileOrder::Sequence, FileOrder::Merge, FileOrder::Devices] {
@@ -108,7 +108,7 @@ fn do_errors_name_the_file_and_the_line() {
 }
 
 #[test]
-fn are_bad_rows_counted_over_all_files() {
+fn bad_rows_are_counted_over_all_files() {
     let paths = files("bad", &[("a", "0,1,512,w,1\nx\n"), ("b", "0,1,512,w,1\nx\n")]);
     for order in [FileOrder::Sequence, FileOrder::Merge] {
         let allow = |n| Options { skip_bad: Some(n), format: Some("spc".to_owned()), ..self::order(order) };
@@ -119,7 +119,7 @@ fn are_bad_rows_counted_over_all_files() {
 }
 
 #[test]
-fn is_what_cannot_be_one_trace_refused() {
+fn files_that_cannot_be_one_trace_are_refused() {
     let paths =
         files("refused", &[("a.spc", "0,1,512,w,1\n1,1,512,w,1\n"), ("b.lirs", "5\n6\n"), ("e", ""), ("f", "")]);
     let fails = |paths: &[String], options: &Options| match Trace::open_all(paths, options) {
@@ -129,7 +129,7 @@ fn is_what_cannot_be_one_trace_refused() {
     let error = fails(&paths[..2], &Options { volumes: Volumes::Merge, ..Options::default() });
     assert!(error.contains("b.lirs: this file is lirs, but the first file of the trace is spc"), "{error}");
     let error = fails(&[paths[0].clone(), paths[0].clone()], &order(FileOrder::Devices));
-    assert!(error.contains("line 2: device 1 appears beside device 0 in one file"), "{error}");
+    assert!(error.contains("line 2: device 1 appears after device 0 in one file"), "{error}");
     assert!(fails(&paths[2..], &Options::default()).contains("holds no data"));
     assert!(fails(&["-".to_owned(), "-".to_owned()], &Options::default()).contains("standard input is named more"));
     assert!(fails(&[paths[0].clone(), "absent".to_owned()], &Options::default()).contains("absent: cannot be opened"));
@@ -137,7 +137,7 @@ fn is_what_cannot_be_one_trace_refused() {
 }
 
 #[test]
-fn is_a_file_that_could_be_two_formats_read_as_the_first_one() {
+fn file_that_could_be_two_formats_is_read_as_the_first_one() {
     // Alone, the second could be disksim or flashsim.
     let paths = files("alike", &[("a", "0.5 0 8 8 1\n0.7 0 8 8 80\n"), ("b", "0.9 0 16 8 1\n1.5 0 24 8 0\n")]);
     assert_eq!(lbas(&paths, &Options::default()), [8, 8, 16, 24]);

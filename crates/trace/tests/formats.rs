@@ -5,7 +5,7 @@ use common::{COMPRESSORS, drain, fixture, format, plain, read, read_fixture};
 use nandlab_trace::{ColumnSpec, Event, Options, Records, TimeUnit, Trace, TraceError, Volumes, formats};
 
 #[test]
-fn does_spc_read_as_specified() {
+fn spc_reads_as_specified() {
     let (requests, report) = read_fixture("spc.spc", &Options::default()).unwrap();
     let expected = [
         (0, 'W', 128, 8),
@@ -19,7 +19,7 @@ fn does_spc_read_as_specified() {
 }
 
 #[test]
-fn does_msr_read_file_times_bytes_and_disorder() {
+fn msr_reads_file_times_bytes_and_disorder() {
     let (requests, report) = read_fixture("msr.csv", &Options::default()).unwrap();
     let expected = [(0, 'W', 2048, 8), (700, 'R', 2056, 16), (700, 'R', 1, 3), (1_000_000_000, 'W', 0, 1)];
     assert_eq!(plain(&requests), expected);
@@ -31,14 +31,14 @@ fn does_msr_read_file_times_bytes_and_disorder() {
 }
 
 #[test]
-fn does_blkreplay_skip_its_licences_and_nothing_else() {
+fn blkreplay_skips_its_licences_and_nothing_else() {
     let (requests, report) = read_fixture("blkreplay.load", &Options::default()).unwrap();
     assert_eq!(plain(&requests), [(0, 'W', 2048, 8), (10_000, 'R', 2056, 16), (1_000_010_000, 'R', 2056, 16)]);
     assert_eq!((report.bad_rows, report.other_rows), (0, 6));
 }
 
 #[test]
-fn do_the_five_columns_read_in_the_units_of_each_dialect() {
+fn five_columns_read_in_the_units_of_each_dialect() {
     let merged = Options { volumes: Volumes::Merge, ..Options::default() };
     let (requests, _) = read_fixture("disksim.trace", &merged).unwrap();
     let expected = [(0, 'R', 64, 8), (250_000, 'W', 72, 16), (500_001, 'R', 0, 24), (7_625_000, 'R', 88, 3)];
@@ -55,7 +55,7 @@ fn do_the_five_columns_read_in_the_units_of_each_dialect() {
 }
 
 #[test]
-fn does_diskmon_read_dirty_logs() {
+fn diskmon_reads_dirty_logs() {
     let options = Options { skip_bad: Some(2), ..Options::default() };
     let (requests, report) = read_fixture("diskmon.log", &options).unwrap();
     assert_eq!(plain(&requests), [(0, 'W', 64, 8), (0, 'R', 72, 16), (31_250_000, 'R', 9, 1)]);
@@ -64,7 +64,7 @@ fn does_diskmon_read_dirty_logs() {
 }
 
 #[test]
-fn do_the_further_formats_read_as_their_manuals_say() {
+fn other_formats_read_as_their_manuals_say() {
     let one = |file: &str| plain(&read_fixture(file, &Options::default()).unwrap().0);
     assert_eq!(one("fiu.blkparse")[..3], [(0, 'W', 800, 8), (500, 'R', 808, 8), (501, 'R', 96, 8)]);
     assert_eq!(one("biotracer.txt"), [(0, 'W', 800, 8), (0, 'R', 96, 9), (1_000_000_000, 'R', 104, 8)]);
@@ -105,7 +105,7 @@ fn vscsi(version: u16, command: u16, length: u32, block: u64, us: u64) -> Vec<u8
 }
 
 #[test]
-fn does_vscsi_read_both_versions() {
+fn vscsi_reads_both_versions() {
     for version in [1, 2] {
         let mut bytes = vscsi(version, 0x2A, 4096, 64, 1_000);
         bytes.extend(vscsi(version, 0x12, 36, 0, 1_001)); // INQUIRY
@@ -118,14 +118,14 @@ fn does_vscsi_read_both_versions() {
 }
 
 #[test]
-fn is_one_event_of_each_request_read_from_blkparse() {
+fn blkparse_reads_one_event_of_each_request() {
     let requests = |event| {
         let options = Options { event, ..Options::default() };
         let (requests, report) = read_fixture("blkparse.txt", &options).unwrap();
         (plain(&requests), report)
     };
     let (issued, report) = requests(None);
-    // The second output begins anew at 0 seconds.
+    // The second output starts over at 0 seconds.
     let expected = [(0, 'W', 2048, 8), (0, 'R', 64, 16), (0, 'F', 0, 0), (100, 'T', 4096, 2048), (300, 'W', 128, 8)];
     assert_eq!(issued, expected);
     assert_eq!((report.other_rows, report.out_of_order, report.clamped), (15, 1, 2));
@@ -138,7 +138,7 @@ fn is_one_event_of_each_request_read_from_blkparse() {
 }
 
 #[test]
-fn is_an_event_that_is_not_there_or_has_no_meaning_an_error() {
+fn event_that_is_missing_or_has_no_meaning_is_an_error() {
     let issued_only = b"  8,0 1 1 0.5 7 D R 8 + 8 [a]\n  8,0 1 2 0.6 7 C R 8 + 8 [0]\n";
     let queued = Options { event: Some(Event::Queue), ..Options::default() };
     let error = read(issued_only, &queued).unwrap_err().to_string();
@@ -164,7 +164,7 @@ fn blktrace(big: bool, ns: u64, sector: u64, bytes: u32, action: u32) -> Vec<u8>
 }
 
 #[test]
-fn does_blktrace_read_both_byte_orders_and_find_its_way_back() {
+fn blktrace_reads_both_byte_orders_and_resynchronises() {
     for big in [false, true] {
         let mut bytes = blktrace(big, 5, 0, 0, 0x400 << 16 | 1); // a note with the clock
         bytes.extend(blktrace(big, 10, 8, 4096, 0x102 << 16 | 1));
@@ -195,7 +195,7 @@ fn srt(version: u32, kind: u32, micros: u32, length: u32, sector: u32, flags: u3
 }
 
 #[test]
-fn does_hpsrt_read_its_header_and_all_versions() {
+fn hpsrt_reads_its_header_and_all_versions() {
     let header = b"$$TR_IOREC-1.3\n disks = {\n  sectorsize\t= 256,\n  sectorsize = 256;\n}\n\x0c";
     let records = [srt(4, 1, 0, 4096, 8, 1), srt(4, 4, 1, 512, 8, 1), srt(1, 1, 7, 1024, 3, 0x100)].concat();
     let (requests, report) = read(&[&header[..], &records].concat(), &Options::default()).unwrap();
@@ -210,7 +210,7 @@ fn does_hpsrt_read_its_header_and_all_versions() {
 }
 
 #[test]
-fn do_windows_and_fio_logs_read_as_their_manuals_say() {
+fn windows_and_fio_logs_read_as_their_manuals_say() {
     let one = |file: &str| plain(&read_fixture(file, &Options::default()).unwrap().0);
     assert_eq!(one("wpa.csv"), [(0, 'W', 2048, 8), (100, 'F', 0, 0), (999_999_999_900, 'R', 1, 2048)]);
     assert_eq!(
@@ -240,7 +240,7 @@ fn do_windows_and_fio_logs_read_as_their_manuals_say() {
 }
 
 #[test]
-fn is_the_format_found_by_content_with_a_reason() {
+fn format_is_found_by_content_with_a_reason() {
     for (file, expected) in [
         ("spc.spc", "spc"),
         ("msr.csv", "msr"),
@@ -277,7 +277,7 @@ fn is_the_format_found_by_content_with_a_reason() {
 }
 
 #[test]
-fn does_detection_ask_where_no_rule_decides() {
+fn detection_asks_where_no_rule_decides() {
     let Err(TraceError::Ambiguous { candidates, .. }) = read_fixture("disksim_or_flashsim.trace", &Options::default())
     else {
         panic!("disksim or flashsim")
@@ -290,7 +290,7 @@ fn does_detection_ask_where_no_rule_decides() {
 }
 
 #[test]
-fn is_compression_found_by_content_also_in_several_parts() {
+fn compression_is_found_by_content_even_in_several_parts() {
     let plain_text = std::fs::read(fixture("spc.spc")).unwrap();
     let expected = read(&plain_text, &Options::default()).unwrap();
     let (first, second) = plain_text.split_at(50);
@@ -302,7 +302,7 @@ fn is_compression_found_by_content_also_in_several_parts() {
 }
 
 #[test]
-fn does_every_format_have_a_manual_with_units_and_source() {
+fn every_format_has_a_manual_with_units_and_source() {
     let mut names: Vec<_> = formats().iter().map(|f| f.name).collect();
     for f in formats() {
         assert!(f.manual.contains("Source: "), "{}", f.name);
@@ -315,7 +315,7 @@ fn does_every_format_have_a_manual_with_units_and_source() {
 }
 
 #[test]
-fn does_progress_reach_the_size_of_the_file() {
+fn progress_reaches_the_size_of_the_file() {
     let mut trace = nandlab_trace::open(&fixture("msr.csv"), &Options::default()).unwrap();
     assert_eq!(trace.by_ref().map(Result::unwrap).count(), 4);
     assert_eq!(Some(trace.bytes_read()), trace.bytes_total());
@@ -325,7 +325,7 @@ fn does_progress_reach_the_size_of_the_file() {
 }
 
 #[test]
-fn do_line_ends_and_a_missing_last_newline_change_nothing() {
+fn line_ends_and_a_missing_last_newline_change_nothing() {
     let unix = "\u{FEFF}0,8,512,w,0\n\n0,9,512,r,1\n";
     for text in [unix.to_owned(), unix.replace('\n', "\r\n"), unix.trim_end().to_owned()] {
         let (requests, report) = read(text.as_bytes(), &Options::default()).unwrap();
@@ -335,7 +335,7 @@ fn do_line_ends_and_a_missing_last_newline_change_nothing() {
 }
 
 #[test]
-fn do_tiny_reads_give_the_same_as_large_ones() {
+fn tiny_reads_give_the_same_as_large_ones() {
     struct Drip(std::io::Cursor<Vec<u8>>);
     impl std::io::Read for Drip {
         fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {

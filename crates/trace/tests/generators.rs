@@ -45,7 +45,7 @@ const PINNED: &[(&str, u64)] = &[
 ];
 
 #[test]
-fn are_the_requests_the_same_on_every_machine() {
+fn requests_are_the_same_on_every_machine() {
     let names = GENERATORS.iter().map(Plugin::name);
     let found: Vec<(String, u64)> = names.map(|name| (name.clone(), checksum(&made(&name, 1, 10_000)))).collect();
     let pinned: Vec<(String, u64)> = PINNED.iter().map(|(name, sum)| ((*name).to_owned(), *sum)).collect();
@@ -57,7 +57,7 @@ fn are_the_requests_the_same_on_every_machine() {
 }
 
 #[test]
-fn does_every_generator_explain_its_parameters() {
+fn every_generator_explains_its_parameters() {
     for plugin in GENERATORS {
         let (manual, (own, shared)) = (plugin.manual(), parameters_of(plugin));
         let mut at = 0;
@@ -73,7 +73,7 @@ fn does_every_generator_explain_its_parameters() {
 }
 
 #[test]
-fn are_wrong_parameters_refused_with_what_to_do() {
+fn wrong_parameters_are_refused_with_what_to_do() {
     for (spec, key, help) in [
         ("zip", "generator", "did you mean `zipf`?"),
         ("zipf:thta=1", "generator.thta", "did you mean `theta`?"),
@@ -145,7 +145,7 @@ fn limit(freedom: f64) -> f64 {
 }
 
 #[test]
-fn is_zipf_the_distribution_that_it_claims() {
+fn zipf_is_the_distribution_that_it_claims() {
     for theta in [0.5, 0.99, 1.2] {
         let counts = |scattered: bool| {
             let mut counts = vec![0u64; 256];
@@ -169,7 +169,7 @@ fn is_zipf_the_distribution_that_it_claims() {
 }
 
 #[test]
-fn are_places_even_where_they_should_be() {
+fn addresses_are_uniform_where_they_should_be() {
     let counts = |spec: &str, pages: usize| {
         let mut counts = vec![0u64; pages];
         for record in made(spec, 3, 100_000) {
@@ -185,7 +185,7 @@ fn are_places_even_where_they_should_be() {
 }
 
 #[test]
-fn do_directions_and_sizes_follow_their_parameters() {
+fn directions_and_sizes_follow_their_parameters() {
     let records = made("uniform:writes=0.3:persistence=0.6:size=4KiB@1,8KiB@2,64KiB@5", 7, 200_000);
     let n = records.len() as f64;
     let writes = records.iter().filter(|record| record.op == HostOp::Write).count() as f64 / n;
@@ -203,7 +203,7 @@ fn do_directions_and_sizes_follow_their_parameters() {
 }
 
 #[test]
-fn do_requests_arrive_as_asked() {
+fn requests_arrive_as_asked() {
     let gaps = |arrival: &str| -> Vec<u64> {
         let records = made(&format!("uniform:arrival={arrival}"), 5, 100_001);
         records.windows(2).map(|pair| pair[1].at.0 - pair[0].at.0).collect()
@@ -224,7 +224,7 @@ fn do_requests_arrive_as_asked() {
 }
 
 #[test]
-fn do_streams_loops_and_phases_go_where_they_should() {
+fn streams_loops_and_phases_go_where_they_should() {
     let offsets = |spec: &str, n| made(spec, 1, n).iter().map(|record| record.offset >> 10).collect::<Vec<_>>();
     assert_eq!(
         offsets("sequential:streams=2:span=64KiB:size=12KiB:base=1MiB", 6),
@@ -250,7 +250,7 @@ fn do_streams_loops_and_phases_go_where_they_should() {
 }
 
 #[test]
-fn do_all_requests_lie_in_their_span_at_times_that_never_fall() {
+fn requests_all_lie_in_their_span_at_times_that_never_fall() {
     for spec in [
         "uniform:span=100KiB:size=512@1,48KiB@1:align=512",
         "zipf:span=100KiB:unit=8KiB:size=20KiB",
@@ -269,7 +269,7 @@ fn do_all_requests_lie_in_their_span_at_times_that_never_fall() {
 }
 
 #[test]
-fn do_all_workloads_and_engines_make_the_requests_of_their_kind() {
+fn workloads_and_engines_make_the_requests_of_their_kind() {
     for engine in ["lsm", "btree"] {
         for workload in ["a", "b", "c", "d", "e", "f"] {
             let spec = format!("ycsb:workload={workload}:engine={engine}:records=50000:record=8KiB:memory=1MiB");
@@ -285,7 +285,7 @@ fn do_all_workloads_and_engines_make_the_requests_of_their_kind() {
 }
 
 #[test]
-fn are_the_requests_of_a_device_the_same_as_those_of_the_generator() {
+fn requests_of_a_device_are_those_of_the_generator() {
     let options = Options { limit: Some(1000), seed: 3, ..Options::default() };
     let replayed: Vec<_> = Trace::open("make:zipf:span=64MiB", &options).unwrap().map(Result::unwrap).collect();
     let direct = made("zipf:span=64MiB", 3, 1000);
@@ -300,7 +300,7 @@ fn are_the_requests_of_a_device_the_same_as_those_of_the_generator() {
 }
 
 #[test]
-fn does_every_preset_say_where_it_is_from() {
+fn every_preset_says_where_it_is_from() {
     for preset in PRESETS {
         assert!(preset.source.len() > 40 && !preset.targets.is_empty(), "{}", preset.name);
         assert!(make(preset.name, Context::new(1)).is_ok(), "{}", preset.name);

@@ -140,7 +140,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn is_every_statistic_what_a_slow_loop_counts(
+    fn every_statistic_is_what_a_slow_loop_counts(
         rows in proptest::collection::vec((0u32..3, 0u64..160, 0u64..40, any::<bool>(), 0u64..200_000_000), 1..60),
         in_order in any::<bool>(),
     ) {
@@ -169,7 +169,7 @@ fn mixed(requests: u64, scale: u64) -> Vec<(u32, u64, u64, bool, u64)> {
 }
 
 #[test]
-fn is_the_curve_the_hit_ratio_of_the_lru_buffer_at_every_size() {
+fn curve_is_the_hit_ratio_of_the_lru_buffer_at_every_size() {
     let rows = mixed(12_000, 1);
     let found = info(&spc(&rows), SamplePages::ALL);
     let geometry = "device.geometry={channels=1, chips_per_channel=1, dies_per_chip=1, planes_per_die=1, \
@@ -195,7 +195,7 @@ fn is_the_curve_the_hit_ratio_of_the_lru_buffer_at_every_size() {
 }
 
 #[test]
-fn is_a_sample_of_the_pages_near_the_truth() {
+fn sample_of_the_pages_is_near_the_truth() {
     let text = spc(&mixed(50_000, 10));
     let (exact, sampled) =
         (info(&text, SamplePages::ALL), info(&text, SamplePages::new(0.25).expect("it is a share of the pages")));
@@ -215,7 +215,7 @@ fn is_a_sample_of_the_pages_near_the_truth() {
 }
 
 #[test]
-fn does_a_trace_match_itself_and_nothing_else() {
+fn trace_matches_itself_and_nothing_else() {
     let rows = mixed(2_000, 1);
     let a = info(&spc(&rows), SamplePages::ALL);
     assert!(compare(&a, &a).iter().all(|line| line.difference == Some(0.0)));
@@ -239,7 +239,7 @@ fn does_a_trace_match_itself_and_nothing_else() {
 }
 
 #[test]
-fn does_a_report_of_one_request_have_no_invented_numbers() {
+fn report_of_one_request_has_no_invented_numbers() {
     let report = InfoReport::from(&info("0,8,4096,w,0.5\n", SamplePages::ALL));
     assert_eq!((report.requests, report.duration_ns, report.over_time.len()), (1, 0, 1));
     assert_eq!((report.cold_percent.reads, report.cold_percent.writes), (None, Some(100.0)));
@@ -252,7 +252,7 @@ fn does_a_report_of_one_request_have_no_invented_numbers() {
 }
 
 #[test]
-fn a_sample_that_is_too_small_or_too_large_is_corrected() {
+fn sample_that_is_too_small_or_too_large_is_corrected() {
     // 1,000 accesses, a tenth of the pages: 100 accesses to expect. 50 reuses are at distance 3, 20 at distance 40.
     let reuse = |sampled: u64| {
         let mut reuse = Reuse { accesses: 1_000, sampled, cold: sampled - 70, rate: 0.1, ..Reuse::default() };
@@ -267,7 +267,7 @@ fn a_sample_that_is_too_small_or_too_large_is_corrected() {
 }
 
 #[test]
-fn a_gap_of_a_minute_is_active_and_a_longer_one_is_not() {
+fn gap_of_a_minute_is_active_and_a_longer_one_is_not() {
     let active = |gap_us: u64| {
         let rows = [(0, 0, 8, true, 5), (0, 8, 8, true, 5 + gap_us)];
         stats(&spc(&rows)).active_ns

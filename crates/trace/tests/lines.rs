@@ -6,7 +6,7 @@ use std::io::{Cursor, Read};
 use common::{format, read};
 use nandlab_trace::{FileOrder, Options, Place, Records, Trace, TraceRecord};
 
-/// Gives at most so many bytes at a time.
+/// Gives at most that many bytes at a time.
 struct Pieces(Cursor<Vec<u8>>, usize);
 
 impl Read for Pieces {
@@ -39,7 +39,7 @@ fn trace(count: u64, number: u64, row: &str) -> String {
 }
 
 #[test]
-fn does_it_show_in_which_pieces_a_trace_arrives() {
+fn pieces_in_which_a_trace_arrives_make_no_difference() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures");
     let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
@@ -61,7 +61,7 @@ fn does_it_show_in_which_pieces_a_trace_arrives() {
 
 /// Rows before, in and after the first runs, on both sides of their borders.
 #[test]
-fn does_every_row_have_its_own_line_wherever_a_run_ends() {
+fn every_row_has_its_own_line_wherever_a_run_ends() {
     for number in [1, 2, 255, 256, 257, 258, 512, 513, 600] {
         for (row, bad) in [("", false), ("   ", false), ("# comment", true), ("0,1,512,x,1", true)] {
             let options = Options { skip_bad: Some(1), ..format("spc") };
@@ -79,7 +79,7 @@ fn does_every_row_have_its_own_line_wherever_a_run_ends() {
 }
 
 #[test]
-fn is_a_bad_row_after_the_limit_left_alone() {
+fn bad_row_after_the_limit_is_left_alone() {
     let text = trace(20, 11, "what is this");
     let options = |skip_bad| Options { limit: Some(10), skip_bad, ..format("spc") };
     for skip_bad in [None, Some(1)] {
@@ -92,7 +92,7 @@ fn is_a_bad_row_after_the_limit_left_alone() {
 }
 
 #[test]
-fn is_a_comment_heard_in_its_turn_only() {
+fn comment_is_applied_in_its_turn_only() {
     let step = |tool: &str| format!("# {{\"tool\": \"{tool}\", \"version\": \"1\"}}\n");
     let columns = "time_ns,device,op,offset,length\n";
     let text = format!("# nandlab trace 1\n{}{columns}0,0,R,0,512\n1,0,R,0,512\n{}", step("before"), step("after"));
@@ -108,7 +108,7 @@ fn is_a_comment_heard_in_its_turn_only() {
 
 /// The hosts of MSR traces are numbered in order of appearance: in the merged trace, not in the first file.
 #[test]
-fn are_hosts_numbered_in_the_order_of_the_merged_rows() {
+fn hosts_are_numbered_in_the_order_of_the_merged_rows() {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("lines");
     std::fs::create_dir_all(&folder).unwrap();
     let row = |host, time| format!("{},{host},0,Write,0,512,0\n", 128_166_372_000_000_000_u64 + time);

@@ -16,7 +16,7 @@ fn addresses(address: AddressPolicy, capacity_sectors: u64) -> Options {
 }
 
 #[test]
-fn does_a_second_device_ask_what_to_do() {
+fn second_device_asks_what_to_do() {
     let error = read_fixture("spc_volumes.spc", &Options::default()).unwrap_err();
     assert!(matches!(error, TraceError::SecondDevice { first: 2, second: 0, .. }), "{error}");
     let text = error.to_string();
@@ -24,7 +24,7 @@ fn does_a_second_device_ask_what_to_do() {
 }
 
 #[test]
-fn are_devices_stacked_in_order_of_their_numbers_in_whole_pages() {
+fn devices_are_stacked_in_order_of_their_numbers_in_whole_pages() {
     let (requests, report) = read_fixture("spc_volumes.spc", &volumes(Volumes::Stack)).unwrap();
     // Device 0 ends at 66 -> 72; device 2 at 116 -> 72 + 120; device 7 follows.
     let lbas: Vec<_> = requests.iter().map(|r| r.lba).collect();
@@ -35,7 +35,7 @@ fn are_devices_stacked_in_order_of_their_numbers_in_whole_pages() {
 }
 
 #[test]
-fn is_stacking_a_pipe_refused_unless_pages_are_compacted() {
+fn stacking_a_pipe_is_refused_unless_pages_are_compacted() {
     let bytes = std::fs::read(fixture("spc_volumes.spc")).unwrap();
     let error = read(&bytes, &volumes(Volumes::Stack)).unwrap_err();
     assert!(matches!(error, TraceError::StackNeedsFile { .. }) && error.to_string().contains("pick N"), "{error}");
@@ -48,7 +48,7 @@ fn is_stacking_a_pipe_refused_unless_pages_are_compacted() {
 }
 
 #[test]
-fn is_one_device_picked_and_the_others_counted() {
+fn one_device_is_picked_and_the_others_counted() {
     let (requests, report) = read_fixture("spc_volumes.spc", &volumes(Volumes::Pick(0))).unwrap();
     assert_eq!(plain(&requests), [(100_000_000, 'W', 50, 8), (400_000_000, 'R', 58, 8)]);
     assert_eq!(report.other_devices, 3);
@@ -57,13 +57,13 @@ fn is_one_device_picked_and_the_others_counted() {
 }
 
 #[test]
-fn does_merging_leave_addresses_as_they_are() {
+fn merging_leaves_addresses_as_they_are() {
     let (requests, _) = read_fixture("spc_volumes.spc", &volumes(Volumes::Merge)).unwrap();
     assert_eq!(requests.iter().map(|r| r.lba).collect::<Vec<_>>(), [100, 50, 108, 3, 58]);
 }
 
 #[test]
-fn is_an_address_beyond_the_capacity_an_error_that_names_all_there_is() {
+fn address_beyond_the_capacity_is_an_error_that_names_every_option() {
     let rows = b"0,0,512,w,0\n0,96,4096,w,1\n";
     assert!(read(rows, &addresses(AddressPolicy::Reject, 104)).is_ok());
     let error = read(rows, &addresses(AddressPolicy::Reject, 103)).unwrap_err().to_string();
@@ -72,7 +72,7 @@ fn is_an_address_beyond_the_capacity_an_error_that_names_all_there_is() {
 }
 
 #[test]
-fn does_modulo_fold_and_split_at_the_end() {
+fn modulo_folds_and_splits_at_the_end() {
     let rows = b"0,10,512,w,0\n0,196,4096,w,1\n0,1000,512,r,2\n";
     let (requests, report) = read(rows, &addresses(AddressPolicy::Modulo, 100)).unwrap();
     let expected =
@@ -82,7 +82,7 @@ fn does_modulo_fold_and_split_at_the_end() {
 }
 
 #[test]
-fn does_compacting_keep_offsets_order_and_repeats() {
+fn compacting_keeps_offsets_order_and_repeats() {
     let rows = b"0,8000,4096,w,0\n0,803,512,r,1\n0,7999,1024,r,2\n0,8000,8192,w,3\n";
     let (requests, report) = read(rows, &addresses(BY_PAGE, 32)).unwrap();
     // Pages: 1000 -> 0, 100 -> 1, 999 -> 2, 1001 -> 3. Sectors 7999 and 8000 part; pages 1000 and 1001 part.
@@ -114,7 +114,7 @@ fn compaction_by_blocks_keeps_pages_of_a_block_together() {
 }
 
 #[test]
-fn does_compacting_lose_no_sector_whatever_the_page_size() {
+fn compacting_loses_no_sector_at_any_page_size() {
     let row = |i: u64| format!("0,{},{},w,{i}", i * i * 37 % 9973, 512 * (1 + i * 7 % 90));
     let rows = (0..500).map(row).collect::<Vec<_>>().join("\n");
     let total = |options: &Options| -> u64 {
@@ -129,7 +129,7 @@ fn does_compacting_lose_no_sector_whatever_the_page_size() {
 }
 
 #[test]
-fn does_the_limit_count_rows_and_the_trace_then_end() {
+fn limit_counts_rows_and_then_ends_the_trace() {
     let rows = b"0,196,4096,w,1\n0,0,0,r,1\n0,1,512,r,2\n0,2,512,r,2\n";
     let options = Options { limit: Some(2), ..addresses(AddressPolicy::Modulo, 100) };
     let (requests, report) = read(rows, &options).unwrap();
@@ -138,7 +138,7 @@ fn does_the_limit_count_rows_and_the_trace_then_end() {
 }
 
 #[test]
-fn are_impossible_options_refused() {
+fn impossible_options_are_refused() {
     for options in [
         Options { page_sectors: 0, ..Options::default() },
         Options { page_sectors: 65_537, ..Options::default() },
@@ -154,7 +154,7 @@ fn are_impossible_options_refused() {
 }
 
 #[test]
-fn do_times_never_fall() {
+fn times_never_fall() {
     let rows = b"0,0,512,w,5\n0,0,512,w,4\n0,0,512,w,6\n0,0,512,w,5.5\n0,0,512,w,6\n";
     let (requests, report) = read(rows, &Options::default()).unwrap();
     let seconds: Vec<_> = requests.iter().map(|r| r.at.0 / 1_000_000_000).collect();

@@ -46,7 +46,7 @@ fn all_formats(bytes: &[u8]) {
 
 /// The corpus of the fuzzer and the inputs it has found something with: as they are, cut off, and with a byte changed.
 #[test]
-fn does_every_fixture_read_in_every_format_without_a_panic() {
+fn every_fixture_reads_in_every_format_without_a_panic() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures");
     let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
@@ -66,7 +66,7 @@ fn does_every_fixture_read_in_every_format_without_a_panic() {
 
 /// The lowest bit of every byte changed (in the index it is the sign of numbers), and the file cut off.
 #[test]
-fn does_a_parquet_file_with_a_changed_bit_end_in_requests_or_an_error() {
+fn parquet_file_with_a_changed_bit_ends_in_requests_or_an_error() {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("damaged");
     std::fs::create_dir_all(&folder).unwrap();
     let path = folder.join("t.parquet").into_os_string().into_string().unwrap();
@@ -93,18 +93,18 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn do_random_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+    fn random_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
         all_formats(&bytes);
     }
 
     /// Bytes that traces are made of reach further into the parsers.
     #[test]
-    fn does_nearly_a_trace_never_panic(text in "([0-9.,;RWrw \t\n+e-]{0,60}(Read|Write|start ;|,|\n|[0-9]{17,22})){0,12}") {
+    fn near_traces_never_panic(text in "([0-9.,;RWrw \t\n+e-]{0,60}(Read|Write|start ;|,|\n|[0-9]{17,22})){0,12}") {
         all_formats(text.as_bytes());
     }
 
     #[test]
-    fn do_damaged_compressed_streams_never_panic(at in any::<prop::sample::Index>(), flip in 1u8..) {
+    fn damaged_compressed_streams_never_panic(at in any::<prop::sample::Index>(), flip in 1u8..) {
         for (_, compress) in COMPRESSORS {
             let mut stream = compress(&b"0,8,512,w,0\n".repeat(50));
             let at = at.index(stream.len());
@@ -114,7 +114,7 @@ proptest! {
     }
 
     #[test]
-    fn do_rows_written_in_each_format_read_back(
+    fn rows_written_in_each_format_read_back(
         rows in proptest::collection::vec((0u64..4_000_000, 0u64..1 << 40, 1u64..2048, any::<bool>()), 1..40),
         device in 0u32..60_000,
     ) {

@@ -38,10 +38,10 @@ fn hit_percent(requests: &[HostRequest], page_bytes: u64, policy: &str, frames: 
 }
 
 /// Megiddo and Modha, "ARC: a self-tuning, low overhead replacement cache", FAST 2003, the table of hit ratios on OLTP: to
-/// the last digit but for ARC with 1,000 pages, where it prints 38.93. libCacheSim 0.3.5 finds 38.95 there as we do, so the
-/// reason may be a detail that figure 4 does not show.
+/// the last digit except for ARC with 1,000 pages, where it prints 38.93. libCacheSim 0.3.5 finds 38.95 there as we do,
+/// so the reason may be a detail that figure 4 does not show.
 #[test]
-fn does_arc_hit_oltp_as_its_paper_prints() {
+fn arc_hits_oltp_as_its_paper_prints() {
     let Some(folder) = collection() else { return };
     let requests = requests(&folder, "refs-arc/OLTP.lis.zst");
     for (frames, lru, arc) in [
@@ -59,7 +59,7 @@ fn does_arc_hit_oltp_as_its_paper_prints() {
 /// A loop that does not fit is where LRU finds nothing and LIRS keeps what fits; two pools of different heat are where it
 /// keeps the hot one while that nearly fills the buffer. (Jiang and Zhang, SIGMETRICS 2002, section 5, draw this; they print no numbers.)
 #[test]
-fn does_lirs_keep_what_fits_where_lru_keeps_nothing() {
+fn lirs_keeps_what_fits_where_lru_keeps_nothing() {
     let Some(folder) = collection() else { return };
     let looping = requests(&folder, "refs-lirs/loop.trace.gz");
     let pools = requests(&folder, "refs-lirs/2_pools.trace.gz");

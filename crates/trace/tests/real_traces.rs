@@ -26,7 +26,7 @@ fn printed(readme: &str, file: &str) -> Printed {
 fn like(printed: &str, value: f64, decimals: Option<i32>) -> bool {
     let decimals =
         decimals.unwrap_or_else(|| printed.split('.').nth(1).map_or(0, |digits| digits.chars().map(|_| 1).sum()));
-    let shown: f64 = printed.parse().unwrap_or_else(|_| panic!("`{printed}` in the table is no number"));
+    let shown: f64 = printed.parse().unwrap_or_else(|_| panic!("`{printed}` in the table is not a number"));
     (shown - value).abs() <= 0.5 / 10f64.powi(decimals) * 1.000_001
 }
 
@@ -97,7 +97,7 @@ fn named(format: Option<&str>) -> Options {
 }
 
 #[test]
-fn do_the_readers_agree_with_the_measured_properties_of_real_traces() {
+fn readers_agree_with_the_measured_properties_of_real_traces() {
     let Some(folder) = collection() else { return };
     let readme = std::fs::read_to_string(folder.join("README.md")).unwrap();
     // The named format, if it cannot be detected, the event, and the view of the table.
@@ -170,7 +170,7 @@ fn do_the_readers_agree_with_the_measured_properties_of_real_traces() {
 }
 
 #[test]
-fn are_exactly_the_garbage_rows_of_a_dirty_log_skipped() {
+fn garbage_rows_of_a_dirty_log_are_skipped_and_no_others() {
     let Some(folder) = collection() else { return };
     let file = "diskmon/p2pdownload.trace.zst";
     let readme = std::fs::read_to_string(folder.join("README.md")).unwrap();
@@ -197,7 +197,7 @@ fn are_exactly_the_garbage_rows_of_a_dirty_log_skipped() {
 }
 
 #[test]
-fn do_reference_strings_have_the_length_and_the_blocks_of_the_table() {
+fn reference_strings_have_the_length_and_the_blocks_of_the_table() {
     let Some(folder) = collection() else { return };
     for (file, references, unique) in [
         ("cs", 6_781, 1_409),
@@ -229,7 +229,7 @@ fn do_reference_strings_have_the_length_and_the_blocks_of_the_table() {
     }
 }
 
-/// Hits of the core's own LRU in a cache of so many blocks of 512 bytes.
+/// Hits of the core's own LRU in a cache of that many blocks of 512 bytes.
 fn lru_hits(blocks: &[Lpn], cache_blocks: u64) -> u64 {
     let ram = format!("ram.dram={}KiB", cache_blocks / 2);
     let settings = ["device.geometry.page_bytes=512", "device.geometry.blocks_per_plane=2048", "buffer.name=lru", &ram];
@@ -243,7 +243,7 @@ fn lru_hits(blocks: &[Lpn], cache_blocks: u64) -> u64 {
 }
 
 #[test]
-fn are_the_hit_ratios_of_lru_on_the_strings_of_the_arc_paper_those_of_the_table() {
+fn lru_hit_ratios_on_the_strings_of_the_arc_paper_are_those_of_the_table() {
     let Some(folder) = collection() else { return };
     let oltp = [(1_000, 32.83), (2_000, 42.47), (5_000, 53.65), (10_000, 60.70), (15_000, 64.63)];
     let p3 = [(1_024, 1.05), (2_048, 1.15), (32_768, 3.57)];

@@ -37,14 +37,14 @@ fn cap(ms: u64) -> Options {
 }
 
 #[test]
-fn is_nothing_changed_unless_asked_for() {
+fn times_are_unchanged_unless_asked_for() {
     let (rows, counts) = timed(&[5_000, 4_000, 99_000, 3_000], &Options::default());
     assert_eq!(rows, [(0, 5_000), (1, 4_000), (2, 99_000), (3, 3_000)]);
     assert_eq!(counts, TimeCounts { out_of_order: 2, ..TimeCounts::default() });
 }
 
 #[test]
-fn are_clock_jumps_taken_out_and_small_disorder_left() {
+fn clock_jumps_are_removed_and_small_disorder_is_left() {
     // A restart, a wild time, and a step back of a second, which is not more than the bound.
     let (rows, counts) = timed(&[5_000, 6_000, 0, 1_500, 9_000_000, 2_000, 1_000, 2_500], &rebase(2_000));
     let times: Vec<u64> = rows.iter().map(|(_, ms)| *ms).collect();
@@ -59,7 +59,7 @@ fn are_clock_jumps_taken_out_and_small_disorder_left() {
 }
 
 #[test]
-fn are_rows_sorted_as_far_as_the_window_reaches() {
+fn rows_are_sorted_as_far_as_the_window_reaches() {
     let (rows, counts) = timed(&[10, 30, 20, 20, 50, 40, 5], &sort(3));
     assert_eq!(rows, [(0, 10), (2, 20), (3, 20), (1, 30), (6, 5), (5, 40), (4, 50)]);
     assert_eq!((counts.out_of_order, counts.late), (3, 1));
@@ -76,7 +76,7 @@ fn sorting_keeps_the_order_of_rows_with_equal_times() {
 }
 
 #[test]
-fn are_long_gaps_shortened_and_all_that_follows_moved() {
+fn long_gaps_are_shortened_and_all_that_follows_is_moved() {
     let (rows, counts) = timed(&[0, 100, 1_100, 1_150, 5_000, 4_990, 5_100], &cap(100));
     let times: Vec<u64> = rows.iter().map(|(_, ms)| *ms).collect();
     assert_eq!(times, [0, 100, 200, 250, 350, 340, 450]);
@@ -84,7 +84,7 @@ fn are_long_gaps_shortened_and_all_that_follows_moved() {
 }
 
 #[test]
-fn do_the_policies_work_together_and_reach_the_report() {
+fn time_policies_work_together_and_reach_the_report() {
     let options = Options { sort_window: Some(2), cap_gap: Some(Nanos(SECOND)), ..rebase(60_000) };
     let text = trace(&[100_000, 130_000, 129_000, 0, 500, 400]);
     let (requests, report) = read(text.as_bytes(), &options).unwrap();
@@ -97,7 +97,7 @@ fn do_the_policies_work_together_and_reach_the_report() {
 }
 
 #[test]
-fn does_an_error_come_after_the_rows_before_it_and_name_its_line() {
+fn error_comes_after_the_rows_before_it_and_names_its_line() {
     let text = trace(&[30, 20, 10]) + "0,x,512,w,1\n";
     let records = Records::from_reader("test", std::io::Cursor::new(text), &sort(100)).unwrap();
     let all: Vec<_> = Timed::new(records, &sort(100)).collect();
@@ -106,11 +106,11 @@ fn does_an_error_come_after_the_rows_before_it_and_name_its_line() {
     assert!(all[3].as_ref().unwrap_err().to_string().starts_with("test: line 4: LBA"));
     // A device that is refused is named where it is, not where reading has got to.
     let error = read(b"0,1,512,w,5\n1,1,512,w,4\n0,1,512,w,6\n", &sort(100)).unwrap_err().to_string();
-    assert!(error.contains("line 1: device 0 appears beside device 1"), "{error}");
+    assert!(error.contains("line 1: device 0 appears after device 1"), "{error}");
 }
 
 #[test]
-fn are_windows_out_of_range_refused() {
+fn windows_out_of_range_are_refused() {
     for rows in [0, (1 << 24) + 1] {
         let error = read(b"0,1,512,w,5\n", &sort(rows)).unwrap_err().to_string();
         assert!(error.contains("sort_window") && error.contains("1 to 16777216"), "{error}");
@@ -121,7 +121,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn does_sorting_lose_nothing_and_sort_all_that_is_within_the_window(
+    fn sorting_loses_nothing_and_sorts_all_that_is_within_the_window(
         millis in proptest::collection::vec(0u64..1_000, 1..60), window in 1u64..70,
     ) {
         let (rows, counts) = timed(&millis, &sort(window));

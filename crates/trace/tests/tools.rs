@@ -85,7 +85,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn does_cut_keep_the_window(t in trace(), from in 0u64..40, span in 1u64..40, skip in 0u64..5, take in 1u64..9) {
+    fn cut_keeps_the_window(t in trace(), from in 0u64..40, span in 1u64..40, skip in 0u64..5, take in 1u64..9) {
         let origin = t[0].at.0;
         let inside = |r: &&TraceRecord| r.at.0 >= origin + from && r.at.0 < origin + from + span;
         let wanted: Vec<_> = t.iter().filter(inside).skip(skip as usize).take(take as usize).copied().collect();
@@ -93,7 +93,7 @@ proptest! {
     }
 
     #[test]
-    fn does_filter_keep_what_fits(t in trace(), low in 0u64..10_000, high in 10_000u64..20_000, device in 0u32..3) {
+    fn filter_keeps_what_fits(t in trace(), low in 0u64..10_000, high in 10_000u64..20_000, device in 0u32..3) {
         let filter = Filter {
             ops: vec![HostOp::Write, HostOp::Flush],
             devices: vec![device],
@@ -109,7 +109,7 @@ proptest! {
     }
 
     #[test]
-    fn does_sample_keep_all_accesses_to_some_units(t in trace(), percent in 1u64..=100, seed in any::<u64>()) {
+    fn sample_keeps_all_accesses_to_some_units(t in trace(), percent in 1u64..=100, seed in any::<u64>()) {
         let rate = Ratio { numerator: percent, denominator: 100 };
         let sampled = apply(&t, Sample::new(rate, seed, SampleBy::Space(500)).unwrap());
         let unit = |b: &(u64, HostOp, u32, u64)| (b.2, b.3 / 5);
@@ -122,7 +122,7 @@ proptest! {
     }
 
     #[test]
-    fn does_sample_keep_whole_devices(t in trace(), seed in any::<u64>()) {
+    fn sample_keeps_whole_devices(t in trace(), seed in any::<u64>()) {
         let half = Ratio { numerator: 1, denominator: 2 };
         let kept = apply(&t, Sample::new(half, seed, SampleBy::Device).unwrap());
         let devices: BTreeSet<u32> = kept.iter().map(|r| r.device).collect();
@@ -131,7 +131,7 @@ proptest! {
     }
 
     #[test]
-    fn does_scale_multiply_times(t in trace(), above in 1u64..9, below in 1u64..9) {
+    fn scale_multiplies_times(t in trace(), above in 1u64..9, below in 1u64..9) {
         let origin = t[0].at.0 as i64;
         let scaled = apply(&t, Scale::time(Ratio { numerator: above, denominator: below }));
         for (r, s) in t.iter().zip(&scaled) {
@@ -143,7 +143,7 @@ proptest! {
     }
 
     #[test]
-    fn does_remap_compact_and_fold(t in trace(), capacity in 3u64..40) {
+    fn remap_compacts_and_folds(t in trace(), capacity in 3u64..40) {
         let tool = remap(|tool| { tool.compact = Some(500); tool.modulo = Some(capacity * 100); });
         let mut numbers = BTreeMap::new();
         let mut wanted = Vec::new();
@@ -158,7 +158,7 @@ proptest! {
     }
 
     #[test]
-    fn does_remap_align_and_shift(t in trace(), shift in 0i64..5000, align in 1u64..2000) {
+    fn remap_aligns_and_shifts(t in trace(), shift in 0i64..5000, align in 1u64..2000) {
         let tool = remap(|tool| { tool.shift = shift; tool.align = Some(align); tool.device = Some(9); });
         for (r, a) in t.iter().zip(apply(&t, tool)) {
             prop_assert_eq!(a.device, 9);
@@ -173,7 +173,7 @@ proptest! {
     }
 
     #[test]
-    fn does_remap_stack_devices(t in trace()) {
+    fn remap_stacks_devices(t in trace()) {
         let mut tool = Remap::default();
         tool.stack(rows(&t), None).unwrap();
         let end = |device: u32| {
@@ -188,7 +188,7 @@ proptest! {
     }
 
     #[test]
-    fn does_merge_sort_by_time(a in trace(), b in trace(), c in trace()) {
+    fn merge_sorts_by_time(a in trace(), b in trace(), c in trace()) {
         let mut sorted = [a, b, c];
         sorted.iter_mut().for_each(|t| t.sort_by_key(|r| r.at));
         let merged: Vec<_> = Merge::new(sorted.iter().map(|t| rows(t)).collect(), true, false).collect::<Result<_, _>>().unwrap();
@@ -203,7 +203,7 @@ proptest! {
     }
 
     #[test]
-    fn does_split_lose_nothing(t in trace(), n in 1u64..9) {
+    fn split_loses_nothing(t in trace(), n in 1u64..9) {
         let mut parts: BTreeMap<u64, Vec<TraceRecord>> = BTreeMap::new();
         let mut split = Split::new(SplitBy::Requests(n)).unwrap();
         t.iter().for_each(|r| parts.entry(split.part(r)).or_default().push(*r));
@@ -218,7 +218,7 @@ proptest! {
 }
 
 #[test]
-fn does_a_target_rate_come_out() {
+fn target_rate_is_reached() {
     let t: Vec<TraceRecord> = (0..101)
         .map(|i| TraceRecord {
             at: Nanos(7 + i * i * 1000),
@@ -241,7 +241,7 @@ fn does_a_target_rate_come_out() {
 }
 
 #[test]
-fn are_requests_that_cannot_be_changed_refused_with_their_place() {
+fn requests_that_cannot_be_changed_are_refused_with_their_place() {
     let record = |at, offset| TraceRecord {
         at: Nanos(at),
         offset,
@@ -275,7 +275,7 @@ fn are_requests_that_cannot_be_changed_refused_with_their_place() {
 }
 
 #[test]
-fn is_a_ratio_exact_or_refused() {
+fn ratio_is_exact_or_refused() {
     for (text, numerator, denominator) in [("0.25", 25, 100), ("1/3", 1, 3), ("2", 2, 1), ("1.", 1, 1), (".5", 5, 10)] {
         assert_eq!(Ratio::parse(text), Ok(Ratio { numerator, denominator }), "{text}");
     }

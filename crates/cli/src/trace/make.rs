@@ -27,7 +27,8 @@ pub struct MakeArgs {
     /// Where to write; `-` is standard output.
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     output: String,
-    /// Write no trace, but the figures that its paper prints of a preset (all presets without NAME) beside those achieved.
+    /// Write no trace, but the figures that its paper prints of a preset (all presets without NAME) next to those
+    /// achieved.
     #[arg(long, conflicts_with_all = ["requests", "output"])]
     check: bool,
     /// With --check: a Markdown page, as in docs/workloads.md.
@@ -83,7 +84,7 @@ fn report(args: &MakeArgs, style: Style) -> Result<(), Failure> {
 fn preset(name: &str) -> Result<&'static Preset, Failure> {
     PRESETS.iter().find(|preset| preset.name == name.replace('_', "-").to_lowercase()).ok_or_else(|| {
         let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
-        Failure::bad(format!("--check: `{name}` is no preset"), format!("use one of {}", names.join(", ")))
+        Failure::bad(format!("--check: `{name}` is not a preset"), format!("use one of {}", names.join(", ")))
     })
 }
 

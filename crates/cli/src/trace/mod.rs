@@ -99,7 +99,7 @@ pub struct InputArgs {
 }
 
 impl InputArgs {
-    /// Opens the rows, with their times mended.
+    /// Opens the rows, with their times corrected.
     pub fn open(&self) -> Result<Timed, Failure> {
         let paths = self.paths()?;
         // A pipe is kept only if there was a first pass: memory stays constant for all other tools.
@@ -129,7 +129,7 @@ pub struct OutputArgs {
     /// output.
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     pub output: String,
-    /// Say what was done even if standard error is no terminal.
+    /// Say what was done even if standard error is not a terminal.
     #[arg(long, short)]
     pub verbose: bool,
 }

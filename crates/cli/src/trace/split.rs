@@ -18,7 +18,7 @@ pub struct SplitArgs {
     /// Names of the parts, with {} where the number belongs: part-{}.parquet.
     #[arg(long, short, value_name = "PATTERN")]
     output: String,
-    /// Say what was done even if standard error is no terminal.
+    /// Say what was done even if standard error is not a terminal.
     #[arg(long, short)]
     verbose: bool,
     #[command(flatten)]

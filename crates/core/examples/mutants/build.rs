@@ -19,7 +19,7 @@ pub struct Binary {
     pub name: String,
     pub program: PathBuf,
     pub directory: PathBuf,
-    /// Changes when the binary is built anew or a file changes that it may read.
+    /// Changes when the binary is rebuilt or a file changes that it may read.
     pub key: u64,
 }
 
@@ -43,7 +43,7 @@ impl Stage {
     }
 }
 
-/// Tests that look at the source itself, or build it anew elsewhere: mutated code would fail them by its looks.
+/// Tests that look at the source itself, or build it again elsewhere: mutated code would fail them by its looks.
 const NOT_RUN: [&str; 2] = ["core/tidy", "cli/contributing"];
 
 /// Where the switches write the mutants that a test binary reaches, if this is in the environment.
@@ -83,7 +83,7 @@ pub struct Copy<'a> {
     mutants: &'a [Mutant],
     /// Mutants that do not compile, with the error.
     pub refused: BTreeMap<usize, String>,
-    /// Digest of what tests may read beside their code.
+    /// Digest of what tests may read besides their code.
     files: u64,
 }
 

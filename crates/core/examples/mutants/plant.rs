@@ -79,7 +79,7 @@ impl Mutant {
     fn place(&self, text: &str) -> Result<Range<usize>, Problem> {
         let outdated = |what: &str, times: usize| {
             format!(
-                "mutant list out of date: `{what}` of `{}` is found {times} times in {}, must be once: mend or drop the \
+                "mutant list out of date: `{what}` of `{}` is found {times} times in {}, must be once: fix or drop the \
                  entry in scripts/mutants/list.toml",
                 self.id, self.file
             )

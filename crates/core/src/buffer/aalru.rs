@@ -26,7 +26,7 @@
 //! the same share of its pages.
 //! With `keep_written` WB's least recent page leaves all the same, and pages that stay become the most recent ones of RB
 //! in the order of their last use (ADCT sorts them in among RB's pages by that use). Pages of a host flush leave always.
-//! In parallel or queued operation `D_w` contains waiting, so that `delay` is no write amplification.
+//! In parallel or queued operation `D_w` contains waiting, so that `delay` is not a write amplification.
 //!
 //! # Known ambiguities
 //! Those of the parameters `period_unit`, `tau_compare`, `pad_compare`, `th_line`, `wf_source`, and tau and Th at start.
@@ -54,7 +54,7 @@ pub use params::{Params, PeriodUnit, WfSource};
 pub use split::Hits;
 use split::clamp_tau;
 
-/// See the module text.
+/// AALRU: a read and a write region whose shares follow the cost of misses, with adaptive padding.
 #[derive(Debug)]
 pub struct Aalru {
     params: Params,

@@ -16,7 +16,7 @@
 //!
 //! # Deviations and chosen readings
 //! - With no page in the queue that the rule names, the victim comes from the other one.
-//! - A page that the host flushed stays where it is, clean, with its flag. The links of clean pages are then made anew at
+//! - A page that the host flushed stays where it is, clean, with its flag. The links of clean pages are then rebuilt at
 //!   the next eviction, in one pass.
 //!
 //! # Known ambiguities
@@ -47,7 +47,7 @@ struct Queue {
 const COLD: usize = 0;
 const HOT: usize = 1;
 
-/// See the module text.
+/// AD-LRU: a cold and a hot queue; clean pages leave first, and the cold queue keeps a minimum size.
 #[derive(Debug)]
 pub struct AdLru {
     min_lc: f64,
@@ -130,7 +130,7 @@ impl Buffer for AdLru {
     }
     fn make_room(&mut self, _: Option<&Access>, slots: &Slots, _: &Sense<'_>, plan: &mut Plan) {
         let queues = self.queues.iter_mut().map(|Queue { pages, clean }| (&*pages, clean));
-        self.clean_links.mend(&self.links, queues, slots);
+        self.clean_links.rebuild(&self.links, queues, slots);
         if let Some(victim) = self.victim() {
             self.unlink(victim);
             plan.evict(victim, slots);

@@ -46,7 +46,7 @@ const ONCE: usize = 0;
 /// Index of `T2` and `B2`, the pages seen again.
 const AGAIN: usize = 1;
 
-/// See the module text.
+/// ARC: pages seen once (T1) and more often (T2), with ghosts of both that steer their shares.
 #[derive(Debug)]
 pub struct Arc {
     /// `c`.

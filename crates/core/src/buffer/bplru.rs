@@ -8,7 +8,7 @@
 //! Writes are cached in groups, the buffered pages of one logical block, in one recency list of groups. Every write
 //! makes its group the most recently used; the victim is the least recently used group. It is written back as a whole
 //! block: missing pages are read from flash (padding). Reads of buffered pages are served and change nothing; other
-//! reads pass by.
+//! reads bypass the buffer.
 //!
 //! LRU compensation: a block that was written completely and in order is not expected to be written again soon, so it
 //! is the next victim.
@@ -72,7 +72,7 @@ crate::params! {
 /// [`Bplru::runs`] of a group that was not written in order.
 const BROKEN: u32 = u32::MAX;
 
-/// See the module text.
+/// BPLRU: one recency list of logical blocks; a victim block is padded and written whole.
 #[derive(Debug)]
 pub struct Bplru {
     compensation: Compensation,

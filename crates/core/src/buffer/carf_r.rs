@@ -93,7 +93,7 @@ struct Page {
     key: Key,
 }
 
-/// See the module text.
+/// CARF (reconstruction): evicts the page with the smallest decayed weight of its accesses by cost.
 #[derive(Debug)]
 pub struct CarfR {
     lam: f64,
@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn are_powers_of_two_those_of_the_system() {
+    fn powers_of_two_are_those_of_the_system() {
         let powers = Powers::new();
         for step in 0..20_000 {
             let x = f64::from(step) * 0.013;

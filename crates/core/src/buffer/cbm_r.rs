@@ -20,9 +20,9 @@
 //! - A write to a page of the read cache is a hit and counts as a write in DRAM and a move to the NVRAM.
 //! - The page that moves may serve as padding for the block that makes room for it: its newest contents are in RAM.
 //! - Reads make pages of the page region and of the read cache the most recent ones and leave blocks as they are.
-//! - A read that misses while there is no DRAM passes by. Without NVRAM (its frames can be taken away) every write goes
-//!   through to flash, and a written page of the read cache leaves. Pages in NVRAM survive a host flush and a power cut
-//!   as they are.
+//! - A read that misses while there is no DRAM bypasses the buffer. Without NVRAM (its frames can be taken away) every
+//!   write goes through to flash, and a written page of the read cache leaves. Pages in NVRAM survive a host flush and
+//!   a power cut as they are.
 //! - A trimmed page leaves its block without changing popularity or order.
 //!
 //! # Known ambiguities
@@ -60,7 +60,7 @@ crate::params! {
     }
 }
 
-/// See the module text.
+/// CBM (reconstruction): a read cache in DRAM that cooperates with a write buffer of pages and blocks in NVRAM.
 #[derive(Debug)]
 pub struct CbmR {
     victim: Victim,
@@ -89,8 +89,8 @@ pub struct CbmR {
 pub fn build(params: Params, shape: &BufferShape) -> Result<CbmR, ConfigError> {
     shape.need_frames("cbm-r", shape.frames.dram, 1, "one DRAM page")?;
     if shape.frames.nvram == 0 {
-        let mend = "give the write buffer at least one page; the paper of WPA has four times the DRAM";
-        return Err(ConfigError::new("ram.nvram", "no page frames, but `cbm-r` keeps written pages there", mend));
+        let help = "give the write buffer at least one page; the paper of WPA has four times the DRAM";
+        return Err(ConfigError::new("ram.nvram", "no page frames, but `cbm-r` keeps written pages there", help));
     }
     let groups = || Groups::new(shape.logical_pages, shape.pages_per_block);
     Ok(CbmR {

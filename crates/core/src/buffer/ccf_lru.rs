@@ -48,7 +48,7 @@ struct Page {
     in_cold_clean: bool,
 }
 
-/// See the module text.
+/// CCF-LRU: a queue of cold clean pages, which leave first, and a mixed queue of the others.
 #[derive(Debug)]
 pub struct CcfLru {
     new_dirty_cold: bool,

@@ -74,7 +74,7 @@ struct Cluster {
     distance: u64,
 }
 
-/// See the module text.
+/// CFDC: a working region in LRU order; below it clean pages leave first, then dirty ones by cluster.
 #[derive(Debug)]
 pub struct Cfdc {
     params: Params,

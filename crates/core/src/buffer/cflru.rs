@@ -17,7 +17,7 @@
 //! the direction, then the window moves by `step` pages, within 0 and the number of frames. The first move widens it.
 //!
 //! # Deviations and chosen readings
-//! - A page that the host flushed stays where it is, clean. The links of clean pages are then made anew at the next
+//! - A page that the host flushed stays where it is, clean. The links of clean pages are then rebuilt at the next
 //!   eviction, in one pass over the window.
 //! - When the number of frames changes, the window follows `window_ratio`; what `dynamic` has learned is kept as a
 //!   number of pages added to it.
@@ -54,13 +54,13 @@ crate::params! {
     }
 }
 
-/// See the module text.
+/// CFLRU: LRU that looks for a clean victim in a window at the least recently used end.
 #[derive(Debug)]
 pub struct Cflru {
     ratio: f64,
     climb: Option<Climb>,
     frames: u32,
-    /// Pages that the window shall have.
+    /// Pages that the window is to have.
     window_pages: u32,
     /// Pages that hill climbing has added to the window.
     learned: i64,
@@ -161,7 +161,7 @@ impl Buffer for Cflru {
     }
     fn make_room(&mut self, _: Option<&Access>, slots: &Slots, _: &Sense<'_>, plan: &mut Plan) {
         self.balance(slots);
-        self.clean_links.mend(&self.links, [(&self.window, &mut self.clean)], slots);
+        self.clean_links.rebuild(&self.links, [(&self.window, &mut self.clean)], slots);
         let victim = self.clean.back().or(self.window.back()).or(self.working.back());
         let victim = victim.expect("a full buffer has pages");
         self.unlink(victim);

@@ -10,7 +10,7 @@
 //! one of the size-independent list. That list holds `alpha` of the clusters; what is beyond it leaves at its least
 //! recent end for the size-dependent list. The victim is the largest cluster of the size-dependent list, so one that is
 //! cold and large; among equals the one that has been there longest. Without such a cluster the least recent one of the
-//! other list leaves. Reads of buffered pages are served and change nothing; other reads pass by. O(1).
+//! other list leaves. Reads of buffered pages are served and change nothing; other reads bypass the buffer. O(1).
 //!
 //! # Deviations and chosen readings
 //! - The size-independent list may hold `floor(alpha * clusters)`, but at least one unless `alpha` is 0. It is brought to
@@ -40,7 +40,7 @@ crate::params! {
     }
 }
 
-/// See the module text.
+/// CLC: hot clusters in LRU order, cold ones by size; the largest cold cluster leaves.
 #[derive(Debug)]
 pub struct Clc {
     alpha: f64,

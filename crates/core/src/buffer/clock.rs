@@ -41,7 +41,7 @@ enum Place {
     Referenced,
 }
 
-/// See the module text.
+/// CLOCK: a ring of frames with a reference bit each, and a hand.
 #[derive(Debug)]
 pub struct Clock {
     /// By slot: slots are the frames of the ring.

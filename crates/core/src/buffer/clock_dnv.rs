@@ -22,7 +22,7 @@
 //! - A write to a page in DRAM makes it dirty there. A page that moves into a frame that exists sets its bit.
 //! - Clean DRAM pages of an evicted block stay. Host flush: DRAM pages are written back and stay, clean.
 //! - A block frame whose last page is trimmed is free. Without DRAM frames all pages enter the NVRAM; without a block frame
-//!   DRAM victims leave alone and pages for the NVRAM pass by.
+//!   DRAM victims leave alone and pages for the NVRAM bypass the buffer.
 //!
 //! # Known ambiguities
 //! - `placement`; the capacity of the NVRAM in block frames (the example of WPA) or in pages: `nvram_unit`.
@@ -97,7 +97,7 @@ impl Ring {
     }
 }
 
-/// See the module text.
+/// CLOCK-DNV: a clock of pages in DRAM above a clock of block frames in NVRAM.
 #[derive(Debug)]
 pub struct ClockDnv {
     placement: Placement,

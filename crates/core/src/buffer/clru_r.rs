@@ -51,7 +51,7 @@ struct Page {
     last: u64,
 }
 
-/// See the module text.
+/// CLRU (reconstruction): hot and cold pages, clean and dirty ones in queues of their own.
 #[derive(Debug)]
 pub struct ClruR {
     hot_max: f64,

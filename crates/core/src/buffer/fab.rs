@@ -8,7 +8,7 @@
 //! # What it does
 //! Writes are cached in groups, the buffered pages of one logical block. Every write makes its group the most recently
 //! used. The victim is the group with most pages, among equals the least recently used; its pages are written back
-//! ascending, as one cluster. Reads of buffered pages are served and change nothing; other reads pass by.
+//! ascending, as one cluster. Reads of buffered pages are served and change nothing; other reads bypass the buffer.
 //!
 //! O(1): one recency list for every group size; the largest size in use is known.
 //!
@@ -42,7 +42,7 @@ crate::params! {
     }
 }
 
-/// See the module text.
+/// FAB: the group with the most pages leaves; among equals the least recently used.
 #[derive(Debug)]
 pub struct Fab {
     padding: Padding,

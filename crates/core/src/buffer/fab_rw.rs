@@ -11,7 +11,8 @@
 //! recently used; its clean pages are dropped, its dirty pages written back as one cluster. O(1).
 //!
 //! # Parameters
-//! A victim is incomplete whose dirty pages are no whole block; its clean pages serve as padding before they are dropped.
+//! A victim is incomplete whose dirty pages are not a whole block; its clean pages serve as padding before they are
+//! dropped.
 //!
 //! # Deviations and chosen readings
 //! - The block that is being accessed is not protected: it may be the victim, the new page then starts a new group.
@@ -31,7 +32,7 @@ use super::{Access, Admission, Buffer, BufferShape, Grain, Medium, Plan, Sense, 
 use crate::error::ConfigError;
 use crate::types::Slot;
 
-/// See the module text.
+/// FAB for reads and writes: the group with the most pages leaves, its clean pages are dropped.
 #[derive(Debug)]
 pub struct FabRw {
     padding: Padding,

@@ -22,7 +22,7 @@ use crate::types::Slot;
 
 crate::params! { pub struct Params {} }
 
-/// See the module text.
+/// First in, first out: pages in order of arrival, whatever hits them.
 #[derive(Debug, Default)]
 pub struct Fifo {
     links: Links,

@@ -5,8 +5,8 @@
 //! thesis, National Chiao Tung University, 2009, chapters 3.3 to 3.5 with equations 3 to 5.
 //!
 //! # What it does
-//! Writes are buffered in groups, one per logical block; reads pass by. A group knows when it was written last,
-//! counted in write requests. The ages at which groups were hit lately (a ring) are sorted and cut into `levels`
+//! Writes are buffered in groups, one per logical block; reads bypass the buffer. A group knows when it was written
+//! last, counted in write requests. The ages at which groups were hit lately (a ring) are sorted and cut into `levels`
 //! ranges: the youngest age has the highest rank. The victim is
 //! 1. a whole group, the oldest; else
 //! 2. the oldest group among the list ends that is older than `age_threshold`; else
@@ -52,7 +52,7 @@ use classes::Classes;
 use levels::Levels;
 pub use params::{FullFlush, Params};
 
-/// See the module text.
+/// HitStat: evicts the group with the lowest age rank over size, padding by a model of the merges below.
 #[derive(Debug)]
 pub struct HitStat {
     params: Params,

@@ -10,8 +10,8 @@
 //! make room, the hand clears bits that are set until it stands at a block whose bit is clear; the victim is the largest
 //! of all blocks whose bit is clear, among equals the first one from the hand on. All its pages are written back as one
 //! cluster. A write that completes a block at its last page clears the bit, because the block was probably written in
-//! order and will not be written again soon. Reads of buffered pages are served and change nothing; other reads pass by.
-//! O(blocks in the buffer) per victim.
+//! order and will not be written again soon. Reads of buffered pages are served and change nothing; other reads bypass
+//! the buffer. O(blocks in the buffer) per victim.
 //!
 //! # Deviations and chosen readings
 //! - First the hand sweeps, then the victim is chosen; a public implementation (Z. Fan) does it the other way round, does
@@ -33,7 +33,7 @@ use crate::error::ConfigError;
 use crate::list::{Links, List};
 use crate::types::Slot;
 
-/// See the module text.
+/// LB-CLOCK: a clock of logical blocks; of those without their reference bit the largest leaves.
 #[derive(Debug)]
 pub struct LbClock {
     padding: Padding,

@@ -74,7 +74,8 @@ struct Entry {
 
 const NONE: u32 = u32::MAX;
 
-/// See the module text.
+/// LIRS: pages with a short distance between their last two accesses (LIR) keep their frames, the others (HIR) pass
+/// through.
 #[derive(Debug)]
 pub struct Lirs {
     params: Params,

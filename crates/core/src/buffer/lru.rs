@@ -22,7 +22,7 @@ use crate::types::Slot;
 
 crate::params! { pub struct Params {} }
 
-/// See the module text.
+/// Least recently used: one recency list of pages.
 #[derive(Debug, Default)]
 pub struct Lru {
     links: Links,

@@ -25,7 +25,7 @@ use crate::types::Slot;
 
 crate::params! { pub struct Params {} }
 
-/// See the module text.
+/// LRU-WSR: one recency list in which cold dirty pages get a second chance.
 #[derive(Debug, Default)]
 pub struct LruWsr {
     links: Links,

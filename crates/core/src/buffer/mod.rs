@@ -103,14 +103,14 @@ impl BufferShape {
     /// Refuses DRAM that cannot hold one logical block.
     ///
     /// # Errors
-    /// Names the sizes and the mend.
+    /// Names the sizes and what helps.
     pub fn need_block(&self, policy: &str) -> Result<(), crate::error::ConfigError> {
         self.need_frames(policy, self.frames.dram, self.pages_per_block, "one logical block")
     }
     /// Refuses a buffer with fewer than `need` of `have` frames.
     ///
     /// # Errors
-    /// Names the sizes and the mend.
+    /// Names the sizes and what helps.
     pub fn need_frames(&self, policy: &str, have: u32, need: u32, what: &str) -> Result<(), crate::error::ConfigError> {
         if have >= need {
             return Ok(());
@@ -161,7 +161,7 @@ pub enum Action {
     Prefetch(Lpn),
 }
 
-/// What the engine shall do, in this order. The policy has already taken the pages it frees out of its own lists.
+/// What the engine is to do, in this order. The policy has already taken the pages it frees out of its own lists.
 #[derive(Debug, Default)]
 pub struct Plan {
     pub(crate) actions: Vec<Action>,
@@ -227,7 +227,7 @@ pub trait Buffer {
     }
     /// The page was found. The dirty bit is already set if it is a write.
     fn on_hit(&mut self, slot: Slot, access: &Access, slots: &Slots, sense: &Sense<'_>);
-    /// The page was not found: where shall it go?
+    /// The page was not found: where does it go?
     fn on_miss(&mut self, access: &Access, slots: &Slots, sense: &Sense<'_>) -> Admission;
     /// True if the missed page fits now; without an access: if the resident pages fit the frames. By default pages lie in
     /// DRAM only; policies that admit to NVRAM bring their own.
@@ -285,7 +285,7 @@ pub trait Prefetch {
         let _ = lpn;
     }
     /// The page will be accessed soon: prefetches what the policy keeps of it. If the page is missing, the slot is that of any
-    /// other: to find out would cost more than a prefetch in vain.
+    /// other: to find out would cost more than a useless prefetch.
     #[inline]
     fn soon(&self, slot: Slot) {
         let _ = slot;

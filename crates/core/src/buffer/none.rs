@@ -20,7 +20,7 @@ use crate::types::Slot;
 
 crate::params! { pub struct Params {} }
 
-/// See the module text.
+/// No data buffer: every request goes to the flash below.
 #[derive(Debug)]
 pub struct NoBuffer;
 

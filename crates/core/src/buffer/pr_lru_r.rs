@@ -60,7 +60,7 @@ impl Page {
     }
 }
 
-/// See the module text.
+/// PR-LRU (reconstruction): pages by their probability of reference; victims are clean pages of low probability first.
 #[derive(Debug)]
 pub struct PrLruR {
     victim_size: Option<u32>,

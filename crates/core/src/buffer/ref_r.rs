@@ -40,7 +40,7 @@ crate::params! {
     }
 }
 
-/// See the module text.
+/// REF (reconstruction): pages leave from a few victim blocks until these are evicted.
 #[derive(Debug)]
 pub struct RefR {
     ratio: f64,

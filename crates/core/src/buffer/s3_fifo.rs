@@ -60,7 +60,7 @@ struct Page {
     in_main: bool,
 }
 
-/// See the module text.
+/// S3-FIFO: a small and a main queue of pages, and a ghost queue of those that left the small one.
 #[derive(Debug)]
 pub struct S3Fifo {
     params: Params,

@@ -28,7 +28,7 @@ use crate::types::Slot;
 
 crate::params! { pub struct Params {} }
 
-/// See the module text.
+/// SIEVE: a queue in order of arrival with a visited bit for each page, and a moving hand.
 #[derive(Debug, Default)]
 pub struct Sieve {
     links: Links,

@@ -40,7 +40,7 @@ crate::params! {
     }
 }
 
-/// See the module text.
+/// 2Q: a FIFO of new pages (A1in), ghosts of those that left it (A1out), and an LRU of those that came back (Am).
 #[derive(Debug)]
 pub struct TwoQ {
     params: Params,

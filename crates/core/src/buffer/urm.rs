@@ -21,7 +21,8 @@
 //! - Room for reading ahead is made in the normal order, but neither the missed page nor resident pages of the run are
 //!   evicted for it; when nothing else is left, fewer pages are read. The run ends with the device.
 //! - Pages read ahead enter the zone of the access that asked for them, in ascending order.
-//! - The pool is the DRAM; it follows the map's share of the RAM at once. Without a frame everything passes by.
+//! - The pool is the DRAM; it follows the map's share of the RAM at once. Without a frame everything bypasses the
+//!   buffer.
 //! - A page that the host flushed stays where it is, clean.
 //!
 //! # Known ambiguities
@@ -64,7 +65,7 @@ pub enum LoopVictim {
     Mru,
 }
 
-/// See the module text.
+/// URM: zones by access pattern, which hints of the host tell.
 #[derive(Debug)]
 pub struct Urm {
     params: Params,

@@ -14,7 +14,7 @@
 //!
 //! # Deviations and chosen readings
 //! - The share of RRSR is rounded half up. A region without a frame (with `reserve_frames`: without room for a virtual
-//!   block) lets its misses pass by.
+//!   block) lets its misses bypass it.
 //! - With `reserve_frames` a page enters a virtual block that exists without an eviction.
 //! - Pages that the host flushed stay, clean. A trimmed page leaves its virtual block without changing the order.
 //! - Virtual blocks that lie in two logical blocks are still one command.
@@ -85,7 +85,7 @@ impl Region {
 const RANDOM: usize = 0;
 const SEQUENTIAL: usize = 1;
 
-/// See the module text.
+/// VBBMS: a random and a sequential region, each a list of virtual blocks.
 #[derive(Debug)]
 pub struct Vbbms {
     params: Params,

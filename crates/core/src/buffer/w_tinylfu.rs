@@ -54,7 +54,7 @@ const WINDOW: usize = 0;
 const PROBATION: usize = 1;
 const PROTECTED: usize = 2;
 
-/// See the module text.
+/// W-TinyLFU: an LRU window before a segmented LRU, which a page enters if it was accessed more often than the victim.
 #[derive(Debug)]
 pub struct WTinylfu {
     params: Params,

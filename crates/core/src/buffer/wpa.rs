@@ -67,7 +67,7 @@ const RE_REFERENCED: u8 = 2;
 /// Bit of the group of a page that was written again.
 const OVERWRITTEN: u8 = 1;
 
-/// See the module text.
+/// WPA: pages in DRAM by how they were written, above an NVRAM of block frames.
 #[derive(Debug)]
 pub struct Wpa {
     params: Params,

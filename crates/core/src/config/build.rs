@@ -13,7 +13,7 @@ use crate::registry;
 use crate::types::Nanos;
 
 impl Config {
-    /// Builds the device, preconditioned (but for [`Precondition::Trace`], which the caller replays).
+    /// Builds the device, preconditioned (except for [`Precondition::Trace`], which the caller replays).
     ///
     /// # Errors
     /// When a plug-in refuses its parameters or does not fit the device.
@@ -39,8 +39,8 @@ impl Config {
         flash.set_reliability(ageing, pe_cycles, self.seed, built.relocates_disturbed())?;
         if ageing.map_page_loss > 0.0 && !built.keeps_map_on_flash() {
             let problem = format!("`{}` has no translation pages that could be lost", self.ftl.name);
-            let mend = "use a demand-mapped FTL (rftl, dftl), or leave it out";
-            return Err(ConfigError::new("device.reliability.map_page_loss", problem, mend));
+            let help = "use a demand-mapped FTL (rftl, dftl), or leave it out";
+            return Err(ConfigError::new("device.reliability.map_page_loss", problem, help));
         }
         let parts = Parts { flash, ftl: built, frames: self.frames(), settings: self.settings() };
         let mut device = (buffer.build.device)(Value::Object(self.buffer.params.clone()), parts)?;

@@ -42,11 +42,11 @@ impl Builder {
         let mut builder = Self { root: defaults(), file: None, capacity: Bytes(0) };
         let Some((_, text)) = DEVICES.iter().find(|(known, _)| *known == name) else {
             let names: Vec<String> = DEVICES.iter().map(|(known, _)| (*known).to_owned()).collect();
-            let mend = match registry::nearest(name, &names) {
+            let help = match registry::nearest(name, &names) {
                 Some(near) => format!("did you mean `{near}`? `nandlab list devices` shows all"),
                 None => format!("use one of {}, or the path of a TOML file", names.join(", ")),
             };
-            return Err(ConfigError::new("device", format!("there is no device `{name}`"), mend));
+            return Err(ConfigError::new("device", format!("there is no device `{name}`"), help));
         };
         let layer: Value = toml::from_str(text).map_err(|e| ConfigError::new("device", e.to_string(), ""))?;
         merge(&mut builder.root, layer);
@@ -259,7 +259,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn is_a_list_split_outside_brackets_only() {
+    fn list_is_split_outside_brackets_only() {
         assert_eq!(split_outside("a,b:x=[1,2], c", ','), ["a", "b:x=[1,2]", " c"]);
         assert_eq!(split_outside("mix:parts=(a:b=1)@2,(c)@1:x=1", ':'), ["mix", "parts=(a:b=1)@2,(c)@1", "x=1"]);
         assert_eq!(split_outside("", ':'), [""]);
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn does_every_preset_build() {
+    fn every_preset_builds() {
         for (name, _) in DEVICES {
             let config = Builder::preset(name).and_then(|b| b.finish()).unwrap_or_else(|e| panic!("{name}: {e}"));
             assert_eq!(&config.device.name, name);
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn is_the_expanded_form_a_configuration_again() {
+    fn expanded_form_is_a_configuration_again() {
         let config = Builder::preset("lab").and_then(|b| b.finish()).unwrap();
         let text = config.to_toml();
         let again = Builder::preset("aalru").and_then(|b| b.file("x.toml", &text)).and_then(|b| b.finish()).unwrap();
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn does_a_bad_key_name_its_line() {
+    fn bad_key_names_its_line() {
         let file = "seed = 3\n[ram]\ndram = \"8MiB\"\ndarm = 1\n";
         let error = Builder::preset("lab").and_then(|b| b.file("my.toml", file)).and_then(|b| b.finish()).unwrap_err();
         let text = error.to_string();

@@ -15,7 +15,7 @@ impl DeviceConfig {
         self.logical_pages_of(self.geometry.pages())
     }
 
-    /// Pages that the host can address if the array has so many.
+    /// Pages that the host can address if the array has that many.
     fn logical_pages_of(&self, pages: u64) -> u32 {
         let physical = pages as f64;
         match self.over_provisioning {
@@ -25,11 +25,11 @@ impl DeviceConfig {
         }
     }
 
-    /// Adds erase blocks to every plane until the host can address so many bytes; the part of spare pages stays. A device
-    /// that is large enough stays as it is.
+    /// Adds erase blocks to every plane until the host can address that many bytes; the part of spare pages stays. A
+    /// device that is large enough stays as it is.
     ///
     /// # Errors
-    /// If a device cannot have so many pages.
+    /// If a device cannot have that many pages.
     pub fn grow(&mut self, capacity: Bytes) -> Result<(), ConfigError> {
         let wanted = capacity.0.div_ceil(self.geometry.page_bytes.into());
         let now = self.logical_pages();

@@ -267,7 +267,7 @@ impl Config {
     /// Checks the relations between keys.
     ///
     /// # Errors
-    /// Names the key, the value, the range and the mend.
+    /// Names the key, the value, the range and what helps.
     pub fn check(&self) -> Result<(), ConfigError> {
         let g = &self.device.geometry;
         let range = |key: &str, value: u64, low: u64, high: u64| {
@@ -333,8 +333,8 @@ impl Config {
         let is_filled = matches!(self.precondition, Precondition::Full | Precondition::Steady(_));
         if self.device.media == Media::Memory && is_filled && stored > 1 << 36 {
             let problem = format!("{} of page contents do not fit into memory", Bytes(stored));
-            let mend = "use media = \"none\", precondition = \"none\" or a device of at most 64GiB";
-            return Err(ConfigError::new("device.media", problem, mend));
+            let help = "use media = \"none\", precondition = \"none\" or a device of at most 64GiB";
+            return Err(ConfigError::new("device.media", problem, help));
         }
         Ok(())
     }
@@ -357,8 +357,8 @@ impl Config {
         ];
         for (key, time, max) in times {
             if time > max {
-                let mend = "times have a unit: ns, us, ms or s, as in 25us";
-                return Err(ConfigError::new(key, format!("{time} is outside 0s to {max}"), mend));
+                let help = "times have a unit: ns, us, ms or s, as in 25us";
+                return Err(ConfigError::new(key, format!("{time} is outside 0s to {max}"), help));
             }
         }
         Ok(())

@@ -142,7 +142,7 @@ impl Bench {
     /// When the device cannot do that.
     pub(super) fn operate(&mut self, place: &str, op: &Value, found: &mut Vec<Wrong>) -> Result<(), ConformError> {
         let refuse = |problem: String| ConformError::Shape { place: place.to_owned(), problem };
-        let unknown = || refuse(format!("{op} is no operation of an FTL: w, r, t, wg, rq, flush with their numbers"));
+        let unknown = || refuse(format!("{op} is not an FTL operation: w, r, t, wg, rq, flush with their numbers"));
         let logical = self.model.len() as u64;
         let pages = |start: u32, len: u32| match u64::from(start) + u64::from(len) {
             end if len > 0 && end <= logical => Ok(start..start + len),

@@ -200,7 +200,7 @@ impl Row<'_> {
             self.note(field, expected, got);
         }
     }
-    /// Both must be equal but for a rounding of `within`.
+    /// Both must be equal except for a rounding of `within`.
     fn close(&mut self, field: &str, expected: f64, got: f64, within: f64) {
         let is_same = (expected - got).abs() <= within;
         if !is_same {

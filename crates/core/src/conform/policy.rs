@@ -2,7 +2,7 @@
 //!
 //! A file names a policy and holds either worked `cases` with the state after every access, or one long `trace` with
 //! an event string for every access and the state at the end. Each case gets a device of its own: the policy by that
-//! name, a page-mapped FTL that was written full and has so many spare blocks that garbage collection never runs, and
+//! name, a page-mapped FTL that was written full and has enough spare blocks that garbage collection never runs, and
 //! pages of one sector. The accesses go in one by one ([`crate::engine::Device::replay_access`]), a probe records what the
 //! buffer did, and everything is compared: hit, dropped pages, commands to the FTL, state, totals of the ledger.
 //!

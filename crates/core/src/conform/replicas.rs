@@ -1,4 +1,4 @@
-//! What golden files tell about RFTL's copies of translation pages, beside their cases.
+//! What golden files tell about RFTL's copies of translation pages, besides their cases.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

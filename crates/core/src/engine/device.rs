@@ -1,4 +1,4 @@
-//! What the faces of a device see of it.
+//! What the front ends of a device see of it.
 
 use super::{Below, Completion, Engine, Flushes, Kind, Part, Payload, Refused, Served, Storage, Times};
 use crate::buffer::{Access, Buffer, Frames, Medium, Slots};
@@ -8,7 +8,7 @@ use crate::ledger::Ledger;
 use crate::probe::Probe;
 use crate::types::{HostOp, HostRequest, Lpn};
 
-/// A device as its faces see it: replay, sweeps, a live block device, other languages.
+/// A device as its front ends see it: replay, sweeps, a live block device, other languages.
 pub trait Device {
     /// Carries out one request. See [`Engine::submit`].
     ///

@@ -15,7 +15,8 @@ pub const INTERVALS: [u32; 28] = {
     edges
 };
 
-/// See the module text. A flush is one logical block in one write-back command; flushes are numbered from 1.
+/// Counts what the buffer flushes and the intervals between flushes of the same logical block. A flush is one logical
+/// block in one write-back command; flushes are numbered from 1.
 #[derive(Clone, Debug)]
 pub struct Flushes {
     /// Number of the latest flush, modulo 2^32 without 0.
@@ -73,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn are_intervals_counted_from_flush_to_flush_in_classes_with_their_upper_edge() {
+    fn intervals_are_counted_from_flush_to_flush_in_classes_with_their_upper_edge() {
         let geometry = Geometry::single_die(8, 4, 512);
         let mut flushes = Flushes::new(&geometry, 30);
         // Flushes 1 to 9: block 0 again after 1, 2 and 5; block 1 after 6.

@@ -142,7 +142,7 @@ impl Ascending {
 const WRITE_BACK: u64 = 1 << 63;
 const READ_BACK: u64 = 1 << 62;
 
-/// See the module text.
+/// The requests in the device and those that wait for a place in the queue, with their times.
 #[derive(Debug)]
 pub struct Inflight {
     depth: usize,

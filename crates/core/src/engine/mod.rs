@@ -157,7 +157,7 @@ impl<B: Buffer, L: Below> Engine<B, L> {
         // 1. Time passes until the device admits the request.
         let flight = self.below.admit(request, payload, &self.slots);
         self.requests = number;
-        // 2. The map may have grown or shrunk: share the RAM anew.
+        // 2. The map may have grown or shrunk: divide the RAM again.
         self.share_ram();
         flight
     }

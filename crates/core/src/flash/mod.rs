@@ -64,7 +64,7 @@ struct Cells {
     reliability: Option<reliability::Reliability>,
 }
 
-/// The array. See the module text.
+/// The flash array: cells, spare areas, wear, time and ledger, under the rules of NAND.
 #[derive(Debug)]
 pub struct Flash {
     geometry: Geometry,
@@ -200,14 +200,14 @@ impl Flash {
     fn program_cells(&mut self, ppn: Ppn, pbn: Pbn, oob: Oob, data: &[u8]) {
         let cut = self.power_due();
         if cut == Some(CutMode::Before) {
-            self.photograph();
+            self.snapshot();
         }
         self.set_programmed(ppn, pbn, oob);
         self.store(ppn, oob, data);
         match cut {
             None | Some(CutMode::Before) => {}
-            Some(CutMode::After) => self.photograph(),
-            Some(mode @ (CutMode::Torn | CutMode::TornPair)) => self.photograph_torn_page(ppn, mode),
+            Some(CutMode::After) => self.snapshot(),
+            Some(mode @ (CutMode::Torn | CutMode::TornPair)) => self.snapshot_torn_page(ppn, mode),
         }
     }
 
@@ -248,8 +248,8 @@ impl Flash {
         let cut = self.power_due();
         match cut {
             None | Some(CutMode::After) => {}
-            Some(CutMode::Before) => self.photograph(),
-            Some(CutMode::Torn | CutMode::TornPair) => self.photograph_torn_block(pbn),
+            Some(CutMode::Before) => self.snapshot(),
+            Some(CutMode::Torn | CutMode::TornPair) => self.snapshot_torn_block(pbn),
         }
         let block = &mut self.cells.blocks[pbn.index()];
         block.next_page = 0;
@@ -264,7 +264,7 @@ impl Flash {
         self.cells.erased_pages += self.cells.owner.clear_range(pages) as u64;
         self.ledger.erases_by_kind[kind as usize] += 1;
         if cut == Some(CutMode::After) {
-            self.photograph();
+            self.snapshot();
         }
         self.operate(Op::Erase, pbn, self.geometry.first_page(pbn), cause, Release::Done, after)
     }

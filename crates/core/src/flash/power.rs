@@ -1,7 +1,7 @@
 //! Power cuts: what is on the cells at the moment of a cut, and how the array comes back.
 //!
-//! The FTL code above stays straight-line: an armed cut photographs the cells at the chosen operation and lets the
-//! doomed run go on; [`Flash::restore`] throws that run away and puts the photograph back.
+//! The FTL code above stays straight-line: an armed cut takes a snapshot of the cells at the chosen operation and lets
+//! the doomed run go on; [`Flash::restore`] throws that run away and puts the snapshot back.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ pub struct Tombstone {
 pub(super) struct Power {
     /// Programs and erases until the cut, with what happens to that operation.
     armed: Option<(u64, CutMode)>,
-    photograph: Option<Box<Cells>>,
+    snapshot: Option<Box<Cells>>,
     /// OOB of the lower page that the cut destroyed.
     lost: Option<Oob>,
     /// Programs and erases since the array was made.
@@ -56,12 +56,12 @@ impl Flash {
         assert!(self.media == Media::Memory, "a power cut needs media = memory");
         assert!(nth > 0, "cuts are counted from 1");
         self.power.armed = Some((nth, mode));
-        self.power.photograph = None;
+        self.power.snapshot = None;
         self.power.lost = None;
     }
     /// True once the armed cut has happened: nothing acknowledged after that moment counts.
     pub const fn is_cut(&self) -> bool {
-        self.power.photograph.is_some()
+        self.power.snapshot.is_some()
     }
     /// What lay in the lower page that the last cut destroyed ([`CutMode::TornPair`]).
     pub const fn lost_page(&self) -> Option<Oob> {
@@ -75,7 +75,7 @@ impl Flash {
     /// Puts the cells back to the moment of the cut (or leaves them as they are if none was armed or reached) and
     /// forgets everything volatile: validity, pending operations.
     pub fn restore(&mut self) {
-        if let Some(cells) = self.power.photograph.take() {
+        if let Some(cells) = self.power.snapshot.take() {
             self.cells = *cells;
         }
         self.power.armed = None;
@@ -147,13 +147,14 @@ impl Flash {
         (left == 1).then_some(mode)
     }
 
-    /// Photographs the cells as they are now: before an operation that did not happen, or after one that finished.
-    pub(super) fn photograph(&mut self) {
-        self.power.photograph = Some(Box::new(self.cells.clone()));
+    /// Takes a snapshot of the cells as they are now: before an operation that did not happen, or after one that
+    /// finished.
+    pub(super) fn snapshot(&mut self) {
+        self.power.snapshot = Some(Box::new(self.cells.clone()));
     }
 
-    /// Photographs the cells after the program of `ppn` was interrupted.
-    pub(super) fn photograph_torn_page(&mut self, ppn: Ppn, mode: CutMode) {
+    /// Takes a snapshot of the cells after the program of `ppn` was interrupted.
+    pub(super) fn snapshot_torn_page(&mut self, ppn: Ppn, mode: CutMode) {
         let mut cells = Box::new(self.cells.clone());
         cells.owner.set(ppn.index(), TORN);
         let is_upper = self.geometry.page_in_block(ppn) % 2 == 1;
@@ -164,11 +165,11 @@ impl Flash {
                 cells.owner.set(lower.index(), TORN);
             }
         }
-        self.power.photograph = Some(cells);
+        self.power.snapshot = Some(cells);
     }
 
-    /// Photographs the cells after the erase of `pbn` was interrupted.
-    pub(super) fn photograph_torn_block(&mut self, pbn: Pbn) {
+    /// Takes a snapshot of the cells after the erase of `pbn` was interrupted.
+    pub(super) fn snapshot_torn_block(&mut self, pbn: Pbn) {
         let mut cells = Box::new(self.cells.clone());
         let pages = self.geometry.pages_per_block;
         let first = self.geometry.first_page(pbn).index();
@@ -176,6 +177,6 @@ impl Flash {
             cells.programmed_pages += u64::from(cells.owner.replace(page, TORN) == ERASED);
         }
         cells.blocks[pbn.index()].next_page = pages;
-        self.power.photograph = Some(cells);
+        self.power.snapshot = Some(cells);
     }
 }

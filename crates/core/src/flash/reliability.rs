@@ -18,7 +18,7 @@ pub struct ReliabilityConfig {
     pub wear_out: bool,
     /// Blocks endure `pe_cycles * (1 - spread)` to `pe_cycles * (1 + spread)` erases, uniformly by the seed. 0 to 0.9.
     pub endurance_spread: f64,
-    /// Blocks of each die, beside those of the geometry, that replace bad ones.
+    /// Blocks of each die, in addition to those of the geometry, that replace bad ones.
     pub spare_blocks_per_die: u32,
     /// Probability that a block is bad when it leaves the factory, spare blocks included. 0 to 0.5.
     pub factory_bad: f64,
@@ -81,8 +81,8 @@ impl Reliability {
             let Some(left) = config.spare_blocks_per_die.checked_sub(bad) else {
                 let spare = config.spare_blocks_per_die;
                 let problem = format!("{bad} blocks of die {die} are bad and only {spare} are spare");
-                let mend = "raise device.reliability.spare_blocks_per_die or choose another seed";
-                return Err(ConfigError::new("device.reliability.factory_bad", problem, mend));
+                let help = "raise device.reliability.spare_blocks_per_die or choose another seed";
+                return Err(ConfigError::new("device.reliability.factory_bad", problem, help));
             };
             model.spares.push(left);
         }
@@ -141,11 +141,11 @@ impl Reliability {
 
 impl ReliabilityConfig {
     fn validate(&self) -> Result<(), ConfigError> {
-        let error = |key: &str, problem: String, mend: &str| {
-            Err(ConfigError::new(format!("device.reliability.{key}"), problem, mend))
+        let error = |key: &str, problem: String, help: &str| {
+            Err(ConfigError::new(format!("device.reliability.{key}"), problem, help))
         };
         if self.read_limit == Some(0) {
-            return error("read_limit", "0 is no limit".to_owned(), "use 1 or more, or leave it out");
+            return error("read_limit", "0 is not a limit".to_owned(), "use 1 or more, or leave it out");
         }
         if !(0.0..=0.9).contains(&self.endurance_spread) {
             return error("endurance_spread", format!("{} is outside 0 to 0.9", self.endurance_spread), "0.1 is 10 %");

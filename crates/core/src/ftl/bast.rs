@@ -60,7 +60,7 @@ crate::params! {
     }
 }
 
-/// See the module text.
+/// BAST: each updated logical block has a chain of log blocks of its own.
 #[derive(Debug)]
 pub struct Bast {
     block_write: BlockWrite,
@@ -71,12 +71,12 @@ pub struct Bast {
 /// Builds the FTL.
 ///
 /// # Errors
-/// When the program order is strict, the log blocks do not fit beside the data blocks, or a parameter is 0.
+/// When the program order is strict, the log blocks do not fit next to the data blocks, or a parameter is 0.
 pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError> {
     shape.need_skipping("bast")?;
-    let beside = 2 + 2 * u32::from(params.map_program);
+    let others = 2 + 2 * u32::from(params.map_program);
     let rules = Rules {
-        log_blocks: log_blocks(shape, "ftl.log_blocks", params.log_blocks, beside)?,
+        log_blocks: log_blocks(shape, "ftl.log_blocks", params.log_blocks, others)?,
         max_chain: params.max_chain,
         victim: params.victim,
         lookahead: params.lookahead,

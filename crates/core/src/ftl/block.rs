@@ -37,7 +37,7 @@ crate::params! {
     }
 }
 
-/// See the module text.
+/// Block-level mapping: one data block for each logical block.
 #[derive(Debug)]
 pub struct Block {
     append: bool,

@@ -9,9 +9,9 @@
 //! # What it does
 //! The page map lies on flash in translation pages (TP); RAM holds a cached mapping table (CMT) of single entries and
 //! the global translation directory (GTD), which tells where each TP is. A look-up that misses reads one TP. A dirty
-//! entry is evicted by reading its TP and programming it anew. Data and translation blocks share one free list; when no
-//! more than `reserve` blocks are free, garbage collection takes victims among both kinds until more are. The pages of
-//! a data victim are copied; a mapping in the CMT is changed there and becomes dirty (lazy copying), the others cost
+//! entry is evicted by reading its TP and programming it again. Data and translation blocks share one free list; when
+//! no more than `reserve` blocks are free, garbage collection takes victims among both kinds until more are. The pages
+//! of a data victim are copied; a mapping in the CMT is changed there and becomes dirty (lazy copying), the others cost
 //! one read and one program per distinct TP (batch update).
 //!
 //! One page write: look-up (which may evict and fetch), make room, program, invalidate the old copy, entry dirty. A
@@ -36,8 +36,8 @@
 //!   with `write_miss_fetch = false`, because the old copy must be found. A page that was to pad and turns out to be
 //!   unwritten has cost a look-up all the same. A page that is read when it enters the buffer and written when it leaves is
 //!   looked up twice.
-//! - Recovery: the map is rebuilt from the OOB of data pages; all translation blocks are erased and the TPs written
-//!   anew, which always has room. Comparing them with the old ones first would read as many pages as it saves.
+//! - Recovery: the map is rebuilt from the OOB of data pages; all translation blocks are erased and the TPs
+//!   rewritten, which always has room. Comparing them with the old ones first would read as many pages as it saves.
 //!
 //! # Known ambiguities
 //! - Whether an eviction writes back only the victim or the whole TP, and whether a write miss fetches: both are
@@ -205,7 +205,7 @@ pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError>
 }
 
 impl Table {
-    /// An empty table of so many entries or bytes.
+    /// An empty table of that many entries or bytes.
     ///
     /// # Errors
     /// When a size is out of range.
@@ -217,8 +217,8 @@ impl Table {
     ) -> Result<Self, ConfigError> {
         let capacity = match size {
             (Some(_), Some(_)) => {
-                let mend = "give one of them (an entry takes 8 bytes)";
-                return Err(ConfigError::new("ftl.cmt_bytes", "cmt_entries is given too", mend));
+                let help = "give one of them (an entry takes 8 bytes)";
+                return Err(ConfigError::new("ftl.cmt_bytes", "cmt_entries is given too", help));
             }
             (Some(entries), None) => u64::from(entries),
             (None, Some(bytes)) => bytes.0 / 8,
@@ -232,8 +232,8 @@ impl Table {
             Protected::Entries(entries) => u64::from(entries),
             Protected::Share(share) if (0.0..=1.0).contains(&share) => (share * f64::from(capacity)) as u64,
             Protected::Share(share) => {
-                let mend = "use a whole number of entries or a share such as 0.8";
-                return Err(ConfigError::new("ftl.cmt_protected", format!("{share} is outside 0.0 to 1.0"), mend));
+                let help = "use a whole number of entries or a share such as 0.8";
+                return Err(ConfigError::new("ftl.cmt_protected", format!("{share} is outside 0.0 to 1.0"), help));
             }
         };
         if protected > u64::from(capacity) {

@@ -83,7 +83,7 @@ struct Sequential {
 /// Reclaimed RW blocks whose associativity is kept for golden files.
 const HISTORY: usize = 1024;
 
-/// See the module text.
+/// FAST: one sequential and many random-write log blocks, shared by all logical blocks.
 #[derive(Debug)]
 pub struct Fast {
     params: Params,
@@ -96,11 +96,11 @@ pub struct Fast {
 /// Builds the FTL.
 ///
 /// # Errors
-/// When the program order is strict or the log blocks do not fit beside the data blocks.
+/// When the program order is strict or the log blocks do not fit next to the data blocks.
 pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError> {
     shape.need_skipping("fast")?;
-    let beside = 2 + u32::from(params.use_sw);
-    let rw_blocks = log_blocks(shape, "ftl.rw_blocks", params.rw_blocks, beside)?;
+    let others = 2 + u32::from(params.use_sw);
+    let rw_blocks = log_blocks(shape, "ftl.rw_blocks", params.rw_blocks, others)?;
     Ok(Box::new(Fast {
         blocks: Merger::new(shape, params.alloc),
         params,

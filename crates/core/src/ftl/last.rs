@@ -59,7 +59,7 @@ crate::params! {
 }
 
 /// Blocks that merges and their recovery need.
-const BESIDE: u32 = 2;
+const OTHERS: u32 = 2;
 
 /// Partitions of the random log.
 const HOT: usize = 0;
@@ -69,7 +69,7 @@ const COLD: usize = 1;
 type Counted = (u32, u32);
 const NOT_COUNTED: Counted = (u32::MAX, 0);
 
-/// See the module text.
+/// LAST (reconstruction): a sequential log, and a random log in a hot and a cold partition.
 #[derive(Debug)]
 pub struct Last {
     threshold: u32,
@@ -84,11 +84,11 @@ pub struct Last {
 /// Builds the FTL.
 ///
 /// # Errors
-/// When the program order is strict, the log blocks do not fit beside the data blocks, or a parameter is 0.
+/// When the program order is strict, the log blocks do not fit next to the data blocks, or a parameter is 0.
 pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError> {
     shape.need_skipping("last")?;
     let Params { seq_blocks, hot_blocks, cold_blocks, .. } = params;
-    let spare = shape.geometry.blocks().saturating_sub(shape.logical_blocks() + BESIDE);
+    let spare = shape.geometry.blocks().saturating_sub(shape.logical_blocks() + OTHERS);
     // An equal share of what others leave.
     let share = |others: [Option<u32>; 2]| {
         let left = others.iter().flatten().fold(spare, |left, n| left.saturating_sub(*n));
@@ -98,9 +98,9 @@ pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError>
     let seq_blocks = seq_blocks.unwrap_or_else(|| share([hot_blocks, cold_blocks]));
     let hot_blocks = hot_blocks.unwrap_or_else(|| share([Some(seq_blocks), cold_blocks]));
     // The other two partitions need at least one block each.
-    let seq_blocks = log_blocks(shape, "ftl.seq_blocks", Some(seq_blocks), BESIDE + 2)?;
-    let hot_blocks = log_blocks(shape, "ftl.hot_blocks", Some(hot_blocks), BESIDE + seq_blocks + 1)?;
-    let cold_blocks = log_blocks(shape, "ftl.cold_blocks", cold_blocks, BESIDE + seq_blocks + hot_blocks)?;
+    let seq_blocks = log_blocks(shape, "ftl.seq_blocks", Some(seq_blocks), OTHERS + 2)?;
+    let hot_blocks = log_blocks(shape, "ftl.hot_blocks", Some(hot_blocks), OTHERS + seq_blocks + 1)?;
+    let cold_blocks = log_blocks(shape, "ftl.cold_blocks", cold_blocks, OTHERS + seq_blocks + hot_blocks)?;
     let rules = Rules {
         log_blocks: seq_blocks,
         max_chain: 1,

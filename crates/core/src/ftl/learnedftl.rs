@@ -3,8 +3,8 @@
 //! # Source
 //! Shengzhe Wang, Zihang Lin, Suzhen Wu, Hong Jiang, Jie Zhang and Bo Mao, "LearnedFTL: a learning-based page-level FTL
 //! for reducing double reads in flash-based SSDs", HPCA 2024. Known here are its abstract and the constants of its public
-//! code (`ld-tpftl.h`). What is not known of it is built anew: this is a reconstruction. Do not publish numbers from it
-//! under the paper's name.
+//! code (`ld-tpftl.h`). What is not known of it was designed here: this is a reconstruction. Do not publish numbers
+//! from it under the paper's name.
 //!
 //! # What it does
 //! As `tpftl`, and every translation page (TP) has a piecewise linear model that computes where a page lies, with one
@@ -42,7 +42,7 @@
 //! - Computing and training take no time. The paper's pieces hold floating-point numbers; here slopes are whole numbers of
 //!   1/65536, and predictions are rounded down.
 //! - Reports count a look-up that a model answers as a hit; it is counted as a hit of the second level too.
-//! - At a power cut the models are lost; recovery writes all TPs anew, which trains them.
+//! - At a power cut the models are lost; recovery rewrites all TPs, which trains them.
 //! - Everything below the cache (order of effects, garbage collection with lazy copying, recovery) is as in `dftl`.
 //!
 //! - Measured over 40,000 pages written at random (512-byte pages, TPs of 128 mappings, a cache of 64 entries, 28 %
@@ -69,7 +69,7 @@ node_params! {
     /// public code). With frontiers on `D` dies and `N` pages a block these are `D * (ceil(ceil(entries_per_tp / D) / N) + 1)`.
     pieces: Option<u32> = None, in 1.., "pieces", absent "as many as that";
     /// TPs of a group. The pages of a group have blocks of their own on every die; when space runs out, all blocks of a group
-    /// on one die are collected together, the valid pages sorted by LPN, and the TPs of the group are written anew, which
+    /// on one die are collected together, the valid pages sorted by LPN, and the TPs of the group are rewritten, which
     /// trains their models. The group is taken that gives back most blocks for its copies. A group keeps `ceil(pages on a die
     /// / pages of a block)` blocks of every die more in reserve, and its last block on every die may be part empty: use
     /// groups of several blocks. Without groups, blocks are allocated and collected as for `dftl`: what is predicted is what

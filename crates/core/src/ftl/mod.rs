@@ -92,7 +92,7 @@ impl<'a> Batch<'a> {
     pub const fn new(pages: &'a [PageWrite], bytes: &'a [u8]) -> Self {
         Self { pages, bytes, end: Lpn(0), old_copies: None }
     }
-    /// Reads the copy of a page that is needed to write the page anew, if it has one, and notes the ticket.
+    /// Reads the copy of a page that is needed to rewrite the page, if it has one, and notes the ticket.
     #[inline]
     pub fn read_old_copy(&self, flash: &mut Flash, ppn: Ppn, after: Ticket) -> Ticket {
         let ticket = if ppn.is_some() { flash.read(ppn, Cause::Pad, after) } else { after };

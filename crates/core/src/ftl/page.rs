@@ -79,7 +79,7 @@ crate::params! {
 /// Builds the FTL.
 ///
 /// # Errors
-/// When the logical pages do not fit beside the reserve, or a parameter is out of range.
+/// When the logical pages do not fit next to the reserve, or a parameter is out of range.
 pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError> {
     let Params { victim, alloc, reserve, frontiers, placement, stripe, .. } = params;
     let Params { gc_frontier, gc_slice, streams, idle_free, wear_threshold, .. } = params;
@@ -93,7 +93,7 @@ pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError>
 }
 
 /// With the map in RAM, a closed block with an invalid page is certain as soon as the open blocks and the reserve stand
-/// beside the data.
+/// next to the data.
 fn validate_capacity(layout: &Layout, shape: &Shape) -> Result<(), ConfigError> {
     let geometry = shape.geometry;
     let groups = u64::from(if layout.frontiers == Frontiers::Single { 1 } else { geometry.dies() });

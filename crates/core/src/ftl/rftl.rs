@@ -30,8 +30,8 @@
 //! - The paper lets at most two collections run at a time. Here a collection is complete in state before the next
 //!   operation begins, and its flash operations overlap in time as dies and channels allow; there is nothing to bound.
 //! - The paper counts a replica as safe because die registers finish queued programs after a reboot. Registers of NAND
-//!   are volatile, and there is no option to say otherwise: recovery rebuilds the map from data pages and writes all
-//!   copies anew, so that it would change nothing.
+//!   are volatile, and there is no option to say otherwise: recovery rebuilds the map from data pages and rewrites all
+//!   copies, so that it would change nothing.
 //! - What replicas do protect against is unreadable translation pages: with `device.reliability.map_page_loss` a read that
 //!   meets an unreadable copy reads another one, and reports count unreadable copies and mappings that no copy tells.
 //!   A copy found unreadable is not repaired before its TP is rewritten or collected.

@@ -71,7 +71,7 @@ struct Group {
 
 const EMPTY: Group = Group { blocks: Vec::new(), current: Pbn::NONE };
 
-/// See the module text.
+/// Superblock FTL (reconstruction): adjacent logical blocks that share data and update blocks.
 #[derive(Debug)]
 pub struct Superblock {
     params: Params,
@@ -224,7 +224,7 @@ impl Superblock {
     fn collect(&mut self, flash: &mut Flash, group: u32, after: Ticket) -> Ticket {
         let open = if self.room(flash, group) > 0 { self.groups[group as usize].current } else { Pbn::NONE };
         let blocks = self.groups[group as usize].blocks.iter().filter(|pbn| **pbn != open);
-        let victim = *blocks.min_by_key(|pbn| flash.valid_pages(**pbn)).expect("an update block stands beside others");
+        let victim = *blocks.min_by_key(|pbn| flash.valid_pages(**pbn)).expect("an update block stands next to others");
         flash.ledger.gc_runs += 1;
         if flash.valid_pages(victim) == 0 {
             flash.ledger.merges_switch += 1;

@@ -13,7 +13,7 @@
 //! `mode = "resident"`: the whole table is in RAM. `mode = "demand"`: the TPs lie on flash and RAM holds compressed TPs
 //! within `map_budget`, in LRU order. A look-up that misses reads the TP and loads `load_entries` of its mappings,
 //! beginning with the one wanted; least recently used TPs then leave until the rest fits. A dirty one is programmed
-//! anew, after reading it if only a part of it was loaded.
+//! again, after reading it if only a part of it was loaded.
 //!
 //! # Parameters
 //! An entry has 10 bits for the place in a TP, so `entries_per_tp` is at most 1024.
@@ -157,7 +157,7 @@ impl UrmMap {
     }
 }
 
-/// Class of a run of so many mappings, 0 to 9: tenths of a translation page, rounded up.
+/// Class of a run of that many mappings, 0 to 9: tenths of a translation page, rounded up.
 pub fn length_class(run: u32, entries_per_tp: u32) -> u32 {
     run.div_ceil((entries_per_tp / 10).max(1)).clamp(1, 10) - 1
 }

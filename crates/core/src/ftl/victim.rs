@@ -61,7 +61,7 @@ impl Victim {
     /// Says what is wrong with the name or its number.
     fn find(name: &str, number: Option<u32>) -> Result<Self, String> {
         let plugin =
-            registry::find(VICTIMS, "victim", name).map_err(|error| format!("{}; {}", error.problem, error.mend))?;
+            registry::find(VICTIMS, "victim", name).map_err(|error| format!("{}; {}", error.problem, error.help))?;
         let index = VICTIMS.iter().position(|known| known.module == plugin.module).expect("it was found there") as u8;
         match (plugin.build.number, number) {
             (Some(meaning), Some(0)) => Err(format!("{{ {name} = 0 }} leaves no victim: use 1 or more ({meaning})")),

@@ -34,7 +34,7 @@ impl Cache {
     }
 
     /// An access, after which the page is resident: until [`Self::settled`] it may be one more than there are frames,
-    /// because a page that leaves at once only passed by.
+    /// because a page that leaves at once bypassed the buffer.
     #[inline]
     pub fn access(&mut self, page: u32, write: bool) {
         let state = &mut self.states[page as usize];

@@ -24,7 +24,7 @@ struct Page {
     epoch: u32,
 }
 
-/// Counts of LRU at every size. See the module text.
+/// Hits and write-backs of LRU at every buffer size, from one pass over the history.
 #[derive(Clone, Debug)]
 pub struct LruCurve {
     reads: u64,
@@ -145,7 +145,7 @@ impl LruCurve {
         Self { reads: history.reads(), writes: history.writes(), points }
     }
 
-    /// LRU with so many frames, as if it were simulated with them alone.
+    /// LRU with that many frames, as if it were simulated with them alone.
     pub fn at(&self, frames: u32) -> Counts {
         let [read_hits, write_hits, saved] = self.points[(frames as usize).min(self.points.len() - 1)].map(u64::from);
         let Self { reads, writes, .. } = *self;

@@ -61,7 +61,7 @@ impl Event {
     }
 }
 
-/// Why requests are no history.
+/// Why requests are not a history.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HistoryError {
     /// A request lies beyond the device.
@@ -104,8 +104,8 @@ pub struct History {
 }
 
 impl History {
-    /// No accesses yet, to a device of so many pages. Without `with_flushes` the flushes of the host are left out: what
-    /// lies in NVRAM need not be written back.
+    /// No accesses yet, to a device of that many pages. Without `with_flushes` the flushes of the host are left out:
+    /// what lies in NVRAM need not be written back.
     pub fn new(logical_pages: u32, page_sectors: u32, with_flushes: bool) -> Self {
         Self {
             page_sectors: u64::from(page_sectors),

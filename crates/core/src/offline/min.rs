@@ -5,8 +5,8 @@ use super::history::{AHEAD, Event, History, Kind, NEVER};
 use super::order::Order;
 
 /// Replays Belady's MIN: the page that leaves is the one whose next access lies farthest away, which may be the page just
-/// accessed (it then passes by); a page that is never accessed again leaves at once. It is blind to dirt, so that its hits
-/// are the most there can be, and its cost is not the least.
+/// accessed (it then bypasses the buffer); a page that is never accessed again leaves at once. It is blind to dirt, so
+/// that its hits are the most there can be, and its cost is not the least.
 ///
 /// Times of next accesses are unique, so that they can stand for the pages: the resident pages are a set of times with its
 /// maximum, the dirty ones among them another set, and an access hits if its own time is in the first. No table of pages is

@@ -36,7 +36,7 @@ impl Order {
         }
     }
 
-    /// Asks the memory for a number's bit; the number may be none.
+    /// Prefetches a number's bit; the number may be none.
     #[inline]
     pub fn look_ahead(&self, number: u32) {
         prefetch_index(&self.levels[0], number as usize / 64);
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn is_it_the_set_that_a_tree_is() {
+    fn order_is_the_same_set_as_a_tree() {
         for limit in [1u32, 64, 65, 4_096, 4_097, 300_000] {
             let (mut order, mut tree) = (Order::new(limit as usize), BTreeSet::new());
             let mut x = 1u64;

@@ -11,9 +11,9 @@ use super::segments::{Prices, Segments};
 pub const ROUNDS: u32 = 200;
 /// Windows of constant price: no fewer than this number (unless there are fewer steps), for whatever buffer.
 const WINDOWS_MIN: usize = 1 << 10;
-/// No more than about this number: their tables shall stay in the processor's cache.
+/// No more than about this number: their tables should stay in the processor's cache.
 const WINDOWS_MAX: usize = 1 << 18;
-/// Between the two a window has a step for so many frames: a page stays for many windows.
+/// Between the two a window has a step for that many frames: a page stays for many windows.
 const FRAMES_PER_STEP: usize = 16;
 /// A price that demand lifts from nothing begins at this part of the mean price.
 const PRICE_FIRST: i64 = 64;
@@ -25,13 +25,13 @@ const HALF: f64 = 64.0;
 /// A lower bound of the cost, and the prices that prove it.
 #[derive(Debug)]
 pub struct Bound {
-    /// No buffer of so many frames costs less, in units of [`Costs`](super::Costs).
+    /// No buffer with that many frames costs less, in units of [`Costs`](super::Costs).
     pub cost: u64,
     pub(super) prices: Prices,
 }
 
-/// A cost below which no buffer of so many frames can serve the history, whatever it knows: the best of some rounds of
-/// adjusted prices, each of which takes time in proportion to the events.
+/// A cost below which no buffer with that many frames can serve the history, whatever it knows: the best of some rounds
+/// of adjusted prices, each of which takes time in proportion to the events.
 pub fn lower_bound(segments: &Segments, frames: u32, rounds: u32) -> Bound {
     let events = segments.events();
     let window = (events / WINDOWS_MIN).min(frames as usize / FRAMES_PER_STEP).max(events / WINDOWS_MAX);

@@ -220,7 +220,7 @@ impl Segments {
     }
 
     /// For every event by its time: what a frame that holds its page from there on is worth, clean and dirty, less the
-    /// price of all steps before it. Frames of greater worth shall stay: the prices since then are the same for all.
+    /// price of all steps before it. Frames of greater worth should stay: the prices since then are the same for all.
     /// [`WORTHLESS`] when nothing happens to the page any more.
     pub(super) fn worths(&self, prices: &Prices) -> Vec<[i64; 2]> {
         let mut worths = vec![[WORTHLESS; 2]; self.events];

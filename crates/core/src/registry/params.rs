@@ -360,7 +360,7 @@ mod tests {
         ] {
             let error = read(params.clone()).expect_err("it is refused");
             assert_eq!(error.key, key, "{params}");
-            assert!(error.problem.contains(problem) && error.mend.contains(help), "{params}: {error}");
+            assert!(error.problem.contains(problem) && error.help.contains(help), "{params}: {error}");
         }
     }
 

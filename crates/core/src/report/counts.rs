@@ -223,7 +223,7 @@ pub struct Merges {
     /// Erases of full merges (one for every logical block rewritten and every log block reclaimed) / all erases (HitStat,
     /// figures 19 and 20).
     pub full_erase_share: Option<f64>,
-    /// Pages programmed in log blocks, but for copies of merges.
+    /// Pages programmed in log blocks, except for copies of merges.
     pub log_pages: u64,
     /// Of those, pages that a merge copied to a data block, or completed there, without data of any other write command in
     /// the log or with it: HitStat's overhead pages. Pages that were trimmed before do not count, nor do switch merges.
@@ -370,7 +370,7 @@ pub struct LookUps {
     pub read: u64,
     /// Pages written with all of their content in RAM.
     pub write: u64,
-    /// Pages whose old copy is read to be written anew in the same command: padding, and partly written pages. Pages that
+    /// Pages whose old copy is read to be rewritten in the same command: padding, and partly written pages. Pages that
     /// padding left out because they were never written are among them.
     pub rewrite: u64,
     /// Pages trimmed.

@@ -27,9 +27,9 @@ pub struct Flushes {
 pub struct Size {
     /// Dirty pages.
     pub pages: u32,
-    /// Flushed groups with so many.
+    /// Flushed groups with that many.
     pub groups: u64,
-    /// Flushed groups with at most so many / all.
+    /// Flushed groups with at most that many / all.
     pub share_at_most: f64,
 }
 
@@ -66,7 +66,7 @@ impl Flushes {
         Self { groups, pages_mean: share(pages, groups), sizes, again, intervals }
     }
 
-    /// Share of the flushed groups with at least so many dirty pages.
+    /// Share of the flushed groups with at least that many dirty pages.
     pub fn share_of_size(&self, at_least: u32) -> Option<f64> {
         let large = self.sizes.iter().filter(|size| size.pages >= at_least).map(|size| size.groups).sum();
         share(large, self.groups)

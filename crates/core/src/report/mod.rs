@@ -4,8 +4,8 @@
 //! the JSON schema and in `nandlab describe metrics`. Times are nanoseconds of simulated time and end in `_ns`; ratios
 //! lie between 0 and 1, and a ratio without events is `null`, never 0.
 //!
-//! Two runs of the same configuration, trace and version give the same report, bit for bit, but for [`Wall`], which
-//! only the face that owns a clock can fill in.
+//! Two runs of the same configuration, trace and version give the same report, bit for bit, except for [`Wall`], which
+//! only the front end that owns a clock can fill in.
 
 mod counts;
 mod flushes;
@@ -33,7 +33,7 @@ pub use times::{Elapsed, Latencies, Latency, Load, Throughput, UrmModel, Wall};
 /// Version of the JSON form. It rises when a field changes its meaning or goes; new fields may come at any time.
 pub const SCHEMA_VERSION: u32 = 2;
 
-/// Everything about one run. See the module text.
+/// Everything that is known about one run, each metric with its formula.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct Report {
     /// Version of this JSON form.
@@ -123,7 +123,7 @@ pub struct Source {
     pub replayed: u64,
     /// What was changed or left out, by kind; kinds with zero are left out.
     pub changed: std::collections::BTreeMap<String, u64>,
-    /// What is to be known before the result is quoted.
+    /// Warnings to read before the result is quoted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// The first bad row that was skipped.
@@ -302,13 +302,13 @@ mod tests {
         ["device.geometry.blocks_per_plane=16", "device.geometry.pages_per_block=16", "ram.dram=\"256KiB\"", "seed=7"];
 
     #[test]
-    fn are_two_reports_of_the_same_run_identical() {
+    fn reports_of_the_same_run_are_identical() {
         let text = || serde_json::to_string(&run(&SMALL)).unwrap();
         assert_eq!(text(), text());
     }
 
     #[test]
-    fn do_the_parts_of_every_sum_add_up() {
+    fn parts_of_every_sum_add_up() {
         let report = run(&SMALL);
         assert_eq!(report.requests.total, 20_000);
         assert_eq!(report.response.all.count, 20_000);
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn is_an_overloaded_run_marked() {
+    fn overloaded_run_is_marked() {
         let kept_up = run(&[SMALL[0], SMALL[1], SMALL[2], "replay.time_scale=100"]);
         assert!(!kept_up.load.overloaded, "{:?}", kept_up.load);
         let too_fast = run(&[SMALL[0], SMALL[1], SMALL[2], "replay.time_scale=0.001"]);
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn does_preconditioning_leave_the_arrivals_on_time() {
+    fn preconditioning_leaves_the_arrivals_on_time() {
         let steady = run(&[SMALL[0], SMALL[1], SMALL[2], "precondition={steady=1}", "replay.time_scale=100"]);
         assert!(!steady.load.overloaded, "{:?}", steady.load);
         assert!(steady.elapsed.simulated_ns < 110_000_000_000, "time counts from the measurement on");

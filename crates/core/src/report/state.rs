@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn are_histogram_and_heat_map_those_of_a_hand() {
+    fn histogram_and_heat_map_match_a_hand_calculation() {
         let wear = Wear::of(&[3, 1, 1, 4]);
         let bins: Vec<_> = wear.histogram.iter().map(|bin| (bin.from, bin.to, bin.blocks)).collect();
         assert_eq!(bins, [(1, 1, 2), (2, 2, 0), (3, 3, 1), (4, 4, 1)]);
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn does_a_wide_spread_stay_within_the_bins_and_a_large_device_within_the_map() {
+    fn wide_spread_stays_within_the_bins_and_a_large_device_within_the_map() {
         let counts: Vec<u32> = (0..10_000).collect();
         let wear = Wear::of(&counts);
         assert_eq!((wear.blocks_per_entry, wear.per_block.len()), (3, 3334));
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn is_a_block_at_the_limit_of_counting_in_its_bin() {
+    fn block_at_the_limit_of_counting_is_in_its_bin() {
         let wear = Wear::of(&[0, u32::MAX]);
         assert!(wear.histogram.len() <= 64 && wear.histogram[wear.histogram.len() - 1].to == u32::MAX);
     }

@@ -158,7 +158,7 @@ impl Elapsed {
 /// and has a missed write programmed at once.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct UrmModel {
-    /// `T_df = T_write + T_read`: what it takes to free a frame of a dirty page and fill it anew.
+    /// `T_df = T_write + T_read`: what it takes to free a frame of a dirty page and refill it.
     pub flush_ns: u64,
     /// `T_art = (1 - H) (T_read + P_d T_df)`: mean time of a page read (equation 1).
     pub read_ns: Option<f64>,
@@ -207,7 +207,7 @@ mod tests {
     use crate::config::Builder;
 
     #[test]
-    fn is_the_model_of_urm_that_of_a_hand() {
+    fn urm_model_matches_a_hand_calculation() {
         let mut timing = Builder::preset("urm").unwrap().finish().unwrap().device.timing;
         (timing.page_read, timing.page_program) = (Nanos(25_000), Nanos(200_000));
         // H = 0.3, P_d = 0.75, R_r = 0.6.

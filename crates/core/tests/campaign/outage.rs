@@ -63,7 +63,7 @@ impl Device {
         digest.value()
     }
 
-    /// The page whose current or coming version went down with a lower page. Other pages are owed as ever.
+    /// The page whose current or coming version went down with a lower page. Other pages are owed as usual.
     fn owed_lower_page(&self) -> Option<(usize, u64)> {
         let oob = self.flash.lost_page()?;
         let lpn = oob.number as usize;

@@ -74,7 +74,7 @@ fn spread(mut shape: Shape, channels: u32, dies: u32) -> Shape {
     shape
 }
 
-/// See the module text.
+/// An FTL above a flash array with real bytes, and the model of what every page must hold.
 pub struct Device {
     pub(super) name: String,
     pub(super) params: Value,

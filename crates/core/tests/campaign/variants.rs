@@ -21,7 +21,7 @@ pub const CUT_DEVICES: [(Size, Start); 5] = [
     (Size { pages_per_block: 4, logical_pages: 16, dies: 1 }, Start::Journal),
 ];
 
-/// Parameters worth testing beside the defaults, by FTL.
+/// Parameters worth testing besides the defaults, by FTL.
 #[expect(clippy::too_many_lines, reason = "a table")]
 pub fn variants(ftl: &str) -> Vec<Value> {
     match ftl {

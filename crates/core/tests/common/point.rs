@@ -1,4 +1,4 @@
-//! One point of docs/theory.md: what was measured beside what the formula says.
+//! One point of docs/theory.md: what was measured, next to what the formula says.
 
 /// Prints the point as a line of docs/theory/results.csv and demands that it differs by at most `allowed`.
 #[allow(clippy::print_stdout, reason = "the points are part of what the tests tell")]

@@ -13,7 +13,7 @@ pub type Image = [u64; SECTORS];
 /// The versions of a page, oldest first. The first one is durable; the last one is what a read must return.
 type Versions = Vec<Image>;
 
-/// See the module text.
+/// Every version of every page that may come back after a power cut.
 pub struct Model {
     pages: Vec<Versions>,
     tag: u64,

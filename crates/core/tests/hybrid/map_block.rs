@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::{counting, write_uniformly};
 
 #[test]
-fn a_merge_programs_a_page_of_the_block_map() {
+fn merge_programs_a_page_of_the_block_map() {
     const PAGES: u64 = 4;
     let params = json!({"log_blocks": 4, "map_program": true});
     let (mut ftl, mut flash) = counting("bast", &params, PAGES as u32, 40, 100);

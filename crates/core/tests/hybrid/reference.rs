@@ -331,7 +331,7 @@ fn compare(name: &str, ftl: &mut Box<dyn Ftl>, flash: &mut Flash, model: &mut dy
 }
 
 #[test]
-fn does_the_superblock_ftl_follow_its_rules() {
+fn superblock_ftl_follows_its_rules() {
     let mut rng = Pcg64Mcg::new(23);
     let mut erases = 0;
     for _ in 0..60 {
@@ -353,7 +353,7 @@ fn does_the_superblock_ftl_follow_its_rules() {
 }
 
 #[test]
-fn does_last_follow_its_rules() {
+fn last_follows_its_rules() {
     let mut rng = Pcg64Mcg::new(29);
     let mut merges = [0; 4];
     for _ in 0..60 {

@@ -32,7 +32,7 @@ impl Dice {
     pub fn one_in(&mut self, n: u32) -> bool {
         self.below(n) == 0
     }
-    /// True in so many cases of 100.
+    /// True in that many cases of 100.
     pub fn percent(&mut self, percent: u32) -> bool {
         self.below(100) < percent
     }

@@ -113,7 +113,7 @@ fn take<T: Clone>(list: &mut Vec<T>, found: impl Fn(&T) -> bool) -> T {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
-    fn does_dftl_follow_its_rules_in_every_order(
+    fn dftl_follows_its_rules_in_every_order(
         requests in requests(), capacity in 1u32..40, share in 0u32..=100, order in 0usize..3,
     ) {
         let (order, protected) = (["segmented", "age", "clock"][order], capacity * share / 100);
@@ -126,7 +126,7 @@ proptest! {
     }
 
     #[test]
-    fn does_tpftl_follow_its_rules(
+    fn tpftl_follows_its_rules(
         requests in requests(), capacity in 1u32..40, entries_per_tp in 1u32..20, threshold in 1i32..5, on: bool,
     ) {
         let params = json!({"cmt_entries": capacity, "entries_per_tp": entries_per_tp, "selective_threshold": threshold,
@@ -151,7 +151,7 @@ proptest! {
     }
 
     #[test]
-    fn does_learnedftl_follow_its_rules(
+    fn learnedftl_follows_its_rules(
         requests in requests(), capacity in 1u32..20, entries_per_tp in 1u32..40, pieces in 1u32..6,
     ) {
         let params = json!({"cmt_entries": capacity, "entries_per_tp": entries_per_tp, "pieces": pieces.min(entries_per_tp)});
@@ -164,7 +164,7 @@ proptest! {
     }
 
     #[test]
-    fn does_sftl_follow_its_rules(requests in requests(), spare in 0u32..120, entries_per_tp in 1u32..20) {
+    fn sftl_follows_its_rules(requests in requests(), spare in 0u32..120, entries_per_tp in 1u32..20) {
         let budget = entries_per_tp.div_ceil(8) + 4 + spare;
         let params = json!({"cache_bytes": budget, "entries_per_tp": entries_per_tp});
         let mut reference = Sftl { entries_per_tp, budget: u64::from(budget), ..Sftl::default() };
@@ -172,7 +172,7 @@ proptest! {
     }
 
     #[test]
-    fn does_cdftl_follow_its_rules(
+    fn cdftl_follows_its_rules(
         requests in requests(), cmt_entries in 1u32..20, ctp_pages in 1u32..6, entries_per_tp in 1u32..20,
     ) {
         let params = json!({"cmt_entries": cmt_entries, "ctp_pages": ctp_pages, "entries_per_tp": entries_per_tp});

@@ -10,7 +10,7 @@ fn replay(text: &str, cases: usize) {
 }
 
 #[test]
-fn do_the_mapping_caches_do_what_their_worked_examples_say() {
+fn mapping_caches_do_what_their_worked_examples_say() {
     replay(include_str!("../golden/ftl-dftl.json"), 6);
     replay(include_str!("../golden/ftl-rftl.json"), 4);
     replay(include_str!("../golden/ftl-urm-cmt.json"), 6);

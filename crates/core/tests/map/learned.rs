@@ -77,7 +77,7 @@ impl Lab {
 }
 
 #[test]
-fn are_sequentially_written_pages_predicted() {
+fn sequentially_written_pages_are_predicted() {
     for frontiers in ["single", "die"] {
         let mut lab = Lab::new("learnedftl", frontiers);
         let filled = lab.predicted();
@@ -92,7 +92,7 @@ fn are_sequentially_written_pages_predicted() {
 }
 
 #[test]
-fn are_strided_writes_predicted() {
+fn strided_writes_are_predicted() {
     for frontiers in ["single", "die"] {
         for stride in [2, 3, 8] {
             let mut lab = Lab::empty("learnedftl", frontiers);
@@ -107,7 +107,7 @@ fn are_strided_writes_predicted() {
 
 /// Two lines through the same translation pages break each other's pieces: the model knows one place a piece.
 #[test]
-fn are_pages_between_those_of_another_write_left_to_the_cache() {
+fn pages_between_those_of_another_write_are_left_to_the_cache() {
     let mut lab = Lab::new("learnedftl", "single");
     lab.write((0..40_000).step_by(2));
     let share = lab.predicted();
@@ -115,7 +115,7 @@ fn are_pages_between_those_of_another_write_left_to_the_cache() {
 }
 
 #[test]
-fn does_a_random_overwrite_clear_its_bit() {
+fn random_overwrite_clears_its_bit() {
     let mut lab = Lab::new("learnedftl", "die");
     let predicted = |ftl: &dyn Ftl, flash: &Flash| -> Vec<u32> {
         let state: Value = ftl.golden_state(flash);
@@ -134,7 +134,7 @@ fn does_a_random_overwrite_clear_its_bit() {
 }
 
 #[test]
-fn does_a_prediction_save_the_translation_read_that_tpftl_does() {
+fn prediction_saves_the_translation_read_that_tpftl_does() {
     let [plain, learned] = ["tpftl", "learnedftl"].map(|name| {
         let mut lab = Lab::new(name, "die");
         lab.write(0..40_000);
@@ -148,7 +148,7 @@ fn does_a_prediction_save_the_translation_read_that_tpftl_does() {
 /// Groups pay for predictable places with copies: both sides are measured.
 #[test]
 #[allow(clippy::print_stdout, reason = "measured numbers are part of what this test tells")]
-fn do_groups_make_random_writes_predictable() {
+fn groups_make_random_writes_predictable() {
     let found =
         [("die", None), ("die", Some(32_u32)), ("single", None), ("single", Some(16))].map(|(frontiers, tps)| {
             let mut params = json!({"frontiers": frontiers});
@@ -170,7 +170,7 @@ fn do_groups_make_random_writes_predictable() {
 }
 
 #[test]
-fn does_a_collected_group_lie_in_order() {
+fn collected_group_lies_in_order() {
     let mut lab = Lab::with("learnedftl", json!({"frontiers": "single", "group_tps": 8}));
     lab.random_writes(60_000);
     lab.ftl.check(&lab.flash);

@@ -32,7 +32,7 @@ fn write_hot_and_cold(ftl: &mut dyn Ftl, flash: &mut Flash, shape: &Shape, write
 }
 
 #[test]
-fn do_streams_keep_copies_of_cold_pages_down() {
+fn streams_keep_copies_of_cold_pages_down() {
     for name in FTLS {
         let [mixed, apart] = [1, 2].map(|streams| {
             let (shape, mut flash, mut ftl) = device(name, json!({"streams": streams}));
@@ -45,7 +45,7 @@ fn do_streams_keep_copies_of_cold_pages_down() {
 }
 
 #[test]
-fn does_static_wear_levelling_bound_the_spread() {
+fn static_wear_levelling_bounds_the_spread() {
     for name in FTLS {
         let [loose, level] = [Value::Null, json!(8)].map(|threshold| {
             let (shape, mut flash, mut ftl) = device(name, json!({"wear_threshold": threshold}));
@@ -61,7 +61,7 @@ fn does_static_wear_levelling_bound_the_spread() {
 }
 
 #[test]
-fn does_idle_time_leave_free_blocks() {
+fn idle_time_leaves_free_blocks() {
     for name in FTLS {
         let (shape, mut flash, mut ftl) = device(name, json!({"idle_free": 6}));
         assert!(ftl.works_in_idle_time());
@@ -174,7 +174,7 @@ fn disturbed_blocks_are_relocated() {
 }
 
 #[test]
-fn are_options_that_exclude_each_other_refused() {
+fn options_that_exclude_each_other_are_refused() {
     let shape = shape(1, 400, 16, 2000, 512);
     for (params, word) in [
         (json!({"group_tps": 2, "streams": 2}), "ftl.streams"),

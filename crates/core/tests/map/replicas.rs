@@ -41,7 +41,7 @@ fn lost(copies: &[(u32, u32)], failed: &BTreeSet<u32>) -> usize {
 }
 
 #[test]
-fn does_every_translation_page_survive_as_many_failed_channels_as_it_has_replicas() {
+fn every_translation_page_survives_as_many_failed_channels_as_it_has_replicas() {
     for replicas in 0..CHANNELS {
         let params = json!({"cmt_entries": 200, "replicas": replicas});
         let copies = copies("rftl", params);
@@ -85,7 +85,7 @@ fn read_with_losses(name: &str, params: Value) -> Ledger {
 }
 
 #[test]
-fn do_replicas_tell_the_mappings_of_unreadable_translation_pages() {
+fn replicas_tell_the_mappings_of_unreadable_translation_pages() {
     let losses: Vec<(u64, u64, u64)> = (0..4)
         .map(|replicas| {
             let ledger = read_with_losses("rftl", json!({"cmt_entries": 200, "replicas": replicas}));

@@ -78,7 +78,7 @@ fn hit_ratio(row: &[&str], name: &str, params: Value, warm_up: u32, measured: u3
 }
 
 #[test]
-fn is_every_hit_ratio_of_the_table_that_of_theory() {
+fn every_hit_ratio_of_the_table_is_that_of_theory() {
     let table: Vec<_> = rows(include_str!("../golden/cmt-hit-ratio.csv")).collect();
     assert_eq!(table.len(), 60);
     for row in table {
@@ -93,7 +93,7 @@ fn is_every_hit_ratio_of_the_table_that_of_theory() {
 
 /// With one mapping a translation page, every LRU of pages, nodes or entries is a plain LRU of mappings.
 #[test]
-fn is_every_lru_with_single_entries_that_of_theory() {
+fn every_lru_with_single_entries_is_that_of_theory() {
     let entries = 3277;
     let ones = [
         ("tpftl", json!({"cmt_entries": entries, "entries_per_tp": 1})),
@@ -150,13 +150,13 @@ fn batch_write_back(wanted: &[(&str, &str)]) {
 }
 
 #[test]
-fn does_batch_write_back_save_what_theory_says() {
+fn batch_write_back_saves_what_theory_says() {
     batch_write_back(&[("512", "64"), ("512", "512"), ("1024", "64"), ("4096", "64")]);
 }
 
 #[test]
 #[ignore = "minutes: the nightly matrix, see docs/theory.md"]
-fn does_batch_write_back_match_theory_in_the_whole_table() {
+fn batch_write_back_matches_theory_in_the_whole_table() {
     batch_write_back(&[]);
 }
 
@@ -184,7 +184,7 @@ fn programs_and_reads(ledger: &Ledger, cause: Cause) -> (u64, u64) {
 }
 
 #[test]
-fn does_every_translation_operation_have_its_cause() {
+fn every_translation_operation_has_its_cause() {
     let shape = shape(4, 600, 16, 6000, 512);
     let l = churn("dftl", json!({"cmt_entries": 200}), &shape, 60_000);
     assert!(l.gc_runs > 1000);
@@ -205,7 +205,7 @@ fn does_every_translation_operation_have_its_cause() {
 }
 
 #[test]
-fn is_a_preset_what_its_parameters_say() {
+fn preset_is_what_its_parameters_say() {
     let shape = shape(1, 600, 16, 6000, 512);
     let run = |params: Value| churn("dftl", params, &shape, 30_000);
     let small = |more: Value| {
@@ -246,7 +246,7 @@ fn is_a_preset_what_its_parameters_say() {
 }
 
 #[test]
-fn does_flashsim_undercount_translation_writes() {
+fn flashsim_undercounts_translation_writes() {
     let shape = shape(1, 600, 16, 6000, 512);
     let writes = |marks: bool| {
         let l =
@@ -257,7 +257,7 @@ fn does_flashsim_undercount_translation_writes() {
 }
 
 #[test]
-fn does_replication_multiply_programs_and_leave_reads_as_they_are() {
+fn replication_multiplies_programs_and_leaves_reads_as_they_are() {
     // Large enough that nothing is collected: the same operations on both.
     let shape = shape(4, 16_000, 16, 6000, 512);
     let dftl = churn("dftl", json!({"cmt_entries": 200}), &shape, 40_000);
@@ -272,7 +272,7 @@ fn does_replication_multiply_programs_and_leave_reads_as_they_are() {
 }
 
 #[test]
-fn do_dies_work_at_the_same_time() {
+fn dies_work_at_the_same_time() {
     let time_us = |frontiers| {
         let shape = shape(4, 2000, 64, 6000, 512);
         let mut flash = parallel_flash(&shape);
@@ -325,7 +325,7 @@ fn read_us(replicas: u32) -> f64 {
 }
 
 #[test]
-fn does_a_replica_shorten_translation_reads_behind_busy_channels() {
+fn replica_shortens_translation_reads_behind_busy_channels() {
     let (none, one, three) = (read_us(0), read_us(1), read_us(3));
     assert!(one < 0.85 * none && three < one, "mean read {none} us, with 1 replica {one} us, with 3 {three} us");
 }
@@ -342,7 +342,7 @@ fn write_all(ftl: &mut UrmMap, flash: &mut Flash, lpns: impl Iterator<Item = u32
 }
 
 #[test]
-fn how_much_ram_does_the_compressed_table_take() {
+fn compressed_table_ram_is_measured() {
     let headers = 8 * 8;
     let (mut ftl, mut flash) = urm(&Params::default());
     assert_eq!(ftl.map_bytes(), headers);
@@ -362,7 +362,7 @@ fn how_much_ram_does_the_compressed_table_take() {
 }
 
 #[test]
-fn does_a_demanded_table_keep_its_budget_and_load_what_is_asked() {
+fn demanded_table_keeps_its_budget_and_loads_what_is_asked() {
     let params = Params { mode: Mode::Demand, map_budget: Bytes(4200), load_entries: Some(102), ..Params::default() };
     let (mut ftl, mut flash) = urm(&params);
     write_all(&mut ftl, &mut flash, 0..8192);
@@ -388,7 +388,7 @@ fn does_a_demanded_table_keep_its_budget_and_load_what_is_asked() {
 }
 
 #[test]
-fn are_parameters_that_cannot_work_refused() {
+fn parameters_that_cannot_work_are_refused() {
     let device = shape(4, 40, 16, 400, 512);
     let refused = |name, params| refusal(name, params, &device);
     assert!(refused("rftl", json!({"replicas": 4})).contains("ftl.replicas"));
@@ -416,7 +416,7 @@ fn are_parameters_that_cannot_work_refused() {
 }
 
 #[test]
-fn is_the_ram_of_the_map_that_of_the_formula() {
+fn ram_of_the_map_is_that_of_the_formula() {
     let device = shape(4, 400, 16, 4000, 512);
     let bytes = |name, params| build(name, params, &device).map_bytes();
     assert_eq!(bytes("dftl", json!({"cmt_entries": 100})), 8 * 100 + 4 * 32);
@@ -453,7 +453,7 @@ fn places() -> impl Strategy<Value = Vec<Ppn>> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
-    fn does_decompressing_give_what_was_compressed(table in places(), max_run in 1u32..=32, raw_fallback: bool) {
+    fn decompressing_gives_what_was_compressed(table in places(), max_run in 1u32..=32, raw_fallback: bool) {
         let mut page = CompressedPage::new(Format { entries_per_tp: 1024, max_run, raw_fallback });
         page.load(0, &table);
         page.check();
@@ -462,7 +462,7 @@ proptest! {
     }
 
     #[test]
-    fn does_a_compressed_page_hold_what_it_was_told(
+    fn compressed_page_holds_what_it_was_told(
         table in places(),
         updates in proptest::collection::vec((0u32..1024, 0u32..3000, 1u32..40, 0u32..8), 1..80),
         max_run in 1u32..=32,

@@ -65,7 +65,7 @@ impl FtlChoice {
             Self::Dftl(_) => "dftl",
         }
     }
-    /// Blocks beside those that the logical pages fill.
+    /// Blocks besides those that the logical pages fill.
     fn spare_blocks(&self, logical_pages: usize, pages_per_block: usize) -> usize {
         match *self {
             Self::Dftl(choices) => {

@@ -10,7 +10,7 @@ macro_rules! counts {
             /// Flash operations by kind and cause; their service times follow from the device's times.
             pub operations: [[u64; CAUSES]; OPS],
             pub erases_by_kind: [u64; 3],
-            /// To read a page, to write it, to read it and write it anew, to trim it.
+            /// To read a page, to write it, to read and rewrite it, to trim it.
             pub look_ups: [u64; 4],
             $(pub $field: u64,)+
         }

@@ -19,7 +19,7 @@ pub struct Setup {
     pub frames: usize,
     /// Bytes that map and data share.
     pub shared_ram: Option<u64>,
-    /// Every fragment of the map takes a page's worth of RAM in so many parts (0: the map has one size).
+    /// Every fragment of the map takes a page's worth of RAM in that many parts (0: the map has one size).
     pub fragment_bytes: u64,
     pub masks: bool,
     pub write_miss_fetch: bool,

@@ -66,7 +66,7 @@ impl Blocks {
         let free = self.map[down.lpn as usize].is_none() && offset >= array.next(block);
         free.then(|| self.put(array, (block, offset), down, after))
     }
-    /// Copies the newest pages of the logical block from offset `from` on into `to`, each to its own offset, but for
+    /// Copies the newest pages of the logical block from offset `from` on into `to`, each to its own offset, except for
     /// `new`, which takes its slot from the host.
     pub fn copy_rest(
         &mut self,

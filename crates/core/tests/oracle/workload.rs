@@ -11,7 +11,7 @@ pub struct Workload {
     /// Of a hundred requests: reads; of the others, of a hundred: trims.
     reads: usize,
     trims: usize,
-    /// One in so many is a flush (0: none).
+    /// One in that many is a flush (0: none).
     flushes: usize,
     /// Of a hundred, in whole pages.
     aligned: usize,

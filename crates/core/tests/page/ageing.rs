@@ -12,7 +12,7 @@ use serde_json::json;
 use super::device::{Device, below};
 
 #[test]
-fn is_a_block_relocated_after_as_many_reads_as_it_bears() {
+fn block_is_relocated_after_its_limit_of_reads() {
     for params in [json!({}), json!({"gc_frontier": "separate", "gc_slice": 2, "streams": 2, "wear_threshold": 3})] {
         let mut device = Device::new(&params, 16, 40, 400);
         let config = ReliabilityConfig { read_limit: Some(100), ..ReliabilityConfig::default() };
@@ -64,7 +64,7 @@ fn worn_out(settings: &[&str]) -> (Box<dyn nandlab::engine::Device>, u64, Refuse
 }
 
 #[test]
-fn does_a_device_become_read_only_when_its_spare_blocks_are_gone() {
+fn device_becomes_read_only_when_its_spare_blocks_are_gone() {
     for ftl in ["page", "fast", "dftl"] {
         let ftl = format!("ftl.name={ftl}");
         let of = |reliability: &str| {
@@ -96,7 +96,7 @@ fn does_a_device_become_read_only_when_its_spare_blocks_are_gone() {
 }
 
 #[test]
-fn does_a_worn_out_device_still_write_its_buffer_back() {
+fn worn_out_device_still_writes_its_buffer_back() {
     let (mut device, _, _) = worn_out(&[
         "buffer.name=lru",
         "ram.dram=64KiB",

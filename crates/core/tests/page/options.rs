@@ -9,7 +9,7 @@ use serde_json::json;
 use super::device::{Device, below, hot_cold};
 
 #[test]
-fn does_a_slice_never_copy_more_than_it_may() {
+fn slice_never_copies_more_than_it_may() {
     let logical = 12_800;
     let params = json!({"frontiers": "single", "gc_frontier": "separate", "gc_slice": 4});
     let mut device = Device::new(&params, 64, 262, logical);
@@ -37,7 +37,7 @@ fn does_a_slice_never_copy_more_than_it_may() {
 
 /// A tenth of the pages takes all writes: without static levelling the blocks of the others are never erased.
 #[test]
-fn does_static_levelling_bound_the_spread_of_erases() {
+fn static_levelling_bounds_the_spread_of_erases() {
     let logical = 6_400;
     let spread = |wear: serde_json::Value, alloc: &str| {
         let params = json!({"frontiers": "single", "gc_frontier": "separate", "wear_threshold": wear, "alloc": alloc});
@@ -96,7 +96,7 @@ fn bursts(idle_free: u32, gap: Nanos, model: &str) -> Box<dyn nandlab::engine::D
 }
 
 #[test]
-fn does_collection_in_idle_time_spare_the_host_its_wait() {
+fn collection_in_idle_time_spares_the_host_its_wait() {
     for model in ["parallel", "serial"] {
         let gap = Nanos::from_us(400_000);
         let (without, with) = (bursts(0, gap, model), bursts(3, gap, model));
@@ -110,7 +110,7 @@ fn does_collection_in_idle_time_spare_the_host_its_wait() {
 }
 
 #[test]
-fn does_a_device_without_idle_time_collect_as_if_the_option_were_off() {
+fn device_without_idle_time_collects_as_if_the_option_were_off() {
     for model in ["parallel", "serial"] {
         let (off, on) = (bursts(0, Nanos::ZERO, model), bursts(3, Nanos::ZERO, model));
         // Preconditioning ends in an idle device: the first request may find its blocks free.
@@ -121,7 +121,7 @@ fn does_a_device_without_idle_time_collect_as_if_the_option_were_off() {
 }
 
 #[test]
-fn are_options_that_cannot_work_refused_with_a_hint() {
+fn options_that_cannot_work_are_refused_with_help() {
     let build = |settings: &[&str]| {
         let builder = settings.iter().fold(Builder::preset("lab"), |b, s| b.and_then(|b| b.set(s)));
         builder.and_then(|b| b.finish()).and_then(|c| c.build()).err().map(|e| e.to_string()).unwrap_or_default()

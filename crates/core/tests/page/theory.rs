@@ -67,29 +67,29 @@ fn uniform(policy: usize, pages_per_block: u32, blocks: u32, ops: &[&str], hurry
 const ALL: [&str; 4] = ["0.07", "0.1", "0.2", "0.28"];
 
 #[test]
-fn does_greedy_collection_match_theory() {
+fn greedy_collection_matches_theory() {
     uniform(0, 64, 1024, &ALL, 1);
 }
 #[test]
-fn does_fifo_collection_match_theory() {
+fn fifo_collection_matches_theory() {
     uniform(1, 64, 1024, &ALL, 1);
 }
 #[test]
-fn does_random_collection_match_theory() {
+fn random_collection_matches_theory() {
     uniform(2, 64, 1024, &ALL, 1);
 }
 #[test]
-fn do_two_choices_match_theory() {
+fn two_choices_match_theory() {
     uniform(3, 64, 1024, &ALL, 1);
 }
 #[test]
-fn do_ten_choices_match_theory() {
+fn ten_choices_match_theory() {
     uniform(4, 64, 1024, &ALL, 1);
 }
 
 /// Much spare space is steady soon, so the larger blocks cost little time there; the nightly matrix has the rest.
 #[test]
-fn do_larger_blocks_match_theory() {
+fn larger_blocks_match_theory() {
     for policy in 0..policies().len() {
         uniform(policy, 128, 768, &["0.28"], 2);
         uniform(policy, 256, 1024, &["0.28"], 3);
@@ -113,7 +113,7 @@ fn fifo_hot_and_cold(ops: &[&str], shares: &[&str]) {
 
 /// `A = sum r_i / (1 - exp(-r_i alpha / (f_i A)))`: skew makes one shared FIFO log worse than uniform writes.
 #[test]
-fn does_fifo_with_hot_and_cold_pages_match_theory() {
+fn fifo_with_hot_and_cold_pages_matches_theory() {
     fifo_hot_and_cold(&["0.28"], &["0.8", "0.9", "0.95"]);
     fifo_hot_and_cold(&["0.1"], &["0.9"]);
 }
@@ -145,7 +145,7 @@ fn fifo_zipf(ops: &[&str], exponents: &[&str]) {
 
 /// `A = sum p_i / (1 - exp(-p_i T / A))`.
 #[test]
-fn does_fifo_with_zipf_writes_match_theory() {
+fn fifo_with_zipf_writes_matches_theory() {
     fifo_zipf(&["0.28"], &["0.8", "1.2"]);
 }
 
@@ -178,7 +178,7 @@ fn separated(ops: &[&str], shares: &[&str]) {
 }
 
 #[test]
-fn do_separated_classes_at_the_best_split_match_theory() {
+fn separated_classes_at_the_best_split_match_theory() {
     separated(&["0.28"], &["0.8", "0.95"]);
     separated(&["0.07"], &["0.9"]);
 }
@@ -201,21 +201,21 @@ fn uniform_in_all_sizes(policy: usize) {
 }
 
 nightly! {
-    does_greedy_match_theory_in_the_whole_table: uniform_in_all_sizes(0);
-    does_fifo_match_theory_in_the_whole_table: uniform_in_all_sizes(1);
-    does_random_match_theory_in_the_whole_table: uniform_in_all_sizes(2);
-    do_two_choices_match_theory_in_the_whole_table: uniform_in_all_sizes(3);
-    do_ten_choices_match_theory_in_the_whole_table: uniform_in_all_sizes(4);
-    do_hot_and_cold_pages_match_theory_in_the_whole_table: fifo_hot_and_cold(&ALL, &["0.8", "0.9", "0.95"]);
-    do_zipf_writes_match_theory_in_the_whole_table: fifo_zipf(&["0.07", "0.28"], &["0.5", "0.8", "1.0", "1.2"]);
-    do_separated_classes_match_theory_in_the_whole_table: separated(&ALL, &["0.8", "0.9", "0.95"]);
+    greedy_matches_theory_in_the_whole_table: uniform_in_all_sizes(0);
+    fifo_matches_theory_in_the_whole_table: uniform_in_all_sizes(1);
+    random_matches_theory_in_the_whole_table: uniform_in_all_sizes(2);
+    two_choices_match_theory_in_the_whole_table: uniform_in_all_sizes(3);
+    ten_choices_match_theory_in_the_whole_table: uniform_in_all_sizes(4);
+    hot_and_cold_pages_match_theory_in_the_whole_table: fifo_hot_and_cold(&ALL, &["0.8", "0.9", "0.95"]);
+    zipf_writes_match_theory_in_the_whole_table: fifo_zipf(&["0.07", "0.28"], &["0.5", "0.8", "1.0", "1.2"]);
+    separated_classes_match_theory_in_the_whole_table: separated(&ALL, &["0.8", "0.9", "0.95"]);
 }
 
 /// Greedy collection takes victims of both streams at the same valid share, so hot and cold pages amplify alike, as if
 /// writes were uniform (formula 2.403): better than one shared frontier, and far from the best split of the spare space
 /// (1.412 for FIFO in each class). Policies that look at the age leave hot blocks time to empty and find that split.
 #[test]
-fn do_streams_keep_hot_and_cold_pages_apart() {
+fn streams_keep_hot_and_cold_pages_apart() {
     let logical = 51_200;
     let run = |streams: u32, victim: &str| {
         let params = json!({"frontiers": "single", "streams": streams, "victim": victim});

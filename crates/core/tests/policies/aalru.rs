@@ -185,7 +185,7 @@ fn random_pair(random: &mut Dice, rig: Merging, fixed: bool) -> (Reference, Valu
 }
 
 #[test]
-fn does_it_equal_a_slow_reference_when_garbage_collection_is_told_from_outside() {
+fn aalru_equals_a_slow_reference_when_garbage_collection_is_told_from_outside() {
     let mut random = Dice(11);
     let mut padded_writes = 0;
     for _ in 0..40 {
@@ -233,7 +233,7 @@ fn does_it_equal_a_slow_reference_when_garbage_collection_is_told_from_outside()
 }
 
 #[test]
-fn does_it_equal_a_slow_reference_when_it_measures_the_device() {
+fn aalru_equals_a_slow_reference_when_it_measures_the_device() {
     let mut random = Dice(12);
     let mut gc_runs = 0;
     for round in 0..24 {
@@ -263,7 +263,7 @@ fn does_it_equal_a_slow_reference_when_it_measures_the_device() {
 }
 
 #[test]
-fn does_write_amplification_make_it_pad() {
+fn aalru_pads_under_write_amplification() {
     let padded = |physical_blocks| {
         let rig = Merging { logical_pages: 1024, frames: 64, physical_blocks, ..Merging::default() };
         let (mut device, _) = rig.device("aalru", json!({"period": 256, "beta": 3.0}));
@@ -281,7 +281,7 @@ fn does_write_amplification_make_it_pad() {
 }
 
 #[test]
-fn does_it_survive_trims_flushes_and_a_changing_share_of_ram() {
+fn trims_flushes_and_a_changing_share_of_ram_are_survived() {
     let mut random = Dice(14);
     let rig = Merging { logical_pages: 250, ..Merging::default() };
     let (mut device, _) = rig.device("aalru", json!({"period": 64}));
@@ -309,7 +309,7 @@ fn does_it_survive_trims_flushes_and_a_changing_share_of_ram() {
 }
 
 #[test]
-fn do_the_other_rules_of_padding_serve_here_too() {
+fn aalru_accepts_the_other_padding_rules() {
     let padded = |rule: Value| {
         let rig = Merging { logical_pages: 125, frames: 24, ..Merging::default() };
         let (mut device, recorder) = rig.device("aalru", json!({"padding": rule, "period": 64}));
@@ -335,7 +335,7 @@ fn do_the_other_rules_of_padding_serve_here_too() {
 }
 
 #[test]
-fn a_changed_number_of_frames_keeps_the_shares_of_the_regions() {
+fn aalru_keeps_the_shares_of_its_regions_when_the_number_of_frames_changes() {
     let (mut device, _) = Merging::default().device("aalru", json!({"tau_start": 0.25}));
     let mut tau = |dram: u32| {
         device.set_frames(nandlab::buffer::Frames { dram, nvram: 0 });

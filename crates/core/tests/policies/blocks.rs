@@ -51,17 +51,17 @@ impl Order for Fab {
 }
 
 #[test]
-fn does_fab_evict_the_largest_group_and_the_oldest_of_equals() {
+fn fab_evicts_the_largest_group_and_the_oldest_of_equals() {
     check("fab", 41, |_, _| (json!({}), Fab::default()));
 }
 
 #[test]
-fn does_fab_of_the_lab_spare_the_requested_block_and_write_runs() {
+fn fab_of_the_lab_spares_the_requested_block_and_writes_runs() {
     check("fab", 42, |_, _| (json!({"compat": "lab"}), Fab { lab: true, ..Fab::default() }));
 }
 
 #[test]
-fn does_fab_rw_count_clean_pages_and_drop_them() {
+fn fab_rw_counts_clean_pages_and_drops_them() {
     check("fab-rw", 43, |_, _| (json!({}), Fab { reads: true, ..Fab::default() }));
 }
 
@@ -133,7 +133,7 @@ impl Order for Bplru {
 }
 
 #[test]
-fn does_bplru_compensate_in_all_its_variants() {
+fn bplru_compensates_in_all_its_variants() {
     let rules = [(Rule::Seq, "seq"), (Rule::FullFirst, "full_first"), (Rule::Run, "run"), (Rule::Never, "none")];
     for (seed, (rule, name)) in (44..).zip(rules) {
         check("bplru", seed, |random, run| {
@@ -145,7 +145,7 @@ fn does_bplru_compensate_in_all_its_variants() {
 }
 
 #[test]
-fn does_bplru_of_the_lab_evict_for_reads_and_pad_from_half_a_block_on() {
+fn bplru_of_the_lab_evicts_for_reads_and_pads_from_half_a_block_on() {
     for (seed, lab, rule, share) in [(48, true, Rule::Run, 0.5), (49, false, Rule::Seq, 0.0)] {
         enough_runs(seed, true, |run, random, label| {
             let order = Bplru { rule, lab, block_pages: run.block_pages, blocks: vec![], accessed: vec![] };
@@ -211,7 +211,7 @@ impl Order for Clc {
 }
 
 #[test]
-fn does_clc_evict_the_largest_of_the_clusters_that_grew_cold() {
+fn clc_evicts_the_largest_of_the_clusters_that_grew_cold() {
     check("clc", 50, |random, _| {
         let alpha = [0.0, 0.5, 1.0, f64::from(random.below(101)) / 100.0][random.below(4) as usize];
         (json!({"alpha": alpha}), Clc { alpha, recent: vec![], cold: vec![] })
@@ -260,6 +260,6 @@ impl Order for LbClock {
 }
 
 #[test]
-fn does_lb_clock_sweep_first_and_take_the_largest_without_its_bit() {
+fn lb_clock_sweeps_first_and_takes_the_largest_without_its_bit() {
     check("lb-clock", 51, |_, _| (json!({}), LbClock::default()));
 }

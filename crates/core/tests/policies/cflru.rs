@@ -112,7 +112,7 @@ impl Reference for PageList {
 }
 
 #[test]
-fn does_lru_evict_the_least_recently_used_page() {
+fn lru_evicts_the_least_recently_used_page() {
     enough_runs(1, false, |run, random, label| {
         let mut reference = PageList::new(run.frames);
         compare(label, &mut *device("lru", json!({}), run), &mut reference, run, random, 800)
@@ -144,11 +144,11 @@ fn cflru(run: &Run, random: &mut Dice, label: &str, dynamic: bool) -> u64 {
 }
 
 #[test]
-fn does_cflru_find_the_clean_page_that_a_scan_of_its_window_finds() {
+fn cflru_finds_the_clean_page_that_a_scan_of_its_window_finds() {
     enough_runs(2, false, |run, random, label| cflru(run, random, label, false));
 }
 
 #[test]
-fn does_the_window_of_dynamic_cflru_climb_as_written() {
+fn cflru_dynamic_window_climbs_as_written() {
     enough_runs(3, false, |run, random, label| cflru(run, random, label, true));
 }

@@ -86,8 +86,8 @@ impl Flash {
     }
 }
 
-/// Whether a block is completed that has so many dirty pages. Rounded, so that a share that is no binary fraction does not
-/// miss by its last bit.
+/// Whether a block with that many dirty pages is completed. Rounded, so that a share that is not a binary fraction does
+/// not miss by its last bit.
 pub fn pads(share: f64, dirty: &[u32], whole: &[u32]) -> bool {
     !dirty.is_empty() && dirty.len() < whole.len() && dirty.len() as f64 >= share * whole.len() as f64 - 1e-9
 }

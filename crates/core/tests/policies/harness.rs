@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::kit::{Dice, Event, Recorder, Rig, submit, times};
 
 pub trait Reference {
-    /// A request of so many pages begins; the FTL has programmed so many pages of its own up to now.
+    /// A request of `_pages` pages begins; the FTL has programmed `_from_below` pages of its own so far.
     fn begin(&mut self, _pages: u32, _from_below: u64) {}
     fn access(&mut self, lpn: u32, is_write: bool, done: &mut Vec<Event>);
     fn trim(&mut self, lpn: u32);

@@ -316,7 +316,7 @@ fn without_pad_reads(events: Vec<Event>) -> Vec<Event> {
 }
 
 #[test]
-fn does_it_equal_a_slow_reference() {
+fn hitstat_equals_a_slow_reference() {
     let mut random = Dice(21);
     let (mut accesses, mut padded) = (0, 0);
     for _ in 0..60 {
@@ -372,7 +372,7 @@ fn does_it_equal_a_slow_reference() {
 }
 
 #[test]
-fn a_trimmed_page_takes_its_weight_from_its_group() {
+fn trimmed_page_takes_its_weight_from_its_group() {
     let (mut device, _) = Merging::default().device("hitstat", json!({}));
     let class = |device: &dyn nandlab::engine::Device| -> Vec<String> {
         let lists = device.golden_state()["lists"].as_object().unwrap().clone();

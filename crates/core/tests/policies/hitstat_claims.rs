@@ -8,7 +8,7 @@ use super::merging::Merging;
 use crate::kit::{Dice, Event, submit};
 
 #[test]
-fn does_the_padding_model_print_what_the_thesis_prints() {
+fn padding_model_prints_what_the_thesis_prints() {
     let formulas: Value = serde_json::from_str(include_str!("../golden/formulas.json")).unwrap();
     let table = &formulas["hitstat_padding_model"];
     let number = |value: &Value, key: &str| value[key].as_f64().unwrap();
@@ -26,7 +26,7 @@ fn does_the_padding_model_print_what_the_thesis_prints() {
 }
 
 #[test]
-fn does_padding_follow_the_merges_below() {
+fn padding_follows_the_merges_below() {
     let share_padded = |ftl, data_blocks_per_merge: u64| {
         let rig = Merging { ftl, physical_blocks: 400, ..Merging::default() };
         let (mut device, recorder) = rig.device("hitstat", json!({"list_bounds": [1, 2, 3, 4, 6, 8]}));
@@ -51,7 +51,7 @@ fn does_padding_follow_the_merges_below() {
 }
 
 #[test]
-fn does_it_survive_trims_flushes_and_a_changing_share_of_ram() {
+fn trims_flushes_and_a_changing_share_of_ram_are_survived() {
     let mut random = Dice(24);
     let rig = Merging { logical_pages: 250, ..Merging::default() };
     for full_flush in ["lazy", "eager"] {
@@ -84,7 +84,7 @@ fn does_it_survive_trims_flushes_and_a_changing_share_of_ram() {
 }
 
 #[test]
-fn does_it_write_back_fewer_groups_than_bplru_and_fab() {
+fn hitstat_writes_back_fewer_groups_than_bplru_and_fab() {
     let flushed = |policy, params| {
         let rig = Merging {
             logical_pages: 16_384,
@@ -135,7 +135,7 @@ fn elapsed(rig: Merging, params: Value) -> f64 {
 }
 
 #[test]
-fn does_the_model_come_close_to_the_best_fixed_threshold() {
+fn padding_model_comes_close_to_the_best_fixed_threshold() {
     let rig =
         Merging { logical_pages: 8192, pages_per_block: 32, frames: 512, physical_blocks: 400, ..Merging::default() };
     let bast = r#"{"log_blocks": 64, "max_chain": 4, "victim": "rr_longest", "partial_merge": false}"#;
@@ -153,7 +153,7 @@ fn does_the_model_come_close_to_the_best_fixed_threshold() {
 }
 
 #[test]
-fn may_a_padding_threshold_be_a_share_or_a_word() {
+fn padding_threshold_may_be_a_share_or_a_word() {
     let plugin = nandlab::registry::find(nandlab::catalog::BUFFERS, "buffer", "hitstat").unwrap();
     let schema = (plugin.schema)().to_string();
     for accepted in ["\"model\"", "\"never\"", "\"always\"", "\"aalru\"", "\"number\""] {
@@ -166,7 +166,7 @@ fn may_a_padding_threshold_be_a_share_or_a_word() {
 }
 
 #[test]
-fn are_parameters_that_make_no_sense_refused() {
+fn parameters_that_make_no_sense_are_refused() {
     for (params, key) in [
         (json!({"padding": 1.5}), "padding"),
         (json!({"levels": 0}), "levels"),

@@ -184,7 +184,7 @@ impl Reference for Cbm<'_> {
 }
 
 #[test]
-fn does_cbm_r_move_pages_from_the_read_cache_to_the_page_region_to_blocks() {
+fn cbm_r_moves_pages_from_the_read_cache_to_the_page_region_to_blocks() {
     enough_hybrid_runs(71, |run, random, label| {
         let given = [None, Some(1), Some(1 + random.below(6))][random.below(3) as usize];
         let lru = random.one_in(2);
@@ -229,7 +229,7 @@ struct Dnv<'a> {
     dram_pages: usize,
     /// The NVRAM is counted in pages, else in blocks.
     in_pages: bool,
-    /// So many of them.
+    /// That many of them.
     nvram_frames: usize,
     write_first: bool,
     share: f64,
@@ -385,7 +385,7 @@ fn nvram_frames(run: &Run, pages: u32, in_pages: bool) -> usize {
     (if in_pages { pages } else { pages / run.block_pages }) as usize
 }
 
-/// One run of CLOCK-DNV beside the reference.
+/// One run of CLOCK-DNV along with the reference.
 fn compare_dnv(placement: &str, in_pages: bool, run: &Run, random: &mut Dice, label: &str) -> u64 {
     let (rule, share) = padding(random);
     let unit = if in_pages { "page" } else { "block" };
@@ -406,7 +406,7 @@ fn compare_dnv(placement: &str, in_pages: bool, run: &Run, random: &mut Dice, la
 }
 
 #[test]
-fn does_clock_dnv_age_pages_into_blocks_in_both_placements() {
+fn clock_dnv_ages_pages_into_blocks_in_both_placements() {
     for (seed, name) in [(72, "wpa_text"), (73, "write_first_D")] {
         enough_hybrid_runs(seed, |run, random, label| compare_dnv(name, false, run, random, label));
     }

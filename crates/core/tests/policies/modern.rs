@@ -59,7 +59,7 @@ impl Order for Sieve {
 }
 
 #[test]
-fn does_the_hand_of_sieve_stay_where_it_found_a_victim() {
+fn sieve_hand_stays_where_it_found_a_victim() {
     check("sieve", 31, |_, _| (json!({}), Sieve { queue: vec![], hand: None }));
 }
 
@@ -140,7 +140,7 @@ impl Order for S3Fifo {
 }
 
 #[test]
-fn does_s3_fifo_keep_what_was_hit_twice_or_came_back() {
+fn s3_fifo_keeps_what_was_hit_twice_or_came_back() {
     for (libcachesim, compat) in [(false, "spec"), (true, "libcachesim")] {
         check("s3-fifo", 32, |random, _| {
             let share = [0.0, 0.1, 0.1, 0.5, 1.0, f64::from(random.below(101)) / 100.0][random.below(6) as usize];
@@ -294,7 +294,7 @@ impl Order for TinyLfu {
 }
 
 #[test]
-fn does_w_tinylfu_admit_what_was_seen_more_often() {
+fn w_tinylfu_admits_what_was_seen_more_often() {
     check("w-tinylfu", 33, |random, run| {
         let mut share =
             |usual| [0.0, usual, usual, 1.0, f64::from(random.below(101)) / 100.0][random.below(5) as usize];

@@ -93,7 +93,7 @@ impl Order for Arc {
 }
 
 #[test]
-fn does_arc_steer_the_two_lists_by_what_it_remembers() {
+fn arc_steers_the_two_lists_by_what_it_remembers() {
     check("arc", 41, |_, _| (json!({}), Arc::default()));
 }
 
@@ -145,7 +145,7 @@ impl Order for TwoQ {
 }
 
 #[test]
-fn does_two_q_keep_what_comes_back_after_it_left_a1in() {
+fn two_q_keeps_what_comes_back_after_it_left_a1in() {
     check("two-q", 42, |random, _| {
         let kin = [0.0, 0.25, 0.25, 1.0, f64::from(random.below(101)) / 100.0][random.below(5) as usize];
         let kout = [0.0, 0.5, 0.5, 3.0, f64::from(random.below(101)) / 50.0][random.below(5) as usize];
@@ -254,7 +254,7 @@ impl Order for Lirs {
 }
 
 #[test]
-fn does_lirs_know_pages_by_the_distance_of_their_last_two_accesses() {
+fn lirs_ranks_pages_by_the_distance_of_their_last_two_accesses() {
     for (libcachesim, compat) in [(false, "spec"), (true, "libcachesim")] {
         check("lirs", 43, |random, _| {
             let hir = [0.0, 0.01, 0.1, 1.0, f64::from(random.below(101)) / 100.0][random.below(5) as usize];

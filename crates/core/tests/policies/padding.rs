@@ -8,7 +8,7 @@ use super::harness::{Run, compare, device};
 use crate::kit::Dice;
 
 #[test]
-fn does_the_threshold_of_aalru_follow_the_write_amplification_below_fab() {
+fn aalru_threshold_follows_the_write_amplification_below_fab() {
     let mut random = Dice(51);
     let (mut accesses, mut between) = (0, 0);
     for number in 0..10 {

@@ -28,7 +28,7 @@ impl Pages {
 
 /// The order in which pages leave.
 pub trait Order {
-    /// Reads pass by.
+    /// Reads bypass the buffer.
     fn is_write_buffer(&self) -> bool {
         false
     }
@@ -41,7 +41,7 @@ pub trait Order {
     fn insert(&mut self, lpn: u32, is_write: bool, pages: &Pages);
     /// The host trimmed a resident page.
     fn remove(&mut self, lpn: u32, pages: &Pages);
-    /// There are so many frames now.
+    /// There are that many frames now.
     fn resize(&mut self, frames: u32, pages: &Pages);
     fn state(&self, pages: &Pages) -> Value;
 }

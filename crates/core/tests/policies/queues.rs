@@ -25,7 +25,7 @@ impl Order for Fifo {
 }
 
 #[test]
-fn does_fifo_evict_the_page_that_came_first() {
+fn fifo_evicts_the_page_that_came_first() {
     check("fifo", 11, |_, _| (json!({}), Fifo(vec![])));
 }
 
@@ -85,7 +85,7 @@ impl Order for Clock {
 }
 
 #[test]
-fn does_the_hand_of_clock_take_the_first_page_without_its_bit() {
+fn clock_hand_takes_the_first_page_without_its_bit() {
     check("clock", 12, |random, _| {
         let insert_ref = random.one_in(2);
         let order = Clock { ring: vec![], free: vec![], hand: 0, insert_ref };
@@ -139,7 +139,7 @@ impl Order for Wsr {
 }
 
 #[test]
-fn does_lru_wsr_give_dirty_pages_a_second_chance_and_clean_ones_none() {
+fn lru_wsr_gives_dirty_pages_a_second_chance_and_clean_ones_none() {
     check("lru-wsr", 13, |_, _| (json!({}), Wsr::default()));
 }
 
@@ -201,7 +201,7 @@ impl Order for Ccf {
 }
 
 #[test]
-fn does_ccf_lru_scan_as_described_and_as_the_lab_does() {
+fn ccf_lru_scans_as_described_and_as_the_lab_does() {
     let mut runs = [0; 2];
     check("ccf-lru", 14, |random, _| {
         let (new_dirty_cold, lab) = (random.one_in(2), random.one_in(2));
@@ -262,7 +262,7 @@ impl Order for AdLru {
 }
 
 #[test]
-fn does_ad_lru_find_the_clean_page_that_a_scan_of_its_queue_finds() {
+fn ad_lru_finds_the_clean_page_that_a_scan_of_its_queue_finds() {
     check("ad-lru", 15, |random, _| {
         let min_lc = [0.0, 0.2, 0.5, 1.0, f64::from(random.below(101)) / 100.0][random.below(5) as usize];
         (json!({"min_lc": min_lc}), AdLru { min_lc, cold_min: 0, cold: vec![], hot: vec![], flagged: vec![] })

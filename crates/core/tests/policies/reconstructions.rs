@@ -72,7 +72,7 @@ impl Order for Clru {
 }
 
 #[test]
-fn does_clru_r_warm_and_cool_pages_as_written() {
+fn clru_r_warms_and_cools_pages_as_written() {
     check("clru-r", 21, |random, _| {
         let hot_max = [0.0, 0.5, 1.0, f64::from(random.below(101)) / 100.0][random.below(4) as usize];
         (json!({"hot_max": hot_max}), Clru { hot_max, hot_pages: 0, now: 0, queues: Default::default(), last: vec![] })
@@ -144,7 +144,7 @@ fn carf(random: &mut Dice, _: &Run) -> (Value, Carf) {
 }
 
 #[test]
-fn does_carf_r_evict_the_smallest_decayed_weight() {
+fn carf_r_evicts_the_smallest_decayed_weight() {
     check("carf-r", 22, carf);
 }
 
@@ -206,7 +206,7 @@ impl Order for PrLru {
 }
 
 #[test]
-fn does_pr_lru_r_prefer_clean_pages_of_low_value() {
+fn pr_lru_r_prefers_clean_pages_of_low_value() {
     check("pr-lru-r", 23, |random, _| {
         let victim_size = random.one_in(2).then(|| 1 + random.below(20));
         let params = victim_size.map_or(json!({}), |size| json!({"victim_size": size}));
@@ -275,7 +275,7 @@ impl Order for Ref {
 }
 
 #[test]
-fn does_ref_r_stay_with_its_victim_blocks() {
+fn ref_r_stays_with_its_victim_blocks() {
     check("ref-r", 24, |random, run| {
         let ratio = [0.0, 0.75, 1.0, f64::from(random.below(101)) / 100.0][random.below(4) as usize];
         let most = 1 + random.below(4) as usize;

@@ -183,7 +183,7 @@ fn cfdc(run: &Run, random: &mut Dice) -> (Value, Cfdc) {
 }
 
 #[test]
-fn does_cfdc_evict_clean_pages_first_and_then_the_cluster_of_least_priority() {
+fn cfdc_evicts_clean_pages_first_and_then_the_cluster_of_least_priority() {
     enough_runs(61, false, |run, random, label| {
         let (params, mut reference) = cfdc(run, random);
         let label = format!("{label}, {params}");
@@ -319,7 +319,7 @@ impl Reference for Vbbms {
 }
 
 #[test]
-fn does_vbbms_keep_random_and_sequential_requests_apart() {
+fn vbbms_keeps_random_and_sequential_requests_apart() {
     enough_runs(62, false, |run, random, label| {
         let run = &Run { frames: run.frames.max(2), logical_pages: run.logical_pages + 1, ..*run };
         let ratio =

@@ -127,7 +127,7 @@ impl Reference for UrmReference {
 }
 
 #[test]
-fn does_urm_decide_like_a_plain_reference() {
+fn urm_decides_like_a_plain_reference() {
     for seed in 0..150 {
         let mut dice = Dice(seed ^ 0xABCD);
         let (mru, consumed_first) = (dice.one_in(2), dice.one_in(2));

@@ -15,7 +15,7 @@ struct WpaReference {
     dram_pages: usize,
     /// The NVRAM is counted in pages, else in blocks.
     in_pages: bool,
-    /// So many of them.
+    /// That many of them.
     nvram_frames: usize,
     block: u32,
     pel_size: Option<usize>,
@@ -204,7 +204,7 @@ fn compare_all(seeds: Range<u64>, in_pages: bool) {
 }
 
 #[test]
-fn does_wpa_decide_like_a_plain_reference() {
+fn wpa_decides_like_a_plain_reference() {
     compare_all(0..150, false);
 }
 
@@ -220,7 +220,7 @@ fn refusal(policy: &str, params: Value, frames: Frames) -> ConfigError {
 }
 
 #[test]
-fn is_wpa_refused_without_a_block_frame() {
+fn wpa_is_refused_without_a_block_frame() {
     for (dram, nvram, key) in [(0, 8, "ram"), (4, 3, "ram.nvram")] {
         let error = refusal("wpa", json!({}), Frames { dram, nvram });
         assert_eq!(error.key, key, "{error}");
@@ -228,7 +228,7 @@ fn is_wpa_refused_without_a_block_frame() {
 }
 
 #[test]
-fn an_nvram_of_pages_may_be_smaller_than_a_block() {
+fn nvram_of_pages_may_be_smaller_than_a_block() {
     for policy in ["wpa", "clock-dnv"] {
         let params = json!({"nvram_unit": "page"});
         rig(Frames { dram: 4, nvram: 1 }, 4).device(policy, params.clone());

@@ -28,7 +28,7 @@ const CAUSES: [(&str, Cause); 12] = [
 ];
 const MAP: [Cause; 4] = [Cause::MapMiss, Cause::MapEvict, Cause::MapUpdate, Cause::MapGc];
 
-/// See the module text.
+/// The value of each field of the report by its formula, by the path of the field.
 pub struct Expected {
     pub values: BTreeMap<String, Value>,
 }

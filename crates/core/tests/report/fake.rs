@@ -11,7 +11,7 @@ use nandlab::types::{HostRequest, Nanos};
 
 use crate::kit::Dice;
 
-/// See the module text.
+/// A device whose counts and times are random; all else is that of a device that ran.
 pub struct Fake {
     device: Box<dyn Device>,
     pub ledger: Ledger,

@@ -108,7 +108,7 @@ fn check_busy_time(fast: &Clock, slow: &Slow, dies: usize) {
 }
 
 #[test]
-fn does_it_agree_with_the_slow_simulator() {
+fn parallel_clock_agrees_with_the_slow_simulator() {
     for seed in 0..600 {
         compare(seed, 200);
     }

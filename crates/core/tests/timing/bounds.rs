@@ -43,7 +43,7 @@ fn closed_loop(seed: u64, count: u64, mut each: impl FnMut(&Clock)) -> u64 {
 }
 
 #[test]
-fn does_its_memory_stay_bounded() {
+fn parallel_clock_memory_stays_bounded() {
     let mut places = vec![];
     closed_loop(1, 1_000_000, |clock| {
         if places.last() != Some(&clock.slab_len()) {
@@ -65,13 +65,13 @@ fn does_its_memory_stay_bounded() {
 }
 
 #[test]
-fn does_the_same_input_give_the_same_times() {
+fn same_input_gives_the_same_times() {
     assert_eq!(closed_loop(5, 30_000, |_| ()), closed_loop(5, 30_000, |_| ()));
     assert_ne!(closed_loop(5, 30_000, |_| ()), closed_loop(6, 30_000, |_| ()));
 }
 
 #[test]
-fn can_a_hundred_thousand_operations_hang_on_one() {
+fn hundred_thousand_operations_can_depend_on_one() {
     let mut clock = Clock::new(TimingModel::Parallel, RFTL, 2, 2);
     let first = clock.issue(0, Op::Erase, NOW, Release::Done);
     let (mut all, mut chain) = (first, first);

@@ -26,7 +26,7 @@ fn is_copied(read: &Operation, program: &Operation) -> bool {
 const SHARED_LOGS: [&str; 2] = ["fast", "last"];
 
 #[test]
-fn a_copy_is_programmed_when_it_was_read_and_its_block_erased_when_all_copies_are_programmed() {
+fn copy_is_programmed_after_its_read_and_the_block_erased_after_all_copies() {
     let mut copies = 0;
     for (n, ftl) in FTLS.iter().flat_map(|ftl| [ftl; 3]).enumerate() {
         let timed = times_of(&ftl.name(), &[], n as u64);
@@ -53,7 +53,7 @@ fn a_copy_is_programmed_when_it_was_read_and_its_block_erased_when_all_copies_ar
 }
 
 #[test]
-fn the_copies_of_a_translation_page_are_written_side_by_side() {
+fn copies_of_a_translation_page_are_written_in_parallel() {
     // Two copies of each page, one on each channel: they wait for the same, and not for each other.
     let more = ["ftl.cmt_entries=16", "ftl.entries_per_tp=32", "ftl.replicas=1"];
     let (mut pairs, mut overlapping) = (0, 0);

@@ -72,13 +72,13 @@ fn check(settings: &[&str], requests: &[HostRequest], steps: &[Step], finished: 
 }
 
 #[test]
-fn a_write_past_the_buffer_waits_for_the_rest_of_its_page() {
+fn write_past_the_buffer_waits_for_the_rest_of_its_page() {
     let steps = [(Read, Pad, 0, 0, 30), (Program, Host, 1, 30, 140)];
     check(&["buffer.name=none"], &[part(0, 1)], &steps, &[140]);
 }
 
 #[test]
-fn a_write_back_waits_for_the_rest_of_its_page() {
+fn write_back_waits_for_the_rest_of_its_page() {
     // The part lies in the only frame; at 1000 another page needs it.
     let (mask, steps) = ("ram.partial_write=mask", [(Read, Pad, 0, 1000, 1030), (Program, Host, 1, 1030, 1140)]);
     let requests = [part(0, 1), write(1000, 4)];
@@ -89,14 +89,14 @@ fn a_write_back_waits_for_the_rest_of_its_page() {
 }
 
 #[test]
-fn a_write_back_waits_for_the_read_that_fills_its_frame() {
+fn write_back_waits_for_the_read_that_fills_its_frame() {
     let steps = [(Read, Pad, 0, 0, 30), (Program, Host, 1, 30, 140)];
     let ledger = check(&[], &[part(0, 1), write(5, 4)], &steps, &[30, 140]);
     assert_eq!((ledger.eviction_waits, ledger.buffer_write_ns), (1, 135), "from 5 on");
 }
 
 #[test]
-fn a_padded_write_back_waits_for_all_that_it_reads() {
+fn padded_write_back_waits_for_all_that_it_reads() {
     // Pages 0 and 2 come one after the other from die 1, page 3 from die 0; all is there at 1060.
     let steps = [
         (Read, Pad, 1, 1000, 1030),
@@ -115,7 +115,7 @@ fn a_padded_write_back_waits_for_all_that_it_reads() {
 }
 
 #[test]
-fn a_padded_write_back_waits_for_a_copy_that_is_on_its_way_to_ram() {
+fn padded_write_back_waits_for_a_copy_in_flight_to_ram() {
     // Pages 0 and 3 are in RAM since 30, page 2 is on its way until 230 when the block of page 1 leaves.
     let aalru = ["buffer={name=\"aalru\", padding=\"always\", tau_start=0.9, tau_min=0.1}", "ram.dram=10KiB"];
     let requests = [read(0, 0), read(0, 3), read(200, 2), write(201, 1), write(202, 8), write(205, 4)];
@@ -132,7 +132,7 @@ fn a_padded_write_back_waits_for_a_copy_that_is_on_its_way_to_ram() {
 }
 
 #[test]
-fn a_read_that_needs_a_frame_waits_for_the_eviction() {
+fn read_that_needs_a_frame_waits_for_the_eviction() {
     // And a flush waits for a write-back that is under way, even if nothing is dirty any more.
     let steps = [(Program, Host, 1, 10, 120), (Read, Host, 0, 120, 150)];
     let ledger = check(&[], &[write(0, 2), read(10, 3), flush(20)], &steps, &[0, 150, 120]);
@@ -141,20 +141,20 @@ fn a_read_that_needs_a_frame_waits_for_the_eviction() {
 }
 
 #[test]
-fn a_flush_waits_for_what_it_writes() {
+fn flush_waits_for_what_it_writes() {
     let requests = [write(0, 1), write(1, 2), flush(10), flush(20)];
     let steps = [(Program, Host, 1, 10, 120), (Program, Host, 0, 10, 120)];
     check(&["ram.dram=8KiB"], &requests, &steps, &[0, 1, 120, 120]);
 }
 
 #[test]
-fn a_hit_on_a_page_that_is_on_its_way_waits_for_it() {
+fn hit_on_a_page_in_flight_waits_for_it() {
     let requests = [read(0, 1), read(5, 1), write(6, 1), read(40, 1)];
     check(&[], &requests, &[(Read, Host, 0, 0, 30)], &[30, 30, 30, 40]);
 }
 
 #[test]
-fn a_hit_on_a_prefetched_page_waits_for_it() {
+fn hit_on_a_prefetched_page_waits_for_it() {
     let run = Hint { pattern: Pattern::Sequential, run_pages: 3, ..Hint::default() };
     let requests = [HostRequest { hint: run, ..read(0, 1) }, read(5, 3), read(100, 2)];
     let steps = [(Read, Host, 0, 0, 30), (Read, Prefetch, 1, 0, 30), (Read, Prefetch, 0, 30, 60)];
@@ -179,7 +179,7 @@ fn copies_wait_for_their_reads_and_an_erase_for_the_copies() {
 }
 
 #[test]
-fn a_write_waits_for_the_merge_that_gives_it_a_log_block() {
+fn write_waits_for_the_merge_that_gives_it_a_log_block() {
     // Page 5 is logged in block 4 on die 0. The full merge copies pages 4, 6 and 7 from block 1 on die 1 and page 5 from
     // die 0 to block 5 on die 1: copies within a die keep the order of issue, and page 5 comes last as its read is
     // elsewhere. Both erases start when all copies are there; page 0 is logged, in block 6 on die 0, when both are over.
@@ -202,7 +202,7 @@ fn a_write_waits_for_the_merge_that_gives_it_a_log_block() {
 }
 
 #[test]
-fn a_collection_copies_before_it_erases() {
+fn collection_copies_before_it_erases() {
     // One frontier over both dies, three blocks for eight pages in two: pages 0 to 7 fill blocks 0 and 1, pages 0, 1, 2 and
     // 4 block 2. Then one block is free: the next write collects block 0 (die 0), whose page 3 goes to block 3 (die 1).
     let single = [
@@ -228,7 +228,7 @@ fn a_collection_copies_before_it_erases() {
 }
 
 #[test]
-fn a_read_waits_for_its_mapping() {
+fn read_waits_for_its_mapping() {
     // Translation page 0 lies on channel 0, data page 1 on die 1. The second read finds its mapping in RAM, and the third
     // needs none of the first page's time.
     let dftl = ["buffer.name=none", "ftl={name=\"dftl\", entries_per_tp=16, cmt_entries=64}"];

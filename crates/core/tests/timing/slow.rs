@@ -40,7 +40,7 @@ pub struct SlowOp {
     pub resolved: Option<u64>,
 }
 
-/// See the module text.
+/// The parallel model as plain lists that are searched, to compare the fast one with.
 pub struct Slow {
     pub times: ClockTimes,
     pub channels: usize,

@@ -13,7 +13,7 @@ fn assert_close(got: f64, want: f64, within: f64, what: &str) {
 }
 
 #[test]
-fn does_a_single_die_wait_as_queueing_theory_says() {
+fn single_die_waits_as_queueing_theory_says() {
     queue_of_one_die(
         &[(TimingModel::Parallel, 0.3), (TimingModel::Parallel, 0.7), (TimingModel::Serial, 0.7)],
         1_000_000,
@@ -22,7 +22,7 @@ fn does_a_single_die_wait_as_queueing_theory_says() {
 
 #[test]
 #[ignore = "the nightly matrix, see docs/theory.md"]
-fn does_a_single_die_wait_as_queueing_theory_says_at_every_load() {
+fn single_die_waits_as_queueing_theory_says_at_every_load() {
     queue_of_one_die(&[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9].map(|rho| (TimingModel::Parallel, rho)), 8_000_000);
 }
 
@@ -72,7 +72,7 @@ fn saturated(times: ClockTimes, op: Op, dies: u32) -> f64 {
 }
 
 #[test]
-fn does_it_saturate_where_theory_says() {
+fn device_saturates_where_theory_says() {
     let (transfer, program) = (RFTL.page_transfer.as_secs(), RFTL.page_program.as_secs());
     for dies in [1, 2, 3, 4, 8, 64] {
         let want = (1.0 / transfer).min(f64::from(dies) / (transfer + program));
@@ -90,7 +90,7 @@ fn does_it_saturate_where_theory_says() {
 /// Lindley's equation: with one die per channel the end of an operation is the end of its service after the later of
 /// its arrival and the end before.
 #[test]
-fn is_a_die_of_its_own_channel_never_idle_while_it_has_work() {
+fn die_of_its_own_channel_is_never_idle_while_it_has_work() {
     let dies = 5;
     let mut clock = Clock::new(TimingModel::Parallel, ClockTimes { command: Nanos(7), ..RFTL }, dies, dies);
     let mut serial = Clock::new(TimingModel::Serial, ClockTimes { command: Nanos(7), ..RFTL }, dies, dies);

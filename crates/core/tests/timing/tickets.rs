@@ -7,7 +7,7 @@ use nandlab::types::Nanos;
 use super::rig::{NOW, RFTL, finish_times};
 
 #[test]
-fn what_does_a_ticket_say_before_and_after_it_resolves() {
+fn ticket_tells_its_state_before_and_after_it_resolves() {
     let mut clock = Clock::new(TimingModel::Parallel, RFTL, 1, 2);
     let write = clock.issue(0, Op::Program, NOW, Release::Transfer);
     let read = clock.issue(0, Op::Read, write, Release::Done);
@@ -38,7 +38,7 @@ fn what_does_a_ticket_say_before_and_after_it_resolves() {
 }
 
 #[test]
-fn does_a_watch_on_a_time_fire_at_that_time() {
+fn watch_on_a_time_fires_at_that_time() {
     for model in [TimingModel::Serial, TimingModel::Parallel] {
         let mut clock = Clock::new(model, RFTL, 1, 1);
         for (token, at) in [(1, 500), (2, 300), (4, 400), (3, 400)] {
@@ -57,7 +57,7 @@ fn does_a_watch_on_a_time_fire_at_that_time() {
 }
 
 #[test]
-fn is_the_data_of_a_program_released_at_the_end_of_its_transfer() {
+fn program_data_is_released_at_the_end_of_its_transfer() {
     for (model, second) in [(TimingModel::Serial, 300 + 100), (TimingModel::Parallel, 200)] {
         let mut clock = Clock::new(model, RFTL, 1, 2);
         for die in 0..2 {
@@ -69,7 +69,7 @@ fn is_the_data_of_a_program_released_at_the_end_of_its_transfer() {
 }
 
 #[test]
-fn does_an_operation_that_waits_let_others_pass() {
+fn waiting_operation_lets_others_pass() {
     let mut clock = Clock::new(TimingModel::Parallel, RFTL, 2, 2);
     let erase = clock.issue(0, Op::Erase, NOW, Release::Done);
     let waits = clock.issue(1, Op::Read, erase, Release::Done);
@@ -82,7 +82,7 @@ fn does_an_operation_that_waits_let_others_pass() {
 }
 
 #[test]
-fn when_is_a_channel_expected_to_be_free() {
+fn channel_says_when_it_is_expected_to_be_free() {
     let mut clock = Clock::new(TimingModel::Parallel, RFTL, 2, 4);
     let until = |clock: &Clock| (clock.channel_busy_until(0).0 / 1_000, clock.channel_busy_until(1).0 / 1_000);
     assert_eq!(until(&clock), (0, 0));
@@ -103,7 +103,7 @@ fn when_is_a_channel_expected_to_be_free() {
 
 #[test]
 #[should_panic(expected = "at most 64")]
-fn are_impossible_devices_refused() {
+fn impossible_devices_are_refused() {
     for (channels, dies) in [(0, 0), (2, 1), (2, 3)] {
         let new = || Clock::new(TimingModel::Parallel, RFTL, channels, dies);
         assert!(std::panic::catch_unwind(new).is_err(), "{dies} dies on {channels} channels");

@@ -11,7 +11,7 @@ pub const CLAIMS: Claims = Claims {
     about: "Device `hitstat` and the preset `xp-month`, both whole: 20 GiB, 1,509,409 writes, 2,048 log blocks for BAST and 128 for\n\
             FAST; device full. The preset meets table 4 (docs/workloads.md), which says nothing of where writes go.\n\
             \n\
-            *Changed after first results:* this page had a month of its own at an eighth of the size, one stream beside Zipf\n\
+            *Changed after first results:* this page had a month of its own at an eighth of the size, one stream plus Zipf\n\
             writes, which had neither the classes nor the footprint of table 4.",
     experiments,
     rows,
@@ -228,7 +228,7 @@ fn throughput_rows(results: &Results) -> Vec<Row> {
             ["fig 17", "BAST: BPLRU gains least from RAM", "BAST, 4 to 128 MB", "BPLRU hardly gains"],
             format!("change of throughput: {} %", list(&gain, 1)),
             &[is_least(&gain, "BPLRU")],
-            "nearly every flush of BPLRU's ends in a merge (174,933 for 243,977 at 32 MB), so that every flush saved counts; of FAB's flushes eleven share a merge (103,159 for 1,141,538). On one stream beside Zipf writes at an eighth of the size, the workload of before, it held: FAB 117.9, BPLRU 64.8, HitStat 139.9 %",
+            "nearly every flush of BPLRU's ends in a merge (174,933 for 243,977 at 32 MB), so that every flush saved counts; of FAB's flushes eleven share a merge (103,159 for 1,141,538). On one stream plus Zipf writes at an eighth of the size, the workload of before, it held: FAB 117.9, BPLRU 64.8, HitStat 139.9 %",
         ),
         Row::tested(
             ["fig 18", "FAST: HitStat(adj) is fastest", "FAST, 32 MB", "133.2 % of FAB, 138.6 % of BPLRU"],
@@ -250,7 +250,7 @@ fn throughput_rows(results: &Results) -> Vec<Row> {
             ],
             format!("FAB / BPLRU: {}", list(&lead, 3)),
             &[lead[0].1 < 1.0, lead[1].1 < 1.0, lead[3].1 > 1.0, lead[4].1 > 1.0],
-            "it does not: FAB keeps what is small, and hits 5 % of the sectors at 32 MB where BPLRU hits 41. On one stream beside Zipf writes (the workload of before) it overtook between 32 and 64 MB",
+            "it does not: FAB keeps what is small, and hits 5 % of the sectors at 32 MB where BPLRU hits 41. On one stream plus Zipf writes (the workload of before) it overtook between 32 and 64 MB",
         ),
         Row::tested(
             ["fig 18", "FAST: HitStat(adj) has the fewest overhead pages", "FAST, 32 MB; pages", "adj lowest"],

@@ -220,7 +220,7 @@ pub const HEAD: &str = "\
 `nandlab claims` prints this page; tests run parts of it again and compare. The papers' traces are not at hand in full, so
 that every row comes from a generated workload, on a device that is scaled down where a section says so (some notes add what
 a piece of a real trace showed): orders, signs and crossovers can be judged, sizes of effects hardly. A claim is *reproduced* if all its conditions hold here, *partly* if some do, *not* if
-none does. Where one fails the note says what runs showed about the reason. A *control* is no claim of a paper: it is a
+none does. Where one fails the note says what runs showed about the reason. A *control* is not a paper's claim: it is a
 run that could have refuted such a reason. Settings that were changed after first results were seen are named with the
 figures of before, at the head of the section.
 ";
@@ -395,20 +395,20 @@ mod tests {
     }
 
     #[test]
-    fn do_the_claims_of_hitstat_about_groups_stand() {
+    fn hitstat_claims_about_groups_hold() {
         let known =
             [("fig 15a", Reproduced), ("fig 15b", Reproduced), ("fig 16a", Reproduced), ("fig 16b", Reproduced)];
         hold([hitstat::on_bast(32), hitstat::on_bast(16)].concat(), hitstat::group_rows, &known);
     }
 
     #[test]
-    fn does_padding_dominate_bplru_and_does_the_order_of_hits_in_the_paper_of_aalru_still_fail() {
+    fn aalru_paper_padding_dominates_bplru_and_its_hit_order_still_fails() {
         // The order of figure 7a is a claim that does not hold here: AD-LRU is first, and BPLRU above AALRU.
         hold(aalru::fin1_experiments(), aalru::fin1_rows, &[("fig 3", Reproduced), ("fig 7a", Partly)]);
     }
 
     #[test]
-    fn do_the_controls_show_the_reasons_that_notes_give() {
+    fn controls_show_the_reasons_that_notes_give() {
         // What is popular moves: AD-LRU falls behind, and two pairs of the order fail still.
         let row = |results: &Results| vec![aalru::moving_row(results)];
         hold(aalru::moving_experiments().into(), row, &[("fig 7a, control", Partly)]);
@@ -417,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn does_wpa_write_less_to_the_nvram_on_write_heavy_input_only() {
+    fn wpa_writes_less_to_the_nvram_on_write_heavy_input_only() {
         // Hits, times, erases and flash accesses are claims that fail. Against CBM the mean of the NVRAM writes fails.
         let known =
             [("fig 5", Not), ("fig 6", Not), ("fig 7", Not), ("text", Not), ("text", Partly), ("text", Reproduced)];

@@ -8,7 +8,7 @@ use crate::text::count;
 
 /// A text with its figures. `{CELL FIGURE}` names a value of the JSON report of a cell, as in
 /// `{lru/1MiB flash.erases.total}`; then may follow: `/ FIGURE` divides by another value of that report, `x1000` multiplies,
-/// `.2` shows so many digits behind the point, `%1` the same in percent.
+/// `.2` shows that many digits behind the point, `%1` the same in percent.
 pub(super) fn fill(text: &str, cells: &Cells) -> Result<String, Error> {
     let (mut filled, mut rest) = (String::new(), text);
     while let Some((before, behind)) = rest.split_once('{') {

@@ -13,7 +13,7 @@ use super::pages::{self, Pages};
 use crate::error::{BadRow, Problem};
 use crate::row::Field;
 
-/// Why a file is no trace.
+/// Why a file is not a trace.
 pub(super) struct Unfit(pub(super) String);
 
 /// What the values are in the file.

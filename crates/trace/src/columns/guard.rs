@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn is_a_panic_an_error() {
+    fn panic_becomes_an_error() {
         let damaged: Parquet<()> = guarded(|| panic!("damaged"));
         assert!(damaged.unwrap_err().to_string().contains("contradict") && !is_guarded());
         assert!(guarded(|| Ok(is_guarded())).unwrap());

@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn does_every_text_have_a_number_that_shows_it() {
+    fn every_text_has_a_number_that_shows_it() {
         for (word, shown) in [("R", "R"), ("", ""), ("ab", "ab"), ("Read", "Re..."), ("\u{e9}", "\u{e9}")] {
             assert_eq!(text(i64::from(code(word.as_bytes()))), shown.as_bytes(), "{word}");
         }
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn are_texts_translated_and_cut_pages_refused() {
+    fn texts_are_translated_and_cut_pages_refused() {
         let page = [9, 9, 1, 0, 0, 0, b'R', 1, 0, 0, 0, b'W'];
         assert_eq!(plain(&page, 2, 2).unwrap(), [9, 9, b'R', 0, 0, 0, b'W', 0, 0, 0]);
         assert!(plain(&page, 13, 2).is_err());

@@ -209,8 +209,8 @@ impl Decoder {
 impl Table {
     fn all(&mut self) -> impl Iterator<Item = &mut Column> {
         let Self { time_ns, device, op, offset, length, latency_ns, process, hints } = self;
-        let beside = latency_ns.iter_mut().chain(process).chain(hints.iter_mut().flatten());
-        [time_ns, device, op, offset, length].into_iter().chain(beside)
+        let others = latency_ns.iter_mut().chain(process).chain(hints.iter_mut().flatten());
+        [time_ns, device, op, offset, length].into_iter().chain(others)
     }
 
     /// The requests of the rows from `from` up to the first bad row; what is wrong, if that is the first.

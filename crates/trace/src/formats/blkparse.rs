@@ -7,7 +7,7 @@
 //!   sectors it is what the letter after F says. sector and count: sectors of 512 bytes.
 //! - Rows of the other actions, rows without sectors (plug, unplug, message, packet commands) and everything that does
 //!   not begin with a digit (the summary at the end, or in the middle of outputs put together) ask for nothing.
-//! - Outputs put together begin anew at 0 seconds: see the option to rebase times.
+//! - Outputs put together start over at 0 seconds: see the option to rebase times.
 //! - Written by `--to blkparse`: one row D a request, times in s from the first request, the process if it is known (tools that
 //!   read the binary form of blktrace cannot use it).
 //!

@@ -64,7 +64,7 @@ struct Delimited {
     separator: u8,
     /// Lines seen.
     lines: u64,
-    /// A request was read: what is no number from now on is an error, no header.
+    /// A request was read: what is not a number from now on is an error, not a header.
     began: bool,
     unit: Option<TimeUnit>,
     names: Names,

@@ -39,7 +39,7 @@ pub(crate) fn header(extra: Extra) -> String {
     line
 }
 
-/// What the columns of a header are beside the first five, if it is one.
+/// What the columns of a header are besides the first five, if it is one.
 fn named(line: &[u8]) -> Option<Extra> {
     let all = (0..8).map(|n| Extra { latency: n & 1 > 0, process: n & 2 > 0, hints: n & 4 > 0 });
     all.into_iter().find(|extra| header(*extra).as_bytes() == line)

@@ -9,7 +9,7 @@
 //! - A sequential request begins where the one before ended and **inherits its size and direction**. If it does not fit
 //!   before the end of the device, a general request is made.
 //! - A local request begins at a distance drawn from `distance`, counted from the *beginning* of the request before;
-//!   size and direction are drawn anew.
+//!   size and direction are drawn again.
 //! - A general request begins at an even place; size and direction are drawn.
 //! - Sizes are rounded up to the blocking factor; sizes of nothing and places outside of the device are drawn again.
 //!
@@ -22,7 +22,8 @@
 //! - `normal` takes a standard deviation, as the parameter files of version 4.0; versions up to 3.0 read a variance.
 //! - Time-critical and time-limited requests are not marked: they wait for answers, which a trace cannot.
 //! - Random numbers are those of nandlab, not `drand48`, so that the statistics agree and not the requests.
-//! - After 1,000 draws in vain (sizes or distances that hardly ever fit) a request of one block at the beginning is made.
+//! - After 1,000 failed draws (sizes or distances that hardly ever fit) a request of one block at the beginning is
+//!   made.
 
 use nandlab::error::ConfigError;
 use nandlab::types::{Bytes, HostOp, Pattern, SECTOR_BYTES};
@@ -86,8 +87,8 @@ struct DiskSim {
 pub fn build(params: &Params, context: Context) -> Result<Records, ConfigError> {
     let block = params.block.0;
     if !block.is_multiple_of(SECTOR_BYTES) {
-        let mend = "use whole sectors of 512 B";
-        return Err(wrong("block", format!("{} cannot be the blocking factor", params.block), mend));
+        let help = "use whole sectors of 512 B";
+        return Err(wrong("block", format!("{} cannot be the blocking factor", params.block), help));
     }
     let blocks = within("span", params.span.0, 2 * block, 1 << 60)? / block;
     if params.sequential + params.local > 1.0 {
@@ -209,9 +210,9 @@ impl Distribution {
                 Ok(Self::TwoValue(usual, second, chance))
             }
             _ => {
-                let mend = "use uniform@MIN@MAX, normal@MEAN@DEVIATION, exponential@BASE@MEAN, poisson@BASE@MEAN (mean up to \
+                let help = "use uniform@MIN@MAX, normal@MEAN@DEVIATION, exponential@BASE@MEAN, poisson@BASE@MEAN (mean up to \
                             1000) or twovalue@DEFAULT@SECOND@PROBABILITY, with MIN < MAX and no negative deviation or mean";
-                Err(wrong(key, format!("`{text}` is no distribution"), mend))
+                Err(wrong(key, format!("`{text}` is not a distribution"), help))
             }
         }
     }
@@ -276,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn do_the_distributions_have_their_means_and_deviations() {
+    fn distributions_have_their_means_and_deviations() {
         // Five standard errors of 200,000 draws are 1.2 % of a deviation.
         for (text, mean, deviation) in [
             ("uniform@-1@3", 1.0, (16.0f64 / 12.0).sqrt()),
@@ -292,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn do_sequential_requests_inherit_size_and_direction() {
+    fn sequential_requests_inherit_size_and_direction() {
         let params = Params { sequential: 0.5, local: 0.25, ..Params::default() };
         let records: Vec<_> = build(&params, Context::new(1)).unwrap().take(20_000).collect();
         let sequential = |record: &TraceRecord| record.hint.pattern == Pattern::Sequential;

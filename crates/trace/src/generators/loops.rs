@@ -41,13 +41,13 @@ struct Loops {
 pub fn build(params: &Params, context: Context) -> Result<Records, ConfigError> {
     let (bounds, length) = (params.shape.bounds()?, params.length.0);
     if !length.is_multiple_of(bounds.align) || length < bounds.size_max || length > bounds.span {
-        let mend = format!(
+        let help = format!(
             "use a multiple of align, which is {}, from {} to {}",
             Bytes(bounds.align),
             Bytes(bounds.size_max),
             Bytes(bounds.span)
         );
-        return Err(wrong("length", format!("{} cannot be the length of a loop", params.length), mend));
+        return Err(wrong("length", format!("{} cannot be the length of a loop", params.length), help));
     }
     let place = Loops { bounds, length, passes: params.passes, start: 0, head: length, left: 0 };
     Ok(Box::new(params.shape.at(place, context)?))

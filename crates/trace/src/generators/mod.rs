@@ -95,11 +95,11 @@ fn find(name: &str) -> Result<&'static Plugin<Build>, ConfigError> {
     }
     let names: Vec<String> =
         GENERATORS.iter().map(Plugin::name).chain(PRESETS.iter().map(|preset| preset.name.to_owned())).collect();
-    let mend = match registry::nearest(name, &names) {
+    let help = match registry::nearest(name, &names) {
         Some(near) => format!("did you mean `{near}`? `nandlab list generators` shows all"),
         None => format!("use one of {}", names.join(", ")),
     };
-    Err(ConfigError::new("generator", format!("there is no generator `{name}`"), mend))
+    Err(ConfigError::new("generator", format!("there is no generator `{name}`"), help))
 }
 
 /// Parameters in their places: those that many generators share are in a table of their own inside.
@@ -114,7 +114,7 @@ fn sorted(plugin: &Plugin<Build>, given: Map<String, Value>) -> Result<Value, Co
             params.insert(key, value);
         } else {
             let names: Vec<String> = own.keys().chain(shared.keys()).cloned().collect();
-            let mend = match registry::nearest(&key, &names) {
+            let help = match registry::nearest(&key, &names) {
                 Some(near) => format!("did you mean `{near}`? `nandlab describe {}` explains all", plugin.name()),
                 None if names.is_empty() => "leave it out".to_owned(),
                 None => format!("use one of {}", names.join(", ")),
@@ -122,7 +122,7 @@ fn sorted(plugin: &Plugin<Build>, given: Map<String, Value>) -> Result<Value, Co
             return Err(ConfigError::new(
                 format!("generator.{key}"),
                 format!("`{}` has no such parameter", plugin.name()),
-                mend,
+                help,
             ));
         }
     }
@@ -156,8 +156,8 @@ pub fn shared_manual(plugin: &Plugin<Build>) -> String {
 }
 
 /// A value of a parameter that cannot be used.
-fn wrong(key: &str, problem: impl Into<String>, mend: impl Into<String>) -> ConfigError {
-    ConfigError::new(format!("generator.{key}"), problem, mend)
+fn wrong(key: &str, problem: impl Into<String>, help: impl Into<String>) -> ConfigError {
+    ConfigError::new(format!("generator.{key}"), problem, help)
 }
 
 /// Checks a number.

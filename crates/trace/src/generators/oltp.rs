@@ -60,7 +60,7 @@ const MEAN_GAP_NS: u64 = 1_000_000;
 /// Sectors the smallest database takes with its log.
 pub const SECTORS_MIN: u64 = (1 << PAGES_LOG2_MIN) * PAGE / 8 * 9;
 
-/// See the module text.
+/// The state of `oltp`: an endless stream of requests of a database under transactions.
 #[derive(Clone, Debug)]
 pub struct Oltp {
     random: SplitMix,
@@ -179,14 +179,14 @@ mod tests {
     }
 
     #[test]
-    fn are_the_requests_the_same_on_every_machine() {
+    fn requests_are_the_same_on_every_machine() {
         assert_eq!(checksum(Oltp::new(1, LAB_SECTORS).unwrap()), PINNED);
         assert_ne!(checksum(Oltp::new(2, LAB_SECTORS).unwrap()), PINNED);
     }
     const PINNED: u64 = 546_465_449_281_694_173;
 
     #[test]
-    fn is_the_mix_what_the_manual_says() {
+    fn mix_is_what_the_manual_says() {
         let requests: Vec<_> = Oltp::new(1, LAB_SECTORS).unwrap().take(200_000).collect();
         let n = requests.len() as f64;
         let share = |which: &dyn Fn(&TraceRecord) -> bool| requests.iter().filter(|r| which(r)).count() as f64 / n;
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn do_all_requests_lie_inside_any_device() {
+    fn requests_all_lie_inside_any_device() {
         assert!(Oltp::new(1, SECTORS_MIN - 1).is_none());
         for capacity in [SECTORS_MIN, 100_000, 1 << 22, LAB_SECTORS, u64::MAX] {
             for request in Oltp::new(3, capacity).unwrap().take(20_000) {
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn are_the_gaps_exponential() {
+    fn gaps_are_exponential() {
         let gaps = exponential_gaps();
         let mean = gaps.iter().sum::<u64>() as f64 / gaps.len() as f64;
         assert!((mean / MEAN_GAP_NS as f64 - 1.0).abs() < 1e-3, "{mean}");

@@ -21,7 +21,7 @@ size, which is read as the volume in MB: in KB, as its head says, a trace would 
 where the text speaks of many, and write fewer than 130 erase blocks; the size of a trace file would say nothing. \
 Read so, table IV is met. The gaming console's 66.396 is read as 66,396. KB and MB are read as KiB and MiB. Not \
 printed: request counts (here: volume over mean size), footprints, times and patterns. Chosen: sequential streams \
-beside skewed accesses, reads and writes of the skewed part in the same places.";
+next to skewed accesses, reads and writes of the skewed part in the same places.";
 const URM: &str = "URM, table 1: request count, share of reads and mean size; section 5.1: how much of a workload \
 is fio (synchronous direct random accesses of 4 KiB; part 1 here), read as a share of the requests, and what the \
 rest is made of. All that is printed is met. KB is read as KiB. Not printed: footprints, times, lengths of loops \

@@ -68,8 +68,8 @@ pub(crate) fn scatter_below(mut i: u64, n: u64) -> u64 {
 /// Draws an index with a probability in proportion to its weight, in constant time (Walker's alias method, in Vose's
 /// form with integers: exact).
 ///
-/// A column is its own index for random numbers below `keep / 2^64`, else its alias. The upper half of `keep` lies beside
-/// the alias, so that a draw touches 8 bytes; the lower half is looked at once in 2^32 draws.
+/// A column is its own index for random numbers below `keep / 2^64`, else its alias. The upper half of `keep` lies next
+/// to the alias, so that a draw touches 8 bytes; the lower half is looked at once in 2^32 draws.
 #[derive(Clone, Debug)]
 pub(crate) struct Alias {
     columns: Vec<(u32, u32)>,
@@ -235,7 +235,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn is_the_scatter_a_bijection() {
+    fn scatter_is_a_bijection() {
         for bits in [5, 9, 17] {
             let mut seen = vec![false; 1 << bits];
             (0..1u64 << bits).for_each(|n| seen[scatter(n, bits) as usize] = true);
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn does_the_alias_table_give_every_index_its_weight() {
+    fn alias_table_gives_every_index_its_weight() {
         let alias = Alias::new([5u64, 1, 0, 2].into_iter());
         // Four columns of 2^64 are 8 lots of 2^63. A column is rounded by less than one unit.
         for (share, weight) in alias.shares().into_iter().zip([5u128, 1, 0, 2]) {
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn are_logarithms_and_powers_right() {
+    fn logarithms_and_powers_are_right() {
         assert_eq!((log2(1), log2(1 << 20)), (0, 20 << 32));
         assert_eq!(log2(3), (3f64.log2() * 4_294_967_296.0) as u64);
         let unit = (1u64 << 40) as f64;
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn are_the_weights_of_zipf_the_powers_of_the_ranks() {
+    fn zipf_weights_are_the_powers_of_the_ranks() {
         for theta in [0.0, 0.5, 0.99, 1.0, 2.5] {
             let n = 1000;
             let alias = zipf(n, theta);

@@ -66,8 +66,8 @@ pub fn build(params: &Params, context: Context) -> Result<Records, ConfigError> 
         if value.0.is_multiple_of(PAGE) && (low..=high).contains(&value.0) {
             return Ok(value.0 / PAGE);
         }
-        let mend = format!("use whole pages of 4 KiB, from {} to {}", Bytes(low), Bytes(high));
-        Err(wrong(key, format!("{value} cannot be used"), mend))
+        let help = format!("use whole pages of 4 KiB, from {} to {}", Bytes(low), Bytes(high));
+        Err(wrong(key, format!("{value} cannot be used"), help))
     };
     let span = pages("span", params.span, PAGE, 1 << 40)?;
     let base = pages("base", params.base, 0, ADDRESS_BYTES_MAX - params.span.0)?;
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_span_is_written_again() {
+    fn full_span_is_written_again() {
         let params = Params { span: Bytes::kib(64), new: 1.0, gap: Bytes(PAGE), ..Params::default() };
         let places = records(&params, 1_000);
         assert!(places.iter().all(|(at, count)| *count > 0 && at + count <= 16));
@@ -333,7 +333,7 @@ mod tests {
             counts[ring.draw(&mut random).0 as usize] += 1;
         }
         // The youngest stands before the place that is taken next. Ages 1, 2 to 3, 4 to 7 and so on are equally likely
-        // but for the last octave, of which 64 to 100 exist.
+        // except for the last octave, of which 64 to 100 exist.
         let of = |ages: std::ops::RangeInclusive<usize>| ages.map(|age| counts[(140 - age) % 100]).sum::<u32>();
         let octave = f64::from(of(1..=1));
         for ages in [2..=3, 4..=7, 8..=15, 16..=31, 32..=63] {

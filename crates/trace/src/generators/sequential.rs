@@ -5,7 +5,7 @@
 //!
 //! # What it does
 //! The span is divided into as many equal regions as there are streams. Streams take turns; each walks through its
-//! region and begins anew where the next request would leave it.
+//! region and starts over where the next request would leave it.
 
 use nandlab::error::ConfigError;
 use nandlab::types::{Bytes, Pattern};
@@ -48,8 +48,8 @@ pub fn build(params: &Params, context: Context) -> Result<Records, ConfigError> 
     }
     let stride = params.stride.0;
     if !stride.is_multiple_of(bounds.align) || stride > region {
-        let mend = format!("use 0 or a multiple of align, which is {}, up to {}", Bytes(bounds.align), Bytes(region));
-        return Err(wrong("stride", format!("{} cannot be the stride", params.stride), mend));
+        let help = format!("use 0 or a multiple of align, which is {}, up to {}", Bytes(bounds.align), Bytes(region));
+        return Err(wrong("stride", format!("{} cannot be the stride", params.stride), help));
     }
     let place = Sequential { heads: vec![0; streams as usize], turn: 0, region, stride, align: bounds.align };
     Ok(Box::new(params.shape.at(place, context)?))

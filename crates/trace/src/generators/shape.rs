@@ -22,8 +22,8 @@ nandlab::params! {
         /// Writes among the requests.
         writes: f64 = 0.5, in 0.0..=1.0, "share of the requests";
         /// How much reads and writes come in runs. With this chance a request does what the one before did, else its direction
-        /// is drawn anew: a chain of two states whose share of writes is `writes` for every persistence below 1, and in which
-        /// the correlation of neighbours is `persistence`.
+        /// is drawn again: a chain of two states whose share of writes is `writes` for every persistence below 1, and
+        /// in which the correlation of neighbours is `persistence`.
         persistence: f64 = 0.0, in 0.0..=1.0;
         /// `constant@GAP`; `exponential@GAP` with this mean (a Poisson process); `bursty@GAP@N@PAUSE`, which is bursts of N
         /// requests on average (geometric) with exponential gaps of mean GAP, and between bursts exponential pauses of mean
@@ -33,7 +33,7 @@ nandlab::params! {
 }
 
 impl Shape {
-    /// The defaults, but for the size of requests and the share of writes.
+    /// The defaults, except for the size of requests and the share of writes.
     pub(crate) fn new(size: &str, writes: f64) -> Self {
         Self { size: Sizes(size.to_owned()), writes, ..Self::default() }
     }
@@ -51,8 +51,8 @@ impl Shape {
             return Err(wrong("base", format!("{} is too far", self.base), "base and span end below 2^63 bytes"));
         }
         if !align.is_multiple_of(512) || !(512..=span).contains(&align) {
-            let mend = format!("use whole sectors, from 512 B to the span of {}", self.span);
-            return Err(wrong("align", format!("{} cannot be the alignment", self.align), mend));
+            let help = format!("use whole sectors, from 512 B to the span of {}", self.span);
+            return Err(wrong("align", format!("{} cannot be the alignment", self.align), help));
         }
         let sizes = SizeDraw::new(&self.size, REQUEST_BYTES_MAX.min(span))?;
         Ok(Bounds { span, align, size_max: sizes.max() })
@@ -180,8 +180,8 @@ impl Clock {
                 Arrival::Bursty(time(gap)?, Chance::new(1.0 / requests as f64), time(pause)?)
             }
             _ => {
-                let mend = "use constant@GAP, exponential@GAP, bursty@GAP@N@PAUSE or closed, as in bursty@50us@32@20ms";
-                return Err(wrong("arrival", format!("`{text}` is no arrival process"), mend));
+                let help = "use constant@GAP, exponential@GAP, bursty@GAP@N@PAUSE or closed, as in bursty@50us@32@20ms";
+                return Err(wrong("arrival", format!("`{text}` is not an arrival process"), help));
             }
         };
         Ok(Self { now: 0, arrival, exponential: Exponential::new() })

@@ -25,8 +25,8 @@ pub(crate) fn weighted<'a>(key: &str, text: &'a str) -> Result<Vec<(&'a str, u64
             _ => (part, 0),
         };
         if !(1..WEIGHT_MAX).contains(&number) {
-            let mend = format!("write ITEM@N,ITEM@N with numbers from 1 to {}", WEIGHT_MAX - 1);
-            return Err(wrong(key, format!("`{part}` has no number that can be used"), mend));
+            let help = format!("write ITEM@N,ITEM@N with numbers from 1 to {}", WEIGHT_MAX - 1);
+            return Err(wrong(key, format!("`{part}` has no number that can be used"), help));
         }
         let item = item.trim();
         let inner = item.strip_prefix('(').and_then(|item| item.strip_suffix(')')).unwrap_or(item);
@@ -90,8 +90,8 @@ impl SizeDraw {
         for (text, weight) in weighted("size", &sizes.0)? {
             let size = Bytes::parse(text).map_err(|problem| wrong("size", problem, "as in size=4KiB@3,64KiB@1"))?.0;
             if !size.is_multiple_of(512) || !(512..=max).contains(&size) {
-                let mend = format!("use whole sectors, from 512 B to {}", Bytes(max));
-                return Err(wrong("size", format!("{text} cannot be the size of a request"), mend));
+                let help = format!("use whole sectors, from 512 B to {}", Bytes(max));
+                return Err(wrong("size", format!("{text} cannot be the size of a request"), help));
             }
             bytes.push(size);
             weights.push(weight);

@@ -29,7 +29,7 @@
 //!
 //! **btree**: pages of 16 KiB, 69 % full (ln 2: Yao, On random 2-3 trees, 1978), read into a pool of `memory` by least
 //! recent use; a dirty page is written when it is evicted. Updates are appended to a log in whole sectors; when `memory`
-//! bytes of log have been written, all dirty pages are written in page order (a checkpoint) and the log begins anew.
+//! bytes of log have been written, all dirty pages are written in page order (a checkpoint) and the log starts over.
 //!
 //! # Deviations and chosen readings
 //! - An insert takes the place of the oldest record, so that the store keeps its size and a run of any length runs in
@@ -175,7 +175,7 @@ pub fn build(params: &Params, context: Context) -> Result<Records, ConfigError> 
         Some("latest") => Keys::Latest,
         Some("uniform") => Keys::Uniform,
         Some(other) => {
-            return Err(wrong("keys", format!("`{other}` is no distribution"), "use zipfian, latest or uniform"));
+            return Err(wrong("keys", format!("`{other}` is not a distribution"), "use zipfian, latest or uniform"));
         }
     };
     let (records, record) = (params.records, params.record.0);

@@ -48,13 +48,13 @@ struct Zipf {
 pub fn build(params: &Params, context: Context) -> Result<Records, ConfigError> {
     let (bounds, unit) = (params.shape.bounds()?, params.unit.0);
     if unit == 0 || !unit.is_multiple_of(bounds.align) || unit > bounds.span {
-        let mend = format!("use a multiple of align, which is {}, up to the span", Bytes(bounds.align));
-        return Err(wrong("unit", format!("{} cannot be a unit", params.unit), mend));
+        let help = format!("use a multiple of align, which is {}, up to the span", Bytes(bounds.align));
+        return Err(wrong("unit", format!("{} cannot be a unit", params.unit), help));
     }
     let units = bounds.span / unit;
     if units > ZIPF_ITEMS_MAX {
-        let mend = format!("use unit={} or more, or a smaller span", Bytes((bounds.span >> 24).next_power_of_two()));
-        return Err(wrong("unit", format!("{units} units are more than {ZIPF_ITEMS_MAX}"), mend));
+        let help = format!("use unit={} or more, or a smaller span", Bytes((bounds.span >> 24).next_power_of_two()));
+        return Err(wrong("unit", format!("{units} units are more than {ZIPF_ITEMS_MAX}"), help));
     }
     let ranks = zipf(units, params.theta);
     let place = Zipf { ranks, units, unit, align: bounds.align, scattered: params.scattered };

@@ -15,13 +15,13 @@ use crate::row::TraceRecord;
 use crate::times::Timed;
 use crate::unit::TimeUnit;
 
-/// More requests a second than this are doubted where the unit of times is a guess: few recorded traces reach it.
+/// More requests a second than this are flagged where the unit of times is a guess: few recorded traces reach it.
 const GUESSED_RATE_MAX: f64 = 20_000.0;
 /// Fewer than this, too.
 const GUESSED_RATE_MIN: f64 = 0.1;
-/// More bytes a second than this are doubted there.
+/// More bytes a second than this are flagged there.
 const GUESSED_BYTES_MAX: f64 = 4e9;
-/// More requests a second than this are doubted everywhere: no drive of 2025 serves so many.
+/// More requests a second than this are flagged everywhere: no drive of 2025 serves that many.
 const RATE_MAX: f64 = 10e6;
 /// Rows of the same time that are compared with each other.
 const SAME_TIME: usize = 64;
@@ -37,7 +37,7 @@ pub struct Finding {
     pub warning: bool,
     /// What was found, with its figures.
     pub text: String,
-    /// Arguments of `nandlab run` that mend it; empty if nothing needs to be mended.
+    /// Arguments of `nandlab run` that fix it; empty if nothing needs to be fixed.
     pub options: Vec<String>,
 }
 
@@ -71,7 +71,7 @@ pub struct Checked {
     pub findings: Vec<Finding>,
 }
 
-/// Looks at the first `rows` requests of a trace, with their times mended as the options say. Memory: at most 3 MiB.
+/// Looks at the first `rows` requests of a trace, with their times corrected as the options say. Memory: at most 3 MiB.
 ///
 /// # Errors
 /// As reading the trace.

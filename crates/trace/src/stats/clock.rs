@@ -38,7 +38,7 @@ mod tests {
     use super::calendar;
 
     #[test]
-    fn is_a_recorded_time_the_right_date() {
+    fn recorded_time_is_the_right_date() {
         let date = |format, at_ns| calendar(format, at_ns).unwrap_or_default();
         assert_eq!(date("tencent", 1_538_323_199 * 1_000_000_000), "2018-09-30 15:59:59 UTC");
         assert_eq!(date("alibaba", 1_577_808_000_000_046_000), "2019-12-31 16:00:00 UTC");

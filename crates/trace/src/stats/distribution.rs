@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn is_a_value_its_first_eleven_binary_digits() {
+    fn value_is_its_first_eleven_binary_digits() {
         for value_ in (0..64).flat_map(|shift| [1 << shift, 3 << shift, (1 << shift) - 1, u64::MAX >> shift]) {
             let kept = if value_ == 0 { 0 } else { u64::MAX << (value_.ilog2() + 1).saturating_sub(DIGITS) };
             assert_eq!(value(bucket(value_)), value_ & kept, "{value_}");
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn are_quantiles_and_distances_those_of_a_sorted_list() {
+    fn quantiles_and_distances_are_those_of_a_sorted_list() {
         let of = |values: &[u64]| {
             let mut d = Distribution::default();
             for value in values {

@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn does_every_request_stay_counted_however_wide_the_grid_becomes() {
+    fn every_request_stays_counted_however_wide_the_grid_becomes() {
         let mut grid = Grid::default();
         let mut x = 88_172_645_463_325_252_u64;
         let times: Vec<u64> = (0..20_000u64).map(|i| i * i * i / 7).collect();

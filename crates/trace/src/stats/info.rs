@@ -156,8 +156,8 @@ impl Pass {
 }
 
 impl Info {
-    /// Reads a trace (one file, or several that together are one) to its end and measures it, its times mended as the
-    /// options say; of the other options those for reading count, and the limit (in rows).
+    /// Reads a trace (one file, or several that together are one) to its end and measures it, its times corrected as
+    /// the options say; of the other options those for reading count, and the limit (in rows).
     ///
     /// # Errors
     /// As reading the trace; and if it has more than 65,536 devices or 2^30 distinct pages (4 TiB; sampling pages helps).

@@ -38,8 +38,8 @@ impl Reuse {
     pub fn cold_ratio(&self) -> Option<f64> {
         (self.accesses > 0).then(|| (self.cold as f64 / self.expected()).min(1.0))
     }
-    /// Hit ratio of an LRU cache of so many pages, 0 to 1; `None` without accesses. Exact without sampling if `pages` has
-    /// at most 11 significant binary digits. With sampling it has the correction of SHARDS-adj (Waldspurger et al.,
+    /// Hit ratio of an LRU cache of that many pages, 0 to 1; `None` without accesses. Exact without sampling if `pages`
+    /// has at most 11 significant binary digits. With sampling it has the correction of SHARDS-adj (Waldspurger et al.,
     /// FAST 2015, section 4.3): the accesses by which the sample falls short of the expected number count as hits at
     /// distance 0 (a negative number of them, if there are too many).
     pub fn hit_ratio(&self, pages: u64) -> Option<f64> {

@@ -6,7 +6,7 @@
 use super::{Counts, Flow, Tool, counts};
 use crate::row::TraceRecord;
 
-/// See the module text.
+/// The `cut` tool: keeps a window of a trace, by time (ns) or by number of requests.
 #[derive(Clone, Debug)]
 pub struct Cut {
     /// Beginning of the window in ns from the first request.

@@ -31,7 +31,7 @@ enum State {
     Done,
 }
 
-/// See the module text.
+/// The `merge` tool: several traces as one, in order of time.
 pub struct Merge {
     sources: Vec<Source>,
     /// Times of the heads, and whose they are.

@@ -1,5 +1,5 @@
-//! Tools that change traces, request by request and with constant memory (but for `remap` of pages, which remembers one
-//! number a page). What each does in detail is the text of its file.
+//! Tools that change traces, request by request and with constant memory (except for `remap` of pages, which remembers
+//! one number a page). What each does in detail is the text of its file.
 
 mod cut;
 mod filter;

@@ -25,7 +25,7 @@ use crate::times::Timed;
 /// Pages of the stacked devices.
 const PAGE_SECTORS: u32 = 8;
 
-/// See the module text.
+/// The `remap` tool: stacks, shifts, aligns, compacts and folds the addresses of requests.
 #[derive(Default)]
 pub struct Remap {
     stack: Option<Devices>,

@@ -32,7 +32,7 @@ pub enum SampleBy {
     Request,
 }
 
-/// See the module text.
+/// The `sample` tool: keeps a share of a trace, by space, by device or by request.
 #[derive(Clone, Debug)]
 pub struct Sample {
     /// Hashes below are kept; 2^64 keeps everything.

@@ -82,7 +82,7 @@ fn gcd(a: u128, b: u128) -> u128 {
     a
 }
 
-/// See the module text.
+/// The `scale` tool: multiplies the times of a trace by an exact ratio.
 #[derive(Clone, Debug)]
 pub struct Scale {
     numerator: u128,

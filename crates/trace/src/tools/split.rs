@@ -16,7 +16,7 @@ pub enum SplitBy {
     TimeNs(u64),
 }
 
-/// See the module text.
+/// The `split` tool: tells for each request which part of the trace it belongs to.
 #[derive(Clone, Debug)]
 pub struct Split {
     by: SplitBy,

@@ -12,10 +12,11 @@ pub fn fixture(name: &str) -> String {
     format!("{}/tests/fixtures/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Folder of the collection of real traces: `NANDLAB_TRACES` when the tests are built, or a place beside the repository.
+/// Folder of the collection of real traces: `NANDLAB_TRACES` when the tests are built, or a place next to the
+/// repository.
 pub fn collection() -> Option<PathBuf> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/traces");
-    let folder = PathBuf::from(option_env!("NANDLAB_TRACES").unwrap_or(beside));
+    let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/traces");
+    let folder = PathBuf::from(option_env!("NANDLAB_TRACES").unwrap_or(default));
     if folder.join("README.md").is_file() {
         return Some(folder);
     }

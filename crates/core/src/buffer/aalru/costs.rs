@@ -20,7 +20,7 @@ fn seen(source: WfSource, ledger: &Ledger) -> Seen {
     ]
 }
 
-/// See the module text.
+/// The costs of a period, from the ledger: `D_r` and `D_w` in ns, and the write amplification `Wf`.
 #[derive(Debug)]
 pub(super) struct Costs {
     source: WfSource,
@@ -75,7 +75,7 @@ mod tests {
     use crate::types::Nanos;
 
     #[test]
-    fn does_each_cost_follow_its_last_sample() {
+    fn each_cost_follows_its_last_sample() {
         let times = FlashTimes { read: Nanos::from_us(30), program: Nanos::from_us(100), erase: Nanos::from_us(1500) };
         let mut ledger = Ledger::default();
         let mut measured = Costs::new(&Params::default(), &times);
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn do_evictions_of_the_map_cache_count_as_collection() {
+    fn map_cache_evictions_count_as_collection() {
         let times = FlashTimes { read: Nanos::from_us(30), program: Nanos::from_us(100), erase: Nanos::from_us(1500) };
         let mut ledger = Ledger::default();
         let programs = [

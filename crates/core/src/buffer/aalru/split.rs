@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn does_the_side_that_saves_more_grow() {
+    fn side_that_saves_more_grows() {
         let tau = |rrh, rwh, wrh, wwh| Hits { rrh, rwh, wrh, wwh }.next_tau(50, 100, 0.1, 1.0, 4.0);
         assert_eq!(tau(4, 0, 0, 1), 50, "a write saves as much as four reads here");
         assert_eq!((tau(3, 0, 1, 0), tau(0, 1, 0, 3)), (75, 25));
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn does_each_side_keep_a_page() {
+    fn each_side_keeps_a_page() {
         assert_eq!((clamp_tau(0.0, 100, 0.0), clamp_tau(100.0, 100, 0.0)), (1, 99));
         assert_eq!((clamp_tau(0.0, 2, 0.1), clamp_tau(2.0, 2, 0.1), clamp_tau(0.4, 1, 0.1)), (1, 1, 1));
     }

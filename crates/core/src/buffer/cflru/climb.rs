@@ -7,7 +7,7 @@ use super::Params;
 use crate::buffer::BufferShape;
 use crate::ledger::{Ledger, since};
 
-/// See the module text.
+/// Hill climbing of CFLRU's window: the step moves on while the cost of a period falls, and turns when it rises.
 #[derive(Debug)]
 pub(super) struct Climb {
     period: u32,

@@ -6,7 +6,7 @@
 
 use super::Params;
 
-/// See the module text.
+/// A log of the latest ages at which groups were hit, and the cuts that turn an age into a rank.
 #[derive(Clone, Debug)]
 pub(super) struct Ages {
     /// A ring once it is full.
@@ -38,7 +38,7 @@ impl Ages {
         }
         self.cut_levels = 0;
     }
-    /// Cuts the log anew if need be.
+    /// Cuts the log again if need be.
     pub fn cut(&mut self, levels: u32) {
         if self.cut_levels == levels {
             return;
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn are_equal_portions_of_the_log_ranks() {
+    fn ranks_are_equal_portions_of_the_log() {
         // The thesis: 32 sorted ages and 9 levels give portions of 4 ages and 9 ranks.
         let mut ages = ages(32, (1..=32).rev().collect());
         ages.cut(9);
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn does_a_full_log_forget_its_oldest_age() {
+    fn full_log_forgets_its_oldest_age() {
         let mut ages = ages(3, vec![9, 7]);
         for (age, log) in [(5, [9, 7, 5]), (3, [7, 5, 3]), (1, [5, 3, 1])] {
             ages.push(age);

@@ -21,7 +21,7 @@ struct Facts {
     class: u32,
 }
 
-/// See the module text.
+/// The groups by weight (sectors in RAM): one list for each class, in the order of the last write.
 #[derive(Debug)]
 pub(super) struct Classes {
     /// By group.
@@ -54,8 +54,8 @@ impl Classes {
             None => default_bounds(shape.pages_per_block * shape.page_sectors),
         };
         if bounds.is_empty() || !bounds.is_sorted_by(|a, b| a < b) {
-            let mend = "give ascending sector counts";
-            return Err(ConfigError::new("buffer.list_bounds", format!("{bounds:?} do not ascend"), mend));
+            let help = "give ascending sector counts";
+            return Err(ConfigError::new("buffer.list_bounds", format!("{bounds:?} do not ascend"), help));
         }
         Ok(Self { facts: Vec::new(), lists: vec![List::default(); bounds.len()], bounds, links: Links::default() })
     }
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn are_the_bounds_those_of_the_thesis() {
+    fn class_bounds_are_those_of_the_thesis() {
         let thesis = [2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024];
         assert_eq!(default_bounds(1024), thesis, "blocks of 512 KiB");
         assert_eq!((default_bounds(1), default_bounds(10)), (vec![1], vec![2, 4, 6, 8, 10]));

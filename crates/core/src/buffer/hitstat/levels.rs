@@ -7,7 +7,7 @@
 use super::Params;
 use crate::error::ConfigError;
 
-/// See the module text.
+/// The number of age ranks in use, moved by hill climbing over the group misses of each period.
 #[derive(Debug)]
 pub(super) struct Levels {
     now: u32,
@@ -29,8 +29,8 @@ impl Levels {
     pub fn new(params: &Params) -> Result<Self, ConfigError> {
         let max = params.hit_log_len.saturating_add(1);
         if params.levels > max {
-            let mend = format!("use 1 to {max} (hit_log_len + 1)");
-            return Err(ConfigError::new("buffer.levels", format!("{} levels", params.levels), mend));
+            let help = format!("use 1 to {max} (hit_log_len + 1)");
+            return Err(ConfigError::new("buffer.levels", format!("{} levels", params.levels), help));
         }
         Ok(Self {
             now: params.levels,
@@ -52,7 +52,7 @@ impl Levels {
     pub const fn count_miss(&mut self) {
         self.misses += 1;
     }
-    /// A write request begins; so many were before it.
+    /// A write request begins; that many were before it.
     #[inline]
     pub fn begin_request(&mut self, before: u32) {
         if self.period.is_some_and(|period| before > 0 && before.is_multiple_of(period)) {
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn does_the_direction_turn_when_misses_rise() {
+    fn direction_turns_when_misses_rise() {
         let params = Params { levels: 8, hit_log_len: 15, levels_period: 10, ..Params::default() };
         let mut levels = Levels::new(&params).unwrap();
         let mut requests = 0;

@@ -5,7 +5,8 @@ use crate::buffer::Slots;
 use crate::list::{Links, List};
 use crate::types::Slot;
 
-/// See the module text. One recency list for every size, so every step but [`Self::put_back`] is O(1).
+/// Groups by their number of pages: finds the largest, and among equals the least recently used. One recency list for
+/// every size, so every step but [`Self::put_back`] is O(1).
 #[derive(Debug)]
 pub struct BySize {
     links: Links,

@@ -1,13 +1,13 @@
 //! The clean pages of a list, linked among themselves in its order: for policies that let the least recently used clean
 //! page of a list leave first (CFLRU, AD-LRU).
 //!
-//! A host flush makes pages clean in no order. The links are then made anew, in one pass, before they are used next.
+//! A host flush makes pages clean in no order. The links are then rebuilt, in one pass, before they are used next.
 
 use crate::buffer::Slots;
 use crate::list::{Links, List};
 use crate::types::Slot;
 
-/// Links of the clean pages of one or more lists. The policy keeps a second [`List`] beside each list of pages.
+/// Links of the clean pages of one or more lists. The policy keeps a second [`List`] along with each list of pages.
 #[derive(Debug, Default)]
 pub struct CleanLinks {
     links: Links,
@@ -32,9 +32,9 @@ impl CleanLinks {
     pub const fn spoil(&mut self) {
         self.stale = true;
     }
-    /// Makes the links anew after a host flush, from the pages of every list.
+    /// Rebuilds the links after a host flush, from the pages of every list.
     #[inline]
-    pub fn mend<'a>(
+    pub fn rebuild<'a>(
         &mut self,
         pages: &Links,
         lists: impl IntoIterator<Item = (&'a List, &'a mut List)>,
@@ -42,11 +42,11 @@ impl CleanLinks {
     ) {
         if std::mem::take(&mut self.stale) {
             for (list, clean) in lists {
-                self.link_anew(pages.iter(list), clean, slots);
+                self.relink(pages.iter(list), clean, slots);
             }
         }
     }
-    fn link_anew(&mut self, pages: impl Iterator<Item = u32>, clean: &mut List, slots: &Slots) {
+    fn relink(&mut self, pages: impl Iterator<Item = u32>, clean: &mut List, slots: &Slots) {
         while self.links.pop_back(clean).is_some() {}
         for id in pages.filter(|id| !slots.is_dirty(Slot(*id))) {
             self.links.push_back(clean, id);

@@ -1,5 +1,5 @@
 //! Whose reading of an algorithm: a parameter of the policies that other simulators have too. Each type has the readings that
-//! its policies know, so that none can be asked for in vain.
+//! its policies know, so that none can be asked for without effect.
 
 use serde::{Deserialize, Serialize};
 

@@ -4,8 +4,8 @@ use crate::list::{Links, List};
 use crate::sparse::SparseTable;
 use crate::types::{Lpn, Slot};
 
-/// See the module text. A page is in one of the lists at most. Membership is a table by LPN (4 bytes a logical page) for
-/// all lists together, so every step is O(1).
+/// Bounded lists of LPNs that left the buffer. A page is in one of the lists at most. Membership is a table by LPN (4
+/// bytes a logical page) for all lists together, so every step is O(1).
 #[derive(Debug)]
 pub struct Ghosts<const LISTS: usize = 1> {
     limit: u32,
@@ -38,7 +38,7 @@ impl<const LISTS: usize> Ghosts<LISTS> {
     pub fn contains(&self, lpn: Lpn) -> bool {
         self.entry_of.at(lpn.index()) != NONE
     }
-    /// Asks the memory whether the page is in a list.
+    /// Prefetches the entry that tells whether the page is in a list.
     #[inline]
     pub fn look_ahead(&self, lpn: Lpn) {
         self.entry_of.prefetch(lpn.index());

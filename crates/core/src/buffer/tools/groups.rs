@@ -30,7 +30,7 @@ impl Group {
 
 const NONE: u32 = u32::MAX;
 
-/// See the module text.
+/// The buffered pages of logical blocks: one group for each block with at least one page.
 #[derive(Clone, Debug)]
 pub struct Groups {
     logical_pages: u32,
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn does_a_group_list_its_pages_in_order_and_know_when_it_is_full() {
+    fn group_lists_its_pages_in_order_and_knows_when_it_is_full() {
         for pages in [3, 64, 100, 130] {
             let logical = 2 * pages + pages / 2;
             let mut slots = slots(logical, pages);
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn is_the_number_of_an_emptied_group_used_again() {
+    fn number_of_an_emptied_group_is_reused() {
         let mut slots = slots(16, 4);
         let mut groups = Groups::new(16, 4);
         let (a, b) = (slots.insert(Lpn(0), Medium::Dram), slots.insert(Lpn(3), Medium::Dram));

@@ -171,7 +171,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn from_how_many_pages_on_does_each_rule_pad() {
+    fn each_rule_pads_from_its_number_of_pages_on() {
         let least = |rule: PaddingRule, merges: Option<MergeKind>, block_pages: u32| {
             let padding = Padding::of(rule, &shape(merges));
             assert!(!padding.pads(block_pages, block_pages), "a whole block misses nothing");

@@ -14,7 +14,7 @@ const DOOR_PROBES: u32 = 3;
 /// times the frames.
 const DOOR_BITS: u32 = 32;
 
-/// See the module text. It takes 16 to 32 bytes a frame.
+/// A count-min sketch with a doorkeeper: how often pages were accessed lately. It takes 16 to 32 bytes a frame.
 #[derive(Debug)]
 pub struct Sketch {
     seed: u64,
@@ -77,7 +77,7 @@ impl Sketch {
             self.door.fill(0);
         }
     }
-    /// Accesses counted lately: never too few but for what aging took, 0 to 16.
+    /// Accesses counted lately: never too few except for what aging took, 0 to 16.
     pub fn estimate(&self, lpn: Lpn) -> u32 {
         let known = (0..DOOR_PROBES).all(|n| {
             let (word, bit) = self.door_bit(lpn, n);
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn does_an_estimate_stay_at_or_above_the_count_and_mostly_meet_it() {
+    fn estimate_is_at_or_above_the_count_and_mostly_equal() {
         let mut sketch = Sketch::new(1_000, 1_000_000, 7);
         let count = |page: u32| if page.is_multiple_of(50) { 12 } else { 1 + page % 3 };
         (0..1_000).for_each(|page| (0..count(page)).for_each(|_| sketch.record(Lpn(page))));
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn does_it_age_by_half() {
+    fn sketch_ages_by_half() {
         let mut sketch = Sketch::new(8, 14, 7);
         (0..13).for_each(|_| sketch.record(Lpn(3)));
         assert_eq!(sketch.estimate(Lpn(3)), 13);

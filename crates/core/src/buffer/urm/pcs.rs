@@ -13,7 +13,8 @@ pub(super) struct Pc {
     pub zones: [List; 2],
 }
 
-/// See the module text. A PC keeps its index while it has pages.
+/// The program locations (PCs) that have pages in the buffer, each with its period and its lists of pages. A PC keeps
+/// its index while it has pages.
 #[derive(Debug, Default)]
 pub(super) struct Pcs {
     /// Those without pages are in `unused`.
@@ -77,7 +78,7 @@ mod tests {
     use crate::list::Links;
 
     #[test]
-    fn is_a_pc_forgotten_with_its_last_page() {
+    fn pc_is_forgotten_with_its_last_page() {
         let (mut pcs, mut links) = (Pcs::default(), Links::default());
         let numbers = |pcs: &Pcs| pcs.iter().map(|pc| (pc.number, pc.period)).collect::<Vec<_>>();
         let nine = pcs.enter(9, 5);

@@ -37,7 +37,8 @@ struct Page {
     last: u64,
 }
 
-/// See the module text. Every list has its most recently used page at the front.
+/// URM's four zones (sequential, random, clustered, looping) as recency lists of pages. Every list has its most
+/// recently used page at the front.
 #[derive(Debug, Default)]
 pub(super) struct Zones {
     links: Links,

@@ -102,8 +102,8 @@ impl Storage {
         ticket
     }
 
-    /// What the count of look-ups must be after a command of so many pages: see the module text. A map in RAM is never
-    /// looked up.
+    /// What the count of look-ups must be after a command of that many pages: see the module text. A map in RAM is
+    /// never looked up.
     #[inline]
     fn look_ups_due(&self, pages: usize) -> u64 {
         if self.map_on_flash { self.flash.ledger.map_look_ups() + pages as u64 } else { 0 }

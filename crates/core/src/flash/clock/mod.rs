@@ -187,7 +187,7 @@ impl Clock {
         assert!(dies / channels <= 64, "{} dies per channel: at most 64 are supported", dies / channels);
         let ClockTimes { page_read, page_program, block_erase, page_transfer, command } = times;
         let longest = page_read.max(page_program).max(block_erase).max(page_transfer).max(command);
-        assert!(longest.0 < 1 << 40, "{longest} is no time of a flash operation (at most 2^40 ns, 18 minutes)");
+        assert!(longest.0 < 1 << 40, "{longest} is not the time of a flash operation (at most 2^40 ns, 18 minutes)");
         let model = match model {
             TimingModel::Serial => Model::Serial(Serial::new(times, channels, dies)),
             TimingModel::Parallel => Model::Parallel(Parallel::new(times, channels, dies)),

@@ -59,7 +59,7 @@ pub struct Recorded {
 }
 
 impl Clock {
-    /// Begins a record, or begins it anew.
+    /// Begins a record, or starts it over.
     pub fn record(&mut self) {
         self.record = Some(Vec::new());
     }

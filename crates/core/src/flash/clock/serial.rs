@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use super::{ClockTimes, Finished, ROWS, Release, Resolved, Ticket};
 use crate::ledger::Op;
 
-/// The serial model. See the module text of [`super`].
+/// The serial model: flash operations one at a time.
 #[derive(Clone, Debug)]
 pub(super) struct Serial {
     pub(super) now: u64,

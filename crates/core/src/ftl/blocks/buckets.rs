@@ -2,7 +2,7 @@
 //! one with the lowest number.
 //!
 //! An update costs a constant: the owner only notes *that* a block changed, and a block that changed any number of times
-//! since the last pick is put into its bucket once. A pick costs a constant beside that, unless a block entered the
+//! since the last pick is put into its bucket once. A pick costs a constant on top of that, unless a block entered the
 //! least bucket out of order (by number that is often): then that bucket is sorted once.
 
 const NONE: u32 = u32::MAX;
@@ -25,7 +25,7 @@ struct Bucket {
 
 const EMPTY: Bucket = Bucket { head: NONE, tail: NONE, ordered: true };
 
-/// See the module text. Blocks are given by position.
+/// Closed blocks in buckets by their number of valid pages. Blocks are given by position.
 #[derive(Debug)]
 pub struct Buckets {
     links: Vec<Link>,
@@ -142,9 +142,9 @@ impl Buckets {
 mod tests {
     use super::*;
 
-    /// Closes blocks, lets their valid pages fall and picks, beside a search through all blocks.
+    /// Closes blocks, lets their valid pages fall and picks, compared with a search through all blocks.
     #[test]
-    fn is_the_pick_that_of_a_search_through_all_blocks() {
+    fn pick_is_that_of_a_search_through_all_blocks() {
         picks_like_a_search(false);
         picks_like_a_search(true);
     }

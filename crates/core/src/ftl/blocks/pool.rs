@@ -257,7 +257,8 @@ mod tests {
     use crate::ledger::Cause;
     use crate::types::{Lpn, Nanos, Ppn};
 
-    /// Blocks of 6 pages with so many valid ones, closed in this order; the victims in the order in which they are picked.
+    /// Blocks of 6 pages with that many valid ones, closed in this order; the victims in the order in which they are
+    /// picked.
     fn victims(victim: Victim, valid: &[u32]) -> Vec<u32> {
         let geometry = Geometry::single_die(valid.len() as u32, 6, 512);
         let clock = Clock::new(TimingModel::Serial, ClockTimes::cells(Nanos(1), Nanos(1), Nanos(1)), 1, 1);
@@ -287,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn the_window_holds_as_many_blocks_as_it_says() {
+    fn window_holds_as_many_blocks_as_it_says() {
         let windowed = |w: u32| serde_json::from_value(serde_json::json!({"windowed_greedy": w})).unwrap();
         let valid = [5, 4, 3, 2, 1, 0];
         // Each pick takes the last of the window, which then moves on by one block.

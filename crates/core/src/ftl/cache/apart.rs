@@ -21,7 +21,7 @@ impl AsRef<Mapping> for Entry {
     }
 }
 
-/// See the module text.
+/// Cached mappings in LRU order, with the clean and the dirty ones of each translation page in lists of their own.
 #[derive(Debug)]
 pub struct Apart {
     entries_per_tp: u32,

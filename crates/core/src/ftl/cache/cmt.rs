@@ -31,7 +31,7 @@ const PROTECTED: usize = 1;
 const CLEAN: usize = PROBATION;
 const DIRTY: usize = PROTECTED;
 
-/// Order of a cached mapping table; see the module text.
+/// Order of a cached mapping table: segmented LRU, ages in two tables, or a clock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
@@ -59,7 +59,7 @@ impl AsRef<Mapping> for Entry {
     }
 }
 
-/// The cached mapping table. See the module text.
+/// The cached mapping table (CMT): single mapping entries in one of three orders.
 #[derive(Debug)]
 pub struct Cmt {
     slab: Slab<Entry>,

@@ -65,7 +65,7 @@ enum Form {
     Raw(Box<[Ppn]>, u32),
 }
 
-/// See the module text.
+/// One translation page as runs of consecutive mappings of 6 bytes each.
 #[derive(Clone, Debug)]
 pub struct CompressedPage {
     format: Format,

@@ -61,7 +61,7 @@ impl Cone {
     }
 }
 
-/// The models of all translation pages. See the module text.
+/// The piecewise linear models of all translation pages.
 #[derive(Debug)]
 pub struct Models {
     geometry: Geometry,
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn does_every_line_take_one_piece() {
+    fn every_line_takes_one_piece() {
         for (rise, run) in [(1, 1), (3, 1), (1, 3), (2, 3), (0, 1)] {
             assert_eq!(learned(&mut models(1, 1, 1), |lpn| Ppn(7 + lpn * rise / run)), 64, "slope {rise}/{run}");
         }
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn is_a_stripe_over_the_dies_a_line_on_every_die() {
+    fn stripe_over_the_dies_is_a_line_on_every_die() {
         // Page by page over four dies, every die at another page of its second block.
         let striped = |lpn: u32| {
             let page = lpn / 4 + 3 * (lpn % 4);
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn are_the_longest_pieces_kept() {
+    fn longest_pieces_are_kept() {
         let broken = |lpn: u32| Ppn(if (30..34).contains(&lpn) { 900 - 7 * lpn * lpn % 91 } else { lpn });
         assert_eq!(learned(&mut models(1, 1, 1), broken), 60, "the first line goes on behind the gap");
         let jump = |lpn: u32| Ppn(if lpn % 64 < 20 { lpn } else { 200 + lpn });
@@ -285,10 +285,10 @@ mod tests {
     }
 
     #[test]
-    fn does_a_worse_model_not_replace_a_better_one() {
+    fn better_model_is_not_replaced_by_a_worse_one() {
         let mut models = models(1, 1, 1);
         assert_eq!(learned(&mut models, Ppn), 64);
-        // Some pages move. A model learned anew would miss page 1 too, which shares a piece with moved page 0.
+        // Some pages move. A model learned again would miss page 1 too, which shares a piece with moved page 0.
         let moved = |lpn: u32| Ppn(if lpn.is_multiple_of(11) { 999 - lpn * lpn % 91 } else { lpn });
         for lpn in (0..PAGES).step_by(11) {
             models.forget(Lpn(lpn));

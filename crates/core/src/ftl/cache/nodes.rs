@@ -15,7 +15,7 @@ struct Node {
     dirty: u32,
 }
 
-/// See the module text.
+/// Cached mappings grouped by translation page: an LRU list of nodes, each an LRU list of entries.
 #[derive(Debug)]
 pub struct Nodes {
     entries_per_tp: u32,

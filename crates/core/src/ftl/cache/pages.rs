@@ -6,7 +6,7 @@ use crate::ftl::frame::translation::Translation;
 use crate::list::{Links, List};
 use crate::types::{Lpn, Ppn};
 
-/// See the module text.
+/// Whole translation pages in RAM, in LRU order.
 #[derive(Debug)]
 pub struct Pages {
     entries_per_tp: u32,

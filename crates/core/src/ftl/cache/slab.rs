@@ -8,7 +8,7 @@ use crate::types::{Lpn, Ppn};
 
 const NONE: u32 = u32::MAX;
 
-/// See the module text.
+/// Cached mapping entries with stable indices, found by LPN.
 #[derive(Debug)]
 pub struct Slab<E> {
     entries: Vec<E>,
@@ -109,7 +109,7 @@ pub struct Cached(pub(in crate::ftl) u32);
 
 /// A cache of mappings with its entries in a slab.
 pub trait Mappings {
-    /// An entry: the mapping, and what the cache keeps beside it.
+    /// An entry: the mapping, and what the cache keeps along with it.
     type Entry: AsRef<Mapping>;
 
     /// The entries.

@@ -1,4 +1,4 @@
-//! The mapping cache of TPFTL (its manual page says what it does), with room for models beside it (`learnedftl`).
+//! The mapping cache of TPFTL (its manual page says what it does), with room for models next to it (`learnedftl`).
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -125,12 +125,12 @@ pub struct TpCache {
     selective: bool,
     /// Nodes created minus nodes removed since the switch was last thrown.
     counter: i64,
-    /// What `learnedftl` knows beside the cache.
+    /// What `learnedftl` knows besides the cache.
     models: Option<Models>,
 }
 
 impl TpCache {
-    /// An empty cache of so many entries or bytes.
+    /// An empty cache of that many entries or bytes.
     ///
     /// # Errors
     /// When a size is out of range.
@@ -143,8 +143,8 @@ impl TpCache {
         let least = ENTRY_BYTES + NODE_BYTES;
         let capacity = match size {
             (Some(_), Some(_)) => {
-                let mend = "give one of them (an entry takes 6 bytes, a node 8)";
-                return Err(ConfigError::new("ftl.cmt_bytes", "cmt_entries is given too", mend));
+                let help = "give one of them (an entry takes 6 bytes, a node 8)";
+                return Err(ConfigError::new("ftl.cmt_bytes", "cmt_entries is given too", help));
             }
             (Some(0), None) => {
                 return Err(ConfigError::new("ftl.cmt_entries", "0 entries hold no mapping", "use 1 or more"));
@@ -157,8 +157,8 @@ impl TpCache {
             (entries, None) => Capacity::Entries(entries.unwrap_or(8192)),
         };
         if ahead.threshold == 0 {
-            let mend = "use 1 or more, or selective_prefetch = \"never\"";
-            return Err(ConfigError::new("ftl.selective_threshold", "0 nodes switch nothing", mend));
+            let help = "use 1 or more, or selective_prefetch = \"never\"";
+            return Err(ConfigError::new("ftl.selective_threshold", "0 nodes switch nothing", help));
         }
         Ok(Self {
             nodes: Nodes::new(shape.logical_pages, entries_per_tp),
@@ -170,7 +170,7 @@ impl TpCache {
         })
     }
 
-    /// The cache with models beside it, which answer what it does not hold.
+    /// The cache with models next to it, which answer what it does not hold.
     #[must_use]
     pub fn with_models(self, models: Models) -> Self {
         Self { models: Some(models), ..self }

@@ -11,7 +11,7 @@ use crate::types::{Lpn, Ppn};
 /// Bytes of the header of a translation page in RAM.
 pub const HEADER_BYTES: u64 = 8;
 
-/// See the module text.
+/// URM's compressed translation pages in RAM: all of them, or those used last within a budget of bytes.
 #[derive(Debug)]
 pub struct Table {
     format: Format,

@@ -11,7 +11,7 @@ use crate::types::Lpn;
 /// Most streams: counters end at 255, stream 6 begins at 128.
 pub const MAX_STREAMS: usize = 7;
 
-/// See the module text.
+/// How often logical pages are written, as the number of the stream that their writes go to.
 #[derive(Debug)]
 pub struct Heat {
     streams: u32,
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn is_a_page_as_hot_as_it_is_written_often() {
+    fn page_is_as_hot_as_it_is_written_often() {
         let mut heat = Heat::new(3, 8);
         let streams = |heat: &Heat| [0, 1, 2].map(|lpn| heat.stream(Lpn(lpn)));
         (0..3).for_each(|_| heat.count(Lpn(0)));

@@ -314,7 +314,7 @@ impl Common {
         Ok(entries)
     }
 
-    /// Translation pages in so many copies, nothing written.
+    /// Translation pages in that many copies, nothing written.
     ///
     /// # Errors
     /// When a relation between parameters and device is broken.

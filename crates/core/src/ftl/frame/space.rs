@@ -6,8 +6,8 @@
 //! group has one translation frontier. A page belongs to the die that the placement tells, so what a group must hold is
 //! bounded. `die = pbn % dies` and `channel = die % channels` make a group the blocks of one residue.
 //!
-//! With `sorted_pages` every range of so many logical pages has blocks of its own on each die: a *unit*, which is a data
-//! frontier and is collected as a whole ([`crate::ftl::frame::translation`]).
+//! With `sorted_pages` every range of that many logical pages has blocks of its own on each die: a *unit*, which is a
+//! data frontier and is collected as a whole ([`crate::ftl::frame::translation`]).
 
 use crate::divisor::Divisor;
 use crate::flash::{Flash, Geometry, Ticket};
@@ -97,7 +97,7 @@ pub struct Space {
 }
 
 impl Space {
-    /// All blocks free. Translation pages are written in so many `copies`.
+    /// All blocks free. Translation pages are written in that many `copies`.
     pub fn new(layout: Layout, shape: &Shape, copies: u32) -> Self {
         let geometry = shape.geometry;
         let blocks = geometry.blocks() as usize;

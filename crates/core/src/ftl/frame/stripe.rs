@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn does_every_order_name_every_die_once() {
+    fn every_order_names_every_die_once() {
         let geometry = Geometry {
             channels: 2,
             chips_per_channel: 3,

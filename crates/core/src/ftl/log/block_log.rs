@@ -60,7 +60,8 @@ pub struct Rules {
     pub frees_data_first: bool,
 }
 
-/// See the module text. The data blocks stand beside it in a [`Merger`].
+/// A block-associative log: each logical block appends to its own chain of log blocks. The data blocks are next to it
+/// in a [`Merger`].
 #[derive(Debug)]
 pub struct BlockLog {
     rules: Rules,

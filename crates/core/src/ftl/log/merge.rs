@@ -27,15 +27,15 @@ pub enum BlockWrite {
 /// Pages of a merge that writes nothing new.
 pub const NOTHING: Batch<'static> = Batch::new(&[], &[]);
 
-/// Number of log blocks: the wanted one, or all blocks beside data blocks and `extra` when none is given.
+/// Number of log blocks: the wanted one, or all blocks besides data blocks and `extra` when none is given.
 ///
 /// # Errors
 /// When none is left or more are wanted than there are.
 pub fn log_blocks(shape: &Shape, key: &str, wanted: Option<u32>, extra: u32) -> Result<u32, ConfigError> {
-    let beside = shape.logical_blocks() + extra;
-    let spare = shape.geometry.blocks().saturating_sub(beside);
+    let others = shape.logical_blocks() + extra;
+    let spare = shape.geometry.blocks().saturating_sub(others);
     let why = format!("{} data blocks and {extra} for merges and recovery", shape.logical_blocks());
-    shape.need_blocks(key, u64::from(beside) + 1, &format!("{why} leave no log block"))?;
+    shape.need_blocks(key, u64::from(others) + 1, &format!("{why} leave no log block"))?;
     match wanted {
         Some(0) => Err(ConfigError::new(key, "0 log blocks: nowhere to write an update", format!("use 1 to {spare}"))),
         Some(n) if n > spare => Err(ConfigError::new(
@@ -48,7 +48,7 @@ pub fn log_blocks(shape: &Shape, key: &str, wanted: Option<u32>, extra: u32) -> 
     }
 }
 
-/// Data blocks and newest copies. See the module text.
+/// The data block of each logical block and the newest copy of each page, with the merges that renew them.
 #[derive(Debug)]
 pub struct Merger {
     geometry: Geometry,

@@ -8,7 +8,8 @@ use crate::ftl::log::merge::Merger;
 use crate::ledger::BlockKind;
 use crate::types::{Lbn, Lpn, Pbn};
 
-/// See the module text. The data blocks stand beside it in a [`Merger`].
+/// A fully associative log: log blocks, oldest first, that pages of any logical block share. The data blocks are next
+/// to it in a [`Merger`].
 #[derive(Debug)]
 pub struct RandomLog {
     limit: u32,

@@ -287,7 +287,7 @@ fn operation(named: &[Named], rows: &[Vec<&[u8]>], object: bool) -> Option<(Op, 
     (object && find(Role::Op).is_none()).then_some((Op::All(HostOp::Read), Vec::new()))
 }
 
-/// Sizes of a few units that are no multiples of 512 are sectors.
+/// Sizes of a few units that are not multiples of 512 are sectors.
 fn size_is_in_sectors(size: Length, rows: &[Vec<&[u8]>]) -> bool {
     let Length::Column(column, 1) = size else { return false };
     let sizes: Vec<u64> = values_of(rows, column).filter_map(values::whole).collect();

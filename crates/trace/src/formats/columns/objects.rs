@@ -2,7 +2,7 @@
 //!
 //! An object is a number (or a word) without a place. It gets a range of whole pages of 4 KiB at its first appearance, as
 //! long as its size then, right after the range before: what is requested together at first lies together. An object
-//! that comes back larger than its range gets a new one, as a file that is written anew would; a smaller one keeps its
+//! that comes back larger than its range gets a new one, as a file that is rewritten would; a smaller one keeps its
 //! range. With a unit the numbers are addresses already, as in traces of disks that were turned into objects.
 
 use foldhash::fast::FixedState;
@@ -31,7 +31,7 @@ impl Objects {
         Self { unit, ..Self::default() }
     }
 
-    /// The address of an object that is asked for with so many bytes.
+    /// The address of an object that is asked for with that many bytes.
     pub(crate) fn place(&mut self, object: u64, bytes: u64) -> Parse<u64> {
         let shown = || object.to_string().into_bytes();
         if let Some(unit) = self.unit {

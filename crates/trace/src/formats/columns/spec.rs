@@ -16,7 +16,7 @@ use crate::unit::TimeUnit;
 pub struct ColumnSpec {
     pub(super) time: Option<Times>,
     pub(super) op: Op,
-    /// Words for operations beside those that everybody uses.
+    /// Words for operations besides the usual ones.
     pub(super) words: Vec<(String, HostOp)>,
     pub(super) address: Address,
     pub(super) size: Length,
@@ -131,8 +131,8 @@ impl ColumnSpec {
         let op = if let Op::Column(column) = self.op { column } else { 1 };
         let size = if let Length::Column(column, _) = self.size { column } else { 1 };
         let time = self.time.as_ref().map_or(1, |times| times.column);
-        let beside = [self.device, self.latency.map(|(column, _)| column), self.process];
-        let most = beside.into_iter().flatten().chain([op, size, time, self.address.named().1]).max();
+        let others = [self.device, self.latency.map(|(column, _)| column), self.process];
+        let most = others.into_iter().flatten().chain([op, size, time, self.address.named().1]).max();
         most.unwrap_or(1)
     }
 

@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn does_the_pool_evict_the_least_recent_page_and_write_it_if_dirty() {
+    fn pool_evicts_the_least_recent_page_and_writes_it_if_dirty() {
         // 1,000 records of 4 KiB, 2 in a leaf: 500 leaves under a root (page 500); a pool of 64 pages.
         let mut tree = Btree::new(1000, 4096, 1 << 20);
         assert_eq!((tree.levels.clone(), tree.dirty.len(), tree.pool), (vec![0, 500], 501, 64));
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn does_a_full_log_write_all_dirty_pages_in_order() {
+    fn full_log_writes_all_dirty_pages_in_order() {
         let mut tree = Btree::new(1000, 4096, 1 << 20);
         let mut io = Io::default();
         (0..256).for_each(|i| tree.write(i * 7 % 20, &mut io));

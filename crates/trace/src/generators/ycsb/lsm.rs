@@ -296,7 +296,7 @@ mod tests {
     use crate::generators::random::SplitMix;
 
     #[test]
-    fn is_a_range_of_keys_counted_and_divided_right() {
+    fn range_of_keys_is_counted_and_divided_right() {
         let mut keys = KeySet::new(300);
         let members = [0, 3, 63, 64, 127, 128, 250, 299];
         for key in members {
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn are_the_levels_whole_after_many_updates() {
+    fn levels_are_whole_after_many_updates() {
         let (keys, record) = (20_000, 1024);
         let mut lsm = Lsm::new(keys, record, 1 << 20, 4);
         let (mut random, mut io, mut written) = (SplitMix(1), Io::default(), 0);
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn is_a_record_read_from_the_newest_place() {
+    fn record_is_read_from_the_newest_place() {
         let mut lsm = Lsm::new(10_000, 1024, 1 << 20, 10);
         let mut io = Io::default();
         lsm.read(77, &mut io);

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn does_a_bitmap_tell_the_pages_that_were_put_in() {
+    fn bitmap_tells_the_pages_that_were_put_in() {
         for pages in [3, 64, 100, 130] {
             let mut maps = Bitmaps::new(pages);
             (0..3).for_each(|_| maps.push());

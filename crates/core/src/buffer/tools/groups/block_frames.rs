@@ -1,4 +1,4 @@
-//! An NVRAM that is emptied by whole logical blocks, beside a DRAM of pages (CLOCK-DNV, WPA).
+//! An NVRAM that is emptied by whole logical blocks, next to a DRAM of pages (CLOCK-DNV, WPA).
 //!
 //! Either a block owns a frame as large as itself while a page of it lies in the NVRAM, or every page takes the frame of a
 //! page. The order of the blocks is the policy's.
@@ -21,7 +21,7 @@ pub enum NvramUnit {
     Page,
 }
 
-/// See the module text.
+/// The frames of an NVRAM that is emptied by whole logical blocks.
 #[derive(Debug)]
 pub struct BlockFrames {
     pages_per_block: u32,
@@ -47,9 +47,9 @@ impl BlockFrames {
         let (have, pages_per_block) = (shape.frames.nvram, shape.pages_per_block);
         if unit == NvramUnit::Block && have < pages_per_block {
             let problem = format!("{have} page frames, but `{policy}` keeps whole blocks of {pages_per_block} there");
-            let mend = "give the NVRAM at least one block (the paper of WPA has four times the DRAM), or count it in pages \
+            let help = "give the NVRAM at least one block (the paper of WPA has four times the DRAM), or count it in pages \
                         with nvram_unit = \"page\"";
-            return Err(ConfigError::new("ram.nvram", problem, mend));
+            return Err(ConfigError::new("ram.nvram", problem, help));
         }
         if have == 0 {
             let problem = format!("no frame, but `{policy}` keeps pages there");
@@ -78,7 +78,7 @@ impl BlockFrames {
         let shares = self.unit == NvramUnit::Block && self.pages[lbn.index()] > 0 && !self.strict;
         self.used < self.frames || shares
     }
-    /// Frames that so many pages of one block take.
+    /// Frames that `pages` pages of one block take.
     const fn frames_of(&self, pages: u32) -> u32 {
         match self.unit {
             NvramUnit::Block if pages > 0 => 1,

@@ -73,7 +73,7 @@ mod tests {
     use crate::ledger::{Cause, Op};
 
     #[test]
-    fn does_the_threshold_follow_the_period_before() {
+    fn threshold_follows_the_previous_period() {
         let mut follows = Amplification::new(100);
         let mut ledger = Ledger::default();
         assert_eq!(follows.look(&ledger), None);

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn does_the_average_cover_the_last_merges_only() {
+    fn average_covers_the_last_merges_only() {
         let mut model = Model::new(4, &shape(Some(MergeKind::OneFullLogBlock))).unwrap();
         let mut ledger = Ledger::default();
         assert_eq!(model.look(&ledger), None);
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn model_starts_by_what_is_known_of_merges() {
+    fn model_starts_from_what_is_known_about_merges() {
         let start = |merges| Model::new(4, &shape(merges)).map(|model| model.start());
         let known = [MergeKind::OneDataBlock, MergeKind::OneFullLogBlock, MergeKind::Measured];
         assert_eq!(known.map(|merges| start(Some(merges))), [Some(1.0), Some(0.33), Some(1.0)]);

@@ -61,7 +61,7 @@ struct Channel {
     waiting: [u8; DIES_PER_CHANNEL],
 }
 
-/// The parallel model. See the module text of [`super`].
+/// The parallel model: dies work at the same time and share their channels, first come first served.
 #[derive(Clone, Debug)]
 pub(super) struct Parallel {
     pub(super) now: u64,

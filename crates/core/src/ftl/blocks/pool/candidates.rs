@@ -19,7 +19,8 @@ pub struct Rule {
     pub pick: fn(&mut Candidates<'_>, u32) -> u32,
 }
 
-/// See the module text. Blocks are given by position in their group; one at least is closed.
+/// The closed blocks of a group, as a victim policy sees them. Blocks are given by position in their group; one at
+/// least is closed.
 #[derive(Debug)]
 pub struct Candidates<'a> {
     pub(super) pool: &'a mut Pool,

@@ -136,8 +136,8 @@ impl Layout {
         self.sorted_pages.map_or(0, |pages| pages.div_ceil(dies).div_ceil(geometry.pages_per_block))
     }
 
-    /// Free blocks of a group at which collection starts: with units, enough to write one anew; with slices, the block that
-    /// a victim fills before it is erased, while translation pages (in so many `copies`) need the others.
+    /// Free blocks of a group at which collection starts: with units, enough to rewrite one; with slices, the block
+    /// that a victim fills before it is erased, while translation pages (in that many `copies`) need the others.
     pub(super) fn kept_free(&self, geometry: &Geometry, copies: u32) -> u32 {
         let sliced = u32::from(self.upkeep.gc_slice.is_some() && copies > 0);
         self.reserve + self.unit_blocks(geometry) + sliced

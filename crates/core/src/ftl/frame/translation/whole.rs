@@ -34,7 +34,7 @@ impl Translation {
     }
 
     /// After a power cut: takes the winners of the scan, erases all translation blocks (data pages tell every mapping)
-    /// and writes the translation pages anew. The erased translation blocks make room for them; should the group have
+    /// and rewrites the translation pages. The erased translation blocks make room for them; should the group have
     /// fewer, data blocks are collected first, which needs no translation pages as long as there are none.
     ///
     /// `cache` is empty, or (with 0 copies) holds the winners.
