@@ -35,7 +35,7 @@ fn used(seed: u64) -> (Config, Box<dyn Device>) {
     ];
     let with = |builder: Builder, setting: &&str| builder.set(setting).unwrap();
     let config = settings.iter().fold(Builder::preset("lab").unwrap(), with).finish().unwrap();
-    let (mut device, mut r) = (config.build().unwrap(), Dice(seed));
+    let (mut device, mut r) = (config.build().unwrap(), Dice::of_case(&[seed]));
     for _ in 0..2_000 + seed * 50 {
         let op = if r.below64(4) == 0 { HostOp::Read } else { HostOp::Write };
         let page = r.below64(400) * r.below64(400) / 400;
