@@ -116,9 +116,9 @@ fn hitstat_writes_back_fewer_groups_than_bplru_and_fab() {
 }
 
 /// Time of the thesis: programs and erases, reads are free.
-fn elapsed(rig: Merging, params: Value) -> f64 {
+fn elapsed(rig: Merging, seed: u64, params: Value) -> f64 {
     let (mut device, _) = rig.device("hitstat", params);
-    let mut random = Dice(25);
+    let mut random = Dice::of_case(&[seed]);
     let mut stream = 0;
     for _ in 0..8000 {
         if random.percent(20) {
