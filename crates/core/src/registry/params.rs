@@ -395,8 +395,8 @@ mod tests {
     #[test]
     fn manual_has_every_fact_of_a_parameter() {
         let wanted = "\
-- `window` (fraction of the frames, 0 to 1, default 0.5): Size of the window: a long text, which does not fit into a line
-  of the manual page, so that it is broken where the line ends.
+- `window` (fraction of the frames, 0 to 1, default 0.5): Size of the window: a long text, which does not fit into a
+  line of the manual page, so that it is broken where the line ends.
 - `step` (pages, 1 or more, default a twentieth of the frames): How far it moves.
 - `beta` (more than 1, default 5.0): A factor.
 - `room` (512B to 1MiB, default `4KiB`): Room.
