@@ -99,7 +99,7 @@ impl Range {
             (Bound::Excluded(low), Bound::Unbounded) => {
                 Self { limits: vec![limit("exclusiveMinimum", low)], words: format!("more than {low}") }
             }
-            _ => unimplemented!("ranges are low..=high, low.. or (Excluded(low), Unbounded)"),
+            _ => panic!("a range is low..=high, low.. or (Excluded(low), Unbounded)"),
         }
     }
 }
