@@ -357,6 +357,6 @@ macro_rules! policies {
 pub(crate) use policies;
 
 macro_rules! declare_modules {
-    ($($name:ident,)+) => { $(pub mod $name;)+ };
+    ($($name:ident,)+) => { $(pub(crate) mod $name;)+ };
 }
 policies!(declare_modules);

@@ -186,7 +186,7 @@ pub enum Protected {
 
 /// DFTL's part of the map in RAM: single entries.
 #[derive(Debug)]
-pub struct Table {
+pub(crate) struct Table {
     cmt: Cmt,
     evict_batch: bool,
     write_miss_fetch: bool,

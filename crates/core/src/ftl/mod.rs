@@ -7,7 +7,7 @@
 pub mod blocks;
 pub mod cache;
 pub mod frame;
-pub mod log;
+pub(crate) mod log;
 pub mod victim;
 
 use std::cell::RefCell;

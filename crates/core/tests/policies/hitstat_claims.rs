@@ -1,6 +1,6 @@
 //! What the thesis of HitStat says of it: the padding model, flushed groups, the best threshold; and its parameters.
 
-use nandlab::buffer::tools::padding::{MergeCost, break_even_pages};
+use nandlab::buffer::tools::{MergeCost, break_even_pages};
 use nandlab::types::HostOp;
 use serde_json::{Value, json};
 

@@ -1,9 +1,11 @@
 //! Tools of several policies. The parts of a single policy stay in the folder of its name.
 
-pub mod by_size;
-pub mod clean;
-pub mod compat;
-pub mod ghosts;
-pub mod groups;
-pub mod padding;
-pub mod sketch;
+pub(crate) mod by_size;
+pub(crate) mod clean;
+pub(crate) mod compat;
+pub(crate) mod ghosts;
+pub(crate) mod groups;
+pub(crate) mod padding;
+pub(crate) mod sketch;
+
+pub use padding::{MergeCost, break_even_pages};

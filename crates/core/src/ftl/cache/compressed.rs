@@ -36,7 +36,7 @@ pub struct Format {
 
 /// A compressed entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Run {
+pub struct CompressedEntry {
     /// First page, inside the translation page.
     pub start: u16,
     /// Pages, 1 to 32.
@@ -47,7 +47,7 @@ pub struct Run {
     pub ppn: Ppn,
 }
 
-impl Run {
+impl CompressedEntry {
     const fn end(self) -> u32 {
         self.start as u32 + self.len as u32
     }
@@ -60,7 +60,7 @@ impl Run {
 #[derive(Clone, Debug)]
 enum Form {
     /// Entries, ascending and disjoint.
-    Runs(Vec<Run>),
+    Runs(Vec<CompressedEntry>),
     /// The uncompressed table and the number of its maximal runs.
     Raw(Box<[Ppn]>, u32),
 }
@@ -117,7 +117,7 @@ impl CompressedPage {
         self.dirty
     }
     /// The entries, ascending; empty for a raw page.
-    pub fn entries(&self) -> &[Run] {
+    pub fn entries(&self) -> &[CompressedEntry] {
         match &self.form {
             Form::Runs(runs) => runs,
             Form::Raw(..) => &[],
@@ -139,7 +139,7 @@ impl CompressedPage {
                         left.dirty = true;
                         at -= 1;
                     }
-                    None => runs.insert(at, Run { start: rlpn as u16, len: 1, dirty: true, ppn }),
+                    None => runs.insert(at, CompressedEntry { start: rlpn as u16, len: 1, dirty: true, ppn }),
                 }
                 if let Some(right) = runs.get(at + 1).copied() {
                     let together = u32::from(runs[at].len) + u32::from(right.len);
@@ -241,13 +241,18 @@ impl CompressedPage {
 }
 
 /// Takes a page out of its entry. Returns where its own entry would be inserted.
-fn cut(runs: &mut Vec<Run>, rlpn: u32) -> usize {
+fn cut(runs: &mut Vec<CompressedEntry>, rlpn: u32) -> usize {
     let after = runs.partition_point(|run| u32::from(run.start) <= rlpn);
     let Some(at) = after.checked_sub(1).filter(|at| rlpn < runs[*at].end()) else { return after };
     let run = runs[at];
     let left = (rlpn - u32::from(run.start)) as u8;
     let right = run.len - left - 1;
-    let tail = Run { start: rlpn as u16 + 1, len: right, dirty: run.dirty, ppn: Ppn(run.ppn.0 + u32::from(left) + 1) };
+    let tail = CompressedEntry {
+        start: rlpn as u16 + 1,
+        len: right,
+        dirty: run.dirty,
+        ppn: Ppn(run.ppn.0 + u32::from(left) + 1),
+    };
     match (left, right) {
         (0, 0) => {
             runs.remove(at);
@@ -265,12 +270,12 @@ fn cut(runs: &mut Vec<Run>, rlpn: u32) -> usize {
 }
 
 /// Greedy clean runs of a table whose first page is `from`.
-fn compress(from: u32, places: &[Ppn], max_run: u32) -> Vec<Run> {
-    let mut runs: Vec<Run> = Vec::new();
+fn compress(from: u32, places: &[Ppn], max_run: u32) -> Vec<CompressedEntry> {
+    let mut runs: Vec<CompressedEntry> = Vec::new();
     for (rlpn, ppn) in (from..).zip(places).filter(|(_, ppn)| ppn.is_some()) {
         match runs.last_mut().filter(|run| u32::from(run.len) < max_run && run.continues_at(rlpn, *ppn)) {
             Some(run) => run.len += 1,
-            None => runs.push(Run { start: rlpn as u16, len: 1, dirty: false, ppn: *ppn }),
+            None => runs.push(CompressedEntry { start: rlpn as u16, len: 1, dirty: false, ppn: *ppn }),
         }
     }
     runs

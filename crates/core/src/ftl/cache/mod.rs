@@ -1,11 +1,11 @@
 //! Parts of page maps that FTLs hold in RAM: tables of entries, nodes, whole or compressed translation pages, models.
 
-pub mod apart;
-pub mod cmt;
+pub(crate) mod apart;
+pub(crate) mod cmt;
 pub mod compressed;
-pub mod models;
-pub mod nodes;
-pub mod pages;
-pub mod slab;
-pub mod tp_cache;
-pub mod urm_table;
+pub(crate) mod models;
+pub(crate) mod nodes;
+pub(crate) mod pages;
+pub(crate) mod slab;
+pub(crate) mod tp_cache;
+pub(crate) mod urm_table;

@@ -11,10 +11,10 @@
 //! pages of a batch go through this one after the other. A page that was to pad and is not mapped stays a hole, which
 //! only the look-up could tell. So every page that is read, written or trimmed is looked up once.
 
-pub mod heat;
+pub(crate) mod heat;
 pub mod space;
-pub mod stripe;
-pub mod translation;
+pub(crate) mod stripe;
+pub(crate) mod translation;
 
 use serde_json::{Value, json};
 

@@ -1,8 +1,8 @@
 //! What the FTLs with log blocks share: data blocks, merges, and logs of one or of any logical block.
 
-pub mod block_log;
-pub mod chains;
-pub mod copies;
-pub mod merge;
-pub mod random_log;
-pub mod ring;
+pub(crate) mod block_log;
+pub(crate) mod chains;
+pub(crate) mod copies;
+pub(crate) mod merge;
+pub(crate) mod random_log;
+pub(crate) mod ring;
