@@ -364,7 +364,7 @@ fn replayed_accesses_are_timed_as_requests_are() {
         let whole = HostRequest::new(at, op, u64::from(lpn.0) * SECTORS, SECTORS as u32);
         asked.submit(&whole, Payload::None).unwrap();
         let hint = Hint::default();
-        replayed.replay_access(&Access { lpn, write, ahead: false, request, request_pages: 1, hint }).unwrap();
+        replayed.test_port().replay_access(&Access { lpn, write, ahead: false, request, request_pages: 1, hint }).unwrap();
         let times = |device: &dyn Device| (device.ledger().buffer_read_ns, device.ledger().buffer_write_ns);
         assert_eq!(times(&*asked), times(&*replayed), "access {request}");
     }

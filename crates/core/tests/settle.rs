@@ -80,7 +80,7 @@ fn settling_adds_the_cost_that_it_reports_and_nothing_else() {
         assert_eq!(flush.elapsed.simulated_ns, none.elapsed.simulated_ns + cost.elapsed_ns, "{name}");
         assert_eq!(cost.elapsed_ns > 0, dirty > 0, "{name}");
         assert_eq!((flush.buffer.dirty_at_end, flush.ram), (0, none.ram), "{name}");
-        device.check();
+        device.test_port().check();
         let written = |lpn: u32| requests.iter().any(|r| r.op == HostOp::Write && touches(r, lpn));
         for lpn in (0..device.logical_pages()).filter(|lpn| written(*lpn)) {
             assert!(device.ftl().locate(device.flash(), Lpn(lpn)).is_some(), "{name}: page {lpn} is not on flash");

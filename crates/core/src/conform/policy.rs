@@ -3,7 +3,7 @@
 //! A file names a policy and holds either worked `cases` with the state after every access, or one long `trace` with
 //! an event string for every access and the state at the end. Each case gets a device of its own: the policy by that
 //! name, a page-mapped FTL that was written full and has enough spare blocks that garbage collection never runs, and
-//! pages of one sector. The accesses go in one by one ([`crate::engine::Device::replay_access`]), a probe records what the
+//! pages of one sector. The accesses go in one by one ([`crate::engine::TestPort::replay_access`]), a probe records what the
 //! buffer did, and everything is compared: hit, dropped pages, commands to the FTL, state, totals of the ledger.
 //!
 //! Parameters of a case go to the policy as they are, except those that shape the device: `capacity` (DRAM frames),
@@ -242,19 +242,19 @@ fn replay_case(policy: &str, case: &Case) -> Result<Option<Difference>, String> 
     for (i, (event, expected)) in case.events.iter().zip(&case.steps).enumerate() {
         apply(&mut *device, event, &mut request)?;
         let got = recorder.0.take();
-        let state = device.golden_state();
+        let state = device.test_port().golden_state();
         if let Some((what, expected, seen)) = compare(expected, &got, &state) {
             return Ok(difference(Some(i + 1), format!("{what} of {}", json!(event)), expected, seen, state));
         }
         commands += got.flash.iter().filter(|sent| matches!(sent, Sent::Write { .. })).count() as u64;
     }
     device.drain();
-    device.check();
+    device.test_port().check();
     let ledger = device.ledger();
     if ledger.gc_runs > 0 {
         return Err("garbage collection ran: the device of the replay is too small".to_owned());
     }
-    let state = device.golden_state();
+    let state = device.test_port().golden_state();
     if let Some(expected) = case.final_state.as_ref().filter(|expected| !same(expected, &state)) {
         return Ok(difference(None, "state".to_owned(), expected.clone(), state.clone(), state));
     }
@@ -269,7 +269,7 @@ fn apply(device: &mut dyn Device, event: &Event, request: &mut u64) -> Result<()
         Event::R(page) => (page, false),
         Event::W(page) => (page, true),
         Event::Gc { pages } => {
-            let flash = device.flash_mut();
+            let flash = device.test_port().flash_mut();
             let ns = flash.clock.service(Op::Program).0;
             (0..*pages).for_each(|_| flash.ledger.add(Op::Program, Cause::Gc, ns));
             return Ok(());
@@ -292,7 +292,7 @@ fn apply(device: &mut dyn Device, event: &Event, request: &mut u64) -> Result<()
         Hint { pattern, pc: page.pc.unwrap_or(0), run_pages: page.plen.unwrap_or(0), period: page.period.unwrap_or(0) };
     let request_pages = page.len.unwrap_or(1);
     let access = Access { lpn: Lpn(page.lpn), write, ahead: false, request: *request, request_pages, hint };
-    device.replay_access(&access).map_err(|e| e.to_string())
+    device.test_port().replay_access(&access).map_err(|e| e.to_string())
 }
 
 /// What differs first, with both sides.

@@ -1,12 +1,12 @@
 //! What the front ends of a device see of it.
 
-use super::{Below, Completion, Engine, Flushes, Kind, Part, Payload, Refused, Served, Storage, Times};
-use crate::buffer::{Access, Buffer, Frames, Medium, Slots};
-use crate::flash::{CutMode, Flash};
+use super::{Below, Completion, Engine, Flushes, Payload, Refused, Storage, TestPort, Times};
+use crate::buffer::{Buffer, Frames, Medium, Slots};
+use crate::flash::Flash;
 use crate::ftl::Ftl;
 use crate::ledger::Ledger;
 use crate::probe::Probe;
-use crate::types::{HostOp, HostRequest, Lpn};
+use crate::types::HostRequest;
 
 /// A device as its front ends see it: replay, sweeps, a live block device, other languages.
 pub trait Device {
@@ -15,13 +15,6 @@ pub trait Device {
     /// # Errors
     /// When it lies beyond the device, or changes data of one that is worn out. Nothing happened then.
     fn submit(&mut self, request: &HostRequest, payload: Payload<'_>) -> Result<Completion, Refused>;
-    /// Carries out one page access exactly as recorded: the number, length and hint of its request are the caller's.
-    /// Golden files need it: they give the state after every page, their examples cut requests short, and their hints
-    /// are given page by page. It runs the page access of [`Engine::submit`]; the ledger takes it for a request of its own.
-    ///
-    /// # Errors
-    /// When it lies beyond the device, or changes data of one that is worn out. Nothing happened then.
-    fn replay_access(&mut self, access: &Access) -> Result<(), Refused>;
     /// Carries out many requests; the loop runs inside the policy's monomorphised code. The pieces of a split request
     /// ([`HostRequest::more`]) are one request: admitted once, counted once, complete when the last piece is.
     ///
@@ -45,8 +38,6 @@ pub trait Device {
     fn flushes(&self) -> &Flushes;
     /// The array, for reports and checks.
     fn flash(&self) -> &Flash;
-    /// The array, to arm a power cut or to count events from outside (golden files).
-    fn flash_mut(&mut self) -> &mut Flash;
     /// The FTL, for reports and checks.
     fn ftl(&self) -> &dyn Ftl;
     /// True if the buffer or the FTL takes notice of which pages are neighbours.
@@ -57,39 +48,15 @@ pub trait Device {
     fn set_frames(&mut self, frames: Frames);
     /// Attaches an observer; `None` detaches it.
     fn set_probe(&mut self, probe: Option<Box<dyn Probe>>);
-    /// Power fails (at the armed flash operation, or now) and comes back: volatile RAM is lost, the FTL rebuilds.
-    fn cut_power(&mut self);
-    /// Arms a power cut: see [`Flash::arm_cut`].
-    fn arm_cut(&mut self, nth: u64, mode: CutMode);
-    /// Arms a power cut at the `nth` program or erase after the next [`Device::cut_power`], counted from the first one of
-    /// the recovery.
-    fn arm_recovery_cut(&mut self, nth: u64, mode: CutMode);
-    /// The policy's state in the form of the golden files.
-    fn golden_state(&self) -> serde_json::Value;
-    /// Checks all invariants; panics on a violation. For tests.
-    fn check(&self);
     /// Pages the host can address.
     fn logical_pages(&self) -> u32;
+    /// What only tests and golden files do with a device.
+    fn test_port(&mut self) -> &mut dyn TestPort;
 }
 
 impl<B: Buffer> Device for Engine<B, Storage> {
     fn submit(&mut self, request: &HostRequest, payload: Payload<'_>) -> Result<Completion, Refused> {
         Engine::submit(self, request, payload)
-    }
-    fn replay_access(&mut self, access: &Access) -> Result<(), Refused> {
-        let Access { lpn, write, hint, .. } = *access;
-        let (at, lba) = (self.below.flash.now(), u64::from(lpn.0) * u64::from(self.page_sectors));
-        let op = if write { HostOp::Write } else { HostOp::Read };
-        let request = HostRequest { hint, ..HostRequest::new(at, op, lba, self.page_sectors) };
-        self.check_range(&request)?;
-        let mut flight = self.admit(&request, Payload::None, access.request);
-        let count = self.page_sectors;
-        let hit = self.access_page(access, Part { from: 0, count, payload_at: 0, end: Lpn(lpn.0 + 1) }, &mut flight);
-        let hits = u32::from(hit);
-        let served = Served { write, pages: 1, sectors: count, hits, hit_sectors: hits * count };
-        self.below.count_request(served, &flight);
-        self.below.complete(if write { Kind::Write } else { Kind::Read }, flight);
-        Ok(())
     }
     fn run(&mut self, requests: &[HostRequest]) -> Result<(), Refused> {
         self.submit_all(requests)
@@ -130,9 +97,6 @@ impl<B: Buffer> Device for Engine<B, Storage> {
     fn flash(&self) -> &Flash {
         &self.below.flash
     }
-    fn flash_mut(&mut self) -> &mut Flash {
-        &mut self.below.flash
-    }
     fn ftl(&self) -> &dyn Ftl {
         &*self.below.ftl
     }
@@ -149,23 +113,10 @@ impl<B: Buffer> Device for Engine<B, Storage> {
     fn set_probe(&mut self, probe: Option<Box<dyn Probe>>) {
         self.below.probe = probe;
     }
-    fn cut_power(&mut self) {
-        self.power_cycle();
-    }
-    fn arm_cut(&mut self, nth: u64, mode: CutMode) {
-        self.below.arm_cut(nth, mode);
-    }
-    fn arm_recovery_cut(&mut self, nth: u64, mode: CutMode) {
-        self.below.recovery_cut = Some((nth, mode));
-    }
-    fn golden_state(&self) -> serde_json::Value {
-        self.buffer.golden_state(&self.slots)
-    }
-    fn check(&self) {
-        self.below.ftl.check(&self.below.flash);
-        self.below.flash.check();
-    }
     fn logical_pages(&self) -> u32 {
         self.below.settings.logical_pages
+    }
+    fn test_port(&mut self) -> &mut dyn TestPort {
+        self
     }
 }

@@ -13,6 +13,7 @@ mod plan;
 mod refused;
 mod settings;
 mod storage;
+mod test_port;
 
 use crate::buffer::{Access, Buffer, Plan, Slots};
 use crate::types::{HostOp, HostRequest, Lpn, Nanos};
@@ -24,6 +25,7 @@ pub use nothing::{Hits, Nothing};
 pub use refused::{OutOfRange, Refused};
 pub use settings::{EvictWait, PartialWrite, RamTimes, Settings};
 pub use storage::{Parts, Storage};
+pub use test_port::TestPort;
 
 /// Bytes that go with a request.
 #[derive(Debug)]

@@ -269,7 +269,7 @@ impl Run {
                 }
             }
             Step::Arm { nth, mode, again } => {
-                self.device.arm_cut(u64::from(nth), mode);
+                self.device.test_port().arm_cut(u64::from(nth), mode);
                 self.again = again;
             }
         }
@@ -292,7 +292,7 @@ impl Run {
 
     /// Invariants after every step, and what the host may count on from now on.
     fn after(&mut self, flushed: bool) {
-        self.device.check();
+        self.device.test_port().check();
         let slots = self.device.slots();
         let (used, frames) = (slots.used(), slots.frames());
         assert!(used.dram <= frames.dram && used.nvram <= frames.nvram, "{used:?} of {frames:?}");
@@ -308,15 +308,15 @@ impl Run {
     fn outage(&mut self) {
         self.done.cuts += 1;
         if self.again > 0 {
-            self.device.arm_recovery_cut(u64::from(self.again), CutMode::Torn);
+            self.device.test_port().arm_recovery_cut(u64::from(self.again), CutMode::Torn);
         }
-        self.device.cut_power();
+        self.device.test_port().cut_power();
         if self.device.flash().is_cut() {
             self.done.second_cuts += 1;
-            self.device.cut_power();
+            self.device.test_port().cut_power();
         }
         self.again = 0;
-        self.device.check();
+        self.device.test_port().check();
         assert_eq!(self.device.slots().used().total(), 0);
         for lpn in 0..LOGICAL_PAGES {
             let mut bytes = vec![0xEE; PAGE_BYTES as usize];
@@ -324,7 +324,7 @@ impl Run {
             self.done.pages[0] += 1;
             self.model.recover(lpn, &bytes);
         }
-        self.device.check();
+        self.device.test_port().check();
         // A second cut that the recovery was too short for can fall on the map work of these reads.
         if self.device.flash().is_cut() {
             self.outage();
@@ -342,7 +342,7 @@ impl Run {
             self.step(&Step::Read { lba: lpn * PAGE_SECTORS, sectors: PAGE_SECTORS }, true);
         }
         self.device.drain();
-        self.device.check();
+        self.device.test_port().check();
         let ledger = self.device.ledger();
         let pages = [ledger.host_page_reads, ledger.host_page_writes, ledger.host_page_trims];
         assert_eq!(pages, self.done.pages, "pages that the host read, wrote and trimmed");

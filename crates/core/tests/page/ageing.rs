@@ -56,7 +56,7 @@ fn worn_out(settings: &[&str]) -> (Box<dyn nandlab::engine::Device>, u64, Refuse
         let request = HostRequest::new(Nanos::ZERO, HostOp::Write, page * 8, 8);
         if let Err(error) = device.submit(&request, Payload::None) {
             device.drain();
-            device.check();
+            device.test_port().check();
             return (device, number, error);
         }
     }
@@ -107,5 +107,5 @@ fn worn_out_device_still_writes_its_buffer_back() {
     assert!(dirty > 0, "nothing was left to write back");
     device.finish();
     assert_eq!(device.slots().iter().filter(|slot| device.slots().is_dirty(*slot)).count(), 0);
-    device.check();
+    device.test_port().check();
 }

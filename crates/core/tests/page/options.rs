@@ -91,7 +91,7 @@ fn bursts(idle_free: u32, gap: Nanos, model: &str) -> Box<dyn nandlab::engine::D
         device.submit(&HostRequest::new(at, HostOp::Write, page * 8, 8), nandlab::engine::Payload::None).unwrap();
     }
     device.drain();
-    device.check();
+    device.test_port().check();
     device
 }
 

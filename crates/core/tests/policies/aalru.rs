@@ -198,7 +198,7 @@ fn aalru_equals_a_slow_reference_when_garbage_collection_is_told_from_outside() 
             let first = random.skewed(u64::from(rig.logical_pages - pages)) as u32;
             if random.percent(20) {
                 for _ in 0..random.below64(60) {
-                    device.flash_mut().ledger.add(Op::Program, Cause::Gc, 0);
+                    device.test_port().flash_mut().ledger.add(Op::Program, Cause::Gc, 0);
                 }
             }
             let op = if write { HostOp::Write } else { HostOp::Read };
@@ -218,7 +218,7 @@ fn aalru_equals_a_slow_reference_when_garbage_collection_is_told_from_outside() 
             if i % 5 > 0 {
                 continue;
             }
-            let state = device.golden_state();
+            let state = device.test_port().golden_state();
             assert_eq!(state["tau"], json!(reference.tau as u32), "access {i} of {params}");
             assert_eq!(state["RB"], json!(reference.rb), "access {i} of {params}");
             assert_eq!(state["WB"], json!(reference.wb), "access {i} of {params}");
@@ -227,7 +227,7 @@ fn aalru_equals_a_slow_reference_when_garbage_collection_is_told_from_outside() 
         assert!(events == reference.events, "{params}");
         let padding = |e: &&Event| matches!(e, Event::Write { padded, .. } if !padded.is_empty());
         padded_writes += events.iter().filter(padding).count();
-        device.check();
+        device.test_port().check();
     }
     assert!(padded_writes > 500, "{padded_writes}");
 }
@@ -254,10 +254,10 @@ fn aalru_equals_a_slow_reference_when_it_measures_the_device() {
             reference.access(page, write);
             reference.tick(&device.ledger());
             assert!(recorder.take() == std::mem::take(&mut reference.events), "access {i} of {params}");
-            assert_eq!(device.golden_state()["tau"], json!(reference.tau as u32), "access {i} of {params}");
+            assert_eq!(device.test_port().golden_state()["tau"], json!(reference.tau as u32), "access {i} of {params}");
         }
         gc_runs += device.ledger().gc_runs;
-        device.check();
+        device.test_port().check();
     }
     assert!(gc_runs > 1000, "{gc_runs}");
 }
@@ -300,12 +300,12 @@ fn trims_flushes_and_a_changing_share_of_ram_are_survived() {
         if !random.percent(20) {
             continue;
         }
-        let state = device.golden_state();
+        let state = device.test_port().golden_state();
         let listed = state["RB"].as_array().unwrap().len() + state["WB"].as_array().unwrap().len();
         assert_eq!(listed as u32, device.slots().used().total());
         assert_eq!(state["WB"].as_array().unwrap().len() as u32, device.slots().dirty_pages());
     }
-    device.check();
+    device.test_port().check();
 }
 
 #[test]
@@ -339,7 +339,7 @@ fn aalru_keeps_the_shares_of_its_regions_when_the_number_of_frames_changes() {
     let (mut device, _) = Merging::default().device("aalru", json!({"tau_start": 0.25}));
     let mut tau = |dram: u32| {
         device.set_frames(nandlab::buffer::Frames { dram, nvram: 0 });
-        device.golden_state()["tau"].as_u64().unwrap()
+        device.test_port().golden_state()["tau"].as_u64().unwrap()
     };
     // A quarter of 24 frames is 6, of 48 it is 12; an eighth more or less is rounded; each region keeps a tenth.
     assert_eq!([tau(24), tau(48), tau(12), tau(24), tau(40)], [6, 12, 3, 6, 10]);

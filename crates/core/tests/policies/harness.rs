@@ -74,7 +74,7 @@ pub fn compare(
         let mut wanted = Vec::new();
         let (lpn, pages) = place(random, run, last);
         if run.roomy && random.one_in(4) {
-            let ledger = &mut device.flash_mut().ledger;
+            let ledger = &mut device.test_port().flash_mut().ledger;
             (0..random.below(8 * run.block_pages)).for_each(|_| ledger.add(Op::Program, Cause::Gc, 0));
         }
         match if events > 0 { random.below(events) } else { u32::MAX } {
@@ -113,10 +113,10 @@ pub fn compare(
         let got = recorder.take();
         assert_eq!(got, wanted, "{label}, request {request} at {lpn} of {pages} pages");
         if request % 64 == 0 || request + 1 == requests {
-            assert_eq!(device.golden_state(), reference.state(), "{label}, after request {request}");
+            assert_eq!(device.test_port().golden_state(), reference.state(), "{label}, after request {request}");
         }
     }
-    device.check();
+    device.test_port().check();
     assert!(!run.roomy || device.ledger().gc_runs == 0, "{label}: the array was not large enough");
     accesses
 }

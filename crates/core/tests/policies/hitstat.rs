@@ -326,7 +326,7 @@ fn hitstat_equals_a_slow_reference() {
         let sectors_of_page = rig.page_sectors;
         for i in 0..1200 {
             if random.percent(30) {
-                let ledger = &mut device.flash_mut().ledger;
+                let ledger = &mut device.test_port().flash_mut().ledger;
                 let merges = 1 + random.below64(4);
                 ledger.padding_merges += merges;
                 ledger.padding_log_blocks += merges + random.below64(3);
@@ -355,7 +355,7 @@ fn hitstat_equals_a_slow_reference() {
                 }
             }
             if i % 5 == 0 {
-                assert_eq!(device.golden_state(), reference.golden(), "request {i} of {params}");
+                assert_eq!(device.test_port().golden_state(), reference.golden(), "request {i} of {params}");
             }
         }
         let mut events = recorder.take();
@@ -366,7 +366,7 @@ fn hitstat_equals_a_slow_reference() {
         assert!(events == expected, "{params}");
         let is_padded = |event: &&Event| matches!(event, Event::Write { padded, .. } if !padded.is_empty());
         padded += events.iter().filter(is_padded).count();
-        device.check();
+        device.test_port().check();
     }
     assert!(accesses > 100_000 && padded > 1000, "{accesses} accesses, {padded} padded");
 }
@@ -374,15 +374,15 @@ fn hitstat_equals_a_slow_reference() {
 #[test]
 fn trimmed_page_takes_its_weight_from_its_group() {
     let (mut device, _) = Merging::default().device("hitstat", json!({}));
-    let class = |device: &dyn nandlab::engine::Device| -> Vec<String> {
-        let lists = device.golden_state()["lists"].as_object().unwrap().clone();
+    let class = |device: &mut dyn nandlab::engine::Device| -> Vec<String> {
+        let lists = device.test_port().golden_state()["lists"].as_object().unwrap().clone();
         lists.into_iter().filter(|(_, groups)| groups.as_array().is_some_and(|g| !g.is_empty())).map(|l| l.0).collect()
     };
     // Five sectors of a block lie in the class of up to six, three in that of up to four, one in that of up to two.
     submit(&mut *device, HostOp::Write, 8, 5);
-    assert_eq!(class(&*device), ["6"]);
+    assert_eq!(class(&mut *device), ["6"]);
     submit(&mut *device, HostOp::Trim, 9, 2);
-    assert_eq!(class(&*device), ["4"]);
+    assert_eq!(class(&mut *device), ["4"]);
     submit(&mut *device, HostOp::Trim, 8, 4);
-    assert_eq!(class(&*device), ["2"]);
+    assert_eq!(class(&mut *device), ["2"]);
 }

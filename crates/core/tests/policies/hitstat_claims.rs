@@ -32,7 +32,7 @@ fn padding_follows_the_merges_below() {
         let (mut device, recorder) = rig.device("hitstat", json!({"list_bounds": [1, 2, 3, 4, 6, 8]}));
         let mut random = Dice(22);
         for _ in 0..2000 {
-            let ledger = &mut device.flash_mut().ledger;
+            let ledger = &mut device.test_port().flash_mut().ledger;
             ledger.padding_merges += 1;
             ledger.padding_log_blocks += 1;
             ledger.padding_data_blocks += data_blocks_per_merge;
@@ -71,7 +71,7 @@ fn trims_flushes_and_a_changing_share_of_ram_are_survived() {
             if !random.percent(20) {
                 continue;
             }
-            let state = device.golden_state();
+            let state = device.test_port().golden_state();
             let groups = state["lists"].as_object().unwrap().iter().flat_map(|(bound, list)| {
                 list.as_array().unwrap().iter().map(move |group| (bound, group["pages"].as_array().unwrap().len()))
             });
@@ -79,7 +79,7 @@ fn trims_flushes_and_a_changing_share_of_ram_are_survived() {
             assert_eq!(listed as u32, device.slots().used().total());
             assert!(groups.into_iter().all(|(bound, pages)| pages <= bound.parse().unwrap()));
         }
-        device.check();
+        device.test_port().check();
     }
 }
 
@@ -129,7 +129,7 @@ fn elapsed(rig: Merging, seed: u64, params: Value) -> f64 {
             submit(&mut *device, HostOp::Write, random.skewed(region), random.pick(&[1, 1, 2, 4, 8]));
         }
     }
-    device.check();
+    device.test_port().check();
     let ledger = device.ledger();
     ledger.programs() as f64 * 0.8 + ledger.erases() as f64 * 1.5
 }

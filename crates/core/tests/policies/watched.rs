@@ -123,8 +123,8 @@ pub fn compare(watched: &mut Watched, reference: &mut dyn Reference, most: Frame
         };
         assert_eq!(got, expected, "seed {seed}, step {step}, page {lpn}, {hint:?}");
         if step % 16 == 0 {
-            assert_eq!(watched.device.golden_state(), reference.state(), "seed {seed}, step {step}");
-            watched.device.check();
+            assert_eq!(watched.device.test_port().golden_state(), reference.state(), "seed {seed}, step {step}");
+            watched.device.test_port().check();
         }
         let (used, frames) = (watched.device.slots().used(), watched.device.slots().frames());
         assert!(used.dram <= frames.dram && used.nvram <= frames.nvram, "{used:?} of {frames:?}");

@@ -1,8 +1,8 @@
 //! A device whose counts and times are random; all else is that of a device that ran.
 
-use nandlab::buffer::{Access, Frames, Slots};
-use nandlab::engine::{Completion, Device, Flushes, Payload, Refused, Times};
-use nandlab::flash::{CutMode, Flash};
+use nandlab::buffer::{Frames, Slots};
+use nandlab::engine::{Completion, Device, Flushes, Payload, Refused, TestPort, Times};
+use nandlab::flash::Flash;
 use nandlab::ftl::Ftl;
 use nandlab::histogram::Histogram;
 use nandlab::ledger::{CAUSES, Cause, Ledger, Op};
@@ -102,9 +102,6 @@ impl Device for Fake {
     fn submit(&mut self, _: &HostRequest, _: Payload<'_>) -> Result<Completion, Refused> {
         unreachable!("a report changes nothing")
     }
-    fn replay_access(&mut self, _: &Access) -> Result<(), Refused> {
-        unreachable!()
-    }
     fn run(&mut self, _: &[HostRequest]) -> Result<(), Refused> {
         unreachable!()
     }
@@ -120,31 +117,16 @@ impl Device for Fake {
     fn start_measuring(&mut self) {
         unreachable!()
     }
-    fn flash_mut(&mut self) -> &mut Flash {
-        unreachable!()
-    }
     fn set_frames(&mut self, _: Frames) {
         unreachable!()
     }
     fn set_probe(&mut self, _: Option<Box<dyn Probe>>) {
         unreachable!()
     }
-    fn cut_power(&mut self) {
-        unreachable!()
-    }
-    fn arm_cut(&mut self, _: u64, _: CutMode) {
-        unreachable!()
-    }
-    fn arm_recovery_cut(&mut self, _: u64, _: CutMode) {
-        unreachable!()
-    }
     fn sees_neighbours(&self) -> bool {
         unreachable!()
     }
-    fn golden_state(&self) -> serde_json::Value {
-        unreachable!()
-    }
-    fn check(&self) {
+    fn test_port(&mut self) -> &mut dyn TestPort {
         unreachable!()
     }
 }

@@ -37,7 +37,7 @@ pub fn observe(config: &Config, requests: Vec<HostRequest>) -> Observed {
     let mut device = config.build().unwrap();
     device.drain();
     let start = device.flash().now().0;
-    device.flash_mut().clock.record();
+    device.test_port().flash_mut().clock.record();
     let (mut admitted, mut done) = (vec![], vec![]);
     let requests: Vec<HostRequest> =
         requests.into_iter().map(|r| HostRequest { at: Nanos(start) + r.at, ..r }).collect();
