@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use nandlab::catalog::BUFFERS;
 use nandlab::config::{Builder, Config};
-use nandlab::engine::Device;
+use nandlab::engine::Ssd;
 use nandlab::ftl::FTLS;
 use nandlab::ledger::Ledger;
 use nandlab::types::{HostOp, HostRequest, Lpn, Nanos};
@@ -302,7 +302,7 @@ fn flash_operations(ledger: &Ledger) -> u64 {
 fn measure(config: &Config, requests: u64, next: impl Fn(&mut Lcg) -> HostRequest) -> (f64, Ledger) {
     let mut ledger = Ledger::default();
     let seconds = best(|| {
-        let mut device: Box<dyn Device> = config.build().expect("the device builds");
+        let mut device: Box<dyn Ssd> = config.build().expect("the device builds");
         let seconds = replay(requests, &next, |batch| device.run(batch).expect("inside the device"));
         device.drain();
         ledger = device.ledger();

@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use crate::buffer::{BufferShape, policies};
-use crate::engine::{Device, Engine, Hits, Parts};
+use crate::engine::{Engine, Hits, Parts, Ssd};
 use crate::error::ConfigError;
 use crate::registry::{Parameters, Plugin, plugin};
 
@@ -14,7 +14,7 @@ use crate::registry::{Parameters, Plugin, plugin};
 #[derive(Clone, Copy, Debug)]
 pub struct BuildDevice {
     /// The policy over an FTL and flash.
-    pub device: fn(Value, Parts) -> Result<Box<dyn Device>, ConfigError>,
+    pub device: fn(Value, Parts) -> Result<Box<dyn Ssd>, ConfigError>,
     /// The policy over nothing, for hit ratios.
     pub hits: fn(Value, BufferShape) -> Result<Box<dyn Hits>, ConfigError>,
 }

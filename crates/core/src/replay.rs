@@ -7,7 +7,7 @@
 use std::fmt;
 
 use crate::config::{Config, ReplayMode};
-use crate::engine::{Device, Refused};
+use crate::engine::{Refused, Ssd};
 use crate::types::{HostRequest, Nanos};
 
 /// Simulated times beyond this (18 years) are refused: the clock ends at 2^60 ns.
@@ -74,7 +74,7 @@ pub struct Replay {
 
 impl Replay {
     /// A replay on `device`, whose measurement begins now.
-    pub fn new(config: &Config, device: &dyn Device) -> Self {
+    pub fn new(config: &Config, device: &dyn Ssd) -> Self {
         Self {
             open: config.replay.mode == ReplayMode::Open,
             scale: config.replay.time_scale,
@@ -88,7 +88,7 @@ impl Replay {
     ///
     /// # Errors
     /// At the first request that the device refuses, or when simulated time runs out.
-    pub fn feed(&mut self, device: &mut dyn Device, requests: &[HostRequest]) -> Result<(), ReplayError> {
+    pub fn feed(&mut self, device: &mut dyn Ssd, requests: &[HostRequest]) -> Result<(), ReplayError> {
         let mut rest = requests;
         while !rest.is_empty() {
             let mut end = rest.len().min(self.admissions.until_next());
@@ -102,7 +102,7 @@ impl Replay {
         Ok(())
     }
 
-    fn feed_batch(&mut self, device: &mut dyn Device, batch: &[HostRequest]) -> Result<(), ReplayError> {
+    fn feed_batch(&mut self, device: &mut dyn Ssd, batch: &[HostRequest]) -> Result<(), ReplayError> {
         let first = self.outcome.requests + 1;
         let ran = if self.open && (self.scale != 1.0 || self.outcome.start > Nanos::ZERO) {
             self.scaled.clear();
@@ -136,7 +136,7 @@ impl Replay {
 
     /// Lets all requests complete and reports the outcome. Dirty pages stay in the buffer:
     /// [`crate::report::Report::settled`] goes on from here.
-    pub fn finish(mut self, device: &mut dyn Device) -> Outcome {
+    pub fn finish(mut self, device: &mut dyn Ssd) -> Outcome {
         if self.open {
             self.outcome.backlog = self.admissions.after(self.outcome.last_arrival, self.outcome.requests);
         }

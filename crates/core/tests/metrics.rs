@@ -8,7 +8,7 @@ use kit::{Dice, Event, Recorder};
 use nandlab::buffer::Access;
 use nandlab::catalog::BUFFERS;
 use nandlab::config::{Builder, Config};
-use nandlab::engine::{Device, INTERVALS, Payload};
+use nandlab::engine::{INTERVALS, Payload, Ssd};
 use nandlab::ledger::{BlockKind, Cause};
 use nandlab::replay::Outcome;
 use nandlab::report::{Report, Source};
@@ -33,7 +33,7 @@ fn config(settings: &[&str]) -> Config {
     builder.finish().unwrap()
 }
 
-fn report(config: &Config, device: &mut dyn Device) -> Report {
+fn report(config: &Config, device: &mut dyn Ssd) -> Report {
     device.drain();
     Report::new(config, device, Source::default(), &Outcome::default())
 }
@@ -364,8 +364,11 @@ fn replayed_accesses_are_timed_as_requests_are() {
         let whole = HostRequest::new(at, op, u64::from(lpn.0) * SECTORS, SECTORS as u32);
         asked.submit(&whole, Payload::None).unwrap();
         let hint = Hint::default();
-        replayed.test_port().replay_access(&Access { lpn, write, ahead: false, request, request_pages: 1, hint }).unwrap();
-        let times = |device: &dyn Device| (device.ledger().buffer_read_ns, device.ledger().buffer_write_ns);
+        replayed
+            .test_port()
+            .replay_access(&Access { lpn, write, ahead: false, request, request_pages: 1, hint })
+            .unwrap();
+        let times = |device: &dyn Ssd| (device.ledger().buffer_read_ns, device.ledger().buffer_write_ns);
         assert_eq!(times(&*asked), times(&*replayed), "access {request}");
     }
     let ledger = replayed.ledger();

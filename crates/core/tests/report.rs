@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 use kit::Dice;
 use nandlab::config::{Builder, Config};
-use nandlab::engine::Device;
+use nandlab::engine::Ssd;
 use nandlab::replay::Outcome;
 use nandlab::report::{Report, Source, Wall};
 use nandlab::types::{HostOp, HostRequest, Nanos};
@@ -20,7 +20,7 @@ use report::fake::Fake;
 use serde_json::Value;
 
 /// A small device after some thousand requests, so that blocks are worn, frames dirty and groups flushed.
-fn used(seed: u64) -> (Config, Box<dyn Device>) {
+fn used(seed: u64) -> (Config, Box<dyn Ssd>) {
     let settings = [
         "device.geometry={channels=2, chips_per_channel=1, dies_per_chip=1, planes_per_die=1, blocks_per_plane=40, \
          pages_per_block=8, page_bytes=2048}",

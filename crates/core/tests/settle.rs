@@ -5,7 +5,7 @@ mod kit;
 use kit::Dice;
 use nandlab::catalog::BUFFERS;
 use nandlab::config::{Builder, Config, Settle};
-use nandlab::engine::Device;
+use nandlab::engine::Ssd;
 use nandlab::replay::Replay;
 use nandlab::report::{Report, Source};
 use nandlab::types::{HostOp, HostRequest, Lpn, Nanos};
@@ -26,7 +26,7 @@ fn config(settings: &[&str]) -> Config {
 }
 
 /// Runs requests and settles.
-fn run(config: &Config, requests: &[HostRequest]) -> (Report, Box<dyn Device>) {
+fn run(config: &Config, requests: &[HostRequest]) -> (Report, Box<dyn Ssd>) {
     let mut device = config.build().unwrap();
     let mut replay = Replay::new(config, &*device);
     replay.feed(&mut *device, requests).unwrap();

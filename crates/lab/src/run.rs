@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use nandlab::config::{Builder, Config, Precondition};
-use nandlab::engine::Device as Simulated;
+use nandlab::engine::Ssd;
 use nandlab::replay::Replay;
 use nandlab::report::{Report, SCHEMA_VERSION, Wall};
 use nandlab::types::{HostOp, HostRequest, Nanos};
@@ -169,7 +169,7 @@ fn show(progress: &Part<'_>, source: &Source, replayed: u64) {
 }
 
 /// Carries out the writes of the trace, as fast as the device can; then the measurement begins.
-fn warm_up(device: &mut dyn Simulated, mut source: Source, progress: &Part<'_>) -> Result<(), Error> {
+fn warm_up(device: &mut dyn Ssd, mut source: Source, progress: &Part<'_>) -> Result<(), Error> {
     progress.begin(Phase::Preconditioning);
     let mut batch: Vec<HostRequest> = Vec::with_capacity(BATCH);
     let mut replayed = 0;

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{Budget, Config, Precondition, ReplayMode};
 use crate::buffer::{BufferShape, FlashTimes};
 use crate::catalog::BUFFERS;
-use crate::engine::{Arrival, Device, Hits, Parts, RamTimes, Settings};
+use crate::engine::{Arrival, Hits, Parts, RamTimes, Settings, Ssd};
 use crate::error::ConfigError;
 use crate::flash::{Clock, ClockTimes, Flash};
 use crate::ftl::{FTLS, Shape};
@@ -17,7 +17,7 @@ impl Config {
     ///
     /// # Errors
     /// When a plug-in refuses its parameters or does not fit the device.
-    pub fn build(&self) -> Result<Box<dyn Device>, ConfigError> {
+    pub fn build(&self) -> Result<Box<dyn Ssd>, ConfigError> {
         self.check()?;
         let ftl = registry::find(FTLS, "ftl", &self.ftl.name)?;
         let buffer = registry::find(BUFFERS, "buffer", &self.buffer.name)?;

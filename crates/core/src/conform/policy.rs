@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 use super::{ConformError, Difference, Kind, Report};
 use crate::buffer::{Access, Frames};
 use crate::catalog::BUFFERS;
-use crate::engine::{Arrival, Device, EvictWait, PartialWrite, Parts, RamTimes, Settings};
+use crate::engine::{Arrival, EvictWait, PartialWrite, Parts, RamTimes, Settings, Ssd};
 use crate::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, TimingModel};
 use crate::ftl::{FTLS, Shape};
 use crate::ledger::{Cause, Ledger, Op};
@@ -264,7 +264,7 @@ fn replay_case(policy: &str, case: &Case) -> Result<Option<Difference>, String> 
 }
 
 /// Does to the device what the event says.
-fn apply(device: &mut dyn Device, event: &Event, request: &mut u64) -> Result<(), String> {
+fn apply(device: &mut dyn Ssd, event: &Event, request: &mut u64) -> Result<(), String> {
     let (page, write) = match event {
         Event::R(page) => (page, false),
         Event::W(page) => (page, true),
@@ -347,7 +347,7 @@ fn totals(ledger: &Ledger, commands: u64, wanted: &Map<String, Value>) -> Value 
 }
 
 /// The policy on a full, page-mapped device without garbage collection.
-fn build_device(policy: &str, case: &Case) -> Result<Box<dyn Device>, String> {
+fn build_device(policy: &str, case: &Case) -> Result<Box<dyn Ssd>, String> {
     let mut params = case.params.clone();
     let mut take = |key: &str| {
         let value = params.remove(key)?;

@@ -5,25 +5,25 @@
 
 mod access;
 mod below;
-mod device;
 mod flushes;
 mod inflight;
 mod nothing;
 mod plan;
 mod refused;
 mod settings;
+mod ssd;
 mod storage;
 mod test_port;
 
 use crate::buffer::{Access, Buffer, Plan, Slots};
 use crate::types::{HostOp, HostRequest, Lpn, Nanos};
 pub use below::{Below, Part, Served};
-pub use device::Device;
 pub use flushes::{Flushes, INTERVALS};
 pub use inflight::{Arrival, Kind, Times};
 pub use nothing::{Hits, Nothing};
 pub use refused::{OutOfRange, Refused};
 pub use settings::{EvictWait, PartialWrite, RamTimes, Settings};
+pub use ssd::Ssd;
 pub use storage::{Parts, Storage};
 pub use test_port::TestPort;
 

@@ -18,7 +18,7 @@ use serde::Serialize;
 use crate::catalog::BUFFERS;
 use crate::config::{Config, ReplayMode, Settle};
 use crate::endurance::{Endurance, Measured};
-use crate::engine::Device;
+use crate::engine::Ssd;
 use crate::ftl::FTLS;
 use crate::ledger::{Cause, Ledger, Op};
 use crate::registry::{self, Plugin};
@@ -171,7 +171,7 @@ fn share(part: u64, whole: u64) -> Option<f64> {
 impl Report {
     /// Settles the device after a run that is over ([`crate::replay::Replay::finish`] gave `outcome`), as `replay.settle`
     /// says, and reports.
-    pub fn settled(config: &Config, device: &mut dyn Device, trace: Source, outcome: &Outcome) -> Self {
+    pub fn settled(config: &Config, device: &mut dyn Ssd, trace: Source, outcome: &Outcome) -> Self {
         match config.replay.settle {
             Settle::None => Self::new(config, device, trace, outcome),
             Settle::Flush => {
@@ -187,11 +187,11 @@ impl Report {
     }
 
     /// The report of a run whose dirty pages stay in the buffer.
-    pub fn new(config: &Config, device: &dyn Device, trace: Source, outcome: &Outcome) -> Self {
+    pub fn new(config: &Config, device: &dyn Ssd, trace: Source, outcome: &Outcome) -> Self {
         Self::of(config, device, trace, outcome, Settling::none(device))
     }
 
-    fn of(config: &Config, device: &dyn Device, trace: Source, outcome: &Outcome, settling: Settling) -> Self {
+    fn of(config: &Config, device: &dyn Ssd, trace: Source, outcome: &Outcome, settling: Settling) -> Self {
         let ledger = device.ledger();
         let times = device.times();
         // What no request waits for takes time too.

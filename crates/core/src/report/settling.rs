@@ -6,7 +6,7 @@ use super::service;
 use super::times::hitstat_ns;
 use crate::buffer::Medium;
 use crate::config::{Settle, TimingConfig};
-use crate::engine::Device;
+use crate::engine::Ssd;
 use crate::ledger::Ledger;
 
 /// What was left in the buffer when the last request was complete, and what became of it.
@@ -44,7 +44,7 @@ pub struct FlushCost {
 
 impl Settling {
     /// Nothing is done.
-    pub(super) fn none(device: &dyn Device) -> Self {
+    pub(super) fn none(device: &dyn Ssd) -> Self {
         let slots = device.slots();
         let dirty = |slot: &_| slots.is_dirty(*slot);
         Self {
@@ -56,7 +56,7 @@ impl Settling {
     }
 
     /// Writes everything dirty back.
-    pub(super) fn carry_out(mode: Settle, device: &mut dyn Device, timing: &TimingConfig) -> Self {
+    pub(super) fn carry_out(mode: Settle, device: &mut dyn Ssd, timing: &TimingConfig) -> Self {
         let left = Self::none(device);
         device.drain();
         let (ledger, begin) = (device.ledger(), device.flash().now());

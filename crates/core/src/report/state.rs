@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::engine::Device;
+use crate::engine::Ssd;
 use crate::flash;
 use crate::types::Pbn;
 
@@ -24,7 +24,7 @@ pub struct Ram {
 }
 
 impl Ram {
-    pub(super) fn new(device: &dyn Device) -> Self {
+    pub(super) fn new(device: &dyn Ssd) -> Self {
         let slots = device.slots();
         let frames = slots.frames();
         Self {

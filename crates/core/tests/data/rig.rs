@@ -2,7 +2,7 @@
 
 use nandlab::buffer::Frames;
 use nandlab::catalog::BUFFERS;
-use nandlab::engine::{Arrival, Device, EvictWait, PartialWrite, Parts, Payload, RamTimes, Settings};
+use nandlab::engine::{Arrival, EvictWait, PartialWrite, Parts, Payload, RamTimes, Settings, Ssd};
 use nandlab::error::ConfigError;
 use nandlab::flash::{Clock, CutMode, Flash, Geometry, Media, ProgramOrder, ReliabilityConfig, TimingModel};
 use nandlab::ftl::{FTLS, Ftl, Shape};
@@ -164,7 +164,7 @@ impl Script {
         panic!("{}: {}", plugin.name(), refused.unwrap());
     }
 
-    fn try_device(&self, nvram: u32) -> Result<Box<dyn Device>, ConfigError> {
+    fn try_device(&self, nvram: u32) -> Result<Box<dyn Ssd>, ConfigError> {
         let (geometry, order, ftl) = self.ftl();
         let timing = if self.way(0) { TimingModel::Parallel } else { TimingModel::Serial };
         let shared = self.way(3);
@@ -202,7 +202,7 @@ impl Script {
     }
 
     /// The device; policies that need NVRAM always get it, others every other time.
-    fn device(&self) -> Box<dyn Device> {
+    fn device(&self) -> Box<dyn Ssd> {
         let nvram = 3 * BLOCK;
         let device = self.try_device(if self.way(5) { nvram } else { 0 });
         let device = device.or_else(|error| if error.key == "ram.nvram" { self.try_device(nvram) } else { Err(error) });
@@ -232,7 +232,7 @@ struct Done {
 }
 
 struct Run {
-    device: Box<dyn Device>,
+    device: Box<dyn Ssd>,
     model: Model,
     dice: Dice,
     at: Nanos,
@@ -361,7 +361,7 @@ impl Run {
 
 /// Every page that was read, written or trimmed below the buffer was looked up once, by what for; none where the map is
 /// in RAM.
-fn look_ups_are_data_accesses(device: &dyn Device, ledger: &Ledger) {
+fn look_ups_are_data_accesses(device: &dyn Ssd, ledger: &Ledger) {
     let [reads, writes, rewrites, trims] = ledger.look_ups;
     assert_eq!(reads + writes + rewrites + trims, ledger.map_look_ups(), "look-ups by purpose");
     if !device.ftl().keeps_map_on_flash() {
@@ -373,7 +373,7 @@ fn look_ups_are_data_accesses(device: &dyn Device, ledger: &Ledger) {
 }
 
 /// Conservation of pages, without power cuts.
-fn conserves(device: &dyn Device, ledger: &Ledger) {
+fn conserves(device: &dyn Ssd, ledger: &Ledger) {
     let flash = device.flash();
     assert_eq!(ledger.programs(), flash.programs_ever(), "every program has a cause");
     let blocks = flash.geometry().blocks();

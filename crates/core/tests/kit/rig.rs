@@ -2,7 +2,7 @@
 
 use nandlab::buffer::Frames;
 use nandlab::catalog::BUFFERS;
-use nandlab::engine::{Arrival, Device, EvictWait, PartialWrite, Parts, Payload, RamTimes, Settings};
+use nandlab::engine::{Arrival, EvictWait, PartialWrite, Parts, Payload, RamTimes, Settings, Ssd};
 use nandlab::error::ConfigError;
 use nandlab::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, TimingModel};
 use nandlab::ftl::{FTLS, Ftl, Shape};
@@ -44,7 +44,7 @@ pub fn build_ftl(name: &str, params: Value, shape: &Shape) -> Result<Box<dyn Ftl
 }
 
 /// One request without bytes.
-pub fn submit(device: &mut dyn Device, op: HostOp, lba: u64, sectors: u32) {
+pub fn submit(device: &mut dyn Ssd, op: HostOp, lba: u64, sectors: u32) {
     device.submit(&HostRequest::new(Nanos(0), op, lba, sectors), Payload::None).unwrap();
 }
 
@@ -98,11 +98,11 @@ impl Rig {
         Parts { flash: self.flash(), ftl, frames: self.frames, settings }
     }
     /// The device with a policy.
-    pub fn device(&self, policy: &str, params: Value) -> Box<dyn Device> {
+    pub fn device(&self, policy: &str, params: Value) -> Box<dyn Ssd> {
         self.try_device(policy, params, self.ftl()).unwrap_or_else(|error| panic!("{policy}: {error}"))
     }
     /// The device with a policy over another FTL, or why the policy refuses it.
-    pub fn try_device(&self, policy: &str, params: Value, ftl: Box<dyn Ftl>) -> Result<Box<dyn Device>, ConfigError> {
+    pub fn try_device(&self, policy: &str, params: Value, ftl: Box<dyn Ftl>) -> Result<Box<dyn Ssd>, ConfigError> {
         let plugin = find(BUFFERS, "buffer", policy)?;
         let mut device = (plugin.build.device)(params, self.parts(ftl))?;
         if self.filled {

@@ -2,7 +2,7 @@
 
 use nandlab::buffer::{Access, Admission, Buffer, Frames, Medium, Plan, Sense, Slots};
 use nandlab::catalog::BUFFERS;
-use nandlab::engine::{Arrival, Device, Engine, EvictWait, PartialWrite, Parts, RamTimes, Settings};
+use nandlab::engine::{Arrival, Engine, EvictWait, PartialWrite, Parts, RamTimes, Settings, Ssd};
 use nandlab::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, Ticket, TimingModel};
 use nandlab::ftl::{Batch, FTLS, Found, Ftl, PageRead, Shape};
 use nandlab::ledger::MergeKind;
@@ -146,7 +146,7 @@ impl Buffer for Ahead {
 }
 
 /// The product's device of a case, preconditioned. The device says how many bytes of RAM map and data share.
-pub fn build(case: &Case) -> Box<dyn Device> {
+pub fn build(case: &Case) -> Box<dyn Ssd> {
     let setup = &case.setup;
     let geometry =
         Geometry::single_die(setup.blocks as u32, setup.pages_per_block as u32, setup.page_sectors as u32 * 512);
@@ -188,7 +188,7 @@ pub fn build(case: &Case) -> Box<dyn Device> {
     let frames = Frames { dram: setup.frames as u32, nvram: 0 };
     let flash = Flash::new(geometry, ProgramOrder::Ascending, media, clock);
     let parts = Parts { flash, ftl, frames, settings };
-    let mut device: Box<dyn Device> = match case.buffer.plugin() {
+    let mut device: Box<dyn Ssd> = match case.buffer.plugin() {
         None => {
             let pages = case.buffer.pages_ahead();
             Box::new(Engine::new(parts, Ahead { list: Vec::new(), pages, logical_pages }))

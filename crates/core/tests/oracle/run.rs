@@ -33,7 +33,7 @@ impl std::fmt::Display for Done {
 
 struct Run {
     case: Case,
-    product: Box<dyn nandlab::engine::Device>,
+    product: Box<dyn nandlab::engine::Ssd>,
     oracle: Device,
     /// Word for the next sector that is written.
     word: u64,

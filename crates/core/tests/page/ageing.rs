@@ -37,7 +37,7 @@ fn block_is_relocated_after_its_limit_of_reads() {
     }
 }
 
-fn worn_out(settings: &[&str]) -> (Box<dyn nandlab::engine::Device>, u64, Refused) {
+fn worn_out(settings: &[&str]) -> (Box<dyn nandlab::engine::Ssd>, u64, Refused) {
     let device = [
         "device.geometry={channels=2, chips_per_channel=1, dies_per_chip=1, planes_per_die=1, blocks_per_plane=24, \
          pages_per_block=16, page_bytes=4096}",

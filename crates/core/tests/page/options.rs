@@ -62,7 +62,7 @@ fn static_levelling_bounds_the_spread_of_erases() {
 }
 
 /// Bursts of 40 random writes with 60 ms between them, or none.
-fn bursts(idle_free: u32, gap: Nanos, model: &str) -> Box<dyn nandlab::engine::Device> {
+fn bursts(idle_free: u32, gap: Nanos, model: &str) -> Box<dyn nandlab::engine::Ssd> {
     let settings = [
         "device.geometry={channels=2, chips_per_channel=1, dies_per_chip=1, planes_per_die=1, blocks_per_plane=48, \
          pages_per_block=32, page_bytes=4096}"
@@ -100,7 +100,7 @@ fn collection_in_idle_time_spares_the_host_its_wait() {
     for model in ["parallel", "serial"] {
         let gap = Nanos::from_us(400_000);
         let (without, with) = (bursts(0, gap, model), bursts(3, gap, model));
-        let worst = |d: &dyn nandlab::engine::Device| d.times().response().percentile(99.0);
+        let worst = |d: &dyn nandlab::engine::Ssd| d.times().response().percentile(99.0);
         println!("{model}: 99 % of responses {:?} without, {:?} with", worst(&*without), worst(&*with));
         assert!(worst(&*with).0 * 10 < worst(&*without).0 * 9, "{model}: the host still waits");
         assert!(with.ledger().gc_runs > 100 && without.ledger().gc_runs > 100);

@@ -2,7 +2,7 @@
 //! compared, and the state now and then.
 
 use nandlab::buffer::Frames;
-use nandlab::engine::Device;
+use nandlab::engine::Ssd;
 use nandlab::flash::Geometry;
 use nandlab::ledger::{Cause, Op};
 use nandlab::types::HostOp;
@@ -32,7 +32,7 @@ pub struct Run {
     pub roomy: bool,
 }
 
-pub fn device(policy: &str, params: Value, run: &Run) -> Box<dyn Device> {
+pub fn device(policy: &str, params: Value, run: &Run) -> Box<dyn Ssd> {
     let Run { logical_pages, block_pages, frames, nvram, filled, roomy } = *run;
     let blocks = logical_pages.div_ceil(block_pages) + if roomy { 1 << 17 } else { 8 };
     let rig = Rig {
@@ -59,7 +59,7 @@ fn place(random: &mut Dice, run: &Run, last: u32) -> (u32, u32) {
 /// Runs `requests` random requests through both; returns page accesses.
 pub fn compare(
     label: &str,
-    device: &mut dyn Device,
+    device: &mut dyn Ssd,
     reference: &mut dyn Reference,
     run: &Run,
     random: &mut Dice,

@@ -374,7 +374,7 @@ fn hitstat_equals_a_slow_reference() {
 #[test]
 fn trimmed_page_takes_its_weight_from_its_group() {
     let (mut device, _) = Merging::default().device("hitstat", json!({}));
-    let class = |device: &mut dyn nandlab::engine::Device| -> Vec<String> {
+    let class = |device: &mut dyn nandlab::engine::Ssd| -> Vec<String> {
         let lists = device.test_port().golden_state()["lists"].as_object().unwrap().clone();
         lists.into_iter().filter(|(_, groups)| groups.as_array().is_some_and(|g| !g.is_empty())).map(|l| l.0).collect()
     };

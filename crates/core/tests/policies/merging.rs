@@ -1,6 +1,6 @@
 //! A small device around one policy that is told something about merges below.
 
-use nandlab::engine::{Device, PartialWrite, Settings};
+use nandlab::engine::{PartialWrite, Settings, Ssd};
 use nandlab::error::ConfigError;
 use nandlab::flash::Geometry;
 use nandlab::ftl::Ftl;
@@ -51,11 +51,11 @@ impl Default for Merging {
 
 impl Merging {
     /// A device filled once.
-    pub fn device(self, policy: &str, params: Value) -> (Box<dyn Device>, Recorder) {
+    pub fn device(self, policy: &str, params: Value) -> (Box<dyn Ssd>, Recorder) {
         self.try_device(policy, params).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    pub fn try_device(self, policy: &str, params: Value) -> Result<(Box<dyn Device>, Recorder), ConfigError> {
+    pub fn try_device(self, policy: &str, params: Value) -> Result<(Box<dyn Ssd>, Recorder), ConfigError> {
         let geometry = Geometry::single_die(self.physical_blocks, self.pages_per_block, self.page_sectors * 512);
         let rig = Rig {
             ftl: self.real_ftl,

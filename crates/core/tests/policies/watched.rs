@@ -1,7 +1,7 @@
 //! A device whose buffer is watched, and random accesses to it and to a plain reference.
 
 use nandlab::buffer::Frames;
-use nandlab::engine::{Device, PartialWrite, Payload, Settings};
+use nandlab::engine::{PartialWrite, Payload, Settings, Ssd};
 use nandlab::flash::Geometry;
 use nandlab::ledger::Cause;
 use nandlab::types::{Hint, HostOp, HostRequest, Nanos, Pattern};
@@ -46,7 +46,7 @@ pub const LOGICAL_PAGES: u32 = 250;
 
 /// A device over the page-mapped FTL whose buffer is watched.
 pub struct Watched {
-    pub device: Box<dyn Device>,
+    pub device: Box<dyn Ssd>,
     recorder: Recorder,
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use nandlab::buffer::Medium;
 use nandlab::config::{Config, ReplayMode};
-use nandlab::engine::{Device, INTERVALS};
+use nandlab::engine::{INTERVALS, Ssd};
 use nandlab::ledger::{Cause, Ledger, Op};
 use nandlab::replay::Outcome;
 use nandlab::types::Pbn;

@@ -1,7 +1,7 @@
 //! A device whose counts and times are random; all else is that of a device that ran.
 
 use nandlab::buffer::{Frames, Slots};
-use nandlab::engine::{Completion, Device, Flushes, Payload, Refused, TestPort, Times};
+use nandlab::engine::{Completion, Flushes, Payload, Refused, Ssd, TestPort, Times};
 use nandlab::flash::Flash;
 use nandlab::ftl::Ftl;
 use nandlab::histogram::Histogram;
@@ -13,7 +13,7 @@ use crate::kit::Dice;
 
 /// A device whose counts and times are random; all else is that of a device that ran.
 pub struct Fake {
-    device: Box<dyn Device>,
+    device: Box<dyn Ssd>,
     pub ledger: Ledger,
     pub times: Times,
     /// Responses of reads, writes and others, ascending.
@@ -60,7 +60,7 @@ fn durations(r: &mut Dice, count: u64) -> Vec<u64> {
 }
 
 impl Fake {
-    pub fn new(device: Box<dyn Device>, r: &mut Dice, seed: u64) -> Self {
+    pub fn new(device: Box<dyn Ssd>, r: &mut Dice, seed: u64) -> Self {
         let sizes = [[1, 0, 7], [100, 3, 0], [20_000, 12_345, 1_000], [0, 0, 0]][seed as usize % 4];
         let responses = sizes.map(|count| durations(r, count));
         let mut times = Times::default();
@@ -77,7 +77,7 @@ impl Fake {
     }
 }
 
-impl Device for Fake {
+impl Ssd for Fake {
     fn ledger(&self) -> Ledger {
         self.ledger
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use nandlab::catalog::BUFFERS;
 use nandlab::config::{Builder, Config, ReplayMode};
-use nandlab::engine::{Device, Payload};
+use nandlab::engine::{Payload, Ssd};
 use nandlab::flash::clock::{Call, Clock, ClockTimes, Operation, Recorded, Release, Ticket, TimingModel};
 use nandlab::ftl::FTLS;
 use nandlab::histogram::Histogram;
@@ -23,7 +23,7 @@ const READ_BACK: u64 = 1 << 62;
 pub struct Observed {
     config: Config,
     /// The device.
-    pub device: Box<dyn Device>,
+    pub device: Box<dyn Ssd>,
     requests: Vec<HostRequest>,
     /// When the first request could come.
     pub start: u64,

@@ -8,8 +8,8 @@ use crate::ledger::Ledger;
 use crate::probe::Probe;
 use crate::types::HostRequest;
 
-/// A device as its front ends see it: replay, sweeps, a live block device, other languages.
-pub trait Device {
+/// A simulated SSD as its front ends see it: replay, sweeps, a live block device, other languages.
+pub trait Ssd {
     /// Carries out one request. See [`Engine::submit`].
     ///
     /// # Errors
@@ -54,7 +54,7 @@ pub trait Device {
     fn test_port(&mut self) -> &mut dyn TestPort;
 }
 
-impl<B: Buffer> Device for Engine<B, Storage> {
+impl<B: Buffer> Ssd for Engine<B, Storage> {
     fn submit(&mut self, request: &HostRequest, payload: Payload<'_>) -> Result<Completion, Refused> {
         Engine::submit(self, request, payload)
     }
