@@ -4,7 +4,7 @@ use clap::Args;
 use nandlab::catalog::BUFFERS;
 use nandlab::config::PluginConfig;
 use nandlab::types::Bytes;
-use nandlab_lab::bound::{Priced, Row};
+use nandlab_lab::bound::{BoundRow, Priced};
 use nandlab_lab::{Bound, Bounds, Sizes, Word, plugins};
 
 use crate::args::{CostArgs, DeviceArgs, OutputArgs, TraceArgs};
@@ -86,7 +86,7 @@ fn heading(answer: &Bounds, buffers: &[PluginConfig]) -> Heading {
 }
 
 /// A row; for machines a line for each kind.
-fn cells(row: &Row) -> Cells {
+fn cells(row: &BoundRow) -> Cells {
     let ratio = |priced: &Priced| factor(priced.above_bound.map(|above| 1.0 + above));
     let mut shown = vec![
         Bytes(row.ram_bytes).to_string(),

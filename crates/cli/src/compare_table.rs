@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use nandlab::config::{Config, PluginConfig, Settle};
 use nandlab::registry::RECONSTRUCTION;
-use nandlab::report::Source;
+use nandlab::report::TraceSource;
 use nandlab::types::Bytes;
-use nandlab_lab::compare::Row;
+use nandlab_lab::compare::CompareRow;
 use nandlab_lab::{Cell, Column, Compare, Comparison, Good, Unit};
 
 use crate::rows::{Cells, Form, Head, Heading, exact, names};
@@ -54,7 +54,7 @@ fn is_response(column: &Column) -> bool {
     column.name.starts_with("response")
 }
 
-fn is_overloaded(row: &Row) -> bool {
+fn is_overloaded(row: &CompareRow) -> bool {
     row.report.as_ref().is_some_and(|report| report.load.overloaded)
 }
 
@@ -153,7 +153,7 @@ fn best(comparison: &Comparison, form: Form, style: Style) -> String {
     }
     winners.sort_by_key(|(row, columns)| (std::cmp::Reverse(columns.len()), *row));
     let line = |(row, columns): &(usize, Vec<&str>)| {
-        let Row { buffer, ftl, .. } = &rows[*row];
+        let CompareRow { buffer, ftl, .. } = &rows[*row];
         format!("{}: {}", style.bold(&format!("{buffer} on {ftl}")), columns.join(", "))
     };
     let mut lines: Vec<String> = winners.iter().map(line).collect();
@@ -168,7 +168,7 @@ fn best(comparison: &Comparison, form: Form, style: Style) -> String {
 }
 
 /// The reasons of rows that failed, each once.
-fn failed(rows: &[Row], style: Style) -> String {
+fn failed(rows: &[CompareRow], style: Style) -> String {
     let mut notes: Vec<(&str, Vec<String>)> = Vec::new();
     for row in rows {
         let Some(error) = row.error.as_deref() else { continue };
@@ -186,7 +186,7 @@ fn failed(rows: &[Row], style: Style) -> String {
 }
 
 /// What is compared, before anything is known but the configuration.
-pub fn preamble(trace: &Source, config: &Config) -> String {
+pub fn preamble(trace: &TraceSource, config: &Config) -> String {
     let nvram = if config.ram.nvram.0 > 0 { format!(" + {} NVRAM", config.ram.nvram) } else { String::new() };
     let most = trace.limit.map(|limit| format!(", the first {} requests", count(limit))).unwrap_or_default();
     // A trace may be a hundred files: the report names them all.

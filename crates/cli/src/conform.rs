@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use nandlab::conform::{self, Report};
+use nandlab::conform::{self, Conformance};
 
 use crate::fail::{Exit, Failure};
 use crate::output;
@@ -30,7 +30,7 @@ pub fn conform(files: &[PathBuf], show: usize, style: Style) -> Result<(), Failu
     }
 }
 
-fn replay(file: &Path) -> Result<Report, String> {
+fn replay(file: &Path) -> Result<Conformance, String> {
     let help = "\n  help: golden files are JSON; the sources keep theirs in crates/core/tests/golden";
     let text = std::fs::read_to_string(file).map_err(|error| format!("cannot be read: {error}{help}"))?;
     conform::run(&text).map_err(|error| {
@@ -39,7 +39,7 @@ fn replay(file: &Path) -> Result<Report, String> {
     })
 }
 
-fn outcome(file: &Path, report: &Report, show: usize, style: Style) -> String {
+fn outcome(file: &Path, report: &Conformance, show: usize, style: Style) -> String {
     let several = |n: usize, what: &str| format!("{} {what}{}", count(n as u64), if n == 1 { "" } else { "s" });
     let (cases, steps) = (several(report.cases, "case"), several(report.steps, "step"));
     let differences = &report.differences;

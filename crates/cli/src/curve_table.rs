@@ -1,7 +1,7 @@
 //! The table of curves: its columns for people, and what stands above and below it.
 
 use nandlab::config::PluginConfig;
-use nandlab::report::Source;
+use nandlab::report::TraceSource;
 use nandlab::types::Bytes;
 use nandlab_lab::curve::{BOUND, Point};
 use nandlab_lab::{Column, Curves, Unit};
@@ -43,7 +43,7 @@ fn show(unit: Unit, value: f64) -> String {
 }
 
 /// What is drawn.
-pub fn title(trace: &Source, ftl: Option<&PluginConfig>) -> String {
+pub fn title(trace: &TraceSource, ftl: Option<&PluginConfig>) -> String {
     let below = ftl.map_or_else(|| "buffers alone".to_owned(), |ftl| format!("over the FTL {}", ftl.label()));
     format!("{} requests of {} ({}), {below}", count(trace.replayed), trace.name, trace.format)
 }

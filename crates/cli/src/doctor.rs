@@ -5,7 +5,7 @@ use nandlab::config::Config;
 use nandlab::types::SECTOR_BYTES;
 use nandlab_lab::{Address, Device, Error};
 use nandlab_trace::{
-    Checked, ColumnSpec, DeviceNeed, Event, FileOrder, Finding, Options, TraceError, Volumes, check_up, expand,
+    BlockEvent, Checked, ColumnSpec, DeviceNeed, FileOrder, Finding, Options, TraceError, Volumes, check_up, expand,
 };
 
 use crate::advice::{Word, capacity, quoted, room};
@@ -185,7 +185,7 @@ fn fix(error: &TraceError, paths: &[String], options: &mut Options) -> Option<Ve
         }
         TraceError::NoSuchEvent { seen, .. } => {
             let letter = seen.chars().next()?.to_string();
-            options.event = Some(Event::parse(&letter).ok()?);
+            options.event = Some(BlockEvent::parse(&letter).ok()?);
             vec![("--event", Some(letter))]
         }
         TraceError::NoEvents { .. } => {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::process::ExitCode;
 
 use nandlab::error::ConfigError;
-use nandlab_lab::{Error, Kind};
+use nandlab_lab::{Error, ErrorKind};
 use nandlab_trace::TraceError;
 
 use crate::interrupt;
@@ -54,7 +54,7 @@ impl Failure {
     pub fn exit_code(&self) -> ExitCode {
         match self {
             Self::Message(exit, _) | Self::Said(exit) => ExitCode::from(*exit as u8),
-            Self::Lab(error) if error.kind() == Kind::Machine => ExitCode::from(Exit::Failed as u8),
+            Self::Lab(error) if error.kind() == ErrorKind::Machine => ExitCode::from(Exit::Failed as u8),
             Self::Lab(_) => ExitCode::from(Exit::BadInput as u8),
             Self::Interrupted(_) => ExitCode::from(interrupt::exit_code().unwrap_or(Exit::Failed as u8)),
             Self::Hangup => ExitCode::SUCCESS,
@@ -64,7 +64,7 @@ impl Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        if error.kind() == Kind::Stopped { Self::Interrupted(String::new()) } else { Self::Lab(error) }
+        if error.kind() == ErrorKind::Stopped { Self::Interrupted(String::new()) } else { Self::Lab(error) }
     }
 }
 

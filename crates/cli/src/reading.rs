@@ -3,7 +3,7 @@
 use clap::Args;
 use nandlab::types::{Bytes, Nanos};
 use nandlab_lab::{Reading, Word};
-use nandlab_trace::{ColumnSpec, Event, FileOrder, Options, Passes, SORT_WINDOW_MAX, TimeUnit, expand};
+use nandlab_trace::{BlockEvent, ColumnSpec, FileOrder, Options, Passes, SORT_WINDOW_MAX, TimeUnit, expand};
 
 use crate::fail::Failure;
 use crate::{interrupt, number};
@@ -58,8 +58,8 @@ pub struct ReadingArgs {
     #[arg(long, value_name = "ORDER", value_parser = FileOrder::read)]
     pub files: Option<FileOrder>,
     /// The event of a request that is read (blkparse and blktrace only): Q, G, I, D or C. Default: D.
-    #[arg(long, value_name = "EVENT", value_parser = Event::read)]
-    pub event: Option<Event>,
+    #[arg(long, value_name = "EVENT", value_parser = BlockEvent::read)]
+    pub event: Option<BlockEvent>,
     /// Bad rows to skip (and count) before giving up; without it the first one is an error.
     #[arg(long, value_name = "N", value_parser = number::any, allow_hyphen_values = true)]
     pub skip_bad: Option<u64>,

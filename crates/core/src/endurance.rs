@@ -20,7 +20,7 @@ const SECONDS_PER_YEAR: f64 = DAYS_PER_YEAR * 86_400.0;
 /// Bits in a cell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Cell {
+pub enum CellType {
     /// One.
     Slc,
     /// Two.
@@ -36,7 +36,7 @@ pub enum Cell {
 #[serde(deny_unknown_fields)]
 pub struct EnduranceConfig {
     /// Bits in a cell, shown next to the limit: `slc`, `mlc`, `tlc` or `qlc`.
-    pub cell: Cell,
+    pub cell: CellType,
     /// P/E cycles that a block lasts, 1 to 10,000,000.
     pub pe_cycles: u32,
     /// Where that limit comes from.
@@ -80,7 +80,7 @@ pub struct Measured {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct Endurance {
     /// Cells assumed (`device.endurance.cell`).
-    pub cell: Cell,
+    pub cell: CellType,
     /// P/E cycles assumed of every block (`device.endurance.pe_cycles`).
     pub pe_cycles: u32,
     /// Bytes programmed / bytes the host wrote, in the measured run.
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     fn config(pe_cycles: u32) -> EnduranceConfig {
-        EnduranceConfig { cell: Cell::Tlc, pe_cycles, source: String::new() }
+        EnduranceConfig { cell: CellType::Tlc, pe_cycles, source: String::new() }
     }
 
     const RUN: Measured = Measured {

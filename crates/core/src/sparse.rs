@@ -8,7 +8,7 @@ use prefetch_index::prefetch_index;
 use crate::types::{Lbn, Lpn, Pbn, Ppn, Slot};
 
 /// A 32-bit number one of whose values means 'nothing'.
-pub trait Word: Copy + PartialEq + std::fmt::Debug {
+pub trait Nullable: Copy + PartialEq + std::fmt::Debug {
     /// Nothing: all bits are set.
     const NONE: Self;
     /// The number with these bits.
@@ -17,7 +17,7 @@ pub trait Word: Copy + PartialEq + std::fmt::Debug {
     fn bits(self) -> u32;
 }
 
-impl Word for u32 {
+impl Nullable for u32 {
     const NONE: Self = Self::MAX;
     #[inline]
     fn from_bits(bits: u32) -> Self {
@@ -31,7 +31,7 @@ impl Word for u32 {
 
 macro_rules! word {
     ($($name:ident)*) => {$(
-        impl Word for $name {
+        impl Nullable for $name {
             const NONE: Self = Self::NONE;
             #[inline]
             fn from_bits(bits: u32) -> Self {
@@ -57,8 +57,8 @@ pub struct SparseTable<T> {
     words: PhantomData<T>,
 }
 
-impl<T: Word> SparseTable<T> {
-    /// A table of that many words, all [`Word::NONE`].
+impl<T: Nullable> SparseTable<T> {
+    /// A table of that many words, all [`Nullable::NONE`].
     pub fn new(len: usize) -> Self {
         Self { inverted: vec![0; len], words: PhantomData }
     }
@@ -67,7 +67,7 @@ impl<T: Word> SparseTable<T> {
     pub const fn len(&self) -> usize {
         self.inverted.len()
     }
-    /// True if the table has no word, not even a [`Word::NONE`].
+    /// True if the table has no word, not even a [`Nullable::NONE`].
     #[inline]
     pub const fn is_empty(&self) -> bool {
         self.inverted.is_empty()
@@ -80,7 +80,7 @@ impl<T: Word> SparseTable<T> {
     pub fn at(&self, index: usize) -> T {
         T::from_bits(!self.inverted[index])
     }
-    /// The word at an index, [`Word::NONE`] beyond the table.
+    /// The word at an index, [`Nullable::NONE`] beyond the table.
     #[inline]
     pub fn find(&self, index: usize) -> T {
         self.inverted.get(index).map_or(T::NONE, |word| T::from_bits(!word))

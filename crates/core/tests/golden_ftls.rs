@@ -2,7 +2,7 @@
 
 #![allow(clippy::print_stdout, reason = "measured numbers are part of what these tests tell")]
 
-use nandlab::conform::{self, ConformError, Kind, run};
+use nandlab::conform::{self, ConformError, GoldenKind, run};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;
@@ -35,11 +35,11 @@ fn every_golden_file_agrees() {
 #[test]
 fn files_are_recognised_by_their_schema() {
     for (name, kind) in [
-        ("ftl-urm-cmt.json", Kind::CompressedTable),
-        ("ftl-timing.json", Kind::Timing),
-        ("ftl-hitstat-tables.json", Kind::PaperTables),
-        ("formulas.json", Kind::Formulas),
-        ("ftl-fast.json", Kind::Ftl("fast".to_owned())),
+        ("ftl-urm-cmt.json", GoldenKind::CompressedTable),
+        ("ftl-timing.json", GoldenKind::Timing),
+        ("ftl-hitstat-tables.json", GoldenKind::PaperTables),
+        ("formulas.json", GoldenKind::Formulas),
+        ("ftl-fast.json", GoldenKind::Ftl("fast".to_owned())),
     ] {
         assert_eq!(conform::read(&golden(name).to_string()).unwrap(), kind);
     }

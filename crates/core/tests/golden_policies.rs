@@ -1,6 +1,6 @@
 //! Do the policies do what the worked examples say?
 
-use nandlab::conform::{Difference, Report, run};
+use nandlab::conform::{Conformance, Mismatch, run};
 use serde_json::Value;
 use std::fs;
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ fn golden(name: &str) -> Value {
     found.unwrap_or_else(|| panic!("no golden file {name}")).1
 }
 
-fn replay(file: &Value) -> Result<Report, String> {
+fn replay(file: &Value) -> Result<Conformance, String> {
     run(&file.to_string()).map_err(|e| e.to_string())
 }
 
@@ -45,7 +45,7 @@ fn every_registered_policy_does_what_its_examples_say() {
         }
         let report = replay(&file).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         assert!(report.cases > 0 && report.steps > 0);
-        wrong.extend(report.differences.iter().map(|d: &Difference| format!("{}: {d}", path.display())));
+        wrong.extend(report.differences.iter().map(|d: &Mismatch| format!("{}: {d}", path.display())));
         replayed.push((policy, report.steps));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -11,7 +11,7 @@ use nandlab::config::{Builder, Config};
 use nandlab::engine::{INTERVALS, Payload, Ssd};
 use nandlab::ledger::{BlockKind, Cause};
 use nandlab::replay::Outcome;
-use nandlab::report::{Report, Source};
+use nandlab::report::{Report, TraceSource};
 use nandlab::types::{Hint, HostOp, HostRequest, Lpn, Nanos};
 
 const BLOCK_PAGES: u32 = 16;
@@ -35,7 +35,7 @@ fn config(settings: &[&str]) -> Config {
 
 fn report(config: &Config, device: &mut dyn Ssd) -> Report {
     device.drain();
-    Report::new(config, device, Source::default(), &Outcome::default())
+    Report::new(config, device, TraceSource::default(), &Outcome::default())
 }
 
 /// A request that begins anywhere in a skewed half of the device.

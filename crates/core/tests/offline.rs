@@ -8,7 +8,7 @@ use kit::Dice;
 use nandlab::catalog::BUFFERS;
 use nandlab::config::{Builder, Config};
 use nandlab::ledger::Ledger;
-use nandlab::offline::{Costs, Counts, History, LruCurve, ROUNDS, Segments, belady, lower_bound, schedule};
+use nandlab::offline::{AccessCounts, Costs, History, LruCurve, ROUNDS, Segments, belady, lower_bound, schedule};
 use nandlab::types::{HostOp, HostRequest, Nanos};
 
 const PAGES: u32 = 1_200;
@@ -62,10 +62,10 @@ fn config(buffer: &str, frames: u32, nvram: u32) -> Config {
 }
 
 /// What an online policy does; nothing if it refuses the frames.
-fn online(requests: &[HostRequest], buffer: &str, frames: u32, nvram: u32) -> Option<(Counts, Ledger)> {
+fn online(requests: &[HostRequest], buffer: &str, frames: u32, nvram: u32) -> Option<(AccessCounts, Ledger)> {
     let mut hits = config(buffer, frames, nvram).build_hits().ok()?;
     hits.run(requests).unwrap();
-    Some((Counts::of(&hits.ledger(), hits.dirty_pages()), hits.ledger()))
+    Some((AccessCounts::of(&hits.ledger(), hits.dirty_pages()), hits.ledger()))
 }
 
 #[test]

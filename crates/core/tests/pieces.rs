@@ -3,7 +3,7 @@
 use nandlab::catalog::BUFFERS;
 use nandlab::config::Builder;
 use nandlab::replay::Replay;
-use nandlab::report::{Report, Source};
+use nandlab::report::{Report, TraceSource};
 use nandlab::types::{HostOp, HostRequest, Nanos};
 
 fn next(state: &mut u64) -> u64 {
@@ -71,7 +71,7 @@ fn report(buffer: &str, ftl: &str, timing: &str, requests: &[HostRequest]) -> Re
         stream = later;
     }
     let outcome = replay.finish(&mut *device);
-    Report::new(&config, &*device, Source::default(), &outcome)
+    Report::new(&config, &*device, TraceSource::default(), &outcome)
 }
 
 #[test]

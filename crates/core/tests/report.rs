@@ -13,7 +13,7 @@ use kit::Dice;
 use nandlab::config::{Builder, Config};
 use nandlab::engine::Ssd;
 use nandlab::replay::Outcome;
-use nandlab::report::{Report, Source, Wall};
+use nandlab::report::{Report, TraceSource, Wall};
 use nandlab::types::{HostOp, HostRequest, Nanos};
 use report::expected::Expected;
 use report::fake::Fake;
@@ -86,7 +86,7 @@ fn every_field_is_its_formula() {
         let start = Nanos(r.below64(5_000));
         let last_arrival = start + Nanos(r.below64(1_000_000));
         let outcome = Outcome { start, requests, last_arrival, backlog };
-        let mut report = Report::new(&config, &fake, Source::default(), &outcome);
+        let mut report = Report::new(&config, &fake, TraceSource::default(), &outcome);
         report.wall =
             Some(Wall { build_seconds: 1.5, run_seconds: 2.5, pages_per_second: 3.5, requests_per_second: 4.5 });
         let report = serde_json::to_value(&report).unwrap();
@@ -106,7 +106,7 @@ fn every_field_is_its_formula() {
         }
         assert_eq!(report["config"], serde_json::to_value(&config).unwrap());
         assert_eq!(report["ledger"], serde_json::to_value(fake.ledger).unwrap());
-        assert_eq!(report["trace"], serde_json::to_value(Source::default()).unwrap());
+        assert_eq!(report["trace"], serde_json::to_value(TraceSource::default()).unwrap());
     }
 }
 

@@ -7,7 +7,7 @@ use nandlab::catalog::BUFFERS;
 use nandlab::config::{Builder, Config, Settle};
 use nandlab::engine::Ssd;
 use nandlab::replay::Replay;
-use nandlab::report::{Report, Source};
+use nandlab::report::{Report, TraceSource};
 use nandlab::types::{HostOp, HostRequest, Lpn, Nanos};
 
 const SECTORS: u64 = 8;
@@ -31,7 +31,7 @@ fn run(config: &Config, requests: &[HostRequest]) -> (Report, Box<dyn Ssd>) {
     let mut replay = Replay::new(config, &*device);
     replay.feed(&mut *device, requests).unwrap();
     let outcome = replay.finish(&mut *device);
-    (Report::settled(config, &mut *device, Source::default(), &outcome), device)
+    (Report::settled(config, &mut *device, TraceSource::default(), &outcome), device)
 }
 
 /// Requests of 1 to 40 sectors on a skewed part of the device, a third of them reads.

@@ -20,12 +20,12 @@ pub enum Address {
     /// Modulo the capacity.
     Modulo,
     /// Units are numbered densely in order of first appearance.
-    Compact(Unit),
+    Compact(AddressUnit),
 }
 
 /// What compaction keeps together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Unit {
+pub enum AddressUnit {
     /// A page of the device.
     Page,
     /// An erase block of the device.
@@ -46,12 +46,12 @@ impl FromStr for Address {
         match text.split_once(':') {
             None if text == "reject" => Ok(Self::Reject),
             None if text == "modulo" => Ok(Self::Modulo),
-            None if text == "compact" => Ok(Self::Compact(Unit::Block)),
-            Some(("compact", "block")) => Ok(Self::Compact(Unit::Block)),
-            Some(("compact", "page")) => Ok(Self::Compact(Unit::Page)),
+            None if text == "compact" => Ok(Self::Compact(AddressUnit::Block)),
+            Some(("compact", "block")) => Ok(Self::Compact(AddressUnit::Block)),
+            Some(("compact", "page")) => Ok(Self::Compact(AddressUnit::Page)),
             Some(("compact", size)) => match Bytes::parse(size) {
                 Ok(Bytes(0)) => Err("a unit of compaction has at least one page".to_owned()),
-                Ok(size) => Ok(Self::Compact(Unit::Size(size))),
+                Ok(size) => Ok(Self::Compact(AddressUnit::Size(size))),
                 Err(problem) => Err(format!("{problem}; {}", allowed())),
             },
             _ => Err(allowed()),
@@ -65,9 +65,9 @@ impl fmt::Display for Address {
             Self::Reject => f.write_str("reject"),
             Self::Keep => f.write_str("keep"),
             Self::Modulo => f.write_str("modulo"),
-            Self::Compact(Unit::Block) => f.write_str("compact"),
-            Self::Compact(Unit::Page) => f.write_str("compact:page"),
-            Self::Compact(Unit::Size(Bytes(size))) => write!(f, "compact:{size}B"),
+            Self::Compact(AddressUnit::Block) => f.write_str("compact"),
+            Self::Compact(AddressUnit::Page) => f.write_str("compact:page"),
+            Self::Compact(AddressUnit::Size(Bytes(size))) => write!(f, "compact:{size}B"),
         }
     }
 }
@@ -80,9 +80,9 @@ impl Address {
             Self::Reject => return Ok(AddressPolicy::Reject),
             Self::Keep => return Ok(AddressPolicy::Keep),
             Self::Modulo => return Ok(AddressPolicy::Modulo),
-            Self::Compact(Unit::Page) => page,
-            Self::Compact(Unit::Block) => page * block,
-            Self::Compact(Unit::Size(Bytes(size))) => size,
+            Self::Compact(AddressUnit::Page) => page,
+            Self::Compact(AddressUnit::Block) => page * block,
+            Self::Compact(AddressUnit::Size(Bytes(size))) => size,
         };
         if !unit.is_multiple_of(page) {
             let (unit, page, block) = (Bytes(unit), Bytes(page), Bytes(page * block));

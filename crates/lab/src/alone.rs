@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use nandlab::config::{Config, OverProvisioning};
-use nandlab::offline::{Counts, EVENTS_MAX, History, HistoryError};
+use nandlab::offline::{AccessCounts, EVENTS_MAX, History, HistoryError};
 use nandlab::types::Bytes;
 use nandlab_trace::AddressPolicy;
 
@@ -35,13 +35,13 @@ pub(crate) fn history(source: &mut Source, config: &Config, with_flushes: bool) 
 }
 
 /// What the buffer of a configuration does with a trace, in the hit-ratio-only mode.
-pub(crate) fn counts(mut source: Source, config: &Config) -> Result<Counts, Error> {
+pub(crate) fn counts(mut source: Source, config: &Config) -> Result<AccessCounts, Error> {
     let mut hits = config.build_hits()?;
     let mut batch = Vec::with_capacity(BATCH);
     while source.fill(&mut batch)? {
         hits.run(&batch).map_err(|error| Error::input(error, ROOM))?;
     }
-    Ok(Counts::of(&hits.ledger(), hits.dirty_pages()))
+    Ok(AccessCounts::of(&hits.ledger(), hits.dirty_pages()))
 }
 
 /// The trace for buffers without a device: no address is beyond anything, unless another policy was named.

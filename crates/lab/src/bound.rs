@@ -1,8 +1,8 @@
 //! What a buffer could reach at best on a workload, and how far from it policies are.
 
 use nandlab::config::{Builder, Config, PluginConfig};
-use nandlab::offline::{Costs, Counts, History, ROUNDS, Segments, belady, lower_bound, schedule};
-use nandlab::report::{SCHEMA_VERSION, Source as Described};
+use nandlab::offline::{AccessCounts, Costs, History, ROUNDS, Segments, belady, lower_bound, schedule};
+use nandlab::report::{SCHEMA_VERSION, TraceSource};
 use nandlab_trace::AddressPolicy;
 use serde::Serialize;
 
@@ -40,7 +40,7 @@ pub struct Bound {
 pub struct Priced {
     /// What was done.
     #[serde(flatten)]
-    pub counts: Counts,
+    pub counts: AccessCounts,
     /// What that costs.
     pub cost: u64,
     /// Cost / bound - 1; nothing if nothing need cost anything.
@@ -48,7 +48,7 @@ pub struct Priced {
 }
 
 impl Priced {
-    fn new(counts: Counts, costs: Costs, bound: u64) -> Self {
+    fn new(counts: AccessCounts, costs: Costs, bound: u64) -> Self {
         let cost = counts.cost(costs);
         Self { counts, cost, above_bound: above(cost, bound) }
     }
@@ -71,7 +71,7 @@ pub struct Policy {
 
 /// One size.
 #[derive(Debug, Serialize)]
-pub struct Row {
+pub struct BoundRow {
     /// DRAM, bytes.
     pub ram_bytes: u64,
     /// Pages of that.
@@ -92,7 +92,7 @@ pub struct Bounds {
     schema: u32,
     nandlab: &'static str,
     /// What was replayed.
-    pub trace: Described,
+    pub trace: TraceSource,
     /// What pages cost.
     pub costs: Costs,
     /// Bytes of a page.
@@ -107,13 +107,13 @@ pub struct Bounds {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub interrupted: bool,
     /// From the smallest size to the largest.
-    pub rows: Vec<Row>,
+    pub rows: Vec<BoundRow>,
 }
 
 /// What is computed for a size: by one who knows the future, or by a policy.
 enum Piece {
-    Offline(u64, Counts, Counts),
-    Policy(Counts),
+    Offline(u64, AccessCounts, AccessCounts),
+    Policy(AccessCounts),
 }
 
 /// Bounds whose device and workload are known to be usable.
@@ -180,7 +180,7 @@ impl Bounding<'_> {
     ///
     /// # Errors
     /// A buffer cannot be built, the workload cannot be read to its end, or `row` fails.
-    pub fn run<E: From<Error>>(self, mut row: impl FnMut(&Row) -> Result<(), E>) -> Result<Bounds, E> {
+    pub fn run<E: From<Error>>(self, mut row: impl FnMut(&BoundRow) -> Result<(), E>) -> Result<Bounds, E> {
         let Bound { buffers, costs, threads, device, .. } = self.asked;
         let page_bytes = self.empty.page_bytes;
         // The pieces of a size lie together: first what is known offline, then a policy each.
@@ -216,11 +216,11 @@ impl Bounding<'_> {
         )?;
         let configs = buffers.iter().map(|buffer| self.asked.configure(&self.builder, buffer, &device.set));
         let warnings = alone::warn(self.address, configs, self.watch);
-        let trace = Described { warnings, ..self.empty.trace };
+        let trace = TraceSource { warnings, ..self.empty.trace };
         Ok(Bounds { trace, interrupted: !complete, rows, ..self.empty })
     }
 
-    fn policy(&self, buffer: &PluginConfig, frames: u32) -> Result<Counts, Error> {
+    fn policy(&self, buffer: &PluginConfig, frames: u32) -> Result<AccessCounts, Error> {
         let size = u64::from(frames) * u64::from(self.empty.page_bytes);
         let settings = [&self.asked.device.set[..], &[format!("ram.dram={size}"), "ram.nvram=0".to_owned()]].concat();
         let config = self.asked.configure(&self.builder, buffer, &settings)?;
@@ -229,17 +229,17 @@ impl Bounding<'_> {
 }
 
 /// The row of a size, if all of its pieces are there.
-fn joined(known: &[(u32, Piece)], buffers: &[PluginConfig], costs: Costs, page_bytes: u32) -> Option<Row> {
+fn joined(known: &[(u32, Piece)], buffers: &[PluginConfig], costs: Costs, page_bytes: u32) -> Option<BoundRow> {
     let [(frames, Piece::Offline(bound, min, schedule)), online @ ..] = known else { return None };
     if online.len() < buffers.len() || online.iter().any(|(other, _)| other != frames) {
         return None;
     }
-    let priced = |counts: Counts| Priced::new(counts, costs, *bound);
+    let priced = |counts: AccessCounts| Priced::new(counts, costs, *bound);
     let policy = |(buffer, (_, piece)): (&PluginConfig, &(u32, Piece))| match piece {
         Piece::Policy(counts) => Some(Policy { buffer: buffer.label(), priced: priced(*counts) }),
         Piece::Offline(..) => None,
     };
-    Some(Row {
+    Some(BoundRow {
         ram_bytes: u64::from(*frames) * u64::from(page_bytes),
         frames: *frames,
         bound: *bound,
@@ -269,13 +269,13 @@ const COLUMNS: [Column; 10] = [
     Column::new("above_bound", Unit::Ratio, Good::Low),
 ];
 
-impl Row {
+impl BoundRow {
     /// Its cells under [`Bounds::columns`]: a line each for MIN, the schedule and the policies.
     pub fn cells(&self) -> Vec<Vec<Cell>> {
         let offline = [("min", &self.min), ("schedule", &self.schedule)];
         let online = self.policies.iter().map(|policy| (policy.buffer.as_str(), &policy.priced));
         let line = |(name, Priced { counts, cost, above_bound }): (&str, &Priced)| {
-            let Counts { read_hits, write_hits, pages_in, pages_out, .. } = *counts;
+            let AccessCounts { read_hits, write_hits, pages_in, pages_out, .. } = *counts;
             let size = [self.ram_bytes.into(), self.frames.into(), self.bound.into(), name.into()];
             let numbers = [read_hits, write_hits, pages_in, pages_out, *cost].map(Cell::from);
             size.into_iter().chain(numbers).chain([(*above_bound).into()]).collect()
@@ -291,6 +291,6 @@ impl Bounds {
     }
     /// The rows as a table: for each size a line for MIN, the schedule and each policy.
     pub fn table(&self) -> Table {
-        Table { columns: Self::columns(), rows: self.rows.iter().flat_map(Row::cells).collect() }
+        Table { columns: Self::columns(), rows: self.rows.iter().flat_map(BoundRow::cells).collect() }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use nandlab::buffer::Frames;
 use nandlab::config::{Builder, Config, PluginConfig, Precondition, Settle};
-use nandlab::offline::{Costs, Counts, ROUNDS, Segments, lower_bound};
+use nandlab::offline::{AccessCounts, Costs, ROUNDS, Segments, lower_bound};
 use nandlab::report::{self, FlushCost, Recorded, Report, SCHEMA_VERSION};
 use serde::Serialize;
 
@@ -38,7 +38,7 @@ pub struct Compare {
 
 /// A combination and its result.
 #[derive(Debug, Serialize)]
-pub struct Row {
+pub struct CompareRow {
     /// Buffer in short form.
     pub buffer: String,
     /// FTL in short form.
@@ -64,7 +64,7 @@ pub struct RowBound {
     /// No buffer with that many frames costs less.
     bound: u64,
     /// Counts of the run that cost something.
-    counts: Counts,
+    counts: AccessCounts,
     /// Cost of the run.
     cost: u64,
     /// `cost / bound - 1`; nothing if nothing need cost anything.
@@ -86,7 +86,7 @@ pub struct Comparison {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub interrupted: bool,
     /// FTL by FTL, each with all buffers.
-    pub rows: Vec<Row>,
+    pub rows: Vec<CompareRow>,
 }
 
 /// A comparison whose device and workload are known to be usable.
@@ -99,7 +99,7 @@ pub struct Comparing<'a> {
     /// The device without a buffer, with the FTL `page`.
     pub config: Config,
     /// What is replayed.
-    pub source: report::Source,
+    pub source: report::TraceSource,
     /// Rows that there will be.
     pub rows: usize,
     bounds: Option<Bounds>,
@@ -145,7 +145,7 @@ impl Comparing<'_> {
     ///
     /// # Errors
     /// The workload cannot be read to its end or does not fit, or `row` fails.
-    pub fn run<E: From<Error>>(&self, mut row: impl FnMut(&Row) -> Result<(), E>) -> Result<Comparison, E> {
+    pub fn run<E: From<Error>>(&self, mut row: impl FnMut(&CompareRow) -> Result<(), E>) -> Result<Comparison, E> {
         let Compare { workload, buffers, ftls, threads, costs, .. } = self.asked;
         let pairs: Vec<_> = ftls.iter().flat_map(|ftl| buffers.iter().map(move |buffer| (buffer, ftl))).collect();
         let work = self.watch.work(pairs.len());
@@ -171,7 +171,7 @@ impl Comparing<'_> {
         Ok(Comparison { schema, nandlab, recorded, costs: *costs, interrupted, rows })
     }
 
-    fn row(&self, buffer: &PluginConfig, ftl: &PluginConfig, progress: &Part<'_>) -> Result<Row, Error> {
+    fn row(&self, buffer: &PluginConfig, ftl: &PluginConfig, progress: &Part<'_>) -> Result<CompareRow, Error> {
         let (report, error) = match self.simulate(buffer, ftl, progress) {
             Ok(report) => (Some(report), None),
             Err(Error::Config(error)) => (None, Some(error.to_string())),
@@ -182,7 +182,7 @@ impl Comparing<'_> {
             _ => None,
         };
         let status = if error.is_some() { "error" } else { "ok" };
-        Ok(Row { buffer: buffer.label(), ftl: ftl.label(), status, error, report, bound })
+        Ok(CompareRow { buffer: buffer.label(), ftl: ftl.label(), status, error, report, bound })
     }
 
     fn simulate(&self, buffer: &PluginConfig, ftl: &PluginConfig, progress: &Part<'_>) -> Result<Report, Error> {
@@ -208,7 +208,7 @@ impl Comparing<'_> {
             let bound = lower_bound(&Segments::new(&history, bounds.costs), frames, ROUNDS);
             *known.insert((frames, bound.cost))
         };
-        let counts = Counts::of(&report.ledger, report.buffer.dirty_at_end);
+        let counts = AccessCounts::of(&report.ledger, report.buffer.dirty_at_end);
         let cost = counts.cost(bounds.costs);
         Ok(RowBound { frames, bound, counts, cost, above_bound: above(cost, bound) })
     }
@@ -264,7 +264,7 @@ fn columns(settle: Settle, has_bound: bool) -> Vec<Column> {
     names.into_iter().chain(flags).map(plain).chain(metrics).chain([plain(("error", Unit::Text))]).collect()
 }
 
-impl Row {
+impl CompareRow {
     /// Its cells under [`Comparing::columns`].
     pub fn cells(&self, columns: &[Column]) -> Vec<Cell> {
         let cell = |column: &Column| match (column.name, &self.report) {

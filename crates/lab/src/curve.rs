@@ -2,9 +2,9 @@
 
 use nandlab::config::{Builder, Config, PluginConfig};
 use nandlab::ledger::ratio;
-use nandlab::offline::{Costs, Counts, History, LruCurve, ROUNDS, Segments, belady, lower_bound};
-use nandlab::report::{Report, SCHEMA_VERSION, Source as Described};
-use nandlab_plot::{Axis, Figure, Layer, Panel, Unit as AxisUnit};
+use nandlab::offline::{AccessCounts, Costs, History, LruCurve, ROUNDS, Segments, belady, lower_bound};
+use nandlab::report::{Report, SCHEMA_VERSION, TraceSource};
+use nandlab_plot::{Axis, AxisUnit, Figure, Layer, Panel};
 use nandlab_trace::AddressPolicy;
 use serde::Serialize;
 
@@ -44,7 +44,7 @@ pub struct Curve {
 
 /// A buffer at one size.
 #[derive(Debug, Serialize)]
-pub struct Row {
+pub struct CurveRow {
     /// Buffer in short form.
     pub buffer: String,
     /// DRAM, bytes.
@@ -53,7 +53,7 @@ pub struct Row {
     pub frames: u32,
     /// What it did; nothing if it failed.
     #[serde(flatten)]
-    pub counts: Option<Counts>,
+    pub counts: Option<AccessCounts>,
     /// Report of the whole device, if there is an FTL.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub report: Option<Report>,
@@ -83,14 +83,14 @@ pub struct Curves {
     schema: u32,
     nandlab: &'static str,
     /// What was replayed.
-    pub trace: Described,
+    pub trace: TraceSource,
     /// The FTL below, if there is one.
     pub ftl: Option<String>,
     /// It was stopped, and rows are missing.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub interrupted: bool,
     /// Buffer by buffer, each from its smallest size to its largest.
-    pub rows: Vec<Row>,
+    pub rows: Vec<CurveRow>,
     /// What no buffer can do better, from the smallest size to the largest, if that was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub bounds: Vec<Least>,
@@ -107,7 +107,7 @@ enum Task<'a> {
 #[derive(Debug)]
 pub enum Point {
     /// Of a buffer.
-    Row(Box<Row>),
+    Row(Box<CurveRow>),
     /// Of the bound.
     Bound(Least),
 }
@@ -124,7 +124,7 @@ pub struct Drawing<'a> {
     sizes: Vec<u32>,
     address: AddressPolicy,
     /// What is replayed.
-    pub trace: Described,
+    pub trace: TraceSource,
     /// LRU without a device: all sizes in one pass.
     lru: Option<LruCurve>,
     /// With the bound: the accesses, and what pages cost if only those read count, or only those written.
@@ -250,13 +250,13 @@ impl Drawing<'_> {
         u64::from(frames) * u64::from(self.page_bytes)
     }
 
-    fn row(&self, buffer: &PluginConfig, frames: u32, progress: &Part<'_>) -> Result<Row, Error> {
+    fn row(&self, buffer: &PluginConfig, frames: u32, progress: &Part<'_>) -> Result<CurveRow, Error> {
         let ((counts, report), error) = match self.simulate(buffer, frames, progress) {
             Ok((counts, report)) => ((Some(counts), report), None),
             Err(Error::Config(error)) => ((None, None), Some(error.to_string())),
             Err(error) => return Err(error),
         };
-        Ok(Row { buffer: buffer.label(), ram_bytes: self.bytes(frames), frames, counts, report, error })
+        Ok(CurveRow { buffer: buffer.label(), ram_bytes: self.bytes(frames), frames, counts, report, error })
     }
 
     /// One run: the whole device if there is an FTL, else the buffer alone.
@@ -265,7 +265,7 @@ impl Drawing<'_> {
         buffer: &PluginConfig,
         frames: u32,
         progress: &Part<'_>,
-    ) -> Result<(Counts, Option<Report>), Error> {
+    ) -> Result<(AccessCounts, Option<Report>), Error> {
         if let Some(lru) = self.lru.as_ref().filter(|_| is_plain_lru(buffer)) {
             return Ok((lru.at(frames), None));
         }
@@ -276,7 +276,7 @@ impl Drawing<'_> {
         }
         let mut report = simulate(&builder, &config, &self.workload, progress)?;
         report.wall = None;
-        Ok((Counts::of(&report.ledger, report.buffer.dirty_at_end), Some(report)))
+        Ok((AccessCounts::of(&report.ledger, report.buffer.dirty_at_end), Some(report)))
     }
 
     /// What no buffer with that many frames can do better.
@@ -297,12 +297,12 @@ impl Drawing<'_> {
 #[derive(Clone, Copy)]
 enum Value {
     /// What the buffer did.
-    Counts(fn(&Counts) -> f64),
+    Counts(fn(&AccessCounts) -> f64),
     /// The report of the whole device.
     Report(fn(&Report) -> Option<f64>),
 }
 
-const fn of_buffer(name: &'static str, unit: Unit, good: Good, value: fn(&Counts) -> f64) -> (Column, Value) {
+const fn of_buffer(name: &'static str, unit: Unit, good: Good, value: fn(&AccessCounts) -> f64) -> (Column, Value) {
     (Column::new(name, unit, good), Value::Counts(value))
 }
 const fn of_device(name: &'static str, unit: Unit, value: fn(&Report) -> Option<f64>) -> (Column, Value) {
@@ -310,7 +310,7 @@ const fn of_device(name: &'static str, unit: Unit, value: fn(&Report) -> Option<
 }
 
 const METRICS: [(Column, Value); 9] = [
-    of_buffer("page_hit_ratio", Unit::Ratio, Good::High, Counts::hit_ratio),
+    of_buffer("page_hit_ratio", Unit::Ratio, Good::High, AccessCounts::hit_ratio),
     of_buffer("page_hit_ratio_read", Unit::Ratio, Good::High, |c| ratio(c.read_hits, c.reads)),
     of_buffer("page_hit_ratio_write", Unit::Ratio, Good::High, |c| ratio(c.write_hits, c.writes)),
     of_buffer("pages_in", Unit::Count, Good::Low, |c| c.pages_in as f64),
@@ -330,7 +330,7 @@ fn columns(has_device: bool) -> Vec<Column> {
     names.into_iter().map(plain).chain(metrics).chain([plain(("error", Unit::Text))]).collect()
 }
 
-impl Row {
+impl CurveRow {
     fn value(&self, name: &str) -> Option<f64> {
         match METRICS.iter().find(|(column, _)| column.name == name)?.1 {
             Value::Counts(value) => self.counts.as_ref().map(value),
@@ -413,7 +413,7 @@ impl Curves {
     }
 
     fn panel(&self, column: &str, [title, label]: [&str; 2], unit: AxisUnit, scale: f64) -> Panel {
-        let points = |rows: &[Row]| -> Vec<[f64; 2]> {
+        let points = |rows: &[CurveRow]| -> Vec<[f64; 2]> {
             rows.iter().filter_map(|row| Some([row.ram_bytes as f64, scale * row.value(column)?])).collect()
         };
         let curves: Vec<(&str, Vec<[f64; 2]>)> = self

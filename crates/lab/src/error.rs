@@ -31,7 +31,7 @@ pub enum Error {
 
 /// What an error means for the one who called.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum ErrorKind {
     /// A configuration that cannot be built.
     Config,
     /// Other bad input: arguments, or the contents of a trace.
@@ -49,12 +49,12 @@ impl Error {
     }
 
     /// What it means.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Config(_) => Kind::Config,
-            Self::Trace(TraceError::Read { .. }) => Kind::Machine,
-            Self::Trace(_) | Self::Input { .. } => Kind::Input,
-            Self::Stopped => Kind::Stopped,
+            Self::Config(_) => ErrorKind::Config,
+            Self::Trace(TraceError::Read { .. }) => ErrorKind::Machine,
+            Self::Trace(_) | Self::Input { .. } => ErrorKind::Input,
+            Self::Stopped => ErrorKind::Stopped,
         }
     }
 

@@ -1,7 +1,7 @@
 //! What a write buffer makes of a preset: the figures by which it is judged.
 
 use nandlab::ledger::Ledger;
-use nandlab_trace::generators::{CheckRow, Flushes, Judged, Preset};
+use nandlab_trace::generators::{CheckRow, FlushedUnit, Judged, Preset};
 
 use crate::device::Device;
 use crate::error::Error;
@@ -33,9 +33,9 @@ pub fn judge(preset: &Preset, seed: u64, watch: &Watch<'_>) -> Result<Vec<CheckR
         let ledger = of(judged, judged.buffer);
         let groups = ledger.write_back_commands as f64;
         let achieved = match (judged.what, judged.over) {
-            (Flushes::Groups, None) => groups,
-            (Flushes::Groups, Some(over)) => groups / of(judged, over).write_back_commands as f64,
-            (Flushes::PagesWritten, _) => ledger.host_page_writes as f64 / groups,
+            (FlushedUnit::Groups, None) => groups,
+            (FlushedUnit::Groups, Some(over)) => groups / of(judged, over).write_back_commands as f64,
+            (FlushedUnit::PagesWritten, _) => ledger.host_page_writes as f64 / groups,
         };
         CheckRow { column: judged.title(), target: Some(judged.target), achieved, judged: true }
     };

@@ -42,14 +42,14 @@ mod watch;
 mod word;
 mod workload;
 
-pub use address::{Address, Unit as AddressUnit};
+pub use address::{Address, AddressUnit};
 pub use alone::Sizes;
 pub use bound::{Bound, Bounds};
 pub use capacity::Capacity;
 pub use compare::{Compare, Comparison};
 pub use curve::{Curve, Curves};
 pub use device::Device;
-pub use error::{Error, Kind, ROOM};
+pub use error::{Error, ErrorKind, ROOM};
 pub use experiment::{Cells, Claim, Experiment};
 pub use judge::judge;
 pub use memory::check as check_memory;

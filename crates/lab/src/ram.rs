@@ -12,7 +12,7 @@ use crate::table::{Cell, Column, Good, Table, Unit};
 
 /// One FTL.
 #[derive(Debug, Serialize)]
-pub struct Row {
+pub struct MapRow {
     /// FTL in short form.
     pub ftl: String,
     /// RAM of the map when the device was written once in order, bytes.
@@ -44,7 +44,7 @@ pub struct Maps {
     /// A full map of 4 bytes a page, bytes.
     pub full_map_bytes: u64,
     /// FTL by FTL.
-    pub rows: Vec<Row>,
+    pub rows: Vec<MapRow>,
 }
 
 /// Measures the map of each FTL on a device that was written once in order.
@@ -71,7 +71,7 @@ pub fn maps(device: &Device, ftls: &[PluginConfig]) -> Result<Maps, Error> {
     })
 }
 
-fn row(ftl: &PluginConfig, config: Result<Config, ConfigError>) -> Row {
+fn row(ftl: &PluginConfig, config: Result<Config, ConfigError>) -> MapRow {
     let measured = config.and_then(|config| {
         let device = config.build()?;
         let left = |map: u64| config.ram.dram.0.saturating_sub(map) / u64::from(config.device.geometry.page_bytes);
@@ -82,7 +82,7 @@ fn row(ftl: &PluginConfig, config: Result<Config, ConfigError>) -> Row {
         Ok(numbers) => (numbers, None),
         Err(error) => ([None; 4], Some(error.to_string())),
     };
-    Row { ftl: ftl.label(), map_bytes, map_bytes_most, data_pages, data_pages_least, error }
+    MapRow { ftl: ftl.label(), map_bytes, map_bytes_most, data_pages, data_pages_least, error }
 }
 
 impl Maps {
@@ -96,7 +96,7 @@ impl Maps {
             Column::new("data_pages_least", Unit::Count, Good::High),
             Column::plain("error", Unit::Text),
         ];
-        let cells = |row: &Row| {
+        let cells = |row: &MapRow| {
             let numbers = [row.map_bytes, row.map_bytes_most, row.data_pages, row.data_pages_least].map(Cell::from);
             [Cell::from(row.ftl.as_str())].into_iter().chain(numbers).chain([row.error.as_deref().into()]).collect()
         };

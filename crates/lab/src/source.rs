@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use nandlab::config::Config;
 use nandlab::report;
 use nandlab::types::HostRequest;
-use nandlab_trace::{AddressPolicy, Options, Records, Report, Trace, generators, stats_of};
+use nandlab_trace::{AddressPolicy, Options, Records, Trace, TraceReport, generators, stats_of};
 
 use crate::address;
 use crate::error::Error;
@@ -103,12 +103,12 @@ impl Source {
     }
 
     /// What was replayed, for the report.
-    pub(crate) fn describe(&self) -> report::Source {
-        let mut info = report::Source {
+    pub(crate) fn describe(&self) -> report::TraceSource {
+        let mut info = report::TraceSource {
             address: address::name(self.address),
             volumes: self.volumes.clone(),
             limit: self.limit,
-            ..report::Source::default()
+            ..report::TraceSource::default()
         };
         let trace = &self.trace;
         info.name = trace.name();
@@ -133,7 +133,7 @@ impl Source {
 }
 
 /// What was changed or left out, by kind; kinds with zero are left out.
-fn changes(counts: &Report) -> BTreeMap<String, u64> {
+fn changes(counts: &TraceReport) -> BTreeMap<String, u64> {
     let kinds = [
         ("bad_rows_skipped", counts.bad_rows),
         ("rows_without_operation", counts.blank_rows),

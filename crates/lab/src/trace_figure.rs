@@ -1,6 +1,6 @@
 //! The figure of a trace.
 
-use nandlab_plot::{Axis, Figure, HeatMap, Layer, Panel, Unit};
+use nandlab_plot::{Axis, AxisUnit, Figure, HeatMap, Layer, Panel};
 use nandlab_trace::{Distribution, HitPoint, Info, InfoReport, Slice};
 
 use crate::text::count;
@@ -62,11 +62,11 @@ fn rates(info: &Info) -> [Panel; 2] {
         let points = slices.iter().map(begin);
         points.chain(slices.last().map(|slice| [x_end, rate(slice)])).collect()
     };
-    let panel = |title: &str, label: &str, unit: Unit, [reads, writes]: [fn(&Slice) -> u64; 2]| {
+    let panel = |title: &str, label: &str, unit: AxisUnit, [reads, writes]: [fn(&Slice) -> u64; 2]| {
         let series = [("reads", steps(reads)), ("writes", steps(writes))];
         let values: Vec<Vec<f64>> =
             series.iter().map(|(_, points)| points.iter().map(|point| point[1]).collect()).collect();
-        let x = Axis::linear("active time, without gaps above 60 s", Unit::Time, [0.0, x_end]);
+        let x = Axis::linear("active time, without gaps above 60 s", AxisUnit::Time, [0.0, x_end]);
         let mut panel = Panel::new(title, x).y(Axis::fit(label, unit, &values));
         for (name, points) in series {
             panel = panel.layer(Layer::steps(name, points));
@@ -74,8 +74,8 @@ fn rates(info: &Info) -> [Panel; 2] {
         if end == 0 { panel.note("all at one time") } else { panel }
     };
     [
-        panel("Requests a second", "requests", Unit::Count, [|s| s.reads, |s| s.writes]),
-        panel("Data a second", "data", Unit::Bytes, [|s| s.read_bytes, |s| s.written_bytes]),
+        panel("Requests a second", "requests", AxisUnit::Count, [|s| s.reads, |s| s.writes]),
+        panel("Data a second", "data", AxisUnit::Bytes, [|s| s.read_bytes, |s| s.written_bytes]),
     ]
 }
 
@@ -89,9 +89,9 @@ fn heat_maps(info: &Info) -> [Panel; 2] {
     let (time, address) = heat.as_ref().map_or(([0, 1], [0, 1]), |heat| (heat.time_ns, heat.address));
     let most = heat.iter().flat_map(|heat| heat.reads.iter().chain(&heat.writes)).copied().max().unwrap_or(0);
     let panel = |name: &str, n: u64| {
-        let x = Axis::linear("active time, without gaps above 60 s", Unit::Time, time.map(|t| t as f64));
+        let x = Axis::linear("active time, without gaps above 60 s", AxisUnit::Time, time.map(|t| t as f64));
         let panel = Panel::new(&format!("{name} by time and address: {}", count(n)), x);
-        let panel = panel.y(Axis::linear("address", Unit::Bytes, address.map(|a| a as f64)).broken());
+        let panel = panel.y(Axis::linear("address", AxisUnit::Bytes, address.map(|a| a as f64)).broken());
         if n == 0 { panel.note(&format!("no {}", name.to_lowercase())) } else { panel }
     };
     let [mut reads, mut writes] = [panel("Reads", info.stats.reads), panel("Writes", info.stats.writes)];
@@ -113,11 +113,12 @@ fn hits(report: &InfoReport) -> Panel {
     };
     let kinds: [fn(&HitPoint) -> Option<f64>; 3] = [|p| p.reads, |p| p.writes, |p| p.all];
     let values = kinds.map(|kind| report.lru_hits.iter().filter_map(kind).collect());
-    let panel = Panel::new("LRU hit ratio by size of the cache", Axis::log("size of the cache", Unit::Bytes, range))
-        .y(Axis::fit("page hits", Unit::Percent, &values))
-        .layer(Layer::line("reads", curve(|p| p.reads)))
-        .layer(Layer::line("writes", curve(|p| p.writes)))
-        .layer(Layer::line("all", curve(|p| p.all)).dashed());
+    let panel =
+        Panel::new("LRU hit ratio by size of the cache", Axis::log("size of the cache", AxisUnit::Bytes, range))
+            .y(Axis::fit("page hits", AxisUnit::Percent, &values))
+            .layer(Layer::line("reads", curve(|p| p.reads)))
+            .layer(Layer::line("writes", curve(|p| p.writes)))
+            .layer(Layer::line("all", curve(|p| p.all)).dashed());
     if report.reads + report.writes == 0 { panel.note("no page accesses") } else { panel }
 }
 
@@ -132,12 +133,12 @@ fn cumulative(distribution: &Distribution) -> Vec<[f64; 2]> {
 }
 
 /// Shares of values up to each value.
-fn shares(title: &str, label: &str, unit: Unit, series: &[(&str, &Distribution)], none: &str) -> Panel {
+fn shares(title: &str, label: &str, unit: AxisUnit, series: &[(&str, &Distribution)], none: &str) -> Panel {
     let values = || series.iter().flat_map(|(_, d)| d.iter()).map(|(value, _)| value).filter(|value| *value > 0);
     let (low, high) = (values().min().unwrap_or(1) as f64, values().max().unwrap_or(1) as f64);
     let range = if low < high { [low * 0.9, high * 1.1] } else { [low / 2.0, high * 2.0] };
     let panel = Panel::new(title, Axis::log(label, unit, range));
-    let mut panel = panel.y(Axis::linear("share up to that", Unit::Percent, [0.0, 100.0]));
+    let mut panel = panel.y(Axis::linear("share up to that", AxisUnit::Percent, [0.0, 100.0]));
     for (name, distribution) in series {
         let mut points = cumulative(distribution);
         if let (Some(first), Some(last)) = (points.first().copied(), points.last().copied()) {
@@ -152,16 +153,16 @@ fn shares(title: &str, label: &str, unit: Unit, series: &[(&str, &Distribution)]
 
 fn sizes(info: &Info) -> Panel {
     let series = [("reads", &info.sizes[0]), ("writes", &info.sizes[1])];
-    shares("Sizes of requests", "size", Unit::Bytes, &series, "no reads and no writes")
+    shares("Sizes of requests", "size", AxisUnit::Bytes, &series, "no reads and no writes")
 }
 
 fn times(info: &Info) -> Panel {
     let series = [("all requests", &info.inter_arrival_ns)];
-    shares("Times between requests", "time", Unit::Time, &series, "one request only")
+    shares("Times between requests", "time", AxisUnit::Time, &series, "one request only")
 }
 
 fn updates(info: &Info) -> Panel {
     let [reads, writes] = &info.pages.reuse_time_ns;
     let series = [("reads", reads), ("writes", writes), ("write to write", &info.pages.update_interval_ns)];
-    shares("Times until a page is accessed again", "time", Unit::Time, &series, "no page is accessed twice")
+    shares("Times until a page is accessed again", "time", AxisUnit::Time, &series, "no page is accessed twice")
 }

@@ -1,6 +1,6 @@
 //! Values that are written as one word, on a command line and in TOML alike.
 
-use nandlab_trace::{ColumnSpec, Event, FileOrder, TimeUnit, TraceError, Volumes};
+use nandlab_trace::{BlockEvent, ColumnSpec, FileOrder, TimeUnit, TraceError, Volumes};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serializer};
 
@@ -80,7 +80,7 @@ impl Word for FileOrder {
     }
 }
 
-impl Word for Event {
+impl Word for BlockEvent {
     fn read(text: &str) -> Result<Self, String> {
         Self::parse(text).map_err(|error| match error {
             TraceError::Option { allowed, .. } => format!("allowed is {allowed}"),

@@ -6,7 +6,8 @@ use nandlab::config::{Config, ReplayMode};
 use nandlab::registry;
 use nandlab::types::{Bytes, Nanos};
 use nandlab_trace::{
-    AddressPolicy, ColumnSpec, Event, FileOrder, Finding, Options, Passes, TimeUnit, Volumes, check_up, expand, formats,
+    AddressPolicy, BlockEvent, ColumnSpec, FileOrder, Finding, Options, Passes, TimeUnit, Volumes, check_up, expand,
+    formats,
 };
 use serde::{Deserialize, Serialize};
 
@@ -59,7 +60,7 @@ pub struct Reading {
     pub files: Option<FileOrder>,
     /// The event of a request that is read (blkparse and blktrace only): Q, G, I, D or C.
     #[serde(with = "word::maybe")]
-    pub event: Option<Event>,
+    pub event: Option<BlockEvent>,
     /// Bad rows to skip before giving up; without it the first one is an error.
     pub skip_bad: Option<u64>,
     /// Put rows in order of time, as far as that many rows looked ahead allow.

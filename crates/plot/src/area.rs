@@ -1,7 +1,7 @@
-//! The area of a panel, and the plain shapes in it.
+//! The area of a panel, and the plain marks in it.
 
 use crate::colour::Colour;
-use crate::scene::{Anchor, Shape};
+use crate::scene::{Anchor, Mark};
 
 pub(crate) const SMALL: f64 = 12.0;
 
@@ -23,9 +23,9 @@ impl Area {
     }
 }
 
-pub(crate) fn text(at: [f64; 2], size: f64, anchor: Anchor, text: &str) -> Shape {
-    Shape::Text { at, size, anchor, text: text.to_owned(), upwards: false }
+pub(crate) fn text(at: [f64; 2], size: f64, anchor: Anchor, text: &str) -> Mark {
+    Mark::Text { at, size, anchor, text: text.to_owned(), upwards: false }
 }
-pub(crate) fn line(points: Vec<[f64; 2]>, width: f64, colour: Colour) -> Shape {
-    Shape::Line { points, width, colour, dash: 0.0 }
+pub(crate) fn line(points: Vec<[f64; 2]>, width: f64, colour: Colour) -> Mark {
+    Mark::Line { points, width, colour, dash: 0.0 }
 }

@@ -4,7 +4,7 @@ use crate::log::log2;
 
 /// What values on an axis are, which decides how ticks are spaced and named.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Unit {
+pub enum AxisUnit {
     /// A number of things, or a number without a unit.
     Count,
     /// Percent.
@@ -25,7 +25,7 @@ enum Scale {
 #[derive(Clone, Debug)]
 pub struct Axis {
     label: String,
-    unit: Unit,
+    unit: AxisUnit,
     scale: Scale,
     low: f64,
     high: f64,
@@ -73,14 +73,14 @@ fn tame(value: f64, least: f64) -> f64 {
 
 impl Axis {
     /// Equal distances for equal differences. A range without extent is widened.
-    pub fn linear(label: &str, unit: Unit, [low, high]: [f64; 2]) -> Self {
+    pub fn linear(label: &str, unit: AxisUnit, [low, high]: [f64; 2]) -> Self {
         let (low, high) = (tame(low, -LARGEST), tame(high, -LARGEST));
         // A sixteenth of a huge number, so that the sum is another one.
         let high = if high > low { high } else { low + (low.abs() / 16.0).max(1.0) };
         Self { label: label.to_owned(), unit, scale: Scale::Linear, low, high, foot: Foot::Plain }
     }
     /// Equal distances for equal ratios. A range that does not begin above 0, or has no extent, is corrected.
-    pub fn log(label: &str, unit: Unit, [low, high]: [f64; 2]) -> Self {
+    pub fn log(label: &str, unit: AxisUnit, [low, high]: [f64; 2]) -> Self {
         let low = if low > 0.0 { tame(low, 1.0 / LARGEST) } else { 1.0 };
         let high = tame(high, 1.0 / LARGEST);
         let high = if high > low { high } else { low * 2.0 };
@@ -119,8 +119,8 @@ impl Axis {
     /// The label, with the unit of the ticks if they do not name it themselves, and what is unusual about the axis.
     pub fn label(&self) -> String {
         let unit = match (self.scale, self.unit) {
-            (_, Unit::Percent) => Some("%".to_owned()),
-            (Scale::Linear, Unit::Bytes | Unit::Time) => Some(self.linear_unit().1.to_owned()),
+            (_, AxisUnit::Percent) => Some("%".to_owned()),
+            (Scale::Linear, AxisUnit::Bytes | AxisUnit::Time) => Some(self.linear_unit().1.to_owned()),
             _ => None,
         };
         let log = (self.scale == Scale::Log).then(|| "log".to_owned());
@@ -148,9 +148,9 @@ impl Axis {
     /// The greatest unit of which the end of the axis holds at least two, so that ticks are not all fractions.
     fn linear_unit(&self) -> (f64, &'static str) {
         let units: &[(f64, &str)] = match self.unit {
-            Unit::Time => &TIMES,
-            Unit::Bytes => &SIZES,
-            Unit::Count | Unit::Percent => return (1.0, ""),
+            AxisUnit::Time => &TIMES,
+            AxisUnit::Bytes => &SIZES,
+            AxisUnit::Count | AxisUnit::Percent => return (1.0, ""),
         };
         let reach = self.high.abs().max(self.low.abs());
         *units.iter().rev().find(|(size, _)| reach >= 2.0 * size).unwrap_or(&units[0])
@@ -174,7 +174,7 @@ impl Axis {
     /// Powers of 10, with 3 or with 2 and 5 times these if there is room for them; powers of 2 for bytes. Too many are thinned
     /// out evenly, and if there are fewer than two, the ends are ticks.
     fn log_ticks(&self, most: usize) -> Vec<Tick> {
-        let richer: &[&[f64]] = if self.unit == Unit::Bytes { &[] } else { &[&[1.0, 2.0, 5.0], &[1.0, 3.0]] };
+        let richer: &[&[f64]] = if self.unit == AxisUnit::Bytes { &[] } else { &[&[1.0, 2.0, 5.0], &[1.0, 3.0]] };
         let fits = |factors: &&[f64]| Some(self.powers(factors)).filter(|values| (2..=most).contains(&values.len()));
         let mut values = richer.iter().find_map(fits).unwrap_or_else(|| self.powers(&[1.0]));
         if values.len() < 2 {
@@ -187,7 +187,7 @@ impl Axis {
 
     /// The powers on the axis, times each of `factors`, which are less than the base.
     fn powers(&self, factors: &[f64]) -> Vec<f64> {
-        let base = if self.unit == Unit::Bytes { 2.0 } else { 10.0 };
+        let base = if self.unit == AxisUnit::Bytes { 2.0 } else { 10.0 };
         let mut power = 1.0;
         while power > self.low {
             power /= base;
@@ -204,9 +204,9 @@ impl Axis {
     /// A value with its unit.
     fn named(&self, value: f64) -> String {
         let units: &[(f64, &str)] = match self.unit {
-            Unit::Time => &TIMES[..4],
-            Unit::Bytes => &SIZES,
-            Unit::Count | Unit::Percent => &[(1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")],
+            AxisUnit::Time => &TIMES[..4],
+            AxisUnit::Bytes => &SIZES,
+            AxisUnit::Count | AxisUnit::Percent => &[(1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")],
         };
         let fits = |(size, _): &&(f64, &str)| value >= size * 0.999_999;
         let largest = units.iter().filter(fits).max_by(|a, b| a.0.total_cmp(&b.0));
@@ -214,7 +214,7 @@ impl Axis {
         let (size, name) = largest.or(least).copied().unwrap_or((1.0, ""));
         let value = value / size;
         let number = if value < 0.1 { value } else { (value * 100.0).round() / 100.0 };
-        let blank = if matches!(self.unit, Unit::Time | Unit::Bytes) { " " } else { "" };
+        let blank = if matches!(self.unit, AxisUnit::Time | AxisUnit::Bytes) { " " } else { "" };
         format!("{number}{blank}{name}")
     }
 }
@@ -262,20 +262,20 @@ mod tests {
 
     #[test]
     fn ticks_are_round_numbers_in_a_fitting_unit() {
-        let time = Axis::linear("time", Unit::Time, [0.0, 7_200e9]);
+        let time = Axis::linear("time", AxisUnit::Time, [0.0, 7_200e9]);
         assert_eq!(
             (time.label(), texts(&time, 5)),
             ("time (h)".into(), vec!["0.0", "0.5", "1.0", "1.5", "2.0"].into_iter().map(str::to_owned).collect())
         );
-        let size = Axis::log("size", Unit::Bytes, [4096.0, 1_048_576.0]);
+        let size = Axis::log("size", AxisUnit::Bytes, [4096.0, 1_048_576.0]);
         assert_eq!(texts(&size, 5), ["4 KiB", "16 KiB", "64 KiB", "256 KiB", "1 MiB"]);
-        let gap = Axis::log("gap", Unit::Time, [200.0, 3e10]);
+        let gap = Axis::log("gap", AxisUnit::Time, [200.0, 3e10]);
         assert_eq!(texts(&gap, 9), ["1 us", "10 us", "100 us", "1 ms", "10 ms", "100 ms", "1 s", "10 s"]);
         assert_eq!(
-            texts(&Axis::linear("n", Unit::Count, [0.0, 40_000.0]), 5),
+            texts(&Axis::linear("n", AxisUnit::Count, [0.0, 40_000.0]), 5),
             ["0", "10,000", "20,000", "30,000", "40,000"]
         );
-        assert_eq!(texts(&Axis::log("n", Unit::Count, [0.0, 0.0]), 5), ["1", "2"]);
+        assert_eq!(texts(&Axis::log("n", AxisUnit::Count, [0.0, 0.0]), 5), ["1", "2"]);
     }
 
     #[test]
@@ -283,7 +283,9 @@ mod tests {
         for power in 0..60 {
             for most in 2..12 {
                 let [low, high] = [(1u64 << power) as f64, (1u64 << power) as f64 * 1.5 + 1.0];
-                for axis in [Axis::linear("a", Unit::Bytes, [low, high]), Axis::log("a", Unit::Time, [low, high])] {
+                for axis in
+                    [Axis::linear("a", AxisUnit::Bytes, [low, high]), Axis::log("a", AxisUnit::Time, [low, high])]
+                {
                     let ticks = axis.ticks(most);
                     assert!(!ticks.is_empty() && ticks.len() <= most, "{low} {most} {ticks:?}");
                     assert!(ticks.iter().all(|tick| (0.0..=1.0).contains(&tick.place)));

@@ -3,7 +3,7 @@
 use crate::area::{Area, SMALL, line, text};
 use crate::colour::Colour;
 use crate::panel::{Join, Panel, Series};
-use crate::scene::{Anchor, Shape, fitted, text_width};
+use crate::scene::{Anchor, Mark, fitted, text_width};
 
 /// Width of a line that no other one hides, in pixels, and what each line above it adds.
 const WIDTH: f64 = 2.0;
@@ -37,21 +37,21 @@ fn placed<'a>(panel: &'a Panel, area: Area) -> Vec<Placed<'a>> {
 }
 
 /// Draws all series.
-pub(crate) fn curves(shapes: &mut Vec<Shape>, panel: &Panel, area: Area) {
+pub(crate) fn curves(marks: &mut Vec<Mark>, panel: &Panel, area: Area) {
     let all = placed(panel, area);
     for (i, own) in all.iter().enumerate() {
         if own.points.len() == 1 || own.series.join == Join::Points {
-            shapes.push(Shape::Dots { centres: own.points.clone(), radius: 2.5, colour: own.colour });
+            marks.push(Mark::Dots { centres: own.points.clone(), radius: 2.5, colour: own.colour });
             continue;
         }
         let foot = area.top + area.height;
         let above = all[i + 1..].iter().filter(|other| hides(other, own, foot)).count().min(ABOVE_MAX);
         let width = WIDTH + WIDER * above as f64;
         let dash = if own.series.is_dashed { 4.0 } else { 0.0 };
-        shapes.push(Shape::Line { points: thinned(&own.points), width, colour: own.colour, dash });
+        marks.push(Mark::Line { points: thinned(&own.points), width, colour: own.colour, dash });
         if own.series.is_marked {
             let centres = own.series.points.iter().map(|[x, y]| [area.x(panel.x.place(*x)), area.y(panel.y.place(*y))]);
-            shapes.push(Shape::Dots { centres: centres.collect(), radius: 1.5 + width / 2.0, colour: own.colour });
+            marks.push(Mark::Dots { centres: centres.collect(), radius: 1.5 + width / 2.0, colour: own.colour });
         }
     }
 }
@@ -105,7 +105,7 @@ pub(crate) fn names_width(panel: &Panel) -> f64 {
 }
 
 /// The name of each line at its right end, with a sample of the line that leads there.
-pub(crate) fn names(shapes: &mut Vec<Shape>, panel: &Panel, area: Area) {
+pub(crate) fn names(marks: &mut Vec<Mark>, panel: &Panel, area: Area) {
     if !is_named(panel) {
         return;
     }
@@ -121,11 +121,11 @@ pub(crate) fn names(shapes: &mut Vec<Shape>, panel: &Panel, area: Area) {
     for ((x, y, series, colour), height) in ends.into_iter().zip(heights) {
         let dash = if series.is_dashed { 4.0 } else { 0.0 };
         if x < right - 1.0 {
-            shapes.push(Shape::Line { points: vec![[x, y], [right, y]], width: 1.0, colour, dash: 2.0 });
+            marks.push(Mark::Line { points: vec![[x, y], [right, y]], width: 1.0, colour, dash: 2.0 });
         }
         let points = vec![[right, y], [right + GAP - 4.0, height]];
-        shapes.push(Shape::Line { points, width: WIDTH, colour, dash });
-        shapes.push(text([right + GAP, height + 4.0], SMALL, Anchor::Start, &fitted(&series.name, SMALL, NAME_MAX)));
+        marks.push(Mark::Line { points, width: WIDTH, colour, dash });
+        marks.push(text([right + GAP, height + 4.0], SMALL, Anchor::Start, &fitted(&series.name, SMALL, NAME_MAX)));
     }
 }
 
@@ -152,22 +152,22 @@ fn spread(wanted: &[f64], [top, bottom]: [f64; 2]) -> Vec<f64> {
 }
 
 /// Samples and names above the area, so that they never lie on the data: of series whose names are not next to them.
-pub(crate) fn legend(shapes: &mut Vec<Shape>, panel: &Panel, area: Area, has_names: bool) {
+pub(crate) fn legend(marks: &mut Vec<Mark>, panel: &Panel, area: Area, has_names: bool) {
     let mut x = area.left;
     let y = area.top - 8.0;
     for (number, series) in panel.series() {
         let colour = series.colour(number);
         if series.join == Join::Points {
-            shapes.push(Shape::Dots { centres: vec![[x + 9.0, y - 4.0]], radius: 2.5, colour });
+            marks.push(Mark::Dots { centres: vec![[x + 9.0, y - 4.0]], radius: 2.5, colour });
         } else if has_names && is_named(panel) {
             continue;
         } else if series.is_dashed {
             let points = vec![[x, y - 4.0], [x + 18.0, y - 4.0]];
-            shapes.push(Shape::Line { points, width: 2.5, colour, dash: 4.0 });
+            marks.push(Mark::Line { points, width: 2.5, colour, dash: 4.0 });
         } else {
-            shapes.push(line(vec![[x, y - 4.0], [x + 18.0, y - 4.0]], 2.5, colour));
+            marks.push(line(vec![[x, y - 4.0], [x + 18.0, y - 4.0]], 2.5, colour));
         }
-        shapes.push(text([x + 23.0, y], SMALL, Anchor::Start, &series.name));
+        marks.push(text([x + 23.0, y], SMALL, Anchor::Start, &series.name));
         x += 23.0 + text_width(&series.name, SMALL) + 14.0;
     }
 }
@@ -194,14 +194,14 @@ mod tests {
     #[test]
     fn line_under_another_is_wider() {
         let widths = |lines: &[[f64; 2]]| -> Vec<f64> {
-            let mut panel = Panel::new("p", crate::Axis::linear("x", crate::Unit::Count, [0.0, 1.0]));
+            let mut panel = Panel::new("p", crate::Axis::linear("x", crate::AxisUnit::Count, [0.0, 1.0]));
             for [from, to] in lines {
                 panel = panel.layer(crate::Layer::line("l", vec![[0.0, *from], [1.0, *to]]));
             }
-            let mut shapes = Vec::new();
-            curves(&mut shapes, &panel, Area { left: 0.0, top: 0.0, width: 500.0, height: 200.0 });
-            let width = |shape: &Shape| if let Shape::Line { width, .. } = shape { *width } else { 0.0 };
-            shapes.iter().map(width).collect()
+            let mut marks = Vec::new();
+            curves(&mut marks, &panel, Area { left: 0.0, top: 0.0, width: 500.0, height: 200.0 });
+            let width = |mark: &Mark| if let Mark::Line { width, .. } = mark { *width } else { 0.0 };
+            marks.iter().map(width).collect()
         };
         assert_eq!(widths(&[[10.0, 90.0], [10.0, 90.0], [90.0, 10.0]]), [5.5, 2.0, 2.0]);
         assert_eq!(widths(&[[10.0, 90.0], [10.0, 90.0], [10.5, 90.5]]), [9.0, 5.5, 2.0]);

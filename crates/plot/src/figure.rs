@@ -5,7 +5,7 @@ use crate::axis::{Axis, Tick};
 use crate::colour::{Colour, GRID, INK, LEVELS, PAPER, ramp};
 use crate::curves::{curves, legend, names, names_width};
 use crate::panel::{HeatMap, Panel};
-use crate::scene::{Anchor, Scene, Shape, fitted, text_width};
+use crate::scene::{Anchor, Mark, Scene, fitted, text_width};
 
 const WIDTH: f64 = 1000.0;
 const ROW_HEIGHT: f64 = 290.0;
@@ -45,7 +45,7 @@ impl Figure {
     /// Lays the figure out: 1,000 pixels wide.
     pub fn scene(&self) -> Scene {
         let height = HEAD + ROW_HEIGHT * self.rows.len() as f64;
-        let mut shapes = vec![
+        let mut marks = vec![
             text([20.0, 30.0], TITLE, Anchor::Start, &fitted(&self.title, TITLE, WIDTH - 40.0)),
             text([20.0, 52.0], SMALL, Anchor::Start, &fitted(&self.subtitle, SMALL, WIDTH - 40.0)),
         ];
@@ -65,68 +65,68 @@ impl Figure {
                     width: width - LEFT - RIGHT - bar,
                     height: ROW_HEIGHT - TOP - BOTTOM,
                 };
-                draw(&mut shapes, panel, area, has_names);
+                draw(&mut marks, panel, area, has_names);
             }
         }
-        Scene { width: WIDTH, height, title: self.title.clone(), shapes }
+        Scene { width: WIDTH, height, title: self.title.clone(), marks }
     }
 }
 
-fn draw(shapes: &mut Vec<Shape>, panel: &Panel, area: Area, has_names: bool) {
-    grid(shapes, panel, area);
+fn draw(marks: &mut Vec<Mark>, panel: &Panel, area: Area, has_names: bool) {
+    grid(marks, panel, area);
     if let Some(heat) = panel.heat() {
-        cells(shapes, heat, area);
-        colour_bar(shapes, heat, area);
+        cells(marks, heat, area);
+        colour_bar(marks, heat, area);
     }
-    frame(shapes, panel, area);
-    curves(shapes, panel, area);
+    frame(marks, panel, area);
+    curves(marks, panel, area);
     if has_names {
-        names(shapes, panel, area);
+        names(marks, panel, area);
     }
-    legend(shapes, panel, area, has_names);
+    legend(marks, panel, area, has_names);
     if let Some(note) = &panel.note {
-        shapes.push(text([area.x(0.5), area.y(0.5)], HEADING, Anchor::Middle, note));
+        marks.push(text([area.x(0.5), area.y(0.5)], HEADING, Anchor::Middle, note));
     }
 }
 
 /// The axes. One that does not begin at 0, where one would expect it, has a break at its foot.
-fn frame(shapes: &mut Vec<Shape>, panel: &Panel, area: Area) {
+fn frame(marks: &mut Vec<Mark>, panel: &Panel, area: Area) {
     let (left, right, bottom) = (area.left, area.left + area.width, area.top + area.height);
-    shapes.push(line(vec![[left, area.top], [left, bottom], [right, bottom]], 1.0, INK));
+    marks.push(line(vec![[left, area.top], [left, bottom], [right, bottom]], 1.0, INK));
     if panel.y.is_broken() {
-        shapes.push(line(vec![[left, bottom - 11.0], [left, bottom - 7.0]], 3.0, PAPER));
+        marks.push(line(vec![[left, bottom - 11.0], [left, bottom - 7.0]], 3.0, PAPER));
         for y in [bottom - 11.0, bottom - 7.0] {
-            shapes.push(line(vec![[left - 5.0, y + 2.0], [left + 5.0, y - 2.0]], 1.0, INK));
+            marks.push(line(vec![[left - 5.0, y + 2.0], [left + 5.0, y - 2.0]], 1.0, INK));
         }
     }
 }
 
 /// Grid lines, ticks, labels and the title.
-fn grid(shapes: &mut Vec<Shape>, panel: &Panel, area: Area) {
+fn grid(marks: &mut Vec<Mark>, panel: &Panel, area: Area) {
     let bottom = area.top + area.height;
     for tick in panel.y.ticks((area.height / 32.0) as usize) {
         let y = area.y(tick.place).round();
-        shapes.push(line(vec![[area.left, y], [area.left + area.width, y]], 1.0, GRID));
-        shapes.push(text([area.left - 6.0, y + 4.0], SMALL, Anchor::End, &tick.text));
+        marks.push(line(vec![[area.left, y], [area.left + area.width, y]], 1.0, GRID));
+        marks.push(text([area.left - 6.0, y + 4.0], SMALL, Anchor::End, &tick.text));
     }
     for tick in side_by_side(&panel.x, area.width) {
         let x = area.x(tick.place).round();
-        shapes.push(line(vec![[x, area.top], [x, bottom]], 1.0, GRID));
+        marks.push(line(vec![[x, area.top], [x, bottom]], 1.0, GRID));
         // A name at the right end stays inside the panel.
         let middle = x.min(area.left + area.width + RIGHT - 4.0 - text_width(&tick.text, SMALL) / 2.0);
-        shapes.push(text([middle, bottom + 16.0], SMALL, Anchor::Middle, &tick.text));
+        marks.push(text([middle, bottom + 16.0], SMALL, Anchor::Middle, &tick.text));
     }
     let label = text([area.x(0.5), bottom + 34.0], SMALL, Anchor::Middle, &panel.x.label());
-    shapes.push(label);
+    marks.push(label);
     let label = fitted(&panel.y.label(), SMALL, area.height + TOP);
     let at = [area.left - LEFT + 16.0, area.y(0.5)];
-    shapes.push(Shape::Text { at, size: SMALL, anchor: Anchor::Middle, text: label, upwards: true });
+    marks.push(Mark::Text { at, size: SMALL, anchor: Anchor::Middle, text: label, upwards: true });
     let title = fitted(&panel.title, HEADING, area.width + RIGHT);
-    shapes.push(text([area.left, area.top - 26.0], HEADING, Anchor::Start, &title));
+    marks.push(text([area.left, area.top - 26.0], HEADING, Anchor::Start, &title));
 }
 
-/// One shape for each shade; neighbours in a row are one rectangle. Edges lie on whole pixels, so that there are no seams.
-fn cells(shapes: &mut Vec<Shape>, heat: &HeatMap, area: Area) {
+/// One mark for each shade; neighbours in a row are one rectangle. Edges lie on whole pixels, so that there are no seams.
+fn cells(marks: &mut Vec<Mark>, heat: &HeatMap, area: Area) {
     let edge = |index: usize, count: usize| index as f64 / count.max(1) as f64;
     let mut shades = vec![Vec::new(); LEVELS + 1];
     for (row, counts) in heat.counts.chunks(heat.columns.max(1)).enumerate() {
@@ -141,7 +141,7 @@ fn cells(shapes: &mut Vec<Shape>, heat: &HeatMap, area: Area) {
     }
     for (level, rects) in shades.into_iter().enumerate().skip(1) {
         if !rects.is_empty() {
-            shapes.push(Shape::Fill { rects, colour: shade(level) });
+            marks.push(Mark::Fill { rects, colour: shade(level) });
         }
     }
 }
@@ -164,7 +164,7 @@ fn side_by_side(x: &Axis, width: f64) -> Vec<Tick> {
     choices.into_iter().find(fits).unwrap_or_else(|| x.ticks(2))
 }
 
-fn colour_bar(shapes: &mut Vec<Shape>, heat: &HeatMap, area: Area) {
+fn colour_bar(marks: &mut Vec<Mark>, heat: &HeatMap, area: Area) {
     if heat.most == 0 {
         return;
     }
@@ -174,14 +174,14 @@ fn colour_bar(shapes: &mut Vec<Shape>, heat: &HeatMap, area: Area) {
     for level in levels {
         let (top, bottom) =
             ((area.top + (LEVELS - level) as f64 * step).round(), area.top + (LEVELS - level + 1) as f64 * step);
-        shapes.push(Shape::Fill { rects: vec![[x, top, 14.0, bottom.round() - top]], colour: shade(level) });
+        marks.push(Mark::Fill { rects: vec![[x, top, 14.0, bottom.round() - top]], colour: shade(level) });
     }
-    shapes.push(text([x + 18.0, area.top + 10.0], SMALL, Anchor::Start, &short(heat.most)));
+    marks.push(text([x + 18.0, area.top + 10.0], SMALL, Anchor::Start, &short(heat.most)));
     if heat.most > 1 {
-        shapes.push(text([x + 18.0, area.top + area.height], SMALL, Anchor::Start, "1"));
+        marks.push(text([x + 18.0, area.top + area.height], SMALL, Anchor::Start, "1"));
     }
     let at = [x + 36.0, area.y(0.5)];
-    shapes.push(Shape::Text { at, size: SMALL, anchor: Anchor::Middle, text: heat.of.clone(), upwards: true });
+    marks.push(Mark::Text { at, size: SMALL, anchor: Anchor::Middle, text: heat.of.clone(), upwards: true });
 }
 
 /// At most 5 characters.

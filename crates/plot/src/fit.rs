@@ -1,6 +1,6 @@
 //! Axes chosen from the data: where they begin, and whether they are logarithmic.
 
-use crate::axis::{Axis, Unit};
+use crate::axis::{Axis, AxisUnit};
 
 /// A line whose peak is that many times that of the usual line presses the others flat.
 const FLATTENS: f64 = 4.0;
@@ -18,17 +18,17 @@ impl Axis {
     /// - else from a round number below the least value, which the label then says, and a break of the axis shows.
     ///
     /// Percentages end at 100 at most, and are never logarithmic: what is small among them matters little.
-    pub fn fit(label: &str, unit: Unit, lines: &[Vec<f64>]) -> Self {
+    pub fn fit(label: &str, unit: AxisUnit, lines: &[Vec<f64>]) -> Self {
         let values = || lines.iter().flatten().copied().filter(|value| value.is_finite());
         let (low, high) = values().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
         if low > high {
             return Self::linear(label, unit, [0.0, 1.0]);
         }
         let least_above = values().filter(|value| *value > 0.0).fold(f64::INFINITY, f64::min);
-        if unit != Unit::Percent && low >= 0.0 && is_flattened(lines) {
+        if unit != AxisUnit::Percent && low >= 0.0 && is_flattened(lines) {
             return Self::log(label, unit, [least_above / 1.25, high * 1.25]).with_zero_at_foot(low == 0.0);
         }
-        let top = if unit == Unit::Percent { (high * 1.05).min(100.0) } else { high * 1.05 };
+        let top = if unit == AxisUnit::Percent { (high * 1.05).min(100.0) } else { high * 1.05 };
         if low < high * EMPTY_BELOW || high <= 0.0 {
             return Self::linear(label, unit, [low.min(0.0), top]);
         }
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     fn fit(lines: &[&[f64]]) -> Axis {
-        Axis::fit("y", Unit::Count, &lines.iter().map(|line| line.to_vec()).collect::<Vec<_>>())
+        Axis::fit("y", AxisUnit::Count, &lines.iter().map(|line| line.to_vec()).collect::<Vec<_>>())
     }
 
     #[test]
@@ -71,11 +71,11 @@ mod tests {
         assert!(broken.place(90.0) > 0.0 && broken.place(90.0) < 0.35, "{broken:?}");
         let close = fit(&[&[100.0, 100.01]]);
         assert!(close.place(100.01) - close.place(100.0) < 0.01, "noise is not blown up: {close:?}");
-        let percent = Axis::fit("hits", Unit::Percent, &[vec![40.0, 99.0]]);
+        let percent = Axis::fit("hits", AxisUnit::Percent, &[vec![40.0, 99.0]]);
         assert!(percent.place(100.0) == 1.0 && percent.place(99.0) < 1.0);
-        let low_hits = Axis::fit("hits", Unit::Percent, &[vec![0.01], vec![50.0], vec![0.02]]);
+        let low_hits = Axis::fit("hits", AxisUnit::Percent, &[vec![0.01], vec![50.0], vec![0.02]]);
         assert_eq!(low_hits.label(), "hits (%)");
-        assert_eq!(Axis::fit("y", Unit::Count, &[]).label(), "y");
+        assert_eq!(Axis::fit("y", AxisUnit::Count, &[]).label(), "y");
     }
 
     #[test]

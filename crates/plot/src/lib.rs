@@ -29,9 +29,9 @@ mod scene;
 mod svg;
 mod terminal;
 
-pub use axis::{Axis, Tick, Unit};
+pub use axis::{Axis, AxisUnit, Tick};
 pub use colour::{Colour, PALETTE, ramp};
 pub use figure::Figure;
 pub use panel::{HeatMap, Join, Layer, Panel, Series};
 pub use png::PngError;
-pub use scene::{Anchor, Scene, Shape};
+pub use scene::{Anchor, Mark, Scene};

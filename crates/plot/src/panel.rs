@@ -1,6 +1,6 @@
 //! A panel: two axes and what lies between them.
 
-use crate::axis::{Axis, Unit};
+use crate::axis::{Axis, AxisUnit};
 use crate::colour::{Colour, NEUTRAL, PALETTE};
 
 /// How the points of a series are joined.
@@ -125,7 +125,7 @@ pub struct Panel {
 impl Panel {
     /// A panel without layers; its y axis is in percent until it gets [another](Self::y).
     pub fn new(title: &str, x: Axis) -> Self {
-        let y = Axis::linear("share", Unit::Percent, [0.0, 100.0]);
+        let y = Axis::linear("share", AxisUnit::Percent, [0.0, 100.0]);
         Self { title: title.to_owned(), x, y, layers: Vec::new(), note: None }
     }
     /// Sets the y axis.

@@ -1,5 +1,5 @@
 //! A scene as PNG. The scene is drawn directly, not by way of SVG: a renderer of SVG with text brings three times as many
-//! crates, and the scene has only four kinds of shapes. The face is Hack (MIT and Bitstream Vera licences), embedded, so
+//! crates, and the scene has only four kinds of marks. The face is Hack (MIT and Bitstream Vera licences), embedded, so
 //! that no fonts of the system are needed.
 
 use epaint_default_fonts::HACK_REGULAR;
@@ -7,7 +7,7 @@ use tiny_skia::{FillRule, Paint, PathBuilder, Pixmap, Rect, Stroke, StrokeDash, 
 use ttf_parser::{Face, OutlineBuilder};
 
 use crate::colour::{Colour, INK, PAPER};
-use crate::scene::{Anchor, Scene, Shape, text_width};
+use crate::scene::{Anchor, Mark, Scene, text_width};
 
 /// Pixels of the picture for each pixel of the scene.
 const ZOOM: f32 = 2.0;
@@ -42,8 +42,8 @@ impl Scene {
         let mut pixels = Pixmap::new(side(self.width), side(self.height)).ok_or(PngError::Size)?;
         pixels.fill(tiny_skia::Color::from_rgba8(PAPER[0], PAPER[1], PAPER[2], 255));
         let face = Face::parse(HACK_REGULAR, 0).expect("the embedded face is sound");
-        for shape in &self.shapes {
-            draw(&mut pixels, shape, &face);
+        for mark in &self.marks {
+            draw(&mut pixels, mark, &face);
         }
         pixels.encode_png().map_err(|error| PngError::Encode(error.to_string()))
     }
@@ -55,18 +55,18 @@ fn paint([r, g, b]: Colour) -> Paint<'static> {
     paint
 }
 
-fn draw(pixels: &mut Pixmap, shape: &Shape, face: &Face<'_>) {
+fn draw(pixels: &mut Pixmap, mark: &Mark, face: &Face<'_>) {
     let zoom = Transform::from_scale(ZOOM, ZOOM);
     let mut builder = PathBuilder::new();
-    match shape {
-        Shape::Fill { rects, colour } => {
+    match mark {
+        Mark::Fill { rects, colour } => {
             let rects =
                 rects.iter().filter_map(|r| Rect::from_xywh(r[0] as f32, r[1] as f32, r[2] as f32, r[3] as f32));
             rects.for_each(|rect| builder.push_rect(rect));
             let Some(path) = builder.finish() else { return };
             pixels.fill_path(&path, &paint(*colour), FillRule::Winding, zoom, None);
         }
-        Shape::Line { points, width, colour, dash } => {
+        Mark::Line { points, width, colour, dash } => {
             for (i, [x, y]) in points.iter().enumerate() {
                 let (x, y) = (*x as f32, *y as f32);
                 if i == 0 { builder.move_to(x, y) } else { builder.line_to(x, y) }
@@ -76,14 +76,14 @@ fn draw(pixels: &mut Pixmap, shape: &Shape, face: &Face<'_>) {
             let stroke = Stroke { width: *width as f32, dash, ..Stroke::default() };
             pixels.stroke_path(&path, &paint(*colour), &stroke, zoom, None);
         }
-        Shape::Dots { centres, radius, colour } => {
+        Mark::Dots { centres, radius, colour } => {
             for [x, y] in centres {
                 builder.push_circle(*x as f32, *y as f32, *radius as f32);
             }
             let Some(path) = builder.finish() else { return };
             pixels.fill_path(&path, &paint(*colour), FillRule::Winding, zoom, None);
         }
-        Shape::Text { at, size, anchor, text, upwards } => {
+        Mark::Text { at, size, anchor, text, upwards } => {
             let scale = *size as f32 / f32::from(face.units_per_em());
             let shift = match anchor {
                 Anchor::Start => 0.0,

@@ -18,7 +18,7 @@ pub enum Anchor {
 
 /// Something to draw. Places are in pixels from the left upper corner.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Shape {
+pub enum Mark {
     /// Rectangles (left, top, width, height) of one colour.
     Fill {
         /// The rectangles.
@@ -71,7 +71,7 @@ pub struct Scene {
     /// What it is called, for those who cannot see it.
     pub title: String,
     /// From the back to the front.
-    pub shapes: Vec<Shape>,
+    pub marks: Vec<Mark>,
 }
 
 /// Width of a text in pixels.

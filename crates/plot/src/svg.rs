@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::colour::{Colour, INK};
-use crate::scene::{Anchor, Scene, Shape};
+use crate::scene::{Anchor, Mark, Scene};
 
 /// Faces with the same advance as ours.
 const FACES: &str = "Hack,'DejaVu Sans Mono',Menlo,Consolas,'Liberation Mono',monospace";
@@ -17,16 +17,16 @@ impl Scene {
              font-family=\"{FACES}\">\n<title>{}</title>\n<rect width=\"{w}\" height=\"{h}\" fill=\"#fff\"/>\n",
             escaped(&self.title)
         );
-        for shape in &self.shapes {
-            write_shape(&mut out, shape);
+        for mark in &self.marks {
+            write_mark(&mut out, mark);
         }
         out + "</svg>\n"
     }
 }
 
-fn write_shape(out: &mut String, shape: &Shape) {
-    match shape {
-        Shape::Fill { rects, colour } => {
+fn write_mark(out: &mut String, mark: &Mark) {
+    match mark {
+        Mark::Fill { rects, colour } => {
             let path: String = rects
                 .iter()
                 .map(|[x, y, w, h]| {
@@ -35,7 +35,7 @@ fn write_shape(out: &mut String, shape: &Shape) {
                 .collect();
             push(out, &format!("<path fill=\"{}\" d=\"{path}\"/>", hex(*colour)));
         }
-        Shape::Line { points, width, colour, dash } => {
+        Mark::Line { points, width, colour, dash } => {
             let dash = if *dash > 0.0 { format!(" stroke-dasharray=\"{}\"", number(*dash)) } else { String::new() };
             let points: Vec<String> = points.iter().map(|[x, y]| format!("{},{}", number(*x), number(*y))).collect();
             let (colour, width, points) = (hex(*colour), number(*width), points.join(" "));
@@ -46,14 +46,14 @@ fn write_shape(out: &mut String, shape: &Shape) {
                 ),
             );
         }
-        Shape::Dots { centres, radius, colour } => {
+        Mark::Dots { centres, radius, colour } => {
             push(out, &format!("<g fill=\"{}\">", hex(*colour)));
             for [x, y] in centres {
                 push(out, &format!("<circle cx=\"{}\" cy=\"{}\" r=\"{}\"/>", number(*x), number(*y), number(*radius)));
             }
             push(out, "</g>");
         }
-        Shape::Text { at: [x, y], size, anchor, text, upwards } => {
+        Mark::Text { at: [x, y], size, anchor, text, upwards } => {
             let anchor = match anchor {
                 Anchor::Start => "",
                 Anchor::Middle => " text-anchor=\"middle\"",

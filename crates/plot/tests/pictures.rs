@@ -1,6 +1,6 @@
 //! Do figures hold together with any data: nothing outside, nothing that is not a number?
 
-use nandlab_plot::{Axis, Figure, HeatMap, Layer, Panel, Scene, Shape, Unit};
+use nandlab_plot::{Axis, AxisUnit, Figure, HeatMap, Layer, Mark, Panel, Scene};
 
 /// A panel of every kind.
 fn figure(points: &[[f64; 2]], counts: &[u64]) -> Figure {
@@ -10,14 +10,15 @@ fn figure(points: &[[f64; 2]], counts: &[u64]) -> Figure {
     let heat = HeatMap { columns: counts.len(), rows: 1, counts: counts.to_vec(), most, of: "things".to_owned() };
     let long = "a title that is much longer than any panel could ever be, because somebody did not think of its width";
     Figure::new("<a & b>", long)
-        .row(vec![Panel::new(long, Axis::linear("time", Unit::Time, [low, high])).layer(Layer::Heat(heat))])
+        .row(vec![Panel::new(long, Axis::linear("time", AxisUnit::Time, [low, high])).layer(Layer::Heat(heat))])
         .row(vec![
-            Panel::new("line", Axis::log("size", Unit::Bytes, [low, high])).layer(Layer::line("one", points.to_vec())),
-            Panel::new("steps", Axis::log("time", Unit::Time, [low, high]))
+            Panel::new("line", Axis::log("size", AxisUnit::Bytes, [low, high]))
+                .layer(Layer::line("one", points.to_vec())),
+            Panel::new("steps", Axis::log("time", AxisUnit::Time, [low, high]))
                 .layer(Layer::steps("one", points.to_vec()).dashed())
                 .layer(Layer::points("two", points.to_vec())),
         ])
-        .row(vec![Panel::new("empty", Axis::linear("n", Unit::Count, [0.0, 0.0])).note("nothing")])
+        .row(vec![Panel::new("empty", Axis::linear("n", AxisUnit::Count, [0.0, 0.0])).note("nothing")])
 }
 
 fn cases() -> [Figure; 4] {
@@ -30,13 +31,13 @@ fn cases() -> [Figure; 4] {
 }
 
 fn places(scene: &Scene) -> Vec<[f64; 2]> {
-    let of = |shape: &Shape| match shape {
-        Shape::Fill { rects, .. } => rects.iter().flat_map(|[x, y, w, h]| [[*x, *y], [x + w, y + h]]).collect(),
-        Shape::Line { points, .. } => points.clone(),
-        Shape::Dots { centres, .. } => centres.clone(),
-        Shape::Text { at, .. } => vec![*at],
+    let of = |mark: &Mark| match mark {
+        Mark::Fill { rects, .. } => rects.iter().flat_map(|[x, y, w, h]| [[*x, *y], [x + w, y + h]]).collect(),
+        Mark::Line { points, .. } => points.clone(),
+        Mark::Dots { centres, .. } => centres.clone(),
+        Mark::Text { at, .. } => vec![*at],
     };
-    scene.shapes.iter().flat_map(of).collect()
+    scene.marks.iter().flat_map(of).collect()
 }
 
 #[test]
@@ -53,8 +54,8 @@ fn everything_lies_inside_the_picture() {
 fn text_never_reaches_over_the_edge_or_over_another_one() {
     for figure in cases() {
         let mut boxes: Vec<([f64; 4], String)> = Vec::new();
-        for shape in figure.scene().shapes {
-            let Shape::Text { at: [x, y], size, anchor, text, upwards } = shape else { continue };
+        for mark in figure.scene().marks {
+            let Mark::Text { at: [x, y], size, anchor, text, upwards } = mark else { continue };
             assert!(size >= 12.0, "{text}");
             let width = text.chars().count() as f64 * size * 0.602;
             let start = -width * [0.0, 0.5, 1.0][anchor as usize];

@@ -4,7 +4,7 @@ use crate::error::TraceError;
 
 /// A step on the way of a request through the block layer of Linux, as blktrace names it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Event {
+pub enum BlockEvent {
     /// `Q`: queued, which is what the host asks for, before merging.
     Queue,
     /// `G`: a request structure was got.
@@ -18,7 +18,7 @@ pub enum Event {
     Complete,
 }
 
-impl Event {
+impl BlockEvent {
     /// All, in the order in which a request meets them.
     pub const ALL: [Self; 5] = [Self::Queue, Self::Get, Self::Insert, Self::Issue, Self::Complete];
 
@@ -48,7 +48,7 @@ impl Event {
 /// The event that is read, and what else the log holds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Events {
-    pub(crate) chosen: Event,
+    pub(crate) chosen: BlockEvent,
     /// Rows of each event so far.
     pub(crate) seen: [u64; 5],
 }
@@ -56,7 +56,7 @@ pub(crate) struct Events {
 impl Events {
     /// Counts a row of `event`; true if it is the one to read.
     #[inline]
-    pub(crate) fn take(&mut self, event: Event) -> bool {
+    pub(crate) fn take(&mut self, event: BlockEvent) -> bool {
         self.seen[event as usize] += 1;
         event == self.chosen
     }
@@ -70,7 +70,7 @@ impl Events {
 
     /// "Q (12), C (12)".
     pub(crate) fn list(&self) -> String {
-        let seen = Event::ALL.into_iter().filter(|event| self.seen[*event as usize] > 0);
+        let seen = BlockEvent::ALL.into_iter().filter(|event| self.seen[*event as usize] > 0);
         seen.map(|event| format!("{} ({})", event.letter(), self.seen[event as usize])).collect::<Vec<_>>().join(", ")
     }
 }

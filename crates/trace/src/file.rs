@@ -106,7 +106,7 @@ enum Rows {
     Binary(Box<dyn BinaryParser>, Buffer),
     Columns(Box<Columns>),
     /// Not read at all.
-    Made(generators::Records),
+    Made(generators::RequestStream),
 }
 
 impl Rows {

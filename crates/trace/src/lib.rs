@@ -6,7 +6,7 @@
 //!
 //! The format is detected by content, or named; so is compression (gzip, zstd, bzip2, xz), which is never named.
 //! Nothing is guessed silently: what a trace does not say is an error that lists the choices, and whatever is changed
-//! (times, addresses, bad rows) is counted in the [`Report`].
+//! (times, addresses, bad rows) is counted in the [`TraceReport`].
 //!
 //! ```
 //! use nandlab_trace::{Options, Trace};
@@ -55,19 +55,20 @@ pub use buffer::LINE_BYTES_MAX;
 pub use columns::is_guarded;
 pub use detect::{FormatInfo, formats};
 pub use error::{BadRow, Candidate, Place, Problem, Proposal, TraceError};
-pub use event::Event;
+pub use event::BlockEvent;
 pub use files::expand;
 pub use formats::columns::ColumnSpec;
-pub use options::{AddressPolicy, Device, Options, Report, SORT_WINDOW_MAX, Volumes};
+pub use options::{AddressPolicy, DeviceExtent, Options, SORT_WINDOW_MAX, TraceReport, Volumes};
 pub use order::FileOrder;
 pub use passes::Passes;
 pub use provenance::Step;
 pub use records::Records;
 pub use row::{ADDRESS_BYTES_MAX, Extra, REQUEST_BYTES_MAX, TIME_NS_MAX, TraceRecord};
 pub use stats::{
-    ByOp, Checked, DeviceCounts, DeviceNeed, DeviceReport, Difference, Distribution, Finding, Footprint,
-    FootprintReport, Grid, Heat, HitPoint, INFO_SCHEMA_VERSION, Info, InfoReport, Kind, Measure, PAGE_BYTES, Pages,
-    Reuse, SamplePages, SizeCount, Slice, SliceReport, Stats, Summary, WINDOWS, check_up, compare, stats, stats_of,
+    ByOp, Checked, DeviceCounts, DeviceNeed, DeviceReport, Difference, DifferenceKind, Distribution, Finding,
+    Footprint, FootprintReport, Grid, Heat, HitPoint, INFO_SCHEMA_VERSION, Info, InfoReport, Measure, PAGE_BYTES,
+    Pages, Reuse, SamplePages, SizeCount, Slice, SliceReport, Stats, Summary, WINDOWS, check_up, compare, stats,
+    stats_of,
 };
 pub use times::{TimeCounts, Timed};
 pub use trace::Trace;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use nandlab::types::Nanos;
 
 use crate::error::TraceError;
-use crate::event::Event;
+use crate::event::BlockEvent;
 use crate::formats::columns::spec::ColumnSpec;
 use crate::order::FileOrder;
 use crate::passes::Passes;
@@ -61,8 +61,8 @@ pub struct Options {
     pub object_unit: Option<u64>,
     /// Unit of times, for the formats that do not fix it; `None` = what the format is assumed to have.
     pub time_unit: Option<TimeUnit>,
-    /// Which event of a log with several events per request is read; `None` = [`Event::Issue`]. Other formats refuse it.
-    pub event: Option<Event>,
+    /// Which event of a log with several events per request is read; `None` = [`BlockEvent::Issue`]. Other formats refuse it.
+    pub event: Option<BlockEvent>,
     /// How several files become one trace; `None` = what their format suggests (see [`FileOrder`]).
     pub files: Option<FileOrder>,
     /// Clock jumps of more than this, backwards or forwards, are taken out.
@@ -157,7 +157,7 @@ impl Options {
 
 /// A device of a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Device {
+pub struct DeviceExtent {
     /// Number, as the trace has it.
     pub device: u32,
     /// Requests to it so far.
@@ -170,7 +170,7 @@ pub struct Device {
 
 /// What was done to the trace so far.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Report {
+pub struct TraceReport {
     /// Requests delivered, each counted once however many pieces it was split into.
     pub requests: u64,
     /// Rows with a request in the trace, before any policy.
@@ -208,5 +208,5 @@ pub struct Report {
     /// Requests that an address policy had to split.
     pub split: u64,
     /// Devices seen so far, in order of their numbers.
-    pub devices: Vec<Device>,
+    pub devices: Vec<DeviceExtent>,
 }

@@ -3,7 +3,7 @@
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
-use crate::options::Device;
+use crate::options::DeviceExtent;
 use crate::row::TraceRecord;
 
 /// Most devices that are told apart.
@@ -12,24 +12,24 @@ pub(crate) const DEVICES_MAX: usize = 65_536;
 /// The devices of a trace, in order of their numbers.
 #[derive(Default)]
 pub(crate) struct Devices {
-    list: Vec<Device>,
+    list: Vec<DeviceExtent>,
     last: usize,
 }
 
 impl Devices {
-    pub(crate) fn list(&self) -> &[Device] {
+    pub(crate) fn list(&self) -> &[DeviceExtent] {
         &self.list
     }
 
     /// The entry of `device`, made if it is new; `None` if there are too many.
     #[inline]
-    fn entry(&mut self, device: u32) -> Option<&mut Device> {
+    fn entry(&mut self, device: u32) -> Option<&mut DeviceExtent> {
         if self.list.get(self.last).is_none_or(|d| d.device != device) {
             self.last = match self.list.binary_search_by_key(&device, |d| d.device) {
                 Ok(index) => index,
                 Err(_) if self.list.len() == DEVICES_MAX => return None,
                 Err(index) => {
-                    self.list.insert(index, Device { device, requests: 0, end_sectors: 0, base_sectors: 0 });
+                    self.list.insert(index, DeviceExtent { device, requests: 0, end_sectors: 0, base_sectors: 0 });
                     index
                 }
             };

@@ -5,7 +5,7 @@ use std::io::Read;
 use nandlab::types::{HostOp, HostRequest, Nanos};
 
 use crate::error::{Place, TraceError};
-use crate::options::{AddressPolicy, Device, Options, Report, Volumes};
+use crate::options::{AddressPolicy, DeviceExtent, Options, TraceReport, Volumes};
 use crate::policy::{DEVICES_MAX, Devices, UnitNumbers, fold};
 use crate::records::Records;
 use crate::row::{ADDRESS_BYTES_MAX, TraceRecord};
@@ -26,7 +26,7 @@ pub struct Trace {
     options: Options,
     devices: Devices,
     units: UnitNumbers,
-    report: Report,
+    report: TraceReport,
     /// Time of the first row.
     origin_ns: Option<u64>,
     /// Time of the last request.
@@ -72,7 +72,7 @@ impl Trace {
     ///
     /// # Errors
     /// As reading the trace.
-    pub fn devices(paths: &[String], options: &Options) -> Result<Vec<Device>, TraceError> {
+    pub fn devices(paths: &[String], options: &Options) -> Result<Vec<DeviceExtent>, TraceError> {
         let options = Options { volumes: Volumes::Merge, ..options.clone() };
         let mut trace = Self::new(Records::open_all(paths, &options)?, &options);
         trace.measure_devices()?;
@@ -96,7 +96,7 @@ impl Trace {
             options: options.clone(),
             devices: Devices::default(),
             units: UnitNumbers::default(),
-            report: Report::default(),
+            report: TraceReport::default(),
             origin_ns: None,
             now_ns: 0,
             delivered: 0,
@@ -146,10 +146,10 @@ impl Trace {
         self.records().requests_total()
     }
     /// What was done to the trace so far.
-    pub fn report(&self) -> Report {
+    pub fn report(&self) -> TraceReport {
         let seen = self.records().seen();
         let TimeCounts { out_of_order, clock_jumps, late, gaps_capped, gaps_capped_ns } = self.records.counts();
-        Report {
+        TraceReport {
             records: seen.requests,
             other_rows: seen.other_rows,
             blank_rows: seen.blank_rows,

@@ -2,7 +2,7 @@
 mod common;
 
 use common::{COMPRESSORS, drain, fixture, format, plain, read, read_fixture};
-use nandlab_trace::{ColumnSpec, Event, Options, Records, TimeUnit, Trace, TraceError, Volumes, formats};
+use nandlab_trace::{BlockEvent, ColumnSpec, Options, Records, TimeUnit, Trace, TraceError, Volumes, formats};
 
 #[test]
 fn spc_reads_as_specified() {
@@ -130,7 +130,7 @@ fn blkparse_reads_one_event_of_each_request() {
     assert_eq!(issued, expected);
     assert_eq!((report.other_rows, report.out_of_order, report.clamped), (15, 1, 2));
     assert_eq!(report.devices[0].device, 8 << 20 | 16);
-    for event in [Event::Queue, Event::Get, Event::Insert, Event::Complete] {
+    for event in [BlockEvent::Queue, BlockEvent::Get, BlockEvent::Insert, BlockEvent::Complete] {
         assert_eq!(requests(Some(event)).0, [(0, 'W', 2048, 8)], "{event:?}");
     }
     let trace = nandlab_trace::open(&fixture("blkparse.txt"), &Options::default()).unwrap();
@@ -140,13 +140,13 @@ fn blkparse_reads_one_event_of_each_request() {
 #[test]
 fn event_that_is_missing_or_has_no_meaning_is_an_error() {
     let issued_only = b"  8,0 1 1 0.5 7 D R 8 + 8 [a]\n  8,0 1 2 0.6 7 C R 8 + 8 [0]\n";
-    let queued = Options { event: Some(Event::Queue), ..Options::default() };
+    let queued = Options { event: Some(BlockEvent::Queue), ..Options::default() };
     let error = read(issued_only, &queued).unwrap_err().to_string();
     assert!(error.contains("no event Q") && error.contains("D (1), C (1)"), "{error}");
     let error = read_fixture("spc.spc", &queued).unwrap_err().to_string();
     assert!(error.contains("spc.spc") && error.contains("only blkparse and blktrace"), "{error}");
-    assert!(Event::parse("X").unwrap_err().to_string().contains("Q (queued)"));
-    assert_eq!(Event::ALL.map(|event| Event::parse(&event.letter().to_string()).unwrap()), Event::ALL);
+    assert!(BlockEvent::parse("X").unwrap_err().to_string().contains("Q (queued)"));
+    assert_eq!(BlockEvent::ALL.map(|event| BlockEvent::parse(&event.letter().to_string()).unwrap()), BlockEvent::ALL);
 }
 
 /// A record of blktrace with some data after it.

@@ -9,7 +9,7 @@ use std::path::Path;
 use common::collection;
 use nandlab::config::Builder;
 use nandlab::types::{HostOp, HostRequest, Lpn};
-use nandlab_trace::{AddressPolicy, Event, Measure, Options, Records, Stats, TraceRecord, expand};
+use nandlab_trace::{AddressPolicy, BlockEvent, Measure, Options, Records, Stats, TraceRecord, expand};
 
 /// A row of the table: the numbers as printed.
 struct Printed {
@@ -146,7 +146,7 @@ fn readers_agree_with_the_measured_properties_of_real_traces() {
         transfers("blkparse/blkparseout_f2fs.txt.zst", None),
         transfers("blkparse/blkparseout_btrfs.txt.zst", None),
         transfers("blkparse/ycsb-rocksdb-ssdtrace-sample.txt.zst", None),
-        transfers("blkparse/hadoop-datanode-blktrace.txt.zst", Some(Event::Queue)),
+        transfers("blkparse/hadoop-datanode-blktrace.txt.zst", Some(BlockEvent::Queue)),
         transfers("blktrace-bin/sample.blktrace.0.zst", None),
         transfers("blktrace-bin/keks.blktrace.*", None),
         plain("biotracer/Booting_log176.txt.zst"),

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use common::read;
 use nandlab::types::Nanos;
-use nandlab_trace::{Options, Records, Report, TimeCounts, Timed};
+use nandlab_trace::{Options, Records, TimeCounts, Timed, TraceReport};
 use proptest::prelude::*;
 
 const SECOND: u64 = 1_000_000_000;
@@ -91,7 +91,7 @@ fn time_policies_work_together_and_reach_the_report() {
     let rows: Vec<_> = requests.iter().map(|r| (r.lba, r.at.0 / 1_000_000)).collect();
     // Rebased: 100 130 129 129 129.5 129.4 s; sorted by two at a time: 100 129 129 129.5 129.4 130; the first gap is cut.
     assert_eq!(rows, [(0, 0), (2, 1_000), (3, 1_000), (4, 1_500), (5, 1_500), (1, 2_000)]);
-    let Report { clock_jumps, late, gaps_capped, gaps_capped_ns, out_of_order, clamped, .. } = report;
+    let TraceReport { clock_jumps, late, gaps_capped, gaps_capped_ns, out_of_order, clamped, .. } = report;
     assert_eq!((clock_jumps, late, gaps_capped, gaps_capped_ns), (1, 1, 1, 28 * SECOND));
     assert_eq!((out_of_order, clamped), (3, 1));
 }

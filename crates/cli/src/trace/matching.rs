@@ -1,7 +1,9 @@
 //! `nandlab trace match`: is one trace like another?
 
 use clap::Args;
-use nandlab_trace::{Difference, INFO_SCHEMA_VERSION, Info, InfoReport, Kind, Options, SamplePages, compare, expand};
+use nandlab_trace::{
+    Difference, DifferenceKind, INFO_SCHEMA_VERSION, Info, InfoReport, Options, SamplePages, compare, expand,
+};
 use serde::Serialize;
 
 use super::info::sample_pages;
@@ -96,9 +98,9 @@ fn table(lines: &[Line], style: Style) -> String {
         let difference = d.difference.map_or_else(
             || "-".to_owned(),
             |value| match d.kind {
-                Kind::Relative => format!("{value:+.2} %  "),
-                Kind::Points => format!("{value:+.2} pp "),
-                Kind::Distance => format!("{value:.2} KS%"),
+                DifferenceKind::Relative => format!("{value:+.2} %  "),
+                DifferenceKind::Points => format!("{value:+.2} pp "),
+                DifferenceKind::Distance => format!("{value:.2} KS%"),
             },
         );
         let verdict = if *within { "within" } else { "DIFFERS" };

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{ConformError, Kind, Report, parse};
+use super::{ConformError, Conformance, GoldenKind, parse};
 use crate::ftl::cache::compressed::{CompressedPage, ENTRY_BYTES, Format, MAX_ENTRIES, MAX_RUN};
 use crate::types::Ppn;
 
@@ -61,9 +61,9 @@ struct Step {
 }
 
 /// Replays all cases. The table of these files is always compressed.
-pub(super) fn run(file: Value) -> Result<Report, ConformError> {
+pub(super) fn run(file: Value) -> Result<Conformance, ConformError> {
     let File { format, cases } = parse("", file)?;
-    let mut report = Report::new(Kind::CompressedTable);
+    let mut report = Conformance::new(GoldenKind::CompressedTable);
     if let Some(told) = format {
         let ratio = f64::from(told.raw_bytes_per_mapping * MAX_RUN) / f64::from(ENTRY_BYTES);
         let mut row = report.row("format", 1, &told);
@@ -80,7 +80,7 @@ pub(super) fn run(file: Value) -> Result<Report, ConformError> {
     Ok(report)
 }
 
-fn run_case(place: &str, case: &Case, report: &mut Report) -> Result<(), ConformError> {
+fn run_case(place: &str, case: &Case, report: &mut Conformance) -> Result<(), ConformError> {
     let refuse =
         |field: String, problem: String| Err(ConformError::Shape { place: format!("{place}.{field}"), problem });
     let &Params { entries_per_tp, max_length: max_run, bytes_per_entry } = &case.params;

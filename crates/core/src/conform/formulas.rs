@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{ConformError, Kind, Report, parse};
+use super::{ConformError, Conformance, GoldenKind, parse};
 use crate::buffer::aalru::Hits;
 use crate::buffer::tools::padding::ThLine;
 use crate::buffer::tools::padding::{MergeCost, break_even_pages};
@@ -117,9 +117,9 @@ struct LengthRow {
 }
 
 /// Compares all rows of all sections.
-pub(super) fn run(file: Value) -> Result<Report, ConformError> {
+pub(super) fn run(file: Value) -> Result<Conformance, ConformError> {
     let file: File = parse("", file)?;
-    let mut report = Report::new(Kind::Formulas);
+    let mut report = Conformance::new(GoldenKind::Formulas);
     let File { hitstat_padding_model, aalru_threshold, aalru_tau, urm, .. } = file;
     if let Some(table) = hitstat_padding_model {
         report.cases += 1;

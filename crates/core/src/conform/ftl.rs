@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::bench::{Bench, Device, Wrong};
 use super::counters::counters;
-use super::{ConformError, Difference, Kind, Report, map_cache, parse, replicas};
+use super::{ConformError, Conformance, GoldenKind, Mismatch, map_cache, parse, replicas};
 use crate::ftl::FTLS;
 use crate::ledger::Ledger;
 use crate::registry;
@@ -48,7 +48,7 @@ struct Step {
 ///
 /// # Errors
 /// When the FTL is not in the registry, or a case cannot be built.
-pub fn run(name: &str, file: Value) -> Result<Report, ConformError> {
+pub fn run(name: &str, file: Value) -> Result<Conformance, ConformError> {
     #[derive(Deserialize)]
     struct File {
         cases: Vec<Value>,
@@ -57,7 +57,7 @@ pub fn run(name: &str, file: Value) -> Result<Report, ConformError> {
     let file: File = parse("", file)?;
     let name = name.strip_suffix(map_cache::SUFFIX).unwrap_or(name);
     registry::find(FTLS, "ftl", name).map_err(ConformError::Unknown)?;
-    let mut report = Report::new(Kind::Ftl(name.to_owned()));
+    let mut report = Conformance::new(GoldenKind::Ftl(name.to_owned()));
     for (number, mut case) in file.cases.into_iter().enumerate() {
         let place = format!("cases[{number}]");
         if case.get("device").is_none() {
@@ -72,14 +72,14 @@ pub fn run(name: &str, file: Value) -> Result<Report, ConformError> {
     Ok(report)
 }
 
-fn run_case(name: &str, place: &str, case: &Case, report: &mut Report) -> Result<(), ConformError> {
+fn run_case(name: &str, place: &str, case: &Case, report: &mut Conformance) -> Result<(), ConformError> {
     let config = |error| ConformError::Config { case: case.name.clone(), error };
     let mut bench = Bench::new(name, &case.device, &case.params).map_err(config)?;
     report.cases += 1;
     let counters = |ledger: &Ledger| counters(ledger, case.map_only);
     let mut differ = |bench: &Bench, step, op: String, expected: &Value, got| {
         let (case, expected, state) = (case.name.clone(), expected.clone(), bench.state());
-        report.differences.push(Difference { case, step, op, expected, got, state });
+        report.differences.push(Mismatch { case, step, op, expected, got, state });
     };
     let worked = case.steps.iter().map(|step| (&step.op, Some(step)));
     let long = case.ops.iter().map(|op| (op, None));

@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 /// What a golden file is about.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum GoldenKind {
     /// A flash translation layer (schema `ftl-golden/1`).
     Ftl(String),
     /// A buffer policy (schema 1).
@@ -71,7 +71,7 @@ pub enum ConformError {
 
 /// One point where a plug-in does not do what the file says.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Difference {
+pub struct Mismatch {
     /// Name of the case.
     pub case: String,
     /// Number of the operation from 1; absent for the state at the end of the case.
@@ -86,7 +86,7 @@ pub struct Difference {
     pub state: String,
 }
 
-impl fmt::Display for Difference {
+impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let step = self.step.map_or("at the end".to_owned(), |n| format!("step {n}"));
         let Self { case, op, expected, got, state, .. } = self;
@@ -96,22 +96,22 @@ impl fmt::Display for Difference {
 
 /// Outcome of a replay.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Report {
+pub struct Conformance {
     /// What the file is about.
-    pub kind: Kind,
+    pub kind: GoldenKind,
     /// Cases replayed.
     pub cases: usize,
     /// Operations replayed.
     pub steps: usize,
     /// All differences, in order.
-    pub differences: Vec<Difference>,
+    pub differences: Vec<Mismatch>,
 }
 
 /// Recognises a golden file.
 ///
 /// # Errors
 /// When it is not JSON or of no known kind.
-pub fn read(text: &str) -> Result<Kind, ConformError> {
+pub fn read(text: &str) -> Result<GoldenKind, ConformError> {
     kind_of(&serde_json::from_str(text)?)
 }
 
@@ -119,32 +119,32 @@ pub fn read(text: &str) -> Result<Kind, ConformError> {
 ///
 /// # Errors
 /// When it cannot be replayed at all; what a replay finds is in the report.
-pub fn run(text: &str) -> Result<Report, ConformError> {
+pub fn run(text: &str) -> Result<Conformance, ConformError> {
     let file: Value = serde_json::from_str(text)?;
     match kind_of(&file)? {
-        Kind::Ftl(name) => ftl::run(&name, file),
-        Kind::Policy(name) => policy::run(&name, file),
-        Kind::CompressedTable => compressed::run(file),
-        Kind::Timing => timing::run(file),
-        Kind::PaperTables => tables::run(file),
-        Kind::Formulas => formulas::run(file),
+        GoldenKind::Ftl(name) => ftl::run(&name, file),
+        GoldenKind::Policy(name) => policy::run(&name, file),
+        GoldenKind::CompressedTable => compressed::run(file),
+        GoldenKind::Timing => timing::run(file),
+        GoldenKind::PaperTables => tables::run(file),
+        GoldenKind::Formulas => formulas::run(file),
     }
 }
 
-fn kind_of(file: &Value) -> Result<Kind, ConformError> {
+fn kind_of(file: &Value) -> Result<GoldenKind, ConformError> {
     let text = |key: &str| file.get(key).and_then(Value::as_str).map(str::to_owned);
     match (&file["schema"], text("ftl"), text("policy")) {
         (Value::String(schema), Some(ftl), _) if schema == "ftl-golden/1" && ftl == compressed::NAME => {
-            Ok(Kind::CompressedTable)
+            Ok(GoldenKind::CompressedTable)
         }
-        (Value::String(schema), Some(ftl), _) if schema == "ftl-golden/1" => Ok(Kind::Ftl(ftl)),
-        (Value::String(schema), ..) if schema == "flash-timing/1" => Ok(Kind::Timing),
-        (Value::String(schema), ..) if schema == "paper-table/1" => Ok(Kind::PaperTables),
-        (Value::Number(schema), _, Some(policy)) if schema.as_u64() == Some(1) => Ok(Kind::Policy(policy)),
+        (Value::String(schema), Some(ftl), _) if schema == "ftl-golden/1" => Ok(GoldenKind::Ftl(ftl)),
+        (Value::String(schema), ..) if schema == "flash-timing/1" => Ok(GoldenKind::Timing),
+        (Value::String(schema), ..) if schema == "paper-table/1" => Ok(GoldenKind::PaperTables),
+        (Value::Number(schema), _, Some(policy)) if schema.as_u64() == Some(1) => Ok(GoldenKind::Policy(policy)),
         (Value::Number(schema), ..)
             if schema.as_u64() == Some(1) && formulas::SECTIONS.iter().any(|s| file.get(s).is_some()) =>
         {
-            Ok(Kind::Formulas)
+            Ok(GoldenKind::Formulas)
         }
         (schema, _, _) => Err(ConformError::Unsupported(format!(
             "schema {schema}; known are \"ftl-golden/1\" with `ftl`, \"flash-timing/1\", \"paper-table/1\", and 1 with \
@@ -168,8 +168,8 @@ fn parse<T: DeserializeOwned>(place: &str, value: Value) -> Result<T, ConformErr
     })
 }
 
-impl Report {
-    const fn new(kind: Kind) -> Self {
+impl Conformance {
+    const fn new(kind: GoldenKind) -> Self {
         Self { kind, cases: 0, steps: 0, differences: Vec::new() }
     }
 
@@ -182,7 +182,7 @@ impl Report {
 
 /// A row of a table: fields that are compared.
 struct Row<'a> {
-    report: &'a mut Report,
+    report: &'a mut Conformance,
     case: &'a str,
     step: usize,
     told: String,
@@ -191,7 +191,7 @@ struct Row<'a> {
 impl Row<'_> {
     fn note(&mut self, field: &str, expected: Value, got: Value) {
         let (case, op, state) = (self.case.to_owned(), field.to_owned(), self.told.clone());
-        self.report.differences.push(Difference { case, step: Some(self.step), op, expected, got, state });
+        self.report.differences.push(Mismatch { case, step: Some(self.step), op, expected, got, state });
     }
     /// Both must be equal.
     fn exact(&mut self, field: &str, expected: impl Serialize, got: impl Serialize) {

@@ -15,7 +15,7 @@ use std::rc::Rc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{ConformError, Difference, Kind, Report};
+use super::{ConformError, Conformance, GoldenKind, Mismatch};
 use crate::buffer::{Access, Frames};
 use crate::catalog::BUFFERS;
 use crate::engine::{Arrival, EvictWait, PartialWrite, Parts, RamTimes, Settings, Ssd};
@@ -127,15 +127,15 @@ struct Case {
 /// # Errors
 /// When it is not a golden file of a registered policy, or a case cannot be built: says what is wrong. Differences are
 /// no errors but part of the report: the first of every case that has one, because what follows it is a consequence.
-pub fn run(policy: &str, file: Value) -> Result<Report, ConformError> {
+pub fn run(policy: &str, file: Value) -> Result<Conformance, ConformError> {
     let file: File = serde_json::from_value(file)?;
     if file.schema != 1 {
         return Err(ConformError::Unsupported(format!("schema {} is not known: this is schema 1", file.schema)));
     }
     let cases = cases(file).map_err(ConformError::Unsupported)?;
     registry::find(BUFFERS, "buffer", policy).map_err(ConformError::Unknown)?;
-    let kind = Kind::Policy(policy.to_owned());
-    let mut report = Report { kind, cases: cases.len(), steps: 0, differences: Vec::new() };
+    let kind = GoldenKind::Policy(policy.to_owned());
+    let mut report = Conformance { kind, cases: cases.len(), steps: 0, differences: Vec::new() };
     for case in &cases {
         let within = |e| ConformError::Unsupported(format!("{policy} / {}: {e}", case.name));
         report.steps += case.events.len();
@@ -230,14 +230,14 @@ const fn why_name(why: Cause) -> &'static str {
 }
 
 /// The first difference of a case.
-fn replay_case(policy: &str, case: &Case) -> Result<Option<Difference>, String> {
+fn replay_case(policy: &str, case: &Case) -> Result<Option<Mismatch>, String> {
     let mut device = build_device(policy, case)?;
     let recorder = Recorder::default();
     device.set_probe(Some(Box::new(recorder.clone())));
     let mut commands = 0;
     let mut request = 0;
     let difference = |step, op, expected, got, state: Value| {
-        Some(Difference { case: case.name.clone(), step, op, expected, got, state: state.to_string() })
+        Some(Mismatch { case: case.name.clone(), step, op, expected, got, state: state.to_string() })
     };
     for (i, (event, expected)) in case.events.iter().zip(&case.steps).enumerate() {
         apply(&mut *device, event, &mut request)?;

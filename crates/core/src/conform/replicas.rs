@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{ConformError, Report, parse};
+use super::{ConformError, Conformance, parse};
 use crate::flash::first_idle_copy;
 use crate::ftl::rftl::{Model, PAPER_MODEL, placement};
 use crate::types::Nanos;
@@ -42,7 +42,7 @@ struct Equations {
 }
 
 /// Compares the sections that the file has.
-pub(super) fn run(file: &Value, report: &mut Report) -> Result<(), ConformError> {
+pub(super) fn run(file: &Value, report: &mut Conformance) -> Result<(), ConformError> {
     let Sections { placement, copy_choice, model_equations_us } = parse("", file.clone())?;
     for (name, table) in placement.iter().filter(|(name, _)| name.starts_with("example_")) {
         places(name, table, report)?;
@@ -54,7 +54,7 @@ pub(super) fn run(file: &Value, report: &mut Report) -> Result<(), ConformError>
 }
 
 /// `example_C4_r2`: the channels of all copies of the translation pages 0, 1, ...
-fn places(name: &str, table: &Value, report: &mut Report) -> Result<(), ConformError> {
+fn places(name: &str, table: &Value, report: &mut Conformance) -> Result<(), ConformError> {
     let place = format!("placement.{name}");
     let refuse = |problem: &str| ConformError::Shape { place: place.clone(), problem: problem.to_owned() };
     let numbers = name.strip_prefix("example_C").and_then(|rest| rest.split_once("_r"));
@@ -71,7 +71,7 @@ fn places(name: &str, table: &Value, report: &mut Report) -> Result<(), ConformE
     Ok(())
 }
 
-fn choice(at: usize, told: &Choice, report: &mut Report) -> Result<(), ConformError> {
+fn choice(at: usize, told: &Choice, report: &mut Conformance) -> Result<(), ConformError> {
     let busy: Option<Vec<Nanos>> = told
         .copy_channels
         .iter()
@@ -91,7 +91,7 @@ fn choice(at: usize, told: &Choice, report: &mut Report) -> Result<(), ConformEr
 }
 
 /// Equations 1 and 2; the columns are named `F_base_PGC_0.5` and `F_rftl_P_0.25`.
-fn times(equations: &Equations, report: &mut Report) -> Result<(), ConformError> {
+fn times(equations: &Equations, report: &mut Conformance) -> Result<(), ConformError> {
     let &Equations { look_up: look_up_us, collection: collection_us, read, write, .. } = equations;
     let model = Model { look_up_us, collection_us, page_read_us: read, page_program_us: write };
     let all = |m: &Model| [m.look_up_us, m.collection_us, m.page_read_us, m.page_program_us];

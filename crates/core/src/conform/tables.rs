@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{ConformError, Kind, Report, parse};
+use super::{ConformError, Conformance, GoldenKind, parse};
 use crate::buffer::tools::padding::{MergeCost, break_even_pages};
 
 #[derive(Deserialize)]
@@ -55,7 +55,7 @@ impl Line {
 }
 
 /// Compares all rows.
-pub(super) fn run(file: Value) -> Result<Report, ConformError> {
+pub(super) fn run(file: Value) -> Result<Conformance, ConformError> {
     let File { constants, bast, fast } = parse("", file)?;
     let Constants { pages_per_block, erase_ms, program_ms } = constants;
     if pages_per_block == 0 {
@@ -69,7 +69,7 @@ pub(super) fn run(file: Value) -> Result<Report, ConformError> {
         (line.page_writes / pages).saturating_sub(reclaimed)
     };
     let log_full = fast.iter().find(|line| line.r_db.is_some()).map(full);
-    let mut report = Report::new(Kind::PaperTables);
+    let mut report = Conformance::new(GoldenKind::PaperTables);
     for (name, lines) in [("bast", &bast), ("fast", &fast)] {
         report.cases += 1;
         for (at, line) in lines.iter().enumerate() {

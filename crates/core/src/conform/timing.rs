@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{ConformError, Kind, Report, parse};
+use super::{ConformError, Conformance, GoldenKind, parse};
 use crate::flash::clock::{Clock, ClockTimes, Release, Ticket, TimingModel};
 use crate::ledger::Op;
 use crate::types::Nanos;
@@ -58,9 +58,9 @@ enum Letter {
 }
 
 /// Replays all cases. The columns of cheaper models, which this project does not have, are left alone.
-pub(super) fn run(file: Value) -> Result<Report, ConformError> {
+pub(super) fn run(file: Value) -> Result<Conformance, ConformError> {
     let File { cases } = parse("", file)?;
-    let mut report = Report::new(Kind::Timing);
+    let mut report = Conformance::new(GoldenKind::Timing);
     for (number, case) in cases.iter().enumerate() {
         validate(&format!("cases[{number}]"), case)?;
         report.cases += 1;

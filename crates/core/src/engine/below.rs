@@ -3,7 +3,7 @@
 //! Two things can lie there: [`Storage`](super::Storage), an FTL over flash with its time and its bytes, and
 //! [`Nothing`](super::Nothing), when only the hits of a policy are of interest. The engine is compiled for each.
 
-use super::{Completion, Kind, Payload, Refused};
+use super::{Completion, Payload, Refused, RequestKind};
 use crate::buffer::{Access, Frames, Medium, Sense, Slots};
 use crate::ledger::Ledger;
 use crate::types::{HostRequest, Lpn, Slot};
@@ -84,7 +84,7 @@ pub trait Below {
     /// Counts a read or write whose pages are served.
     fn count_request(&mut self, served: Served, flight: &Self::Flight<'_>);
     /// The request is carried out; it completes when all that it waits for is over.
-    fn complete(&mut self, kind: Kind, flight: Self::Flight<'_>) -> Completion;
+    fn complete(&mut self, kind: RequestKind, flight: Self::Flight<'_>) -> Completion;
 
     /// A page of a request is about to be looked up.
     fn page_begins(&mut self, access: &Access, slots: &Slots);

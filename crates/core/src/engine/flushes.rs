@@ -18,7 +18,7 @@ pub const INTERVALS: [u32; 28] = {
 /// Counts what the buffer flushes and the intervals between flushes of the same logical block. A flush is one logical
 /// block in one write-back command; flushes are numbered from 1.
 #[derive(Clone, Debug)]
-pub struct Flushes {
+pub struct FlushCounter {
     /// Number of the latest flush, modulo 2^32 without 0.
     latest: u32,
     /// By logical block: number of its latest flush, 0 for none.
@@ -27,7 +27,7 @@ pub struct Flushes {
     by_interval: [u64; INTERVALS.len() + 1],
 }
 
-impl Flushes {
+impl FlushCounter {
     /// Nothing flushed yet.
     pub(super) fn new(geometry: &Geometry, logical_pages: u32) -> Self {
         Self {
@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn intervals_are_counted_from_flush_to_flush_in_classes_with_their_upper_edge() {
         let geometry = Geometry::single_die(8, 4, 512);
-        let mut flushes = Flushes::new(&geometry, 30);
+        let mut flushes = FlushCounter::new(&geometry, 30);
         // Flushes 1 to 9: block 0 again after 1, 2 and 5; block 1 after 6.
         for (lbn, dirty) in [(0, 1), (0, 2), (1, 4), (0, 4), (2, 1), (3, 1), (4, 1), (5, 1), (0, 1), (1, 2)] {
             flushes.count(Lbn(lbn), dirty);

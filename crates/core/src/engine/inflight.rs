@@ -33,7 +33,7 @@ pub struct Times {
 
 /// Kind of request for [`Times`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum RequestKind {
     /// A read.
     Read,
     /// A write.
@@ -48,11 +48,11 @@ impl Times {
         reason = "the kind is known where it is called: a tenth of the instructions of a hit"
     )]
     #[inline(always)]
-    fn record(&mut self, open: bool, kind: Kind, arrival: Nanos, admitted: Nanos, finished: Nanos) {
+    fn record(&mut self, open: bool, kind: RequestKind, arrival: Nanos, admitted: Nanos, finished: Nanos) {
         let response = match kind {
-            Kind::Read => &mut self.read_response,
-            Kind::Write => &mut self.write_response,
-            Kind::Other => &mut self.other_response,
+            RequestKind::Read => &mut self.read_response,
+            RequestKind::Write => &mut self.write_response,
+            RequestKind::Other => &mut self.other_response,
         };
         response.record(finished - arrival);
         if open {
@@ -76,7 +76,7 @@ impl Times {
 
 #[derive(Clone, Copy, Debug)]
 struct Pending {
-    kind: Kind,
+    kind: RequestKind,
     arrival: Nanos,
     admitted: Nanos,
 }
@@ -288,7 +288,7 @@ impl Inflight {
     pub fn finish(
         &mut self,
         clock: &mut Clock,
-        kind: Kind,
+        kind: RequestKind,
         arrival: Nanos,
         admitted: Nanos,
         done: Ticket,

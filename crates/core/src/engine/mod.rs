@@ -18,8 +18,8 @@ mod test_port;
 use crate::buffer::{Access, Buffer, Plan, Slots};
 use crate::types::{HostOp, HostRequest, Lpn, Nanos};
 pub use below::{Below, Part, Served};
-pub use flushes::{Flushes, INTERVALS};
-pub use inflight::{Arrival, Kind, Times};
+pub use flushes::{FlushCounter, INTERVALS};
+pub use inflight::{Arrival, RequestKind, Times};
 pub use nothing::{Hits, Nothing};
 pub use refused::{OutOfRange, Refused};
 pub use settings::{EvictWait, PartialWrite, RamTimes, Settings};
@@ -134,18 +134,18 @@ impl<B: Buffer, L: Below> Engine<B, L> {
             HostOp::Read | HostOp::Write => {
                 let write = request.op == HostOp::Write;
                 self.serve_pages(request, rest, write, &mut flight);
-                if write { Kind::Write } else { Kind::Read }
+                if write { RequestKind::Write } else { RequestKind::Read }
             }
             HostOp::Trim => {
                 self.below.ledger().host_trim_requests += 1;
                 for piece in std::iter::once(request).chain(rest) {
                     self.trim_pages(piece, &mut flight);
                 }
-                Kind::Other
+                RequestKind::Other
             }
             HostOp::Flush => {
                 self.flush_pages(&mut flight);
-                Kind::Other
+                RequestKind::Other
             }
         };
         // 7. The request completes when its last ticket resolves and its RAM accesses are over.

@@ -7,7 +7,7 @@
 //! The accesses of a batch are known in advance, and a large cache waits for memory more than it computes: so what an
 //! access will need is prefetched while those before it are carried out.
 
-use super::{Below, Completion, Engine, Kind, Part, Payload, Refused, Served};
+use super::{Below, Completion, Engine, Part, Payload, Refused, RequestKind, Served};
 use crate::buffer::{Access, Buffer, BufferShape, FlashTimes, Frames, Medium, Sense, Slots};
 use crate::ledger::Ledger;
 use crate::types::{Hint, HostRequest, Lpn, Nanos, Slot};
@@ -83,7 +83,7 @@ impl Below for Nothing {
         *hits += u64::from(served.hits);
     }
     #[inline(always)]
-    fn complete(&mut self, _: Kind, (): ()) -> Completion {
+    fn complete(&mut self, _: RequestKind, (): ()) -> Completion {
         Completion { admitted: Nanos::ZERO, finished: Some(Nanos::ZERO) }
     }
 

@@ -1,6 +1,6 @@
 //! What the front ends of a device see of it.
 
-use super::{Below, Completion, Engine, Flushes, Payload, Refused, Storage, TestPort, Times};
+use super::{Below, Completion, Engine, FlushCounter, Payload, Refused, Storage, TestPort, Times};
 use crate::buffer::{Buffer, Frames, Medium, Slots};
 use crate::flash::Flash;
 use crate::ftl::Ftl;
@@ -35,7 +35,7 @@ pub trait Ssd {
     /// Times of the requests completed so far.
     fn times(&self) -> &Times;
     /// Sizes and intervals of the flushes so far.
-    fn flushes(&self) -> &Flushes;
+    fn flushes(&self) -> &FlushCounter;
     /// The array, for reports and checks.
     fn flash(&self) -> &Flash;
     /// The FTL, for reports and checks.
@@ -91,7 +91,7 @@ impl<B: Buffer> Ssd for Engine<B, Storage> {
     fn times(&self) -> &Times {
         &self.below.inflight.times
     }
-    fn flushes(&self) -> &Flushes {
+    fn flushes(&self) -> &FlushCounter {
         &self.below.flushes
     }
     fn flash(&self) -> &Flash {

@@ -10,7 +10,7 @@ mod write_back;
 use std::cell::RefCell;
 
 use super::inflight::Inflight;
-use super::{Below, Completion, Engine, Flushes, Kind, Part, Payload, Refused, Served, Settings};
+use super::{Below, Completion, Engine, FlushCounter, Part, Payload, Refused, RequestKind, Served, Settings};
 use crate::buffer::{Access, Buffer, BufferShape, FlashTimes, Frames, Medium, Sense, Slots};
 use crate::flash::{CutMode, Flash, Ticket, Tombstone};
 use crate::ftl::{Found, Ftl, PageRead, PageWrite};
@@ -60,7 +60,7 @@ pub struct Storage {
     pub(super) ftl: Box<dyn Ftl>,
     pub(super) flash: Flash,
     pub(super) inflight: Inflight,
-    pub(super) flushes: Flushes,
+    pub(super) flushes: FlushCounter,
     pub(super) probe: Option<Box<dyn Probe>>,
     times: FlashTimes,
     contents: Contents,
@@ -109,7 +109,7 @@ impl Storage {
     fn new(parts: Parts) -> Self {
         let Parts { flash, ftl, settings, .. } = parts;
         Self {
-            flushes: Flushes::new(flash.geometry(), settings.logical_pages),
+            flushes: FlushCounter::new(flash.geometry(), settings.logical_pages),
             inflight: Inflight::new(settings.queue_depth, settings.arrival),
             times: flash_times(&flash),
             contents: Contents::new(&flash),
@@ -291,9 +291,9 @@ impl Below for Storage {
         }
     }
     #[inline(always)]
-    fn complete(&mut self, kind: Kind, flight: Flight<'_>) -> Completion {
+    fn complete(&mut self, kind: RequestKind, flight: Flight<'_>) -> Completion {
         let Flight { arrival, admitted, .. } = flight;
-        let ram = self.ram_time(&flight, kind == Kind::Write);
+        let ram = self.ram_time(&flight, kind == RequestKind::Write);
         let done = self.flash.clock.delay(flight.done, admitted + ram);
         let finished = self.inflight.finish(&mut self.flash.clock, kind, arrival, admitted, done);
         Completion { admitted, finished }

@@ -1,6 +1,6 @@
 //! What tests and golden files do with a device, and no front end does.
 
-use super::{Below, Engine, Kind, Part, Payload, Refused, Served, Storage};
+use super::{Below, Engine, Part, Payload, Refused, RequestKind, Served, Storage};
 use crate::buffer::{Access, Buffer};
 use crate::flash::{CutMode, Flash};
 use crate::types::{HostOp, HostRequest, Lpn};
@@ -45,7 +45,7 @@ impl<B: Buffer> TestPort for Engine<B, Storage> {
         let hits = u32::from(hit);
         let served = Served { write, pages: 1, sectors: count, hits, hit_sectors: hits * count };
         self.below.count_request(served, &flight);
-        self.below.complete(if write { Kind::Write } else { Kind::Read }, flight);
+        self.below.complete(if write { RequestKind::Write } else { RequestKind::Read }, flight);
         Ok(())
     }
     fn flash_mut(&mut self) -> &mut Flash {

@@ -69,7 +69,7 @@ macro_rules! cmt_params {
         $crate::ftl::frame::demand_params! { by_preset;
             $($own)*
             /// Whose readings are the defaults of what it names.
-            preset: $crate::ftl::dftl::Preset = $crate::ftl::dftl::Preset::Paper;
+            preset: $crate::ftl::dftl::DftlPreset = $crate::ftl::dftl::DftlPreset::Paper;
             /// Size of the CMT.
             cmt_entries: Option<u32> = None, in 1.., "entries", absent "8192 (FlashSim)";
             /// The same in bytes, 8 an entry, instead of `cmt_entries`.
@@ -125,7 +125,7 @@ cmt_params! {
 /// Whose readings of DFTL are the defaults.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Preset {
+pub enum DftlPreset {
     /// Those of the paper.
     Paper,
     /// Those of DiskSim FlashSim, as AALRU used it; give the device the timing `serial`.
@@ -147,7 +147,7 @@ pub struct Ways {
     pub frontiers: Frontiers,
 }
 
-impl Preset {
+impl DftlPreset {
     /// What it sets.
     pub fn ways(self) -> Ways {
         let paper = Ways {

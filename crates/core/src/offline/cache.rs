@@ -1,6 +1,6 @@
 //! The cache that decisions made in advance are replayed in: it counts what happens, whatever the plan was.
 
-use super::Counts;
+use super::AccessCounts;
 use super::history::History;
 
 /// States of a page; any greater number is the epoch of the write that made it dirty.
@@ -16,13 +16,13 @@ pub(super) struct Cache {
     dirty: u64,
     /// Rises with every flush: pages that were dirty before it are clean.
     epoch: u32,
-    counts: Counts,
+    counts: AccessCounts,
 }
 
 impl Cache {
     /// Empty frames.
     pub fn new(history: &History, frames: u32) -> Self {
-        let counts = Counts { reads: history.reads(), writes: history.writes(), ..Counts::default() };
+        let counts = AccessCounts { reads: history.reads(), writes: history.writes(), ..AccessCounts::default() };
         Self {
             frames: frames as usize,
             states: vec![ABSENT; history.pages()],
@@ -101,7 +101,7 @@ impl Cache {
     }
 
     /// The end: what is dirty is written back.
-    pub fn finish(mut self) -> Counts {
+    pub fn finish(mut self) -> AccessCounts {
         self.flush();
         self.counts
     }

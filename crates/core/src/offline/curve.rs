@@ -9,7 +9,7 @@
 
 use std::collections::BinaryHeap;
 
-use super::Counts;
+use super::AccessCounts;
 use super::history::{AHEAD, Event, History, Kind, NEVER, look_ahead};
 use crate::stack::Stack;
 
@@ -146,10 +146,10 @@ impl LruCurve {
     }
 
     /// LRU with that many frames, as if it were simulated with them alone.
-    pub fn at(&self, frames: u32) -> Counts {
+    pub fn at(&self, frames: u32) -> AccessCounts {
         let [read_hits, write_hits, saved] = self.points[(frames as usize).min(self.points.len() - 1)].map(u64::from);
         let Self { reads, writes, .. } = *self;
         let (pages_in, pages_out) = (reads - read_hits, writes - saved);
-        Counts { reads, writes, read_hits, write_hits, pages_in, pages_out }
+        AccessCounts { reads, writes, read_hits, write_hits, pages_in, pages_out }
     }
 }

@@ -1,6 +1,6 @@
 //! MIN (Belady, IBM Systems Journal 5(2), 1966): the most hits that any buffer can have.
 
-use super::Counts;
+use super::AccessCounts;
 use super::history::{AHEAD, Event, History, Kind, NEVER};
 use super::order::Order;
 
@@ -11,7 +11,7 @@ use super::order::Order;
 /// Times of next accesses are unique, so that they can stand for the pages: the resident pages are a set of times with its
 /// maximum, the dirty ones among them another set, and an access hits if its own time is in the first. No table of pages is
 /// needed.
-pub fn belady(history: &History, frames: u32) -> Counts {
+pub fn belady(history: &History, frames: u32) -> AccessCounts {
     let (events, next) = (history.events(), history.next());
     let mut min = Min {
         frames,
@@ -20,7 +20,7 @@ pub fn belady(history: &History, frames: u32) -> Counts {
         dirty: vec![0; events.len().div_ceil(64)],
         written: Vec::new(),
         has_flushes: history.has_flushes(),
-        counts: Counts { reads: history.reads(), writes: history.writes(), ..Counts::default() },
+        counts: AccessCounts { reads: history.reads(), writes: history.writes(), ..AccessCounts::default() },
     };
     let mut time = 0;
     for (events, next) in events.chunks(AHEAD).zip(next.chunks(AHEAD)) {
@@ -45,7 +45,7 @@ struct Min {
     /// Times whose bits were set since the last flush, if there are flushes.
     written: Vec<u32>,
     has_flushes: bool,
-    counts: Counts,
+    counts: AccessCounts,
 }
 
 impl Min {
@@ -109,8 +109,8 @@ impl Min {
     }
 
     /// The end. Every page left at its last access, and was written back if it was dirty: nothing is left to be written.
-    fn finish(self) -> Counts {
+    fn finish(self) -> AccessCounts {
         assert_eq!(self.used, 0, "a page stays that is never accessed again");
-        Counts { pages_in: self.counts.reads - self.counts.read_hits, ..self.counts }
+        AccessCounts { pages_in: self.counts.reads - self.counts.read_hits, ..self.counts }
     }
 }

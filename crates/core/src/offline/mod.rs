@@ -20,7 +20,7 @@ use crate::ledger::Ledger;
 pub use curve::LruCurve;
 pub use history::{EVENTS_MAX, History, HistoryError};
 pub use min::belady;
-pub use prices::{Bound, ROUNDS, lower_bound};
+pub use prices::{LowerBound, ROUNDS, lower_bound};
 pub use schedule::schedule;
 pub use segments::Segments;
 
@@ -38,7 +38,7 @@ pub struct Costs {
 
 /// What a buffer did for a sequence of page accesses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct Counts {
+pub struct AccessCounts {
     /// Page reads of the host.
     pub reads: u64,
     /// Page writes of the host.
@@ -53,7 +53,7 @@ pub struct Counts {
     pub pages_out: u64,
 }
 
-impl Counts {
+impl AccessCounts {
     /// The same of an online policy, in a device or without one; `dirty` pages are in the buffer at the end. Pages that
     /// padding adds, and reads that complete partly written pages, are not counted.
     pub const fn of(ledger: &Ledger, dirty: u64) -> Self {

@@ -24,7 +24,7 @@ const HALF: f64 = 64.0;
 
 /// A lower bound of the cost, and the prices that prove it.
 #[derive(Debug)]
-pub struct Bound {
+pub struct LowerBound {
     /// No buffer with that many frames costs less, in units of [`Costs`](super::Costs).
     pub cost: u64,
     pub(super) prices: Prices,
@@ -32,12 +32,12 @@ pub struct Bound {
 
 /// A cost below which no buffer with that many frames can serve the history, whatever it knows: the best of some rounds
 /// of adjusted prices, each of which takes time in proportion to the events.
-pub fn lower_bound(segments: &Segments, frames: u32, rounds: u32) -> Bound {
+pub fn lower_bound(segments: &Segments, frames: u32, rounds: u32) -> LowerBound {
     let events = segments.events();
     let window = (events / WINDOWS_MIN).min(frames as usize / FRAMES_PER_STEP).max(events / WINDOWS_MAX);
     let shift = window.max(1).ilog2();
     let mut prices = Prices::new(events, shift);
-    let mut best = Bound { cost: 0, prices: Prices::new(events, shift) };
+    let mut best = LowerBound { cost: 0, prices: Prices::new(events, shift) };
     let first = segments.mean_price(frames) / PRICE_FIRST + 1;
     for round in 0..=rounds {
         prices.settle();

@@ -5,9 +5,9 @@ use std::collections::BinaryHeap;
 
 use super::cache::Cache;
 use super::history::{History, Kind, NEVER};
-use super::prices::Bound;
+use super::prices::LowerBound;
 use super::segments::{Segments, WORTHLESS};
-use super::{Counts, belady};
+use super::{AccessCounts, belady};
 
 /// Outdated entries of the heap for each page in it, before they are cleared away.
 const OUTDATED: usize = 3;
@@ -15,13 +15,13 @@ const OUTDATED: usize = 3;
 /// A schedule that is possible, and comes close to the bound whose prices guide it: the page that leaves is the one whose
 /// frame is worth least, by what keeping it would save until its last use less the prices of that time. Belady's MIN
 /// instead, when that costs less.
-pub fn schedule(history: &History, segments: &Segments, bound: &Bound, frames: u32) -> Counts {
+pub fn schedule(history: &History, segments: &Segments, bound: &LowerBound, frames: u32) -> AccessCounts {
     let guided = guided(history, segments, bound, frames);
     let blind = belady(history, frames);
     if blind.cost(segments.costs()) < guided.cost(segments.costs()) { blind } else { guided }
 }
 
-fn guided(history: &History, segments: &Segments, bound: &Bound, frames: u32) -> Counts {
+fn guided(history: &History, segments: &Segments, bound: &LowerBound, frames: u32) -> AccessCounts {
     let (events, next) = (history.events(), history.next());
     let worths = segments.worths(&bound.prices);
     let mut cache = Cache::new(history, frames);

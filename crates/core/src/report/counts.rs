@@ -63,7 +63,7 @@ pub struct Ratios {
 
 /// What the data buffer answered.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
-pub struct Hits {
+pub struct HitRatios {
     /// Page accesses whose page was in the buffer / page accesses (AALRU, URM, WPA).
     pub page: Ratios,
     /// Requests all of whose pages were in the buffer / requests.
@@ -77,7 +77,7 @@ pub struct Hits {
     pub group_read: Option<f64>,
 }
 
-impl Hits {
+impl HitRatios {
     pub(super) fn new(l: &Ledger) -> Self {
         let ratios = |reads: (u64, u64), writes: (u64, u64)| Ratios {
             read: share(reads.0, reads.1),
@@ -168,7 +168,7 @@ impl ByCause {
 
 /// Physical operations by cause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
-pub struct Flash {
+pub struct FlashWork {
     /// Page reads.
     pub reads: ByCause,
     /// Page programs (the papers' page writes).
@@ -192,7 +192,7 @@ pub struct Erases {
     pub map: u64,
 }
 
-impl Flash {
+impl FlashWork {
     pub(super) fn new(l: &Ledger) -> Self {
         let [data, log, map] = l.erases_by_kind;
         Self {
@@ -300,7 +300,7 @@ impl Padding {
 
 /// The data buffer's own work.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
-pub struct Buffer {
+pub struct BufferWork {
     /// Write-back commands: pages, clusters or padded blocks.
     pub write_backs: u64,
     /// Dirty pages written back.
@@ -338,7 +338,7 @@ pub struct Buffer {
     pub nvram_writes_per_frame: Option<f64>,
 }
 
-impl Buffer {
+impl BufferWork {
     pub(super) fn new(l: &Ledger, nvram_frames: u32, dirty_at_end: u64) -> Self {
         Self {
             write_backs: l.write_back_commands,
@@ -379,7 +379,7 @@ pub struct LookUps {
 
 /// The mapping's own work.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
-pub struct Mapping {
+pub struct MappingWork {
     /// Look-ups answered by the map cache / look-ups; nothing for FTLs whose map is all in RAM.
     pub hit_ratio: Option<f64>,
     /// Look-ups, by what they are for.
@@ -403,7 +403,7 @@ pub struct Mapping {
     pub gc_copies_per_run: Option<f64>,
 }
 
-impl Mapping {
+impl MappingWork {
     pub(super) fn new(l: &Ledger) -> Self {
         const CAUSES: [Cause; 4] = [Cause::MapMiss, Cause::MapEvict, Cause::MapUpdate, Cause::MapGc];
         let map = |op| CAUSES.iter().map(|cause| l.count(op, *cause)).sum();

@@ -45,7 +45,7 @@ pub struct AtMost {
 }
 
 impl Flushes {
-    pub(super) fn new(flushes: &engine::Flushes) -> Self {
+    pub(super) fn new(flushes: &engine::FlushCounter) -> Self {
         let groups: u64 = flushes.by_pages().iter().sum();
         let (mut pages, mut so_far, mut sizes) = (0, 0, Vec::new());
         for (size, count) in flushes.by_pages().iter().enumerate().filter(|(_, count)| **count > 0) {

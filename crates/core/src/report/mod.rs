@@ -24,7 +24,7 @@ use crate::ledger::{Cause, Ledger, Op};
 use crate::registry::{self, Plugin};
 use crate::replay::Outcome;
 use crate::types::{Nanos, SECTOR_BYTES};
-pub use counts::{Buffer, ByCause, Erases, Flash, Hits, Mapping, Merges, Padding, Ratios, Requests};
+pub use counts::{BufferWork, ByCause, Erases, FlashWork, HitRatios, MappingWork, Merges, Padding, Ratios, Requests};
 pub use flushes::{AtMost, Flushes, Size};
 pub use settling::{FlushCost, Settling};
 pub use state::{Ram, Wear, WearBin};
@@ -48,11 +48,11 @@ pub struct Report {
     /// so that numbers must not be published under the paper's name.
     pub reconstructions: Vec<String>,
     /// What was replayed.
-    pub trace: Source,
+    pub trace: TraceSource,
     /// What the host asked for.
     pub requests: Requests,
     /// What the data buffer answered.
-    pub hits: Hits,
+    pub hits: HitRatios,
     /// Response time: completion minus arrival (open loop) or minus issue (closed loop).
     pub response: Latencies,
     /// Device time of all requests: completion minus admission by the device, without the wait in the host's queue.
@@ -64,19 +64,19 @@ pub struct Report {
     /// Write amplification.
     pub write_amplification: WriteAmplification,
     /// Physical operations by cause.
-    pub flash: Flash,
+    pub flash: FlashWork,
     /// Merges by kind.
     pub merges: Merges,
     /// HitStat's padding model: what its threshold is made of.
     pub padding: Padding,
     /// The data buffer's own work.
-    pub buffer: Buffer,
+    pub buffer: BufferWork,
     /// What the buffer flushed: groups, their sizes and the intervals between flushes of the same one (HitStat).
     pub flushes: Flushes,
     /// What was left in the buffer at the end, and what became of it.
     pub settling: Settling,
     /// The mapping's own work.
-    pub mapping: Mapping,
+    pub mapping: MappingWork,
     /// RAM in use when the last request was complete.
     pub ram: Ram,
     /// Erase counts of the blocks, preconditioning included.
@@ -98,7 +98,7 @@ pub struct Report {
 
 /// What was replayed.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, schemars::JsonSchema)]
-pub struct Source {
+pub struct TraceSource {
     /// Path, `<stdin>`, or `oltp` for the built-in workload; of several files all, with commas between.
     pub name: String,
     /// The paths of several files, in their order.
@@ -171,7 +171,7 @@ fn share(part: u64, whole: u64) -> Option<f64> {
 impl Report {
     /// Settles the device after a run that is over ([`crate::replay::Replay::finish`] gave `outcome`), as `replay.settle`
     /// says, and reports.
-    pub fn settled(config: &Config, device: &mut dyn Ssd, trace: Source, outcome: &Outcome) -> Self {
+    pub fn settled(config: &Config, device: &mut dyn Ssd, trace: TraceSource, outcome: &Outcome) -> Self {
         match config.replay.settle {
             Settle::None => Self::new(config, device, trace, outcome),
             Settle::Flush => {
@@ -187,11 +187,11 @@ impl Report {
     }
 
     /// The report of a run whose dirty pages stay in the buffer.
-    pub fn new(config: &Config, device: &dyn Ssd, trace: Source, outcome: &Outcome) -> Self {
+    pub fn new(config: &Config, device: &dyn Ssd, trace: TraceSource, outcome: &Outcome) -> Self {
         Self::of(config, device, trace, outcome, Settling::none(device))
     }
 
-    fn of(config: &Config, device: &dyn Ssd, trace: Source, outcome: &Outcome, settling: Settling) -> Self {
+    fn of(config: &Config, device: &dyn Ssd, trace: TraceSource, outcome: &Outcome, settling: Settling) -> Self {
         let ledger = device.ledger();
         let times = device.times();
         // What no request waits for takes time too.
@@ -208,19 +208,19 @@ impl Report {
             reconstructions: reconstructions(config),
             trace,
             requests: Requests::new(&ledger),
-            hits: Hits::new(&ledger),
+            hits: HitRatios::new(&ledger),
             response: Latencies::new(times),
             device_time: Latency::new(&times.device()),
             throughput: Throughput::new(&ledger, makespan),
             load: Load::new(outcome, config.replay.mode == ReplayMode::Open),
             write_amplification: WriteAmplification::new(&ledger),
-            flash: Flash::new(&ledger),
+            flash: FlashWork::new(&ledger),
             merges: Merges::new(&ledger, pages_per_block),
             padding: Padding::new(&ledger, pages_per_block),
-            buffer: Buffer::new(&ledger, device.slots().frames().nvram, dirty),
+            buffer: BufferWork::new(&ledger, device.slots().frames().nvram, dirty),
             flushes: Flushes::new(device.flushes()),
             settling,
-            mapping: Mapping::new(&ledger),
+            mapping: MappingWork::new(&ledger),
             ram: Ram::new(device),
             endurance: Endurance::new(&config.device.endurance, &measured(config, &ledger, makespan, &wear)),
             wear,
@@ -296,7 +296,7 @@ mod tests {
         let requests: Vec<_> = (0..20_000).map(request).collect();
         replay.feed(&mut *device, &requests).unwrap();
         let outcome = replay.finish(&mut *device);
-        Report::new(&config, &*device, Source::default(), &outcome)
+        Report::new(&config, &*device, TraceSource::default(), &outcome)
     }
     const SMALL: [&str; 4] =
         ["device.geometry.blocks_per_plane=16", "device.geometry.pages_per_block=16", "ram.dram=\"256KiB\"", "seed=7"];

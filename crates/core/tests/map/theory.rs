@@ -3,7 +3,7 @@
 use nandlab::flash::{Flash, Media, Ticket};
 use nandlab::ftl::blocks::pool::Alloc;
 use nandlab::ftl::cache::compressed::{CompressedPage, Format};
-use nandlab::ftl::dftl::Preset;
+use nandlab::ftl::dftl::DftlPreset;
 use nandlab::ftl::frame::space::Frontiers;
 use nandlab::ftl::urm_map::{Mode, Params, UrmMap};
 use nandlab::ftl::{Batch, Ftl, PageRead, Shape};
@@ -238,7 +238,7 @@ fn preset_is_what_its_parameters_say() {
             assert!(preset == "paper" || key == "alloc" || alone != paper, "{key} alone changes nothing");
         }
     }
-    let flashsim = Preset::Flashsim.ways();
+    let flashsim = DftlPreset::Flashsim.ways();
     assert_eq!((flashsim.alloc, flashsim.frontiers), (Alloc::MinErase, Frontiers::Single));
     let all_paper = json!({"preset": "eagletree", "cmt_order": "segmented", "evict_batch": false,
         "write_miss_fetch": true});

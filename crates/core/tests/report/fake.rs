@@ -1,7 +1,7 @@
 //! A device whose counts and times are random; all else is that of a device that ran.
 
 use nandlab::buffer::{Frames, Slots};
-use nandlab::engine::{Completion, Flushes, Payload, Refused, Ssd, TestPort, Times};
+use nandlab::engine::{Completion, FlushCounter, Payload, Refused, Ssd, TestPort, Times};
 use nandlab::flash::Flash;
 use nandlab::ftl::Ftl;
 use nandlab::histogram::Histogram;
@@ -84,7 +84,7 @@ impl Ssd for Fake {
     fn times(&self) -> &Times {
         &self.times
     }
-    fn flushes(&self) -> &Flushes {
+    fn flushes(&self) -> &FlushCounter {
         self.device.flushes()
     }
     fn flash(&self) -> &Flash {

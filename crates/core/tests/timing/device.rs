@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use nandlab::catalog::BUFFERS;
 use nandlab::config::{Builder, Config, ReplayMode};
 use nandlab::engine::{Payload, Ssd};
-use nandlab::flash::clock::{Call, Clock, ClockTimes, Operation, Recorded, Release, Ticket, TimingModel};
+use nandlab::flash::clock::{Call, Clock, ClockTimes, Operation, RecordedCall, Release, Ticket, TimingModel};
 use nandlab::ftl::FTLS;
 use nandlab::histogram::Histogram;
 use nandlab::ledger::{Cause, Op};
@@ -47,7 +47,7 @@ pub fn observe(config: &Config, requests: Vec<HostRequest>) -> Observed {
         done.push(match (completion.finished, device.flash().clock.recorded().last()) {
             (Some(at), _) => Ticket::at(at),
             // What is not known yet is watched, and that is the last thing that the engine does.
-            (None, Some(Recorded { call: Call::Watch { ticket, .. }, .. })) => *ticket,
+            (None, Some(RecordedCall { call: Call::Watch { ticket, .. }, .. })) => *ticket,
             (None, last) => panic!("{last:?}: the completion is unknown, and nobody waits for it"),
         });
     }
@@ -82,12 +82,12 @@ impl Timed {
     }
 }
 
-fn issue_times(record: &[Recorded]) -> Vec<u64> {
+fn issue_times(record: &[RecordedCall]) -> Vec<u64> {
     record.iter().filter(|r| matches!(r.call, Call::Operation(_))).map(|r| r.at.0).collect()
 }
 
 /// The parallel model, word by word.
-fn parallel(record: &[Recorded], times: ClockTimes, channels: usize, dies: usize, start: u64) -> Timed {
+fn parallel(record: &[RecordedCall], times: ClockTimes, channels: usize, dies: usize, start: u64) -> Timed {
     let mut slow = Slow::new(times, channels, dies);
     slow.advance(start);
     let mut known: BTreeMap<Ticket, After> = BTreeMap::new();
@@ -96,7 +96,7 @@ fn parallel(record: &[Recorded], times: ClockTimes, channels: usize, dies: usize
         Some(at) => After { at: at.0, ..After::default() },
         None => known[&ticket].clone(),
     };
-    for Recorded { at, call } in record {
+    for RecordedCall { at, call } in record {
         slow.advance(at.0);
         match *call {
             Call::Operation(operation) => {
@@ -127,7 +127,7 @@ fn parallel(record: &[Recorded], times: ClockTimes, channels: usize, dies: usize
 }
 
 /// The serial model: one operation at a time, in the order of issue.
-fn serial(record: &[Recorded], times: ClockTimes, start: u64) -> Timed {
+fn serial(record: &[RecordedCall], times: ClockTimes, start: u64) -> Timed {
     let transfer = times.command.0 + times.page_transfer.0;
     let service = |op| match op {
         Op::Read => times.page_read.0 + transfer,
@@ -135,7 +135,7 @@ fn serial(record: &[Recorded], times: ClockTimes, start: u64) -> Timed {
         Op::Erase => times.block_erase.0 + times.command.0,
     };
     let (mut free, mut operations) = (start, vec![]);
-    for Recorded { at, call } in record {
+    for RecordedCall { at, call } in record {
         let Call::Operation(operation) = *call else { panic!("{call:?}: the tickets of this model are times") };
         let begin = free.max(at.0).max(operation.after.as_time().unwrap().0);
         free = begin + service(operation.op);
@@ -146,11 +146,11 @@ fn serial(record: &[Recorded], times: ClockTimes, start: u64) -> Timed {
 }
 
 /// The record once more through a clock of its own: the end of every operation.
-fn again(record: &[Recorded], times: ClockTimes, channels: u32, dies: u32) -> Vec<u64> {
+fn again(record: &[RecordedCall], times: ClockTimes, channels: u32, dies: u32) -> Vec<u64> {
     let mut clock = Clock::new(TimingModel::Parallel, times, channels, dies);
     let mut known: BTreeMap<Ticket, Ticket> = BTreeMap::new();
     let mut count = 0;
-    for Recorded { at, call } in record {
+    for RecordedCall { at, call } in record {
         clock.advance(*at);
         let now = |known: &BTreeMap<Ticket, Ticket>, t: Ticket| t.as_time().map_or_else(|| known[&t], |_| t);
         match *call {

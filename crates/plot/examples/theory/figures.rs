@@ -1,6 +1,6 @@
 //! The pictures and the table of docs/theory.md, from the measured points.
 
-use nandlab_plot::{Axis, Figure, Layer, Panel, Unit};
+use nandlab_plot::{Axis, AxisUnit, Figure, Layer, Panel};
 
 use crate::formulas;
 
@@ -94,11 +94,11 @@ impl Chart {
 
 /// Over-provisioning as the spare share of the logical pages.
 fn spare() -> Axis {
-    Axis::linear("over-provisioning, spare over logical pages", Unit::Count, [0.06, 0.3])
+    Axis::linear("over-provisioning, spare over logical pages", AxisUnit::Count, [0.06, 0.3])
 }
 
 fn amplification(most: f64) -> Axis {
-    Axis::log("write amplification", Unit::Count, [1.0, most])
+    Axis::log("write amplification", AxisUnit::Count, [1.0, most])
 }
 
 fn against_spare(figure: &'static str, title: &'static str, most: f64, of: &'static str) -> Chart {
@@ -108,8 +108,8 @@ fn against_spare(figure: &'static str, title: &'static str, most: f64, of: &'sta
 /// Every picture with the name of its file.
 #[expect(clippy::too_many_lines, reason = "a list of figures")]
 pub fn figures(points: &[Point]) -> Vec<(&'static str, Figure)> {
-    let hits = || Axis::linear("hit ratio", Unit::Count, [0.0, 1.0]);
-    let share = || Axis::linear("entries in RAM over all entries", Unit::Count, [0.0, 0.55]);
+    let hits = || Axis::linear("hit ratio", AxisUnit::Count, [0.0, 1.0]);
+    let share = || Axis::linear("entries in RAM over all entries", AxisUnit::Count, [0.0, 0.55]);
     let chart = |figure, title, x, y, ends: [f64; 2], of| Chart { figure, title, x, y, from: ends[0], to: ends[1], of };
     let lines = "lines: formula; points: measured";
     let all = [
@@ -131,7 +131,7 @@ pub fn figures(points: &[Point]) -> Vec<(&'static str, Figure)> {
                 chart(
                     "zipf",
                     "Zipf writes, one frontier",
-                    Axis::linear("exponent", Unit::Count, [0.4, 1.3]),
+                    Axis::linear("exponent", AxisUnit::Count, [0.4, 1.3]),
                     amplification(16.0),
                     [0.5, 1.2],
                     "over-provisioning ",
@@ -147,8 +147,8 @@ pub fn figures(points: &[Point]) -> Vec<(&'static str, Figure)> {
                 chart(
                     "batch-write-back",
                     "batched write-back under uniform writes",
-                    Axis::log("entries in RAM of 65,536", Unit::Count, [400.0, 40_000.0]),
-                    Axis::linear("map programs a write", Unit::Count, [0.0, 0.7]),
+                    Axis::log("entries in RAM of 65,536", AxisUnit::Count, [400.0, 40_000.0]),
+                    Axis::linear("map programs a write", AxisUnit::Count, [0.0, 0.7]),
                     [512.0, 32_768.0],
                     "entries a page ",
                 ),
@@ -161,24 +161,24 @@ pub fn figures(points: &[Point]) -> Vec<(&'static str, Figure)> {
                 chart(
                     "fast",
                     "FAST: logical blocks merged for a log block (16 pages a block, 500 blocks)",
-                    Axis::linear("log blocks over data blocks", Unit::Count, [0.0, 0.09]),
-                    Axis::linear("associativity", Unit::Count, [0.0, 16.0]),
+                    Axis::linear("log blocks over data blocks", AxisUnit::Count, [0.0, 0.09]),
+                    Axis::linear("associativity", AxisUnit::Count, [0.0, 16.0]),
                     [0.004, 0.085],
                     "",
                 ),
                 chart(
                     "queue",
                     "one die, Poisson arrivals: M/G/1",
-                    Axis::linear("load", Unit::Count, [0.0, 1.0]),
-                    Axis::log("us", Unit::Count, [10.0, 3_000.0]),
+                    Axis::linear("load", AxisUnit::Count, [0.0, 1.0]),
+                    Axis::log("us", AxisUnit::Count, [10.0, 3_000.0]),
                     [0.05, 0.95],
                     "",
                 ),
                 chart(
                     "saturation",
                     "one channel, saturated",
-                    Axis::log("dies on the channel", Unit::Count, [1.0, 64.0]),
-                    Axis::linear("programs a second", Unit::Count, [0.0, 12_000.0]),
+                    Axis::log("dies on the channel", AxisUnit::Count, [1.0, 64.0]),
+                    Axis::linear("programs a second", AxisUnit::Count, [0.0, 12_000.0]),
                     [1.0, 64.0],
                     "",
                 ),

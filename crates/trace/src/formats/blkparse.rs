@@ -17,7 +17,7 @@ use std::io::Write as _;
 
 use crate::cursor::{BLANKS, Cursor, Parse};
 use crate::error::{BadRow, Problem};
-use crate::event::{Event, Events};
+use crate::event::{BlockEvent, Events};
 use crate::export::{Export, Lost, whole_sectors};
 use crate::registry::{Format, Head, LineParser, Parser, Sniff, columns, is_decimal, is_uint};
 use crate::row::{Extra, Field, Row, TraceRecord};
@@ -107,11 +107,11 @@ impl LineParser for Blkparse {
         let at = c.decimal(Field::time("time", "seconds, 0 to 18446744073"), 9)?;
         let pid = c.uint(Field::any("pid"))?;
         let event = match c.word("action")? {
-            b"Q" => Event::Queue,
-            b"G" => Event::Get,
-            b"I" => Event::Insert,
-            b"D" => Event::Issue,
-            b"C" => Event::Complete,
+            b"Q" => BlockEvent::Queue,
+            b"G" => BlockEvent::Get,
+            b"I" => BlockEvent::Insert,
+            b"D" => BlockEvent::Issue,
+            b"C" => BlockEvent::Complete,
             action if ACTIONS.contains(&action) => return Ok(Row::Other),
             action => {
                 return Err(BadRow::new("action", action, Problem::Unknown, "an action of blktrace, such as Q or D"));

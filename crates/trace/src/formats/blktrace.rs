@@ -15,7 +15,7 @@
 use crate::buffer::{Buffer, Failure};
 use crate::bytes::{u16_le, u32_le, u64_le};
 use crate::error::{BadRow, Problem};
-use crate::event::{Event, Events};
+use crate::event::{BlockEvent, Events};
 use crate::registry::{BinaryParser, Format, Head, Parser, Sniff};
 use crate::row::{ADDRESS_BYTES_MAX, Extra, REQUEST_BYTES_MAX, Row};
 use nandlab::types::HostOp;
@@ -118,11 +118,11 @@ impl Blktrace {
     fn row(&mut self, record: &Record) -> Result<Row, Box<BadRow>> {
         let event = match record.action & 0xFF {
             _ if record.action & (PACKET | NOTE) != 0 => return Ok(Row::Other),
-            1 => Event::Queue,
-            4 => Event::Get,
-            7 => Event::Issue,
-            8 => Event::Complete,
-            12 => Event::Insert,
+            1 => BlockEvent::Queue,
+            4 => BlockEvent::Get,
+            7 => BlockEvent::Issue,
+            8 => BlockEvent::Complete,
+            12 => BlockEvent::Insert,
             _ => return Ok(Row::Other),
         };
         if !self.events.take(event) {

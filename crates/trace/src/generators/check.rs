@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use nandlab::error::ConfigError;
 use nandlab::types::{HostOp, SECTOR_BYTES};
 
-use super::figures::{Class, Column, Preset, Target};
+use super::figures::{Characteristic, Class, Preset, Target};
 use super::{Context, make};
 use crate::row::TraceRecord;
 
@@ -42,7 +42,10 @@ impl CheckRow {
 pub fn check(preset: &Preset, seed: u64) -> Result<Vec<CheckRow>, ConfigError> {
     let made = make(preset.name, Context::new(seed))?;
     let by_sector = preset.targets.iter().any(|(column, _)| {
-        matches!(column, Column::SectorsWritten(..) | Column::ClassRequests(_) | Column::ClassMib(_))
+        matches!(
+            column,
+            Characteristic::SectorsWritten(..) | Characteristic::ClassRequests(_) | Characteristic::ClassMib(_)
+        )
     });
     let mut counts = Counts { sectors: by_sector.then(Vec::new), ..Counts::default() };
     for record in made.records.take(made.requests as usize) {
@@ -50,9 +53,14 @@ pub fn check(preset: &Preset, seed: u64) -> Result<Vec<CheckRow>, ConfigError> {
     }
     counts.settle(0);
     let printed = preset.targets.iter().map(|(column, target)| (*column, Some(*target)));
-    let context = [Column::MeanKib, Column::WritePercent, Column::SequentialPercent, Column::FootprintMib];
+    let context = [
+        Characteristic::MeanKib,
+        Characteristic::WritePercent,
+        Characteristic::SequentialPercent,
+        Characteristic::FootprintMib,
+    ];
     let others = context.iter().filter(|column| preset.targets.iter().all(|(known, _)| known != *column));
-    let row = |(column, target): (Column, Option<Target>)| CheckRow {
+    let row = |(column, target): (Characteristic, Option<Target>)| CheckRow {
         column: column.title(),
         target,
         achieved: counts.value(column),
@@ -150,28 +158,30 @@ impl Counts {
         })
     }
 
-    fn value(&self, column: Column) -> f64 {
+    fn value(&self, column: Characteristic) -> f64 {
         let ratio = |part: u64, whole: u64| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
         let (requests, bytes) = (self.reads.requests + self.writes.requests, self.reads.bytes + self.writes.bytes);
         let sequential = self.of(|class| class.sequential);
         match column {
-            Column::Requests => requests as f64,
-            Column::WritePercent => 100.0 * ratio(self.writes.requests, requests),
-            Column::ReadPercent => 100.0 * ratio(self.reads.requests, requests),
-            Column::MeanKib => ratio(bytes, requests) / 1024.0,
-            Column::MeanReadKib => ratio(self.reads.bytes, self.reads.requests) / 1024.0,
-            Column::MeanWriteKib => ratio(self.writes.bytes, self.writes.requests) / 1024.0,
-            Column::TotalMib => bytes as f64 / MIB,
-            Column::SequentialPercent => 100.0 * ratio(sequential.requests, requests),
-            Column::SequentialBytesPercent => 100.0 * ratio(sequential.bytes, bytes),
-            Column::PartPercent(part) => 100.0 * ratio(self.parts.get(part as usize).copied().unwrap_or(0), requests),
-            Column::ClassRequests(class) => self.of(|other| other == class).requests as f64,
-            Column::ClassMib(class) => self.of(|other| other == class).bytes as f64 / MIB,
-            Column::SectorsWritten(low, high) => {
+            Characteristic::Requests => requests as f64,
+            Characteristic::WritePercent => 100.0 * ratio(self.writes.requests, requests),
+            Characteristic::ReadPercent => 100.0 * ratio(self.reads.requests, requests),
+            Characteristic::MeanKib => ratio(bytes, requests) / 1024.0,
+            Characteristic::MeanReadKib => ratio(self.reads.bytes, self.reads.requests) / 1024.0,
+            Characteristic::MeanWriteKib => ratio(self.writes.bytes, self.writes.requests) / 1024.0,
+            Characteristic::TotalMib => bytes as f64 / MIB,
+            Characteristic::SequentialPercent => 100.0 * ratio(sequential.requests, requests),
+            Characteristic::SequentialBytesPercent => 100.0 * ratio(sequential.bytes, bytes),
+            Characteristic::PartPercent(part) => {
+                100.0 * ratio(self.parts.get(part as usize).copied().unwrap_or(0), requests)
+            }
+            Characteristic::ClassRequests(class) => self.of(|other| other == class).requests as f64,
+            Characteristic::ClassMib(class) => self.of(|other| other == class).bytes as f64 / MIB,
+            Characteristic::SectorsWritten(low, high) => {
                 let sectors = self.sectors.as_deref().unwrap_or_default();
                 sectors.iter().filter(|writes| (low..=high).contains(writes)).count() as f64
             }
-            Column::FootprintMib => {
+            Characteristic::FootprintMib => {
                 let pages: u64 = self.pages.iter().map(|word| u64::from(word.count_ones())).sum();
                 (pages * PAGE) as f64 / MIB
             }
@@ -217,9 +227,9 @@ mod tests {
         // It begins on new ground and ends on old: new.
         assert_eq!(requests(&[(8, 8), (4, 8)]), [0, 2, 0, 0]);
         let counts = counts(&[(0, 8), (0, 4), (0, 1)]);
-        let sectors = |low, high| counts.value(Column::SectorsWritten(low, high));
+        let sectors = |low, high| counts.value(Characteristic::SectorsWritten(low, high));
         assert_eq!([sectors(1, 1), sectors(2, 2), sectors(3, u32::MAX), sectors(4, 9)], [4.0, 3.0, 1.0, 0.0]);
-        let mib = |class| counts.value(Column::ClassMib(class)) * MIB;
+        let mib = |class| counts.value(Characteristic::ClassMib(class)) * MIB;
         assert_eq!(Class::ALL.map(mib), [0.0, 4096.0, 0.0, 2560.0]);
     }
 }

@@ -29,7 +29,7 @@ use nandlab::error::ConfigError;
 use nandlab::types::{Bytes, HostOp, Pattern, SECTOR_BYTES};
 
 use super::random::{Chance, Exponential, SplitMix};
-use super::{Context, Records, within, wrong};
+use super::{Context, RequestStream, within, wrong};
 use crate::row::{REQUEST_BYTES_MAX, TraceRecord};
 
 /// Draws until a value must fit.
@@ -84,7 +84,7 @@ struct DiskSim {
 ///
 /// # Errors
 /// A parameter is out of range.
-pub fn build(params: &Params, context: Context) -> Result<Records, ConfigError> {
+pub fn build(params: &Params, context: Context) -> Result<RequestStream, ConfigError> {
     let block = params.block.0;
     if !block.is_multiple_of(SECTOR_BYTES) {
         let help = "use whole sectors of 512 B";

@@ -22,7 +22,7 @@ impl Class {
 
 /// What is counted in the requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Column {
+pub enum Characteristic {
     /// Number of requests.
     Requests,
     /// Writes in percent of the requests.
@@ -53,7 +53,7 @@ pub enum Column {
     SectorsWritten(u32, u32),
 }
 
-impl Column {
+impl Characteristic {
     /// With its unit.
     pub fn title(self) -> String {
         let class = |class: Class| {
@@ -114,14 +114,14 @@ pub struct Judged {
     /// RAM in MiB.
     pub dram_mib: u64,
     /// What is counted.
-    pub what: Flushes,
+    pub what: FlushedUnit,
     /// What the paper prints.
     pub target: Target,
 }
 
 /// What is counted of a buffer's flushes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Flushes {
+pub enum FlushedUnit {
     /// Flushed groups (logical blocks).
     Groups,
     /// Pages of the requests for a flushed group, hits included.
@@ -133,9 +133,9 @@ impl Judged {
     pub fn title(&self) -> String {
         let name = |spec: &'static str| spec.split(':').next().unwrap_or(spec);
         let what = match (self.what, self.over) {
-            (Flushes::Groups, None) => "flushed groups".to_owned(),
-            (Flushes::Groups, Some(over)) => format!("flushed groups over those of {}", name(over)),
-            (Flushes::PagesWritten, _) => "pages written for a flush".to_owned(),
+            (FlushedUnit::Groups, None) => "flushed groups".to_owned(),
+            (FlushedUnit::Groups, Some(over)) => format!("flushed groups over those of {}", name(over)),
+            (FlushedUnit::PagesWritten, _) => "pages written for a flush".to_owned(),
         };
         format!("{}, {} MiB: {what}", name(self.buffer), self.dram_mib)
     }
@@ -155,7 +155,7 @@ pub struct Preset {
     /// Requests.
     pub requests: u64,
     /// The figures that are printed of the requests; the preset was fitted to them.
-    pub targets: &'static [(Column, Target)],
+    pub targets: &'static [(Characteristic, Target)],
     /// Those that are printed of a buffer below them; the preset was not fitted to them.
     pub judged: &'static [Judged],
 }

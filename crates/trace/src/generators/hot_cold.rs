@@ -13,7 +13,7 @@ use nandlab::types::{Bytes, Pattern};
 
 use super::random::{Chance, SplitMix};
 use super::shape::{Bounds, Place, Shape};
-use super::{Context, Records, wrong};
+use super::{Context, RequestStream, wrong};
 
 nandlab::params! {
     pub struct Params {
@@ -35,7 +35,7 @@ struct HotCold {
 ///
 /// # Errors
 /// A parameter is out of range.
-pub fn build(params: &Params, context: Context) -> Result<Records, ConfigError> {
+pub fn build(params: &Params, context: Context) -> Result<RequestStream, ConfigError> {
     let bounds = params.shape.bounds()?;
     let hot = Chance::new(params.r);
     let slots = bounds.span / bounds.align;

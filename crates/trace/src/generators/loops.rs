@@ -12,7 +12,7 @@ use nandlab::types::{Bytes, Pattern};
 
 use super::random::SplitMix;
 use super::shape::{Bounds, Place, Shape};
-use super::{Context, Records, wrong};
+use super::{Context, RequestStream, wrong};
 
 nandlab::params! {
     pub struct Params {
@@ -38,7 +38,7 @@ struct Loops {
 ///
 /// # Errors
 /// A parameter is out of range.
-pub fn build(params: &Params, context: Context) -> Result<Records, ConfigError> {
+pub fn build(params: &Params, context: Context) -> Result<RequestStream, ConfigError> {
     let (bounds, length) = (params.shape.bounds()?, params.length.0);
     if !length.is_multiple_of(bounds.align) || length < bounds.size_max || length > bounds.span {
         let help = format!(

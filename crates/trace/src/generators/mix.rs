@@ -12,7 +12,7 @@ use nandlab::error::ConfigError;
 
 use super::random::{Alias, SplitMix};
 use super::text::weighted;
-use super::{Context, Records, make};
+use super::{Context, RequestStream, make};
 use crate::row::TraceRecord;
 
 nandlab::params! {
@@ -25,7 +25,7 @@ nandlab::params! {
 
 /// A generator inside another, with its own clock.
 pub(super) struct Part {
-    records: Records,
+    records: RequestStream,
     /// Time of its last request.
     last_ns: u64,
 }
@@ -65,7 +65,7 @@ struct Mix {
 ///
 /// # Errors
 /// A part cannot be built, or a weight is missing.
-pub fn build(params: &Params, context: Context) -> Result<Records, ConfigError> {
+pub fn build(params: &Params, context: Context) -> Result<RequestStream, ConfigError> {
     let (parts, weights) = parts(&params.parts, context)?;
     let weights = Alias::new(weights.into_iter());
     Ok(Box::new(Mix { parts, weights, random: SplitMix(!context.seed), now_ns: 0 }))

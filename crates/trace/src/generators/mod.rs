@@ -14,14 +14,14 @@ use nandlab::registry::{self, Parameters, Plugin};
 use serde_json::{Map, Value};
 
 pub use check::{CheckRow, check};
-pub use figures::{Class, Column, Flushes, Judged, Preset, Target};
+pub use figures::{Characteristic, Class, FlushedUnit, Judged, Preset, Target};
 pub use presets::PRESETS;
 
 use crate::options::Options;
 use crate::row::TraceRecord;
 
 /// An endless stream of requests.
-pub type Records = Box<dyn Iterator<Item = TraceRecord> + Send>;
+pub type RequestStream = Box<dyn Iterator<Item = TraceRecord> + Send>;
 
 /// What a trace argument that names a generator begins with.
 pub const PREFIX: &str = "make:";
@@ -59,7 +59,7 @@ pub struct Made {
     /// Requests when no number is asked for.
     pub requests: u64,
     /// The requests, without end.
-    pub records: Records,
+    pub records: RequestStream,
 }
 
 /// Makes the generator or preset that `NAME[:key=value:...]` describes.
@@ -170,7 +170,7 @@ fn within(key: &str, value: u64, low: u64, high: u64) -> Result<u64, ConfigError
 
 nandlab::registry::plugins! {
     /// All generators, in the order in which they are listed.
-    GENERATORS: Records, "generator", |params, module, context: Context| module::build(&params, context);
+    GENERATORS: RequestStream, "generator", |params, module, context: Context| module::build(&params, context);
     uniform,
     zipf,
     hot_cold,

@@ -27,7 +27,7 @@ use nandlab::error::ConfigError;
 use nandlab::types::{HostOp, SECTOR_BYTES};
 
 use super::random::{Alias, SplitMix, log2, scatter};
-use super::{Context, Records};
+use super::{Context, RequestStream};
 use crate::row::TraceRecord;
 
 nandlab::params! { pub struct Params {} }
@@ -36,7 +36,7 @@ nandlab::params! { pub struct Params {} }
 ///
 /// # Errors
 /// The device has less than [`SECTORS_MIN`].
-pub fn build(_: &Params, context: Context) -> Result<Records, ConfigError> {
+pub fn build(_: &Params, context: Context) -> Result<RequestStream, ConfigError> {
     let capacity = context.capacity_sectors;
     let Some(oltp) = Oltp::new(context.seed, capacity) else {
         let problem = format!(

@@ -10,7 +10,7 @@
 use nandlab::error::ConfigError;
 
 use super::mix::{Part, parts};
-use super::{Context, Records};
+use super::{Context, RequestStream};
 use crate::row::TraceRecord;
 
 nandlab::params! {
@@ -34,7 +34,7 @@ struct Phases {
 ///
 /// # Errors
 /// A part cannot be built, or a length is missing.
-pub fn build(params: &Params, context: Context) -> Result<Records, ConfigError> {
+pub fn build(params: &Params, context: Context) -> Result<RequestStream, ConfigError> {
     let (parts, lengths) = parts(&params.parts, context)?;
     Ok(Box::new(Phases { parts, lengths, turn: 0, done: 0, now_ns: 0 }))
 }

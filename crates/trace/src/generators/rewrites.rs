@@ -24,7 +24,7 @@ use nandlab::types::{Bytes, HostOp, Pattern};
 use super::random::{Alias, Chance, SplitMix};
 use super::shape::Clock;
 use super::text::{SizeDraw, Sizes, weighted};
-use super::{Context, Records, within, wrong};
+use super::{Context, RequestStream, within, wrong};
 use crate::row::{ADDRESS_BYTES_MAX, REQUEST_BYTES_MAX, TraceRecord};
 
 /// Bytes of a page.
@@ -61,7 +61,7 @@ nandlab::params! {
 ///
 /// # Errors
 /// A parameter is out of range.
-pub fn build(params: &Params, context: Context) -> Result<Records, ConfigError> {
+pub fn build(params: &Params, context: Context) -> Result<RequestStream, ConfigError> {
     let pages = |key: &str, value: Bytes, low: u64, high: u64| {
         if value.0.is_multiple_of(PAGE) && (low..=high).contains(&value.0) {
             return Ok(value.0 / PAGE);

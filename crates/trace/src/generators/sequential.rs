@@ -12,7 +12,7 @@ use nandlab::types::{Bytes, Pattern};
 
 use super::random::SplitMix;
 use super::shape::{Place, Shape};
-use super::{Context, Records, wrong};
+use super::{Context, RequestStream, wrong};
 
 nandlab::params! {
     pub struct Params {
@@ -38,7 +38,7 @@ struct Sequential {
 ///
 /// # Errors
 /// A parameter is out of range.
-pub fn build(params: &Params, context: Context) -> Result<Records, ConfigError> {
+pub fn build(params: &Params, context: Context) -> Result<RequestStream, ConfigError> {
     let bounds = params.shape.bounds()?;
     let streams = params.streams;
     let region = bounds.span / bounds.align / streams * bounds.align;

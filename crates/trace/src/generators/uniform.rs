@@ -14,7 +14,7 @@ use nandlab::types::Pattern;
 
 use super::random::SplitMix;
 use super::shape::{Bounds, Place, Shape};
-use super::{Context, Records};
+use super::{Context, RequestStream};
 
 nandlab::params! {
     pub struct Params {
@@ -28,7 +28,7 @@ struct Uniform(Bounds);
 ///
 /// # Errors
 /// A parameter is out of range.
-pub fn build(params: &Params, context: Context) -> Result<Records, ConfigError> {
+pub fn build(params: &Params, context: Context) -> Result<RequestStream, ConfigError> {
     let place = Uniform(params.shape.bounds()?);
     Ok(Box::new(params.shape.at(place, context)?))
 }

@@ -48,7 +48,7 @@ use nandlab::types::{Bytes, HostOp};
 
 use super::random::{Alias, SplitMix, ZIPF_ITEMS_MAX, scatter_below, zipf};
 use super::shape::Clock;
-use super::{Context, Records, wrong};
+use super::{Context, RequestStream, wrong};
 use crate::row::TraceRecord;
 
 /// Bytes of a sequential request.
@@ -159,7 +159,7 @@ struct Ycsb {
 ///
 /// # Errors
 /// A parameter is out of range.
-pub fn build(params: &Params, context: Context) -> Result<Records, ConfigError> {
+pub fn build(params: &Params, context: Context) -> Result<RequestStream, ConfigError> {
     let (kinds, usual) = match params.workload.to_lowercase().as_str() {
         "a" => ((Kind::Read, Kind::Update, 50), Keys::Zipfian),
         "b" => ((Kind::Read, Kind::Update, 95), Keys::Zipfian),

@@ -18,7 +18,7 @@ use nandlab::types::{Bytes, Pattern};
 
 use super::random::{Alias, SplitMix, ZIPF_ITEMS_MAX, scatter_below, zipf};
 use super::shape::{Place, Shape};
-use super::{Context, Records, wrong};
+use super::{Context, RequestStream, wrong};
 
 nandlab::params! {
     pub struct Params {
@@ -45,7 +45,7 @@ struct Zipf {
 ///
 /// # Errors
 /// A parameter is out of range.
-pub fn build(params: &Params, context: Context) -> Result<Records, ConfigError> {
+pub fn build(params: &Params, context: Context) -> Result<RequestStream, ConfigError> {
     let (bounds, unit) = (params.shape.bounds()?, params.unit.0);
     if unit == 0 || !unit.is_multiple_of(bounds.align) || unit > bounds.span {
         let help = format!("use a multiple of align, which is {}, up to the span", Bytes(bounds.align));

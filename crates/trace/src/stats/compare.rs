@@ -11,7 +11,7 @@ use super::sequence::WINDOWS;
 /// How a difference is measured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum DifferenceKind {
     /// An amount: the difference is in percent of that of the first trace.
     Relative,
     /// A share in percent: the difference is in percentage points.
@@ -26,12 +26,12 @@ pub struct Difference {
     /// What is compared, with its unit.
     pub statistic: String,
     /// How the difference is measured.
-    pub kind: Kind,
+    pub kind: DifferenceKind,
     /// Of the first trace (of a distribution: its mean); `None` if it does not exist.
     pub a: Option<f64>,
     /// Of the second trace.
     pub b: Option<f64>,
-    /// The difference, see [`Kind`]; not negative for a distance. `None` if it has no bounds: there is nothing in the
+    /// The difference, see [`DifferenceKind`]; not negative for a distance. `None` if it has no bounds: there is nothing in the
     /// first trace but something in the second, or a distribution is empty in one of them.
     pub difference: Option<f64>,
 }
@@ -47,10 +47,10 @@ fn relative(a: f64, b: f64) -> Option<f64> {
     if a == b { Some(0.0) } else { (a != 0.0).then(|| 100.0 * (b - a) / a) }
 }
 
-fn of(statistic: &str, kind: Kind, a: Option<f64>, b: Option<f64>) -> Difference {
+fn of(statistic: &str, kind: DifferenceKind, a: Option<f64>, b: Option<f64>) -> Difference {
     let difference = match (a, b) {
         (None, None) => Some(0.0),
-        (Some(a), Some(b)) if kind == Kind::Relative => relative(a, b),
+        (Some(a), Some(b)) if kind == DifferenceKind::Relative => relative(a, b),
         (Some(a), Some(b)) => Some(b - a),
         _ => None,
     };
@@ -59,7 +59,7 @@ fn of(statistic: &str, kind: Kind, a: Option<f64>, b: Option<f64>) -> Difference
 
 fn distance(statistic: &str, a: &Distribution, b: &Distribution) -> Difference {
     let difference = a.distance(b).map(|distance| 100.0 * distance);
-    Difference { statistic: statistic.to_owned(), kind: Kind::Distance, a: a.mean(), b: b.mean(), difference }
+    Difference { statistic: statistic.to_owned(), kind: DifferenceKind::Distance, a: a.mean(), b: b.mean(), difference }
 }
 
 /// All differences from `a` to `b`: amounts, then shares, then distributions.
@@ -104,14 +104,14 @@ fn amounts(a: &Info, b: &Info) -> Vec<Difference> {
         ("duration, s", x.duration_ns as f64 / 1e9, y.duration_ns as f64 / 1e9),
         ("active time, s", x.active_ns as f64 / 1e9, y.active_ns as f64 / 1e9),
     ];
-    let mut all: Vec<_> = pairs.map(|(name, a, b)| of(name, Kind::Relative, Some(a), Some(b))).into();
-    all.push(of("written / unique written", Kind::Relative, overwrites(x), overwrites(y)));
+    let mut all: Vec<_> = pairs.map(|(name, a, b)| of(name, DifferenceKind::Relative, Some(a), Some(b))).into();
+    all.push(of("written / unique written", DifferenceKind::Relative, overwrites(x), overwrites(y)));
     all
 }
 
 fn shares(a: &Info, b: &Info) -> Vec<Difference> {
     let (x, y) = (&a.stats, &b.stats);
-    let points = |name: &str, a, b| of(name, Kind::Points, a, b);
+    let points = |name: &str, a, b| of(name, DifferenceKind::Points, a, b);
     let disorder = |s: &Stats| Stats::share(s.out_of_order, s.requests);
     let mut all = vec![
         points("writes, %", Some(x.write_percent()), Some(y.write_percent())),

@@ -25,7 +25,7 @@ use crate::row::TraceRecord;
 
 pub(crate) use checkup::Checkup;
 pub use checkup::{Checked, DeviceNeed, Finding, check_up};
-pub use compare::{Difference, Kind, compare};
+pub use compare::{Difference, DifferenceKind, compare};
 pub use distribution::Distribution;
 pub use grid::{Grid, Heat, Slice};
 pub use info::{DeviceCounts, Info, SamplePages};

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use nandlab::types::{HostOp, HostRequest};
-use nandlab_trace::{Options, Report, Trace, TraceError};
+use nandlab_trace::{Options, Trace, TraceError, TraceReport};
 
 /// Path of a fixture.
 pub fn fixture(name: &str) -> String {
@@ -30,7 +30,7 @@ pub fn format(name: &str) -> Options {
 }
 
 /// Everything a trace delivers, or its first error.
-pub fn drain(mut trace: Trace) -> Result<(Vec<HostRequest>, Report), TraceError> {
+pub fn drain(mut trace: Trace) -> Result<(Vec<HostRequest>, TraceReport), TraceError> {
     let mut all = Vec::new();
     for request in &mut trace {
         all.push(request?);
@@ -39,12 +39,12 @@ pub fn drain(mut trace: Trace) -> Result<(Vec<HostRequest>, Report), TraceError>
 }
 
 /// Reads bytes as a trace.
-pub fn read(bytes: &[u8], options: &Options) -> Result<(Vec<HostRequest>, Report), TraceError> {
+pub fn read(bytes: &[u8], options: &Options) -> Result<(Vec<HostRequest>, TraceReport), TraceError> {
     drain(Trace::from_reader("test", std::io::Cursor::new(bytes.to_vec()), options)?)
 }
 
 /// Reads a fixture.
-pub fn read_fixture(name: &str, options: &Options) -> Result<(Vec<HostRequest>, Report), TraceError> {
+pub fn read_fixture(name: &str, options: &Options) -> Result<(Vec<HostRequest>, TraceReport), TraceError> {
     drain(nandlab_trace::open(&fixture(name), options)?)
 }
 

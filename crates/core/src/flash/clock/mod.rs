@@ -37,7 +37,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::parallel::Parallel;
-pub use self::record::{Call, Operation, Recorded};
+pub use self::record::{Call, Operation, RecordedCall};
 use self::serial::Serial;
 use crate::ledger::{Cause, OPS, Op};
 use crate::types::{Nanos, Ppn};
@@ -150,7 +150,7 @@ pub struct Clock {
     model: Model,
     /// Duration of each operation without any waiting, ns.
     service: [u64; ROWS],
-    record: Option<Vec<Recorded>>,
+    record: Option<Vec<RecordedCall>>,
 }
 
 #[derive(Clone, Debug)]

@@ -51,7 +51,7 @@ pub enum Call {
 
 /// A call and the time at which it was made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Recorded {
+pub struct RecordedCall {
     /// Simulated time.
     pub at: Nanos,
     /// The call.
@@ -65,7 +65,7 @@ impl Clock {
     }
 
     /// The calls recorded so far; empty if nothing is recorded.
-    pub fn recorded(&self) -> &[Recorded] {
+    pub fn recorded(&self) -> &[RecordedCall] {
         self.record.as_deref().unwrap_or_default()
     }
 
@@ -74,7 +74,7 @@ impl Clock {
     pub(super) fn note(&mut self, call: Call) {
         let at = self.now();
         if let Some(record) = &mut self.record {
-            record.push(Recorded { at, call });
+            record.push(RecordedCall { at, call });
         }
     }
 }
