@@ -56,7 +56,7 @@ fn settling_adds_the_cost_that_it_reports_and_nothing_else() {
             let mode = format!("replay.settle={mode}");
             run(&config(&[&plugins[0], &plugins[1], "device.timing.model=parallel", &mode]), &requests)
         };
-        let ((flush, device), (charge, _), (none, left)) = (settled("flush"), settled("charge"), settled("none"));
+        let ((flush, mut device), (charge, _), (none, left)) = (settled("flush"), settled("charge"), settled("none"));
         let dirty = left.slots().iter().filter(|slot| left.slots().is_dirty(*slot)).count() as u64;
         hoarders += u64::from(dirty > 0);
         for (report, mode) in [(&flush, Settle::Flush), (&charge, Settle::Charge), (&none, Settle::None)] {

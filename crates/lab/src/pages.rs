@@ -7,7 +7,7 @@ use nandlab::registry::Plugin;
 use nandlab::report::Report;
 use serde_json::Value;
 
-use crate::address::{self, Address};
+use crate::address::{Address, AddressUnit};
 use crate::device::Device;
 use crate::error::Error;
 use crate::parallel;
@@ -135,7 +135,7 @@ fn measure_one(buffer: &str, trace: &str, progress: &Part<'_>) -> Result<Report,
         Device { buffer: Some(buffer.to_owned()), set: SETTINGS.map(str::to_owned).into(), ..Device::of("lab") };
     let (builder, config) = device.configure()?;
     let workload =
-        Workload { address: Address::Compact(address::Unit::Block), limit: Some(REQUESTS), ..Workload::of(trace) };
+        Workload { address: Address::Compact(AddressUnit::Block), limit: Some(REQUESTS), ..Workload::of(trace) };
     simulate(&builder, &config, &workload, progress)
 }
 

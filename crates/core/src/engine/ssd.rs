@@ -1,6 +1,6 @@
 //! What the front ends of a device see of it.
 
-use super::{Below, Completion, Engine, FlushCounter, Payload, Refused, Storage, TestPort, Times};
+use super::{Completion, Engine, FlushCounter, Payload, Refused, Storage, TestPort, Times};
 use crate::buffer::{Buffer, Frames, Medium, Slots};
 use crate::flash::Flash;
 use crate::ftl::Ftl;

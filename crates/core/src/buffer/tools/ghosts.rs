@@ -48,11 +48,6 @@ impl<const LISTS: usize> Ghosts<LISTS> {
     pub const fn len(&self, list: usize) -> u32 {
         self.lists[list].len()
     }
-    /// True if a list is without numbers.
-    #[inline]
-    pub const fn is_empty(&self, list: usize) -> bool {
-        self.lists[list].is_empty()
-    }
     /// Numbers of a list from the newest to the oldest.
     pub fn iter(&self, list: usize) -> impl Iterator<Item = Lpn> + '_ {
         self.links.iter(&self.lists[list]).map(|entry| self.entries[entry as usize].0)
