@@ -5,7 +5,7 @@
 //! nothing overlaps anywhere, and the same figure is the same bytes on every machine.
 //!
 //! ```
-//! use nandlab_plot::{Axis, Figure, Layer, Panel, AxisUnit};
+//! use nandlab_plot::{Axis, AxisUnit, Figure, Layer, Panel};
 //! let points = vec![[4096.0, 10.0], [65536.0, 40.0], [1048576.0, 90.0]];
 //! let panel = Panel::new("hit ratio", Axis::log("size", AxisUnit::Bytes, [4096.0, 1048576.0]))
 //!     .y(Axis::linear("hits", AxisUnit::Percent, [0.0, 100.0]))
