@@ -21,6 +21,9 @@ pub enum Family {
     /// Victim policies of garbage collection.
     #[value(alias = "victim")]
     Victims,
+    /// Placements of pages on dies.
+    #[value(alias = "placement")]
+    Placements,
     /// Device presets.
     #[value(alias = "device")]
     Devices,

@@ -4,7 +4,8 @@ use clap::ValueEnum;
 use nandlab::catalog::BUFFERS;
 use nandlab::config::{Builder, DEVICES};
 use nandlab::ftl::FTLS;
-use nandlab::ftl::victim::VICTIMS;
+use nandlab::ftl::{placement, victim};
+use nandlab::registry::rules::{Number, Rule};
 use nandlab::registry::{self, Plugin};
 use nandlab::report::Report;
 use nandlab::types::Bytes;
@@ -79,7 +80,8 @@ fn entries(family: Family) -> Vec<Entry> {
             plugin_page(BUFFERS, "buffer", name) + "\n" + &measured(name).replace("## ", "# ")
         }),
         Family::Ftls => plugins(FTLS, "ftl", |name| plugin_page(FTLS, "ftl", name) + &evidence(name)),
-        Family::Victims => plugins(VICTIMS, "victim", victim_page),
+        Family::Victims => rules::<victim::VictimRule>(),
+        Family::Placements => rules::<placement::PlacementRule>(),
         Family::Devices => {
             let entry = |(name, _): &(&str, &str)| Entry {
                 family: "device",
@@ -130,15 +132,21 @@ fn without_title(manual: &str) -> String {
     manual.split_once('\n').map_or("", |(_, rest)| rest).to_owned()
 }
 
-/// The manual page, and how to choose the policy.
-fn victim_page(name: &str) -> String {
-    let Some(plugin) = VICTIMS.iter().find(|plugin| plugin.name() == name) else { return String::new() };
-    let choice = match plugin.build.number {
-        None => format!("`victim = \"{}\"`", plugin.module),
-        Some(meaning) => format!("`victim = {{ {} = 10 }}`: {meaning} (1 or more)", plugin.module),
+fn rules<R: Rule>() -> Vec<Entry> {
+    plugins(R::ALL, R::KIND, rule_page::<R>)
+}
+
+/// The manual page, and how to choose the rule.
+fn rule_page<R: Rule>(name: &str) -> String {
+    let Some(plugin) = R::ALL.iter().find(|plugin| plugin.name() == name) else { return String::new() };
+    let parameter = R::KEY.rsplit('.').next().unwrap_or(R::KEY);
+    let choice = match plugin.build.number() {
+        None => format!("`{parameter} = \"{}\"`", plugin.module),
+        Some(Number::Named(meaning)) => format!("`{parameter} = {{ {} = 10 }}`: {meaning} (1 or more)", plugin.module),
+        Some(Number::Alone(meaning)) => format!("`{parameter} = 0.5`: {meaning}"),
     };
     let page = without_title(&plugin.manual()).trim().to_owned();
-    format!("{page}\n\n# Parameter of FTLs that map pages\n{choice}, as in --set ftl.victim=...\n")
+    format!("{page}\n\n# Parameter of {}\n{choice}, as in --set {}=...\n", R::CHOSEN_BY, R::KEY)
 }
 
 fn plugin_page<B>(list: &[Plugin<B>], section: &str, name: &str) -> String {

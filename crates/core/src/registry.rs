@@ -1,10 +1,11 @@
-//! Plug-ins by name: one list of FTLs, one of buffers.
+//! Plug-ins by name: a list of every kind, of buffers, of FTLs and of the [rules] that parameters choose.
 //!
 //! A line in a list declares the module and yields its name, typed parameters with defaults and schema, its manual
 //! page (the `//!` text of its file and its [parameters](crate::params)) and its place in every test that runs over the
 //! registry.
 
 mod params;
+pub mod rules;
 
 use serde_json::Value;
 

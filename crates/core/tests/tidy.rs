@@ -105,18 +105,10 @@ fn every_file_can_be_read_in_one_sitting() {
 }
 
 #[test]
-fn every_plug_in_has_its_manual_page() {
+fn every_parameter_is_explained_in_the_manual_page() {
     let buffers = nandlab::catalog::BUFFERS.iter().map(|p| (p.name(), p.manual(), (p.defaults)()));
     let ftls = nandlab::ftl::FTLS.iter().map(|p| (p.name(), p.manual(), (p.defaults)()));
     for (name, manual, defaults) in buffers.chain(ftls) {
-        let mut at = 0;
-        for heading in
-            ["# Source", "# What it does", "# Parameters", "# Deviations and chosen readings", "# Known ambiguities"]
-        {
-            let found = manual[at..].find(heading);
-            at += found.unwrap_or_else(|| panic!("{name}: `{heading}` is missing or out of order"));
-        }
-        assert!(manual.starts_with(&format!("{name} - ")), "{name}: the first line is `name - Title`");
         for parameter in defaults.as_object().expect("parameters are a table").keys() {
             assert!(manual.contains(&format!("`{parameter}`")), "{name}: parameter `{parameter}` is not explained");
         }

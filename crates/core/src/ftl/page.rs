@@ -36,10 +36,11 @@ use crate::flash::{Flash, Ticket};
 use crate::ftl::blocks::pool::Alloc;
 use crate::ftl::blocks::recover::Winners;
 use crate::ftl::frame::heat::MAX_STREAMS;
-use crate::ftl::frame::space::{Frontiers, GcFrontier, Layout, Placement, Sharing, Upkeep};
+use crate::ftl::frame::space::{Frontiers, GcFrontier, Layout, Sharing, Upkeep};
 use crate::ftl::frame::stripe::Stripe;
 use crate::ftl::frame::translation::{MapCache, Moved, Translation};
 use crate::ftl::frame::{Frame, MapPolicy, Wanted};
+use crate::ftl::placement::Placement;
 use crate::ftl::victim::Victim;
 use crate::sparse::SparseTable;
 use crate::types::{Lpn, Ppn};
@@ -57,7 +58,7 @@ crate::params! {
         /// Where garbage collection writes.
         gc_frontier: GcFrontier = GcFrontier::Shared;
         /// Die of a page with `frontiers = "die"`.
-        placement: Placement = Placement::Lpn;
+        placement: Placement = Placement::default();
         /// Order in which consecutive pages or writes go over the dies: which of channel, way (chip) and die (of the chip) runs
         /// fastest.
         stripe: Stripe = Stripe::Cwd;
@@ -98,8 +99,8 @@ fn validate_capacity(layout: &Layout, shape: &Shape) -> Result<(), ConfigError> 
     let geometry = shape.geometry;
     let groups = u64::from(if layout.frontiers == Frontiers::Single { 1 } else { geometry.dies() });
     let open = (u64::from(layout.reserve) + u64::from(layout.open_blocks(&geometry))) * groups;
-    let rounds = layout.placement == Placement::RoundRobin && groups > 1;
-    let data_blocks = if rounds || groups == 1 {
+    let uneven = !layout.placement.rule().by_number && groups > 1;
+    let data_blocks = if uneven || groups == 1 {
         u64::from(shape.logical_blocks())
     } else {
         let per_group = u64::from(shape.logical_pages).div_ceil(groups);
@@ -110,9 +111,9 @@ fn validate_capacity(layout: &Layout, shape: &Shape) -> Result<(), ConfigError> 
         data_blocks + open,
         &format!("{data_blocks} of data and {open} of reserve and frontiers in {groups} group(s)"),
     )?;
-    if rounds {
-        let why = "round_robin placement fills the dies unevenly and needs two blocks more on each";
-        shape.need_blocks("ftl.placement", data_blocks + open + 2 * groups, why)?;
+    if uneven {
+        let why = format!("placement `{}` fills the dies unevenly: two blocks more on each", layout.placement.name());
+        shape.need_blocks("ftl.placement", data_blocks + open + 2 * groups, &why)?;
     }
     Ok(())
 }

@@ -108,7 +108,7 @@ pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError>
         cache,
         groups: vec![EMPTY; groups as usize],
         recency: Ring::new(groups),
-        pool: Pool::new(0, 1, shape.geometry.blocks(), params.alloc, Victim::named("fifo").parts(), shape.seed),
+        pool: Pool::new(0, 1, shape.geometry.blocks(), params.alloc, Victim::named("fifo"), shape.seed),
         reserve: Pbn(shape.geometry.blocks() - 1),
         params,
         shape: *shape,
@@ -332,7 +332,7 @@ impl Ftl for Superblock {
         }
         let free = (0..blocks).rev().map(Pbn).find(|pbn| !flash.is_block_used(*pbn));
         let reserve = free.expect("the reserve is free at every moment");
-        self.pool = Pool::new(0, 1, blocks, self.params.alloc, Victim::named("fifo").parts(), self.shape.seed);
+        self.pool = Pool::new(0, 1, blocks, self.params.alloc, Victim::named("fifo"), self.shape.seed);
         self.pool.keep_free(|pbn| !flash.is_block_used(pbn) && pbn != reserve);
         self.reserve = reserve;
         owned.sort_unstable_by_key(|(sequence, ..)| *sequence);

@@ -9,11 +9,12 @@ use serde::{Deserialize, Serialize};
 
 mod candidates;
 
-pub use candidates::{Candidates, Rule};
+pub use candidates::{Candidates, VictimRule};
 
 use crate::divisor::Divisor;
 use crate::flash::Flash;
 use crate::ftl::blocks::buckets::Buckets;
+use crate::registry::rules::Choice;
 use crate::types::Pbn;
 
 /// Which free block is taken next.
@@ -38,7 +39,7 @@ pub struct Pool {
     by_stride: Divisor,
     alloc: Alloc,
     /// The victim policy with its number.
-    victim: (Rule, u32),
+    victim: (VictimRule, u32),
     free: VecDeque<Pbn>,
     /// By position: when the block was closed (from 1), or `NOT_CLOSED`.
     closed_at: Vec<u64>,
@@ -56,21 +57,22 @@ pub struct Pool {
 
 impl Pool {
     /// All blocks `first + i * stride` of a device of `blocks` blocks, free, in ascending order.
-    pub fn new(first: u32, stride: u32, blocks: u32, alloc: Alloc, victim: (Rule, u32), seed: u64) -> Self {
+    pub fn new(first: u32, stride: u32, blocks: u32, alloc: Alloc, victim: Choice<VictimRule>, seed: u64) -> Self {
+        let rule = victim.rule();
         let count = (blocks - first).div_ceil(stride) as usize;
         Self {
             first,
             stride,
             by_stride: Divisor::new(stride),
             alloc,
-            victim,
+            victim: (rule, victim.number() as u32),
             free: (0..count as u32).map(|i| Pbn(first + i * stride)).collect(),
             closed_at: vec![NOT_CLOSED; count],
             closed: Vec::with_capacity(count),
             place: vec![0; count],
             next_close: 1,
             order: VecDeque::new(),
-            by_valid: Buckets::new(count, victim.0.lowest_first),
+            by_valid: Buckets::new(count, rule.lowest_first),
             wear: None,
             rng: Pcg64Mcg::new(u128::from(seed) << 64 | u128::from(first) << 1 | 1),
         }
@@ -263,7 +265,7 @@ mod tests {
         let geometry = Geometry::single_die(valid.len() as u32, 6, 512);
         let clock = Clock::new(TimingModel::Serial, ClockTimes::cells(Nanos(1), Nanos(1), Nanos(1)), 1, 1);
         let mut flash = Flash::new(geometry, ProgramOrder::Strict, Media::None, clock);
-        let mut pool = Pool::new(0, 1, valid.len() as u32, Alloc::Fifo, victim.parts(), 1);
+        let mut pool = Pool::new(0, 1, valid.len() as u32, Alloc::Fifo, victim, 1);
         for (block, valid) in valid.iter().enumerate() {
             let pbn = pool.take(&flash);
             assert_eq!(pbn.index(), block);

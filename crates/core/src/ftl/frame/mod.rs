@@ -18,13 +18,14 @@ pub(crate) mod translation;
 
 use serde_json::{Value, json};
 
-use self::space::{Frontiers, Layout, Placement, Sharing, Upkeep};
+use self::space::{Frontiers, Layout, Sharing, Upkeep};
 use self::stripe::Stripe;
 use self::translation::{MapCache, Translation};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Geometry, Oob, Ticket};
 use crate::ftl::blocks::pool::Alloc;
 use crate::ftl::blocks::recover::{self, Winners};
+use crate::ftl::placement::Placement;
 use crate::ftl::victim::Victim;
 use crate::ftl::{Batch, Found, Ftl, PageRead, Shape, Source};
 use crate::ledger::Cause;
@@ -328,7 +329,7 @@ impl Common {
             reserve,
             frontiers,
             sharing: Sharing::Channel,
-            placement: Placement::Lpn,
+            placement: Placement::default(),
             stripe: Stripe::Cwd,
             sorted_pages,
             upkeep: self.upkeep,

@@ -17,10 +17,11 @@ use crate::types::{Lpn, Pbn, Ppn};
 mod layout;
 mod whole;
 
-pub use self::layout::{Frontiers, GcFrontier, Layout, Placement, Sharing, Upkeep, validate};
+pub use self::layout::{Frontiers, GcFrontier, Layout, Sharing, Upkeep, validate};
 use crate::ftl::Shape;
 use crate::ftl::blocks::pool::Pool;
 use crate::ftl::frame::heat::Heat;
+use crate::ftl::placement::{Dies, PageToPlace};
 
 /// What a frontier is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -81,15 +82,10 @@ pub struct Space {
     pub sliced: Vec<Option<Job>>,
     /// By block: it holds (or last held) translation pages.
     holds_map: Vec<bool>,
-    /// To divide by the groups, and by the dies with frontiers of their own.
+    /// To divide by the groups.
     by_group: Divisor,
-    by_die: Divisor,
-    /// Those dies in the order in which pages go over them, and the last one of round-robin placement.
-    order: Vec<u32>,
-    turn: u32,
-    /// By group: valid pages, for round-robin placement, and how many fill it. Else empty.
-    valid: Vec<u32>,
-    most_valid: u32,
+    /// The dies with frontiers of their own.
+    dies: Dies,
     logical_pages: u32,
     /// By block: the data frontier that it was opened for, if it holds data. Empty without units and streams.
     home: Vec<u32>,
@@ -103,8 +99,9 @@ impl Space {
         let blocks = geometry.blocks() as usize;
         let (groups, dies) = layout.counts(&geometry);
         let reserve = layout.kept_free(&geometry, copies);
-        let rounds = layout.placement == Placement::RoundRobin && groups > 1;
-        let usable = if rounds { geometry.blocks() / groups - reserve - layout.open_blocks(&geometry) } else { 0 };
+        let usable = (geometry.blocks() / groups).saturating_sub(reserve + layout.open_blocks(&geometry));
+        let most_valid = usable * geometry.pages_per_block;
+        let order = if dies == 1 { vec![0] } else { layout.stripe.order(&geometry) };
         let apart = layout.sorted_pages.is_some() || layout.upkeep.streams > 1;
         let mut space = Self {
             geometry,
@@ -117,11 +114,7 @@ impl Space {
             sliced: Vec::new(),
             holds_map: vec![false; blocks],
             by_group: Divisor::new(groups),
-            by_die: Divisor::new(dies),
-            order: if dies == 1 { vec![0] } else { layout.stripe.order(&geometry) },
-            turn: 0,
-            valid: vec![0; if rounds { groups as usize } else { 0 }],
-            most_valid: usable * geometry.pages_per_block,
+            dies: Dies::new(layout.placement, geometry, order, groups, most_valid),
             logical_pages: shape.logical_pages,
             home: vec![0; if apart { blocks } else { 0 }],
             heat: Heat::new(layout.upkeep.streams, shape.logical_pages),
@@ -134,7 +127,7 @@ impl Space {
         let Layout { alloc, victim, sorted_pages, upkeep, .. } = self.layout;
         let (groups, dies) = self.layout.counts(&self.geometry);
         let ranges = sorted_pages.map_or(upkeep.streams, |pages| self.logical_pages.div_ceil(pages));
-        let pool = |first| Pool::new(first, groups, self.geometry.blocks(), alloc, victim.parts(), self.seed);
+        let pool = |first| Pool::new(first, groups, self.geometry.blocks(), alloc, victim, self.seed);
         self.pools = (0..groups).map(pool).collect();
         self.units = dies * ranges;
         let (pbn, next) = (Pbn::NONE, self.geometry.pages_per_block);
@@ -145,8 +138,7 @@ impl Space {
         self.sliced = vec![None; groups as usize];
         self.holds_map.fill(false);
         self.home.fill(0);
-        self.valid.fill(0);
-        self.turn = 0;
+        self.dies.forget();
         if self.heat.is_on() {
             self.heat.forget();
         }
@@ -183,7 +175,7 @@ impl Space {
     }
     /// True if the number of a page tells its die.
     pub const fn is_striped(&self) -> bool {
-        self.order.len() > 1 && matches!(self.layout.placement, Placement::Lpn)
+        self.dies.count() > 1 && self.dies.is_by_number()
     }
     /// Free blocks of a group.
     #[inline]
@@ -202,37 +194,25 @@ impl Space {
     /// Data frontier for a page that the host writes.
     #[inline]
     pub fn host_frontier(&mut self, lpn: Lpn, cause: Cause) -> FrontierId {
-        let mut number = if self.valid.is_empty() { self.cold_number(lpn) } else { self.next_with_room() };
+        let mut stream = 0;
         if self.heat.is_on() {
             if cause == Cause::Host {
                 self.heat.count(lpn);
             }
-            number += self.heat.stream(lpn) * self.order.len() as u32;
+            stream = self.heat.stream(lpn);
         }
-        FrontierId(number)
+        FrontierId(self.data_frontier(lpn, stream))
     }
-    /// Number of the data frontier of a page, the coldest stream of it.
+    /// Number of the data frontier of a page in a stream.
     #[inline]
-    fn cold_number(&self, lpn: Lpn) -> u32 {
-        let die = self.order[self.by_die.remainder(lpn.0) as usize];
-        self.layout.sorted_pages.map_or(die, |pages| lpn.0 / pages * self.order.len() as u32 + die)
-    }
-    /// The next die of the round that can hold one page more: a host could otherwise fill one with pages that it never
-    /// overwrites.
-    fn next_with_room(&mut self) -> u32 {
-        let dies = self.order.len() as u32;
-        for _ in 0..dies {
-            self.turn = (self.turn + 1) % dies;
-            let die = self.order[self.turn as usize];
-            if self.valid[self.by_group.remainder(die) as usize] < self.most_valid {
-                return die;
-            }
-        }
-        unreachable!("the groups together hold more than all logical pages")
+    fn data_frontier(&mut self, lpn: Lpn, stream: u32) -> u32 {
+        let die = self.dies.place(PageToPlace { lpn, stream });
+        let range = self.layout.sorted_pages.map_or(stream, |pages| lpn.0 / pages);
+        range * self.dies.count() + die
     }
     /// Number of the die of a block among those with frontiers of their own.
     fn die(&self, pbn: Pbn) -> u32 {
-        if self.order.len() == 1 { 0 } else { self.geometry.die(pbn) }
+        if self.dies.count() == 1 { 0 } else { self.geometry.die(pbn) }
     }
     /// Frontier to which the pages of a victim go: the collector's, or that of its unit or die, in its stream.
     pub fn copy_frontier(&self, victim: Pbn) -> FrontierId {
@@ -248,12 +228,12 @@ impl Space {
     }
     /// Frontier of a group for the pages of cold blocks.
     pub const fn cold_frontier(&self, group: u32) -> FrontierId {
-        FrontierId(self.units + self.order.len() as u32 + group)
+        FrontierId(self.units + self.dies.count() + group)
     }
     /// Translation frontier of a group.
     #[inline]
     pub const fn map_frontier(&self, group: u32) -> FrontierId {
-        FrontierId(self.units + (self.order.len() + self.pools.len()) as u32 + group)
+        FrontierId(self.units + self.dies.count() + self.pools.len() as u32 + group)
     }
     /// Group of a frontier.
     #[inline]
@@ -287,8 +267,8 @@ impl Space {
         let pool = &mut self.pools[group as usize];
         let pbn = match kind {
             Kind::Cold => pool.take_worn(flash),
-            Kind::Data | Kind::Copies if self.order.len() > self.sliced.len() => {
-                let die = self.by_die.remainder(if kind == Kind::Data { id.0 } else { id.0 - self.units });
+            Kind::Data | Kind::Copies if self.dies.count() as usize > self.sliced.len() => {
+                let die = self.dies.wrap(if kind == Kind::Data { id.0 } else { id.0 - self.units });
                 pool.take_near(flash, |pbn| geometry.die(pbn) == die)
             }
             _ => pool.take(flash),
@@ -319,9 +299,8 @@ impl Space {
     /// The same for a page of the host: one more is valid.
     #[inline]
     pub fn append_new(&mut self, id: FrontierId) -> Ppn {
-        if !self.valid.is_empty() {
-            let group = self.group(id);
-            self.valid[group as usize] += 1;
+        if !self.dies.is_by_number() {
+            self.dies.add(self.group(id));
         }
         self.append(id)
     }
@@ -331,9 +310,7 @@ impl Space {
     pub fn drop_copy(&mut self, flash: &mut Flash, ppn: Ppn) {
         let pbn = flash.invalidate(ppn);
         let group = self.by_group.remainder(pbn.0);
-        if let Some(valid) = self.valid.get_mut(group as usize) {
-            *valid -= 1;
-        }
+        self.dies.drop(group);
         self.pools[group as usize].touched(pbn);
     }
 

@@ -78,7 +78,7 @@ impl Merger {
             geometry: shape.geometry,
             alloc,
             seed: shape.seed,
-            pool: Pool::new(0, 1, shape.geometry.blocks(), alloc, Victim::named("fifo").parts(), shape.seed),
+            pool: Pool::new(0, 1, shape.geometry.blocks(), alloc, Victim::named("fifo"), shape.seed),
             data: vec![Pbn::NONE; blocks],
             sealed: vec![false; blocks],
             copies: Copies::new(shape),
@@ -234,7 +234,7 @@ impl Merger {
         self.data.fill(Pbn::NONE);
         self.sealed.fill(false);
         self.logged_by.fill(0);
-        self.pool = Pool::new(0, 1, self.geometry.blocks(), self.alloc, Victim::named("fifo").parts(), self.seed);
+        self.pool = Pool::new(0, 1, self.geometry.blocks(), self.alloc, Victim::named("fifo"), self.seed);
         self.pool.keep_free(|pbn| flash.valid_pages(pbn) == 0);
         let now = Ticket::at(flash.now());
         for b in 0..self.geometry.blocks() {

@@ -12,9 +12,9 @@
 //! - The age enters as it is, not through a table of steps.
 //! - One is added to the number of cleanings, so that the first ones do not all tie at 0.
 
-use super::{Candidates, Rule};
+use super::{Candidates, VictimRule};
 
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: VictimRule = VictimRule {
     number: None,
     by_age: false,
     lowest_first: false,

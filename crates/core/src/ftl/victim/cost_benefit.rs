@@ -9,9 +9,9 @@
 //! The block with the largest `age * (1 - u) / (2 u)`, where `u` is the share of valid pages. Ties go to the block closed
 //! earliest.
 
-use super::{Candidates, Rule};
+use super::{Candidates, VictimRule};
 
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: VictimRule = VictimRule {
     number: None,
     by_age: false,
     lowest_first: false,

@@ -8,9 +8,10 @@
 //! Draws `d` closed blocks at random, possibly one more than once, and takes the one with the fewest valid pages; ties go
 //! to the one drawn first. `d` = 1 is `random`, a large `d` is near `greedy`.
 
-use super::{Candidates, Rule};
+use super::{Candidates, VictimRule};
 
-pub(super) const RULE: Rule = Rule { number: Some("blocks drawn at random"), by_age: false, lowest_first: false, pick };
+pub(super) const RULE: VictimRule =
+    VictimRule { number: Some("blocks drawn at random"), by_age: false, lowest_first: false, pick };
 
 fn pick(closed: &mut Candidates<'_>, d: u32) -> u32 {
     let mut best = closed.random();

@@ -3,6 +3,6 @@
 //! # What it does
 //! As `greedy`, but ties go to the block with the lowest number, as in FlashSim (the simulator of the DFTL paper).
 
-use super::Rule;
+use super::VictimRule;
 
-pub(super) const RULE: Rule = Rule { lowest_first: true, ..super::greedy::RULE };
+pub(super) const RULE: VictimRule = VictimRule { lowest_first: true, ..super::greedy::RULE };

@@ -3,7 +3,11 @@
 //! # What it does
 //! A closed block drawn at random, all alike.
 
-use super::{Candidates, Rule};
+use super::{Candidates, VictimRule};
 
-pub(super) const RULE: Rule =
-    Rule { number: None, by_age: false, lowest_first: false, pick: |closed: &mut Candidates<'_>, _| closed.random() };
+pub(super) const RULE: VictimRule = VictimRule {
+    number: None,
+    by_age: false,
+    lowest_first: false,
+    pick: |closed: &mut Candidates<'_>, _| closed.random(),
+};

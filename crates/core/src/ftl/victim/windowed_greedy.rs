@@ -8,10 +8,10 @@
 //! Of the `w` blocks closed earliest the one with the fewest valid pages; ties go to the one closed earliest. `w` = 1 is
 //! `fifo`, a `w` of all blocks is `greedy`.
 
-use super::{Candidates, Rule};
+use super::{Candidates, VictimRule};
 
-pub(super) const RULE: Rule =
-    Rule { number: Some("blocks closed earliest to choose among"), by_age: true, lowest_first: false, pick };
+pub(super) const RULE: VictimRule =
+    VictimRule { number: Some("blocks closed earliest to choose among"), by_age: true, lowest_first: false, pick };
 
 fn pick(closed: &mut Candidates<'_>, window: u32) -> u32 {
     let window = closed.in_order().take(window as usize);

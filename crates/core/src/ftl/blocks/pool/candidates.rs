@@ -8,7 +8,7 @@ use crate::types::Pbn;
 
 /// A victim policy: which closed block is collected.
 #[derive(Clone, Copy, Debug)]
-pub struct Rule {
+pub struct VictimRule {
     /// What the number in `victim = { NAME = number }` (1 or more) means; `None` if it takes none: `victim = "NAME"`.
     pub number: Option<&'static str>,
     /// It asks for blocks in the order of closing ([`Candidates::oldest`], [`Candidates::in_order`]).

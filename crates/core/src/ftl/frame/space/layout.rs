@@ -7,6 +7,7 @@ use crate::flash::Geometry;
 use crate::ftl::Shape;
 use crate::ftl::blocks::pool::Alloc;
 use crate::ftl::frame::stripe::Stripe;
+use crate::ftl::placement::Placement;
 use crate::ftl::victim::Victim;
 
 /// How many open blocks the host writes to.
@@ -27,16 +28,6 @@ pub enum GcFrontier {
     Shared,
     /// To a frontier of its own.
     Separate,
-}
-
-/// Die of a page when every die has a frontier.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Placement {
-    /// `lpn % dies` (static striping).
-    Lpn,
-    /// The next die for every write.
-    RoundRobin,
 }
 
 /// Which blocks form a group: they share a free list, a reserve and collection.

@@ -25,13 +25,12 @@ impl Space {
             }
             self.pool(pbn).close(pbn);
             let group = self.group_of(pbn);
-            if let Some(valid) = self.valid.get_mut(group as usize) {
-                *valid += winners.in_block(pbn);
-            }
+            (0..winners.in_block(pbn)).for_each(|_| self.dies.add(group));
             if !self.home.is_empty() {
                 let page = flash.next_valid(pbn, 0).expect("winners are valid");
-                let of_page = self.cold_number(Lpn(flash.oob(page).number));
-                self.home[pbn.index()] = if self.valid.is_empty() { of_page } else { self.die(pbn) };
+                let lpn = Lpn(flash.oob(page).number);
+                let home = if self.dies.is_by_number() { self.data_frontier(lpn, 0) } else { self.die(pbn) };
+                self.home[pbn.index()] = home;
             }
         }
     }
@@ -40,7 +39,7 @@ impl Space {
     /// violation. For tests.
     pub fn check(&self, flash: &Flash) {
         let mut uses = vec![0; self.geometry.blocks() as usize];
-        let mut valid = vec![0; self.valid.len()];
+        let mut valid = vec![0; self.dies.valid().len()];
         for (group, pool) in self.pools.iter().enumerate() {
             let free = pool.free_count();
             assert!(!self.is_short(group as u32), "{free} free blocks in group {group}, reserve {}", self.reserve);
@@ -69,6 +68,6 @@ impl Space {
                 *valid += flash.valid_pages(pbn);
             }
         }
-        assert_eq!(valid, self.valid, "valid pages by group");
+        assert_eq!(valid, self.dies.valid(), "valid pages by group");
     }
 }
