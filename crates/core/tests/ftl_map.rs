@@ -9,10 +9,13 @@ mod kit;
 
 mod map {
     pub mod caches;
+    pub mod compressed;
+    pub mod costs;
     pub mod device;
     pub mod golden;
     pub mod learned;
     pub mod options;
+    pub mod parameters;
     pub mod replicas;
     pub mod theory;
 }

@@ -1,25 +1,23 @@
 //! One file of a trace: its rows as recorded.
 
-use std::fs::File;
-use std::io::{self, Read};
+mod rows;
+
+use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use parquet::errors::ParquetError;
-
+use self::rows::{Rows, broken};
 use crate::buffer::{Buffer, Failure};
-use crate::columns::Columns;
 use crate::detect::{by_name, detect};
 use crate::error::{BadRow, Place, TraceError};
 use crate::event::Events;
 use crate::formats::columns;
 use crate::generators;
 use crate::input::{Compression, Input};
-use crate::lines::Lines;
 use crate::names::Names;
 use crate::options::Options;
 use crate::provenance::About;
-use crate::registry::{BinaryParser, Format, Parser, Sniff};
+use crate::registry::{Format, Sniff};
 use crate::row::{Extra, Row, TraceRecord};
 use crate::unit::TimeUnit;
 
@@ -99,86 +97,6 @@ static MADE: Format = Format {
     sniff: |_| Sniff::No,
     parser: |_| unreachable!("a generator is not read"),
 };
-
-/// Where rows come from.
-enum Rows {
-    Lines(Lines),
-    Binary(Box<dyn BinaryParser>, Buffer),
-    Columns(Box<Columns>),
-    /// Not read at all.
-    Made(generators::RequestStream),
-}
-
-impl Rows {
-    /// The rows of an opened source, and the place before the first.
-    fn new(
-        parser: Parser,
-        mut buffer: Buffer,
-        name: &Arc<str>,
-        compression: Option<Compression>,
-        taken: &Arc<AtomicU64>,
-        common: &Common,
-    ) -> Result<(Self, Place), TraceError> {
-        let head = buffer.peek().map_err(|error| broken(name, compression, Place::Byte(0), error.into()))?;
-        Ok(match parser {
-            Parser::Text(mut parser) => {
-                let marked = head.starts_with(b"\xEF\xBB\xBF");
-                parser.told(&common.options);
-                parser.begin(&head[if marked { 3 } else { 0 }..]);
-                if marked {
-                    let _byte_order_mark = buffer.record(3, "byte order mark");
-                }
-                (Self::Lines(Lines::new(parser, buffer)), Place::Line(0))
-            }
-            Parser::Binary(mut parser) => {
-                parser.told(&common.options);
-                (Self::Binary(parser, buffer), Place::Byte(0))
-            }
-            Parser::Columns => {
-                let seekable = compression.is_none() && std::fs::metadata(&**name).is_ok_and(|data| data.is_file());
-                if !seekable {
-                    return Err(TraceError::NeedsFile { name: name.to_string() });
-                }
-                let file = File::open(&**name).map_err(|source| TraceError::Open { name: name.to_string(), source })?;
-                let columns = Columns::open(file, Arc::clone(taken));
-                let columns = columns.map_err(|error| broken(name, None, Place::Row(0), error))?;
-                (Self::Columns(Box::new(columns)), Place::Row(0))
-            }
-        })
-    }
-
-    fn events(&mut self) -> Option<&mut Events> {
-        match self {
-            Self::Lines(lines) => lines.events(),
-            Self::Binary(parser, _) => parser.events(),
-            Self::Columns(_) | Self::Made(_) => None,
-        }
-    }
-
-    fn time_is_told(&self) -> bool {
-        match self {
-            Self::Lines(lines) => lines.time_is_told(),
-            Self::Binary(parser, _) => parser.time_is_told(),
-            Self::Columns(_) | Self::Made(_) => true,
-        }
-    }
-
-    fn time_unit(&mut self) -> Option<&mut TimeUnit> {
-        match self {
-            Self::Lines(lines) => lines.time_unit(),
-            Self::Binary(parser, _) => parser.time_unit(),
-            Self::Columns(_) | Self::Made(_) => None,
-        }
-    }
-
-    fn about(&self) -> &About {
-        match self {
-            Self::Lines(lines) => lines.about(),
-            Self::Binary(..) | Self::Made(_) => About::NOTHING,
-            Self::Columns(columns) => columns.about(),
-        }
-    }
-}
 
 /// Requests as a file records them, in file order. Ends after the first error.
 pub(crate) struct RecordFile {
@@ -428,29 +346,5 @@ impl Iterator for RecordFile {
         self.place = place;
         self.seen.requests += 1;
         Some(Ok(record))
-    }
-}
-
-#[cold]
-fn broken(name: &str, compression: Option<Compression>, place: Place, failure: Failure) -> TraceError {
-    let name = name.to_owned();
-    let source = match failure {
-        Failure::Bad(row) => return TraceError::Row { name, place, row },
-        Failure::NoTrace(problem) => return TraceError::NoTrace { name, problem },
-        Failure::Columns(ParquetError::External(source)) => match source.downcast::<io::Error>() {
-            // What a decompressor says has no number of the system.
-            Ok(source) if source.raw_os_error().is_some() => *source,
-            Ok(source) => return TraceError::DamagedColumns { name, place, problem: source.to_string() },
-            Err(other) => return TraceError::DamagedColumns { name, place, problem: other.to_string() },
-        },
-        Failure::Columns(error) => return TraceError::DamagedColumns { name, place, problem: error.to_string() },
-        Failure::Io(source) => source,
-    };
-    match compression.map(Compression::name) {
-        None => TraceError::Read { name, place, source },
-        Some(compression) if source.kind() == io::ErrorKind::UnexpectedEof => {
-            TraceError::CutOff { name, compression, place }
-        }
-        Some(compression) => TraceError::Corrupt { name, compression, place, source },
     }
 }
