@@ -5,7 +5,7 @@ use nandlab::catalog::BUFFERS;
 use nandlab::config::PluginConfig;
 use nandlab::types::Bytes;
 use nandlab_lab::bound::{BoundRow, Priced};
-use nandlab_lab::{Bound, Bounds, Sizes, Word, plugins};
+use nandlab_lab::{Bound, Bounds, Sizes, Word, plugin_list};
 
 use crate::args::{CostArgs, DeviceArgs, OutputArgs, TraceArgs};
 use crate::fail::Failure;
@@ -47,7 +47,7 @@ pub fn bound(args: &BoundArgs, style: Style) -> Result<(), Failure> {
     let (device, set) = (args.device.clone(), args.set.clone());
     let bound = Bound {
         costs: args.costs.costs()?,
-        buffers: plugins(&args.buffers, "buffer", BUFFERS)?,
+        buffers: plugin_list(&args.buffers, "buffer", BUFFERS)?,
         device: DeviceArgs { device, set, seed: args.seed, ..DeviceArgs::default() }.device(None),
         workload: args.trace.workload()?,
         ram: args.ram.clone(),

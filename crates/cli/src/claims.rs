@@ -64,5 +64,5 @@ pub fn claims(args: &ClaimsArgs) -> Result<(), Failure> {
     if complete {
         return Ok(());
     }
-    Err(Failure::Interrupted(format!("{} of {} parts are done", sections.len(), claims::count(&parts))))
+    Err(Failure::Interrupted(format!("{} of {} parts are done", sections.len(), claims::parts_chosen(&parts))))
 }

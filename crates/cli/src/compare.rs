@@ -4,7 +4,7 @@ use clap::Args;
 use nandlab::catalog::BUFFERS;
 use nandlab::ftl::FTLS;
 use nandlab_lab::compare::{Comparing, Comparison};
-use nandlab_lab::{Compare, plugins};
+use nandlab_lab::{Compare, plugin_list};
 
 use crate::args::{CostArgs, DeviceArgs, OutputArgs, SizeArgs, TraceArgs};
 use crate::compare_table as table;
@@ -61,8 +61,8 @@ pub fn compare(args: &CompareArgs, style: Style) -> Result<(), Failure> {
     let compare = Compare {
         device: args.device.device(args.size.ram),
         workload,
-        buffers: plugins(args.buffers.as_deref().unwrap_or(TELLING_BUFFERS), "buffer", BUFFERS)?,
-        ftls: plugins(args.ftls.as_deref().unwrap_or(TELLING_FTLS), "ftl", FTLS)?,
+        buffers: plugin_list(args.buffers.as_deref().unwrap_or(TELLING_BUFFERS), "buffer", BUFFERS)?,
+        ftls: plugin_list(args.ftls.as_deref().unwrap_or(TELLING_FTLS), "ftl", FTLS)?,
         costs: if args.bound { Some(args.costs.costs()?) } else { None },
         threads: args.output.threads,
     };

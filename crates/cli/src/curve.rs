@@ -3,7 +3,7 @@
 use clap::Args;
 use nandlab::catalog::BUFFERS;
 use nandlab::ftl::FTLS;
-use nandlab_lab::{Curve, Sizes, Word, plugins};
+use nandlab_lab::{Curve, Sizes, Word, plugin_list};
 
 use crate::args::{DeviceArgs, OutputArgs, TraceArgs};
 use crate::curve_table as table;
@@ -60,8 +60,8 @@ fn points(text: &str) -> Result<u64, String> {
 /// Runs the command.
 pub fn curve(args: &CurveArgs, style: Style) -> Result<(), Failure> {
     let form = form(args)?;
-    let buffers = plugins(&args.buffers, "buffer", BUFFERS)?;
-    let mut ftls = args.ftl.as_deref().map_or(Ok(Vec::new()), |names| plugins(names, "ftl", FTLS))?;
+    let buffers = plugin_list(&args.buffers, "buffer", BUFFERS)?;
+    let mut ftls = args.ftl.as_deref().map_or(Ok(Vec::new()), |names| plugin_list(names, "ftl", FTLS))?;
     if ftls.len() > 1 {
         let problem = format!("--ftl names {} FTLs, and a curve has one", ftls.len());
         return Err(Failure::bad(problem, "run it once for each FTL"));

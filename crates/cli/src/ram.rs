@@ -4,7 +4,7 @@ use clap::Args;
 use nandlab::ftl::FTLS;
 use nandlab::types::Bytes;
 use nandlab_lab::ram::{Maps, maps};
-use nandlab_lab::{Cell, plugins};
+use nandlab_lab::{Cell, plugin_list};
 
 use crate::args::DeviceArgs;
 use crate::fail::{Exit, Failure};
@@ -47,7 +47,7 @@ pub fn ram(args: &RamArgs, style: Style) -> Result<(), Failure> {
         (Some("-"), _, true) => return Err(rows::both("--markdown", "--json -")),
         _ => {}
     }
-    let ftls = plugins(args.ftls.as_deref().unwrap_or("all"), "ftl", FTLS)?;
+    let ftls = plugin_list(args.ftls.as_deref().unwrap_or("all"), "ftl", FTLS)?;
     let device = DeviceArgs {
         device: args.device.clone(),
         set: args.set.clone(),

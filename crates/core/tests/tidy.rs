@@ -93,18 +93,6 @@ fn plug_ins_are_enumerated_by_the_lists_only() {
 }
 
 #[test]
-fn every_file_can_be_read_in_one_sitting() {
-    for (path, text) in source("") {
-        let lines = text.lines().count();
-        assert!(lines <= 650, "{} has {lines} lines: split it", path.display());
-        assert!(text.starts_with("//!"), "{} does not say what it is for", path.display());
-        for (number, line) in text.lines().enumerate() {
-            assert!(line.chars().count() <= 130, "{}:{} is too long", path.display(), number + 1);
-        }
-    }
-}
-
-#[test]
 fn every_parameter_is_explained_in_the_manual_page() {
     let buffers = nandlab::catalog::BUFFERS.iter().map(|p| (p.name(), p.manual(), (p.defaults)()));
     let ftls = nandlab::ftl::FTLS.iter().map(|p| (p.name(), p.manual(), (p.defaults)()));

@@ -53,7 +53,7 @@ pub use error::{Error, ErrorKind, ROOM};
 pub use experiment::{Cells, Claim, Experiment};
 pub use judge::judge;
 pub use memory::check as check_memory;
-pub use plugins::plugins;
+pub use plugins::plugin_list;
 pub use run::{Run, Separate, Volume};
 pub use table::{Cell, Column, Good, Table, Unit};
 pub use text::count;

@@ -13,7 +13,7 @@ const ALL: &str = "all";
 ///
 /// # Errors
 /// A name is unknown, or a parameter is not `key=value`.
-pub fn plugins<B>(list: &str, section: &str, known: &[Plugin<B>]) -> Result<Vec<PluginConfig>, Error> {
+pub fn plugin_list<B>(list: &str, section: &str, known: &[Plugin<B>]) -> Result<Vec<PluginConfig>, Error> {
     if list == ALL {
         return Ok(known.iter().map(|plugin| PluginConfig::named(&plugin.name())).collect());
     }

@@ -57,7 +57,8 @@ fn arc_hits_oltp_as_its_paper_prints() {
 }
 
 /// A loop that does not fit is where LRU finds nothing and LIRS keeps what fits; two pools of different heat are where it
-/// keeps the hot one while that nearly fills the buffer. (Jiang and Zhang, SIGMETRICS 2002, section 5, draw this; they print no numbers.)
+/// keeps the hot one while that nearly fills the buffer. (Jiang and Zhang, SIGMETRICS 2002, section 5, draw this; they
+/// print no numbers.)
 #[test]
 fn lirs_keeps_what_fits_where_lru_keeps_nothing() {
     let Some(folder) = collection() else { return };

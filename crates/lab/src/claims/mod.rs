@@ -274,7 +274,7 @@ pub fn test<E: From<Error>>(
 }
 
 /// How many parts that are.
-pub fn count(parts: &[&str]) -> usize {
+pub fn parts_chosen(parts: &[&str]) -> usize {
     chosen(parts).count()
 }
 

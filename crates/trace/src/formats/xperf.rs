@@ -6,8 +6,8 @@
 //! - `DiskRead`, `DiskWrite`: requests. `DiskFlush`: a flush. All other events (`DiskReadInit`, processes, ...) ask for
 //!   nothing.
 //! - `TimeStamp`: microseconds; as Windows logs a request when it completes, so is the time, and rows are in order of
-//!   completion. `ElapsedTime`, if it is there and not blank: the latency, microseconds; it is not taken off the time. `ByteOffset` and
-//!   `IOSize`: bytes, hexadecimal. `DiskNum`: the device.
+//!   completion. `ElapsedTime`, if it is there and not blank: the latency, microseconds; it is not taken off the time.
+//!   `ByteOffset` and `IOSize`: bytes, hexadecimal. `DiskNum`: the device.
 //!
 //! Source: SNIA IOTTA sets 130 and 158 (Kavalanekar et al., IISWC 2008); the header of their files.
 

@@ -46,7 +46,8 @@ pub struct Remap {
 }
 
 impl Remap {
-    /// Learns the sizes of the devices in the first `limit` requests, in a pass of its own; then they are stacked in pages of 4 KiB.
+    /// Learns the sizes of the devices in the first `limit` requests, in a pass of its own; then they are stacked in
+    /// pages of 4 KiB.
     ///
     /// # Errors
     /// As reading the trace, or more devices or bytes than there may be.
