@@ -168,7 +168,6 @@ impl Flash {
     ///
     /// # Panics
     /// If the page is not erased or the order inside the block is broken.
-    #[inline]
     pub fn program(&mut self, ppn: Ppn, oob: Oob, data: &[u8], cause: Cause, after: Ticket) -> Ticket {
         self.program_released(ppn, oob, data, cause, Release::Done, after)
     }
@@ -177,6 +176,8 @@ impl Flash {
     ///
     /// # Panics
     /// As [`Flash::program`].
+    #[expect(clippy::inline_always, reason = "as operate: every page that leaves the buffer passes here")]
+    #[inline(always)]
     pub fn program_released(
         &mut self,
         ppn: Ppn,
@@ -190,7 +191,7 @@ impl Flash {
         if self.media == Media::Memory {
             self.program_cells(ppn, pbn, oob, data);
         } else {
-            self.set_programmed(ppn, pbn, oob);
+            self.set_programmed(ppn, pbn, oob.packed());
         }
         self.operate(Op::Program, pbn, ppn, cause, release, after)
     }
@@ -202,7 +203,7 @@ impl Flash {
         if cut == Some(CutMode::Before) {
             self.snapshot();
         }
-        self.set_programmed(ppn, pbn, oob);
+        self.set_programmed(ppn, pbn, oob.packed());
         self.store(ppn, oob, data);
         match cut {
             None | Some(CutMode::Before) => {}
@@ -216,13 +217,14 @@ impl Flash {
     pub fn copy(&mut self, from: Ppn, to: Ppn, cause: Cause, after: Ticket) -> Ticket {
         assert!(self.is_valid(from), "copy of page {} that is not valid", from.0);
         let read = self.read(from, cause, after);
-        let oob = self.oob(from);
-        let done = if self.media == Media::Memory {
-            let data = self.bytes(from).to_vec();
-            self.program(to, oob, &data, cause, read)
+        let pbn = self.block_of(to);
+        if self.media == Media::Memory {
+            let (oob, data) = (self.oob(from), self.bytes(from).to_vec());
+            self.program_cells(to, pbn, oob, &data);
         } else {
-            self.program(to, oob, &[], cause, read)
-        };
+            self.set_programmed(to, pbn, self.cells.owner.at(from.index()));
+        }
+        let done = self.operate(Op::Program, pbn, to, cause, Release::Done, read);
         self.invalidate(from);
         done
     }
@@ -307,6 +309,13 @@ impl Flash {
     #[inline]
     pub fn is_programmed(&self, ppn: Ppn) -> bool {
         self.cells.owner.at(ppn.index()) < TORN
+    }
+    /// Number in the OOB of a programmed page: its LPN, or that of its translation page.
+    #[inline]
+    pub fn number(&self, ppn: Ppn) -> u32 {
+        let owner = self.cells.owner.at(ppn.index());
+        assert!(owner < TORN, "OOB of unwritten page {}", ppn.0);
+        Oob::unpacked(owner, 0).number
     }
     /// OOB of a programmed page. Without media the version is 0.
     #[inline]
@@ -394,7 +403,7 @@ impl Flash {
 
     #[expect(clippy::inline_always, reason = "as operate: one call fewer for every program")]
     #[inline(always)]
-    fn set_programmed(&mut self, ppn: Ppn, pbn: Pbn, oob: Oob) {
+    fn set_programmed(&mut self, ppn: Ppn, pbn: Pbn, owner: u32) {
         let offset = self.by_block.remainder(ppn.0);
         let block = &mut self.cells.blocks[pbn.index()];
         match self.order {
@@ -406,7 +415,7 @@ impl Flash {
         }
         block.next_page = block.next_page.max(offset + 1);
         block.valid_pages += 1;
-        self.cells.owner.set(ppn.index(), oob.packed());
+        self.cells.owner.set(ppn.index(), owner);
         self.valid[ppn.index() / 64] |= 1 << (ppn.0 % 64);
         self.programs_ever += 1;
         self.cells.programmed_pages += 1;

@@ -162,7 +162,7 @@ impl Last {
             let mut owners = Vec::with_capacity(valid as usize);
             let mut from = 0;
             while let Some(page) = flash.next_valid(log, from) {
-                owners.push(self.blocks.geometry().lbn(Lpn(flash.oob(page).number)));
+                owners.push(self.blocks.geometry().lbn(Lpn(flash.number(page))));
                 from = self.blocks.geometry().page_in_block(page) + 1;
             }
             owners.sort_unstable();

@@ -243,7 +243,7 @@ impl Superblock {
             }
             let current = self.groups[group as usize].current;
             let place = self.shape.geometry.page(current, flash.next_page(current));
-            let lpn = Lpn(flash.oob(source).number);
+            let lpn = Lpn(flash.number(source));
             let copied = self.copies.shift(flash, lpn, place, Cause::Gc, after);
             done = flash.clock.join(done, copied);
         }
@@ -325,7 +325,7 @@ impl Ftl for Superblock {
         let mut owned = Vec::new();
         for pbn in (0..blocks).map(Pbn) {
             match flash.next_valid(pbn, 0) {
-                Some(first) => owned.push((flash.program_seq(first), pbn, Lpn(flash.oob(first).number))),
+                Some(first) => owned.push((flash.program_seq(first), pbn, Lpn(flash.number(first)))),
                 None if flash.is_block_used(pbn) => _ = flash.erase(pbn, BlockKind::Data, Cause::Recover, now),
                 None => {}
             }
@@ -354,7 +354,7 @@ impl Ftl for Superblock {
             for pbn in blocks {
                 owners[pbn.index()] += 1;
                 let pages = (0..geometry.pages_per_block).map(|offset| geometry.page(*pbn, offset));
-                let mut lpns = pages.filter(|ppn| flash.is_valid(*ppn)).map(|ppn| Lpn(flash.oob(ppn).number));
+                let mut lpns = pages.filter(|ppn| flash.is_valid(*ppn)).map(|ppn| Lpn(flash.number(ppn)));
                 assert!(lpns.all(|lpn| self.group_of(lpn) as usize == group), "a page of another superblock");
             }
         }

@@ -238,11 +238,15 @@ impl Clock {
     }
 
     /// A ticket that resolves when both have: at the later of the two times.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a buffer hit joins times: as issue_for")]
+    #[inline(always)]
     pub fn join(&mut self, a: Ticket, b: Ticket) -> Ticket {
-        if a.is_time() && b.is_time() {
-            return Ticket(a.0.max(b.0));
-        }
+        if a.is_time() && b.is_time() { Ticket(a.0.max(b.0)) } else { self.join_pending(a, b) }
+    }
+
+    /// The same where an operation is under way.
+    #[inline(never)]
+    fn join_pending(&mut self, a: Ticket, b: Ticket) -> Ticket {
         let both = either!(&mut self.model, m => m.join(a, b));
         if self.record.is_some() {
             self.note(Call::Join { a, b, both });

@@ -142,8 +142,9 @@ impl<C: MapPolicy> Frame<C> {
     }
 
     /// Writes the page of a batch that has this index; the consecutive pages go on to the one before `end`.
-    #[inline]
-    fn write_page(&mut self, flash: &mut Flash, batch: Batch<'_>, index: usize, end: Lpn, after: Ticket) -> Ticket {
+    #[expect(clippy::inline_always, reason = "as in Space: the way of every page that is written")]
+    #[inline(always)]
+    fn write_page(&mut self, flash: &mut Flash, batch: &Batch<'_>, index: usize, end: Lpn, after: Ticket) -> Ticket {
         let page = &batch.pages[index];
         let needs_old = !C::RESIDENT && page.from == Source::OldCopy;
         let purpose = if needs_old { Purpose::Rewrite } else { Purpose::Write };
@@ -171,7 +172,7 @@ impl<C: MapPolicy> Frame<C> {
             if !C::RESIDENT && page.lpn >= end {
                 end = batch.run_end(index);
             }
-            let ticket = self.write_page(flash, batch, index, end, after);
+            let ticket = self.write_page(flash, &batch, index, end, after);
             done = flash.clock.join(done, ticket);
         }
         done
@@ -197,7 +198,7 @@ impl<C: MapPolicy> Ftl for Frame<C> {
     fn write(&mut self, flash: &mut Flash, batch: Batch<'_>, after: Ticket) -> Ticket {
         let done = match batch.pages {
             // Most batches; in the loop they cost half as much again.
-            [page] => self.write_page(flash, batch, 0, batch.end.max(Lpn(page.lpn.0 + 1)), after),
+            [page] => self.write_page(flash, &batch, 0, batch.end.max(Lpn(page.lpn.0 + 1)), after),
             _ => self.write_pages(flash, batch, after),
         };
         if flash.ages() {

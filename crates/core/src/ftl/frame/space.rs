@@ -9,6 +9,11 @@
 //! With `sorted_pages` every range of that many logical pages has blocks of its own on each die: a *unit*, which is a
 //! data frontier and is collected as a whole ([`crate::ftl::frame::translation`]).
 
+#![expect(
+    clippy::inline_always,
+    reason = "measured: calls between the steps of a page's write cost as much as the steps"
+)]
+
 use crate::divisor::Divisor;
 use crate::flash::{Flash, Geometry, Ticket};
 use crate::ledger::{BlockKind, Cause};
@@ -86,6 +91,8 @@ pub struct Space {
     by_group: Divisor,
     /// The dies with frontiers of their own.
     dies: Dies,
+    /// A die has one data frontier.
+    one_for_a_die: bool,
     logical_pages: u32,
     /// By block: the data frontier that it was opened for, if it holds data. Empty without units and streams.
     home: Vec<u32>,
@@ -115,6 +122,7 @@ impl Space {
             holds_map: vec![false; blocks],
             by_group: Divisor::new(groups),
             dies: Dies::new(layout.placement, geometry, order, groups, most_valid),
+            one_for_a_die: !apart,
             logical_pages: shape.logical_pages,
             home: vec![0; if apart { blocks } else { 0 }],
             heat: Heat::new(layout.upkeep.streams, shape.logical_pages),
@@ -192,8 +200,16 @@ impl Space {
     }
 
     /// Data frontier for a page that the host writes.
-    #[inline]
+    #[inline(always)]
     pub fn host_frontier(&mut self, lpn: Lpn, cause: Cause) -> FrontierId {
+        if self.one_for_a_die {
+            return FrontierId(self.dies.place(PageToPlace { lpn, stream: 0 }));
+        }
+        self.one_of_several(lpn, cause)
+    }
+    /// The same where a die has several: by range or by stream.
+    #[inline(never)]
+    fn one_of_several(&mut self, lpn: Lpn, cause: Cause) -> FrontierId {
         let mut stream = 0;
         if self.heat.is_on() {
             if cause == Cause::Host {
@@ -284,7 +300,7 @@ impl Space {
     }
 
     /// The next page of an open frontier; the block is closed with its last page.
-    #[inline]
+    #[inline(always)]
     pub fn append(&mut self, id: FrontierId) -> Ppn {
         let frontier = &mut self.frontiers[id.0 as usize];
         let Frontier { pbn, next, group, .. } = *frontier;
@@ -297,7 +313,7 @@ impl Space {
     }
 
     /// The same for a page of the host: one more is valid.
-    #[inline]
+    #[inline(always)]
     pub fn append_new(&mut self, id: FrontierId) -> Ppn {
         if !self.dies.is_by_number() {
             self.dies.add(self.group(id));
@@ -306,7 +322,7 @@ impl Space {
     }
 
     /// A page is not needed any more.
-    #[inline]
+    #[inline(always)]
     pub fn drop_copy(&mut self, flash: &mut Flash, ppn: Ppn) {
         let pbn = flash.invalidate(ppn);
         let group = self.by_group.remainder(pbn.0);

@@ -318,7 +318,7 @@ impl BlockLog {
                 logs.push(log);
                 let mut from = 0;
                 while let Some(ppn) = flash.next_valid(log, from) {
-                    let owner = blocks.geometry().lbn(Lpn(flash.oob(ppn).number));
+                    let owner = blocks.geometry().lbn(Lpn(flash.number(ppn)));
                     assert_eq!(owner, lbn, "a log page of another logical block");
                     from = blocks.geometry().page_in_block(ppn) + 1;
                 }

@@ -82,7 +82,7 @@ impl Copies {
         let mut mapped = vec![0; flash.geometry().blocks() as usize];
         for (lpn, ppn) in self.newest.stored() {
             assert!(flash.is_valid(ppn), "lpn {lpn} maps to an invalid page");
-            assert_eq!(flash.oob(ppn).number as usize, lpn, "OOB of the page that lpn {lpn} maps to");
+            assert_eq!(flash.number(ppn) as usize, lpn, "OOB of the page that lpn {lpn} maps to");
             mapped[flash.geometry().pbn(ppn).index()] += 1;
         }
         for (pbn, count) in mapped.iter().enumerate() {

@@ -303,7 +303,7 @@ impl Merger {
             for offset in 0..self.geometry.pages_per_block {
                 let page = self.geometry.page(*pbn, offset);
                 let home = self.geometry.lpn(Lbn(lbn as u32), offset);
-                assert!(!flash.is_valid(page) || flash.oob(page).number == home.0, "data block of lbn {lbn}");
+                assert!(!flash.is_valid(page) || flash.number(page) == home.0, "data block of lbn {lbn}");
             }
         }
         for pbn in self.pool.free_blocks() {

@@ -83,7 +83,7 @@ impl RandomLog {
         let (mut owners, mut merged) = (0, 0);
         let mut done = after;
         while let Some(page) = flash.next_valid(log, 0) {
-            let lbn = blocks.geometry().lbn(Lpn(flash.oob(page).number));
+            let lbn = blocks.geometry().lbn(Lpn(flash.number(page)));
             let (full, ticket) = merge(blocks, flash, lbn);
             owners += 1;
             merged += full;

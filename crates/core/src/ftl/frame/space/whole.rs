@@ -28,7 +28,7 @@ impl Space {
             (0..winners.in_block(pbn)).for_each(|_| self.dies.add(group));
             if !self.home.is_empty() {
                 let page = flash.next_valid(pbn, 0).expect("winners are valid");
-                let lpn = Lpn(flash.oob(page).number);
+                let lpn = Lpn(flash.number(page));
                 let home = if self.dies.is_by_number() { self.data_frontier(lpn, 0) } else { self.die(pbn) };
                 self.home[pbn.index()] = home;
             }

@@ -142,7 +142,7 @@ impl Translation {
                 self.space.open(flash, to);
             }
             let target = self.space.append(to);
-            let tp = flash.oob(source).number;
+            let tp = flash.number(source);
             let ticket = if flash.is_map_readable(source) {
                 flash.copy(source, target, cause, after)
             } else {
@@ -207,7 +207,7 @@ impl Translation {
                 self.space.open(flash, job.to);
             }
             let target = self.space.append(job.to);
-            let lpn = Lpn(flash.oob(source).number);
+            let lpn = Lpn(flash.number(source));
             let ticket = flash.copy(source, target, job.cause, after);
             job.done = if C::RESIDENT { ticket } else { flash.clock.join(job.done, ticket) };
             match cache.moved(lpn, target) {

@@ -63,7 +63,7 @@ impl Translation {
             let mut from = 0;
             while let Some(source) = flash.next_valid(*pbn, from) {
                 from = flash.geometry().page_in_block(source) + 1;
-                moved.push((Lpn(flash.oob(source).number), source));
+                moved.push((Lpn(flash.number(source)), source));
             }
         }
         moved.sort_unstable();
