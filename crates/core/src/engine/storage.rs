@@ -294,7 +294,7 @@ impl Below for Storage {
     fn complete(&mut self, kind: RequestKind, flight: Flight<'_>) -> Completion {
         let Flight { arrival, admitted, .. } = flight;
         let ram = self.ram_time(&flight, kind == RequestKind::Write);
-        let done = self.flash.clock.delay(flight.done, admitted + ram);
+        let done = if ram == Nanos::ZERO { flight.done } else { self.flash.clock.delay(flight.done, admitted + ram) };
         let finished = self.inflight.finish(&mut self.flash.clock, kind, arrival, admitted, done);
         Completion { admitted, finished }
     }

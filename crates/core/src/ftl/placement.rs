@@ -137,7 +137,11 @@ impl Dies {
         self.valid.is_empty()
     }
     /// Number of the die for a page.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "every page that is written is placed: a call costs as much as the placement"
+    )]
+    #[inline(always)]
     pub fn place(&mut self, page: PageToPlace) -> u32 {
         let wanted = position(self.placement, self, page);
         if self.is_by_number() { self.die(wanted) } else { self.place_where_room_is(wanted) }
