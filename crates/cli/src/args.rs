@@ -139,7 +139,7 @@ pub struct TraceArgs {
     #[arg(long, value_name = "POLICY", value_parser = volumes, default_value = "reject")]
     pub volumes: VolumeChoice,
     /// Requests to replay at most.
-    #[arg(long, short = 'n', value_name = "N", value_parser = number::count, allow_hyphen_values = true)]
+    #[arg(long, short = 'n', value_name = "N", value_parser = number::positive, allow_hyphen_values = true)]
     pub limit: Option<u64>,
 }
 

@@ -14,7 +14,7 @@ pub struct ClaimsArgs {
     #[arg(value_enum, value_name = "PART")]
     pub parts: Vec<Part>,
     /// Requests of every simulation at most: a quick look, whose verdicts mean nothing.
-    #[arg(long, short = 'n', value_name = "N", value_parser = number::count, allow_hyphen_values = true)]
+    #[arg(long, short = 'n', value_name = "N", value_parser = number::positive, allow_hyphen_values = true)]
     pub limit: Option<u64>,
     /// Simulations at a time; the results do not depend on it. Default: one for each processor.
     #[arg(long, value_name = "N", value_parser = number::threads, allow_hyphen_values = true)]

@@ -7,13 +7,14 @@ use nandlab::registry::RECONSTRUCTION;
 use nandlab::report::TraceSource;
 use nandlab::types::Bytes;
 use nandlab_lab::compare::CompareRow;
-use nandlab_lab::{Cell, Column, Compare, Comparison, Good, Unit};
+use nandlab_lab::{Cell, Column, Compare, Comparison, Good};
 
+use crate::columns::{Above, OVERLOADED, shown, value};
 use crate::rows::{Cells, Form, Head, Heading, exact, names};
-use crate::style::{Style, count, factor, short, time};
+use crate::style::{Style, count, short};
 
 /// Headings for people, and characters of a usual value.
-const HEADS: [(&str, &str, usize); 13] = [
+const HEADS: [Above; 13] = [
     ("page_hit_ratio_read", "hit% r", 6),
     ("page_hit_ratio_write", "hit% w", 6),
     ("response_mean_ns", "mean", 9),
@@ -29,26 +30,6 @@ const HEADS: [(&str, &str, usize); 13] = [
     ("above_bound", "above bound %", 6),
 ];
 
-/// The columns that people see behind the names, with their headings.
-fn shown(columns: &[Column]) -> impl Iterator<Item = (usize, &Column, &'static str, usize)> {
-    let head = |(at, column): (usize, _)| {
-        let column: &Column = column;
-        let (_, head, width) = HEADS.iter().find(|(name, ..)| *name == column.name)?;
-        Some((at, column, *head, *width))
-    };
-    columns.iter().enumerate().filter_map(head)
-}
-
-/// A value for people.
-fn show(unit: Unit, value: f64) -> String {
-    match unit {
-        Unit::Ratio => format!("{:.2}", value * 100.0),
-        Unit::Factor => factor(Some(value)),
-        Unit::Time => time(value),
-        _ => short(value as u64),
-    }
-}
-
 /// A time that says nothing when the run was overloaded.
 fn is_response(column: &Column) -> bool {
     column.name.starts_with("response")
@@ -63,7 +44,7 @@ pub fn heading(text: String, compare: &Compare, columns: &[Column]) -> Heading {
     let widest =
         |plugins: &[PluginConfig]| plugins.iter().map(|plugin| plugin.label().chars().count()).max().unwrap_or(0);
     let names_first = [Head::new("buffer", widest(&compare.buffers)), Head::new("FTL", widest(&compare.ftls))];
-    let heads = names_first.into_iter().chain(shown(columns).map(|(_, _, head, width)| Head::new(head, width)));
+    let heads = names_first.into_iter().chain(shown(columns, &HEADS).map(|(_, _, head, width)| Head::new(head, width)));
     Heading { text, heads: heads.collect(), left: 2, exact: names(columns) }
 }
 
@@ -73,13 +54,13 @@ pub fn cells(columns: &[Column], row: &[Cell]) -> Cells {
     let mut people = vec![text("buffer").to_string(), text("ftl").to_string()];
     if *text("error") == Cell::Absent {
         let overloaded = *text("overloaded") == Cell::Flag(true);
-        people.extend(shown(columns).map(|(at, column, ..)| {
+        people.extend(shown(columns, &HEADS).map(|(at, column, ..)| {
             let mark = match is_response(column) {
                 true if overloaded => "!",
                 true => " ",
                 false => "",
             };
-            row[at].number().map_or_else(|| "-".to_owned(), |value| show(column.unit, value)) + mark
+            value(&row[at], column.unit, short) + mark
         }));
     } else {
         people.push("failed".to_owned());
@@ -102,7 +83,7 @@ pub fn foot(comparison: &Comparison, settle: Settle, form: Form, style: Style) -
         Settle::None => "left: dirty pages at the end, for which nobody has paid\n",
     };
     if rows.iter().any(is_overloaded) {
-        text += "! overloaded: more than 1 % of the requests were waiting at the end; times grow with the trace\n";
+        text += OVERLOADED;
     }
     if comparison.costs.is_some() {
         text += "above bound: cost of the pages that the buffer read and wrote, above the least that is possible\n";
@@ -126,7 +107,7 @@ fn best(comparison: &Comparison, form: Form, style: Style) -> String {
     let (table, rows) = (comparison.table(), &comparison.rows);
     let mut winners: Vec<(usize, Vec<&str>)> = Vec::new();
     let mut shared = Vec::new();
-    for (at, column, head, _) in shown(&table.columns) {
+    for (at, column, head, _) in shown(&table.columns, &HEADS) {
         let comparable = |row: &usize| !is_response(column) || !is_overloaded(&rows[*row]);
         let value = |row: usize| table.rows[row][at].number().map(|value| (row, value));
         let values: Vec<(usize, f64)> = (0..rows.len()).filter(comparable).filter_map(value).collect();

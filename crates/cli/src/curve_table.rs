@@ -6,11 +6,12 @@ use nandlab::types::Bytes;
 use nandlab_lab::curve::{BOUND, Point};
 use nandlab_lab::{Column, Curves, Unit};
 
+use crate::columns::{Above, OVERLOADED, shown, value};
 use crate::rows::{Cells, Form, Head, Heading, exact, names};
-use crate::style::{Style, count, factor, time};
+use crate::style::{Style, count};
 
 /// Headings for people, and characters of a usual value.
-const HEADS: [(&str, &str, usize); 9] = [
+const HEADS: [Above; 9] = [
     ("page_hit_ratio", "hit%", 6),
     ("page_hit_ratio_read", "hit% r", 6),
     ("page_hit_ratio_write", "hit% w", 6),
@@ -22,26 +23,6 @@ const HEADS: [(&str, &str, usize); 9] = [
     ("response_p99_ns", "p99", 9),
 ];
 
-/// The columns that people see behind buffer and size.
-fn shown(columns: &[Column]) -> impl Iterator<Item = (usize, &Column, &'static str, usize)> {
-    let head = |(at, column): (usize, _)| {
-        let column: &Column = column;
-        let (_, head, width) = HEADS.iter().find(|(name, ..)| *name == column.name)?;
-        Some((at, column, *head, *width))
-    };
-    columns.iter().enumerate().filter_map(head)
-}
-
-/// A value for people.
-fn show(unit: Unit, value: f64) -> String {
-    match unit {
-        Unit::Ratio => format!("{:.2}", value * 100.0),
-        Unit::Factor => factor(Some(value)),
-        Unit::Time => time(value),
-        _ => count(value as u64),
-    }
-}
-
 /// What is drawn.
 pub fn title(trace: &TraceSource, ftl: Option<&PluginConfig>) -> String {
     let below = ftl.map_or_else(|| "buffers alone".to_owned(), |ftl| format!("over the FTL {}", ftl.label()));
@@ -52,7 +33,7 @@ pub fn title(trace: &TraceSource, ftl: Option<&PluginConfig>) -> String {
 pub fn heading(title: &str, columns: &[Column], buffers: &[PluginConfig]) -> Heading {
     let widest = buffers.iter().map(|buffer| buffer.label().chars().count()).max().unwrap_or(0).max(BOUND.len());
     let first = [Head::new("buffer", widest), Head::new("ram", 8)];
-    let heads = first.into_iter().chain(shown(columns).map(|(_, _, head, width)| Head::new(head, width)));
+    let heads = first.into_iter().chain(shown(columns, &HEADS).map(|(_, _, head, width)| Head::new(head, width)));
     Heading { text: format!("{title}\n"), heads: heads.collect(), left: 1, exact: names(columns) }
 }
 
@@ -70,13 +51,13 @@ pub fn cells(columns: &[Column], point: &Point) -> Cells {
     if error {
         people.push("failed".to_owned());
     } else {
-        people.extend(shown(columns).map(|(at, column, ..)| {
+        people.extend(shown(columns, &HEADS).map(|(at, column, ..)| {
             let mark = match column.unit {
                 Unit::Time if overloaded => "!",
                 Unit::Time => " ",
                 _ => "",
             };
-            row[at].number().map_or_else(|| "-".to_owned(), |value| show(column.unit, value)) + mark
+            value(&row[at], column.unit, count) + mark
         }));
     }
     Cells { shown: people, exact: vec![exact(&row)] }
@@ -97,7 +78,7 @@ pub fn foot(curves: &Curves, form: Form, style: Style) -> String {
         text += "(bound): no buffer with this DRAM alone does better in any one column, except prefetches that hints allow\n";
     }
     if curves.rows.iter().any(|row| row.report.as_ref().is_some_and(|report| report.load.overloaded)) {
-        text += "! overloaded: more than 1 % of the requests were waiting at the end; times grow with the trace\n";
+        text += OVERLOADED;
     }
     for row in &curves.rows {
         if let Some(error) = &row.error {

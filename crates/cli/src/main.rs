@@ -7,6 +7,7 @@ mod bound;
 mod catalog;
 mod claims;
 mod cli;
+mod columns;
 mod compare;
 mod compare_table;
 mod conform;

@@ -13,7 +13,7 @@ pub fn any(text: &str) -> Result<u64, String> {
 }
 
 /// Such a number from 1 on.
-pub fn count(text: &str) -> Result<u64, String> {
+pub fn positive(text: &str) -> Result<u64, String> {
     ranged(text, 1, i64::MAX as u64)
 }
 

@@ -6,6 +6,8 @@
 //! requests. Prints one line for each FTL, and the first difference of every pair that has one.
 #![allow(clippy::print_stdout, missing_docs)]
 
+#[path = "../tests/kit/mod.rs"]
+mod kit;
 #[path = "../tests/oracle/mod.rs"]
 mod oracle;
 

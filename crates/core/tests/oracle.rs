@@ -1,6 +1,7 @@
 //! The whole device against a second one. See `oracle/mod.rs`; a long run is
 //! `cargo run --release -p nandlab --example oracle_campaign`.
 
+mod kit;
 #[path = "oracle/mod.rs"]
 mod oracle;
 

@@ -24,7 +24,7 @@ pub struct CutArgs {
     #[arg(long, value_name = "N", value_parser = number::any, default_value = "0", allow_hyphen_values = true)]
     skip: u64,
     /// Requests to keep at most.
-    #[arg(long, value_name = "N", value_parser = number::count, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", value_parser = number::positive, allow_hyphen_values = true)]
     take: Option<u64>,
 }
 

@@ -23,7 +23,7 @@ pub struct InfoArgs {
     #[command(flatten)]
     pub reading: ReadingArgs,
     /// Requests to read at most, of each trace.
-    #[arg(long, short = 'n', value_name = "N", value_parser = number::count, allow_hyphen_values = true)]
+    #[arg(long, short = 'n', value_name = "N", value_parser = number::positive, allow_hyphen_values = true)]
     limit: Option<u64>,
     /// Follow only this share of all 4 KiB pages (above 0, at most 1): footprints and reuse become estimates, and take
     /// that share of the memory. Without it all are followed, at 60 to 110 bytes for each distinct page.

@@ -19,7 +19,7 @@ pub struct MakeArgs {
     #[arg(value_name = "NAME", required_unless_present = "check")]
     name: Option<String>,
     /// Requests to make. Default: those of the preset, or 1,000,000.
-    #[arg(long, short = 'n', value_name = "REQUESTS", value_parser = number::count, allow_hyphen_values = true)]
+    #[arg(long, short = 'n', value_name = "REQUESTS", value_parser = number::positive, allow_hyphen_values = true)]
     requests: Option<u64>,
     /// Seed of every random choice.
     #[arg(long, value_name = "N", value_parser = number::any, allow_hyphen_values = true, default_value_t = 1)]

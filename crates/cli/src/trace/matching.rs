@@ -24,7 +24,7 @@ pub struct MatchArgs {
     #[command(flatten)]
     reading: ReadingArgs,
     /// Requests to read at most, of each trace.
-    #[arg(long, short = 'n', value_name = "N", value_parser = number::count, allow_hyphen_values = true)]
+    #[arg(long, short = 'n', value_name = "N", value_parser = number::positive, allow_hyphen_values = true)]
     limit: Option<u64>,
     /// Follow only this share of all 4 KiB pages, as in `trace info`.
     #[arg(long, value_name = "RATE", value_parser = sample_pages, allow_hyphen_values = true, default_value = "1")]

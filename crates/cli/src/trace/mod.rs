@@ -94,7 +94,7 @@ pub struct InputArgs {
     #[command(flatten)]
     pub read: ReadArgs,
     /// Requests to read at most.
-    #[arg(long, short = 'n', value_name = "N", value_parser = number::count, allow_hyphen_values = true)]
+    #[arg(long, short = 'n', value_name = "N", value_parser = number::positive, allow_hyphen_values = true)]
     pub limit: Option<u64>,
 }
 

@@ -25,7 +25,7 @@ struct By {
     #[arg(long, value_name = "FACTOR", value_parser = Ratio::parse, allow_hyphen_values = true)]
     time: Option<Ratio>,
     /// Mean requests per second afterwards; reads the trace twice.
-    #[arg(long, value_name = "IOPS", value_parser = number::count, allow_hyphen_values = true)]
+    #[arg(long, value_name = "IOPS", value_parser = number::positive, allow_hyphen_values = true)]
     rate: Option<u64>,
 }
 

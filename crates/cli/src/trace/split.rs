@@ -32,7 +32,7 @@ struct By {
     #[arg(long = "by-device")]
     device: bool,
     /// Parts of this many requests.
-    #[arg(long, value_name = "N", value_parser = number::count, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", value_parser = number::positive, allow_hyphen_values = true)]
     every: Option<u64>,
     /// Parts of this much time, from the first request on.
     #[arg(long, value_name = "TIME", value_parser = time, allow_hyphen_values = true)]

@@ -3,87 +3,35 @@
 use nandlab::buffer::{Access, Admission, Buffer, Frames, Medium, Plan, Sense, Slots};
 use nandlab::catalog::BUFFERS;
 use nandlab::engine::{Arrival, Engine, EvictWait, PartialWrite, Parts, RamTimes, Settings, Ssd};
-use nandlab::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, Ticket, TimingModel};
-use nandlab::ftl::{Batch, FTLS, Found, Ftl, PageRead, Shape};
-use nandlab::ledger::MergeKind;
+use nandlab::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, TimingModel};
+use nandlab::ftl::{FTLS, Ftl, Shape};
 use nandlab::registry;
-use nandlab::types::{Bytes, Lbn, Lpn, Nanos, Ppn, Slot};
+use nandlab::types::{Bytes, Lpn, Nanos, Ppn, Slot};
 use serde_json::{Value, json};
 
 use super::cases::Case;
+use crate::kit::{Around, Twist};
 
 /// Every run of pages that do not lie one after the other takes its bytes of the shared RAM.
 struct Fragments {
-    inner: Box<dyn Ftl>,
     logical_pages: u32,
     bytes_each: u64,
     bytes: u64,
 }
 
-impl Fragments {
-    fn count(&mut self, flash: &Flash) {
+impl Twist for Fragments {
+    fn after(&mut self, ftl: &dyn Ftl, flash: &Flash) {
         let mut before = Ppn::NONE;
         let mut runs = 0;
         for lpn in 0..self.logical_pages {
-            let place = self.inner.locate(flash, Lpn(lpn));
+            let place = ftl.locate(flash, Lpn(lpn));
             runs += u64::from(place.is_some() && (before.is_none() || before.0 + 1 != place.0));
             before = place;
         }
         self.bytes = runs * self.bytes_each;
     }
-}
-
-impl Ftl for Fragments {
-    fn read(&mut self, flash: &mut Flash, page: PageRead, after: Ticket) -> Found {
-        let found = self.inner.read(flash, page, after);
-        self.count(flash);
-        found
-    }
-    fn write(&mut self, flash: &mut Flash, batch: Batch<'_>, after: Ticket) -> Ticket {
-        let done = self.inner.write(flash, batch, after);
-        self.count(flash);
-        done
-    }
-    fn write_block(&mut self, flash: &mut Flash, lbn: Lbn, batch: Batch<'_>, after: Ticket) -> Ticket {
-        let done = self.inner.write_block(flash, lbn, batch, after);
-        self.count(flash);
-        done
-    }
-    fn merges(&self) -> Option<MergeKind> {
-        self.inner.merges()
-    }
-    fn completes_blocks(&self) -> bool {
-        self.inner.completes_blocks()
-    }
-    fn trim(&mut self, flash: &mut Flash, lpn: Lpn, after: Ticket) -> Ticket {
-        let done = self.inner.trim(flash, lpn, after);
-        self.count(flash);
-        done
-    }
-    fn fill(&mut self, flash: &mut Flash, lbn: Lbn, batch: Batch<'_>) {
-        self.inner.fill(flash, lbn, batch);
-        self.count(flash);
-    }
-    fn filled(&mut self, flash: &mut Flash) {
-        self.inner.filled(flash);
-    }
-    fn keeps_map_on_flash(&self) -> bool {
-        self.inner.keeps_map_on_flash()
-    }
-    fn map_bytes(&self) -> u64 {
-        self.inner.map_bytes() + self.bytes
-    }
-    fn locate(&self, flash: &Flash, lpn: Lpn) -> Ppn {
-        self.inner.locate(flash, lpn)
-    }
-    fn rebuild(&mut self, flash: &mut Flash) {
-        self.inner.rebuild(flash);
-    }
-    fn check(&self, flash: &Flash) {
-        self.inner.check(flash);
-    }
-    fn free_blocks(&self) -> u32 {
-        self.inner.free_blocks()
+    fn more_map_bytes(&self) -> u64 {
+        self.bytes
     }
 }
 
@@ -164,7 +112,7 @@ pub fn build(case: &Case) -> Box<dyn Ssd> {
     let mut ftl = (plugin.build)(case.ftl.params(), &shape).unwrap_or_else(|error| panic!("{case:?}: {error}"));
     if setup.shared_ram.is_some() {
         let bytes_each = setup.fragment_bytes;
-        ftl = Box::new(Fragments { inner: ftl, logical_pages, bytes_each, bytes: 0 });
+        ftl = Box::new(Around::new(ftl, Fragments { logical_pages, bytes_each, bytes: 0 }));
     }
     let settings = Settings {
         logical_pages,
