@@ -28,6 +28,7 @@ pub struct NoBuffer;
 ///
 /// # Errors
 /// None.
+#[expect(clippy::unnecessary_wraps, reason = "the list calls all policies alike")]
 pub fn build(_: Params, _: &BufferShape) -> Result<NoBuffer, ConfigError> {
     Ok(NoBuffer)
 }
