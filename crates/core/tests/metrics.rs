@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use kit::{Dice, Event, Recorder};
 use nandlab::buffer::Access;
 use nandlab::catalog::BUFFERS;
-use nandlab::config::{Builder, Config};
+use nandlab::config::Config;
 use nandlab::engine::{INTERVALS, Payload, Ssd};
 use nandlab::ledger::{BlockKind, Cause};
 use nandlab::replay::Outcome;
@@ -26,11 +26,7 @@ const SMALL: [&str; 5] = [
 ];
 
 fn config(settings: &[&str]) -> Config {
-    let mut builder = Builder::preset("lab").unwrap();
-    for setting in SMALL.iter().chain(settings) {
-        builder = builder.set(setting).unwrap();
-    }
-    builder.finish().unwrap()
+    kit::lab(SMALL.iter().chain(settings))
 }
 
 fn report(config: &Config, device: &mut dyn Ssd) -> Report {

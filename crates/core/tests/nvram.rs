@@ -4,17 +4,13 @@ mod kit;
 
 use kit::Dice;
 use nandlab::catalog::BUFFERS;
-use nandlab::config::Builder;
 use nandlab::ledger::Ledger;
 use nandlab::types::{HostOp, HostRequest, Nanos};
 
 fn ledger(buffer: &str, nvram: &str) -> Ledger {
     let settings = ["ram.dram=1MiB", "device.geometry.blocks_per_plane=16", "device.geometry.pages_per_block=16"];
-    let mut builder = Builder::preset("lab").unwrap();
-    for setting in settings.iter().map(|s| (*s).to_owned()).chain([format!("ram.nvram={nvram}")]) {
-        builder = builder.set(&setting).unwrap();
-    }
-    let config = builder.set(&format!("buffer.name={buffer}")).and_then(|b| b.finish()).unwrap();
+    let (nvram, buffer) = (format!("ram.nvram={nvram}"), format!("buffer.name={buffer}"));
+    let config = kit::lab(settings.into_iter().chain([nvram.as_str(), &buffer]));
     let mut device = config.build().unwrap();
     let mut dice = Dice(1);
     for n in 0..20_000 {

@@ -6,7 +6,7 @@ mod kit;
 
 use kit::Dice;
 use nandlab::catalog::BUFFERS;
-use nandlab::config::{Builder, Config};
+use nandlab::config::Config;
 use nandlab::ledger::Ledger;
 use nandlab::offline::{AccessCounts, Costs, History, LruCurve, ROUNDS, Segments, belady, lower_bound, schedule};
 use nandlab::types::{HostOp, HostRequest, Nanos};
@@ -57,8 +57,7 @@ fn config(buffer: &str, frames: u32, nvram: u32) -> Config {
         format!("ram.nvram={}", nvram * 4096),
         format!("buffer.name={buffer}"),
     ];
-    let builder = keys.iter().try_fold(Builder::preset("lab").unwrap(), |builder, key| builder.set(key));
-    builder.and_then(|b| b.finish()).unwrap_or_else(|e| panic!("{buffer}: {e}"))
+    kit::lab(keys)
 }
 
 /// What an online policy does; nothing if it refuses the frames.

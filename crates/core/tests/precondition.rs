@@ -1,6 +1,7 @@
 //! The state of a device before the measurement.
 
-use nandlab::config::Builder;
+mod kit;
+
 use nandlab::types::{Lpn, Ppn};
 
 /// Where every page lies after `precondition`.
@@ -14,8 +15,7 @@ fn places(precondition: &str, seed: u64) -> Vec<Ppn> {
         &format!("precondition={precondition}"),
         &format!("seed={seed}"),
     ];
-    let with = |builder: Builder, setting: &&str| builder.set(setting).unwrap();
-    let config = settings.iter().fold(Builder::preset("lab").unwrap(), with).finish().unwrap();
+    let config = kit::lab(settings);
     let device = config.build().unwrap();
     assert_eq!(device.ledger(), nandlab::ledger::Ledger::default(), "counts begin afterwards");
     (0..device.logical_pages()).map(|lpn| device.ftl().locate(device.flash(), Lpn(lpn))).collect()

@@ -10,7 +10,7 @@ mod report {
 use std::collections::BTreeSet;
 
 use kit::Dice;
-use nandlab::config::{Builder, Config};
+use nandlab::config::Config;
 use nandlab::engine::Ssd;
 use nandlab::replay::Outcome;
 use nandlab::report::{Report, TraceSource, Wall};
@@ -33,8 +33,7 @@ fn used(seed: u64) -> (Config, Box<dyn Ssd>) {
         &format!("seed={seed}"),
         &format!("device.endurance.pe_cycles={}", 500 + seed),
     ];
-    let with = |builder: Builder, setting: &&str| builder.set(setting).unwrap();
-    let config = settings.iter().fold(Builder::preset("lab").unwrap(), with).finish().unwrap();
+    let config = kit::lab(settings);
     let (mut device, mut r) = (config.build().unwrap(), Dice::of_case(&[seed]));
     for _ in 0..2_000 + seed * 50 {
         let op = if r.below64(4) == 0 { HostOp::Read } else { HostOp::Write };

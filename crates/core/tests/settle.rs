@@ -4,7 +4,7 @@ mod kit;
 
 use kit::Dice;
 use nandlab::catalog::BUFFERS;
-use nandlab::config::{Builder, Config, Settle};
+use nandlab::config::{Config, Settle};
 use nandlab::engine::Ssd;
 use nandlab::replay::Replay;
 use nandlab::report::{Report, TraceSource};
@@ -21,8 +21,7 @@ const SMALL: [&str; 5] = [
 ];
 
 fn config(settings: &[&str]) -> Config {
-    let with = |builder: Builder, setting: &&str| builder.set(setting).unwrap();
-    SMALL.iter().chain(settings).fold(Builder::preset("lab").unwrap(), with).finish().unwrap()
+    kit::lab(SMALL.iter().chain(settings))
 }
 
 /// Runs requests and settles.

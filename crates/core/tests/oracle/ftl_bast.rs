@@ -169,13 +169,7 @@ impl Ftl for Bast {
         pages.iter().fold(after, |done, down| done.max(self.write_page(array, down, after)))
     }
     fn write_whole(&mut self, array: &mut Array, lbn: usize, pages: &[Down], after: u64) -> u64 {
-        let fresh = array.take_free();
-        let mut done = after;
-        for down in pages {
-            let to = (fresh, self.blocks.offset(down.lpn));
-            done = done.max(self.blocks.put(array, to, down, after));
-        }
-        array.counts.merges_switch += 1;
+        let (fresh, done) = self.blocks.put_whole(array, pages, after);
         let chain = self.end_chain(lbn);
         if !chain.is_empty() {
             let unpadded = pages.iter().filter(|down| down.cause == Cause::Host).count() as u64;

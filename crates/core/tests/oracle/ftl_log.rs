@@ -49,6 +49,16 @@ impl Blocks {
         }
         done
     }
+    /// Programs a whole logical block in a fresh one; returns that and when it is done.
+    pub fn put_whole(&mut self, array: &mut Array, pages: &[Down], after: u64) -> (usize, u64) {
+        let (fresh, mut done) = (array.take_free(), after);
+        for down in pages {
+            let to = (fresh, self.offset(down.lpn));
+            done = done.max(self.put(array, to, down, after));
+        }
+        array.counts.merges_switch += 1;
+        (fresh, done)
+    }
     /// Programs a page in a log block.
     pub fn log(&mut self, array: &mut Array, to: Addr, down: &Down, after: u64) -> u64 {
         array.counts.log_pages += 1;

@@ -1,6 +1,5 @@
 //! Do blocks wear out, are they replaced, and are blocks that are read too often relocated?
 
-use nandlab::config::Builder;
 use nandlab::engine::{Payload, Refused};
 use nandlab::flash::{ReliabilityConfig, Ticket};
 use nandlab::ftl::PageRead;
@@ -45,10 +44,8 @@ fn worn_out(settings: &[&str]) -> (Box<dyn nandlab::engine::Ssd>, u64, Refused) 
         "replay.mode=fast",
         "seed=3",
     ];
-    let all = device.iter().chain(settings);
-    let builder = all.fold(Builder::preset("lab"), |b, s| b.and_then(|b| b.set(s)));
-    let mut device =
-        builder.and_then(|b| b.finish()).and_then(|c| c.build()).unwrap_or_else(|e| panic!("{settings:?}: {e}"));
+    let config = crate::kit::lab(device.iter().chain(settings));
+    let mut device = config.build().unwrap_or_else(|e| panic!("{settings:?}: {e}"));
     let mut rng = Pcg64Mcg::new(5);
     let pages = device.logical_pages();
     for number in 0..1_000_000 {

@@ -78,9 +78,7 @@ fn bursts(idle_free: u32, gap: Nanos, model: &str) -> Box<dyn nandlab::engine::S
         "replay.queue_depth=64".to_owned(),
         format!("ftl.idle_free={idle_free}"),
     ];
-    let builder = settings.iter().fold(Builder::preset("lab"), |b, s| b.and_then(|b| b.set(s)));
-    let config = builder.and_then(|b| b.finish()).unwrap_or_else(|e| panic!("{e}"));
-    let mut device = config.build().unwrap_or_else(|e| panic!("{e}"));
+    let mut device = crate::kit::lab(settings).build().unwrap_or_else(|e| panic!("{e}"));
     let mut rng = Pcg64Mcg::new(5);
     let (mut at, pages) = (device.flash().now(), device.logical_pages());
     for number in 0..6_000 {

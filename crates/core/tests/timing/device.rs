@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use nandlab::catalog::BUFFERS;
-use nandlab::config::{Builder, Config, ReplayMode};
+use nandlab::config::{Config, ReplayMode};
 use nandlab::engine::{Payload, Ssd};
 use nandlab::flash::clock::{Call, Clock, ClockTimes, Operation, RecordedCall, Release, Ticket, TimingModel};
 use nandlab::ftl::FTLS;
@@ -272,8 +272,7 @@ pub fn config(settings: &[String]) -> Config {
         "ram.nvram_write=5ns",
         "precondition=full",
     ];
-    let settings = SMALL.into_iter().chain(settings.iter().map(String::as_str));
-    settings.fold(Builder::preset("lab").unwrap(), |builder, setting| builder.set(setting).unwrap()).finish().unwrap()
+    crate::kit::lab(SMALL.into_iter().chain(settings.iter().map(String::as_str)))
 }
 
 /// Reads, writes, trims and flushes of 1 to 3 pages, skewed, in bursts and pauses.

@@ -6,7 +6,7 @@
 //! it is odd, and the first page that is written goes to die 1, the next to die 0 and so on: so a page that is read and
 //! written again changes its die, and no die's queue hides that somebody does not wait.
 
-use nandlab::config::{Builder, Config};
+use nandlab::config::Config;
 use nandlab::ledger::{Cause, Ledger, Op};
 use nandlab::types::{Hint, HostOp, HostRequest, Nanos, Pattern};
 
@@ -33,8 +33,7 @@ fn config(settings: &[&str]) -> Config {
         "buffer.name=lru",
         "ftl={name=\"page\", placement=\"round_robin\"}",
     ];
-    let with = |builder: Builder, setting: &&str| builder.set(setting).unwrap();
-    SMALL.iter().chain(settings).fold(Builder::preset("lab").unwrap(), with).finish().unwrap()
+    crate::kit::lab(SMALL.iter().chain(settings))
 }
 
 fn request(at: u64, op: HostOp, page: u64) -> HostRequest {
