@@ -33,6 +33,9 @@ pub enum Family {
     /// Generators of requests, and presets of them.
     #[value(alias = "generator")]
     Generators,
+    /// Experiments of papers, with what they claim.
+    #[value(alias = "experiment")]
+    Experiments,
 }
 
 /// The device, except for its buffer and its FTL.

@@ -9,6 +9,7 @@ use nandlab::registry::rules::{Number, Rule};
 use nandlab::registry::{self, Plugin};
 use nandlab::report::Report;
 use nandlab::types::Bytes;
+use nandlab_lab::claims::{EXPERIMENTS, Listed};
 use nandlab_lab::pages::{manual, measured};
 use nandlab_trace::formats;
 use nandlab_trace::generators::{self, GENERATORS, PRESETS};
@@ -110,6 +111,13 @@ fn entries(family: Family) -> Vec<Entry> {
             let mut entries = plugins(GENERATORS, "generator", generator_page);
             entries.extend(PRESETS.iter().map(preset));
             entries
+        }
+        Family::Experiments => {
+            let entry = |listed: &Listed| {
+                let experiment = listed.experiment().expect("experiments are tested");
+                Entry { family: "experiment", name: experiment.name, title: experiment.sentence, page: experiment_page }
+            };
+            EXPERIMENTS.iter().map(entry).collect()
         }
     }
 }
@@ -228,6 +236,14 @@ fn device_page(name: &str) -> String {
         100.0 * spare as f64 / logical as f64,
         100.0 * spare as f64 / physical as f64,
         config.to_toml()
+    )
+}
+
+fn experiment_page(name: &str) -> String {
+    let Some(listed) = EXPERIMENTS.iter().find(|listed| listed.name() == name) else { return String::new() };
+    let manual = listed.experiment().and_then(|experiment| experiment.manual()).expect("experiments are tested");
+    format!(
+        "{manual}\n`nandlab claims {name}` carries it out and judges the claims; docs/claims.md has the verdicts.\n"
     )
 }
 

@@ -56,7 +56,7 @@ pub enum Command {
     Curve(CurveArgs),
     /// Show what a buffer of some size could reach at best on a trace, and how far from it policies are.
     Bound(BoundArgs),
-    /// Test the claims of the papers on generated workloads: one Markdown table for each paper (docs/claims.md).
+    /// Test the claims of the papers on generated workloads: one Markdown table for each experiment (docs/claims.md).
     Claims(ClaimsArgs),
     /// Measure every buffer policy and write a page for each (docs/policies).
     Pages(PagesArgs),
@@ -68,7 +68,8 @@ pub enum Command {
         #[arg(value_enum)]
         what: Family,
     },
-    /// Manual page of a buffer, FTL, device, trace format, generator (`oltp` is the built-in workload) or all `metrics`.
+    /// Manual page of a buffer, FTL, device, trace format, generator (`oltp` is the built-in workload), experiment or all
+    /// `metrics`.
     Describe {
         /// Its name.
         name: String,

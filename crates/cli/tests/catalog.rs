@@ -11,7 +11,7 @@ fn names(family: &str) -> Vec<String> {
 
 #[test]
 fn every_name_has_a_title_and_a_manual_page() {
-    for family in ["buffers", "ftls", "victims", "placements", "devices", "formats", "generators"] {
+    for family in ["buffers", "ftls", "victims", "placements", "devices", "formats", "generators", "experiments"] {
         let list = stdout(&["list", family]);
         assert!(list.lines().count() > 1, "{family}");
         for name in names(family) {
@@ -38,6 +38,16 @@ fn manual_page_shows_parameters_with_defaults() {
 }
 
 #[test]
+fn manual_page_of_an_experiment_shows_what_varies_and_what_is_claimed() {
+    let page = stdout(&["describe", "wpa", "--kind", "experiments"]);
+    for part in ["gaming = make:mix:parts=", "CBM = cbm-r", "36 runs", "fig 5: WPA has the best hit ratio"] {
+        assert!(page.contains(part), "{part} in\n{page}");
+    }
+    let page = stdout(&["describe", "arithmetic"]);
+    assert!(page.contains("Nothing is simulated") && page.contains("`nandlab claims arithmetic`"), "{page}");
+}
+
+#[test]
 fn manual_page_of_every_ftl_shows_its_evidence() {
     for name in names("ftls") {
         let page = stdout(&["describe", &name, "--kind", "ftls"]);
@@ -50,7 +60,9 @@ fn manual_page_of_every_ftl_shows_its_evidence() {
 
 #[test]
 fn misspelt_name_is_answered_with_the_right_one() {
-    for (wrong, right) in [("pagee", "page"), ("lur", "lru"), ("mrs", "msr"), ("otlp", "oltp")] {
+    for (wrong, right) in
+        [("pagee", "page"), ("lur", "lru"), ("mrs", "msr"), ("otlp", "oltp"), ("aritmetic", "arithmetic")]
+    {
         let output = nandlab(&["describe", wrong]);
         assert_eq!(output.status.code(), Some(2));
         assert!(stderr(&output).contains(&format!("did you mean `{right}`?")), "{}", stderr(&output));

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{json, stdout};
+use common::{json, nandlab, stderr, stdout};
 
 const PAGE: &str = include_str!("../../../docs/claims.md");
 /// Columns of a row, and how many cells it has. A table of readings has other columns: what was measured is in all but the
@@ -13,9 +13,18 @@ const MEASURED: usize = 5;
 const VERDICT: usize = 6;
 const NOTE: usize = 7;
 
-/// A note without its figures, which are those of the run.
+/// A note without its figures, which are those of the run; a ratio of nothing is none.
 fn words(note: &str) -> String {
-    note.replace("NaN", "").chars().filter(|c| !c.is_ascii_digit() && !",.".contains(*c)).collect()
+    note.replace("NaN", "")
+        .replace("inf ", " ")
+        .chars()
+        .filter(|c| !c.is_ascii_digit() && !",.-".contains(*c))
+        .collect()
+}
+
+/// No ratio of nothing, and none of something to nothing.
+fn is_finite(note: &str) -> bool {
+    !note.split(|c: char| !c.is_alphanumeric()).any(|word| ["NaN", "inf"].contains(&word))
 }
 
 /// The rows of all tables, split into cells; the first and last are empty.
@@ -23,7 +32,7 @@ fn rows(page: &str) -> Vec<Vec<&str>> {
     page.lines().filter(|line| line.starts_with("| ")).map(|line| line.split('|').map(str::trim).collect()).collect()
 }
 
-/// The section of a part.
+/// The section of an experiment.
 fn section<'a>(page: &'a str, title: &str) -> &'a str {
     let heading = format!("## {title}\n");
     let from = page.find(&heading).unwrap_or_else(|| panic!("no section {title}"));
@@ -44,6 +53,7 @@ fn claims_page_is_what_a_run_says_except_for_the_figures() {
         }
         for (column, (written, said)) in written.iter().zip(said).enumerate() {
             let alike = column == NOTE && words(written) == words(said);
+            assert!(is_finite(written), "{written}");
             assert!(written == said || alike || column == MEASURED || column == VERDICT, "{written}\n{said}");
         }
         let verdicts = ["**reproduced**", "**partly**", "**not**", "**not tested**", "verdict"];
@@ -53,11 +63,18 @@ fn claims_page_is_what_a_run_says_except_for_the_figures() {
 
 #[test]
 fn claims_page_figures_are_those_of_a_full_run() {
-    // The parts that take seconds; the others take minutes, and nothing in them is different in kind.
-    for (part, title) in [("arithmetic", "Arithmetic"), ("urm", "URM")] {
-        let full = stdout(&["claims", part]);
+    // Those that take seconds; the others take minutes, and nothing in them is different in kind.
+    for (name, title) in [("arithmetic", "Arithmetic"), ("urm", "URM"), ("rftl", "RFTL")] {
+        let full = stdout(&["claims", name]);
         assert_eq!(section(&full, title).trim(), section(PAGE, title).trim(), "run `nandlab claims > docs/claims.md`");
     }
+}
+
+#[test]
+fn misspelt_experiment_is_answered_with_the_right_one() {
+    let output = nandlab(&["claims", "aalrv"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("did you mean `aalru`?"), "{}", stderr(&output));
 }
 
 #[test]

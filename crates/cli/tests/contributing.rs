@@ -1,4 +1,4 @@
-//! Can a newcomer add a buffer, an FTL and a victim policy by following CONTRIBUTING.md to the letter?
+//! Can a newcomer add a buffer, an FTL, a victim policy and an experiment by following CONTRIBUTING.md to the letter?
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,18 +25,23 @@ fn block<'a>(text: &'a str, after: &str, language: &str) -> &'a str {
     &text[start..start + text[start..].find("```").expect("the block ends")]
 }
 
-/// Carries out the steps 1 and 2 of a section: the file, and the line as the diff says. Returns the command of step 3.
-fn follow<'a>(guide: &'a str, section: &str, file: &str, list: &str, root: &Path) -> &'a str {
+/// Carries out the steps of a section: each of these files is written, the list is changed as the diff says. Returns the
+/// command of the last step.
+fn follow<'a>(guide: &'a str, section: &str, files: &[&str], list: &str, root: &Path) -> &'a str {
     let from = guide.find(section).unwrap_or_else(|| panic!("CONTRIBUTING.md has no `{section}`"));
     let guide = &guide[from..];
-    fs::write(root.join(file), block(guide, "**1.**", "rust")).unwrap();
-    let diff = block(guide, "**2.**", "diff");
+    let step = |number: usize, language| block(guide, &format!("**{number}.**"), language);
+    for (at, file) in files.iter().enumerate() {
+        let language = if file.ends_with(".rs") { "rust" } else { "toml" };
+        fs::write(root.join(file), step(at + 1, language)).unwrap();
+    }
+    let diff = step(files.len() + 1, "diff");
     let lines = |mark: char| diff.split_inclusive('\n').filter_map(move |line| line.strip_prefix(mark));
     let (context, added): (String, String) = (lines(' ').collect(), lines('+').collect());
     let text = fs::read_to_string(root.join(list)).unwrap();
     assert_eq!(text.matches(&context).count(), 1, "the lines of the diff stand in {list}");
     fs::write(root.join(list), text.replace(&context, &format!("{context}{added}"))).unwrap();
-    block(guide, "**3.**", "sh").trim()
+    step(files.len() + 2, "sh").trim()
 }
 
 /// Runs a command of the guide, built here without optimisation because only its answer counts.
@@ -56,7 +61,7 @@ fn try_it(command: &str, root: &Path) -> String {
 }
 
 #[test]
-fn guide_leads_to_a_buffer_an_ftl_and_a_victim_policy_that_work() {
+fn guide_leads_to_a_buffer_an_ftl_a_victim_policy_and_an_experiment_that_work() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let copy_root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("contributing");
     let _ = fs::remove_dir_all(&copy_root);
@@ -82,14 +87,19 @@ fn guide_leads_to_a_buffer_an_ftl_and_a_victim_policy_that_work() {
     let [buffer, ftl] =
         [("A new buffer policy", "buffer", "mru"), ("A new FTL", "ftl", "whole")].map(|(section, kind, name)| {
             let folder = format!("crates/core/src/{kind}");
-            follow(&guide, section, &format!("{folder}/{name}.rs"), &format!("{folder}/mod.rs"), &copy_root)
+            follow(&guide, section, &[&format!("{folder}/{name}.rs")], &format!("{folder}/mod.rs"), &copy_root)
         });
     let list = "crates/core/src/ftl/victim.rs";
-    let victim = follow(&guide, "A new victim policy", "crates/core/src/ftl/victim/worn_last.rs", list, &copy_root);
+    let victim = follow(&guide, "A new victim policy", &["crates/core/src/ftl/victim/worn_last.rs"], list, &copy_root);
+    let files = ["crates/lab/experiments/loop_reads.toml", "crates/lab/src/claims/loop_reads.rs"];
+    let list = "crates/lab/src/claims/mod.rs";
+    let experiment = follow(&guide, "A new experiment", &files, list, &copy_root);
     let out = try_it(buffer, &copy_root);
     assert!(out.contains("mru") && out.contains("lru"), "{out}");
     let out = try_it(ftl, &copy_root);
     assert!(out.contains("whole") && out.contains("block"), "{out}");
     let out = try_it(victim, &copy_root);
     assert!(out.contains("page:victim=worn_last"), "{out}");
+    let out = try_it(experiment, &copy_root);
+    assert!(out.contains("| LRU 0.00, LIRS 40.64 | **reproduced** | LRU drops 19,744 pages, LIRS 11,616 |"), "{out}");
 }

@@ -48,6 +48,15 @@ impl Error {
         Self::Input { problem: problem.to_string(), help: help.to_string() }
     }
 
+    /// The same with its place in front.
+    pub(crate) fn at(self, place: impl fmt::Display) -> Self {
+        match self {
+            Self::Input { problem, help } => Self::Input { problem: format!("{place}: {problem}"), help },
+            Self::Stopped => Self::Stopped,
+            other => Self::input(format!("{place}: {other}"), ""),
+        }
+    }
+
     /// What it means.
     pub fn kind(&self) -> ErrorKind {
         match self {

@@ -14,6 +14,9 @@
 //! assert_eq!(report.requests.total, 4);
 //! # Ok::<(), nandlab_lab::Error>(())
 //! ```
+//!
+//! What varies over what is an [`Experiment`]: a TOML file of its own whose runs have names. [`claims::EXPERIMENTS`] are those
+//! of papers.
 #![forbid(unsafe_code)]
 #![allow(clippy::format_push_string, clippy::format_collect, reason = "the text is short and for people")]
 

@@ -2,35 +2,31 @@
 
 use nandlab::report::Report;
 
-use super::{Judged, Paper, change, list};
+use super::figures::{Figures, change, list};
+use super::verdict::{Judged, Judges};
 use crate::error::Error;
 use crate::experiment::Cells;
 
-pub const PAPER: Paper = Paper {
-    name: "rftl",
-    text: include_str!("../../experiments/rftl.toml"),
-    judges: &[
-        ("tail", tail),
-        ("read-gain", read_gain),
-        ("read-gain-control", read_gain_control),
-        ("write-gain", write_gain),
-        ("map-writes", map_writes),
-        ("misses", |cells| misses(cells, "overwritten")),
-        ("misses-control", |cells| misses(cells, "filled")),
-    ],
-    matrix: None,
-};
+pub(super) const JUDGES: Judges = Judges::of(&[
+    ("tail", tail),
+    ("read-gain", read_gain),
+    ("read-gain-control", read_gain_control),
+    ("write-gain", write_gain),
+    ("map-writes", map_writes),
+    ("misses", |cells| misses(cells, "overwritten")),
+    ("misses-control", |cells| misses(cells, "filled")),
+]);
 
 const FTLS: [&str; 4] = ["DFTL", "RFTL(1)", "RFTL(2)", "RFTL(3)"];
 const CACHES: [&str; 5] = ["8KiB", "16KiB", "32KiB", "64KiB", "128KiB"];
 
 /// A figure of each FTL where all pages are in use.
-fn wide(cells: &Cells, workload: &str, figure: fn(&Report) -> f64) -> Result<Vec<(&'static str, f64)>, Error> {
+fn wide(cells: &Cells, workload: &str, figure: fn(&Report) -> f64) -> Result<Figures, Error> {
     cells.across(&format!("{workload}/overwritten/{{}}/64KiB"), &FTLS, figure)
 }
 
 /// Change of the requests a second with every number of copies, in percent.
-fn against_dftl(cells: &Cells, workload: &str) -> Result<Vec<(&'static str, f64)>, Error> {
+fn against_dftl(cells: &Cells, workload: &str) -> Result<Figures, Error> {
     let rates = wide(cells, workload, rate)?;
     Ok(rates[1..].iter().map(|(name, rate)| (*name, change(rates[0].1, *rate))).collect())
 }

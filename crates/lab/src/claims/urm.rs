@@ -2,25 +2,21 @@
 
 use nandlab::report::Report;
 
-use super::{Judged, Paper, change, is_greatest, is_least, list, mean};
+use super::figures::{Figures, change, hits, is_greatest, is_least, list, mean, response, tables};
+use super::verdict::{Judged, Judges};
 use crate::error::Error;
 use crate::experiment::Cells;
 
-pub const PAPER: Paper = Paper {
-    name: "urm",
-    text: include_str!("../../experiments/urm.toml"),
-    judges: &[
-        ("hits", judge_hits),
-        ("hits-small", small_hits),
-        ("multi2", multi2),
-        ("response", |cells| judge_response(cells, Reach::Preset)),
-        ("multi3", multi3),
-        ("hits-near", near_hits),
-        ("response-near", |cells| judge_response(cells, Reach::Near)),
-        ("attribution", attribution),
-    ],
-    matrix: None,
-};
+pub(super) const JUDGES: Judges = Judges::of(&[
+    ("hits", judge_hits),
+    ("hits-small", small_hits),
+    ("multi2", multi2),
+    ("response", |cells| judge_response(cells, Reach::Preset)),
+    ("multi3", multi3),
+    ("hits-near", near_hits),
+    ("response-near", |cells| judge_response(cells, Reach::Near)),
+    ("attribution", attribution),
+]);
 
 const BUFFERS: [&str; 4] = ["CFLRU", "BPLRU", "VBBMS", "URM"];
 const WORKLOADS: [&str; 4] = ["Multi1", "Multi2", "Multi3", "Multi4"];
@@ -52,10 +48,9 @@ impl Reach {
 }
 
 type Figure = fn(&Report) -> f64;
-type Values = Vec<(&'static str, f64)>;
 
 /// A figure of the policies: URM shares the RAM with its compressed map, the others have what the plain map leaves.
-fn of(cells: &Cells, preset: &str, megabytes: u32, reach: Reach, figure: Figure) -> Result<Values, Error> {
+fn of(cells: &Cells, preset: &str, megabytes: u32, reach: Reach, figure: Figure) -> Result<Figures, Error> {
     let workload = reach.workload(preset);
     let cell = |buffer: &str| match buffer {
         "URM" => format!("{workload}/URM/urm-map/{megabytes}MB-shared"),
@@ -65,31 +60,19 @@ fn of(cells: &Cells, preset: &str, megabytes: u32, reach: Reach, figure: Figure)
 }
 
 /// The same of every workload.
-fn by_workload(cells: &Cells, megabytes: u32, reach: Reach, figure: Figure) -> Result<Vec<Values>, Error> {
+fn by_workload(cells: &Cells, megabytes: u32, reach: Reach, figure: Figure) -> Result<Vec<Figures>, Error> {
     WORKLOADS.into_iter().map(|preset| of(cells, preset, megabytes, reach, figure)).collect()
 }
 
 /// The same of every workload with every RAM.
-fn all(cells: &Cells, reach: Reach, figure: Figure) -> Result<Vec<Values>, Error> {
+fn all(cells: &Cells, reach: Reach, figure: Figure) -> Result<Vec<Figures>, Error> {
     let sizes = reach.sizes().iter().map(|size| by_workload(cells, *size, reach, figure));
     Ok(sizes.collect::<Result<Vec<_>, _>>()?.concat())
 }
 
-fn hits(report: &Report) -> f64 {
-    100.0 * report.hits.page.total.unwrap_or(0.0)
-}
-fn response(report: &Report) -> f64 {
-    report.response.all.mean_ns / 1e3
-}
-
 /// Change of URM against the others, in percent.
-fn against(values: &[(&'static str, f64)]) -> Values {
+fn against(values: &[(&'static str, f64)]) -> Figures {
     values[..3].iter().map(|(name, other)| (*name, change(*other, values[3].1))).collect()
-}
-
-fn tables(values: &[Values], decimals: usize) -> String {
-    let one = |(workload, values): (&&str, &Values)| format!("{workload}: {}", list(values, decimals));
-    WORKLOADS.iter().zip(values).map(one).collect::<Vec<_>>().join("; ")
 }
 
 /// In which cells URM hits most.
@@ -110,15 +93,15 @@ fn judge_hits(cells: &Cells) -> Judged {
         "rises: {}; URM best {}; 43 MB: {} %",
         if rises { "always" } else { "not always" },
         count(&best),
-        tables(&quoted, 2)
+        tables(&WORKLOADS, &quoted, 2)
     );
     Ok((measured, vec![rises, best.iter().all(|best| *best)]))
 }
 
 fn small_hits(cells: &Cells) -> Judged {
     let values = by_workload(cells, 33, Reach::Preset, hits)?;
-    let below = |(t, v): (usize, &Values)| if t == 3 { v[1].1 >= v[0].1 } else { v[1].1 < v[0].1 };
-    Ok((tables(&values, 2), values.iter().enumerate().map(below).collect()))
+    let below = |(t, v): (usize, &Figures)| if t == 3 { v[1].1 >= v[0].1 } else { v[1].1 < v[0].1 };
+    Ok((tables(&WORKLOADS, &values, 2), values.iter().enumerate().map(below).collect()))
 }
 
 fn multi2(cells: &Cells) -> Judged {
@@ -131,7 +114,7 @@ fn judge_response(cells: &Cells, reach: Reach) -> Judged {
     let values = all(cells, reach, response)?;
     let fastest: Vec<bool> = values.iter().map(|values| is_least(values, "URM")).collect();
     let mean = mean(values.iter().flat_map(|values| against(values)).map(|(_, change)| change));
-    let quoted = tables(&by_workload(cells, 43, reach, response)?, 0);
+    let quoted = tables(&WORKLOADS, &by_workload(cells, 43, reach, response)?, 0);
     Ok((format!("{}; mean {mean:+.1} %; 43 MB, us: {quoted}", count(&fastest)), fastest))
 }
 
@@ -143,7 +126,7 @@ fn multi3(cells: &Cells) -> Judged {
 /// With loops and hot pages that fit.
 fn near_hits(cells: &Cells) -> Judged {
     let best = best_hits(cells, Reach::Near)?;
-    let quoted = tables(&by_workload(cells, 43, Reach::Near, hits)?, 2);
+    let quoted = tables(&WORKLOADS, &by_workload(cells, 43, Reach::Near, hits)?, 2);
     Ok((format!("URM best {}; 43 MB: {quoted} %", count(&best)), best))
 }
 

@@ -2,14 +2,13 @@
 
 use nandlab::report::Report;
 
-use super::{Cell, Judged, Matrix, MatrixRow, Paper, Verdict, change, is_greatest, is_least, list, mean, value};
+use super::figures::{Figures, change, erases, hits, is_greatest, is_least, list, mean, response, tables, value};
+use super::verdict::{Judged, Judges, Matrix, MatrixCell, MatrixRow, Verdict};
 use crate::error::Error;
 use crate::experiment::Cells;
 
-pub const PAPER: Paper = Paper {
-    name: "wpa",
-    text: include_str!("../../experiments/wpa.toml"),
-    judges: &[
+pub(super) const JUDGES: Judges = Judges {
+    claims: &[
         ("hits", judge_hits),
         ("response", |cells| leads(cells, response, 0)),
         ("erases", |cells| leads(cells, erases, 0)),
@@ -54,35 +53,19 @@ fn cell(workload: &str, buffer: &str, reading: Reading) -> String {
 type Figure = fn(&Report) -> f64;
 
 /// A figure of every policy, by workload.
-type Values = [Vec<(&'static str, f64)>];
-
-fn all(cells: &Cells, reading: Reading, figure: Figure) -> Result<Vec<Vec<(&'static str, f64)>>, Error> {
+fn all(cells: &Cells, reading: Reading, figure: Figure) -> Result<Vec<Figures>, Error> {
     let of = |workload: &str| {
         BUFFERS.iter().map(|buffer| Ok((*buffer, figure(cells.get(&cell(workload, buffer, reading))?)))).collect()
     };
     WORKLOADS.into_iter().map(of).collect()
 }
 
-fn tables(values: &Values, decimals: usize) -> String {
-    let one = |(workload, values): (&&str, &Vec<_>)| format!("{workload}: {}", list(values, decimals));
-    WORKLOADS.iter().zip(values).map(one).collect::<Vec<_>>().join("; ")
-}
-
 /// Mean change of WPA against each of the others that has any, in percent.
-fn mean_change(values: &[Vec<(&str, f64)>]) -> f64 {
+fn mean_change(values: &[Figures]) -> f64 {
     let pairs = values.iter().flat_map(|v| v[1..].iter().map(|(_, other)| (*other, v[0].1)));
     mean(pairs.filter(|(other, _)| *other > 0.0).map(|(other, own)| change(other, own)))
 }
 
-fn hits(report: &Report) -> f64 {
-    100.0 * report.hits.page.total.unwrap_or(0.0)
-}
-fn response(report: &Report) -> f64 {
-    report.response.all.mean_ns / 1e3
-}
-fn erases(report: &Report) -> f64 {
-    report.flash.erases.total as f64
-}
 fn accesses(report: &Report) -> f64 {
     report.flash.accesses as f64
 }
@@ -91,11 +74,11 @@ fn nvram_writes(report: &Report) -> f64 {
 }
 
 /// Where WPA has the least.
-fn least(values: &Values) -> Vec<bool> {
+fn least(values: &[Figures]) -> Vec<bool> {
     values.iter().map(|v| is_least(v, "WPA")).collect()
 }
 /// Where WPA has the most, and where reads dominate whether BPLRU has the least.
-fn best_hits(values: &Values) -> Vec<bool> {
+fn best_hits(values: &[Figures]) -> Vec<bool> {
     let best = values.iter().map(|v| is_greatest(v, "WPA"));
     best.chain(values[..2].iter().map(|v| is_least(v, "BPLRU"))).collect()
 }
@@ -107,7 +90,7 @@ fn judge_hits(cells: &Cells) -> Judged {
         Ok(format!("{workload} {used}"))
     };
     let held = WORKLOADS.into_iter().map(held).collect::<Result<Vec<_>, Error>>()?.join(", ");
-    let (mean, hits_by) = (mean_change(&hits), tables(&hits, 1));
+    let (mean, hits_by) = (mean_change(&hits), tables(&WORKLOADS, &hits, 1));
     let measured = format!("mean {mean:+.1} %; {hits_by} %; of 5,120 pages WPA holds at the end: {held}");
     Ok((measured, best_hits(&hits)))
 }
@@ -115,7 +98,7 @@ fn judge_hits(cells: &Cells) -> Judged {
 /// WPA has the least everywhere.
 fn leads(cells: &Cells, figure: Figure, decimals: usize) -> Judged {
     let values = all(cells, DEFAULT, figure)?;
-    Ok((format!("mean {:+.1} %; {}", mean_change(&values), tables(&values, decimals)), least(&values)))
+    Ok((format!("mean {:+.1} %; {}", mean_change(&values), tables(&WORKLOADS, &values, decimals)), least(&values)))
 }
 
 /// The writes that wear the NVRAM.
@@ -126,7 +109,7 @@ fn judge_nvram(cells: &Cells, other: &str) -> Judged {
 }
 
 /// Change of WPA's writes to the NVRAM against another policy, by workload.
-fn nvram_change(cells: &Cells, reading: Reading, other: &str) -> Result<Vec<(&'static str, f64)>, Error> {
+fn nvram_change(cells: &Cells, reading: Reading, other: &str) -> Result<Figures, Error> {
     let writes = all(cells, reading, nvram_writes)?;
     let change_of = |writes: &Vec<_>| change(value(writes, other), value(writes, "WPA"));
     Ok(WORKLOADS.into_iter().zip(writes.iter().map(change_of)).collect())
@@ -142,18 +125,18 @@ fn writes_less(changes: &[(&str, f64)]) -> [bool; 4] {
 
 /// The claims under every reading.
 pub(super) fn matrix(cells: &Cells) -> Result<Matrix, Error> {
-    let row = |claim, cell: &dyn Fn(Reading) -> Result<Cell, Error>| {
+    let row = |claim, cell: &dyn Fn(Reading) -> Result<MatrixCell, Error>| {
         let cells = READINGS.iter().map(|(_, reading)| cell(*reading)).collect::<Result<_, _>>()?;
         Ok::<_, Error>(MatrixRow { claim, cells })
     };
-    let flash = |claim, figure: Figure, conditions: fn(&Values) -> Vec<bool>| {
+    let flash = |claim, figure: Figure, conditions: fn(&[Figures]) -> Vec<bool>| {
         let cell = |reading| {
             let values = all(cells, reading, figure)?;
             let leads = conditions(&values).into_iter().zip(WORKLOADS).filter(|(leads, _)| *leads);
             let leads: Vec<_> = leads.map(|(_, name)| name).collect();
             let names = if leads.is_empty() { "none".to_owned() } else { leads.join(", ") };
             let details = format!("{names}; mean {:+.1} %", mean_change(&values));
-            Ok(Cell { verdict: Verdict::of(&conditions(&values)), details })
+            Ok(MatrixCell { verdict: Verdict::of(&conditions(&values)), details })
         };
         row(claim, &cell)
     };
@@ -161,7 +144,7 @@ pub(super) fn matrix(cells: &Cells) -> Result<Matrix, Error> {
         let cell = |reading| {
             let changes = nvram_change(cells, reading, other)?;
             let verdict = Verdict::of(&writes_less(&changes));
-            Ok(Cell { verdict, details: format!("mean {:+.1} %", mean_of(&changes)) })
+            Ok(MatrixCell { verdict, details: format!("mean {:+.1} %", mean_of(&changes)) })
         };
         row(claim, &cell)
     };

@@ -1,10 +1,11 @@
 //! Experiments: what varies over what, as values and as TOML; each cell is a run with a name.
 
-use std::collections::BTreeMap;
-use std::fmt;
+mod cells;
+mod manual;
+mod note;
 
-use nandlab::registry::nearest;
-use nandlab::report::Report;
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::device::Device;
@@ -13,6 +14,9 @@ use crate::parallel;
 use crate::run::Run;
 use crate::watch::Watch;
 use crate::workload::Workload;
+
+pub use cells::Cells;
+pub(crate) use cells::unknown;
 
 /// What a file may have.
 const KEYS: &str = "an experiment has name, title, sentence, workloads, devices, buffers, ftls, axes, seeds, cells, about \
@@ -41,6 +45,7 @@ const CELLS_MAX: usize = 100_000;
 /// "#)?;
 /// let cells = experiment.run(None, None, &nandlab_lab::Watch::default())?;
 /// assert_eq!(cells.get("lru/2MiB")?.requests.total, 500);
+/// assert_eq!(cells.fill("{lru/2MiB requests.total} requests")?, "500 requests");
 /// # Ok::<(), nandlab_lab::Error>(())
 /// ```
 ///
@@ -90,7 +95,7 @@ pub struct Claim {
     pub configuration: String,
     /// What the paper printed.
     pub expected: String,
-    /// The reason of the verdict; figures of the results stand in braces, as in `{lru/1MiB flash.erases.total}`.
+    /// The reason of the verdict, with figures of the results in braces ([`Cells::fill`]).
     #[serde(default)]
     pub note: String,
 }
@@ -110,16 +115,13 @@ impl Experiment {
             let line = before.matches('\n').count() + 1;
             Error::input(format!("{file} line {line}: {}", error.message()), KEYS)
         })?;
-        let in_file = |error| match error {
-            Error::Input { problem, help } => Error::input(format!("{file}: {problem}"), help),
-            other => Error::input(format!("{file}: {other}"), ""),
-        };
-        experiment.check().map_err(in_file)?;
+        experiment.check().map_err(|error| error.at(file))?;
         Ok(experiment)
     }
 
     /// # Errors
-    /// A key or a value is impossible, or a device cannot be configured; nothing is simulated.
+    /// A key or a value is impossible, a device cannot be configured, or a note names a cell that does not exist; nothing is
+    /// simulated.
     pub fn check(&self) -> Result<(), Error> {
         if !is_name(&self.name) {
             return Err(Error::input(format!("name: `{}` is no name", self.name), NAMES));
@@ -132,8 +134,13 @@ impl Experiment {
                 ));
             }
         }
-        for (cell, run) in self.runs()? {
-            run.device.configure().map_err(|error| Error::input(format!("cell {cell}: {error}"), ""))?;
+        let runs = self.runs()?;
+        for (cell, run) in &runs {
+            run.device.configure().map_err(|error| error.at(format!("cell {cell}")))?;
+        }
+        let is_cell = |cell: &str| runs.get(cell).map(|_| ()).ok_or_else(|| unknown("cells", cell, runs.keys()));
+        for Claim { place, note, .. } in &self.claims {
+            note::check(note, is_cell).map_err(|error| error.at(format!("claims: {place}")))?;
         }
         Ok(())
     }
@@ -245,54 +252,11 @@ impl Experiment {
     }
 }
 
-/// The results of an experiment by the names of its cells.
-#[derive(Debug, Default, Serialize)]
-pub struct Cells(BTreeMap<String, Report>);
-
-impl Cells {
-    /// The report of a cell.
-    ///
-    /// # Errors
-    /// There is none of this name; the help has the nearest one.
-    pub fn get(&self, name: &str) -> Result<&Report, Error> {
-        self.0.get(name).ok_or_else(|| unknown("cells", name, self.0.keys()))
-    }
-
-    /// The names of all cells with their reports.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &Report)> {
-        self.0.iter().map(|(name, report)| (name.as_str(), report))
-    }
-
-    /// A figure of the cells whose names have each of these values in the place of `{}` in a pattern.
-    ///
-    /// # Errors
-    /// One of them does not exist.
-    pub fn across<'n>(
-        &self,
-        pattern: &str,
-        values: &[&'n str],
-        figure: impl Fn(&Report) -> f64,
-    ) -> Result<Vec<(&'n str, f64)>, Error> {
-        values.iter().map(|value| Ok((*value, figure(self.get(&pattern.replace("{}", value))?)))).collect()
-    }
-}
-
 /// What names are made of.
 const NAMES: &str = "a name has one character at least, and no space, `/`, `{` or `}`";
 
 fn is_name(name: &str) -> bool {
     !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || "/{}".contains(c))
-}
-
-/// A name at `key` that none of the known ones is.
-fn unknown(key: &str, name: &str, known: impl IntoIterator<Item = impl fmt::Display>) -> Error {
-    let known: Vec<String> = known.into_iter().map(|name| name.to_string()).collect();
-    let help = match nearest(name, &known) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None if known.len() <= 20 => format!("use one of {}", known.join(", ")),
-        None => format!("use one of {} and {} others", known[..20].join(", "), known.len() - 20),
-    };
-    Error::input(format!("{key}: there is no `{name}`"), help)
 }
 
 #[cfg(test)]
