@@ -19,7 +19,8 @@ use crate::workload::Workload;
 /// Longest configuration that is read.
 const CONFIG_BYTES_MAX: u64 = 1 << 20;
 
-/// A device: what is written in TOML or on a command line. [`Device::configure`] makes a configuration of it.
+/// The description of a device, as it is written in TOML or on a command line. [`Device::configure`] makes a configuration of
+/// it, from which the simulated one ([`Ssd`](nandlab::engine::Ssd)) is built.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Device {

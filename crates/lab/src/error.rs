@@ -29,7 +29,7 @@ pub enum Error {
     Stopped,
 }
 
-/// What an error means for the one who called.
+/// What an error means for the caller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ErrorKind {
     /// A configuration that cannot be built.
@@ -67,7 +67,7 @@ impl Error {
         }
     }
 
-    /// What to do about it; empty if nobody knows.
+    /// What to do about it; empty if there is no advice.
     pub fn help(&self) -> &str {
         match self {
             Self::Config(error) => &error.help,

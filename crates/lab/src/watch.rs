@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::error::Error;
 
-/// The wish that work ends. Clones share it; whoever holds one may stop the work from any thread. Work looks at it at least
+/// The wish that work ends. Clones share it; the holder of any one may stop the work, from any thread. Work looks at it at least
 /// once for every batch of requests, and ends with [`Error::Stopped`] or with what was finished. An error of one of several
 /// simulations stops the others by it, so that each piece of work has a `Stop` of its own.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +25,8 @@ impl Stop {
     pub fn flag(&self) -> Arc<AtomicBool> {
         self.0.clone()
     }
+    /// Lets the work go on, or ends it.
+    ///
     /// # Errors
     /// [`Error::Stopped`] if the work is to end.
     pub fn check(&self) -> Result<(), Error> {
@@ -47,17 +49,17 @@ pub enum Phase {
 /// What work tells while it is under way.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Event<'a> {
-    /// How far all of it is, from 0 to 1, and what the simulation does that was heard of last. A new phase begins at 0 again.
+    /// How far all of it is, from 0 to 1, and what the simulation that reported last does. A new phase begins at 0 again.
     Progress(Phase, f64),
     /// Something to be wary of in what is read, once for each [`Watch`].
     Warning(&'a str),
 }
 
-/// Whoever watches work: is told how far it is, and may stop it.
+/// How work is watched: it tells how far it is, and can be stopped.
 pub struct Watch<'a> {
-    /// The wish that it ends.
+    /// Ends the work when it is set.
     pub stop: Stop,
-    /// Is told what happens, from any thread.
+    /// Called with what happens, from any thread.
     pub tell: Box<dyn Fn(Event<'_>) + Sync + 'a>,
     /// The trace was looked at.
     looked: AtomicBool,

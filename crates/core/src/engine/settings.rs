@@ -36,7 +36,7 @@ pub enum PartialWrite {
     Mask,
 }
 
-/// Time of one page access to RAM.
+/// Time of one page access to RAM, by memory and direction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RamTimes {
     /// DRAM, read.
@@ -56,7 +56,7 @@ pub struct Settings {
     pub logical_pages: u32,
     /// When requests arrive.
     pub arrival: Arrival,
-    /// Requests the device admits at a time.
+    /// Requests that the device admits at a time, 1 or more.
     pub queue_depth: u32,
     /// See [`EvictWait`].
     pub evict_wait: EvictWait,

@@ -26,7 +26,8 @@ pub trait Ssd {
     fn finish(&mut self);
     /// Lets all operations finish without writing anything back.
     fn drain(&mut self);
-    /// Brings the device into its state before the measurement, then forgets counts and times.
+    /// Brings the device into its state before the measurement, then forgets counts and times: if `fill`, every page is
+    /// written once, ascending; then `overwrites` times as many pages as there are, uniformly at random.
     fn precondition(&mut self, fill: bool, overwrites: f64);
     /// Forgets counts and times; contents and wear stay.
     fn start_measuring(&mut self);
