@@ -24,6 +24,9 @@ pub enum Family {
     /// Placements of pages on dies.
     #[value(alias = "placement")]
     Placements,
+    /// Padding rules of buffers that work in blocks.
+    #[value(alias = "padding")]
+    Paddings,
     /// Device presets.
     #[value(alias = "device")]
     Devices,

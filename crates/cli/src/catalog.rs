@@ -1,6 +1,7 @@
 //! `nandlab list` and `nandlab describe`: everything that has a name.
 
 use clap::ValueEnum;
+use nandlab::buffer::tools::PaddingRule;
 use nandlab::catalog::BUFFERS;
 use nandlab::config::{Builder, DEVICES};
 use nandlab::ftl::FTLS;
@@ -83,6 +84,7 @@ fn entries(family: Family) -> Vec<Entry> {
         Family::Ftls => plugins(FTLS, "ftl", |name| plugin_page(FTLS, "ftl", name) + &evidence(name)),
         Family::Victims => rules::<victim::VictimRule>(),
         Family::Placements => rules::<placement::PlacementRule>(),
+        Family::Paddings => rules::<PaddingRule>(),
         Family::Devices => {
             let entry = |(name, _): &(&str, &str)| Entry {
                 family: "device",

@@ -1,5 +1,6 @@
 //! Is every plug-in of every kind what a registry promises: described, found by its name, and at work?
 
+use nandlab::buffer::tools::PaddingRule;
 use nandlab::catalog::BUFFERS;
 use nandlab::config::{Builder, Config, PluginConfig};
 use nandlab::engine::Payload;
@@ -60,6 +61,7 @@ fn kinds() -> Vec<Kind> {
         plugins("ftl", "ftl.name", FTLS),
         rules::<victim::VictimRule>(),
         rules::<placement::PlacementRule>(),
+        rules::<PaddingRule>(),
     ]
 }
 

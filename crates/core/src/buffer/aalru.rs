@@ -44,7 +44,7 @@ mod split;
 use serde_json::{Value, json};
 
 use super::tools::groups::Groups;
-use super::tools::padding::{Padding, PaddingRule};
+use super::tools::padding::Padding;
 use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Sense, Slots, share};
 use crate::error::ConfigError;
 use crate::list::{Links, List};
@@ -118,8 +118,8 @@ impl Aalru {
         let wf = self.costs.end_period(sense);
         let (hits, tau_min) = (std::mem::take(&mut self.hits), self.params.tau_min);
         self.tau = hits.next_tau(self.tau, self.frames, tau_min, self.costs.read_us(), self.costs.write_us());
-        if let (Some(wf), PaddingRule::Aalru) = (wf, self.params.padding) {
-            self.padding.set_threshold(self.params.th_line.th(wf, self.params.beta, self.pages_per_block));
+        if let Some(wf) = wf {
+            self.padding.tell(self.params.th_line.th(wf, self.params.beta, self.pages_per_block));
         }
     }
 

@@ -32,7 +32,7 @@ use serde_json::{Value, json};
 
 use super::tools::compat::Compat;
 use super::tools::groups::{Group, Groups};
-use super::tools::padding::{Padding, PaddingRule};
+use super::tools::padding::{Padding, PaddingChoice};
 use super::{Access, Admission, Buffer, BufferShape, Grain, Medium, Plan, Sense, Slots};
 use crate::error::ConfigError;
 use crate::list::{Links, List};
@@ -61,7 +61,7 @@ crate::params! {
         /// When an incomplete victim is completed (the golden files say `pad_min`). AALRU says that BPLRU pads "all write-back
         /// blocks"; HitStat's variant is 0.5.
         #[serde(alias = "pad_min")]
-        padding: Option<PaddingRule> = None, in 0.0..=1.0, "share of its block",
+        padding: Option<PaddingChoice> = None, in 0.0..=1.0, "share of its block",
             absent "`always`, with `compat = \"lab\"` 0.5";
         /// Whose reading. With `lab` (BPLRU.c of May 2018), reads that miss a full buffer evict too, although they do not enter
         /// it; the block that is accessed is spared if there is another; and the two defaults above.
@@ -100,7 +100,8 @@ pub fn build(params: Params, shape: &BufferShape) -> Result<Bplru, ConfigError> 
     shape.need_block("bplru")?;
     let lab = params.compat == Compat::Lab;
     let compensation = params.compensation.unwrap_or(if lab { Compensation::Run } else { Compensation::Seq });
-    let padding = params.padding.unwrap_or(if lab { PaddingRule::Fraction(0.5) } else { PaddingRule::Always });
+    let padding =
+        params.padding.unwrap_or(if lab { PaddingChoice::alone(0.5) } else { PaddingChoice::named("always") });
     Ok(Bplru {
         compensation,
         padding: Padding::of(padding, shape),

@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::tools::groups::{Group, Groups};
-use super::tools::padding::{Padding, PaddingRule};
+use super::tools::padding::{Padding, PaddingChoice};
 use super::{Access, Admission, Buffer, BufferShape, Grain, Medium, Plan, Sense, Slots};
 use crate::error::ConfigError;
 use crate::list::{Links, List};
@@ -56,7 +56,7 @@ crate::params! {
         /// Which block leaves.
         victim: Victim = Victim::LeastPopular;
         /// When an incomplete victim is completed.
-        padding: PaddingRule = PaddingRule::Never, in 0.0..=1.0, "share of its block";
+        padding: PaddingChoice = PaddingChoice::named("never"), in 0.0..=1.0, "share of its block";
     }
 }
 

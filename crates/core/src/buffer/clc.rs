@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 
 use super::tools::by_size::BySize;
 use super::tools::groups::{Group, Groups};
-use super::tools::padding::{Padding, PaddingRule};
+use super::tools::padding::{Padding, PaddingChoice};
 use super::{Access, Admission, Buffer, BufferShape, Grain, Medium, Plan, Sense, Slots};
 use crate::error::ConfigError;
 use crate::list::{Links, List};
@@ -36,7 +36,7 @@ crate::params! {
         /// Clusters protected from eviction by size: 0 evicts the largest cluster, 1 the least recently written one.
         alpha: f64 = 0.5, in 0.0..=1.0, "share of the clusters";
         /// When an incomplete victim is completed.
-        padding: PaddingRule = PaddingRule::Never, in 0.0..=1.0, "share of its block";
+        padding: PaddingChoice = PaddingChoice::named("never"), in 0.0..=1.0, "share of its block";
     }
 }
 

@@ -31,7 +31,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::tools::groups::block_frames::{BlockFrames, NvramUnit};
-use super::tools::padding::{Padding, PaddingRule};
+use super::tools::padding::{Padding, PaddingChoice};
 use super::{Access, Admission, Buffer, BufferShape, Frames, Grain, Medium, Plan, Sense, Slots};
 use crate::error::ConfigError;
 use crate::list::{Links, List};
@@ -54,7 +54,7 @@ crate::params! {
         /// Where missed pages go.
         placement: Placement = Placement::WpaText;
         /// When a victim is completed to a whole block beyond its dirty page padding.
-        padding: PaddingRule = PaddingRule::Never, in 0.0..=1.0, "share of its block";
+        padding: PaddingChoice = PaddingChoice::named("never"), in 0.0..=1.0, "share of its block";
         /// What a page takes of the NVRAM. The default is that of `wpa`, whose paper is the source here and has block frames in
         /// its example; the paper of WPA compares the two, so both should be given the same.
         nvram_unit: NvramUnit = NvramUnit::Block;

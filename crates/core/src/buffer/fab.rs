@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 use super::tools::by_size::BySize;
 use super::tools::compat::Compat;
 use super::tools::groups::{Group, Groups};
-use super::tools::padding::{Padding, PaddingRule};
+use super::tools::padding::{Padding, PaddingChoice};
 use super::{Access, Admission, Buffer, BufferShape, Grain, Medium, Plan, Sense, Slots};
 use crate::error::ConfigError;
 use crate::types::Slot;
@@ -34,7 +34,7 @@ use crate::types::Slot;
 crate::params! {
     pub struct Params: Copy {
         /// When an incomplete victim is completed; never, as all papers say, if nothing else is set.
-        padding: PaddingRule = PaddingRule::Never, in 0.0..=1.0, "share of its block";
+        padding: PaddingChoice = PaddingChoice::named("never"), in 0.0..=1.0, "share of its block";
         /// Whose reading. With `lab` (FAB.c), among the largest groups the most recently used one leaves, never the one being
         /// written if there is another; reads of buffered pages make their group the most recent one; each run of consecutive
         /// pages is a command of its own, unless the block is padded.

@@ -219,13 +219,14 @@ impl<R: Rule> schemars::JsonSchema for Choice<R> {
         R::KIND.into()
     }
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let title = |plugin: &Plugin<R>| plugin.title() + ".";
         let form = |plugin: &Plugin<R>| match plugin.build.number() {
-            None => json!({"description": plugin.title(), "const": plugin.module}),
-            Some(Number::Alone(_)) => json!({"description": plugin.title(), "type": "number"}),
+            None => json!({"description": title(plugin), "const": plugin.module}),
+            Some(Number::Alone(_)) => json!({"description": title(plugin), "type": "number"}),
             Some(Number::Named(meaning)) => {
                 let number = json!({"description": meaning, "type": "integer", "format": "uint32", "minimum": 1});
                 json!({
-                    "description": plugin.title(), "type": "object", "properties": {plugin.module: number},
+                    "description": title(plugin), "type": "object", "properties": {plugin.module: number},
                     "required": [plugin.module], "additionalProperties": false,
                 })
             }

@@ -4,7 +4,7 @@ use std::ops::Bound::{Excluded, Unbounded};
 
 use serde::{Deserialize, Serialize};
 
-use crate::buffer::tools::padding::{Compare, PaddingRule, ThLine};
+use crate::buffer::tools::padding::{Compare, PaddingChoice, ThLine};
 
 /// What `period` counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
@@ -47,7 +47,7 @@ crate::params! {
         tau_compare: Compare = Compare::Ge;
         /// When an incomplete block is completed: by Th, or by one of the rules of the other policies. `beta`, `th_line` and
         /// `wf_source` belong to `aalru`.
-        padding: PaddingRule = PaddingRule::Aalru, in 0.0..=1.0, "share of its block";
+        padding: PaddingChoice = PaddingChoice::named("aalru"), in 0.0..=1.0, "share of its block";
         /// A block is padded with `ge` (section III-C) or `gt` (algorithm 2) Th pages.
         pad_compare: Compare = Compare::Ge;
         /// The line from Wf to Th. Both give B up to Wf = 1 and 0 from beta on.

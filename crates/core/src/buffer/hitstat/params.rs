@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::buffer::tools::padding::{self, PaddingRule};
+use crate::buffer::tools::padding::{self, PaddingChoice};
 
 /// When a whole group leaves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
@@ -22,7 +22,7 @@ crate::params! {
         adj: bool = false;
         /// From how many pages on a group is padded (the golden files say `pad_threshold`); the default is the thesis'.
         #[serde(alias = "pad_threshold")]
-        padding: PaddingRule = PaddingRule::Model, in 0.0..=1.0, "share of its block";
+        padding: PaddingChoice = PaddingChoice::named("model"), in 0.0..=1.0, "share of its block";
         /// What the model averages over; the default is ours, the thesis does not say. No length is best: on seven real traces,
         /// with 4 and 16 MiB over BAST (64 and 256 log blocks) and FAST (16), the time of erases and programs is on average
         /// 0.5, 0.8, 0.8 and 0.9 % above that of the best of six fixed thresholds with 16, 64, 256 and 1,024 merges. 1,024

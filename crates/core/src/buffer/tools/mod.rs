@@ -8,4 +8,4 @@ pub(crate) mod groups;
 pub(crate) mod padding;
 pub(crate) mod sketch;
 
-pub use padding::{MergeCost, break_even_pages};
+pub use padding::{MergeCost, PADDINGS, PaddingRule, break_even_pages};

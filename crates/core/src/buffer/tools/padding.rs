@@ -1,22 +1,93 @@
-//! When a block that is written back is completed first: fixed rules, the cost model of HitStat (equations 3 to 5) and
-//! the threshold of AALRU (equations 4 and 6). Every policy that works in blocks takes them as its parameter `padding`.
+//! When a block that is written back is completed first: padding rules, one file and one line each. Every policy that works
+//! in blocks takes one as its parameter `padding`.
 //!
 //! Padding turns `n` scattered pages into one whole block that replaces the old one without a merge; it pays when what
-//! the `n` pages would cost in the log blocks is more. The model says from which `n` on, out of what the FTL's merges
-//! cost lately. Only FTLs with log blocks have such merges.
+//! the `n` pages would cost in the log blocks is more. A rule is a threshold for `n`, which may follow what the FTL does.
 
 mod amplification;
-mod model;
 
 use serde::{Deserialize, Serialize};
 
 use crate::buffer::BufferShape;
 use crate::ledger::Ledger;
-use crate::registry::Bounded;
-use amplification::Amplification;
+use crate::registry::Plugin;
+use crate::registry::rules::{self, Choice, Number, rules};
 pub use amplification::{ThLine, write_amplification};
-use model::Model;
 pub use model::{MergeCost, break_even_pages};
+
+rules! {
+    /// All padding rules.
+    PADDINGS: PaddingRule, "padding";
+    model,
+    never,
+    always,
+    aalru,
+    fraction,
+}
+
+/// A padding rule: from how many pages of a block on it is completed.
+#[derive(Clone, Copy, Debug)]
+pub struct PaddingRule {
+    /// What its number means.
+    number: Option<Number>,
+    /// The threshold follows the write amplification, which a policy may measure itself ([`Padding::told`]).
+    by_amplification: bool,
+    /// The rule on a device.
+    start: fn(&Setting<'_>) -> Start,
+}
+
+/// What most rules are but for where they start: without a number, whatever the write amplification is.
+const FIXED: PaddingRule = PaddingRule { number: None, by_amplification: false, start: |_| Start::fixed(1.0) };
+
+impl rules::Rule for PaddingRule {
+    const KIND: &'static str = "padding";
+    const ALL: &'static [Plugin<Self>] = PADDINGS;
+    const KEY: &'static str = "buffer.padding";
+    const CHOSEN_BY: &'static str = "buffers that work in blocks";
+    fn number(&self) -> Option<Number> {
+        self.number
+    }
+}
+
+/// A padding rule with its number, as a configuration names it.
+pub type PaddingChoice = Choice<PaddingRule>;
+
+crate::params! {
+    pub struct Params: Copy {
+        /// When an incomplete victim is completed.
+        padding: PaddingChoice = PaddingChoice::named("never"), in 0.0..=1.0, "share of its block";
+    }
+}
+
+/// What a rule is built from.
+struct Setting<'a> {
+    /// Its number, 0 without one.
+    number: f64,
+    /// Merges to average over.
+    window: u32,
+    shape: &'a BufferShape,
+}
+
+/// A rule at its start on a device.
+struct Start {
+    /// The threshold, as a share of a block.
+    share: f64,
+    /// What moves it from there.
+    follows: Option<Box<dyn Follow>>,
+}
+
+impl Start {
+    /// A threshold that stays.
+    const fn fixed(share: f64) -> Self {
+        Self { share, follows: None }
+    }
+}
+
+/// What moves a threshold.
+trait Follow: std::fmt::Debug {
+    /// The threshold in pages, if it changed since the last look.
+    fn look(&mut self, ledger: &Ledger) -> Option<f64>;
+}
 
 /// Merges that the model averages over unless told otherwise (ours: HitStat's thesis does not say; the manual page of
 /// `hitstat` says what other lengths cost).
@@ -44,97 +115,50 @@ impl Compare {
     }
 }
 
-/// From how many pages on a block is padded, as a parameter.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum PaddingRule {
-    /// By the model, from what merges cost lately; never on an FTL without log blocks.
-    #[default]
-    Model,
-    /// Never.
-    Never,
-    /// Whenever a page is missing.
-    Always,
-    /// By AALRU's threshold: from `B - (B / 5) Wf` pages on, never while the write amplification `Wf` of the last 8192 page
-    /// accesses was 1, always from 5 on.
-    Aalru,
-    /// From this share of a block's pages on: 0 is always, 1 is never.
-    #[serde(untagged)]
-    Fraction(f64),
-}
-
-crate::params! {
-    pub struct Params: Copy {
-        /// When an incomplete victim is completed.
-        padding: PaddingRule = PaddingRule::Never, in 0.0..=1.0, "share of its block";
-    }
-}
-
-/// The share, for its range.
-impl Bounded for PaddingRule {
-    type Bound = f64;
-    fn bound(&self) -> Option<f64> {
-        if let Self::Fraction(share) = self { Some(*share) } else { None }
-    }
-}
-
-/// What moves a threshold.
-#[derive(Clone, Debug)]
-enum Follows {
-    Nothing,
-    Merges(Model),
-    Amplification(Amplification),
-}
-
 /// A rule at work on one device.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Padding {
     threshold_pages: f64,
     compare: Compare,
     pages_per_block: f64,
-    follows: Follows,
+    follows: Option<Box<dyn Follow>>,
+    /// A policy may tell the threshold.
+    by_amplification: bool,
 }
 
 impl Padding {
     /// The rule for a device; `window` is the number of merges that the model averages over.
-    pub fn new(rule: PaddingRule, window: u32, shape: &BufferShape) -> Self {
-        let (share, follows) = match rule {
-            PaddingRule::Never => (1.0, Follows::Nothing),
-            PaddingRule::Always => (0.0, Follows::Nothing),
-            PaddingRule::Fraction(share) => (share, Follows::Nothing),
-            PaddingRule::Aalru => (1.0, Follows::Amplification(Amplification::new(shape.pages_per_block))),
-            PaddingRule::Model => match Model::new(window, shape) {
-                Some(model) => (model.start(), Follows::Merges(model)),
-                None => (1.0, Follows::Nothing),
-            },
-        };
+    pub fn new(choice: PaddingChoice, window: u32, shape: &BufferShape) -> Self {
+        let PaddingRule { start, by_amplification, .. } = choice.rule();
+        let Start { share, follows } = start(&Setting { number: choice.number(), window, shape });
         let pages_per_block = f64::from(shape.pages_per_block);
-        Self { threshold_pages: share * pages_per_block, compare: Compare::Ge, pages_per_block, follows }
+        let threshold_pages = share * pages_per_block;
+        Self { threshold_pages, compare: Compare::Ge, pages_per_block, follows, by_amplification }
     }
     /// The rule for a device, with the model's default window.
-    pub fn of(rule: PaddingRule, shape: &BufferShape) -> Self {
-        Self::new(rule, DEFAULT_WINDOW, shape)
+    pub fn of(choice: PaddingChoice, shape: &BufferShape) -> Self {
+        Self::new(choice, DEFAULT_WINDOW, shape)
     }
-    /// The rule for a policy that follows the write amplification itself ([`Self::set_threshold`]); until it does so, nothing
-    /// is padded. All other rules are as they are.
-    pub fn told(rule: PaddingRule, compare: Compare, shape: &BufferShape) -> Self {
-        let padding = Self::of(rule, shape);
-        let follows = if rule == PaddingRule::Aalru { Follows::Nothing } else { padding.follows };
+    /// The rule for a policy that measures the write amplification itself and tells what follows from it ([`Self::tell`]).
+    /// Until it does so, nothing is padded by a rule that goes by it. All other rules are as they are.
+    pub fn told(choice: PaddingChoice, compare: Compare, shape: &BufferShape) -> Self {
+        let padding = Self::of(choice, shape);
+        let follows = padding.follows.filter(|_| !padding.by_amplification);
         Self { compare, follows, ..padding }
     }
-    /// Sets the threshold, in pages of a whole block.
-    pub const fn set_threshold(&mut self, pages: f64) {
-        self.threshold_pages = pages;
+    /// Sets the threshold that follows from the write amplification, in pages of a whole block. Rules that do not go by it
+    /// take no notice.
+    pub const fn tell(&mut self, pages: f64) {
+        if self.by_amplification {
+            self.threshold_pages = pages;
+        }
     }
     /// Follows the FTL. Cheap when nothing new happened since the last call.
     #[inline]
     pub fn observe(&mut self, ledger: &Ledger) {
-        let moved = match &mut self.follows {
-            Follows::Nothing => None,
-            Follows::Merges(model) => model.look(ledger),
-            Follows::Amplification(amplification) => amplification.look(ledger),
-        };
-        self.threshold_pages = moved.unwrap_or(self.threshold_pages);
+        if let Some(pages) = self.follows.as_mut().and_then(|follows| follows.look(ledger)) {
+            self.threshold_pages = pages;
+        }
     }
     /// `B_w`, pages: an incomplete block with at least this many pages is padded. A whole block's worth means never.
     #[inline]
@@ -172,19 +196,22 @@ pub(super) mod tests {
 
     #[test]
     fn each_rule_pads_from_its_number_of_pages_on() {
-        let least = |rule: PaddingRule, merges: Option<MergeKind>, block_pages: u32| {
+        let least = |rule: PaddingChoice, merges: Option<MergeKind>, block_pages: u32| {
             let padding = Padding::of(rule, &shape(merges));
             assert!(!padding.pads(block_pages, block_pages), "a whole block misses nothing");
             (0..block_pages).find(|pages| padding.pads(*pages, block_pages))
         };
-        assert_eq!(least(PaddingRule::Never, Some(MergeKind::OneDataBlock), 8), None);
-        assert_eq!(least(PaddingRule::Always, None, 8), Some(0));
-        assert_eq!(least(PaddingRule::Fraction(0.5), None, 8), Some(4));
-        assert_eq!(least(PaddingRule::Fraction(0.5), None, 3), Some(2), "a short last block");
+        assert_eq!(least(PaddingChoice::named("never"), Some(MergeKind::OneDataBlock), 8), None);
+        assert_eq!(least(PaddingChoice::named("always"), None, 8), Some(0));
+        assert_eq!(least(PaddingChoice::alone(0.5), None, 8), Some(4));
+        assert_eq!(least(PaddingChoice::alone(0.5), None, 3), Some(2), "a short last block");
         assert_eq!(
-            (least(PaddingRule::Model, Some(MergeKind::OneFullLogBlock), 8), least(PaddingRule::Model, None, 8)),
+            (
+                least(PaddingChoice::named("model"), Some(MergeKind::OneFullLogBlock), 8),
+                least(PaddingChoice::named("model"), None, 8)
+            ),
             (Some(3), None)
         );
-        assert_eq!(least(PaddingRule::Aalru, None, 8), None);
+        assert_eq!(least(PaddingChoice::named("aalru"), None, 8), None);
     }
 }

@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Follow;
 use crate::ledger::{Ledger, since};
 
 /// AALRU's line from the write amplification `Wf` to its threshold `Th`.
@@ -54,8 +55,11 @@ impl Amplification {
     pub const fn new(pages_per_block: u32) -> Self {
         Self { pages_per_block, start: [0; 3] }
     }
+}
+
+impl Follow for Amplification {
     /// Th in pages if a period is over.
-    pub fn look(&mut self, ledger: &Ledger) -> Option<f64> {
+    fn look(&mut self, ledger: &Ledger) -> Option<f64> {
         let accesses = ledger.host_page_reads + ledger.host_page_writes;
         if accesses < self.start[0] + Self::PERIOD {
             return None;

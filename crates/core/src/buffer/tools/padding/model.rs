@@ -1,13 +1,26 @@
-//! HitStat's model of what padding saves: equations 3 to 5 of its thesis.
+//! model - By HitStat's model, from what merges cost lately; never on an FTL without log blocks
 //!
+//! # Source
+//! HitStat, equations 3 to 5: the manual page of the buffer `hitstat` names the thesis.
+//!
+//! # What it does
 //! Pages of a block that are written back either replace the whole block, padded, or fill a part of a log block and cost
 //! their share of its merge later. `B_w` is the number of pages for which both cost the same. It follows three averages
-//! over the last merges of the FTL; reads cost nothing.
+//! over the last merges of the FTL (64, or `pad_window` of `hitstat`); reads cost nothing.
 
 use std::collections::VecDeque;
 
+use super::{Follow, PaddingRule, Start};
 use crate::buffer::BufferShape;
 use crate::ledger::{Ledger, MergeKind, since};
+
+pub(super) const RULE: PaddingRule = PaddingRule {
+    start: |setting| match Model::new(setting.window, setting.shape) {
+        Some(model) => Start { share: model.start(), follows: Some(Box::new(model)) },
+        None => Start::fixed(1.0),
+    },
+    ..super::FIXED
+};
 
 /// Averages over merges that the model needs.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -75,8 +88,11 @@ impl Model {
     pub const fn start(&self) -> f64 {
         if matches!(self.merges, MergeKind::OneFullLogBlock) { 0.33 } else { 1.0 }
     }
+}
+
+impl Follow for Model {
     /// `B_w` in pages after the merges so far, or `None` if none came since the last look.
-    pub fn look(&mut self, ledger: &Ledger) -> Option<f64> {
+    fn look(&mut self, ledger: &Ledger) -> Option<f64> {
         let now = seen(ledger);
         let last = self.looks.back().copied().unwrap_or_default();
         if now[0] == last[0] {
