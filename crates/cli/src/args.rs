@@ -27,6 +27,9 @@ pub enum Family {
     /// Padding rules of buffers that work in blocks.
     #[value(alias = "padding")]
     Paddings,
+    /// Timing models of the flash array.
+    #[value(alias = "timing")]
+    Timings,
     /// Device presets.
     #[value(alias = "device")]
     Devices,

@@ -4,6 +4,7 @@ use clap::ValueEnum;
 use nandlab::buffer::tools::PaddingRule;
 use nandlab::catalog::BUFFERS;
 use nandlab::config::{Builder, DEVICES};
+use nandlab::flash::clock::TimingRule;
 use nandlab::ftl::FTLS;
 use nandlab::ftl::{placement, victim};
 use nandlab::registry::rules::{Number, Rule};
@@ -85,6 +86,7 @@ fn entries(family: Family) -> Vec<Entry> {
         Family::Victims => rules::<victim::VictimRule>(),
         Family::Placements => rules::<placement::PlacementRule>(),
         Family::Paddings => rules::<PaddingRule>(),
+        Family::Timings => rules::<TimingRule>(),
         Family::Devices => {
             let entry = |(name, _): &(&str, &str)| Entry {
                 family: "device",

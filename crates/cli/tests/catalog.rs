@@ -11,7 +11,7 @@ fn names(family: &str) -> Vec<String> {
 
 #[test]
 fn every_name_has_a_title_and_a_manual_page() {
-    for family in ["buffers", "ftls", "victims", "placements", "paddings", "devices", "formats", "generators", "experiments"] {
+    for family in ["buffers", "ftls", "victims", "placements", "paddings", "timings", "devices", "formats", "generators", "experiments"] {
         let list = stdout(&["list", family]);
         assert!(list.lines().count() > 1, "{family}");
         for name in names(family) {

@@ -136,7 +136,7 @@ fn main() {
     let default = if options.iter().any(|o| o == "--bench") { 1_000_000 } else { 10_000 };
     let operations = arguments.first().map_or(default, |n| n.parse().expect("a number of operations"));
     let only = arguments.get(1);
-    let (serial, parallel) = (TimingModel::Serial, TimingModel::Parallel);
+    let (serial, parallel) = (TimingModel::named("serial"), TimingModel::named("parallel"));
     let scenarios: [Scenario; 7] = [
         ("serial, one by one", serial, one_by_one),
         ("serial, closed loop", serial, |c, n| closed_loop(c, n, Release::Done, None)),

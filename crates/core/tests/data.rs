@@ -203,7 +203,7 @@ fn run_is_the_same_every_time_and_on_every_thread_with_and_without_nvram() {
 #[test]
 fn journal_forgets_a_trim_that_no_older_copy_outlives() {
     let geometry = Geometry::single_die(4, 4, 512);
-    let clock = Clock::new(TimingModel::Serial, ClockTimes::cells(Nanos(1), Nanos(1), Nanos(1)), 1, 1);
+    let clock = Clock::new(TimingModel::named("serial"), ClockTimes::cells(Nanos(1), Nanos(1), Nanos(1)), 1, 1);
     let mut flash = Flash::new(geometry, ProgramOrder::Ascending, Media::Memory, clock);
     flash.program(Ppn(0), Oob::data(Lpn(7), 3), &[0; 512], Cause::Host, Ticket::at(Nanos(0)));
     let stone = |lpn, version| Tombstone { lpn: Lpn(lpn), version };

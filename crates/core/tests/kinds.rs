@@ -5,6 +5,7 @@ use nandlab::catalog::BUFFERS;
 use nandlab::config::{Builder, Config, PluginConfig};
 use nandlab::engine::Payload;
 use nandlab::error::ConfigError;
+use nandlab::flash::clock::TimingRule;
 use nandlab::ftl::{FTLS, placement, victim};
 use nandlab::registry::Plugin;
 use nandlab::registry::rules::{Number, Rule};
@@ -62,6 +63,7 @@ fn kinds() -> Vec<Kind> {
         rules::<victim::VictimRule>(),
         rules::<placement::PlacementRule>(),
         rules::<PaddingRule>(),
+        rules::<TimingRule>(),
     ]
 }
 

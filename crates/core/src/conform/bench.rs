@@ -91,7 +91,7 @@ impl Bench {
         let geometry =
             Geometry::single_die(device.physical_blocks + kept_back(name), device.pages_per_block, PAGE_BYTES);
         let times = ClockTimes::cells(Nanos::from_us(25), Nanos::from_us(200), Nanos::from_us(1500));
-        let clock = Clock::new(TimingModel::Serial, times, 1, 1);
+        let clock = Clock::new(TimingModel::named("serial"), times, 1, 1);
         let order = device.program_order;
         let shape = Shape { geometry, logical_pages: device.logical_pages, order, seed: 1 };
         let plugin = registry::find(FTLS, "ftl", name)?;

@@ -370,7 +370,7 @@ fn build_device(policy: &str, case: &Case) -> Result<Box<dyn Ssd>, String> {
     let geometry = Geometry::single_die(logical_blocks + 2 * case.events.len() as u32 + 16, pages_per_block, 512);
     let times = ClockTimes::cells(Nanos::from_us(25), Nanos::from_us(200), Nanos::from_us(1500));
     let order = ProgramOrder::Ascending;
-    let flash = Flash::new(geometry, order, Media::None, Clock::new(TimingModel::Serial, times, 1, 1));
+    let flash = Flash::new(geometry, order, Media::None, Clock::new(TimingModel::named("serial"), times, 1, 1));
     let ftl = registry::find(FTLS, "ftl", "page").map_err(|e| e.to_string())?;
     let shape = Shape { geometry, logical_pages, order, seed: 1 };
     let ftl = (ftl.build)(json!({"frontiers": "single"}), &shape).map_err(|e| e.to_string())?;

@@ -64,8 +64,8 @@ pub(super) fn run(file: Value) -> Result<Conformance, ConformError> {
     for (number, case) in cases.iter().enumerate() {
         validate(&format!("cases[{number}]"), case)?;
         report.cases += 1;
-        let serial = finish_us(case, TimingModel::Serial);
-        let parallel = finish_us(case, TimingModel::Parallel);
+        let serial = finish_us(case, TimingModel::named("serial"));
+        let parallel = finish_us(case, TimingModel::named("parallel"));
         for (at, op) in case.ops.iter().enumerate() {
             let mut row = report.row(&case.name, at + 1, op);
             let mut compare = |field, told: &Option<Vec<u64>>, got: &dyn Fn(bool) -> u64| {

@@ -27,7 +27,7 @@ pub fn flash(shape: &Shape, media: Media) -> Flash {
         shape.geometry,
         shape.order,
         media,
-        Clock::new(TimingModel::Serial, times, shape.geometry.channels, shape.geometry.dies()),
+        Clock::new(TimingModel::named("serial"), times, shape.geometry.channels, shape.geometry.dies()),
     )
 }
 

@@ -166,7 +166,7 @@ impl Script {
 
     fn try_device(&self, nvram: u32) -> Result<Box<dyn Ssd>, ConfigError> {
         let (geometry, order, ftl) = self.ftl();
-        let timing = if self.way(0) { TimingModel::Parallel } else { TimingModel::Serial };
+        let timing = if self.way(0) { TimingModel::named("parallel") } else { TimingModel::named("serial") };
         let shared = self.way(3);
         let shared_dram = shared.then(|| Bytes(ftl.map_bytes() + u64::from(DRAM * PAGE_BYTES)));
         let settings = Settings {

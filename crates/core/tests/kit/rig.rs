@@ -70,7 +70,7 @@ impl Rig {
             geometry,
             order: ProgramOrder::Ascending,
             media: Media::None,
-            timing: TimingModel::Serial,
+            timing: TimingModel::named("serial"),
             times: times(60_000, 800_000, 1_500_000, 0),
             ftl: "page",
             ftl_params: json!({}),

@@ -25,12 +25,12 @@ pub fn shape(channels: u32, blocks: u32, pages_per_block: u32, logical_pages: u3
 
 /// A device that does one operation at a time.
 pub fn flash(shape: &Shape, media: Media) -> Flash {
-    timed_flash(shape, media, TimingModel::Serial)
+    timed_flash(shape, media, TimingModel::named("serial"))
 }
 
 /// An event-driven device without bytes.
 pub fn parallel_flash(shape: &Shape) -> Flash {
-    timed_flash(shape, Media::None, TimingModel::Parallel)
+    timed_flash(shape, Media::None, TimingModel::named("parallel"))
 }
 
 fn timed_flash(shape: &Shape, media: Media, model: TimingModel) -> Flash {

@@ -131,7 +131,7 @@ pub fn build(case: &Case) -> Box<dyn Ssd> {
         read_groups: setup.read_groups,
         seed: 1,
     };
-    let clock = Clock::new(TimingModel::Serial, times, 1, 1);
+    let clock = Clock::new(TimingModel::named("serial"), times, 1, 1);
     let media = if case.media { Media::Memory } else { Media::None };
     let frames = Frames { dram: setup.frames as u32, nvram: 0 };
     let flash = Flash::new(geometry, ProgramOrder::Ascending, media, clock);

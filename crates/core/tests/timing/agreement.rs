@@ -36,7 +36,7 @@ fn compare(seed: u64, count: usize) {
     let mut r = Dice(seed);
     let scale = if seed.is_multiple_of(2) { 4 } else { 5_000 };
     let (times, channels, dies) = random_device(&mut r, scale, seed.is_multiple_of(4));
-    let mut fast = Clock::new(TimingModel::Parallel, times, channels as u32, dies as u32);
+    let mut fast = Clock::new(TimingModel::named("parallel"), times, channels as u32, dies as u32);
     let mut slow = Slow::new(times, channels, dies);
     let mut known: Vec<(Ticket, After)> = vec![];
     let (gap, recent) = (1 + r.below64(20) * scale, 1 + r.below64(60));

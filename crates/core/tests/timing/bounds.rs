@@ -9,7 +9,7 @@ use crate::kit::Dice;
 
 /// A closed loop of 32 operations with joins and bursts. Returns a digest of all times.
 fn closed_loop(seed: u64, count: u64, mut each: impl FnMut(&Clock)) -> u64 {
-    let (mut clock, mut r) = (Clock::new(TimingModel::Parallel, RFTL, 4, 16), Dice(seed));
+    let (mut clock, mut r) = (Clock::new(TimingModel::named("parallel"), RFTL, 4, 16), Dice(seed));
     let (mut issued, mut digest, mut old) = (0, 0u64, NOW);
     let mut tokens: Vec<u64> = (0..32).collect();
     while issued < count {
@@ -51,7 +51,7 @@ fn parallel_clock_memory_stays_bounded() {
         }
     });
     assert!(*places.last().unwrap() <= 4_096, "{places:?}");
-    let (mut clock, mut early) = (Clock::new(TimingModel::Parallel, RFTL, 8, 32), 0);
+    let (mut clock, mut early) = (Clock::new(TimingModel::named("parallel"), RFTL, 8, 32), 0);
     for i in 0..1_000_000u32 {
         clock.issue(i % 32, Op::Program, NOW, Release::Done);
         while clock.in_flight() > 40 {
@@ -72,7 +72,7 @@ fn same_input_gives_the_same_times() {
 
 #[test]
 fn hundred_thousand_operations_can_depend_on_one() {
-    let mut clock = Clock::new(TimingModel::Parallel, RFTL, 2, 2);
+    let mut clock = Clock::new(TimingModel::named("parallel"), RFTL, 2, 2);
     let first = clock.issue(0, Op::Erase, NOW, Release::Done);
     let (mut all, mut chain) = (first, first);
     for token in (0..100_000).rev() {

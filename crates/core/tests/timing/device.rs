@@ -147,7 +147,7 @@ fn serial(record: &[RecordedCall], times: ClockTimes, start: u64) -> Timed {
 
 /// The record once more through a clock of its own: the end of every operation.
 fn again(record: &[RecordedCall], times: ClockTimes, channels: u32, dies: u32) -> Vec<u64> {
-    let mut clock = Clock::new(TimingModel::Parallel, times, channels, dies);
+    let mut clock = Clock::new(TimingModel::named("parallel"), times, channels, dies);
     let mut known: BTreeMap<Ticket, Ticket> = BTreeMap::new();
     let mut count = 0;
     for RecordedCall { at, call } in record {
@@ -175,7 +175,7 @@ impl Observed {
     pub fn time(&self) -> Timed {
         let (record, geometry) = (self.device.flash().clock.recorded(), self.device.flash().geometry());
         let times = clock_times(&self.config);
-        if self.config.device.timing.model == TimingModel::Serial {
+        if self.config.device.timing.model == TimingModel::named("serial") {
             return serial(record, times, self.start);
         }
         let (channels, dies) = (geometry.channels, geometry.dies());
@@ -236,7 +236,7 @@ impl Observed {
             assert_eq!(all(product), all(slow), "{name}: response times, kind {kind}");
         }
         assert_eq!(times.last_completion.0, finished.iter().copied().max().unwrap(), "{name}");
-        if self.config.device.timing.model == TimingModel::Parallel {
+        if self.config.device.timing.model == TimingModel::named("parallel") {
             self.check_buffer_times(&timed, name);
         }
         timed

@@ -15,7 +15,11 @@ fn assert_close(got: f64, want: f64, within: f64, what: &str) {
 #[test]
 fn single_die_waits_as_queueing_theory_says() {
     queue_of_one_die(
-        &[(TimingModel::Parallel, 0.3), (TimingModel::Parallel, 0.7), (TimingModel::Serial, 0.7)],
+        &[
+            (TimingModel::named("parallel"), 0.3),
+            (TimingModel::named("parallel"), 0.7),
+            (TimingModel::named("serial"), 0.7),
+        ],
         1_000_000,
     );
 }
@@ -23,7 +27,10 @@ fn single_die_waits_as_queueing_theory_says() {
 #[test]
 #[ignore = "the nightly matrix, see docs/theory.md"]
 fn single_die_waits_as_queueing_theory_says_at_every_load() {
-    queue_of_one_die(&[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9].map(|rho| (TimingModel::Parallel, rho)), 8_000_000);
+    queue_of_one_die(
+        &[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9].map(|rho| (TimingModel::named("parallel"), rho)),
+        8_000_000,
+    );
 }
 
 /// W = lambda E\[S^2\] / (2 (1 - rho)): Pollaczek and Khinchine.
@@ -62,7 +69,7 @@ fn queue_of_one_die(loads: &[(TimingModel, f64)], count: u64) {
 
 /// Operations per second of an endless supply of programs to `dies` dies on one channel.
 fn saturated(times: ClockTimes, op: Op, dies: u32) -> f64 {
-    let mut clock = Clock::new(TimingModel::Parallel, times, 1, dies);
+    let mut clock = Clock::new(TimingModel::named("parallel"), times, 1, dies);
     let count = 4_000;
     for i in 0..count {
         clock.issue(i % dies, op, NOW, Release::Done);
@@ -92,8 +99,8 @@ fn device_saturates_where_theory_says() {
 #[test]
 fn die_of_its_own_channel_is_never_idle_while_it_has_work() {
     let dies = 5;
-    let mut clock = Clock::new(TimingModel::Parallel, ClockTimes { command: Nanos(7), ..RFTL }, dies, dies);
-    let mut serial = Clock::new(TimingModel::Serial, ClockTimes { command: Nanos(7), ..RFTL }, dies, dies);
+    let mut clock = Clock::new(TimingModel::named("parallel"), ClockTimes { command: Nanos(7), ..RFTL }, dies, dies);
+    let mut serial = Clock::new(TimingModel::named("serial"), ClockTimes { command: Nanos(7), ..RFTL }, dies, dies);
     let (mut r, mut free, mut want) = (Dice(3), vec![0; dies as usize], vec![]);
     let (mut serial_free, mut total) = (0, 0);
     for id in 0..20_000 {

@@ -8,7 +8,7 @@ use super::rig::{NOW, RFTL, finish_times};
 
 #[test]
 fn ticket_tells_its_state_before_and_after_it_resolves() {
-    let mut clock = Clock::new(TimingModel::Parallel, RFTL, 1, 2);
+    let mut clock = Clock::new(TimingModel::named("parallel"), RFTL, 1, 2);
     let write = clock.issue(0, Op::Program, NOW, Release::Transfer);
     let read = clock.issue(0, Op::Read, write, Release::Done);
     assert_eq!((clock.time(write), clock.in_flight()), (None, 2));
@@ -39,7 +39,7 @@ fn ticket_tells_its_state_before_and_after_it_resolves() {
 
 #[test]
 fn watch_on_a_time_fires_at_that_time() {
-    for model in [TimingModel::Serial, TimingModel::Parallel] {
+    for model in [TimingModel::named("serial"), TimingModel::named("parallel")] {
         let mut clock = Clock::new(model, RFTL, 1, 1);
         for (token, at) in [(1, 500), (2, 300), (4, 400), (3, 400)] {
             clock.watch(Ticket::at(Nanos(at)), token);
@@ -58,7 +58,7 @@ fn watch_on_a_time_fires_at_that_time() {
 
 #[test]
 fn program_data_is_released_at_the_end_of_its_transfer() {
-    for (model, second) in [(TimingModel::Serial, 300 + 100), (TimingModel::Parallel, 200)] {
+    for (model, second) in [(TimingModel::named("serial"), 300 + 100), (TimingModel::named("parallel"), 200)] {
         let mut clock = Clock::new(model, RFTL, 1, 2);
         for die in 0..2 {
             let t = clock.issue(die, Op::Program, NOW, Release::Transfer);
@@ -70,7 +70,7 @@ fn program_data_is_released_at_the_end_of_its_transfer() {
 
 #[test]
 fn waiting_operation_lets_others_pass() {
-    let mut clock = Clock::new(TimingModel::Parallel, RFTL, 2, 2);
+    let mut clock = Clock::new(TimingModel::named("parallel"), RFTL, 2, 2);
     let erase = clock.issue(0, Op::Erase, NOW, Release::Done);
     let waits = clock.issue(1, Op::Read, erase, Release::Done);
     let passes = clock.issue(1, Op::Read, NOW, Release::Done);
@@ -83,7 +83,7 @@ fn waiting_operation_lets_others_pass() {
 
 #[test]
 fn channel_says_when_it_is_expected_to_be_free() {
-    let mut clock = Clock::new(TimingModel::Parallel, RFTL, 2, 4);
+    let mut clock = Clock::new(TimingModel::named("parallel"), RFTL, 2, 4);
     let until = |clock: &Clock| (clock.channel_busy_until(0).0 / 1_000, clock.channel_busy_until(1).0 / 1_000);
     assert_eq!(until(&clock), (0, 0));
     clock.issue(0, Op::Program, NOW, Release::Done);
@@ -105,8 +105,8 @@ fn channel_says_when_it_is_expected_to_be_free() {
 #[should_panic(expected = "at most 64")]
 fn impossible_devices_are_refused() {
     for (channels, dies) in [(0, 0), (2, 1), (2, 3)] {
-        let new = || Clock::new(TimingModel::Parallel, RFTL, channels, dies);
+        let new = || Clock::new(TimingModel::named("parallel"), RFTL, channels, dies);
         assert!(std::panic::catch_unwind(new).is_err(), "{dies} dies on {channels} channels");
     }
-    Clock::new(TimingModel::Serial, RFTL, 1, 65);
+    Clock::new(TimingModel::named("serial"), RFTL, 1, 65);
 }

@@ -1,46 +1,73 @@
-//! Time of the flash array: tickets and the two timing models.
+//! Time of the flash array: tickets and the timing models.
 //!
 //! STATE FIRST, TIME AFTER: contents and mappings change at once, in program order. Each flash operation returns a
 //! [`Ticket`], the promise of a time, and the [`Clock`] turns tickets into times as simulated time advances. Code that
 //! moves data therefore reads straight down, without callbacks, and its timing is still exact.
 //!
-//! # Serial
-//! The whole device does one operation at a time (`FlashSim`, `DiskSim`). An operation starts when the device is free
-//! and its dependency is met, and takes command + cell + transfer. Every ticket is a time at once.
-//!
-//! # Parallel
-//! Event-driven, first come first served on every die and every channel:
-//! - read = \[command on the channel\], `t_R` on the die, transfer on the channel (the die is held until it ends);
-//! - program = \[command\] + transfer on the channel, `t_PROG` on the die (held from the moment the operation leaves
-//!   the die's queue);
-//! - erase = \[command\], `t_BERS` on the die. A command time of zero means that there is no command phase.
-//!
-//! A die takes the head of its queue when it is idle. A channel serves the request that is oldest, among equals the
-//! operation that was issued first. At one instant all completions come first (a die that becomes idle takes its next
-//! operation at once), then the operations released by them join their dies' queues in issue order, then idle channels
-//! are granted.
-//!
-//! When an operation joins its die's queue depends on its `after`:
-//! - resolved, or an operation that is queued or executing on the same die: at once (the queue keeps the order);
-//! - a later time: at that time;
-//! - anything else: when `after` resolves. Operations without such a dependency pass it meanwhile, on its die too: who
-//!   needs the order of two operations on one die says so with `after`.
-//!
-//! A scalar 'busy until' per resource would be simpler and wrong by factors: it reserves the channel in the far future
-//! for a read behind a program, and everything issued later waits for an idle channel.
+//! A timing model says when an operation starts and what it waits for: one file and one line each. It is compiled into the
+//! path of every operation.
 
-mod parallel;
+mod done;
 mod record;
-mod serial;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use self::parallel::Parallel;
+use self::done::{Finished, Resolved};
 pub use self::record::{Call, Operation, RecordedCall};
-use self::serial::Serial;
-use crate::ledger::{Cause, OPS, Op};
+use crate::ledger::{Cause, Op};
+use crate::registry::Plugin;
+use crate::registry::rules::{self, Choice};
 use crate::types::{Nanos, Ppn};
+
+macro_rules! models {
+    ($dollar:tt $($name:ident: $Model:ident,)+) => {
+        rules::rules! {
+            /// All timing models; the first is the default.
+            TIMINGS: TimingRule, ".";
+            $($name,)+
+        }
+
+        /// The model that runs.
+        #[derive(Clone, Debug)]
+        #[expect(
+            clippy::large_enum_variant,
+            reason = "one clock per device, and it must not cost an indirection per operation"
+        )]
+        enum Model {
+            $($Model($name::$Model),)+
+        }
+
+        /// Calls the same method on whichever model runs.
+        macro_rules! either {
+            ($dollar clock:expr, $dollar model:ident => $dollar call:expr) => {
+                match $dollar clock {
+                    $(Model::$Model($dollar model) => $dollar call,)+
+                }
+            };
+        }
+    };
+}
+
+models! {
+    $
+    serial: Serial,
+    parallel: Parallel,
+}
+
+/// A timing model: when an operation starts, and what it waits for.
+#[derive(Clone, Copy, Debug)]
+pub struct TimingRule {
+    /// A model at time zero for a number of channels and of dies.
+    build: fn(ClockTimes, u32, u32) -> Model,
+}
+
+impl rules::Rule for TimingRule {
+    const KIND: &'static str = "timing";
+    const ALL: &'static [Plugin<Self>] = TIMINGS;
+    const KEY: &'static str = "device.timing.model";
+    const CHOSEN_BY: &'static str = "devices";
+}
+
+/// A timing model, as a configuration names it.
+pub type TimingModel = Choice<TimingRule>;
 
 /// Marks a ticket that is not a time. The rest of its bits are a sequence number (issue order, hence also the
 /// generation of the node) and the index of a node.
@@ -84,16 +111,6 @@ impl Ticket {
     const fn is_time(self) -> bool {
         self.0 < PENDING
     }
-}
-
-/// Who may work at the same time.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum TimingModel {
-    /// The whole device does one operation at a time.
-    Serial,
-    /// Dies work in parallel, channels are shared by their dies; event-driven, first come first served.
-    Parallel,
 }
 
 /// Timing parameters.
@@ -153,26 +170,6 @@ pub struct Clock {
     record: Option<Vec<RecordedCall>>,
 }
 
-#[derive(Clone, Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "one clock per device, and it must not cost an indirection per operation"
-)]
-enum Model {
-    Serial(Serial),
-    Parallel(Parallel),
-}
-
-/// Calls the same method on whichever model runs.
-macro_rules! either {
-    ($clock:expr, $model:ident => $call:expr) => {
-        match $clock {
-            Model::Serial($model) => $call,
-            Model::Parallel($model) => $call,
-        }
-    };
-}
-
 impl Clock {
     /// A clock at time zero for a device of `dies` dies in total on `channels` channels; die `d` sits on channel
     /// `d % channels`.
@@ -188,10 +185,7 @@ impl Clock {
         let ClockTimes { page_read, page_program, block_erase, page_transfer, command } = times;
         let longest = page_read.max(page_program).max(block_erase).max(page_transfer).max(command);
         assert!(longest.0 < 1 << 40, "{longest} is not the time of a flash operation (at most 2^40 ns, 18 minutes)");
-        let model = match model {
-            TimingModel::Serial => Model::Serial(Serial::new(times, channels, dies)),
-            TimingModel::Parallel => Model::Parallel(Parallel::new(times, channels, dies)),
-        };
+        let model = (model.rule().build)(times, channels, dies);
         Self { model, service: times.service_ns(), record: None }
     }
 
@@ -334,10 +328,7 @@ impl Clock {
     /// model, where the end of every operation is known when it is issued.
     #[inline]
     pub fn in_flight(&self) -> usize {
-        match &self.model {
-            Model::Serial(_) => 0,
-            Model::Parallel(p) => p.in_flight,
-        }
+        either!(&self.model, m => m.in_flight())
     }
 
     /// Time that die `die` has spent on the operations that are finished: command, cell and transfer, without waiting
@@ -356,85 +347,6 @@ impl Clock {
     /// never with what has been issued.
     #[doc(hidden)]
     pub fn slab_len(&self) -> usize {
-        match &self.model {
-            Model::Serial(_) => 0,
-            Model::Parallel(p) => p.slab_len(),
-        }
-    }
-}
-
-/// Watched tickets that have resolved, as (time, token); those before `taken` have been taken.
-#[derive(Clone, Debug, Default)]
-struct Resolved {
-    list: Vec<(u64, u64)>,
-    taken: usize,
-    unsorted: bool,
-}
-
-impl Resolved {
-    /// Times arrive in order; tokens of one instant need not.
-    #[inline]
-    fn push(&mut self, time: u64, token: u64) {
-        if let Some(&last) = self.list.last() {
-            self.unsorted |= (time, token) < last;
-        }
-        self.list.push((time, token));
-    }
-
-    /// True if one has not been taken.
-    #[inline]
-    fn is_some(&self) -> bool {
-        self.taken < self.list.len()
-    }
-
-    #[inline]
-    fn take(&mut self) -> Option<(u64, Nanos)> {
-        if self.unsorted {
-            self.sort();
-        }
-        let Some(&(time, token)) = self.list.get(self.taken) else {
-            self.list.clear();
-            self.taken = 0;
-            return None;
-        };
-        self.taken += 1;
-        Some((token, Nanos(time)))
-    }
-
-    #[cold]
-    fn sort(&mut self) {
-        self.list.drain(..self.taken);
-        self.taken = 0;
-        self.list.sort_unstable();
-        self.unsorted = false;
-    }
-}
-
-/// Operations counted by die: busy times are this times constants, so that an operation pays for one increment only.
-#[derive(Clone, Debug)]
-struct Finished {
-    channels: u32,
-    by_die: Vec<[u64; OPS]>,
-}
-
-impl Finished {
-    fn new(channels: u32, dies: u32) -> Self {
-        Self { channels, by_die: vec![[0; OPS]; dies as usize] }
-    }
-
-    #[inline]
-    fn count(&mut self, die: u32, op: usize) {
-        self.by_die[die as usize][op] += 1;
-    }
-
-    fn die_ns(&self, die: u32, each: &[u64; ROWS]) -> Nanos {
-        let counts = &self.by_die[die as usize];
-        Nanos(counts.iter().zip(each).map(|(n, ns)| n * ns).sum())
-    }
-
-    fn channel_ns(&self, channel: u32, each: &[u64; ROWS]) -> Nanos {
-        assert!(channel < self.channels, "channel {channel} of {}", self.channels);
-        let dies = (channel..self.by_die.len() as u32).step_by(self.channels as usize);
-        dies.map(|die| self.die_ns(die, each)).fold(Nanos::ZERO, |a, b| a + b)
+        either!(&self.model, m => m.slab_len())
     }
 }

@@ -1,10 +1,20 @@
-//! One operation at a time: every ticket is a time at once.
+//! serial - One operation at a time on the whole device
+//!
+//! # Source
+//! FlashSim (the simulator of the DFTL paper) and DiskSim with its flash extension.
+//!
+//! # What it does
+//! The whole device does one operation at a time. An operation starts when the device is free and its dependency is met,
+//! and takes command + cell + transfer. Every ticket is a time at once.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::{ClockTimes, Finished, ROWS, Release, Resolved, Ticket};
+use super::{ClockTimes, Finished, Model, ROWS, Release, Resolved, Ticket, TimingRule};
 use crate::ledger::Op;
+
+pub(super) const RULE: TimingRule =
+    TimingRule { build: |times, channels, dies| Model::Serial(Serial::new(times, channels, dies)) };
 
 /// The serial model: flash operations one at a time.
 #[derive(Clone, Debug)]
@@ -105,6 +115,18 @@ impl Serial {
     pub(super) fn drain(&mut self) {
         while self.step() {}
         self.now = self.now.max(self.free);
+    }
+
+    /// None: the end of every operation is known when it is issued.
+    #[expect(clippy::unused_self, reason = "other models count")]
+    pub(super) const fn in_flight(&self) -> usize {
+        0
+    }
+
+    /// None: nothing waits.
+    #[expect(clippy::unused_self, reason = "other models allocate")]
+    pub(super) const fn slab_len(&self) -> usize {
+        0
     }
 
     pub(super) fn channel_busy_until(&self, channel: u32) -> u64 {

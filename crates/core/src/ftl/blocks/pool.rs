@@ -263,7 +263,7 @@ mod tests {
     /// picked.
     fn victims(victim: Victim, valid: &[u32]) -> Vec<u32> {
         let geometry = Geometry::single_die(valid.len() as u32, 6, 512);
-        let clock = Clock::new(TimingModel::Serial, ClockTimes::cells(Nanos(1), Nanos(1), Nanos(1)), 1, 1);
+        let clock = Clock::new(TimingModel::named("serial"), ClockTimes::cells(Nanos(1), Nanos(1), Nanos(1)), 1, 1);
         let mut flash = Flash::new(geometry, ProgramOrder::Strict, Media::None, clock);
         let mut pool = Pool::new(0, 1, valid.len() as u32, Alloc::Fifo, victim, 1);
         for (block, valid) in valid.iter().enumerate() {

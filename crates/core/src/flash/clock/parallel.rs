@@ -1,10 +1,31 @@
-//! Dies in parallel, channels shared, first come first served: the event-driven model.
+//! parallel - Dies work at the same time, channels are shared by their dies
 //!
-//! What makes it fast: events are kept in [`lanes`] and cost the same however many dies there are; everything that
-//! waits is linked through one [`slab`] of 32-byte nodes; what executes is in its die. Nothing is allocated, hashed or
-//! sorted per operation once the slab has its size (only what happens at one and the same instant is put in order).
+//! # What it does
+//! Event-driven, first come first served on every die and every channel:
+//! - read = (command on the channel), `t_R` on the die, transfer on the channel (the die is held until it ends);
+//! - program = (command) + transfer on the channel, `t_PROG` on the die (held from the moment the operation leaves
+//!   the die's queue);
+//! - erase = (command), `t_BERS` on the die. A command time of zero means that there is no command phase.
+//!
+//! A die takes the head of its queue when it is idle. A channel serves the request that is oldest, among equals the
+//! operation that was issued first. At one instant all completions come first (a die that becomes idle takes its next
+//! operation at once), then the operations released by them join their dies' queues in issue order, then idle channels
+//! are granted.
+//!
+//! When an operation joins its die's queue depends on its `after`:
+//! - resolved, or an operation that is queued or executing on the same die: at once (the queue keeps the order);
+//! - a later time: at that time;
+//! - anything else: when `after` resolves. Operations without such a dependency pass it meanwhile, on its die too: who
+//!   needs the order of two operations on one die says so with `after`.
+//!
+//! A scalar 'busy until' per resource would be simpler and wrong by factors: it reserves the channel in the far future
+//! for a read behind a program, and everything issued later waits for an idle channel.
 
 #![expect(clippy::inline_always, reason = "as Clock::issue_for: an operation is issued without a call in between")]
+
+// What makes it fast: events are kept in [`lanes`] and cost the same however many dies there are; everything that
+// waits is linked through one [`slab`] of 32-byte nodes; what executes is in its die. Nothing is allocated, hashed or
+// sorted per operation once the slab has its size (only what happens at one and the same instant is put in order).
 
 mod events;
 mod lanes;
@@ -15,8 +36,11 @@ use std::collections::BinaryHeap;
 
 use self::lanes::{Lanes, NEVER};
 use self::slab::{Kind, NONE, Slab, index_of};
-use super::{ClockTimes, DIES_PER_CHANNEL, END_OF_TIME, Finished, ROWS, Release, Resolved, Ticket};
+use super::{ClockTimes, DIES_PER_CHANNEL, END_OF_TIME, Finished, Model, ROWS, Release, Resolved, Ticket, TimingRule};
 use crate::ledger::Op;
+
+pub(super) const RULE: TimingRule =
+    TimingRule { build: |times, channels, dies| Model::Parallel(Parallel::new(times, channels, dies)) };
 
 #[derive(Clone, Debug)]
 #[repr(align(64))]
@@ -85,7 +109,7 @@ pub(super) struct Parallel {
     cascade: Vec<u32>,
     /// Nodes that wait for a time and channels that somebody waits for, as (time, ticket bits or channel).
     timers: BinaryHeap<Reverse<(u64, u64)>>,
-    pub(super) in_flight: usize,
+    in_flight: usize,
     pub(super) resolved: Resolved,
     pub(super) finished: Finished,
 }
@@ -276,6 +300,11 @@ impl Parallel {
         };
         let dies = self.dies[channel as usize..].iter().step_by(self.channels.len());
         self.now + dies.map(load).max().unwrap_or(0)
+    }
+
+    #[inline]
+    pub(super) const fn in_flight(&self) -> usize {
+        self.in_flight
     }
 
     pub(super) fn slab_len(&self) -> usize {

@@ -1,0 +1,81 @@
+//! What the timing models share: what has resolved, and how much each die has done.
+
+use super::ROWS;
+use crate::ledger::OPS;
+use crate::types::Nanos;
+
+/// Watched tickets that have resolved, as (time, token); those before `taken` have been taken.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Resolved {
+    list: Vec<(u64, u64)>,
+    taken: usize,
+    unsorted: bool,
+}
+
+impl Resolved {
+    /// Times arrive in order; tokens of one instant need not.
+    #[inline]
+    pub(super) fn push(&mut self, time: u64, token: u64) {
+        if let Some(&last) = self.list.last() {
+            self.unsorted |= (time, token) < last;
+        }
+        self.list.push((time, token));
+    }
+
+    /// True if one has not been taken.
+    #[inline]
+    pub(super) fn is_some(&self) -> bool {
+        self.taken < self.list.len()
+    }
+
+    #[inline]
+    pub(super) fn take(&mut self) -> Option<(u64, Nanos)> {
+        if self.unsorted {
+            self.sort();
+        }
+        let Some(&(time, token)) = self.list.get(self.taken) else {
+            self.list.clear();
+            self.taken = 0;
+            return None;
+        };
+        self.taken += 1;
+        Some((token, Nanos(time)))
+    }
+
+    #[cold]
+    fn sort(&mut self) {
+        self.list.drain(..self.taken);
+        self.taken = 0;
+        self.list.sort_unstable();
+        self.unsorted = false;
+    }
+}
+
+/// Operations counted by die: busy times are this times constants, so that an operation pays for one increment only.
+#[derive(Clone, Debug)]
+pub(super) struct Finished {
+    pub(super) channels: u32,
+    by_die: Vec<[u64; OPS]>,
+}
+
+impl Finished {
+    pub(super) fn new(channels: u32, dies: u32) -> Self {
+        Self { channels, by_die: vec![[0; OPS]; dies as usize] }
+    }
+
+    #[inline]
+    pub(super) fn count(&mut self, die: u32, op: usize) {
+        self.by_die[die as usize][op] += 1;
+    }
+
+    pub(super) fn die_ns(&self, die: u32, each: &[u64; ROWS]) -> Nanos {
+        let counts = &self.by_die[die as usize];
+        Nanos(counts.iter().zip(each).map(|(n, ns)| n * ns).sum())
+    }
+
+    pub(super) fn channel_ns(&self, channel: u32, each: &[u64; ROWS]) -> Nanos {
+        assert!(channel < self.channels, "channel {channel} of {}", self.channels);
+        let dies = (channel..self.by_die.len() as u32).step_by(self.channels as usize);
+        dies.map(|die| self.die_ns(die, each)).fold(Nanos::ZERO, |a, b| a + b)
+    }
+}
