@@ -30,6 +30,9 @@ pub enum Family {
     /// Timing models of the flash array.
     #[value(alias = "timing")]
     Timings,
+    /// Orders of a cached mapping table.
+    #[value(alias = "cmt-order")]
+    CmtOrders,
     /// Device presets.
     #[value(alias = "device")]
     Devices,

@@ -6,6 +6,7 @@ use nandlab::catalog::BUFFERS;
 use nandlab::config::{Builder, DEVICES};
 use nandlab::flash::clock::TimingRule;
 use nandlab::ftl::FTLS;
+use nandlab::ftl::cache::CmtOrderRule;
 use nandlab::ftl::{placement, victim};
 use nandlab::registry::rules::{Number, Rule};
 use nandlab::registry::{self, Plugin};
@@ -87,6 +88,7 @@ fn entries(family: Family) -> Vec<Entry> {
         Family::Placements => rules::<placement::PlacementRule>(),
         Family::Paddings => rules::<PaddingRule>(),
         Family::Timings => rules::<TimingRule>(),
+        Family::CmtOrders => rules::<CmtOrderRule>(),
         Family::Devices => {
             let entry = |(name, _): &(&str, &str)| Entry {
                 family: "device",

@@ -11,7 +11,18 @@ fn names(family: &str) -> Vec<String> {
 
 #[test]
 fn every_name_has_a_title_and_a_manual_page() {
-    for family in ["buffers", "ftls", "victims", "placements", "paddings", "timings", "devices", "formats", "generators", "experiments"] {
+    for family in [
+        "buffers",
+        "ftls",
+        "victims",
+        "placements",
+        "paddings",
+        "timings",
+        "cmt-orders",
+        "devices",
+        "formats",
+        "generators",
+    ] {
         let list = stdout(&["list", family]);
         assert!(list.lines().count() > 1, "{family}");
         for name in names(family) {

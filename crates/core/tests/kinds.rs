@@ -6,6 +6,7 @@ use nandlab::config::{Builder, Config, PluginConfig};
 use nandlab::engine::Payload;
 use nandlab::error::ConfigError;
 use nandlab::flash::clock::TimingRule;
+use nandlab::ftl::cache::CmtOrderRule;
 use nandlab::ftl::{FTLS, placement, victim};
 use nandlab::registry::Plugin;
 use nandlab::registry::rules::{Number, Rule};
@@ -64,6 +65,7 @@ fn kinds() -> Vec<Kind> {
         rules::<placement::PlacementRule>(),
         rules::<PaddingRule>(),
         rules::<TimingRule>(),
+        rules::<CmtOrderRule>(),
     ]
 }
 

@@ -54,7 +54,7 @@ use crate::error::ConfigError;
 use crate::flash::{Flash, Ticket};
 use crate::ftl::blocks::pool::Alloc;
 use crate::ftl::blocks::recover::Winners;
-use crate::ftl::cache::cmt::{Cmt, Order};
+use crate::ftl::cache::cmt::{Cmt, CmtOrder};
 use crate::ftl::cache::slab::{Cached, Mappings};
 use crate::ftl::frame::space::Frontiers;
 use crate::ftl::frame::translation::{MapCache, Moved, Translation};
@@ -77,7 +77,7 @@ macro_rules! cmt_params {
             /// Protected segment of the CMT; FlashSim has 6552 of 8192 entries. The clock has none.
             cmt_protected: $crate::ftl::dftl::Protected = $crate::ftl::dftl::Protected::Share(0.8);
             /// Order of the CMT.
-            cmt_order: Option<$crate::ftl::cache::cmt::Order> = None, absent "`segmented`; flashsim `age`, eagletree `clock`";
+            cmt_order: Option<$crate::ftl::cache::cmt::CmtOrder> = None, absent "`segmented`; flashsim `age`, eagletree `clock`";
             /// Evicting a dirty entry also writes back all other dirty entries of its TP, which stay cached and become clean.
             evict_batch: Option<bool> = None, absent "false; eagletree true";
             /// A write that misses reads the TP; false = it only inserts a dirty entry.
@@ -138,7 +138,7 @@ pub enum DftlPreset {
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[expect(missing_docs, reason = "they are those of `Params`")]
 pub struct Ways {
-    pub cmt_order: Order,
+    pub cmt_order: CmtOrder,
     pub evict_batch: bool,
     pub write_miss_fetch: bool,
     pub gc_marks_dirty: bool,
@@ -151,7 +151,7 @@ impl DftlPreset {
     /// What it sets.
     pub fn ways(self) -> Ways {
         let paper = Ways {
-            cmt_order: Order::Segmented,
+            cmt_order: CmtOrder::default(),
             evict_batch: false,
             write_miss_fetch: true,
             gc_marks_dirty: true,
@@ -162,14 +162,16 @@ impl DftlPreset {
         match self {
             Self::Paper => paper,
             Self::Flashsim => Ways {
-                cmt_order: Order::Age,
+                cmt_order: CmtOrder::named("age"),
                 gc_marks_dirty: false,
                 victim: Victim::named("greedy_lowest"),
                 alloc: Alloc::MinErase,
                 frontiers: Frontiers::Single,
                 ..paper
             },
-            Self::Eagletree => Ways { cmt_order: Order::Clock, evict_batch: true, write_miss_fetch: false, ..paper },
+            Self::Eagletree => {
+                Ways { cmt_order: CmtOrder::named("clock"), evict_batch: true, write_miss_fetch: false, ..paper }
+            }
         }
     }
 }

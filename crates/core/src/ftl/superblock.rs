@@ -36,7 +36,7 @@ use super::{Batch, Found, Ftl, PageRead, PageWrite, Shape};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Ticket};
 use crate::ftl::blocks::pool::{Alloc, Pool};
-use crate::ftl::cache::cmt::{Cmt, Order};
+use crate::ftl::cache::cmt::{Cmt, CmtOrder};
 use crate::ftl::cache::slab::Mappings;
 use crate::ftl::log::copies::Copies;
 use crate::ftl::log::ring::Ring;
@@ -100,7 +100,7 @@ pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError>
     shape.need_blocks("ftl.update_blocks_total", data + updates + 1, &why)?;
     let spare = shape.geometry.blocks() - shape.logical_blocks() - 1;
     let groups = shape.logical_blocks().div_ceil(params.superblock_blocks);
-    let cache = params.cache_entries.map(|entries| Cmt::new(shape.logical_pages, Order::Segmented, entries, 0));
+    let cache = params.cache_entries.map(|entries| Cmt::new(shape.logical_pages, CmtOrder::default(), entries, 0));
     let mut superblock = Superblock {
         update_limit: params.update_blocks_total.unwrap_or(spare),
         updates: 0,
@@ -315,8 +315,10 @@ impl Ftl for Superblock {
     /// there are as many blocks without newest copies as before, the reserve at least.
     fn rebuild(&mut self, flash: &mut Flash) {
         self.copies.rebuild(flash);
-        self.cache =
-            self.params.cache_entries.map(|entries| Cmt::new(self.shape.logical_pages, Order::Segmented, entries, 0));
+        self.cache = self
+            .params
+            .cache_entries
+            .map(|entries| Cmt::new(self.shape.logical_pages, CmtOrder::default(), entries, 0));
         self.groups.fill(EMPTY);
         self.recency = Ring::new(self.groups.len() as u32);
         self.updates = 0;
