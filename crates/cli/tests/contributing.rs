@@ -25,14 +25,13 @@ fn block<'a>(text: &'a str, after: &str, language: &str) -> &'a str {
     &text[start..start + text[start..].find("```").expect("the block ends")]
 }
 
-/// Carries out the steps of a section: each of these files is written, the list is changed as the diff says. Returns the
-/// command of the last step.
-fn follow<'a>(guide: &'a str, section: &str, files: &[&str], list: &str, root: &Path) -> &'a str {
+/// Carries out the steps of a section: each of these files is written, in its language, and the list is changed as the diff
+/// says. Returns the command of the last step.
+fn follow<'a>(guide: &'a str, section: &str, files: &[(&str, &str)], list: &str, root: &Path) -> &'a str {
     let from = guide.find(section).unwrap_or_else(|| panic!("CONTRIBUTING.md has no `{section}`"));
     let guide = &guide[from..];
     let step = |number: usize, language| block(guide, &format!("**{number}.**"), language);
-    for (at, file) in files.iter().enumerate() {
-        let language = if file.ends_with(".rs") { "rust" } else { "toml" };
+    for (at, (language, file)) in files.iter().enumerate() {
         fs::write(root.join(file), step(at + 1, language)).unwrap();
     }
     let diff = step(files.len() + 1, "diff");
@@ -87,11 +86,18 @@ fn guide_leads_to_a_buffer_an_ftl_a_victim_policy_and_an_experiment_that_work() 
     let [buffer, ftl] =
         [("A new buffer policy", "buffer", "mru"), ("A new FTL", "ftl", "whole")].map(|(section, kind, name)| {
             let folder = format!("crates/core/src/{kind}");
-            follow(&guide, section, &[&format!("{folder}/{name}.rs")], &format!("{folder}/mod.rs"), &copy_root)
+            follow(
+                &guide,
+                section,
+                &[("rust", &format!("{folder}/{name}.rs"))],
+                &format!("{folder}/mod.rs"),
+                &copy_root,
+            )
         });
     let list = "crates/core/src/ftl/victim.rs";
-    let victim = follow(&guide, "A new victim policy", &["crates/core/src/ftl/victim/worn_last.rs"], list, &copy_root);
-    let files = ["crates/lab/experiments/loop_reads.toml", "crates/lab/src/claims/loop_reads.rs"];
+    let victim =
+        follow(&guide, "A new victim policy", &[("rust", "crates/core/src/ftl/victim/worn_last.rs")], list, &copy_root);
+    let files = [("toml", "crates/lab/experiments/loop_reads.toml"), ("rust", "crates/lab/src/claims/loop_reads.rs")];
     let list = "crates/lab/src/claims/mod.rs";
     let experiment = follow(&guide, "A new experiment", &files, list, &copy_root);
     let out = try_it(buffer, &copy_root);

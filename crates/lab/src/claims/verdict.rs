@@ -39,6 +39,8 @@ impl Verdict {
 pub(super) type Judged = Result<(String, Vec<bool>), Error>;
 /// Judges a claim by the results.
 pub(super) type Judge = fn(&Cells) -> Judged;
+/// Judges all claims under every combination of readings.
+pub(super) type Crossed = fn(&Cells) -> Result<Matrix, Error>;
 
 /// What judges the claims of an experiment.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +48,7 @@ pub(super) struct Judges {
     /// By the names of `test` in the claims.
     pub(super) claims: &'static [(&'static str, Judge)],
     /// For papers whose readings were varied.
-    pub(super) matrix: Option<fn(&Cells) -> Result<Matrix, Error>>,
+    pub(super) matrix: Option<Crossed>,
 }
 
 impl Judges {
