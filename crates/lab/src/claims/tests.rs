@@ -1,3 +1,5 @@
+//! Every claim of every paper: what it is judged by, and that the judges tell good results from bad ones.
+
 use super::section::{Row, crossed, markdown};
 use super::verdict::Verdict::{self, Not, Partly, Reproduced};
 use super::{EXPERIMENTS, Listed, Watch, named};
