@@ -22,6 +22,7 @@ fn every_name_has_a_title_and_a_manual_page() {
         "devices",
         "formats",
         "generators",
+        "experiments",
     ] {
         let list = stdout(&["list", family]);
         assert!(list.lines().count() > 1, "{family}");
