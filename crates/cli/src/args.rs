@@ -45,6 +45,9 @@ pub enum Family {
     /// Experiments of papers, with what they claim.
     #[value(alias = "experiment")]
     Experiments,
+    /// Tools that change traces: `nandlab trace NAME`.
+    #[value(alias = "tool")]
+    Tools,
 }
 
 /// The device, except for its buffer and its FTL.

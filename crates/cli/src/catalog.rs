@@ -16,6 +16,7 @@ use nandlab_lab::claims::{EXPERIMENTS, Listed};
 use nandlab_lab::pages::{manual, measured};
 use nandlab_trace::formats;
 use nandlab_trace::generators::{self, GENERATORS, PRESETS};
+use nandlab_trace::tools::{ToolInfo, trace_tools};
 use serde_json::Value;
 
 use crate::args::Family;
@@ -125,6 +126,15 @@ fn entries(family: Family) -> Vec<Entry> {
             };
             EXPERIMENTS.iter().map(entry).collect()
         }
+        Family::Tools => {
+            let entry = |tool: ToolInfo| Entry {
+                family: "tool",
+                name: tool.name.to_owned(),
+                title: tool.title,
+                page: tool_page,
+            };
+            trace_tools().into_iter().map(entry).collect()
+        }
     }
 }
 
@@ -181,6 +191,11 @@ fn generator_page(name: &str) -> String {
         page += &format!(":{key}={}", value.as_str().map_or_else(|| value.to_string(), str::to_owned));
     }
     page
+}
+
+fn tool_page(name: &str) -> String {
+    let Some(tool) = trace_tools().into_iter().find(|tool| tool.name == name) else { return String::new() };
+    format!("# What it does\n{}\n\n# Options\n`nandlab trace {name} --help` lists them.\n", tool.manual)
 }
 
 fn preset_page(name: &str) -> String {

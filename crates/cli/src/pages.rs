@@ -20,6 +20,9 @@ pub struct PagesArgs {
     /// Measure nothing: write the pages with the figures that were measured last.
     #[arg(long, conflicts_with = "trace")]
     pub keep: bool,
+    /// Measure these policies only, by name and comma; the others keep their figures.
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', conflicts_with = "keep")]
+    pub buffers: Vec<String>,
     /// Where the measured figures go; the next build has those of `crates/lab/measured.csv`.
     #[arg(long, value_name = "FILE", required_unless_present = "keep", conflicts_with = "keep")]
     pub figures: Option<String>,
@@ -33,7 +36,7 @@ pub fn pages(args: &PagesArgs) -> Result<(), Failure> {
     let measured = if args.keep {
         pages::RECORDED.to_owned()
     } else {
-        pages::measure(&args.trace, args.threads, &Progress::new("measuring", false).watch())?
+        pages::measure(&args.buffers, &args.trace, args.threads, &Progress::new("measuring", false).watch())?
     };
     if let Some(file) = &args.figures {
         output::write_file(file, measured.as_bytes())?;

@@ -23,6 +23,7 @@ fn every_name_has_a_title_and_a_manual_page() {
         "formats",
         "generators",
         "experiments",
+        "tools",
     ] {
         let list = stdout(&["list", family]);
         assert!(list.lines().count() > 1, "{family}");

@@ -40,15 +40,10 @@ impl<B> Plugin<B> {
     pub fn name(&self) -> String {
         self.module.replace('_', "-")
     }
-    /// The module's doc comment, line by line.
-    fn page(&self) -> impl Iterator<Item = &'static str> {
-        let lines = self.text.lines().map_while(|line| line.strip_prefix("//!"));
-        lines.map(|line| line.strip_prefix(' ').unwrap_or(line))
-    }
     /// Manual page: the module's doc comment and its parameters. They come after what the comment says about what the
     /// plug-in does; a section `# Parameters` of its own holds what is to be said of several of them, or why there is none.
     pub fn manual(&self) -> String {
-        let page = self.page().collect::<Vec<_>>().join("\n");
+        let page = module_text(self.text);
         let (list, defaults) = ((self.parameters)(), (self.defaults)());
         if !defaults.is_object() {
             return page;
@@ -66,7 +61,8 @@ impl<B> Plugin<B> {
     }
     /// What follows the name in the first line of the manual page.
     pub fn title(&self) -> String {
-        let first = self.page().next().unwrap_or("");
+        let page = module_text(self.text);
+        let first = page.lines().next().unwrap_or("");
         first.split_once(" - ").map_or(first, |(_, title)| title).to_owned()
     }
     /// True if the original text of the algorithm was not available, so that its numbers must not be published under the
@@ -74,6 +70,12 @@ impl<B> Plugin<B> {
     pub fn is_reconstruction(&self) -> bool {
         self.title().ends_with(RECONSTRUCTION)
     }
+}
+
+/// The text at the top of a file of Rust: its doc comment, of which manual pages are made.
+pub fn module_text(file: &str) -> String {
+    let lines = file.lines().map_while(|line| line.strip_prefix("//!"));
+    lines.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>().join("\n")
 }
 
 /// Finds a plug-in; `-` and `_` are the same.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use nandlab::catalog::BUFFERS;
-use nandlab::registry::Plugin;
+use nandlab::registry::{self, Plugin};
 use nandlab::report::Report;
 use serde_json::Value;
 
@@ -113,21 +113,38 @@ fn section(measured: &str, name: &str) -> String {
     text
 }
 
-/// Measures all policies on the generated workloads and on these traces, which are named by their file names. The figures
-/// are comma-separated values.
+/// Measures policies on the generated workloads and on these traces, which are named by their file names: those of
+/// `buffers`, others keep the figures of [`RECORDED`]; without names all of them. The figures are comma-separated values.
 ///
 /// # Errors
-/// A trace cannot be read or does not fit, or `watch` stopped the work.
-pub fn measure(traces: &[String], threads: Option<usize>, watch: &Watch<'_>) -> Result<String, Error> {
+/// There is no such policy, a trace cannot be read or does not fit, or `watch` stopped the work.
+pub fn measure(
+    buffers: &[String],
+    traces: &[String],
+    threads: Option<usize>,
+    watch: &Watch<'_>,
+) -> Result<String, Error> {
+    let found = buffers.iter().map(|name| registry::find(BUFFERS, "buffer", name).map(Plugin::name));
+    let buffers: Vec<String> = found.collect::<Result<_, _>>()?;
     let workloads: Vec<&str> = WORKLOADS.into_iter().chain(traces.iter().map(String::as_str)).collect();
-    let names: Vec<String> = BUFFERS.iter().map(Plugin::name).collect();
+    let is_measured = |name: &str| buffers.is_empty() || buffers.iter().any(|buffer| buffer == name);
+    let all: Vec<String> = BUFFERS.iter().map(Plugin::name).collect();
+    let names: Vec<&String> = all.iter().filter(|name| is_measured(name)).collect();
     let cells: Vec<(&str, &str)> =
         names.iter().flat_map(|name| workloads.iter().map(|workload| (name.as_str(), *workload))).collect();
     let work = watch.work(cells.len());
     let rows = parallel::map(threads, &watch.stop, &cells, |(name, workload)| {
         measure_one(name, workload, &work.part()).map(|report| row(name, workload, &report))
     })?;
-    Ok(format!("{COLUMNS}\n{}", rows.concat()))
+    let kept = RECORDED.lines().skip(1).map(|line| format!("{line}\n"));
+    let figures: Vec<String> = kept.filter(|row| !is_measured(buffer_of(row))).chain(rows).collect();
+    let in_order = all.iter().flat_map(|name| figures.iter().filter(move |row| buffer_of(row) == name));
+    Ok(in_order.fold(format!("{COLUMNS}\n"), |csv, row| csv + row))
+}
+
+/// The policy of a row of figures.
+fn buffer_of(row: &str) -> &str {
+    row.split(',').next().unwrap_or_default()
 }
 
 fn measure_one(buffer: &str, trace: &str, progress: &Part<'_>) -> Result<Report, Error> {

@@ -2,6 +2,8 @@
 
 use std::sync::LazyLock;
 
+use nandlab::registry::module_text;
+
 use crate::error::{Candidate, Proposal, TraceError, excerpt};
 use crate::export::Export;
 use crate::formats::columns::{self as columns_format, guess, numbered_lines, propose};
@@ -24,22 +26,10 @@ pub struct FormatInfo {
 /// The readable formats, with their manuals.
 pub fn formats() -> &'static [FormatInfo] {
     static INFOS: LazyLock<Vec<FormatInfo>> = LazyLock::new(|| {
-        let manual = |source: &str| -> String {
-            let lines = source.lines().map_while(|line| line.strip_prefix("//!"));
-            lines
-                .flat_map(|line| {
-                    [
-                        line.strip_prefix(' ').unwrap_or(line),
-                        "
-",
-                    ]
-                })
-                .collect()
-        };
         let info = |(f, source): (&&Format, &&str)| FormatInfo {
             name: f.name,
             title: f.title,
-            manual: manual(source),
+            manual: module_text(source) + "\n",
             extensions: f.extensions,
         };
         FORMATS.iter().zip(SOURCES).map(info).collect()

@@ -1,4 +1,4 @@
-//! cut: a window of a trace, by time or by number.
+//! cut - A window of a trace, by time or by number
 //!
 //! Times count from the first request of the trace. Requests are in the window if `from <= time < to`; of those the
 //! first `skip` are dropped and at most `take` follow. Rows that are recorded out of order are judged by their own times.

@@ -1,4 +1,4 @@
-//! filter: the requests that have certain properties; all that are asked for must hold.
+//! filter - The requests that have certain properties; all that are asked for must hold
 //!
 //! A flush has no address: conditions on offset and length drop it.
 

@@ -1,4 +1,4 @@
-//! merge: several traces into one, by time.
+//! merge - Several traces into one, by time
 //!
 //! Of the next request of each trace the one with the earliest time comes first; of equal times the trace that was named
 //! first. A trace that is out of order in itself stays so; if times count from its first request, a row that is recorded

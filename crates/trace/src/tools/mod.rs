@@ -1,15 +1,9 @@
 //! Tools that change traces, request by request and with constant memory (except for `remap` of pages, which remembers
 //! one number a page). What each does in detail is the text of its file.
 
-mod cut;
-mod filter;
-mod merge;
-mod remap;
-mod sample;
-mod scale;
-mod split;
-
 use std::collections::BTreeMap;
+
+use nandlab::registry::module_text;
 
 pub use cut::Cut;
 pub use filter::Filter;
@@ -23,6 +17,46 @@ use crate::error::TraceError;
 use crate::records::Records;
 use crate::row::TraceRecord;
 use crate::times::Timed;
+
+macro_rules! tools {
+    ($($name:ident,)+) => {
+        $(mod $name;)+
+        /// Every tool: its name and the text of its file.
+        const SOURCES: &[(&str, &str)] = &[$((stringify!($name), include_str!(concat!(stringify!($name), ".rs")))),+];
+    };
+}
+
+tools! {
+    cut,
+    sample,
+    filter,
+    scale,
+    remap,
+    merge,
+    split,
+}
+
+/// What a user should know about a tool.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ToolInfo {
+    /// Its name: `nandlab trace NAME`.
+    pub name: &'static str,
+    /// One line.
+    pub title: String,
+    /// What it does in detail.
+    pub manual: String,
+}
+
+/// Every tool, with its manual.
+pub fn trace_tools() -> Vec<ToolInfo> {
+    let info = |(name, source): &(&'static str, &str)| {
+        let text = module_text(source);
+        let (first, manual) = text.split_once('\n').unwrap_or((&text, ""));
+        let title = first.split_once(" - ").map_or(first, |(_, title)| title).to_owned();
+        ToolInfo { name, title, manual: manual.trim().to_owned() }
+    };
+    SOURCES.iter().map(info).collect()
+}
 
 /// What a tool did, by kind.
 pub type Counts = BTreeMap<String, u64>;

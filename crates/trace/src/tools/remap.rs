@@ -1,4 +1,4 @@
-//! remap: other addresses for the same requests.
+//! remap - Other addresses for the same requests
 //!
 //! In this order, each if it is asked for:
 //!

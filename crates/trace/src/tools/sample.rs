@@ -1,4 +1,4 @@
-//! sample: a part of a trace that is like the whole.
+//! sample - A part of a trace that is like the whole
 //!
 //! By space (the default): the address space is divided into units, each unit is kept or dropped by a hash of its device
 //! and number, and of every request those parts are kept that lie in kept units. So every access to a kept unit is

@@ -1,4 +1,4 @@
-//! scale: the same requests faster or slower.
+//! scale - The same requests faster or slower
 //!
 //! A time `t` becomes `first + (t - first) x factor`, rounded down, in exact whole-number arithmetic; the first request
 //! stays where it is. Bursts stay bursts: only the unit of time changes. A target rate is reached by the factor that

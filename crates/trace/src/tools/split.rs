@@ -1,4 +1,4 @@
-//! split: one trace into parts, by device, by number or by time.
+//! split - One trace into parts, by device, by number or by time
 //!
 //! Parts by number hold N requests each, the last one what is left. Parts by time hold a span each, counted from the
 //! first request; a row that is recorded before the part that is being written stays in that part and is counted.
