@@ -3,7 +3,7 @@
 //!
 //! [`Frame`] is what they share: the order of effects of a read, a write and a trim, preconditioning and recovery. A
 //! [`MapPolicy`] tells what is held in RAM and how a mapping gets there and leaves; that of `page` is the simplest.
-//! Translation pages and garbage collection are in [`crate::ftl::frame::translation`], blocks in [`crate::ftl::frame::space`].
+//! Translation pages and garbage collection are in `translation`, blocks in [`crate::ftl::frame::space`].
 //!
 //! One page write: look-up (which may evict and fetch), make room, program, invalidate the old copy, entry dirty. A
 //! read: look-up, then one data read. A trim: look-up, then the entry says 'not mapped' and is dirty. A page that needs

@@ -7,7 +7,7 @@
 //! bounded. `die = pbn % dies` and `channel = die % channels` make a group the blocks of one residue.
 //!
 //! With `sorted_pages` every range of that many logical pages has blocks of its own on each die: a *unit*, which is a
-//! data frontier and is collected as a whole ([`crate::ftl::frame::translation`]).
+//! data frontier and is collected as a whole (`translation`).
 
 #![expect(
     clippy::inline_always,

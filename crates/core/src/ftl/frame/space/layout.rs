@@ -135,7 +135,7 @@ impl Layout {
     }
 }
 
-/// Refuses layouts that cannot always make room ([`crate::ftl::frame::translation`] has the argument): `copies` is the number
+/// Refuses layouts that cannot always make room (`translation` has the argument): `copies` is the number
 /// of copies of each of `map_pages` translation pages.
 ///
 /// # Errors
