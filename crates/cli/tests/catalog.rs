@@ -74,7 +74,7 @@ fn manual_page_of_every_ftl_shows_its_evidence() {
 #[test]
 fn misspelt_name_is_answered_with_the_right_one() {
     for (wrong, right) in
-        [("pagee", "page"), ("lur", "lru"), ("mrs", "msr"), ("otlp", "oltp"), ("aritmetic", "arithmetic")]
+        [("pagee", "page"), ("lur", "lru"), ("msrr", "msr"), ("otlp", "oltp"), ("aritmetic", "arithmetic")]
     {
         let output = nandlab(&["describe", wrong]);
         assert_eq!(output.status.code(), Some(2));

@@ -45,10 +45,14 @@ fn follow(section: &str, files: &[(&str, &str)], list: &str, copy: &Path) {
     for (at, (language, file)) in files.iter().enumerate() {
         fs::write(copy.join(file), step(section, at + 1, language)).unwrap();
     }
-    let diff = step(section, files.len() + 1, "diff");
+    add_lines(&copy.join(list), step(section, files.len() + 1, "diff"));
+}
+
+/// Adds the lines of a diff behind those that are there.
+fn add_lines(file: &Path, diff: &str) {
     let lines = |mark: char| diff.split_inclusive('\n').filter_map(move |line| line.strip_prefix(mark));
     let (context, added): (String, String) = (lines(' ').collect(), lines('+').collect());
-    edit(&copy.join(list), &context, &format!("{context}{added}"));
+    edit(file, &context, &format!("{context}{added}"));
 }
 
 /// Replaces the one place of a file that has this text.
@@ -176,6 +180,8 @@ fn guide_leads_to_a_project_that_passes_its_tests() {
     }
     edit(&copy.join(EVIDENCE), row, &format!("| {} |\n", cells.join(" | ")));
 
+    let checksums = copy.join("crates/trace/tests/generators.rs");
+    add_lines(&checksums, step(section(&guide, "A new generator"), 4, "diff"));
     let (before, now) = (common::stdout(&["list", "generators"]), try_it("./nandlab list generators", &copy));
     edit(&copy.join("docs/workloads.md"), &before, &now);
 
