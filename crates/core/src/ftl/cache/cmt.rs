@@ -36,6 +36,7 @@ macro_rules! orders {
                 $(if self.order.index() == Index::$name as u8 {
                     return $name::hit(self, entry.0);
                 })+
+                unreachable!("every order is in the list")
             }
             /// Rank and segment of an entry that comes; makes room in the segment.
             #[inline]
