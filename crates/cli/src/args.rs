@@ -30,6 +30,9 @@ pub enum Family {
     /// Timing models of the flash array.
     #[value(alias = "timing")]
     Timings,
+    /// Schedulers of the dies.
+    #[value(alias = "scheduler")]
+    Schedulers,
     /// Orders of a cached mapping table.
     #[value(alias = "cmt-order")]
     CmtOrders,

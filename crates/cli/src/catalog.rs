@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use nandlab::buffer::tools::PaddingRule;
 use nandlab::catalog::BUFFERS;
 use nandlab::config::{Builder, DEVICES};
-use nandlab::flash::clock::TimingRule;
+use nandlab::flash::clock::{SchedulerRule, TimingRule};
 use nandlab::ftl::FTLS;
 use nandlab::ftl::cache::CmtOrderRule;
 use nandlab::ftl::{placement, victim};
@@ -89,6 +89,7 @@ fn entries(family: Family) -> Vec<Entry> {
         Family::Placements => rules::<placement::PlacementRule>(),
         Family::Paddings => rules::<PaddingRule>(),
         Family::Timings => rules::<TimingRule>(),
+        Family::Schedulers => rules::<SchedulerRule>(),
         Family::CmtOrders => rules::<CmtOrderRule>(),
         Family::Devices => {
             let entry = |(name, _): &(&str, &str)| Entry {

@@ -2,8 +2,9 @@
 
 use nandlab::config::{PluginConfig, Precondition, ReplayMode, Settle};
 use nandlab::endurance::{Endurance, Projection};
+use nandlab::flash::clock::Class;
 use nandlab::registry::RECONSTRUCTION;
-use nandlab::report::{ByCause, FlushCost, Latency, Ratios, Recorded, Report, Settling};
+use nandlab::report::{ByCause, ClassOperations, FlushCost, Latency, Operations, Ratios, Recorded, Report, Settling};
 use nandlab::types::Bytes;
 
 use crate::style::{Style, Table, count, factor, nanos, percent, short, time};
@@ -12,6 +13,7 @@ use crate::style::{Style, Table, count, factor, nanos, percent, short, time};
 pub fn report(report: &Report, style: Style) -> String {
     let mut sections =
         vec![head(report, style), requests(report, style), response(report, style), flash(report, style)];
+    sections.extend(report.operations.as_ref().map(|by_class| operations(by_class, style)));
     sections.push(facts(report, style));
     let mut text = sections.join("\n");
     if report.load.overloaded {
@@ -173,6 +175,39 @@ fn flash(report: &Report, style: Style) -> String {
     };
     for (name, by_cause) in rows {
         row(name, by_cause);
+    }
+    table.render(style)
+}
+
+/// Flash operations by class: how long they took, and the mean of what they waited for.
+fn operations(operations: &Operations, style: Style) -> String {
+    let mut table = Table::new(1);
+    table.row([
+        "OPERATIONS",
+        "count",
+        "mean",
+        "p99",
+        "max",
+        "waits: order",
+        "channel",
+        "suspended",
+        "die",
+        "mostly for",
+    ]);
+    for class in Class::ALL {
+        let ClassOperations { latency, dependency_mean_ns, die_mean_ns, channel_mean_ns, suspended_mean_ns, .. } =
+            operations.get(class);
+        if latency.count == 0 {
+            continue;
+        }
+        let of_die = |busy: &Class| die_mean_ns.get(*busy).unwrap_or(0.0);
+        let most = Class::ALL.into_iter().max_by(|a, b| of_die(a).total_cmp(&of_die(b)));
+        let most = most.filter(|busy| of_die(busy) > 0.0).map_or("-", Class::name);
+        let in_queue = Class::ALL.iter().map(of_die).sum();
+        let waits = [*dependency_mean_ns, *channel_mean_ns, *suspended_mean_ns, Some(in_queue)];
+        let took = [short(latency.count), time(latency.mean_ns), nanos(latency.p99_ns), nanos(latency.max_ns)];
+        let waits = waits.map(|ns| time(ns.unwrap_or(0.0)));
+        table.row([class.name().to_owned()].into_iter().chain(took).chain(waits).chain([most.to_owned()]));
     }
     table.render(style)
 }

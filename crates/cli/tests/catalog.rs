@@ -18,6 +18,7 @@ fn every_name_has_a_title_and_a_manual_page() {
         "placements",
         "paddings",
         "timings",
+        "schedulers",
         "cmt-orders",
         "devices",
         "formats",

@@ -5,7 +5,7 @@ use nandlab::catalog::BUFFERS;
 use nandlab::config::{Builder, Config, PluginConfig};
 use nandlab::engine::Payload;
 use nandlab::error::ConfigError;
-use nandlab::flash::clock::TimingRule;
+use nandlab::flash::clock::{SchedulerRule, TimingRule};
 use nandlab::ftl::cache::CmtOrderRule;
 use nandlab::ftl::{FTLS, placement, victim};
 use nandlab::registry::Plugin;
@@ -65,6 +65,7 @@ fn kinds() -> Vec<Kind> {
         rules::<placement::PlacementRule>(),
         rules::<PaddingRule>(),
         rules::<TimingRule>(),
+        rules::<SchedulerRule>(),
         rules::<CmtOrderRule>(),
     ]
 }
@@ -112,6 +113,9 @@ fn config((buffer, ftl): &(String, String), key: &str, value: &Value) -> Result<
         if small.get(parameter).is_some() {
             builder.set_value(&format!("ftl.{parameter}"), json!(value))?;
         }
+    }
+    if key.starts_with("device.scheduler") {
+        builder = builder.set("device.timing.model=scheduled")?;
     }
     match (key.strip_suffix(".name"), value.as_str()) {
         (Some(section), Some(name)) => builder = builder.plugin(section, &PluginConfig::named(name)),

@@ -30,6 +30,7 @@ fn used(seed: u64) -> (Config, Box<dyn Ssd>) {
         "ram.dram=32KiB",
         "ram.nvram=64KiB",
         "replay.mode=fast",
+        if seed % 2 == 1 { "device.timing.model=scheduled" } else { "device.timing.model=parallel" },
         &format!("seed={seed}"),
         &format!("device.endurance.pe_cycles={}", 500 + seed),
     ];

@@ -12,7 +12,9 @@ mod timing {
     pub mod paths;
 
     pub mod rig;
+    pub mod scheduled;
     pub mod slow;
+    pub mod slow_scheduled;
     pub mod theory;
     pub mod tickets;
 }

@@ -7,7 +7,7 @@ use crate::buffer::{BufferShape, FlashTimes};
 use crate::catalog::BUFFERS;
 use crate::engine::{Arrival, Hits, Parts, RamTimes, Settings, Ssd};
 use crate::error::ConfigError;
-use crate::flash::{Clock, ClockTimes, Flash};
+use crate::flash::{Clock, ClockShape, ClockTimes, Flash};
 use crate::ftl::{FTLS, Shape};
 use crate::registry;
 use crate::types::Nanos;
@@ -30,7 +30,15 @@ impl Config {
             page_transfer: timing.page_transfer,
             command: timing.command,
         };
-        let clock = Clock::new(timing.model, times, geometry.channels, geometry.dies());
+        let shape = ClockShape {
+            times,
+            channels: geometry.channels,
+            dies: geometry.dies(),
+            blocks: geometry.blocks(),
+            pages_per_block: geometry.pages_per_block,
+            scheduler: self.device.scheduler,
+        };
+        let clock = Clock::of(timing.model, &shape);
         let mut flash = Flash::new(geometry, self.device.program_order, self.device.media, clock);
         let logical_pages = self.logical_pages();
         let shape = Shape { geometry, logical_pages, order: self.device.program_order, seed: self.seed };

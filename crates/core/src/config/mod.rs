@@ -15,7 +15,7 @@ use crate::catalog::BUFFERS;
 use crate::endurance::EnduranceConfig;
 use crate::engine::{EvictWait, PartialWrite};
 use crate::error::ConfigError;
-use crate::flash::{Geometry, Media, ProgramOrder, ReliabilityConfig, TimingModel};
+use crate::flash::{Geometry, Media, ProgramOrder, ReliabilityConfig, SchedulerConfig, TimingModel};
 use crate::ftl::FTLS;
 use crate::registry;
 use crate::types::{Bytes, Nanos};
@@ -58,6 +58,9 @@ pub struct DeviceConfig {
     pub program_order: ProgramOrder,
     /// Times.
     pub timing: TimingConfig,
+    /// In which order dies work, for timing models that have a scheduler.
+    #[serde(default)]
+    pub scheduler: SchedulerConfig,
     /// Whether bytes are stored (needed for data checks and power cuts).
     pub media: Media,
     /// How long its cells last.
@@ -83,7 +86,7 @@ pub enum OverProvisioning {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TimingConfig {
-    /// `serial` (one operation at a time, as in DiskSim-based simulators) or `parallel` (dies and channels).
+    /// What works at the same time, and in which order: see `nandlab list timings`.
     pub model: TimingModel,
     /// Page read, cell to register (`t_R`).
     pub page_read: Nanos,
@@ -311,6 +314,7 @@ impl Config {
         }
         range("device.over_provisioning: logical pages", self.logical_pages().into(), 1, g.pages())?;
         self.device.endurance.check()?;
+        self.device.scheduler.check(self.device.timing.model.rule().schedules)?;
         self.check_times()?;
         range("replay.queue_depth", self.replay.queue_depth.into(), 1, 65_536)?;
         if !(self.replay.time_scale > 0.0 && self.replay.time_scale <= 1e6) {
@@ -341,7 +345,7 @@ impl Config {
 
     /// Times are limited so that sums of them stay far from the end of simulated time (2^60 ns).
     fn check_times(&self) -> Result<(), ConfigError> {
-        let timing = &self.device.timing;
+        let (timing, scheduler) = (&self.device.timing, &self.device.scheduler);
         let second = Nanos(1_000_000_000);
         let times = [
             ("device.timing.page_read", timing.page_read, second),
@@ -349,6 +353,9 @@ impl Config {
             ("device.timing.block_erase", timing.block_erase, second),
             ("device.timing.page_transfer", timing.page_transfer, second),
             ("device.timing.command", timing.command, second),
+            ("device.scheduler.suspend_time", scheduler.suspend_time, second),
+            ("device.scheduler.resume_time", scheduler.resume_time, second),
+            ("device.scheduler.most_wait", scheduler.most_wait, second * 1000),
             ("ram.dram_read", self.ram.dram_read, second),
             ("ram.dram_write", self.ram.dram_write, second),
             ("ram.nvram_read", self.ram.nvram_read, second),

@@ -14,7 +14,7 @@ mod oob;
 mod power;
 mod reliability;
 
-pub use clock::{Clock, ClockTimes, Release, Ticket, TimingModel};
+pub use clock::{Clock, ClockShape, ClockTimes, Release, SchedulerConfig, Ticket, TimingModel};
 pub use geometry::{Geometry, ProgramOrder};
 pub use oob::{Oob, PageKind};
 pub use power::{CutMode, JOURNAL_LIMIT, Tombstone};
@@ -368,6 +368,7 @@ impl Flash {
     /// Forgets counts and times, keeps contents and wear: the end of preconditioning.
     pub fn start_measuring(&mut self) {
         self.clock.drain();
+        self.clock.forget_waits();
         self.ledger = Ledger::default();
     }
 

@@ -9,6 +9,7 @@
 
 mod counts;
 mod flushes;
+mod operations;
 mod settling;
 mod state;
 mod times;
@@ -26,6 +27,7 @@ use crate::replay::Outcome;
 use crate::types::{Nanos, SECTOR_BYTES};
 pub use counts::{BufferWork, ByCause, Erases, FlashWork, HitRatios, MappingWork, Merges, Padding, Ratios, Requests};
 pub use flushes::{AtMost, Flushes, Size};
+pub use operations::{ByClass, ClassOperations, Operations};
 pub use settling::{FlushCost, Settling};
 pub use state::{Ram, Wear, WearBin};
 pub use times::{Elapsed, Latencies, Latency, Load, Throughput, UrmModel, Wall};
@@ -65,6 +67,9 @@ pub struct Report {
     pub write_amplification: WriteAmplification,
     /// Physical operations by cause.
     pub flash: FlashWork,
+    /// Flash operations by class: how long they took and what they waited for. Only with a timing model that has a scheduler.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operations: Option<Operations>,
     /// Merges by kind.
     pub merges: Merges,
     /// HitStat's padding model: what its threshold is made of.
@@ -215,6 +220,7 @@ impl Report {
             load: Load::new(outcome, config.replay.mode == ReplayMode::Open),
             write_amplification: WriteAmplification::new(&ledger),
             flash: FlashWork::new(&ledger),
+            operations: device.flash().clock.waits().map(Operations::of),
             merges: Merges::new(&ledger, pages_per_block),
             padding: Padding::new(&ledger, pages_per_block),
             buffer: BufferWork::new(&ledger, device.slots().frames().nvram, dirty),

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use nandlab::buffer::Medium;
 use nandlab::config::{Config, ReplayMode};
 use nandlab::engine::{INTERVALS, Ssd};
+use nandlab::flash::clock::Class;
 use nandlab::ledger::{Cause, Ledger, Op};
 use nandlab::replay::Outcome;
-use nandlab::types::Pbn;
+use nandlab::types::{Nanos, Pbn};
 use serde_json::{Value, json};
 
 use super::fake::{Fake, count};
@@ -54,6 +55,7 @@ impl Expected {
         all.hits(&fake.ledger);
         all.times(config, fake, outcome);
         all.flash(&fake.ledger);
+        all.operations(fake);
         all.merges(config, &fake.ledger);
         all.buffer(fake);
         all.flushes(fake);
@@ -83,6 +85,39 @@ impl Expected {
         let wall =
             [("build_seconds", 1.5), ("run_seconds", 2.5), ("pages_per_second", 3.5), ("requests_per_second", 4.5)];
         self.set("wall", &wall.map(|(name, value)| (name, json!(value))));
+    }
+
+    /// What the clock counted; that its counts are right is seen in `--test timing`.
+    fn operations(&mut self, fake: &Fake) {
+        let Some(waits) = fake.flash().clock.waits() else { return };
+        let name = |class: Class| class.name().replace(' ', "_");
+        for class in Class::ALL {
+            let (of_class, path) = (waits.of(class), format!("operations.{}", name(class)));
+            let count = of_class.latency.count();
+            let mean = |time: Nanos| ratio(time.0, count);
+            self.set(
+                &path,
+                &[
+                    ("dependency_mean_ns", mean(of_class.dependency)),
+                    ("channel_mean_ns", mean(of_class.channel)),
+                    ("suspended_mean_ns", mean(of_class.suspended)),
+                    ("suspensions", json!(of_class.suspensions)),
+                ],
+            );
+            let busy = Class::ALL.map(|busy| (name(busy), mean(of_class.die[busy as usize])));
+            self.set(&format!("{path}.die_mean_ns"), &busy.each_ref().map(|(name, value)| (&**name, value.clone())));
+            let at = |percent| json!(of_class.latency.percentile(percent).0);
+            let fields = [
+                ("count", json!(count)),
+                ("mean_ns", json!(of_class.latency.mean_ns())),
+                ("p50_ns", at(50.0)),
+                ("p95_ns", at(95.0)),
+                ("p99_ns", at(99.0)),
+                ("p999_ns", at(99.9)),
+                ("max_ns", json!(of_class.latency.max().0)),
+            ];
+            self.set(&format!("{path}.latency"), &fields);
+        }
     }
 
     fn requests(&mut self, l: &Ledger) {

@@ -7,11 +7,19 @@
 //! A timing model says when an operation starts and what it waits for: one file and one line each. It is compiled into the
 //! path of every operation.
 
+mod class;
 mod done;
 mod record;
+mod scheduler;
+mod slab;
+mod tickets;
+mod waits;
 
+pub use self::class::{CLASSES, Class};
 use self::done::{Finished, Resolved};
 pub use self::record::{Call, Operation, RecordedCall};
+pub use self::scheduler::{SCHEDULERS, Scheduler, SchedulerConfig, SchedulerRule, Suspend};
+pub use self::waits::{ClassWaits, Waits};
 use crate::ledger::{Cause, Op};
 use crate::registry::Plugin;
 use crate::registry::rules::{self, Choice};
@@ -50,13 +58,16 @@ models! {
     $
     serial: Serial,
     parallel: Parallel,
+    scheduled: Scheduled,
 }
 
 /// A timing model: when an operation starts, and what it waits for.
 #[derive(Clone, Copy, Debug)]
 pub struct TimingRule {
-    /// A model at time zero for a number of channels and of dies.
-    build: fn(ClockTimes, u32, u32) -> Model,
+    /// A model at time zero.
+    build: fn(&ClockShape) -> Model,
+    /// It has a scheduler: [`SchedulerConfig`] is of use.
+    pub schedules: bool,
 }
 
 impl rules::Rule for TimingRule {
@@ -150,6 +161,23 @@ impl ClockTimes {
     }
 }
 
+/// What a clock is made for.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct ClockShape {
+    /// Times of the flash.
+    pub times: ClockTimes,
+    /// Channels.
+    pub channels: u32,
+    /// Dies in total; die `d` sits on channel `d % channels`.
+    pub dies: u32,
+    /// Erase blocks of the array, 0 if the operations name no pages.
+    pub blocks: u32,
+    /// Pages of each.
+    pub pages_per_block: u32,
+    /// In which order a die takes what waits for it.
+    pub scheduler: SchedulerConfig,
+}
+
 /// When the ticket of an operation resolves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Release {
@@ -171,13 +199,22 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// A clock at time zero for a device of `dies` dies in total on `channels` channels; die `d` sits on channel
-    /// `d % channels`.
+    /// A clock at time zero for a device of `dies` dies in total on `channels` channels, whose operations name no pages.
+    ///
+    /// # Panics
+    /// As [`Clock::of`].
+    pub fn new(model: TimingModel, times: ClockTimes, channels: u32, dies: u32) -> Self {
+        let scheduler = SchedulerConfig::default();
+        Self::of(model, &ClockShape { times, channels, dies, blocks: 0, pages_per_block: 1, scheduler })
+    }
+
+    /// A clock at time zero.
     ///
     /// # Panics
     /// Without a channel, if the dies do not spread evenly over the channels, with more than 64 dies on a channel, or
     /// with a time of more than 18 minutes.
-    pub fn new(model: TimingModel, times: ClockTimes, channels: u32, dies: u32) -> Self {
+    pub fn of(model: TimingModel, shape: &ClockShape) -> Self {
+        let ClockShape { times, channels, dies, .. } = *shape;
         assert!(channels >= 1, "a device has at least one channel");
         assert!(dies >= channels, "{dies} dies cannot serve {channels} channels: each needs at least one");
         assert!(dies.is_multiple_of(channels), "{dies} dies do not spread evenly over {channels} channels");
@@ -185,8 +222,7 @@ impl Clock {
         let ClockTimes { page_read, page_program, block_erase, page_transfer, command } = times;
         let longest = page_read.max(page_program).max(block_erase).max(page_transfer).max(command);
         assert!(longest.0 < 1 << 40, "{longest} is not the time of a flash operation (at most 2^40 ns, 18 minutes)");
-        let model = (model.rule().build)(times, channels, dies);
-        Self { model, service: times.service_ns(), record: None }
+        Self { model: (model.rule().build)(shape), service: times.service_ns(), record: None }
     }
 
     /// Current simulated time.
@@ -203,22 +239,15 @@ impl Clock {
         self.issue_for(Ppn::NONE, Cause::Host, die, op, after, release)
     }
 
-    /// The same for an array, whose record says of which page and why.
+    /// The same for the page (for an erase, the first page of the block) of an array, and why: a scheduler needs both, and the
+    /// record tells them.
     #[expect(
         clippy::inline_always,
         reason = "every operation passes here: three calls fewer, a tenth of W1's instructions"
     )]
     #[inline(always)]
-    pub(super) fn issue_for(
-        &mut self,
-        page: Ppn,
-        cause: Cause,
-        die: u32,
-        op: Op,
-        after: Ticket,
-        release: Release,
-    ) -> Ticket {
-        let ticket = either!(&mut self.model, m => m.issue(die, op, after, release));
+    pub fn issue_for(&mut self, page: Ppn, cause: Cause, die: u32, op: Op, after: Ticket, release: Release) -> Ticket {
+        let ticket = either!(&mut self.model, m => m.issue((page, cause), die, op, after, release));
         if self.record.is_some() {
             self.note(Call::Operation(Operation { op, die, after, release, ticket, page, cause }));
         }
@@ -279,7 +308,7 @@ impl Clock {
     /// Takes the next watched ticket that has resolved, as its token and its time: by time, then by token.
     #[inline]
     pub fn take_resolved(&mut self) -> Option<(u64, Nanos)> {
-        either!(&mut self.model, m => m.resolved.take())
+        either!(&mut self.model, m => m.take_resolved())
     }
 
     /// Advances to the next instant at which something happens and processes it. False when nothing is pending.
@@ -341,6 +370,16 @@ impl Clock {
     /// operations issued.)
     pub fn channel_busy_ns(&self, channel: u32) -> Nanos {
         either!(&self.model, m => m.finished.channel_ns(channel, &m.bus))
+    }
+
+    /// How long operations waited and for what, by class, if the model has a scheduler.
+    pub fn waits(&self) -> Option<&Waits> {
+        either!(&self.model, m => m.waits())
+    }
+
+    /// Forgets what [`Clock::waits`] tells.
+    pub fn forget_waits(&mut self) {
+        either!(&mut self.model, m => m.forget_waits());
     }
 
     /// Places for operations, joins and watches that have been allocated. It grows with what is in flight at a time,

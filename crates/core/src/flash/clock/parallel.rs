@@ -24,23 +24,21 @@
 #![expect(clippy::inline_always, reason = "as Clock::issue_for: an operation is issued without a call in between")]
 
 // What makes it fast: events are kept in [`lanes`] and cost the same however many dies there are; everything that
-// waits is linked through one [`slab`] of 32-byte nodes; what executes is in its die. Nothing is allocated, hashed or
+// waits is linked through one slab of 32-byte nodes ([`super::slab`]); what executes is in its die. Nothing is allocated, hashed or
 // sorted per operation once the slab has its size (only what happens at one and the same instant is put in order).
 
 mod events;
 mod lanes;
-mod slab;
-
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 use self::lanes::{Lanes, NEVER};
-use self::slab::{Kind, NONE, Slab, index_of};
-use super::{ClockTimes, DIES_PER_CHANNEL, END_OF_TIME, Finished, Model, ROWS, Release, Resolved, Ticket, TimingRule};
-use crate::ledger::Op;
+use super::slab::{Kind, NONE, index_of};
+use super::tickets::Tickets;
+use super::{ClockShape, DIES_PER_CHANNEL, END_OF_TIME, Finished, Model, ROWS, Release, Ticket, TimingRule, Waits};
+use crate::ledger::{Cause, Op};
+use crate::types::{Nanos, Ppn};
 
 pub(super) const RULE: TimingRule =
-    TimingRule { build: |times, channels, dies| Model::Parallel(Parallel::new(times, channels, dies)) };
+    TimingRule { build: |shape| Model::Parallel(Parallel::new(shape)), schedules: false };
 
 #[derive(Clone, Debug)]
 #[repr(align(64))]
@@ -98,24 +96,18 @@ pub(super) struct Parallel {
     cell_after: [u64; 4],
     pub(super) service: [u64; ROWS],
     pub(super) bus: [u64; ROWS],
-    slab: Slab,
+    pub(super) tickets: Tickets<()>,
     dies: Vec<Die>,
     channels: Vec<Channel>,
-    /// Operations released at this instant, which join their dies' queues once all completions are processed.
-    arrivals: Vec<u32>,
     /// Idle channels that somebody may wait for, granted at the end of this instant.
     ungranted: Vec<u32>,
-    /// Lists of waiters yet to be released at this instant.
-    cascade: Vec<u32>,
-    /// Nodes that wait for a time and channels that somebody waits for, as (time, ticket bits or channel).
-    timers: BinaryHeap<Reverse<(u64, u64)>>,
     in_flight: usize,
-    pub(super) resolved: Resolved,
     pub(super) finished: Finished,
 }
 
 impl Parallel {
-    pub(super) fn new(times: ClockTimes, channels: u32, dies: u32) -> Self {
+    pub(super) fn new(shape: &ClockShape) -> Self {
+        let ClockShape { times, channels, dies, .. } = *shape;
         let [read, program, erase, _] = times.cell_ns();
         let (command, transfer) = (times.command.0, times.page_transfer.0);
         let die = |d| Die {
@@ -139,21 +131,17 @@ impl Parallel {
             cell_after: [command + read, command + transfer + program, command + erase, 0],
             service: times.service_ns(),
             bus: times.bus_ns(),
-            slab: Slab::new(),
+            tickets: Tickets::new(),
             dies: (0..dies).map(die).collect(),
             channels: vec![channel; channels as usize],
-            arrivals: Vec::new(),
             ungranted: Vec::new(),
-            cascade: Vec::new(),
-            timers: BinaryHeap::new(),
             in_flight: 0,
-            resolved: Resolved::default(),
             finished: Finished::new(channels, dies),
         }
     }
 
     #[inline(always)]
-    pub(super) fn issue(&mut self, die: u32, op: Op, after: Ticket, release: Release) -> Ticket {
+    pub(super) fn issue(&mut self, (_, _): (Ppn, Cause), die: u32, op: Op, after: Ticket, release: Release) -> Ticket {
         let kind = match op {
             Op::Read => Kind::Read,
             Op::Erase => Kind::Erase,
@@ -164,7 +152,7 @@ impl Parallel {
         if let Some(ticket) = self.defer(die, kind, after) {
             return ticket;
         }
-        let (node, ticket) = self.slab.allocate(kind, die, 0, true);
+        let (node, ticket) = self.tickets.slab.allocate(kind, die, 0, true);
         self.arrive(node, die, kind, ticket);
         // Only if something at this instant takes no time. At most the channel of this die is to be granted.
         if let Some(channel) = self.ungranted.pop() {
@@ -180,80 +168,39 @@ impl Parallel {
             return None;
         }
         if after.is_time() {
-            let (_, ticket) = self.slab.allocate(kind, die, 0, false);
+            let (_, ticket) = self.tickets.slab.allocate(kind, die, 0, false);
             self.set_timer(after.0, ticket);
             return Some(Ticket(ticket));
         }
-        let before = self.slab.get(index_of(after.0));
+        let before = self.tickets.slab.get(index_of(after.0));
         if before.ticket != after.0 || before.arrived && before.die == die {
             return None;
         }
-        let (node, ticket) = self.slab.allocate(kind, die, 0, false);
-        self.slab.wait_for(after.0, node);
+        let (node, ticket) = self.tickets.slab.allocate(kind, die, 0, false);
+        self.tickets.slab.wait_for(after.0, node);
         Some(Ticket(ticket))
     }
 
-    /// What is known already adds nothing to what is pending: that is most joins.
     #[inline(always)]
     pub(super) fn join(&mut self, a: Ticket, b: Ticket) -> Ticket {
-        let (earlier, later) = if a.is_time() { (a, b) } else { (b, a) };
-        if earlier.0 <= self.now && self.slab.is_pending(later) { later } else { self.join_any(a, b) }
-    }
-
-    #[inline(never)]
-    fn join_any(&mut self, a: Ticket, b: Ticket) -> Ticket {
-        match (self.slab.is_pending(a), self.slab.is_pending(b)) {
-            (true, true) if a == b => a,
-            (true, true) => self.join_nodes(a, b),
-            (true, false) if b.is_time() && b.0 > self.now => self.join_nodes(a, b),
-            (false, true) if a.is_time() && a.0 > self.now => self.join_nodes(b, a),
-            (true, false) => a,
-            (false, true) => b,
-            // At least one resolved earlier, at a time that is forgotten.
-            (false, false) => {
-                let known = |t: Ticket| if t.is_time() { t.0 } else { self.now };
-                Ticket(known(a).max(known(b)))
-            }
-        }
-    }
-
-    /// A node that waits for the pending ticket `first` and then for `second`.
-    fn join_nodes(&mut self, first: Ticket, second: Ticket) -> Ticket {
-        let (node, ticket) = self.slab.allocate(Kind::Join, NONE, second.0, false);
-        self.slab.wait_for(first.0, node);
-        Ticket(ticket)
+        self.tickets.join(self.now, a, b)
     }
 
     #[inline]
     pub(super) fn time(&self, t: Ticket) -> Option<u64> {
-        (!self.slab.is_pending(t)).then_some(self.now)
+        self.tickets.time(self.now, t)
     }
 
     #[inline]
     pub(super) fn watch(&mut self, t: Ticket, token: u64) {
-        if self.slab.is_pending(t) {
-            let watched = self.slab.get_mut(index_of(t.0));
-            if !watched.watched && watched.kind != Kind::Join {
-                watched.watched = true;
-                watched.data = token;
-                return;
-            }
+        if self.tickets.watch(self.now, t, token) {
+            self.next_timer();
         }
-        self.watch_node(t, token);
     }
 
-    /// What is watched already, joins, and times are watched by a node of their own.
-    #[inline(never)]
-    fn watch_node(&mut self, t: Ticket, token: u64) {
-        if self.slab.is_pending(t) {
-            let (node, _) = self.slab.allocate(Kind::Watch, NONE, token, false);
-            self.slab.wait_for(t.0, node);
-        } else if t.is_time() && t.0 > self.now {
-            let (_, ticket) = self.slab.allocate(Kind::Watch, NONE, token, false);
-            self.set_timer(t.0, ticket);
-        } else {
-            self.resolved.push(self.now, token);
-        }
+    #[inline]
+    pub(super) fn take_resolved(&mut self) -> Option<(u64, Nanos)> {
+        self.tickets.resolved.take()
     }
 
     #[inline]
@@ -290,6 +237,15 @@ impl Parallel {
         assert!(self.in_flight == 0, "{} operations wait for something that never happens", self.in_flight);
     }
 
+    /// Not counted: whoever wants to know takes the model `scheduled` with the scheduler `fifo`.
+    #[expect(clippy::unused_self, reason = "other models count")]
+    pub(super) const fn waits(&self) -> Option<&Waits> {
+        None
+    }
+
+    #[expect(clippy::unused_self, reason = "other models count")]
+    pub(super) const fn forget_waits(&mut self) {}
+
     pub(super) fn channel_busy_until(&self, channel: u32) -> u64 {
         let load = |die: &Die| {
             if die.ticket == 0 {
@@ -308,15 +264,16 @@ impl Parallel {
     }
 
     pub(super) fn slab_len(&self) -> usize {
-        self.slab.len()
+        self.tickets.slab.len()
     }
 
+    /// `who` is a channel or the ticket of a node.
     fn set_timer(&mut self, time: u64, who: u64) {
-        self.timers.push(Reverse((time, who)));
+        self.tickets.set_timer(time, who);
         self.next_timer();
     }
 
-    fn next_timer(&mut self) {
-        self.lanes.set_timer(self.timers.peek().map_or(NEVER, |&Reverse((time, _))| time));
+    pub(super) fn next_timer(&mut self) {
+        self.lanes.set_timer(self.tickets.first_timer().unwrap_or(NEVER));
     }
 }

@@ -10,11 +10,11 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::{ClockTimes, Finished, Model, ROWS, Release, Resolved, Ticket, TimingRule};
-use crate::ledger::Op;
+use super::{ClockShape, Finished, Model, ROWS, Release, Resolved, Ticket, TimingRule, Waits};
+use crate::ledger::{Cause, Op};
+use crate::types::{Nanos, Ppn};
 
-pub(super) const RULE: TimingRule =
-    TimingRule { build: |times, channels, dies| Model::Serial(Serial::new(times, channels, dies)) };
+pub(super) const RULE: TimingRule = TimingRule { build: |shape| Model::Serial(Serial::new(shape)), schedules: false };
 
 /// The serial model: flash operations one at a time.
 #[derive(Clone, Debug)]
@@ -31,7 +31,8 @@ pub(super) struct Serial {
 }
 
 impl Serial {
-    pub(super) fn new(times: ClockTimes, channels: u32, dies: u32) -> Self {
+    pub(super) fn new(shape: &ClockShape) -> Self {
+        let ClockShape { times, channels, dies, .. } = *shape;
         Self {
             now: 0,
             free: 0,
@@ -44,7 +45,7 @@ impl Serial {
     }
 
     #[inline]
-    pub(super) fn issue(&mut self, die: u32, op: Op, after: Ticket, release: Release) -> Ticket {
+    pub(super) fn issue(&mut self, (_, _): (Ppn, Cause), die: u32, op: Op, after: Ticket, release: Release) -> Ticket {
         debug_assert!(after.is_time(), "a ticket of another clock");
         let start = self.free.max(after.0).max(self.now);
         let op = op as usize;
@@ -72,6 +73,11 @@ impl Serial {
         } else {
             self.watched.push(Reverse((t.0, token)));
         }
+    }
+
+    #[inline]
+    pub(super) fn take_resolved(&mut self) -> Option<(u64, Nanos)> {
+        self.resolved.take()
     }
 
     #[inline]
@@ -128,6 +134,15 @@ impl Serial {
     pub(super) const fn slab_len(&self) -> usize {
         0
     }
+
+    /// Not counted: whoever wants to know takes the model `scheduled` with the scheduler `fifo`.
+    #[expect(clippy::unused_self, reason = "other models count")]
+    pub(super) const fn waits(&self) -> Option<&Waits> {
+        None
+    }
+
+    #[expect(clippy::unused_self, reason = "other models count")]
+    pub(super) const fn forget_waits(&mut self) {}
 
     pub(super) fn channel_busy_until(&self, channel: u32) -> u64 {
         assert!(channel < self.finished.channels, "channel {channel} of {}", self.finished.channels);

@@ -2,61 +2,18 @@
 
 #![expect(clippy::inline_always, reason = "measured: calls between the steps of one event cost a fifth of its time")]
 
-use std::cmp::Reverse;
-
 use super::lanes::{self, CELL, COMMAND, LOAD, NEVER, TIMER, TRANSFER};
-use super::slab::{Kind, NONE, Node, index_of};
 use super::{Die, Parallel};
-use crate::flash::clock::{DIES_PER_CHANNEL, PENDING, Ticket};
+use crate::flash::clock::slab::{Kind, NONE, Node, index_of};
+use crate::flash::clock::{DIES_PER_CHANNEL, PENDING};
 use crate::ledger::Op;
 
 impl Parallel {
     /// The ticket of a node resolves now.
     #[inline(always)]
     fn resolve(&mut self, index: u32) {
-        let Node { watched, data, waiters, .. } = self.slab.release(index);
-        if watched {
-            self.resolved.push(self.now, data);
-        }
-        if waiters != NONE {
-            self.wake(waiters);
-        }
-    }
-
-    /// Lets a list of waiters go on, and those that wait for joins among them. Their order does not matter: operations
-    /// join their queues in issue order later, tokens are put in order when they are taken.
-    #[inline(never)]
-    fn wake(&mut self, waiters: u32) {
-        self.cascade.push(waiters);
-        while let Some(mut index) = self.cascade.pop() {
-            while index != NONE {
-                let next = self.slab.get(index).next;
-                self.wake_one(index);
-                index = next;
-            }
-        }
-    }
-
-    #[inline]
-    fn wake_one(&mut self, index: u32) {
-        let Node { kind, data, ticket, .. } = *self.slab.get(index);
-        match kind {
-            Kind::Watch => {
-                self.resolved.push(self.now, data);
-                self.slab.release(index);
-            }
-            Kind::Join => {
-                let other = Ticket(data);
-                if self.slab.is_pending(other) {
-                    self.slab.wait_for(data, index);
-                } else if other.is_time() && data > self.now {
-                    self.set_timer(data, ticket);
-                } else {
-                    let Node { waiters, .. } = self.slab.release(index);
-                    self.cascade.push(waiters);
-                }
-            }
-            _ => self.arrivals.push(index),
+        if self.tickets.resolve(self.now, index) {
+            self.next_timer();
         }
     }
 
@@ -66,11 +23,11 @@ impl Parallel {
             let event = self.lanes.next();
             let time = lanes::time_of(event);
             if time > self.now {
-                if self.arrivals.len() | self.ungranted.len() != 0 {
+                if self.tickets.arrivals.len() | self.ungranted.len() != 0 {
                     self.end_instant();
                     continue;
                 }
-                if time > to || wait && self.resolved.is_some() {
+                if time > to || wait && self.tickets.resolved.is_some() {
                     return;
                 }
                 self.now = time;
@@ -103,7 +60,7 @@ impl Parallel {
     /// This instant has no completions left. What happens here can bring new ones if a phase takes no time.
     #[inline(never)]
     fn end_instant(&mut self) {
-        if !self.arrivals.is_empty() {
+        if !self.tickets.arrivals.is_empty() {
             self.arrive_all();
             return;
         }
@@ -114,17 +71,14 @@ impl Parallel {
 
     #[inline(never)]
     fn fire_timer(&mut self) {
-        if let Some(Reverse((_, who))) = self.timers.pop() {
-            self.next_timer();
-            if who < PENDING {
-                self.channels[who as usize].wake = false;
-                self.ungranted.push(who as u32);
-                return;
-            }
-            let index = index_of(who);
-            self.slab.get_mut(index).next = NONE;
-            self.wake(index);
+        let Some(who) = self.tickets.take_timer() else { return };
+        if who < PENDING {
+            self.channels[who as usize].wake = false;
+            self.ungranted.push(who as u32);
+        } else {
+            self.tickets.fire(self.now, who);
         }
+        self.next_timer();
     }
 
     #[inline(always)]
@@ -150,7 +104,7 @@ impl Parallel {
             d.ticket = 0;
             return;
         }
-        let Node { next, kind, ticket, .. } = *self.slab.get(d.head);
+        let Node { next, kind, ticket, .. } = *self.tickets.slab.get(d.head);
         let service = self.service[kind.op()];
         d.head = next;
         d.backlog -= service;
@@ -160,13 +114,12 @@ impl Parallel {
 
     #[inline(never)]
     fn arrive_all(&mut self) {
-        if self.arrivals.len() > 1 {
-            let slab = &self.slab;
-            self.arrivals.sort_unstable_by_key(|&index| Reverse(slab.get(index).ticket));
+        if self.tickets.arrivals.len() > 1 {
+            self.tickets.sort_arrivals();
         }
         // Emptied one by one, so that the last one sees that it is the last one.
-        while let Some(index) = self.arrivals.pop() {
-            let node = self.slab.get_mut(index);
+        while let Some(index) = self.tickets.arrivals.pop() {
+            let node = self.tickets.slab.get_mut(index);
             (node.arrived, node.next) = (true, NONE);
             let Node { die, kind, ticket, .. } = *node;
             self.arrive(index, die, kind, ticket);
@@ -188,7 +141,7 @@ impl Parallel {
         if d.head == NONE {
             d.head = index;
         } else {
-            self.slab.get_mut(last).next = index;
+            self.tickets.slab.get_mut(last).next = index;
         }
     }
 
@@ -212,7 +165,8 @@ impl Parallel {
         let idle = !c.wake && c.free_at <= self.now;
         // Nothing else happens at this instant, so nobody can have an older claim. (If somebody waited for an idle
         // channel it would be among the ungranted.)
-        let alone = self.arrivals.len() | self.ungranted.len() == 0 && lanes::time_of(self.lanes.next()) > self.now;
+        let alone =
+            self.tickets.arrivals.len() | self.ungranted.len() == 0 && lanes::time_of(self.lanes.next()) > self.now;
         if idle && alone {
             self.occupy(die, channel, kind, lane);
         } else {

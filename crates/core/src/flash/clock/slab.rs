@@ -1,8 +1,8 @@
-//! Everything that waits: one slab of 32-byte nodes, linked by index.
+//! Everything that waits: one slab of nodes of 32 bytes and what a timing model adds to them, linked by index.
 
 #![expect(clippy::inline_always, reason = "measured: calls between the steps of one event cost a fifth of its time")]
 
-use crate::flash::clock::{PENDING, Ticket};
+use super::{PENDING, Ticket};
 
 /// No node, no die.
 pub(super) const NONE: u32 = u32::MAX;
@@ -43,7 +43,7 @@ impl Kind {
 
 /// Something that waits, or the operation that a die executes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Node {
+pub(super) struct Node<X> {
     /// The bits of its ticket; 0 when the place is free, which no ticket is.
     pub(super) ticket: u64,
     pub(super) data: u64,
@@ -57,19 +57,21 @@ pub(super) struct Node {
     pub(super) arrived: bool,
     /// An operation that reports the token in `data` when its ticket resolves.
     pub(super) watched: bool,
+    /// What else a timing model must know of it.
+    pub(super) more: X,
 }
 
 /// The nodes. Free ones are linked, so that the last one used is the next one handed out.
 #[derive(Clone, Debug)]
-pub(super) struct Slab {
-    nodes: Vec<Node>,
+pub(super) struct Slab<X> {
+    nodes: Vec<Node<X>>,
     /// First free node.
     free: u32,
     /// Next sequence number, shifted to its place in a ticket.
     sequence: u64,
 }
 
-impl Slab {
+impl<X: Copy + Default> Slab<X> {
     pub(super) fn new() -> Self {
         Self { nodes: Vec::new(), free: NONE, sequence: PENDING }
     }
@@ -80,12 +82,12 @@ impl Slab {
     }
 
     #[inline(always)]
-    pub(super) fn get(&self, index: u32) -> &Node {
+    pub(super) fn get(&self, index: u32) -> &Node<X> {
         &self.nodes[index as usize]
     }
 
     #[inline(always)]
-    pub(super) fn get_mut(&mut self, index: u32) -> &mut Node {
+    pub(super) fn get_mut(&mut self, index: u32) -> &mut Node<X> {
         &mut self.nodes[index as usize]
     }
 
@@ -100,7 +102,8 @@ impl Slab {
         self.sequence = self.sequence.checked_add(STEP).expect("2^40 tickets are enough for one run");
         let node = &mut self.nodes[index as usize];
         self.free = node.next;
-        *node = Node { ticket, data, next: NONE, waiters: NONE, die, kind, arrived, watched: false };
+        *node =
+            Node { ticket, data, next: NONE, waiters: NONE, die, kind, arrived, watched: false, more: X::default() };
         (index, ticket)
     }
 
@@ -110,7 +113,8 @@ impl Slab {
         let new = (old * 2).clamp(64, 1 << INDEX_BITS);
         assert!(new > old, "more than 2^{INDEX_BITS} operations are in flight");
         let (kind, next) = (Kind::Watch, NONE);
-        let node = Node { ticket: 0, data: 0, next, waiters: NONE, die: NONE, kind, arrived: false, watched: false };
+        let (waiters, die, more) = (NONE, NONE, X::default());
+        let node = Node { ticket: 0, data: 0, next, waiters, die, kind, arrived: false, watched: false, more };
         self.nodes.resize(new, node);
         for index in (old..new).rev() {
             self.nodes[index].next = std::mem::replace(&mut self.free, index as u32);
@@ -119,7 +123,7 @@ impl Slab {
 
     /// Frees a node and returns what it was.
     #[inline(always)]
-    pub(super) fn release(&mut self, index: u32) -> Node {
+    pub(super) fn release(&mut self, index: u32) -> Node<X> {
         let node = &mut self.nodes[index as usize];
         let released = *node;
         node.ticket = 0;

@@ -1,0 +1,401 @@
+//! scheduled - Dies work at the same time and take what is most urgent
+//!
+//! # Source
+//! Dies and channels as in `parallel`; the order of operations, and what must not be reordered, as controllers with a
+//! transaction scheduler do it: A. Tavakkol, J. Gomez-Luna, M. Sadrosadati, S. Ghose, O. Mutlu, "MQSim: A Framework for
+//! Enabling Realistic Studies of Modern Multi-Queue SSD Devices", FAST 2018, section 4; suspension after G. Wu and X. He,
+//! "Reducing SSD Read Latency via NAND Flash Program and Erase Suspension", FAST 2012, section 3.
+//!
+//! # What it does
+//! Phases of operations, dies and channels are those of `parallel`. Each die has a queue for every class of operation: map
+//! read, host read, host write, map write, collection, background; within a class the first that comes is the first that
+//! goes. When a die becomes idle, the scheduler (`device.scheduler.policy`) chooses among the classes. At one instant all
+//! completions come first, then what they released joins its queue, then idle dies choose, then idle channels are granted.
+//!
+//! Operations overtake each other, on one die and among dies, but not where the flash would be another one: a page is read
+//! after it was programmed, the programs of a block keep their order, a block is erased after all reads and programs of
+//! its pages and programmed again after that. Whatever a read or write of the host waits for in this way, or by its own
+//! dependencies, is hurried, with everything that was asked for before it: so collection yields to the host until the host
+//! needs the space. An operation that has waited for `most_wait` goes before all that came later.
+//!
+//! With `suspend` a die that erases (or programs) stops for a read that somebody waits for: the read can begin after
+//! `suspend_time`; when no such read waits any more, the operation goes on and takes `resume_time` longer. It does not stop
+//! when it would be over sooner, nor once it is older than `most_wait`.
+//!
+//! # Deviations and chosen readings
+//! Channels serve the oldest request, whatever its class: a transfer is short, and a die that holds data keeps everybody
+//! else waiting until it is rid of them.
+
+// A resource waits for one thing at a time, of any duration: the next event is found by a tournament over dies and channels.
+// Everything that waits is linked through the slab, as in `parallel`.
+
+mod events;
+mod order;
+mod queues;
+mod run;
+
+use self::events::{NEVER, Tournament};
+use self::order::Order;
+use self::queues::Queues;
+use super::slab::{Kind, NONE, index_of};
+use super::tickets::Tickets;
+use super::{
+    Class, ClockShape, DIES_PER_CHANNEL, END_OF_TIME, Finished, Model, ROWS, Release, SchedulerConfig, Ticket,
+    TimingRule, Waits,
+};
+use crate::ledger::{Cause, Op};
+use crate::types::{Nanos, Ppn};
+
+pub(super) const RULE: TimingRule =
+    TimingRule { build: |shape| Model::Scheduled(Scheduled::new(shape)), schedules: true };
+
+/// What the scheduler knows of an operation; of a combination of tickets, the least urgent class among them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Task {
+    class: Class,
+    /// It waits for the reads of its block; only an erase does.
+    awaits_reads: bool,
+    page: Ppn,
+    /// Next unfinished program or erase of its block.
+    in_block: u32,
+    /// Reads of the block that an erase still waits for.
+    reads: u32,
+    /// Node whose ticket resolves when the page has left the RAM.
+    loaded: u32,
+    /// Ticket of the operation of its block that must be over before it.
+    before: u64,
+    issued: u64,
+    /// When it joined the queue of its die,
+    arrived: u64,
+    /// and how many had joined any queue before.
+    order: u64,
+}
+
+impl Default for Task {
+    fn default() -> Self {
+        Self {
+            class: Class::default(),
+            awaits_reads: false,
+            page: Ppn::NONE,
+            in_block: NONE,
+            reads: 0,
+            loaded: NONE,
+            before: 0,
+            issued: 0,
+            arrived: 0,
+            order: 0,
+        }
+    }
+}
+
+/// Tickets of operations that a scheduler orders.
+type Waiting = Tickets<Task>;
+
+/// What a die does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Phase {
+    Idle,
+    /// Waits for the channel, or uses it, for a command.
+    Command,
+    /// The same for a page to program.
+    Load,
+    /// The same for a page that was read.
+    Transfer,
+    /// The cells work.
+    Cell,
+    /// An operation is being suspended.
+    Suspending,
+}
+
+#[derive(Clone, Debug)]
+struct Die {
+    /// The operation that executes.
+    node: u32,
+    phase: Phase,
+    /// Class of what it does, a suspension included.
+    class: Class,
+    channel: u32,
+    /// Its number among the dies of its channel.
+    local: u8,
+    /// Since when it waits for its channel; [`NEVER`] when it does not.
+    requested: u64,
+    /// End of the cell phase.
+    end: u64,
+    /// The operation that is suspended,
+    suspended: u32,
+    /// what its cells still have to do, ns, and since when it is suspended.
+    rest: u64,
+    suspended_at: u64,
+    /// Service time of what waits in the queues.
+    backlog: u64,
+    queues: Queues,
+}
+
+#[derive(Clone, Debug)]
+struct Channel {
+    busy: bool,
+    /// The die that uses it.
+    user: u32,
+    /// Ring of the dies that wait for it (their numbers on this channel), first come first.
+    head: u32,
+    tail: u32,
+    waiting: [u8; DIES_PER_CHANNEL],
+}
+
+/// The scheduled model.
+#[derive(Clone, Debug)]
+pub(super) struct Scheduled {
+    pub(super) now: u64,
+    rules: SchedulerConfig,
+    events: Tournament,
+    channel_count: u32,
+    command: u64,
+    transfer: u64,
+    cell: [u64; ROWS],
+    pub(super) service: [u64; ROWS],
+    pub(super) bus: [u64; ROWS],
+    tickets: Waiting,
+    order: Order,
+    dies: Vec<Die>,
+    channels: Vec<Channel>,
+    /// Dies to choose for and channels to grant at the end of this instant.
+    idle: Vec<u32>,
+    ungranted: Vec<u32>,
+    /// Operations that joined a queue so far.
+    joined: u64,
+    /// What was issued no later than this ticket is waited for by the host.
+    urgent: u64,
+    in_flight: usize,
+    pub(super) finished: Finished,
+    waits: Waits,
+}
+
+impl Scheduled {
+    pub(super) fn new(shape: &ClockShape) -> Self {
+        let ClockShape { times, channels, dies, blocks, pages_per_block, scheduler } = *shape;
+        let die = |d| Die {
+            node: NONE,
+            phase: Phase::Idle,
+            class: Class::default(),
+            channel: d % channels,
+            local: (d / channels) as u8,
+            requested: NEVER,
+            end: 0,
+            suspended: NONE,
+            rest: 0,
+            suspended_at: 0,
+            backlog: 0,
+            queues: Queues::new(),
+        };
+        let channel = Channel { busy: false, user: NONE, head: 0, tail: 0, waiting: [0; DIES_PER_CHANNEL] };
+        Self {
+            now: 0,
+            rules: scheduler,
+            events: Tournament::new(dies + channels),
+            channel_count: channels,
+            command: times.command.0,
+            transfer: times.page_transfer.0,
+            cell: times.cell_ns(),
+            service: times.service_ns(),
+            bus: times.bus_ns(),
+            tickets: Tickets::new(),
+            order: Order::new(blocks, pages_per_block),
+            dies: (0..dies).map(die).collect(),
+            channels: vec![channel; channels as usize],
+            idle: Vec::new(),
+            ungranted: Vec::new(),
+            joined: 0,
+            urgent: 0,
+            in_flight: 0,
+            finished: Finished::new(channels, dies),
+            waits: Waits::default(),
+        }
+    }
+
+    pub(super) fn issue(
+        &mut self,
+        (page, cause): (Ppn, Cause),
+        die: u32,
+        op: Op,
+        after: Ticket,
+        release: Release,
+    ) -> Ticket {
+        let kind = match op {
+            Op::Read => Kind::Read,
+            Op::Program => Kind::Program,
+            Op::Erase => Kind::Erase,
+        };
+        let class = Class::of(op, cause);
+        self.in_flight += 1;
+        let (index, mut ticket) = self.tickets.slab.allocate(kind, die, 0, false);
+        let mut loaded = NONE;
+        if op == Op::Program && release == Release::Transfer {
+            (loaded, ticket) = self.tickets.slab.allocate(Kind::ProgramLoaded, die, 0, false);
+            self.tickets.slab.get_mut(loaded).more.class = class;
+        }
+        self.tickets.slab.get_mut(index).more = Task { class, loaded, issued: self.now, ..Task::default() };
+        self.order.enter(&mut self.tickets, index, op, page);
+        if after.0 <= self.now || !self.waits_for(index, after) {
+            self.go_on(index);
+            self.end_instant();
+        }
+        Ticket(ticket)
+    }
+
+    /// True if an operation must wait for a ticket (or time), as it then does.
+    fn waits_for(&mut self, index: u32, after: Ticket) -> bool {
+        if after.is_time() {
+            let ticket = self.tickets.slab.get(index).ticket;
+            self.tickets.set_timer(after.0, ticket);
+            return true;
+        }
+        if self.is_behind(index, after) {
+            return false;
+        }
+        self.tickets.slab.wait_for(after.0, index);
+        let class = self.tickets.slab.get(index).more.class;
+        self.hurry(class, after);
+        true
+    }
+
+    /// A ticket is over, or the queue of the die keeps its operation before this one.
+    #[inline]
+    fn is_behind(&self, index: u32, before: Ticket) -> bool {
+        let first = self.tickets.slab.get(index_of(before.0));
+        let second = self.tickets.slab.get(index);
+        first.ticket != before.0
+            || first.arrived
+                && first.die == second.die
+                && (self.rules.policy.rule().keeps_order || first.more.class == second.more.class)
+    }
+
+    /// Something of this class waits for a ticket: for the host, everything issued up to that is urgent.
+    #[inline]
+    fn hurry(&mut self, class: Class, before: Ticket) {
+        let waited_for = self.tickets.slab.get(index_of(before.0)).more.class;
+        if class <= Class::HostWrite && waited_for > Class::HostWrite {
+            self.urgent = self.urgent.max(before.0);
+        }
+    }
+
+    pub(super) fn join(&mut self, a: Ticket, b: Ticket) -> Ticket {
+        let class = |t: Ticket| {
+            if self.tickets.slab.is_pending(t) {
+                self.tickets.slab.get(index_of(t.0)).more.class
+            } else {
+                Class::MapRead
+            }
+        };
+        let least_urgent = class(a).max(class(b));
+        let both = self.tickets.join(self.now, a, b);
+        if self.tickets.slab.is_pending(both) && both != a && both != b {
+            self.tickets.slab.get_mut(index_of(both.0)).more.class = least_urgent;
+        }
+        both
+    }
+
+    #[inline]
+    pub(super) fn time(&self, t: Ticket) -> Option<u64> {
+        self.tickets.time(self.now, t)
+    }
+
+    /// Whoever watches waits for the host.
+    #[inline]
+    pub(super) fn watch(&mut self, t: Ticket, token: u64) {
+        if self.tickets.slab.is_pending(t) {
+            self.hurry(Class::HostWrite, t);
+        }
+        self.tickets.watch(self.now, t, token);
+    }
+
+    #[inline]
+    pub(super) fn take_resolved(&mut self) -> Option<(u64, Nanos)> {
+        self.tickets.resolved.take()
+    }
+
+    #[inline]
+    fn next_time(&self) -> u64 {
+        self.events.next().min(self.tickets.first_timer().unwrap_or(NEVER))
+    }
+
+    #[inline]
+    pub(super) fn next_event(&self) -> Option<u64> {
+        Some(self.next_time()).filter(|time| *time != NEVER)
+    }
+
+    #[inline]
+    pub(super) fn step(&mut self) -> bool {
+        let time = self.next_time();
+        if time != NEVER {
+            self.run(time, false);
+        }
+        time != NEVER
+    }
+
+    #[inline]
+    pub(super) fn wait(&mut self, to: u64) -> bool {
+        let is_pending = self.next_time() != NEVER;
+        self.run(to, true);
+        is_pending
+    }
+
+    #[inline]
+    pub(super) fn advance(&mut self, to: u64) {
+        self.run(to, false);
+        self.now = self.now.max(to);
+    }
+
+    pub(super) fn drain(&mut self) {
+        self.run(END_OF_TIME, false);
+        assert!(self.in_flight == 0, "{} operations wait for something that never happens", self.in_flight);
+    }
+
+    pub(super) fn channel_busy_until(&self, channel: u32) -> u64 {
+        let load = |die: &Die| {
+            if die.phase == Phase::Idle && die.suspended == NONE {
+                return 0;
+            }
+            let executing = match die.phase {
+                Phase::Cell | Phase::Suspending => die.end.saturating_sub(self.now),
+                _ => 0,
+            };
+            let after = match self.kind_of(die) {
+                Some(Kind::Read) if die.phase != Phase::Suspending => self.transfer,
+                _ => 0,
+            };
+            let before = match (die.phase, self.kind_of(die)) {
+                (Phase::Command | Phase::Load, Some(kind)) => self.service[kind.op()] - after,
+                _ => 0,
+            };
+            (executing + before + after + die.rest).max(1) + die.backlog
+        };
+        let dies = self.dies[channel as usize..].iter().step_by(self.channels.len());
+        self.now + dies.map(load).max().unwrap_or(0)
+    }
+
+    fn kind_of(&self, die: &Die) -> Option<Kind> {
+        (die.node != NONE).then(|| self.tickets.slab.get(die.node).kind)
+    }
+
+    #[inline]
+    pub(super) const fn in_flight(&self) -> usize {
+        self.in_flight
+    }
+
+    pub(super) fn slab_len(&self) -> usize {
+        self.tickets.slab.len()
+    }
+
+    #[expect(clippy::unnecessary_wraps, reason = "other models have none")]
+    pub(super) const fn waits(&self) -> Option<&Waits> {
+        Some(&self.waits)
+    }
+
+    /// Counts start over; what waits now is counted from now on.
+    pub(super) fn forget_waits(&mut self) {
+        for die in &mut self.dies {
+            die.queues.pass(self.now, die.class, &mut self.waits);
+        }
+        self.waits = Waits::default();
+    }
+}

@@ -1,0 +1,135 @@
+//! What waits for a die, by class.
+
+use super::{Task, Waiting};
+use crate::flash::clock::scheduler::{self, Heads};
+use crate::flash::clock::slab::NONE;
+use crate::flash::clock::{CLASSES, Class, SchedulerConfig, Waits};
+use crate::types::Nanos;
+
+/// The queues of one die: linked through the nodes, first come first served.
+#[derive(Clone, Debug)]
+pub(super) struct Queues {
+    head: [u32; CLASSES],
+    tail: [u32; CLASSES],
+    len: [u64; CLASSES],
+    /// One bit for each class that has somebody waiting.
+    mask: u8,
+    /// By class: the time that the die has worked for it, as fair queueing counts it.
+    work: [u64; CLASSES],
+    /// `work` of the class served last, before that.
+    served: u64,
+    /// Since when `len` is as it is.
+    since: u64,
+}
+
+impl Queues {
+    pub(super) const fn new() -> Self {
+        Self {
+            head: [NONE; CLASSES],
+            tail: [NONE; CLASSES],
+            len: [0; CLASSES],
+            mask: 0,
+            work: [0; CLASSES],
+            served: 0,
+            since: 0,
+        }
+    }
+
+    /// True if nothing waits.
+    #[inline]
+    pub(super) const fn is_empty(&self) -> bool {
+        self.mask == 0
+    }
+    /// True if a read that somebody waits for does.
+    #[inline]
+    pub(super) const fn has_urgent(&self) -> bool {
+        self.mask & ((1 << Class::HostWrite as u8) - 1) != 0
+    }
+
+    /// Counts the time that has passed for those who wait; the die worked for `busy` meanwhile.
+    #[inline]
+    pub(super) fn pass(&mut self, now: u64, busy: Class, waits: &mut Waits) {
+        let passed = now - std::mem::replace(&mut self.since, now);
+        if passed == 0 || self.mask == 0 {
+            return;
+        }
+        let mut mask = self.mask;
+        while mask != 0 {
+            let class = mask.trailing_zeros() as usize;
+            mask &= mask - 1;
+            let waited = &mut waits.of_mut(Class::ALL[class]).die[busy as usize];
+            *waited = *waited + Nanos(self.len[class] * passed);
+        }
+    }
+
+    /// Appends an operation.
+    #[inline]
+    pub(super) fn push(&mut self, tasks: &mut Waiting, index: u32, class: Class) {
+        let class = class as usize;
+        let last = std::mem::replace(&mut self.tail[class], index);
+        if self.mask >> class & 1 == 0 {
+            self.head[class] = index;
+            self.mask |= 1 << class;
+            self.work[class] = self.work[class].max(self.served);
+        } else {
+            tasks.slab.get_mut(last).next = index;
+        }
+        self.len[class] += 1;
+    }
+
+    /// The class whose turn it is.
+    #[inline]
+    pub(super) fn choose(&self, tasks: &Waiting, rules: &SchedulerConfig, now: u64, urgent: u64) -> Class {
+        if self.mask.is_power_of_two() {
+            return Class::ALL[self.mask.trailing_zeros() as usize];
+        }
+        self.choose_one(tasks, rules, now, urgent)
+    }
+
+    #[inline(never)]
+    fn choose_one(&self, tasks: &Waiting, rules: &SchedulerConfig, now: u64, urgent: u64) -> Class {
+        let mut heads = Heads { order: [u64::MAX; CLASSES], rank: [0; CLASSES], work: self.work };
+        let mut overdue = (u64::MAX, 0);
+        for class in 0..CLASSES {
+            if self.mask >> class & 1 == 0 {
+                continue;
+            }
+            let node = tasks.slab.get(self.head[class]);
+            let Task { class: name, order, arrived, .. } = node.more;
+            heads.order[class] = order;
+            heads.rank[class] = if node.ticket <= urgent { name.hurried() } else { name } as u8;
+            if now - arrived >= rules.most_wait.0 {
+                overdue = overdue.min((order, class));
+            }
+        }
+        let class = if overdue.0 == u64::MAX { scheduler::choose(rules.policy, &heads) } else { overdue.1 };
+        Class::ALL[class]
+    }
+
+    /// The most urgent class that has somebody waiting.
+    #[inline]
+    pub(super) fn most_urgent(&self) -> Class {
+        Class::ALL[self.mask.trailing_zeros() as usize]
+    }
+
+    /// Removes the first operation of a class, which will keep the die busy for this long.
+    #[inline]
+    pub(super) fn pop(&mut self, tasks: &Waiting, class: Class, service: u64) -> u32 {
+        let class = class as usize;
+        let index = self.head[class];
+        self.head[class] = tasks.slab.get(index).next;
+        self.len[class] -= 1;
+        if self.len[class] == 0 {
+            self.mask &= !(1 << class);
+        }
+        self.served = self.work[class];
+        self.work[class] += service;
+        index
+    }
+
+    /// The first operation of a class.
+    #[inline]
+    pub(super) const fn first(&self, class: Class) -> u32 {
+        self.head[class as usize]
+    }
+}

@@ -1,0 +1,306 @@
+//! What happens at an instant, and in which order. See the text of the model.
+
+use super::events::NEVER;
+use super::{Die, Phase, Scheduled, Task};
+use crate::flash::clock::slab::{Kind, NONE, Node};
+use crate::flash::clock::{DIES_PER_CHANNEL, Ticket};
+use crate::ledger::Op;
+use crate::types::{Nanos, Ppn};
+
+impl Scheduled {
+    /// Processes every instant up to `to`, or if `wait`, up to the first at which something watched has resolved.
+    pub(super) fn run(&mut self, to: u64, wait: bool) {
+        loop {
+            let time = self.next_time();
+            if time > self.now {
+                if !self.end_instant() {
+                    continue;
+                }
+                if time > to || wait && self.tickets.resolved.is_some() {
+                    return;
+                }
+                self.now = time;
+            }
+            if self.events.next() > time {
+                self.fire_timer();
+                continue;
+            }
+            let who = self.events.take();
+            match who.checked_sub(self.dies.len() as u32) {
+                None => self.cells_are_done(who),
+                Some(channel) => self.leave_bus(channel),
+            }
+        }
+    }
+
+    /// This instant has no completions left: what was released joins its queue, idle dies choose, idle channels are granted.
+    /// True if there was nothing to do; else what was done can bring new completions, if a phase takes no time.
+    #[inline]
+    pub(super) fn end_instant(&mut self) -> bool {
+        if self.tickets.arrivals.len() | self.idle.len() | self.ungranted.len() == 0 {
+            return true;
+        }
+        while !self.tickets.arrivals.is_empty() {
+            self.arrive_all();
+        }
+        while let Some(die) = self.idle.pop() {
+            self.choose(die);
+        }
+        while let Some(channel) = self.ungranted.pop() {
+            self.grant(channel);
+        }
+        false
+    }
+
+    #[inline(never)]
+    fn fire_timer(&mut self) {
+        if let Some(who) = self.tickets.take_timer() {
+            self.tickets.fire(self.now, who);
+        }
+    }
+
+    fn arrive_all(&mut self) {
+        if self.tickets.arrivals.len() > 1 {
+            self.tickets.sort_arrivals();
+        }
+        // What these release in turn joins after them.
+        let mut arrivals = std::mem::take(&mut self.tickets.arrivals);
+        while let Some(index) = arrivals.pop() {
+            self.go_on(index);
+        }
+        if self.tickets.arrivals.is_empty() {
+            self.tickets.arrivals = arrivals;
+        }
+    }
+
+    /// What an operation was asked to wait for is over: it joins the queue of its die, unless something on its block must
+    /// come first.
+    pub(super) fn go_on(&mut self, index: u32) {
+        let Node { die, kind, more: Task { class, before, reads, page, .. }, .. } = *self.tickets.slab.get(index);
+        let before = Ticket(before);
+        if self.tickets.slab.is_pending(before) && !self.is_behind(index, before) {
+            self.tickets.slab.wait_for(before.0, index);
+            self.hurry(class, before);
+            return;
+        }
+        if reads > 0 {
+            self.tickets.slab.get_mut(index).more.awaits_reads = true;
+            return;
+        }
+        self.joined += 1;
+        let node = self.tickets.slab.get_mut(index);
+        (node.arrived, node.next) = (true, NONE);
+        (node.more.arrived, node.more.order) = (self.now, self.joined);
+        let (issued, loaded) = (node.more.issued, node.more.loaded);
+        if loaded != NONE {
+            self.tickets.slab.get_mut(loaded).arrived = true;
+        }
+        let waited = &mut self.waits.of_mut(class).dependency;
+        *waited = *waited + Nanos(self.now - issued);
+        if kind == Kind::Read && self.rules.policy.rule().keeps_order {
+            self.leave_read(page);
+        }
+        let d = &mut self.dies[die as usize];
+        d.queues.pass(self.now, d.class, &mut self.waits);
+        d.queues.push(&mut self.tickets, index, class);
+        d.backlog += self.service[kind.op()];
+        if d.phase == Phase::Idle {
+            self.idle.push(die);
+        } else if d.phase == Phase::Cell && class.suspends_others() {
+            self.suspend(die);
+        }
+    }
+
+    /// A read is over, or its queue keeps it before the erase of its block.
+    fn leave_read(&mut self, page: Ppn) {
+        if let Some(erase) = self.order.leave_read(&mut self.tickets, page) {
+            self.tickets.arrivals.push(erase);
+        }
+    }
+
+    /// An idle die takes the operation whose turn it is, or goes on with the one that it suspended.
+    fn choose(&mut self, die: u32) {
+        let d = &mut self.dies[die as usize];
+        // Two operations of one instant may both have found it idle.
+        if d.phase != Phase::Idle {
+            return;
+        }
+        d.queues.pass(self.now, d.class, &mut self.waits);
+        let class = if d.suspended != NONE {
+            let begun = self.tickets.slab.get(d.suspended).more.arrived;
+            if !d.queues.has_urgent() || self.now - begun >= self.rules.most_wait.0 {
+                self.resume(die);
+                return;
+            }
+            d.queues.most_urgent()
+        } else if d.queues.is_empty() {
+            return;
+        } else {
+            d.queues.choose(&self.tickets, &self.rules, self.now, self.urgent)
+        };
+        let kind = self.tickets.slab.get(d.queues.first(class)).kind;
+        let service = self.service[kind.op()];
+        d.node = d.queues.pop(&self.tickets, class, service);
+        d.class = class;
+        d.backlog -= service;
+        if kind == Kind::Program {
+            self.request(die, Phase::Load);
+        } else if self.command != 0 {
+            self.request(die, Phase::Command);
+        } else {
+            self.begin_cells(die);
+        }
+    }
+
+    /// The cells of a die begin with what it executes.
+    fn begin_cells(&mut self, die: u32) {
+        let d = &mut self.dies[die as usize];
+        let kind = self.tickets.slab.get(d.node).kind;
+        d.phase = Phase::Cell;
+        d.end = self.now + self.cell[kind.op()];
+        self.events.set(die, d.end);
+        if d.queues.has_urgent() {
+            self.suspend(die);
+        }
+    }
+
+    /// A read waits: suspends what the cells of a die do, if that is allowed and worth it.
+    fn suspend(&mut self, die: u32) {
+        let d = &mut self.dies[die as usize];
+        let Node { kind, more: Task { arrived, .. }, .. } = *self.tickets.slab.get(d.node);
+        let rules = &self.rules;
+        if kind == Kind::Read
+            || !rules.suspends(kind == Kind::Erase)
+            || self.now - arrived >= rules.most_wait.0
+            || d.end - self.now <= rules.suspend_time.0
+        {
+            return;
+        }
+        // While it was being resumed nothing of the rest was done.
+        let rest = d.end - self.now;
+        d.rest = if d.rest == 0 { rest } else { rest.min(d.rest) };
+        d.suspended = std::mem::replace(&mut d.node, NONE);
+        d.suspended_at = self.now;
+        d.phase = Phase::Suspending;
+        d.end = self.now + rules.suspend_time.0;
+        self.events.set(die, d.end);
+    }
+
+    fn resume(&mut self, die: u32) {
+        let d = &mut self.dies[die as usize];
+        d.node = std::mem::replace(&mut d.suspended, NONE);
+        d.class = self.tickets.slab.get(d.node).more.class;
+        d.phase = Phase::Cell;
+        d.end = self.now + self.rules.resume_time.0 + d.rest;
+        self.events.set(die, d.end);
+        let waits = self.waits.of_mut(d.class);
+        waits.suspensions += 1;
+        waits.suspended = waits.suspended + Nanos(self.now - d.suspended_at + self.rules.resume_time.0);
+    }
+
+    /// The cells of a die are done with what they did.
+    fn cells_are_done(&mut self, die: u32) {
+        let d = &mut self.dies[die as usize];
+        if d.phase == Phase::Suspending {
+            d.phase = Phase::Idle;
+            self.idle.push(die);
+            return;
+        }
+        if d.suspended == NONE {
+            d.rest = 0;
+        }
+        let kind = self.tickets.slab.get(d.node).kind;
+        if kind == Kind::Read {
+            self.request(die, Phase::Transfer);
+        } else {
+            self.finish(die);
+        }
+    }
+
+    /// A die wants its channel from now on.
+    fn request(&mut self, die: u32, phase: Phase) {
+        let d = &mut self.dies[die as usize];
+        d.phase = phase;
+        d.requested = self.now;
+        let (ticket, local, channel) = (self.tickets.slab.get(d.node).ticket, d.local, d.channel);
+        let c = &mut self.channels[channel as usize];
+        let mut place = c.tail;
+        c.tail = c.tail.wrapping_add(1);
+        // Requests come in the order of time; those of one instant are put in issue order.
+        while place != c.head {
+            let before = c.waiting[place.wrapping_sub(1) as usize % DIES_PER_CHANNEL];
+            let b = &self.dies[(u32::from(before) * self.channel_count + channel) as usize];
+            if b.requested != self.now || self.tickets.slab.get(b.node).ticket < ticket {
+                break;
+            }
+            c.waiting[place as usize % DIES_PER_CHANNEL] = before;
+            place = place.wrapping_sub(1);
+        }
+        c.waiting[place as usize % DIES_PER_CHANNEL] = local;
+        if !c.busy {
+            self.ungranted.push(channel);
+        }
+    }
+
+    /// An idle channel serves the first die that waits for it, if there is one.
+    fn grant(&mut self, channel: u32) {
+        let c = &mut self.channels[channel as usize];
+        if c.busy || c.head == c.tail {
+            return;
+        }
+        let die = u32::from(c.waiting[c.head as usize % DIES_PER_CHANNEL]) * self.channel_count + channel;
+        c.head = c.head.wrapping_add(1);
+        (c.busy, c.user) = (true, die);
+        let d = &mut self.dies[die as usize];
+        let waits = self.waits.of_mut(d.class);
+        waits.channel = waits.channel + Nanos(self.now - std::mem::replace(&mut d.requested, NEVER));
+        let length = match d.phase {
+            Phase::Load => self.command + self.transfer,
+            Phase::Command => self.command,
+            _ => self.transfer,
+        };
+        self.events.set(self.dies.len() as u32 + channel, self.now + length);
+    }
+
+    /// The use of a channel ends.
+    fn leave_bus(&mut self, channel: u32) {
+        let c = &mut self.channels[channel as usize];
+        c.busy = false;
+        if c.head != c.tail {
+            self.ungranted.push(channel);
+        }
+        let die = c.user;
+        let Die { phase, node, .. } = self.dies[die as usize];
+        match phase {
+            Phase::Transfer => self.finish(die),
+            Phase::Load => {
+                let loaded = std::mem::replace(&mut self.tickets.slab.get_mut(node).more.loaded, NONE);
+                if loaded != NONE {
+                    self.tickets.resolve(self.now, loaded);
+                }
+                self.begin_cells(die);
+            }
+            _ => self.begin_cells(die),
+        }
+    }
+
+    /// The operation on a die is done.
+    fn finish(&mut self, die: u32) {
+        let d = &mut self.dies[die as usize];
+        let index = std::mem::replace(&mut d.node, NONE);
+        d.phase = Phase::Idle;
+        self.idle.push(die);
+        self.in_flight -= 1;
+        let Node { kind, ticket, more: Task { class, issued, page, .. }, .. } = *self.tickets.slab.get(index);
+        self.finished.count(die, kind.op());
+        self.waits.of_mut(class).latency.record(Nanos(self.now - issued));
+        if kind.op() == Op::Read as usize {
+            if !self.rules.policy.rule().keeps_order {
+                self.leave_read(page);
+            }
+        } else {
+            self.order.leave_write(&self.tickets, ticket, page);
+        }
+        self.tickets.resolve(self.now, index);
+    }
+}

@@ -1,0 +1,160 @@
+//! Schedulers: which of the waiting operations an idle die takes. One file and one line each.
+//!
+//! A scheduler chooses a class; within a class the first that came is the first that goes. A file has its facts (`RULE`)
+//! and the choice (`choose`), which is compiled into the path of every operation that waited.
+
+use serde::{Deserialize, Serialize};
+
+use super::{CLASSES, Class};
+use crate::error::ConfigError;
+use crate::registry::Plugin;
+use crate::registry::rules::{self, Choice};
+use crate::types::Nanos;
+
+macro_rules! schedulers {
+    ($($name:ident,)+) => {
+        rules::rules! {
+            /// All schedulers; the first is the default.
+            SCHEDULERS: SchedulerRule, "scheduler";
+            $($name,)+
+        }
+
+        /// The class that a die takes next, of several that have an operation waiting.
+        #[inline]
+        pub(super) fn choose(scheduler: Scheduler, heads: &Heads) -> usize {
+            #[expect(non_camel_case_types, reason = "they are names of modules")]
+            enum Index { $($name,)+ }
+            $(if scheduler.index() == Index::$name as u8 {
+                return $name::choose(heads);
+            })+
+            unreachable!("every scheduler is in the list")
+        }
+    };
+}
+
+schedulers! {
+    fifo,
+    read_first,
+    fair_share,
+}
+
+/// What is known of a scheduler beforehand.
+#[derive(Clone, Copy, Debug)]
+pub struct SchedulerRule {
+    /// Operations go in the order in which they came, whatever their class.
+    pub keeps_order: bool,
+    /// Reads that somebody waits for go first, so that it makes sense to suspend what a die does for them.
+    pub prefers_reads: bool,
+}
+
+impl rules::Rule for SchedulerRule {
+    const KIND: &'static str = "scheduler";
+    const ALL: &'static [Plugin<Self>] = SCHEDULERS;
+    const KEY: &'static str = "device.scheduler.policy";
+    const CHOSEN_BY: &'static str = "devices with `device.timing.model = \"scheduled\"`";
+}
+
+/// A scheduler, as a configuration names it.
+pub type Scheduler = Choice<SchedulerRule>;
+
+/// The first operation of each class that waits for a die.
+#[derive(Clone, Debug)]
+pub struct Heads {
+    /// By class: when it came, as a number that grows with every operation; `u64::MAX` if none waits.
+    pub order: [u64; CLASSES],
+    /// By class: how urgent it is, the least first. Its class, or that of a host write if such a one waits for it.
+    pub rank: [u8; CLASSES],
+    /// By class: the time that the die has worked for it, as fair queueing counts it, ns.
+    pub work: [u64; CLASSES],
+}
+
+impl Heads {
+    /// The class of which `key` is least, of those that have somebody waiting.
+    #[inline]
+    pub(super) fn least<K: Ord>(&self, key: impl Fn(usize) -> K) -> usize {
+        let waiting = (0..CLASSES).filter(|class| self.order[*class] != u64::MAX);
+        waiting.min_by_key(|class| key(*class)).expect("somebody waits")
+    }
+}
+
+/// What a die may suspend for a read that somebody waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Suspend {
+    /// Nothing.
+    #[default]
+    None,
+    /// Erases.
+    Erase,
+    /// Erases and programs.
+    EraseAndProgram,
+}
+
+/// In which order a die takes what waits for it, and what it interrupts for a read. For the timing model `scheduled`.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SchedulerConfig {
+    /// Which of the waiting operations goes next.
+    pub policy: Scheduler,
+    /// An operation that has waited this long goes before all that came later, whatever their class, and one that was begun
+    /// this long ago is not suspended any more: nothing starves.
+    pub most_wait: Nanos,
+    /// What a die may suspend for a read that somebody waits for.
+    pub suspend: Suspend,
+    /// From the decision to suspend to when the die can read.
+    pub suspend_time: Nanos,
+    /// What the suspended operation takes longer each time it goes on.
+    pub resume_time: Nanos,
+}
+
+impl Default for SchedulerConfig {
+    fn default() -> Self {
+        Self {
+            policy: Scheduler::default(),
+            most_wait: Nanos(100_000_000),
+            suspend: Suspend::None,
+            suspend_time: Nanos::ZERO,
+            resume_time: Nanos::ZERO,
+        }
+    }
+}
+
+impl SchedulerConfig {
+    /// Refuses what would be without effect, and times that are none.
+    ///
+    /// # Errors
+    /// Names the key.
+    pub fn check(&self, schedules: bool) -> Result<(), ConfigError> {
+        if !schedules && *self != Self::default() {
+            let problem = "this timing model has no scheduler: its dies take what comes first";
+            return Err(ConfigError::new("device.scheduler", problem, "use device.timing.model = \"scheduled\""));
+        }
+        if self.suspend != Suspend::None && !self.policy.rule().prefers_reads {
+            let problem = format!("`{}` lets no read go first, so that nothing is ever suspended", self.policy.name());
+            return Err(ConfigError::new("device.scheduler.suspend", problem, "use policy = \"read_first\""));
+        }
+        if self.suspend == Suspend::None && self.suspend_time.max(self.resume_time) > Nanos::ZERO {
+            let help = "use suspend = \"erase\" or \"erase_and_program\", or leave the times out";
+            return Err(ConfigError::new("device.scheduler.suspend_time", "nothing is suspended", help));
+        }
+        Ok(())
+    }
+
+    /// True if an operation of this class may be suspended for one of `class` when it is a program, or else an erase.
+    #[inline]
+    pub(super) const fn suspends(&self, is_erase: bool) -> bool {
+        match self.suspend {
+            Suspend::None => false,
+            Suspend::Erase => is_erase,
+            Suspend::EraseAndProgram => true,
+        }
+    }
+}
+
+impl Class {
+    /// How urgent an operation of this class is if a host write waits for it.
+    #[inline]
+    pub(super) fn hurried(self) -> Self {
+        self.min(Self::HostWrite)
+    }
+}

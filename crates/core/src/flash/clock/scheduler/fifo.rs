@@ -1,0 +1,17 @@
+//! fifo - First come, first served
+//!
+//! # Source
+//! What every device does that has no scheduler, and the timing model `parallel`: with pages that nobody waits for the two
+//! give equal times.
+//!
+//! # What it does
+//! A die takes what came first, whatever it is for.
+
+use super::{Heads, SchedulerRule};
+
+pub(super) const RULE: SchedulerRule = SchedulerRule { keeps_order: true, prefers_reads: false };
+
+#[inline]
+pub(super) fn choose(heads: &Heads) -> usize {
+    heads.least(|class| heads.order[class])
+}

@@ -1,0 +1,40 @@
+//! How long operations take and what they wait for, by class.
+
+use super::{CLASSES, Class};
+use crate::histogram::Histogram;
+use crate::types::Nanos;
+
+/// What the operations of one class waited for; those that are finished.
+#[derive(Clone, Debug, Default)]
+pub struct ClassWaits {
+    /// From when an operation was handed to the flash to its end.
+    pub latency: Histogram,
+    /// Waiting for another operation that must come first: the read of a copy, the erase of the block.
+    pub dependency: Nanos,
+    /// In the queue of a die, by the class of what the die did meanwhile.
+    pub die: [Nanos; CLASSES],
+    /// On a die, waiting for the channel.
+    pub channel: Nanos,
+    /// Suspended, the suspensions themselves included.
+    pub suspended: Nanos,
+    /// How often.
+    pub suspensions: u64,
+}
+
+/// By class: see [`ClassWaits`].
+#[derive(Clone, Debug, Default)]
+pub struct Waits {
+    by_class: [ClassWaits; CLASSES],
+}
+
+impl Waits {
+    /// What a class waited for.
+    pub const fn of(&self, class: Class) -> &ClassWaits {
+        &self.by_class[class as usize]
+    }
+
+    #[inline]
+    pub(super) const fn of_mut(&mut self, class: Class) -> &mut ClassWaits {
+        &mut self.by_class[class as usize]
+    }
+}

@@ -1,0 +1,193 @@
+//! Does the scheduled clock agree with a slow simulator of its manual page, on random work of random arrays?
+
+use nandlab::flash::clock::{
+    Class, Clock, ClockShape, ClockTimes, Release, Scheduler, SchedulerConfig, Suspend, Ticket, TimingModel,
+};
+use nandlab::ledger::{Cause, Op};
+use nandlab::types::{Nanos, Ppn};
+
+use super::rig::{NOW, finish_times};
+use super::slow_scheduled::{After, Slow};
+use crate::kit::Dice;
+
+const PAGES_PER_BLOCK: u32 = 4;
+const BLOCKS_PER_DIE: u32 = 3;
+
+/// What was seen, so that a comparison that compares nothing fails.
+#[derive(Default, Debug)]
+struct Seen {
+    overtaken: u64,
+    suspensions: u64,
+    waits: u64,
+}
+
+fn shape(r: &mut Dice, policy: &str) -> ClockShape {
+    let scale = if r.percent(50) { 4 } else { 3_000 };
+    let zeros = r.percent(20);
+    let mut time = |n: u64| Nanos(u64::from(!zeros) + r.below64(n * scale));
+    let times = ClockTimes {
+        page_read: time(3),
+        page_program: time(12),
+        block_erase: time(40),
+        page_transfer: time(2),
+        command: time(1),
+    };
+    let most_wait = if r.percent(50) { Nanos(scale * (1 + r.below64(60))) } else { Nanos(u64::MAX >> 8) };
+    let prefers_reads = Scheduler::named(policy).rule().prefers_reads;
+    let suspend = if prefers_reads {
+        r.pick(&[Suspend::None, Suspend::Erase, Suspend::EraseAndProgram, Suspend::EraseAndProgram])
+    } else {
+        Suspend::None
+    };
+    let (suspend_time, resume_time) = (Nanos(r.below64(2 * scale)), Nanos(r.below64(2 * scale)));
+    let channels = 1 + r.below(3);
+    let dies = channels * (1 + r.below(3));
+    ClockShape {
+        times: ClockTimes { command: if r.percent(50) { Nanos::ZERO } else { times.command }, ..times },
+        channels,
+        dies,
+        blocks: dies * BLOCKS_PER_DIE,
+        pages_per_block: PAGES_PER_BLOCK,
+        scheduler: SchedulerConfig { policy: Scheduler::named(policy), most_wait, suspend, suspend_time, resume_time },
+    }
+}
+
+/// The pages of an array by the rules of NAND: what may be done to a block.
+struct Pages(Vec<u32>);
+
+impl Pages {
+    /// An operation that the rules allow, with its first page.
+    fn choose(&mut self, r: &mut Dice) -> (Op, u32) {
+        let block = r.below(self.0.len() as u32);
+        let programmed = &mut self.0[block as usize];
+        let first = block * PAGES_PER_BLOCK;
+        match r.below(10) {
+            0..5 if *programmed > 0 => (Op::Read, first + r.below(*programmed)),
+            _ if *programmed < PAGES_PER_BLOCK => {
+                *programmed += 1;
+                (Op::Program, first + *programmed - 1)
+            }
+            _ => {
+                *programmed = 0;
+                (Op::Erase, first)
+            }
+        }
+    }
+}
+
+fn compare(policy: &str, seed: u64, count: usize, seen: &mut Seen) {
+    let mut r = Dice(seed);
+    let shape = shape(&mut r, policy);
+    let mut fast = Clock::of(TimingModel::named("scheduled"), &shape);
+    let mut slow = Slow::new(shape);
+    let mut pages = Pages(vec![0; shape.blocks as usize]);
+    let mut known: Vec<(Ticket, After)> = vec![];
+    let gap = 1 + r.below64(2 * fast.service(Op::Program).0 + 2);
+    let (joining, depending) = (r.below(40), r.below(60));
+    let mut unwatched = vec![];
+    for id in 0..count {
+        if r.percent(40) {
+            let to = fast.now().0 + r.below64(gap);
+            fast.advance(Nanos(to));
+            slow.advance(to);
+        }
+        let pick = |r: &mut Dice| {
+            let n = known.len() as u64;
+            if n == 0 || !r.percent(depending) {
+                (NOW, After::default())
+            } else {
+                known[(n - 1 - r.below64(n.min(20))) as usize].clone()
+            }
+        };
+        let (mut ticket, mut after) = pick(&mut r);
+        while r.percent(joining) {
+            let (t, a) = pick(&mut r);
+            (ticket, after) = (fast.join(ticket, t), slow.join(after, a));
+        }
+        if r.percent(10) {
+            let at = fast.now().0 + r.below64(gap);
+            ticket = fast.delay(ticket, Nanos(at));
+            let time = slow.at(at);
+            after = slow.join(after, time);
+        }
+        if !after.own {
+            known.push((ticket, after.clone()));
+        }
+        let (op, page) = pages.choose(&mut r);
+        let die = page / PAGES_PER_BLOCK % shape.dies;
+        let cause = r.pick(&Cause::ALL);
+        let release = if r.percent(30) { Release::Transfer } else { Release::Done };
+        let t = fast.issue_for(Ppn(page), cause, die, op, ticket, release);
+        let a = slow.issue(page as usize, cause, die as usize, op, after, release);
+        // Who watches hurries what is watched: some are watched at the end only.
+        if r.percent(50) {
+            fast.watch(t, id as u64);
+            slow.watch(&a);
+        } else {
+            unwatched.push(id);
+        }
+        known.push((t, a));
+    }
+    slow.drain();
+    slow.check_order();
+    let finish = finish_times(&mut fast, count);
+    let watched = |id: &usize| !unwatched.contains(id);
+    let context = format!("{policy}, seed {seed}, {shape:?}");
+    for (id, op) in slow.ops.iter().enumerate() {
+        assert!(!watched(&id) || Some(finish[id]) == op.resolved, "{context}, operation {id} of {count}: {op:?}");
+    }
+    assert_eq!(fast.in_flight(), 0);
+    check_waits(&fast, &slow, &context, seen);
+    let finished = |id: usize| slow.ops[id].finished;
+    seen.overtaken += (1..count)
+        .filter(|id| slow.ops[*id].die == slow.ops[id - 1].die && finished(*id) < finished(id - 1))
+        .count() as u64;
+}
+
+/// Every figure of the waits from the times of the slow simulator.
+fn check_waits(fast: &Clock, slow: &Slow, context: &str, seen: &mut Seen) {
+    let waits = fast.waits().expect("the model counts them");
+    for class in Class::ALL {
+        let of_class: Vec<_> = slow.ops.iter().filter(|o| o.class == class).collect();
+        let counted = waits.of(class);
+        assert_eq!(counted.latency.count(), of_class.len() as u64, "{context}: {class:?}");
+        let latency: u64 = of_class.iter().map(|o| o.finished.expect("it is over") - o.issued).sum();
+        let mean = latency as f64 / of_class.len().max(1) as f64;
+        assert!((counted.latency.mean_ns() - mean).abs() < 1e-6 * (1.0 + mean), "{context}: latency of {class:?}");
+        assert_eq!((counted.dependency.0, counted.channel.0), slow.waited(class), "{context}: {class:?}");
+        assert_eq!(counted.suspensions, of_class.iter().map(|o| o.suspensions).sum::<u64>(), "{context}: {class:?}");
+        assert_eq!(counted.suspended.0, of_class.iter().map(|o| o.suspended).sum::<u64>(), "{context}: {class:?}");
+        for busy in Class::ALL {
+            let waited = slow.waited_for_die(class, busy);
+            assert_eq!(counted.die[busy as usize].0, waited, "{context}: {class:?} for {busy:?}");
+            seen.waits += u64::from(waited > 0);
+        }
+        seen.suspensions += counted.suspensions;
+    }
+}
+
+fn compare_many(policy: &str) -> Seen {
+    let mut seen = Seen::default();
+    for seed in 0..400 {
+        compare(policy, seed, 150, &mut seen);
+    }
+    seen
+}
+
+#[test]
+fn fifo_agrees_with_the_slow_simulator() {
+    let seen = compare_many("fifo");
+    assert!(seen.waits > 3_000, "{seen:?}");
+}
+
+#[test]
+fn read_first_agrees_with_the_slow_simulator() {
+    let seen = compare_many("read_first");
+    assert!(seen.waits > 3_000 && seen.overtaken > 3_000 && seen.suspensions > 500, "{seen:?}");
+}
+
+#[test]
+fn fair_share_agrees_with_the_slow_simulator() {
+    let seen = compare_many("fair_share");
+    assert!(seen.waits > 3_000 && seen.overtaken > 3_000, "{seen:?}");
+}

@@ -1,0 +1,512 @@
+//! The scheduled model word by word (its manual page): lists that are searched, nothing clever.
+
+use nandlab::flash::clock::{CLASSES, Class, ClockShape, Release, Suspend};
+use nandlab::ledger::{Cause, Op};
+
+/// A ticket: all of some operations and a time.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct After {
+    ops: Vec<usize>,
+    at: u64,
+    /// It is the ticket of one operation, not a combination.
+    pub own: bool,
+    /// Least urgent class in it, and its number in the order of issue.
+    class: Class,
+    number: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
+enum State {
+    /// For its dependency,
+    Waiting,
+    /// for the operation of its block that comes before it,
+    Behind,
+    /// for the reads of its block.
+    AwaitingReads,
+    Queued,
+    Executing,
+    Suspended,
+    Done,
+}
+
+#[derive(Clone, Debug)]
+pub struct SlowOp {
+    pub die: usize,
+    pub op: Op,
+    pub class: Class,
+    block: usize,
+    release: Release,
+    after: After,
+    before: Option<usize>,
+    state: State,
+    /// What it still has to do: (on the channel?, ns).
+    phases: Vec<(bool, u64)>,
+    number: usize,
+    pub issued: u64,
+    arrived: u64,
+    order: usize,
+    started: u64,
+    /// What its cells have to do when it goes on, and since when it is suspended.
+    rest: u64,
+    suspended_at: u64,
+    pub suspensions: u64,
+    pub suspended: u64,
+    channel_wait: u64,
+    pub finished: Option<u64>,
+    pub resolved: Option<u64>,
+}
+
+#[derive(Clone, Debug)]
+struct Die {
+    executing: Option<usize>,
+    suspended: Option<usize>,
+    /// It is being told to suspend, until then.
+    suspending: Option<u64>,
+    cells_until: Option<u64>,
+    work: [u64; CLASSES],
+    served: u64,
+    /// What it did: (from, class). The last one goes on.
+    log: Vec<(u64, Class)>,
+}
+
+pub struct Slow {
+    shape: ClockShape,
+    pub now: u64,
+    pub ops: Vec<SlowOp>,
+    pages: Vec<usize>,
+    dies: Vec<Die>,
+    /// (time of the request, operation).
+    wants_bus: Vec<Vec<(u64, usize)>>,
+    on_bus: Vec<Option<(u64, usize)>>,
+    numbers: usize,
+    joined: usize,
+    urgent: usize,
+}
+
+impl Slow {
+    pub fn new(shape: ClockShape) -> Self {
+        let die = Die {
+            executing: None,
+            suspended: None,
+            suspending: None,
+            cells_until: None,
+            work: [0; CLASSES],
+            served: 0,
+            log: vec![],
+        };
+        Self {
+            shape,
+            now: 0,
+            ops: vec![],
+            pages: vec![],
+            dies: vec![die; shape.dies as usize],
+            wants_bus: vec![vec![]; shape.channels as usize],
+            on_bus: vec![None; shape.channels as usize],
+            numbers: 0,
+            joined: 0,
+            urgent: 0,
+        }
+    }
+
+    fn keeps_order(&self) -> bool {
+        self.shape.scheduler.policy.rule().keeps_order
+    }
+
+    fn channel(&self, die: usize) -> usize {
+        die % self.shape.channels as usize
+    }
+
+    pub fn issue(&mut self, page: usize, cause: Cause, die: usize, op: Op, after: After, release: Release) -> After {
+        let t = self.shape.times;
+        let data = t.command.0 + t.page_transfer.0;
+        let command = (true, t.command.0);
+        let mut phases = match op {
+            Op::Read => vec![command, (false, t.page_read.0), (true, t.page_transfer.0)],
+            Op::Program => vec![(true, data), (false, t.page_program.0)],
+            Op::Erase => vec![command, (false, t.block_erase.0)],
+        };
+        if op != Op::Program && t.command.0 == 0 {
+            phases.remove(0);
+        }
+        let block = page / self.shape.pages_per_block as usize;
+        let is_before = |id: &usize| {
+            let earlier = &self.ops[*id];
+            let same = if op == Op::Read { self.pages[*id] == page && earlier.op == Op::Program } else { true };
+            earlier.block == block && earlier.op != Op::Read && earlier.finished.is_none() && same
+        };
+        let before = (0..self.ops.len()).rev().find(is_before);
+        let (id, class) = (self.ops.len(), Class::of(op, cause));
+        self.numbers += 1;
+        self.pages.push(page);
+        let ticket = After { ops: vec![id], at: 0, own: true, class, number: self.numbers };
+        self.ops.push(SlowOp {
+            die,
+            op,
+            class,
+            block,
+            release,
+            before,
+            state: State::Waiting,
+            phases,
+            number: self.numbers,
+            issued: self.now,
+            arrived: 0,
+            order: 0,
+            started: 0,
+            rest: 0,
+            suspended_at: 0,
+            suspensions: 0,
+            suspended: 0,
+            channel_wait: 0,
+            finished: None,
+            resolved: None,
+            after: after.clone(),
+        });
+        if self.is_resolved(&after) || after.own && self.is_ahead(after.ops[0], id) {
+            self.go_on(id);
+            self.without_completions();
+        } else {
+            self.hurry(class, &after);
+        }
+        ticket
+    }
+
+    /// The queue of its die keeps the first before the second.
+    fn is_ahead(&self, first: usize, second: usize) -> bool {
+        let (a, b) = (&self.ops[first], &self.ops[second]);
+        a.state >= State::Queued && a.die == b.die && (self.keeps_order() || a.class == b.class)
+    }
+
+    fn hurry(&mut self, class: Class, after: &After) {
+        let pending = after.ops.iter().any(|id| self.ops[*id].resolved.is_none());
+        if pending && class <= Class::HostWrite && after.class > Class::HostWrite {
+            self.urgent = self.urgent.max(after.number);
+        }
+    }
+
+    pub fn watch(&mut self, after: &After) {
+        self.hurry(Class::HostWrite, after);
+    }
+
+    /// Whoever joins something with what has resolved gets that something.
+    pub fn join(&mut self, a: After, b: After) -> After {
+        if a == b || self.is_resolved(&b) {
+            return a;
+        }
+        if self.is_resolved(&a) {
+            return b;
+        }
+        let pending = |t: &After| t.ops.iter().any(|id| self.ops[*id].resolved.is_none());
+        let class = [&a, &b].into_iter().filter(|t| pending(t)).map(|t| t.class).max().unwrap_or_default();
+        let mut ops = [a.ops, b.ops].concat();
+        ops.retain(|&id| self.ops[id].resolved.is_none());
+        self.numbers += 1;
+        After { ops, at: a.at.max(b.at), own: false, class, number: self.numbers }
+    }
+
+    pub fn at(&mut self, at: u64) -> After {
+        After { at, ..After::default() }
+    }
+
+    fn is_resolved(&self, after: &After) -> bool {
+        after.at <= self.now && after.ops.iter().all(|&o| self.ops[o].resolved.is_some())
+    }
+
+    /// Its dependency is met.
+    fn go_on(&mut self, id: usize) {
+        self.ops[id].state = State::Behind;
+        if let Some(before) = self.ops[id].before.filter(|before| self.ops[*before].finished.is_none())
+            && !self.is_ahead(before, id)
+        {
+            let (class, number) = (self.ops[before].class, self.ops[before].number);
+            if self.ops[id].class <= Class::HostWrite && class > Class::HostWrite {
+                self.urgent = self.urgent.max(number);
+            }
+            return;
+        }
+        self.await_reads(id);
+    }
+
+    fn await_reads(&mut self, id: usize) {
+        self.ops[id].state = State::AwaitingReads;
+        if self.reads_have_left(id) {
+            self.arrive(id);
+        }
+    }
+
+    /// An erase need not wait for reads of its block any more.
+    fn reads_have_left(&self, id: usize) -> bool {
+        let has_left = |o: &SlowOp| o.finished.is_some() || self.keeps_order() && o.state >= State::Queued;
+        let mut earlier = self.ops[..id].iter().filter(|o| o.op == Op::Read && o.block == self.ops[id].block);
+        self.ops[id].op != Op::Erase || earlier.all(has_left)
+    }
+
+    fn arrive(&mut self, id: usize) {
+        let (die, class) = (self.ops[id].die, self.ops[id].class);
+        if !self.ops.iter().any(|o| o.state == State::Queued && o.die == die && o.class == class) {
+            let Die { work, served, .. } = &mut self.dies[die];
+            work[class as usize] = work[class as usize].max(*served);
+        }
+        self.joined += 1;
+        let op = &mut self.ops[id];
+        (op.state, op.arrived, op.order) = (State::Queued, self.now, self.joined);
+        if class <= Class::HostRead {
+            self.suspend(die);
+        }
+    }
+
+    /// A read waits for the die: what its cells do is suspended if that is allowed and worth it.
+    fn suspend(&mut self, die: usize) {
+        let rules = self.shape.scheduler;
+        let (Some(id), Some(until)) = (self.dies[die].executing, self.dies[die].cells_until) else { return };
+        let op = &self.ops[id];
+        let allowed = match op.op {
+            Op::Read => false,
+            Op::Program => rules.suspend == Suspend::EraseAndProgram,
+            Op::Erase => rules.suspend != Suspend::None,
+        };
+        let left = until - self.now;
+        if !allowed || self.now - op.arrived >= rules.most_wait.0 || left <= rules.suspend_time.0 {
+            return;
+        }
+        let rest = if op.rest == 0 { left } else { left.min(op.rest) };
+        let op = &mut self.ops[id];
+        (op.state, op.rest, op.suspended_at) = (State::Suspended, rest, self.now);
+        let d = &mut self.dies[die];
+        (d.executing, d.suspended, d.cells_until) = (None, Some(id), None);
+        d.suspending = Some(self.now + rules.suspend_time.0);
+    }
+
+    fn choose(&mut self, die: usize) {
+        let d = &self.dies[die];
+        if d.executing.is_some() || d.suspending.is_some() {
+            return;
+        }
+        let rules = self.shape.scheduler;
+        let waiting = |o: &SlowOp| o.state == State::Queued && o.die == die;
+        // The first of each class.
+        let mut heads: Vec<usize> = (0..self.ops.len()).filter(|id| waiting(&self.ops[*id])).collect();
+        heads.sort_by_key(|id| self.ops[*id].order);
+        let mut seen = [false; CLASSES];
+        heads.retain(|id| !std::mem::replace(&mut seen[self.ops[*id].class as usize], true));
+        if let Some(suspended) = d.suspended {
+            let urgent = heads.iter().filter(|id| self.ops[**id].class <= Class::HostRead);
+            let first = urgent.min_by_key(|id| self.ops[**id].class).copied();
+            match first.filter(|_| self.now - self.ops[suspended].arrived < rules.most_wait.0) {
+                None => self.resume(die, suspended),
+                Some(id) => self.start(die, id),
+            }
+            return;
+        }
+        let order = |id: &usize| self.ops[*id].order;
+        let overdue =
+            heads.iter().filter(|id| self.now - self.ops[**id].arrived >= rules.most_wait.0).min_by_key(|id| order(id));
+        let rank = |id: &usize| {
+            let op = &self.ops[*id];
+            if op.number <= self.urgent { op.class.min(Class::HostWrite) } else { op.class }
+        };
+        let chosen = match (overdue, rules.policy.name()) {
+            _ if heads.len() < 2 => heads.first(),
+            (Some(overdue), _) => Some(overdue),
+            (None, "fifo") => heads.iter().min_by_key(|id| order(id)),
+            (None, "read_first") => heads.iter().min_by_key(|id| (rank(id), order(id))),
+            (None, "fair_share") => heads.iter().min_by_key(|id| {
+                let class = self.ops[**id].class;
+                (d.work[class as usize], class)
+            }),
+            (None, other) => panic!("what does {other} do?"),
+        };
+        if let Some(&id) = chosen {
+            self.start(die, id);
+        }
+    }
+
+    fn service(&self, op: Op) -> u64 {
+        let t = self.shape.times;
+        match op {
+            Op::Read => t.command.0 + t.page_read.0 + t.page_transfer.0,
+            Op::Program => t.command.0 + t.page_program.0 + t.page_transfer.0,
+            Op::Erase => t.command.0 + t.block_erase.0,
+        }
+    }
+
+    fn start(&mut self, die: usize, id: usize) {
+        let (class, service) = (self.ops[id].class, self.service(self.ops[id].op));
+        (self.ops[id].state, self.ops[id].started) = (State::Executing, self.now);
+        let d = &mut self.dies[die];
+        d.log.push((self.now, class));
+        d.executing = Some(id);
+        d.served = d.work[class as usize];
+        d.work[class as usize] += service;
+        self.next_phase(id);
+    }
+
+    fn resume(&mut self, die: usize, id: usize) {
+        let d = &mut self.dies[die];
+        let time = self.shape.scheduler.resume_time.0;
+        (d.suspended, d.executing) = (None, Some(id));
+        d.cells_until = Some(self.now + time + self.ops[id].rest);
+        d.log.push((self.now, self.ops[id].class));
+        let op = &mut self.ops[id];
+        op.state = State::Executing;
+        op.suspensions += 1;
+        op.suspended += self.now - op.suspended_at + time;
+    }
+
+    fn next_phase(&mut self, id: usize) {
+        let die = self.ops[id].die;
+        match self.ops[id].phases.first() {
+            None => {
+                self.ops[id].state = State::Done;
+                self.ops[id].finished = Some(self.now);
+                self.ops[id].resolved.get_or_insert(self.now);
+                self.dies[die].executing = None;
+            }
+            Some(&(true, _)) => {
+                let channel = self.channel(die);
+                self.wants_bus[channel].push((self.now, id));
+            }
+            Some(&(false, ns)) => {
+                self.dies[die].cells_until = Some(self.now + ns);
+                if self.ops.iter().any(|o| o.die == die && o.state == State::Queued && o.class <= Class::HostRead) {
+                    self.suspend(die);
+                }
+            }
+        }
+    }
+
+    fn grant(&mut self) {
+        for channel in 0..self.on_bus.len() {
+            if self.on_bus[channel].is_none() && !self.wants_bus[channel].is_empty() {
+                self.wants_bus[channel].sort_by_key(|(at, id)| (*at, self.ops[*id].number));
+                let (requested, id) = self.wants_bus[channel].remove(0);
+                self.on_bus[channel] = Some((self.now + self.ops[id].phases[0].1, id));
+                self.ops[id].channel_wait += self.now - requested;
+            }
+        }
+    }
+
+    fn next_instant(&self) -> Option<u64> {
+        let times = self.ops.iter().filter(|o| o.state == State::Waiting && o.after.at > self.now).map(|o| o.after.at);
+        let cells = self.dies.iter().flat_map(|d| [d.cells_until, d.suspending]).flatten();
+        times.chain(cells).chain(self.on_bus.iter().flatten().map(|(end, _)| *end)).min()
+    }
+
+    /// One completion at this instant, if there is one.
+    fn complete(&mut self) -> bool {
+        for channel in 0..self.on_bus.len() {
+            if let Some((_, id)) = self.on_bus[channel].filter(|(end, _)| *end == self.now) {
+                self.on_bus[channel] = None;
+                self.ops[id].phases.remove(0);
+                if self.ops[id].op == Op::Program && self.ops[id].release == Release::Transfer {
+                    self.ops[id].resolved = Some(self.now);
+                }
+                self.next_phase(id);
+                return true;
+            }
+        }
+        for die in 0..self.dies.len() {
+            let d = &mut self.dies[die];
+            if d.suspending == Some(self.now) {
+                d.suspending = None;
+                return true;
+            }
+            if d.cells_until == Some(self.now) {
+                d.cells_until = None;
+                let id = d.executing.expect("its cells work");
+                self.ops[id].phases.remove(0);
+                self.next_phase(id);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// What was released joins its queue, idle dies choose, idle channels are granted.
+    fn without_completions(&mut self) {
+        loop {
+            let may_go_on = |s: &Self, id: usize| {
+                let op = &s.ops[id];
+                match op.state {
+                    State::Waiting => s.is_resolved(&op.after),
+                    State::Behind => op.before.is_none_or(|before| s.ops[before].finished.is_some()),
+                    State::AwaitingReads => s.reads_have_left(id),
+                    _ => false,
+                }
+            };
+            let arrivals: Vec<usize> = (0..self.ops.len()).filter(|id| may_go_on(self, *id)).collect();
+            if arrivals.is_empty() {
+                break;
+            }
+            for id in arrivals {
+                if self.ops[id].state == State::Waiting { self.go_on(id) } else { self.await_reads(id) }
+            }
+        }
+        for die in 0..self.dies.len() {
+            self.choose(die);
+        }
+        self.grant();
+    }
+
+    fn process_instant(&mut self) {
+        while self.next_instant() == Some(self.now) {
+            while self.complete() {}
+            self.without_completions();
+        }
+        self.without_completions();
+    }
+
+    pub fn advance(&mut self, to: u64) {
+        while let Some(t) = self.next_instant().filter(|&t| t <= to) {
+            self.now = t;
+            self.process_instant();
+        }
+        self.now = self.now.max(to);
+    }
+
+    pub fn drain(&mut self) {
+        while let Some(t) = self.next_instant() {
+            self.advance(t);
+        }
+    }
+
+    /// By class: waits for dependencies, and for the channel, ns.
+    pub fn waited(&self, class: Class) -> (u64, u64) {
+        let of_class = self.ops.iter().filter(|o| o.class == class);
+        of_class.fold((0, 0), |(dependency, bus), o| (dependency + o.arrived - o.issued, bus + o.channel_wait))
+    }
+
+    /// Time that operations of one class waited for a die that worked for another.
+    pub fn waited_for_die(&self, class: Class, busy: Class) -> u64 {
+        let mut sum = 0;
+        for op in self.ops.iter().filter(|o| o.class == class) {
+            let log = &self.dies[op.die].log;
+            for (n, &(from, what)) in log.iter().enumerate() {
+                let to = log.get(n + 1).map_or(u64::MAX, |next| next.0);
+                let (from, to) = (from.max(op.arrived), to.min(op.started));
+                if what == busy && from < to {
+                    sum += to - from;
+                }
+            }
+        }
+        sum
+    }
+
+    /// The laws of NAND in time: what was done on one block, as (begin, end, operation, page).
+    pub fn check_order(&self) {
+        for (id, op) in self.ops.iter().enumerate() {
+            let end = op.finished.expect("everything finishes");
+            for (earlier_id, earlier) in self.ops[..id].iter().enumerate().filter(|(_, e)| e.block == op.block) {
+                let same_page = self.pages[earlier_id] == self.pages[id];
+                let ordered = match (earlier.op, op.op) {
+                    (Op::Read, Op::Read | Op::Program) => false,
+                    (Op::Program, Op::Read) => same_page,
+                    (Op::Erase, Op::Read) => false,
+                    _ => true,
+                };
+                let done = earlier.finished.expect("everything finishes");
+                assert!(!ordered || done <= op.started, "{earlier:?} is over at {done}, {op:?} ends at {end}");
+            }
+        }
+    }
+}
