@@ -24,6 +24,9 @@ pub enum Family {
     /// Placements of pages on dies.
     #[value(alias = "placement")]
     Placements,
+    /// Paces of garbage collection.
+    #[value(alias = "pace")]
+    Paces,
     /// Padding rules of buffers that work in blocks.
     #[value(alias = "padding")]
     Paddings,

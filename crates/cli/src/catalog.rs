@@ -7,7 +7,7 @@ use nandlab::config::{Builder, DEVICES};
 use nandlab::flash::clock::{SchedulerRule, TimingRule};
 use nandlab::ftl::FTLS;
 use nandlab::ftl::cache::CmtOrderRule;
-use nandlab::ftl::{placement, victim};
+use nandlab::ftl::{pace, placement, victim};
 use nandlab::registry::rules::{Number, Rule};
 use nandlab::registry::{self, Plugin};
 use nandlab::report::Report;
@@ -87,6 +87,7 @@ fn entries(family: Family) -> Vec<Entry> {
         Family::Ftls => plugins(FTLS, "ftl", |name| plugin_page(FTLS, "ftl", name) + &evidence(name)),
         Family::Victims => rules::<victim::VictimRule>(),
         Family::Placements => rules::<placement::PlacementRule>(),
+        Family::Paces => rules::<pace::PaceRule>(),
         Family::Paddings => rules::<PaddingRule>(),
         Family::Timings => rules::<TimingRule>(),
         Family::Schedulers => rules::<SchedulerRule>(),

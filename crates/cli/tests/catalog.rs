@@ -16,6 +16,7 @@ fn every_name_has_a_title_and_a_manual_page() {
         "ftls",
         "victims",
         "placements",
+        "paces",
         "paddings",
         "timings",
         "schedulers",

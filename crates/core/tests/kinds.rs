@@ -7,7 +7,7 @@ use nandlab::engine::Payload;
 use nandlab::error::ConfigError;
 use nandlab::flash::clock::{SchedulerRule, TimingRule};
 use nandlab::ftl::cache::CmtOrderRule;
-use nandlab::ftl::{FTLS, placement, victim};
+use nandlab::ftl::{FTLS, pace, placement, victim};
 use nandlab::registry::Plugin;
 use nandlab::registry::rules::{Number, Rule};
 use nandlab::types::{HostOp, HostRequest, Nanos};
@@ -63,6 +63,7 @@ fn kinds() -> Vec<Kind> {
         plugins("ftl", "ftl.name", FTLS),
         rules::<victim::VictimRule>(),
         rules::<placement::PlacementRule>(),
+        rules::<pace::PaceRule>(),
         rules::<PaddingRule>(),
         rules::<TimingRule>(),
         rules::<SchedulerRule>(),

@@ -8,6 +8,7 @@ pub mod blocks;
 pub mod cache;
 pub mod frame;
 pub(crate) mod log;
+pub mod pace;
 pub mod placement;
 pub mod victim;
 

@@ -40,6 +40,7 @@ use crate::ftl::frame::space::{Frontiers, GcFrontier, Layout, Sharing, Upkeep};
 use crate::ftl::frame::stripe::Stripe;
 use crate::ftl::frame::translation::{MapCache, Moved, Translation};
 use crate::ftl::frame::{Frame, MapPolicy, Wanted};
+use crate::ftl::pace::Pace;
 use crate::ftl::placement::Placement;
 use crate::ftl::victim::Victim;
 use crate::sparse::SparseTable;
@@ -66,9 +67,9 @@ crate::params! {
         /// many page writes as there are logical pages; stream 1 begins at a count of 4, stream 2 at 8, and so on. 2 separate
         /// hot and cold.
         streams: u32 = 1, in 1..=MAX_STREAMS as u32;
-        /// Collection copies at most this many pages before every page that the host writes, from the moment that only the
-        /// reserve is free. Needs `gc_frontier = "separate"`.
-        gc_slice: Option<u32> = None, in 1.., "pages", absent "no slices: a victim is collected at once";
+        /// How fast collection goes: `whole` (a victim at once), `paced` or at most this many pages before every page that the
+        /// host writes, from the moment that only the reserve is free. Slices need `gc_frontier = "separate"`.
+        gc_slice: Pace = Pace::default(), in 1.0.., "pages";
         /// In idle time, collection goes on until this many blocks beyond the reserve are free in every group; 0 is off.
         idle_free: u32 = 0, "blocks";
         /// Static wear levelling: when the most and the least erased block of a group are further apart, the pages of the

@@ -5,7 +5,7 @@
 //! (`position`), which is compiled into the path of a write.
 
 use crate::divisor::Divisor;
-use crate::flash::Geometry;
+use crate::flash::{Clock, Geometry};
 use crate::registry::Plugin;
 use crate::registry::rules::{self, Choice};
 use crate::types::Lpn;
@@ -20,11 +20,11 @@ macro_rules! placements {
 
         /// What the placement says for a page.
         #[inline]
-        fn position(placement: Placement, dies: &Dies, page: PageToPlace) -> u32 {
+        fn position(placement: Placement, dies: &Dies, page: PageToPlace, clock: &Clock) -> u32 {
             #[expect(non_camel_case_types, reason = "they are names of modules")]
             enum Index { $($name,)+ }
             $(if placement.index() == Index::$name as u8 {
-                return $name::position(dies, page);
+                return $name::position(dies, page, clock);
             })+
             unreachable!("every placement is in the list")
         }
@@ -34,6 +34,7 @@ macro_rules! placements {
 placements! {
     lpn,
     round_robin,
+    least_busy,
 }
 
 /// What is known of a placement beforehand.
@@ -142,8 +143,8 @@ impl Dies {
         reason = "every page that is written is placed: a call costs as much as the placement"
     )]
     #[inline(always)]
-    pub fn place(&mut self, page: PageToPlace) -> u32 {
-        let wanted = position(self.placement, self, page);
+    pub fn place(&mut self, page: PageToPlace, clock: &Clock) -> u32 {
+        let wanted = position(self.placement, self, page, clock);
         if self.is_by_number() { self.die(wanted) } else { self.place_where_room_is(wanted) }
     }
     /// The die that is wanted, or the next one with room: a host could otherwise fill one with pages that it never

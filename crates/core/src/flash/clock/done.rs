@@ -73,9 +73,13 @@ impl Finished {
         Nanos(counts.iter().zip(each).map(|(n, ns)| n * ns).sum())
     }
 
-    pub(super) fn channel_ns(&self, channel: u32, each: &[u64; ROWS]) -> Nanos {
+    /// The dies on a channel.
+    pub(super) fn dies_of(&self, channel: u32) -> impl Iterator<Item = u32> {
         assert!(channel < self.channels, "channel {channel} of {}", self.channels);
-        let dies = (channel..self.by_die.len() as u32).step_by(self.channels as usize);
-        dies.map(|die| self.die_ns(die, each)).fold(Nanos::ZERO, |a, b| a + b)
+        (channel..self.by_die.len() as u32).step_by(self.channels as usize)
+    }
+
+    pub(super) fn channel_ns(&self, channel: u32, each: &[u64; ROWS]) -> Nanos {
+        self.dies_of(channel).map(|die| self.die_ns(die, each)).fold(Nanos::ZERO, |a, b| a + b)
     }
 }

@@ -4,11 +4,11 @@
 //! [`Ticket`], the promise of a time, and the [`Clock`] turns tickets into times as simulated time advances. Code that
 //! moves data therefore reads straight down, without callbacks, and its timing is still exact.
 //!
-//! A timing model says when an operation starts and what it waits for: one file and one line each. It is compiled into the
-//! path of every operation.
+//! A timing model ([`model::Timing`]) says when an operation starts and what it waits for: one file and one line each.
 
 mod class;
 mod done;
+mod model;
 mod record;
 mod scheduler;
 mod slab;
@@ -17,6 +17,8 @@ mod waits;
 
 pub use self::class::{CLASSES, Class};
 use self::done::{Finished, Resolved};
+use self::model::{Model, Timing, either};
+use self::parallel::Parallel;
 pub use self::record::{Call, Operation, RecordedCall};
 pub use self::scheduler::{SCHEDULERS, Scheduler, SchedulerConfig, SchedulerRule, Suspend};
 pub use self::waits::{ClassWaits, Waits};
@@ -25,40 +27,12 @@ use crate::registry::Plugin;
 use crate::registry::rules::{self, Choice};
 use crate::types::{Nanos, Ppn};
 
-macro_rules! models {
-    ($dollar:tt $($name:ident: $Model:ident,)+) => {
-        rules::rules! {
-            /// All timing models; the first is the default.
-            TIMINGS: TimingRule, ".";
-            $($name,)+
-        }
-
-        /// The model that runs.
-        #[derive(Clone, Debug)]
-        #[expect(
-            clippy::large_enum_variant,
-            reason = "one clock per device, and it must not cost an indirection per operation"
-        )]
-        enum Model {
-            $($Model($name::$Model),)+
-        }
-
-        /// Calls the same method on whichever model runs.
-        macro_rules! either {
-            ($dollar clock:expr, $dollar model:ident => $dollar call:expr) => {
-                match $dollar clock {
-                    $(Model::$Model($dollar model) => $dollar call,)+
-                }
-            };
-        }
-    };
-}
-
-models! {
-    $
-    serial: Serial,
-    parallel: Parallel,
-    scheduled: Scheduled,
+rules::rules! {
+    /// All timing models; the first is the default.
+    TIMINGS: TimingRule, ".";
+    serial,
+    parallel,
+    scheduled,
 }
 
 /// A timing model: when an operation starts, and what it waits for.
@@ -190,11 +164,12 @@ pub enum Release {
 /// Simulated time of one device: flash operations in, times out.
 ///
 /// All times are integer nanoseconds. The same calls give the same times on every machine.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Clock {
     model: Model,
-    /// Duration of each operation without any waiting, ns.
+    /// Duration of each operation without any waiting, and of that on the channel, ns.
     service: [u64; ROWS],
+    bus: [u64; ROWS],
     record: Option<Vec<RecordedCall>>,
 }
 
@@ -222,13 +197,13 @@ impl Clock {
         let ClockTimes { page_read, page_program, block_erase, page_transfer, command } = times;
         let longest = page_read.max(page_program).max(block_erase).max(page_transfer).max(command);
         assert!(longest.0 < 1 << 40, "{longest} is not the time of a flash operation (at most 2^40 ns, 18 minutes)");
-        Self { model: (model.rule().build)(shape), service: times.service_ns(), record: None }
+        Self { model: (model.rule().build)(shape), service: times.service_ns(), bus: times.bus_ns(), record: None }
     }
 
     /// Current simulated time.
     #[inline]
     pub fn now(&self) -> Nanos {
-        Nanos(either!(&self.model, m => m.now))
+        Nanos(either!(&self.model, m => m.now()))
     }
 
     /// Hands an operation on die `die` to the flash, at the current time, not to start before `after` has resolved.
@@ -350,7 +325,15 @@ impl Clock {
     /// loaded die of the channel executes and has queued. Waiting for the channel in the future is not in it, nor are
     /// operations that still wait for their dependency. In the serial model it is the time at which the device is free.
     pub fn channel_busy_until(&self, channel: u32) -> Nanos {
-        Nanos(either!(&self.model, m => m.channel_busy_until(channel)))
+        let finished = either!(&self.model, m => m.finished());
+        let dies = finished.dies_of(channel).map(|die| either!(&self.model, m => m.die_busy_until(die)));
+        Nanos(dies.max().unwrap_or(0))
+    }
+
+    /// When `die` is expected to be free, as [`Clock::channel_busy_until`].
+    #[inline]
+    pub fn die_busy_until(&self, die: u32) -> Nanos {
+        Nanos(either!(&self.model, m => m.die_busy_until(die)))
     }
 
     /// Operations issued and not finished (waiting for a dependency, queued or executing). Always zero in the serial
@@ -363,13 +346,13 @@ impl Clock {
     /// Time that die `die` has spent on the operations that are finished: command, cell and transfer, without waiting
     /// for the channel. (Serial: on all operations issued.) The sum over all dies is the sum of all service times.
     pub fn die_busy_ns(&self, die: u32) -> Nanos {
-        either!(&self.model, m => m.finished.die_ns(die, &self.service))
+        either!(&self.model, m => m.finished().die_ns(die, &self.service))
     }
 
     /// Time that `channel` has spent on commands and transfers of the operations that are finished. (Serial: of all
     /// operations issued.)
     pub fn channel_busy_ns(&self, channel: u32) -> Nanos {
-        either!(&self.model, m => m.finished.channel_ns(channel, &m.bus))
+        either!(&self.model, m => m.finished().channel_ns(channel, &self.bus))
     }
 
     /// How long operations waited and for what, by class, if the model has a scheduler.

@@ -33,12 +33,11 @@ mod lanes;
 use self::lanes::{Lanes, NEVER};
 use super::slab::{Kind, NONE, index_of};
 use super::tickets::Tickets;
-use super::{ClockShape, DIES_PER_CHANNEL, END_OF_TIME, Finished, Model, ROWS, Release, Ticket, TimingRule, Waits};
+use super::{ClockShape, DIES_PER_CHANNEL, END_OF_TIME, Finished, Model, ROWS, Release, Ticket, Timing, TimingRule};
 use crate::ledger::{Cause, Op};
 use crate::types::{Nanos, Ppn};
 
-pub(super) const RULE: TimingRule =
-    TimingRule { build: |shape| Model::Parallel(Parallel::new(shape)), schedules: false };
+pub(super) const RULE: TimingRule = TimingRule { build: |shape| Model::Inline(Parallel::new(shape)), schedules: false };
 
 #[derive(Clone, Debug)]
 #[repr(align(64))]
@@ -84,7 +83,7 @@ struct Channel {
 }
 
 /// The parallel model: dies work at the same time and share their channels, first come first served.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Parallel {
     pub(super) now: u64,
     lanes: Lanes,
@@ -95,14 +94,13 @@ pub(super) struct Parallel {
     /// command or its data, to the end of its cell phase.
     cell_after: [u64; 4],
     pub(super) service: [u64; ROWS],
-    pub(super) bus: [u64; ROWS],
     pub(super) tickets: Tickets<()>,
     dies: Vec<Die>,
     channels: Vec<Channel>,
     /// Idle channels that somebody may wait for, granted at the end of this instant.
     ungranted: Vec<u32>,
     in_flight: usize,
-    pub(super) finished: Finished,
+    finished: Finished,
 }
 
 impl Parallel {
@@ -130,7 +128,6 @@ impl Parallel {
             length: [command + transfer, command, transfer, 0],
             cell_after: [command + read, command + transfer + program, command + erase, 0],
             service: times.service_ns(),
-            bus: times.bus_ns(),
             tickets: Tickets::new(),
             dies: (0..dies).map(die).collect(),
             channels: vec![channel; channels as usize],
@@ -138,27 +135,6 @@ impl Parallel {
             in_flight: 0,
             finished: Finished::new(channels, dies),
         }
-    }
-
-    #[inline(always)]
-    pub(super) fn issue(&mut self, (_, _): (Ppn, Cause), die: u32, op: Op, after: Ticket, release: Release) -> Ticket {
-        let kind = match op {
-            Op::Read => Kind::Read,
-            Op::Erase => Kind::Erase,
-            Op::Program if release == Release::Transfer => Kind::ProgramLoaded,
-            Op::Program => Kind::Program,
-        };
-        self.in_flight += 1;
-        if let Some(ticket) = self.defer(die, kind, after) {
-            return ticket;
-        }
-        let (node, ticket) = self.tickets.slab.allocate(kind, die, 0, true);
-        self.arrive(node, die, kind, ticket);
-        // Only if something at this instant takes no time. At most the channel of this die is to be granted.
-        if let Some(channel) = self.ungranted.pop() {
-            self.grant(channel);
-        }
-        Ticket(ticket)
     }
 
     /// An operation that cannot join the queue of its die yet.
@@ -181,36 +157,69 @@ impl Parallel {
         Some(Ticket(ticket))
     }
 
+    /// `who` is a channel or the ticket of a node.
+    fn set_timer(&mut self, time: u64, who: u64) {
+        self.tickets.set_timer(time, who);
+        self.next_timer();
+    }
+
+    pub(super) fn next_timer(&mut self) {
+        self.lanes.set_timer(self.tickets.first_timer().unwrap_or(NEVER));
+    }
+}
+
+impl Timing for Parallel {
     #[inline(always)]
-    pub(super) fn join(&mut self, a: Ticket, b: Ticket) -> Ticket {
+    fn issue(&mut self, (_, _): (Ppn, Cause), die: u32, op: Op, after: Ticket, release: Release) -> Ticket {
+        let kind = match op {
+            Op::Read => Kind::Read,
+            Op::Erase => Kind::Erase,
+            Op::Program if release == Release::Transfer => Kind::ProgramLoaded,
+            Op::Program => Kind::Program,
+        };
+        self.in_flight += 1;
+        if let Some(ticket) = self.defer(die, kind, after) {
+            return ticket;
+        }
+        let (node, ticket) = self.tickets.slab.allocate(kind, die, 0, true);
+        self.arrive(node, die, kind, ticket);
+        // Only if something at this instant takes no time. At most the channel of this die is to be granted.
+        if let Some(channel) = self.ungranted.pop() {
+            self.grant(channel);
+        }
+        Ticket(ticket)
+    }
+
+    #[inline(always)]
+    fn join(&mut self, a: Ticket, b: Ticket) -> Ticket {
         self.tickets.join(self.now, a, b)
     }
 
     #[inline]
-    pub(super) fn time(&self, t: Ticket) -> Option<u64> {
+    fn time(&self, t: Ticket) -> Option<u64> {
         self.tickets.time(self.now, t)
     }
 
     #[inline]
-    pub(super) fn watch(&mut self, t: Ticket, token: u64) {
+    fn watch(&mut self, t: Ticket, token: u64) {
         if self.tickets.watch(self.now, t, token) {
             self.next_timer();
         }
     }
 
     #[inline]
-    pub(super) fn take_resolved(&mut self) -> Option<(u64, Nanos)> {
+    fn take_resolved(&mut self) -> Option<(u64, Nanos)> {
         self.tickets.resolved.take()
     }
 
     #[inline]
-    pub(super) fn next_event(&self) -> Option<u64> {
+    fn next_event(&self) -> Option<u64> {
         let event = self.lanes.next();
         (event != NEVER).then_some(lanes::time_of(event))
     }
 
     #[inline]
-    pub(super) fn step(&mut self) -> bool {
+    fn step(&mut self) -> bool {
         let event = self.lanes.next();
         if event == NEVER {
             return false;
@@ -220,60 +229,47 @@ impl Parallel {
     }
 
     #[inline]
-    pub(super) fn wait(&mut self, to: u64) -> bool {
+    fn wait(&mut self, to: u64) -> bool {
         let is_pending = self.lanes.next() != NEVER;
         self.run(to, true);
         is_pending
     }
 
     #[inline]
-    pub(super) fn advance(&mut self, to: u64) {
+    fn advance(&mut self, to: u64) {
         self.run(to, false);
         self.now = self.now.max(to);
     }
 
-    pub(super) fn drain(&mut self) {
+    fn drain(&mut self) {
         self.run(END_OF_TIME, false);
         assert!(self.in_flight == 0, "{} operations wait for something that never happens", self.in_flight);
     }
 
-    /// Not counted: whoever wants to know takes the model `scheduled` with the scheduler `fifo`.
-    #[expect(clippy::unused_self, reason = "other models count")]
-    pub(super) const fn waits(&self) -> Option<&Waits> {
-        None
-    }
-
-    #[expect(clippy::unused_self, reason = "other models count")]
-    pub(super) const fn forget_waits(&mut self) {}
-
-    pub(super) fn channel_busy_until(&self, channel: u32) -> u64 {
-        let load = |die: &Die| {
-            if die.ticket == 0 {
-                return 0;
-            }
-            let waited = if die.requested == NEVER { 0 } else { self.now - die.requested };
-            (die.end + waited).saturating_sub(self.now).max(1) + die.backlog
-        };
-        let dies = self.dies[channel as usize..].iter().step_by(self.channels.len());
-        self.now + dies.map(load).max().unwrap_or(0)
+    fn die_busy_until(&self, die: u32) -> u64 {
+        let die = &self.dies[die as usize];
+        if die.ticket == 0 {
+            return self.now;
+        }
+        let waited = if die.requested == NEVER { 0 } else { self.now - die.requested };
+        self.now + (die.end + waited).saturating_sub(self.now).max(1) + die.backlog
     }
 
     #[inline]
-    pub(super) const fn in_flight(&self) -> usize {
+    fn in_flight(&self) -> usize {
         self.in_flight
     }
 
-    pub(super) fn slab_len(&self) -> usize {
+    fn slab_len(&self) -> usize {
         self.tickets.slab.len()
     }
 
-    /// `who` is a channel or the ticket of a node.
-    fn set_timer(&mut self, time: u64, who: u64) {
-        self.tickets.set_timer(time, who);
-        self.next_timer();
+    #[inline]
+    fn now(&self) -> u64 {
+        self.now
     }
 
-    pub(super) fn next_timer(&mut self) {
-        self.lanes.set_timer(self.tickets.first_timer().unwrap_or(NEVER));
+    fn finished(&self) -> &Finished {
+        &self.finished
     }
 }

@@ -40,14 +40,13 @@ use self::queues::Queues;
 use super::slab::{Kind, NONE, index_of};
 use super::tickets::Tickets;
 use super::{
-    Class, ClockShape, DIES_PER_CHANNEL, END_OF_TIME, Finished, Model, ROWS, Release, SchedulerConfig, Ticket,
+    Class, ClockShape, DIES_PER_CHANNEL, END_OF_TIME, Finished, Model, ROWS, Release, SchedulerConfig, Ticket, Timing,
     TimingRule, Waits,
 };
 use crate::ledger::{Cause, Op};
 use crate::types::{Nanos, Ppn};
 
-pub(super) const RULE: TimingRule =
-    TimingRule { build: |shape| Model::Scheduled(Scheduled::new(shape)), schedules: true };
+pub(super) const RULE: TimingRule = TimingRule { build: |shape| Model::boxed(shape, Scheduled::new), schedules: true };
 
 /// What the scheduler knows of an operation; of a combination of tickets, the least urgent class among them.
 #[derive(Clone, Copy, Debug)]
@@ -143,7 +142,7 @@ struct Channel {
 }
 
 /// The scheduled model.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Scheduled {
     pub(super) now: u64,
     rules: SchedulerConfig,
@@ -153,7 +152,6 @@ pub(super) struct Scheduled {
     transfer: u64,
     cell: [u64; ROWS],
     pub(super) service: [u64; ROWS],
-    pub(super) bus: [u64; ROWS],
     tickets: Waiting,
     order: Order,
     dies: Vec<Die>,
@@ -166,7 +164,7 @@ pub(super) struct Scheduled {
     /// What was issued no later than this ticket is waited for by the host.
     urgent: u64,
     in_flight: usize,
-    pub(super) finished: Finished,
+    finished: Finished,
     waits: Waits,
 }
 
@@ -197,7 +195,6 @@ impl Scheduled {
             transfer: times.page_transfer.0,
             cell: times.cell_ns(),
             service: times.service_ns(),
-            bus: times.bus_ns(),
             tickets: Tickets::new(),
             order: Order::new(blocks, pages_per_block),
             dies: (0..dies).map(die).collect(),
@@ -210,36 +207,6 @@ impl Scheduled {
             finished: Finished::new(channels, dies),
             waits: Waits::default(),
         }
-    }
-
-    pub(super) fn issue(
-        &mut self,
-        (page, cause): (Ppn, Cause),
-        die: u32,
-        op: Op,
-        after: Ticket,
-        release: Release,
-    ) -> Ticket {
-        let kind = match op {
-            Op::Read => Kind::Read,
-            Op::Program => Kind::Program,
-            Op::Erase => Kind::Erase,
-        };
-        let class = Class::of(op, cause);
-        self.in_flight += 1;
-        let (index, mut ticket) = self.tickets.slab.allocate(kind, die, 0, false);
-        let mut loaded = NONE;
-        if op == Op::Program && release == Release::Transfer {
-            (loaded, ticket) = self.tickets.slab.allocate(Kind::ProgramLoaded, die, 0, false);
-            self.tickets.slab.get_mut(loaded).more.class = class;
-        }
-        self.tickets.slab.get_mut(index).more = Task { class, loaded, issued: self.now, ..Task::default() };
-        self.order.enter(&mut self.tickets, index, op, page);
-        if after.0 <= self.now || !self.waits_for(index, after) {
-            self.go_on(index);
-            self.end_instant();
-        }
-        Ticket(ticket)
     }
 
     /// True if an operation must wait for a ticket (or time), as it then does.
@@ -278,7 +245,37 @@ impl Scheduled {
         }
     }
 
-    pub(super) fn join(&mut self, a: Ticket, b: Ticket) -> Ticket {
+    #[inline]
+    fn next_time(&self) -> u64 {
+        self.events.next().min(self.tickets.first_timer().unwrap_or(NEVER))
+    }
+}
+
+impl Timing for Scheduled {
+    fn issue(&mut self, (page, cause): (Ppn, Cause), die: u32, op: Op, after: Ticket, release: Release) -> Ticket {
+        let kind = match op {
+            Op::Read => Kind::Read,
+            Op::Program => Kind::Program,
+            Op::Erase => Kind::Erase,
+        };
+        let class = Class::of(op, cause);
+        self.in_flight += 1;
+        let (index, mut ticket) = self.tickets.slab.allocate(kind, die, 0, false);
+        let mut loaded = NONE;
+        if op == Op::Program && release == Release::Transfer {
+            (loaded, ticket) = self.tickets.slab.allocate(Kind::ProgramLoaded, die, 0, false);
+            self.tickets.slab.get_mut(loaded).more.class = class;
+        }
+        self.tickets.slab.get_mut(index).more = Task { class, loaded, issued: self.now, ..Task::default() };
+        self.order.enter(&mut self.tickets, index, op, page);
+        if after.0 <= self.now || !self.waits_for(index, after) {
+            self.go_on(index);
+            self.end_instant();
+        }
+        Ticket(ticket)
+    }
+
+    fn join(&mut self, a: Ticket, b: Ticket) -> Ticket {
         let class = |t: Ticket| {
             if self.tickets.slab.is_pending(t) {
                 self.tickets.slab.get(index_of(t.0)).more.class
@@ -295,13 +292,13 @@ impl Scheduled {
     }
 
     #[inline]
-    pub(super) fn time(&self, t: Ticket) -> Option<u64> {
+    fn time(&self, t: Ticket) -> Option<u64> {
         self.tickets.time(self.now, t)
     }
 
     /// Whoever watches waits for the host.
     #[inline]
-    pub(super) fn watch(&mut self, t: Ticket, token: u64) {
+    fn watch(&mut self, t: Ticket, token: u64) {
         if self.tickets.slab.is_pending(t) {
             self.hurry(Class::HostWrite, t);
         }
@@ -309,22 +306,17 @@ impl Scheduled {
     }
 
     #[inline]
-    pub(super) fn take_resolved(&mut self) -> Option<(u64, Nanos)> {
+    fn take_resolved(&mut self) -> Option<(u64, Nanos)> {
         self.tickets.resolved.take()
     }
 
     #[inline]
-    fn next_time(&self) -> u64 {
-        self.events.next().min(self.tickets.first_timer().unwrap_or(NEVER))
-    }
-
-    #[inline]
-    pub(super) fn next_event(&self) -> Option<u64> {
+    fn next_event(&self) -> Option<u64> {
         Some(self.next_time()).filter(|time| *time != NEVER)
     }
 
     #[inline]
-    pub(super) fn step(&mut self) -> bool {
+    fn step(&mut self) -> bool {
         let time = self.next_time();
         if time != NEVER {
             self.run(time, false);
@@ -333,69 +325,68 @@ impl Scheduled {
     }
 
     #[inline]
-    pub(super) fn wait(&mut self, to: u64) -> bool {
+    fn wait(&mut self, to: u64) -> bool {
         let is_pending = self.next_time() != NEVER;
         self.run(to, true);
         is_pending
     }
 
     #[inline]
-    pub(super) fn advance(&mut self, to: u64) {
+    fn advance(&mut self, to: u64) {
         self.run(to, false);
         self.now = self.now.max(to);
     }
 
-    pub(super) fn drain(&mut self) {
+    fn drain(&mut self) {
         self.run(END_OF_TIME, false);
         assert!(self.in_flight == 0, "{} operations wait for something that never happens", self.in_flight);
     }
 
-    pub(super) fn channel_busy_until(&self, channel: u32) -> u64 {
-        let load = |die: &Die| {
-            if die.phase == Phase::Idle && die.suspended == NONE {
-                return 0;
-            }
-            let executing = match die.phase {
-                Phase::Cell | Phase::Suspending => die.end.saturating_sub(self.now),
-                _ => 0,
-            };
-            let after = match self.kind_of(die) {
-                Some(Kind::Read) if die.phase != Phase::Suspending => self.transfer,
-                _ => 0,
-            };
-            let before = match (die.phase, self.kind_of(die)) {
-                (Phase::Command | Phase::Load, Some(kind)) => self.service[kind.op()] - after,
-                _ => 0,
-            };
-            (executing + before + after + die.rest).max(1) + die.backlog
+    fn die_busy_until(&self, die: u32) -> u64 {
+        let die = &self.dies[die as usize];
+        if die.phase == Phase::Idle && die.suspended == NONE {
+            return self.now;
+        }
+        let kind = (die.node != NONE).then(|| self.tickets.slab.get(die.node).kind);
+        let left = die.end.saturating_sub(self.now);
+        let executing = match (die.phase, kind) {
+            (Phase::Cell, Some(Kind::Read)) => left + self.transfer,
+            (Phase::Cell | Phase::Suspending, _) => left,
+            (Phase::Transfer, _) => self.transfer,
+            (Phase::Command | Phase::Load, Some(kind)) => self.service[kind.op()],
+            _ => 0,
         };
-        let dies = self.dies[channel as usize..].iter().step_by(self.channels.len());
-        self.now + dies.map(load).max().unwrap_or(0)
-    }
-
-    fn kind_of(&self, die: &Die) -> Option<Kind> {
-        (die.node != NONE).then(|| self.tickets.slab.get(die.node).kind)
+        let suspended = if die.suspended == NONE { 0 } else { die.rest };
+        self.now + (executing + suspended).max(1) + die.backlog
     }
 
     #[inline]
-    pub(super) const fn in_flight(&self) -> usize {
+    fn in_flight(&self) -> usize {
         self.in_flight
     }
 
-    pub(super) fn slab_len(&self) -> usize {
+    fn slab_len(&self) -> usize {
         self.tickets.slab.len()
     }
 
-    #[expect(clippy::unnecessary_wraps, reason = "other models have none")]
-    pub(super) const fn waits(&self) -> Option<&Waits> {
+    fn waits(&self) -> Option<&Waits> {
         Some(&self.waits)
     }
 
     /// Counts start over; what waits now is counted from now on.
-    pub(super) fn forget_waits(&mut self) {
+    fn forget_waits(&mut self) {
         for die in &mut self.dies {
             die.queues.pass(self.now, die.class, &mut self.waits);
         }
         self.waits = Waits::default();
+    }
+
+    #[inline]
+    fn now(&self) -> u64 {
+        self.now
+    }
+
+    fn finished(&self) -> &Finished {
+        &self.finished
     }
 }

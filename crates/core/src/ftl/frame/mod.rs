@@ -361,10 +361,10 @@ macro_rules! demand_params {
                 alloc: $alloc = $alloc_default $(, absent $no_alloc)?;
                 /// Where garbage collection writes.
                 gc_frontier: $crate::ftl::frame::space::GcFrontier = $crate::ftl::frame::space::GcFrontier::Shared;
-                /// Pages that collection copies at most before every page that the host writes, as for `page`. With slices a
+                /// How fast collection goes, as for `page`. With slices a
                 /// group keeps one block more than `reserve` free, every slice rewrites the translation pages of what it
                 /// moved (more of them than one batch for the whole victim), and translation blocks are collected at once.
-                gc_slice: Option<u32> = None, in 1.., "pages", absent "no slices: a victim is collected at once";
+                gc_slice: $crate::ftl::pace::Pace = $crate::ftl::pace::Pace::default(), in 1.0.., "pages";
                 /// Data frontiers of a die by update frequency of the page, as for `page`; copies stay in the stream of their
                 /// block.
                 streams: u32 = 1, in 1..=$crate::ftl::frame::heat::MAX_STREAMS as u32;

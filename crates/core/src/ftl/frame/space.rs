@@ -15,7 +15,7 @@
 )]
 
 use crate::divisor::Divisor;
-use crate::flash::{Flash, Geometry, Ticket};
+use crate::flash::{Clock, Flash, Geometry, Ticket};
 use crate::ledger::{BlockKind, Cause};
 use crate::types::{Lpn, Pbn, Ppn};
 
@@ -201,15 +201,15 @@ impl Space {
 
     /// Data frontier for a page that the host writes.
     #[inline(always)]
-    pub fn host_frontier(&mut self, lpn: Lpn, cause: Cause) -> FrontierId {
+    pub fn host_frontier(&mut self, clock: &Clock, lpn: Lpn, cause: Cause) -> FrontierId {
         if self.one_for_a_die {
-            return FrontierId(self.dies.place(PageToPlace { lpn, stream: 0 }));
+            return FrontierId(self.dies.place(PageToPlace { lpn, stream: 0 }, clock));
         }
-        self.one_of_several(lpn, cause)
+        self.one_of_several(clock, lpn, cause)
     }
     /// The same where a die has several: by range or by stream.
     #[inline(never)]
-    fn one_of_several(&mut self, lpn: Lpn, cause: Cause) -> FrontierId {
+    fn one_of_several(&mut self, clock: &Clock, lpn: Lpn, cause: Cause) -> FrontierId {
         let mut stream = 0;
         if self.heat.is_on() {
             if cause == Cause::Host {
@@ -217,12 +217,12 @@ impl Space {
             }
             stream = self.heat.stream(lpn);
         }
-        FrontierId(self.data_frontier(lpn, stream))
+        FrontierId(self.data_frontier(clock, lpn, stream))
     }
     /// Number of the data frontier of a page in a stream.
     #[inline]
-    fn data_frontier(&mut self, lpn: Lpn, stream: u32) -> u32 {
-        let die = self.dies.place(PageToPlace { lpn, stream });
+    fn data_frontier(&mut self, clock: &Clock, lpn: Lpn, stream: u32) -> u32 {
+        let die = self.dies.place(PageToPlace { lpn, stream }, clock);
         let range = self.layout.sorted_pages.map_or(stream, |pages| lpn.0 / pages);
         range * self.dies.count() + die
     }

@@ -5,11 +5,11 @@
 //! pages lie on different dies, and a page stays on its die. Every die holds its share of the pages, however they are
 //! written.
 
-use super::{Dies, PageToPlace, PlacementRule};
+use super::{Clock, Dies, PageToPlace, PlacementRule};
 
 pub(super) const RULE: PlacementRule = PlacementRule { by_number: true };
 
 #[inline]
-pub(super) fn position(dies: &Dies, page: PageToPlace) -> u32 {
+pub(super) fn position(dies: &Dies, page: PageToPlace, _: &Clock) -> u32 {
     dies.wrap(page.lpn.0)
 }

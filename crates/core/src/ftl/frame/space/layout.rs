@@ -7,6 +7,7 @@ use crate::flash::Geometry;
 use crate::ftl::Shape;
 use crate::ftl::blocks::pool::Alloc;
 use crate::ftl::frame::stripe::Stripe;
+use crate::ftl::pace::Pace;
 use crate::ftl::placement::Placement;
 use crate::ftl::victim::Victim;
 
@@ -67,8 +68,8 @@ pub struct Layout {
 pub struct Upkeep {
     /// Where garbage collection writes.
     pub gc_frontier: GcFrontier,
-    /// Pages that collection copies at most before a page of the host; none: a victim is collected at once.
-    pub gc_slice: Option<u32>,
+    /// How fast collection goes.
+    pub gc_slice: Pace,
     /// Data frontiers of a die by update frequency.
     pub streams: u32,
     /// Free blocks beyond the reserve that collection in idle time makes.
@@ -83,7 +84,7 @@ impl Upkeep {
     /// # Errors
     /// Names the option.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        if self.gc_slice.is_some() && self.gc_frontier == GcFrontier::Shared {
+        if self.gc_slice.has_slices() && self.gc_frontier == GcFrontier::Shared {
             let problem = "between slices the host would fill the block that the copies need";
             return Err(ConfigError::new("ftl.gc_slice", problem, "use gc_frontier = \"separate\" with it"));
         }
@@ -130,7 +131,7 @@ impl Layout {
     /// Free blocks of a group at which collection starts: with units, enough to rewrite one; with slices, the block
     /// that a victim fills before it is erased, while translation pages (in that many `copies`) need the others.
     pub(super) fn kept_free(&self, geometry: &Geometry, copies: u32) -> u32 {
-        let sliced = u32::from(self.upkeep.gc_slice.is_some() && copies > 0);
+        let sliced = u32::from(self.upkeep.gc_slice.has_slices() && copies > 0);
         self.reserve + self.unit_blocks(geometry) + sliced
     }
 }

@@ -29,7 +29,8 @@ impl Space {
             if !self.home.is_empty() {
                 let page = flash.next_valid(pbn, 0).expect("winners are valid");
                 let lpn = Lpn(flash.number(page));
-                let home = if self.dies.is_by_number() { self.data_frontier(lpn, 0) } else { self.die(pbn) };
+                let home =
+                    if self.dies.is_by_number() { self.data_frontier(&flash.clock, lpn, 0) } else { self.die(pbn) };
                 self.home[pbn.index()] = home;
             }
         }

@@ -29,9 +29,9 @@ impl Translation {
         page: &PageWrite,
         after: Ticket,
     ) -> FrontierId {
-        let to = self.space.host_frontier(page.lpn, page.cause);
-        if let Some(most) = self.space.layout().upkeep.gc_slice {
-            self.collect_slice(flash, cache, self.space.group(to), most, after);
+        let to = self.space.host_frontier(&flash.clock, page.lpn, page.cause);
+        if self.space.layout().upkeep.gc_slice.has_slices() {
+            self.collect_slice(flash, cache, to, after);
         }
         if self.space.tail(to) == 0 {
             self.make_room(flash, cache, to, after);
@@ -230,7 +230,8 @@ impl Translation {
 
     /// Before a page of the host: a slice of a collection, if space is about to run out. Translation blocks are collected
     /// at once.
-    fn collect_slice<C: MapCache>(&mut self, flash: &mut Flash, cache: &mut C, group: u32, most: u32, after: Ticket) {
+    fn collect_slice<C: MapCache>(&mut self, flash: &mut Flash, cache: &mut C, to: FrontierId, after: Ticket) {
+        let group = self.space.group(to);
         if !self.space.wants_space(flash, group, self.space.reserve()) {
             return;
         }
@@ -243,7 +244,9 @@ impl Translation {
             }
             Some(self.job(victim, Cause::Gc, after))
         });
-        if let Some(mut job) = job
+        let pace = self.space.layout().upkeep.gc_slice;
+        let most = |job: &Job| pace.slice(flash.valid_pages(job.victim), self.space.tail(to));
+        if let Some((most, mut job)) = job.map(|job| (most(&job), job))
             && self.go_on(flash, cache, &mut job, most, after).is_none()
         {
             self.space.sliced[group as usize] = Some(job);

@@ -1,0 +1,72 @@
+//! What a timing model is.
+
+use std::fmt::Debug;
+
+use super::{ClockShape, Finished, Parallel, Release, Ticket, Waits};
+use crate::ledger::{Cause, Op};
+use crate::types::{Nanos, Ppn};
+
+/// When operations start and end. The methods are those of [`Clock`](super::Clock), where they are described; times are in ns.
+pub(super) trait Timing: Debug + Send {
+    /// The current time.
+    fn now(&self) -> u64;
+    /// An operation on a page, and why.
+    fn issue(&mut self, what: (Ppn, Cause), die: u32, op: Op, after: Ticket, release: Release) -> Ticket;
+    /// Of two tickets of which one is no time.
+    fn join(&mut self, a: Ticket, b: Ticket) -> Ticket;
+    /// Of a ticket that is no time.
+    fn time(&self, t: Ticket) -> Option<u64>;
+    fn watch(&mut self, t: Ticket, token: u64);
+    fn take_resolved(&mut self) -> Option<(u64, Nanos)>;
+    fn step(&mut self) -> bool;
+    fn wait(&mut self, to: u64) -> bool;
+    fn next_event(&self) -> Option<u64>;
+    fn advance(&mut self, to: u64);
+    fn drain(&mut self);
+    fn die_busy_until(&self, die: u32) -> u64;
+    /// How much each die has done.
+    fn finished(&self) -> &Finished;
+    /// None if the end of every operation is known when it is issued.
+    fn in_flight(&self) -> usize {
+        0
+    }
+    /// None if nothing waits.
+    fn slab_len(&self) -> usize {
+        0
+    }
+    /// Only counted by models with a scheduler.
+    fn waits(&self) -> Option<&Waits> {
+        None
+    }
+    fn forget_waits(&mut self) {}
+}
+
+/// The model that runs: the one that is compiled into the path of every operation, or another behind a pointer. A third
+/// case to tell apart in each call would cost twentieths of the time.
+#[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one clock per device, and it must not cost an indirection per operation"
+)]
+pub(super) enum Model {
+    Inline(Parallel),
+    Boxed(Box<dyn Timing>),
+}
+
+impl Model {
+    /// A model behind a pointer.
+    pub(super) fn boxed<T: Timing + 'static>(shape: &ClockShape, new: fn(&ClockShape) -> T) -> Self {
+        Self::Boxed(Box::new(new(shape)))
+    }
+}
+
+/// Calls the same method on whichever model runs.
+macro_rules! either {
+    ($clock:expr, $model:ident => $call:expr) => {
+        match $clock {
+            Model::Inline($model) => $call,
+            Model::Boxed($model) => $call,
+        }
+    };
+}
+pub(super) use either;

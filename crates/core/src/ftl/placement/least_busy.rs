@@ -1,0 +1,23 @@
+//! least-busy - The die that will be idle first
+//!
+//! # Source
+//! Dynamic allocation to idle dies: J.-Y. Shin, Z.-L. Xia, N.-Y. Xu, R. Gao, X.-F. Cai, S. Maeng, F.-H. Hsu, "FTL Design
+//! Exploration in Reconfigurable High-Performance SSD for Server Applications", ICS 2009, section 4. EagleTree calls it shortest
+//! queue.
+//!
+//! # What it does
+//! Every page goes to the die with the least work under way and queued, copies of garbage collection included; among equals to
+//! the one that comes first after that of the page before, in the order of `stripe`. A die that is full of valid pages is left
+//! out. The work of a die is its service time; waiting for the channel, and what waits for something else, is not in it.
+
+use super::{Clock, Dies, PageToPlace, PlacementRule};
+
+pub(super) const RULE: PlacementRule = PlacementRule { by_number: false };
+
+#[inline]
+pub(super) fn position(dies: &Dies, _: PageToPlace, clock: &Clock) -> u32 {
+    let first = dies.last() + 1;
+    let positions = (first..first + dies.count()).map(|position| dies.wrap(position));
+    let with_room = positions.filter(|position| dies.has_room(*position));
+    with_room.min_by_key(|position| clock.die_busy_until(dies.die(*position))).unwrap_or(dies.wrap(first))
+}
