@@ -253,7 +253,8 @@ ledger! {
         merges_dead,
         /// Data blocks replaced by the block-mapped FTL.
         merges_replace,
-        /// Full merges that the padding model counts (a switch merge of a padded block counts as one, HitStat 3.5).
+        /// Merges that HitStat's padding model counts: full ones of appended log blocks, and (HitStat 3.5) padded blocks that
+        /// free such log blocks.
         padding_merges,
         /// Log blocks reclaimed in those merges: the sum of HitStat's R_LB.
         padding_log_blocks,

@@ -93,6 +93,12 @@ fn plug_ins_are_enumerated_by_the_lists_only() {
 }
 
 #[test]
+fn merges_are_counted_in_one_place() {
+    let ftls = source("ftl").into_iter().filter(|(path, _)| !path.ends_with("log/report.rs")).collect::<Vec<_>>();
+    forbid(&ftls, &["ledger.merges_", "ledger.padding_"], "an FTL reports its merges to `ftl/log/report.rs`");
+}
+
+#[test]
 fn every_parameter_is_explained_in_the_manual_page() {
     let buffers = nandlab::catalog::BUFFERS.iter().map(|p| (p.name(), p.manual(), (p.defaults)()));
     let ftls = nandlab::ftl::FTLS.iter().map(|p| (p.name(), p.manual(), (p.defaults)()));

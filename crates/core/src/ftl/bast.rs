@@ -22,8 +22,6 @@
 //! - A write that has to merge first waits for that merge.
 //! - The round-robin pointer goes to the successor of the victim.
 //! - `map_program` is counted with one page a merge; the original updates up to three entries atomically.
-//! - Padding model: a padded block that frees a chain counts as a full merge of that chain with the unpadded pages
-//!   logged (HitStat 3.5); R_LB is the extended chain rounded up.
 //!
 //! # Known ambiguities
 //! - The victim of the original is not stated in what could be read; C++ FlashSim picks at random.

@@ -26,6 +26,7 @@ use crate::error::ConfigError;
 use crate::flash::{Flash, Ticket};
 use crate::ftl::blocks::pool::Alloc;
 use crate::ftl::log::merge::Merger;
+use crate::ftl::log::report::{Merge, merged};
 use crate::types::{Lbn, Lpn, Ppn};
 
 crate::params! {
@@ -66,7 +67,7 @@ impl Block {
             }
             return done;
         }
-        flash.ledger.merges_replace += 1;
+        merged(flash, Merge::Replace);
         let (fresh, done) = self.blocks.rewrite(flash, lbn, batch, after);
         self.blocks.replace_data(flash, lbn, fresh, done);
         done

@@ -21,10 +21,9 @@
 //! - A write that has to merge first waits for that merge.
 //! - Trim of a page inside the SW block completes that block first.
 //! - `merges_full` counts reclaimed RW blocks that had a valid page and full merges of the SW owner, `merges_full_lbns`
-//!   the logical blocks rewritten (FlashSim's count). HitStat's R_DB is the padding model's data blocks over its merges,
-//!   RW blocks only. When the SW owner has valid pages in a reclaimed RW block, completing the SW block takes them: that
-//!   is a partial merge, and no logical block of the full merge. A block counts as dead only if it had no valid page at
-//!   all.
+//!   the logical blocks rewritten (FlashSim's count). When the SW owner has valid pages in a reclaimed RW block, completing
+//!   the SW block takes them: that is a partial merge, and no logical block of the full merge. A block counts as dead only
+//!   if it had no valid page at all.
 //!
 //! # Known ambiguities
 //! - Lazy or eager switch, and the condition on offset 0, differ between the text and public code: both are parameters.
@@ -40,6 +39,7 @@ use crate::flash::{Flash, Ticket};
 use crate::ftl::blocks::pool::Alloc;
 use crate::ftl::log::merge::{BlockWrite, Merger, NOTHING, log_blocks};
 use crate::ftl::log::random_log::RandomLog;
+use crate::ftl::log::report::{LogOrder, Merge, Reclaimed, merged};
 use crate::ledger::{BlockKind, Cause, MergeKind};
 use crate::types::{Lbn, Lpn, Pbn, Ppn};
 
@@ -78,6 +78,13 @@ struct Sequential {
     pbn: Pbn,
     owner: Lbn,
     count: u32,
+}
+
+impl Sequential {
+    /// What freeing it reclaims.
+    const fn reclaimed(self) -> Reclaimed {
+        Reclaimed { order: LogOrder::Offset, blocks: 1, pages: self.count }
+    }
 }
 
 /// Reclaimed RW blocks whose associativity is kept for golden files.
@@ -153,15 +160,12 @@ impl Fast {
     fn break_sw(&mut self, flash: &mut Flash, sw: Sequential, new: Batch<'_>, after: Ticket) -> Ticket {
         self.sw = None;
         if self.blocks.geometry().offset(new.pages[0].lpn) > sw.count {
-            flash.ledger.merges_partial += 1;
+            merged(flash, Merge::Partial);
             let done = self.blocks.complete(flash, (sw.owner, sw.pbn, sw.count), new, Cause::Merge, after);
             self.blocks.replace_data(flash, sw.owner, sw.pbn, done);
             return done;
         }
-        flash.ledger.merges_full += 1;
-        flash.ledger.merges_full_lbns += 1;
-        flash.ledger.merges_full_log_blocks += 1;
-        flash.ledger.merges_full_log_pages += u64::from(sw.count);
+        merged(flash, Merge::Full { data_blocks: 1, log: sw.reclaimed() });
         let (fresh, done) = self.blocks.rewrite(flash, sw.owner, new, after);
         self.blocks.retire(flash, sw.pbn, BlockKind::Log, done);
         self.blocks.replace_data(flash, sw.owner, fresh, done);
@@ -206,10 +210,10 @@ impl Fast {
 /// The SW block becomes the data block of its owner: a switch when it is complete, else a partial merge.
 fn close(blocks: &mut Merger, flash: &mut Flash, sw: Sequential, after: Ticket) -> Ticket {
     if sw.count == blocks.pages_in(sw.owner) {
-        flash.ledger.merges_switch += 1;
+        merged(flash, Merge::Switch);
         return blocks.replace_data(flash, sw.owner, sw.pbn, after);
     }
-    flash.ledger.merges_partial += 1;
+    merged(flash, Merge::Partial);
     let done = blocks.complete(flash, (sw.owner, sw.pbn, sw.count), NOTHING, Cause::Merge, after);
     blocks.replace_data(flash, sw.owner, sw.pbn, done)
 }
@@ -231,9 +235,11 @@ impl Ftl for Fast {
         if batch.pages.is_empty() || self.params.block_write == BlockWrite::Pagewise {
             return self.write(flash, batch, after);
         }
-        flash.ledger.merges_switch += 1;
+        let sw = self.sw.take_if(|sw| sw.owner == lbn);
+        let log = sw.map_or(Reclaimed::NONE, Sequential::reclaimed);
+        merged(flash, Merge::Bypass { unpadded: batch.unpadded(), log });
         let (fresh, done) = self.blocks.rewrite(flash, lbn, batch, after);
-        if let Some(sw) = self.sw.take_if(|sw| sw.owner == lbn) {
+        if let Some(sw) = sw {
             self.blocks.retire(flash, sw.pbn, BlockKind::Log, done);
         }
         self.blocks.replace_data(flash, lbn, fresh, done);

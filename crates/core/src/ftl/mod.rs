@@ -103,6 +103,10 @@ impl<'a> Batch<'a> {
         }
         ticket
     }
+    /// Pages that were not added by padding.
+    pub fn unpadded(&self) -> u32 {
+        self.pages.iter().filter(|page| page.cause == Cause::Host).count() as u32
+    }
     /// Contents of page `index`; empty without media.
     #[inline]
     pub fn data(&self, index: usize) -> &'a [u8] {

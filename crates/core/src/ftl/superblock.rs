@@ -39,6 +39,7 @@ use crate::ftl::blocks::pool::{Alloc, Pool};
 use crate::ftl::cache::cmt::{Cmt, CmtOrder};
 use crate::ftl::cache::slab::Mappings;
 use crate::ftl::log::copies::Copies;
+use crate::ftl::log::report::{Merge, Reclaimed, merged};
 use crate::ftl::log::ring::Ring;
 use crate::ftl::victim::Victim;
 use crate::ledger::{BlockKind, Cause, MergeKind};
@@ -226,11 +227,10 @@ impl Superblock {
         let blocks = self.groups[group as usize].blocks.iter().filter(|pbn| **pbn != open);
         let victim = *blocks.min_by_key(|pbn| flash.valid_pages(**pbn)).expect("an update block stands next to others");
         flash.ledger.gc_runs += 1;
-        if flash.valid_pages(victim) == 0 {
-            flash.ledger.merges_switch += 1;
-        } else {
-            flash.ledger.merges_full += 1;
-        }
+        // There is no log and no data block: the blocks of a superblock are alike.
+        let in_full = Merge::Full { data_blocks: 0, log: Reclaimed::NONE };
+        let merge = if flash.valid_pages(victim) == 0 { Merge::Switch } else { in_full };
+        merged(flash, merge);
         let mut done = after;
         while let Some(source) = flash.next_valid(victim, 0) {
             if self.room(flash, group) == 0 {

@@ -7,8 +7,9 @@ use rand_pcg::Pcg64Mcg;
 use serde::{Deserialize, Serialize};
 
 use crate::flash::{Flash, Oob, Ticket};
-use crate::ftl::log::chains::Chains;
+use crate::ftl::log::chains::{Chain, Chains};
 use crate::ftl::log::merge::{Merger, NOTHING};
+use crate::ftl::log::report::{LogOrder, Merge, Reclaimed, merged};
 use crate::ftl::{Batch, PageWrite, Shape};
 use crate::ledger::{BlockKind, Cause};
 use crate::types::{Lbn, Lpn, Pbn, Ppn};
@@ -129,8 +130,7 @@ impl BlockLog {
         done
     }
 
-    /// A whole logical block goes to a fresh block, which replaces data block and chain. For HitStat's padding model
-    /// (section 3.5) a chain that is freed this way counts as merged in full with the unpadded pages logged.
+    /// A whole logical block goes to a fresh block, which replaces data block and chain.
     pub fn bypass(
         &mut self,
         blocks: &mut Merger,
@@ -139,20 +139,21 @@ impl BlockLog {
         batch: Batch<'_>,
         after: Ticket,
     ) -> Ticket {
-        let pages_per_block = blocks.geometry().pages_per_block;
-        let chain = self.chains.of(lbn);
-        flash.ledger.merges_switch += 1;
-        if chain.blocks > 0 {
-            let unpadded = batch.pages.iter().filter(|p| p.cause == Cause::Host).count() as u32;
-            let logged = (chain.blocks - 1) * pages_per_block + flash.next_page(chain.last) + unpadded;
-            flash.ledger.padding_merges += 1;
-            flash.ledger.padding_data_blocks += 1;
-            flash.ledger.padding_log_blocks += u64::from(logged.div_ceil(pages_per_block));
-            flash.ledger.padding_log_pages += u64::from(logged);
-        }
+        let log = self.reclaimed(flash, lbn);
+        merged(flash, Merge::Bypass { unpadded: batch.unpadded(), log });
         let (fresh, done) = blocks.rewrite(flash, lbn, batch, after);
         self.replace_data(blocks, flash, lbn, fresh, done);
         done
+    }
+
+    /// What freeing the chain of a logical block reclaims.
+    fn reclaimed(&self, flash: &Flash, lbn: Lbn) -> Reclaimed {
+        let Chain { blocks, last, .. } = self.chains.of(lbn);
+        if blocks == 0 {
+            return Reclaimed::NONE;
+        }
+        let pages = (blocks - 1) * flash.geometry().pages_per_block + flash.next_page(last);
+        Reclaimed { order: LogOrder::Arrival, blocks, pages }
     }
 
     /// Merges every chain.
@@ -213,22 +214,14 @@ impl BlockLog {
                 return self.switch(blocks, flash, lbn, chain.last, after);
             }
             if self.rules.partial_merge {
-                flash.ledger.merges_partial += 1;
+                merged(flash, Merge::Partial);
                 let rest = (lbn, chain.last, written);
                 let done = blocks.complete(flash, rest, NOTHING, Cause::Merge, after);
                 return self.replace_data(blocks, flash, lbn, chain.last, done);
             }
         }
-        let logged = u64::from((chain.blocks - 1) * blocks.geometry().pages_per_block + written);
-        let ledger = &mut flash.ledger;
-        ledger.merges_full += 1;
-        ledger.merges_full_lbns += 1;
-        ledger.merges_full_log_blocks += u64::from(chain.blocks);
-        ledger.merges_full_log_pages += logged;
-        ledger.padding_merges += 1;
-        ledger.padding_data_blocks += 1;
-        ledger.padding_log_blocks += u64::from(chain.blocks);
-        ledger.padding_log_pages += logged;
+        let log = self.reclaimed(flash, lbn);
+        merged(flash, Merge::Full { data_blocks: 1, log });
         self.merge_in_full(blocks, flash, lbn, after)
     }
 
@@ -240,7 +233,7 @@ impl BlockLog {
 
     /// The log block that holds the whole logical block in order becomes the data block.
     fn switch(&mut self, blocks: &mut Merger, flash: &mut Flash, lbn: Lbn, log: Pbn, after: Ticket) -> Ticket {
-        flash.ledger.merges_switch += 1;
+        merged(flash, Merge::Switch);
         self.replace_data(blocks, flash, lbn, log, after)
     }
 

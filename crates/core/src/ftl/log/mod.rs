@@ -5,4 +5,5 @@ pub(crate) mod chains;
 pub(crate) mod copies;
 pub(crate) mod merge;
 pub(crate) mod random_log;
+pub(crate) mod report;
 pub(crate) mod ring;

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use crate::flash::{Flash, Ticket};
 use crate::ftl::PageWrite;
 use crate::ftl::log::merge::Merger;
+use crate::ftl::log::report::{LogOrder, Merge, Reclaimed, merged};
 use crate::ledger::BlockKind;
 use crate::types::{Lbn, Lpn, Pbn};
 
@@ -79,29 +80,18 @@ impl RandomLog {
         mut merge: impl FnMut(&mut Merger, &mut Flash, Lbn) -> (u32, Ticket),
     ) -> (u32, Ticket) {
         let log = self.logs.remove(index).expect("the log has this block");
-        let logged = u64::from(flash.next_page(log));
-        let (mut owners, mut merged) = (0, 0);
+        let reclaimed = Reclaimed { order: LogOrder::Arrival, blocks: 1, pages: flash.next_page(log) };
+        let (mut owners, mut rewritten) = (0, 0);
         let mut done = after;
         while let Some(page) = flash.next_valid(log, 0) {
             let lbn = blocks.geometry().lbn(Lpn(flash.number(page)));
             let (full, ticket) = merge(blocks, flash, lbn);
             owners += 1;
-            merged += full;
+            rewritten += full;
             done = flash.clock.join(done, ticket);
         }
-        let ledger = &mut flash.ledger;
-        if owners > 0 {
-            ledger.merges_full += 1;
-            ledger.merges_full_lbns += u64::from(merged);
-            ledger.merges_full_log_blocks += 1;
-            ledger.merges_full_log_pages += logged;
-            ledger.padding_merges += 1;
-            ledger.padding_log_blocks += 1;
-            ledger.padding_data_blocks += u64::from(merged);
-            ledger.padding_log_pages += logged;
-        } else {
-            ledger.merges_dead += 1;
-        }
+        let merge = if owners > 0 { Merge::Full { data_blocks: rewritten, log: reclaimed } } else { Merge::Dead };
+        merged(flash, merge);
         (owners, blocks.retire(flash, log, BlockKind::Log, done))
     }
 }

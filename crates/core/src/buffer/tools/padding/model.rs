@@ -7,6 +7,12 @@
 //! Pages of a block that are written back either replace the whole block, padded, or fill a part of a log block and cost
 //! their share of its merge later. `B_w` is the number of pages for which both cost the same. It follows three averages
 //! over the last merges of the FTL (64, or `pad_window` of `hitstat`); reads cost nothing.
+//!
+//! # Deviations and chosen readings
+//! - A merge counts if it frees log blocks to which pages are appended as they come: chains of BAST, RW blocks of FAST, not
+//!   its SW block.
+//! - A padded block that frees a chain counts as a full merge of that chain with the unpadded pages logged (HitStat 3.5); its
+//!   log blocks are those of the chain so extended.
 
 use std::collections::VecDeque;
 
