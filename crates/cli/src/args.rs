@@ -21,6 +21,12 @@ pub enum Family {
     /// Victim policies of garbage collection.
     #[value(alias = "victim")]
     Victims,
+    /// Victim policies of chains of log blocks.
+    #[value(alias = "chain-victim")]
+    ChainVictims,
+    /// Allocation rules of FTLs: which free block is taken.
+    #[value(alias = "allocation")]
+    Allocations,
     /// Placements of pages on dies.
     #[value(alias = "placement")]
     Placements,

@@ -7,7 +7,7 @@ use nandlab::config::{Builder, DEVICES};
 use nandlab::flash::clock::{SchedulerRule, TimingRule};
 use nandlab::ftl::FTLS;
 use nandlab::ftl::cache::CmtOrderRule;
-use nandlab::ftl::{pace, placement, victim};
+use nandlab::ftl::{alloc, chain_victim, pace, placement, victim};
 use nandlab::registry::rules::{Number, Rule};
 use nandlab::registry::{self, Plugin};
 use nandlab::report::Report;
@@ -86,6 +86,8 @@ fn entries(family: Family) -> Vec<Entry> {
         }),
         Family::Ftls => plugins(FTLS, "ftl", |name| plugin_page(FTLS, "ftl", name) + &evidence(name)),
         Family::Victims => rules::<victim::VictimRule>(),
+        Family::ChainVictims => rules::<chain_victim::ChainVictimRule>(),
+        Family::Allocations => rules::<alloc::AllocRule>(),
         Family::Placements => rules::<placement::PlacementRule>(),
         Family::Paces => rules::<pace::PaceRule>(),
         Family::Paddings => rules::<PaddingRule>(),

@@ -15,6 +15,8 @@ fn every_name_has_a_title_and_a_manual_page() {
         "buffers",
         "ftls",
         "victims",
+        "chain-victims",
+        "allocations",
         "placements",
         "paces",
         "paddings",

@@ -7,7 +7,7 @@ use nandlab::engine::Payload;
 use nandlab::error::ConfigError;
 use nandlab::flash::clock::{SchedulerRule, TimingRule};
 use nandlab::ftl::cache::CmtOrderRule;
-use nandlab::ftl::{FTLS, pace, placement, victim};
+use nandlab::ftl::{FTLS, alloc, chain_victim, pace, placement, victim};
 use nandlab::registry::Plugin;
 use nandlab::registry::rules::{Number, Rule};
 use nandlab::types::{HostOp, HostRequest, Nanos};
@@ -62,6 +62,8 @@ fn kinds() -> Vec<Kind> {
         plugins("buffer", "buffer.name", BUFFERS),
         plugins("ftl", "ftl.name", FTLS),
         rules::<victim::VictimRule>(),
+        rules::<chain_victim::ChainVictimRule>(),
+        rules::<alloc::AllocRule>(),
         rules::<placement::PlacementRule>(),
         rules::<pace::PaceRule>(),
         rules::<PaddingRule>(),

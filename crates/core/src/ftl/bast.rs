@@ -29,8 +29,9 @@
 use super::{Batch, Found, Ftl, PageRead, Shape};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Ticket};
-use crate::ftl::blocks::pool::Alloc;
-use crate::ftl::log::block_log::{BlockLog, ChainVictim, LogMap, Rules};
+use crate::ftl::alloc::Alloc;
+use crate::ftl::chain_victim::ChainVictim;
+use crate::ftl::log::block_log::{BlockLog, LogMap, Rules};
 use crate::ftl::log::merge::{BlockWrite, Merger, log_blocks};
 use crate::ledger::MergeKind;
 use crate::types::{Lbn, Lpn, Ppn};
@@ -42,7 +43,7 @@ crate::params! {
         /// Log blocks of one logical block. 1 = original, 4 = HitStat.
         max_chain: u32 = 1, in 1.., "blocks";
         /// Which chain is merged when all log blocks are in use.
-        victim: ChainVictim = ChainVictim::Lru;
+        victim: ChainVictim = ChainVictim::default();
         /// Chains that `rr_longest` examines; the default is HitStat's.
         lookahead: u32 = 50, in 1.., "chains";
         /// Whether an incomplete ordered log block is completed in place (HitStat: `false`).
@@ -54,7 +55,7 @@ crate::params! {
         /// Every merge programs one page of the block map, appended to a map block.
         map_program: bool = false;
         /// Which free block is taken.
-        alloc: Alloc = Alloc::Fifo;
+        alloc: Alloc = Alloc::default();
     }
 }
 
@@ -76,7 +77,7 @@ pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError>
     let rules = Rules {
         log_blocks: log_blocks(shape, "ftl.log_blocks", params.log_blocks, others)?,
         max_chain: params.max_chain,
-        victim: params.victim,
+        victim: params.victim.rule(),
         lookahead: params.lookahead,
         partial_merge: params.partial_merge,
         log_map: params.log_map,

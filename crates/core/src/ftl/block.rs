@@ -24,7 +24,7 @@
 use super::{Batch, Found, Ftl, PageRead, Shape};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Ticket};
-use crate::ftl::blocks::pool::Alloc;
+use crate::ftl::alloc::Alloc;
 use crate::ftl::log::merge::Merger;
 use crate::ftl::log::report::{Merge, merged};
 use crate::types::{Lbn, Lpn, Ppn};
@@ -34,7 +34,7 @@ crate::params! {
         /// Pages that were never written and whose offsets can still be programmed are written into the old block in place.
         append: bool = false;
         /// Which free block is taken.
-        alloc: Alloc = Alloc::Fifo;
+        alloc: Alloc = Alloc::default();
     }
 }
 

@@ -52,7 +52,7 @@ use serde_json::{Value, json};
 use super::{Ftl, Shape};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Ticket};
-use crate::ftl::blocks::pool::Alloc;
+use crate::ftl::alloc::Alloc;
 use crate::ftl::blocks::recover::Winners;
 use crate::ftl::cache::cmt::{Cmt, CmtOrder};
 use crate::ftl::cache::slab::{Cached, Mappings};
@@ -156,7 +156,7 @@ impl DftlPreset {
             write_miss_fetch: true,
             gc_marks_dirty: true,
             victim: Victim::default(),
-            alloc: Alloc::Fifo,
+            alloc: Alloc::default(),
             frontiers: Frontiers::Die,
         };
         match self {
@@ -165,7 +165,7 @@ impl DftlPreset {
                 cmt_order: CmtOrder::named("age"),
                 gc_marks_dirty: false,
                 victim: Victim::named("greedy_lowest"),
-                alloc: Alloc::MinErase,
+                alloc: Alloc::named("min_erase"),
                 frontiers: Frontiers::Single,
                 ..paper
             },

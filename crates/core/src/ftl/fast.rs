@@ -36,7 +36,7 @@ use serde_json::{Value, json};
 use super::{Batch, Found, Ftl, PageRead, PageWrite, Shape};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Ticket};
-use crate::ftl::blocks::pool::Alloc;
+use crate::ftl::alloc::Alloc;
 use crate::ftl::log::merge::{BlockWrite, Merger, NOTHING, log_blocks};
 use crate::ftl::log::random_log::RandomLog;
 use crate::ftl::log::report::{LogOrder, Merge, Reclaimed, merged};
@@ -58,7 +58,7 @@ crate::params! {
         /// Path of a write of a whole logical block.
         block_write: BlockWrite = BlockWrite::Bypass;
         /// Which free block is taken.
-        alloc: Alloc = Alloc::Fifo;
+        alloc: Alloc = Alloc::default();
     }
 }
 

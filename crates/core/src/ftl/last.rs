@@ -35,8 +35,9 @@
 use super::{Batch, Found, Ftl, PageRead, PageWrite, Shape};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Ticket};
-use crate::ftl::blocks::pool::Alloc;
-use crate::ftl::log::block_log::{BlockLog, ChainVictim, LogMap, Rules};
+use crate::ftl::alloc::Alloc;
+use crate::ftl::chain_victim::ChainVictim;
+use crate::ftl::log::block_log::{BlockLog, LogMap, Rules};
 use crate::ftl::log::merge::{Merger, log_blocks};
 use crate::ftl::log::random_log::RandomLog;
 use crate::ledger::MergeKind;
@@ -54,7 +55,7 @@ crate::params! {
         /// Consecutive pages from which on a run is sequential. 1 sends everything to the sequential log.
         threshold: u32 = 2, in 1.., "pages";
         /// Which free block is taken.
-        alloc: Alloc = Alloc::Fifo;
+        alloc: Alloc = Alloc::default();
     }
 }
 
@@ -104,7 +105,7 @@ pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError>
     let rules = Rules {
         log_blocks: seq_blocks,
         max_chain: 1,
-        victim: ChainVictim::Lru,
+        victim: ChainVictim::named("lru").rule(),
         lookahead: 1,
         partial_merge: true,
         log_map: LogMap::Ram,

@@ -4,8 +4,10 @@
 //! it never waits and never calls up. One file per FTL; the list at the end of this file is the only place that
 //! enumerates them.
 
+pub mod alloc;
 pub mod blocks;
 pub mod cache;
+pub mod chain_victim;
 pub mod frame;
 pub(crate) mod log;
 pub mod pace;

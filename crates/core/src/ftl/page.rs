@@ -33,7 +33,7 @@
 use super::{Ftl, Shape};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Ticket};
-use crate::ftl::blocks::pool::Alloc;
+use crate::ftl::alloc::Alloc;
 use crate::ftl::blocks::recover::Winners;
 use crate::ftl::frame::heat::MAX_STREAMS;
 use crate::ftl::frame::space::{Frontiers, GcFrontier, Layout, Sharing, Upkeep};
@@ -51,7 +51,7 @@ crate::params! {
         /// Which closed block is collected.
         victim: Victim = Victim::default();
         /// Which free block is taken.
-        alloc: Alloc = Alloc::Fifo;
+        alloc: Alloc = Alloc::default();
         /// Free blocks (per frontier group) at which garbage collection starts.
         reserve: u32 = 1, in 1.., "blocks";
         /// How many open blocks the host writes to.

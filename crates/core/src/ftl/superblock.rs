@@ -35,7 +35,8 @@
 use super::{Batch, Found, Ftl, PageRead, PageWrite, Shape};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Ticket};
-use crate::ftl::blocks::pool::{Alloc, Pool};
+use crate::ftl::alloc::Alloc;
+use crate::ftl::blocks::pool::Pool;
 use crate::ftl::cache::cmt::{Cmt, CmtOrder};
 use crate::ftl::cache::slab::Mappings;
 use crate::ftl::log::copies::Copies;
@@ -57,7 +58,7 @@ crate::params! {
         /// read (counted as a map read).
         cache_entries: Option<u32> = None, in 1.., "entries of 8 bytes", absent "all mappings, in RAM";
         /// Which free block is taken.
-        alloc: Alloc = Alloc::Fifo;
+        alloc: Alloc = Alloc::default();
     }
 }
 

@@ -182,7 +182,7 @@ impl<'de, R: Rule> Visitor<'de> for Reader<R> {
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let takes = |wanted: fn(&Number) -> bool| R::ALL.iter().any(|p| p.build.number().as_ref().is_some_and(wanted));
-        write!(f, "the name of a {}", R::KIND)?;
+        write!(f, "the name of {}", with_article(R::KIND))?;
         if takes(|number| matches!(number, Number::Named(_))) {
             f.write_str(", or { NAME = number }")?;
         }
@@ -232,9 +232,15 @@ impl<R: Rule> schemars::JsonSchema for Choice<R> {
             }
         };
         let forms: Vec<Value> = R::ALL.iter().map(form).collect();
-        let description = format!("A {0}: see `nandlab list {0}s`.", R::KIND);
+        let description = format!("One of `nandlab list {}s`.", R::KIND);
         json!({"description": description, "oneOf": forms}).try_into().expect("an object is a schema")
     }
+}
+
+/// `a placement`, `an allocation`.
+fn with_article(kind: &str) -> String {
+    let article = if kind.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    format!("{article} {kind}")
 }
 
 /// Declares the modules of a kind of rules, in a folder next to the file, and their list. Each has its rule as `RULE`.

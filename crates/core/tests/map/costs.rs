@@ -1,7 +1,7 @@
 //! What the map on flash costs: operations by cause, and time.
 
 use nandlab::flash::{Media, Ticket};
-use nandlab::ftl::blocks::pool::Alloc;
+use nandlab::ftl::alloc::Alloc;
 use nandlab::ftl::dftl::DftlPreset;
 use nandlab::ftl::frame::space::Frontiers;
 use nandlab::ftl::{Batch, PageRead, Shape};
@@ -91,7 +91,7 @@ fn preset_is_what_its_parameters_say() {
         }
     }
     let flashsim = DftlPreset::Flashsim.ways();
-    assert_eq!((flashsim.alloc, flashsim.frontiers), (Alloc::MinErase, Frontiers::Single));
+    assert_eq!((flashsim.alloc, flashsim.frontiers), (Alloc::named("min_erase"), Frontiers::Single));
     let all_paper = json!({"preset": "eagletree", "cmt_order": "segmented", "evict_batch": false,
         "write_miss_fetch": true});
     assert_eq!(small(all_paper), paper);

@@ -4,8 +4,6 @@ use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 use rand_pcg::Pcg64Mcg;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 mod candidates;
 
@@ -13,20 +11,10 @@ pub use candidates::{Candidates, VictimRule};
 
 use crate::divisor::Divisor;
 use crate::flash::Flash;
+use crate::ftl::alloc::{Alloc, AllocRule};
 use crate::ftl::blocks::buckets::Buckets;
 use crate::registry::rules::Choice;
 use crate::types::Pbn;
-
-/// Which free block is taken next.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Alloc {
-    /// The one that has been free longest: rotation, a dynamic wear levelling.
-    #[default]
-    Fifo,
-    /// The least erased one, lowest number first (FlashSim).
-    MinErase,
-}
 
 /// Not closed: free, or open for programming.
 const NOT_CLOSED: u64 = 0;
@@ -37,7 +25,7 @@ pub struct Pool {
     first: u32,
     stride: u32,
     by_stride: Divisor,
-    alloc: Alloc,
+    alloc: AllocRule,
     /// The victim policy with its number.
     victim: (VictimRule, u32),
     free: VecDeque<Pbn>,
@@ -64,7 +52,7 @@ impl Pool {
             first,
             stride,
             by_stride: Divisor::new(stride),
-            alloc,
+            alloc: alloc.rule(),
             victim: (rule, victim.number() as u32),
             free: (0..count as u32).map(|i| Pbn(first + i * stride)).collect(),
             closed_at: vec![NOT_CLOSED; count],
@@ -87,7 +75,7 @@ impl Pool {
     pub fn closed_count(&self) -> u32 {
         self.closed.len() as u32
     }
-    /// Free blocks in the order in which they will be taken under [`Alloc::Fifo`].
+    /// Free blocks in the order in which they became free.
     pub fn free_blocks(&self) -> impl Iterator<Item = Pbn> + '_ {
         self.free.iter().copied()
     }
@@ -113,14 +101,8 @@ impl Pool {
     /// # Panics
     /// If none is left: the owner let its reserve run out.
     pub fn take_near(&mut self, flash: &Flash, wanted: impl Fn(Pbn) -> bool) -> Pbn {
-        let index = match self.alloc {
-            Alloc::Fifo => self.free.iter().position(|pbn| wanted(*pbn)).unwrap_or(0),
-            Alloc::MinErase => {
-                let rank = |i: &usize| (!wanted(self.free[*i]), flash.erase_count(self.free[*i]), self.free[*i]);
-                (0..self.free.len()).min_by_key(rank).unwrap_or(0)
-            }
-        };
-        self.free.remove(index).expect("no free block: the reserve was used up")
+        let place = self.alloc.place(&self.free, flash, &wanted);
+        self.free.remove(place).expect("a rule chooses among the free blocks")
     }
 
     /// Takes the most erased free block (the one that has been free longest among equals), for data that will stay.
@@ -265,7 +247,7 @@ mod tests {
         let geometry = Geometry::single_die(valid.len() as u32, 6, 512);
         let clock = Clock::new(TimingModel::named("serial"), ClockTimes::cells(Nanos(1), Nanos(1), Nanos(1)), 1, 1);
         let mut flash = Flash::new(geometry, ProgramOrder::Strict, Media::None, clock);
-        let mut pool = Pool::new(0, 1, valid.len() as u32, Alloc::Fifo, victim, 1);
+        let mut pool = Pool::new(0, 1, valid.len() as u32, Alloc::default(), victim, 1);
         for (block, valid) in valid.iter().enumerate() {
             let pbn = pool.take(&flash);
             assert_eq!(pbn.index(), block);

@@ -23,7 +23,7 @@ use self::stripe::Stripe;
 use self::translation::{MapCache, Translation};
 use crate::error::ConfigError;
 use crate::flash::{Flash, Geometry, Oob, Ticket};
-use crate::ftl::blocks::pool::Alloc;
+use crate::ftl::alloc::Alloc;
 use crate::ftl::blocks::recover::{self, Winners};
 use crate::ftl::placement::Placement;
 use crate::ftl::victim::Victim;
@@ -387,13 +387,13 @@ macro_rules! demand_params {
     (by_preset; $($own:tt)*) => {
         $crate::ftl::frame::demand_params! {
             @ Option<$crate::ftl::victim::Victim> = None, absent "`greedy`; flashsim `greedy_lowest`";
-            Option<$crate::ftl::blocks::pool::Alloc> = None, absent "`fifo`; flashsim `min_erase`"; $($own)*
+            Option<$crate::ftl::alloc::Alloc> = None, absent "`fifo`; flashsim `min_erase`"; $($own)*
         }
     };
     ($($own:tt)*) => {
         $crate::ftl::frame::demand_params! {
             @ $crate::ftl::victim::Victim = $crate::ftl::victim::Victim::default();
-            $crate::ftl::blocks::pool::Alloc = $crate::ftl::blocks::pool::Alloc::Fifo; $($own)*
+            $crate::ftl::alloc::Alloc = $crate::ftl::alloc::Alloc::default(); $($own)*
         }
 
         impl Params {

@@ -2,32 +2,17 @@
 //!
 //! The manual page of `bast` explains the rules.
 
-use rand::Rng;
 use rand_pcg::Pcg64Mcg;
 use serde::{Deserialize, Serialize};
 
 use crate::flash::{Flash, Oob, Ticket};
+use crate::ftl::chain_victim::{ChainCandidates, ChainVictimRule};
 use crate::ftl::log::chains::{Chain, Chains};
 use crate::ftl::log::merge::{Merger, NOTHING};
 use crate::ftl::log::report::{LogOrder, Merge, Reclaimed, merged};
 use crate::ftl::{Batch, PageWrite, Shape};
 use crate::ledger::{BlockKind, Cause};
 use crate::types::{Lbn, Lpn, Pbn, Ppn};
-
-/// Which chain is merged when all log blocks are in use.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ChainVictim {
-    /// Written least recently.
-    Lru,
-    /// Begun first.
-    Fifo,
-    /// Any, with equal probability.
-    Random,
-    /// The longest of the next `lookahead` chains, round robin (HitStat).
-    #[serde(alias = "rr-longest")]
-    RrLongest,
-}
 
 /// Where the map of log pages is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
@@ -48,8 +33,8 @@ pub struct Rules {
     /// Log blocks of one logical block.
     pub max_chain: u32,
     /// Which chain is merged when all log blocks are in use.
-    pub victim: ChainVictim,
-    /// Chains that `rr_longest` examines.
+    pub victim: ChainVictimRule,
+    /// Chains that a victim policy examines.
     pub lookahead: u32,
     /// Complete an ordered log block in place.
     pub partial_merge: bool,
@@ -116,7 +101,7 @@ impl BlockLog {
         if last.is_none() || flash.next_page(last) == blocks.geometry().pages_per_block {
             after = self.open_log(blocks, flash, lbn, after);
         }
-        if self.rules.victim == ChainVictim::Lru {
+        if self.rules.victim.by_use {
             self.chains.move_last(lbn);
         }
         let log = self.chains.of(lbn).last;
@@ -182,25 +167,9 @@ impl BlockLog {
 
     /// The chain to merge when all log blocks are in use.
     fn pick(&mut self) -> Lbn {
-        match self.rules.victim {
-            ChainVictim::Lru | ChainVictim::Fifo => self.chains.head(),
-            ChainVictim::Random => {
-                let steps = (u128::from(self.rng.next_u64()) * u128::from(self.chains.count())) >> 64;
-                (0..steps).fold(self.chains.head(), |lbn, _| self.chains.after(lbn))
-            }
-            ChainVictim::RrLongest => {
-                let mut at = if self.pointer.is_some() { self.pointer } else { self.chains.head() };
-                let mut longest = at;
-                for _ in 1..self.rules.lookahead.min(self.chains.count()) {
-                    at = self.chains.after(at);
-                    if self.chains.of(at).blocks > self.chains.of(longest).blocks {
-                        longest = at;
-                    }
-                }
-                self.pointer = longest;
-                longest
-            }
-        }
+        let Self { rules, chains, pointer, rng, .. } = self;
+        *pointer = rules.victim.choose(ChainCandidates { chains, pointer: *pointer, lookahead: rules.lookahead, rng });
+        *pointer
     }
 
     /// Merges the chain of a logical block in the cheapest way.

@@ -6,7 +6,8 @@
 
 use crate::error::ConfigError;
 use crate::flash::{Flash, Geometry, Ticket};
-use crate::ftl::blocks::pool::{Alloc, Pool};
+use crate::ftl::alloc::Alloc;
+use crate::ftl::blocks::pool::Pool;
 use crate::ftl::log::copies::Copies;
 use crate::ftl::victim::Victim;
 use crate::ftl::{Batch, PageWrite, Shape};

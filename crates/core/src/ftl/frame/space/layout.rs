@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::ConfigError;
 use crate::flash::Geometry;
 use crate::ftl::Shape;
-use crate::ftl::blocks::pool::Alloc;
+use crate::ftl::alloc::Alloc;
 use crate::ftl::frame::stripe::Stripe;
 use crate::ftl::pace::Pace;
 use crate::ftl::placement::Placement;
