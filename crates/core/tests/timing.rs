@@ -10,6 +10,7 @@ mod timing {
     pub mod device;
     pub mod laws;
     pub mod paths;
+    pub mod priorities;
 
     pub mod rig;
     pub mod scheduled;

@@ -38,6 +38,12 @@ pub struct SlowOp {
     release: Release,
     after: After,
     before: Option<usize>,
+    /// Page whose contents it copies, or that was asked for.
+    copied_from: Option<usize>,
+    /// The erase that comes after this read of a page that is being moved.
+    erased_by: Option<usize>,
+    /// It is such a read.
+    pub moved: bool,
     state: State,
     /// What it still has to do: (on the channel?, ns).
     phases: Vec<(bool, u64)>,
@@ -128,13 +134,21 @@ impl Slow {
         if op != Op::Program && t.command.0 == 0 {
             phases.remove(0);
         }
-        let block = page / self.shape.pages_per_block as usize;
+        let asked = page;
+        let urgent = op == Op::Read && Class::of(op, cause) <= Class::HostRead;
+        let moved = if urgent && self.is_resolved(&after) { self.where_it_is(page) } else { None };
+        let (page, die) = moved.map_or((page, die), |(at, _)| (at, self.block(at) % self.shape.dies as usize));
+        let block = self.block(page);
+        let moves = matches!(cause, Cause::Gc | Cause::Merge | Cause::MapGc | Cause::Wear | Cause::Refresh);
+        let read = after.ops.first().filter(|id| after.own && self.ops[**id].op == Op::Read);
+        let read = read.filter(|id| self.ops[**id].resolved.is_none() && moves && op == Op::Program);
+        let copied_from = if op == Op::Read { Some(asked) } else { read.and_then(|id| self.ops[*id].copied_from) };
         let is_before = |id: &usize| {
             let earlier = &self.ops[*id];
             let same = if op == Op::Read { self.pages[*id] == page && earlier.op == Op::Program } else { true };
             earlier.block == block && earlier.op != Op::Read && earlier.finished.is_none() && same
         };
-        let before = (0..self.ops.len()).rev().find(is_before);
+        let before = (0..self.ops.len()).rev().find(is_before).filter(|_| moved.is_none());
         let (id, class) = (self.ops.len(), Class::of(op, cause));
         self.numbers += 1;
         self.pages.push(page);
@@ -146,6 +160,9 @@ impl Slow {
             block,
             release,
             before,
+            copied_from,
+            erased_by: moved.and_then(|(_, erase)| erase),
+            moved: moved.is_some(),
             state: State::Waiting,
             phases,
             number: self.numbers,
@@ -169,6 +186,30 @@ impl Slow {
             self.hurry(class, &after);
         }
         ticket
+    }
+
+    fn block(&self, page: usize) -> usize {
+        page / self.shape.pages_per_block as usize
+    }
+
+    /// The old place of a page that is being moved, and the erase that it has to be read before.
+    fn where_it_is(&self, page: usize) -> Option<(usize, Option<usize>)> {
+        let (mut at, mut erase, mut until) = (page, None, self.ops.len());
+        loop {
+            let is_program = |id: &usize| {
+                self.ops[*id].op == Op::Program && self.pages[*id] == at && self.ops[*id].finished.is_none()
+            };
+            let Some(copy) = (0..until).rev().find(is_program) else { break };
+            at = self.ops[copy].copied_from?;
+            until = self.ops[copy].after.ops[0];
+            let is_erase = |id: &usize| {
+                let o = &self.ops[*id];
+                o.op == Op::Erase && o.block == self.block(at) && o.finished.is_none()
+            };
+            erase = (until..self.ops.len()).find(is_erase);
+        }
+        let begun = erase.is_some_and(|id| matches!(self.ops[id].state, State::Executing | State::Suspended));
+        (at != page && !begun && !self.keeps_order()).then_some((at, erase))
     }
 
     /// The queue of its die keeps the first before the second.
@@ -238,7 +279,8 @@ impl Slow {
     fn reads_have_left(&self, id: usize) -> bool {
         let has_left = |o: &SlowOp| o.finished.is_some() || self.keeps_order() && o.state >= State::Queued;
         let mut earlier = self.ops[..id].iter().filter(|o| o.op == Op::Read && o.block == self.ops[id].block);
-        self.ops[id].op != Op::Erase || earlier.all(has_left)
+        let mut moved = self.ops.iter().filter(|o| o.erased_by == Some(id));
+        self.ops[id].op != Op::Erase || earlier.all(has_left) && moved.all(|o| o.finished.is_some())
     }
 
     fn arrive(&mut self, id: usize) {
@@ -289,6 +331,10 @@ impl Slow {
         heads.sort_by_key(|id| self.ops[*id].order);
         let mut seen = [false; CLASSES];
         heads.retain(|id| !std::mem::replace(&mut seen[self.ops[*id].class as usize], true));
+        // An erase that pages are still read from.
+        if heads.len() > 1 {
+            heads.retain(|id| self.reads_have_left(*id));
+        }
         if let Some(suspended) = d.suspended {
             let urgent = heads.iter().filter(|id| self.ops[**id].class <= Class::HostRead);
             let first = urgent.min_by_key(|id| self.ops[**id].class).copied();
@@ -306,7 +352,6 @@ impl Slow {
             if op.number <= self.urgent { op.class.min(Class::HostWrite) } else { op.class }
         };
         let chosen = match (overdue, rules.policy.name()) {
-            _ if heads.len() < 2 => heads.first(),
             (Some(overdue), _) => Some(overdue),
             (None, "fifo") => heads.iter().min_by_key(|id| order(id)),
             (None, "read_first") => heads.iter().min_by_key(|id| (rank(id), order(id))),
@@ -497,6 +542,14 @@ impl Slow {
         for (id, op) in self.ops.iter().enumerate() {
             let end = op.finished.expect("everything finishes");
             for (earlier_id, earlier) in self.ops[..id].iter().enumerate().filter(|(_, e)| e.block == op.block) {
+                if op.moved && earlier.op == Op::Erase {
+                    let is_its = op.erased_by == Some(earlier_id);
+                    assert!(!is_its || end <= earlier.started, "{op:?} reads what {earlier:?} erases");
+                    continue;
+                }
+                if op.moved && earlier.op == Op::Program {
+                    continue;
+                }
                 let same_page = self.pages[earlier_id] == self.pages[id];
                 let ordered = match (earlier.op, op.op) {
                     (Op::Read, Op::Read | Op::Program) => false,

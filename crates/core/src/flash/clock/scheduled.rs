@@ -18,6 +18,9 @@
 //! dependencies, is hurried, with everything that was asked for before it: so collection yields to the host until the host
 //! needs the space. An operation that has waited for `most_wait` goes before all that came later.
 //!
+//! A page that is being moved is read where it still is: as long as its copy is not programmed, a read by or
+//! for the host that waits for nothing else goes to the page that it is copied from, whose block is erased after that. (Not with `fifo`, as in `parallel`.)
+//!
 //! With `suspend` a die that erases (or programs) stops for a read that somebody waits for: the read can begin after
 //! `suspend_time`; when no such read waits any more, the operation goes on and takes `resume_time` longer. It does not stop
 //! when it would be over sooner, nor once it is older than `most_wait`.
@@ -61,6 +64,10 @@ pub(super) struct Task {
     reads: u32,
     /// Node whose ticket resolves when the page has left the RAM.
     loaded: u32,
+    /// A read: the page that was asked for. A program: the page whose contents it copies.
+    contents_of: Ppn,
+    /// Ticket of the read that a copy waits for.
+    read: u64,
     /// Ticket of the operation of its block that must be over before it.
     before: u64,
     issued: u64,
@@ -79,6 +86,8 @@ impl Default for Task {
             in_block: NONE,
             reads: 0,
             loaded: NONE,
+            contents_of: Ppn::NONE,
+            read: 0,
             before: 0,
             issued: 0,
             arrived: 0,
@@ -225,6 +234,37 @@ impl Scheduled {
         true
     }
 
+    /// Where a page is read that is being moved, if it can be read there now; and the erase that waits for that.
+    fn where_it_is(&self, page: Ppn) -> Option<(Ppn, u32)> {
+        let (mut at, mut erase, mut before) = (page, NONE, u64::MAX);
+        while let Some(program) = self.order.program_of(&self.tickets, at, before) {
+            let Task { contents_of, read, .. } = program.more;
+            if contents_of.is_none() {
+                return None;
+            }
+            (at, before) = (contents_of, read);
+            erase = self.order.erase_after(&self.tickets, at, before);
+        }
+        let executes = |d: &Die| erase != NONE && (d.node == erase || d.suspended == erase);
+        let die = &self.dies[self.die_of(at) as usize];
+        (at != page && !executes(die)).then_some((at, erase))
+    }
+
+    fn die_of(&self, page: Ppn) -> u32 {
+        self.order.block_of(page) % self.dies.len() as u32
+    }
+
+    /// The page of which a program is a copy: what it waits for is the read of that page, and what moves it leaves its contents
+    /// alone.
+    fn copied_from(&self, cause: Cause, after: Ticket) -> Ppn {
+        let moves = matches!(cause, Cause::Gc | Cause::Merge | Cause::MapGc | Cause::Wear | Cause::Refresh);
+        if !moves || !self.tickets.slab.is_pending(after) {
+            return Ppn::NONE;
+        }
+        let read = self.tickets.slab.get(index_of(after.0));
+        if read.kind == Kind::Read { read.more.contents_of } else { Ppn::NONE }
+    }
+
     /// A ticket is over, or the queue of the die keeps its operation before this one.
     #[inline]
     fn is_behind(&self, index: u32, before: Ticket) -> bool {
@@ -259,6 +299,19 @@ impl Timing for Scheduled {
             Op::Erase => Kind::Erase,
         };
         let class = Class::of(op, cause);
+        let contents_of = match op {
+            Op::Read => page,
+            Op::Program => self.copied_from(cause, after),
+            Op::Erase => Ppn::NONE,
+        };
+        let is_ready = after.0 <= self.now || !self.tickets.slab.is_pending(after) && !after.is_time();
+        let somebody_waits = op == Op::Read && class.suspends_others() && page.is_some();
+        let moved = if is_ready && somebody_waits && !self.rules.policy.rule().keeps_order {
+            self.where_it_is(page)
+        } else {
+            None
+        };
+        let die = moved.map_or(die, |(from, _)| self.die_of(from));
         self.in_flight += 1;
         let (index, mut ticket) = self.tickets.slab.allocate(kind, die, 0, false);
         let mut loaded = NONE;
@@ -266,9 +319,13 @@ impl Timing for Scheduled {
             (loaded, ticket) = self.tickets.slab.allocate(Kind::ProgramLoaded, die, 0, false);
             self.tickets.slab.get_mut(loaded).more.class = class;
         }
-        self.tickets.slab.get_mut(index).more = Task { class, loaded, issued: self.now, ..Task::default() };
-        self.order.enter(&mut self.tickets, index, op, page);
-        if after.0 <= self.now || !self.waits_for(index, after) {
+        self.tickets.slab.get_mut(index).more =
+            Task { class, loaded, contents_of, read: after.0, issued: self.now, ..Task::default() };
+        match moved {
+            Some((from, erase)) => self.order.enter_moved_read(&mut self.tickets, index, from, erase),
+            None => self.order.enter(&mut self.tickets, index, op, page),
+        }
+        if is_ready || !self.waits_for(index, after) {
             self.go_on(index);
             self.end_instant();
         }

@@ -4,9 +4,9 @@
 //! programs of a block go in the order in which they were asked for, a block is erased after all reads and programs of its
 //! pages, and programmed again after that.
 
-use super::Waiting;
+use super::{Task, Waiting};
 use crate::divisor::Divisor;
-use crate::flash::clock::slab::{NONE, index_of};
+use crate::flash::clock::slab::{NONE, Node, index_of};
 use crate::ledger::Op;
 use crate::types::Ppn;
 
@@ -38,19 +38,14 @@ impl Order {
         if self.blocks.is_empty() || page.is_none() {
             return;
         }
-        let number = self.by_block.quotient(page.0);
-        let block = &mut self.blocks[number as usize];
+        let number = self.block_of(page);
         let mut before = 0;
         if op == Op::Read {
+            before = self.program_of(tasks, page, u64::MAX).map_or(0, |program| program.ticket);
+        }
+        let block = &mut self.blocks[number as usize];
+        if op == Op::Read {
             block.reads += 1;
-            let mut at = block.head;
-            while at != NONE {
-                let write = tasks.slab.get(at);
-                if write.more.page == page && write.kind.op() == Op::Program as usize {
-                    before = write.ticket;
-                }
-                at = write.more.in_block;
-            }
         } else {
             let last = std::mem::replace(&mut block.tail, index);
             if block.head == NONE {
@@ -68,6 +63,46 @@ impl Order {
         if op == Op::Erase {
             task.reads = std::mem::take(&mut block.reads);
         }
+    }
+
+    /// A read of a page that is being moved was issued, in its old place; the erase of that block, if it was issued, waits for it.
+    pub(super) fn enter_moved_read(&mut self, tasks: &mut Waiting, index: u32, page: Ppn, erase: u32) {
+        tasks.slab.get_mut(index).more.page = page;
+        if erase == NONE {
+            let block = self.block_of(page);
+            self.blocks[block as usize].reads += 1;
+        } else {
+            tasks.slab.get_mut(erase).more.reads += 1;
+        }
+    }
+
+    /// The unfinished program of the contents that a page had just before a ticket was issued.
+    pub(super) fn program_of<'a>(&self, tasks: &'a Waiting, page: Ppn, before: u64) -> Option<&'a Node<Task>> {
+        let programs = self.writes(tasks, page).filter(|write| write.kind.op() == Op::Program as usize);
+        let of_page = programs.filter(|write| write.more.page == page && write.ticket < before);
+        of_page.last()
+    }
+
+    /// The first unfinished erase of a page's block that was issued after a ticket; [`NONE`] without one.
+    pub(super) fn erase_after(&self, tasks: &Waiting, page: Ppn, ticket: u64) -> u32 {
+        let mut erases = self.writes(tasks, page).filter(|write| write.kind.op() == Op::Erase as usize);
+        erases.find(|write| write.ticket > ticket).map_or(NONE, |write| index_of(write.ticket))
+    }
+
+    /// Unfinished programs and erases of a page's block, in the order in which they were issued.
+    fn writes<'a>(&self, tasks: &'a Waiting, page: Ppn) -> impl Iterator<Item = &'a Node<Task>> {
+        let mut at = self.blocks.get(self.block_of(page) as usize).map_or(NONE, |block| block.head);
+        std::iter::from_fn(move || {
+            let write = (at != NONE).then(|| tasks.slab.get(at))?;
+            at = write.more.in_block;
+            Some(write)
+        })
+    }
+
+    /// Number of a page's block.
+    #[inline]
+    pub(super) const fn block_of(&self, page: Ppn) -> u32 {
+        self.by_block.quotient(page.0)
     }
 
     /// An operation is over, or has taken its place in a queue that keeps the order. The erase that waited for nothing else.

@@ -95,7 +95,11 @@ impl Queues {
                 continue;
             }
             let node = tasks.slab.get(self.head[class]);
-            let Task { class: name, order, arrived, .. } = node.more;
+            let Task { class: name, order, arrived, reads, .. } = node.more;
+            // An erase that pages are still read from.
+            if reads > 0 {
+                continue;
+            }
             heads.order[class] = order;
             heads.rank[class] = if node.ticket <= urgent { name.hurried() } else { name } as u8;
             if now - arrived >= rules.most_wait.0 {
