@@ -4,7 +4,9 @@ use nandlab::config::{PluginConfig, Precondition, ReplayMode, Settle};
 use nandlab::endurance::{Endurance, Projection};
 use nandlab::flash::clock::Class;
 use nandlab::registry::RECONSTRUCTION;
-use nandlab::report::{ByCause, ClassOperations, FlushCost, Latency, Operations, Ratios, Recorded, Report, Settling};
+use nandlab::report::{
+    ByCause, ClassOperations, FlushCost, Latency, Operations, Ratios, Recorded, Report, Settling, WayWork,
+};
 use nandlab::types::Bytes;
 
 use crate::style::{Style, Table, count, factor, nanos, percent, short, time};
@@ -227,6 +229,7 @@ fn facts(report: &Report, style: Style) -> String {
     facts.extend(below(report));
     facts.extend(buffer(report));
     facts.extend(settling(&report.settling));
+    facts.extend(link(report));
     facts.extend(device(report));
     let line = |(name, value): &Fact| [style.bold(&format!("{name:<19}")), format!(" {value}\n")].concat();
     facts.iter().map(line).collect()
@@ -257,6 +260,15 @@ fn below(report: &Report) -> Vec<Fact> {
         facts.push(("map cache", format!("{hits} hits, {reads} map reads, {writes} map writes")));
     }
     facts
+}
+
+/// What crossed the link to the host, if there is one.
+fn link(report: &Report) -> Option<Fact> {
+    let link = &report.link;
+    link.bytes_per_second?;
+    let way = |way: &WayWork| format!("{} ({} busy)", Bytes(way.bytes), percent(way.utilisation));
+    let (name, to_device, to_host) = (report.config.device.host.link, way(&link.to_device), way(&link.to_host));
+    Some(("link", format!("{name}: {to_device} to the device, {to_host} to the host")))
 }
 
 /// What the data buffer did.

@@ -49,7 +49,7 @@ fn random_script(buffer: usize, ftl: usize, number: u64, cuts: bool) -> Script {
     let mut dice = Dice::of_case(&[number, buffer as u64, ftl as u64]);
     let steps = (0..STEPS).map(|_| random_step(&mut dice, cuts)).collect();
     // The low bits count through all combinations of the ways to run.
-    Script { buffer, ftl, ways: number as u32 & 63 | dice.below(1 << 12) & !63, seed: dice.0, steps }
+    Script { buffer, ftl, ways: number as u32 & 63 | dice.below(1 << 13) & !63, seed: dice.0, steps }
 }
 
 /// Sums over the runs with one FTL or one policy.
@@ -235,7 +235,7 @@ proptest! {
     fn short_scripts_all_keep_their_promises(
         buffer in 0..BUFFERS.len(),
         ftl in 0..FTLS.len(),
-        ways in 0u32..1 << 12,
+        ways in 0u32..1 << 13,
         seed: u64,
         steps in prop::collection::vec(any_step(), 1..80),
     ) {

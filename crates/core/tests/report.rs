@@ -10,7 +10,7 @@ mod report {
 use std::collections::BTreeSet;
 
 use kit::Dice;
-use nandlab::config::Config;
+use nandlab::config::{Config, HostLink};
 use nandlab::engine::Ssd;
 use nandlab::replay::Outcome;
 use nandlab::report::{Report, TraceSource, Wall};
@@ -79,6 +79,8 @@ fn every_field_is_its_formula() {
         let mut r = Dice(seed + 100);
         config.replay.mode =
             if seed % 3 == 0 { nandlab::config::ReplayMode::Fast } else { nandlab::config::ReplayMode::Open };
+        let link = ["none", "10MiB/s", "20MiB/s half-duplex"][seed as usize / 2 % 3];
+        config.device.host.link = HostLink::parse(link).unwrap();
         let fake = Fake::new(device, &mut r, seed);
         // The limit of an overloaded run is 1 %: just not, just so, and anything.
         let requests = 1 + r.below64(3_000);

@@ -9,6 +9,7 @@ mod timing {
     pub mod bounds;
     pub mod device;
     pub mod laws;
+    pub mod link;
     pub mod paths;
     pub mod priorities;
 

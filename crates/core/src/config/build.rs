@@ -80,6 +80,7 @@ impl Config {
                 nvram_read: self.ram.nvram_read,
                 nvram_write: self.ram.nvram_write,
             },
+            host: self.device.host.times(),
             read_groups: self.replay.read_groups,
             seed: self.seed,
         }

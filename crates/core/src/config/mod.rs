@@ -6,6 +6,7 @@
 mod build;
 mod builder;
 mod capacity;
+mod host;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -21,6 +22,7 @@ use crate::registry;
 use crate::types::{Bytes, Nanos};
 
 pub use builder::{Builder, DEFAULT_DEVICE, DEVICES, split_outside};
+pub use host::{HostConfig, HostLink};
 
 /// Everything that decides a run, apart from the trace.
 #[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
@@ -68,6 +70,9 @@ pub struct DeviceConfig {
     /// Read disturb, wear-out and bad blocks; nothing ages without it.
     #[serde(default)]
     pub reliability: ReliabilityConfig,
+    /// The way between it and the host; free without it.
+    #[serde(default)]
+    pub host: HostConfig,
 }
 
 /// How over-provisioning is given: papers mean different things by 'x %'.
@@ -356,6 +361,8 @@ impl Config {
             ("device.scheduler.suspend_time", scheduler.suspend_time, second),
             ("device.scheduler.resume_time", scheduler.resume_time, second),
             ("device.scheduler.most_wait", scheduler.most_wait, second * 1000),
+            ("device.host.read_overhead", self.device.host.read_overhead, second),
+            ("device.host.write_overhead", self.device.host.write_overhead, second),
             ("ram.dram_read", self.ram.dram_read, second),
             ("ram.dram_write", self.ram.dram_write, second),
             ("ram.nvram_read", self.ram.nvram_read, second),

@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 use super::{ConformError, Conformance, GoldenKind, Mismatch};
 use crate::buffer::{Access, Frames};
 use crate::catalog::BUFFERS;
-use crate::engine::{Arrival, EvictWait, PartialWrite, Parts, RamTimes, Settings, Ssd};
+use crate::engine::{Arrival, EvictWait, HostTimes, PartialWrite, Parts, RamTimes, Settings, Ssd};
 use crate::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, TimingModel};
 use crate::ftl::{FTLS, Shape};
 use crate::ledger::{Cause, Ledger, Op};
@@ -384,6 +384,7 @@ fn build_device(policy: &str, case: &Case) -> Result<Box<dyn Ssd>, String> {
         shared_dram: None,
         nvram_frames: frames.nvram,
         ram_times: RamTimes::default(),
+        host: HostTimes::default(),
         read_groups: false,
         seed: 1,
     };

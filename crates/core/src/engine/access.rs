@@ -20,7 +20,7 @@ impl<B: Buffer, L: Below> Engine<B, L> {
             // By value here and below, so that the access itself stays in registers.
             self.miss(*access, part, flight);
         }
-        self.below.page_ends(access, hit);
+        self.below.page_ends(&mut self.slots, access, hit);
         self.buffer.after_access(access, slot.is_some(), &self.slots, &self.below.sense(), &mut self.plan);
         if !self.plan.is_empty() {
             self.carry_out_afterthought(*access);
@@ -31,8 +31,8 @@ impl<B: Buffer, L: Below> Engine<B, L> {
     /// What the policy planned after the access.
     #[inline(never)]
     fn carry_out_afterthought(&mut self, access: Access) {
-        let now = self.below.now();
-        self.carry_out_plan(now, Some(&access));
+        let begins = self.below.begins();
+        self.carry_out_plan(begins, Some(&access));
     }
 
     /// The page is not resident.
@@ -47,7 +47,7 @@ impl<B: Buffer, L: Below> Engine<B, L> {
     /// 5. and 6.: makes room, fetches and places the page.
     #[inline]
     fn admit_page(&mut self, access: &Access, part: Part, medium: Medium, flight: &mut L::Flight<'_>) {
-        let mut room = self.below.now();
+        let mut room = self.below.begins();
         let fetches_first = self.buffer.fetches_first();
         let mut found = None;
         if fetches_first {

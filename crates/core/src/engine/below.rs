@@ -67,8 +67,8 @@ pub trait Below {
     fn sense(&self) -> Sense<'_>;
     /// Where the engine counts.
     fn ledger(&mut self) -> &mut Ledger;
-    /// This moment.
-    fn now(&self) -> Self::When;
+    /// When the operations for the request that is served may start; between requests, a time that is past.
+    fn begins(&self) -> Self::When;
     /// When both are over.
     fn join(&mut self, a: Self::When, b: Self::When) -> Self::When;
 
@@ -77,8 +77,14 @@ pub trait Below {
     /// # Errors
     /// If it cannot be carried out.
     fn prepare(&mut self, request: &HostRequest, rest: &[HostRequest], slots: &Slots) -> Result<(), Refused>;
-    /// Lets time pass until the request is admitted.
-    fn admit<'a>(&mut self, request: &HostRequest, payload: Payload<'a>, slots: &Slots) -> Self::Flight<'a>;
+    /// Lets time pass until the request, whose further pieces are `rest`, is admitted.
+    fn admit<'a>(
+        &mut self,
+        request: &HostRequest,
+        rest: &[HostRequest],
+        payload: Payload<'a>,
+        slots: &Slots,
+    ) -> Self::Flight<'a>;
     /// Frames that hold data when the map has taken its share of the RAM; `None` if they are what they are.
     fn data_frames(&self) -> Option<Frames>;
     /// Counts a read or write whose pages are served.
@@ -116,7 +122,7 @@ pub trait Below {
         flight: &mut Self::Flight<'_>,
     );
     /// A page of a request is served.
-    fn page_ends(&mut self, access: &Access, hit: bool);
+    fn page_ends(&mut self, slots: &mut Slots, access: &Access, hit: bool);
 
     /// Writes dirty pages back as one command; with `pad` the rest of their logical block too.
     fn write_back(&mut self, slots: &mut Slots, pages: &[Slot], pad: bool) -> Self::When;

@@ -1,5 +1,7 @@
 //! Requests between admission and completion: queue depth, arrival, and their times.
 
+use super::Settings;
+use super::link::{Link, LinkUse, Way};
 use crate::flash::{Clock, Ticket};
 use crate::histogram::Histogram;
 use crate::types::Nanos;
@@ -29,6 +31,8 @@ pub struct Times {
     device: Histogram,
     /// Latest completion.
     pub last_completion: Nanos,
+    /// What crossed the link between host and device; nothing without one.
+    pub link: LinkUse,
 }
 
 /// Kind of request for [`Times`].
@@ -79,6 +83,8 @@ struct Pending {
     kind: RequestKind,
     arrival: Nanos,
     admitted: Nanos,
+    /// Bytes that cross the link when all else is over.
+    bytes: u64,
 }
 
 /// At most as many times as the queue is deep, in ascending order: a ring that never grows.
@@ -138,9 +144,11 @@ impl Ascending {
     }
 }
 
-/// Token kinds given to the clock.
+/// Token kinds given to the clock. The token of a request is its number among those that are watched, then its index: of
+/// equal times the older request comes first.
 const WRITE_BACK: u64 = 1 << 63;
 const READ_BACK: u64 = 1 << 62;
+const INDEX_BITS: u32 = 17;
 
 /// The requests in the device and those that wait for a place in the queue, with their times.
 #[derive(Debug)]
@@ -155,6 +163,9 @@ pub struct Inflight {
     known: Ascending,
     pending: Vec<Pending>,
     free: Vec<u32>,
+    /// Requests watched so far.
+    watched: u64,
+    link: Option<Link>,
     /// Times of completed requests.
     pub times: Times,
     /// Nanoseconds of resolved buffer reads and writes since they were last taken.
@@ -162,8 +173,9 @@ pub struct Inflight {
 }
 
 impl Inflight {
-    pub fn new(depth: u32, arrival: Arrival) -> Self {
-        let (open, think) = match arrival {
+    pub fn new(settings: &Settings) -> Self {
+        let depth = settings.queue_depth;
+        let (open, think) = match settings.arrival {
             Arrival::Open => (true, Nanos::ZERO),
             Arrival::Closed { think } => (false, think),
         };
@@ -175,6 +187,8 @@ impl Inflight {
             known: Ascending::new(depth),
             pending: Vec::new(),
             free: Vec::new(),
+            watched: 0,
+            link: settings.host.link.map(Link::new),
             times: Times::default(),
             buffer_ns: (0, 0),
         }
@@ -270,11 +284,13 @@ impl Inflight {
             } else if token & READ_BACK != 0 {
                 self.buffer_ns.0 += at.0 - (token & !READ_BACK);
             } else {
-                let Pending { kind, arrival, admitted } = self.pending[token as usize];
-                self.times.record(self.open, kind, arrival, admitted, at);
-                self.free.push(token as u32);
+                let index = token as u32 & ((1 << INDEX_BITS) - 1);
+                let Pending { kind, arrival, admitted, bytes } = self.pending[index as usize];
+                let finished = if bytes == 0 { at } else { self.cross(Way::ToHost, at, bytes) };
+                self.times.record(self.open, kind, arrival, admitted, finished);
+                self.free.push(index);
                 self.len -= 1;
-                self.hold_place(clock.now(), at);
+                self.hold_place(clock.now(), finished);
             }
         }
         while self.known.first().is_some_and(|t| t <= clock.now()) {
@@ -299,7 +315,7 @@ impl Inflight {
                 self.times.record(self.open, kind, arrival, admitted, at);
                 self.hold_place(admitted, at);
             }
-            None => self.watch(clock, Pending { kind, arrival, admitted }, done),
+            None => self.watch(clock, Pending { kind, arrival, admitted, bytes: 0 }, done),
         }
         finished
     }
@@ -308,12 +324,37 @@ impl Inflight {
     #[inline(never)]
     fn watch(&mut self, clock: &mut Clock, pending: Pending, done: Ticket) {
         self.len += 1;
-        let token = self.free.pop().unwrap_or_else(|| {
+        let index = self.free.pop().unwrap_or_else(|| {
             self.pending.push(pending);
             self.pending.len() as u32 - 1
         });
-        self.pending[token as usize] = pending;
-        clock.watch(done, u64::from(token));
+        self.pending[index as usize] = pending;
+        self.watched += 1;
+        clock.watch(done, self.watched << INDEX_BITS | u64::from(index));
+    }
+
+    /// The same for a read that sends data over the link once `done` has resolved. Its turn is known then, not before:
+    /// whatever is ready earlier goes first, even if its request comes later.
+    pub fn finish_over_link(
+        &mut self,
+        clock: &mut Clock,
+        kind: RequestKind,
+        arrival: Nanos,
+        admitted: Nanos,
+        done: Ticket,
+        bytes: u64,
+    ) {
+        self.watch(clock, Pending { kind, arrival, admitted, bytes }, done);
+        // If the data is ready already, it takes its turn before that of the next request.
+        self.settle(clock);
+    }
+
+    /// Data is ready to cross the link at `ready`, which is now or before; when it has.
+    pub fn cross(&mut self, way: Way, ready: Nanos, bytes: u64) -> Nanos {
+        match &mut self.link {
+            Some(link) => link.carry(way, ready, bytes, &mut self.times.link),
+            None => ready,
+        }
     }
 
     /// The buffer sent a write to the FTL at `issued`; count its time when it resolves.

@@ -7,6 +7,7 @@ mod access;
 mod below;
 mod flushes;
 mod inflight;
+mod link;
 mod nothing;
 mod plan;
 mod refused;
@@ -20,6 +21,7 @@ use crate::types::{HostOp, HostRequest, Lpn, Nanos};
 pub use below::{Below, Part, Served};
 pub use flushes::{FlushCounter, INTERVALS};
 pub use inflight::{Arrival, RequestKind, Times};
+pub use link::{HostTimes, LinkSpeed, LinkUse, Way};
 pub use nothing::{Hits, Nothing};
 pub use refused::{OutOfRange, Refused};
 pub use settings::{EvictWait, PartialWrite, RamTimes, Settings};
@@ -129,7 +131,7 @@ impl<B: Buffer, L: Below> Engine<B, L> {
             self.check_range(piece)?;
         }
         self.below.prepare(request, rest, &self.slots)?;
-        let mut flight = self.admit(request, payload, self.requests + 1);
+        let mut flight = self.admit(request, rest, payload, self.requests + 1);
         let kind = match request.op {
             HostOp::Read | HostOp::Write => {
                 let write = request.op == HostOp::Write;
@@ -155,9 +157,15 @@ impl<B: Buffer, L: Below> Engine<B, L> {
     /// Steps 1 and 2 of the request with this number.
     #[expect(clippy::inline_always, reason = "as submit")]
     #[inline(always)]
-    fn admit<'a>(&mut self, request: &HostRequest, payload: Payload<'a>, number: u64) -> L::Flight<'a> {
+    fn admit<'a>(
+        &mut self,
+        request: &HostRequest,
+        rest: &[HostRequest],
+        payload: Payload<'a>,
+        number: u64,
+    ) -> L::Flight<'a> {
         // 1. Time passes until the device admits the request.
-        let flight = self.below.admit(request, payload, &self.slots);
+        let flight = self.below.admit(request, rest, payload, &self.slots);
         self.requests = number;
         // 2. The map may have grown or shrunk: divide the RAM again.
         self.share_ram();

@@ -59,14 +59,14 @@ impl Below for Nothing {
     fn ledger(&mut self) -> &mut Ledger {
         &mut self.ledger
     }
-    fn now(&self) {}
+    fn begins(&self) {}
     fn join(&mut self, (): (), (): ()) {}
 
     #[inline(always)]
     fn prepare(&mut self, _: &HostRequest, _: &[HostRequest], _: &Slots) -> Result<(), Refused> {
         Ok(())
     }
-    fn admit(&mut self, _: &HostRequest, _: Payload<'_>, _: &Slots) {}
+    fn admit(&mut self, _: &HostRequest, _: &[HostRequest], _: Payload<'_>, _: &Slots) {}
     #[inline(always)]
     fn data_frames(&self) -> Option<Frames> {
         None
@@ -114,7 +114,7 @@ impl Below for Nothing {
             slots.write(slot);
         }
     }
-    fn page_ends(&mut self, _: &Access, _: bool) {}
+    fn page_ends(&mut self, _: &mut Slots, _: &Access, _: bool) {}
 
     #[inline(always)]
     fn write_back(&mut self, slots: &mut Slots, pages: &[Slot], _: bool) {

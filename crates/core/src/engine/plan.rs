@@ -84,7 +84,7 @@ impl<B: Buffer, L: Below> Engine<B, L> {
     pub(super) fn resize(&mut self, frames: Frames) {
         self.slots.set_frames(frames);
         self.buffer.resize(frames);
-        let mut room = self.below.now();
+        let mut room = self.below.begins();
         for _ in 0..=self.slots.slot_count() {
             if self.buffer.has_room(None, &self.slots) {
                 return;

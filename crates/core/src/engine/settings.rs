@@ -1,6 +1,6 @@
 //! How the engine runs.
 
-use super::Arrival;
+use super::{Arrival, HostTimes};
 use crate::flash::Release;
 use crate::types::{Bytes, Nanos};
 
@@ -70,6 +70,8 @@ pub struct Settings {
     pub nvram_frames: u32,
     /// RAM access times.
     pub ram_times: RamTimes,
+    /// What the host interface costs.
+    pub host: HostTimes,
     /// Count the group hits of reads too: see `replay.read_groups`.
     pub read_groups: bool,
     /// Seed of every random choice.

@@ -109,10 +109,12 @@ impl<B: Buffer> Ssd for Engine<B, Storage> {
     }
     fn set_frames(&mut self, frames: Frames) {
         self.below.snapshot_nvram(&self.slots);
+        self.below.begin_now();
         self.resize(frames);
     }
     fn set_probe(&mut self, probe: Option<Box<dyn Probe>>) {
         self.below.probe = probe;
+        self.below.set_observed();
     }
     fn logical_pages(&self) -> u32 {
         self.below.settings.logical_pages

@@ -2,6 +2,7 @@
 
 mod commands;
 mod contents;
+mod host;
 mod pages;
 mod power;
 mod precondition;
@@ -66,6 +67,10 @@ pub struct Storage {
     contents: Contents,
     /// Version of the latest write.
     version: u64,
+    /// When what is done for the request that is served may start; between requests, a time that is past.
+    begins: Nanos,
+    /// Bytes that the read that is served will send over the link.
+    outgoing: u64,
     /// Resolves when every write-back so far is programmed: what a flush waits for.
     written_back: Ticket,
     /// Scratch of write-backs.
@@ -82,6 +87,8 @@ pub struct Storage {
     pub(super) recovery_cut: Option<(u64, CutMode)>,
     /// The FTL works in idle time, the array ages, or groups of reads are counted: see [`Storage::before_admission`].
     attentive: bool,
+    /// Somebody takes notice of requests and accesses: see [`Storage::observe`].
+    observed: bool,
     /// Every data page below the buffer costs the FTL one look-up.
     map_on_flash: bool,
 }
@@ -110,17 +117,20 @@ impl Storage {
         let Parts { flash, ftl, settings, .. } = parts;
         Self {
             flushes: FlushCounter::new(flash.geometry(), settings.logical_pages),
-            inflight: Inflight::new(settings.queue_depth, settings.arrival),
+            inflight: Inflight::new(&settings),
             times: flash_times(&flash),
             contents: Contents::new(&flash),
             page_sectors: flash.geometry().page_sectors(),
             settings,
             attentive: ftl.works_in_idle_time() || flash.ages() || settings.read_groups,
+            observed: !settings.host.is_free(),
             map_on_flash: ftl.keeps_map_on_flash(),
             ftl,
             flash,
             probe: None,
             version: 0,
+            begins: Nanos::ZERO,
+            outgoing: 0,
             written_back: Ticket::at(Nanos::ZERO),
             batch: Vec::new(),
             stage: Vec::new(),
@@ -157,6 +167,7 @@ impl Storage {
     pub(super) fn drain(&mut self) {
         self.inflight.drain(&mut self.flash.clock);
         self.count_buffer_times();
+        self.begin_now();
     }
 
     #[inline]
@@ -166,12 +177,9 @@ impl Storage {
         self.flash.ledger.buffer_write_ns += write;
     }
 
-    #[cold]
-    fn observe(&mut self, request: &HostRequest, now: Nanos, slots: &Slots) {
-        if let Some(probe) = &mut self.probe {
-            probe.on_request(request, now);
-        }
-        self.snapshot_nvram(slots);
+    /// What is done next is done for no request.
+    pub(super) fn begin_now(&mut self) {
+        self.begins = self.flash.now();
     }
 
     /// HitStat's group hit ratio: at most once per request and group.
@@ -236,8 +244,8 @@ impl Below for Storage {
         &mut self.flash.ledger
     }
     #[inline(always)]
-    fn now(&self) -> Ticket {
-        Ticket::reached(self.flash.now())
+    fn begins(&self) -> Ticket {
+        Ticket::reached(self.begins)
     }
     #[inline(always)]
     fn join(&mut self, a: Ticket, b: Ticket) -> Ticket {
@@ -249,13 +257,20 @@ impl Below for Storage {
         if self.attentive { self.before_admission(request, rest, slots) } else { Ok(()) }
     }
     #[inline(always)]
-    fn admit<'a>(&mut self, request: &HostRequest, payload: Payload<'a>, slots: &Slots) -> Flight<'a> {
+    fn admit<'a>(
+        &mut self,
+        request: &HostRequest,
+        rest: &[HostRequest],
+        payload: Payload<'a>,
+        slots: &Slots,
+    ) -> Flight<'a> {
         let (arrival, admitted) = self.inflight.admit(&mut self.flash.clock, request.at);
         self.count_buffer_times();
-        if self.probe.is_some() || self.armed_nvram.is_some() {
-            self.observe(request, admitted, slots);
+        self.begins = admitted;
+        if self.observed {
+            self.observe(request, rest, slots);
         }
-        Flight { payload, arrival, admitted, done: Ticket::reached(admitted), pages_in: [0; 2] }
+        Flight { payload, arrival, admitted, done: Ticket::reached(self.begins), pages_in: [0; 2] }
     }
     #[inline(always)]
     fn data_frames(&self) -> Option<Frames> {
@@ -294,7 +309,11 @@ impl Below for Storage {
     fn complete(&mut self, kind: RequestKind, flight: Flight<'_>) -> Completion {
         let Flight { arrival, admitted, .. } = flight;
         let ram = self.ram_time(&flight, kind == RequestKind::Write);
-        let done = if ram == Nanos::ZERO { flight.done } else { self.flash.clock.delay(flight.done, admitted + ram) };
+        let done =
+            if ram == Nanos::ZERO { flight.done } else { self.flash.clock.delay(flight.done, self.begins + ram) };
+        if self.outgoing > 0 {
+            return self.cross_to_host(kind, &flight, done);
+        }
         let finished = self.inflight.finish(&mut self.flash.clock, kind, arrival, admitted, done);
         Completion { admitted, finished }
     }
@@ -365,9 +384,9 @@ impl Below for Storage {
         self.touch(slots, (slot, slots.medium(slot)), access, part, flight);
     }
     #[inline(always)]
-    fn page_ends(&mut self, access: &Access, hit: bool) {
-        if let Some(probe) = &mut self.probe {
-            probe.on_access(access.lpn, access.write, hit);
+    fn page_ends(&mut self, slots: &mut Slots, access: &Access, hit: bool) {
+        if self.observed {
+            self.observe_page(slots, access, hit);
         }
     }
 
@@ -391,7 +410,7 @@ impl Below for Storage {
         self.tell_read(Cause::Prefetch, lpns);
     }
     fn read_ahead(&mut self, slots: &mut Slots, lpn: Lpn) -> Slot {
-        let found = self.read_page(slots, PageRead::new(lpn, Cause::Prefetch), self.now());
+        let found = self.read_page(slots, PageRead::new(lpn, Cause::Prefetch), self.begins());
         let slot = self.insert(slots, lpn, Medium::Dram);
         self.fill_slot(slots, slot, found);
         slot
@@ -400,7 +419,7 @@ impl Below for Storage {
     fn trim(&mut self, lpn: Lpn, flight: &mut Flight<'_>) {
         self.version += 1;
         self.flash.journal(&[Tombstone { lpn, version: self.version }]);
-        let ticket = self.trim_page(lpn, self.now());
+        let ticket = self.trim_page(lpn, self.begins());
         flight.done = self.flash.clock.join(flight.done, ticket);
     }
     fn flush(&mut self, flight: &mut Flight<'_>) {

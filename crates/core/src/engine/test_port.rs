@@ -39,7 +39,7 @@ impl<B: Buffer> TestPort for Engine<B, Storage> {
         let op = if write { HostOp::Write } else { HostOp::Read };
         let request = HostRequest { hint, ..HostRequest::new(at, op, lba, self.page_sectors) };
         self.check_range(&request)?;
-        let mut flight = self.admit(&request, Payload::None, access.request);
+        let mut flight = self.admit(&request, &[], Payload::None, access.request);
         let count = self.page_sectors;
         let hit = self.access_page(access, Part { from: 0, count, payload_at: 0, end: Lpn(lpn.0 + 1) }, &mut flight);
         let hits = u32::from(hit);

@@ -30,7 +30,7 @@ pub use flushes::{AtMost, Flushes, Size};
 pub use operations::{ByClass, ClassOperations, Operations};
 pub use settling::{FlushCost, Settling};
 pub use state::{Ram, Wear, WearBin};
-pub use times::{Elapsed, Latencies, Latency, Load, Throughput, UrmModel, Wall};
+pub use times::{Elapsed, Latencies, Latency, LinkWork, Load, Throughput, UrmModel, Wall, WayWork};
 
 /// Version of the JSON form. It rises when a field changes its meaning or goes; new fields may come at any time.
 pub const SCHEMA_VERSION: u32 = 2;
@@ -61,6 +61,8 @@ pub struct Report {
     pub device_time: Latency,
     /// Host work per simulated second.
     pub throughput: Throughput,
+    /// The link between host and device.
+    pub link: LinkWork,
     /// Whether the device kept up with the arrivals.
     pub load: Load,
     /// Write amplification.
@@ -217,6 +219,7 @@ impl Report {
             response: Latencies::new(times),
             device_time: Latency::new(&times.device()),
             throughput: Throughput::new(&ledger, makespan),
+            link: LinkWork::new(config.device.host.link.speed(), times, makespan),
             load: Load::new(outcome, config.replay.mode == ReplayMode::Open),
             write_amplification: WriteAmplification::new(&ledger),
             flash: FlashWork::new(&ledger),

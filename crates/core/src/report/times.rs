@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{service, share};
 use crate::config::TimingConfig;
-use crate::engine::Times;
+use crate::engine::{LinkSpeed, Times, Way};
 use crate::histogram::Histogram;
 use crate::ledger::Ledger;
 use crate::replay::Outcome;
@@ -95,6 +95,50 @@ impl Throughput {
             pages_per_second: per_second(ledger.host_page_reads + ledger.host_page_writes),
             read_bytes_per_second: per_second(ledger.host_sector_reads * SECTOR_BYTES),
             written_bytes_per_second: per_second(ledger.host_sector_writes * SECTOR_BYTES),
+        }
+    }
+}
+
+/// Work of the link between host and device (`device.host.link`). Without a link nothing crosses one.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+pub struct LinkWork {
+    /// Data of the host that it carries a second: after line coding and packets. Null without a link.
+    pub bytes_per_second: Option<u64>,
+    /// Data of writes.
+    pub to_device: WayWork,
+    /// Data of reads.
+    pub to_host: WayWork,
+    /// Share of the time that it was busy: of a half-duplex link both ways together, else the busier way. Null without a
+    /// link.
+    pub utilisation: Option<f64>,
+}
+
+/// One way of the link.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+pub struct WayWork {
+    /// Data of the host that crossed.
+    pub bytes: u64,
+    /// Time that it took, without waiting.
+    pub busy_ns: u64,
+    /// `busy_ns / elapsed.simulated_ns`. Null without a link.
+    pub utilisation: Option<f64>,
+}
+
+impl LinkWork {
+    pub(super) fn new(link: Option<LinkSpeed>, times: &Times, makespan: Nanos) -> Self {
+        let used = &times.link;
+        let of = |busy: Nanos| link.and_then(|_| share(busy.0, makespan.0));
+        let way = |way: Way| {
+            let (bytes, busy) = (used.bytes[way as usize], used.busy[way as usize]);
+            WayWork { bytes, busy_ns: busy.0, utilisation: of(busy) }
+        };
+        let [to_device, to_host] = used.busy;
+        let half_duplex = link.is_some_and(|link| link.half_duplex);
+        Self {
+            bytes_per_second: link.map(|link| link.bytes_per_second),
+            to_device: way(Way::ToDevice),
+            to_host: way(Way::ToHost),
+            utilisation: of(if half_duplex { to_device + to_host } else { to_device.max(to_host) }),
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use nandlab::buffer::Frames;
 use nandlab::catalog::BUFFERS;
-use nandlab::engine::{Arrival, EvictWait, PartialWrite, Parts, Payload, RamTimes, Settings, Ssd};
+use nandlab::engine::{
+    Arrival, EvictWait, HostTimes, LinkSpeed, PartialWrite, Parts, Payload, RamTimes, Settings, Ssd,
+};
 use nandlab::error::ConfigError;
 use nandlab::flash::{Clock, CutMode, Flash, Geometry, Media, ProgramOrder, ReliabilityConfig, TimingModel};
 use nandlab::ftl::{FTLS, Ftl, Shape};
@@ -178,6 +180,12 @@ impl Script {
             shared_dram,
             nvram_frames: nvram,
             ram_times: RamTimes { dram_write: Nanos(1), nvram_write: Nanos(3), ..RamTimes::default() },
+            host: if self.way(12) {
+                let link = LinkSpeed { bytes_per_second: 20_000_000_000, half_duplex: self.way(9) };
+                HostTimes { link: Some(link), read_overhead: Nanos(7), write_overhead: Nanos(11) }
+            } else {
+                HostTimes::default()
+            },
             seed: self.seed,
             ..settings(LOGICAL_PAGES)
         };

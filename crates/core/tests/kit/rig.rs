@@ -2,7 +2,7 @@
 
 use nandlab::buffer::Frames;
 use nandlab::catalog::BUFFERS;
-use nandlab::engine::{Arrival, EvictWait, PartialWrite, Parts, Payload, RamTimes, Settings, Ssd};
+use nandlab::engine::{Arrival, EvictWait, HostTimes, PartialWrite, Parts, Payload, RamTimes, Settings, Ssd};
 use nandlab::error::ConfigError;
 use nandlab::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, TimingModel};
 use nandlab::ftl::{FTLS, Ftl, Shape};
@@ -22,6 +22,7 @@ pub fn settings(logical_pages: u32) -> Settings {
         shared_dram: None,
         nvram_frames: 0,
         ram_times: RamTimes::default(),
+        host: HostTimes::default(),
         read_groups: false,
         seed: 1,
     }

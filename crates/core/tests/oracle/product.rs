@@ -2,7 +2,7 @@
 
 use nandlab::buffer::{Access, Admission, Buffer, Frames, Medium, Plan, Sense, Slots};
 use nandlab::catalog::BUFFERS;
-use nandlab::engine::{Arrival, Engine, EvictWait, PartialWrite, Parts, RamTimes, Settings, Ssd};
+use nandlab::engine::{Arrival, Engine, EvictWait, HostTimes, PartialWrite, Parts, RamTimes, Settings, Ssd};
 use nandlab::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, TimingModel};
 use nandlab::ftl::{FTLS, Ftl, Shape};
 use nandlab::registry;
@@ -128,6 +128,7 @@ pub fn build(case: &Case) -> Box<dyn Ssd> {
             dram_write: Nanos(setup.ram_write),
             ..RamTimes::default()
         },
+        host: HostTimes::default(),
         read_groups: setup.read_groups,
         seed: 1,
     };

@@ -206,6 +206,7 @@ impl Expected {
                 ("written_bytes_per_second", rate(512 * l.host_sector_writes)),
             ],
         );
+        self.link(config, fake, makespan);
         let open = config.replay.mode == ReplayMode::Open;
         let over_a_hundredth = 100 * outcome.backlog > outcome.requests;
         self.set(
@@ -228,6 +229,33 @@ impl Expected {
                 ("hitstat_bytes_per_second", over(512.0 * l.host_sector_writes as f64, hitstat as f64 / 1e9)),
             ],
         );
+    }
+
+    fn link(&mut self, config: &Config, fake: &Fake, makespan: u64) {
+        let (rate, both) = match config.device.host.link.to_string().as_str() {
+            "none" => (None, false),
+            "10MiB/s" => (Some(10 * 1024 * 1024), false),
+            "20MiB/s half-duplex" => (Some(20 * 1024 * 1024), true),
+            link => panic!("{link}: what does it carry?"),
+        };
+        let [down, up] = fake.times.link.busy.map(|busy| busy.0);
+        let share = |busy: u64| if rate.is_none() { Value::Null } else { ratio(busy, makespan) };
+        let busiest = if both {
+            down + up
+        } else if down > up {
+            down
+        } else {
+            up
+        };
+        self.set("link", &[("bytes_per_second", json!(rate)), ("utilisation", share(busiest))]);
+        for (way, bytes, busy) in
+            [("to_device", fake.times.link.bytes[0], down), ("to_host", fake.times.link.bytes[1], up)]
+        {
+            self.set(
+                &format!("link.{way}"),
+                &[("bytes", json!(bytes)), ("busy_ns", json!(busy)), ("utilisation", share(busy))],
+            );
+        }
     }
 
     fn flash(&mut self, l: &Ledger) {

@@ -12,6 +12,7 @@ use nandlab::histogram::Histogram;
 use nandlab::ledger::{Cause, Op};
 use nandlab::types::{HostOp, HostRequest, Nanos};
 
+use super::link::{self, Transfer};
 use super::slow::{After, Slow};
 use crate::kit::Dice;
 
@@ -28,8 +29,10 @@ pub struct Observed {
     /// When the first request could come.
     pub start: u64,
     admitted: Vec<u64>,
-    /// By request: what it waits for.
+    /// By request: what it waits for; of a read whose data crosses a link, what that waits for.
     pub done: Vec<Ticket>,
+    /// By request: calls of the clock up to its end.
+    calls: Vec<usize>,
 }
 
 /// Runs requests one by one, then lets everything finish.
@@ -38,7 +41,7 @@ pub fn observe(config: &Config, requests: Vec<HostRequest>) -> Observed {
     device.drain();
     let start = device.flash().now().0;
     device.test_port().flash_mut().clock.record();
-    let (mut admitted, mut done) = (vec![], vec![]);
+    let (mut admitted, mut done, mut calls) = (vec![], vec![], vec![]);
     let requests: Vec<HostRequest> =
         requests.into_iter().map(|r| HostRequest { at: Nanos(start) + r.at, ..r }).collect();
     for request in &requests {
@@ -50,9 +53,10 @@ pub fn observe(config: &Config, requests: Vec<HostRequest>) -> Observed {
             (None, Some(RecordedCall { call: Call::Watch { ticket, .. }, .. })) => *ticket,
             (None, last) => panic!("{last:?}: the completion is unknown, and nobody waits for it"),
         });
+        calls.push(device.flash().clock.recorded().len());
     }
     device.drain();
-    Observed { config: config.clone(), device, requests, start, admitted, done }
+    Observed { config: config.clone(), device, requests, start, admitted, done, calls }
 }
 
 fn clock_times(config: &Config) -> ClockTimes {
@@ -136,7 +140,12 @@ fn serial(record: &[RecordedCall], times: ClockTimes, start: u64) -> Timed {
     };
     let (mut free, mut operations) = (start, vec![]);
     for RecordedCall { at, call } in record {
-        let Call::Operation(operation) = *call else { panic!("{call:?}: the tickets of this model are times") };
+        let operation = match *call {
+            Call::Operation(operation) => operation,
+            // Of a read whose data crosses a link then.
+            Call::Watch { .. } => continue,
+            Call::Join { .. } => panic!("{call:?}: the tickets of this model are times"),
+        };
         let begin = free.max(at.0).max(operation.after.as_time().unwrap().0);
         free = begin + service(operation.op);
         let loaded = operation.release == Release::Transfer && operation.op == Op::Program;
@@ -212,7 +221,8 @@ impl Observed {
             let at = operation.ticket.as_time().map_or(*resolved, |at| at.0);
             assert_eq!(at, *resolved, "{name}: {operation:?}");
         }
-        let finished: Vec<u64> = self.done.iter().map(|ticket| timed.of(*ticket)).collect();
+        let ready = self.done.iter().map(|ticket| timed.of(*ticket)).collect();
+        let finished = self.cross(ready, &timed, name);
         assert_eq!(self.admissions(&finished), self.admitted, "{name}: admissions");
         let open = self.config.replay.mode == ReplayMode::Open;
         let mut slow = [Histogram::default(), Histogram::default(), Histogram::default(), Histogram::default()];
@@ -240,6 +250,48 @@ impl Observed {
             self.check_buffer_times(&timed, name);
         }
         timed
+    }
+
+    /// When requests finish that are ready, link aside, at these times; and whether what is done for a request begins after
+    /// its overhead and, for a write, its data.
+    fn cross(&self, ready: Vec<u64>, timed: &Timed, name: &str) -> Vec<u64> {
+        let (host, mut finished) = (self.config.device.host, ready);
+        let mut begins = self.admitted.clone();
+        if let Some(speed) = host.link.speed() {
+            let has_data = |(_, request): &(usize, &HostRequest)| matches!(request.op, HostOp::Read | HostOp::Write);
+            let transfer = |(number, request): (usize, &HostRequest)| {
+                let to_host = request.op == HostOp::Read;
+                let ready = if to_host { finished[number] } else { self.admitted[number] };
+                Transfer { number, ready, bytes: u64::from(request.sectors) * 512, to_host }
+            };
+            let transfers = self.requests.iter().enumerate().filter(has_data).map(transfer).collect();
+            let (crossed, busy) = link::serve(speed, transfers);
+            for (number, at) in crossed {
+                *(if self.requests[number].op == HostOp::Read { &mut finished } else { &mut begins })
+                    .get_mut(number)
+                    .unwrap() = at;
+            }
+            assert_eq!(self.device.times().link.busy, busy.map(Nanos), "{name}");
+        }
+        let operations = || timed.operations.iter().zip(&timed.issued);
+        let issued = |upto: usize| {
+            let calls = &self.device.flash().clock.recorded()[..upto];
+            calls.iter().filter(|recorded| matches!(recorded.call, Call::Operation(_))).count()
+        };
+        let mut from = 0;
+        for (i, request) in self.requests.iter().enumerate() {
+            let overhead = if request.op == HostOp::Read { host.read_overhead } else { host.write_overhead };
+            let begins = begins[i] + overhead.0;
+            assert!(finished[i] >= begins, "{name}: request {i} finishes at {}, before it begins", finished[i]);
+            let upto = issued(self.calls[i]);
+            // What is done in idle time is done before.
+            for ((operation, [begin, ..]), at) in operations().take(upto).skip(from) {
+                let is_early = *at == self.admitted[i] && *begin < begins;
+                assert!(!is_early, "{name}: request {i} begins at {begins}, its {operation:?} at {begin}");
+            }
+            from = upto;
+        }
+        finished
     }
 
     /// `D_r` and `D_w`: every command of the buffer from its issue to its end, late ones too.
@@ -309,6 +361,7 @@ fn variant(n: u64) -> Vec<String> {
     if n.is_multiple_of(4) {
         settings.push("device.timing.model=serial".to_owned());
     }
+    settings.extend(super::link::host(n));
     settings
 }
 

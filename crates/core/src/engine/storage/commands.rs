@@ -21,7 +21,7 @@ impl Storage {
 
     /// Reads one page through the FTL, counting it as the buffer's.
     pub(super) fn read_page(&mut self, slots: &Slots, page: PageRead, after: Ticket) -> Found {
-        let issued = self.flash.now();
+        let issued = self.begins;
         let due = self.look_ups_due(1);
         let found = self.ftl.read(&mut self.flash, page, after);
         self.check_look_ups(due);
@@ -33,11 +33,11 @@ impl Storage {
     /// The rest of a page that goes down is on flash. An FTL whose map is in RAM reads it now; else the FTL reads it in
     /// the page's turn, with the look-up that its write needs, and the answer only tells what it will find.
     pub(super) fn fetch_old(&mut self, slots: &Slots, lpn: Lpn) -> (Source, Found) {
-        let now = Ticket::reached(self.flash.now());
+        let begins = Ticket::reached(self.begins);
         if !self.map_on_flash {
-            return (Source::Ram, self.read_page(slots, PageRead::new(lpn, Cause::Pad), now));
+            return (Source::Ram, self.read_page(slots, PageRead::new(lpn, Cause::Pad), begins));
         }
-        let found = Found { ticket: now, ppn: self.ftl.locate(&self.flash, lpn) };
+        let found = Found { ticket: begins, ppn: self.ftl.locate(&self.flash, lpn) };
         self.count_read(found);
         (Source::OldCopy, found)
     }
@@ -72,7 +72,7 @@ impl Storage {
 
     /// Pages that were completed while they were written are there when their old copies were read.
     fn take_old_copies(&mut self, slots: &mut Slots) {
-        let issued = self.flash.now();
+        let issued = self.begins;
         let mut tickets = std::mem::take(self.old_copies.get_mut());
         let mut read = 0;
         for at in 0..self.batch.len() {

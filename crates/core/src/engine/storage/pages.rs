@@ -83,8 +83,8 @@ impl Storage {
 
     /// Reads one page past the buffer.
     pub(super) fn read_through(&mut self, slots: &Slots, lpn: Lpn, part: Part, flight: &mut Flight<'_>) {
-        let now = Ticket::reached(self.flash.now());
-        let found = self.read_below(slots, PageRead { lpn, cause: Cause::Host, end: part.end }, now);
+        let begins = Ticket::reached(self.begins);
+        let found = self.read_below(slots, PageRead { lpn, cause: Cause::Host, end: part.end }, begins);
         flight.done = self.flash.clock.join(flight.done, found.ticket);
         if let Payload::Read(bytes) = &mut flight.payload {
             let to = &mut bytes[part.bytes_in_payload()];
@@ -126,15 +126,15 @@ impl Storage {
 
     /// Reads the sectors of a resident page that are not in RAM.
     fn complete_page(&mut self, slots: &mut Slots, slot: Slot) -> Ticket {
-        let now = Ticket::reached(self.flash.now());
-        let found = self.read_below(slots, PageRead::new(slots.lpn(slot), Cause::Pad), now);
+        let begins = Ticket::reached(self.begins);
+        let found = self.read_below(slots, PageRead::new(slots.lpn(slot), Cause::Pad), begins);
         self.fill_slot(slots, slot, found);
         found.ticket
     }
 
     /// Writes one page past the buffer; a part of a page is completed first.
     pub(super) fn write_through(&mut self, slots: &mut Slots, lpn: Lpn, part: Part, flight: &mut Flight<'_>) {
-        let mut after = Ticket::reached(self.flash.now());
+        let mut after = Ticket::reached(self.begins);
         let whole = part.count == self.page_sectors;
         self.stage.clear();
         let mut from = Source::Ram;

@@ -38,6 +38,7 @@ impl Storage {
     pub(in crate::engine) fn arm_cut(&mut self, nth: u64, mode: CutMode) {
         self.flash.arm_cut(nth, mode);
         self.armed_nvram = Some(NvramSnapshot::default());
+        self.set_observed();
     }
 
     fn nvram_now(&self, slots: &Slots) -> NvramSnapshot {
@@ -67,7 +68,9 @@ impl Storage {
             self.flash.arm_cut(nth, mode);
             self.armed_nvram = Some(nvram.clone());
         }
+        self.set_observed();
         self.inflight.drain(&mut self.flash.clock);
+        self.begin_now();
         self.ftl.rebuild(&mut self.flash);
         self.written_back = Ticket::at(Nanos::ZERO);
         for NvramPage { mut write, mut bytes, missing } in nvram.pages {
@@ -77,7 +80,7 @@ impl Storage {
             if newer_copy || self.flash.tombstones().iter().any(newer_trim) {
                 continue;
             }
-            let mut after = Ticket::reached(self.flash.now());
+            let mut after = Ticket::reached(self.begins);
             if missing != 0 {
                 let found;
                 (write.from, found) = self.fetch_old(slots, write.lpn);

@@ -10,7 +10,7 @@ use crate::types::{Lbn, Lpn, Ppn, Slot};
 impl Storage {
     /// Writes dirty pages of the buffer as one command; with `pad` the rest of their logical block too.
     pub(super) fn write_pages_back(&mut self, slots: &mut Slots, pages: &[Slot], pad: bool) -> Ticket {
-        let mut after = Ticket::reached(self.flash.now());
+        let mut after = Ticket::reached(self.begins);
         self.batch.clear();
         let mut complete = true;
         let release = self.settings.evict_wait.release();
@@ -44,7 +44,7 @@ impl Storage {
         }
         self.tell_write();
         self.stage_batch(slots);
-        let issued = self.flash.now();
+        let issued = self.begins;
         let done = self.send_batch(slots, whole.then_some(lbn), Lpn(0), after);
         let written = self.batch.len() - holes;
         let ledger = &mut self.flash.ledger;
