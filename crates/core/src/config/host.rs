@@ -193,7 +193,7 @@ mod tests {
     fn unknown_link_is_refused_with_what_is_accepted() {
         for text in ["", "pcie", "pcie7x4", "pcie3x3", "pcie3", "sata4", "sata", "nvme", "500MiB", "2x", "1GB/s"] {
             let problem = HostLink::parse(text).unwrap_err();
-            assert!(problem.contains(text) && problem.contains("pcieGxN"), "{problem}");
+            assert!(problem.contains(text.trim_end_matches("/s")) && problem.contains("pcieGxN"), "{problem}");
         }
         for text in ["1B/s", "2TiB/s"] {
             assert!(HostLink::parse(text).unwrap_err().contains("1MiB/s to 1TiB/s"), "{text}");

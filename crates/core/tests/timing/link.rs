@@ -1,7 +1,8 @@
 //! The link between host and device: a slow one, and what follows from theory and by hand.
 
-use nandlab::config::{Config, HostConfig};
-use nandlab::engine::{LinkSpeed, Payload};
+use nandlab::buffer::Frames;
+use nandlab::config::{Config, HostLink};
+use nandlab::engine::{LinkSpeed, Payload, Ssd};
 use nandlab::types::{HostOp, HostRequest, Nanos};
 
 use super::device::{config, observe};
@@ -75,7 +76,7 @@ fn lab(link: &str, overhead_us: [u64; 2], settings: &[&str]) -> Config {
 }
 
 /// Runs requests and returns the device.
-fn run(config: &Config, requests: &[HostRequest]) -> Box<dyn nandlab::engine::Ssd> {
+fn run(config: &Config, requests: &[HostRequest]) -> Box<dyn Ssd> {
     let mut device = config.build().unwrap();
     device.drain();
     device.start_measuring();
@@ -148,6 +149,34 @@ fn buffer_hit_overtakes_a_read_that_waits_for_flash() {
     assert!((times.read_response.mean_ns() * 3.0 - (first + second + third) as f64).abs() < 1e-3);
 }
 
+/// The pieces of a request cross as one: 4 KiB and 12 KiB at 500 MiB/s, 31,250 ns.
+#[test]
+fn pieces_of_a_request_cross_together() {
+    let piece = |op, lba, sectors, more| HostRequest { more, ..HostRequest::new(Nanos(0), op, lba, sectors) };
+    for op in [HostOp::Write, HostOp::Read] {
+        let config = lab("500MiB/s", [0, 0], &["replay.mode=fast", "replay.queue_depth=1"]);
+        let pieces = |op| [piece(op, 800, 8, true), piece(op, 8_000, 24, false)];
+        let times = run(&config, &[pieces(HostOp::Write), pieces(op)].concat()).times().clone();
+        assert_eq!((times.response().count(), times.response().max()), (2, Nanos(31_250)), "{op:?}");
+    }
+}
+
+/// A frame is written back for its own sake and not for the request that is still to begin.
+#[test]
+fn shrinking_buffer_waits_for_no_request() {
+    let config = lab("none", [1_000_000, 0], &["replay.mode=fast", "replay.queue_depth=4", "buffer.name=lru"]);
+    let mut device = config.build().unwrap();
+    let of = |op| HostRequest::new(Nanos(0), op, 0, 8);
+    device.submit(&of(HostOp::Write), Payload::None).unwrap();
+    device.drain();
+    let start = device.flash().now();
+    device.submit(&of(HostOp::Read), Payload::None).unwrap();
+    device.set_frames(Frames::default());
+    device.drain();
+    assert_eq!(device.ledger().write_back_pages, 1);
+    assert_eq!(device.flash().now() - start, Nanos(1_000_000_000));
+}
+
 /// Bytes a second of so many requests of 128 KiB.
 fn throughput(config: &Config, reads: impl Fn(u64) -> bool) -> f64 {
     let op = |n| if reads(n) { HostOp::Read } else { HostOp::Write };
@@ -164,7 +193,7 @@ fn throughput(config: &Config, reads: impl Fn(u64) -> bool) -> f64 {
 #[test]
 fn link_bound_run_has_the_rate_of_the_link() {
     let fast = ["replay.mode=fast", "replay.queue_depth=32"];
-    let rate = |link: &str| config_rate(link);
+    let rate = |link: &str| HostLink::parse(link).unwrap().speed().unwrap().bytes_per_second as f64;
     for link in ["pcie1x1", "sata3", "pcie3x4"] {
         // Flash that is faster than the link, and no buffer: every page comes from a die.
         let settings = ["buffer.name=none", "device.timing.page_read=1us", "device.timing.page_transfer=1us"];
@@ -185,11 +214,6 @@ fn link_bound_run_has_the_rate_of_the_link() {
         // The two ways take turns at being the one that all places of the queue wait for.
         point::compare("link", "bytes a second, half of them written", 32.0, want, got, 2e-3 * want);
     }
-}
-
-fn config_rate(link: &str) -> f64 {
-    let host = HostConfig { link: nandlab::config::HostLink::parse(link).unwrap(), ..HostConfig::default() };
-    host.link.speed().unwrap().bytes_per_second as f64
 }
 
 /// W = rho S / (2 (1 - rho)): M/D/1. Reads that the RAM answers, and writes that it takes.
