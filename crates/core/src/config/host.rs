@@ -211,7 +211,7 @@ mod tests {
             ("pcie3x4", 4e9 * 128.0 / 130.0 * 256.0 / 280.0, false),
             ("pcie5x16", 64e9 * 128.0 / 130.0 * 256.0 / 280.0, false),
             ("pcie6x2", 16e9 * 236.0 / 256.0 * 256.0 / 272.0, false),
-            ("3MiB/s half-duplex", 3145728.0, true),
+            ("3MiB/s half-duplex", 3_145_728.0, true),
         ];
         for (text, rate, half_duplex) in cases {
             let speed = HostLink::parse(text).unwrap().speed().unwrap();

@@ -150,7 +150,7 @@ impl<B: Buffer, L: Below> Engine<B, L> {
                 RequestKind::Other
             }
         };
-        // 7. The request completes when its last ticket resolves and its RAM accesses are over.
+        // 7. The request completes when its last ticket resolves, its RAM accesses are over and its data has crossed.
         Ok(self.below.complete(kind, flight))
     }
 

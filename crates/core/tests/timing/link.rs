@@ -6,8 +6,8 @@ use nandlab::engine::{LinkSpeed, Payload, Ssd};
 use nandlab::types::{HostOp, HostRequest, Nanos};
 
 use super::device::{config, observe};
+use super::theory::assert_close;
 use crate::kit::Dice;
-use crate::point;
 
 /// Data that wants to cross.
 pub struct Transfer {
@@ -198,21 +198,14 @@ fn link_bound_run_has_the_rate_of_the_link() {
         // Flash that is faster than the link, and no buffer: every page comes from a die.
         let settings = ["buffer.name=none", "device.timing.page_read=1us", "device.timing.page_transfer=1us"];
         let config = lab(link, [8, 8], &[&fast[..], &settings].concat());
-        point::compare(
-            "link",
-            "bytes a second, reads",
-            32.0,
-            rate(link),
-            throughput(&config, |_| true),
-            1e-3 * rate(link),
-        );
+        assert_close(throughput(&config, |_| true), rate(link), 1e-3, link);
     }
     for (link, both) in [("200MiB/s", 2.0), ("200MiB/s half-duplex", 1.0), ("sata2", 1.0), ("pcie2x1", 2.0)] {
         let config = lab(link, [8, 8], &fast);
         let want = both * rate(link);
         let got = throughput(&config, |n| n % 2 == 0);
         // The two ways take turns at being the one that all places of the queue wait for.
-        point::compare("link", "bytes a second, half of them written", 32.0, want, got, 2e-3 * want);
+        assert_close(got, want, 2e-3, link);
     }
 }
 
@@ -237,7 +230,7 @@ fn hits_wait_for_the_link_as_queueing_theory_says() {
         device.drain();
         let waited = device.times().response().mean_ns() - 5_000.0 - service.round();
         let want = rho * service / (2.0 * (1.0 - rho));
-        point::compare("link", "mean waiting time us", rho, want / 1e3, waited / 1e3, 0.02 * want / 1e3);
+        assert_close(waited, want, 0.02, &format!("mean waiting time of {op:?}, {link}, load {rho}"));
     }
 }
 

@@ -8,7 +8,7 @@ use super::rig::{NOW, RFTL, finish_times};
 use crate::kit::Dice;
 use crate::point;
 
-fn assert_close(got: f64, want: f64, within: f64, what: &str) {
+pub fn assert_close(got: f64, want: f64, within: f64, what: &str) {
     assert!((got / want - 1.0).abs() < within, "{what}: {got} instead of {want}");
 }
 
