@@ -3,6 +3,7 @@
 use nandlab::buffer::Frames;
 use nandlab::config::{Config, HostLink};
 use nandlab::engine::{LinkSpeed, Payload, Ssd};
+use nandlab::flash::clock::TIMINGS;
 use nandlab::types::{HostOp, HostRequest, Nanos};
 
 use super::device::{config, observe};
@@ -91,11 +92,13 @@ fn run(config: &Config, requests: &[HostRequest]) -> Box<dyn Ssd> {
 #[test]
 fn lone_read_takes_overhead_flash_and_transfer() {
     let reads: Vec<_> = (0..1_000).map(|n| HostRequest::new(Nanos(0), HostOp::Read, n * 8, 8)).collect();
-    for link in ["500MiB/s", "500MiB/s half-duplex"] {
-        let config = lab(link, [8, 3], &["buffer.name=none", "replay.mode=fast", "replay.queue_depth=1"]);
+    let cases = TIMINGS.iter().flat_map(|model| ["500MiB/s", "500MiB/s half-duplex"].map(|link| (model.name(), link)));
+    for (model, link) in cases {
+        let model = format!("device.timing.model={model}");
+        let config = lab(link, [8, 3], &["buffer.name=none", "replay.mode=fast", "replay.queue_depth=1", &model]);
         let times = run(&config, &reads).times().clone();
-        assert_eq!(times.read_response.max(), Nanos(8_000 + 75_000 + 12_000 + 7_813), "{link}");
-        assert_eq!(times.read_response.mean_ns(), 102_813.0, "{link}");
+        assert_eq!(times.read_response.max(), Nanos(8_000 + 75_000 + 12_000 + 7_813), "{model}, {link}");
+        assert_eq!(times.read_response.mean_ns(), 102_813.0, "{model}, {link}");
         assert_eq!(times.link.bytes, [0, 4_096_000]);
         assert_eq!(times.link.busy, [Nanos(0), Nanos(7_813_000)]);
     }
