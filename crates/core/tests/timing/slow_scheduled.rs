@@ -71,6 +71,8 @@ struct Die {
     cells_until: Option<u64>,
     work: [u64; CLASSES],
     served: u64,
+    /// What it took last had waited too long.
+    was_overdue: bool,
     /// What it did: (from, class). The last one goes on.
     log: Vec<(u64, Class)>,
 }
@@ -98,6 +100,7 @@ impl Slow {
             cells_until: None,
             work: [0; CLASSES],
             served: 0,
+            was_overdue: false,
             log: vec![],
         };
         Self {
@@ -308,7 +311,7 @@ impl Slow {
             Op::Erase => rules.suspend != Suspend::None,
         };
         let left = until - self.now;
-        if !allowed || self.now - op.arrived >= rules.most_wait.0 || left <= rules.suspend_time.0 {
+        if !allowed || self.now - op.started >= rules.most_wait.0 || left <= rules.suspend_time.0 {
             return;
         }
         let rest = if op.rest == 0 { left } else { left.min(op.rest) };
@@ -338,7 +341,7 @@ impl Slow {
         if let Some(suspended) = d.suspended {
             let urgent = heads.iter().filter(|id| self.ops[**id].class <= Class::HostRead);
             let first = urgent.min_by_key(|id| self.ops[**id].class).copied();
-            match first.filter(|_| self.now - self.ops[suspended].arrived < rules.most_wait.0) {
+            match first.filter(|_| self.now - self.ops[suspended].started < rules.most_wait.0) {
                 None => self.resume(die, suspended),
                 Some(id) => self.start(die, id),
             }
@@ -347,11 +350,12 @@ impl Slow {
         let order = |id: &usize| self.ops[*id].order;
         let overdue =
             heads.iter().filter(|id| self.now - self.ops[**id].arrived >= rules.most_wait.0).min_by_key(|id| order(id));
+        let is_overdue = overdue.filter(|_| heads.len() > 1 && !d.was_overdue).copied();
         let rank = |id: &usize| {
             let op = &self.ops[*id];
             if op.number <= self.urgent { op.class.min(Class::HostWrite) } else { op.class }
         };
-        let chosen = match (overdue, rules.policy.name()) {
+        let chosen = match (is_overdue.as_ref(), rules.policy.name()) {
             (Some(overdue), _) => Some(overdue),
             (None, "fifo") => heads.iter().min_by_key(|id| order(id)),
             (None, "read_first") => heads.iter().min_by_key(|id| (rank(id), order(id))),
@@ -361,7 +365,8 @@ impl Slow {
             }),
             (None, other) => panic!("what does {other} do?"),
         };
-        if let Some(&id) = chosen {
+        if let Some(id) = chosen.copied() {
+            self.dies[die].was_overdue = is_overdue.is_some();
             self.start(die, id);
         }
     }

@@ -16,14 +16,15 @@
 //! after it was programmed, the programs of a block keep their order, a block is erased after all reads and programs of
 //! its pages and programmed again after that. Whatever a read or write of the host waits for in this way, or by its own
 //! dependencies, is hurried, with everything that was asked for before it: so collection yields to the host until the host
-//! needs the space. An operation that has waited for `most_wait` goes before all that came later.
+//! needs the space. Every other operation that a die takes is one that has waited for `most_wait`, if there is one, the one
+//! that came first.
 //!
 //! A page that is being moved is read where it still is: as long as its copy is not programmed, a read by or
 //! for the host that waits for nothing else goes to the page that it is copied from, whose block is erased after that. (Not with `fifo`, as in `parallel`.)
 //!
 //! With `suspend` a die that erases (or programs) stops for a read that somebody waits for: the read can begin after
 //! `suspend_time`; when no such read waits any more, the operation goes on and takes `resume_time` longer. It does not stop
-//! when it would be over sooner, nor once it is older than `most_wait`.
+//! when it would be over sooner, nor once it was begun `most_wait` ago.
 //!
 //! # Deviations and chosen readings
 //! Channels serve the oldest request, whatever its class: a transfer is short, and a die that holds data keeps everybody
@@ -73,8 +74,10 @@ pub(super) struct Task {
     issued: u64,
     /// When it joined the queue of its die,
     arrived: u64,
-    /// and how many had joined any queue before.
+    /// how many had joined any queue before,
     order: u64,
+    /// and when the die took it.
+    begun: u64,
 }
 
 impl Default for Task {
@@ -92,6 +95,7 @@ impl Default for Task {
             issued: 0,
             arrived: 0,
             order: 0,
+            begun: 0,
         }
     }
 }
@@ -134,7 +138,7 @@ struct Die {
     /// what its cells still have to do, ns, and since when it is suspended.
     rest: u64,
     suspended_at: u64,
-    /// Service time of what waits in the queues.
+    /// Service time of what was asked for and is not begun.
     backlog: u64,
     queues: Queues,
 }
@@ -313,6 +317,7 @@ impl Timing for Scheduled {
         };
         let die = moved.map_or(die, |(from, _)| self.die_of(from));
         self.in_flight += 1;
+        self.dies[die as usize].backlog += self.service[kind.op()];
         let (index, mut ticket) = self.tickets.slab.allocate(kind, die, 0, false);
         let mut loaded = NONE;
         if op == Op::Program && release == Release::Transfer {

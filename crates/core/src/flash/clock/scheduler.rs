@@ -96,8 +96,8 @@ pub enum Suspend {
 pub struct SchedulerConfig {
     /// Which of the waiting operations goes next.
     pub policy: Scheduler,
-    /// An operation that has waited this long goes before all that came later, whatever their class, and one that was begun
-    /// this long ago is not suspended any more: nothing starves.
+    /// If operations have waited this long, every other one that the die takes is the first of them, whatever its class; and an
+    /// operation that was begun this long ago is not suspended any more. So nothing starves.
     pub most_wait: Nanos,
     /// What a die may suspend for a read that somebody waits for.
     pub suspend: Suspend,

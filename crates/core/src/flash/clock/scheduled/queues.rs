@@ -16,6 +16,8 @@ pub(super) struct Queues {
     mask: u8,
     /// By class: the time that the die has worked for it, as fair queueing counts it.
     work: [u64; CLASSES],
+    /// The operation taken last had waited too long.
+    was_overdue: bool,
     /// `work` of the class served last, before that.
     served: u64,
     /// Since when `len` is as it is.
@@ -30,6 +32,7 @@ impl Queues {
             len: [0; CLASSES],
             mask: 0,
             work: [0; CLASSES],
+            was_overdue: false,
             served: 0,
             since: 0,
         }
@@ -79,15 +82,16 @@ impl Queues {
 
     /// The class whose turn it is.
     #[inline]
-    pub(super) fn choose(&self, tasks: &Waiting, rules: &SchedulerConfig, now: u64, urgent: u64) -> Class {
+    pub(super) fn choose(&mut self, tasks: &Waiting, rules: &SchedulerConfig, now: u64, urgent: u64) -> Class {
         if self.mask.is_power_of_two() {
+            self.was_overdue = false;
             return Class::ALL[self.mask.trailing_zeros() as usize];
         }
         self.choose_one(tasks, rules, now, urgent)
     }
 
     #[inline(never)]
-    fn choose_one(&self, tasks: &Waiting, rules: &SchedulerConfig, now: u64, urgent: u64) -> Class {
+    fn choose_one(&mut self, tasks: &Waiting, rules: &SchedulerConfig, now: u64, urgent: u64) -> Class {
         let mut heads = Heads { order: [u64::MAX; CLASSES], rank: [0; CLASSES], work: self.work };
         let mut overdue = (u64::MAX, 0);
         for class in 0..CLASSES {
@@ -106,7 +110,9 @@ impl Queues {
                 overdue = overdue.min((order, class));
             }
         }
-        let class = if overdue.0 == u64::MAX { scheduler::choose(rules.policy, &heads) } else { overdue.1 };
+        // Every other turn: what is late in a device that is overloaded must not turn its order into first come, first served.
+        self.was_overdue = overdue.0 != u64::MAX && !self.was_overdue;
+        let class = if self.was_overdue { overdue.1 } else { scheduler::choose(rules.policy, &heads) };
         Class::ALL[class]
     }
 

@@ -103,7 +103,6 @@ impl Scheduled {
         let d = &mut self.dies[die as usize];
         d.queues.pass(self.now, d.class, &mut self.waits);
         d.queues.push(&mut self.tickets, index, class);
-        d.backlog += self.service[kind.op()];
         if d.phase == Phase::Idle {
             self.idle.push(die);
         } else if d.phase == Phase::Cell && class.suspends_others() {
@@ -127,7 +126,7 @@ impl Scheduled {
         }
         d.queues.pass(self.now, d.class, &mut self.waits);
         let class = if d.suspended != NONE {
-            let begun = self.tickets.slab.get(d.suspended).more.arrived;
+            let begun = self.tickets.slab.get(d.suspended).more.begun;
             if !d.queues.has_urgent() || self.now - begun >= self.rules.most_wait.0 {
                 self.resume(die);
                 return;
@@ -138,7 +137,9 @@ impl Scheduled {
         } else {
             d.queues.choose(&self.tickets, &self.rules, self.now, self.urgent)
         };
-        let kind = self.tickets.slab.get(d.queues.first(class)).kind;
+        let first = self.tickets.slab.get_mut(d.queues.first(class));
+        first.more.begun = self.now;
+        let kind = first.kind;
         let service = self.service[kind.op()];
         d.node = d.queues.pop(&self.tickets, class, service);
         d.class = class;
@@ -167,11 +168,11 @@ impl Scheduled {
     /// A read waits: suspends what the cells of a die do, if that is allowed and worth it.
     fn suspend(&mut self, die: u32) {
         let d = &mut self.dies[die as usize];
-        let Node { kind, more: Task { arrived, .. }, .. } = *self.tickets.slab.get(d.node);
+        let Node { kind, more: Task { begun, .. }, .. } = *self.tickets.slab.get(d.node);
         let rules = &self.rules;
         if kind == Kind::Read
             || !rules.suspends(kind == Kind::Erase)
-            || self.now - arrived >= rules.most_wait.0
+            || self.now - begun >= rules.most_wait.0
             || d.end - self.now <= rules.suspend_time.0
         {
             return;
