@@ -2,7 +2,7 @@
 
 use nandlab::config::{PluginConfig, Precondition, ReplayMode, Settle};
 use nandlab::endurance::{Endurance, Projection};
-use nandlab::flash::clock::Class;
+use nandlab::flash::clock::OpClass;
 use nandlab::registry::RECONSTRUCTION;
 use nandlab::report::{
     ByCause, ClassOperations, FlushCost, Latency, Operations, Ratios, Recorded, Report, Settling, WayWork,
@@ -196,16 +196,16 @@ fn operations(operations: &Operations, style: Style) -> String {
         "die",
         "mostly for",
     ]);
-    for class in Class::ALL {
+    for class in OpClass::ALL {
         let ClassOperations { latency, dependency_mean_ns, die_mean_ns, channel_mean_ns, suspended_mean_ns, .. } =
             operations.get(class);
         if latency.count == 0 {
             continue;
         }
-        let of_die = |busy: &Class| die_mean_ns.get(*busy).unwrap_or(0.0);
-        let most = Class::ALL.into_iter().max_by(|a, b| of_die(a).total_cmp(&of_die(b)));
-        let most = most.filter(|busy| of_die(busy) > 0.0).map_or("-", Class::name);
-        let in_queue = Class::ALL.iter().map(of_die).sum();
+        let of_die = |busy: &OpClass| die_mean_ns.get(*busy).unwrap_or(0.0);
+        let most = OpClass::ALL.into_iter().max_by(|a, b| of_die(a).total_cmp(&of_die(b)));
+        let most = most.filter(|busy| of_die(busy) > 0.0).map_or("-", OpClass::name);
+        let in_queue = OpClass::ALL.iter().map(of_die).sum();
         let waits = [*dependency_mean_ns, *channel_mean_ns, *suspended_mean_ns, Some(in_queue)];
         let took = [short(latency.count), time(latency.mean_ns), nanos(latency.p99_ns), nanos(latency.max_ns)];
         let waits = waits.map(|ns| time(ns.unwrap_or(0.0)));

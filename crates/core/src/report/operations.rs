@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{Latency, share};
-use crate::flash::clock::{Class, ClassWaits, Waits};
+use crate::flash::clock::{ClassWaits, OpClass, Waits};
 
 /// Flash operations of one class. Times of waiting are means per operation that is finished.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
@@ -25,7 +25,7 @@ pub struct ClassOperations {
 impl ClassOperations {
     fn new(waits: &ClassWaits) -> Self {
         let count = waits.latency.count();
-        let die = |class: Class| share(waits.die[class as usize].0, count);
+        let die = |class: OpClass| share(waits.die[class as usize].0, count);
         Self {
             latency: Latency::new(&waits.latency),
             dependency_mean_ns: share(waits.dependency.0, count),
@@ -55,26 +55,26 @@ pub struct ByClass<T> {
 }
 
 impl<T> ByClass<T> {
-    fn new(of: impl Fn(Class) -> T) -> Self {
+    fn new(of: impl Fn(OpClass) -> T) -> Self {
         Self {
-            map_read: of(Class::MapRead),
-            host_read: of(Class::HostRead),
-            host_write: of(Class::HostWrite),
-            map_write: of(Class::MapWrite),
-            collection: of(Class::Collection),
-            background: of(Class::Background),
+            map_read: of(OpClass::MapRead),
+            host_read: of(OpClass::HostRead),
+            host_write: of(OpClass::HostWrite),
+            map_write: of(OpClass::MapWrite),
+            collection: of(OpClass::Collection),
+            background: of(OpClass::Background),
         }
     }
 
     /// The value of a class.
-    pub const fn get(&self, class: Class) -> &T {
+    pub const fn get(&self, class: OpClass) -> &T {
         match class {
-            Class::MapRead => &self.map_read,
-            Class::HostRead => &self.host_read,
-            Class::HostWrite => &self.host_write,
-            Class::MapWrite => &self.map_write,
-            Class::Collection => &self.collection,
-            Class::Background => &self.background,
+            OpClass::MapRead => &self.map_read,
+            OpClass::HostRead => &self.host_read,
+            OpClass::HostWrite => &self.host_write,
+            OpClass::MapWrite => &self.map_write,
+            OpClass::Collection => &self.collection,
+            OpClass::Background => &self.background,
         }
     }
 }

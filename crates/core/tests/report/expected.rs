@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use nandlab::buffer::Medium;
 use nandlab::config::{Config, ReplayMode};
 use nandlab::engine::{INTERVALS, Ssd};
-use nandlab::flash::clock::Class;
+use nandlab::flash::clock::OpClass;
 use nandlab::ledger::{Cause, Ledger, Op};
 use nandlab::replay::Outcome;
 use nandlab::types::{Nanos, Pbn};
@@ -90,8 +90,8 @@ impl Expected {
     /// What the clock counted; that its counts are right is seen in `--test timing`.
     fn operations(&mut self, fake: &Fake) {
         let Some(waits) = fake.flash().clock.waits() else { return };
-        let name = |class: Class| class.name().replace(' ', "_");
-        for class in Class::ALL {
+        let name = |class: OpClass| class.name().replace(' ', "_");
+        for class in OpClass::ALL {
             let (of_class, path) = (waits.of(class), format!("operations.{}", name(class)));
             let count = of_class.latency.count();
             let mean = |time: Nanos| ratio(time.0, count);
@@ -104,7 +104,7 @@ impl Expected {
                     ("suspensions", json!(of_class.suspensions)),
                 ],
             );
-            let busy = Class::ALL.map(|busy| (name(busy), mean(of_class.die[busy as usize])));
+            let busy = OpClass::ALL.map(|busy| (name(busy), mean(of_class.die[busy as usize])));
             self.set(&format!("{path}.die_mean_ns"), &busy.each_ref().map(|(name, value)| (&**name, value.clone())));
             let at = |percent| json!(of_class.latency.percentile(percent).0);
             let fields = [

@@ -1,7 +1,7 @@
 //! Do waiting times under the schedulers follow the closed forms of queues with two classes?
 
 use nandlab::flash::clock::{
-    Class, Clock, ClockShape, ClockTimes, Release, Scheduler, SchedulerConfig, Suspend, TimingModel,
+    Clock, ClockShape, ClockTimes, OpClass, Release, Scheduler, SchedulerConfig, Suspend, TimingModel,
 };
 use nandlab::ledger::{Cause, Op};
 use nandlab::types::{Nanos, Ppn};
@@ -36,7 +36,7 @@ fn mean_times(policy: &str, suspend: Suspend, [reads, programs]: [f64; 2], count
     }
     clock.drain();
     let waits = clock.waits().expect("it has a scheduler");
-    [Class::HostRead, Class::HostWrite].map(|class| waits.of(class).latency.mean_ns() / 1e9)
+    [OpClass::HostRead, OpClass::HostWrite].map(|class| waits.of(class).latency.mean_ns() / 1e9)
 }
 
 fn check(case: &str, load: [f64; 2], want: [f64; 2], got: [f64; 2]) {

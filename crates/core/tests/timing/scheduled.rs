@@ -1,7 +1,7 @@
 //! Does the scheduled clock agree with a slow simulator of its manual page, on random work of random arrays?
 
 use nandlab::flash::clock::{
-    Class, Clock, ClockShape, ClockTimes, Release, Scheduler, SchedulerConfig, Suspend, Ticket, TimingModel,
+    Clock, ClockShape, ClockTimes, OpClass, Release, Scheduler, SchedulerConfig, Suspend, Ticket, TimingModel,
 };
 use nandlab::ledger::{Cause, Op};
 use nandlab::types::{Nanos, Ppn};
@@ -109,8 +109,7 @@ fn compare(policy: &str, seed: u64, count: usize, seen: &mut Seen) {
         if r.percent(10) {
             let at = fast.now().0 + r.below64(gap);
             ticket = fast.delay(ticket, Nanos(at));
-            let time = slow.at(at);
-            after = slow.join(after, time);
+            after = slow.join(after, After::at(at));
         }
         if !after.own {
             known.push((ticket, after.clone()));
@@ -127,7 +126,7 @@ fn compare(policy: &str, seed: u64, count: usize, seen: &mut Seen) {
         let cause = r.pick(&Cause::ALL);
         let release = if r.percent(30) { Release::Transfer } else { Release::Done };
         let t = fast.issue_for(Ppn(page), cause, die, op, ticket, release);
-        let a = slow.issue(page as usize, cause, die as usize, op, after, release);
+        let a = slow.issue(page as usize, cause, die as usize, op, &after, release);
         // Who watches hurries what is watched: some are watched at the end only.
         if r.percent(50) {
             fast.watch(t, id as u64);
@@ -138,17 +137,22 @@ fn compare(policy: &str, seed: u64, count: usize, seen: &mut Seen) {
         last_read = (op == Op::Read).then(|| (t, a.clone()));
         known.push((t, a));
     }
+    judge(fast, slow, &unwatched, &format!("{policy}, seed {seed}, {shape:?}"), seen);
+}
+
+/// Compares all times when all is over.
+fn judge(mut fast: Clock, mut slow: Slow, unwatched: &[usize], context: &str, seen: &mut Seen) {
+    let count = slow.ops.len();
     slow.drain();
     slow.check_order();
     let finish = finish_times(&mut fast, count);
     let watched = |id: &usize| !unwatched.contains(id);
-    let context = format!("{policy}, seed {seed}, {shape:?}");
     for (id, op) in slow.ops.iter().enumerate() {
         assert!(!watched(&id) || Some(finish[id]) == op.resolved, "{context}, operation {id} of {count}: {op:?}");
     }
     assert_eq!(fast.in_flight(), 0);
     seen.moved += slow.ops.iter().filter(|o| o.moved).count() as u64;
-    check_waits(&fast, &slow, &context, seen);
+    check_waits(&fast, &slow, context, seen);
     let finished = |id: usize| slow.ops[id].finished;
     seen.overtaken += (1..count)
         .filter(|id| slow.ops[*id].die == slow.ops[id - 1].die && finished(*id) < finished(id - 1))
@@ -158,7 +162,7 @@ fn compare(policy: &str, seed: u64, count: usize, seen: &mut Seen) {
 /// Every figure of the waits from the times of the slow simulator.
 fn check_waits(fast: &Clock, slow: &Slow, context: &str, seen: &mut Seen) {
     let waits = fast.waits().expect("the model counts them");
-    for class in Class::ALL {
+    for class in OpClass::ALL {
         let of_class: Vec<_> = slow.ops.iter().filter(|o| o.class == class).collect();
         let counted = waits.of(class);
         assert_eq!(counted.latency.count(), of_class.len() as u64, "{context}: {class:?}");
@@ -168,7 +172,7 @@ fn check_waits(fast: &Clock, slow: &Slow, context: &str, seen: &mut Seen) {
         assert_eq!((counted.dependency.0, counted.channel.0), slow.waited(class), "{context}: {class:?}");
         assert_eq!(counted.suspensions, of_class.iter().map(|o| o.suspensions).sum::<u64>(), "{context}: {class:?}");
         assert_eq!(counted.suspended.0, of_class.iter().map(|o| o.suspended).sum::<u64>(), "{context}: {class:?}");
-        for busy in Class::ALL {
+        for busy in OpClass::ALL {
             let waited = slow.waited_for_die(class, busy);
             assert_eq!(counted.die[busy as usize].0, waited, "{context}: {class:?} for {busy:?}");
             seen.waits += u64::from(waited > 0);

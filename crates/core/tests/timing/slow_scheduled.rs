@@ -1,6 +1,9 @@
 //! The scheduled model word by word (its manual page): lists that are searched, nothing clever.
 
-use nandlab::flash::clock::{CLASSES, Class, ClockShape, Release, Suspend};
+mod judge;
+mod time;
+
+use nandlab::flash::clock::{CLASSES, ClockShape, OpClass, Release, Suspend};
 use nandlab::ledger::{Cause, Op};
 
 /// A ticket: all of some operations and a time.
@@ -11,8 +14,15 @@ pub struct After {
     /// It is the ticket of one operation, not a combination.
     pub own: bool,
     /// Least urgent class in it, and its number in the order of issue.
-    class: Class,
+    class: OpClass,
     number: usize,
+}
+
+impl After {
+    /// A time.
+    pub fn at(at: u64) -> Self {
+        Self { at, ..Self::default() }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
@@ -33,7 +43,7 @@ enum State {
 pub struct SlowOp {
     pub die: usize,
     pub op: Op,
-    pub class: Class,
+    pub class: OpClass,
     block: usize,
     release: Release,
     after: After,
@@ -74,7 +84,7 @@ struct Die {
     /// What it took last had waited too long.
     was_overdue: bool,
     /// What it did: (from, class). The last one goes on.
-    log: Vec<(u64, Class)>,
+    log: Vec<(u64, OpClass)>,
 }
 
 pub struct Slow {
@@ -125,7 +135,7 @@ impl Slow {
         die % self.shape.channels as usize
     }
 
-    pub fn issue(&mut self, page: usize, cause: Cause, die: usize, op: Op, after: After, release: Release) -> After {
+    pub fn issue(&mut self, page: usize, cause: Cause, die: usize, op: Op, after: &After, release: Release) -> After {
         let t = self.shape.times;
         let data = t.command.0 + t.page_transfer.0;
         let command = (true, t.command.0);
@@ -138,8 +148,8 @@ impl Slow {
             phases.remove(0);
         }
         let asked = page;
-        let urgent = op == Op::Read && Class::of(op, cause) <= Class::HostRead;
-        let moved = if urgent && self.is_resolved(&after) { self.where_it_is(page) } else { None };
+        let urgent = op == Op::Read && OpClass::of(op, cause) <= OpClass::HostRead;
+        let moved = if urgent && self.is_resolved(after) { self.where_it_is(page) } else { None };
         let (page, die) = moved.map_or((page, die), |(at, _)| (at, self.block(at) % self.shape.dies as usize));
         let block = self.block(page);
         let moves = matches!(cause, Cause::Gc | Cause::Merge | Cause::MapGc | Cause::Wear | Cause::Refresh);
@@ -152,7 +162,7 @@ impl Slow {
             earlier.block == block && earlier.op != Op::Read && earlier.finished.is_none() && same
         };
         let before = (0..self.ops.len()).rev().find(is_before).filter(|_| moved.is_none());
-        let (id, class) = (self.ops.len(), Class::of(op, cause));
+        let (id, class) = (self.ops.len(), OpClass::of(op, cause));
         self.numbers += 1;
         self.pages.push(page);
         let ticket = After { ops: vec![id], at: 0, own: true, class, number: self.numbers };
@@ -182,11 +192,11 @@ impl Slow {
             resolved: None,
             after: after.clone(),
         });
-        if self.is_resolved(&after) || after.own && self.is_ahead(after.ops[0], id) {
+        if self.is_resolved(after) || after.own && self.is_ahead(after.ops[0], id) {
             self.go_on(id);
             self.without_completions();
         } else {
-            self.hurry(class, &after);
+            self.hurry(class, after);
         }
         ticket
     }
@@ -221,15 +231,15 @@ impl Slow {
         a.state >= State::Queued && a.die == b.die && (self.keeps_order() || a.class == b.class)
     }
 
-    fn hurry(&mut self, class: Class, after: &After) {
+    fn hurry(&mut self, class: OpClass, after: &After) {
         let pending = after.ops.iter().any(|id| self.ops[*id].resolved.is_none());
-        if pending && class <= Class::HostWrite && after.class > Class::HostWrite {
+        if pending && class <= OpClass::HostWrite && after.class > OpClass::HostWrite {
             self.urgent = self.urgent.max(after.number);
         }
     }
 
     pub fn watch(&mut self, after: &After) {
-        self.hurry(Class::HostWrite, after);
+        self.hurry(OpClass::HostWrite, after);
     }
 
     /// Whoever joins something with what has resolved gets that something.
@@ -248,10 +258,6 @@ impl Slow {
         After { ops, at: a.at.max(b.at), own: false, class, number: self.numbers }
     }
 
-    pub fn at(&mut self, at: u64) -> After {
-        After { at, ..After::default() }
-    }
-
     fn is_resolved(&self, after: &After) -> bool {
         after.at <= self.now && after.ops.iter().all(|&o| self.ops[o].resolved.is_some())
     }
@@ -263,7 +269,7 @@ impl Slow {
             && !self.is_ahead(before, id)
         {
             let (class, number) = (self.ops[before].class, self.ops[before].number);
-            if self.ops[id].class <= Class::HostWrite && class > Class::HostWrite {
+            if self.ops[id].class <= OpClass::HostWrite && class > OpClass::HostWrite {
                 self.urgent = self.urgent.max(number);
             }
             return;
@@ -295,7 +301,7 @@ impl Slow {
         self.joined += 1;
         let op = &mut self.ops[id];
         (op.state, op.arrived, op.order) = (State::Queued, self.now, self.joined);
-        if class <= Class::HostRead {
+        if class <= OpClass::HostRead {
             self.suspend(die);
         }
     }
@@ -339,7 +345,7 @@ impl Slow {
             heads.retain(|id| self.reads_have_left(*id));
         }
         if let Some(suspended) = d.suspended {
-            let urgent = heads.iter().filter(|id| self.ops[**id].class <= Class::HostRead);
+            let urgent = heads.iter().filter(|id| self.ops[**id].class <= OpClass::HostRead);
             let first = urgent.min_by_key(|id| self.ops[**id].class).copied();
             match first.filter(|_| self.now - self.ops[suspended].started < rules.most_wait.0) {
                 None => self.resume(die, suspended),
@@ -353,7 +359,7 @@ impl Slow {
         let is_overdue = overdue.filter(|_| heads.len() > 1 && !d.was_overdue).copied();
         let rank = |id: &usize| {
             let op = &self.ops[*id];
-            if op.number <= self.urgent { op.class.min(Class::HostWrite) } else { op.class }
+            if op.number <= self.urgent { op.class.min(OpClass::HostWrite) } else { op.class }
         };
         let chosen = match (is_overdue.as_ref(), rules.policy.name()) {
             (Some(overdue), _) => Some(overdue),
@@ -401,170 +407,5 @@ impl Slow {
         op.state = State::Executing;
         op.suspensions += 1;
         op.suspended += self.now - op.suspended_at + time;
-    }
-
-    fn next_phase(&mut self, id: usize) {
-        let die = self.ops[id].die;
-        match self.ops[id].phases.first() {
-            None => {
-                self.ops[id].state = State::Done;
-                self.ops[id].finished = Some(self.now);
-                self.ops[id].resolved.get_or_insert(self.now);
-                self.dies[die].executing = None;
-            }
-            Some(&(true, _)) => {
-                let channel = self.channel(die);
-                self.wants_bus[channel].push((self.now, id));
-            }
-            Some(&(false, ns)) => {
-                self.dies[die].cells_until = Some(self.now + ns);
-                if self.ops.iter().any(|o| o.die == die && o.state == State::Queued && o.class <= Class::HostRead) {
-                    self.suspend(die);
-                }
-            }
-        }
-    }
-
-    fn grant(&mut self) {
-        for channel in 0..self.on_bus.len() {
-            if self.on_bus[channel].is_none() && !self.wants_bus[channel].is_empty() {
-                self.wants_bus[channel].sort_by_key(|(at, id)| (*at, self.ops[*id].number));
-                let (requested, id) = self.wants_bus[channel].remove(0);
-                self.on_bus[channel] = Some((self.now + self.ops[id].phases[0].1, id));
-                self.ops[id].channel_wait += self.now - requested;
-            }
-        }
-    }
-
-    fn next_instant(&self) -> Option<u64> {
-        let times = self.ops.iter().filter(|o| o.state == State::Waiting && o.after.at > self.now).map(|o| o.after.at);
-        let cells = self.dies.iter().flat_map(|d| [d.cells_until, d.suspending]).flatten();
-        times.chain(cells).chain(self.on_bus.iter().flatten().map(|(end, _)| *end)).min()
-    }
-
-    /// One completion at this instant, if there is one.
-    fn complete(&mut self) -> bool {
-        for channel in 0..self.on_bus.len() {
-            if let Some((_, id)) = self.on_bus[channel].filter(|(end, _)| *end == self.now) {
-                self.on_bus[channel] = None;
-                self.ops[id].phases.remove(0);
-                if self.ops[id].op == Op::Program && self.ops[id].release == Release::Transfer {
-                    self.ops[id].resolved = Some(self.now);
-                }
-                self.next_phase(id);
-                return true;
-            }
-        }
-        for die in 0..self.dies.len() {
-            let d = &mut self.dies[die];
-            if d.suspending == Some(self.now) {
-                d.suspending = None;
-                return true;
-            }
-            if d.cells_until == Some(self.now) {
-                d.cells_until = None;
-                let id = d.executing.expect("its cells work");
-                self.ops[id].phases.remove(0);
-                self.next_phase(id);
-                return true;
-            }
-        }
-        false
-    }
-
-    /// What was released joins its queue, idle dies choose, idle channels are granted.
-    fn without_completions(&mut self) {
-        loop {
-            let may_go_on = |s: &Self, id: usize| {
-                let op = &s.ops[id];
-                match op.state {
-                    State::Waiting => s.is_resolved(&op.after),
-                    State::Behind => op.before.is_none_or(|before| s.ops[before].finished.is_some()),
-                    State::AwaitingReads => s.reads_have_left(id),
-                    _ => false,
-                }
-            };
-            let arrivals: Vec<usize> = (0..self.ops.len()).filter(|id| may_go_on(self, *id)).collect();
-            if arrivals.is_empty() {
-                break;
-            }
-            for id in arrivals {
-                if self.ops[id].state == State::Waiting { self.go_on(id) } else { self.await_reads(id) }
-            }
-        }
-        for die in 0..self.dies.len() {
-            self.choose(die);
-        }
-        self.grant();
-    }
-
-    fn process_instant(&mut self) {
-        while self.next_instant() == Some(self.now) {
-            while self.complete() {}
-            self.without_completions();
-        }
-        self.without_completions();
-    }
-
-    pub fn advance(&mut self, to: u64) {
-        while let Some(t) = self.next_instant().filter(|&t| t <= to) {
-            self.now = t;
-            self.process_instant();
-        }
-        self.now = self.now.max(to);
-    }
-
-    pub fn drain(&mut self) {
-        while let Some(t) = self.next_instant() {
-            self.advance(t);
-        }
-    }
-
-    /// By class: waits for dependencies, and for the channel, ns.
-    pub fn waited(&self, class: Class) -> (u64, u64) {
-        let of_class = self.ops.iter().filter(|o| o.class == class);
-        of_class.fold((0, 0), |(dependency, bus), o| (dependency + o.arrived - o.issued, bus + o.channel_wait))
-    }
-
-    /// Time that operations of one class waited for a die that worked for another.
-    pub fn waited_for_die(&self, class: Class, busy: Class) -> u64 {
-        let mut sum = 0;
-        for op in self.ops.iter().filter(|o| o.class == class) {
-            let log = &self.dies[op.die].log;
-            for (n, &(from, what)) in log.iter().enumerate() {
-                let to = log.get(n + 1).map_or(u64::MAX, |next| next.0);
-                let (from, to) = (from.max(op.arrived), to.min(op.started));
-                if what == busy && from < to {
-                    sum += to - from;
-                }
-            }
-        }
-        sum
-    }
-
-    /// The laws of NAND in time: what was done on one block, as (begin, end, operation, page).
-    pub fn check_order(&self) {
-        for (id, op) in self.ops.iter().enumerate() {
-            let end = op.finished.expect("everything finishes");
-            for (earlier_id, earlier) in self.ops[..id].iter().enumerate().filter(|(_, e)| e.block == op.block) {
-                if op.moved && earlier.op == Op::Erase {
-                    let is_its = op.erased_by == Some(earlier_id);
-                    assert!(!is_its || end <= earlier.started, "{op:?} reads what {earlier:?} erases");
-                    continue;
-                }
-                if op.moved && earlier.op == Op::Program {
-                    continue;
-                }
-                let same_page = self.pages[earlier_id] == self.pages[id];
-                let ordered = match (earlier.op, op.op) {
-                    (Op::Read, Op::Read | Op::Program) => false,
-                    (Op::Program, Op::Read) => same_page,
-                    (Op::Erase, Op::Read) => false,
-                    _ => true,
-                };
-                let done = earlier.finished.expect("everything finishes");
-                assert!(!ordered || done <= op.started, "{earlier:?} is over at {done}, {op:?} ends at {end}");
-            }
-        }
     }
 }

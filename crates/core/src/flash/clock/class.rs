@@ -4,14 +4,14 @@ use serde::Serialize;
 
 use crate::ledger::{Cause, Op};
 
-/// Number of [`Class`]es.
+/// Number of [`OpClass`]es.
 pub const CLASSES: usize = 6;
 
 /// Class of a flash operation, the most urgent first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[repr(u8)]
-pub enum Class {
+pub enum OpClass {
     /// A translation page is read for a mapping that somebody looks up.
     #[default]
     MapRead,
@@ -27,7 +27,7 @@ pub enum Class {
     Background,
 }
 
-impl Class {
+impl OpClass {
     /// All classes, the most urgent first.
     pub const ALL: [Self; CLASSES] =
         [Self::MapRead, Self::HostRead, Self::HostWrite, Self::MapWrite, Self::Collection, Self::Background];

@@ -15,7 +15,7 @@ mod slab;
 mod tickets;
 mod waits;
 
-pub use self::class::{CLASSES, Class};
+pub use self::class::{CLASSES, OpClass};
 use self::done::{Finished, Resolved};
 use self::model::{Model, Timing, either};
 use self::parallel::Parallel;

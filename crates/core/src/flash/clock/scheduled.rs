@@ -44,8 +44,8 @@ use self::queues::Queues;
 use super::slab::{Kind, NONE, index_of};
 use super::tickets::Tickets;
 use super::{
-    Class, ClockShape, DIES_PER_CHANNEL, END_OF_TIME, Finished, Model, ROWS, Release, SchedulerConfig, Ticket, Timing,
-    TimingRule, Waits,
+    ClockShape, DIES_PER_CHANNEL, END_OF_TIME, Finished, Model, OpClass, ROWS, Release, SchedulerConfig, Ticket,
+    Timing, TimingRule, Waits,
 };
 use crate::ledger::{Cause, Op};
 use crate::types::{Nanos, Ppn};
@@ -55,7 +55,7 @@ pub(super) const RULE: TimingRule = TimingRule { build: |shape| Model::boxed(sha
 /// What the scheduler knows of an operation; of a combination of tickets, the least urgent class among them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Task {
-    class: Class,
+    class: OpClass,
     /// It waits for the reads of its block; only an erase does.
     awaits_reads: bool,
     page: Ppn,
@@ -83,7 +83,7 @@ pub(super) struct Task {
 impl Default for Task {
     fn default() -> Self {
         Self {
-            class: Class::default(),
+            class: OpClass::default(),
             awaits_reads: false,
             page: Ppn::NONE,
             in_block: NONE,
@@ -125,7 +125,7 @@ struct Die {
     node: u32,
     phase: Phase,
     /// Class of what it does, a suspension included.
-    class: Class,
+    class: OpClass,
     channel: u32,
     /// Its number among the dies of its channel.
     local: u8,
@@ -187,7 +187,7 @@ impl Scheduled {
         let die = |d| Die {
             node: NONE,
             phase: Phase::Idle,
-            class: Class::default(),
+            class: OpClass::default(),
             channel: d % channels,
             local: (d / channels) as u8,
             requested: NEVER,
@@ -282,9 +282,9 @@ impl Scheduled {
 
     /// Something of this class waits for a ticket: for the host, everything issued up to that is urgent.
     #[inline]
-    fn hurry(&mut self, class: Class, before: Ticket) {
+    fn hurry(&mut self, class: OpClass, before: Ticket) {
         let waited_for = self.tickets.slab.get(index_of(before.0)).more.class;
-        if class <= Class::HostWrite && waited_for > Class::HostWrite {
+        if class <= OpClass::HostWrite && waited_for > OpClass::HostWrite {
             self.urgent = self.urgent.max(before.0);
         }
     }
@@ -302,7 +302,7 @@ impl Timing for Scheduled {
             Op::Program => Kind::Program,
             Op::Erase => Kind::Erase,
         };
-        let class = Class::of(op, cause);
+        let class = OpClass::of(op, cause);
         let contents_of = match op {
             Op::Read => page,
             Op::Program => self.copied_from(cause, after),
@@ -342,7 +342,7 @@ impl Timing for Scheduled {
             if self.tickets.slab.is_pending(t) {
                 self.tickets.slab.get(index_of(t.0)).more.class
             } else {
-                Class::MapRead
+                OpClass::MapRead
             }
         };
         let least_urgent = class(a).max(class(b));
@@ -362,7 +362,7 @@ impl Timing for Scheduled {
     #[inline]
     fn watch(&mut self, t: Ticket, token: u64) {
         if self.tickets.slab.is_pending(t) {
-            self.hurry(Class::HostWrite, t);
+            self.hurry(OpClass::HostWrite, t);
         }
         self.tickets.watch(self.now, t, token);
     }

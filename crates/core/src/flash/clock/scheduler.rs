@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CLASSES, Class};
+use super::{CLASSES, OpClass};
 use crate::error::ConfigError;
 use crate::registry::Plugin;
 use crate::registry::rules::{self, Choice};
@@ -151,7 +151,7 @@ impl SchedulerConfig {
     }
 }
 
-impl Class {
+impl OpClass {
     /// How urgent an operation of this class is if a host write waits for it.
     #[inline]
     pub(super) fn hurried(self) -> Self {

@@ -1,6 +1,6 @@
 //! How long operations take and what they wait for, by class.
 
-use super::{CLASSES, Class};
+use super::{CLASSES, OpClass};
 use crate::histogram::Histogram;
 use crate::types::Nanos;
 
@@ -29,12 +29,12 @@ pub struct Waits {
 
 impl Waits {
     /// What a class waited for.
-    pub const fn of(&self, class: Class) -> &ClassWaits {
+    pub const fn of(&self, class: OpClass) -> &ClassWaits {
         &self.by_class[class as usize]
     }
 
     #[inline]
-    pub(super) const fn of_mut(&mut self, class: Class) -> &mut ClassWaits {
+    pub(super) const fn of_mut(&mut self, class: OpClass) -> &mut ClassWaits {
         &mut self.by_class[class as usize]
     }
 }

@@ -3,7 +3,7 @@
 use super::{Task, Waiting};
 use crate::flash::clock::scheduler::{self, Heads};
 use crate::flash::clock::slab::NONE;
-use crate::flash::clock::{CLASSES, Class, SchedulerConfig, Waits};
+use crate::flash::clock::{CLASSES, OpClass, SchedulerConfig, Waits};
 use crate::types::Nanos;
 
 /// The queues of one die: linked through the nodes, first come first served.
@@ -46,12 +46,12 @@ impl Queues {
     /// True if a read that somebody waits for does.
     #[inline]
     pub(super) const fn has_urgent(&self) -> bool {
-        self.mask & ((1 << Class::HostWrite as u8) - 1) != 0
+        self.mask & ((1 << OpClass::HostWrite as u8) - 1) != 0
     }
 
     /// Counts the time that has passed for those who wait; the die worked for `busy` meanwhile.
     #[inline]
-    pub(super) fn pass(&mut self, now: u64, busy: Class, waits: &mut Waits) {
+    pub(super) fn pass(&mut self, now: u64, busy: OpClass, waits: &mut Waits) {
         let passed = now - std::mem::replace(&mut self.since, now);
         if passed == 0 || self.mask == 0 {
             return;
@@ -60,14 +60,14 @@ impl Queues {
         while mask != 0 {
             let class = mask.trailing_zeros() as usize;
             mask &= mask - 1;
-            let waited = &mut waits.of_mut(Class::ALL[class]).die[busy as usize];
-            *waited = *waited + Nanos(self.len[class] * passed);
+            let waited = &mut waits.of_mut(OpClass::ALL[class]).die[busy as usize];
+            *waited += Nanos(self.len[class] * passed);
         }
     }
 
     /// Appends an operation.
     #[inline]
-    pub(super) fn push(&mut self, tasks: &mut Waiting, index: u32, class: Class) {
+    pub(super) fn push(&mut self, tasks: &mut Waiting, index: u32, class: OpClass) {
         let class = class as usize;
         let last = std::mem::replace(&mut self.tail[class], index);
         if self.mask >> class & 1 == 0 {
@@ -82,16 +82,16 @@ impl Queues {
 
     /// The class whose turn it is.
     #[inline]
-    pub(super) fn choose(&mut self, tasks: &Waiting, rules: &SchedulerConfig, now: u64, urgent: u64) -> Class {
+    pub(super) fn choose(&mut self, tasks: &Waiting, rules: &SchedulerConfig, now: u64, urgent: u64) -> OpClass {
         if self.mask.is_power_of_two() {
             self.was_overdue = false;
-            return Class::ALL[self.mask.trailing_zeros() as usize];
+            return OpClass::ALL[self.mask.trailing_zeros() as usize];
         }
         self.choose_one(tasks, rules, now, urgent)
     }
 
     #[inline(never)]
-    fn choose_one(&mut self, tasks: &Waiting, rules: &SchedulerConfig, now: u64, urgent: u64) -> Class {
+    fn choose_one(&mut self, tasks: &Waiting, rules: &SchedulerConfig, now: u64, urgent: u64) -> OpClass {
         let mut heads = Heads { order: [u64::MAX; CLASSES], rank: [0; CLASSES], work: self.work };
         let mut overdue = (u64::MAX, 0);
         for class in 0..CLASSES {
@@ -113,18 +113,18 @@ impl Queues {
         // Every other turn: what is late in a device that is overloaded must not turn its order into first come, first served.
         self.was_overdue = overdue.0 != u64::MAX && !self.was_overdue;
         let class = if self.was_overdue { overdue.1 } else { scheduler::choose(rules.policy, &heads) };
-        Class::ALL[class]
+        OpClass::ALL[class]
     }
 
     /// The most urgent class that has somebody waiting.
     #[inline]
-    pub(super) fn most_urgent(&self) -> Class {
-        Class::ALL[self.mask.trailing_zeros() as usize]
+    pub(super) fn most_urgent(&self) -> OpClass {
+        OpClass::ALL[self.mask.trailing_zeros() as usize]
     }
 
     /// Removes the first operation of a class, which will keep the die busy for this long.
     #[inline]
-    pub(super) fn pop(&mut self, tasks: &Waiting, class: Class, service: u64) -> u32 {
+    pub(super) fn pop(&mut self, tasks: &Waiting, class: OpClass, service: u64) -> u32 {
         let class = class as usize;
         let index = self.head[class];
         self.head[class] = tasks.slab.get(index).next;
@@ -139,7 +139,7 @@ impl Queues {
 
     /// The first operation of a class.
     #[inline]
-    pub(super) const fn first(&self, class: Class) -> u32 {
+    pub(super) const fn first(&self, class: OpClass) -> u32 {
         self.head[class as usize]
     }
 }

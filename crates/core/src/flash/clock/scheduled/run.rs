@@ -96,7 +96,7 @@ impl Scheduled {
             self.tickets.slab.get_mut(loaded).arrived = true;
         }
         let waited = &mut self.waits.of_mut(class).dependency;
-        *waited = *waited + Nanos(self.now - issued);
+        *waited += Nanos(self.now - issued);
         if kind == Kind::Read && self.rules.policy.rule().keeps_order {
             self.leave_read(page);
         }
@@ -196,7 +196,7 @@ impl Scheduled {
         self.events.set(die, d.end);
         let waits = self.waits.of_mut(d.class);
         waits.suspensions += 1;
-        waits.suspended = waits.suspended + Nanos(self.now - d.suspended_at + self.rules.resume_time.0);
+        waits.suspended += Nanos(self.now - d.suspended_at + self.rules.resume_time.0);
     }
 
     /// The cells of a die are done with what they did.
@@ -254,7 +254,7 @@ impl Scheduled {
         (c.busy, c.user) = (true, die);
         let d = &mut self.dies[die as usize];
         let waits = self.waits.of_mut(d.class);
-        waits.channel = waits.channel + Nanos(self.now - std::mem::replace(&mut d.requested, NEVER));
+        waits.channel += Nanos(self.now - std::mem::replace(&mut d.requested, NEVER));
         let length = match d.phase {
             Phase::Load => self.command + self.transfer,
             Phase::Command => self.command,

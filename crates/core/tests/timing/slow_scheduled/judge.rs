@@ -1,0 +1,55 @@
+//! What the slow simulator tells when all is over.
+
+use nandlab::flash::clock::OpClass;
+use nandlab::ledger::Op;
+
+use super::Slow;
+
+impl Slow {
+    /// By class: waits for dependencies, and for the channel, ns.
+    pub fn waited(&self, class: OpClass) -> (u64, u64) {
+        let of_class = self.ops.iter().filter(|o| o.class == class);
+        of_class.fold((0, 0), |(dependency, bus), o| (dependency + o.arrived - o.issued, bus + o.channel_wait))
+    }
+
+    /// Time that operations of one class waited for a die that worked for another.
+    pub fn waited_for_die(&self, class: OpClass, busy: OpClass) -> u64 {
+        let mut sum = 0;
+        for op in self.ops.iter().filter(|o| o.class == class) {
+            let log = &self.dies[op.die].log;
+            for (n, &(from, what)) in log.iter().enumerate() {
+                let to = log.get(n + 1).map_or(u64::MAX, |next| next.0);
+                let (from, to) = (from.max(op.arrived), to.min(op.started));
+                if what == busy && from < to {
+                    sum += to - from;
+                }
+            }
+        }
+        sum
+    }
+
+    /// The laws of NAND in time: what was done on one block, as (begin, end, operation, page).
+    pub fn check_order(&self) {
+        for (id, op) in self.ops.iter().enumerate() {
+            let end = op.finished.expect("everything finishes");
+            for (earlier_id, earlier) in self.ops[..id].iter().enumerate().filter(|(_, e)| e.block == op.block) {
+                if op.moved && earlier.op == Op::Erase {
+                    let is_its = op.erased_by == Some(earlier_id);
+                    assert!(!is_its || end <= earlier.started, "{op:?} reads what {earlier:?} erases");
+                    continue;
+                }
+                if op.moved && earlier.op == Op::Program {
+                    continue;
+                }
+                let same_page = self.pages[earlier_id] == self.pages[id];
+                let ordered = match (earlier.op, op.op) {
+                    (Op::Read, Op::Read | Op::Program) | (Op::Erase, Op::Read) => false,
+                    (Op::Program, Op::Read) => same_page,
+                    _ => true,
+                };
+                let done = earlier.finished.expect("everything finishes");
+                assert!(!ordered || done <= op.started, "{earlier:?} is over at {done}, {op:?} ends at {end}");
+            }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! How time passes: phases, channels, and what happens at an instant.
+
+use nandlab::flash::clock::{OpClass, Release};
+use nandlab::ledger::Op;
+
+use super::{Slow, State};
+
+impl Slow {
+    pub(super) fn next_phase(&mut self, id: usize) {
+        let die = self.ops[id].die;
+        match self.ops[id].phases.first() {
+            None => {
+                self.ops[id].state = State::Done;
+                self.ops[id].finished = Some(self.now);
+                self.ops[id].resolved.get_or_insert(self.now);
+                self.dies[die].executing = None;
+            }
+            Some(&(true, _)) => {
+                let channel = self.channel(die);
+                self.wants_bus[channel].push((self.now, id));
+            }
+            Some(&(false, ns)) => {
+                self.dies[die].cells_until = Some(self.now + ns);
+                if self.ops.iter().any(|o| o.die == die && o.state == State::Queued && o.class <= OpClass::HostRead) {
+                    self.suspend(die);
+                }
+            }
+        }
+    }
+
+    fn grant(&mut self) {
+        for channel in 0..self.on_bus.len() {
+            if self.on_bus[channel].is_none() && !self.wants_bus[channel].is_empty() {
+                self.wants_bus[channel].sort_by_key(|(at, id)| (*at, self.ops[*id].number));
+                let (requested, id) = self.wants_bus[channel].remove(0);
+                self.on_bus[channel] = Some((self.now + self.ops[id].phases[0].1, id));
+                self.ops[id].channel_wait += self.now - requested;
+            }
+        }
+    }
+
+    fn next_instant(&self) -> Option<u64> {
+        let times = self.ops.iter().filter(|o| o.state == State::Waiting && o.after.at > self.now).map(|o| o.after.at);
+        let cells = self.dies.iter().flat_map(|d| [d.cells_until, d.suspending]).flatten();
+        times.chain(cells).chain(self.on_bus.iter().flatten().map(|(end, _)| *end)).min()
+    }
+
+    /// One completion at this instant, if there is one.
+    fn complete(&mut self) -> bool {
+        for channel in 0..self.on_bus.len() {
+            if let Some((_, id)) = self.on_bus[channel].filter(|(end, _)| *end == self.now) {
+                self.on_bus[channel] = None;
+                self.ops[id].phases.remove(0);
+                if self.ops[id].op == Op::Program && self.ops[id].release == Release::Transfer {
+                    self.ops[id].resolved = Some(self.now);
+                }
+                self.next_phase(id);
+                return true;
+            }
+        }
+        for die in 0..self.dies.len() {
+            let d = &mut self.dies[die];
+            if d.suspending == Some(self.now) {
+                d.suspending = None;
+                return true;
+            }
+            if d.cells_until == Some(self.now) {
+                d.cells_until = None;
+                let id = d.executing.expect("its cells work");
+                self.ops[id].phases.remove(0);
+                self.next_phase(id);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// What was released joins its queue, idle dies choose, idle channels are granted.
+    pub(super) fn without_completions(&mut self) {
+        loop {
+            let may_go_on = |s: &Self, id: usize| {
+                let op = &s.ops[id];
+                match op.state {
+                    State::Waiting => s.is_resolved(&op.after),
+                    State::Behind => op.before.is_none_or(|before| s.ops[before].finished.is_some()),
+                    State::AwaitingReads => s.reads_have_left(id),
+                    _ => false,
+                }
+            };
+            let arrivals: Vec<usize> = (0..self.ops.len()).filter(|id| may_go_on(self, *id)).collect();
+            if arrivals.is_empty() {
+                break;
+            }
+            for id in arrivals {
+                if self.ops[id].state == State::Waiting { self.go_on(id) } else { self.await_reads(id) }
+            }
+        }
+        for die in 0..self.dies.len() {
+            self.choose(die);
+        }
+        self.grant();
+    }
+
+    fn process_instant(&mut self) {
+        while self.next_instant() == Some(self.now) {
+            while self.complete() {}
+            self.without_completions();
+        }
+        self.without_completions();
+    }
+
+    pub fn advance(&mut self, to: u64) {
+        while let Some(t) = self.next_instant().filter(|&t| t <= to) {
+            self.now = t;
+            self.process_instant();
+        }
+        self.now = self.now.max(to);
+    }
+
+    pub fn drain(&mut self) {
+        while let Some(t) = self.next_instant() {
+            self.advance(t);
+        }
+    }
+}
