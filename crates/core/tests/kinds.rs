@@ -50,7 +50,8 @@ fn rules<R: Rule>() -> Kind {
         let value = match plugin.build.number() {
             None => json!(plugin.module),
             Some(Number::Named(_)) => json!({plugin.module: 3}),
-            Some(Number::Alone(_)) => json!(0.5),
+            // Pages are whole, shares are not.
+            Some(Number::Alone(meaning)) => json!(if meaning.starts_with("pages") { 2.0 } else { 0.5 }),
         };
         Named { name: plugin.name(), manual: plugin.manual(), value }
     };
@@ -116,6 +117,9 @@ fn config((buffer, ftl): &(String, String), key: &str, value: &Value) -> Result<
         if small.get(parameter).is_some() {
             builder.set_value(&format!("ftl.{parameter}"), json!(value))?;
         }
+    }
+    if key == "ftl.gc_slice" && value != "whole" {
+        builder.set_value("ftl.gc_frontier", json!("separate"))?;
     }
     if key.starts_with("device.scheduler") {
         builder = builder.set("device.timing.model=scheduled")?;

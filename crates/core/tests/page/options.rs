@@ -127,6 +127,7 @@ fn options_that_cannot_work_are_refused_with_help() {
     for (settings, words) in [
         (&["ftl.gc_slice=2"] as &[&str], ["ftl.gc_slice", "separate"]),
         (&["ftl.gc_frontier=separate", "ftl.gc_slice=0"], ["ftl.gc_slice", "1 or more"]),
+        (&["ftl.gc_frontier=separate", "ftl.gc_slice=1.5"], ["ftl.gc_slice", "whole pages"]),
         (&["ftl.streams=0"], ["ftl.streams", "1 to 7"]),
         (&["ftl.streams=8"], ["ftl.streams", "1 to 7"]),
         (&["ftl.reserve=0"], ["ftl.reserve", "1 or more"]),

@@ -167,6 +167,8 @@ pub enum Release {
 #[derive(Debug)]
 pub struct Clock {
     model: Model,
+    /// The current time, ns: that of the model.
+    now: u64,
     /// Duration of each operation without any waiting, and of that on the channel, ns.
     service: [u64; ROWS],
     bus: [u64; ROWS],
@@ -197,13 +199,19 @@ impl Clock {
         let ClockTimes { page_read, page_program, block_erase, page_transfer, command } = times;
         let longest = page_read.max(page_program).max(block_erase).max(page_transfer).max(command);
         assert!(longest.0 < 1 << 40, "{longest} is not the time of a flash operation (at most 2^40 ns, 18 minutes)");
-        Self { model: (model.rule().build)(shape), service: times.service_ns(), bus: times.bus_ns(), record: None }
+        Self {
+            model: (model.rule().build)(shape),
+            now: 0,
+            service: times.service_ns(),
+            bus: times.bus_ns(),
+            record: None,
+        }
     }
 
     /// Current simulated time.
     #[inline]
     pub fn now(&self) -> Nanos {
-        Nanos(either!(&self.model, m => m.now()))
+        Nanos(self.now)
     }
 
     /// Hands an operation on die `die` to the flash, at the current time, not to start before `after` has resolved.
@@ -272,7 +280,8 @@ impl Clock {
     ///
     /// If `t` resolved before or resolves now, this happens at once with the current time, because nobody can be told
     /// of anything earlier than that: ask [`Self::time`] first where the difference matters.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "as issue_for: every request that waits for flash")]
+    #[inline(always)]
     pub fn watch(&mut self, t: Ticket, token: u64) {
         if self.record.is_some() {
             self.note(Call::Watch { ticket: t, token });
@@ -289,7 +298,9 @@ impl Clock {
     /// Advances to the next instant at which something happens and processes it. False when nothing is pending.
     #[inline]
     pub fn step(&mut self) -> bool {
-        either!(&mut self.model, m => m.step())
+        let was_pending = either!(&mut self.model, m => m.step());
+        self.follow();
+        was_pending
     }
 
     /// Processes instants, at most up to `to`, but none after the first at which a watched ticket resolves. False when
@@ -297,7 +308,15 @@ impl Clock {
     #[inline]
     pub fn wait(&mut self, to: Option<Nanos>) -> bool {
         let to = to.map_or(END_OF_TIME, |to| to.0);
-        either!(&mut self.model, m => m.wait(to))
+        let was_pending = either!(&mut self.model, m => m.wait(to));
+        self.follow();
+        was_pending
+    }
+
+    /// Time has passed in the model.
+    #[inline]
+    fn follow(&mut self) {
+        self.now = either!(&self.model, m => m.now());
     }
 
     /// The next instant at which something happens.
@@ -311,11 +330,13 @@ impl Clock {
     pub fn advance(&mut self, to: Nanos) {
         assert!(to.0 < END_OF_TIME, "times end at 2^60 ns");
         either!(&mut self.model, m => m.advance(to.0));
+        self.follow();
     }
 
     /// Advances until nothing is pending and the flash is idle.
     pub fn drain(&mut self) {
         either!(&mut self.model, m => m.drain());
+        self.follow();
     }
 
     /// When `channel` is expected to be free: the current time if no die on it executes or has queued anything, else a

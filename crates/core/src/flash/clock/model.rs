@@ -60,12 +60,19 @@ impl Model {
     }
 }
 
+/// Carries out a call of a boxed model apart from the code of the other one, which stays small enough to be inlined.
+#[cold]
+#[inline(never)]
+pub(super) fn apart<R>(call: impl FnOnce() -> R) -> R {
+    call()
+}
+
 /// Calls the same method on whichever model runs.
 macro_rules! either {
     ($clock:expr, $model:ident => $call:expr) => {
         match $clock {
             Model::Inline($model) => $call,
-            Model::Boxed($model) => $call,
+            Model::Boxed($model) => $crate::flash::clock::model::apart(move || $call),
         }
     };
 }

@@ -84,6 +84,10 @@ impl Upkeep {
     /// # Errors
     /// Names the option.
     pub fn validate(&self) -> Result<(), ConfigError> {
+        if self.gc_slice.number().fract() != 0.0 {
+            let problem = format!("{} is no number of pages", self.gc_slice.number());
+            return Err(ConfigError::new("ftl.gc_slice", problem, "use whole pages, as in 4, or `paced`"));
+        }
         if self.gc_slice.has_slices() && self.gc_frontier == GcFrontier::Shared {
             let problem = "between slices the host would fill the block that the copies need";
             return Err(ConfigError::new("ftl.gc_slice", problem, "use gc_frontier = \"separate\" with it"));
