@@ -3,11 +3,13 @@
 use nandlab::config::{PluginConfig, Precondition, ReplayMode, Settle};
 use nandlab::endurance::{Endurance, Projection};
 use nandlab::flash::clock::OpClass;
+use nandlab::histogram::Histogram;
 use nandlab::registry::RECONSTRUCTION;
 use nandlab::report::{
     ByCause, ClassOperations, FlushCost, Latency, Operations, Ratios, Recorded, Report, Settling, WayWork,
 };
 use nandlab::types::Bytes;
+use nandlab_lab::{LatencySummary, TimesOfKind};
 
 use crate::style::{Style, Table, count, factor, nanos, percent, short, time};
 
@@ -212,6 +214,26 @@ fn operations(operations: &Operations, style: Style) -> String {
         table.row([class.name().to_owned()].into_iter().chain(took).chain(waits).chain([most.to_owned()]));
     }
     table.render(style)
+}
+
+/// Recorded and simulated times of the requests whose latency the trace recorded; nothing if there are none.
+pub fn latencies(summary: &LatencySummary, mode: ReplayMode, style: Style) -> String {
+    let mut table = Table::new(2);
+    table.row(["RECORDED", "", "requests", "mean", "p50", "p95", "p99"]);
+    for (kind, TimesOfKind { recorded, response, device }) in summary.kinds() {
+        let mut row = |name: &str, what: &str, times: &Histogram| {
+            let percents = [50.0, 95.0, 99.0].map(|percent| nanos(times.percentile(percent).0));
+            let facts = [name.to_owned(), what.to_owned(), count(times.count()), time(times.mean_ns())];
+            table.row(facts.into_iter().chain(percents));
+        };
+        row(kind, "recorded", recorded);
+        row("", "simulated, response", response);
+        // In closed loop the two are the same.
+        if mode == ReplayMode::Open {
+            row("", "simulated, in the device", device);
+        }
+    }
+    if summary.kinds().next().is_none() { String::new() } else { format!("\n{}", table.render(style)) }
 }
 
 type Fact = (&'static str, String);

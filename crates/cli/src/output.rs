@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use nandlab_lab::Error;
 use nandlab_trace::WholeFile;
 
 use crate::fail::{Exit, Failure};
@@ -34,7 +35,7 @@ impl Target {
     pub fn open(name: Option<&str>) -> Result<Self, Failure> {
         let file = name
             .filter(|name| *name != "-")
-            .map(|name| WholeFile::create(name).map_err(|error| cannot_write(name, &error)));
+            .map(|name| WholeFile::create(name).map_err(|error| cannot_write(name, error)));
         Ok(Self { name: name.map(str::to_owned), file: file.transpose()? })
     }
 
@@ -50,13 +51,12 @@ impl Target {
     pub fn write_bytes(self, bytes: &[u8]) -> Result<(), Failure> {
         let Some(mut file) = self.file else { return print(&String::from_utf8_lossy(bytes)) };
         let written = file.write_all(bytes).and_then(|()| file.commit());
-        written.map_err(|error| cannot_write(&self.name.unwrap_or_default(), &error))
+        written.map_err(|error| cannot_write(&self.name.unwrap_or_default(), error))
     }
 }
 
-fn cannot_write(target: &str, error: &io::Error) -> Failure {
-    let help = "the file was left as it was; check the folder, its permissions and the space on the disk";
-    Failure::Message(Exit::Failed, format!("{target}: cannot be written: {error}\n  help: {help}"))
+fn cannot_write(target: &str, error: io::Error) -> Failure {
+    Error::Write { target: target.to_owned(), source: error }.into()
 }
 
 /// Writes a file as a whole or not at all.

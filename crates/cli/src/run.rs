@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use clap::Args;
 use nandlab::report::Report;
-use nandlab_lab::{Run, Volume};
+use nandlab_lab::{LatencyFile, LatencySummary, Run, Volume, Watch};
 use nandlab_trace::Volumes;
 
 use crate::args::{DeviceArgs, PluginArgs, SizeArgs, TraceArgs, VolumeChoice};
@@ -27,6 +27,11 @@ pub struct RunArgs {
     /// Write the result as JSON to a file, or to standard output (`-`) instead of the table.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub json: Option<String>,
+    /// Write a row for each request to a file (Parquet if it ends in .parquet, else CSV, compressed with .zst or .gz): its
+    /// number, time, operation, address and size, the latency that the trace recorded, the simulated response and device
+    /// times. Recorded latencies are also summed up below the table.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub latencies: Option<String>,
     /// Leave out the `wall` section (how fast the simulation was): two runs then give the same bytes.
     #[arg(long, help_heading = "Output")]
     pub no_wall: bool,
@@ -39,6 +44,12 @@ pub struct RunArgs {
 pub fn run(args: &RunArgs, style: Style) -> Result<(), Failure> {
     let device = args.device.complete(args.size, &args.plugins);
     device.configure()?;
+    if args.latencies.is_some() && args.trace.volumes == VolumeChoice::Separate {
+        return Err(Failure::bad(
+            "--latencies writes the requests of one simulation, and --volumes separate makes one for each device",
+            "--volumes pick:N, once for each device",
+        ));
+    }
     let json = output::Target::open(args.json.as_deref())?;
     match args.trace.volumes {
         VolumeChoice::Together(_) => together(args, &Run { device, workload: args.trace.workload()? }, json, style),
@@ -51,7 +62,13 @@ pub fn run(args: &RunArgs, style: Style) -> Result<(), Failure> {
 /// One simulation.
 fn together(args: &RunArgs, run: &Run, json: output::Target, style: Style) -> Result<(), Failure> {
     let progress = Progress::of_phases(args.quiet);
-    let mut report = run.report(&progress.watch())?;
+    let (mut report, summary) = match &args.latencies {
+        None => (run.report(&progress.watch())?, None),
+        Some(target) => {
+            let (report, summary) = with_latencies(run, target, &progress.watch())?;
+            (report, Some(summary))
+        }
+    };
     drop(progress);
     if args.no_wall {
         report.wall = None;
@@ -61,7 +78,20 @@ fn together(args: &RunArgs, run: &Run, json: output::Target, style: Style) -> Re
     if args.quiet || args.json.as_deref() == Some("-") {
         return Ok(());
     }
-    output::print(&human::report(&report, style))
+    let summary = summary.map(|summary| human::latencies(&summary, report.config.replay.mode, style));
+    output::print(&(human::report(&report, style) + &summary.unwrap_or_default()))
+}
+
+/// The same simulation, with a row for each request in a file.
+fn with_latencies(run: &Run, target: &str, watch: &Watch<'_>) -> Result<(Report, LatencySummary), Failure> {
+    let mut file = LatencyFile::create(target)?;
+    let mut summary = LatencySummary::default();
+    let report = run.report_each(watch, &mut |request| {
+        summary.add(request);
+        file.write(request)
+    })?;
+    file.finish()?;
+    Ok((report, summary))
 }
 
 /// A simulation of each device of the trace.

@@ -4,11 +4,15 @@
 //! (so that the hot loop stays inside the policy's own code), and keeps what is needed to tell whether an open-loop run
 //! was overloaded.
 
+mod follower;
+
 use std::fmt;
 
 use crate::config::{Config, ReplayMode};
 use crate::engine::{Refused, Ssd};
 use crate::types::{HostRequest, Nanos};
+use follower::Follower;
+pub use follower::RequestTimes;
 
 /// Simulated times beyond this (18 years) are refused: the clock ends at 2^60 ns.
 pub const TIME_MAX: Nanos = Nanos(1 << 59);
@@ -70,6 +74,8 @@ pub struct Replay {
     outcome: Outcome,
     admissions: Admissions,
     scaled: Vec<HostRequest>,
+    /// Only if the times of single requests are wanted.
+    follower: Option<Follower>,
 }
 
 impl Replay {
@@ -81,6 +87,26 @@ impl Replay {
             outcome: Outcome { start: device.flash().now(), ..Outcome::default() },
             admissions: Admissions::default(),
             scaled: Vec::new(),
+            follower: None,
+        }
+    }
+
+    /// From now on keeps the times of each request, for [`Replay::take_times`]. Nothing was fed yet.
+    pub fn follow(&mut self, device: &mut dyn Ssd) {
+        assert_eq!(self.outcome.requests, 0, "requests are followed from the first one on");
+        device.remember_late();
+        self.follower = Some(Follower::new(self.open));
+    }
+
+    /// Hands the times of the next requests to `each`, in the order in which they were fed, up to the first that has not
+    /// completed. What is held until then is the requests in the device and those behind the oldest of them. After
+    /// [`Ssd::drain`] all have completed.
+    pub fn take_times(&mut self, device: &mut dyn Ssd, mut each: impl FnMut(RequestTimes)) {
+        if let Some(follower) = &mut self.follower {
+            follower.settle(device);
+            while let Some(times) = follower.next() {
+                each(times);
+            }
         }
     }
 
@@ -110,12 +136,12 @@ impl Replay {
             let at = |request: &HostRequest| Nanos(start.saturating_add((request.at.0 as f64 * scale).round() as u64));
             self.scaled.extend(batch.iter().map(|request| HostRequest { at: at(request), ..*request }));
             check_times(&self.scaled, first)?;
-            device.run(&self.scaled)
+            carry_out(&mut self.follower, device, &self.scaled)
         } else {
             if self.open {
                 check_times(batch, first)?;
             }
-            device.run(batch)
+            carry_out(&mut self.follower, device, batch)
         };
         if let Err(error) = ran {
             let request = first + HostRequest::count(&batch[..batch.iter().position(|r| is(r, error)).unwrap_or(0)]);
@@ -142,6 +168,14 @@ impl Replay {
         }
         device.drain();
         self.outcome
+    }
+}
+
+/// Has the device carry out a batch, one by one only if requests are followed.
+fn carry_out(follower: &mut Option<Follower>, device: &mut dyn Ssd, batch: &[HostRequest]) -> Result<(), Refused> {
+    match follower {
+        None => device.run(batch),
+        Some(follower) => follower.run(device, batch),
     }
 }
 

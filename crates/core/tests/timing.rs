@@ -13,6 +13,7 @@ mod timing {
     pub mod paths;
     pub mod priorities;
 
+    pub mod requests;
     pub mod rig;
     pub mod scheduled;
     pub mod slow;

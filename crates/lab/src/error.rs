@@ -25,6 +25,13 @@ pub enum Error {
         /// What to do about it; may be empty.
         help: String,
     },
+    /// A result cannot be written.
+    Write {
+        /// The file.
+        target: String,
+        /// What the system says.
+        source: std::io::Error,
+    },
     /// The work was stopped ([`Stop`](crate::Stop)).
     Stopped,
 }
@@ -36,7 +43,7 @@ pub enum ErrorKind {
     Config,
     /// Other bad input: arguments, or the contents of a trace.
     Input,
-    /// The machine failed: a file could not be read to its end.
+    /// The machine failed: a file could not be read to its end, or not be written.
     Machine,
     /// The work was stopped.
     Stopped,
@@ -61,7 +68,7 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Config(_) => ErrorKind::Config,
-            Self::Trace(TraceError::Read { .. }) => ErrorKind::Machine,
+            Self::Trace(TraceError::Read { .. }) | Self::Write { .. } => ErrorKind::Machine,
             Self::Trace(_) | Self::Input { .. } => ErrorKind::Input,
             Self::Stopped => ErrorKind::Stopped,
         }
@@ -73,6 +80,9 @@ impl Error {
             Self::Config(error) => &error.help,
             Self::Trace(error) => help_for_trace(error),
             Self::Input { help, .. } => help,
+            Self::Write { .. } => {
+                "the file was left as it was; check the folder, its permissions and the space on the disk"
+            }
             Self::Stopped => "",
         }
     }
@@ -85,6 +95,7 @@ impl fmt::Display for Error {
             Self::Config(error) => return error.fmt(f),
             Self::Trace(error) => error.fmt(f)?,
             Self::Input { problem, .. } => f.write_str(problem)?,
+            Self::Write { target, source } => write!(f, "{target}: cannot be written: {source}")?,
             Self::Stopped => f.write_str("stopped")?,
         }
         match self.help() {

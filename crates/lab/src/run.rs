@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::device::Device;
 use crate::error::{Error, ROOM};
+use crate::latencies::{EachRequest, Requests};
 use crate::source::{BATCH, Source, recorded};
 use crate::watch::{Part, Phase, Watch};
 use crate::workload::Workload;
@@ -73,18 +74,36 @@ impl Run {
     /// # Errors
     /// The device cannot be built, the workload cannot be read or does not fit, or `watch` stopped the run.
     pub fn report(&self, watch: &Watch<'_>) -> Result<Report, Error> {
+        self.report_seen(watch, None)
+    }
+
+    /// The same, and `each` gets every request that is replayed, in order, as soon as it and all before it have completed:
+    /// what was recorded and what was simulated. Held until then is what is in the device and behind the oldest request
+    /// there.
+    ///
+    /// # Errors
+    /// As [`Run::report`]; the first error of `each` ends the run.
+    pub fn report_each(&self, watch: &Watch<'_>, each: &mut EachRequest<'_>) -> Result<Report, Error> {
+        self.report_seen(watch, Some(each))
+    }
+
+    fn report_seen(&self, watch: &Watch<'_>, each: Option<&mut EachRequest<'_>>) -> Result<Report, Error> {
         let work = watch.work(1);
-        let (mut report, config) = self.simulate(&work.part())?;
+        let (mut report, config) = self.simulate(&work.part(), each)?;
         report.trace.recorded = recorded(&self.workload, &config, watch)?;
         Ok(report)
     }
 
     /// The same without a look at the trace as recorded, and the configuration of the device.
-    pub(crate) fn simulate(&self, progress: &Part<'_>) -> Result<(Report, Config), Error> {
+    pub(crate) fn simulate(
+        &self,
+        progress: &Part<'_>,
+        each: Option<&mut EachRequest<'_>>,
+    ) -> Result<(Report, Config), Error> {
         let base = self.device.base()?;
         let (_, plain) = self.device.over(&base)?;
         let (builder, config) = self.device.fitted(&self.workload, &plain, progress.watch())?.over(&base)?;
-        Ok((simulate(&builder, &config, &self.workload, progress)?, config))
+        Ok((simulate_seen(&builder, &config, &self.workload, progress, each)?, config))
     }
 
     /// Simulates each device of the trace by itself. Each sees its requests at the times that they have in the whole trace.
@@ -124,6 +143,17 @@ pub(crate) fn simulate(
     workload: &Workload,
     progress: &Part<'_>,
 ) -> Result<Report, Error> {
+    simulate_seen(builder, config, workload, progress, None)
+}
+
+/// The same, and `each` gets every request.
+fn simulate_seen(
+    builder: &Builder,
+    config: &Config,
+    workload: &Workload,
+    progress: &Part<'_>,
+    each: Option<&mut EachRequest<'_>>,
+) -> Result<Report, Error> {
     let open = || Source::open(workload, config, progress.watch());
     // A trace that cannot be opened is found before minutes of preconditioning.
     let mut source = open()?;
@@ -137,15 +167,26 @@ pub(crate) fn simulate(
     let built = now();
     progress.begin(Phase::Replaying);
     let mut replay = Replay::new(config, &*device);
+    let mut requests = each.map(|each| Requests::new(each, &mut replay, &mut *device));
     let (mut batch, mut replayed) = (Vec::with_capacity(BATCH), 0);
-    while source.fill(&mut batch)? {
+    while match &mut requests {
+        None => source.fill(&mut batch)?,
+        Some(requests) => source.fill_seen(&mut batch, |piece, recorded| requests.see(piece, recorded))?,
+    } {
         replay.feed(&mut *device, &batch)?;
+        if let Some(requests) = &mut requests {
+            requests.hand_out(&mut replay, &mut *device)?;
+        }
         replayed += HostRequest::count(&batch);
         show(progress, &source, replayed);
     }
     if replayed == 0 {
         let name = source.describe().name;
         return Err(Error::input(format!("{name}: there is no request in it"), "is this the right file?"));
+    }
+    if let Some(requests) = &mut requests {
+        device.drain();
+        requests.hand_out(&mut replay, &mut *device)?;
     }
     let outcome = replay.finish(&mut *device);
     let mut info = source.describe();

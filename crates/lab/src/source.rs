@@ -63,11 +63,22 @@ impl Source {
 
     /// Replaces `batch` by the next requests, each with all its pieces; false at the end.
     pub(crate) fn fill(&mut self, batch: &mut Vec<HostRequest>) -> Result<bool, Error> {
+        self.fill_seen(batch, |_, _| ())
+    }
+
+    /// The same, and `see` gets each piece with the recorded latency of its request, in ns, 0 if it is not recorded.
+    pub(crate) fn fill_seen(
+        &mut self,
+        batch: &mut Vec<HostRequest>,
+        mut see: impl FnMut(&HostRequest, u64),
+    ) -> Result<bool, Error> {
         self.stop.check()?;
         batch.clear();
         while batch.len() < BATCH || batch.last().is_some_and(|request| request.more) {
             let Some(request) = self.trace.next() else { break };
-            batch.push(request?);
+            let request = request?;
+            see(&request, self.trace.latency_ns());
+            batch.push(request);
         }
         Ok(!batch.is_empty())
     }

@@ -42,7 +42,9 @@ mod provenance;
 mod records;
 mod registry;
 mod row;
+mod sink;
 mod stats;
+mod table;
 mod text;
 mod times;
 pub mod tools;
@@ -70,6 +72,7 @@ pub use stats::{
     Pages, Reuse, SamplePages, SizeCount, Slice, SliceReport, Stats, Summary, WINDOWS, check_up, compare, stats,
     stats_of,
 };
+pub use table::{TableColumn, TableWriter};
 pub use times::{TimeCounts, Timed};
 pub use trace::Trace;
 pub use unit::TimeUnit;

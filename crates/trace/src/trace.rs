@@ -34,6 +34,8 @@ pub struct Trace {
     delivered: u64,
     /// What is left of a request that is being split.
     rest: Option<Placed>,
+    /// Of the request that was given last.
+    latency_ns: u64,
     done: bool,
 }
 
@@ -101,6 +103,7 @@ impl Trace {
             now_ns: 0,
             delivered: 0,
             rest: None,
+            latency_ns: 0,
             done: false,
         }
     }
@@ -144,6 +147,10 @@ impl Trace {
     /// Requests that there will be, if that is known before: of a generator.
     pub fn requests_total(&self) -> Option<u64> {
         self.records().requests_total()
+    }
+    /// How long the recorded device took for the request that was given last, in ns; 0 if it is not recorded.
+    pub fn latency_ns(&self) -> u64 {
+        self.latency_ns
     }
     /// What was done to the trace so far.
     pub fn report(&self) -> TraceReport {
@@ -200,6 +207,7 @@ impl Trace {
             self.report.zero_length += 1;
             return Ok(None);
         }
+        self.latency_ns = record.latency_ns;
         let relative = at.saturating_sub(origin);
         self.report.clamped += u64::from(at < origin || relative < self.now_ns);
         self.now_ns = self.now_ns.max(relative);

@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use flate2::write::GzEncoder;
 use nandlab::types::Hint;
 
 use crate::columns::ColumnsWriter;
@@ -13,14 +12,13 @@ use crate::export::{Export, Lost};
 use crate::formats::nandlab::{MAGIC, header, op_letter, pattern_letter};
 use crate::provenance::Step;
 use crate::row::{Extra, TraceRecord};
+use crate::sink::{Sink, ends};
 use crate::whole::WholeFile;
 
 /// Bytes of text collected before they are written.
 const TEXT_BYTES: usize = 256 << 10;
 /// Longest row of text: eleven columns of at most 20 characters.
 const ROW_BYTES_MAX: usize = 256;
-/// The level of `zstd` on the command line.
-const ZSTD_LEVEL: i32 = 3;
 
 /// A trace that is being written.
 ///
@@ -134,53 +132,6 @@ impl Writer {
                 }
                 text.finish()
             }
-        }
-    }
-}
-
-/// Where text goes.
-enum Sink {
-    Any(Box<dyn Write + Send>),
-    File(WholeFile),
-    Zstd(zstd::Encoder<'static, WholeFile>),
-    Gzip(GzEncoder<WholeFile>),
-}
-
-/// Whether a name ends so, in any case.
-fn ends(name: &str, ending: &str) -> bool {
-    name.len() > ending.len() && name.to_ascii_lowercase().ends_with(ending)
-}
-
-impl Sink {
-    fn create(target: &str) -> io::Result<Self> {
-        if ["bz2", "xz", "lz4", "zip", "7z", "parquet.gz", "parquet.zst"].iter().any(|e| ends(target, &format!(".{e}")))
-        {
-            let problem = "written are .parquet (compressed inside), text, and text with .zst or .gz at the end";
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
-        }
-        Ok(match target {
-            "-" => Self::Any(Box::new(io::stdout())),
-            _ if ends(target, ".zst") => Self::Zstd(zstd::Encoder::new(WholeFile::create(target)?, ZSTD_LEVEL)?),
-            _ if ends(target, ".gz") => {
-                Self::Gzip(GzEncoder::new(WholeFile::create(target)?, flate2::Compression::default()))
-            }
-            _ => Self::File(WholeFile::create(target)?),
-        })
-    }
-    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        match self {
-            Self::Any(out) => out.write_all(bytes),
-            Self::File(out) => out.write_all(bytes),
-            Self::Zstd(out) => out.write_all(bytes),
-            Self::Gzip(out) => out.write_all(bytes),
-        }
-    }
-    fn finish(self) -> io::Result<()> {
-        match self {
-            Self::Any(mut out) => out.flush(),
-            Self::File(out) => out.commit(),
-            Self::Zstd(out) => out.finish()?.commit(),
-            Self::Gzip(out) => out.finish()?.commit(),
         }
     }
 }

@@ -87,6 +87,23 @@ struct Pending {
     bytes: u64,
 }
 
+/// The end of a request whose end was not known when it was carried out ([`Completion::finished`](super::Completion)).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LateCompletion {
+    /// Which of these requests it is, in the order in which they were admitted, from 0.
+    pub nth: u64,
+    /// When it completed, ns of simulated time.
+    pub finished: Nanos,
+}
+
+/// What is remembered of requests that complete late.
+#[derive(Debug)]
+struct Late {
+    /// Requests watched before.
+    from: u64,
+    completed: Vec<LateCompletion>,
+}
+
 /// At most as many times as the queue is deep, in ascending order: a ring that never grows.
 #[derive(Debug)]
 struct Ascending {
@@ -168,6 +185,8 @@ pub struct Inflight {
     link: Option<Link>,
     /// Times of completed requests.
     pub times: Times,
+    /// Only if a caller follows single requests.
+    late: Option<Late>,
     /// Nanoseconds of resolved buffer reads and writes since they were last taken.
     pub buffer_ns: (u64, u64),
 }
@@ -190,7 +209,21 @@ impl Inflight {
             watched: 0,
             link: settings.host.link.map(Link::new),
             times: Times::default(),
+            late: None,
             buffer_ns: (0, 0),
+        }
+    }
+
+    /// From now on remembers when requests complete late. No request may be under way.
+    pub fn remember_late(&mut self) {
+        assert_eq!(self.pending.len(), self.free.len(), "a request is under way that nobody follows");
+        self.late = Some(Late { from: self.watched, completed: Vec::new() });
+    }
+
+    /// Moves what was remembered since the last call to the end of `into`, in the order of completion.
+    pub fn take_late(&mut self, into: &mut Vec<LateCompletion>) {
+        if let Some(late) = &mut self.late {
+            into.append(&mut late.completed);
         }
     }
 
@@ -288,6 +321,9 @@ impl Inflight {
                 let Pending { kind, arrival, admitted, bytes } = self.pending[index as usize];
                 let finished = if bytes == 0 { at } else { self.cross(Way::ToHost, at, bytes) };
                 self.times.record(self.open, kind, arrival, admitted, finished);
+                if let Some(late) = &mut self.late {
+                    late.completed.push(LateCompletion { nth: (token >> INDEX_BITS) - 1 - late.from, finished });
+                }
                 self.free.push(index);
                 self.len -= 1;
                 self.hold_place(clock.now(), finished);

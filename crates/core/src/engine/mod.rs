@@ -20,7 +20,7 @@ use crate::buffer::{Access, Buffer, Plan, Slots};
 use crate::types::{HostOp, HostRequest, Lpn, Nanos};
 pub use below::{Below, Part, Served};
 pub use flushes::{FlushCounter, INTERVALS};
-pub use inflight::{Arrival, RequestKind, Times};
+pub use inflight::{Arrival, LateCompletion, RequestKind, Times};
 pub use link::{HostTimes, LinkSpeed, LinkUse, Way};
 pub use nothing::{Hits, Nothing};
 pub use refused::{OutOfRange, Refused};
@@ -45,7 +45,8 @@ pub enum Payload<'a> {
 pub struct Completion {
     /// When the device admitted it.
     pub admitted: Nanos,
-    /// When it is done, if that is known already; else it resolves later and enters the histograms then.
+    /// When it is done, if that is known already; else it resolves later and enters the histograms then
+    /// ([`Ssd::take_late`]).
     pub finished: Option<Nanos>,
 }
 

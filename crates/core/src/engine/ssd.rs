@@ -1,6 +1,6 @@
 //! What the front ends of a device see of it.
 
-use super::{Completion, Engine, FlushCounter, Payload, Refused, Storage, TestPort, Times};
+use super::{Completion, Engine, FlushCounter, LateCompletion, Payload, Refused, Storage, TestPort, Times};
 use crate::buffer::{Buffer, Frames, Medium, Slots};
 use crate::flash::Flash;
 use crate::ftl::Ftl;
@@ -21,6 +21,16 @@ pub trait Ssd {
     /// # Errors
     /// At the first request that is refused.
     fn run(&mut self, requests: &[HostRequest]) -> Result<(), Refused>;
+    /// Carries out one request with all its pieces ([`HostRequest::more`]), without bytes: one turn of [`Ssd::run`].
+    ///
+    /// # Errors
+    /// As [`Ssd::submit`].
+    fn submit_pieces(&mut self, pieces: &[HostRequest]) -> Result<Completion, Refused>;
+    /// From now on remembers when requests complete whose end is not known at once, for [`Ssd::take_late`]: who asks takes
+    /// them every now and then, or they pile up. No request may be under way.
+    fn remember_late(&mut self);
+    /// Moves what was remembered since the last call to the end of `into`, in the order of completion.
+    fn take_late(&mut self, into: &mut Vec<LateCompletion>);
     /// Lets all operations finish, then writes everything dirty back, from DRAM and NVRAM, and lets that finish too. No
     /// request waits for it.
     fn finish(&mut self);
@@ -61,6 +71,18 @@ impl<B: Buffer> Ssd for Engine<B, Storage> {
     }
     fn run(&mut self, requests: &[HostRequest]) -> Result<(), Refused> {
         self.submit_all(requests)
+    }
+    fn submit_pieces(&mut self, pieces: &[HostRequest]) -> Result<Completion, Refused> {
+        match pieces {
+            [request] => Engine::submit(self, request, Payload::None),
+            _ => Engine::submit_pieces(self, pieces),
+        }
+    }
+    fn remember_late(&mut self) {
+        self.below.inflight.remember_late();
+    }
+    fn take_late(&mut self, into: &mut Vec<LateCompletion>) {
+        self.below.inflight.take_late(into);
     }
     fn finish(&mut self) {
         self.drain();

@@ -1,7 +1,7 @@
 //! A device whose counts and times are random; all else is that of a device that ran.
 
 use nandlab::buffer::{Frames, Slots};
-use nandlab::engine::{Completion, FlushCounter, Payload, Refused, Ssd, TestPort, Times};
+use nandlab::engine::{Completion, FlushCounter, LateCompletion, Payload, Refused, Ssd, TestPort, Times};
 use nandlab::flash::Flash;
 use nandlab::ftl::Ftl;
 use nandlab::histogram::Histogram;
@@ -105,6 +105,15 @@ impl Ssd for Fake {
         unreachable!("a report changes nothing")
     }
     fn run(&mut self, _: &[HostRequest]) -> Result<(), Refused> {
+        unreachable!()
+    }
+    fn submit_pieces(&mut self, _: &[HostRequest]) -> Result<Completion, Refused> {
+        unreachable!()
+    }
+    fn remember_late(&mut self) {
+        unreachable!()
+    }
+    fn take_late(&mut self, _: &mut Vec<LateCompletion>) {
         unreachable!()
     }
     fn finish(&mut self) {

@@ -247,7 +247,7 @@ impl Experiment {
             run.workload.limit = [run.workload.limit, limit].into_iter().flatten().min();
         }
         let work = watch.work(runs.len());
-        let reports = parallel::map(threads, &watch.stop, &runs, |run| Ok(run.simulate(&work.part())?.0))?;
+        let reports = parallel::map(threads, &watch.stop, &runs, |run| Ok(run.simulate(&work.part(), None)?.0))?;
         Ok(Cells(names.into_iter().zip(reports).collect()))
     }
 }

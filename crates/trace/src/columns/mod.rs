@@ -4,10 +4,12 @@ mod column;
 mod guard;
 mod pages;
 mod read;
+mod table;
 mod write;
 
 pub use guard::is_guarded;
 pub(crate) use read::Columns;
+pub(crate) use table::ColumnsTable;
 pub(crate) use write::ColumnsWriter;
 
 /// The columns of every trace.

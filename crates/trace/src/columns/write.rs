@@ -8,7 +8,7 @@ use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int32Type, Int64Type};
 use parquet::errors::{ParquetError, Result as Parquet};
 use parquet::file::metadata::KeyValue;
-use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
@@ -57,10 +57,7 @@ impl<W: Write + Send> ColumnsWriter<W> {
         let optional = [(extra.latency, LATENCY), (extra.process, PROCESS), (extra.hints, HINT)];
         let optional = optional.map(|(is_there, columns)| if is_there { columns } else { "" });
         let schema = parse_message_type(&format!("message trace {{ {REQUEST} {} }}", optional.join(" ")))?;
-        let mut properties = WriterProperties::builder()
-            .set_created_by(format!("nandlab {}", env!("CARGO_PKG_VERSION")))
-            .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
-            .set_statistics_enabled(EnabledStatistics::Chunk);
+        let mut properties = properties()?;
         // Times rise in small steps and addresses repeat little: differences are smaller than a dictionary.
         for column in ["time_ns", "offset"].map(ColumnPath::from) {
             properties = properties
@@ -139,8 +136,16 @@ impl<W: Write + Send> ColumnsWriter<W> {
     }
 }
 
+/// What all our files have in common.
+pub(super) fn properties() -> Parquet<WriterPropertiesBuilder> {
+    Ok(WriterProperties::builder()
+        .set_created_by(format!("nandlab {}", env!("CARGO_PKG_VERSION")))
+        .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
+        .set_statistics_enabled(EnabledStatistics::Chunk))
+}
+
 /// Writes the next column and empties it.
-fn numbers<T: DataType, W: Write + Send>(
+pub(super) fn numbers<T: DataType, W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, W>,
     values: &mut Vec<T::T>,
 ) -> Parquet<()> {
@@ -151,7 +156,10 @@ fn numbers<T: DataType, W: Write + Send>(
 }
 
 /// Writes the next column as texts of one letter and empties it.
-fn letters<W: Write + Send>(group: &mut SerializedRowGroupWriter<'_, W>, values: &mut Vec<u8>) -> Parquet<()> {
+pub(super) fn letters<W: Write + Send>(
+    group: &mut SerializedRowGroupWriter<'_, W>,
+    values: &mut Vec<u8>,
+) -> Parquet<()> {
     let texts: [ByteArray; 128] = std::array::from_fn(|letter| ByteArray::from(vec![letter as u8]));
     let mut column = next(group)?;
     for part in values.chunks(TEXTS) {
@@ -162,14 +170,14 @@ fn letters<W: Write + Send>(group: &mut SerializedRowGroupWriter<'_, W>, values:
     column.close()
 }
 
-fn next<'a, W: Write + Send>(
+pub(super) fn next<'a, W: Write + Send>(
     group: &'a mut SerializedRowGroupWriter<'_, W>,
 ) -> Parquet<parquet::file::writer::SerializedColumnWriter<'a>> {
     group.next_column()?.ok_or_else(|| ParquetError::General("the schema has fewer columns".to_owned()))
 }
 
 /// What the system said, where it was the system.
-fn into_io(error: ParquetError) -> io::Error {
+pub(super) fn into_io(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(source) => match source.downcast::<io::Error>() {
             Ok(error) => *error,

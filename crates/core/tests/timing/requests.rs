@@ -1,0 +1,160 @@
+//! The times of single requests, as a replay hands them out: in order, each once, and the same as the histograms have.
+
+use nandlab::config::Config;
+use nandlab::engine::Times;
+use nandlab::histogram::Histogram;
+use nandlab::replay::{Replay, RequestTimes};
+use nandlab::types::{HostOp, HostRequest, Nanos};
+
+use crate::kit::{Dice, lab};
+
+/// Feeds requests in batches of a few and collects their times.
+fn follow(config: &Config, requests: &[HostRequest], batch: usize) -> (Vec<RequestTimes>, Times, u64) {
+    let mut device = config.build().unwrap();
+    let mut replay = Replay::new(config, &*device);
+    replay.follow(&mut *device);
+    let mut times = Vec::new();
+    let mut stream = requests;
+    while !stream.is_empty() {
+        let mut end = batch.min(stream.len());
+        while stream[end - 1].more {
+            end += 1;
+        }
+        replay.feed(&mut *device, &stream[..end]).unwrap();
+        replay.take_times(&mut *device, |request| times.push(request));
+        stream = &stream[end..];
+    }
+    device.drain();
+    replay.take_times(&mut *device, |request| times.push(request));
+    let start = replay.finish(&mut *device).start.0;
+    (times, device.times().clone(), start)
+}
+
+/// Two dies, each on a channel of its own: a read takes 30, a program 110; page `l` lies on die 1 if `l` is even.
+fn two_dies(settings: &[&str]) -> Config {
+    const SMALL: [&str; 8] = [
+        "device.geometry={channels=2, chips_per_channel=1, dies_per_chip=1, planes_per_die=1, blocks_per_plane=10, \
+         pages_per_block=4, page_bytes=2048}",
+        "device.over_provisioning={logical_pages=16}",
+        "device.timing={model=\"parallel\", page_read=\"20ns\", page_program=\"100ns\", block_erase=\"500ns\", \
+         page_transfer=\"10ns\", command=\"0ns\"}",
+        "ram.dram_read=0ns",
+        "ram.dram_write=0ns",
+        "precondition=full",
+        "buffer.name=none",
+        "ftl={name=\"page\", placement=\"round_robin\"}",
+    ];
+    lab(SMALL.iter().chain(settings))
+}
+
+fn on_page(at: u64, op: HostOp, page: u64) -> HostRequest {
+    HostRequest::new(Nanos(at), op, page * 4, 4)
+}
+
+#[test]
+fn times_of_requests_are_those_worked_out_by_hand() {
+    use HostOp::{Read, Write};
+    // The first program goes to die 1, the next to die 0. The read of page 1 (die 0) overtakes the write of page 0; that
+    // of page 2 (die 1) waits behind it, and so does the trailing read of page 3 behind the second write.
+    let requests =
+        [on_page(0, Write, 0), on_page(5, Read, 1), on_page(10, Read, 2), on_page(40, Write, 4), on_page(60, Read, 3)];
+    let run = |settings: &[&str]| {
+        let (times, _, start) = follow(&two_dies(settings), &requests, 2);
+        let relative = |t: RequestTimes| [t.arrival.0 - start, t.admitted.0 - start, t.finished.0 - start];
+        times.into_iter().map(relative).collect::<Vec<_>>()
+    };
+    let all = [[0, 0, 110], [5, 5, 35], [10, 10, 140], [40, 40, 150], [60, 60, 180]];
+    assert_eq!(run(&["replay.mode=open", "replay.queue_depth=8"]), all);
+    // Two places: the third waits for the read to complete at 35, the fourth for the write at 110, the fifth for the
+    // read at 140.
+    let two = [[0, 0, 110], [5, 5, 35], [10, 35, 140], [40, 110, 220], [60, 140, 250]];
+    assert_eq!(run(&["replay.mode=open", "replay.queue_depth=2"]), two);
+    // Closed loop: arrival is admission.
+    let closed = [[0, 0, 110], [0, 0, 30], [30, 30, 140], [110, 110, 220], [140, 140, 250]];
+    assert_eq!(run(&["replay.mode=fast", "replay.queue_depth=2"]), closed);
+    // One operation at a time: each waits for all before it.
+    let serial = [[0, 0, 110], [5, 5, 140], [10, 10, 170], [40, 40, 280], [60, 60, 310]];
+    assert_eq!(run(&["replay.mode=open", "device.timing.model=serial"]), serial);
+}
+
+/// Requests of up to six pages, every fifth in two pieces.
+fn requests(r: &mut Dice, count: usize) -> Vec<HostRequest> {
+    let mut at = 0;
+    let mut stream = Vec::new();
+    for n in 0..count {
+        at += r.below64(400_000);
+        let op = r.pick(&[HostOp::Read, HostOp::Read, HostOp::Write, HostOp::Write, HostOp::Trim, HostOp::Flush]);
+        let sectors = if op == HostOp::Flush { 0 } else { 1 + r.below(48) };
+        let first = HostRequest::new(Nanos(at), op, r.below64(56_000), sectors);
+        let more = n % 5 == 0 && op != HostOp::Flush;
+        stream.push(HostRequest { more, ..first });
+        if more {
+            stream.push(HostRequest { lba: r.below64(7_000) * 8, sectors: 8, ..first });
+        }
+    }
+    stream
+}
+
+fn same(one: &Histogram, other: &Histogram, what: &str) {
+    let facts = |h: &Histogram| {
+        let percents = [1.0, 50.0, 90.0, 99.0, 99.9].map(|percent| h.percentile(percent));
+        (h.count(), h.mean_ns().to_bits(), h.max(), percents)
+    };
+    assert_eq!(facts(one), facts(other), "{what}");
+}
+
+#[test]
+fn times_of_requests_add_up_to_the_histograms() {
+    let mut overtakes = 0;
+    for (case, model) in ["serial", "parallel", "scheduled"].into_iter().enumerate() {
+        for mode in ["open", "closed", "fast"] {
+            for (buffer, ftl) in [("none", "page"), ("lru", "dftl"), ("bplru", "fast"), ("cflru", "page")] {
+                // With a link, every read completes late.
+                let link = if ftl == "page" { "sata1" } else { "none" };
+                let config = lab(&[
+                    format!("device.timing.model={model}"),
+                    format!("replay.mode={mode}"),
+                    format!("buffer.name={buffer}"),
+                    format!("ftl.name={ftl}"),
+                    format!("device.host.link={link}"),
+                    "device.geometry.blocks_per_plane=32".to_owned(),
+                    "device.geometry.pages_per_block=16".to_owned(),
+                    "replay.queue_depth=8".to_owned(),
+                    "replay.think_time=100us".to_owned(),
+                    "ram.dram=256KiB".to_owned(),
+                ]);
+                let stream = requests(&mut Dice::of_case(&[case as u64]), 1_200);
+                let what = format!("{model} {mode} {buffer} {ftl}");
+                let (times, totals, _) = follow(&config, &stream, 37);
+                assert_eq!(times.len() as u64, HostRequest::count(&stream), "{what}");
+                overtakes += times.windows(2).filter(|two| two[1].finished < two[0].finished).count();
+                assert!(times.iter().all(|t| t.arrival <= t.admitted && t.admitted <= t.finished), "{what}");
+                assert!(times.is_sorted_by_key(|t| t.admitted), "{what}");
+                let mut kinds = [(); 3].map(|()| Histogram::default());
+                let mut device = Histogram::default();
+                let firsts = stream.iter().enumerate().filter(|(i, _)| *i == 0 || !stream[i - 1].more);
+                for (times, (_, request)) in times.iter().zip(firsts) {
+                    let kind = match request.op {
+                        HostOp::Read => 0,
+                        HostOp::Write => 1,
+                        HostOp::Trim | HostOp::Flush => 2,
+                    };
+                    kinds[kind].record(times.response());
+                    device.record(times.device());
+                }
+                same(&kinds[0], &totals.read_response, &what);
+                same(&kinds[1], &totals.write_response, &what);
+                same(&kinds[2], &totals.other_response, &what);
+                same(&device, &totals.device(), &what);
+
+                // Nothing else changes: the same run without anybody who follows.
+                let mut device = config.build().unwrap();
+                let mut replay = Replay::new(&config, &*device);
+                replay.feed(&mut *device, &stream).unwrap();
+                replay.finish(&mut *device);
+                same(&device.times().response(), &totals.response(), &what);
+            }
+        }
+    }
+    assert!(overtakes > 500, "{overtakes} requests completed before their predecessor");
+}
