@@ -30,7 +30,7 @@ impl TableColumn {
 }
 
 enum TableForm {
-    Text(Sink, Vec<u8>),
+    Text(Box<Sink>, Vec<u8>),
     Columns(Box<ColumnsTable<WholeFile>>),
 }
 
@@ -52,7 +52,7 @@ impl TableWriter {
             TableForm::Columns(Box::new(ColumnsTable::new(WholeFile::create(target)?, columns, facts)?))
         } else {
             let names: Vec<&str> = columns.iter().map(|column| column.name()).collect();
-            TableForm::Text(Sink::create(target)?, (names.join(",") + "\n").into_bytes())
+            TableForm::Text(Box::new(Sink::create(target)?), (names.join(",") + "\n").into_bytes())
         };
         Ok(Self { columns: columns.to_vec(), form })
     }
