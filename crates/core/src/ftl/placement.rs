@@ -19,7 +19,8 @@ macro_rules! placements {
         }
 
         /// What the placement says for a page.
-        #[inline]
+        #[expect(clippy::inline_always, reason = "as Dies::place")]
+        #[inline(always)]
         fn position(placement: Placement, dies: &Dies, page: PageToPlace, clock: &Clock) -> u32 {
             #[expect(non_camel_case_types, reason = "they are names of modules")]
             enum Index { $($name,)+ }

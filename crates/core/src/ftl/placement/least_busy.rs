@@ -14,7 +14,8 @@ use super::{Clock, Dies, PageToPlace, PlacementRule};
 
 pub(super) const RULE: PlacementRule = PlacementRule { by_number: false };
 
-#[inline]
+// Not in line: the others are a few instructions.
+#[inline(never)]
 pub(super) fn position(dies: &Dies, _: PageToPlace, clock: &Clock) -> u32 {
     let first = dies.last() + 1;
     let positions = (first..first + dies.count()).map(|position| dies.wrap(position));
