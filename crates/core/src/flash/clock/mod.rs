@@ -4,7 +4,7 @@
 //! [`Ticket`], the promise of a time, and the [`Clock`] turns tickets into times as simulated time advances. Code that
 //! moves data therefore reads straight down, without callbacks, and its timing is still exact.
 //!
-//! A timing model ([`model::Timing`]) says when an operation starts and what it waits for: one file and one line each.
+//! A timing model (`model::Timing`) says when an operation starts and what it waits for: one file and one line each.
 
 mod class;
 mod done;
