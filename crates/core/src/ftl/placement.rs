@@ -19,7 +19,6 @@ macro_rules! placements {
         }
 
         /// What the placement says for a page.
-        #[expect(clippy::inline_always, reason = "as Dies::place")]
         #[inline(always)]
         fn position(placement: Placement, dies: &Dies, page: PageToPlace, clock: &Clock) -> u32 {
             #[expect(non_camel_case_types, reason = "they are names of modules")]
