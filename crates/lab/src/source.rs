@@ -148,6 +148,8 @@ fn changes(counts: &TraceReport) -> BTreeMap<String, u64> {
     let kinds = [
         ("bad_rows_skipped", counts.bad_rows),
         ("rows_without_operation", counts.blank_rows),
+        ("requests_without_completion", counts.without_completion),
+        ("completions_without_request", counts.completions_alone),
         ("zero_length_dropped", counts.zero_length),
         ("other_devices_dropped", counts.other_devices),
         ("rounded_to_sectors", counts.rounded),

@@ -1,6 +1,8 @@
 //! Which step of a request a log with several events per request is read at.
 
 use crate::error::TraceError;
+use crate::pairing::{COMPLETED, ISSUED};
+use crate::row::Row;
 
 /// A step on the way of a request through the block layer of Linux, as blktrace names it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -45,6 +47,29 @@ impl BlockEvent {
     }
 }
 
+/// What a row of an event is to the reader.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum EventRole {
+    /// It is the request.
+    Request,
+    /// It tells when a request was issued.
+    Issued,
+    /// It tells when a request was completed.
+    Completed,
+}
+
+impl EventRole {
+    /// The row of a request with this role.
+    #[inline]
+    pub(crate) fn play(self, row: Row) -> Row {
+        match self {
+            Self::Request => row,
+            Self::Issued => row.after(ISSUED),
+            Self::Completed => row.after(COMPLETED),
+        }
+    }
+}
+
 /// The event that is read, and what else the log holds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Events {
@@ -54,11 +79,18 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    /// Counts a row of `event`; true if it is the one to read.
+    /// Counts a row of `event`, and what it is to the reader: nothing, if it is of no interest.
     #[inline]
-    pub(crate) fn take(&mut self, event: BlockEvent) -> bool {
+    pub(crate) fn role(&mut self, event: BlockEvent) -> Option<EventRole> {
         self.seen[event as usize] += 1;
-        event == self.chosen
+        match event {
+            _ if event == self.chosen => Some(EventRole::Request),
+            // Read at its completion, a request is over.
+            _ if self.chosen == BlockEvent::Complete => None,
+            BlockEvent::Issue => Some(EventRole::Issued),
+            BlockEvent::Complete => Some(EventRole::Completed),
+            _ => None,
+        }
     }
 
     pub(crate) fn add(&mut self, other: &Self) {

@@ -36,6 +36,7 @@ mod lines;
 mod names;
 mod options;
 mod order;
+mod pairing;
 mod passes;
 mod policy;
 mod provenance;

@@ -179,6 +179,10 @@ pub struct TraceReport {
     pub other_rows: u64,
     /// Rows that do not say what was asked for, passed over.
     pub blank_rows: u64,
+    /// Requests of a log with completions that have none: their latency is not known.
+    pub without_completion: u64,
+    /// Completions in such a log that belong to no request that was read.
+    pub completions_alone: u64,
     /// Bad rows skipped.
     pub bad_rows: u64,
     /// The first bad row: where and what.

@@ -1,5 +1,7 @@
 //! The rows of a trace as recorded: one file or several, before any policy for times, devices and addresses.
 
+mod paired;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io::Read;
@@ -11,6 +13,7 @@ use crate::generators;
 use crate::input::STDIN;
 use crate::options::Options;
 use crate::order::FileOrder;
+use crate::pairing::{PairCounts, Pairing};
 use crate::provenance::{About, Step};
 use crate::row::{Extra, TraceRecord};
 use crate::unit::TimeUnit;
@@ -62,6 +65,12 @@ pub struct Records {
     /// [`FileOrder::Devices`]: the number that each file uses itself, once it is known.
     own: Vec<Option<u32>>,
     locus: Locus,
+    /// If rows are events: the requests that wait for their completion.
+    pairing: Option<Box<Pairing<Locus>>>,
+    /// Of the last row, if it waited.
+    waited: Option<Locus>,
+    /// What comes after the rows that wait: the end, or an error and the end.
+    after: Option<Option<TraceError>>,
     /// Of the files that were read to their end and closed.
     past: Seen,
     past_events: Events,
@@ -129,6 +138,9 @@ impl Records {
             pending: BinaryHeap::new(),
             own: Vec::new(),
             locus: Locus { file: 0, place: Place::Line(0) },
+            pairing: None,
+            waited: None,
+            after: None,
             past: Seen::default(),
             past_events: Events::default(),
             past_bytes: 0,
@@ -140,7 +152,10 @@ impl Records {
         })
     }
 
-    fn accept(&mut self, file: RecordFile) {
+    fn accept(&mut self, mut file: RecordFile) {
+        if file.events().is_some() {
+            self.pairing.get_or_insert_default();
+        }
         if self.common.format.is_none() {
             self.common.format = Some(file.format);
             self.reason.clone_from(&file.reason);
@@ -254,7 +269,7 @@ impl Records {
         }
         self.at += 1;
         match self.open_next() {
-            Ok(true) => self.next(),
+            Ok(true) => self.read(),
             Ok(false) => self.finish().map(Err),
             Err(error) => {
                 self.done = true;
@@ -326,6 +341,10 @@ impl Records {
         shown(&self.names[locus.file as usize])
     }
     pub(crate) fn locus(&self) -> Locus {
+        self.waited.unwrap_or_else(|| self.read_locus())
+    }
+    /// Of the row that was read last.
+    fn read_locus(&self) -> Locus {
         match self.files.last() {
             Some(Some(file)) if self.order == FileOrder::Sequence => {
                 Locus { file: self.at as u32, place: file.place() }
@@ -355,7 +374,29 @@ impl Records {
         for file in self.files.iter().flatten() {
             seen.add(&file.seen(several));
         }
+        let PairCounts { marks, .. } = self.pairs();
+        seen.requests -= marks;
+        seen.other_rows += marks;
         seen
+    }
+    /// What was found of issues and completions.
+    pub(crate) fn pairs(&self) -> PairCounts {
+        self.pairing.as_ref().map_or(PairCounts::default(), |pairing| pairing.counts())
+    }
+
+    /// The next row of the files.
+    #[inline]
+    fn read(&mut self) -> Option<Result<TraceRecord, TraceError>> {
+        if self.order != FileOrder::Sequence {
+            return self.next_merged();
+        }
+        match self.files.last_mut() {
+            Some(Some(file)) => match file.next() {
+                None => self.next_file(),
+                next => next,
+            },
+            _ => None,
+        }
     }
 }
 
@@ -369,22 +410,13 @@ impl Iterator for Records {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        if self.done {
+        if self.done && self.after.is_none() {
             return None;
         }
         if self.common.options.is_stopped() {
             self.done = true;
             return Some(Err(TraceError::Interrupted));
         }
-        if self.order != FileOrder::Sequence {
-            return self.next_merged();
-        }
-        match self.files.last_mut() {
-            Some(Some(file)) => match file.next() {
-                None => self.next_file(),
-                next => next,
-            },
-            _ => None,
-        }
+        if self.pairing.is_some() { self.next_paired() } else { self.read() }
     }
 }

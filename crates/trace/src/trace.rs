@@ -154,7 +154,7 @@ impl Trace {
     }
     /// What was done to the trace so far.
     pub fn report(&self) -> TraceReport {
-        let seen = self.records().seen();
+        let (seen, pairs) = (self.records().seen(), self.records().pairs());
         let TimeCounts { out_of_order, clock_jumps, late, gaps_capped, gaps_capped_ns } = self.records.counts();
         TraceReport {
             records: seen.requests,
@@ -167,6 +167,8 @@ impl Trace {
             late,
             gaps_capped,
             gaps_capped_ns,
+            without_completion: if pairs.completions > 0 { pairs.without_completion } else { 0 },
+            completions_alone: pairs.without_request,
             compacted_units: self.units.len(),
             devices: self.devices.list().to_vec(),
             ..self.report.clone()

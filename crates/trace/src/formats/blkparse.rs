@@ -5,6 +5,11 @@
 //!   `event` asks for `Q` (queued: what the host asks, before merging), `G`, `I` or `C` (completed).
 //! - RWBS: R read, W write, D discard; F before them, or alone, a flush. A row with F but no sectors is a flush; with
 //!   sectors it is what the letter after F says. sector and count: sectors of 512 bytes.
+//! - Latency: of the recorded device, from `D` to `C`. They belong together by device, operation and range of sectors: the same
+//!   range, or else all that share sectors with it, so that requests that were merged after `Q` all take the time of the merged
+//!   one, and a request that was split takes from the first `D` to the `C` of its last part. What has no `C` (lost events, the
+//!   end of the log) has no latency, and what `C` has no request (issued before the log began) is passed over; both are
+//!   counted. With event `C` nothing has a latency. Rows wait for their `C`, at most 65,536 at a time.
 //! - Rows of the other actions, rows without sectors (plug, unplug, message, packet commands) and everything that does
 //!   not begin with a digit (the summary at the end, or in the middle of outputs put together) ask for nothing.
 //! - Outputs put together start over at 0 seconds: see the option to rebase times.
@@ -17,7 +22,7 @@ use std::io::Write as _;
 
 use crate::cursor::{BLANKS, Cursor, Parse};
 use crate::error::{BadRow, Problem};
-use crate::event::{BlockEvent, Events};
+use crate::event::{BlockEvent, EventRole, Events};
 use crate::export::{Export, Lost, whole_sectors};
 use crate::registry::{Format, Head, LineParser, Parser, Sniff, columns, is_decimal, is_uint};
 use crate::row::{Extra, Field, Row, TraceRecord};
@@ -27,7 +32,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "blkparse",
     title: "blkparse text (Linux blktrace)",
     extensions: &["txt", "blkparse"],
-    extra: Extra::PROCESS,
+    extra: Extra::BOTH,
     write: Some(|| Box::<Writer>::default()),
     sniff,
     parser: |_| Parser::Text(Box::<Blkparse>::default()),
@@ -117,27 +122,39 @@ impl LineParser for Blkparse {
                 return Err(BadRow::new("action", action, Problem::Unknown, "an action of blktrace, such as Q or D"));
             }
         };
-        if !self.events.take(event) {
-            return Ok(Row::Other);
-        }
-        let (flush, op) = op(c.word("RWBS")?)?;
+        let Some(role) = self.events.role(event) else { return Ok(Row::Other) };
         let device = (major << 20 | minor) as u32;
-        if !c.digit_follows() {
-            return Ok(if flush { Row::sectors(at, device, HostOp::Flush, 0, 0).of(pid) } else { Row::Other });
+        match request(&mut c, at, device, pid) {
+            // Of what is only compared with requests, nothing is lost if it is strange.
+            Err(_) if role != EventRole::Request => Ok(Row::Other),
+            row => Ok(role.play(row?)),
         }
-        let lba = c.uint(Field::lba("sector"))?;
-        match c.word("+")? {
-            b"+" => {}
-            packet if packet.starts_with(b"(") => return Ok(Row::Other),
-            other => return Err(BadRow::new("+", other, Problem::Unknown, "`+` between sector and count")),
-        }
-        let sectors = c.uint(Field::sectors("count"))?;
-        Ok(op.map_or(Row::Other, |op| Row::sectors(at, device, op, lba, sectors).of(pid)))
     }
 
     fn events(&mut self) -> Option<&mut Events> {
         Some(&mut self.events)
     }
+}
+
+/// What comes after the action.
+#[inline]
+fn request(c: &mut Cursor<'_, BLANKS>, at: u64, device: u32, pid: u64) -> Parse<Row> {
+    let (flush, op) = op(c.word("RWBS")?)?;
+    if !c.digit_follows() {
+        return Ok(if flush { Row::sectors(at, device, HostOp::Flush, 0, 0).of(pid) } else { Row::Other });
+    }
+    let lba = c.uint(Field::lba("sector"))?;
+    match c.word("+")? {
+        b"+" => {}
+        // A completed flush has a sector, which means nothing, and no sectors.
+        [b'[' | b'(', ..] if flush && op.is_none() => {
+            return Ok(Row::sectors(at, device, HostOp::Flush, 0, 0).of(pid));
+        }
+        [b'[' | b'(', ..] => return Ok(Row::Other),
+        other => return Err(BadRow::new("+", other, Problem::Unknown, "`+` between sector and count")),
+    }
+    let sectors = c.uint(Field::sectors("count"))?;
+    Ok(op.map_or(Row::Other, |op| Row::sectors(at, device, op, lba, sectors).of(pid)))
 }
 
 /// Writes one row `D` (issued) for each request. Times count from the first request and are exact.

@@ -7,6 +7,7 @@
 //!   `event` asks for another: Q 1, G 4, D 7, C 8, I 12. Its high half tells what is asked for: 0x1 read, 0x2 write, 0x4
 //!   flush, 0x2000 discard; 0x200 packet commands and 0x400 notes ask for nothing (a note with the wall clock has the
 //!   low byte of `Q`). A flush with bytes is the write that follows it.
+//! - Latency: from `D` to `C`, as in the format `blkparse`.
 //! - blktrace writes a file for each CPU: name them all (they are merged by time); empty ones are passed over.
 //! - After a bad record reading goes on at the next magic number.
 //!
@@ -15,7 +16,7 @@
 use crate::buffer::{Buffer, Failure};
 use crate::bytes::{u16_le, u32_le, u64_le};
 use crate::error::{BadRow, Problem};
-use crate::event::{BlockEvent, Events};
+use crate::event::{BlockEvent, EventRole, Events};
 use crate::registry::{BinaryParser, Format, Head, Parser, Sniff};
 use crate::row::{ADDRESS_BYTES_MAX, Extra, REQUEST_BYTES_MAX, Row};
 use nandlab::types::HostOp;
@@ -24,7 +25,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "blktrace",
     title: "blktrace (binary, one file per CPU)",
     extensions: &["0", "bin"],
-    extra: Extra::PROCESS,
+    extra: Extra::BOTH,
     write: None,
     sniff,
     parser: |_| Parser::Binary(Box::<Blktrace>::default()),
@@ -125,9 +126,15 @@ impl Blktrace {
             12 => BlockEvent::Insert,
             _ => return Ok(Row::Other),
         };
-        if !self.events.take(event) {
-            return Ok(Row::Other);
+        let Some(role) = self.events.role(event) else { return Ok(Row::Other) };
+        match Self::request(record) {
+            // Of what is only compared with requests, nothing is lost if it is strange.
+            Err(_) if role != EventRole::Request => Ok(Row::Other),
+            row => Ok(role.play(row?)),
         }
+    }
+
+    fn request(record: &Record) -> Result<Row, Box<BadRow>> {
         let too_large = |field, value: u64, allowed| {
             Err(BadRow::new(field, value.to_string().as_bytes(), Problem::TooLarge, allowed))
         };
