@@ -69,8 +69,9 @@ pub struct Records {
     pairing: Option<Box<Pairing<Locus>>>,
     /// Of the last row, if it waited.
     waited: Option<Locus>,
-    /// What comes after the rows that wait: the end, or an error and the end.
-    after: Option<Option<TraceError>>,
+    /// Everything is read, though rows may still wait, and the error that comes after them.
+    ended: bool,
+    error: Option<TraceError>,
     /// Of the files that were read to their end and closed.
     past: Seen,
     past_events: Events,
@@ -140,7 +141,8 @@ impl Records {
             locus: Locus { file: 0, place: Place::Line(0) },
             pairing: None,
             waited: None,
-            after: None,
+            ended: false,
+            error: None,
             past: Seen::default(),
             past_events: Events::default(),
             past_bytes: 0,
@@ -410,7 +412,7 @@ impl Iterator for Records {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        if self.done && self.after.is_none() {
+        if self.done && !self.ended {
             return None;
         }
         if self.common.options.is_stopped() {

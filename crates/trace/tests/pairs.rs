@@ -27,7 +27,7 @@ fn read(text: &str, event: Option<BlockEvent>) -> (Vec<Request>, TraceReport) {
     });
     let requests = requests.collect();
     let mut trace = Trace::from_reader("log", std::io::Cursor::new(bytes), &options).unwrap();
-    while let Some(request) = trace.next() {
+    for request in trace.by_ref() {
         request.unwrap();
     }
     (requests, trace.report())

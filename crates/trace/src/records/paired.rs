@@ -10,24 +10,22 @@ impl Records {
     pub(super) fn next_paired(&mut self) -> Option<Result<TraceRecord, TraceError>> {
         let issues = self.common.options.event.unwrap_or_default() == BlockEvent::Issue;
         loop {
-            let ended = self.after.is_some();
             let pairing = self.pairing.as_mut().expect("rows are events");
-            if let Some((record, locus)) = pairing.next(ended) {
+            if let Some((record, locus)) = pairing.next(self.ended) {
                 self.waited = Some(locus);
                 return Some(Ok(record));
             }
-            if let Some(error) = &mut self.after {
-                self.waited = None;
-                self.done = true;
-                return error.take().map(Err);
+            if self.ended {
+                (self.ended, self.done, self.waited) = (false, true, None);
+                return self.error.take().map(Err);
             }
             match self.read() {
                 Some(Ok(record)) => {
                     let locus = self.read_locus();
                     self.pairing.as_mut().expect("rows are events").take(record, locus, issues);
                 }
-                Some(Err(error)) => self.after = Some(Some(error)),
-                None => self.after = Some(None),
+                Some(Err(error)) => (self.ended, self.error) = (true, Some(error)),
+                None => self.ended = true,
             }
         }
     }
