@@ -11,6 +11,8 @@
 //! dies has one: the product form of a closed network, `n / (m + n - 1)` of the dies, is printed next to the depth; where every
 //! request is a read the bound is that part of it. Response times are of a second run, open, at half of the rate of the first.
 
+#![allow(clippy::print_stdout, reason = "the table is what it is for")]
+
 use std::process::ExitCode;
 
 use nandlab::flash::Clock;
@@ -142,8 +144,8 @@ fn surface(more: &[String]) -> Result<Figure, Error> {
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
-    let Some(file) = arguments.next().filter(|file| file.ends_with(".svg")) else {
-        eprintln!("usage: surface FILE.svg [KEY=VALUE]...");
+    let Some(file) = arguments.next().filter(|file| !file.contains('=')) else {
+        eprintln!("usage: surface PICTURE.svg [KEY=VALUE]...");
         return ExitCode::from(2);
     };
     let more: Vec<String> = arguments.collect();
