@@ -35,7 +35,7 @@ pub type Pace = Choice<PaceRule>;
 
 /// What a pace may depend on, in pages.
 #[derive(Clone, Copy, Debug)]
-pub struct Slice {
+struct Slice {
     /// Valid pages that are left in the victim.
     pub valid: u32,
     /// Pages that the host can write before it needs another block.
