@@ -238,37 +238,6 @@ impl Scheduled {
         true
     }
 
-    /// Where a page is read that is being moved, if it can be read there now; and the erase that waits for that.
-    fn where_it_is(&self, page: Ppn) -> Option<(Ppn, u32)> {
-        let (mut at, mut erase, mut before) = (page, NONE, u64::MAX);
-        while let Some(program) = self.order.program_of(&self.tickets, at, before) {
-            let Task { contents_of, read, .. } = program.more;
-            if contents_of.is_none() {
-                return None;
-            }
-            (at, before) = (contents_of, read);
-            erase = self.order.erase_after(&self.tickets, at, before);
-        }
-        let executes = |d: &Die| erase != NONE && (d.node == erase || d.suspended == erase);
-        let die = &self.dies[self.die_of(at) as usize];
-        (at != page && !executes(die)).then_some((at, erase))
-    }
-
-    fn die_of(&self, page: Ppn) -> u32 {
-        self.order.block_of(page) % self.dies.len() as u32
-    }
-
-    /// The page of which a program is a copy: what it waits for is the read of that page, and what moves it leaves its contents
-    /// alone.
-    fn copied_from(&self, cause: Cause, after: Ticket) -> Ppn {
-        let moves = matches!(cause, Cause::Gc | Cause::Merge | Cause::MapGc | Cause::Wear | Cause::Refresh);
-        if !moves || !self.tickets.slab.is_pending(after) {
-            return Ppn::NONE;
-        }
-        let read = self.tickets.slab.get(index_of(after.0));
-        if read.kind == Kind::Read { read.more.contents_of } else { Ppn::NONE }
-    }
-
     /// A ticket is over, or the queue of the die keeps its operation before this one.
     #[inline]
     fn is_behind(&self, index: u32, before: Ticket) -> bool {
