@@ -16,6 +16,7 @@ mod timing {
     pub mod requests;
     pub mod rig;
     pub mod scheduled;
+    pub mod scheduled_devices;
     pub mod slow;
     pub mod slow_scheduled;
     pub mod theory;

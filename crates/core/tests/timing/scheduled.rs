@@ -15,11 +15,14 @@ const BLOCKS_PER_DIE: u32 = 3;
 
 /// What was seen, so that a comparison that compares nothing fails.
 #[derive(Default, Debug)]
-struct Seen {
+pub struct Seen {
     overtaken: u64,
     suspensions: u64,
-    waits: u64,
+    /// Pairs of classes of which one waited for the other.
+    pub waits: u64,
     moved: u64,
+    /// Operations that were compared.
+    pub operations: u64,
 }
 
 fn shape(r: &mut Dice, policy: &str) -> ClockShape {
@@ -160,7 +163,7 @@ fn judge(mut fast: Clock, mut slow: Slow, unwatched: &[usize], context: &str, se
 }
 
 /// Every figure of the waits from the times of the slow simulator.
-fn check_waits(fast: &Clock, slow: &Slow, context: &str, seen: &mut Seen) {
+pub fn check_waits(fast: &Clock, slow: &Slow, context: &str, seen: &mut Seen) {
     let waits = fast.waits().expect("the model counts them");
     for class in OpClass::ALL {
         let of_class: Vec<_> = slow.ops.iter().filter(|o| o.class == class).collect();

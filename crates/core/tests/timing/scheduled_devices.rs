@@ -1,0 +1,101 @@
+//! Whole devices over the scheduled clock: what each FTL asks for goes through the slow simulator, and all waits must come out.
+
+use std::collections::BTreeMap;
+
+use nandlab::config::Config;
+use nandlab::flash::clock::{Call, ClockShape, ClockTimes, OpClass, RecordedCall, Ticket};
+use nandlab::ftl::FTLS;
+
+use super::device::{config, observe, requests};
+use super::scheduled::{Seen, check_waits};
+use super::slow_scheduled::{After, Slow};
+
+fn shape(config: &Config) -> ClockShape {
+    let (t, geometry) = (&config.device.timing, &config.device.geometry);
+    ClockShape {
+        times: ClockTimes {
+            page_read: t.page_read,
+            page_program: t.page_program,
+            block_erase: t.block_erase,
+            page_transfer: t.page_transfer,
+            command: t.command,
+        },
+        channels: geometry.channels,
+        dies: geometry.dies(),
+        blocks: geometry.blocks(),
+        pages_per_block: geometry.pages_per_block,
+        scheduler: config.device.scheduler,
+    }
+}
+
+/// The calls of a clock, made to the slow simulator at the same times.
+fn again(record: &[RecordedCall], shape: ClockShape) -> Slow {
+    let mut slow = Slow::new(shape);
+    let mut known: BTreeMap<Ticket, After> = BTreeMap::new();
+    let after = |known: &BTreeMap<Ticket, After>, ticket: Ticket| match ticket.as_time() {
+        Some(at) => After::at(at.0),
+        None => known[&ticket].clone(),
+    };
+    for RecordedCall { at, call } in record {
+        slow.advance(at.0);
+        match *call {
+            Call::Operation(o) => {
+                let waits_for = after(&known, o.after);
+                let ticket = slow.issue(o.page.0 as usize, o.cause, o.die as usize, o.op, &waits_for, o.release);
+                known.insert(o.ticket, ticket);
+            }
+            Call::Join { a, b, both } => {
+                let joined = slow.join(after(&known, a), after(&known, b));
+                if both.as_time().is_none() {
+                    known.insert(both, joined);
+                }
+            }
+            Call::Watch { ticket, .. } => slow.watch(&after(&known, ticket)),
+        }
+    }
+    slow.drain();
+    slow
+}
+
+/// Every FTL under these settings.
+fn check(scheduler: &[&str]) -> Seen {
+    let mut seen = Seen::default();
+    for (n, ftl) in FTLS.iter().enumerate() {
+        let mut settings = vec![
+            format!("ftl.name={}", ftl.name()),
+            format!("buffer.name={}", ["lru", "none", "bplru"][n % 3]),
+            "device.timing.model=scheduled".to_owned(),
+            "replay.mode=fast".to_owned(),
+            // The shares of classes begin where the record does.
+            "precondition=none".to_owned(),
+            format!("seed={n}"),
+        ];
+        settings.extend(scheduler.iter().map(|&setting| setting.to_owned()));
+        let config = config(&settings);
+        let observed = observe(&config, requests(n as u64, 400));
+        let flash = observed.device.flash();
+        let slow = again(flash.clock.recorded(), shape(&config));
+        let context = format!("{} with {scheduler:?}", ftl.name());
+        assert_eq!(flash.clock.in_flight(), 0, "{context}");
+        slow.check_order();
+        check_waits(&flash.clock, &slow, &context, &mut seen);
+        seen.operations +=
+            OpClass::ALL.map(|class| flash.clock.waits().unwrap().of(class).latency.count()).iter().sum::<u64>();
+    }
+    seen
+}
+
+#[test]
+fn every_ftl_waits_as_the_slow_simulator_says() {
+    for scheduler in [
+        &["device.scheduler.policy=fifo"] as &[&str],
+        &["device.scheduler.policy=fair_share"],
+        &["device.scheduler.policy=read_first", "device.scheduler.most_wait=2us"],
+        &[
+            "device.scheduler={policy=\"read_first\", suspend=\"erase_and_program\", suspend_time=\"20ns\", resume_time=\"5ns\"}",
+        ],
+    ] {
+        let seen = check(scheduler);
+        assert!(seen.operations > 10_000 && seen.waits > 50, "{scheduler:?}: {seen:?}");
+    }
+}
