@@ -33,7 +33,6 @@ fn device(spare: f64, more: &[String]) -> Device {
         "device.geometry.pages_per_block=64",
         "device.timing.model=scheduled",
         "device.timing.command=300ns",
-        "device.scheduler={policy=\"read_first\", suspend=\"erase_and_program\", suspend_time=\"20us\"}",
         "ftl.placement=least_busy",
         "ftl.gc_slice=paced",
         "precondition={steady=2}",
@@ -41,6 +40,10 @@ fn device(spare: f64, more: &[String]) -> Device {
     ]
     .map(str::to_owned)
     .into();
+    if !more.iter().any(|setting| setting.starts_with("device.timing.model")) {
+        let scheduler = "{policy=\"read_first\", suspend=\"erase_and_program\", suspend_time=\"20us\"}";
+        set.push(format!("device.scheduler={scheduler}"));
+    }
     set.push(format!("device.over_provisioning={{spare_over_physical={spare}}}"));
     set.extend(more.iter().cloned());
     Device { set, ..Device::of("g1") }

@@ -16,7 +16,7 @@ pub struct ClassOperations {
     pub die_mean_ns: ByClass<Option<f64>>,
     /// On the die, waiting for the channel.
     pub channel_mean_ns: Option<f64>,
-    /// Suspended for reads, until the operation goes on.
+    /// Suspended for reads, what it takes to resume included.
     pub suspended_mean_ns: Option<f64>,
     /// How often operations were suspended.
     pub suspensions: u64,

@@ -180,6 +180,10 @@ pub fn check_waits(fast: &Clock, slow: &Slow, context: &str, seen: &mut Seen) {
             assert_eq!(counted.die[busy as usize].0, waited, "{context}: {class:?} for {busy:?}");
             seen.waits += u64::from(waited > 0);
         }
+        let service: u64 = of_class.iter().map(|o| fast.service(o.op).0).sum();
+        let waited: u64 = counted.die.iter().map(|time| time.0).sum();
+        let waited = waited + counted.dependency.0 + counted.channel.0 + counted.suspended.0;
+        assert_eq!(service + waited, latency, "{context}: the parts of what {class:?} took");
         seen.suspensions += counted.suspensions;
     }
 }

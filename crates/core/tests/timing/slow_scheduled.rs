@@ -207,7 +207,7 @@ impl Slow {
 
     /// The old place of a page that is being moved, and the erase that it has to be read before.
     fn where_it_is(&self, page: usize) -> Option<(usize, Option<usize>)> {
-        let (mut at, mut erase, mut until) = (page, None, self.ops.len());
+        let (mut at, mut until) = (page, self.ops.len());
         loop {
             let is_program = |id: &usize| {
                 self.ops[*id].op == Op::Program && self.pages[*id] == at && self.ops[*id].finished.is_none()
@@ -215,14 +215,17 @@ impl Slow {
             let Some(copy) = (0..until).rev().find(is_program) else { break };
             at = self.ops[copy].copied_from?;
             until = self.ops[copy].after.ops[0];
-            let is_erase = |id: &usize| {
-                let o = &self.ops[*id];
-                o.op == Op::Erase && o.block == self.block(at) && o.finished.is_none()
-            };
-            erase = (until..self.ops.len()).find(is_erase);
         }
-        let begun = erase.is_some_and(|id| matches!(self.ops[id].state, State::Executing | State::Suspended));
-        (at != page && !begun && !self.keeps_order()).then_some((at, erase))
+        if at == page || self.keeps_order() {
+            return None;
+        }
+        let mut erases = (until..self.ops.len()).filter(|id| {
+            let o = &self.ops[*id];
+            o.op == Op::Erase && o.block == self.block(at)
+        });
+        let erase = erases.next();
+        let has_begun = |id: usize| matches!(self.ops[id].state, State::Executing | State::Suspended | State::Done);
+        (!erase.is_some_and(has_begun)).then_some((at, erase))
     }
 
     /// The queue of its die keeps the first before the second.
@@ -322,6 +325,8 @@ impl Slow {
         }
         let rest = if op.rest == 0 { left } else { left.min(op.rest) };
         let op = &mut self.ops[id];
+        // What is left of resuming it starts over.
+        op.suspended -= left - rest;
         (op.state, op.rest, op.suspended_at) = (State::Suspended, rest, self.now);
         let d = &mut self.dies[die];
         (d.executing, d.suspended, d.cells_until) = (None, Some(id), None);

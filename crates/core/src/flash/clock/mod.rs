@@ -342,19 +342,20 @@ impl Clock {
     /// When `channel` is expected to be free: the current time if no die on it executes or has queued anything, else a
     /// later time.
     ///
-    /// It is an estimate in the parallel model: the current time plus the remaining service time of what the most
-    /// loaded die of the channel executes and has queued. Waiting for the channel in the future is not in it, nor are
-    /// operations that still wait for their dependency. In the serial model it is the time at which the device is free.
+    /// It is an estimate: the current time plus the remaining service time of what the most loaded die of the channel
+    /// executes and has queued. Waiting for the channel in the future is not in it, nor are operations that still wait for
+    /// their dependency. In the serial model it is the time at which the device is free.
     pub fn channel_busy_until(&self, channel: u32) -> Nanos {
         let finished = either!(&self.model, m => m.finished());
         let dies = finished.dies_of(channel).map(|die| either!(&self.model, m => m.die_busy_until(die)));
         Nanos(dies.max().unwrap_or(0))
     }
 
-    /// When `die` is expected to be free, as [`Clock::channel_busy_until`].
+    /// When `die` is expected to be done with all that was asked of it, as [`Clock::channel_busy_until`]; with a scheduler,
+    /// operations that still wait for their dependency are in it.
     #[inline]
-    pub fn die_busy_until(&self, die: u32) -> Nanos {
-        Nanos(either!(&self.model, m => m.die_busy_until(die)))
+    pub fn die_work_until(&self, die: u32) -> Nanos {
+        Nanos(either!(&self.model, m => m.die_work_until(die)))
     }
 
     /// Operations issued and not finished (waiting for a dependency, queued or executing). Always zero in the serial

@@ -24,6 +24,9 @@ pub(super) trait Timing: Debug + Send {
     fn advance(&mut self, to: u64);
     fn drain(&mut self);
     fn die_busy_until(&self, die: u32) -> u64;
+    fn die_work_until(&self, die: u32) -> u64 {
+        self.die_busy_until(die)
+    }
     /// How much each die has done.
     fn finished(&self) -> &Finished;
     /// None if the end of every operation is known when it is issued.

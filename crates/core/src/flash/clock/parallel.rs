@@ -24,8 +24,8 @@
 #![expect(clippy::inline_always, reason = "as Clock::issue_for: an operation is issued without a call in between")]
 
 // What makes it fast: events are kept in [`lanes`] and cost the same however many dies there are; everything that
-// waits is linked through one slab of 32-byte nodes ([`super::slab`]); what executes is in its die. Nothing is allocated, hashed or
-// sorted per operation once the slab has its size (only what happens at one and the same instant is put in order).
+// waits is linked through one slab of 32-byte nodes (`super::slab`); what executes is in its die. Nothing is allocated,
+// hashed or sorted per operation once the slab has its size (only what happens at one and the same instant is put in order).
 
 mod events;
 mod lanes;

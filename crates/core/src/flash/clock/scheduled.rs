@@ -12,23 +12,25 @@
 //! goes. When a die becomes idle, the scheduler (`device.scheduler.policy`) chooses among the classes. At one instant all
 //! completions come first, then what they released joins its queue, then idle dies choose, then idle channels are granted.
 //!
-//! Operations overtake each other, on one die and among dies, but not where the flash would be another one: a page is read
-//! after it was programmed, the programs of a block keep their order, a block is erased after all reads and programs of
+//! Operations overtake each other, on one die and among dies, but not where that would change what the flash holds: a page is
+//! read after it was programmed, the programs of a block keep their order, a block is erased after all reads and programs of
 //! its pages and programmed again after that. Whatever a read or write of the host waits for in this way, or by its own
-//! dependencies, is hurried, with everything that was asked for before it: so collection yields to the host until the host
-//! needs the space. Every other operation that a die takes is one that has waited for `most_wait`, if there is one, the one
-//! that came first.
+//! dependencies, is hurried: like everything that was asked for before it, it is as urgent as a host write as soon as it is the
+//! first of its queue. So collection yields to the host until the host
+//! needs the space. On every other turn a die takes, if any operations have waited for `most_wait`, the one of them that came
+//! first.
 //!
-//! A page that is being moved is read where it still is: as long as its copy is not programmed, a read by or
-//! for the host that waits for nothing else goes to the page that it is copied from, whose block is erased after that. (Not with `fifo`, as in `parallel`.)
+//! A page that is being moved is read where it still is: as long as its copy is not programmed, a read by or for the host that
+//! waits for nothing else goes to the page that it is copied from, if that is not erased yet; the erase waits for it. With `fifo`
+//! the read waits for the copy.
 //!
 //! With `suspend` a die that erases (or programs) stops for a read that somebody waits for: the read can begin after
 //! `suspend_time`; when no such read waits any more, the operation goes on and takes `resume_time` longer. It does not stop
 //! when it would be over sooner, nor once it was begun `most_wait` ago.
 //!
 //! # Deviations and chosen readings
-//! Channels serve the oldest request, whatever its class: a transfer is short, and a die that holds data keeps everybody
-//! else waiting until it is rid of them.
+//! Channels serve the oldest request, whatever its class: a transfer is short, and until a die has delivered its data it can
+//! do nothing else.
 
 // A resource waits for one thing at a time, of any duration: the next event is found by a tournament over dies and channels.
 // Everything that waits is linked through the slab, as in `parallel`.
@@ -138,8 +140,9 @@ struct Die {
     /// what its cells still have to do, ns, and since when it is suspended.
     rest: u64,
     suspended_at: u64,
-    /// Service time of what was asked for and is not begun.
+    /// Service time of what is in the queues, and of what was asked for and is not begun.
     backlog: u64,
+    asked: u64,
     queues: Queues,
 }
 
@@ -196,6 +199,7 @@ impl Scheduled {
             rest: 0,
             suspended_at: 0,
             backlog: 0,
+            asked: 0,
             queues: Queues::new(),
         };
         let channel = Channel { busy: false, user: NONE, head: 0, tail: 0, waiting: [0; DIES_PER_CHANNEL] };
@@ -286,7 +290,7 @@ impl Timing for Scheduled {
         };
         let die = moved.map_or(die, |(from, _)| self.die_of(from));
         self.in_flight += 1;
-        self.dies[die as usize].backlog += self.service[kind.op()];
+        self.dies[die as usize].asked += self.service[kind.op()];
         let (index, mut ticket) = self.tickets.slab.allocate(kind, die, 0, false);
         let mut loaded = NONE;
         if op == Op::Program && release == Release::Transfer {
@@ -373,6 +377,11 @@ impl Timing for Scheduled {
         assert!(self.in_flight == 0, "{} operations wait for something that never happens", self.in_flight);
     }
 
+    fn die_work_until(&self, die: u32) -> u64 {
+        let Die { backlog, asked, .. } = self.dies[die as usize];
+        self.die_busy_until(die) - backlog + asked
+    }
+
     fn die_busy_until(&self, die: u32) -> u64 {
         let die = &self.dies[die as usize];
         if die.phase == Phase::Idle && die.suspended == NONE {
@@ -404,11 +413,9 @@ impl Timing for Scheduled {
         Some(&self.waits)
     }
 
-    /// Counts start over; what waits now is counted from now on.
+    /// Counts start over. Nothing is in flight then.
     fn forget_waits(&mut self) {
-        for die in &mut self.dies {
-            die.queues.pass(self.now, die.class, &mut self.waits);
-        }
+        debug_assert_eq!(self.in_flight, 0, "what waits would be counted by halves");
         self.waits = Waits::default();
     }
 

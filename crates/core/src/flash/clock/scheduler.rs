@@ -127,7 +127,24 @@ impl SchedulerConfig {
     pub fn check(&self, schedules: bool) -> Result<(), ConfigError> {
         if !schedules && *self != Self::default() {
             let problem = "this timing model has no scheduler: its dies take what comes first";
-            return Err(ConfigError::new("device.scheduler", problem, "use device.timing.model = \"scheduled\""));
+            let help = "use device.timing.model = \"scheduled\", or set policy = \"fifo\" and leave the other keys out";
+            return Err(ConfigError::new("device.scheduler", problem, help));
+        }
+        if self.policy.rule().keeps_order && self.most_wait != Self::default().most_wait {
+            let problem = format!("with `{}` nothing is overtaken", self.policy.name());
+            return Err(ConfigError::new(
+                "device.scheduler.most_wait",
+                problem,
+                "leave it out, or choose another policy",
+            ));
+        }
+        if self.suspend != Suspend::None && self.most_wait == Nanos::ZERO {
+            let problem = "an operation that was begun 0 ns ago is not suspended any more";
+            return Err(ConfigError::new(
+                "device.scheduler.most_wait",
+                problem,
+                "use more than 0, or suspend = \"none\"",
+            ));
         }
         if self.suspend != Suspend::None && !self.policy.rule().prefers_reads {
             let problem = format!("`{}` lets no read go first, so that nothing is ever suspended", self.policy.name());
@@ -135,12 +152,13 @@ impl SchedulerConfig {
         }
         if self.suspend == Suspend::None && self.suspend_time.max(self.resume_time) > Nanos::ZERO {
             let help = "use suspend = \"erase\" or \"erase_and_program\", or leave the times out";
-            return Err(ConfigError::new("device.scheduler.suspend_time", "nothing is suspended", help));
+            let key = if self.suspend_time > Nanos::ZERO { "suspend_time" } else { "resume_time" };
+            return Err(ConfigError::new(format!("device.scheduler.{key}"), "nothing is suspended", help));
         }
         Ok(())
     }
 
-    /// True if an operation of this class may be suspended for one of `class` when it is a program, or else an erase.
+    /// True if an erase, or else a program, may be suspended.
     #[inline]
     pub(super) const fn suspends(&self, is_erase: bool) -> bool {
         match self.suspend {

@@ -4,7 +4,7 @@ use super::{CLASSES, OpClass};
 use crate::histogram::Histogram;
 use crate::types::Nanos;
 
-/// What the operations of one class waited for; those that are finished.
+/// What the operations of one class waited for so far. When nothing is in flight all of it belongs to finished ones.
 #[derive(Clone, Debug, Default)]
 pub struct ClassWaits {
     /// From when an operation was handed to the flash to its end.
@@ -15,7 +15,7 @@ pub struct ClassWaits {
     pub die: [Nanos; CLASSES],
     /// On a die, waiting for the channel.
     pub channel: Nanos,
-    /// Suspended, the suspensions themselves included.
+    /// Suspended: from the decision until the operation goes on, and what it takes to resume it.
     pub suspended: Nanos,
     /// How often.
     pub suspensions: u64,

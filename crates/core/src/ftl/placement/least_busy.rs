@@ -8,7 +8,8 @@
 //! # What it does
 //! Every page goes to the die with the least work under way and queued, copies of garbage collection included; among equals to
 //! the one that comes first after that of the page before, in the order of `stripe`. A die that is full of valid pages is left
-//! out. The work of a die is its service time; waiting for the channel, and what waits for something else, is not in it.
+//! out. The work of a die is its service time, without waiting for the channel; what still waits for something else counts with
+//! the timing model `scheduled`, not with `parallel`. With `serial` all dies are as busy as the device, and the next one is taken.
 
 use super::{Clock, Dies, PageToPlace, PlacementRule};
 
@@ -20,5 +21,5 @@ pub(super) fn position(dies: &Dies, _: PageToPlace, clock: &Clock) -> u32 {
     let first = dies.last() + 1;
     let positions = (first..first + dies.count()).map(|position| dies.wrap(position));
     let with_room = positions.filter(|position| dies.has_room(*position));
-    with_room.min_by_key(|position| clock.die_busy_until(dies.die(*position))).unwrap_or(dies.wrap(first))
+    with_room.min_by_key(|position| clock.die_work_until(dies.die(*position))).unwrap_or(dies.wrap(first))
 }

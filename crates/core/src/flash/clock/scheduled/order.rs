@@ -4,7 +4,7 @@
 //! programs of a block go in the order in which they were asked for, a block is erased after all reads and programs of its
 //! pages, and programmed again after that.
 
-use super::{Die, Scheduled, Task, Waiting};
+use super::{Scheduled, Task, Waiting};
 use crate::divisor::Divisor;
 use crate::flash::clock::Ticket;
 use crate::flash::clock::slab::{Kind, NONE, Node, index_of};
@@ -19,6 +19,8 @@ struct Block {
     tail: u32,
     /// Reads that are not finished and that no erase waits for.
     reads: u32,
+    /// Ticket of the erase that began last.
+    erased: u64,
 }
 
 /// All blocks of an array.
@@ -30,7 +32,7 @@ pub(super) struct Order {
 
 impl Order {
     pub(super) fn new(blocks: u32, pages_per_block: u32) -> Self {
-        let block = Block { head: NONE, tail: NONE, reads: 0 };
+        let block = Block { head: NONE, tail: NONE, reads: 0, erased: 0 };
         Self { by_block: Divisor::new(pages_per_block), blocks: vec![block; blocks as usize] }
     }
 
@@ -66,7 +68,7 @@ impl Order {
         }
     }
 
-    /// A read of a page that is being moved was issued, in its old place; the erase of that block, if it was issued, waits for it.
+    /// A read of a page that is being moved was issued, in its old place; the erase of that block waits for it.
     pub(super) fn enter_moved_read(&mut self, tasks: &mut Waiting, index: u32, page: Ppn, erase: u32) {
         tasks.slab.get_mut(index).more.page = page;
         if erase == NONE {
@@ -88,6 +90,20 @@ impl Order {
     pub(super) fn erase_after(&self, tasks: &Waiting, page: Ppn, ticket: u64) -> u32 {
         let mut erases = self.writes(tasks, page).filter(|write| write.kind.op() == Op::Erase as usize);
         erases.find(|write| write.ticket > ticket).map_or(NONE, |write| index_of(write.ticket))
+    }
+
+    /// An erase begins.
+    pub(super) fn begin_erase(&mut self, ticket: u64, page: Ppn) {
+        if !self.blocks.is_empty() && page.is_some() {
+            let block = self.block_of(page);
+            self.blocks[block as usize].erased = ticket;
+        }
+    }
+
+    /// True if an erase of a page's block has begun that was issued after a ticket. Not all FTLs let the erase of a block
+    /// wait for all the copies that were taken from it.
+    fn was_erased_after(&self, page: Ppn, ticket: u64) -> bool {
+        self.blocks[self.block_of(page) as usize].erased > ticket
     }
 
     /// Unfinished programs and erases of a page's block, in the order in which they were issued.
@@ -139,18 +155,18 @@ impl Order {
 impl Scheduled {
     /// Where a page is read that is being moved, if it can be read there now; and the erase that waits for that.
     pub(super) fn where_it_is(&self, page: Ppn) -> Option<(Ppn, u32)> {
-        let (mut at, mut erase, mut before) = (page, NONE, u64::MAX);
+        let (mut at, mut before) = (page, u64::MAX);
         while let Some(program) = self.order.program_of(&self.tickets, at, before) {
             let Task { contents_of, read, .. } = program.more;
             if contents_of.is_none() {
                 return None;
             }
             (at, before) = (contents_of, read);
-            erase = self.order.erase_after(&self.tickets, at, before);
         }
-        let executes = |d: &Die| erase != NONE && (d.node == erase || d.suspended == erase);
-        let die = &self.dies[self.die_of(at) as usize];
-        (at != page && !executes(die)).then_some((at, erase))
+        if at == page || self.order.was_erased_after(at, before) {
+            return None;
+        }
+        Some((at, self.order.erase_after(&self.tickets, at, before)))
     }
 
     pub(super) fn die_of(&self, page: Ppn) -> u32 {

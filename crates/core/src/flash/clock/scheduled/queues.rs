@@ -43,7 +43,7 @@ impl Queues {
     pub(super) const fn is_empty(&self) -> bool {
         self.mask == 0
     }
-    /// True if a read that somebody waits for does.
+    /// True if a read that somebody waits for is in a queue.
     #[inline]
     pub(super) const fn has_urgent(&self) -> bool {
         self.mask & ((1 << OpClass::HostWrite as u8) - 1) != 0

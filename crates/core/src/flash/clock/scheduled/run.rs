@@ -1,4 +1,4 @@
-//! What happens at an instant, and in which order. See the text of the model.
+//! What happens at an instant, and in which order: the manual page has it in words.
 
 use super::events::NEVER;
 use super::{Die, Phase, Scheduled, Task};
@@ -103,6 +103,7 @@ impl Scheduled {
         let d = &mut self.dies[die as usize];
         d.queues.pass(self.now, d.class, &mut self.waits);
         d.queues.push(&mut self.tickets, index, class);
+        d.backlog += self.service[kind.op()];
         if d.phase == Phase::Idle {
             self.idle.push(die);
         } else if d.phase == Phase::Cell && class.suspends_others() {
@@ -139,11 +140,15 @@ impl Scheduled {
         };
         let first = self.tickets.slab.get_mut(d.queues.first(class));
         first.more.begun = self.now;
-        let kind = first.kind;
+        let (kind, ticket, page) = (first.kind, first.ticket, first.more.page);
         let service = self.service[kind.op()];
         d.node = d.queues.pop(&self.tickets, class, service);
         d.class = class;
         d.backlog -= service;
+        d.asked -= service;
+        if kind == Kind::Erase {
+            self.order.begin_erase(ticket, page);
+        }
         if kind == Kind::Program {
             self.request(die, Phase::Load);
         } else if self.command != 0 {
@@ -179,6 +184,11 @@ impl Scheduled {
         }
         // While it was being resumed nothing of the rest was done.
         let rest = d.end - self.now;
+        if d.rest != 0 && rest > d.rest {
+            // It was still being resumed, which starts over.
+            let waits = self.waits.of_mut(d.class);
+            waits.suspended = waits.suspended - Nanos(rest - d.rest);
+        }
         d.rest = if d.rest == 0 { rest } else { rest.min(d.rest) };
         d.suspended = std::mem::replace(&mut d.node, NONE);
         d.suspended_at = self.now;

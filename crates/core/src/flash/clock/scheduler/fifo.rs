@@ -1,8 +1,8 @@
 //! fifo - First come, first served
 //!
 //! # Source
-//! What every device does that has no scheduler, and the timing model `parallel`: with pages that nobody waits for the two
-//! give equal times.
+//! What every device does that has no scheduler, and the timing model `parallel`: where no operation has to
+//! wait for another one on its pages the two give equal times.
 //!
 //! # What it does
 //! A die takes what came first, whatever it is for.
