@@ -3,7 +3,8 @@
 //! A request begins when its overhead is over, a write also not before its data has crossed the link: it crosses first, in
 //! the order of admission. All that is done for the request starts no earlier: reads of missed pages and of the rest of
 //! partly written ones, write-backs that make room, prefetches, trims, the accesses to RAM. Contents and mappings change
-//! at admission, as always; a frame that was written is therefore filling until the request begins, so that nobody reads it or writes it back before.
+//! at admission, as always; a frame that was written is therefore filling until the request begins, so
+//! that nobody reads it or writes it back before.
 
 use super::{Flight, Storage};
 use crate::buffer::{Access, Slots};

@@ -2,14 +2,14 @@
 //!
 //! # Source
 //! Dynamic allocation to idle dies: J.-Y. Shin, Z.-L. Xia, N.-Y. Xu, R. Gao, X.-F. Cai, S. Maeng, F.-H. Hsu, "FTL Design
-//! Exploration in Reconfigurable High-Performance SSD for Server Applications", ICS 2009, section 4. EagleTree calls it shortest
-//! queue.
+//! Exploration in Reconfigurable High-Performance SSD for Server Applications", ICS 2009. EagleTree calls it shortest queue.
 //!
 //! # What it does
 //! Every page goes to the die with the least work under way and queued, copies of garbage collection included; among equals to
 //! the one that comes first after that of the page before, in the order of `stripe`. A die that is full of valid pages is left
 //! out. The work of a die is its service time, without waiting for the channel; what still waits for something else counts with
-//! the timing model `scheduled`, not with `parallel`. With `serial` all dies are as busy as the device, and the next one is taken.
+//! the timing model `scheduled`, not with `parallel`. With `serial` all dies are as busy as the device, and
+//! the next one is taken.
 
 use super::{Clock, Dies, PageToPlace, PlacementRule};
 
