@@ -128,6 +128,26 @@ fn options_that_cannot_work_are_refused_with_help() {
         (&["ftl.gc_slice=2"] as &[&str], ["ftl.gc_slice", "separate"]),
         (&["ftl.gc_frontier=separate", "ftl.gc_slice=0"], ["ftl.gc_slice", "1 or more"]),
         (&["ftl.gc_frontier=separate", "ftl.gc_slice=1.5"], ["ftl.gc_slice", "whole pages"]),
+        (&["device.scheduler.policy=read_first"], ["device.scheduler", "scheduled"]),
+        (
+            &["device.timing.model=scheduled", "device.scheduler.most_wait=5ms"],
+            ["device.scheduler.most_wait", "overtaken"],
+        ),
+        (
+            &["device.timing.model=scheduled", "device.scheduler.suspend=erase"],
+            ["device.scheduler.suspend", "read_first"],
+        ),
+        (
+            &["device.timing.model=scheduled", "device.scheduler.resume_time=5us"],
+            ["device.scheduler.resume_time", "suspended"],
+        ),
+        (
+            &[
+                "device.timing.model=scheduled",
+                "device.scheduler={policy=\"read_first\", suspend=\"erase\", most_wait=\"0ns\"}",
+            ],
+            ["device.scheduler.most_wait", "more than 0"],
+        ),
         (&["ftl.streams=0"], ["ftl.streams", "1 to 7"]),
         (&["ftl.streams=8"], ["ftl.streams", "1 to 7"]),
         (&["ftl.reserve=0"], ["ftl.reserve", "1 or more"]),
