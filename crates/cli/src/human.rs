@@ -194,13 +194,14 @@ fn operations(operations: &Operations, style: Style) -> String {
         "max",
         "waits: order",
         "channel",
+        "company",
         "suspended",
         "die",
         "mostly for",
     ]);
     for class in OpClass::ALL {
-        let ClassOperations { latency, dependency_mean_ns, die_mean_ns, channel_mean_ns, suspended_mean_ns, .. } =
-            operations.get(class);
+        let of_class = operations.get(class);
+        let ClassOperations { latency, die_mean_ns, .. } = of_class;
         if latency.count == 0 {
             continue;
         }
@@ -208,7 +209,8 @@ fn operations(operations: &Operations, style: Style) -> String {
         let most = OpClass::ALL.into_iter().max_by(|a, b| of_die(a).total_cmp(&of_die(b)));
         let most = most.filter(|busy| of_die(busy) > 0.0).map_or("-", OpClass::name);
         let in_queue = OpClass::ALL.iter().map(of_die).sum();
-        let waits = [*dependency_mean_ns, *channel_mean_ns, *suspended_mean_ns, Some(in_queue)];
+        let on_die = [of_class.channel_mean_ns, of_class.company_mean_ns, of_class.suspended_mean_ns];
+        let waits = [of_class.dependency_mean_ns].into_iter().chain(on_die).chain([Some(in_queue)]);
         let took = [short(latency.count), time(latency.mean_ns), nanos(latency.p99_ns), nanos(latency.max_ns)];
         let waits = waits.map(|ns| time(ns.unwrap_or(0.0)));
         table.row([class.name().to_owned()].into_iter().chain(took).chain(waits).chain([most.to_owned()]));

@@ -31,6 +31,18 @@ pub enum CellType {
     Qlc,
 }
 
+impl CellType {
+    /// Bits.
+    pub const fn bits(self) -> u32 {
+        match self {
+            Self::Slc => 1,
+            Self::Mlc => 2,
+            Self::Tlc => 3,
+            Self::Qlc => 4,
+        }
+    }
+}
+
 /// How often a block may be programmed and erased.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Budget, Config, Precondition, ReplayMode};
+use super::{Budget, Config, DeviceConfig, Precondition, ReplayMode, TimingConfig};
 use crate::buffer::{BufferShape, FlashTimes};
 use crate::catalog::BUFFERS;
 use crate::engine::{Arrival, Hits, Parts, RamTimes, Settings, Ssd};
@@ -11,6 +11,31 @@ use crate::flash::{Clock, ClockShape, ClockTimes, Flash};
 use crate::ftl::{FTLS, Shape};
 use crate::registry;
 use crate::types::Nanos;
+
+impl TimingConfig {
+    /// For the clock.
+    pub const fn times(&self) -> ClockTimes {
+        let Self { page_read, page_program, block_erase, page_transfer, command, .. } = *self;
+        ClockTimes { page_read, page_program, block_erase, page_transfer, command }
+    }
+}
+
+impl DeviceConfig {
+    /// What its clock is made for.
+    pub const fn clock_shape(&self) -> ClockShape {
+        let geometry = &self.geometry;
+        ClockShape {
+            times: self.timing.times(),
+            channels: geometry.channels,
+            dies: geometry.dies(),
+            blocks: geometry.blocks(),
+            pages_per_block: geometry.pages_per_block,
+            planes: geometry.planes_per_die,
+            commands: self.commands,
+            scheduler: self.scheduler,
+        }
+    }
+}
 
 impl Config {
     /// Builds the device, preconditioned (except for [`Precondition::Trace`], which the caller replays).
@@ -23,25 +48,13 @@ impl Config {
         let buffer = registry::find(BUFFERS, "buffer", &self.buffer.name)?;
         let geometry = self.device.geometry;
         let timing = &self.device.timing;
-        let times = ClockTimes {
-            page_read: timing.page_read,
-            page_program: timing.page_program,
-            block_erase: timing.block_erase,
-            page_transfer: timing.page_transfer,
-            command: timing.command,
-        };
-        let shape = ClockShape {
-            times,
-            channels: geometry.channels,
-            dies: geometry.dies(),
-            blocks: geometry.blocks(),
-            pages_per_block: geometry.pages_per_block,
-            scheduler: self.device.scheduler,
-        };
-        let clock = Clock::of(timing.model, &shape);
+        let (cells, unit_pages) = (self.device.cells, self.device.commands.unit_pages);
+        let clock = Clock::of(timing.model, &self.device.clock_shape());
         let mut flash = Flash::new(geometry, self.device.program_order, self.device.media, clock);
+        let slc_pages = cells.slc_pages(self.device.endurance.cell, &geometry, unit_pages);
+        flash.set_cells(cells, &timing.times(), unit_pages, slc_pages, self.seed);
         let logical_pages = self.logical_pages();
-        let shape = Shape { geometry, logical_pages, order: self.device.program_order, seed: self.seed };
+        let shape = Shape { geometry, logical_pages, slc_pages, order: self.device.program_order, seed: self.seed };
         let built = (ftl.build)(Value::Object(self.ftl.params.clone()), &shape)?;
         let (ageing, pe_cycles) = (self.device.reliability, self.device.endurance.pe_cycles);
         flash.set_reliability(ageing, pe_cycles, self.seed, built.relocates_disturbed())?;

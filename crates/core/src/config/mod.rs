@@ -16,7 +16,9 @@ use crate::catalog::BUFFERS;
 use crate::endurance::EnduranceConfig;
 use crate::engine::{EvictWait, PartialWrite};
 use crate::error::ConfigError;
-use crate::flash::{Geometry, Media, ProgramOrder, ReliabilityConfig, SchedulerConfig, TimingModel};
+use crate::flash::{
+    CellConfig, CommandConfig, Geometry, Media, ProgramOrder, ReliabilityConfig, SchedulerConfig, TimingModel,
+};
 use crate::ftl::FTLS;
 use crate::registry;
 use crate::types::{Bytes, Nanos};
@@ -60,6 +62,12 @@ pub struct DeviceConfig {
     pub program_order: ProgramOrder,
     /// Times.
     pub timing: TimingConfig,
+    /// What one command of the flash does, for timing models that have a scheduler.
+    #[serde(default)]
+    pub commands: CommandConfig,
+    /// How pages and blocks differ in their times, for timing models that have a scheduler.
+    #[serde(default)]
+    pub cells: CellConfig,
     /// In which order dies work, for timing models that have a scheduler.
     #[serde(default)]
     pub scheduler: SchedulerConfig,
@@ -319,7 +327,10 @@ impl Config {
         }
         range("device.over_provisioning: logical pages", self.logical_pages().into(), 1, g.pages())?;
         self.device.endurance.check()?;
-        self.device.scheduler.check(self.device.timing.model.rule().schedules)?;
+        let (timing, schedules) = (&self.device.timing, self.device.timing.model.rule().schedules);
+        self.device.commands.check(schedules, g)?;
+        self.device.cells.check(schedules, &timing.times(), self.device.endurance.cell)?;
+        self.device.scheduler.check(schedules)?;
         self.check_times()?;
         range("replay.queue_depth", self.replay.queue_depth.into(), 1, 65_536)?;
         if !(self.replay.time_scale > 0.0 && self.replay.time_scale <= 1e6) {

@@ -18,7 +18,8 @@ pub struct Geometry {
     pub chips_per_channel: u32,
     /// Dies in each chip; a die executes one operation at a time.
     pub dies_per_chip: u32,
-    /// Planes in each die. They add blocks; multi-plane commands are not modelled.
+    /// Planes in each die. Block `b` lies on plane `b / dies % planes_per_die` of its die; which of them work at the
+    /// same time is `device.commands.planes`.
     pub planes_per_die: u32,
     /// Erase blocks in each plane.
     pub blocks_per_plane: u32,

@@ -7,6 +7,7 @@
 //!
 //! State changes at once, in the order of the calls; time comes after, through [`clock::Ticket`]s.
 
+mod cells;
 mod check;
 pub mod clock;
 mod geometry;
@@ -14,7 +15,8 @@ mod oob;
 mod power;
 mod reliability;
 
-pub use clock::{Clock, ClockShape, ClockTimes, Release, SchedulerConfig, Ticket, TimingModel};
+pub use cells::{CellConfig, PageTimes};
+pub use clock::{Clock, ClockShape, ClockTimes, CommandConfig, Planes, Release, SchedulerConfig, Ticket, TimingModel};
 pub use geometry::{Geometry, ProgramOrder};
 pub use oob::{Oob, PageKind};
 pub use power::{CutMode, JOURNAL_LIMIT, Tombstone};
@@ -23,6 +25,9 @@ pub use reliability::ReliabilityConfig;
 use oob::{ERASED, TORN};
 
 use crate::divisor::Divisor;
+use cells::CellTimes;
+use clock::Target;
+
 use crate::ledger::{BlockKind, Cause, Ledger, Op};
 use crate::sparse::SparseTable;
 use crate::types::{Nanos, Pbn, Ppn};
@@ -52,6 +57,8 @@ struct Cells {
     /// By page: what its OOB says it holds ([`Oob::packed`]), or a marker.
     owner: SparseTable<u32>,
     blocks: Vec<Block>,
+    /// By block: every cell holds one bit until the next erase. Empty if there is no such mode.
+    slc: Vec<bool>,
     /// Version and program sequence of the pages, by block; empty before the block's first program (with media only).
     stamps: Vec<Vec<(u64, u64)>>,
     /// Page contents, in the same way.
@@ -78,6 +85,8 @@ pub struct Flash {
     /// One bit by page: the FTL still needs it.
     valid: Vec<u64>,
     programs_ever: u64,
+    /// What the cells take, if pages or blocks differ in that.
+    times: Option<Box<CellTimes>>,
     power: power::Power,
     /// Time of the array.
     pub clock: Clock,
@@ -94,6 +103,7 @@ impl Flash {
             cells: Cells {
                 owner: SparseTable::new(pages),
                 blocks: vec![Block::default(); geometry.blocks() as usize],
+                slc: Vec::new(),
                 stamps: if with_media { vec![Vec::new(); geometry.blocks() as usize] } else { Vec::new() },
                 bytes: if with_media { vec![Vec::new(); geometry.blocks() as usize] } else { Vec::new() },
                 programmed_pages: 0,
@@ -103,6 +113,7 @@ impl Flash {
             },
             valid: vec![0; pages.div_ceil(64)],
             programs_ever: 0,
+            times: None,
             power: power::Power::default(),
             by_block: Divisor::new(geometry.pages_per_block),
             by_die: Divisor::new(geometry.dies()),
@@ -369,14 +380,20 @@ impl Flash {
     pub fn start_measuring(&mut self) {
         self.clock.drain();
         self.clock.forget_waits();
+        self.age_contents();
         self.ledger = Ledger::default();
     }
 
     #[expect(clippy::inline_always, reason = "as Clock::issue_for, and the operation is a constant")]
     #[inline(always)]
     fn operate(&mut self, op: Op, pbn: Pbn, ppn: Ppn, cause: Cause, release: Release, after: Ticket) -> Ticket {
-        self.ledger.add(op, cause, self.clock.service(op).0);
-        self.clock.issue_for(ppn, cause, self.by_die.remainder(pbn.0), op, after, release)
+        let mut service = self.clock.service(op);
+        let mut cells = Nanos::ZERO;
+        if self.times.is_some() {
+            (cells, service) = self.times_of(op, pbn, ppn);
+        }
+        self.ledger.add(op, cause, service.0);
+        self.clock.issue_for(Target { page: ppn, cause, cells }, self.by_die.remainder(pbn.0), op, after, release)
     }
 
     #[expect(clippy::inline_always, reason = "as operate: one call fewer for every program")]

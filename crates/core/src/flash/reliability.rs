@@ -27,7 +27,7 @@ pub struct ReliabilityConfig {
 }
 
 /// Splitmix64 of a seed and a number, as a fraction in [0, 1).
-fn fraction(seed: u64, number: u64) -> f64 {
+pub(super) fn fraction(seed: u64, number: u64) -> f64 {
     let mut z = seed.wrapping_add((number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

@@ -169,6 +169,8 @@ pub struct Shape {
     pub geometry: Geometry,
     /// Pages the host can address.
     pub logical_pages: u32,
+    /// Pages of a block in SLC mode; 0 if the array has no such mode.
+    pub slc_pages: u32,
     /// Order of programs inside a block.
     pub order: ProgramOrder,
     /// Seed of every random choice.

@@ -16,6 +16,8 @@ pub struct ClassOperations {
     pub die_mean_ns: ByClass<Option<f64>>,
     /// On the die, waiting for the channel.
     pub channel_mean_ns: Option<f64>,
+    /// On the die, while it worked for other pages of the same command.
+    pub company_mean_ns: Option<f64>,
     /// Suspended for reads, what it takes to resume included.
     pub suspended_mean_ns: Option<f64>,
     /// How often operations were suspended.
@@ -31,6 +33,7 @@ impl ClassOperations {
             dependency_mean_ns: share(waits.dependency.0, count),
             die_mean_ns: ByClass::new(die),
             channel_mean_ns: share(waits.channel.0, count),
+            company_mean_ns: share(waits.company.0, count),
             suspended_mean_ns: share(waits.suspended.0, count),
             suspensions: waits.suspensions,
         }

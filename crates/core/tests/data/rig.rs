@@ -156,7 +156,7 @@ impl Script {
                     pages_per_block: BLOCK,
                     page_bytes: PAGE_BYTES,
                 };
-                let shape = Shape { geometry, logical_pages: LOGICAL_PAGES, order, seed: self.seed };
+                let shape = Shape { geometry, logical_pages: LOGICAL_PAGES, slc_pages: 0, order, seed: self.seed };
                 match (plugin.build)(params.clone(), &shape) {
                     Ok(ftl) => return (geometry, order, ftl),
                     Err(error) => refused = Some(error),

@@ -59,17 +59,6 @@ pub fn observe(config: &Config, requests: Vec<HostRequest>) -> Observed {
     Observed { config: config.clone(), device, requests, start, admitted, done, calls }
 }
 
-fn clock_times(config: &Config) -> ClockTimes {
-    let t = &config.device.timing;
-    ClockTimes {
-        page_read: t.page_read,
-        page_program: t.page_program,
-        block_erase: t.block_erase,
-        page_transfer: t.page_transfer,
-        command: t.command,
-    }
-}
-
 /// The operations of a record with their times, and the time of every ticket.
 pub struct Timed {
     /// Operations in the order of issue, with begin and end of execution and the time at which the ticket resolves.
@@ -424,8 +413,10 @@ fn every_ftl_programs_a_page_after_the_read_of_its_rest() {
         let timed = seen.check(&ftl);
         let mut apart = 0;
         let all = || timed.operations.iter().zip(&timed.issued);
-        for ((read, [_, read_at, _]), issued) in all().filter(|((o, _), _)| (o.op, o.cause) == (Op::Read, Cause::Pad)) {
-            let is_its = |(o, _): &&(Operation, [u64; 3])| (o.op, o.cause) == (Op::Program, Cause::Host);
+        for ((read, [_, read_at, _]), issued) in
+            all().filter(|((o, _), _)| (o.op, o.target.cause) == (Op::Read, Cause::Pad))
+        {
+            let is_its = |(o, _): &&(Operation, [u64; 3])| (o.op, o.target.cause) == (Op::Program, Cause::Host);
             let mut programs = all().filter(|(_, at)| *at == issued).map(|(timed, _)| timed).filter(is_its);
             let (program, [begin, ..]) = programs.next().expect("the page is programmed");
             assert!(begin >= read_at, "{ftl}: {program:?} begins at {begin}, {read:?} ends at {read_at}");

@@ -17,8 +17,8 @@ fn times_of(ftl: &str, more: &[&str], seed: u64) -> Timed {
 
 /// Reads whose data the next operation programs elsewhere.
 fn is_copied(read: &Operation, program: &Operation) -> bool {
-    let moves = matches!(read.cause, Cause::Gc | Cause::Merge | Cause::Wear | Cause::Refresh | Cause::MapGc);
-    moves && read.op == Op::Read && program.op == Op::Program && program.cause == read.cause
+    let moves = matches!(read.target.cause, Cause::Gc | Cause::Merge | Cause::Wear | Cause::Refresh | Cause::MapGc);
+    moves && read.op == Op::Read && program.op == Op::Program && program.target.cause == read.target.cause
 }
 
 /// FTLs whose log blocks may be emptied by several merges, of which none knows the others' copies when it finds the block
@@ -34,7 +34,7 @@ fn copy_is_programmed_after_its_read_and_the_block_erased_after_all_copies() {
         // collection that erases it, which issues all at one instant.
         let mut taken: Vec<Vec<(u64, u64)>> = vec![Vec::new(); 80];
         for (i, (operation, [begin, end, _])) in timed.operations.iter().enumerate() {
-            let block = (operation.page.0 / PAGES_PER_BLOCK) as usize;
+            let block = (operation.target.page.0 / PAGES_PER_BLOCK) as usize;
             if let Some((next, [copy_begin, copy_end, _])) = timed.operations.get(i + 1)
                 && is_copied(operation, next)
             {
@@ -59,7 +59,8 @@ fn copies_of_a_translation_page_are_written_in_parallel() {
     let (mut pairs, mut overlapping) = (0, 0);
     for seed in 0..6 {
         let timed = times_of("rftl", &more, seed);
-        let is_rewrite = |o: &Operation| o.op == Op::Program && matches!(o.cause, Cause::MapEvict | Cause::MapUpdate);
+        let is_rewrite =
+            |o: &Operation| o.op == Op::Program && matches!(o.target.cause, Cause::MapEvict | Cause::MapUpdate);
         let writes: Vec<_> = timed.operations.iter().filter(|(o, _)| is_rewrite(o)).collect();
         for pair in writes.chunks_exact(2) {
             let [(a, [a_begin, a_end, _]), (b, [b_begin, b_end, _])] = pair else { unreachable!() };

@@ -62,7 +62,7 @@ fn check(settings: &[&str], requests: &[HostRequest], steps: &[Step], finished: 
     let seen = observe(&config(settings), requests.to_vec());
     let timed = seen.check(&format!("{settings:?}"));
     let step = |(o, [begin, end, _]): &(nandlab::flash::clock::Operation, [u64; 3])| {
-        (o.op, o.cause, o.die, begin - seen.start, end - seen.start)
+        (o.op, o.target.cause, o.die, begin - seen.start, end - seen.start)
     };
     assert_eq!(timed.operations.iter().map(step).collect::<Vec<_>>(), steps, "{settings:?}: operations");
     let ends: Vec<u64> = seen.done.iter().map(|ticket| timed.of(*ticket) - seen.start).collect();

@@ -1,10 +1,10 @@
 //! Do waiting times under the schedulers follow the closed forms of queues with two classes?
 
 use nandlab::flash::clock::{
-    Clock, ClockShape, ClockTimes, OpClass, Release, Scheduler, SchedulerConfig, Suspend, TimingModel,
+    Clock, ClockShape, ClockTimes, CommandConfig, OpClass, Release, Scheduler, SchedulerConfig, Suspend, TimingModel,
 };
-use nandlab::ledger::{Cause, Op};
-use nandlab::types::{Nanos, Ppn};
+use nandlab::ledger::Op;
+use nandlab::types::Nanos;
 
 use super::rig::NOW;
 use crate::kit::Dice;
@@ -23,7 +23,9 @@ fn mean_times(policy: &str, suspend: Suspend, [reads, programs]: [f64; 2], count
         ..SchedulerConfig::default()
     };
     let times = ClockTimes::cells(Nanos((READ * 1e9) as u64), Nanos((PROGRAM * 1e9) as u64), Nanos(1));
-    let shape = ClockShape { times, channels: 1, dies: 1, blocks: 0, pages_per_block: 1, scheduler };
+    let commands = CommandConfig::default();
+    let shape =
+        ClockShape { times, channels: 1, dies: 1, blocks: 0, pages_per_block: 1, planes: 1, commands, scheduler };
     let mut clock = Clock::of(TimingModel::named("scheduled"), &shape);
     let mut r = Dice(11);
     let (read_rate, program_rate) = (reads / READ, programs / PROGRAM);
@@ -32,7 +34,7 @@ fn mean_times(policy: &str, suspend: Suspend, [reads, programs]: [f64; 2], count
         at += r.exponential() / (read_rate + program_rate);
         clock.advance(Nanos((at * 1e9) as u64));
         let op = if r.unit() < read_rate / (read_rate + program_rate) { Op::Read } else { Op::Program };
-        clock.issue_for(Ppn::NONE, Cause::Host, 0, op, NOW, Release::Done);
+        clock.issue(0, op, NOW, Release::Done);
     }
     clock.drain();
     let waits = clock.waits().expect("it has a scheduler");

@@ -1,7 +1,8 @@
 //! Does the scheduled clock agree with a slow simulator of its manual page, on random work of random arrays?
 
 use nandlab::flash::clock::{
-    Clock, ClockShape, ClockTimes, OpClass, Release, Scheduler, SchedulerConfig, Suspend, Ticket, TimingModel,
+    Clock, ClockShape, ClockTimes, CommandConfig, OpClass, Planes, Release, Scheduler, SchedulerConfig, Suspend,
+    Target, Ticket, TimingModel,
 };
 use nandlab::ledger::{Cause, Op};
 use nandlab::types::{Nanos, Ppn};
@@ -21,6 +22,8 @@ pub struct Seen {
     /// Pairs of classes of which one waited for the other.
     pub waits: u64,
     moved: u64,
+    /// Classes whose operations shared commands.
+    pub company: u64,
     /// Operations that were compared.
     pub operations: u64,
 }
@@ -52,6 +55,11 @@ fn shape(r: &mut Dice, policy: &str) -> ClockShape {
         dies,
         blocks: dies * BLOCKS_PER_DIE,
         pages_per_block: PAGES_PER_BLOCK,
+        planes: 1 + r.below(3),
+        commands: CommandConfig {
+            unit_pages: r.pick(&[1, 1, 2, 4]),
+            planes: r.pick(&[Planes::One, Planes::SamePage, Planes::AnyPage]),
+        },
         scheduler: SchedulerConfig { policy: Scheduler::named(policy), most_wait, suspend, suspend_time, resume_time },
     }
 }
@@ -128,8 +136,11 @@ fn compare(policy: &str, seed: u64, count: usize, seen: &mut Seen) {
         let die = page / PAGES_PER_BLOCK % shape.dies;
         let cause = r.pick(&Cause::ALL);
         let release = if r.percent(30) { Release::Transfer } else { Release::Done };
-        let t = fast.issue_for(Ppn(page), cause, die, op, ticket, release);
-        let a = slow.issue(page as usize, cause, die as usize, op, &after, release);
+        // Pages and blocks that differ in their times.
+        let cells = if r.percent(20) { Nanos(r.below64(2 * gap)) } else { Nanos::ZERO };
+        let target = Target { page: Ppn(page), cause, cells };
+        let t = fast.issue_for(target, die, op, ticket, release);
+        let a = slow.issue(target, die as usize, op, &after, release);
         // Who watches hurries what is watched: some are watched at the end only.
         if r.percent(50) {
             fast.watch(t, id as u64);
@@ -180,9 +191,12 @@ pub fn check_waits(fast: &Clock, slow: &Slow, context: &str, seen: &mut Seen) {
             assert_eq!(counted.die[busy as usize].0, waited, "{context}: {class:?} for {busy:?}");
             seen.waits += u64::from(waited > 0);
         }
-        let service: u64 = of_class.iter().map(|o| fast.service(o.op).0).sum();
+        let company: u64 = of_class.iter().map(|o| o.company).sum();
+        assert_eq!(counted.company.0, company, "{context}: {class:?}");
+        seen.company += u64::from(company > 0);
+        let service = slow.alone_all(class);
         let waited: u64 = counted.die.iter().map(|time| time.0).sum();
-        let waited = waited + counted.dependency.0 + counted.channel.0 + counted.suspended.0;
+        let waited = waited + counted.dependency.0 + counted.channel.0 + counted.suspended.0 + company;
         assert_eq!(service + waited, latency, "{context}: the parts of what {class:?} took");
         seen.suspensions += counted.suspensions;
     }
@@ -199,13 +213,20 @@ fn compare_many(policy: &str) -> Seen {
 #[test]
 fn fifo_agrees_with_the_slow_simulator() {
     let seen = compare_many("fifo");
-    assert!(seen.waits > 3_000, "{seen:?}");
+    assert!(seen.waits > 3_000 && seen.company > 500, "{seen:?}");
 }
 
 #[test]
 fn read_first_agrees_with_the_slow_simulator() {
     let seen = compare_many("read_first");
-    assert!(seen.waits > 3_000 && seen.overtaken > 3_000 && seen.suspensions > 500 && seen.moved > 100, "{seen:?}");
+    assert!(
+        seen.waits > 3_000
+            && seen.overtaken > 3_000
+            && seen.suspensions > 500
+            && seen.moved > 100
+            && seen.company > 500,
+        "{seen:?}"
+    );
 }
 
 #[test]

@@ -2,31 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use nandlab::config::Config;
-use nandlab::flash::clock::{Call, ClockShape, ClockTimes, OpClass, RecordedCall, Ticket};
+use nandlab::flash::clock::{Call, ClockShape, OpClass, RecordedCall, Ticket};
 use nandlab::ftl::FTLS;
 
 use super::device::{config, observe, requests};
 use super::scheduled::{Seen, check_waits};
 use super::slow_scheduled::{After, Slow};
-
-fn shape(config: &Config) -> ClockShape {
-    let (t, geometry) = (&config.device.timing, &config.device.geometry);
-    ClockShape {
-        times: ClockTimes {
-            page_read: t.page_read,
-            page_program: t.page_program,
-            block_erase: t.block_erase,
-            page_transfer: t.page_transfer,
-            command: t.command,
-        },
-        channels: geometry.channels,
-        dies: geometry.dies(),
-        blocks: geometry.blocks(),
-        pages_per_block: geometry.pages_per_block,
-        scheduler: config.device.scheduler,
-    }
-}
 
 /// The calls of a clock, made to the slow simulator at the same times.
 fn again(record: &[RecordedCall], shape: ClockShape) -> Slow {
@@ -41,7 +22,7 @@ fn again(record: &[RecordedCall], shape: ClockShape) -> Slow {
         match *call {
             Call::Operation(o) => {
                 let waits_for = after(&known, o.after);
-                let ticket = slow.issue(o.page.0 as usize, o.cause, o.die as usize, o.op, &waits_for, o.release);
+                let ticket = slow.issue(o.target, o.die as usize, o.op, &waits_for, o.release);
                 known.insert(o.ticket, ticket);
             }
             Call::Join { a, b, both } => {
@@ -74,7 +55,7 @@ fn check(scheduler: &[&str]) -> Seen {
         let config = config(&settings);
         let observed = observe(&config, requests(n as u64, 400));
         let flash = observed.device.flash();
-        let slow = again(flash.clock.recorded(), shape(&config));
+        let slow = again(flash.clock.recorded(), config.device.clock_shape());
         let context = format!("{} with {scheduler:?}", ftl.name());
         assert_eq!(flash.clock.in_flight(), 0, "{context}");
         slow.check_order();
@@ -90,6 +71,7 @@ fn every_ftl_waits_as_the_slow_simulator_says() {
     for scheduler in [
         &["device.scheduler.policy=fifo"] as &[&str],
         &["device.scheduler.policy=fair_share"],
+        &["device.scheduler.policy=read_first", "device.commands.unit_pages=2"],
         &["device.scheduler.policy=read_first", "device.scheduler.most_wait=2us"],
         &[
             "device.scheduler={policy=\"read_first\", suspend=\"erase_and_program\", suspend_time=\"20ns\", resume_time=\"5ns\"}",

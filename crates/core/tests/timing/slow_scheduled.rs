@@ -1,9 +1,10 @@
 //! The scheduled model word by word (its manual page): lists that are searched, nothing clever.
 
+mod command;
 mod judge;
 mod time;
 
-use nandlab::flash::clock::{CLASSES, ClockShape, OpClass, Release, Suspend};
+use nandlab::flash::clock::{CLASSES, ClockShape, OpClass, Release, Suspend, Target};
 use nandlab::ledger::{Cause, Op};
 
 /// A ticket: all of some operations and a time.
@@ -55,8 +56,12 @@ pub struct SlowOp {
     /// It is such a read.
     pub moved: bool,
     state: State,
-    /// What it still has to do: (on the channel?, ns).
-    phases: Vec<(bool, u64)>,
+    /// What its cells take, and on which plane and unit of its block they are.
+    pub cells: u64,
+    plane: usize,
+    unit: usize,
+    /// What it took on its die for the others of its command.
+    pub company: u64,
     number: usize,
     pub issued: u64,
     arrived: u64,
@@ -72,10 +77,22 @@ pub struct SlowOp {
     pub resolved: Option<u64>,
 }
 
+/// A step of a command.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Phase {
+    /// Its die uses the channel for an operation so long, which then has left the RAM or is finished.
+    Bus(usize, u64),
+    /// The cells of all work.
+    Cells(u64),
+}
+
 #[derive(Clone, Debug)]
 struct Die {
-    executing: Option<usize>,
-    suspended: Option<usize>,
+    /// The operations of the command that executes, and what it still has to do.
+    executing: Vec<usize>,
+    phases: Vec<Phase>,
+    /// Those of a command that is suspended.
+    suspended: Vec<usize>,
     /// It is being told to suspend, until then.
     suspending: Option<u64>,
     cells_until: Option<u64>,
@@ -104,8 +121,9 @@ pub struct Slow {
 impl Slow {
     pub fn new(shape: ClockShape) -> Self {
         let die = Die {
-            executing: None,
-            suspended: None,
+            executing: vec![],
+            phases: vec![],
+            suspended: vec![],
             suspending: None,
             cells_until: None,
             work: [0; CLASSES],
@@ -135,23 +153,19 @@ impl Slow {
         die % self.shape.channels as usize
     }
 
-    pub fn issue(&mut self, page: usize, cause: Cause, die: usize, op: Op, after: &After, release: Release) -> After {
+    pub fn issue(&mut self, target: Target, die: usize, op: Op, after: &After, release: Release) -> After {
+        let Target { page, cause, cells } = target;
+        let page = page.0 as usize;
         let t = self.shape.times;
-        let data = t.command.0 + t.page_transfer.0;
-        let command = (true, t.command.0);
-        let mut phases = match op {
-            Op::Read => vec![command, (false, t.page_read.0), (true, t.page_transfer.0)],
-            Op::Program => vec![(true, data), (false, t.page_program.0)],
-            Op::Erase => vec![command, (false, t.block_erase.0)],
-        };
-        if op != Op::Program && t.command.0 == 0 {
-            phases.remove(0);
-        }
+        let usual = [t.page_read.0, t.page_program.0, t.block_erase.0][op as usize];
+        let cells = if cells.0 == 0 { usual } else { cells.0 };
         let asked = page;
         let urgent = op == Op::Read && OpClass::of(op, cause) <= OpClass::HostRead;
         let moved = if urgent && self.is_resolved(after) { self.where_it_is(page) } else { None };
         let (page, die) = moved.map_or((page, die), |(at, _)| (at, self.block(at) % self.shape.dies as usize));
         let block = self.block(page);
+        let plane = block / self.shape.dies as usize % self.shape.planes as usize;
+        let unit = page % self.shape.pages_per_block as usize / self.shape.commands.unit_pages as usize;
         let moves = matches!(cause, Cause::Gc | Cause::Merge | Cause::MapGc | Cause::Wear | Cause::Refresh);
         let read = after.ops.first().filter(|id| after.own && self.ops[**id].op == Op::Read);
         let read = read.filter(|id| self.ops[**id].resolved.is_none() && moves && op == Op::Program);
@@ -177,7 +191,10 @@ impl Slow {
             erased_by: moved.and_then(|(_, erase)| erase),
             moved: moved.is_some(),
             state: State::Waiting,
-            phases,
+            cells,
+            plane,
+            unit,
+            company: 0,
             number: self.numbers,
             issued: self.now,
             arrived: 0,
@@ -312,8 +329,8 @@ impl Slow {
     /// A read waits for the die: what its cells do is suspended if that is allowed and worth it.
     fn suspend(&mut self, die: usize) {
         let rules = self.shape.scheduler;
-        let (Some(id), Some(until)) = (self.dies[die].executing, self.dies[die].cells_until) else { return };
-        let op = &self.ops[id];
+        let Some(until) = self.dies[die].cells_until else { return };
+        let op = &self.ops[self.dies[die].executing[0]];
         let allowed = match op.op {
             Op::Read => false,
             Op::Program => rules.suspend == Suspend::EraseAndProgram,
@@ -324,18 +341,21 @@ impl Slow {
             return;
         }
         let rest = if op.rest == 0 { left } else { left.min(op.rest) };
-        let op = &mut self.ops[id];
-        // What is left of resuming it starts over.
-        op.suspended -= left - rest;
-        (op.state, op.rest, op.suspended_at) = (State::Suspended, rest, self.now);
         let d = &mut self.dies[die];
-        (d.executing, d.suspended, d.cells_until) = (None, Some(id), None);
+        (d.suspended, d.cells_until) = (std::mem::take(&mut d.executing), None);
         d.suspending = Some(self.now + rules.suspend_time.0);
+        d.phases.clear();
+        for id in d.suspended.clone() {
+            let op = &mut self.ops[id];
+            // What is left of resuming it starts over.
+            op.suspended -= left - rest;
+            (op.state, op.rest, op.suspended_at) = (State::Suspended, rest, self.now);
+        }
     }
 
     fn choose(&mut self, die: usize) {
         let d = &self.dies[die];
-        if d.executing.is_some() || d.suspending.is_some() {
+        if !d.executing.is_empty() || d.suspending.is_some() {
             return;
         }
         let rules = self.shape.scheduler;
@@ -349,11 +369,11 @@ impl Slow {
         if heads.len() > 1 {
             heads.retain(|id| self.reads_have_left(*id));
         }
-        if let Some(suspended) = d.suspended {
+        if let Some(&suspended) = d.suspended.first() {
             let urgent = heads.iter().filter(|id| self.ops[**id].class <= OpClass::HostRead);
             let first = urgent.min_by_key(|id| self.ops[**id].class).copied();
             match first.filter(|_| self.now - self.ops[suspended].started < rules.most_wait.0) {
-                None => self.resume(die, suspended),
+                None => self.resume(die),
                 Some(id) => self.start(die, id),
             }
             return;
@@ -380,37 +400,5 @@ impl Slow {
             self.dies[die].was_overdue = is_overdue.is_some();
             self.start(die, id);
         }
-    }
-
-    fn service(&self, op: Op) -> u64 {
-        let t = self.shape.times;
-        match op {
-            Op::Read => t.command.0 + t.page_read.0 + t.page_transfer.0,
-            Op::Program => t.command.0 + t.page_program.0 + t.page_transfer.0,
-            Op::Erase => t.command.0 + t.block_erase.0,
-        }
-    }
-
-    fn start(&mut self, die: usize, id: usize) {
-        let (class, service) = (self.ops[id].class, self.service(self.ops[id].op));
-        (self.ops[id].state, self.ops[id].started) = (State::Executing, self.now);
-        let d = &mut self.dies[die];
-        d.log.push((self.now, class));
-        d.executing = Some(id);
-        d.served = d.work[class as usize];
-        d.work[class as usize] += service;
-        self.next_phase(id);
-    }
-
-    fn resume(&mut self, die: usize, id: usize) {
-        let d = &mut self.dies[die];
-        let time = self.shape.scheduler.resume_time.0;
-        (d.suspended, d.executing) = (None, Some(id));
-        d.cells_until = Some(self.now + time + self.ops[id].rest);
-        d.log.push((self.now, self.ops[id].class));
-        let op = &mut self.ops[id];
-        op.state = State::Executing;
-        op.suspensions += 1;
-        op.suspended += self.now - op.suspended_at + time;
     }
 }

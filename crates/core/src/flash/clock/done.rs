@@ -56,11 +56,20 @@ impl Resolved {
 pub(super) struct Finished {
     pub(super) channels: u32,
     by_die: Vec<[u64; OPS]>,
+    /// By die: what its operations took longer than those constants (with a minus, shorter), and that of its channel, ns.
+    longer: Vec<(i64, i64)>,
 }
 
 impl Finished {
     pub(super) fn new(channels: u32, dies: u32) -> Self {
-        Self { channels, by_die: vec![[0; OPS]; dies as usize] }
+        Self { channels, by_die: vec![[0; OPS]; dies as usize], longer: vec![(0, 0); dies as usize] }
+    }
+
+    /// Operations took longer by so many ns, on the die and of that on the channel, than the constants say.
+    #[inline]
+    pub(super) fn took_longer(&mut self, die: u32, (on_die, on_channel): (i64, i64)) {
+        let longer = &mut self.longer[die as usize];
+        *longer = (longer.0 + on_die, longer.1 + on_channel);
     }
 
     #[inline]
@@ -68,9 +77,14 @@ impl Finished {
         self.by_die[die as usize][op] += 1;
     }
 
-    pub(super) fn die_ns(&self, die: u32, each: &[u64; ROWS]) -> Nanos {
+    fn sum(&self, die: u32, each: &[u64; ROWS], longer: i64) -> Nanos {
         let counts = &self.by_die[die as usize];
-        Nanos(counts.iter().zip(each).map(|(n, ns)| n * ns).sum())
+        let sum: u64 = counts.iter().zip(each).map(|(n, ns)| n * ns).sum();
+        Nanos(sum.checked_add_signed(longer).expect("nothing takes less than no time"))
+    }
+
+    pub(super) fn die_ns(&self, die: u32, each: &[u64; ROWS]) -> Nanos {
+        self.sum(die, each, self.longer[die as usize].0)
     }
 
     /// The dies on a channel.
@@ -80,6 +94,8 @@ impl Finished {
     }
 
     pub(super) fn channel_ns(&self, channel: u32, each: &[u64; ROWS]) -> Nanos {
-        self.dies_of(channel).map(|die| self.die_ns(die, each)).fold(Nanos::ZERO, |a, b| a + b)
+        self.dies_of(channel)
+            .map(|die| self.sum(die, each, self.longer[die as usize].1))
+            .fold(Nanos::ZERO, |a, b| a + b)
     }
 }

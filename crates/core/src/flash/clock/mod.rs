@@ -7,6 +7,7 @@
 //! A timing model (`model::Timing`) says when an operation starts and what it waits for: one file and one line each.
 
 mod class;
+mod commands;
 mod done;
 mod model;
 mod record;
@@ -16,6 +17,7 @@ mod tickets;
 mod waits;
 
 pub use self::class::{CLASSES, OpClass};
+pub use self::commands::{CommandConfig, Planes};
 use self::done::{Finished, Resolved};
 use self::model::{Model, Timing, either};
 use self::parallel::Parallel;
@@ -148,8 +150,23 @@ pub struct ClockShape {
     pub blocks: u32,
     /// Pages of each.
     pub pages_per_block: u32,
+    /// Planes of a die: block `b` of an array lies on plane `b / dies % planes`.
+    pub planes: u32,
+    /// What one command does.
+    pub commands: CommandConfig,
     /// In which order a die takes what waits for it.
     pub scheduler: SchedulerConfig,
+}
+
+/// What an operation on an array is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Target {
+    /// The page; for an erase, the first page of the block; [`Ppn::NONE`] if the clock is not that of an array.
+    pub page: Ppn,
+    /// Why.
+    pub cause: Cause,
+    /// What its cells take, if that is not the time of [`ClockTimes`]; else zero. Only models with a scheduler know it.
+    pub cells: Nanos,
 }
 
 /// When the ticket of an operation resolves.
@@ -181,8 +198,9 @@ impl Clock {
     /// # Panics
     /// As [`Clock::of`].
     pub fn new(model: TimingModel, times: ClockTimes, channels: u32, dies: u32) -> Self {
-        let scheduler = SchedulerConfig::default();
-        Self::of(model, &ClockShape { times, channels, dies, blocks: 0, pages_per_block: 1, scheduler })
+        let (commands, scheduler) = (CommandConfig::default(), SchedulerConfig::default());
+        let (blocks, pages_per_block, planes) = (0, 1, 1);
+        Self::of(model, &ClockShape { times, channels, dies, blocks, pages_per_block, planes, commands, scheduler })
     }
 
     /// A clock at time zero.
@@ -219,20 +237,19 @@ impl Clock {
     /// Every event up to now must have been processed, as it is after [`Self::advance`] and [`Self::step`].
     #[inline]
     pub fn issue(&mut self, die: u32, op: Op, after: Ticket, release: Release) -> Ticket {
-        self.issue_for(Ppn::NONE, Cause::Host, die, op, after, release)
+        self.issue_for(Target { page: Ppn::NONE, cause: Cause::Host, cells: Nanos::ZERO }, die, op, after, release)
     }
 
-    /// The same for the page (for an erase, the first page of the block) of an array, and why: a scheduler needs both, and the
-    /// record tells them.
+    /// The same for what is known of an operation on an array: a scheduler needs it, and the record tells it.
     #[expect(
         clippy::inline_always,
         reason = "every operation passes here: three calls fewer, a tenth of W1's instructions"
     )]
     #[inline(always)]
-    pub fn issue_for(&mut self, page: Ppn, cause: Cause, die: u32, op: Op, after: Ticket, release: Release) -> Ticket {
-        let ticket = either!(&mut self.model, m => m.issue((page, cause), die, op, after, release));
+    pub fn issue_for(&mut self, target: Target, die: u32, op: Op, after: Ticket, release: Release) -> Ticket {
+        let ticket = either!(&mut self.model, m => m.issue(target, die, op, after, release));
         if self.record.is_some() {
-            self.note(Call::Operation(Operation { op, die, after, release, ticket, page, cause }));
+            self.note(Call::Operation(Operation { op, die, after, release, ticket, target }));
         }
         ticket
     }
@@ -241,6 +258,12 @@ impl Clock {
     #[inline]
     pub fn service(&self, op: Op) -> Nanos {
         Nanos(self.service[op as usize])
+    }
+
+    /// What an operation takes of its channel.
+    #[inline]
+    pub fn channel_time(&self, op: Op) -> Nanos {
+        Nanos(self.bus[op as usize])
     }
 
     /// A ticket that resolves when both have: at the later of the two times.

@@ -2,16 +2,16 @@
 
 use std::fmt::Debug;
 
-use super::{ClockShape, Finished, Parallel, Release, Ticket, Waits};
-use crate::ledger::{Cause, Op};
-use crate::types::{Nanos, Ppn};
+use super::{ClockShape, Finished, Parallel, Release, Target, Ticket, Waits};
+use crate::ledger::Op;
+use crate::types::Nanos;
 
 /// When operations start and end. The methods are those of [`Clock`](super::Clock), where they are described; times are in ns.
 pub(super) trait Timing: Debug + Send {
     /// The current time.
     fn now(&self) -> u64;
-    /// An operation on a page, and why.
-    fn issue(&mut self, what: (Ppn, Cause), die: u32, op: Op, after: Ticket, release: Release) -> Ticket;
+    /// An operation and what it is about.
+    fn issue(&mut self, target: Target, die: u32, op: Op, after: Ticket, release: Release) -> Ticket;
     /// Of two tickets of which one is no time.
     fn join(&mut self, a: Ticket, b: Ticket) -> Ticket;
     /// Of a ticket that is no time.

@@ -33,9 +33,11 @@ mod lanes;
 use self::lanes::{Lanes, NEVER};
 use super::slab::{Kind, NONE, index_of};
 use super::tickets::Tickets;
-use super::{ClockShape, DIES_PER_CHANNEL, END_OF_TIME, Finished, Model, ROWS, Release, Ticket, Timing, TimingRule};
-use crate::ledger::{Cause, Op};
-use crate::types::{Nanos, Ppn};
+use super::{
+    ClockShape, DIES_PER_CHANNEL, END_OF_TIME, Finished, Model, ROWS, Release, Target, Ticket, Timing, TimingRule,
+};
+use crate::ledger::Op;
+use crate::types::Nanos;
 
 pub(super) const RULE: TimingRule = TimingRule { build: |shape| Model::Inline(Parallel::new(shape)), schedules: false };
 
@@ -170,7 +172,7 @@ impl Parallel {
 
 impl Timing for Parallel {
     #[inline(always)]
-    fn issue(&mut self, (_, _): (Ppn, Cause), die: u32, op: Op, after: Ticket, release: Release) -> Ticket {
+    fn issue(&mut self, _: Target, die: u32, op: Op, after: Ticket, release: Release) -> Ticket {
         let kind = match op {
             Op::Read => Kind::Read,
             Op::Erase => Kind::Erase,

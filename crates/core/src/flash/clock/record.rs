@@ -3,9 +3,9 @@
 //! Whoever has the record can compute every time again by other means. Nothing is recorded, and nothing is paid for but one
 //! comparison an operation, until [`Clock::record`] is called.
 
-use super::{Clock, Release, Ticket};
-use crate::ledger::{Cause, Op};
-use crate::types::{Nanos, Ppn};
+use super::{Clock, Release, Target, Ticket};
+use crate::ledger::Op;
+use crate::types::Nanos;
 
 /// A flash operation as it was handed to the clock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,10 +20,8 @@ pub struct Operation {
     pub release: Release,
     /// Its ticket.
     pub ticket: Ticket,
-    /// The page, the first page of the block that is erased, or [`Ppn::NONE`] if the clock is not that of an array.
-    pub page: Ppn,
-    /// Why, as the array counts it.
-    pub cause: Cause,
+    /// What it is about.
+    pub target: Target,
 }
 
 /// A call of a clock.

@@ -28,82 +28,44 @@
 //! `suspend_time`; when no such read waits any more, the operation goes on and takes `resume_time` longer. It does not stop
 //! when it would be over sooner, nor once it was begun `most_wait` ago.
 //!
+//! One command may serve several operations (`[device.commands]`): when a die takes one, those behind it in the queue of its
+//! class go with it (with `fifo`, those that came next), as long as they are of the same kind and lie in the same unit of
+//! `unit_pages` consecutive pages of a block, or on another plane of the die, as `planes` allows. Their pages cross the channel one after the other, each by itself, with a
+//! command phase for each plane; the cells work once, as long as the slowest takes. A program resolves when all are programmed,
+//! a read when its page is transferred. `fair_share` counts for what goes along its time on the channel only.
+//!
 //! # Deviations and chosen readings
-//! Channels serve the oldest request, whatever its class: a transfer is short, and until a die has delivered its data it can
-//! do nothing else.
+//! - Nothing waits for company: a die that is idle begins with what there is. So a unit may be programmed by several commands,
+//!   each of which takes the whole time, where a drive would wait or pad.
+//! - Channels serve the oldest request, whatever its class: a transfer is short, and until a die has delivered its data it can
+//!   do nothing else.
 
 // A resource waits for one thing at a time, of any duration: the next event is found by a tournament over dies and channels.
 // Everything that waits is linked through the slab, as in `parallel`.
 
+mod channel;
+mod command;
 mod events;
 mod order;
 mod queues;
 mod run;
+mod task;
 
+use self::command::Commands;
 use self::events::{NEVER, Tournament};
 use self::order::Order;
 use self::queues::Queues;
+use self::task::{Task, Waiting};
 use super::slab::{Kind, NONE, index_of};
 use super::tickets::Tickets;
 use super::{
-    ClockShape, DIES_PER_CHANNEL, END_OF_TIME, Finished, Model, OpClass, ROWS, Release, SchedulerConfig, Ticket,
-    Timing, TimingRule, Waits,
+    ClockShape, DIES_PER_CHANNEL, END_OF_TIME, Finished, Model, OpClass, ROWS, Release, SchedulerConfig, Target,
+    Ticket, Timing, TimingRule, Waits,
 };
-use crate::ledger::{Cause, Op};
+use crate::ledger::Op;
 use crate::types::{Nanos, Ppn};
 
 pub(super) const RULE: TimingRule = TimingRule { build: |shape| Model::boxed(shape, Scheduled::new), schedules: true };
-
-/// What the scheduler knows of an operation; of a combination of tickets, the least urgent class among them.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Task {
-    class: OpClass,
-    /// It waits for the reads of its block; only an erase does.
-    awaits_reads: bool,
-    page: Ppn,
-    /// Next unfinished program or erase of its block.
-    in_block: u32,
-    /// Reads of the block that an erase still waits for.
-    reads: u32,
-    /// Node whose ticket resolves when the page has left the RAM.
-    loaded: u32,
-    /// A read: the page that was asked for. A program: the page whose contents it copies.
-    contents_of: Ppn,
-    /// Ticket of the read that a copy waits for.
-    read: u64,
-    /// Ticket of the operation of its block that must be over before it.
-    before: u64,
-    issued: u64,
-    /// When it joined the queue of its die,
-    arrived: u64,
-    /// how many had joined any queue before,
-    order: u64,
-    /// and when the die took it.
-    begun: u64,
-}
-
-impl Default for Task {
-    fn default() -> Self {
-        Self {
-            class: OpClass::default(),
-            awaits_reads: false,
-            page: Ppn::NONE,
-            in_block: NONE,
-            reads: 0,
-            loaded: NONE,
-            contents_of: Ppn::NONE,
-            read: 0,
-            before: 0,
-            issued: 0,
-            arrived: 0,
-            order: 0,
-            begun: 0,
-        }
-    }
-}
-
-/// Tickets of operations that a scheduler orders.
-type Waiting = Tickets<Task>;
 
 /// What a die does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -123,8 +85,14 @@ enum Phase {
 
 #[derive(Clone, Debug)]
 struct Die {
-    /// The operation that executes.
+    /// The first of the operations that execute: those of one command, linked in their order. Of reads, the first one that is not
+    /// transferred.
     node: u32,
+    /// That which uses the channel, or wants to.
+    turn: u32,
+    /// What the cells take for all of them, ns, and on how many planes.
+    cells: u64,
+    planes: u32,
     phase: Phase,
     /// Class of what it does, a suspension included.
     class: OpClass,
@@ -135,11 +103,12 @@ struct Die {
     requested: u64,
     /// End of the cell phase.
     end: u64,
-    /// The operation that is suspended,
+    /// The first of the operations that are suspended,
     suspended: u32,
-    /// what its cells still have to do, ns, and since when it is suspended.
+    /// what their cells still have to do, ns, since when they are suspended, and how long they were before.
     rest: u64,
     suspended_at: u64,
+    suspended_for: u64,
     /// Service time of what is in the queues, and of what was asked for and is not begun.
     backlog: u64,
     asked: u64,
@@ -164,10 +133,11 @@ pub(super) struct Scheduled {
     rules: SchedulerConfig,
     events: Tournament,
     channel_count: u32,
+    commands: Commands,
     command: u64,
     transfer: u64,
     cell: [u64; ROWS],
-    pub(super) service: [u64; ROWS],
+    bus: [u64; ROWS],
     tickets: Waiting,
     order: Order,
     dies: Vec<Die>,
@@ -186,9 +156,12 @@ pub(super) struct Scheduled {
 
 impl Scheduled {
     pub(super) fn new(shape: &ClockShape) -> Self {
-        let ClockShape { times, channels, dies, blocks, pages_per_block, scheduler } = *shape;
+        let ClockShape { times, channels, dies, blocks, pages_per_block, scheduler, .. } = *shape;
         let die = |d| Die {
             node: NONE,
+            turn: NONE,
+            cells: 0,
+            planes: 1,
             phase: Phase::Idle,
             class: OpClass::default(),
             channel: d % channels,
@@ -198,6 +171,7 @@ impl Scheduled {
             suspended: NONE,
             rest: 0,
             suspended_at: 0,
+            suspended_for: 0,
             backlog: 0,
             asked: 0,
             queues: Queues::new(),
@@ -208,10 +182,11 @@ impl Scheduled {
             rules: scheduler,
             events: Tournament::new(dies + channels),
             channel_count: channels,
+            commands: Commands::new(shape),
             command: times.command.0,
             transfer: times.page_transfer.0,
             cell: times.cell_ns(),
-            service: times.service_ns(),
+            bus: times.bus_ns(),
             tickets: Tickets::new(),
             order: Order::new(blocks, pages_per_block),
             dies: (0..dies).map(die).collect(),
@@ -269,7 +244,8 @@ impl Scheduled {
 }
 
 impl Timing for Scheduled {
-    fn issue(&mut self, (page, cause): (Ppn, Cause), die: u32, op: Op, after: Ticket, release: Release) -> Ticket {
+    fn issue(&mut self, target: Target, die: u32, op: Op, after: Ticket, release: Release) -> Ticket {
+        let Target { page, cause, cells } = target;
         let kind = match op {
             Op::Read => Kind::Read,
             Op::Program => Kind::Program,
@@ -290,7 +266,8 @@ impl Timing for Scheduled {
         };
         let die = moved.map_or(die, |(from, _)| self.die_of(from));
         self.in_flight += 1;
-        self.dies[die as usize].asked += self.service[kind.op()];
+        let cells = if cells == Nanos::ZERO { self.cell[kind.op()] } else { cells.0 };
+        self.dies[die as usize].asked += self.bus[kind.op()] + cells;
         let (index, mut ticket) = self.tickets.slab.allocate(kind, die, 0, false);
         let mut loaded = NONE;
         if op == Op::Program && release == Release::Transfer {
@@ -298,7 +275,7 @@ impl Timing for Scheduled {
             self.tickets.slab.get_mut(loaded).more.class = class;
         }
         self.tickets.slab.get_mut(index).more =
-            Task { class, loaded, contents_of, read: after.0, issued: self.now, ..Task::default() };
+            Task { class, loaded, contents_of, cells, read: after.0, issued: self.now, ..Task::default() };
         match moved {
             Some((from, erase)) => self.order.enter_moved_read(&mut self.tickets, index, from, erase),
             None => self.order.enter(&mut self.tickets, index, op, page),
@@ -387,14 +364,14 @@ impl Timing for Scheduled {
         if die.phase == Phase::Idle && die.suspended == NONE {
             return self.now;
         }
-        let kind = (die.node != NONE).then(|| self.tickets.slab.get(die.node).kind);
         let left = die.end.saturating_sub(self.now);
-        let executing = match (die.phase, kind) {
-            (Phase::Cell, Some(Kind::Read)) => left + self.transfer,
-            (Phase::Cell | Phase::Suspending, _) => left,
-            (Phase::Transfer, _) => self.transfer,
-            (Phase::Command | Phase::Load, Some(kind)) => self.service[kind.op()],
-            _ => 0,
+        let executing = match die.phase {
+            Phase::Idle => 0,
+            Phase::Suspending => left,
+            Phase::Cell => left + self.transfers_after_cells(die),
+            Phase::Transfer => self.transfers_after_cells(die),
+            Phase::Command => self.command * u64::from(die.planes) + die.cells + self.transfers_after_cells(die),
+            Phase::Load => self.loads_left(die) + die.cells,
         };
         let suspended = if die.suspended == NONE { 0 } else { die.rest };
         self.now + (executing + suspended).max(1) + die.backlog

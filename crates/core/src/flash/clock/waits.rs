@@ -15,6 +15,8 @@ pub struct ClassWaits {
     pub die: [Nanos; CLASSES],
     /// On a die, waiting for the channel.
     pub channel: Nanos,
+    /// On a die, while its channel or its cells worked for other pages of the same command, and waiting for that.
+    pub company: Nanos,
     /// Suspended: from the decision until the operation goes on, and what it takes to resume it.
     pub suspended: Nanos,
     /// How often.

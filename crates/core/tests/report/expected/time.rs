@@ -24,6 +24,7 @@ impl Expected {
                 &[
                     ("dependency_mean_ns", mean(of_class.dependency)),
                     ("channel_mean_ns", mean(of_class.channel)),
+                    ("company_mean_ns", mean(of_class.company)),
                     ("suspended_mean_ns", mean(of_class.suspended)),
                     ("suspensions", json!(of_class.suspensions)),
                 ],

@@ -12,6 +12,11 @@ impl Slow {
         of_class.fold((0, 0), |(dependency, bus), o| (dependency + o.arrived - o.issued, bus + o.channel_wait))
     }
 
+    /// What the operations of a class would take by themselves.
+    pub fn alone_all(&self, class: OpClass) -> u64 {
+        (0..self.ops.len()).filter(|id| self.ops[*id].class == class).map(|id| self.alone(id)).sum()
+    }
+
     /// Time that operations of one class waited for a die that worked for another.
     pub fn waited_for_die(&self, class: OpClass, busy: OpClass) -> u64 {
         let mut sum = 0;
@@ -41,11 +46,13 @@ impl Slow {
                     continue;
                 }
                 let same_page = self.pages[earlier_id] == self.pages[id];
-                let ordered = match (earlier.op, op.op) {
-                    (Op::Read, Op::Read | Op::Program) | (Op::Erase, Op::Read) => false,
-                    (Op::Program, Op::Read) => same_page,
-                    _ => true,
-                };
+                let together = earlier.started == op.started && earlier.op == op.op;
+                let ordered = !together
+                    && match (earlier.op, op.op) {
+                        (Op::Read, Op::Read | Op::Program) | (Op::Erase, Op::Read) => false,
+                        (Op::Program, Op::Read) => same_page,
+                        _ => true,
+                    };
                 let done = earlier.finished.expect("everything finishes");
                 assert!(!ordered || done <= op.started, "{earlier:?} is over at {done}, {op:?} begins before");
             }

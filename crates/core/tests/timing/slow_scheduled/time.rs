@@ -3,23 +3,23 @@
 use nandlab::flash::clock::{OpClass, Release};
 use nandlab::ledger::Op;
 
-use super::{Slow, State};
+use super::{Phase, Slow, State};
 
 impl Slow {
-    pub(super) fn next_phase(&mut self, id: usize) {
-        let die = self.ops[id].die;
-        match self.ops[id].phases.first() {
+    pub(super) fn next_phase(&mut self, die: usize) {
+        match self.dies[die].phases.first() {
             None => {
-                self.ops[id].state = State::Done;
-                self.ops[id].finished = Some(self.now);
-                self.ops[id].resolved.get_or_insert(self.now);
-                self.dies[die].executing = None;
+                for id in std::mem::take(&mut self.dies[die].executing) {
+                    if self.ops[id].finished.is_none() {
+                        self.finish(id);
+                    }
+                }
             }
-            Some(&(true, _)) => {
+            Some(&Phase::Bus(id, _)) => {
                 let channel = self.channel(die);
                 self.wants_bus[channel].push((self.now, id));
             }
-            Some(&(false, ns)) => {
+            Some(&Phase::Cells(ns)) => {
                 self.dies[die].cells_until = Some(self.now + ns);
                 if self.ops.iter().any(|o| o.die == die && o.state == State::Queued && o.class <= OpClass::HostRead) {
                     self.suspend(die);
@@ -33,7 +33,8 @@ impl Slow {
             if self.on_bus[channel].is_none() && !self.wants_bus[channel].is_empty() {
                 self.wants_bus[channel].sort_by_key(|(at, id)| (*at, self.ops[*id].number));
                 let (requested, id) = self.wants_bus[channel].remove(0);
-                self.on_bus[channel] = Some((self.now + self.ops[id].phases[0].1, id));
+                let Phase::Bus(_, ns) = self.dies[self.ops[id].die].phases[0] else { panic!("it wants the channel") };
+                self.on_bus[channel] = Some((self.now + ns, id));
                 self.ops[id].channel_wait += self.now - requested;
             }
         }
@@ -50,11 +51,15 @@ impl Slow {
         for channel in 0..self.on_bus.len() {
             if let Some((_, id)) = self.on_bus[channel].filter(|(end, _)| *end == self.now) {
                 self.on_bus[channel] = None;
-                self.ops[id].phases.remove(0);
+                let die = self.ops[id].die;
+                self.dies[die].phases.remove(0);
                 if self.ops[id].op == Op::Program && self.ops[id].release == Release::Transfer {
                     self.ops[id].resolved = Some(self.now);
                 }
-                self.next_phase(id);
+                if self.ops[id].op == Op::Read && !self.dies[die].phases.iter().any(|p| matches!(p, Phase::Cells(_))) {
+                    self.finish(id);
+                }
+                self.next_phase(die);
                 return true;
             }
         }
@@ -66,9 +71,8 @@ impl Slow {
             }
             if d.cells_until == Some(self.now) {
                 d.cells_until = None;
-                let id = d.executing.expect("its cells work");
-                self.ops[id].phases.remove(0);
-                self.next_phase(id);
+                d.phases.remove(0);
+                self.next_phase(die);
                 return true;
             }
         }

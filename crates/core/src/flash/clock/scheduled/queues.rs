@@ -116,6 +116,13 @@ impl Queues {
         OpClass::ALL[class]
     }
 
+    /// True if an operation, the first of its class, came before those of the other classes.
+    pub(super) fn is_oldest(&self, tasks: &Waiting, index: u32) -> bool {
+        let order = tasks.slab.get(index).more.order;
+        let waiting = (0..CLASSES).filter(|class| self.mask >> class & 1 != 0);
+        waiting.map(|class| tasks.slab.get(self.head[class]).more.order).all(|other| order <= other)
+    }
+
     /// The most urgent class that has somebody waiting.
     #[inline]
     pub(super) fn most_urgent(&self) -> OpClass {
@@ -124,7 +131,14 @@ impl Queues {
 
     /// Removes the first operation of a class, which will keep the die busy for this long.
     #[inline]
-    pub(super) fn pop(&mut self, tasks: &Waiting, class: OpClass, service: u64) -> u32 {
+    pub(super) fn pop(&mut self, tasks: &Waiting, class: OpClass, service: u64) {
+        self.served = self.work[class as usize];
+        self.pop_along(tasks, class, service);
+    }
+
+    /// Removes the first operation of the class that was served last: it goes with the one before.
+    #[inline]
+    pub(super) fn pop_along(&mut self, tasks: &Waiting, class: OpClass, service: u64) {
         let class = class as usize;
         let index = self.head[class];
         self.head[class] = tasks.slab.get(index).next;
@@ -132,9 +146,13 @@ impl Queues {
         if self.len[class] == 0 {
             self.mask &= !(1 << class);
         }
-        self.served = self.work[class];
         self.work[class] += service;
-        index
+    }
+
+    /// The first operation of a class, if there is one.
+    #[inline]
+    pub(super) const fn first_if_any(&self, class: OpClass) -> Option<u32> {
+        if self.mask >> class as u8 & 1 == 0 { None } else { Some(self.first(class)) }
     }
 
     /// The first operation of a class.

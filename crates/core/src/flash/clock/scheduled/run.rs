@@ -1,10 +1,8 @@
 //! What happens at an instant, and in which order: the manual page has it in words.
 
-use super::events::NEVER;
-use super::{Die, Phase, Scheduled, Task};
+use super::{Phase, Scheduled, Task};
+use crate::flash::clock::Ticket;
 use crate::flash::clock::slab::{Kind, NONE, Node};
-use crate::flash::clock::{DIES_PER_CHANNEL, Ticket};
-use crate::ledger::Op;
 use crate::types::{Nanos, Ppn};
 
 impl Scheduled {
@@ -76,7 +74,8 @@ impl Scheduled {
     /// What an operation was asked to wait for is over: it joins the queue of its die, unless something on its block must
     /// come first.
     pub(super) fn go_on(&mut self, index: u32) {
-        let Node { die, kind, more: Task { class, before, reads, page, .. }, .. } = *self.tickets.slab.get(index);
+        let Node { die, kind, more: Task { class, before, reads, page, cells, .. }, .. } =
+            *self.tickets.slab.get(index);
         let before = Ticket(before);
         if self.tickets.slab.is_pending(before) && !self.is_behind(index, before) {
             self.tickets.slab.wait_for(before.0, index);
@@ -103,7 +102,7 @@ impl Scheduled {
         let d = &mut self.dies[die as usize];
         d.queues.pass(self.now, d.class, &mut self.waits);
         d.queues.push(&mut self.tickets, index, class);
-        d.backlog += self.service[kind.op()];
+        d.backlog += self.bus[kind.op()] + cells;
         if d.phase == Phase::Idle {
             self.idle.push(die);
         } else if d.phase == Phase::Cell && class.suspends_others() {
@@ -112,7 +111,7 @@ impl Scheduled {
     }
 
     /// A read is over, or its queue keeps it before the erase of its block.
-    fn leave_read(&mut self, page: Ppn) {
+    pub(super) fn leave_read(&mut self, page: Ppn) {
         if let Some(erase) = self.order.leave_read(&mut self.tickets, page) {
             self.tickets.arrivals.push(erase);
         }
@@ -138,20 +137,11 @@ impl Scheduled {
         } else {
             d.queues.choose(&self.tickets, &self.rules, self.now, self.urgent)
         };
-        let first = self.tickets.slab.get_mut(d.queues.first(class));
-        first.more.begun = self.now;
-        let (kind, ticket, page) = (first.kind, first.ticket, first.more.page);
-        let service = self.service[kind.op()];
-        d.node = d.queues.pop(&self.tickets, class, service);
-        d.class = class;
-        d.backlog -= service;
-        d.asked -= service;
-        if kind == Kind::Erase {
-            self.order.begin_erase(ticket, page);
-        }
+        let kind = self.take_command(die, class);
+        let planes = self.dies[die as usize].planes;
         if kind == Kind::Program {
             self.request(die, Phase::Load);
-        } else if self.command != 0 {
+        } else if self.command * u64::from(planes) != 0 {
             self.request(die, Phase::Command);
         } else {
             self.begin_cells(die);
@@ -159,11 +149,10 @@ impl Scheduled {
     }
 
     /// The cells of a die begin with what it executes.
-    fn begin_cells(&mut self, die: u32) {
+    pub(super) fn begin_cells(&mut self, die: u32) {
         let d = &mut self.dies[die as usize];
-        let kind = self.tickets.slab.get(d.node).kind;
         d.phase = Phase::Cell;
-        d.end = self.now + self.cell[kind.op()];
+        d.end = self.now + d.cells;
         self.events.set(die, d.end);
         if d.queues.has_urgent() {
             self.suspend(die);
@@ -186,8 +175,7 @@ impl Scheduled {
         let rest = d.end - self.now;
         if d.rest != 0 && rest > d.rest {
             // It was still being resumed, which starts over.
-            let waits = self.waits.of_mut(d.class);
-            waits.suspended = waits.suspended - Nanos(rest - d.rest);
+            d.suspended_for -= rest - d.rest;
         }
         d.rest = if d.rest == 0 { rest } else { rest.min(d.rest) };
         d.suspended = std::mem::replace(&mut d.node, NONE);
@@ -204,9 +192,9 @@ impl Scheduled {
         d.phase = Phase::Cell;
         d.end = self.now + self.rules.resume_time.0 + d.rest;
         self.events.set(die, d.end);
-        let waits = self.waits.of_mut(d.class);
-        waits.suspensions += 1;
-        waits.suspended += Nanos(self.now - d.suspended_at + self.rules.resume_time.0);
+        d.suspended_for += self.now - d.suspended_at + self.rules.resume_time.0;
+        let (first, class) = (d.node, d.class);
+        self.waits.of_mut(class).suspensions += self.together(first);
     }
 
     /// The cells of a die are done with what they did.
@@ -220,98 +208,12 @@ impl Scheduled {
         if d.suspended == NONE {
             d.rest = 0;
         }
-        let kind = self.tickets.slab.get(d.node).kind;
-        if kind == Kind::Read {
+        let first = d.node;
+        d.turn = first;
+        if self.tickets.slab.get(first).kind == Kind::Read {
             self.request(die, Phase::Transfer);
         } else {
-            self.finish(die);
+            self.finish_command(die);
         }
-    }
-
-    /// A die wants its channel from now on.
-    fn request(&mut self, die: u32, phase: Phase) {
-        let d = &mut self.dies[die as usize];
-        d.phase = phase;
-        d.requested = self.now;
-        let (ticket, local, channel) = (self.tickets.slab.get(d.node).ticket, d.local, d.channel);
-        let c = &mut self.channels[channel as usize];
-        let mut place = c.tail;
-        c.tail = c.tail.wrapping_add(1);
-        // Requests come in the order of time; those of one instant are put in issue order.
-        while place != c.head {
-            let before = c.waiting[place.wrapping_sub(1) as usize % DIES_PER_CHANNEL];
-            let b = &self.dies[(u32::from(before) * self.channel_count + channel) as usize];
-            if b.requested != self.now || self.tickets.slab.get(b.node).ticket < ticket {
-                break;
-            }
-            c.waiting[place as usize % DIES_PER_CHANNEL] = before;
-            place = place.wrapping_sub(1);
-        }
-        c.waiting[place as usize % DIES_PER_CHANNEL] = local;
-        if !c.busy {
-            self.ungranted.push(channel);
-        }
-    }
-
-    /// An idle channel serves the first die that waits for it, if there is one.
-    fn grant(&mut self, channel: u32) {
-        let c = &mut self.channels[channel as usize];
-        if c.busy || c.head == c.tail {
-            return;
-        }
-        let die = u32::from(c.waiting[c.head as usize % DIES_PER_CHANNEL]) * self.channel_count + channel;
-        c.head = c.head.wrapping_add(1);
-        (c.busy, c.user) = (true, die);
-        let d = &mut self.dies[die as usize];
-        let waits = self.waits.of_mut(d.class);
-        waits.channel += Nanos(self.now - std::mem::replace(&mut d.requested, NEVER));
-        let length = match d.phase {
-            Phase::Load => self.command + self.transfer,
-            Phase::Command => self.command,
-            _ => self.transfer,
-        };
-        self.events.set(self.dies.len() as u32 + channel, self.now + length);
-    }
-
-    /// The use of a channel ends.
-    fn leave_bus(&mut self, channel: u32) {
-        let c = &mut self.channels[channel as usize];
-        c.busy = false;
-        if c.head != c.tail {
-            self.ungranted.push(channel);
-        }
-        let die = c.user;
-        let Die { phase, node, .. } = self.dies[die as usize];
-        match phase {
-            Phase::Transfer => self.finish(die),
-            Phase::Load => {
-                let loaded = std::mem::replace(&mut self.tickets.slab.get_mut(node).more.loaded, NONE);
-                if loaded != NONE {
-                    self.tickets.resolve(self.now, loaded);
-                }
-                self.begin_cells(die);
-            }
-            _ => self.begin_cells(die),
-        }
-    }
-
-    /// The operation on a die is done.
-    fn finish(&mut self, die: u32) {
-        let d = &mut self.dies[die as usize];
-        let index = std::mem::replace(&mut d.node, NONE);
-        d.phase = Phase::Idle;
-        self.idle.push(die);
-        self.in_flight -= 1;
-        let Node { kind, ticket, more: Task { class, issued, page, .. }, .. } = *self.tickets.slab.get(index);
-        self.finished.count(die, kind.op());
-        self.waits.of_mut(class).latency.record(Nanos(self.now - issued));
-        if kind.op() == Op::Read as usize {
-            if !self.rules.policy.rule().keeps_order {
-                self.leave_read(page);
-            }
-        } else {
-            self.order.leave_write(&self.tickets, ticket, page);
-        }
-        self.tickets.resolve(self.now, index);
     }
 }

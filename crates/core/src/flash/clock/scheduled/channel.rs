@@ -1,0 +1,89 @@
+//! Channels: a die that wants its channel waits until it is the one that asked first.
+
+use super::events::NEVER;
+use super::{Die, Phase, Scheduled};
+use crate::flash::clock::DIES_PER_CHANNEL;
+use crate::flash::clock::slab::NONE;
+use crate::types::Nanos;
+
+impl Scheduled {
+    /// A die wants its channel from now on.
+    pub(super) fn request(&mut self, die: u32, phase: Phase) {
+        let d = &mut self.dies[die as usize];
+        d.phase = phase;
+        d.requested = self.now;
+        let (ticket, local, channel) = (self.tickets.slab.get(d.turn).ticket, d.local, d.channel);
+        let c = &mut self.channels[channel as usize];
+        let mut place = c.tail;
+        c.tail = c.tail.wrapping_add(1);
+        // Requests come in the order of time; those of one instant are put in issue order.
+        while place != c.head {
+            let before = c.waiting[place.wrapping_sub(1) as usize % DIES_PER_CHANNEL];
+            let b = &self.dies[(u32::from(before) * self.channel_count + channel) as usize];
+            if b.requested != self.now || self.tickets.slab.get(b.turn).ticket < ticket {
+                break;
+            }
+            c.waiting[place as usize % DIES_PER_CHANNEL] = before;
+            place = place.wrapping_sub(1);
+        }
+        c.waiting[place as usize % DIES_PER_CHANNEL] = local;
+        if !c.busy {
+            self.ungranted.push(channel);
+        }
+    }
+
+    /// An idle channel serves the first die that waits for it, if there is one.
+    pub(super) fn grant(&mut self, channel: u32) {
+        let c = &mut self.channels[channel as usize];
+        if c.busy || c.head == c.tail {
+            return;
+        }
+        let die = u32::from(c.waiting[c.head as usize % DIES_PER_CHANNEL]) * self.channel_count + channel;
+        c.head = c.head.wrapping_add(1);
+        (c.busy, c.user) = (true, die);
+        let d = &mut self.dies[die as usize];
+        let waited = self.now - std::mem::replace(&mut d.requested, NEVER);
+        let turn = &mut self.tickets.slab.get_mut(d.turn).more;
+        turn.for_channel += waited;
+        let length = match d.phase {
+            Phase::Load if turn.opens => self.command + self.transfer,
+            Phase::Command => self.command * u64::from(d.planes),
+            _ => self.transfer,
+        };
+        self.waits.of_mut(turn.class).channel += Nanos(waited);
+        self.events.set(self.dies.len() as u32 + channel, self.now + length);
+    }
+
+    /// The use of a channel ends.
+    pub(super) fn leave_bus(&mut self, channel: u32) {
+        let c = &mut self.channels[channel as usize];
+        c.busy = false;
+        if c.head != c.tail {
+            self.ungranted.push(channel);
+        }
+        let die = c.user;
+        let Die { phase, turn, .. } = self.dies[die as usize];
+        let next = self.tickets.slab.get(turn).next;
+        match phase {
+            Phase::Transfer => {
+                let d = &mut self.dies[die as usize];
+                (d.node, d.turn) = (next, next);
+                self.finish(die, turn);
+                if next == NONE { self.rest(die) } else { self.request(die, Phase::Transfer) }
+            }
+            Phase::Load => {
+                let loaded = std::mem::replace(&mut self.tickets.slab.get_mut(turn).more.loaded, NONE);
+                if loaded != NONE {
+                    self.tickets.resolve(self.now, loaded);
+                }
+                if next == NONE {
+                    self.begin_cells(die);
+                } else {
+                    self.dies[die as usize].turn = next;
+                    self.request(die, Phase::Load);
+                }
+            }
+            _ => self.begin_cells(die),
+        }
+    }
+}

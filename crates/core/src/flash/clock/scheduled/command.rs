@@ -1,0 +1,194 @@
+//! Commands: the operations that a die executes together, from when it takes them to their end.
+
+use super::{ClockShape, Die, OpClass, Phase, Scheduled, Task};
+use crate::divisor::Divisor;
+use crate::flash::clock::Planes;
+use crate::flash::clock::slab::{Kind, NONE, Node};
+use crate::ledger::Op;
+use crate::types::{Nanos, Ppn};
+
+/// Which operations go with each other.
+#[derive(Clone, Debug)]
+pub(super) struct Commands {
+    /// Most operations of one command.
+    most: u32,
+    planes: Planes,
+    by_block: Divisor,
+    by_unit: Divisor,
+    by_die: Divisor,
+    by_plane: Divisor,
+}
+
+/// Where a page lies, as commands see it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Place {
+    plane: u32,
+    block: u32,
+    /// Number of its unit in the block.
+    unit: u32,
+}
+
+impl Commands {
+    pub(super) fn new(shape: &ClockShape) -> Self {
+        let planes = if shape.commands.planes == Planes::One { 1 } else { shape.planes };
+        // Without an array nobody knows where an operation belongs.
+        let most = if shape.blocks == 0 { 1 } else { planes * shape.commands.unit_pages };
+        Self {
+            most,
+            planes: shape.commands.planes,
+            by_block: Divisor::new(shape.pages_per_block),
+            by_unit: Divisor::new(shape.commands.unit_pages),
+            by_die: Divisor::new(shape.dies),
+            by_plane: Divisor::new(shape.planes),
+        }
+    }
+
+    fn place(&self, page: Ppn) -> Place {
+        let block = self.by_block.quotient(page.0);
+        let unit = self.by_unit.quotient(self.by_block.remainder(page.0));
+        Place { plane: self.by_plane.remainder(self.by_die.quotient(block)), block, unit }
+    }
+
+    /// If a page of a `kind` goes with those of a command, whether it is the first one on its plane.
+    fn goes_with(&self, kind: Kind, mut command: impl Iterator<Item = Place>, place: Place) -> Option<bool> {
+        let first = command.next().expect("a command has an operation");
+        let others = match self.planes {
+            Planes::One => false,
+            Planes::SamePage => kind == Kind::Erase || first.unit == place.unit,
+            Planes::AnyPage => true,
+        };
+        match std::iter::once(first).chain(command).find(|other| other.plane == place.plane) {
+            Some(same_plane) => (kind != Kind::Erase && same_plane == place).then_some(false),
+            None => others.then_some(true),
+        }
+    }
+}
+
+impl Scheduled {
+    /// A die takes the first operation of a class, and what goes with it.
+    pub(super) fn take_command(&mut self, die: u32, class: OpClass) -> Kind {
+        let d = &mut self.dies[die as usize];
+        let first = d.queues.first(class);
+        let Node { kind, more: Task { cells, .. }, .. } = *self.tickets.slab.get(first);
+        let service = self.bus[kind.op()] + cells;
+        d.queues.pop(&self.tickets, class, service);
+        (d.node, d.turn, d.class, d.cells, d.planes) = (first, first, class, cells, 1);
+        if d.suspended == NONE {
+            d.suspended_for = 0;
+        }
+        self.begin(die, first, true);
+        if self.commands.most > 1 {
+            self.take_company(die, class, kind);
+        }
+        self.tickets.slab.get_mut(first).more.works = self.dies[die as usize].cells;
+        kind
+    }
+
+    fn take_company(&mut self, die: u32, class: OpClass, kind: Kind) {
+        let first = self.dies[die as usize].node;
+        let mut last = first;
+        for _ in 1..self.commands.most {
+            let d = &mut self.dies[die as usize];
+            let Some(next) = d.queues.first_if_any(class) else { return };
+            let Node { kind: other, more: Task { page, reads, cells, .. }, .. } = *self.tickets.slab.get(next);
+            let overtakes = self.rules.policy.rule().keeps_order && !d.queues.is_oldest(&self.tickets, next);
+            if other != kind || reads > 0 || overtakes {
+                return;
+            }
+            let command = self.command_from(first).map(|(_, node)| self.commands.place(node.more.page));
+            let Some(opens) = self.commands.goes_with(kind, command, self.commands.place(page)) else { return };
+            let data = if kind == Kind::Erase { 0 } else { self.transfer };
+            let service = data + if opens { self.command } else { 0 };
+            let d = &mut self.dies[die as usize];
+            d.queues.pop_along(&self.tickets, class, service);
+            d.cells = d.cells.max(cells);
+            d.planes += u32::from(opens);
+            self.begin(die, next, opens);
+            self.tickets.slab.get_mut(last).next = next;
+            last = next;
+        }
+    }
+
+    /// An operation has left the queue of its die.
+    fn begin(&mut self, die: u32, index: u32, opens: bool) {
+        let node = self.tickets.slab.get_mut(index);
+        node.next = NONE;
+        (node.more.begun, node.more.opens) = (self.now, opens);
+        let Node { kind, ticket, more: Task { page, cells, .. }, .. } = *node;
+        let service = self.bus[kind.op()] + cells;
+        let d = &mut self.dies[die as usize];
+        d.backlog -= service;
+        d.asked -= service;
+        if kind == Kind::Erase {
+            self.order.begin_erase(ticket, page);
+        }
+    }
+
+    /// The operations of a command from one of them on.
+    fn command_from(&self, first: u32) -> impl Iterator<Item = (u32, &Node<Task>)> {
+        let mut at = first;
+        std::iter::from_fn(move || {
+            let node = (at != NONE).then(|| (at, self.tickets.slab.get(at)))?;
+            at = node.1.next;
+            Some(node)
+        })
+    }
+
+    /// How many they are.
+    pub(super) fn together(&self, first: u32) -> u64 {
+        self.command_from(first).count() as u64
+    }
+
+    /// Time of the transfers that come after the cells of a die.
+    pub(super) fn transfers_after_cells(&self, die: &Die) -> u64 {
+        let is_read = die.node != NONE && self.tickets.slab.get(die.node).kind == Kind::Read;
+        if is_read { self.transfer * self.together(die.node) } else { 0 }
+    }
+
+    /// Time of the pages of a command that its die has yet to load.
+    pub(super) fn loads_left(&self, die: &Die) -> u64 {
+        let load = |node: &Node<Task>| self.transfer + if node.more.opens { self.command } else { 0 };
+        self.command_from(die.turn).map(|(_, node)| load(node)).sum()
+    }
+
+    /// The programs or erases of a command are done.
+    pub(super) fn finish_command(&mut self, die: u32) {
+        let mut at = std::mem::replace(&mut self.dies[die as usize].node, NONE);
+        while at != NONE {
+            let next = self.tickets.slab.get(at).next;
+            self.finish(die, at);
+            at = next;
+        }
+        self.rest(die);
+    }
+
+    /// A die is done with a command.
+    pub(super) fn rest(&mut self, die: u32) {
+        self.dies[die as usize].phase = Phase::Idle;
+        self.idle.push(die);
+    }
+
+    /// An operation is done.
+    pub(super) fn finish(&mut self, die: u32, index: u32) {
+        self.in_flight -= 1;
+        let Node { kind, ticket, more, .. } = *self.tickets.slab.get(index);
+        let Task { class, issued, begun, page, cells, works, for_channel, opens, .. } = more;
+        self.finished.count(die, kind.op());
+        let saved = if opens { 0 } else { self.command as i64 };
+        self.finished.took_longer(die, (works as i64 - self.cell[kind.op()] as i64 - saved, -saved));
+        let suspended = if kind == Kind::Read { 0 } else { self.dies[die as usize].suspended_for };
+        let alone = self.bus[kind.op()] + cells;
+        let waits = self.waits.of_mut(class);
+        waits.latency.record(Nanos(self.now - issued));
+        waits.suspended += Nanos(suspended);
+        waits.company += Nanos(self.now - begun - alone - for_channel - suspended);
+        if kind.op() == Op::Read as usize {
+            if !self.rules.policy.rule().keeps_order {
+                self.leave_read(page);
+            }
+        } else {
+            self.order.leave_write(&self.tickets, ticket, page);
+        }
+        self.tickets.resolve(self.now, index);
+    }
+}

@@ -1,0 +1,68 @@
+//! What the scheduler knows of each operation.
+
+use crate::flash::clock::OpClass;
+use crate::flash::clock::slab::NONE;
+use crate::flash::clock::tickets::Tickets;
+use crate::types::Ppn;
+
+/// What the scheduler knows of an operation; of a combination of tickets, the least urgent class among them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Task {
+    pub(super) class: OpClass,
+    /// It waits for the reads of its block; only an erase does.
+    pub(super) awaits_reads: bool,
+    pub(super) page: Ppn,
+    /// Next unfinished program or erase of its block.
+    pub(super) in_block: u32,
+    /// Reads of the block that an erase still waits for.
+    pub(super) reads: u32,
+    /// Node whose ticket resolves when the page has left the RAM.
+    pub(super) loaded: u32,
+    /// A read: the page that was asked for. A program: the page whose contents it copies.
+    pub(super) contents_of: Ppn,
+    /// Ticket of the read that a copy waits for.
+    pub(super) read: u64,
+    /// Ticket of the operation of its block that must be over before it.
+    pub(super) before: u64,
+    pub(super) issued: u64,
+    /// When it joined the queue of its die,
+    pub(super) arrived: u64,
+    /// how many had joined any queue before,
+    pub(super) order: u64,
+    /// and when the die took it.
+    pub(super) begun: u64,
+    /// What its cells take, and the time that they are counted to work for it: that of the whole command for the first, else none.
+    pub(super) cells: u64,
+    pub(super) works: u64,
+    /// How long it waited for the channel.
+    pub(super) for_channel: u64,
+    /// The first on its plane of those that share its command.
+    pub(super) opens: bool,
+}
+
+impl Default for Task {
+    fn default() -> Self {
+        Self {
+            class: OpClass::default(),
+            awaits_reads: false,
+            page: Ppn::NONE,
+            in_block: NONE,
+            reads: 0,
+            loaded: NONE,
+            contents_of: Ppn::NONE,
+            read: 0,
+            before: 0,
+            issued: 0,
+            arrived: 0,
+            order: 0,
+            begun: 0,
+            cells: 0,
+            works: 0,
+            for_channel: 0,
+            opens: false,
+        }
+    }
+}
+
+/// Tickets of operations that a scheduler orders.
+pub(super) type Waiting = Tickets<Task>;
