@@ -327,10 +327,6 @@ impl Config {
         }
         range("device.over_provisioning: logical pages", self.logical_pages().into(), 1, g.pages())?;
         self.device.endurance.check()?;
-        let (timing, schedules) = (&self.device.timing, self.device.timing.model.rule().schedules);
-        self.device.commands.check(schedules, g)?;
-        self.device.cells.check(schedules, &timing.times(), self.device.endurance.cell)?;
-        self.device.scheduler.check(schedules)?;
         self.check_times()?;
         range("replay.queue_depth", self.replay.queue_depth.into(), 1, 65_536)?;
         if !(self.replay.time_scale > 0.0 && self.replay.time_scale <= 1e6) {
@@ -359,9 +355,13 @@ impl Config {
         Ok(())
     }
 
-    /// Times are limited so that sums of them stay far from the end of simulated time (2^60 ns).
+    /// Times and what goes with them; they are limited so that sums of them stay far from the end of simulated time (2^60 ns).
     fn check_times(&self) -> Result<(), ConfigError> {
-        let (timing, scheduler) = (&self.device.timing, &self.device.scheduler);
+        let DeviceConfig { timing, scheduler, .. } = &self.device;
+        let schedules = timing.model.rule().schedules;
+        self.device.commands.check(schedules, &self.device.geometry)?;
+        self.device.cells.check(schedules, &timing.times(), self.device.endurance.cell)?;
+        scheduler.check(schedules)?;
         let second = Nanos(1_000_000_000);
         let times = [
             ("device.timing.page_read", timing.page_read, second),

@@ -172,7 +172,7 @@ impl Observed {
     /// The times of the flash operations by the slow simulator.
     pub fn time(&self) -> Timed {
         let (record, geometry) = (self.device.flash().clock.recorded(), self.device.flash().geometry());
-        let times = clock_times(&self.config);
+        let times = self.config.device.timing.times();
         if self.config.device.timing.model == TimingModel::named("serial") {
             return serial(record, times, self.start);
         }

@@ -174,8 +174,8 @@ impl Scheduled {
         let Node { kind, ticket, more, .. } = *self.tickets.slab.get(index);
         let Task { class, issued, begun, page, cells, works, for_channel, opens, .. } = more;
         self.finished.count(die, kind.op());
-        let saved = if opens { 0 } else { self.command as i64 };
-        self.finished.took_longer(die, (works as i64 - self.cell[kind.op()] as i64 - saved, -saved));
+        let saved = if opens { 0 } else { self.command.cast_signed() };
+        self.finished.took_longer(die, (works.cast_signed() - self.cell[kind.op()].cast_signed() - saved, -saved));
         let suspended = if kind == Kind::Read { 0 } else { self.dies[die as usize].suspended_for };
         let alone = self.bus[kind.op()] + cells;
         let waits = self.waits.of_mut(class);
