@@ -261,7 +261,7 @@ fn facts(report: &Report, style: Style) -> String {
 
 /// What the FTL did.
 fn below(report: &Report) -> Vec<Fact> {
-    let (merges, mapping) = (&report.merges, &report.mapping);
+    let (merges, mapping, slc) = (&report.merges, &report.mapping, &report.slc);
     let mut facts = Vec::new();
     if merges.total() > 0 {
         let kinds = [
@@ -278,6 +278,10 @@ fn below(report: &Report) -> Vec<Fact> {
     if mapping.gc_runs > 0 {
         let copies = factor(mapping.gc_copies_per_run);
         facts.push(("garbage collection", format!("{} blocks, {copies} pages copied each", count(mapping.gc_runs))));
+    }
+    if slc.programs > 0 {
+        let (taken, folded) = (percent(slc.share), count(slc.folded_pages));
+        facts.push(("SLC cache", format!("took {taken} of the pages written, {folded} pages folded")));
     }
     if mapping.hit_ratio.is_some() {
         let (hits, reads, writes) = (percent(mapping.hit_ratio), count(mapping.map_reads), count(mapping.map_writes));

@@ -231,6 +231,12 @@ ledger! {
         map_lost,
         /// Victim blocks collected.
         gc_runs,
+        /// Pages programmed into blocks in SLC mode.
+        slc_programs,
+        /// Pages that left blocks in SLC mode because these were collected.
+        slc_pages_folded,
+        /// Erases of blocks in SLC mode.
+        slc_erases,
         /// Switch merges (log block or padded block becomes the data block).
         merges_switch,
         /// Partial merges.

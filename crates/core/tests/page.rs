@@ -11,5 +11,6 @@ mod page {
     pub mod ageing;
     pub mod device;
     pub mod options;
+    pub mod slc;
     pub mod theory;
 }

@@ -197,6 +197,8 @@ pub(super) struct CellTimes {
     seed: u64,
     /// Reads so far, of which each draws its own number of retries.
     reads: u64,
+    /// The block erased last was in SLC mode.
+    erased_slc: bool,
     /// By block: when its first page was programmed, if age matters.
     since: Vec<Nanos>,
     /// End of the preconditioning: what was written until then is old.
@@ -237,6 +239,7 @@ impl Flash {
             slc_pages,
             seed,
             reads: 0,
+            erased_slc: false,
             since: vec![Nanos::ZERO; if config.retries_per_day > 0.0 { blocks } else { 0 }],
             measured_from: Nanos::ZERO,
         }));
@@ -264,7 +267,16 @@ impl Flash {
         }
     }
 
-    /// What the cells take for an operation, and the operation without any waiting. An erase ends the SLC mode of its block.
+    /// A block is being erased: the next one that uses it decides on its mode.
+    pub(super) fn end_slc(&mut self, pbn: Pbn) {
+        let was_slc = self.cells.slc.get_mut(pbn.index()).is_some_and(std::mem::take);
+        self.ledger.slc_erases += u64::from(was_slc);
+        if let Some(times) = &mut self.times {
+            times.erased_slc = was_slc;
+        }
+    }
+
+    /// What the cells take for an operation, and the operation without any waiting.
     #[inline(never)]
     pub(super) fn times_of(&mut self, op: Op, pbn: Pbn, ppn: Ppn) -> (Nanos, Nanos) {
         let slc = self.is_slc(pbn);
@@ -281,20 +293,20 @@ impl Flash {
         let cells = match op {
             Op::Read => mode(config.slc_read).or_else(|| by_type(&config.read_by_type)),
             Op::Program => mode(config.slc_program).or_else(|| by_type(&config.program_by_type)),
-            Op::Erase => mode(config.slc_erase),
+            Op::Erase => config.slc_erase.filter(|_| times.erased_slc),
         };
         let mut cells = cells.unwrap_or(usual[op as usize]);
         match op {
             Op::Read => cells = cells * times.senses(pbn, erases, now),
             Op::Program => {
                 assert!(!slc || offset < *slc_pages, "block {} holds {slc_pages} pages in SLC mode", pbn.0);
+                self.ledger.slc_programs += u64::from(slc);
                 if offset == 0
                     && let Some(since) = times.since.get_mut(pbn.index())
                 {
                     *since = now;
                 }
             }
-            Op::Erase if slc => self.cells.slc[pbn.index()] = false,
             Op::Erase => {}
         }
         (cells, cells + bus)

@@ -229,6 +229,9 @@ impl Flash {
     pub fn copy(&mut self, from: Ppn, to: Ppn, cause: Cause, after: Ticket) -> Ticket {
         assert!(self.is_valid(from), "copy of page {} that is not valid", from.0);
         let read = self.read(from, cause, after);
+        if self.times.is_some() && self.is_slc(self.block_of(from)) {
+            self.ledger.slc_pages_folded += 1;
+        }
         let pbn = self.block_of(to);
         if self.media == Media::Memory {
             let (oob, data) = (self.oob(from), self.bytes(from).to_vec());
@@ -272,6 +275,9 @@ impl Flash {
             && model.count_erase(pbn, self.geometry.die(pbn), block.erase_count)
         {
             block.erase_count = 0;
+        }
+        if self.times.is_some() {
+            self.end_slc(pbn);
         }
         let first = self.geometry.first_page(pbn).index();
         let pages = first..first + self.geometry.pages_per_block as usize;

@@ -84,6 +84,10 @@ impl Flash {
         for block in &mut self.cells.blocks {
             block.valid_pages = 0;
         }
+        // A mode begins with the first program.
+        for (slc, block) in self.cells.slc.iter_mut().zip(&self.cells.blocks) {
+            *slc &= block.next_page > 0;
+        }
     }
 
     /// Recovery found that this programmed page is the current copy of its content.

@@ -58,7 +58,6 @@ use super::{Ftl, Shape};
 use crate::error::ConfigError;
 use crate::ftl::cache::models::Models;
 use crate::ftl::cache::tp_cache::node_params;
-use crate::ftl::frame::space::Frontiers;
 use crate::ftl::frame::{Common, Frame};
 
 /// Pieces of a model in the public code.
@@ -84,7 +83,7 @@ node_params! {
 pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError> {
     let common = Common { sorted_tps: params.group_tps, ..params.common(params.frontiers) };
     let entries = common.entries(shape)?;
-    let lanes = if params.frontiers == Frontiers::Single { 1 } else { shape.geometry.dies() };
+    let lanes = params.frontiers.lanes(&shape.geometry);
     let blocks = lanes * (entries.div_ceil(lanes).div_ceil(shape.geometry.pages_per_block) + 1);
     let pieces = params.pieces.unwrap_or(blocks.max(PIECES));
     if params.pieces.is_some() && pieces > entries {

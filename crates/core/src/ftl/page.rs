@@ -20,6 +20,9 @@
 //! - Streams: copies of a shared frontier stay in the stream of their block, so that a collection opens one block at
 //!   most. Counters are volatile: after a power cut every page is cold until it is written again.
 //! - Slices: when the host needs a block and the victim is not yet empty, the rest is collected at once.
+//! - SLC cache: collecting one of its blocks folds it into blocks of the native kind. A victim policy sees it as a block with few
+//!   valid pages; in idle time all closed ones are folded, the oldest first. While the cache is full, or nothing is free beyond
+//!   the reserve, the host's pages go past it.
 //! - Idle time: a collection starts only if copying a whole block one page after the other would end before the next
 //!   request, and takes the block with the fewest valid pages whatever the policy. The engine knows when that request
 //!   comes (open loop, or hosts that all think); waits for other dies of the same channel are not foreseen.
@@ -36,7 +39,7 @@ use crate::flash::{Flash, Ticket};
 use crate::ftl::alloc::Alloc;
 use crate::ftl::blocks::recover::Winners;
 use crate::ftl::frame::heat::MAX_STREAMS;
-use crate::ftl::frame::space::{Frontiers, GcFrontier, Layout, Sharing, Upkeep};
+use crate::ftl::frame::space::{Frontiers, GcFrontier, Layout, Sharing, Slc, Upkeep};
 use crate::ftl::frame::stripe::Stripe;
 use crate::ftl::frame::translation::{MapCache, Moved, Translation};
 use crate::ftl::frame::{Frame, MapPolicy, Wanted};
@@ -62,7 +65,7 @@ crate::params! {
         placement: Placement = Placement::default();
         /// Order in which consecutive pages or writes go over the dies: which of channel, way (chip) and die (of the chip) runs
         /// fastest.
-        stripe: Stripe = Stripe::Cwd;
+        stripe: Stripe = Stripe::default();
         /// Host frontiers of a group, by update frequency of the page. Every page has a counter of its writes, halved after as
         /// many page writes as there are logical pages; stream 1 begins at a count of 4, stream 2 at 8, and so on. 2 separate
         /// hot and cold.
@@ -75,6 +78,11 @@ crate::params! {
         /// Static wear levelling: when the most and the least erased block of a group are further apart, the pages of the
         /// least erased closed block move to the most erased free one (cause `wear`).
         wear_threshold: Option<u32> = None, in 1.., "erases", absent "no static wear levelling (MQSim: 100)";
+        /// Which blocks take the host's pages with one bit in a cell (SLC cache), where the device has such a mode
+        /// (`device.cells`): none, blocks set aside, or what is free beyond the reserve. Needs `gc_frontier = "separate"`.
+        slc: Slc = Slc::None;
+        /// Most blocks of the SLC cache on every die (with `frontiers = "plane"` on every plane, with `"single"` in all).
+        slc_blocks: u32 = 0, "blocks";
     }
 }
 
@@ -84,10 +92,10 @@ crate::params! {
 /// When the logical pages do not fit next to the reserve, or a parameter is out of range.
 pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError> {
     let Params { victim, alloc, reserve, frontiers, placement, stripe, .. } = params;
-    let Params { gc_frontier, gc_slice, streams, idle_free, wear_threshold, .. } = params;
-    let upkeep = Upkeep { gc_frontier, gc_slice, streams, idle_free, wear_threshold };
-    upkeep.validate()?;
-    let sharing = Sharing::Die;
+    let Params { gc_frontier, gc_slice, streams, idle_free, wear_threshold, slc, slc_blocks, .. } = params;
+    let upkeep = Upkeep { gc_frontier, gc_slice, streams, idle_free, wear_threshold, slc, slc_blocks };
+    upkeep.validate(shape)?;
+    let sharing = Sharing::Lane;
     let layout = Layout { victim, alloc, reserve, frontiers, sharing, placement, stripe, sorted_pages: None, upkeep };
     validate_capacity(&layout, shape)?;
     let map = Resident(SparseTable::new(shape.logical_pages as usize));
@@ -98,7 +106,7 @@ pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError>
 /// next to the data.
 fn validate_capacity(layout: &Layout, shape: &Shape) -> Result<(), ConfigError> {
     let geometry = shape.geometry;
-    let groups = u64::from(if layout.frontiers == Frontiers::Single { 1 } else { geometry.dies() });
+    let groups = u64::from(layout.frontiers.lanes(&geometry));
     let open = (u64::from(layout.reserve) + u64::from(layout.open_blocks(&geometry))) * groups;
     let uneven = !layout.placement.rule().by_number && groups > 1;
     let data_blocks = if uneven || groups == 1 {

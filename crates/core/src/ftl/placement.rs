@@ -64,7 +64,8 @@ pub struct PageToPlace {
     pub stream: u32,
 }
 
-/// The dies with frontiers of their own, as a placement sees them: by position in the order of the parameter `stripe`.
+/// The dies, or their planes, with frontiers of their own, as a placement sees them: by position in the order of the parameter
+/// `stripe`.
 #[derive(Debug)]
 pub struct Dies {
     geometry: Geometry,
@@ -72,6 +73,7 @@ pub struct Dies {
     /// By position.
     order: Vec<u32>,
     by_count: Divisor,
+    by_die: Divisor,
     /// Position of the page placed last.
     last: u32,
     by_group: Divisor,
@@ -89,6 +91,7 @@ impl Dies {
             geometry,
             placement,
             by_count: Divisor::new(order.len() as u32),
+            by_die: Divisor::new(geometry.dies()),
             order,
             last: 0,
             by_group: Divisor::new(groups),
@@ -112,10 +115,16 @@ impl Dies {
     pub const fn wrap(&self, number: u32) -> u32 {
         self.by_count.remainder(number)
     }
-    /// Number of the die at a position, as in [`Geometry`].
+    /// Number of the lane at a position: that of its die as in [`Geometry`], or of its plane
+    /// ([`Frontiers::lanes`](crate::ftl::frame::space::Frontiers::lanes)).
+    #[inline]
+    pub fn lane(&self, position: u32) -> u32 {
+        self.order[position as usize]
+    }
+    /// Number of the die at a position.
     #[inline]
     pub fn die(&self, position: u32) -> u32 {
-        self.order[position as usize]
+        self.by_die.remainder(self.lane(position))
     }
     /// The array that they belong to.
     pub const fn geometry(&self) -> &Geometry {
@@ -129,7 +138,7 @@ impl Dies {
     /// True if the group of the die at a position can hold one page more.
     #[inline]
     pub fn has_room(&self, position: u32) -> bool {
-        let group = self.by_group.remainder(self.die(position));
+        let group = self.by_group.remainder(self.lane(position));
         self.valid.get(group as usize).is_none_or(|valid| *valid < self.most_valid)
     }
 
@@ -137,7 +146,7 @@ impl Dies {
     pub const fn is_by_number(&self) -> bool {
         self.valid.is_empty()
     }
-    /// Number of the die for a page.
+    /// Number of the lane for a page.
     #[expect(
         clippy::inline_always,
         reason = "every page that is written is placed: a call costs as much as the placement"
@@ -145,7 +154,7 @@ impl Dies {
     #[inline(always)]
     pub fn place(&mut self, page: PageToPlace, clock: &Clock) -> u32 {
         let wanted = position(self.placement, self, page, clock);
-        if self.is_by_number() { self.die(wanted) } else { self.place_where_room_is(wanted) }
+        if self.is_by_number() { self.lane(wanted) } else { self.place_where_room_is(wanted) }
     }
     /// The die that is wanted, or the next one with room: a host could otherwise fill one with pages that it never
     /// overwrites.
@@ -153,7 +162,7 @@ impl Dies {
         let mut positions = (wanted..wanted + self.count()).map(|position| self.wrap(position));
         self.last =
             positions.find(|p| self.has_room(*p)).expect("the groups together hold more than all logical pages");
-        self.die(self.last)
+        self.lane(self.last)
     }
     /// A group has one valid page of the host more.
     #[inline]

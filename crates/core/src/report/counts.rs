@@ -377,6 +377,31 @@ pub struct LookUps {
     pub trim: u64,
 }
 
+/// Work of the SLC cache (`ftl.slc`); all of it is part of the flash operations too.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+pub struct SlcWork {
+    /// Pages programmed into it.
+    pub programs: u64,
+    /// These / pages that the buffer sent to flash.
+    pub share: Option<f64>,
+    /// Pages that left it for blocks of the native kind.
+    pub folded_pages: u64,
+    /// Erases of its blocks.
+    pub erases: u64,
+}
+
+impl SlcWork {
+    pub(super) fn new(l: &Ledger) -> Self {
+        let sent = l.count(Op::Program, Cause::Host) + l.count(Op::Program, Cause::Pad);
+        Self {
+            programs: l.slc_programs,
+            share: share(l.slc_programs, sent),
+            folded_pages: l.slc_pages_folded,
+            erases: l.slc_erases,
+        }
+    }
+}
+
 /// The mapping's own work.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct MappingWork {

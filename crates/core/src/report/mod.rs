@@ -25,7 +25,9 @@ use crate::ledger::{Cause, Ledger, Op};
 use crate::registry::{self, Plugin};
 use crate::replay::Outcome;
 use crate::types::{Nanos, SECTOR_BYTES};
-pub use counts::{BufferWork, ByCause, Erases, FlashWork, HitRatios, MappingWork, Merges, Padding, Ratios, Requests};
+pub use counts::{
+    BufferWork, ByCause, Erases, FlashWork, HitRatios, MappingWork, Merges, Padding, Ratios, Requests, SlcWork,
+};
 pub use flushes::{AtMost, Flushes, Size};
 pub use operations::{ByClass, ClassOperations, Operations};
 pub use settling::{FlushCost, Settling};
@@ -84,6 +86,8 @@ pub struct Report {
     pub settling: Settling,
     /// The mapping's own work.
     pub mapping: MappingWork,
+    /// Work of the SLC cache.
+    pub slc: SlcWork,
     /// RAM in use when the last request was complete.
     pub ram: Ram,
     /// Erase counts of the blocks, preconditioning included.
@@ -230,6 +234,7 @@ impl Report {
             flushes: Flushes::new(device.flushes()),
             settling,
             mapping: MappingWork::new(&ledger),
+            slc: SlcWork::new(&ledger),
             ram: Ram::new(device),
             endurance: Endurance::new(&config.device.endurance, &measured(config, &ledger, makespan, &wear)),
             wear,

@@ -39,6 +39,9 @@ pub fn variants(ftl: &str) -> Vec<Value> {
             json!({"placement": "round_robin", "streams": 3, "wear_threshold": 2, "alloc": "min_erase"}),
             json!({"frontiers": "single", "streams": 2, "idle_free": 2, "victim": "fifo"}),
             json!({"gc_frontier": "separate", "gc_slice": 3, "streams": 2, "idle_free": 1, "wear_threshold": 1}),
+            json!({"gc_frontier": "separate", "slc": "dynamic", "slc_blocks": 3, "idle_free": 1}),
+            json!({"gc_frontier": "separate", "slc": "static", "slc_blocks": 2, "gc_slice": 2, "streams": 2}),
+            json!({"gc_frontier": "separate", "slc": "static", "slc_blocks": 1, "frontiers": "single", "victim": "fifo"}),
         ],
         "block" => vec![json!({}), json!({"append": true}), json!({"alloc": "min_erase"})],
         "bast" => vec![
@@ -70,6 +73,8 @@ pub fn variants(ftl: &str) -> Vec<Value> {
                 json!({}),
                 json!({"evict_batch": true, "victim": "fifo"}),
                 json!({"write_miss_fetch": false, "alloc": "min_erase"}),
+                json!({"gc_frontier": "separate", "slc": "static", "slc_blocks": 2, "idle_free": 1}),
+                json!({"gc_frontier": "separate", "slc": "dynamic", "slc_blocks": 4, "gc_slice": 1}),
                 json!({"cmt_entries": 1, "cmt_protected": 0}),
                 json!({"cmt_entries": 64, "victim": {"d_choices": 2}}),
                 json!({"preset": "flashsim"}),
@@ -118,6 +123,7 @@ pub fn variants(ftl: &str) -> Vec<Value> {
             json!({"entries_per_tp": 4, "cache_bytes": 40}),
             json!({"entries_per_tp": 4, "cache_bytes": 17, "frontiers": "single"}),
             json!({"entries_per_tp": 4, "cache_bytes": 70, "streams": 2, "idle_free": 1}),
+            json!({"entries_per_tp": 4, "cache_bytes": 70, "gc_frontier": "separate", "slc": "dynamic", "slc_blocks": 2}),
             json!({"entries_per_tp": 4, "cache_bytes": 40, "gc_frontier": "separate", "gc_slice": 3, "victim": "fifo"}),
         ],
         "cdftl" => vec![

@@ -61,6 +61,7 @@ impl Expected {
         all.buffer(fake);
         all.flushes(fake);
         all.mapping(&fake.ledger);
+        all.slc(&fake.ledger);
         all.ram(config, fake);
         all.wear(fake);
         all.endurance(config, fake, outcome);
@@ -269,6 +270,19 @@ impl Expected {
                 ("service_mean_ns", ratio(sum(&l.op_ns, Op::Read) + sum(&l.op_ns, Op::Program), look_ups)),
                 ("gc_runs", json!(l.gc_runs)),
                 ("gc_copies_per_run", ratio(count(l, Op::Program, Cause::Gc), l.gc_runs)),
+            ],
+        );
+    }
+
+    fn slc(&mut self, l: &Ledger) {
+        let sent = count(l, Op::Program, Cause::Host) + count(l, Op::Program, Cause::Pad);
+        self.set(
+            "slc",
+            &[
+                ("programs", json!(l.slc_programs)),
+                ("share", ratio(l.slc_programs, sent)),
+                ("folded_pages", json!(l.slc_pages_folded)),
+                ("erases", json!(l.slc_erases)),
             ],
         );
     }

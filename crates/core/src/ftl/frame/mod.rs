@@ -331,7 +331,7 @@ impl Common {
             frontiers,
             sharing: Sharing::Channel,
             placement: Placement::default(),
-            stripe: Stripe::Cwd,
+            stripe: Stripe::default(),
             sorted_pages,
             upkeep: self.upkeep,
         };
@@ -374,13 +374,25 @@ macro_rules! demand_params {
                 /// Spread of erases at which cold pages move, as for `page`. A cold block moves only while its group has more
                 /// than the reserve; a cold translation block is rewritten in place of moved.
                 wear_threshold: Option<u32> = None, in 1.., "erases", absent "no static wear levelling (MQSim: 100)";
+                /// Which blocks take the host's pages with one bit in a cell (SLC cache), as for `page`.
+                slc: $crate::ftl::frame::space::Slc = $crate::ftl::frame::space::Slc::None;
+                /// Most blocks of the SLC cache on every channel (with `frontiers = "single"` in all).
+                slc_blocks: u32 = 0, "blocks";
             }
         }
 
         impl Params {
             const fn upkeep(&self) -> $crate::ftl::frame::space::Upkeep {
-                let Self { gc_frontier, gc_slice, streams, idle_free, wear_threshold, .. } = *self;
-                $crate::ftl::frame::space::Upkeep { gc_frontier, gc_slice, streams, idle_free, wear_threshold }
+                let Self { gc_frontier, gc_slice, streams, idle_free, wear_threshold, slc, slc_blocks, .. } = *self;
+                $crate::ftl::frame::space::Upkeep {
+                    gc_frontier,
+                    gc_slice,
+                    streams,
+                    idle_free,
+                    wear_threshold,
+                    slc,
+                    slc_blocks,
+                }
             }
         }
     };

@@ -2,7 +2,8 @@
 //!
 //! With `frontiers = "single"` the device is one *group* of blocks with one data frontier. With `"die"` every die has a data
 //! frontier, and a group is the blocks of a die (the map is in RAM) or of a channel (translation pages need blocks too):
-//! there each data frontier prefers free blocks of its die and takes another one of the channel when the die has none. A
+//! there each data frontier prefers free blocks of its die and takes another one of the channel when the die has none. With
+//! `"plane"` the same holds of every plane of every die, which is called a die in what follows. A
 //! group has one translation frontier. A page belongs to the die that the placement tells, so what a group must hold is
 //! bounded. `die = pbn % dies` and `channel = die % channels` make a group the blocks of one residue.
 //!
@@ -20,9 +21,12 @@ use crate::ledger::{BlockKind, Cause};
 use crate::types::{Lpn, Pbn, Ppn};
 
 mod layout;
+mod slc;
 mod whole;
 
 pub use self::layout::{Frontiers, GcFrontier, Layout, Sharing, Upkeep, validate};
+pub use self::slc::Slc;
+use self::slc::SlcCache;
 use crate::ftl::Shape;
 use crate::ftl::blocks::pool::Pool;
 use crate::ftl::frame::heat::Heat;
@@ -46,6 +50,8 @@ enum Kind {
 struct Frontier {
     pbn: Pbn,
     next: u32,
+    /// Pages that the block holds.
+    end: u32,
     group: u32,
     kind: Kind,
 }
@@ -97,6 +103,7 @@ pub struct Space {
     /// By block: the data frontier that it was opened for, if it holds data. Empty without units and streams.
     home: Vec<u32>,
     heat: Heat,
+    slc: SlcCache,
 }
 
 impl Space {
@@ -108,7 +115,7 @@ impl Space {
         let reserve = layout.kept_free(&geometry, copies);
         let usable = (geometry.blocks() / groups).saturating_sub(reserve + layout.open_blocks(&geometry));
         let most_valid = usable * geometry.pages_per_block;
-        let order = if dies == 1 { vec![0] } else { layout.stripe.order(&geometry) };
+        let order = if dies == 1 { vec![0] } else { layout.stripe.order(&geometry, dies / geometry.dies()) };
         let apart = layout.sorted_pages.is_some() || layout.upkeep.streams > 1;
         let mut space = Self {
             geometry,
@@ -126,6 +133,7 @@ impl Space {
             logical_pages: shape.logical_pages,
             home: vec![0; if apart { blocks } else { 0 }],
             heat: Heat::new(layout.upkeep.streams, shape.logical_pages),
+            slc: SlcCache::new(&layout.upkeep, shape.slc_pages, groups),
         };
         space.forget();
         space
@@ -139,14 +147,16 @@ impl Space {
         self.pools = (0..groups).map(pool).collect();
         self.units = dies * ranges;
         let (pbn, next) = (Pbn::NONE, self.geometry.pages_per_block);
-        let some =
-            |kind, count: u32| (0..count).map(move |number| Frontier { pbn, next, group: number % groups, kind });
+        let some = |kind, count: u32| {
+            (0..count).map(move |number| Frontier { pbn, next, end: next, group: number % groups, kind })
+        };
         let data = some(Kind::Data, self.units).chain(some(Kind::Copies, dies));
         self.frontiers = data.chain(some(Kind::Cold, groups)).chain(some(Kind::Map, groups)).collect();
         self.sliced = vec![None; groups as usize];
         self.holds_map.fill(false);
         self.home.fill(0);
         self.dies.forget();
+        self.slc.forget();
         if self.heat.is_on() {
             self.heat.forget();
         }
@@ -185,10 +195,10 @@ impl Space {
     pub const fn is_striped(&self) -> bool {
         self.dies.count() > 1 && self.dies.is_by_number()
     }
-    /// Free blocks of a group.
+    /// Free blocks of a group, without those that are set aside for its SLC cache.
     #[inline]
     pub fn free(&self, group: u32) -> u32 {
-        self.pools[group as usize].free_count()
+        self.pools[group as usize].free_count().saturating_sub(self.slc.set_aside(group))
     }
     /// Free blocks of the device.
     pub fn free_blocks(&self) -> u32 {
@@ -228,7 +238,7 @@ impl Space {
     }
     /// Number of the die of a block among those with frontiers of their own.
     fn die(&self, pbn: Pbn) -> u32 {
-        if self.dies.count() == 1 { 0 } else { self.geometry.die(pbn) }
+        if self.dies.count() == 1 { 0 } else { self.dies.wrap(pbn.0) }
     }
     /// Frontier to which the pages of a victim go: the collector's, or that of its unit or die, in its stream.
     pub fn copy_frontier(&self, victim: Pbn) -> FrontierId {
@@ -272,23 +282,29 @@ impl Space {
     /// Pages that can be appended before a frontier needs another block.
     #[inline]
     pub fn tail(&self, id: FrontierId) -> u32 {
-        self.geometry.pages_per_block - self.frontiers[id.0 as usize].next
+        let frontier = &self.frontiers[id.0 as usize];
+        frontier.end - frontier.next
     }
 
     /// Gives a full frontier a free block.
-    pub fn open(&mut self, flash: &Flash, id: FrontierId) {
+    pub fn open(&mut self, flash: &mut Flash, id: FrontierId) {
         assert_eq!(self.tail(id), 0, "the frontier is still open");
         let Frontier { group, kind, .. } = self.frontiers[id.0 as usize];
-        let geometry = self.geometry;
+        let beyond = self.free(group).saturating_sub(self.reserve);
+        let slc = if kind == Kind::Data { self.slc.next_block(group, beyond) } else { None };
         let pool = &mut self.pools[group as usize];
         let pbn = match kind {
             Kind::Cold => pool.take_worn(flash),
             Kind::Data | Kind::Copies if self.dies.count() as usize > self.sliced.len() => {
                 let die = self.dies.wrap(if kind == Kind::Data { id.0 } else { id.0 - self.units });
-                pool.take_near(flash, |pbn| geometry.die(pbn) == die)
+                pool.take_near(flash, |pbn| self.dies.wrap(pbn.0) == die)
             }
             _ => pool.take(flash),
         };
+        if slc.is_some() {
+            flash.use_as_slc(pbn);
+            self.slc.add(group);
+        }
         self.holds_map[pbn.index()] = kind == Kind::Map;
         let die = self.die(pbn);
         if let Some(home) = self.home.get_mut(pbn.index()) {
@@ -297,19 +313,30 @@ impl Space {
         }
         let frontier = &mut self.frontiers[id.0 as usize];
         (frontier.pbn, frontier.next) = (pbn, 0);
+        frontier.end = slc.unwrap_or(self.geometry.pages_per_block);
     }
 
     /// The next page of an open frontier; the block is closed with its last page.
     #[inline(always)]
     pub fn append(&mut self, id: FrontierId) -> Ppn {
         let frontier = &mut self.frontiers[id.0 as usize];
-        let Frontier { pbn, next, group, .. } = *frontier;
-        assert!(next < self.geometry.pages_per_block, "the frontier is full");
+        let Frontier { pbn, next, end, group, .. } = *frontier;
+        assert!(next < end, "the frontier is full");
         frontier.next += 1;
-        if next + 1 == self.geometry.pages_per_block {
-            self.pools[group as usize].close(pbn);
+        if next + 1 == end {
+            self.close(group, pbn, end != self.geometry.pages_per_block);
         }
         self.geometry.page(pbn, next)
+    }
+
+    /// A block is full.
+    fn close(&mut self, group: u32, pbn: Pbn, slc: bool) {
+        if slc {
+            self.slc.close(group, pbn);
+        }
+        if !slc || self.slc.is_shared() {
+            self.pools[group as usize].close(pbn);
+        }
     }
 
     /// The same for a page of the host: one more is valid.
@@ -354,8 +381,35 @@ impl Space {
         Some(victim)
     }
 
+    /// True if there is an SLC cache.
+    pub const fn has_slc(&self) -> bool {
+        self.slc.is_on()
+    }
+
+    /// Takes the closed block of a group that has been in the SLC cache longest.
+    pub fn pick_slc(&mut self, group: u32) -> Option<Pbn> {
+        let oldest = self.slc.oldest(group)?;
+        self.take_closed(oldest).then_some(oldest)
+    }
+
+    /// True if a block of a group's SLC cache is closed and no other collection has it.
+    pub fn has_closed_slc(&self, group: u32) -> bool {
+        let is_free = |pbn| !self.slc.is_shared() || self.pools[group as usize].is_closed(pbn);
+        self.slc.oldest(group).is_some_and(is_free)
+    }
+
+    /// True if the SLC cache of a group can be folded: what is set aside for it comes back to it, so that the copies need a block
+    /// beyond the reserve.
+    pub fn has_room_to_fold(&self, group: u32) -> bool {
+        self.slc.is_shared() || self.free(group) > self.reserve
+    }
+
     /// Takes a block, if it is closed.
     pub fn take_closed(&mut self, pbn: Pbn) -> bool {
+        let group = self.group_of(pbn);
+        if self.slc.is_on() && !self.slc.is_shared() && self.slc.take(group, pbn) {
+            return true;
+        }
         let closed = self.pool(pbn).is_closed(pbn);
         if closed {
             self.pool(pbn).reopen(pbn);
@@ -371,7 +425,7 @@ impl Space {
     /// Blocks of a group that can be collected, with their units (none: translation pages); open data blocks too.
     pub fn collectable(&self, group: u32) -> impl Iterator<Item = (Pbn, Option<u32>)> + '_ {
         let data = &self.frontiers[..self.units as usize];
-        let open = data.iter().filter(move |f| f.group == group && f.next < self.geometry.pages_per_block);
+        let open = data.iter().filter(move |f| f.group == group && f.next < f.end);
         let unit = |pbn: Pbn| (pbn, (!self.holds_map(pbn)).then(|| self.home[pbn.index()]));
         self.pools[group as usize].closed_blocks().chain(open.map(|frontier| frontier.pbn)).map(unit)
     }
@@ -386,7 +440,7 @@ impl Space {
             self.take_closed(*pbn);
         }
         let frontier = &mut self.frontiers[number as usize];
-        (frontier.pbn, frontier.next) = (Pbn::NONE, self.geometry.pages_per_block);
+        (frontier.pbn, frontier.next) = (Pbn::NONE, frontier.end);
         blocks
     }
 
@@ -400,15 +454,19 @@ impl Space {
 
     /// True if no more than `enough` blocks of a group are free and collecting one would gain a page, or goes on already.
     pub fn wants_space(&mut self, flash: &Flash, group: u32, enough: u32) -> bool {
+        let free = self.free(group);
         let pool = &mut self.pools[group as usize];
         self.sliced[group as usize].is_some()
-            || pool.free_count() <= enough
+            || free <= enough
                 && pool.fewest_valid_pages(flash).is_some_and(|valid| valid < self.geometry.pages_per_block)
     }
 
     /// Erases a victim and gives it back to its group.
     pub fn release(&mut self, flash: &mut Flash, pbn: Pbn, cause: Cause, after: Ticket) -> Ticket {
         let kind = if self.holds_map(pbn) { BlockKind::Map } else { BlockKind::Data };
+        if self.slc.is_on() && flash.is_slc(pbn) {
+            self.slc.remove(self.group_of(pbn), pbn);
+        }
         let erased = flash.erase(pbn, kind, cause, after);
         self.holds_map[pbn.index()] = false;
         self.pool(pbn).give_back(pbn);

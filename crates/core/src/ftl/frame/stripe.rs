@@ -1,48 +1,91 @@
-//! Order in which consecutive pages go over the dies of a device.
+//! Order in which consecutive pages go over the dies of a device, and over their planes if these have frontiers of their own.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde_json::json;
 
 use crate::flash::Geometry;
 
-/// Which index runs fastest: C = channel, W = way (chip on its channel), D = die in its chip. The names follow MQSim's
-/// allocation schemes, without planes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Stripe {
-    /// Channels first, then ways, then dies.
-    #[default]
-    Cwd,
-    /// Channels, dies, ways.
-    Cdw,
-    /// Ways, channels, dies.
-    Wcd,
-    /// Ways, dies, channels.
-    Wdc,
-    /// Dies, channels, ways.
-    Dcw,
-    /// Dies, ways, channels.
-    Dwc,
+const LETTERS: [u8; 4] = *b"cwdp";
+
+/// Which index runs fastest: C = channel, W = way (chip on its channel), D = die in its chip, P = plane. The names follow MQSim's
+/// allocation schemes: any order of the four letters; planes come last where the name has three.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stripe([u8; 4]);
+
+impl Default for Stripe {
+    /// Channels first, then ways, then dies, then planes.
+    fn default() -> Self {
+        Self(LETTERS)
+    }
 }
 
 impl Stripe {
-    /// The dies in this order. Die `channel + channels * (way + ways * die)` as in [`Geometry`].
-    pub fn order(self, geometry: &Geometry) -> Vec<u32> {
-        let channels = (1, geometry.channels);
-        let ways = (geometry.channels, geometry.chips_per_channel);
-        let dies = (geometry.channels * geometry.chips_per_channel, geometry.dies_per_chip);
-        let [first, second, third] = match self {
-            Self::Cwd => [channels, ways, dies],
-            Self::Cdw => [channels, dies, ways],
-            Self::Wcd => [ways, channels, dies],
-            Self::Wdc => [ways, dies, channels],
-            Self::Dcw => [dies, channels, ways],
-            Self::Dwc => [dies, ways, channels],
+    /// Reads a name, as in `cwdp` or `wcd`.
+    ///
+    /// # Errors
+    /// A sentence that says what is accepted.
+    pub fn parse(name: &str) -> Result<Self, String> {
+        let lower = name.to_ascii_lowercase();
+        let full = if lower.len() == 3 { format!("{lower}p") } else { lower };
+        let letters: Option<[u8; 4]> = full.as_bytes().try_into().ok();
+        let is_order = |letters: &[u8; 4]| LETTERS.iter().all(|letter| letters.contains(letter));
+        letters.filter(is_order).map(Self).ok_or_else(|| {
+            format!("`{name}` is no order: use the letters c, w, d and p (channel, way, die, plane), as in cwdp; p may be left out")
+        })
+    }
+
+    /// The lanes in this order: dies, or with `planes` of each, their planes. Lane `channel + channels * (way + ways * (die +
+    /// dies * plane))` as in [`Geometry`].
+    pub fn order(self, geometry: &Geometry, planes: u32) -> Vec<u32> {
+        let Geometry { channels, chips_per_channel: ways, dies_per_chip: dies, .. } = *geometry;
+        let index = |letter: u8| match letter {
+            b'c' => (1, channels),
+            b'w' => (channels, ways),
+            b'd' => (channels * ways, dies),
+            _ => (channels * ways * dies, planes),
         };
-        let place = |(step, count): (u32, u32), index: u32| step * (index % count);
-        (0..geometry.dies())
-            .map(|i| place(first, i) + place(second, i / first.1) + place(third, i / first.1 / second.1))
-            .collect()
+        let place = |lane: u32| {
+            let next = |(rest, place): (u32, u32), letter: &u8| {
+                let (step, count) = index(*letter);
+                (rest / count, place + step * (rest % count))
+            };
+            self.0.iter().fold((lane, 0), next).1
+        };
+        (0..channels * ways * dies * planes).map(place).collect()
+    }
+}
+
+impl fmt::Display for Stripe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = str::from_utf8(&self.0).expect("letters");
+        f.write_str(name.strip_suffix('p').unwrap_or(name))
+    }
+}
+
+impl Serialize for Stripe {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        s.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Stripe {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        Self::parse(&Cow::<str>::deserialize(d)?).map_err(de::Error::custom)
+    }
+}
+
+impl schemars::JsonSchema for Stripe {
+    fn schema_name() -> Cow<'static, str> {
+        "Stripe".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let description = "An order of the letters c, w, d and p: channel, way, die, plane; the first runs fastest";
+        json!({"type": "string", "pattern": "^[cwdp]{3,4}$", "description": description})
+            .try_into()
+            .expect("an object is a schema")
     }
 }
 
@@ -50,29 +93,52 @@ impl Stripe {
 mod tests {
     use super::*;
 
+    fn orders() -> Vec<Stripe> {
+        let mut all = vec![];
+        for code in 0..256_usize {
+            let name: String = (0..4).map(|i| char::from(LETTERS[code >> (2 * i) & 3])).collect();
+            all.extend(Stripe::parse(&name));
+        }
+        all
+    }
+
     #[test]
-    fn every_order_names_every_die_once() {
+    fn every_order_names_every_lane_once() {
         let geometry = Geometry {
             channels: 2,
             chips_per_channel: 3,
             dies_per_chip: 4,
-            planes_per_die: 1,
+            planes_per_die: 5,
             blocks_per_plane: 1,
             pages_per_block: 4,
             page_bytes: 512,
         };
-        let all = [Stripe::Cwd, Stripe::Cdw, Stripe::Wcd, Stripe::Wdc, Stripe::Dcw, Stripe::Dwc];
-        for stripe in all {
-            let mut order = stripe.order(&geometry);
-            order.sort_unstable();
-            assert_eq!(order, (0..24).collect::<Vec<_>>(), "{stripe:?}");
+        assert_eq!(orders().len(), 24);
+        for stripe in orders() {
+            for planes in [1, 5] {
+                let mut order = stripe.order(&geometry, planes);
+                order.sort_unstable();
+                assert_eq!(order, (0..24 * planes).collect::<Vec<_>>(), "{stripe}");
+            }
         }
-        let starts = all.map(|stripe| stripe.order(&geometry)[..7].to_vec());
-        assert_eq!(starts[0], [0, 1, 2, 3, 4, 5, 6]);
-        assert_eq!(starts[1], [0, 1, 6, 7, 12, 13, 18]);
-        assert_eq!(starts[2], [0, 2, 4, 1, 3, 5, 6]);
-        assert_eq!(starts[3], [0, 2, 4, 6, 8, 10, 12]);
-        assert_eq!(starts[4], [0, 6, 12, 18, 1, 7, 13]);
-        assert_eq!(starts[5], [0, 6, 12, 18, 2, 8, 14]);
+        let start = |name: &str| Stripe::parse(name).unwrap().order(&geometry, 5)[..7].to_vec();
+        assert_eq!(start("cwd"), [0, 1, 2, 3, 4, 5, 6]);
+        assert_eq!(start("cdw"), [0, 1, 6, 7, 12, 13, 18]);
+        assert_eq!(start("wcd"), [0, 2, 4, 1, 3, 5, 6]);
+        assert_eq!(start("wdc"), [0, 2, 4, 6, 8, 10, 12]);
+        assert_eq!(start("dcw"), [0, 6, 12, 18, 1, 7, 13]);
+        assert_eq!(start("dwc"), [0, 6, 12, 18, 2, 8, 14]);
+        assert_eq!(start("pcwd"), [0, 24, 48, 72, 96, 1, 25]);
+        assert_eq!(start("cpwd"), [0, 1, 24, 25, 48, 49, 72]);
+    }
+
+    #[test]
+    fn order_is_read_as_it_is_shown() {
+        for (name, shown) in [("cwd", "cwd"), ("CWDP", "cwd"), ("pcwd", "pcwd"), ("dwc", "dwc")] {
+            assert_eq!(Stripe::parse(name).unwrap().to_string(), shown);
+        }
+        for name in ["", "cw", "ccwd", "cwdx", "cwpp", "cwdpp", "cwp"] {
+            assert!(Stripe::parse(name).unwrap_err().contains("cwdp"), "{name}");
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::slc::Slc;
 use crate::error::ConfigError;
 use crate::flash::Geometry;
 use crate::ftl::Shape;
@@ -19,6 +20,20 @@ pub enum Frontiers {
     Single,
     /// One on every die.
     Die,
+    /// One on every plane of every die.
+    Plane,
+}
+
+impl Frontiers {
+    /// Lanes: parts of the device with frontiers of their own. Block `b` belongs to lane `b` modulo their number, lane `l` to die
+    /// `l` modulo the dies.
+    pub const fn lanes(self, geometry: &Geometry) -> u32 {
+        match self {
+            Self::Single => 1,
+            Self::Die => geometry.dies(),
+            Self::Plane => geometry.dies() * geometry.planes_per_die,
+        }
+    }
 }
 
 /// Where garbage collection writes.
@@ -36,8 +51,8 @@ pub enum GcFrontier {
 pub enum Sharing {
     /// Those of a channel.
     Channel,
-    /// Those of a die.
-    Die,
+    /// Those of a lane: of a die, or of one of its planes.
+    Lane,
 }
 
 /// How blocks are allocated and collected.
@@ -76,14 +91,19 @@ pub struct Upkeep {
     pub idle_free: u32,
     /// Spread of erases at which cold pages move; none: no static wear levelling.
     pub wear_threshold: Option<u32>,
+    /// Which blocks the SLC cache consists of,
+    pub slc: Slc,
+    /// and how many of a group at most.
+    pub slc_blocks: u32,
 }
 
 impl Upkeep {
-    /// Refuses slices whose copies have no block of their own.
+    /// Refuses slices whose copies have no block of their own, and an SLC cache that cannot be.
     ///
     /// # Errors
     /// Names the option.
-    pub fn validate(&self) -> Result<(), ConfigError> {
+    pub fn validate(&self, shape: &Shape) -> Result<(), ConfigError> {
+        self.validate_slc(shape.slc_pages)?;
         if self.gc_slice.number().fract() != 0.0 {
             let problem = format!("{} is no number of pages", self.gc_slice.number());
             return Err(ConfigError::new("ftl.gc_slice", problem, "use whole pages, as in 4, or `paced`"));
@@ -109,21 +129,24 @@ impl Upkeep {
 }
 
 impl Layout {
-    /// Groups and dies with data frontiers of their own.
+    /// Groups, and lanes with data frontiers of their own.
     pub(super) fn counts(&self, geometry: &Geometry) -> (u32, u32) {
+        let lanes = self.frontiers.lanes(geometry);
         match (self.frontiers, self.sharing) {
             (Frontiers::Single, _) => (1, 1),
-            (Frontiers::Die, Sharing::Channel) => (geometry.channels, geometry.dies()),
-            (Frontiers::Die, Sharing::Die) => (geometry.dies(), geometry.dies()),
+            (_, Sharing::Channel) => (geometry.channels, lanes),
+            (_, Sharing::Lane) => (lanes, lanes),
         }
     }
 
-    /// Open blocks of a group for data: of every die, and for cold pages.
+    /// Blocks of a group besides those that are full of pages: open ones of every die and for cold pages, and those of a static
+    /// SLC cache.
     pub fn open_blocks(&self, geometry: &Geometry) -> u32 {
-        let (groups, dies) = self.counts(geometry);
-        let Upkeep { streams, gc_frontier, wear_threshold, .. } = self.upkeep;
+        let (groups, lanes) = self.counts(geometry);
+        let Upkeep { streams, gc_frontier, wear_threshold, slc, slc_blocks, .. } = self.upkeep;
         let separate = u32::from(gc_frontier == GcFrontier::Separate);
-        dies / groups * (streams + separate) + u32::from(wear_threshold.is_some())
+        let set_aside = if slc == Slc::Static { slc_blocks } else { 0 };
+        lanes / groups * (streams + separate) + u32::from(wear_threshold.is_some()) + set_aside
     }
 
     /// Blocks that the valid pages of a unit fill, 0 without units.
@@ -155,7 +178,7 @@ pub fn validate(layout: &Layout, shape: &Shape, map_pages: u32, copies: u32) -> 
         let problem = format!("{} is too few: {why}", layout.reserve);
         return Err(ConfigError::new("ftl.reserve", problem, format!("use {floor} or more")));
     }
-    layout.upkeep.validate()?;
+    layout.upkeep.validate(shape)?;
     if let (Some(_), Some(key)) = (layout.sorted_pages, layout.upkeep.shares_blocks()) {
         let problem = "groups keep their pages in blocks of their own and are collected as a whole";
         return Err(ConfigError::new(key, problem, "leave it out, or group_tps"));

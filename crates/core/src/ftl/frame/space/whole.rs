@@ -16,6 +16,10 @@ impl Space {
         }
         let now = Ticket::at(flash.now());
         for pbn in (0..self.geometry.blocks()).map(Pbn).filter(|pbn| flash.is_block_used(*pbn)).collect::<Vec<_>>() {
+            let (group, slc) = (self.group_of(pbn), flash.is_slc(pbn));
+            if slc {
+                self.slc.add(group);
+            }
             if winners.in_block(pbn) == 0 {
                 let mut pages = (0..self.geometry.pages_per_block).map(|offset| self.geometry.page(pbn, offset));
                 let readable = pages.find(|ppn| flash.is_programmed(*ppn));
@@ -23,8 +27,7 @@ impl Space {
                 self.release(flash, pbn, Cause::Recover, now);
                 continue;
             }
-            self.pool(pbn).close(pbn);
-            let group = self.group_of(pbn);
+            self.close(group, pbn, slc);
             (0..winners.in_block(pbn)).for_each(|_| self.dies.add(group));
             if !self.home.is_empty() {
                 let page = flash.next_valid(pbn, 0).expect("winners are valid");
@@ -33,6 +36,16 @@ impl Space {
                     if self.dies.is_by_number() { self.data_frontier(&flash.clock, lpn, 0) } else { self.die(pbn) };
                 self.home[pbn.index()] = home;
             }
+        }
+    }
+
+    /// The SLC cache has no more blocks than it may have, and knows those that are closed.
+    fn check_slc(&self, flash: &Flash) {
+        for group in 0..self.pools.len() {
+            let blocks = (0..self.geometry.blocks()).map(Pbn).filter(|pbn| self.group_of(*pbn) as usize == group);
+            let slc: Vec<Pbn> = blocks.filter(|pbn| flash.is_slc(*pbn)).collect();
+            assert_eq!(self.slc.used(group), slc.len() as u32, "SLC cache of group {group}");
+            assert!(slc.len() as u32 <= self.layout.upkeep.slc_blocks, "SLC cache of group {group} is too large");
         }
     }
 
@@ -49,12 +62,17 @@ impl Space {
                 uses[pbn.index()] += 1;
             }
         }
-        for frontier in self.frontiers.iter().filter(|f| f.next < self.geometry.pages_per_block) {
+        for frontier in self.frontiers.iter().filter(|f| f.next < f.end) {
             assert_eq!(flash.next_page(frontier.pbn), frontier.next, "open block {}", frontier.pbn.0);
+            assert_eq!(flash.capacity(frontier.pbn), frontier.end, "pages of open block {}", frontier.pbn.0);
             uses[frontier.pbn.index()] += 1;
         }
         for job in self.sliced.iter().flatten() {
             uses[job.victim.index()] += 1;
+        }
+        for pbn in self.slc.closed() {
+            assert!(flash.is_slc(pbn), "closed block {} of the SLC cache", pbn.0);
+            uses[pbn.index()] += u32::from(!self.slc.is_shared());
         }
         for pbn in (0..self.geometry.blocks()).map(Pbn) {
             let group = self.group_of(pbn) as usize;
@@ -70,5 +88,6 @@ impl Space {
             }
         }
         assert_eq!(valid, self.dies.valid(), "valid pages by group");
+        self.check_slc(flash);
     }
 }

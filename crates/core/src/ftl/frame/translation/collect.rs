@@ -8,6 +8,17 @@ use crate::ftl::frame::space::{FrontierId, Job};
 use crate::ledger::Cause;
 use crate::types::{Lpn, Pbn};
 
+/// Which block is collected.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Choice {
+    /// That of the victim policy.
+    Policy,
+    /// The one with the fewest valid pages.
+    FewestValid,
+    /// The oldest one of the SLC cache.
+    Slc,
+}
+
 /// What collection is to achieve.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Goal {
@@ -67,7 +78,8 @@ impl Translation {
                 (0..self.space.groups()).find(|other| self.space.is_short(*other))
             };
             let Some(short) = short else { return };
-            self.collect(flash, cache, short, turn > patience, after);
+            let choice = if turn > patience { Choice::FewestValid } else { Choice::Policy };
+            self.collect(flash, cache, short, choice, after);
         }
         panic!("garbage collection makes no progress: more is valid than the group can hold");
     }
@@ -79,14 +91,13 @@ impl Translation {
         }
     }
 
-    /// Collects one victim of a group, or what is left of one that is collected in slices: by the policy, or the `best`
-    /// there is. Resolves with the erase, if that is what the map waits for.
+    /// Collects one victim of a group, or what is left of one that is collected in slices. Resolves with the erase, if that is what the map waits for.
     pub(super) fn collect<C: MapCache>(
         &mut self,
         flash: &mut Flash,
         cache: &mut C,
         group: u32,
-        best: bool,
+        choice: Choice,
         after: Ticket,
     ) -> Ticket {
         let scarce = self.copies > 0 && self.space.free(group) < 2;
@@ -107,8 +118,11 @@ impl Translation {
             }
         }
         let victim = match compact {
-            None if best => self.space.pick_fewest_valid(flash, group),
-            None => self.space.pick_victim(flash, group),
+            None => match choice {
+                Choice::Policy => self.space.pick_victim(flash, group),
+                Choice::FewestValid => self.space.pick_fewest_valid(flash, group),
+                Choice::Slc => self.space.pick_slc(group),
+            },
             some => some,
         };
         let victim = victim.expect("a closed block exists when space runs out");

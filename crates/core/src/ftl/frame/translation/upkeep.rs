@@ -1,6 +1,7 @@
 //! Work that is not done for a write: static wear levelling, relocation of blocks that were read too often, and collection
 //! in idle time.
 
+use super::collect::Choice;
 use super::{MapCache, Translation};
 use crate::flash::{Flash, Ticket};
 use crate::ledger::{Cause, Op};
@@ -36,7 +37,7 @@ impl Translation {
             let group = self.space.group_of(victim);
             // A collection in slices may hold the block that this relocation needs.
             while self.space.sliced[group as usize].is_some() {
-                self.collect(flash, cache, group, false, after);
+                self.collect(flash, cache, group, Choice::Policy, after);
             }
             if self.space.take_closed(victim) {
                 self.empty(flash, cache, victim, Cause::Refresh, after);
@@ -47,10 +48,10 @@ impl Translation {
 
     /// True if idle time is of use.
     pub const fn works_in_idle_time(&self) -> bool {
-        self.space.layout().upkeep.idle_free > 0
+        self.space.layout().upkeep.idle_free > 0 || self.space.has_slc()
     }
 
-    /// Collects until every group has enough free blocks, as long as the next collection certainly ends in time: all
+    /// Folds what is closed of the SLC cache, and collects until every group has enough free blocks, as long as the next collection certainly ends in time: all
     /// pages of a block copied and a translation page rewritten for each, one after the other, when all is idle.
     pub fn collect_in_idle_time<C: MapCache>(&mut self, flash: &mut Flash, cache: &mut C, until: Nanos) {
         let geometry = *flash.geometry();
@@ -58,14 +59,14 @@ impl Translation {
         let (read, program) = (time(Op::Read), time(Op::Program));
         let rewrite = if self.copies > 0 { read + program * u64::from(self.copies) } else { Nanos::ZERO };
         let longest = (read + program + rewrite) * u64::from(geometry.pages_per_block) + time(Op::Erase);
-        let enough = self.space.reserve() + self.space.layout().upkeep.idle_free - 1;
+        let idle_free = self.space.layout().upkeep.idle_free;
         let groups = self.space.groups();
         for part in 0..if C::RESIDENT { groups } else { 1 } {
             // Rewriting translation pages may take blocks of groups that had enough: then they take turns.
             let (members, channels) = match (C::RESIDENT, groups) {
                 (true, 1) => (0..1, 0..1),
                 (true, _) => {
-                    let channel = geometry.channel_of_die(part);
+                    let channel = part % geometry.channels;
                     (part..part + 1, channel..channel + 1)
                 }
                 (false, _) => (0..groups, 0..geometry.channels),
@@ -76,10 +77,17 @@ impl Translation {
             let begin = if C::RESIDENT { flash.now() } else { idle_from(flash) };
             let (mut spent, mut after) = (Nanos::ZERO, Ticket::at(begin));
             for _ in 0..2 * geometry.pages() {
-                let short = members.clone().find(|group| self.space.wants_space(flash, *group, enough));
+                let folds = |group: &u32| self.space.has_closed_slc(*group) && self.space.has_room_to_fold(*group);
+                let folds = members.clone().find(folds);
+                let choice = if folds.is_some() { Choice::Slc } else { Choice::FewestValid };
+                let is_short = |group: &u32| {
+                    let more = idle_free.max(u32::from(self.space.has_closed_slc(*group)));
+                    more > 0 && self.space.wants_space(flash, *group, self.space.reserve() + more - 1)
+                };
+                let next = folds.or_else(|| members.clone().find(is_short));
                 let in_time = idle_from(flash).max(begin + spent) + longest <= until;
-                let Some(group) = short.filter(|_| in_time) else { break };
-                let erased = self.collect(flash, cache, group, true, after);
+                let Some(group) = next.filter(|_| in_time) else { break };
+                let erased = self.collect(flash, cache, group, choice, after);
                 spent += longest;
                 after = if C::RESIDENT { erased } else { Ticket::at(begin + spent) };
             }

@@ -1,0 +1,152 @@
+//! SLC cache: blocks in which every cell holds one bit take what the host writes, because they are programmed faster; later their
+//! pages are folded into blocks of the native kind.
+//!
+//! Source: pseudo-SLC write buffers of TLC drives, static and dynamic, as Micron names them ("Optimized Client Computing With
+//! Dynamic Write Acceleration", Micron technical marketing brief, 2014).
+//!
+//! Chosen readings: collecting a block of the cache is what folds it: its pages go to the collector's blocks. A victim policy sees
+//! a block of a dynamic cache as one with few valid pages, so that under pressure the cache is folded first where that gains most.
+//! Blocks that are set aside for a static cache go back to it, so that folding them gains nothing: they are no victims. In
+//! idle time, all closed blocks of the cache are folded, the one closed first first. While the cache is full, the host's pages go
+//! past it. An erase in SLC mode wears a block like any other.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+
+use super::layout::{GcFrontier, Upkeep};
+use crate::error::ConfigError;
+use crate::types::Pbn;
+
+/// Which blocks the SLC cache consists of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Slc {
+    /// There is none.
+    #[default]
+    None,
+    /// Blocks set aside for it: `slc_blocks` in every group, whatever else is free.
+    Static,
+    /// Whatever is free beyond the reserve, up to `slc_blocks` in every group.
+    Dynamic,
+}
+
+impl Upkeep {
+    /// Refuses an SLC cache that cannot be.
+    ///
+    /// # Errors
+    /// Names the option.
+    pub(super) fn validate_slc(&self, slc_pages: u32) -> Result<(), ConfigError> {
+        let error = |key: &str, problem: &str, help: &str| Err(ConfigError::new(key, problem, help));
+        match (self.slc, self.slc_blocks) {
+            (Slc::None, 0) => return Ok(()),
+            (Slc::None, _) => return error("ftl.slc_blocks", "there is no SLC cache", "set ftl.slc = \"dynamic\""),
+            (_, 0) => return error("ftl.slc_blocks", "a cache without blocks", "use 1 or more, or ftl.slc = \"none\""),
+            _ => {}
+        }
+        if slc_pages == 0 {
+            let problem = "the blocks of this device have no SLC mode";
+            return error("ftl.slc", problem, "set device.cells.slc_read and slc_program");
+        }
+        if self.gc_frontier == GcFrontier::Shared {
+            let problem = "what is folded would go to the host's blocks, back into the cache";
+            return error("ftl.slc", problem, "use gc_frontier = \"separate\" with it");
+        }
+        Ok(())
+    }
+}
+
+/// The blocks of a device in SLC mode.
+#[derive(Debug)]
+pub(super) struct SlcCache {
+    kind: Slc,
+    /// Most blocks of a group, and the pages of each.
+    most: u32,
+    pages: u32,
+    /// By group: its blocks in SLC mode, and those of them that are closed, in the order of closing. Empty without a cache.
+    used: Vec<u32>,
+    closed: Vec<VecDeque<Pbn>>,
+}
+
+impl SlcCache {
+    pub(super) fn new(upkeep: &Upkeep, pages: u32, groups: u32) -> Self {
+        let groups = if upkeep.slc == Slc::None { 0 } else { groups as usize };
+        Self {
+            kind: upkeep.slc,
+            most: upkeep.slc_blocks,
+            pages,
+            used: vec![0; groups],
+            closed: vec![VecDeque::new(); groups],
+        }
+    }
+
+    pub(super) fn forget(&mut self) {
+        self.used.fill(0);
+        self.closed.iter_mut().for_each(VecDeque::clear);
+    }
+
+    /// True if its blocks are victims of collection like others.
+    #[inline]
+    pub(super) const fn is_shared(&self) -> bool {
+        matches!(self.kind, Slc::Dynamic)
+    }
+
+    #[inline]
+    pub(super) const fn is_on(&self) -> bool {
+        !matches!(self.kind, Slc::None)
+    }
+
+    /// Free blocks of a group that are kept for the cache.
+    #[inline]
+    pub(super) fn set_aside(&self, group: u32) -> u32 {
+        if self.kind == Slc::Static { self.most - self.used[group as usize] } else { 0 }
+    }
+
+    /// Pages of the host's next block in SLC mode, if it has that; `beyond` blocks of the group are free beyond the reserve.
+    pub(super) fn next_block(&self, group: u32, beyond: u32) -> Option<u32> {
+        let is_free = match self.kind {
+            Slc::None => false,
+            Slc::Static => true,
+            Slc::Dynamic => beyond > 1,
+        };
+        (is_free && self.used[group as usize] < self.most).then_some(self.pages)
+    }
+
+    /// A block came into SLC mode.
+    pub(super) fn add(&mut self, group: u32) {
+        self.used[group as usize] += 1;
+    }
+
+    /// A block in SLC mode is full.
+    pub(super) fn close(&mut self, group: u32, pbn: Pbn) {
+        self.closed[group as usize].push_back(pbn);
+    }
+
+    /// A block is about to be erased that was in SLC mode.
+    pub(super) fn remove(&mut self, group: u32, pbn: Pbn) {
+        self.used[group as usize] -= 1;
+        self.closed[group as usize].retain(|closed| *closed != pbn);
+    }
+
+    /// The closed block of a group that has been in the cache longest.
+    pub(super) fn oldest(&self, group: u32) -> Option<Pbn> {
+        self.closed.get(group as usize)?.front().copied()
+    }
+
+    /// Takes a closed block that is no victim of collection.
+    pub(super) fn take(&mut self, group: u32, pbn: Pbn) -> bool {
+        let closed = &mut self.closed[group as usize];
+        let before = closed.len();
+        closed.retain(|other| *other != pbn);
+        closed.len() < before
+    }
+
+    /// Blocks of a group in SLC mode. For tests.
+    pub(super) fn used(&self, group: usize) -> u32 {
+        self.used.get(group).copied().unwrap_or(0)
+    }
+    /// Those that are closed. For tests.
+    pub(super) fn closed(&self) -> impl Iterator<Item = Pbn> + '_ {
+        self.closed.iter().flatten().copied()
+    }
+}
