@@ -7,6 +7,7 @@ mod point;
 mod timing {
     pub mod agreement;
     pub mod bounds;
+    pub mod commands;
     pub mod device;
     pub mod laws;
     pub mod link;
