@@ -9,6 +9,7 @@ use crate::bound::BoundArgs;
 use crate::claims::ClaimsArgs;
 use crate::compare::CompareArgs;
 use crate::curve::CurveArgs;
+use crate::fit::FitArgs;
 use crate::pages::PagesArgs;
 use crate::ram::RamArgs;
 use crate::run::RunArgs;
@@ -56,6 +57,8 @@ pub enum Command {
     Curve(CurveArgs),
     /// Show what a buffer of some size could reach at best on a trace, and how far from it policies are.
     Bound(BoundArgs),
+    /// Fit the parameters of a device to the latencies that a real drive had: from a trace that recorded them (docs/fit.md).
+    Fit(FitArgs),
     /// Test the claims of the papers on generated workloads: one Markdown table for each experiment (docs/claims.md).
     Claims(ClaimsArgs),
     /// Measure every buffer policy and write a page for each (docs/policies).

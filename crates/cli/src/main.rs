@@ -15,6 +15,7 @@ mod curve;
 mod curve_table;
 mod doctor;
 mod fail;
+mod fit;
 mod human;
 mod interrupt;
 mod number;
@@ -60,6 +61,7 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         Command::Compare(args) => compare::compare(args, style),
         Command::Curve(args) => curve::curve(args, style),
         Command::Bound(args) => bound::bound(args, style),
+        Command::Fit(args) => fit::fit(args, style),
         Command::Claims(args) => claims::claims(args),
         Command::Pages(args) => pages::pages(args),
         Command::Ram(args) => ram::ram(args, style),

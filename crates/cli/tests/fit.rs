@@ -1,0 +1,68 @@
+//! `nandlab fit` on the command line: its tables, its files, its errors.
+
+mod common;
+
+use common::{TINY, file, json, nandlab, stderr, stdout, temporary};
+
+/// A trace with the latencies of `tiny`, of which the time of a page read is another one.
+fn trace(name: &str) -> String {
+    let rows = temporary(&format!("{name}.rows.csv")).to_str().unwrap().to_owned();
+    let run = ["run", "make:uniform:span=8MiB:writes=0.1", "-n", "400", "-d", TINY, "--quiet", "--latencies", &rows];
+    stdout(&[&run[..], &["--set", "device.timing.page_read=100us"]].concat());
+    let text = std::fs::read_to_string(rows).unwrap();
+    let mut trace = "time_ns,device,op,offset,length,latency_ns\n".to_owned();
+    for row in text.lines().skip(1) {
+        let cells: Vec<&str> = row.split(',').collect();
+        let bytes = |cell: &str| cell.parse::<u64>().unwrap() * 512;
+        trace += &format!("{},0,{},{},{},{}\n", cells[1], cells[2], bytes(cells[3]), bytes(cells[4]), cells[7]);
+    }
+    file(name, trace)
+}
+
+/// All that is searched by itself is fixed, but for the page read.
+const FIXED: [&str; 9] = [
+    "device.timing.page_program=750us",
+    "device.timing.block_erase=3.8ms",
+    "device.timing.page_transfer=12us",
+    "device.geometry.channels=2",
+    "device.geometry.dies_per_chip=1",
+    "device.host.link=none",
+    "device.host.read_overhead=0ns",
+    "device.host.write_overhead=0ns",
+    "ram.dram=512KiB",
+];
+
+#[test]
+fn fitted_device_is_a_device_and_the_tables_say_what_is_told() {
+    let trace = trace("fit_cli.csv");
+    let target = temporary("fit_cli.toml").to_str().unwrap().to_owned();
+    let mut args = vec!["fit", &trace, "--format", "nandlab", "-d", TINY, "--evaluations", "40"];
+    args.extend(FIXED.iter().flat_map(|set| ["--set", set]));
+    let text = stdout(&[&args[..], &["--output", &target]].concat());
+    let row = text.lines().find(|line| line.starts_with("device.timing.page_read")).unwrap();
+    assert!(row.contains("its value"), "{text}");
+    assert!(text.lines().any(|line| line.starts_with("held out") && line.contains("p50")), "{text}");
+    let result = json(&stdout(&[&args[..], &["--json", "-", "--threads", "1"]].concat()));
+    let read = result["parameters"][0]["number"].as_f64().unwrap();
+    assert!((read / 100e3 - 1.0).abs() < 0.02, "{result}");
+    let report = json(&stdout(&["run", "-n", "100", "-d", &target, "--json", "-"]));
+    assert_eq!(report["config"]["device"]["timing"]["page_read"], result["parameters"][0]["value"]);
+    assert!(report["config"]["device"]["source"].as_str().unwrap().contains("fit_cli.csv"));
+}
+
+#[test]
+fn fit_refuses_with_a_reason() {
+    let trace = trace("fit_cli_refused.csv");
+    let with = |more: &[&'static str]| {
+        let output = nandlab(&[&["fit", &trace, "--format", "nandlab", "-d", TINY][..], more].concat());
+        assert_eq!(output.status.code(), Some(2));
+        stderr(&output)
+    };
+    assert!(with(&["--parameter", "ram.dram=2MiB..1MiB"]).contains("the low end comes first"));
+    assert!(with(&["--parameter", "ram.drum=1MiB..2MiB"]).contains("ram.drum"));
+    assert!(with(&["--holdout", "1"]).contains("--holdout 1"));
+    assert!(with(&["--limit", "50"]).contains("50 of 50 reads and writes"));
+    assert!(with(&["--json", "-", "-o", "-"]).contains("both want standard output"));
+    let output = nandlab(&["fit"]);
+    assert!(stderr(&output).contains("no trace to fit"), "{}", stderr(&output));
+}

@@ -1,0 +1,230 @@
+//! What was recorded, loaded once: requests, and groups of them with the times that they took.
+
+use nandlab::config::{Builder, Config};
+use nandlab::replay::Replay;
+use nandlab::types::{HostOp, HostRequest};
+
+use crate::error::Error;
+use crate::latencies::{ReplayedRequest, Requests};
+use crate::source::Source;
+use crate::watch::Stop;
+
+/// The percentiles that are compared of a recorded trace: the body of the distribution, and its tail as often.
+const PERCENTILES: [f64; 9] = [5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 98.0, 99.0];
+/// Classes of sizes: up to so many sectors of 512 bytes. They tell what a request costs from what its bytes cost.
+const CLASSES: [(u64, u64); 5] = [(1, 8), (9, 32), (33, 128), (129, 512), (513, u64::MAX)];
+/// A group of fewer requests says nothing of a percentile.
+const GROUP_MIN: usize = 100;
+
+/// A percentile with fewer requests beyond it is chance.
+const BEYOND_MIN: f64 = 5.0;
+
+/// The kinds of requests that are compared. Trims and flushes are replayed, but not compared: what they take says little of a
+/// flash array.
+pub(super) const KINDS: [(&str, HostOp); 2] = [("reads", HostOp::Read), ("writes", HostOp::Write)];
+
+/// A number that sums up the times of a group.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Statistic {
+    Percentile(f64),
+}
+
+/// Requests that are compared together.
+#[derive(Debug)]
+pub(super) struct Group {
+    /// `reads` or `writes`.
+    pub(super) kind: &'static str,
+    /// A class of sizes only; what is reported are the groups of all sizes.
+    pub(super) is_class: bool,
+    /// It is held out: the search does not see it.
+    pub(super) held_out: bool,
+    /// Numbers of the requests, from 0.
+    pub(super) members: Vec<u32>,
+    /// What was recorded, ns.
+    pub(super) recorded: Vec<(Statistic, f64)>,
+}
+
+/// Requests that are replayed on a device of its own, with what was recorded of them.
+#[derive(Debug)]
+pub(super) struct Sample {
+    /// Settings of the device that belong to it.
+    pub(super) settings: Vec<String>,
+    pub(super) batches: Vec<Vec<HostRequest>>,
+    /// Requests, whatever their pieces.
+    pub(super) requests: usize,
+    pub(super) groups: Vec<Group>,
+}
+
+impl Sample {
+    /// Reads requests to the end of their source; `each` gets each of them with its recorded time, ns, if there is one.
+    pub(super) fn load(
+        mut source: Source,
+        mut each: impl FnMut(usize, HostOp, u64, Option<u64>),
+    ) -> Result<Self, Error> {
+        let (mut batches, mut known, mut more) = (Vec::new(), Vec::<(HostOp, u64, u64)>::new(), false);
+        let mut batch = Vec::new();
+        while source.fill_seen(&mut batch, |piece, recorded| {
+            if std::mem::replace(&mut more, piece.more) {
+                known.last_mut().expect("its first piece was read before").1 += u64::from(piece.sectors);
+            } else {
+                known.push((piece.op, piece.sectors.into(), recorded));
+            }
+        })? {
+            batches.push(std::mem::take(&mut batch));
+        }
+        for (number, (op, sectors, recorded)) in known.iter().enumerate() {
+            each(number, *op, *sectors, (*recorded > 0).then_some(*recorded));
+        }
+        Ok(Self { settings: Vec::new(), batches, requests: known.len(), groups: Vec::new() })
+    }
+
+    /// A recorded trace, of which the last part is held out.
+    ///
+    /// # Errors
+    /// It cannot be read, or it has too few requests with latencies.
+    pub(super) fn of_trace(source: Source, holdout: f64) -> Result<Self, Error> {
+        let name = source.describe().name;
+        let mut known: Vec<(u32, HostOp, u64, u64)> = Vec::new();
+        let sample = Self::load(source, |number, op, sectors, recorded| {
+            if let Some(recorded) = recorded
+                && KINDS.iter().any(|(_, kind)| *kind == op)
+            {
+                known.push((number as u32, op, sectors, recorded));
+            }
+        })?;
+        if known.len() < GROUP_MIN {
+            let (requests, few) = (sample.requests, known.len());
+            let problem = format!(
+                "{name}: {few} of {requests} reads and writes have a recorded latency, and a fit needs {GROUP_MIN}"
+            );
+            let help = "wpa, msr, systor, blktrace and fio latency logs have them, --columns has latency=N:UNIT; \
+                        `nandlab trace info` shows what a trace has";
+            return Err(Error::input(problem, help));
+        }
+        let split = ((known.len() as f64) * (1.0 - holdout)).round() as usize;
+        let mut groups = Vec::new();
+        for (part, held_out) in [(&known[..split], false), (&known[split..], true)] {
+            for (kind, op) in KINDS {
+                let whole = part.iter().filter(|request| request.1 == op);
+                groups.extend(Group::of_trace(kind, false, held_out, whole.clone()));
+                let classes = CLASSES.into_iter().filter_map(|(least, most)| {
+                    let class = whole.clone().filter(|request| (least..=most).contains(&request.2));
+                    Group::of_trace(kind, true, held_out, class)
+                });
+                let classes: Vec<Group> = classes.collect();
+                if classes.len() > 1 {
+                    groups.extend(classes);
+                }
+            }
+        }
+        Ok(Self { groups, ..sample })
+    }
+
+    /// Something of it is seen by the search.
+    pub(super) fn is_seen(&self) -> bool {
+        self.groups.iter().any(|group| !group.held_out)
+    }
+
+    /// The response of every request on a device, ns.
+    pub(super) fn simulate(&self, builder: &Builder, config: &Config, stop: &Stop) -> Result<Vec<u64>, Error> {
+        let mut device = config.build().map_err(|error| builder.locate(error))?;
+        let mut responses = Vec::with_capacity(self.requests);
+        let mut each = |request: &ReplayedRequest| {
+            responses.push(request.response.0);
+            Ok(())
+        };
+        let mut replay = Replay::new(config, &*device);
+        let mut requests = Requests::new(&mut each, &mut replay, &mut *device);
+        for batch in &self.batches {
+            stop.check()?;
+            for piece in batch {
+                requests.see(piece, 0);
+            }
+            replay.feed(&mut *device, batch)?;
+            requests.hand_out(&mut replay, &mut *device)?;
+        }
+        device.drain();
+        requests.hand_out(&mut replay, &mut *device)?;
+        Ok(responses)
+    }
+}
+
+impl Group {
+    /// Nothing if there are too few.
+    fn of_trace<'a>(
+        kind: &'static str,
+        is_class: bool,
+        held_out: bool,
+        requests: impl Iterator<Item = &'a (u32, HostOp, u64, u64)>,
+    ) -> Option<Self> {
+        let (members, mut times): (Vec<u32>, Vec<u64>) = requests.map(|request| (request.0, request.3)).unzip();
+        if members.len() < GROUP_MIN {
+            return None;
+        }
+        times.sort_unstable();
+        let is_told = |percent: &f64| percent.min(100.0 - percent) / 100.0 * times.len() as f64 >= BEYOND_MIN;
+        let known = PERCENTILES.into_iter().filter(is_told).map(Statistic::Percentile);
+        let recorded = known.map(|what| (what, what.of(&times))).collect();
+        Some(Self { kind, is_class, held_out, members, recorded })
+    }
+
+    /// The times of its requests, ascending.
+    pub(super) fn sorted(&self, responses: &[u64]) -> Vec<u64> {
+        let mut times: Vec<u64> = self.members.iter().map(|member| responses[*member as usize]).collect();
+        times.sort_unstable();
+        times
+    }
+
+    /// The logarithms of simulated over recorded figures.
+    fn residuals(&self, responses: &[u64]) -> impl Iterator<Item = f64> {
+        let times = self.sorted(responses);
+        self.recorded.iter().map(move |(what, recorded)| log_ratio(what.of(&times), *recorded))
+    }
+}
+
+impl Statistic {
+    /// Of times in ascending order; 0 of none.
+    pub(super) fn of(self, sorted: &[u64]) -> f64 {
+        if sorted.is_empty() {
+            return 0.0;
+        }
+        match self {
+            Self::Percentile(percent) => {
+                let rank = (sorted.len() as f64 * percent / 100.0).ceil() as usize;
+                sorted[rank.clamp(1, sorted.len()) - 1] as f64
+            }
+        }
+    }
+}
+
+/// The logarithm of a ratio of times; less than a nanosecond counts as one.
+pub(super) fn log_ratio(simulated: f64, recorded: f64) -> f64 {
+    (simulated.max(1.0) / recorded.max(1.0)).ln()
+}
+
+/// 0 of nothing.
+pub(super) fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (sum, count) = values.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
+    if count > 0.0 { sum / count } else { 0.0 }
+}
+
+impl Sample {
+    /// What the search sees of the responses: the logarithms of simulated over recorded figures.
+    pub(super) fn residuals(&self, responses: &[u64]) -> impl Iterator<Item = f64> {
+        let groups = self.groups.iter().filter(|group| !group.held_out);
+        groups.flat_map(move |group| group.residuals(responses))
+    }
+
+    /// How much each of them weighs, in all 1: kinds weigh the same, and of a kind all its requests as much as its classes
+    /// of sizes together.
+    pub(super) fn weights(&self) -> Vec<f64> {
+        let seen = || self.groups.iter().filter(|group| !group.held_out && !group.recorded.is_empty());
+        let kinds = KINDS.iter().filter(|(kind, _)| seen().any(|group| group.kind == *kind)).count();
+        let weight = |group: &Group| {
+            let like = |is_class| seen().filter(|g| g.kind == group.kind && g.is_class == is_class).count();
+            let halves = 1 + usize::from(like(true) > 0 && like(false) > 0);
+            1.0 / (kinds * halves * like(group.is_class) * group.recorded.len()) as f64
+        };
+        seen().flat_map(|group| std::iter::repeat_n(weight(group), group.recorded.len())).collect()
+    }
+}

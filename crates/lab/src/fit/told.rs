@@ -1,0 +1,187 @@
+//! Which parameters the data tells: how far each may go before the loss rises, while the others make up for it.
+//!
+//! A profile, as of a likelihood (Raue and others: Structural and practical identifiability analysis of partially observed
+//! dynamical models by exploiting the profile likelihood, Bioinformatics 25, 2009): a parameter is set to other values, and
+//! the others are fitted again, here by two steps of least squares with the derivatives at the best point.
+
+use serde::Serialize;
+
+use super::linear::{Matrix, least_squares};
+use super::parameter::{FitParameter, FitRange};
+use super::search::{Evaluate, Point};
+use crate::error::Error;
+
+/// Factors of the best value that are tried.
+const FACTORS: [f64; 6] = [0.5, 0.8, 0.9, 1.1, 1.25, 2.0];
+/// Simulations for each parameter, about.
+pub(super) const PROBES: usize = 2 + 3 * FACTORS.len();
+/// A value is found if none beyond these factors of it does as well ...
+const FOUND: (f64, f64) = (0.81, 1.24);
+/// ... and found roughly if none beyond these does.
+const ROUGHLY: (f64, f64) = (0.51, 1.99);
+/// Derivatives are differences between this factor of the best value and its inverse.
+const BESIDE: f64 = 1.05;
+/// Keeps steps along which nothing changes short.
+const DAMPING: f64 = 1e-3;
+/// A residual below this weighs no more than one of it.
+const SMALL: f64 = 0.01;
+
+/// How well the data tells a parameter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Told {
+    /// Its value: less than 0.8 and more than 1.25 times it are worse; of choices all others are.
+    Found,
+    /// Its value, within a factor of two.
+    Roughly,
+    /// It is not less than `low`; much more does as well.
+    AtLeast,
+    /// It is not more than `high`; much less does as well.
+    AtMost,
+    /// Some of the choices are as good as the best.
+    SomeOf,
+    /// Nothing: whatever its value, the loss is the same.
+    Nothing,
+}
+
+/// A parameter and what the data tells of it.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct FittedParameter {
+    /// Its key.
+    pub key: String,
+    /// The best value, as it is shown: times and sizes with their units.
+    pub value: String,
+    /// How well the data tells it.
+    pub told: Told,
+    /// The least value that does as well, as it is shown; of choices nothing.
+    pub low: String,
+    /// The greatest value that does as well; of choices nothing.
+    pub high: String,
+    /// The choices that do as well.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<String>,
+    /// The best value is a bound of its range: the drive's may lie beyond.
+    pub at_bound: bool,
+    /// The best value as a number: ns, bytes, bytes a second; of choices the place in the list.
+    pub number: f64,
+}
+
+/// Simulates points that tell which parameters matter.
+///
+/// # Errors
+/// Those of an evaluation.
+pub(super) fn profile(
+    parameters: &[FitParameter],
+    best: &Point,
+    residuals: &[f64],
+    weights: &[f64],
+    evaluate: &mut impl Evaluate,
+) -> Result<(), Error> {
+    let values: Vec<f64> = parameters.iter().zip(best).map(|(parameter, x)| parameter.value(*x)).collect();
+    let point_of = |values: &[f64]| -> Point {
+        parameters.iter().zip(values).map(|(parameter, value)| parameter.coordinate(*value)).collect()
+    };
+    let with = |values: &[f64], at: usize, value: f64| {
+        let mut values = values.to_vec();
+        values[at] = parameters[at].within(value);
+        values
+    };
+    let is_number = |at: &usize| matches!(parameters[*at].range, FitRange::Between { .. });
+    let numbers: Vec<usize> = (0..values.len()).filter(is_number).collect();
+    // Derivatives, by parts of the best values: what a request costs is a sum of them.
+    let beside = |at: &usize| [BESIDE, 1.0 / BESIDE].map(|factor| with(&values, *at, values[*at] * factor));
+    let beside: Vec<Vec<f64>> = numbers.iter().flat_map(beside).collect();
+    let found = evaluate(beside.iter().map(|values| point_of(values)).collect())?;
+    let column = |(n, at): (usize, &usize)| {
+        let apart = (beside[2 * n][*at] - beside[2 * n + 1][*at]) / values[*at];
+        match (&found[2 * n], &found[2 * n + 1]) {
+            (Some(up), Some(down)) if apart > 0.0 => {
+                up.iter().zip(down).map(|(up, down)| (up - down) / apart).collect()
+            }
+            _ => vec![0.0; residuals.len()],
+        }
+    };
+    let columns: Matrix = numbers.iter().enumerate().map(column).collect();
+    let firm: Vec<f64> =
+        residuals.iter().zip(weights).map(|(residual, weight)| weight / residual.abs().max(SMALL)).collect();
+    // What the others than `fixed` do about residuals.
+    let made_up = |from: &[f64], fixed: usize, residuals: &[f64]| {
+        let (others, slopes): (Vec<usize>, Matrix) = numbers
+            .iter()
+            .zip(&columns)
+            .filter(|(at, _)| **at != fixed)
+            .map(|(at, slope)| (*at, slope.clone()))
+            .unzip();
+        let step = least_squares(&slopes, residuals, &firm, DAMPING);
+        others
+            .iter()
+            .zip(step)
+            .fold(from.to_vec(), |moved, (at, step)| with(&moved, *at, from[*at] - step * values[*at]))
+    };
+    // Other values, first with all else as it is.
+    let mut tried: Vec<(usize, Vec<f64>)> = Vec::new();
+    for (at, parameter) in parameters.iter().enumerate() {
+        let others: Vec<f64> = match &parameter.range {
+            FitRange::Choice(choices) => (0..choices.len()).map(|number| number as f64).collect(),
+            FitRange::Between { .. } => FACTORS.iter().map(|factor| parameter.within(factor * values[at])).collect(),
+        };
+        let others = others.into_iter().filter(|other| *other != values[at]);
+        tried.extend(others.map(|other| (at, with(&values, at, other))));
+    }
+    let mut found = evaluate(tried.iter().map(|(_, values)| point_of(values)).collect())?;
+    for _ in 0..2 {
+        for ((at, values), residuals) in tried.iter_mut().zip(&found) {
+            if let Some(residuals) = residuals {
+                *values = made_up(values, *at, residuals);
+            }
+        }
+        found = evaluate(tried.iter().map(|(_, values)| point_of(values)).collect())?;
+    }
+    Ok(())
+}
+
+/// What points that do as well as the best one tell of a parameter.
+pub(super) fn judge(parameter: &FitParameter, at: usize, best: &Point, as_good: &[&Point]) -> FittedParameter {
+    let value = parameter.value(best[at]);
+    let values = || as_good.iter().map(|point| parameter.value(point[at])).chain([value]);
+    let (low, high) = values().fold((value, value), |(low, high), value| (low.min(value), high.max(value)));
+    let (told, low, high, choices, at_bound) = match &parameter.range {
+        FitRange::Choice(choices) => {
+            let mut good: Vec<usize> = values().map(|value| value as usize).collect();
+            good.sort_unstable();
+            good.dedup();
+            let told = match good.len() {
+                1 => Told::Found,
+                n if n == choices.len() => Told::Nothing,
+                _ => Told::SomeOf,
+            };
+            let list: Vec<String> = good.iter().map(|number| choices[*number].clone()).collect();
+            (told, String::new(), String::new(), list, false)
+        }
+        FitRange::Between { low: least, high: most, .. } => {
+            let (at_low, at_high) = (value <= least * 1.01, value >= most * 0.99);
+            // A side whose bound does as well is open, however near it is.
+            let open_below = low <= value * ROUGHLY.0 || low <= least * 1.01;
+            let open_above = high >= value * ROUGHLY.1 || high >= most * 0.99;
+            let is_found = low > value * FOUND.0 && high < value * FOUND.1;
+            let told = match (open_below, open_above) {
+                (true, true) => Told::Nothing,
+                (true, false) => Told::AtMost,
+                (false, true) => Told::AtLeast,
+                (false, false) if is_found => Told::Found,
+                (false, false) => Told::Roughly,
+            };
+            (told, parameter.shown(low), parameter.shown(high), Vec::new(), at_low || at_high)
+        }
+    };
+    FittedParameter {
+        key: parameter.key.clone(),
+        value: parameter.shown(value),
+        told,
+        low,
+        high,
+        choices,
+        at_bound,
+        number: value,
+    }
+}

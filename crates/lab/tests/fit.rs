@@ -1,0 +1,170 @@
+//! Does a fit find the parameters of a drive whose latencies it sees, and say which the latencies do not tell?
+
+use std::fmt::Write as _;
+
+use nandlab::config::Builder;
+use nandlab::types::HostOp;
+use nandlab_lab::{
+    Device, Fit, FitParameter, Fitted, FittedParameter, Reading, ReplayedRequest, Run, Told, Watch, Workload,
+};
+
+/// A small drive with what is known of it: all but its times, its link and its channels.
+fn drive(secret: &[String]) -> Device {
+    let known = [
+        "device.geometry.chips_per_channel=4",
+        "device.geometry.dies_per_chip=1",
+        "device.geometry.blocks_per_plane=8",
+        "device.geometry.pages_per_block=16",
+        "ram.dram=1MiB",
+        "replay.settle=none",
+    ];
+    let set = known.iter().map(ToString::to_string).chain(secret.iter().cloned()).collect();
+    Device { set, ..Device::of("lab") }
+}
+
+/// A number between two, by factors.
+fn draw(state: &mut u64, low: f64, high: f64) -> f64 {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    low * (high / low).powf((*state >> 11) as f64 / (1u64 << 53) as f64)
+}
+
+/// Keys with values that a seed draws, with their units.
+fn secrets(seed: u64) -> Vec<(&'static str, f64, &'static str)> {
+    let mut state = seed;
+    let mut secret = |key, low, high, unit| (key, draw(&mut state, low, high).round(), unit);
+    vec![
+        secret("device.timing.page_read", 40e3, 120e3, "ns"),
+        secret("device.timing.page_program", 300e3, 2_000e3, "ns"),
+        secret("device.timing.page_transfer", 10e3, 40e3, "ns"),
+        secret("device.host.read_overhead", 5e3, 40e3, "ns"),
+        secret("device.host.write_overhead", 5e3, 40e3, "ns"),
+        secret("device.host.link", 300e6, 3_000e6, "B/s"),
+        ("device.geometry.channels", 2.0, ""),
+        // As many blocks as the drive with eight channels has.
+        ("device.geometry.blocks_per_plane", 32.0, ""),
+    ]
+}
+
+fn settings(secrets: &[(&str, f64, &str)]) -> Vec<String> {
+    secrets.iter().map(|(key, value, unit)| format!("{key}={value}{unit}")).collect()
+}
+
+/// A trace with the latencies of a drive.
+fn recorded(name: &str, generator: &str, requests: u64, drive: Device) -> Workload {
+    let mut text = "time_ns,device,op,offset,length,latency_ns\n".to_owned();
+    let workload = Workload { limit: Some(requests), ..Workload::of(generator) };
+    let mut write = |request: &ReplayedRequest| {
+        let op = if request.op == HostOp::Read { 'R' } else { 'W' };
+        let (time, offset, length) = (request.time.0, request.lba * 512, request.sectors * 512);
+        writeln!(text, "{time},0,{op},{offset},{length},{}", request.response.0).unwrap();
+        Ok(())
+    };
+    Run { device: drive, workload }.report_each(&Watch::default(), &mut write).unwrap();
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&path, text).unwrap();
+    let reading = Reading { format: Some("nandlab".into()), ..Reading::default() };
+    Workload { reading, ..Workload::of(path.to_str().unwrap()) }
+}
+
+fn fit(workload: Workload, evaluations: usize, threads: usize) -> Fit {
+    let parameters = vec![FitParameter::read("device.geometry.channels=1|2|4").unwrap()];
+    let device = drive(&[]);
+    Fit { device, workload, parameters, holdout: 0.33, evaluations, threads: Some(threads) }
+}
+
+fn of<'a>(fitted: &'a Fitted, key: &str) -> &'a FittedParameter {
+    fitted.parameters.iter().find(|parameter| parameter.key.ends_with(key)).unwrap()
+}
+
+/// Light load with bursts: requests that meet nobody, and some that do.
+const SHAPE: &str = "span=6MiB:size=4KiB@6,16KiB@2,64KiB@1:arrival=bursty@200us@3@60ms";
+
+#[test]
+fn fit_finds_secret_parameters_and_fits_what_it_did_not_see() {
+    for seed in [20_261, 3] {
+        let secrets = secrets(seed);
+        let generator = format!("make:uniform:{SHAPE}:writes=0.2");
+        let workload = recorded(&format!("fit_secret_{seed}.csv"), &generator, 2_000, drive(&settings(&secrets)));
+        let fitted = fit(workload, 900, 2).run(&Watch::default()).unwrap();
+        let mut found = 0;
+        for (key, value, _) in secrets.into_iter().filter(|(key, ..)| !key.contains("blocks")) {
+            let parameter = of(&fitted, key);
+            let number =
+                if key.ends_with("channels") { [1.0, 2.0, 4.0][parameter.number as usize] } else { parameter.number };
+            let off = (number / value).ln().abs();
+            if parameter.told == Told::Found {
+                found += 1;
+                assert!(off < 0.05, "seed {seed}: {value} is {parameter:?}");
+            }
+        }
+        assert!(found >= 5, "seed {seed}: {:?}", fitted.parameters);
+        let unseen: Vec<f64> = fitted.errors.iter().filter(|error| error.held_out).map(|error| error.error).collect();
+        assert!(unseen.len() >= 5);
+        assert!(unseen.iter().all(|error| *error < 0.1), "seed {seed}: {unseen:?}");
+    }
+}
+
+/// A drive of which nothing but these keys is searched.
+fn few(keys: &[&str]) -> Vec<String> {
+    let all = [
+        "device.timing.page_read=60us",
+        "device.timing.page_program=600us",
+        "device.timing.block_erase=4ms",
+        "device.timing.page_transfer=12us",
+        "device.geometry.channels=2",
+        "device.geometry.blocks_per_plane=32",
+        "device.host.link=none",
+        "device.host.read_overhead=10us",
+        "device.host.write_overhead=10us",
+    ];
+    all.iter().filter(|setting| !keys.iter().any(|key| setting.contains(key))).map(ToString::to_string).collect()
+}
+
+#[test]
+fn fit_says_what_reads_alone_do_not_tell() {
+    let workload = recorded("fit_reads.csv", &format!("make:uniform:{SHAPE}:writes=0"), 1_000, drive(&few(&[])));
+    let keys = ["page_read", "page_program", "block_erase", "write_overhead"];
+    let fit = Fit { parameters: Vec::new(), device: drive(&few(&keys)), ..fit(workload, 80, 2) };
+    let fitted = fit.run(&Watch::default()).unwrap();
+    let told: Vec<Told> = keys.iter().map(|key| of(&fitted, key).told).collect();
+    assert_eq!(told, [Told::Found, Told::Nothing, Told::Nothing, Told::Nothing], "{:?}", fitted.parameters);
+    assert!((of(&fitted, "page_read").number / 60e3 - 1.0).abs() < 0.01, "{:?}", fitted.parameters);
+    // The file says it too, and is a device.
+    assert!(fitted.preset.contains("# device.timing.block_erase: not told\n"), "{}", fitted.preset);
+    let config = Builder::preset("lab").unwrap().file("fitted.toml", &fitted.preset).unwrap().finish().unwrap();
+    assert_eq!(config.device.timing.page_read.0 as f64, of(&fitted, "page_read").number);
+    assert!(config.device.source.contains("fit_reads.csv") && config.device.source.contains("out of sample"));
+    assert_eq!(config.device.name, "lab-fitted");
+    config.build().unwrap();
+}
+
+#[test]
+fn fit_is_the_same_on_any_number_of_threads() {
+    let workload = recorded("fit_threads.csv", &format!("make:uniform:{SHAPE}:writes=0.2"), 600, drive(&few(&[])));
+    let device = drive(&few(&["page_read", "link"]));
+    let with = |threads| Fit { parameters: Vec::new(), device: device.clone(), ..fit(workload.clone(), 60, threads) };
+    let results = [1, 2].map(|threads| with(threads).run(&Watch::default()).unwrap());
+    let [one, two] = results.map(|fitted| serde_json::to_string(&fitted).unwrap() + &fitted.preset);
+    assert_eq!(one, two);
+}
+
+#[test]
+fn fit_refuses_what_it_cannot_do() {
+    let refused = |fit: Fit| fit.run(&Watch::default()).unwrap_err().to_string();
+    let plain = recorded("fit_refused.csv", &format!("make:uniform:{SHAPE}:writes=0.2"), 300, drive(&few(&[])));
+    let with = |text: &str| Fit { parameters: vec![FitParameter::read(text).unwrap()], ..fit(plain.clone(), 10, 1) };
+    let no_latencies = fit(Workload { limit: Some(500), ..Workload::of("make:uniform:span=1MiB") }, 10, 1);
+    for (fit, reason) in [
+        (no_latencies, "0 of 500 reads and writes have a recorded latency"),
+        (with("device.timing.page_reed=1us..2us"), "page_reed"),
+        (with("ram.dram=1MiB..2MiB"), "--set ram.dram=1MiB fixes it"),
+        (Fit { holdout: 1.5, ..with("device.timing.page_read=20us..90us") }, "--holdout 1.5"),
+        (
+            Fit { device: drive(&["precondition=trace".into()]), ..with("device.timing.page_read=20us..90us") },
+            "precondition",
+        ),
+    ] {
+        let error = refused(fit);
+        assert!(error.contains(reason), "{reason}: {error}");
+    }
+}
