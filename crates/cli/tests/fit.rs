@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::fmt::Write as _;
+
 use common::{TINY, file, json, nandlab, stderr, stdout, temporary};
 
 /// A trace with the latencies of `tiny`, of which the time of a page read is another one.
@@ -14,7 +16,8 @@ fn trace(name: &str) -> String {
     for row in text.lines().skip(1) {
         let cells: Vec<&str> = row.split(',').collect();
         let bytes = |cell: &str| cell.parse::<u64>().unwrap() * 512;
-        trace += &format!("{},0,{},{},{},{}\n", cells[1], cells[2], bytes(cells[3]), bytes(cells[4]), cells[7]);
+        let (time, op, response) = (cells[1], cells[2], cells[7]);
+        writeln!(trace, "{time},0,{op},{},{},{response}", bytes(cells[3]), bytes(cells[4])).unwrap();
     }
     file(name, trace)
 }
