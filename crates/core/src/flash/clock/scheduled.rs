@@ -228,6 +228,15 @@ impl Scheduled {
                 && (self.rules.policy.rule().keeps_order || first.more.class == second.more.class)
     }
 
+    /// A program or an erase that the queue will keep behind the one before it on its block, as soon as that is there.
+    #[inline]
+    fn follows(&self, index: u32, before: Ticket) -> bool {
+        let first = self.tickets.slab.get(index_of(before.0));
+        let second = self.tickets.slab.get(index);
+        let same_queue = self.rules.policy.rule().keeps_order || first.more.class == second.more.class;
+        second.kind != Kind::Read && first.die == second.die && same_queue
+    }
+
     /// Something of this class waits for a ticket: for the host, everything issued up to that is urgent.
     #[inline]
     fn hurry(&mut self, class: OpClass, before: Ticket) {

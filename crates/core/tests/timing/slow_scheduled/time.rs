@@ -86,7 +86,10 @@ impl Slow {
                 let op = &s.ops[id];
                 match op.state {
                     State::Waiting => s.is_resolved(&op.after),
-                    State::Behind => op.before.is_none_or(|before| s.ops[before].finished.is_some()),
+                    State::Behind => op.before.is_none_or(|before| {
+                        let in_queue = op.op != Op::Read && s.is_ahead(before, id);
+                        s.ops[before].finished.is_some() || in_queue
+                    }),
                     State::AwaitingReads => s.reads_have_left(id),
                     _ => false,
                 }

@@ -78,7 +78,11 @@ impl Scheduled {
             *self.tickets.slab.get(index);
         let before = Ticket(before);
         if self.tickets.slab.is_pending(before) && !self.is_behind(index, before) {
-            self.tickets.slab.wait_for(before.0, index);
+            if self.follows(index, before) {
+                self.tickets.slab.get_mut(index).more.follows = true;
+            } else {
+                self.tickets.slab.wait_for(before.0, index);
+            }
             self.hurry(class, before);
             return;
         }
@@ -90,12 +94,15 @@ impl Scheduled {
         let node = self.tickets.slab.get_mut(index);
         (node.arrived, node.next) = (true, NONE);
         (node.more.arrived, node.more.order) = (self.now, self.joined);
-        let (issued, loaded) = (node.more.issued, node.more.loaded);
+        let Task { issued, loaded, in_block, .. } = node.more;
         if loaded != NONE {
             self.tickets.slab.get_mut(loaded).arrived = true;
         }
         let waited = &mut self.waits.of_mut(class).dependency;
         *waited += Nanos(self.now - issued);
+        if in_block != NONE && std::mem::take(&mut self.tickets.slab.get_mut(in_block).more.follows) {
+            self.tickets.arrivals.push(in_block);
+        }
         if kind == Kind::Read && self.rules.policy.rule().keeps_order {
             self.leave_read(page);
         }

@@ -11,6 +11,8 @@ pub(super) struct Task {
     pub(super) class: OpClass,
     /// It waits for the reads of its block; only an erase does.
     pub(super) awaits_reads: bool,
+    /// It waits until the operation of its block that comes before it has joined the queue.
+    pub(super) follows: bool,
     pub(super) page: Ppn,
     /// Next unfinished program or erase of its block.
     pub(super) in_block: u32,
@@ -45,6 +47,7 @@ impl Default for Task {
         Self {
             class: OpClass::default(),
             awaits_reads: false,
+            follows: false,
             page: Ppn::NONE,
             in_block: NONE,
             reads: 0,
