@@ -11,6 +11,7 @@ use crate::compare::CompareArgs;
 use crate::curve::CurveArgs;
 use crate::fit::FitArgs;
 use crate::pages::PagesArgs;
+use crate::probe::ProbeArgs;
 use crate::ram::RamArgs;
 use crate::run::RunArgs;
 use crate::style::ColorChoice;
@@ -57,8 +58,10 @@ pub enum Command {
     Curve(CurveArgs),
     /// Show what a buffer of some size could reach at best on a trace, and how far from it policies are.
     Bound(BoundArgs),
-    /// Fit the parameters of a device to the latencies that a real drive had: from a trace that recorded them (docs/fit.md).
+    /// Fit the parameters of a device to the latencies of a real drive: those of a trace, or the results of fio (docs/fit.md).
     Fit(FitArgs),
+    /// Print the jobs for fio whose results `fit` takes: a micro-benchmark of a real drive, which overwrites it.
+    Probe(ProbeArgs),
     /// Test the claims of the papers on generated workloads: one Markdown table for each experiment (docs/claims.md).
     Claims(ClaimsArgs),
     /// Measure every buffer policy and write a page for each (docs/policies).

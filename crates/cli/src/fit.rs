@@ -28,7 +28,8 @@ pub struct FitArgs {
     #[arg(long, value_name = "N", value_parser = evaluations, default_value = "500", allow_hyphen_values = true,
         help_heading = "Search")]
     pub evaluations: u64,
-    /// The part of the requests, the last ones, that the search does not see and is tested with: 0 to 0.9.
+    /// The part of the requests, the last ones (of fio's jobs every third, or so), that the search does not see and is tested
+    /// with: 0 to 0.9.
     #[arg(long, value_name = "PART", default_value = "0.33", allow_hyphen_values = true, help_heading = "Search")]
     pub holdout: f64,
     /// Simulations at a time; the result does not depend on it. Default: one for each processor.
@@ -53,7 +54,8 @@ fn evaluations(text: &str) -> Result<u64, String> {
 pub fn fit(args: &FitArgs, style: Style) -> Result<(), Failure> {
     if args.trace.read.trace.is_empty() {
         let problem = "there is no trace to fit the device to";
-        return Err(Failure::bad(problem, "name one with recorded latencies, as in: nandlab fit trace.csv"));
+        let help = "name one with recorded latencies, or results of fio, as in: nandlab fit drive.json";
+        return Err(Failure::bad(problem, help));
     }
     if args.output.as_deref() == Some("-") && args.json.as_deref() == Some("-") {
         return Err(crate::rows::both("--output -", "--json -"));
@@ -127,7 +129,11 @@ fn text(fitted: &Fitted, style: Style) -> String {
             off(*error),
         ]);
     }
-    text + &table.render(style)
+    text += &table.render(style);
+    for skipped in &fitted.skipped {
+        text += &format!("not compared: {}: {}\n", skipped.job, skipped.reason);
+    }
+    text
 }
 
 /// An error in per cent.

@@ -22,6 +22,7 @@ mod number;
 mod output;
 mod pages;
 mod picture;
+mod probe;
 mod progress;
 mod ram;
 mod reading;
@@ -62,6 +63,7 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         Command::Curve(args) => curve::curve(args, style),
         Command::Bound(args) => bound::bound(args, style),
         Command::Fit(args) => fit::fit(args, style),
+        Command::Probe(args) => probe::probe(args),
         Command::Claims(args) => claims::claims(args),
         Command::Pages(args) => pages::pages(args),
         Command::Ram(args) => ram::ram(args, style),

@@ -69,3 +69,12 @@ fn fit_refuses_with_a_reason() {
     let output = nandlab(&["fit"]);
     assert!(stderr(&output).contains("no trace to fit"), "{}", stderr(&output));
 }
+
+#[test]
+fn probe_prints_jobs_that_fit_understands() {
+    let script = stdout(&["probe", "--file", "/dev/nvme9n1", "--size", "2GiB"]);
+    assert!(script.contains("[global]\nfilename=/dev/nvme9n1\nsize=2147483648\n"), "{script}");
+    assert!(script.contains("IT OVERWRITES /dev/nvme9n1"));
+    let small = nandlab(&["probe", "--size", "1MiB"]);
+    assert!(stderr(&small).contains("at least 1GiB"));
+}

@@ -168,3 +168,61 @@ fn fit_refuses_what_it_cannot_do() {
         assert!(error.contains(reason), "{reason}: {error}");
     }
 }
+
+/// Results of fio as a drive would have them.
+fn fio_results(drive: &Device) -> String {
+    let mut jobs = Vec::new();
+    let shapes = [("randread", "4k", 1), ("randread", "64k", 1), ("randread", "4k", 32), ("randwrite", "4k", 4)];
+    for (rw, size, depth) in shapes {
+        let (writes, kind) = if rw == "randread" { (0, "read") } else { (1, "write") };
+        let generator = format!("make:uniform:span=4194304:size={size}:align={size}:writes={writes}:arrival=closed");
+        let workload = Workload { limit: Some(800), ..Workload::of(generator) };
+        let mode = ["replay.mode=fast".to_owned(), format!("replay.queue_depth={depth}")];
+        let device = Device { set: [&drive.set[..], &mode].concat(), ..drive.clone() };
+        let mut times = Vec::new();
+        let mut each = |request: &ReplayedRequest| {
+            times.push(request.response.0);
+            Ok(())
+        };
+        Run { device, workload }.report_each(&Watch::default(), &mut each).unwrap();
+        times.sort_unstable();
+        let percentile =
+            |percent: usize| (format!("{percent}.000000"), times[(times.len() * percent).div_ceil(100) - 1]);
+        let percentiles: std::collections::BTreeMap<String, u64> = [5, 25, 50, 75, 95, 99].map(percentile).into();
+        let told = serde_json::json!({"total_ios": 800, "clat_ns": {"percentile": percentiles}});
+        let options = serde_json::json!({"rw": rw, "bs": size, "iodepth": depth.to_string()});
+        jobs.push(serde_json::json!({"jobname": format!("{rw}-{size}-{depth}"), "job options": options, kind: told}));
+    }
+    let limited = serde_json::json!({"jobname": "limited", "job options": {"rw": "read", "rate": "1m"}});
+    jobs.push(limited);
+    let results = serde_json::json!({"fio version": "fio-3.36", "global options": {"size": "4m"}, "jobs": jobs});
+    format!("note: something that fio says first\n{results}\n")
+}
+
+#[test]
+fn fit_finds_secret_parameters_from_results_of_fio() {
+    let secret = ["device.timing.page_read=83us", "device.timing.page_program=900us", "device.host.read_overhead=21us"];
+    let keys = ["page_read", "page_program", "read_overhead"];
+    let known = few(&keys);
+    let drive_with =
+        |more: &[&str]| drive(&[&known[..], &more.iter().map(ToString::to_string).collect::<Vec<_>>()].concat());
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("fit_fio.json");
+    std::fs::write(&path, fio_results(&drive_with(&secret))).unwrap();
+    let workload = Workload::of(path.to_str().unwrap());
+    let fit = Fit { parameters: Vec::new(), device: drive_with(&[]), ..fit(workload, 120, 2) };
+    let fitted = fit.run(&Watch::default()).unwrap();
+    for (key, value) in keys.into_iter().zip([83e3, 900e3, 21e3]) {
+        let parameter = of(&fitted, key);
+        assert!(parameter.number / value > 0.95 && parameter.number / value < 1.05, "{parameter:?}");
+    }
+    // Every third job is held out, and one cannot be simulated.
+    assert!(fitted.errors.iter().any(|error| error.held_out && error.kind == "reads" && error.error < 0.05));
+    assert_eq!(fitted.skipped.len(), 1);
+    assert!(fitted.skipped[0].job == "limited" && fitted.skipped[0].reason.contains("`rate`"));
+    let refused = |text: &str| {
+        std::fs::write(&path, text).unwrap();
+        fit.run(&Watch::default()).unwrap_err().to_string()
+    };
+    assert!(refused("{\"jobs\": []}").contains("no job that can be compared"));
+    assert!(refused("{}").contains("no results of fio"));
+}

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::sample::{KINDS, Sample, Statistic, log_ratio, mean};
+use super::sample::{KINDS, Percentile, Sample, log_ratio, mean};
 
 /// The percentiles that are reported.
 const PERCENTILES: [f64; 3] = [50.0, 95.0, 99.0];
@@ -39,7 +39,7 @@ pub(super) fn errors(samples: &[(&Sample, Vec<u64>)]) -> Vec<FitError> {
             };
             let groups: Vec<_> = samples.iter().flat_map(of).collect();
             for percentile in PERCENTILES {
-                let what = Statistic::Percentile(percentile);
+                let what = Percentile(percentile);
                 let pairs: Vec<(f64, f64)> = groups
                     .iter()
                     .filter_map(|(recorded, times)| {

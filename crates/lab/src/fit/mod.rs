@@ -6,6 +6,7 @@
 //! What of the result the data tells is found by trying: [`Told`]. docs/fit.md says more.
 
 mod errors;
+mod fio;
 mod linear;
 mod parameter;
 mod preset;
@@ -18,6 +19,7 @@ use nandlab::error::ConfigError;
 use nandlab::report::SCHEMA_VERSION;
 use serde::Serialize;
 
+use crate::capacity::Capacity;
 use crate::device::Device;
 use crate::error::Error;
 use crate::memory;
@@ -31,6 +33,7 @@ use search::{Point, Residuals, Search, loss};
 use told::{PROBES, judge, profile};
 
 pub use errors::FitError;
+pub use fio::SkippedJob;
 pub use parameter::{FitParameter, FitRange, FitUnit};
 pub use told::{FittedParameter, Told};
 
@@ -43,7 +46,7 @@ const SLACK_SHARE: f64 = 0.05;
 pub struct Fit {
     /// The device; what its settings name is not searched.
     pub device: Device,
-    /// A trace with recorded latencies.
+    /// A trace with recorded latencies; or results of fio, one file whose name ends in `.json`.
     pub workload: Workload,
     /// What is searched besides [`FitParameter::physical`], or with other bounds.
     pub parameters: Vec<FitParameter>,
@@ -85,6 +88,9 @@ pub struct Fitted {
     pub parameters: Vec<FittedParameter>,
     /// How far simulated percentiles are from recorded ones.
     pub errors: Vec<FitError>,
+    /// Jobs of fio that are not compared.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<SkippedJob>,
     /// The settings that make the base the fitted device.
     pub settings: Vec<String>,
     /// The fitted device as a file: a configuration in TOML.
@@ -130,6 +136,11 @@ impl Fit {
         }
         let builder = self.device.base()?;
         let (_, plain) = self.device.over(&builder)?;
+        let is_fio = fio::is_fio(&self.workload);
+        if is_fio && self.device.capacity == Some(Capacity::Fit) {
+            let problem = "--capacity fit is the size of a trace, and results of fio have none";
+            return Err(Error::input(problem, "give a size as in --capacity 64GiB"));
+        }
         let device = self.device.fitted(&self.workload, &plain, watch)?;
         let (_, config) = device.over(&builder)?;
         if config.precondition == Precondition::Trace {
@@ -138,9 +149,13 @@ impl Fit {
         }
         memory::check(&config)?;
         let parameters = self.searched(&builder, &device, &config)?;
-        let source = Source::open(&self.workload, &config, watch)?;
-        let data = source.describe().name;
-        let samples = vec![Sample::of_trace(source, self.holdout)?];
+        let (data, samples, skipped) = if is_fio {
+            let (samples, skipped) = fio::samples(&self.workload, &device, &builder, self.holdout, watch)?;
+            (self.workload.trace[0].clone(), samples, skipped)
+        } else {
+            let source = Source::open(&self.workload, &config, watch)?;
+            (source.describe().name, vec![Sample::of_trace(source, self.holdout)?], Vec::new())
+        };
         let mut fitting = Fitting {
             builder,
             device,
@@ -160,7 +175,7 @@ impl Fit {
             Err(Error::Stopped) if fitting.best.is_some() => true,
             Err(error) => return Err(error),
         };
-        self.result(&fitting, data, interrupted)
+        Ok(Fitted { skipped, ..self.result(&fitting, data, interrupted)? })
     }
 
     /// What is searched: the physical parameters and those that were asked for, but for what the device's settings fix.
@@ -219,6 +234,7 @@ impl Fit {
             threshold,
             parameters: if interrupted { Vec::new() } else { judged.collect() },
             errors: errors.clone(),
+            skipped: Vec::new(),
             preset: String::new(),
             settings,
         };

@@ -17,17 +17,15 @@ const CLASSES: [(u64, u64); 5] = [(1, 8), (9, 32), (33, 128), (129, 512), (513, 
 const GROUP_MIN: usize = 100;
 
 /// A percentile with fewer requests beyond it is chance.
-const BEYOND_MIN: f64 = 5.0;
+pub(super) const BEYOND_MIN: f64 = 5.0;
 
 /// The kinds of requests that are compared. Trims and flushes are replayed, but not compared: what they take says little of a
 /// flash array.
 pub(super) const KINDS: [(&str, HostOp); 2] = [("reads", HostOp::Read), ("writes", HostOp::Write)];
 
-/// A number that sums up the times of a group.
+/// A percentile of the times of a group.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Statistic {
-    Percentile(f64),
-}
+pub(super) struct Percentile(pub(super) f64);
 
 /// Requests that are compared together.
 #[derive(Debug)]
@@ -41,7 +39,7 @@ pub(super) struct Group {
     /// Numbers of the requests, from 0.
     pub(super) members: Vec<u32>,
     /// What was recorded, ns.
-    pub(super) recorded: Vec<(Statistic, f64)>,
+    pub(super) recorded: Vec<(Percentile, f64)>,
 }
 
 /// Requests that are replayed on a device of its own, with what was recorded of them.
@@ -163,7 +161,7 @@ impl Group {
         }
         times.sort_unstable();
         let is_told = |percent: &f64| percent.min(100.0 - percent) / 100.0 * times.len() as f64 >= BEYOND_MIN;
-        let known = PERCENTILES.into_iter().filter(is_told).map(Statistic::Percentile);
+        let known = PERCENTILES.into_iter().filter(is_told).map(Percentile);
         let recorded = known.map(|what| (what, what.of(&times))).collect();
         Some(Self { kind, is_class, held_out, members, recorded })
     }
@@ -182,18 +180,14 @@ impl Group {
     }
 }
 
-impl Statistic {
+impl Percentile {
     /// Of times in ascending order; 0 of none.
     pub(super) fn of(self, sorted: &[u64]) -> f64 {
         if sorted.is_empty() {
             return 0.0;
         }
-        match self {
-            Self::Percentile(percent) => {
-                let rank = (sorted.len() as f64 * percent / 100.0).ceil() as usize;
-                sorted[rank.clamp(1, sorted.len()) - 1] as f64
-            }
-        }
+        let rank = (sorted.len() as f64 * self.0 / 100.0).ceil() as usize;
+        sorted[rank.clamp(1, sorted.len()) - 1] as f64
     }
 }
 

@@ -1,0 +1,42 @@
+//! `nandlab probe`: the micro-benchmark whose results `nandlab fit` wants.
+
+use clap::{Args, ValueEnum};
+use nandlab::types::Bytes;
+use nandlab_lab::Probe;
+
+use crate::fail::Failure;
+use crate::output;
+
+/// Arguments of `probe`.
+#[derive(Args, Debug)]
+pub struct ProbeArgs {
+    /// The program that the jobs are for.
+    #[arg(long, value_enum, default_value = "fio")]
+    pub script: ScriptKind,
+    /// The file or block device that is measured. ALL DATA ON IT IS LOST when the jobs run.
+    #[arg(long, value_name = "PATH", default_value = "/dev/CHANGE_ME")]
+    pub file: String,
+    /// Bytes of it that are used: more than the drive's caches.
+    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "64GiB", allow_hyphen_values = true)]
+    pub size: Bytes,
+}
+
+/// A program that carries out a micro-benchmark.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum ScriptKind {
+    /// fio, the flexible I/O tester.
+    Fio,
+}
+
+fn size(text: &str) -> Result<Bytes, String> {
+    let size = Bytes::parse(text)?;
+    if size >= Bytes(1 << 30) { Ok(size) } else { Err("at least 1GiB, so that bursts of a GiB have room".to_owned()) }
+}
+
+/// Runs the command.
+pub fn probe(args: &ProbeArgs) -> Result<(), Failure> {
+    let probe = Probe { file: args.file.clone(), size: args.size };
+    match args.script {
+        ScriptKind::Fio => output::print(&probe.fio()),
+    }
+}
