@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use nandlab::types::Bytes;
-use nandlab_lab::Probe;
+use nandlab_lab::MicroBenchmark;
 
 use crate::fail::Failure;
 use crate::output;
@@ -35,7 +35,7 @@ fn size(text: &str) -> Result<Bytes, String> {
 
 /// Runs the command.
 pub fn probe(args: &ProbeArgs) -> Result<(), Failure> {
-    let probe = Probe { file: args.file.clone(), size: args.size };
+    let probe = MicroBenchmark { file: args.file.clone(), size: args.size };
     match args.script {
         ScriptKind::Fio => output::print(&probe.fio()),
     }

@@ -62,7 +62,7 @@ pub use judge::judge;
 pub use latencies::{EachRequest, LatencyFile, LatencySummary, ReplayedRequest, TimesOfKind};
 pub use memory::check as check_memory;
 pub use plugins::plugin_list;
-pub use probe::Probe;
+pub use probe::MicroBenchmark;
 pub use run::{Run, Separate, Volume};
 pub use table::{Cell, Column, Good, Table, Unit};
 pub use text::count;

@@ -15,14 +15,14 @@ const REQUESTS: u32 = 4_000;
 
 /// A micro-benchmark of a real drive.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Probe {
+pub struct MicroBenchmark {
     /// The file or block device, all of which is overwritten.
     pub file: String,
     /// Bytes of it that are used.
     pub size: Bytes,
 }
 
-impl Probe {
+impl MicroBenchmark {
     /// Jobs for fio. Each waits for the one before, writes of the same kind for a rest in which the drive empties its buffers.
     pub fn fio(&self) -> String {
         let Self { file, size } = self;
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn jobs_have_names_of_their_own_and_wait_for_each_other() {
-        let script = Probe { file: "/dev/nvme9n1".into(), size: Bytes(8 << 30) }.fio();
+        let script = MicroBenchmark { file: "/dev/nvme9n1".into(), size: Bytes(8 << 30) }.fio();
         let names: Vec<&str> = script.lines().filter(|line| line.starts_with('[')).collect();
         assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
         assert_eq!(script.matches("stonewall").count(), names.len() - 1);
