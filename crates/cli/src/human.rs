@@ -314,6 +314,10 @@ fn buffer(report: &Report) -> Vec<Fact> {
             text += &format!(", {} prefetched", count(buffer.prefetched_pages));
         }
         facts.push(("data buffer", text));
+        let (fill, age) = (buffer.pages_flushed_by_fill, buffer.pages_flushed_by_age);
+        if fill + age > 0 {
+            facts.push(("flushed ahead", format!("{} pages by fill, {} by age", count(fill), count(age))));
+        }
     }
     if padding.padded_pages > 0 {
         let (pages, reads) = (count(padding.padded_pages), count(padding.flash_reads));

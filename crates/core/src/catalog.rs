@@ -27,7 +27,7 @@ macro_rules! list_buffers {
             plugin!($name, "buffer", concat!("buffer/", stringify!($name), ".rs"), BuildDevice {
                 device: |params, parts| {
                     let buffer = $name::build(parameters(stringify!($name), params)?, &parts.buffer_shape())?;
-                    Ok(Box::new(Engine::new(parts, buffer)))
+                    Ok(Box::new(Engine::new(parts, buffer)?))
                 },
                 hits: |params, shape| {
                     let buffer = $name::build(parameters(stringify!($name), params)?, &shape)?;

@@ -200,6 +200,10 @@ ledger! {
         padded_write_backs,
         /// Dirty pages written back.
         write_back_pages,
+        /// Of those, pages that were evicted ahead of need (`ram.flush.above`).
+        flushed_by_fill,
+        /// Of those, pages that were written because they had been dirty for long (`ram.flush.age`).
+        flushed_by_age,
         /// Pages added to write-backs by padding (whether read from flash or copied from RAM).
         padded_pages,
         /// Of those, pages that had to be read from flash; the others had a copy in RAM.

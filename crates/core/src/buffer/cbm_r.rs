@@ -33,7 +33,7 @@ use serde_json::{Value, json};
 
 use super::tools::groups::{Group, Groups};
 use super::tools::padding::{Padding, PaddingChoice};
-use super::{Access, Admission, Buffer, BufferShape, Grain, Medium, Plan, Sense, Slots};
+use super::{Access, Admission, Buffer, BufferShape, Fill, Grain, Medium, Plan, Sense, Slots};
 use crate::error::ConfigError;
 use crate::list::{Links, List};
 use crate::types::{Lpn, Slot};
@@ -198,6 +198,9 @@ impl Buffer for CbmR {
             Some(access) if access.write => used.nvram < frames.nvram,
             Some(_) => used.dram < frames.dram,
         }
+    }
+    fn fill(&self, slots: &Slots) -> Option<Fill> {
+        Some(Fill { used: slots.used().nvram, frames: slots.frames().nvram })
     }
     fn make_room(&mut self, access: Option<&Access>, slots: &Slots, sense: &Sense<'_>, plan: &mut Plan) {
         self.padding.observe(sense.ledger);

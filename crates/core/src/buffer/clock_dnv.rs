@@ -32,7 +32,7 @@ use serde_json::{Value, json};
 
 use super::tools::groups::block_frames::{BlockFrames, NvramUnit};
 use super::tools::padding::{Padding, PaddingChoice};
-use super::{Access, Admission, Buffer, BufferShape, Frames, Grain, Medium, Plan, Sense, Slots};
+use super::{Access, Admission, Buffer, BufferShape, Fill, Frames, Grain, Medium, Plan, Sense, Slots};
 use crate::error::ConfigError;
 use crate::list::{Links, List};
 use crate::types::{Lbn, Slot};
@@ -192,6 +192,9 @@ impl Buffer for ClockDnv {
     }
     fn has_room(&self, access: Option<&Access>, slots: &Slots) -> bool {
         self.nvram.has_room(access, slots)
+    }
+    fn fill(&self, _: &Slots) -> Option<Fill> {
+        Some(self.nvram.fill())
     }
     fn make_room(&mut self, access: Option<&Access>, slots: &Slots, sense: &Sense<'_>, plan: &mut Plan) {
         self.padding.observe(sense.ledger);

@@ -80,6 +80,15 @@ pub enum Grain {
     Block,
 }
 
+/// How full the memory is in which written pages lie until they go to flash, in whatever the policy counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Fill {
+    /// Frames in use.
+    pub used: u32,
+    /// Frames there are.
+    pub frames: u32,
+}
+
 /// What a policy is built for.
 #[derive(Clone, Copy, Debug)]
 pub struct BufferShape {
@@ -238,7 +247,12 @@ pub trait Buffer {
             None => slots.used().dram <= slots.frames().dram,
         }
     }
-    /// Plans what makes room: at least one frame. Without an access the buffer shrinks.
+    /// How full the memory is out of which [`Self::make_room`] writes without an access: by that the device evicts ahead of
+    /// need. `None` if nothing is ever kept.
+    fn fill(&self, slots: &Slots) -> Option<Fill> {
+        Some(Fill { used: slots.used().dram, frames: slots.frames().dram })
+    }
+    /// Plans what makes room: at least one frame. Without an access the buffer shrinks, or the device evicts ahead of need.
     fn make_room(&mut self, access: Option<&Access>, slots: &Slots, sense: &Sense<'_>, plan: &mut Plan);
     /// The page is in its frame. Also called for prefetched pages (`access.lpn` is then that page).
     fn on_insert(&mut self, slot: Slot, access: &Access, slots: &Slots);

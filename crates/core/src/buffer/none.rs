@@ -14,7 +14,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Access, Admission, Buffer, BufferShape, Plan, Sense, Slots};
+use super::{Access, Admission, Buffer, BufferShape, Fill, Plan, Sense, Slots};
 use crate::error::ConfigError;
 use crate::types::Slot;
 
@@ -39,6 +39,9 @@ impl Buffer for NoBuffer {
     }
     fn on_miss(&mut self, _: &Access, _: &Slots, _: &Sense<'_>) -> Admission {
         Admission::Bypass
+    }
+    fn fill(&self, _: &Slots) -> Option<Fill> {
+        None
     }
     fn make_room(&mut self, _: Option<&Access>, _: &Slots, _: &Sense<'_>, _: &mut Plan) {}
     fn on_insert(&mut self, _: Slot, _: &Access, _: &Slots) {

@@ -45,6 +45,8 @@ const COMPLETE: u8 = 4;
 const FILLING: u8 = 8;
 /// The frame holds a page; without this it is free.
 const RESIDENT: u8 = 16;
+/// It is known since when the page has been dirty.
+const DATED: u8 = 32;
 
 /// What the engine asks about a slot on every hit, in one look.
 #[derive(Clone, Copy, Debug)]
@@ -214,7 +216,7 @@ impl Slots {
     /// Resident pages in slot order.
     pub fn iter(&self) -> impl Iterator<Item = Slot> + '_ {
         let slots = (0..self.held.len()).map(Slot::from);
-        slots.filter(|slot| self.held[slot.index()].flags & RESIDENT != 0)
+        slots.filter(|slot| self.is_resident(*slot))
     }
 
     pub(crate) fn set_frames(&mut self, frames: Frames) {
@@ -266,7 +268,18 @@ impl Slots {
     pub(crate) fn set_clean(&mut self, slot: Slot) {
         let flags = &mut self.held[slot.index()].flags;
         self.dirty -= u32::from(*flags & DIRTY != 0);
-        *flags &= !DIRTY;
+        *flags &= !(DIRTY | DATED);
+    }
+    /// True if the frame holds a page.
+    pub(crate) fn is_resident(&self, slot: Slot) -> bool {
+        self.held[slot.index()].flags & RESIDENT != 0
+    }
+    /// True if it is known since when the page has been dirty: until it is clean, leaves or moves.
+    pub(crate) fn is_dated(&self, slot: Slot) -> bool {
+        self.held[slot.index()].flags & DATED != 0
+    }
+    pub(crate) fn set_dated(&mut self, slot: Slot) {
+        self.held[slot.index()].flags |= DATED;
     }
     pub(crate) fn set_filling(&mut self, slot: Slot) {
         self.held[slot.index()].flags |= FILLING;
@@ -278,7 +291,8 @@ impl Slots {
         if self.medium(slot) == medium {
             return;
         }
-        self.held[slot.index()].flags ^= NVRAM;
+        let flags = &mut self.held[slot.index()].flags;
+        *flags = (*flags ^ NVRAM) & !DATED;
         let (to, from) = match medium {
             Medium::Nvram => (&mut self.used.nvram, &mut self.used.dram),
             Medium::Dram => (&mut self.used.dram, &mut self.used.nvram),

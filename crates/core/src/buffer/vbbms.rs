@@ -25,7 +25,7 @@
 use serde_json::{Value, json};
 
 use super::tools::groups::{Group, Groups};
-use super::{Access, Admission, Buffer, BufferShape, Frames, Grain, Medium, Plan, Sense, Slots, share};
+use super::{Access, Admission, Buffer, BufferShape, Fill, Frames, Grain, Medium, Plan, Sense, Slots, share};
 use crate::error::ConfigError;
 use crate::list::{Links, List};
 use crate::types::{Lpn, Slot};
@@ -153,11 +153,19 @@ impl Buffer for Vbbms {
             None => self.regions.iter().all(|region| region.used() <= region.quota),
         }
     }
+    fn fill(&self, _: &Slots) -> Option<Fill> {
+        let sum = |count: fn(&Region) -> u32| self.regions.iter().map(count).sum();
+        Some(Fill { used: sum(Region::used), frames: sum(|region| region.quota) })
+    }
     fn make_room(&mut self, access: Option<&Access>, slots: &Slots, _: &Sense<'_>, plan: &mut Plan) {
         let over = |region: &Region| region.used() > region.quota;
         let from = match access {
             Some(_) => self.target,
-            None => self.regions.iter().position(over).unwrap_or(SEQUENTIAL),
+            // Nobody in particular wants a frame: the region of which the greater share is in use gives one.
+            None => self.regions.iter().position(over).unwrap_or_else(|| {
+                let [random, sequential] = self.regions.each_ref().map(|r| (u64::from(r.used()), u64::from(r.quota)));
+                usize::from(random.0 * sequential.1 <= sequential.0 * random.1)
+            }),
         };
         self.regions[from].evict(slots, plan);
     }

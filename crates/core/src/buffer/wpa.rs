@@ -40,7 +40,7 @@ use serde_json::{Value, json};
 
 use super::tools::ghosts::Ghosts;
 use super::tools::groups::block_frames::{BlockFrames, NvramUnit};
-use super::{Access, Admission, Buffer, BufferShape, Frames, Grain, Medium, Plan, Sense, Slots};
+use super::{Access, Admission, Buffer, BufferShape, Fill, Frames, Grain, Medium, Plan, Sense, Slots};
 use crate::error::ConfigError;
 use crate::list::{Links, List};
 use crate::types::{Lbn, Slot};
@@ -177,6 +177,9 @@ impl Buffer for Wpa {
     }
     fn has_room(&self, access: Option<&Access>, slots: &Slots) -> bool {
         self.nvram.has_room(access, slots)
+    }
+    fn fill(&self, _: &Slots) -> Option<Fill> {
+        Some(self.nvram.fill())
     }
     fn make_room(&mut self, access: Option<&Access>, slots: &Slots, _: &Sense<'_>, plan: &mut Plan) {
         match self.nvram.lacks_room(access, slots) {

@@ -94,6 +94,8 @@ impl Config {
                 nvram_write: self.ram.nvram_write,
             },
             host: self.device.host.times(),
+            write_ack: self.device.host.write_ack,
+            flush: self.ram.flush.settings(self.device.geometry.dies()),
             read_groups: self.replay.read_groups,
             seed: self.seed,
         }
@@ -103,9 +105,13 @@ impl Config {
     /// shared with the map counts as if the map took nothing.
     ///
     /// # Errors
-    /// When the policy refuses its parameters or its frames.
+    /// When the policy refuses its parameters or its frames, or when there is something to flush ahead.
     pub fn build_hits(&self) -> Result<Box<dyn Hits>, ConfigError> {
         self.check()?;
+        if !self.ram.flush.is_off() {
+            let problem = "a buffer without FTL and flash has no time at which it could be flushed";
+            return Err(ConfigError::new("ram.flush", problem, "name an FTL, or leave it out"));
+        }
         registry::find(FTLS, "ftl", &self.ftl.name)?;
         let buffer = registry::find(BUFFERS, "buffer", &self.buffer.name)?;
         let geometry = self.device.geometry;

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::json;
 
-use crate::engine::{HostTimes, LinkSpeed};
+use crate::engine::{HostTimes, LinkSpeed, WriteAck};
 use crate::types::{Bytes, Nanos};
 
 /// What the way between host and device costs; nothing by default. What is modelled: docs/models.md, 'Host interface'.
@@ -21,12 +21,14 @@ pub struct HostConfig {
     pub read_overhead: Nanos,
     /// The same for a write (after its data crossed the link), a trim and a flush.
     pub write_overhead: Nanos,
+    /// When a write is acknowledged: `ram` when its data is there, `flash` when it is programmed.
+    pub write_ack: WriteAck,
 }
 
 impl HostConfig {
     /// For the engine.
     pub(super) fn times(&self) -> HostTimes {
-        let Self { link, read_overhead, write_overhead } = *self;
+        let Self { link, read_overhead, write_overhead, .. } = *self;
         HostTimes { link: link.speed(), read_overhead, write_overhead }
     }
 }

@@ -6,6 +6,7 @@
 mod build;
 mod builder;
 mod capacity;
+mod flush;
 mod host;
 
 use serde::{Deserialize, Serialize};
@@ -24,6 +25,7 @@ use crate::registry;
 use crate::types::{Bytes, Nanos};
 
 pub use builder::{Builder, DEFAULT_DEVICE, DEVICES, split_outside};
+pub use flush::FlushConfig;
 pub use host::{HostConfig, HostLink};
 
 /// Everything that decides a run, apart from the trace.
@@ -147,6 +149,9 @@ pub struct RamConfig {
     pub partial_write: PartialWrite,
     /// Read the page from flash on every write miss, as the public lab simulator does.
     pub write_miss_fetch: bool,
+    /// What is written in the background; nothing without it.
+    #[serde(default)]
+    pub flush: FlushConfig,
 }
 
 /// A plug-in and its parameters.
@@ -328,6 +333,7 @@ impl Config {
         range("device.over_provisioning: logical pages", self.logical_pages().into(), 1, g.pages())?;
         self.device.endurance.check()?;
         self.check_times()?;
+        self.check_writes()?;
         range("replay.queue_depth", self.replay.queue_depth.into(), 1, 65_536)?;
         if !(self.replay.time_scale > 0.0 && self.replay.time_scale <= 1e6) {
             let problem = format!("{} is outside 0 (excluded) to 1,000,000", self.replay.time_scale);

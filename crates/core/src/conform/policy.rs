@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 use super::{ConformError, Conformance, GoldenKind, Mismatch};
 use crate::buffer::{Access, Frames};
 use crate::catalog::BUFFERS;
-use crate::engine::{Arrival, EvictWait, HostTimes, PartialWrite, Parts, RamTimes, Settings, Ssd};
+use crate::engine::{Arrival, EvictWait, HostTimes, PartialWrite, Parts, RamTimes, Settings, Ssd, WriteAck};
 use crate::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, TimingModel};
 use crate::ftl::{FTLS, Shape};
 use crate::ledger::{Cause, Ledger, Op};
@@ -385,6 +385,8 @@ fn build_device(policy: &str, case: &Case) -> Result<Box<dyn Ssd>, String> {
         nvram_frames: frames.nvram,
         ram_times: RamTimes::default(),
         host: HostTimes::default(),
+        write_ack: WriteAck::default(),
+        flush: None,
         read_groups: false,
         seed: 1,
     };

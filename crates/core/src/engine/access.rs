@@ -67,6 +67,8 @@ impl<B: Buffer, L: Below> Engine<B, L> {
             if let Some(found) = &mut found {
                 self.below.follow(access.lpn, found);
             }
+        } else if self.below.frames_leave() {
+            room = self.below.claim_frame(&self.slots, medium, room);
         }
         if !fetches_first {
             found = self.below.fetch(&self.slots, access, part, room);

@@ -3,8 +3,8 @@
 //! Two things can lie there: [`Storage`](super::Storage), an FTL over flash with its time and its bytes, and
 //! [`Nothing`](super::Nothing), when only the hits of a policy are of interest. The engine is compiled for each.
 
-use super::{Completion, Payload, Refused, RequestKind};
-use crate::buffer::{Access, Frames, Medium, Sense, Slots};
+use super::{Completion, Engine, Payload, Refused, RequestKind};
+use crate::buffer::{Access, Buffer, Frames, Medium, Sense, Slots};
 use crate::ledger::Ledger;
 use crate::types::{HostRequest, Lpn, Slot};
 
@@ -76,7 +76,21 @@ pub trait Below {
     ///
     /// # Errors
     /// If it cannot be carried out.
-    fn prepare(&mut self, request: &HostRequest, rest: &[HostRequest], slots: &Slots) -> Result<(), Refused>;
+    fn prepare<B: Buffer>(
+        engine: &mut Engine<B, Self>,
+        request: &HostRequest,
+        rest: &[HostRequest],
+    ) -> Result<(), Refused>
+    where
+        Self: Sized;
+    /// After the pages of a write are served.
+    fn written<B: Buffer>(
+        engine: &mut Engine<B, Self>,
+        request: &HostRequest,
+        rest: &[HostRequest],
+        flight: &mut Self::Flight<'_>,
+    ) where
+        Self: Sized;
     /// Lets time pass until the request, whose further pieces are `rest`, is admitted.
     fn admit<'a>(
         &mut self,
@@ -126,15 +140,21 @@ pub trait Below {
 
     /// Writes dirty pages back as one command; with `pad` the rest of their logical block too.
     fn write_back(&mut self, slots: &mut Slots, pages: &[Slot], pad: bool) -> Self::When;
-    /// A clean page leaves.
-    fn dropped(&mut self, lpn: Lpn);
-    /// A page moves to the other memory.
-    fn moved(&mut self, to: Medium);
+    /// A clean page leaves: when its frame may be used, joined with `room`.
+    fn dropped(&mut self, slots: &Slots, slot: Slot, room: Self::When) -> Self::When;
+    /// A page has moved to the other memory.
+    fn moved(&mut self, slots: &mut Slots, slot: Slot);
+    /// True if frames may have been given up whose pages are still to be written.
+    fn frames_leave(&self) -> bool;
+    /// A page takes a frame in that memory: when it may be used, joined with `room`.
+    fn claim_frame(&mut self, slots: &Slots, medium: Medium, room: Self::When) -> Self::When;
     /// These pages will be read ahead of the host.
     fn reads_ahead(&mut self, lpns: &[Lpn]);
     /// Reads a page into a frame ahead of the host.
     fn read_ahead(&mut self, slots: &mut Slots, lpn: Lpn) -> Slot;
 
+    /// The host gives a resident page up, which leaves its frame.
+    fn trimmed(&mut self, slots: &Slots, slot: Slot);
     /// The host gives a page up.
     fn trim(&mut self, lpn: Lpn, flight: &mut Self::Flight<'_>);
     /// A host flush waits for all write-backs so far.

@@ -275,6 +275,19 @@ impl Inflight {
         }
     }
 
+    /// True if a request that comes at that time is admitted now.
+    pub fn admits(&self, clock: &Clock, at: Nanos) -> bool {
+        (!self.open || at <= clock.now()) && self.len < self.depth
+    }
+    /// When it may be admitted, as far as that is known.
+    pub fn may_admit(&self, clock: &Clock, at: Nanos) -> Option<Nanos> {
+        if self.open && at > clock.now() { Some(at) } else { self.next_known() }
+    }
+    /// The next time at which a place in the queue becomes free, as far as that is known.
+    pub fn next_known(&self) -> Option<Nanos> {
+        self.known.first()
+    }
+
     /// Open loop: the next request arrives.
     #[inline(never)]
     fn arrive(&mut self, clock: &mut Clock, at: Nanos) {

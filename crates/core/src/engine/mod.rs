@@ -4,6 +4,7 @@
 //! engine acts and counts; contents change at once, in request order, and tickets tell the time.
 
 mod access;
+mod ahead;
 mod below;
 mod flushes;
 mod inflight;
@@ -24,8 +25,9 @@ pub use inflight::{Arrival, LateCompletion, RequestKind, Times};
 pub use link::{HostTimes, LinkSpeed, LinkUse, Way};
 pub use nothing::{Hits, Nothing};
 pub use refused::{OutOfRange, Refused};
-pub use settings::{EvictWait, PartialWrite, RamTimes, Settings};
+pub use settings::{EvictWait, FillMarks, FlushAhead, PartialWrite, RamTimes, Settings, WriteAck};
 pub use ssd::Ssd;
+use storage::Flight;
 pub use storage::{Parts, Storage};
 pub use test_port::TestPort;
 
@@ -131,13 +133,18 @@ impl<B: Buffer, L: Below> Engine<B, L> {
         for piece in rest {
             self.check_range(piece)?;
         }
-        self.below.prepare(request, rest, &self.slots)?;
+        L::prepare(self, request, rest)?;
         let mut flight = self.admit(request, rest, payload, self.requests + 1);
         let kind = match request.op {
             HostOp::Read | HostOp::Write => {
                 let write = request.op == HostOp::Write;
                 self.serve_pages(request, rest, write, &mut flight);
-                if write { RequestKind::Write } else { RequestKind::Read }
+                if write {
+                    L::written(self, request, rest, &mut flight);
+                    RequestKind::Write
+                } else {
+                    RequestKind::Read
+                }
             }
             HostOp::Trim => {
                 self.below.ledger().host_trim_requests += 1;

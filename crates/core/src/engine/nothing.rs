@@ -63,9 +63,10 @@ impl Below for Nothing {
     fn join(&mut self, (): (), (): ()) {}
 
     #[inline(always)]
-    fn prepare(&mut self, _: &HostRequest, _: &[HostRequest], _: &Slots) -> Result<(), Refused> {
+    fn prepare<B: Buffer>(_: &mut Engine<B, Self>, _: &HostRequest, _: &[HostRequest]) -> Result<(), Refused> {
         Ok(())
     }
+    fn written<B: Buffer>(_: &mut Engine<B, Self>, _: &HostRequest, _: &[HostRequest], (): &mut ()) {}
     fn admit(&mut self, _: &HostRequest, _: &[HostRequest], _: Payload<'_>, _: &Slots) {}
     #[inline(always)]
     fn data_frames(&self) -> Option<Frames> {
@@ -125,13 +126,19 @@ impl Below for Nothing {
         self.ledger.write_back_pages += pages.len() as u64;
         self.ledger.buffer_write_pages += pages.len() as u64;
     }
-    fn dropped(&mut self, _: Lpn) {}
-    fn moved(&mut self, _: Medium) {}
+    fn dropped(&mut self, _: &Slots, _: Slot, (): ()) {}
+    fn moved(&mut self, _: &mut Slots, _: Slot) {}
+    #[inline(always)]
+    fn frames_leave(&self) -> bool {
+        false
+    }
+    fn claim_frame(&mut self, _: &Slots, _: Medium, (): ()) {}
     fn reads_ahead(&mut self, _: &[Lpn]) {}
     fn read_ahead(&mut self, slots: &mut Slots, lpn: Lpn) -> Slot {
         slots.insert_complete(lpn, Medium::Dram)
     }
 
+    fn trimmed(&mut self, _: &Slots, _: Slot) {}
     fn trim(&mut self, _: Lpn, (): &mut ()) {}
     fn flush(&mut self, (): &mut ()) {}
 }

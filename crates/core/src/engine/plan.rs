@@ -32,12 +32,15 @@ impl<B: Buffer, L: Below> Engine<B, L> {
                 Action::Drop(slot) => {
                     assert!(!self.slots.is_dirty(slot), "the policy drops dirty page {}", self.slots.lpn(slot).0);
                     self.below.ledger().buffer_drops += 1;
-                    self.below.dropped(self.slots.lpn(slot));
+                    room = self.below.dropped(&self.slots, slot, room);
                     self.slots.release(slot);
                 }
                 Action::Move(slot, medium) => {
+                    if self.below.frames_leave() {
+                        room = self.below.claim_frame(&self.slots, medium, room);
+                    }
                     self.slots.set_medium(slot, medium);
-                    self.below.moved(medium);
+                    self.below.moved(&mut self.slots, slot);
                 }
                 Action::Prefetch(_) => ahead = true,
             }
@@ -105,12 +108,18 @@ impl<B: Buffer, L: Below> Engine<B, L> {
 
     /// Writes what is dirty in these media back, ascending, in the units of the policy and without padding.
     pub(super) fn write_dirty_back(&mut self, media: &[Medium]) {
-        let mut dirty: Vec<Slot> = self
+        let dirty: Vec<Slot> = self
             .slots
             .iter()
             .filter(|slot| self.slots.is_dirty(*slot) && media.contains(&self.slots.medium(*slot)))
             .collect();
+        self.for_units(dirty, |engine, unit| _ = engine.clean_pages(unit));
+    }
+
+    /// Does something with dirty pages in units of the policy, in ascending order.
+    pub(super) fn for_units(&mut self, mut dirty: Vec<Slot>, mut each: impl FnMut(&mut Self, &[Slot])) {
         dirty.sort_unstable_by_key(|slot| self.slots.lpn(*slot));
+        dirty.dedup();
         let mut rest = &dirty[..];
         while let Some(first) = rest.first() {
             let unit = match self.buffer.grain() {
@@ -120,15 +129,22 @@ impl<B: Buffer, L: Below> Engine<B, L> {
                     rest.iter().take_while(|slot| self.slots.lbn(**slot) == lbn).count()
                 }
             };
-            self.below.write_back(&mut self.slots, &rest[..unit], false);
-            for slot in &rest[..unit] {
-                self.slots.set_clean(*slot);
-                if !self.buffer.on_clean(*slot, &self.slots) {
-                    self.slots.release(*slot);
-                }
-            }
+            each(self, &rest[..unit]);
             rest = &rest[unit..];
         }
+    }
+
+    /// Writes dirty pages back as one command, without padding; those that the policy keeps stay, clean. Returns when that is
+    /// over.
+    pub(super) fn clean_pages(&mut self, pages: &[Slot]) -> L::When {
+        let done = self.below.write_back(&mut self.slots, pages, false);
+        for slot in pages {
+            self.slots.set_clean(*slot);
+            if !self.buffer.on_clean(*slot, &self.slots) {
+                self.slots.release(*slot);
+            }
+        }
+        done
     }
 
     /// Host trim: whole pages only; a page that is covered in part keeps its contents.
@@ -142,6 +158,7 @@ impl<B: Buffer, L: Below> Engine<B, L> {
             let slot = self.slots.find(lpn);
             if slot.is_some() {
                 self.buffer.on_remove(slot, &self.slots);
+                self.below.trimmed(&self.slots, slot);
                 self.slots.release(slot);
             }
             self.below.trim(lpn, flight);

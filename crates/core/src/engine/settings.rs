@@ -36,6 +36,38 @@ pub enum PartialWrite {
     Mask,
 }
 
+/// When a write is acknowledged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WriteAck {
+    /// When its data is in RAM: a drive that caches writes, or that has capacitors.
+    #[default]
+    Ram,
+    /// When its pages are programmed: a drive that writes through. They stay in their frames, clean, if the policy keeps such
+    /// pages; what lies in NVRAM is safe there and is not written through.
+    Flash,
+}
+
+/// What is written in the background. Made from `ram.flush`.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct FlushAhead {
+    /// Evict ahead, and between which shares of the frames in use.
+    pub marks: Option<FillMarks>,
+    /// Write what has been dirty for this long.
+    pub age: Option<Nanos>,
+    /// A write begins when fewer pages than this are under way, 1 or more.
+    pub most: u32,
+}
+
+/// Shares of the frames in use, 0 to 1.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct FillMarks {
+    /// Evicting ahead begins above this.
+    pub above: f64,
+    /// It ends when no more than this is in use.
+    pub below: f64,
+}
+
 /// Time of one page access to RAM, by memory and direction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RamTimes {
@@ -72,6 +104,10 @@ pub struct Settings {
     pub ram_times: RamTimes,
     /// What the host interface costs.
     pub host: HostTimes,
+    /// See [`WriteAck`].
+    pub write_ack: WriteAck,
+    /// What is written in the background, if anything is.
+    pub flush: Option<FlushAhead>,
     /// Count the group hits of reads too: see `replay.read_groups`.
     pub read_groups: bool,
     /// Seed of every random choice.

@@ -91,6 +91,7 @@ impl<B: Buffer> Ssd for Engine<B, Storage> {
         self.drain();
     }
     fn drain(&mut self) {
+        self.flush_ahead(None);
         self.below.drain();
     }
     fn precondition(&mut self, fill: bool, overwrites: f64) {

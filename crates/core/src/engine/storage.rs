@@ -2,7 +2,10 @@
 
 mod commands;
 mod contents;
+mod flusher;
+mod groups;
 mod host;
+mod leaving;
 mod pages;
 mod power;
 mod precondition;
@@ -11,14 +14,18 @@ mod write_back;
 use std::cell::RefCell;
 
 use super::inflight::Inflight;
-use super::{Below, Completion, Engine, FlushCounter, Part, Payload, Refused, RequestKind, Served, Settings};
+use super::{Below, Completion, Engine, FlushCounter, Part, Payload, Refused, RequestKind, Served, Settings, WriteAck};
 use crate::buffer::{Access, Buffer, BufferShape, FlashTimes, Frames, Medium, Sense, Slots};
+use crate::error::ConfigError;
 use crate::flash::{CutMode, Flash, Ticket, Tombstone};
 use crate::ftl::{Found, Ftl, PageRead, PageWrite};
 use crate::ledger::{Cause, Ledger, Op};
 use crate::probe::Probe;
 use crate::types::{HostOp, HostRequest, Lbn, Lpn, Nanos, Slot};
 use contents::Contents;
+pub(super) use flusher::Due;
+use flusher::Flusher;
+use leaving::Leaving;
 use power::NvramSnapshot;
 
 /// What a device is assembled from.
@@ -85,10 +92,18 @@ pub struct Storage {
     pub(super) measured_from: Ledger,
     /// A cut to be armed when the next recovery begins.
     pub(super) recovery_cut: Option<(u64, CutMode)>,
-    /// The FTL works in idle time, the array ages, or groups of reads are counted: see [`Storage::before_admission`].
+    /// What is written ahead of need, if anything is.
+    pub(super) flusher: Option<Flusher>,
+    pub(super) leaving: Leaving,
+    /// See [`Leaving::is_any`].
+    frames_leave: bool,
+    /// Pages are flushed ahead, the FTL works in idle time, the array ages, or groups of reads are counted: see
+    /// [`Engine::before_admission`].
     attentive: bool,
     /// Somebody takes notice of requests and accesses: see [`Storage::observe`].
     observed: bool,
+    /// Somebody takes notice of clean pages that leave: see [`Storage::observe_drop`].
+    observes_drops: bool,
     /// Every data page below the buffer costs the FTL one look-up.
     map_on_flash: bool,
 }
@@ -104,26 +119,44 @@ pub struct Flight<'a> {
     pages_in: [u32; 2],
 }
 
+impl Flight<'_> {
+    /// The request is not complete before that.
+    pub(super) fn wait_for(&mut self, storage: &mut Storage, done: Ticket) {
+        self.done = storage.flash.clock.join(self.done, done);
+    }
+}
+
 impl<B: Buffer> Engine<B, Storage> {
     /// Assembles a device; nothing is written yet.
-    pub fn new(parts: Parts, buffer: B) -> Self {
+    ///
+    /// # Errors
+    /// If there is to be flushed ahead what the policy never keeps.
+    pub fn new(parts: Parts, buffer: B) -> Result<Self, ConfigError> {
         let slots = Slots::new(&parts.buffer_shape());
-        Self::assemble(buffer, slots, Storage::new(parts))
+        if parts.settings.flush.is_some() && buffer.fill(&slots).is_none() {
+            let problem = "this buffer keeps no pages that could be flushed";
+            return Err(ConfigError::new("ram.flush", problem, "choose a buffer, or leave it out"));
+        }
+        Ok(Self::assemble(buffer, slots, Storage::new(parts)))
     }
 }
 
 impl Storage {
     fn new(parts: Parts) -> Self {
         let Parts { flash, ftl, settings, .. } = parts;
-        Self {
+        let mut storage = Self {
             flushes: FlushCounter::new(flash.geometry(), settings.logical_pages),
             inflight: Inflight::new(&settings),
             times: flash_times(&flash),
             contents: Contents::new(&flash),
             page_sectors: flash.geometry().page_sectors(),
             settings,
-            attentive: ftl.works_in_idle_time() || flash.ages() || settings.read_groups,
-            observed: !settings.host.is_free(),
+            flusher: settings.flush.map(Flusher::new),
+            leaving: Leaving::default(),
+            frames_leave: false,
+            attentive: settings.flush.is_some() || ftl.works_in_idle_time() || flash.ages() || settings.read_groups,
+            observed: false,
+            observes_drops: false,
             map_on_flash: ftl.keeps_map_on_flash(),
             ftl,
             flash,
@@ -139,28 +172,9 @@ impl Storage {
             armed_nvram: None,
             measured_from: Ledger::default(),
             recovery_cut: None,
-        }
-    }
-
-    /// Refuses to change a device that is worn out, counts the groups of a read, and gives the FTL the time until the
-    /// request, if the array is idle until then.
-    #[inline(never)]
-    fn before_admission(&mut self, request: &HostRequest, rest: &[HostRequest], slots: &Slots) -> Result<(), Refused> {
-        if self.flash.is_read_only() && matches!(request.op, HostOp::Write | HostOp::Trim) {
-            let retired = self.flash.retired_blocks();
-            return Err(Refused::ReadOnly { lba: request.lba, sectors: request.sectors, retired });
-        }
-        let reads = request.op == HostOp::Read && request.sectors > 0 && slots.frames().total() > 0;
-        if self.settings.read_groups && reads {
-            self.count_read_groups(request, rest, slots);
-        }
-        if self.ftl.works_in_idle_time() {
-            self.snapshot_nvram(slots);
-            if let Some(until) = self.inflight.idle_until(&mut self.flash.clock, request.at) {
-                self.ftl.idle(&mut self.flash, until);
-            }
-        }
-        Ok(())
+        };
+        storage.set_observed();
+        storage
     }
 
     /// Lets everything complete.
@@ -180,41 +194,6 @@ impl Storage {
     /// What is done next is done for no request.
     pub(super) fn begin_now(&mut self) {
         self.begins = self.flash.now();
-    }
-
-    /// HitStat's group hit ratio: at most once per request and group.
-    #[inline]
-    fn count_group(&mut self, access: &Access, slots: &Slots) {
-        let lbn = slots.lbn_of(access.lpn);
-        if (access.request, lbn) != self.last_group {
-            self.last_group = (access.request, lbn);
-            if slots.resident_pages(lbn) > 0 {
-                self.flash.ledger.group_hits += 1;
-            } else {
-                self.flash.ledger.group_misses += 1;
-            }
-        }
-    }
-
-    /// The same for a read request, which has not begun yet. On request only: reads are the hottest path.
-    #[cold]
-    fn count_read_groups(&mut self, request: &HostRequest, rest: &[HostRequest], slots: &Slots) {
-        let block_sectors = u64::from(self.page_sectors) * u64::from(self.flash.geometry().pages_per_block);
-        let mut last = None;
-        for piece in std::iter::once(request).chain(rest) {
-            let end = piece.lba + u64::from(piece.sectors) - 1;
-            for lbn in piece.lba / block_sectors..=end / block_sectors {
-                // Two pieces of a request may share a block.
-                if last.replace(lbn) == Some(lbn) {
-                    continue;
-                }
-                if slots.resident_pages(Lbn(lbn as u32)) > 0 {
-                    self.flash.ledger.group_read_hits += 1;
-                } else {
-                    self.flash.ledger.group_read_misses += 1;
-                }
-            }
-        }
     }
 
     /// RAM time of a request: its page accesses, one after the other.
@@ -253,8 +232,23 @@ impl Below for Storage {
     }
 
     #[inline(always)]
-    fn prepare(&mut self, request: &HostRequest, rest: &[HostRequest], slots: &Slots) -> Result<(), Refused> {
-        if self.attentive { self.before_admission(request, rest, slots) } else { Ok(()) }
+    fn prepare<B: Buffer>(
+        engine: &mut Engine<B, Self>,
+        request: &HostRequest,
+        rest: &[HostRequest],
+    ) -> Result<(), Refused> {
+        if engine.below.attentive { engine.before_admission(request, rest) } else { Ok(()) }
+    }
+    #[inline(always)]
+    fn written<B: Buffer>(
+        engine: &mut Engine<B, Self>,
+        request: &HostRequest,
+        rest: &[HostRequest],
+        flight: &mut Flight<'_>,
+    ) {
+        if engine.below.settings.write_ack == WriteAck::Flash {
+            engine.write_through(request, rest, flight);
+        }
     }
     #[inline(always)]
     fn admit<'a>(
@@ -394,28 +388,50 @@ impl Below for Storage {
         self.write_pages_back(slots, pages, pad)
     }
     #[inline]
-    fn dropped(&mut self, lpn: Lpn) {
-        if let Some(probe) = &mut self.probe {
-            probe.on_drop(lpn);
-        }
+    fn dropped(&mut self, slots: &Slots, slot: Slot, room: Ticket) -> Ticket {
+        if self.observes_drops { self.observe_drop(slots, slot, room) } else { room }
     }
-    fn moved(&mut self, to: Medium) {
+    fn moved(&mut self, slots: &mut Slots, slot: Slot) {
         let ledger = &mut self.flash.ledger;
-        match to {
+        match slots.medium(slot) {
             Medium::Nvram => (ledger.dram_reads += 1, ledger.nvram_writes += 1),
             Medium::Dram => (ledger.nvram_reads += 1, ledger.dram_writes += 1),
         };
+        if slots.is_dirty(slot) {
+            self.date(slots, slot);
+        }
+    }
+    #[inline(always)]
+    fn frames_leave(&self) -> bool {
+        self.frames_leave
+    }
+    #[cold]
+    fn claim_frame(&mut self, slots: &Slots, medium: Medium, room: Ticket) -> Ticket {
+        let claimed = self.leaving.take(medium, slots, &self.flash.clock);
+        self.frames_leave = self.leaving.is_any();
+        let Some(done) = claimed else { return room };
+        self.flash.ledger.eviction_waits += 1;
+        self.flash.clock.join(room, done)
     }
     fn reads_ahead(&mut self, lpns: &[Lpn]) {
         self.tell_read(Cause::Prefetch, lpns);
     }
     fn read_ahead(&mut self, slots: &mut Slots, lpn: Lpn) -> Slot {
-        let found = self.read_page(slots, PageRead::new(lpn, Cause::Prefetch), self.begins());
+        let mut begins = self.begins();
+        if self.frames_leave {
+            begins = self.claim_frame(slots, Medium::Dram, begins);
+        }
+        let found = self.read_page(slots, PageRead::new(lpn, Cause::Prefetch), begins);
         let slot = self.insert(slots, lpn, Medium::Dram);
         self.fill_slot(slots, slot, found);
         slot
     }
 
+    fn trimmed(&mut self, slots: &Slots, slot: Slot) {
+        if let Some(done) = self.leaving.kept(slot, &self.flash.clock) {
+            self.give_up(slots.medium(slot), 1, done);
+        }
+    }
     fn trim(&mut self, lpn: Lpn, flight: &mut Flight<'_>) {
         self.version += 1;
         self.flash.journal(&[Tombstone { lpn, version: self.version }]);

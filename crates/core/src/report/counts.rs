@@ -305,6 +305,10 @@ pub struct BufferWork {
     pub write_backs: u64,
     /// Dirty pages written back.
     pub pages_written_back: u64,
+    /// Of those, pages that were evicted ahead of need because the buffer was full (`ram.flush.above`).
+    pub pages_flushed_by_fill: u64,
+    /// Of those, pages that were written because they had been dirty for long (`ram.flush.age`).
+    pub pages_flushed_by_age: u64,
     /// Dirty pages written back / write-back commands.
     pub pages_per_write_back: Option<f64>,
     /// Clean pages dropped without a flash operation.
@@ -343,6 +347,8 @@ impl BufferWork {
         Self {
             write_backs: l.write_back_commands,
             pages_written_back: l.write_back_pages,
+            pages_flushed_by_fill: l.flushed_by_fill,
+            pages_flushed_by_age: l.flushed_by_age,
             pages_per_write_back: share(l.write_back_pages, l.write_back_commands),
             drops: l.buffer_drops,
             dirty_eviction_ratio: share(l.write_back_pages, l.write_back_pages + l.buffer_drops),

@@ -1,15 +1,16 @@
 //! Tiny devices from the registries, and scripts that run on them.
 
-use nandlab::buffer::Frames;
+use nandlab::buffer::{Frames, Medium};
 use nandlab::catalog::BUFFERS;
 use nandlab::engine::{
-    Arrival, EvictWait, HostTimes, LinkSpeed, PartialWrite, Parts, Payload, RamTimes, Settings, Ssd,
+    Arrival, EvictWait, FillMarks, FlushAhead, HostTimes, LinkSpeed, PartialWrite, Parts, Payload, RamTimes, Settings,
+    Ssd, WriteAck,
 };
 use nandlab::error::ConfigError;
 use nandlab::flash::{Clock, CutMode, Flash, Geometry, Media, ProgramOrder, ReliabilityConfig, TimingModel};
 use nandlab::ftl::{FTLS, Ftl, Shape};
 use nandlab::ledger::{Cause, Ledger, Op};
-use nandlab::types::{Bytes, Hint, HostOp, HostRequest, Nanos, Pattern};
+use nandlab::types::{Bytes, Hint, HostOp, HostRequest, Nanos, Pattern, Slot};
 use serde_json::{Value, json};
 
 use super::hungry::Hungry;
@@ -139,6 +140,21 @@ impl Script {
         self.ways >> bit & 1 == 1
     }
 
+    /// What is flushed ahead: by fill, by age or by both; for policies that keep pages.
+    fn flush(&self) -> Option<FlushAhead> {
+        let keeps = BUFFERS[self.buffer].name() != "none";
+        let marks = FillMarks { above: 0.7, below: 0.4 };
+        (self.way(13) && keeps).then(|| FlushAhead {
+            marks: (self.seed % 3 > 0).then_some(marks),
+            age: (self.seed % 3 < 2).then_some(Nanos(600)),
+            most: 1 + (self.seed >> 4) as u32 % 6,
+        })
+    }
+
+    fn writes_through(&self) -> bool {
+        self.way(14) && !self.way(13) && !self.way(2)
+    }
+
     /// The FTL on the smallest array that it accepts, or a little more.
     fn ftl(&self) -> (Geometry, ProgramOrder, Box<dyn Ftl>) {
         let plugin = &FTLS[self.ftl];
@@ -186,6 +202,8 @@ impl Script {
             } else {
                 HostTimes::default()
             },
+            write_ack: if self.writes_through() { WriteAck::Flash } else { WriteAck::Ram },
+            flush: self.flush(),
             seed: self.seed,
             ..settings(LOGICAL_PAGES)
         };
@@ -225,6 +243,12 @@ impl Script {
             Run { device, model: Model::new(LOGICAL_PAGES), dice, at: Nanos(0), done: Done::default(), again: 0 };
         for step in &self.steps {
             run.step(step, self.way(3));
+            let dirty = |slot: &Slot| {
+                let slots = run.device.slots();
+                slots.is_dirty(*slot) && slots.medium(*slot) == Medium::Dram
+            };
+            let dirty = run.device.slots().iter().filter(dirty).count();
+            assert!(!self.writes_through() || dirty == 0, "{dirty} pages were not written through");
         }
         run.end()
     }
@@ -396,6 +420,7 @@ fn conserves(device: &dyn Ssd, ledger: &Ledger) {
     );
     assert!(device.ftl().completes_blocks() || above == sent, "{sent} pages sent down, {above} programmed");
     assert!(ledger.write_back_pages + ledger.padded_pages <= sent);
+    assert!(ledger.flushed_by_fill + ledger.flushed_by_age <= ledger.write_back_pages);
     look_ups_are_data_accesses(device, ledger);
     for cause in [Cause::Gc, Cause::Merge, Cause::Wear, Cause::Refresh] {
         let (read, programmed) = (ledger.count(Op::Read, cause), ledger.count(Op::Program, cause));

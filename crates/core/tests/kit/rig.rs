@@ -2,7 +2,7 @@
 
 use nandlab::buffer::Frames;
 use nandlab::catalog::BUFFERS;
-use nandlab::engine::{Arrival, EvictWait, HostTimes, PartialWrite, Parts, Payload, RamTimes, Settings, Ssd};
+use nandlab::engine::{Arrival, EvictWait, HostTimes, PartialWrite, Parts, Payload, RamTimes, Settings, Ssd, WriteAck};
 use nandlab::error::ConfigError;
 use nandlab::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, TimingModel};
 use nandlab::ftl::{FTLS, Ftl, Shape};
@@ -23,6 +23,8 @@ pub fn settings(logical_pages: u32) -> Settings {
         nvram_frames: 0,
         ram_times: RamTimes::default(),
         host: HostTimes::default(),
+        write_ack: WriteAck::default(),
+        flush: None,
         read_groups: false,
         seed: 1,
     }

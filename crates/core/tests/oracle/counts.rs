@@ -83,6 +83,8 @@ counts! {
     flushed_groups,
     padded_write_backs,
     write_back_pages,
+    flushed_by_fill,
+    flushed_by_age,
     padded_pages,
     padded_from_flash,
     padding_holes,

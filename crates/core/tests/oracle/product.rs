@@ -2,7 +2,7 @@
 
 use nandlab::buffer::{Access, Admission, Buffer, Frames, Medium, Plan, Sense, Slots};
 use nandlab::catalog::BUFFERS;
-use nandlab::engine::{Arrival, Engine, EvictWait, HostTimes, PartialWrite, Parts, RamTimes, Settings, Ssd};
+use nandlab::engine::{Arrival, Engine, EvictWait, HostTimes, PartialWrite, Parts, RamTimes, Settings, Ssd, WriteAck};
 use nandlab::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, TimingModel};
 use nandlab::ftl::{FTLS, Ftl, Shape};
 use nandlab::registry;
@@ -129,6 +129,8 @@ pub fn build(case: &Case) -> Box<dyn Ssd> {
             ..RamTimes::default()
         },
         host: HostTimes::default(),
+        write_ack: WriteAck::Ram,
+        flush: None,
         read_groups: setup.read_groups,
         seed: 1,
     };
@@ -140,7 +142,8 @@ pub fn build(case: &Case) -> Box<dyn Ssd> {
     let mut device: Box<dyn Ssd> = match case.buffer.plugin() {
         None => {
             let pages = case.buffer.pages_ahead();
-            Box::new(Engine::new(parts, Ahead { list: Vec::new(), pages, logical_pages }))
+            let engine = Engine::new(parts, Ahead { list: Vec::new(), pages, logical_pages });
+            Box::new(engine.expect("nothing is flushed ahead"))
         }
         Some((name, params)) => {
             let plugin = registry::find(BUFFERS, "buffer", name).expect("a policy");

@@ -1,4 +1,4 @@
-//! Who takes notice of requests besides the buffer: a probe, an armed power cut, and the host interface.
+//! Who takes notice of requests besides the buffer: a probe, an armed power cut, flushes by age, and the host interface.
 //!
 //! A request begins when its overhead is over, a write also not before its data has crossed the link: it crosses first, in
 //! the order of admission. All that is done for the request starts no earlier: reads of missed pages and of the rest of
@@ -6,16 +6,57 @@
 //! at admission, as always; a frame that was written is therefore filling until the request begins, so
 //! that nobody reads it or writes it back before.
 
+use super::flusher::Flusher;
 use super::{Flight, Storage};
 use crate::buffer::{Access, Slots};
-use crate::engine::{Completion, RequestKind, Way};
+use crate::engine::{Completion, RequestKind, Way, WriteAck};
 use crate::flash::Ticket;
-use crate::types::{HostOp, HostRequest, SECTOR_BYTES};
+use crate::types::{HostOp, HostRequest, SECTOR_BYTES, Slot};
 
 impl Storage {
     /// Somebody may take notice of requests from now on, or nobody any more.
     pub(in crate::engine) fn set_observed(&mut self) {
-        self.observed = self.probe.is_some() || self.armed_nvram.is_some() || !self.settings.host.is_free();
+        let dates = self.flusher.as_ref().is_some_and(Flusher::wants_dates);
+        self.observed = self.probe.is_some() || self.armed_nvram.is_some() || !self.settings.host.is_free() || dates;
+        let keeps = self.flusher.is_some() || self.settings.write_ack == WriteAck::Flash;
+        self.observes_drops = self.probe.is_some() || keeps;
+    }
+
+    /// A clean page leaves, whose write may be under way.
+    #[cold]
+    pub(super) fn observe_drop(&mut self, slots: &Slots, slot: Slot, room: Ticket) -> Ticket {
+        if let Some(probe) = &mut self.probe {
+            probe.on_drop(slots.lpn(slot));
+        }
+        match self.leaving.kept(slot, &self.flash.clock) {
+            Some(done) => self.flash.clock.join(room, done),
+            None => room,
+        }
+    }
+
+    /// Refuses to change a device that is worn out, counts the groups of a read, and gives the FTL the time until the
+    /// request, if the array is idle until then.
+    pub(in crate::engine) fn before_admission(
+        &mut self,
+        request: &HostRequest,
+        rest: &[HostRequest],
+        slots: &Slots,
+    ) -> Result<(), Refused> {
+        if self.flash.is_read_only() && matches!(request.op, HostOp::Write | HostOp::Trim) {
+            let retired = self.flash.retired_blocks();
+            return Err(Refused::ReadOnly { lba: request.lba, sectors: request.sectors, retired });
+        }
+        let reads = request.op == HostOp::Read && request.sectors > 0 && slots.frames().total() > 0;
+        if self.settings.read_groups && reads {
+            self.count_read_groups(request, rest, slots);
+        }
+        if self.ftl.works_in_idle_time() {
+            self.snapshot_nvram(slots);
+            if let Some(until) = self.inflight.idle_until(&mut self.flash.clock, request.at) {
+                self.ftl.idle(&mut self.flash, until);
+            }
+        }
+        Ok(())
     }
 
     /// A request is admitted now.
@@ -52,7 +93,11 @@ impl Storage {
             probe.on_access(access.lpn, access.write, hit);
         }
         let slot = slots.find(access.lpn);
-        if access.write && slot.is_some() && self.begins > self.flash.now() {
+        if !access.write || slot.is_none() {
+            return;
+        }
+        self.date(slots, slot);
+        if self.begins > self.flash.now() {
             let mut filled = Ticket::reached(self.begins);
             if let Some(before) = self.filling(slots, slot) {
                 filled = self.flash.clock.join(before, filled);

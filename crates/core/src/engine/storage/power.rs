@@ -71,6 +71,11 @@ impl Storage {
         self.set_observed();
         self.inflight.drain(&mut self.flash.clock);
         self.begin_now();
+        self.leaving.forget();
+        self.frames_leave = false;
+        if let Some(flusher) = &mut self.flusher {
+            flusher.forget();
+        }
         self.ftl.rebuild(&mut self.flash);
         self.written_back = Ticket::at(Nanos::ZERO);
         for NvramPage { mut write, mut bytes, missing } in nvram.pages {

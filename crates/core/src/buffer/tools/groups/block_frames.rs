@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::buffer::{Access, Admission, BufferShape, Frames, Medium, Slots};
+use crate::buffer::{Access, Admission, BufferShape, Fill, Frames, Medium, Slots};
 use crate::error::ConfigError;
 use crate::types::Lbn;
 
@@ -71,6 +71,10 @@ impl BlockFrames {
     #[inline]
     pub const fn is_none(&self) -> bool {
         self.frames == 0
+    }
+    /// How full it is.
+    pub const fn fill(&self) -> Fill {
+        Fill { used: self.used, frames: self.frames }
     }
     /// True if a page of this block can enter.
     #[inline]

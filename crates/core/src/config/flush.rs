@@ -1,0 +1,103 @@
+//! Flushing ahead of need: when the device writes dirty pages that no request waits for.
+
+use serde::{Deserialize, Serialize};
+
+use super::Config;
+use crate::engine::{EvictWait, FillMarks, FlushAhead, WriteAck};
+use crate::error::ConfigError;
+use crate::types::Nanos;
+
+/// What the device writes from its buffer in the background; nothing by default. What is modelled: docs/models.md, 'Flushing
+/// ahead'.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct FlushConfig {
+    /// When more than this share of the frames is in use, 0 to 1 (1 excluded), the device evicts pages ahead, those that the
+    /// policy would give next, until no more than `below` of them is. Absent: never.
+    pub above: Option<f64>,
+    /// Where evicting ahead ends: share of the frames that may stay in use, 0 to `above`. Absent: `above`.
+    pub below: Option<f64>,
+    /// A page that has been dirty for this long is written; it stays in its frame, clean, if the policy keeps such pages.
+    /// Absent: never.
+    pub age: Option<Nanos>,
+    /// The next of these writes begins when fewer than this many pages of earlier ones are under way, 1 to 65,536. Absent: the
+    /// number of dies, which is what can be programmed at a time; more would only wait for dies, where reads wait behind them.
+    pub most: Option<u32>,
+}
+
+impl FlushConfig {
+    /// True without any of it.
+    pub(super) fn is_off(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Refuses shares that are none, and what would be without effect.
+    ///
+    /// # Errors
+    /// Names the key.
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        let Self { above, below, age, most } = *self;
+        let refuse = |key: &str, problem: String, help: &str| Err(ConfigError::new(key, problem, help));
+        if let Some(above) = above.filter(|above| !(0.0..1.0).contains(above)) {
+            let problem = format!("{above} is outside 0 to 1 (1 excluded): no more than all frames are ever in use");
+            return refuse("ram.flush.above", problem, "0.9 begins when nine of ten frames are in use");
+        }
+        match (above, below) {
+            (None, Some(_)) => {
+                let problem = "nothing is evicted ahead that could end there".to_owned();
+                return refuse("ram.flush.below", problem, "set ram.flush.above too, or leave it out");
+            }
+            (Some(above), Some(below)) if !(0.0..=above).contains(&below) => {
+                let problem = format!("{below} is outside 0 to {above}, where evicting ahead begins");
+                return refuse("ram.flush.below", problem, "use at most ram.flush.above");
+            }
+            _ => {}
+        }
+        let day = Nanos(86_400_000_000_000);
+        if let Some(age) = age.filter(|age| *age == Nanos::ZERO || *age > day) {
+            let problem = format!("{age} is outside 1ns to {day}");
+            let help = "times have a unit, as in 30s; device.host.write_ack = \"flash\" writes every page at once";
+            return refuse("ram.flush.age", problem, help);
+        }
+        match most {
+            Some(0) | Some(65_537..) => {
+                let problem = format!("{} is outside 1 to 65536", most.unwrap_or_default());
+                refuse("ram.flush.most", problem, "leave it out for the number of dies")
+            }
+            Some(_) if above.is_none() && age.is_none() => {
+                let problem = "nothing is flushed ahead of which there could be too much".to_owned();
+                refuse("ram.flush.most", problem, "set ram.flush.above or ram.flush.age, or leave it out")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// For the engine of a device with so many dies.
+    pub(super) fn settings(&self, dies: u32) -> Option<FlushAhead> {
+        let marks = self.above.map(|above| FillMarks { above, below: self.below.unwrap_or(above) });
+        (!self.is_off()).then(|| FlushAhead { marks, age: self.age, most: self.most.unwrap_or(dies) })
+    }
+}
+
+impl Config {
+    /// Checks when written pages leave the RAM.
+    ///
+    /// # Errors
+    /// Names the key.
+    pub(super) fn check_writes(&self) -> Result<(), ConfigError> {
+        self.ram.flush.check()?;
+        if self.device.host.write_ack == WriteAck::Ram {
+            return Ok(());
+        }
+        let key = "device.host.write_ack";
+        if !self.ram.flush.is_off() {
+            let problem = "with `flash` every page is written at once, so that ram.flush would have nothing to write";
+            return Err(ConfigError::new(key, problem, "leave ram.flush out, or use write_ack = \"ram\""));
+        }
+        if self.ram.evict_wait == EvictWait::Transfer {
+            let problem = "with `flash` a write waits for its programs, which ram.evict_wait = \"transfer\" does not";
+            return Err(ConfigError::new(key, problem, "use ram.evict_wait = \"program\""));
+        }
+        Ok(())
+    }
+}

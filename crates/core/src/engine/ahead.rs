@@ -1,0 +1,106 @@
+//! Writes that no request needs: flushing ahead, by fill and by age; and writes that a request waits for because the device
+//! writes through.
+//!
+//! Both are issued where the time is: before a request is admitted, at the instants at which something becomes due; and when a
+//! request has been carried out. See `storage/flusher.rs` for what is due when.
+
+use super::storage::Due;
+use super::{Below, Engine, Flight, Refused, Storage};
+use crate::buffer::{Buffer, Frames, Grain, Medium};
+use crate::flash::Ticket;
+use crate::ledger::Ledger;
+use crate::types::{HostRequest, Lpn, Nanos, Slot};
+
+impl<B: Buffer> Engine<B, Storage> {
+    /// What happens before a request is admitted: all that is due until then, and the FTL's work in idle time.
+    #[inline(never)]
+    pub(super) fn before_admission(&mut self, request: &HostRequest, rest: &[HostRequest]) -> Result<(), Refused> {
+        self.flush_ahead(Some(request.at));
+        self.below.before_admission(request, rest, &self.slots)
+    }
+
+    /// Lets time pass until the request of that time can be admitted, or until the device is idle, and writes what becomes due.
+    pub(super) fn flush_ahead(&mut self, request_at: Option<Nanos>) {
+        let Some(flusher) = &mut self.below.flusher else { return };
+        flusher.ask_again();
+        while let Some(due) = self.below.next_due(request_at, self.buffer.fill(&self.slots), &self.slots) {
+            self.below.snapshot_nvram(&self.slots);
+            self.below.begin_now();
+            match due {
+                Due::Aged(slot) => self.write_aged(slot),
+                Due::Fill => self.evict_ahead(),
+            }
+        }
+    }
+
+    /// The policy makes room, and nobody waits.
+    fn evict_ahead(&mut self) {
+        let count = |ledger: &Ledger| (ledger.write_back_pages, ledger.buffer_write_pages);
+        let (used, before) = (self.slots.used(), count(self.below.ledger()));
+        self.buffer.make_room(None, &self.slots, &self.below.sense(), &mut self.plan);
+        let done = self.carry_out_plan(self.below.begins(), None);
+        self.gave_up(used, done);
+        let (dirty, sent) = count(self.below.ledger());
+        self.below.ledger().flushed_by_fill += dirty - before.0;
+        let Some(flusher) = &mut self.below.flusher else { return };
+        if sent > before.1 {
+            flusher.began(done, sent - before.1);
+        }
+        if self.slots.used().total() >= used.total() {
+            flusher.got_nothing();
+        }
+    }
+
+    /// Writes a page that has been dirty for long, alone or with all dirty pages of its block, as the policy does.
+    fn write_aged(&mut self, slot: Slot) {
+        let is_written = |slot: &Slot| self.slots.is_dirty(*slot) && self.slots.medium(*slot) == Medium::Dram;
+        let unit: Vec<Slot> = match self.buffer.grain() {
+            Grain::Page => vec![slot],
+            Grain::Block => self.slots.of_block(self.slots.lbn(slot)).filter(is_written).collect(),
+        };
+        let before = self.below.ledger().buffer_write_pages;
+        let done = self.write_and_keep(&unit);
+        let ledger = self.below.ledger();
+        ledger.flushed_by_age += unit.len() as u64;
+        let pages = ledger.buffer_write_pages - before;
+        if let Some(flusher) = &mut self.below.flusher {
+            flusher.began(done, pages);
+        }
+    }
+
+    /// The device writes through: the request waits until its pages are programmed, except for those in NVRAM.
+    #[inline(never)]
+    pub(super) fn write_through(&mut self, request: &HostRequest, rest: &[HostRequest], flight: &mut Flight<'_>) {
+        let page_sectors = u64::from(self.page_sectors);
+        let mut dirty = Vec::new();
+        for piece in std::iter::once(request).chain(rest) {
+            let end = (piece.lba + u64::from(piece.sectors)).div_ceil(page_sectors);
+            let pages = (piece.lba / page_sectors..end).map(|lpn| self.slots.find(Lpn(lpn as u32)));
+            dirty.extend(pages.filter(|slot| {
+                slot.is_some() && self.slots.is_dirty(*slot) && self.slots.medium(*slot) == Medium::Dram
+            }));
+        }
+        self.for_units(dirty, |engine, unit| {
+            let done = engine.write_and_keep(unit);
+            flight.wait_for(&mut engine.below, done);
+        });
+    }
+
+    /// Writes pages whose frames are given up, or kept with the page clean, only when that is over.
+    fn write_and_keep(&mut self, unit: &[Slot]) -> Ticket {
+        let used = self.slots.used();
+        let done = self.clean_pages(unit);
+        for slot in unit.iter().filter(|slot| self.slots.is_resident(**slot)) {
+            self.below.leaving.keep(*slot, done);
+        }
+        self.gave_up(used, done);
+        done
+    }
+
+    /// Frames that were in use and are not any more can be used when `done` resolves.
+    fn gave_up(&mut self, before: Frames, done: Ticket) {
+        let now = self.slots.used();
+        self.below.give_up(Medium::Dram, before.dram.saturating_sub(now.dram), done);
+        self.below.give_up(Medium::Nvram, before.nvram.saturating_sub(now.nvram), done);
+    }
+}

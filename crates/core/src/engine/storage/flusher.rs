@@ -1,0 +1,204 @@
+//! What is to be flushed ahead of need, and when.
+//!
+//! Time passes in [`Storage::next_due`] alone, from one instant at which something happens to the next: so a page is written
+//! when it has aged, also where no request comes for long.
+
+use std::collections::VecDeque;
+
+use super::Storage;
+use super::leaving::is_over;
+use crate::buffer::{Fill, Medium, Slots};
+use crate::engine::FlushAhead;
+use crate::flash::{Clock, Ticket};
+use crate::types::{Nanos, Slot};
+
+/// A write that is due now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::engine) enum Due {
+    /// Of this page, which has been dirty for too long.
+    Aged(Slot),
+    /// Of what the policy gives next.
+    Fill,
+}
+
+/// What is flushed ahead, and what of it is under way.
+#[derive(Debug)]
+pub(in crate::engine) struct Flusher {
+    settings: FlushAhead,
+    /// The buffer was fuller than the upper mark, and has not come down to the lower one since.
+    evicting: bool,
+    /// The policy gave nothing: it is asked again after the next request.
+    gave_nothing: bool,
+    /// Writes that may not be over, with their pages.
+    under_way: Vec<(Ticket, u64)>,
+    /// Dirty pages by the time since when they have been, the oldest first; with some that are not any more.
+    dated: VecDeque<(Nanos, Slot)>,
+    /// By slot: since when its page has been dirty, if that is known.
+    since: Vec<Nanos>,
+    /// The FTL has been given the idle time up to here.
+    idle_until: Nanos,
+}
+
+impl Flusher {
+    pub(super) const fn new(settings: FlushAhead) -> Self {
+        Self {
+            settings,
+            evicting: false,
+            gave_nothing: false,
+            under_way: Vec::new(),
+            dated: VecDeque::new(),
+            since: Vec::new(),
+            idle_until: Nanos::ZERO,
+        }
+    }
+
+    /// True if it matters since when pages have been dirty.
+    pub(super) const fn wants_dates(&self) -> bool {
+        self.settings.age.is_some()
+    }
+
+    /// The page is dirty; times never go back.
+    fn date(&mut self, slots: &mut Slots, slot: Slot, since: Nanos) {
+        if slots.is_dated(slot) {
+            return;
+        }
+        slots.set_dated(slot);
+        self.since.resize(self.since.len().max(slot.index() + 1), Nanos::ZERO);
+        self.since[slot.index()] = since;
+        if self.dated.len() > 2 * slots.slot_count() {
+            let (known, slots) = (&self.since, &*slots);
+            self.dated.retain(|(since, slot)| slots.is_dated(*slot) && known[slot.index()] == *since);
+        }
+        self.dated.push_back((since, slot));
+    }
+
+    /// The page that has been dirty for the longest, and when that is too long.
+    fn oldest(&mut self, slots: &Slots) -> Option<(Nanos, Slot)> {
+        let age = self.settings.age?;
+        while let Some((since, slot)) = self.dated.front().copied() {
+            if slots.is_dated(slot) && self.since[slot.index()] == since {
+                return Some((since + age, slot));
+            }
+            self.dated.pop_front();
+        }
+        None
+    }
+
+    /// True if another write may begin.
+    fn has_place(&mut self, clock: &Clock) -> bool {
+        self.under_way.retain(|(done, _)| !is_over(clock, *done));
+        self.under_way.iter().map(|(_, pages)| pages).sum::<u64>() < u64::from(self.settings.most)
+    }
+
+    /// What is due now.
+    fn due(&mut self, fill: Option<Fill>, slots: &Slots, clock: &Clock) -> Option<Due> {
+        if !self.has_place(clock) {
+            return None;
+        }
+        if let Some((_, slot)) = self.oldest(slots).filter(|(at, _)| *at <= clock.now()) {
+            return Some(Due::Aged(slot));
+        }
+        let (marks, Fill { used, frames }) = (self.settings.marks?, fill?);
+        let is_more_than = |share: f64| f64::from(used) > share * f64::from(frames);
+        self.evicting = is_more_than(if self.evicting { marks.below } else { marks.above });
+        (self.evicting && !self.gave_nothing).then_some(Due::Fill)
+    }
+
+    /// When something will be due although nothing happens before.
+    fn wakes(&mut self, slots: &Slots, clock: &Clock) -> Option<Nanos> {
+        if self.has_place(clock) {
+            return self.oldest(slots).map(|(at, _)| at);
+        }
+        // Where the end of every operation is known when it is issued, no event tells of it.
+        self.under_way.iter().filter_map(|(done, _)| clock.time(*done)).min()
+    }
+
+    /// A write of so many pages has begun.
+    pub(in crate::engine) fn began(&mut self, done: Ticket, pages: u64) {
+        self.under_way.push((done, pages));
+    }
+    /// The policy was asked to make room, and made none.
+    pub(in crate::engine) const fn got_nothing(&mut self) {
+        self.gave_nothing = true;
+    }
+    /// A request has changed the buffer.
+    pub(in crate::engine) const fn ask_again(&mut self) {
+        self.gave_nothing = false;
+    }
+    /// Power fails.
+    pub(super) fn forget(&mut self) {
+        *self = Self::new(self.settings);
+    }
+}
+
+impl Storage {
+    /// Lets time pass until a write ahead is due, and tells which; `None` when the request that comes at that time can be
+    /// admitted, or, without one, when the device has nothing to do. What becomes due at the very time of a request goes
+    /// before it.
+    pub(in crate::engine) fn next_due(
+        &mut self,
+        request_at: Option<Nanos>,
+        fill: Option<Fill>,
+        slots: &Slots,
+    ) -> Option<Due> {
+        loop {
+            let clock = &mut self.flash.clock;
+            self.inflight.settle(clock);
+            let flusher = self.flusher.as_mut()?;
+            let due = flusher.due(fill, slots, clock);
+            if due.is_some() {
+                return due;
+            }
+            let wakes = flusher.wakes(slots, clock);
+            let known = match request_at {
+                Some(at) if self.inflight.admits(clock, at) => return None,
+                Some(at) => self.inflight.may_admit(clock, at),
+                None => self.busy_until(),
+            };
+            let event = self.flash.clock.next_event();
+            // A page that will age does not keep a device busy that has nothing else to do.
+            let next = [known, event].into_iter().flatten().min()?;
+            let next = wakes.map_or(next, |wakes| next.min(wakes));
+            if event.is_none() && request_at.is_some() && self.gave_idle_time(next, slots) {
+                continue;
+            }
+            self.flash.clock.advance(next);
+        }
+    }
+
+    /// Gives the FTL the time until then, in which nothing else happens, once.
+    fn gave_idle_time(&mut self, until: Nanos, slots: &Slots) -> bool {
+        let Some(flusher) = self.flusher.as_mut().filter(|flusher| until > flusher.idle_until) else { return false };
+        flusher.idle_until = until;
+        if !self.ftl.works_in_idle_time() || until <= self.flash.now() {
+            return false;
+        }
+        self.snapshot_nvram(slots);
+        self.ftl.idle(&mut self.flash, until);
+        true
+    }
+
+    /// When all is over that is under way and known, if anything is.
+    fn busy_until(&self) -> Option<Nanos> {
+        let clock = &self.flash.clock;
+        let channels = (0..self.flash.geometry().channels).map(|channel| clock.channel_busy_until(channel));
+        channels.chain(self.inflight.next_known()).filter(|at| *at > clock.now()).min()
+    }
+
+    /// The page has been dirty since the request that is served began, if it was clean before.
+    pub(super) fn date(&mut self, slots: &mut Slots, slot: Slot) {
+        if let Some(flusher) = self.flusher.as_mut().filter(|flusher| flusher.wants_dates())
+            && slots.medium(slot) == Medium::Dram
+        {
+            flusher.date(slots, slot, self.begins);
+        }
+    }
+
+    /// A frame, or more of them, is given up, and what was in it is written when `done` resolves.
+    pub(in crate::engine) fn give_up(&mut self, medium: Medium, frames: u32, done: Ticket) {
+        if !is_over(&self.flash.clock, done) {
+            (0..frames).for_each(|_| self.leaving.give_up(medium, done));
+        }
+        self.frames_leave = self.leaving.is_any();
+    }
+}
