@@ -47,6 +47,8 @@ const FILLING: u8 = 8;
 const RESIDENT: u8 = 16;
 /// It is known since when the page has been dirty.
 const DATED: u8 = 32;
+/// The page stayed when it was written, which may not be over.
+const WRITING: u8 = 64;
 
 /// What the engine asks about a slot on every hit, in one look.
 #[derive(Clone, Copy, Debug)]
@@ -280,6 +282,13 @@ impl Slots {
     }
     pub(crate) fn set_dated(&mut self, slot: Slot) {
         self.held[slot.index()].flags |= DATED;
+    }
+    /// True if the page stayed when it was written, which may not be over.
+    pub(crate) fn is_writing(&self, slot: Slot) -> bool {
+        self.held[slot.index()].flags & WRITING != 0
+    }
+    pub(crate) fn set_writing(&mut self, slot: Slot) {
+        self.held[slot.index()].flags |= WRITING;
     }
     pub(crate) fn set_filling(&mut self, slot: Slot) {
         self.held[slot.index()].flags |= FILLING;

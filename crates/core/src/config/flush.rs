@@ -60,7 +60,7 @@ impl FlushConfig {
             return refuse("ram.flush.age", problem, help);
         }
         match most {
-            Some(0) | Some(65_537..) => {
+            Some(0 | 65_537..) => {
                 let problem = format!("{} is outside 1 to 65536", most.unwrap_or_default());
                 refuse("ram.flush.most", problem, "leave it out for the number of dies")
             }

@@ -90,8 +90,10 @@ impl<B: Buffer> Engine<B, Storage> {
     fn write_and_keep(&mut self, unit: &[Slot]) -> Ticket {
         let used = self.slots.used();
         let done = self.clean_pages(unit);
-        for slot in unit.iter().filter(|slot| self.slots.is_resident(**slot)) {
-            self.below.leaving.keep(*slot, done);
+        for slot in unit {
+            if self.slots.is_resident(*slot) {
+                self.below.leaving.keep(&mut self.slots, *slot, done);
+            }
         }
         self.gave_up(used, done);
         done

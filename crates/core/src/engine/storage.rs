@@ -21,7 +21,7 @@ use crate::flash::{CutMode, Flash, Ticket, Tombstone};
 use crate::ftl::{Found, Ftl, PageRead, PageWrite};
 use crate::ledger::{Cause, Ledger, Op};
 use crate::probe::Probe;
-use crate::types::{HostOp, HostRequest, Lbn, Lpn, Nanos, Slot};
+use crate::types::{HostRequest, Lbn, Lpn, Nanos, Slot};
 use contents::Contents;
 pub(super) use flusher::Due;
 use flusher::Flusher;
@@ -95,15 +95,11 @@ pub struct Storage {
     /// What is written ahead of need, if anything is.
     pub(super) flusher: Option<Flusher>,
     pub(super) leaving: Leaving,
-    /// See [`Leaving::is_any`].
-    frames_leave: bool,
     /// Pages are flushed ahead, the FTL works in idle time, the array ages, or groups of reads are counted: see
     /// [`Engine::before_admission`].
     attentive: bool,
-    /// Somebody takes notice of requests and accesses: see [`Storage::observe`].
+    /// Somebody takes notice of requests, accesses and drops: see [`Storage::observe`].
     observed: bool,
-    /// Somebody takes notice of clean pages that leave: see [`Storage::observe_drop`].
-    observes_drops: bool,
     /// Every data page below the buffer costs the FTL one look-up.
     map_on_flash: bool,
 }
@@ -153,10 +149,8 @@ impl Storage {
             settings,
             flusher: settings.flush.map(Flusher::new),
             leaving: Leaving::default(),
-            frames_leave: false,
             attentive: settings.flush.is_some() || ftl.works_in_idle_time() || flash.ages() || settings.read_groups,
             observed: false,
-            observes_drops: false,
             map_on_flash: ftl.keeps_map_on_flash(),
             ftl,
             flash,
@@ -389,7 +383,7 @@ impl Below for Storage {
     }
     #[inline]
     fn dropped(&mut self, slots: &Slots, slot: Slot, room: Ticket) -> Ticket {
-        if self.observes_drops { self.observe_drop(slots, slot, room) } else { room }
+        if self.observed { self.observe_drop(slots, slot, room) } else { room }
     }
     fn moved(&mut self, slots: &mut Slots, slot: Slot) {
         let ledger = &mut self.flash.ledger;
@@ -403,13 +397,11 @@ impl Below for Storage {
     }
     #[inline(always)]
     fn frames_leave(&self) -> bool {
-        self.frames_leave
+        self.leaving.is_any()
     }
     #[cold]
     fn claim_frame(&mut self, slots: &Slots, medium: Medium, room: Ticket) -> Ticket {
-        let claimed = self.leaving.take(medium, slots, &self.flash.clock);
-        self.frames_leave = self.leaving.is_any();
-        let Some(done) = claimed else { return room };
+        let Some(done) = self.leaving.take(medium, slots, &self.flash.clock) else { return room };
         self.flash.ledger.eviction_waits += 1;
         self.flash.clock.join(room, done)
     }
@@ -418,7 +410,7 @@ impl Below for Storage {
     }
     fn read_ahead(&mut self, slots: &mut Slots, lpn: Lpn) -> Slot {
         let mut begins = self.begins();
-        if self.frames_leave {
+        if self.frames_leave() {
             begins = self.claim_frame(slots, Medium::Dram, begins);
         }
         let found = self.read_page(slots, PageRead::new(lpn, Cause::Prefetch), begins);
@@ -428,7 +420,7 @@ impl Below for Storage {
     }
 
     fn trimmed(&mut self, slots: &Slots, slot: Slot) {
-        if let Some(done) = self.leaving.kept(slot, &self.flash.clock) {
+        if let Some(done) = self.leaving.kept(slots, slot, &self.flash.clock) {
             self.give_up(slots.medium(slot), 1, done);
         }
     }

@@ -145,7 +145,7 @@ impl Script {
         let keeps = BUFFERS[self.buffer].name() != "none";
         let marks = FillMarks { above: 0.7, below: 0.4 };
         (self.way(13) && keeps).then(|| FlushAhead {
-            marks: (self.seed % 3 > 0).then_some(marks),
+            marks: (!self.seed.is_multiple_of(3)).then_some(marks),
             age: (self.seed % 3 < 2).then_some(Nanos(600)),
             most: 1 + (self.seed >> 4) as u32 % 6,
         })

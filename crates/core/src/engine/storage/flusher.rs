@@ -21,6 +21,20 @@ pub(in crate::engine) enum Due {
     Fill,
 }
 
+/// A page that has been dirty since a time, if it still is.
+#[derive(Clone, Copy, Debug)]
+struct Dated {
+    since: Nanos,
+    slot: Slot,
+    number: u64,
+}
+
+impl Dated {
+    fn stands(self, latest: &[u64], slots: &Slots) -> bool {
+        slots.is_dated(self.slot) && latest[self.slot.index()] == self.number
+    }
+}
+
 /// What is flushed ahead, and what of it is under way.
 #[derive(Debug)]
 pub(in crate::engine) struct Flusher {
@@ -32,9 +46,10 @@ pub(in crate::engine) struct Flusher {
     /// Writes that may not be over, with their pages.
     under_way: Vec<(Ticket, u64)>,
     /// Dirty pages by the time since when they have been, the oldest first; with some that are not any more.
-    dated: VecDeque<(Nanos, Slot)>,
-    /// By slot: since when its page has been dirty, if that is known.
-    since: Vec<Nanos>,
+    dated: VecDeque<Dated>,
+    /// By slot: number of its latest entry there, and how many there were.
+    latest: Vec<u64>,
+    entries: u64,
     /// The FTL has been given the idle time up to here.
     idle_until: Nanos,
 }
@@ -47,7 +62,8 @@ impl Flusher {
             gave_nothing: false,
             under_way: Vec::new(),
             dated: VecDeque::new(),
-            since: Vec::new(),
+            latest: Vec::new(),
+            entries: 0,
             idle_until: Nanos::ZERO,
         }
     }
@@ -63,21 +79,22 @@ impl Flusher {
             return;
         }
         slots.set_dated(slot);
-        self.since.resize(self.since.len().max(slot.index() + 1), Nanos::ZERO);
-        self.since[slot.index()] = since;
+        self.entries += 1;
+        self.latest.resize(self.latest.len().max(slot.index() + 1), 0);
+        self.latest[slot.index()] = self.entries;
         if self.dated.len() > 2 * slots.slot_count() {
-            let (known, slots) = (&self.since, &*slots);
-            self.dated.retain(|(since, slot)| slots.is_dated(*slot) && known[slot.index()] == *since);
+            let latest = &self.latest;
+            self.dated.retain(|entry| entry.stands(latest, slots));
         }
-        self.dated.push_back((since, slot));
+        self.dated.push_back(Dated { since, slot, number: self.entries });
     }
 
     /// The page that has been dirty for the longest, and when that is too long.
     fn oldest(&mut self, slots: &Slots) -> Option<(Nanos, Slot)> {
         let age = self.settings.age?;
-        while let Some((since, slot)) = self.dated.front().copied() {
-            if slots.is_dated(slot) && self.since[slot.index()] == since {
-                return Some((since + age, slot));
+        while let Some(entry) = self.dated.front().copied() {
+            if entry.stands(&self.latest, slots) {
+                return Some((entry.since + age, entry.slot));
             }
             self.dated.pop_front();
         }
@@ -99,8 +116,8 @@ impl Flusher {
             return Some(Due::Aged(slot));
         }
         let (marks, Fill { used, frames }) = (self.settings.marks?, fill?);
-        let is_more_than = |share: f64| f64::from(used) > share * f64::from(frames);
-        self.evicting = is_more_than(if self.evicting { marks.below } else { marks.above });
+        let mark = if self.evicting { marks.below } else { marks.above };
+        self.evicting = f64::from(used) > mark * f64::from(frames);
         (self.evicting && !self.gave_nothing).then_some(Due::Fill)
     }
 
@@ -199,6 +216,5 @@ impl Storage {
         if !is_over(&self.flash.clock, done) {
             (0..frames).for_each(|_| self.leaving.give_up(medium, done));
         }
-        self.frames_leave = self.leaving.is_any();
     }
 }

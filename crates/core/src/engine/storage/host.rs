@@ -1,4 +1,5 @@
-//! Who takes notice of requests besides the buffer: a probe, an armed power cut, flushes by age, and the host interface.
+//! Who takes notice of requests besides the buffer: a probe, an armed power cut, writes ahead and through, and the host
+//! interface.
 //!
 //! A request begins when its overhead is over, a write also not before its data has crossed the link: it crosses first, in
 //! the order of admission. All that is done for the request starts no earlier: reads of missed pages and of the rest of
@@ -6,20 +7,18 @@
 //! at admission, as always; a frame that was written is therefore filling until the request begins, so
 //! that nobody reads it or writes it back before.
 
-use super::flusher::Flusher;
 use super::{Flight, Storage};
 use crate::buffer::{Access, Slots};
-use crate::engine::{Completion, RequestKind, Way, WriteAck};
+use crate::engine::{Completion, Refused, RequestKind, Settings, Way, WriteAck};
 use crate::flash::Ticket;
 use crate::types::{HostOp, HostRequest, SECTOR_BYTES, Slot};
 
 impl Storage {
     /// Somebody may take notice of requests from now on, or nobody any more.
     pub(in crate::engine) fn set_observed(&mut self) {
-        let dates = self.flusher.as_ref().is_some_and(Flusher::wants_dates);
-        self.observed = self.probe.is_some() || self.armed_nvram.is_some() || !self.settings.host.is_free() || dates;
-        let keeps = self.flusher.is_some() || self.settings.write_ack == WriteAck::Flash;
-        self.observes_drops = self.probe.is_some() || keeps;
+        let Settings { host, write_ack, .. } = &self.settings;
+        let writes = self.flusher.is_some() || *write_ack == WriteAck::Flash;
+        self.observed = self.probe.is_some() || self.armed_nvram.is_some() || !host.is_free() || writes;
     }
 
     /// A clean page leaves, whose write may be under way.
@@ -28,7 +27,7 @@ impl Storage {
         if let Some(probe) = &mut self.probe {
             probe.on_drop(slots.lpn(slot));
         }
-        match self.leaving.kept(slot, &self.flash.clock) {
+        match self.leaving.kept(slots, slot, &self.flash.clock) {
             Some(done) => self.flash.clock.join(room, done),
             None => room,
         }

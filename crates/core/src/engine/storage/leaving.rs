@@ -14,8 +14,10 @@ use crate::types::{Nanos, Slot};
 pub(in crate::engine) struct Leaving {
     /// By memory: what the frames that are free in state wait for, the oldest first.
     frames: [VecDeque<Ticket>; 2],
-    /// By slot: when the latest write is over that left its page in the frame.
+    /// By slot: when the latest write is over at which its page stayed, if there was one.
     writing: Vec<Ticket>,
+    /// A frame may have been given up whose page is not written yet.
+    is_any: bool,
 }
 
 /// True if the ticket has resolved.
@@ -27,21 +29,24 @@ impl Leaving {
     /// A frame was given up whose page is written when `done` resolves.
     pub(super) fn give_up(&mut self, medium: Medium, done: Ticket) {
         self.frames[medium as usize].push_back(done);
+        self.is_any = true;
     }
     /// The page stays in its frame and is written when `done` resolves.
-    pub(in crate::engine) fn keep(&mut self, slot: Slot, done: Ticket) {
+    pub(in crate::engine) fn keep(&mut self, slots: &mut Slots, slot: Slot, done: Ticket) {
+        slots.set_writing(slot);
         if slot.index() >= self.writing.len() {
             self.writing.resize(slot.index() + 1, Ticket::at(Nanos::ZERO));
         }
         self.writing[slot.index()] = done;
     }
     /// What the frame of this clean page waits for, if anything.
-    pub(super) fn kept(&self, slot: Slot, clock: &Clock) -> Option<Ticket> {
-        self.writing.get(slot.index()).copied().filter(|done| !is_over(clock, *done))
+    pub(super) fn kept(&self, slots: &Slots, slot: Slot, clock: &Clock) -> Option<Ticket> {
+        slots.is_writing(slot).then(|| self.writing[slot.index()]).filter(|done| !is_over(clock, *done))
     }
     /// True if a frame may have been given up whose page is not written yet.
-    pub(super) fn is_any(&self) -> bool {
-        self.frames.iter().any(|frames| !frames.is_empty())
+    #[inline]
+    pub(super) const fn is_any(&self) -> bool {
+        self.is_any
     }
     /// A page takes a frame: what that waits for, if no other frame is free.
     pub(super) fn take(&mut self, medium: Medium, slots: &Slots, clock: &Clock) -> Option<Ticket> {
@@ -56,7 +61,9 @@ impl Leaving {
         while waiting.len() > free as usize {
             waiting.pop_front();
         }
-        if waiting.len() < free as usize { None } else { waiting.pop_front() }
+        let taken = if waiting.len() < free as usize { None } else { waiting.pop_front() };
+        self.is_any = self.frames.iter().any(|frames| !frames.is_empty());
+        taken
     }
     /// Power fails.
     pub(super) fn forget(&mut self) {

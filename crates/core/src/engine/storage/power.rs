@@ -72,7 +72,6 @@ impl Storage {
         self.inflight.drain(&mut self.flash.clock);
         self.begin_now();
         self.leaving.forget();
-        self.frames_leave = false;
         if let Some(flusher) = &mut self.flusher {
             flusher.forget();
         }
