@@ -7,6 +7,7 @@
 //! Two runs of the same configuration, trace and version give the same report, bit for bit, except for [`Wall`], which
 //! only the front end that owns a clock can fill in.
 
+mod buffer;
 mod counts;
 mod flushes;
 mod operations;
@@ -25,9 +26,8 @@ use crate::ledger::{Cause, Ledger, Op};
 use crate::registry::{self, Plugin};
 use crate::replay::Outcome;
 use crate::types::{Nanos, SECTOR_BYTES};
-pub use counts::{
-    BufferWork, ByCause, Erases, FlashWork, HitRatios, MappingWork, Merges, Padding, Ratios, Requests, SlcWork,
-};
+pub use buffer::BufferWork;
+pub use counts::{ByCause, Erases, FlashWork, HitRatios, MappingWork, Merges, Padding, Ratios, Requests, SlcWork};
 pub use flushes::{AtMost, Flushes, Size};
 pub use operations::{ByClass, ClassOperations, Operations};
 pub use settling::{FlushCost, Settling};
