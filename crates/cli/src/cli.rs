@@ -9,6 +9,7 @@ use crate::bound::BoundArgs;
 use crate::claims::ClaimsArgs;
 use crate::compare::CompareArgs;
 use crate::curve::CurveArgs;
+use crate::datasheet::DatasheetArgs;
 use crate::fit::FitArgs;
 use crate::pages::PagesArgs;
 use crate::probe::ProbeArgs;
@@ -62,6 +63,8 @@ pub enum Command {
     Fit(FitArgs),
     /// Print the jobs for fio whose results `fit` takes: a micro-benchmark of a real drive, which overwrites it.
     Probe(ProbeArgs),
+    /// Compare the presets that model drives with what their makers print of them (docs/drives.md).
+    Datasheet(DatasheetArgs),
     /// Test the claims of the papers on generated workloads: one Markdown table for each experiment (docs/claims.md).
     Claims(ClaimsArgs),
     /// Measure every buffer policy and write a page for each (docs/policies).

@@ -13,6 +13,7 @@ mod compare_table;
 mod conform;
 mod curve;
 mod curve_table;
+mod datasheet;
 mod doctor;
 mod fail;
 mod fit;
@@ -64,6 +65,7 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         Command::Bound(args) => bound::bound(args, style),
         Command::Fit(args) => fit::fit(args, style),
         Command::Probe(args) => probe::probe(args),
+        Command::Datasheet(args) => datasheet::datasheet(args, style),
         Command::Claims(args) => claims::claims(args),
         Command::Pages(args) => pages::pages(args),
         Command::Ram(args) => ram::ram(args, style),

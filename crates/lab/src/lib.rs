@@ -27,6 +27,7 @@ mod capacity;
 pub mod claims;
 pub mod compare;
 pub mod curve;
+pub mod datasheet;
 mod device;
 mod error;
 mod experiment;

@@ -17,6 +17,11 @@ pub const DEVICES: &[(&str, &str)] = &[
     ("wpa", include_str!("../../devices/wpa.toml")),
     ("modern-tlc", include_str!("../../devices/modern-tlc.toml")),
     ("modern-qlc", include_str!("../../devices/modern-qlc.toml")),
+    ("nvme-enterprise", include_str!("../../devices/nvme-enterprise.toml")),
+    ("nvme-client", include_str!("../../devices/nvme-client.toml")),
+    ("sata-tlc", include_str!("../../devices/sata-tlc.toml")),
+    ("sata-qlc", include_str!("../../devices/sata-qlc.toml")),
+    ("ufs", include_str!("../../devices/ufs.toml")),
     ("g1", include_str!("../../devices/g1.toml")),
 ];
 

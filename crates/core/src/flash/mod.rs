@@ -14,6 +14,7 @@ mod geometry;
 mod oob;
 mod power;
 mod reliability;
+mod replicas;
 
 pub use cells::{CellConfig, PageTimes};
 pub use clock::{Clock, ClockShape, ClockTimes, CommandConfig, Planes, Release, SchedulerConfig, Ticket, TimingModel};
@@ -21,12 +22,13 @@ pub use geometry::{Geometry, ProgramOrder};
 pub use oob::{Oob, PageKind};
 pub use power::{CutMode, JOURNAL_LIMIT, Tombstone};
 pub use reliability::ReliabilityConfig;
+pub use replicas::first_idle_copy;
 
 use oob::{ERASED, TORN};
 
 use crate::divisor::Divisor;
 use cells::CellTimes;
-use clock::Target;
+use clock::OpTarget;
 
 use crate::ledger::{BlockKind, Cause, Ledger, Op};
 use crate::sparse::SparseTable;
@@ -161,18 +163,6 @@ impl Flash {
             model.count_read(pbn);
         }
         self.operate(Op::Read, pbn, ppn, cause, Release::Done, after)
-    }
-
-    /// Reads one of several equal copies: the first whose channel is idle at this moment, else the one whose channel
-    /// becomes idle first (RFTL section 3.2; ties in the order given). Returns the ticket and the copy chosen.
-    pub fn read_any(&mut self, copies: &[Ppn], cause: Cause, after: Ticket) -> (Ticket, usize) {
-        let now = self.clock.now();
-        let busy_until = |ppn: &Ppn| {
-            let channel = self.geometry.channel_of_die(self.geometry.die(self.geometry.pbn(*ppn)));
-            self.clock.channel_busy_until(channel).max(now)
-        };
-        let chosen = first_idle_copy(copies.iter().map(busy_until), now);
-        (self.read(copies[chosen], cause, after), chosen)
     }
 
     /// Programs an erased page and marks it valid. `data` is one page, or empty without media. The ticket resolves when
@@ -399,7 +389,7 @@ impl Flash {
             (cells, service) = self.times_of(op, pbn, ppn);
         }
         self.ledger.add(op, cause, service.0);
-        self.clock.issue_for(Target { page: ppn, cause, cells }, self.by_die.remainder(pbn.0), op, after, release)
+        self.clock.issue_for(OpTarget { page: ppn, cause, cells }, self.by_die.remainder(pbn.0), op, after, release)
     }
 
     #[expect(clippy::inline_always, reason = "as operate: one call fewer for every program")]
@@ -439,18 +429,4 @@ impl Flash {
         stamps.resize(self.geometry.pages_per_block as usize, (0, 0));
         stamps[self.geometry.page_in_block(ppn) as usize] = (oob.version, self.programs_ever);
     }
-}
-
-/// RFTL's choice among copies, given the time at which the channel of each becomes idle.
-pub fn first_idle_copy(busy_until: impl Iterator<Item = Nanos>, now: Nanos) -> usize {
-    let mut best = (Nanos(u64::MAX), 0);
-    for (copy, until) in busy_until.enumerate() {
-        if until <= now {
-            return copy;
-        }
-        if until < best.0 {
-            best = (until, copy);
-        }
-    }
-    best.1
 }

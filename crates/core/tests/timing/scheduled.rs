@@ -1,8 +1,8 @@
 //! Does the scheduled clock agree with a slow simulator of its manual page, on random work of random arrays?
 
 use nandlab::flash::clock::{
-    Clock, ClockShape, ClockTimes, CommandConfig, OpClass, Planes, Release, Scheduler, SchedulerConfig, Suspend,
-    Target, Ticket, TimingModel,
+    Clock, ClockShape, ClockTimes, CommandConfig, OpClass, OpTarget, Planes, Release, Scheduler, SchedulerConfig,
+    Suspend, Ticket, TimingModel,
 };
 use nandlab::ledger::{Cause, Op};
 use nandlab::types::{Nanos, Ppn};
@@ -138,7 +138,7 @@ fn compare(policy: &str, seed: u64, count: usize, seen: &mut Seen) {
         let release = if r.percent(30) { Release::Transfer } else { Release::Done };
         // Pages and blocks that differ in their times.
         let cells = if r.percent(20) { Nanos(r.below64(2 * gap)) } else { Nanos::ZERO };
-        let target = Target { page: Ppn(page), cause, cells };
+        let target = OpTarget { page: Ppn(page), cause, cells };
         let t = fast.issue_for(target, die, op, ticket, release);
         let a = slow.issue(target, die as usize, op, &after, release);
         // Who watches hurries what is watched: some are watched at the end only.

@@ -4,7 +4,7 @@ mod command;
 mod judge;
 mod time;
 
-use nandlab::flash::clock::{CLASSES, ClockShape, OpClass, Release, Suspend, Target};
+use nandlab::flash::clock::{CLASSES, ClockShape, OpClass, OpTarget, Release, Suspend};
 use nandlab::ledger::{Cause, Op};
 
 /// A ticket: all of some operations and a time.
@@ -153,8 +153,8 @@ impl Slow {
         die % self.shape.channels as usize
     }
 
-    pub fn issue(&mut self, target: Target, die: usize, op: Op, after: &After, release: Release) -> After {
-        let Target { page, cause, cells } = target;
+    pub fn issue(&mut self, target: OpTarget, die: usize, op: Op, after: &After, release: Release) -> After {
+        let OpTarget { page, cause, cells } = target;
         let page = page.0 as usize;
         let t = self.shape.times;
         let usual = [t.page_read.0, t.page_program.0, t.block_erase.0][op as usize];

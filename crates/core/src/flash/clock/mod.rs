@@ -160,7 +160,7 @@ pub struct ClockShape {
 
 /// What an operation on an array is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Target {
+pub struct OpTarget {
     /// The page; for an erase, the first page of the block; [`Ppn::NONE`] if the clock is not that of an array.
     pub page: Ppn,
     /// Why.
@@ -237,7 +237,7 @@ impl Clock {
     /// Every event up to now must have been processed, as it is after [`Self::advance`] and [`Self::step`].
     #[inline]
     pub fn issue(&mut self, die: u32, op: Op, after: Ticket, release: Release) -> Ticket {
-        self.issue_for(Target { page: Ppn::NONE, cause: Cause::Host, cells: Nanos::ZERO }, die, op, after, release)
+        self.issue_for(OpTarget { page: Ppn::NONE, cause: Cause::Host, cells: Nanos::ZERO }, die, op, after, release)
     }
 
     /// The same for what is known of an operation on an array: a scheduler needs it, and the record tells it.
@@ -246,7 +246,7 @@ impl Clock {
         reason = "every operation passes here: three calls fewer, a tenth of W1's instructions"
     )]
     #[inline(always)]
-    pub fn issue_for(&mut self, target: Target, die: u32, op: Op, after: Ticket, release: Release) -> Ticket {
+    pub fn issue_for(&mut self, target: OpTarget, die: u32, op: Op, after: Ticket, release: Release) -> Ticket {
         let ticket = either!(&mut self.model, m => m.issue(target, die, op, after, release));
         if self.record.is_some() {
             self.note(Call::Operation(Operation { op, die, after, release, ticket, target }));

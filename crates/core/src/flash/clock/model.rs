@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use super::{ClockShape, Finished, Parallel, Release, Target, Ticket, Waits};
+use super::{ClockShape, Finished, OpTarget, Parallel, Release, Ticket, Waits};
 use crate::ledger::Op;
 use crate::types::Nanos;
 
@@ -11,7 +11,7 @@ pub(super) trait Timing: Debug + Send {
     /// The current time.
     fn now(&self) -> u64;
     /// An operation and what it is about.
-    fn issue(&mut self, target: Target, die: u32, op: Op, after: Ticket, release: Release) -> Ticket;
+    fn issue(&mut self, target: OpTarget, die: u32, op: Op, after: Ticket, release: Release) -> Ticket;
     /// Of two tickets of which one is no time.
     fn join(&mut self, a: Ticket, b: Ticket) -> Ticket;
     /// Of a ticket that is no time.

@@ -34,7 +34,7 @@ use self::lanes::{Lanes, NEVER};
 use super::slab::{Kind, NONE, index_of};
 use super::tickets::Tickets;
 use super::{
-    ClockShape, DIES_PER_CHANNEL, END_OF_TIME, Finished, Model, ROWS, Release, Target, Ticket, Timing, TimingRule,
+    ClockShape, DIES_PER_CHANNEL, END_OF_TIME, Finished, Model, OpTarget, ROWS, Release, Ticket, Timing, TimingRule,
 };
 use crate::ledger::Op;
 use crate::types::Nanos;
@@ -172,7 +172,7 @@ impl Parallel {
 
 impl Timing for Parallel {
     #[inline(always)]
-    fn issue(&mut self, _: Target, die: u32, op: Op, after: Ticket, release: Release) -> Ticket {
+    fn issue(&mut self, _: OpTarget, die: u32, op: Op, after: Ticket, release: Release) -> Ticket {
         let kind = match op {
             Op::Read => Kind::Read,
             Op::Erase => Kind::Erase,

@@ -3,7 +3,7 @@
 //! Whoever has the record can compute every time again by other means. Nothing is recorded, and nothing is paid for but one
 //! comparison an operation, until [`Clock::record`] is called.
 
-use super::{Clock, Release, Target, Ticket};
+use super::{Clock, OpTarget, Release, Ticket};
 use crate::ledger::Op;
 use crate::types::Nanos;
 
@@ -21,7 +21,7 @@ pub struct Operation {
     /// Its ticket.
     pub ticket: Ticket,
     /// What it is about.
-    pub target: Target,
+    pub target: OpTarget,
 }
 
 /// A call of a clock.

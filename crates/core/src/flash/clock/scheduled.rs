@@ -59,7 +59,7 @@ use self::task::{Task, Waiting};
 use super::slab::{Kind, NONE, index_of};
 use super::tickets::Tickets;
 use super::{
-    ClockShape, DIES_PER_CHANNEL, END_OF_TIME, Finished, Model, OpClass, ROWS, Release, SchedulerConfig, Target,
+    ClockShape, DIES_PER_CHANNEL, END_OF_TIME, Finished, Model, OpClass, OpTarget, ROWS, Release, SchedulerConfig,
     Ticket, Timing, TimingRule, Waits,
 };
 use crate::ledger::Op;
@@ -253,8 +253,8 @@ impl Scheduled {
 }
 
 impl Timing for Scheduled {
-    fn issue(&mut self, target: Target, die: u32, op: Op, after: Ticket, release: Release) -> Ticket {
-        let Target { page, cause, cells } = target;
+    fn issue(&mut self, target: OpTarget, die: u32, op: Op, after: Ticket, release: Release) -> Ticket {
+        let OpTarget { page, cause, cells } = target;
         let kind = match op {
             Op::Read => Kind::Read,
             Op::Program => Kind::Program,

@@ -10,7 +10,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::{ClockShape, Finished, Model, ROWS, Release, Resolved, Target, Ticket, Timing, TimingRule};
+use super::{ClockShape, Finished, Model, OpTarget, ROWS, Release, Resolved, Ticket, Timing, TimingRule};
 use crate::ledger::Op;
 use crate::types::Nanos;
 
@@ -56,7 +56,7 @@ impl Serial {
 
 impl Timing for Serial {
     #[inline]
-    fn issue(&mut self, _: Target, die: u32, op: Op, after: Ticket, release: Release) -> Ticket {
+    fn issue(&mut self, _: OpTarget, die: u32, op: Op, after: Ticket, release: Release) -> Ticket {
         debug_assert!(after.is_time(), "a ticket of another clock");
         let start = self.free.max(after.0).max(self.now);
         let op = op as usize;

@@ -329,16 +329,6 @@ impl Space {
         self.geometry.page(pbn, next)
     }
 
-    /// A block is full.
-    fn close(&mut self, group: u32, pbn: Pbn, slc: bool) {
-        if slc {
-            self.slc.close(group, pbn);
-        }
-        if !slc || self.slc.is_shared() {
-            self.pools[group as usize].close(pbn);
-        }
-    }
-
     /// The same for a page of the host: one more is valid.
     #[inline(always)]
     pub fn append_new(&mut self, id: FrontierId) -> Ppn {
@@ -379,29 +369,6 @@ impl Space {
         }
         pool.reopen(victim);
         Some(victim)
-    }
-
-    /// True if there is an SLC cache.
-    pub const fn has_slc(&self) -> bool {
-        self.slc.is_on()
-    }
-
-    /// Takes the closed block of a group that has been in the SLC cache longest.
-    pub fn pick_slc(&mut self, group: u32) -> Option<Pbn> {
-        let oldest = self.slc.oldest(group)?;
-        self.take_closed(oldest).then_some(oldest)
-    }
-
-    /// True if a block of a group's SLC cache is closed and no other collection has it.
-    pub fn has_closed_slc(&self, group: u32) -> bool {
-        let is_free = |pbn| !self.slc.is_shared() || self.pools[group as usize].is_closed(pbn);
-        self.slc.oldest(group).is_some_and(is_free)
-    }
-
-    /// True if the SLC cache of a group can be folded: what is set aside for it comes back to it, so that the copies need a block
-    /// beyond the reserve.
-    pub fn has_room_to_fold(&self, group: u32) -> bool {
-        self.slc.is_shared() || self.free(group) > self.reserve
     }
 
     /// Takes a block, if it is closed.

@@ -14,6 +14,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
+use super::Space;
 use super::layout::{GcFrontier, Upkeep};
 use crate::error::ConfigError;
 use crate::types::Pbn;
@@ -148,5 +149,40 @@ impl SlcCache {
     /// Those that are closed. For tests.
     pub(super) fn closed(&self) -> impl Iterator<Item = Pbn> + '_ {
         self.closed.iter().flatten().copied()
+    }
+}
+
+impl Space {
+    /// True if there is an SLC cache.
+    pub const fn has_slc(&self) -> bool {
+        self.slc.is_on()
+    }
+
+    /// Takes the closed block of a group that has been in the SLC cache longest.
+    pub fn pick_slc(&mut self, group: u32) -> Option<Pbn> {
+        let oldest = self.slc.oldest(group)?;
+        self.take_closed(oldest).then_some(oldest)
+    }
+
+    /// True if a block of a group's SLC cache is closed and no other collection has it.
+    pub fn has_closed_slc(&self, group: u32) -> bool {
+        let is_free = |pbn| !self.slc.is_shared() || self.pools[group as usize].is_closed(pbn);
+        self.slc.oldest(group).is_some_and(is_free)
+    }
+
+    /// True if the SLC cache of a group can be folded: what is set aside for it comes back to it, so that the copies need a block
+    /// beyond the reserve.
+    pub fn has_room_to_fold(&self, group: u32) -> bool {
+        self.slc.is_shared() || self.free(group) > self.reserve
+    }
+
+    /// A block is full.
+    pub(super) fn close(&mut self, group: u32, pbn: Pbn, slc: bool) {
+        if slc {
+            self.slc.close(group, pbn);
+        }
+        if !slc || self.slc.is_shared() {
+            self.pools[group as usize].close(pbn);
+        }
     }
 }
