@@ -60,6 +60,8 @@ pub struct SlowOp {
     pub cells: u64,
     plane: usize,
     unit: usize,
+    /// It is in its queue before what it waits for is over.
+    pub leans: bool,
     /// What it took on its die for the others of its command.
     pub company: u64,
     number: usize,
@@ -194,6 +196,7 @@ impl Slow {
             cells,
             plane,
             unit,
+            leans: false,
             company: 0,
             number: self.numbers,
             issued: self.now,
@@ -209,7 +212,9 @@ impl Slow {
             resolved: None,
             after: after.clone(),
         });
-        if self.is_resolved(after) || after.own && self.is_ahead(after.ops[0], id) {
+        let is_resolved = self.is_resolved(after);
+        if is_resolved || after.own && self.is_ahead(after.ops[0], id) {
+            self.ops[id].leans = !is_resolved;
             self.go_on(id);
             self.without_completions();
         } else {
@@ -285,9 +290,10 @@ impl Slow {
     /// Its dependency is met.
     fn go_on(&mut self, id: usize) {
         self.ops[id].state = State::Behind;
-        if let Some(before) = self.ops[id].before.filter(|before| self.ops[*before].finished.is_none())
-            && !self.is_ahead(before, id)
-        {
+        let before = self.ops[id].before.filter(|before| self.ops[*before].finished.is_none());
+        let is_behind = before.is_some_and(|before| self.is_ahead(before, id));
+        self.ops[id].leans |= is_behind;
+        if let Some(before) = before.filter(|_| !is_behind) {
             let (class, number) = (self.ops[before].class, self.ops[before].number);
             if self.ops[id].class <= OpClass::HostWrite && class > OpClass::HostWrite {
                 self.urgent = self.urgent.max(number);

@@ -133,7 +133,7 @@ impl Space {
             logical_pages: shape.logical_pages,
             home: vec![0; if apart { blocks } else { 0 }],
             heat: Heat::new(layout.upkeep.streams, shape.logical_pages),
-            slc: SlcCache::new(&layout.upkeep, shape.slc_pages, groups),
+            slc: SlcCache::new(layout.upkeep.slc, layout.upkeep.slc_blocks, shape.slc_pages, groups),
         };
         space.forget();
         space

@@ -42,11 +42,18 @@ impl Slow {
             .collect();
         queue.sort_by_key(|id| self.ops[*id].order);
         let mut command = vec![first];
-        for id in queue {
-            if self.ops[id].class != class || !self.goes_with(&command, id) {
+        let rules = self.shape.commands;
+        let most = rules.unit_pages * if rules.planes == Planes::One { 1 } else { self.shape.planes };
+        let mut passed = false;
+        for id in queue.into_iter().take(4 * most as usize) {
+            let may_pass = !passed || !self.ops[id].leans;
+            if self.ops[id].class == class && may_pass && self.goes_with(&command, id) {
+                command.push(id);
+            } else if self.ops[first].op == Op::Read && !self.keeps_order() {
+                passed = true;
+            } else {
                 break;
             }
-            command.push(id);
         }
         let t = self.shape.times;
         let mut planes = vec![];

@@ -7,6 +7,9 @@ use crate::flash::clock::slab::{Kind, NONE, Node};
 use crate::ledger::Op;
 use crate::types::{Nanos, Ppn};
 
+/// Operations of a queue that are looked at for each that a command can have.
+const LOOK_AHEAD: u32 = 4;
+
 /// Which operations go with each other.
 #[derive(Clone, Debug)]
 pub(super) struct Commands {
@@ -84,29 +87,48 @@ impl Scheduled {
         kind
     }
 
+    /// Takes what goes with the first operation of a command out of the queue. Reads that wait for nothing in the queue may pass
+    /// what does not go along: a queue of copies has a program behind every read.
     fn take_company(&mut self, die: u32, class: OpClass, kind: Kind) {
+        let keeps_order = self.rules.policy.rule().keeps_order;
         let first = self.dies[die as usize].node;
-        let mut last = first;
-        for _ in 1..self.commands.most {
-            let d = &mut self.dies[die as usize];
-            let Some(next) = d.queues.first_if_any(class) else { return };
-            let Node { kind: other, more: Task { page, reads, cells, .. }, .. } = *self.tickets.slab.get(next);
-            let overtakes = self.rules.policy.rule().keeps_order && !d.queues.is_oldest(&self.tickets, next);
-            if other != kind || reads > 0 || overtakes {
-                return;
-            }
-            let command = self.command_from(first).map(|(_, node)| self.commands.place(node.more.page));
-            let Some(opens) = self.commands.goes_with(kind, command, self.commands.place(page)) else { return };
+        let (mut last, mut count) = (first, 1);
+        let (mut passed, mut at) = (NONE, self.dies[die as usize].queues.first_if_any(class));
+        for _ in 0..LOOK_AHEAD * self.commands.most {
+            let Some(next) = at.filter(|_| count < self.commands.most) else { return };
+            let node = *self.tickets.slab.get(next);
+            at = (node.next != NONE).then_some(node.next);
+            let opens = self.opens(die, first, next, passed != NONE);
+            let Some(opens) = opens else {
+                if kind != Kind::Read || keeps_order {
+                    return;
+                }
+                passed = next;
+                continue;
+            };
             let data = if kind == Kind::Erase { 0 } else { self.transfer };
             let service = data + if opens { self.command } else { 0 };
             let d = &mut self.dies[die as usize];
-            d.queues.pop_along(&self.tickets, class, service);
-            d.cells = d.cells.max(cells);
+            d.queues.take_along(&mut self.tickets, class, (passed, next), service);
+            d.cells = d.cells.max(node.more.cells);
             d.planes += u32::from(opens);
             self.begin(die, next, opens);
             self.tickets.slab.get_mut(last).next = next;
-            last = next;
+            (last, count) = (next, count + 1);
         }
+    }
+
+    /// If an operation goes with a command, whether it is the first on its plane.
+    fn opens(&self, die: u32, first: u32, next: u32, passes: bool) -> Option<bool> {
+        let kind = self.tickets.slab.get(first).kind;
+        let Node { kind: other, more: Task { page, reads, leans, .. }, .. } = *self.tickets.slab.get(next);
+        let queues = &self.dies[die as usize].queues;
+        let overtakes = self.rules.policy.rule().keeps_order && !queues.is_oldest(&self.tickets, next);
+        if other != kind || reads > 0 || overtakes || passes && leans {
+            return None;
+        }
+        let command = self.command_from(first).map(|(_, node)| self.commands.place(node.more.page));
+        self.commands.goes_with(kind, command, self.commands.place(page))
     }
 
     /// An operation has left the queue of its die.

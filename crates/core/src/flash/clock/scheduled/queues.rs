@@ -132,16 +132,36 @@ impl Queues {
     /// Removes the first operation of a class, which will keep the die busy for this long.
     #[inline]
     pub(super) fn pop(&mut self, tasks: &Waiting, class: OpClass, service: u64) {
-        self.served = self.work[class as usize];
-        self.pop_along(tasks, class, service);
-    }
-
-    /// Removes the first operation of the class that was served last: it goes with the one before.
-    #[inline]
-    pub(super) fn pop_along(&mut self, tasks: &Waiting, class: OpClass, service: u64) {
         let class = class as usize;
+        self.served = self.work[class];
         let index = self.head[class];
         self.head[class] = tasks.slab.get(index).next;
+        self.len[class] -= 1;
+        if self.len[class] == 0 {
+            self.mask &= !(1 << class);
+        }
+        self.work[class] += service;
+    }
+
+    /// Removes an operation of the class that was served last, the one behind `passed` (the first if that is none): it goes with
+    /// those of a command, which keeps the die busy for so much longer.
+    pub(super) fn take_along(
+        &mut self,
+        tasks: &mut Waiting,
+        class: OpClass,
+        (passed, index): (u32, u32),
+        service: u64,
+    ) {
+        let class = class as usize;
+        let next = tasks.slab.get(index).next;
+        if passed == NONE {
+            self.head[class] = next;
+        } else {
+            tasks.slab.get_mut(passed).next = next;
+        }
+        if self.tail[class] == index {
+            self.tail[class] = passed;
+        }
         self.len[class] -= 1;
         if self.len[class] == 0 {
             self.mask &= !(1 << class);

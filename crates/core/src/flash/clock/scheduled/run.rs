@@ -77,7 +77,10 @@ impl Scheduled {
         let Node { die, kind, more: Task { class, before, reads, page, cells, .. }, .. } =
             *self.tickets.slab.get(index);
         let before = Ticket(before);
-        if self.tickets.slab.is_pending(before) && !self.is_behind(index, before) {
+        let is_pending = self.tickets.slab.is_pending(before);
+        if is_pending && self.is_behind(index, before) {
+            self.tickets.slab.get_mut(index).more.leans = true;
+        } else if is_pending {
             if self.follows(index, before) {
                 self.tickets.slab.get_mut(index).more.follows = true;
             } else {

@@ -11,6 +11,8 @@ pub(super) struct Task {
     pub(super) class: OpClass,
     /// It waits for the reads of its block; only an erase does.
     pub(super) awaits_reads: bool,
+    /// It joined its queue because that keeps it behind something that it waits for.
+    pub(super) leans: bool,
     /// It waits until the operation of its block that comes before it has joined the queue.
     pub(super) follows: bool,
     pub(super) page: Ppn,
@@ -47,6 +49,7 @@ impl Default for Task {
         Self {
             class: OpClass::default(),
             awaits_reads: false,
+            leans: false,
             follows: false,
             page: Ppn::NONE,
             in_block: NONE,

@@ -115,6 +115,29 @@ impl Upkeep {
         Ok(())
     }
 
+    /// Refuses an SLC cache that cannot be.
+    ///
+    /// # Errors
+    /// Names the option.
+    fn validate_slc(&self, slc_pages: u32) -> Result<(), ConfigError> {
+        let error = |key: &str, problem: &str, help: &str| Err(ConfigError::new(key, problem, help));
+        match (self.slc, self.slc_blocks) {
+            (Slc::None, 0) => return Ok(()),
+            (Slc::None, _) => return error("ftl.slc_blocks", "there is no SLC cache", "set ftl.slc = \"dynamic\""),
+            (_, 0) => return error("ftl.slc_blocks", "a cache without blocks", "use 1 or more, or ftl.slc = \"none\""),
+            _ => {}
+        }
+        if slc_pages == 0 {
+            let problem = "the blocks of this device have no SLC mode";
+            return error("ftl.slc", problem, "set device.cells.slc_read and slc_program");
+        }
+        if self.gc_frontier == GcFrontier::Shared {
+            let problem = "what is folded would go to the host's blocks, back into the cache";
+            return error("ftl.slc", problem, "use gc_frontier = \"separate\" with it");
+        }
+        Ok(())
+    }
+
     /// The first option that ranges of pages with blocks of their own rule out.
     fn shares_blocks(&self) -> Option<&'static str> {
         [

@@ -15,8 +15,6 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use super::Space;
-use super::layout::{GcFrontier, Upkeep};
-use crate::error::ConfigError;
 use crate::types::Pbn;
 
 /// Which blocks the SLC cache consists of.
@@ -32,31 +30,6 @@ pub enum Slc {
     Dynamic,
 }
 
-impl Upkeep {
-    /// Refuses an SLC cache that cannot be.
-    ///
-    /// # Errors
-    /// Names the option.
-    pub(super) fn validate_slc(&self, slc_pages: u32) -> Result<(), ConfigError> {
-        let error = |key: &str, problem: &str, help: &str| Err(ConfigError::new(key, problem, help));
-        match (self.slc, self.slc_blocks) {
-            (Slc::None, 0) => return Ok(()),
-            (Slc::None, _) => return error("ftl.slc_blocks", "there is no SLC cache", "set ftl.slc = \"dynamic\""),
-            (_, 0) => return error("ftl.slc_blocks", "a cache without blocks", "use 1 or more, or ftl.slc = \"none\""),
-            _ => {}
-        }
-        if slc_pages == 0 {
-            let problem = "the blocks of this device have no SLC mode";
-            return error("ftl.slc", problem, "set device.cells.slc_read and slc_program");
-        }
-        if self.gc_frontier == GcFrontier::Shared {
-            let problem = "what is folded would go to the host's blocks, back into the cache";
-            return error("ftl.slc", problem, "use gc_frontier = \"separate\" with it");
-        }
-        Ok(())
-    }
-}
-
 /// The blocks of a device in SLC mode.
 #[derive(Debug)]
 pub(super) struct SlcCache {
@@ -70,15 +43,9 @@ pub(super) struct SlcCache {
 }
 
 impl SlcCache {
-    pub(super) fn new(upkeep: &Upkeep, pages: u32, groups: u32) -> Self {
-        let groups = if upkeep.slc == Slc::None { 0 } else { groups as usize };
-        Self {
-            kind: upkeep.slc,
-            most: upkeep.slc_blocks,
-            pages,
-            used: vec![0; groups],
-            closed: vec![VecDeque::new(); groups],
-        }
+    pub(super) fn new(kind: Slc, most: u32, pages: u32, groups: u32) -> Self {
+        let groups = if kind == Slc::None { 0 } else { groups as usize };
+        Self { kind, most, pages, used: vec![0; groups], closed: vec![VecDeque::new(); groups] }
     }
 
     pub(super) fn forget(&mut self) {
