@@ -4,6 +4,7 @@
 //! programs of a block go in the order in which they were asked for, a block is erased after all reads and programs of its
 //! pages, and programmed again after that.
 
+use super::task::Hold;
 use super::{Scheduled, Task, Waiting};
 use crate::divisor::Divisor;
 use crate::flash::clock::Ticket;
@@ -133,7 +134,11 @@ impl Order {
             let write = tasks.slab.get_mut(at);
             if write.kind.op() == Op::Erase as usize && write.more.reads > 0 {
                 write.more.reads -= 1;
-                return (write.more.reads == 0 && std::mem::take(&mut write.more.awaits_reads)).then_some(at);
+                if write.more.reads > 0 || write.more.hold != Hold::Reads {
+                    return None;
+                }
+                write.more.hold = Hold::Nothing;
+                return Some(at);
             }
             at = write.more.in_block;
         }

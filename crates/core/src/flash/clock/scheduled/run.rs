@@ -1,5 +1,6 @@
 //! What happens at an instant, and in which order: the manual page has it in words.
 
+use super::task::Hold;
 use super::{Phase, Scheduled, Task};
 use crate::flash::clock::Ticket;
 use crate::flash::clock::slab::{Kind, NONE, Node};
@@ -82,7 +83,7 @@ impl Scheduled {
             self.tickets.slab.get_mut(index).more.leans = true;
         } else if is_pending {
             if self.follows(index, before) {
-                self.tickets.slab.get_mut(index).more.follows = true;
+                self.tickets.slab.get_mut(index).more.hold = Hold::Place;
             } else {
                 self.tickets.slab.wait_for(before.0, index);
             }
@@ -90,7 +91,7 @@ impl Scheduled {
             return;
         }
         if reads > 0 {
-            self.tickets.slab.get_mut(index).more.awaits_reads = true;
+            self.tickets.slab.get_mut(index).more.hold = Hold::Reads;
             return;
         }
         self.joined += 1;
@@ -103,7 +104,8 @@ impl Scheduled {
         }
         let waited = &mut self.waits.of_mut(class).dependency;
         *waited += Nanos(self.now - issued);
-        if in_block != NONE && std::mem::take(&mut self.tickets.slab.get_mut(in_block).more.follows) {
+        if in_block != NONE && self.tickets.slab.get(in_block).more.hold == Hold::Place {
+            self.tickets.slab.get_mut(in_block).more.hold = Hold::Nothing;
             self.tickets.arrivals.push(in_block);
         }
         if kind == Kind::Read && self.rules.policy.rule().keeps_order {

@@ -5,16 +5,25 @@ use crate::flash::clock::slab::NONE;
 use crate::flash::clock::tickets::Tickets;
 use crate::types::Ppn;
 
+/// What holds an operation back that no ticket tells.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum Hold {
+    #[default]
+    Nothing,
+    /// The reads of its block; only an erase waits for them.
+    Reads,
+    /// The operation of its block that comes before it has not joined the queue.
+    Place,
+}
+
 /// What the scheduler knows of an operation; of a combination of tickets, the least urgent class among them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Task {
     pub(super) class: OpClass,
-    /// It waits for the reads of its block; only an erase does.
-    pub(super) awaits_reads: bool,
+    /// What holds it back that no ticket tells.
+    pub(super) hold: Hold,
     /// It joined its queue because that keeps it behind something that it waits for.
     pub(super) leans: bool,
-    /// It waits until the operation of its block that comes before it has joined the queue.
-    pub(super) follows: bool,
     pub(super) page: Ppn,
     /// Next unfinished program or erase of its block.
     pub(super) in_block: u32,
@@ -35,7 +44,7 @@ pub(super) struct Task {
     pub(super) order: u64,
     /// and when the die took it.
     pub(super) begun: u64,
-    /// What its cells take, and the time that they are counted to work for it: that of the whole command for the first, else none.
+    /// What its cells take, and the time that they are counted to work for it: that of the whole command for the first of it.
     pub(super) cells: u64,
     pub(super) works: u64,
     /// How long it waited for the channel.
@@ -48,9 +57,8 @@ impl Default for Task {
     fn default() -> Self {
         Self {
             class: OpClass::default(),
-            awaits_reads: false,
+            hold: Hold::Nothing,
             leans: false,
-            follows: false,
             page: Ppn::NONE,
             in_block: NONE,
             reads: 0,
