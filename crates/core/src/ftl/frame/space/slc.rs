@@ -4,8 +4,8 @@
 //! Source: pseudo-SLC write buffers of TLC drives, static and dynamic, as Micron names them ("Optimized Client Computing With
 //! Dynamic Write Acceleration", Micron technical marketing brief, 2014).
 //!
-//! Chosen readings: collecting a block of the cache is what folds it: its pages go to the collector's blocks. A victim policy sees
-//! a block of a dynamic cache as one with few valid pages, so that under pressure the cache is folded first where that gains most.
+//! Chosen readings: collecting a block of the cache is what folds it: its pages go to the collector's blocks. A victim policy
+//! sees a block of a dynamic cache as one with few valid pages, so that under pressure the cache is folded where that gains most.
 //! Blocks that are set aside for a static cache go back to it, so that folding them gains nothing: they are no victims. In
 //! idle time, all closed blocks of the cache are folded, the one closed first first. While the cache is full, the host's pages go
 //! past it. An erase in SLC mode wears a block like any other.

@@ -91,7 +91,8 @@ impl Translation {
         }
     }
 
-    /// Collects one victim of a group, or what is left of one that is collected in slices. Resolves with the erase, if that is what the map waits for.
+    /// Collects one victim of a group, or what is left of one that is collected in slices. Resolves
+    /// with the erase, if that is what the map waits for.
     pub(super) fn collect<C: MapCache>(
         &mut self,
         flash: &mut Flash,

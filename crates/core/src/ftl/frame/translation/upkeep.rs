@@ -51,8 +51,9 @@ impl Translation {
         self.space.layout().upkeep.idle_free > 0 || self.space.has_slc()
     }
 
-    /// Folds what is closed of the SLC cache, and collects until every group has enough free blocks, as long as the next collection certainly ends in time: all
-    /// pages of a block copied and a translation page rewritten for each, one after the other, when all is idle.
+    /// Folds what is closed of the SLC cache, and collects until every group has enough free blocks, as long as the next
+    /// collection certainly ends in time: all pages of a block copied and a translation page rewritten for each, one after the
+    /// other, when all is idle.
     pub fn collect_in_idle_time<C: MapCache>(&mut self, flash: &mut Flash, cache: &mut C, until: Nanos) {
         let geometry = *flash.geometry();
         let time = |op| flash.clock.service(op);
