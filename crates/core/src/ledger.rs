@@ -237,7 +237,7 @@ ledger! {
         gc_runs,
         /// Pages programmed into blocks in SLC mode.
         slc_programs,
-        /// Pages that left blocks in SLC mode because these were collected.
+        /// Pages that were moved out of blocks in SLC mode: collection, wear levelling, relocation.
         slc_pages_folded,
         /// Erases of blocks in SLC mode.
         slc_erases,

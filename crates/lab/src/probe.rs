@@ -44,7 +44,8 @@ impl MicroBenchmark {
             vec![format!("rw={rw}"), format!("bs={size}"), format!("iodepth={depth}")]
         };
         let number = |requests: u32| format!("number_ios={requests}");
-        let rest = |seconds: u32| format!("startdelay={seconds}");
+        // `startdelay` counts from the start of fio, not from the end of the job before.
+        let rest = |seconds: u32| format!("exec_prerun=sleep {seconds}");
         // Fills the drive, so that reads find data.
         job("slc-cache", &[shape("write", "1m", 32), vec!["write_bw_log=slc-cache".to_owned()]].concat());
         for rw in ["randread", "read"] {

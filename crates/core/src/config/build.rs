@@ -5,9 +5,9 @@ use serde_json::Value;
 use super::{Budget, Config, DeviceConfig, Precondition, ReplayMode, TimingConfig};
 use crate::buffer::{BufferShape, FlashTimes};
 use crate::catalog::BUFFERS;
-use crate::engine::{Arrival, Hits, Parts, RamTimes, Settings, Ssd};
+use crate::engine::{Arrival, Hits, Parts, RamTimes, Settings, Ssd, WriteAck};
 use crate::error::ConfigError;
-use crate::flash::{Clock, ClockShape, ClockTimes, Flash};
+use crate::flash::{Clock, ClockShape, ClockTimes, Flash, Planes};
 use crate::ftl::{FTLS, Shape};
 use crate::registry;
 use crate::types::Nanos;
@@ -21,6 +21,12 @@ impl TimingConfig {
 }
 
 impl DeviceConfig {
+    /// Pages that its dies can program at a time.
+    const fn pages_at_a_time(&self) -> u32 {
+        let planes = if matches!(self.commands.planes, Planes::One) { 1 } else { self.geometry.planes_per_die };
+        self.geometry.dies() * planes * self.commands.unit_pages
+    }
+
     /// What its clock is made for.
     pub const fn clock_shape(&self) -> ClockShape {
         let geometry = &self.geometry;
@@ -95,7 +101,7 @@ impl Config {
             },
             host: self.device.host.times(),
             write_ack: self.device.host.write_ack,
-            flush: self.ram.flush.settings(self.device.geometry.dies()),
+            flush: self.ram.flush.settings(self.device.pages_at_a_time()),
             read_groups: self.replay.read_groups,
             seed: self.seed,
         }
@@ -111,6 +117,10 @@ impl Config {
         if !self.ram.flush.is_off() {
             let problem = "a buffer without FTL and flash has no time at which it could be flushed";
             return Err(ConfigError::new("ram.flush", problem, "name an FTL, or leave it out"));
+        }
+        if self.device.host.write_ack == WriteAck::Flash {
+            let problem = "a buffer without FTL and flash has nothing to write through to";
+            return Err(ConfigError::new("device.host.write_ack", problem, "name an FTL, or use `ram`"));
         }
         registry::find(FTLS, "ftl", &self.ftl.name)?;
         let buffer = registry::find(BUFFERS, "buffer", &self.buffer.name)?;

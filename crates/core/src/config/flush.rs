@@ -20,8 +20,8 @@ pub struct FlushConfig {
     /// A page that has been dirty for this long is written; it stays in its frame, clean, if the policy keeps such pages.
     /// Absent: never.
     pub age: Option<Nanos>,
-    /// The next of these writes begins when fewer than this many pages of earlier ones are under way, 1 to 65,536. Absent: the
-    /// number of dies, which is what can be programmed at a time; more would only wait for dies, where reads wait behind them.
+    /// The next of these writes begins when fewer than this many pages of earlier ones are under way, 1 to 65,536. Absent: what
+    /// the dies can program at a time, with `device.commands` a command of each; more would only wait for dies, where reads wait behind them.
     pub most: Option<u32>,
 }
 
@@ -62,7 +62,7 @@ impl FlushConfig {
         match most {
             Some(0 | 65_537..) => {
                 let problem = format!("{} is outside 1 to 65536", most.unwrap_or_default());
-                refuse("ram.flush.most", problem, "leave it out for the number of dies")
+                refuse("ram.flush.most", problem, "leave it out for what the dies program at a time")
             }
             Some(_) if above.is_none() && age.is_none() => {
                 let problem = "nothing is flushed ahead of which there could be too much".to_owned();
@@ -72,10 +72,10 @@ impl FlushConfig {
         }
     }
 
-    /// For the engine of a device with so many dies.
-    pub(super) fn settings(&self, dies: u32) -> Option<FlushAhead> {
+    /// For the engine of a device that programs so many pages at a time.
+    pub(super) fn settings(&self, at_a_time: u32) -> Option<FlushAhead> {
         let marks = self.above.map(|above| FillMarks { above, below: self.below.unwrap_or(above) });
-        (!self.is_off()).then(|| FlushAhead { marks, age: self.age, most: self.most.unwrap_or(dies) })
+        (!self.is_off()).then(|| FlushAhead { marks, age: self.age, most: self.most.unwrap_or(at_a_time) })
     }
 }
 

@@ -105,6 +105,7 @@ impl<B: Buffer> Ssd for Engine<B, Storage> {
         } else {
             // Policies may hold snapshots of the ledger: once they have seen it, it never goes back.
             self.below.measured_from = self.below.flash.ledger;
+            self.below.flash.age_contents();
         }
         self.below.inflight.times = Times::default();
         self.below.flushes.reset();

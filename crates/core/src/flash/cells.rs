@@ -313,7 +313,7 @@ impl Flash {
     }
 
     /// The preconditioning is over.
-    pub(super) fn age_contents(&mut self) {
+    pub(crate) fn age_contents(&mut self) {
         let now = self.now();
         if let Some(times) = &mut self.times {
             times.measured_from = now;

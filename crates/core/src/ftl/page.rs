@@ -61,10 +61,10 @@ crate::params! {
         frontiers: Frontiers = Frontiers::Die;
         /// Where garbage collection writes.
         gc_frontier: GcFrontier = GcFrontier::Shared;
-        /// Die of a page with `frontiers = "die"`.
+        /// Die of a page with `frontiers = "die"`, plane with `"plane"`.
         placement: Placement = Placement::default();
-        /// Order in which consecutive pages or writes go over the dies: which of channel, way (chip) and die (of the chip) runs
-        /// fastest.
+        /// Order in which consecutive pages or writes go over the dies: which of channel, way (chip), die (of the chip)
+        /// and, with `frontiers = "plane"`, plane runs fastest.
         stripe: Stripe = Stripe::default();
         /// Host frontiers of a group, by update frequency of the page. Every page has a counter of its writes, halved after as
         /// many page writes as there are logical pages; stream 1 begins at a count of 4, stream 2 at 8, and so on. 2 separate
@@ -95,6 +95,10 @@ pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError>
     let Params { gc_frontier, gc_slice, streams, idle_free, wear_threshold, slc, slc_blocks, .. } = params;
     let upkeep = Upkeep { gc_frontier, gc_slice, streams, idle_free, wear_threshold, slc, slc_blocks };
     upkeep.validate(shape)?;
+    if stripe.orders_planes() && frontiers != Frontiers::Plane {
+        let problem = format!("`{stripe}` orders planes, which have no frontiers of their own");
+        return Err(ConfigError::new("ftl.stripe", problem, "use frontiers = \"plane\", or leave out the p"));
+    }
     let sharing = Sharing::Lane;
     let layout = Layout { victim, alloc, reserve, frontiers, sharing, placement, stripe, sorted_pages: None, upkeep };
     validate_capacity(&layout, shape)?;

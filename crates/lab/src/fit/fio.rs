@@ -127,8 +127,15 @@ impl Job {
         builder: &Builder,
     ) -> Result<Shape, String> {
         let limits = ["rate", "rate_iops", "rate_min", "rate_iops_min", "thinktime", "bssplit", "bsrange", "zonemode"];
-        if let Some(key) = limits.iter().find(|key| option(key).is_some()) {
+        let shapes = ["random_distribution", "percentage_random", "fsync", "fdatasync", "sync", "offset", "buffered"];
+        if let Some(key) = limits.iter().chain(&shapes).find(|key| option(key).is_some()) {
             return Err(format!("`{key}` is not simulated"));
+        }
+        if let Some(key) = ["write_bw_log", "write_iops_log"].iter().find(|key| option(key).is_some()) {
+            return Err(format!("with `{key}` it is the rate over time that tells, which is not compared"));
+        }
+        if option("direct").is_some_and(|direct| direct == "0") {
+            return Err("with `direct=0` the host's cache answers".to_owned());
         }
         let size = |key: &str| option(key).map(|text| Bytes::parse(&text).map(|size| size.0)).transpose();
         let bytes = size("bs")?.or(size("blocksize")?).unwrap_or(4096);
@@ -136,7 +143,18 @@ impl Job {
         let number = |key: &str, default: u64| {
             option(key).map_or(Ok(default), |text| text.parse().map_err(|_| format!("`{key}` is {text}")))
         };
-        let (jobs, depth, mix) = (number("numjobs", 1)?, number("iodepth", 1)?, number("rwmixread", 50)?);
+        if bytes == 0 || align == 0 {
+            return Err("requests of no size, or aligned to nothing".to_owned());
+        }
+        let (jobs, mut depth, mut mix) = (number("numjobs", 1)?, number("iodepth", 1)?, number("rwmixread", 50)?);
+        if option("rwmixread").is_none() && option("rwmixwrite").is_some() {
+            mix = 100_u64.saturating_sub(number("rwmixwrite", 50)?);
+        }
+        // These engines wait for every request.
+        let waits = ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"];
+        if option("ioengine").is_some_and(|engine| waits.contains(&engine.as_str())) {
+            depth = 1;
+        }
         let rw = option("rw").or_else(|| option("readwrite")).unwrap_or_else(|| "read".to_owned());
         let (generator, writes) = match rw.as_str() {
             "read" => ("sequential", 0.0),

@@ -41,6 +41,7 @@ pub use told::{FittedParameter, Told};
 const SLACK: f64 = 0.005;
 /// ... or this part of the least loss.
 const SLACK_SHARE: f64 = 0.05;
+
 /// A fit that is asked for.
 #[derive(Clone, Debug)]
 pub struct Fit {
@@ -52,7 +53,7 @@ pub struct Fit {
     pub parameters: Vec<FitParameter>,
     /// The part of the data that the search does not see, from 0 to 0.9.
     pub holdout: f64,
-    /// Simulations of the search; what the data tells takes about ten more for each parameter.
+    /// Simulations of the search; what the data tells takes about twenty more for each parameter.
     pub evaluations: usize,
     /// Simulations at a time, which changes no result; `None`: one for each processor.
     pub threads: Option<usize>,

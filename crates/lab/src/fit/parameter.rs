@@ -1,7 +1,7 @@
 //! What is searched: keys of a configuration with the values that are physically possible.
 
-use nandlab::config::Config;
-use nandlab::flash::clock::{SCHEDULERS, Suspend};
+use nandlab::config::{Config, HostLink, PluginConfig};
+use nandlab::flash::clock::{SCHEDULERS, Scheduler, SchedulerConfig, Suspend};
 use nandlab::types::{Bytes, Nanos};
 
 use crate::error::Error;
@@ -46,6 +46,22 @@ pub enum FitUnit {
     Number,
 }
 
+/// The scheduler of a device with another policy and what that suspends; times are kept where they are of use.
+fn scheduler_choice(config: &Config, policy: &str, suspend: Suspend) -> String {
+    let (base, policy) = (config.device.scheduler, Scheduler::named(policy));
+    let none = SchedulerConfig::default();
+    let suspends = suspend != Suspend::None;
+    let time = |given: Nanos| if suspends { given } else { Nanos::ZERO };
+    let scheduler = SchedulerConfig {
+        policy,
+        most_wait: if policy.rule().keeps_order { none.most_wait } else { base.most_wait },
+        suspend,
+        suspend_time: time(base.suspend_time),
+        resume_time: time(base.resume_time),
+    };
+    PluginConfig::typed(&serde_json::to_value(scheduler).expect("it is plain data"))
+}
+
 impl FitUnit {
     /// Reads a value with its unit.
     fn read(text: &str) -> Option<(f64, Self)> {
@@ -57,7 +73,9 @@ impl FitUnit {
             return number.is_finite().then_some((number, unit));
         }
         let time = Nanos::parse(text).ok().map(|time| (time.0 as f64, Self::Time));
-        time.or_else(|| Bytes::parse(text).ok().map(|size| (size.0 as f64, Self::Size)))
+        let size = || Bytes::parse(text).ok().map(|size| (size.0 as f64, Self::Size));
+        let link = || Some((HostLink::parse(text).ok()?.speed()?.bytes_per_second as f64, Self::Rate));
+        time.or_else(size).or_else(link)
     }
 
     /// The text that a configuration takes.
@@ -155,10 +173,7 @@ impl FitParameter {
                 } else {
                     &[Suspend::None]
                 };
-                suspends.iter().map(move |suspend| {
-                    let suspend = serde_json::to_value(suspend).expect("it is plain data");
-                    format!("{{ policy = \"{policy}\", suspend = {suspend} }}")
-                })
+                suspends.iter().map(move |suspend| scheduler_choice(config, policy, *suspend))
             });
             all.push(Self::choice("device.scheduler", choices));
         }

@@ -115,7 +115,14 @@ impl Sample {
                 }
             }
         }
-        Ok(Self { groups, ..sample })
+        let sample = Self { groups, ..sample };
+        if !sample.is_seen() {
+            let problem = format!(
+                "{name}: neither {GROUP_MIN} reads nor {GROUP_MIN} writes with a recorded latency are left to search with"
+            );
+            return Err(Error::input(problem, "use a longer trace, or hold out less (--holdout)"));
+        }
+        Ok(sample)
     }
 
     /// Something of it is seen by the search.

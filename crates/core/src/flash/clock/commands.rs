@@ -49,7 +49,7 @@ impl CommandConfig {
         }
         let (unit, block) = (self.unit_pages, geometry.pages_per_block);
         if unit == 0 || unit > 64 || !block.is_multiple_of(unit) {
-            let problem = format!("{unit} is no part of the {block} pages of a block");
+            let problem = format!("{unit} is outside 1 to 64 or no part of the {block} pages of a block");
             let help = "use a divisor of device.geometry.pages_per_block, 1 to 64";
             return Err(ConfigError::new("device.commands.unit_pages", problem, help));
         }

@@ -37,6 +37,11 @@ impl Stripe {
         })
     }
 
+    /// True unless planes come last.
+    pub const fn orders_planes(self) -> bool {
+        self.0[3] != b'p'
+    }
+
     /// The lanes in this order: dies, or with `planes` of each, their planes. Lane `channel + channels * (way + ways * (die +
     /// dies * plane))` as in [`Geometry`].
     pub fn order(self, geometry: &Geometry, planes: u32) -> Vec<u32> {

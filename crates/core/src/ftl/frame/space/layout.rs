@@ -128,8 +128,12 @@ impl Upkeep {
             _ => {}
         }
         if slc_pages == 0 {
-            let problem = "the blocks of this device have no SLC mode";
-            return error("ftl.slc", problem, "set device.cells.slc_read and slc_program");
+            let problem = "the blocks of this device have no SLC mode, or hold no unit of pages in it";
+            return error(
+                "ftl.slc",
+                problem,
+                "set device.cells.slc_read and slc_program; blocks need more pages than cells bits",
+            );
         }
         if self.gc_frontier == GcFrontier::Shared {
             let problem = "what is folded would go to the host's blocks, back into the cache";

@@ -96,9 +96,9 @@ impl SlcCache {
         self.closed[group as usize].retain(|closed| *closed != pbn);
     }
 
-    /// The closed block of a group that has been in the cache longest.
-    pub(super) fn oldest(&self, group: u32) -> Option<Pbn> {
-        self.closed.get(group as usize)?.front().copied()
+    /// Of the closed blocks of a group that no other collection has, the one that has been in the cache longest.
+    pub(super) fn oldest(&self, group: u32, is_free: impl Fn(Pbn) -> bool) -> Option<Pbn> {
+        self.closed.get(group as usize)?.iter().copied().find(|pbn| is_free(*pbn))
     }
 
     /// Takes a closed block that is no victim of collection.
@@ -125,16 +125,15 @@ impl Space {
         self.slc.is_on()
     }
 
-    /// Takes the closed block of a group that has been in the SLC cache longest.
-    pub fn pick_slc(&mut self, group: u32) -> Option<Pbn> {
-        let oldest = self.slc.oldest(group)?;
-        self.take_closed(oldest).then_some(oldest)
+    /// The closed block of a group that has been in the SLC cache longest and that no other collection has.
+    pub fn oldest_slc(&self, group: u32) -> Option<Pbn> {
+        let is_free = |pbn| !self.slc.is_shared() || self.pools[group as usize].is_closed(pbn);
+        self.slc.oldest(group, is_free)
     }
 
-    /// True if a block of a group's SLC cache is closed and no other collection has it.
-    pub fn has_closed_slc(&self, group: u32) -> bool {
-        let is_free = |pbn| !self.slc.is_shared() || self.pools[group as usize].is_closed(pbn);
-        self.slc.oldest(group).is_some_and(is_free)
+    /// Takes that block.
+    pub fn pick_slc(&mut self, group: u32) -> Option<Pbn> {
+        self.oldest_slc(group).filter(|oldest| self.take_closed(*oldest))
     }
 
     /// True if the SLC cache of a group can be folded: what is set aside for it comes back to it, so that the copies need a block

@@ -52,14 +52,16 @@ impl Translation {
     }
 
     /// Folds what is closed of the SLC cache, and collects until every group has enough free blocks, as long as the next
-    /// collection certainly ends in time: all pages of a block copied and a translation page rewritten for each, one after the
-    /// other, when all is idle.
+    /// collection ends in time: all pages of a block (of the SLC cache: those that are valid) copied, each in the usual times, and
+    /// a translation page rewritten for each, one after the other, when all is idle.
     pub fn collect_in_idle_time<C: MapCache>(&mut self, flash: &mut Flash, cache: &mut C, until: Nanos) {
         let geometry = *flash.geometry();
         let time = |op| flash.clock.service(op);
         let (read, program) = (time(Op::Read), time(Op::Program));
         let rewrite = if self.copies > 0 { read + program * u64::from(self.copies) } else { Nanos::ZERO };
-        let longest = (read + program + rewrite) * u64::from(geometry.pages_per_block) + time(Op::Erase);
+        let erase = time(Op::Erase);
+        let of_pages = |pages: u32| (read + program + rewrite) * u64::from(pages) + erase;
+        let longest = of_pages(geometry.pages_per_block);
         let idle_free = self.space.layout().upkeep.idle_free;
         let groups = self.space.groups();
         for part in 0..if C::RESIDENT { groups } else { 1 } {
@@ -78,14 +80,15 @@ impl Translation {
             let begin = if C::RESIDENT { flash.now() } else { idle_from(flash) };
             let (mut spent, mut after) = (Nanos::ZERO, Ticket::at(begin));
             for _ in 0..2 * geometry.pages() {
-                let folds = |group: &u32| self.space.has_closed_slc(*group) && self.space.has_room_to_fold(*group);
-                let folds = members.clone().find(folds);
-                let choice = if folds.is_some() { Choice::Slc } else { Choice::FewestValid };
+                let folds = |group: u32| self.space.oldest_slc(group).filter(|_| self.space.has_room_to_fold(group));
+                let fold = members.clone().find_map(|group| Some((group, folds(group)?)));
+                let choice = if fold.is_some() { Choice::Slc } else { Choice::FewestValid };
                 let is_short = |group: &u32| {
-                    let more = idle_free.max(u32::from(self.space.has_closed_slc(*group)));
+                    let more = idle_free.max(u32::from(self.space.oldest_slc(*group).is_some()));
                     more > 0 && self.space.wants_space(flash, *group, self.space.reserve() + more - 1)
                 };
-                let next = folds.or_else(|| members.clone().find(is_short));
+                let next = fold.map(|(group, _)| group).or_else(|| members.clone().find(is_short));
+                let longest = fold.map_or(longest, |(_, pbn)| of_pages(flash.valid_pages(pbn)));
                 let in_time = idle_from(flash).max(begin + spent) + longest <= until;
                 let Some(group) = next.filter(|_| in_time) else { break };
                 let erased = self.collect(flash, cache, group, choice, after);
