@@ -21,7 +21,8 @@ pub struct FlushConfig {
     /// Absent: never.
     pub age: Option<Nanos>,
     /// The next of these writes begins when fewer than this many pages of earlier ones are under way, 1 to 65,536. Absent: what
-    /// the dies can program at a time, with `device.commands` a command of each; more would only wait for dies, where reads wait behind them.
+    /// the dies can program at a time, with `device.commands` a command of each; more would only wait for dies, where reads
+    /// wait behind them.
     pub most: Option<u32>,
 }
 

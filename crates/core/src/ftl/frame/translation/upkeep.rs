@@ -52,8 +52,8 @@ impl Translation {
     }
 
     /// Folds what is closed of the SLC cache, and collects until every group has enough free blocks, as long as the next
-    /// collection ends in time: all pages of a block (of the SLC cache: those that are valid) copied, each in the usual times, and
-    /// a translation page rewritten for each, one after the other, when all is idle.
+    /// collection ends in time: all pages of a block (of the SLC cache: those that are valid) copied, each in the usual times,
+    /// and a translation page rewritten for each, one after the other, when all is idle.
     pub fn collect_in_idle_time<C: MapCache>(&mut self, flash: &mut Flash, cache: &mut C, until: Nanos) {
         let geometry = *flash.geometry();
         let time = |op| flash.clock.service(op);
