@@ -34,7 +34,6 @@ SPARE = 0.125
 # Share of the logical pages that is accessed, in percent, and the pages that are.
 WORKING_SET = 80
 SPAN = int(DIES * BLOCKS * PAGES * (1 - SPARE)) * WORKING_SET // 100
-# MQSim collects when fewer than ten blocks of a plane are free, whatever its GC_Exec_Threshold says below that.
 # MQSim collects when fewer than ten blocks of a plane are free (a constant of its source; its threshold of 5 % would be
 # six), counted after the new frontier was taken: ten before. One more is its frontier for a map that it does not write.
 RESERVE = 11

@@ -62,13 +62,7 @@ fn run(device: Device, reads: u32, arrival: &str) -> Result<Report, Error> {
 fn bound(report: &Report, reads: u32, depth: u32) -> f64 {
     let device = &report.config.device;
     let (timing, geometry) = (&device.timing, &device.geometry);
-    let times = nandlab::flash::ClockTimes {
-        page_read: timing.page_read,
-        page_program: timing.page_program,
-        block_erase: timing.block_erase,
-        page_transfer: timing.page_transfer,
-        command: timing.command,
-    };
+    let times = timing.times();
     let alone = Clock::new(timing.model, times, geometry.channels, geometry.dies());
     let requests = REQUESTS as f64;
     let dies = f64::from(geometry.dies()) * requests / (report.elapsed.flash_service_ns as f64 / 1e9);

@@ -96,6 +96,10 @@ pub(super) fn samples(
     let json = &text[text.find('{').unwrap_or(0)..];
     let results: Results = serde_json::from_str(json)
         .map_err(|error| Error::input(format!("{path}: these are no results of fio: {error}"), help))?;
+    if holdout > 0.5 {
+        let problem = format!("{path}: of jobs of fio at most every other one can be held out, not {holdout} of them");
+        return Err(Error::input(problem, "use --holdout 0.5 or less"));
+    }
     let every = if holdout > 0.0 { (1.0 / holdout).round().max(2.0) as usize } else { usize::MAX };
     let (mut samples, mut skipped) = (Vec::new(), Vec::new());
     for job in &results.jobs {

@@ -196,6 +196,12 @@ impl Fit {
                 return Err(error);
             }
         }
+        let blocks = "device.geometry.blocks_per_plane";
+        if self.parameters.iter().any(|parameter| parameter.key == blocks) {
+            let problem =
+                format!("--parameter {blocks}: a fit keeps the number of erase blocks, whatever shape it tries");
+            return Err(Error::input(problem, "set it instead: --set device.geometry.blocks_per_plane=N"));
+        }
         let asked = |key: &str| self.parameters.iter().rev().find(|parameter| parameter.key == key);
         let physical = FitParameter::physical(config);
         let physical = physical.into_iter().map(|known| asked(&known.key).cloned().unwrap_or(known));
