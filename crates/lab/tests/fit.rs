@@ -158,6 +158,7 @@ fn fit_refuses_what_it_cannot_do() {
         (no_latencies, "0 of 500 reads and writes have a recorded latency"),
         (with("device.timing.page_reed=1us..2us"), "page_reed"),
         (with("ram.dram=1MiB..2MiB"), "--set ram.dram=1MiB fixes it"),
+        (with("device.geometry.blocks_per_plane=10..90"), "keeps the number of erase blocks"),
         (Fit { holdout: 1.5, ..with("device.timing.page_read=20us..90us") }, "--holdout 1.5"),
         (
             Fit { device: drive(&["precondition=trace".into()]), ..with("device.timing.page_read=20us..90us") },

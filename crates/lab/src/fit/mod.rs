@@ -181,6 +181,12 @@ impl Fit {
 
     /// What is searched: the physical parameters and those that were asked for, but for what the device's settings fix.
     fn searched(&self, builder: &Builder, device: &Device, config: &Config) -> Result<Vec<FitParameter>, Error> {
+        let blocks = "device.geometry.blocks_per_plane";
+        if self.parameters.iter().any(|parameter| parameter.key == blocks) {
+            let problem =
+                format!("--parameter {blocks}: a fit keeps the number of erase blocks, whatever shape it tries");
+            return Err(Error::input(problem, "set it instead: --set device.geometry.blocks_per_plane=N"));
+        }
         for parameter in &self.parameters {
             let fixed = device.set.iter().find(|setting| parameter.is_fixed_by(setting));
             if let Some(setting) = fixed {
@@ -195,12 +201,6 @@ impl Fit {
             if let [Err(error), Err(_)] = tried {
                 return Err(error);
             }
-        }
-        let blocks = "device.geometry.blocks_per_plane";
-        if self.parameters.iter().any(|parameter| parameter.key == blocks) {
-            let problem =
-                format!("--parameter {blocks}: a fit keeps the number of erase blocks, whatever shape it tries");
-            return Err(Error::input(problem, "set it instead: --set device.geometry.blocks_per_plane=N"));
         }
         let asked = |key: &str| self.parameters.iter().rev().find(|parameter| parameter.key == key);
         let physical = FitParameter::physical(config);
