@@ -269,6 +269,7 @@ impl TraceArgs {
             volumes,
             limit: self.limit,
             passes: self.read.passes.clone(),
+            ..Workload::default()
         }
     }
 }

@@ -16,6 +16,7 @@ use crate::probe::ProbeArgs;
 use crate::ram::RamArgs;
 use crate::run::RunArgs;
 use crate::style::ColorChoice;
+use crate::sweep::SweepArgs;
 use crate::trace::TraceCommand;
 
 const EXAMPLES: &str = "\
@@ -65,6 +66,8 @@ pub enum Command {
     Probe(ProbeArgs),
     /// Compare the presets that model drives with what their makers print of them (docs/drives.md).
     Datasheet(DatasheetArgs),
+    /// Run the cells of an experiment into a folder: can be stopped, continued and shared by machines (docs/experiments.md).
+    Sweep(SweepArgs),
     /// Test the claims of the papers on generated workloads: one Markdown table for each experiment (docs/claims.md).
     Claims(ClaimsArgs),
     /// Measure every buffer policy and write a page for each (docs/policies).

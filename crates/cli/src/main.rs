@@ -30,6 +30,7 @@ mod reading;
 mod rows;
 mod run;
 mod style;
+mod sweep;
 mod trace;
 
 use std::process::ExitCode;
@@ -65,6 +66,7 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         Command::Bound(args) => bound::bound(args, style),
         Command::Fit(args) => fit::fit(args, style),
         Command::Probe(args) => probe::probe(args),
+        Command::Sweep(args) => sweep::sweep(args, style),
         Command::Datasheet(args) => datasheet::datasheet(args, style),
         Command::Claims(args) => claims::claims(args),
         Command::Pages(args) => pages::pages(args),

@@ -54,13 +54,23 @@ impl Progress {
                 }
                 self.bar.set_position((share * STEPS as f64) as u64);
             }
-            Event::Warning(warning) => self.bar.suspend(|| output::complain(&format!("warning: {warning}"))),
+            Event::Warning(warning) => self.complain(&format!("warning: {warning}")),
         })
     }
 
     /// Prints results above the bar.
     pub fn print(&self, text: &str) -> Result<(), Failure> {
         self.bar.suspend(|| output::print(text))
+    }
+
+    /// Says what is done at the moment.
+    pub fn say(&self, message: String) {
+        self.bar.set_message(message);
+    }
+
+    /// Prints a message on standard error, above the bar.
+    pub fn complain(&self, text: &str) {
+        self.bar.suspend(|| output::complain(text));
     }
 
     /// Removes the bar.

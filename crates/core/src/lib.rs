@@ -24,5 +24,8 @@ pub mod sparse;
 pub mod stack;
 pub mod types;
 
+/// A number of the sources of this crate: results of two builds with the same number are the same, whatever their version.
+pub const CORE_SOURCES: &str = env!("NANDLAB_SOURCES");
+
 /// What has been tested of every FTL and how often, as a page of Markdown with one table that has a row for each.
 pub const EVIDENCE: &str = include_str!("../EVIDENCE.md");

@@ -100,9 +100,18 @@ impl Run {
         progress: &Part<'_>,
         each: Option<&mut EachRequest<'_>>,
     ) -> Result<(Report, Config), Error> {
-        let base = self.device.base()?;
-        let (_, plain) = self.device.over(&base)?;
-        let (builder, config) = self.device.fitted(&self.workload, &plain, progress.watch())?.over(&base)?;
+        self.simulate_over(&self.device.base()?, progress, each)
+    }
+
+    /// The same over the base of the device, which was read before.
+    pub(crate) fn simulate_over(
+        &self,
+        base: &Builder,
+        progress: &Part<'_>,
+        each: Option<&mut EachRequest<'_>>,
+    ) -> Result<(Report, Config), Error> {
+        let (_, plain) = self.device.over(base)?;
+        let (builder, config) = self.device.fitted(&self.workload, &plain, progress.watch())?.over(base)?;
         Ok((simulate_seen(&builder, &config, &self.workload, progress, each)?, config))
     }
 

@@ -1,6 +1,7 @@
 //! The requests of a workload on a device, one batch after the other.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use nandlab::config::Config;
 use nandlab::report;
@@ -8,6 +9,7 @@ use nandlab::types::HostRequest;
 use nandlab_trace::{AddressPolicy, Options, Records, Trace, TraceReport, generators, stats_of};
 
 use crate::address;
+use crate::decoded::{self, KeptTrace, Room};
 use crate::error::Error;
 use crate::watch::{Stop, Watch};
 use crate::word::Word;
@@ -21,12 +23,19 @@ const BUILT_IN: &str = "oltp";
 
 /// An open source of requests.
 pub(crate) struct Source {
-    trace: Box<Trace>,
+    from: From,
     address: AddressPolicy,
     volumes: String,
     limit: Option<u64>,
     is_built_in: bool,
     stop: Stop,
+}
+
+/// Where requests come from.
+enum From {
+    Trace(Box<Trace>),
+    /// A decoded trace, and how many of its requests were given.
+    Kept(Arc<KeptTrace>, usize),
 }
 
 impl Source {
@@ -51,14 +60,45 @@ impl Source {
             ..workload.options(watch)?
         };
         look(&paths, &options, config, watch);
-        Ok(Self {
-            trace: Box::new(Trace::open_all(&paths, &options)?),
+        let over = |from| Self {
+            from,
             address,
             volumes: workload.volumes.word(),
             limit: workload.limit,
             is_built_in: workload.is_built_in(),
             stop: watch.stop.clone(),
-        })
+        };
+        if workload.decoded.keeps() {
+            let (key, shared) = decoded::shared(&paths, &options);
+            let read = |room: &mut Room<'_>| over(From::Trace(Box::new(Trace::open_all(&paths, &shared)?))).keep(room);
+            let kept = workload.decoded.get(&key, read)?;
+            // What does not fit is found at its place in the file.
+            let fits = |kept: &Arc<KeptTrace>| address != AddressPolicy::Reject || kept.end <= capacity(config);
+            if let Some(kept) = kept.filter(fits) {
+                return Ok(over(From::Kept(kept, 0)));
+            }
+        }
+        Ok(over(From::Trace(Box::new(Trace::open_all(&paths, &options)?))))
+    }
+
+    /// Reads all requests, if there is room for them.
+    fn keep(mut self, room: &mut Room<'_>) -> Result<Option<KeptTrace>, Error> {
+        let begun = self.describe();
+        let (mut requests, mut latencies) = (Vec::new(), Vec::new());
+        let mut batch = Vec::with_capacity(BATCH);
+        while self.fill_seen(&mut batch, |_, latency| latencies.push(latency))? {
+            if !room.take(batch.len()) {
+                return Ok(None);
+            }
+            requests.extend_from_slice(&batch);
+        }
+        if latencies.iter().all(|latency| *latency == 0) {
+            latencies.clear();
+        }
+        latencies.shrink_to_fit();
+        requests.shrink_to_fit();
+        let end = requests.iter().map(|request| request.lba + u64::from(request.sectors)).max().unwrap_or(0);
+        Ok(Some(KeptTrace { requests, latencies, end, begun, ended: self.describe() }))
     }
 
     /// Replaces `batch` by the next requests, each with all its pieces; false at the end.
@@ -74,11 +114,27 @@ impl Source {
     ) -> Result<bool, Error> {
         self.stop.check()?;
         batch.clear();
-        while batch.len() < BATCH || batch.last().is_some_and(|request| request.more) {
-            let Some(request) = self.trace.next() else { break };
-            let request = request?;
-            see(&request, self.trace.latency_ns());
-            batch.push(request);
+        match &mut self.from {
+            From::Trace(trace) => {
+                while batch.len() < BATCH || batch.last().is_some_and(|request| request.more) {
+                    let Some(request) = trace.next() else { break };
+                    let request = request?;
+                    see(&request, trace.latency_ns());
+                    batch.push(request);
+                }
+            }
+            From::Kept(kept, given) => {
+                let rest = &kept.requests[*given..];
+                let mut count = rest.len().min(BATCH);
+                while count > 0 && count < rest.len() && rest[count - 1].more {
+                    count += 1;
+                }
+                for (at, request) in (*given..).zip(&rest[..count]) {
+                    see(request, kept.latencies.get(at).copied().unwrap_or(0));
+                }
+                batch.extend_from_slice(&rest[..count]);
+                *given += count;
+            }
         }
         Ok(!batch.is_empty())
     }
@@ -99,10 +155,14 @@ impl Source {
 
     /// How far it is read, as a part of the whole, when that is known.
     pub(crate) fn progress(&self, replayed: u64) -> Option<(u64, u64)> {
-        if let Some(whole) = self.trace.requests_total() {
+        let trace = match &self.from {
+            From::Trace(trace) => trace,
+            From::Kept(kept, given) => return Some((*given as u64, kept.requests.len() as u64)),
+        };
+        if let Some(whole) = trace.requests_total() {
             return Some((replayed.min(whole), whole));
         }
-        let by_bytes = self.trace.bytes_total().map(|total| (self.trace.bytes_read().min(total), total));
+        let by_bytes = trace.bytes_total().map(|total| (trace.bytes_read().min(total), total));
         match (by_bytes, self.limit) {
             // Whichever ends first.
             (Some((read, total)), Some(limit)) if read as f64 * limit as f64 > replayed as f64 * total as f64 => {
@@ -115,13 +175,19 @@ impl Source {
 
     /// What was replayed, for the report.
     pub(crate) fn describe(&self) -> report::TraceSource {
+        let trace = match &self.from {
+            From::Trace(trace) => trace,
+            From::Kept(kept, given) => {
+                let told = if *given == kept.requests.len() { &kept.ended } else { &kept.begun };
+                return report::TraceSource { address: address::name(self.address), ..told.clone() };
+            }
+        };
         let mut info = report::TraceSource {
             address: address::name(self.address),
             volumes: self.volumes.clone(),
             limit: self.limit,
             ..report::TraceSource::default()
         };
-        let trace = &self.trace;
         info.name = trace.name();
         let names: Vec<String> = trace.records().names().map(str::to_owned).collect();
         if names.len() > 1 {

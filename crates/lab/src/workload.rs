@@ -12,6 +12,7 @@ use nandlab_trace::{
 use serde::{Deserialize, Serialize};
 
 use crate::address::Address;
+use crate::decoded::Decoded;
 use crate::error::Error;
 use crate::watch::{self, Watch};
 use crate::word;
@@ -39,6 +40,9 @@ pub struct Workload {
     /// What was read already: clones share it, so that a pipe can be read more than once.
     #[serde(skip)]
     pub passes: Passes,
+    /// What was decoded already: clones share it.
+    #[serde(skip)]
+    pub decoded: Decoded,
 }
 
 /// How the rows of a trace are read; what is absent is detected, or at its default.

@@ -80,6 +80,9 @@ pub use unit::TimeUnit;
 pub use whole::{WholeFile, remove_unfinished};
 pub use writer::Writer;
 
+/// A number of the sources of this crate: two builds with the same number read and make the same traces.
+pub const TRACE_SOURCES: &str = env!("NANDLAB_SOURCES");
+
 /// Opens a trace for replay; `-` is standard input.
 ///
 /// # Errors

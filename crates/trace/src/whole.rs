@@ -1,7 +1,7 @@
 //! Files that are written as a whole or not at all.
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -45,12 +45,8 @@ impl WholeFile {
         if path.metadata().is_ok_and(|data| !data.is_file()) {
             return Ok(Self { file: OpenOptions::new().write(true).open(&path)?, path, temporary: None });
         }
-        let mut hidden = OsString::from(".");
-        hidden.push(name);
-        hidden.push(format!(".{}.tmp", std::process::id()));
-        let temporary = path.with_file_name(hidden);
         let mut unfinished = unfinished();
-        let file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
+        let (temporary, file) = hidden(&path, name)?;
         unfinished.insert(temporary.clone());
         drop(unfinished);
         let mut whole = Self { file, path, temporary: Some(temporary) };
@@ -82,6 +78,24 @@ impl WholeFile {
             self.temporary = None;
         }
         Ok(())
+    }
+}
+
+/// A new file next to `path`. A process that was killed may have left one, and another machine may use the same number of a
+/// process in a shared folder: then the next name is tried.
+fn hidden(path: &Path, name: &OsStr) -> io::Result<(PathBuf, File)> {
+    const TRIES: u32 = 1000;
+    let mut tries = 0;
+    loop {
+        let mut hidden = OsString::from(".");
+        hidden.push(name);
+        hidden.push(format!(".{}-{tries}.tmp", std::process::id()));
+        let temporary = path.with_file_name(hidden);
+        match OpenOptions::new().write(true).create_new(true).open(&temporary) {
+            Ok(file) => return Ok((temporary, file)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && tries < TRIES => tries += 1,
+            Err(error) => return Err(error),
+        }
     }
 }
 

@@ -100,6 +100,15 @@ pub struct Claim {
     pub note: String,
 }
 
+/// A run and where it stands in an experiment.
+pub(crate) struct PlacedRun {
+    /// Of the cell.
+    pub(crate) name: String,
+    /// The value of each axis that has more than one.
+    pub(crate) values: Vec<(String, String)>,
+    pub(crate) run: Run,
+}
+
 /// An axis with its values.
 type Axis<'a> = (&'a str, Vec<String>);
 
@@ -109,20 +118,24 @@ impl Experiment {
     /// # Errors
     /// It is no TOML, a key or a value of it is impossible, or a device cannot be configured. The text names the file.
     pub fn parse(file: &str, text: &str) -> Result<Self, Error> {
+        let experiment = Self::read(file, text)?;
+        experiment.check().map_err(|error| error.at(file))?;
+        Ok(experiment)
+    }
+
+    /// The same without a look at the cells: of a sweep some may be impossible.
+    pub(crate) fn read(file: &str, text: &str) -> Result<Self, Error> {
         let parsed: Result<Self, _> = toml::from_str(text);
         let experiment = parsed.map_err(|error| {
             let before = error.span().map_or("", |span| &text[..span.start]);
             let line = before.matches('\n').count() + 1;
             Error::input(format!("{file} line {line}: {}", error.message()), KEYS)
         })?;
-        experiment.check().map_err(|error| error.at(file))?;
+        experiment.check_names().map_err(|error| error.at(file))?;
         Ok(experiment)
     }
 
-    /// # Errors
-    /// A key or a value is impossible, a device cannot be configured, or a note names a cell that does not exist; nothing is
-    /// simulated.
-    pub fn check(&self) -> Result<(), Error> {
+    fn check_names(&self) -> Result<(), Error> {
         if !is_name(&self.name) {
             return Err(Error::input(format!("name: `{}` is no name", self.name), NAMES));
         }
@@ -134,6 +147,14 @@ impl Experiment {
                 ));
             }
         }
+        Ok(())
+    }
+
+    /// # Errors
+    /// A key or a value is impossible, a device cannot be configured, or a note names a cell that does not exist; nothing is
+    /// simulated.
+    pub fn check(&self) -> Result<(), Error> {
+        self.check_names()?;
         let runs = self.runs()?;
         for (cell, run) in &runs {
             run.device.configure().map_err(|error| error.at(format!("cell {cell}")))?;
@@ -150,6 +171,11 @@ impl Experiment {
     /// # Errors
     /// A name is impossible, a cell names an axis or a value that does not exist, or there are too many.
     pub fn runs(&self) -> Result<BTreeMap<String, Run>, Error> {
+        Ok(self.placed()?.into_iter().map(|placed| (placed.name, placed.run)).collect())
+    }
+
+    /// The runs by their names, with the values of the axes that have more than one.
+    pub(crate) fn placed(&self) -> Result<Vec<PlacedRun>, Error> {
         let axes = self.axes()?;
         let whole = [BTreeMap::new()];
         let mut runs = BTreeMap::new();
@@ -175,9 +201,15 @@ impl Experiment {
                 };
                 combinations = combinations.iter().flat_map(longer).collect();
             }
-            runs.extend(combinations.iter().map(|values| (self.cell_name(&axes, values), self.cell(&axes, values))));
+            for values in &combinations {
+                let several = axes.iter().zip(values).filter(|((_, all), _)| all.len() > 1);
+                let values_of_cell = several.map(|((axis, _), value)| ((*axis).to_owned(), (*value).to_owned())).collect();
+                let name = self.cell_name(&axes, values);
+                let run = self.cell(&axes, values);
+                runs.insert(name.clone(), PlacedRun { name, values: values_of_cell, run });
+            }
         }
-        Ok(runs)
+        Ok(runs.into_values().collect())
     }
 
     /// The axes that have values, in the order of names of cells.
@@ -186,8 +218,10 @@ impl Experiment {
             values.keys().cloned().collect()
         }
         let own = ["workload", "device", "buffer", "ftl", "seed"];
-        if let Some(taken) = self.axes.keys().find(|name| own.contains(&name.as_str())) {
-            return Err(Error::input(format!("axes.{taken}: every experiment has this axis"), "give it another name"));
+        // The first are axes of every experiment, the others columns of its results.
+        let taken = |name: &&String| own.contains(&name.as_str()) || ["cell", "status", "error"].contains(&name.as_str());
+        if let Some(taken) = self.axes.keys().find(taken) {
+            return Err(Error::input(format!("axes.{taken}: the name is taken"), "give it another name"));
         }
         let plugins = [names(&self.workloads), names(&self.devices), names(&self.buffers), names(&self.ftls)];
         let further = self.axes.iter().map(|(name, values)| (name.as_str(), names(values)));

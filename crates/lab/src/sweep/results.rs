@@ -1,0 +1,263 @@
+//! The folder of a sweep as its readers see it.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use nandlab_trace::WholeFile;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::plan::SweepCell;
+use super::shard::{Shards, Values, write_parquet};
+use crate::error::Error;
+use crate::experiment::unknown;
+use crate::run::Run;
+
+const PLAN: &str = "plan.json";
+/// What the form of the folder is called.
+const VERSION: u32 = 1;
+
+/// The results of a sweep: a folder, which may grow meanwhile.
+#[derive(Debug)]
+pub struct SweepResults {
+    folder: PathBuf,
+    plan: StoredPlan,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct StoredPlan {
+    version: u32,
+    /// The text of the experiment.
+    experiment: String,
+    cells: Vec<StoredCell>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct StoredCell {
+    name: String,
+    values: Vec<(String, String)>,
+    id: String,
+    run: Run,
+}
+
+/// What is known of a cell.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CellStatus {
+    /// It has a report.
+    Done,
+    /// It cannot be built, or failed.
+    Failed,
+    /// Nobody ran it yet.
+    Open,
+}
+
+impl CellStatus {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Open => "open",
+        }
+    }
+}
+
+/// A cell and its result.
+#[derive(Clone, Debug, Serialize)]
+pub struct SweepRow {
+    /// Name of the cell.
+    pub cell: String,
+    /// The value of each axis that has more than one.
+    pub values: BTreeMap<String, String>,
+    /// Hash of all that decides the result.
+    pub id: String,
+    /// What is known of it.
+    pub status: CellStatus,
+    /// Why it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Its report, without the time that it took (`nandlab describe metrics`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub report: Option<Value>,
+}
+
+impl SweepRow {
+    /// A number of the report by its path, as in `hits.page.total`.
+    pub fn number(&self, path: &str) -> Option<f64> {
+        self.report.as_ref()?.pointer(&format!("/{}", path.replace('.', "/")))?.as_f64()
+    }
+}
+
+impl SweepResults {
+    /// Makes the folder and puts the plan into it.
+    pub(super) fn begin(folder: &Path, plan: &Path, cells: &[SweepCell]) -> Result<Self, Error> {
+        let cannot = |source| Error::Write { target: folder.display().to_string(), source };
+        std::fs::create_dir_all(folder.join("cells")).map_err(cannot)?;
+        let experiment = std::fs::read_to_string(plan).map_err(cannot)?;
+        let cells = cells.iter().map(|cell| {
+            let SweepCell { name, values, id, run, .. } = cell.clone();
+            StoredCell { name, values, id, run }
+        });
+        let plan = StoredPlan { version: VERSION, experiment, cells: cells.collect() };
+        let text = serde_json::to_string(&plan).expect("a plan is plain data") + "\n";
+        let target = folder.join(PLAN);
+        // Several processes with the same plan do not write it over and over.
+        if std::fs::read_to_string(&target).ok().as_ref() != Some(&text) {
+            let write = || {
+                let mut file = WholeFile::create(&target)?;
+                file.write_all(text.as_bytes())?;
+                file.commit()
+            };
+            write().map_err(|source| Error::Write { target: target.display().to_string(), source })?;
+        }
+        Ok(Self { folder: folder.to_owned(), plan })
+    }
+
+    /// The results in the folder of a sweep.
+    ///
+    /// # Errors
+    /// There is no sweep in it.
+    pub fn open(folder: impl Into<PathBuf>) -> Result<Self, Error> {
+        let folder = folder.into();
+        let path = folder.join(PLAN);
+        let none = |problem: &dyn std::fmt::Display| {
+            let help = "name the folder that was given to `nandlab sweep PLAN -o FOLDER`";
+            Error::input(format!("{}: there is no sweep: {problem}", path.display()), help)
+        };
+        let text = std::fs::read_to_string(&path).map_err(|error| none(&error))?;
+        let plan: StoredPlan = serde_json::from_str(&text).map_err(|error| none(&error))?;
+        if plan.version != VERSION {
+            return Err(none(&format!("its form is {}, and this program reads {VERSION}", plan.version)));
+        }
+        Ok(Self { folder, plan })
+    }
+
+    /// Where the results of cells lie.
+    pub(super) fn cells_folder(&self) -> PathBuf {
+        self.folder.join("cells")
+    }
+
+    pub(super) fn shards(&self) -> Shards {
+        Shards(self.cells_folder())
+    }
+
+    /// The text of the experiment.
+    pub fn experiment(&self) -> &str {
+        &self.plan.experiment
+    }
+
+    fn cell(&self, name: &str) -> Result<&StoredCell, Error> {
+        let cells = &self.plan.cells;
+        let found = cells.iter().find(|known| known.name == name);
+        found.ok_or_else(|| unknown("cells", name, cells.iter().map(|cell| &cell.name)))
+    }
+
+    /// The run of a cell.
+    ///
+    /// # Errors
+    /// There is none of this name; the help has the nearest one.
+    pub fn run(&self, cell: &str) -> Result<&Run, Error> {
+        Ok(&self.cell(cell)?.run)
+    }
+
+    /// All that decided the result of a cell, as JSON; nothing if it has none yet.
+    ///
+    /// # Errors
+    /// There is no such cell, or the result cannot be read.
+    pub fn key(&self, cell: &str) -> Result<Option<String>, Error> {
+        let (id, shards) = (&self.cell(cell)?.id, self.shards());
+        if shards.has(id) { Ok(Some(shards.read(id)?.key)) } else { Ok(None) }
+    }
+
+    /// The cells in the order of their names, with their results.
+    ///
+    /// # Errors
+    /// A result cannot be read.
+    pub fn rows(&self) -> Result<Vec<SweepRow>, Error> {
+        self.plan.cells.iter().map(|cell| self.row(cell)).collect()
+    }
+
+    /// A cell with its result.
+    ///
+    /// # Errors
+    /// There is none of this name (the help has the nearest one), or its result cannot be read.
+    pub fn get(&self, cell: &str) -> Result<SweepRow, Error> {
+        self.row(self.cell(cell)?)
+    }
+
+    fn row(&self, cell: &StoredCell) -> Result<SweepRow, Error> {
+        let StoredCell { name, values, id, .. } = cell;
+        let shards = self.shards();
+        let shard = if shards.has(id) { Some(shards.read(id)?) } else { None };
+        let status = match &shard {
+            None => CellStatus::Open,
+            Some(shard) if shard.error.is_some() => CellStatus::Failed,
+            Some(_) => CellStatus::Done,
+        };
+        let (report, error) = shard.map_or((None, None), |shard| (shard.report, shard.error));
+        let broken = |error| {
+            let help = "remove the file and run the sweep again";
+            Error::input(format!("cells/{id}.parquet: the report is no JSON: {error}"), help)
+        };
+        let report = report.map(|text| serde_json::from_str(&text).map_err(broken)).transpose()?;
+        let values = values.iter().cloned().collect();
+        Ok(SweepRow { cell: name.clone(), values, id: id.clone(), status, error, report })
+    }
+
+    /// Writes `results.parquet`: a row for each cell, with its name, the values of all axes, its status and error, and every
+    /// number of its report.
+    pub(super) fn write_table(&self) -> Result<(), Error> {
+        let rows = self.rows()?;
+        let text = |value: &dyn Fn(&SweepRow) -> Option<String>| Values::Text(rows.iter().map(value).collect());
+        let mut columns = vec![("cell".to_owned(), text(&|row| Some(row.cell.clone())))];
+        for axis in axes(&rows) {
+            columns.push((axis.clone(), text(&|row| row.values.get(&axis).cloned())));
+        }
+        columns.push(("status".to_owned(), text(&|row| Some(row.status.name().to_owned()))));
+        columns.push(("error".to_owned(), text(&|row| row.error.clone())));
+        for path in numbers(&rows) {
+            let values = rows.iter().map(|row| row.number(&path)).collect();
+            columns.push((path, Values::Number(values)));
+        }
+        write_parquet(self.folder.join("results.parquet"), &columns)
+    }
+}
+
+/// The axes with more than one value.
+pub(crate) fn axes(rows: &[SweepRow]) -> Vec<String> {
+    let mut axes: Vec<String> = Vec::new();
+    for axis in rows.iter().flat_map(|row| row.values.keys()) {
+        if !axes.contains(axis) {
+            axes.push(axis.clone());
+        }
+    }
+    axes
+}
+
+/// The paths of all numbers in the reports, apart from the configuration, in the order of the first report that has them.
+fn numbers(rows: &[SweepRow]) -> Vec<String> {
+    let mut paths = Vec::new();
+    let mut known = std::collections::BTreeSet::new();
+    for report in rows.iter().filter_map(|row| row.report.as_ref()?.as_object()) {
+        for (name, value) in report.iter().filter(|(name, _)| *name != "config" && *name != "schema") {
+            collect(name, value, &mut |path| {
+                if known.insert(path.to_owned()) {
+                    paths.push(path.to_owned());
+                }
+            });
+        }
+    }
+    paths
+}
+
+fn collect(path: &str, value: &Value, found: &mut impl FnMut(&str)) {
+    match value {
+        Value::Number(_) => found(path),
+        Value::Object(fields) => {
+            fields.iter().for_each(|(name, value)| collect(&format!("{path}.{name}"), value, found))
+        }
+        _ => {}
+    }
+}

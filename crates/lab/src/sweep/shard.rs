@@ -1,0 +1,156 @@
+//! The file of one result, and Parquet tables of text and numbers.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use nandlab_trace::WholeFile;
+use parquet::basic::{Compression, ConvertedType, Repetition, Type as Physical};
+use parquet::column::writer::ColumnWriter;
+use parquet::data_type::ByteArray;
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::record::Field;
+use parquet::schema::types::Type;
+
+use crate::error::Error;
+
+/// The result of a cell.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Shard {
+    /// The hash of the key.
+    pub(super) id: String,
+    /// All that decided it, as JSON.
+    pub(super) key: String,
+    /// The report as JSON, without the time that it took.
+    pub(super) report: Option<String>,
+    /// Why there is none.
+    pub(super) error: Option<String>,
+}
+
+/// The folder of the results of cells.
+#[derive(Clone, Debug)]
+pub(super) struct Shards(pub(super) PathBuf);
+
+impl Shards {
+    fn path(&self, id: &str) -> PathBuf {
+        self.0.join(format!("{id}.parquet"))
+    }
+
+    /// There is a result.
+    pub(super) fn has(&self, id: &str) -> bool {
+        self.path(id).is_file()
+    }
+
+    /// Writes a result, as a whole or not at all.
+    pub(super) fn write(&self, shard: &Shard) -> Result<(), Error> {
+        let Shard { id, key, report, error } = shard;
+        let text = |value: Option<&String>| Values::Text(vec![value.cloned()]);
+        let columns = [
+            ("id".to_owned(), text(Some(id))),
+            ("key".to_owned(), text(Some(key))),
+            ("report".to_owned(), text(report.as_ref())),
+            ("error".to_owned(), text(error.as_ref())),
+        ];
+        write_parquet(self.path(id), &columns)
+    }
+
+    /// Reads a result.
+    pub(super) fn read(&self, id: &str) -> Result<Shard, Error> {
+        let path = self.path(id);
+        let cannot = |problem: &dyn std::fmt::Display| {
+            let help = "remove the file and run the sweep again";
+            Error::input(format!("{}: is no result of a cell: {problem}", path.display()), help)
+        };
+        let file = File::open(&path).map_err(|error| cannot(&error))?;
+        let reader = SerializedFileReader::new(file).map_err(|error| cannot(&error))?;
+        let mut rows = reader.get_row_iter(None).map_err(|error| cannot(&error))?;
+        let row = rows.next().ok_or_else(|| cannot(&"there is no row"))?.map_err(|error| cannot(&error))?;
+        let text = |name: &str| {
+            let field = row.get_column_iter().find(|(column, _)| *column == name).map(|(_, field)| field);
+            match field {
+                Some(Field::Str(text)) => Ok(Some(text.clone())),
+                Some(Field::Null) => Ok(None),
+                _ => Err(cannot(&format!("there is no column `{name}` with text"))),
+            }
+        };
+        let need = |name: &str| text(name)?.ok_or_else(|| cannot(&format!("`{name}` is empty")));
+        let shard = Shard { id: need("id")?, key: need("key")?, report: text("report")?, error: text("error")? };
+        if shard.id == id { Ok(shard) } else { Err(cannot(&format!("it is that of {}", shard.id))) }
+    }
+}
+
+/// The values of a column.
+pub(super) enum Values {
+    Text(Vec<Option<String>>),
+    Number(Vec<Option<f64>>),
+}
+
+/// Writes columns of equal length as one row group, as a whole or not at all.
+pub(super) fn write_parquet(path: PathBuf, columns: &[(String, Values)]) -> Result<(), Error> {
+    let target = path.display().to_string();
+    let write = || -> Result<(), WriteError> {
+        let mut file = WholeFile::create(path)?;
+        let bytes = encode(columns)?;
+        file.write_all(&bytes)?;
+        Ok(file.commit()?)
+    };
+    write().map_err(|WriteError(source)| Error::Write { target, source })
+}
+
+/// What goes wrong: the disk.
+struct WriteError(io::Error);
+
+impl From<io::Error> for WriteError {
+    fn from(error: io::Error) -> Self {
+        Self(error)
+    }
+}
+impl From<ParquetError> for WriteError {
+    fn from(error: ParquetError) -> Self {
+        Self(io::Error::other(error))
+    }
+}
+
+fn encode(columns: &[(String, Values)]) -> Result<Vec<u8>, ParquetError> {
+    let field = |(name, values): &(String, Values)| {
+        let (physical, converted) = match values {
+            Values::Text(_) => (Physical::BYTE_ARRAY, ConvertedType::UTF8),
+            Values::Number(_) => (Physical::DOUBLE, ConvertedType::NONE),
+        };
+        let field = Type::primitive_type_builder(name, physical).with_converted_type(converted);
+        Ok::<_, ParquetError>(Arc::new(field.with_repetition(Repetition::OPTIONAL).build()?))
+    };
+    let fields = columns.iter().map(field).collect::<Result<_, _>>()?;
+    let schema = Arc::new(Type::group_type_builder("nandlab").with_fields(fields).build()?);
+    let zstd = Compression::ZSTD(parquet::basic::ZstdLevel::try_new(3)?);
+    // Neither the version of the library nor the day is in the file: equal results are equal bytes.
+    let properties = WriterProperties::builder().set_compression(zstd).set_created_by("nandlab".to_owned()).build();
+    let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties))?;
+    let mut group = writer.next_row_group()?;
+    for (_, values) in columns {
+        let Some(mut column) = group.next_column()? else { break };
+        match (column.untyped(), values) {
+            (ColumnWriter::ByteArrayColumnWriter(writer), Values::Text(values)) => {
+                let present: Vec<ByteArray> = values.iter().flatten().map(|text| text.as_str().into()).collect();
+                writer.write_batch(&present, Some(&levels(values)), None)?;
+            }
+            (ColumnWriter::DoubleColumnWriter(writer), Values::Number(values)) => {
+                let present: Vec<f64> = values.iter().copied().flatten().collect();
+                writer.write_batch(&present, Some(&levels(values)), None)?;
+            }
+            _ => unreachable!("the schema is made of the same columns"),
+        }
+        column.close()?;
+    }
+    group.close()?;
+    writer.into_inner()
+}
+
+/// 1 where there is a value.
+fn levels<T>(values: &[Option<T>]) -> Vec<i16> {
+    values.iter().map(|value| i16::from(value.is_some())).collect()
+}
