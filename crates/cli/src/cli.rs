@@ -14,6 +14,7 @@ use crate::fit::FitArgs;
 use crate::pages::PagesArgs;
 use crate::probe::ProbeArgs;
 use crate::ram::RamArgs;
+use crate::report::ReportArgs;
 use crate::run::RunArgs;
 use crate::style::ColorChoice;
 use crate::sweep::SweepArgs;
@@ -68,6 +69,8 @@ pub enum Command {
     Datasheet(DatasheetArgs),
     /// Run the cells of an experiment into a folder: can be stopped, continued and shared by machines (docs/experiments.md).
     Sweep(SweepArgs),
+    /// Show the results of a sweep as one page: who is best where, figures, and the numbers behind them.
+    Report(ReportArgs),
     /// Test the claims of the papers on generated workloads: one Markdown table for each experiment (docs/claims.md).
     Claims(ClaimsArgs),
     /// Measure every buffer policy and write a page for each (docs/policies).

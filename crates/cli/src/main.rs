@@ -27,6 +27,7 @@ mod probe;
 mod progress;
 mod ram;
 mod reading;
+mod report;
 mod rows;
 mod run;
 mod style;
@@ -66,6 +67,7 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         Command::Bound(args) => bound::bound(args, style),
         Command::Fit(args) => fit::fit(args, style),
         Command::Probe(args) => probe::probe(args),
+        Command::Report(args) => report::report(args),
         Command::Sweep(args) => sweep::sweep(args, style),
         Command::Datasheet(args) => datasheet::datasheet(args, style),
         Command::Claims(args) => claims::claims(args),

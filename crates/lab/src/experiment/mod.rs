@@ -203,7 +203,8 @@ impl Experiment {
             }
             for values in &combinations {
                 let several = axes.iter().zip(values).filter(|((_, all), _)| all.len() > 1);
-                let values_of_cell = several.map(|((axis, _), value)| ((*axis).to_owned(), (*value).to_owned())).collect();
+                let values_of_cell =
+                    several.map(|((axis, _), value)| ((*axis).to_owned(), (*value).to_owned())).collect();
                 let name = self.cell_name(&axes, values);
                 let run = self.cell(&axes, values);
                 runs.insert(name.clone(), PlacedRun { name, values: values_of_cell, run });
@@ -219,7 +220,8 @@ impl Experiment {
         }
         let own = ["workload", "device", "buffer", "ftl", "seed"];
         // The first are axes of every experiment, the others columns of its results.
-        let taken = |name: &&String| own.contains(&name.as_str()) || ["cell", "status", "error"].contains(&name.as_str());
+        let taken =
+            |name: &&String| own.contains(&name.as_str()) || ["cell", "status", "error"].contains(&name.as_str());
         if let Some(taken) = self.axes.keys().find(taken) {
             return Err(Error::input(format!("axes.{taken}: the name is taken"), "give it another name"));
         }

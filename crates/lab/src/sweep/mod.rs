@@ -23,6 +23,7 @@ use crate::error::{Error, ErrorKind};
 use crate::parallel;
 use crate::watch::{Part, Watch};
 pub use plan::SweepCell;
+pub(crate) use results::axes;
 pub use results::{CellStatus, SweepResults, SweepRow};
 use shard::Shard;
 

@@ -143,6 +143,17 @@ impl SweepResults {
         Shards(self.cells_folder())
     }
 
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The title of the experiment, or its name.
+    pub fn title(&self) -> String {
+        let experiment = crate::Experiment::read("the plan", &self.plan.experiment).unwrap_or_default();
+        if experiment.title.is_empty() { experiment.name } else { experiment.title }
+    }
+
     /// The text of the experiment.
     pub fn experiment(&self) -> &str {
         &self.plan.experiment
@@ -225,14 +236,15 @@ impl SweepResults {
     }
 }
 
-/// The axes with more than one value.
+/// The axes with more than one value, in the order of names of cells.
 pub(crate) fn axes(rows: &[SweepRow]) -> Vec<String> {
-    let mut axes: Vec<String> = Vec::new();
-    for axis in rows.iter().flat_map(|row| row.values.keys()) {
-        if !axes.contains(axis) {
-            axes.push(axis.clone());
-        }
-    }
+    let known: std::collections::BTreeSet<&String> = rows.iter().flat_map(|row| row.values.keys()).collect();
+    let place = |axis: &str| match axis {
+        "seed" => usize::MAX,
+        _ => ["workload", "device", "buffer", "ftl"].iter().position(|known| *known == axis).unwrap_or(usize::MAX - 1),
+    };
+    let mut axes: Vec<String> = known.into_iter().cloned().collect();
+    axes.sort_by_key(|axis| place(axis));
     axes
 }
 

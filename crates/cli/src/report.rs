@@ -1,0 +1,41 @@
+//! `nandlab report`: what a sweep shows, as one page.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use nandlab_lab::{Digest, SweepResults};
+
+use crate::fail::Failure;
+use crate::output;
+
+/// Arguments of `report`.
+#[derive(Args, Debug)]
+pub struct ReportArgs {
+    /// The folder of the results of a sweep, which may be under way.
+    #[arg(value_name = "FOLDER")]
+    folder: PathBuf,
+    /// The page; `-` is standard output.
+    #[arg(long, short, value_name = "FILE", default_value = "report.html")]
+    output: String,
+    /// Write each figure as SVG, and the numbers behind it as comma-separated values, into a folder.
+    #[arg(long, value_name = "FOLDER")]
+    figures: Option<PathBuf>,
+}
+
+/// Runs the command.
+pub fn report(args: &ReportArgs) -> Result<(), Failure> {
+    let digest = Digest::of(&SweepResults::open(&args.folder)?)?;
+    let page = output::Target::open(Some(&args.output))?;
+    if let Some(folder) = &args.figures {
+        let cannot = |error| nandlab_lab::Error::Write { target: folder.display().to_string(), source: error };
+        std::fs::create_dir_all(folder).map_err(cannot)?;
+        for figure in digest.figures() {
+            let file = |extension: &str| folder.join(format!("{}.{extension}", figure.name)).display().to_string();
+            if let Some(svg) = &figure.svg {
+                output::write_file(&file("svg"), svg.as_bytes())?;
+            }
+            output::write_file(&file("csv"), figure.csv.as_bytes())?;
+        }
+    }
+    page.write(|| digest.html())
+}

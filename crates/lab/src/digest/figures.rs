@@ -1,0 +1,357 @@
+//! The figures of a report on a sweep, each with the numbers behind it and a sentence that says what is seen.
+
+use nandlab_plot::{Axis, AxisUnit, Figure, Layer, Panel};
+
+use super::metric::{METRICS, Metric};
+use super::points::{Point, Points, place};
+use super::winners::Winners;
+
+/// Panels of a figure at most.
+const PANELS: usize = 12;
+/// Lines of a panel at most: the palette, and the palette dashed.
+const LINES: usize = 12;
+const PLAIN_LINES: usize = 6;
+/// Quantiles of response times that a report has.
+const QUANTILES: [(f64, &str); 5] = [
+    (50.0, "response.all.p50_ns"),
+    (95.0, "response.all.p95_ns"),
+    (99.0, "response.all.p99_ns"),
+    (99.9, "response.all.p999_ns"),
+    (100.0, "response.all.max_ns"),
+];
+
+/// A table of numbers.
+pub(super) struct Data {
+    pub(super) head: Vec<String>,
+    /// Text for people, the exact number, and how good it is: 0 (best) to 1.
+    pub(super) rows: Vec<Vec<Datum>>,
+}
+
+#[derive(Clone, Default)]
+pub(super) struct Datum {
+    pub(super) text: String,
+    pub(super) exact: String,
+    pub(super) shade: Option<f64>,
+}
+
+impl Datum {
+    fn name(text: &str) -> Self {
+        Self { text: text.to_owned(), exact: text.to_owned(), shade: None }
+    }
+    fn number(text: String, exact: f64) -> Self {
+        Self { text, exact: exact.to_string(), shade: None }
+    }
+}
+
+/// A figure or a shaded table.
+pub(super) struct Shown {
+    /// Of files: letters and `-`.
+    pub(super) name: String,
+    pub(super) title: String,
+    pub(super) sentence: String,
+    pub(super) figure: Option<Figure>,
+    pub(super) data: Data,
+}
+
+/// Everything that these points can show.
+pub(super) fn all(points: &Points<'_>) -> Vec<Shown> {
+    let Some(compared) = points.compared() else { return Vec::new() };
+    let mut shown: Vec<Shown> = METRICS.iter().filter_map(|metric| against_best(points, compared, metric)).collect();
+    if let Some((scale, unit)) = points.scale() {
+        shown.extend(METRICS.iter().filter_map(|metric| over_scale(points, compared, scale, unit, metric)));
+    }
+    shown.extend(front(points, compared));
+    shown.extend(distribution(points, compared));
+    shown
+}
+
+/// How far each value is from the best one of its combination, averaged over what is in neither axis of the table.
+fn against_best(points: &Points<'_>, compared: &str, metric: &Metric) -> Option<Shown> {
+    let across = points.axes.iter().map(|(axis, _)| axis.as_str()).filter(|axis| *axis != compared);
+    let across = across.max_by_key(|axis| (*axis == "ftl", points.values(axis).len())).unwrap_or("");
+    let columns: Vec<&str> =
+        if across.is_empty() { vec![""] } else { points.values(across).iter().map(String::as_str).collect() };
+    let groups = points.groups(&[compared]);
+    let mut rows = Vec::new();
+    for value in points.values(compared) {
+        let mut row = vec![Datum::name(value)];
+        for column in &columns {
+            let mut distances = Vec::new();
+            for (_, group) in &groups {
+                let in_column = |point: &&&Point<'_>| across.is_empty() || point.values.get(across) == Some(column);
+                let mut valued: Vec<(&str, f64)> = Vec::new();
+                for point in group.iter().filter(in_column) {
+                    if let (Some(name), Some((mean, _))) = (point.values.get(compared), point.value(metric)) {
+                        valued.push((name, mean));
+                    }
+                }
+                let best = valued.iter().map(|(_, v)| *v).reduce(|a, b| if metric.is_better(b, a) { b } else { a });
+                let own = valued.iter().find(|(name, _)| name == value);
+                if let (Some(best), Some((_, own))) = (best, own) {
+                    distances.push(distance(metric, *own, best));
+                }
+            }
+            let known: Vec<f64> = distances.iter().copied().filter(|distance| distance.is_finite()).collect();
+            row.push(if known.is_empty() {
+                Datum::default()
+            } else {
+                shaded(metric, known.iter().sum::<f64>() / known.len() as f64)
+            });
+        }
+        rows.push(row);
+    }
+    let head = std::iter::once(compared).chain(columns).map(str::to_owned).collect();
+    let winners = Winners::of(points, compared, metric);
+    if winners.combinations == 0 {
+        return None;
+    }
+    let what = if metric.unit == AxisUnit::Percent { "points below the best" } else { "times the best" };
+    let rest = points.axes.len().saturating_sub(2);
+    let mean = if rest > 0 { ", averaged over all other axes" } else { "" };
+    Some(Shown {
+        name: format!("best-{}", metric.name),
+        title: format!("{}: {what}{mean}", capital(metric.words)),
+        sentence: winners.sentence(metric, points.seeds),
+        figure: None,
+        data: Data { head, rows },
+    })
+}
+
+/// Percentage points for ratios, else the logarithm of the factor.
+fn distance(metric: &Metric, own: f64, best: f64) -> f64 {
+    if metric.unit == AxisUnit::Percent {
+        best - own
+    } else if own == best {
+        0.0
+    } else {
+        (own / best).ln()
+    }
+}
+
+fn shaded(metric: &Metric, distance: f64) -> Datum {
+    let (text, exact, shade) = if metric.unit == AxisUnit::Percent {
+        (format!("-{distance:.1}"), -distance, distance / 30.0)
+    } else {
+        (format!("{:.2}", distance.exp()), distance.exp(), distance / 3.0_f64.ln())
+    };
+    Datum { shade: Some(shade.clamp(0.0, 1.0)), ..Datum::number(text, exact) }
+}
+
+/// A metric over an axis of numbers: a panel for each combination of the rest, a line for each compared value.
+fn over_scale(points: &Points<'_>, compared: &str, scale: &str, unit: AxisUnit, metric: &Metric) -> Option<Shown> {
+    let at = |point: &Point<'_>| point.values.get(scale).map(|value| place(value).0);
+    let groups = points.groups(&[compared, scale]);
+    let (values, all_groups) = (points.values(compared), groups.len());
+    let places: Vec<f64> = points.values(scale).iter().map(|value| place(value).0).collect();
+    let wide = places.iter().copied().fold(0.0, f64::max) > 8.0 * places.iter().copied().fold(f64::INFINITY, f64::min);
+    let ends = [places.first().copied()?, places.last().copied()?];
+    let mut data = Data { head: [compared, scale, "in"].map(str::to_owned).to_vec(), rows: Vec::new() };
+    data.head.extend([metric.name.to_owned(), "interval".to_owned()]);
+    let mut panels = Vec::new();
+    let kept: Vec<f64> = points.points.iter().filter_map(|point| Some(point.value(metric)?.0)).collect();
+    let y = Axis::fit(metric.name, metric.unit, &[kept]);
+    for (name, group) in groups.iter().take(PANELS) {
+        let x = if wide { Axis::log(scale, unit, ends) } else { Axis::linear(scale, unit, ends) };
+        let mut panel = Panel::new(name, x).y(y.clone());
+        for (number, value) in values.iter().take(LINES).enumerate() {
+            let own = group.iter().filter(|point| point.values.get(compared) == Some(&value.as_str()));
+            let mut line: Vec<_> = own.filter_map(|point| Some((at(point)?, point.value(metric)?, *point))).collect();
+            line.sort_by(|(a, ..), (b, ..)| a.total_cmp(b));
+            for (_, (mean, half), point) in &line {
+                let interval = half.map_or_else(Datum::default, |half| Datum::number(metric.text(half), half));
+                data.rows.push(vec![
+                    Datum::name(value),
+                    Datum::name(point.values.get(scale).copied().unwrap_or_default()),
+                    Datum::name(name),
+                    Datum::number(metric.text(*mean), *mean),
+                    interval,
+                ]);
+            }
+            panel =
+                panel.layer(styled(number, Layer::line(value, line.iter().map(|(x, (y, _), _)| [*x, *y]).collect())));
+        }
+        panels.push(panel);
+    }
+    let title = format!("{} over {scale}", capital(metric.words));
+    let mut sentence = slope(points, scale, metric);
+    sentence += &left_out(all_groups, values.len());
+    let figure = laid_out(&title, "one panel for each combination of the other axes", panels);
+    Some(Shown { name: format!("over-{scale}-{}", metric.name), title, sentence, figure: Some(figure), data })
+}
+
+/// What more of the scale brings, at the median over all lines.
+fn slope(points: &Points<'_>, scale: &str, metric: &Metric) -> String {
+    let mut changes: Vec<(f64, String)> = Vec::new();
+    for (name, group) in points.groups(&[scale]) {
+        let mut valued: Vec<_> =
+            group.iter().filter_map(|p| Some((place(p.values.get(scale)?).0, p.value(metric)?.0))).collect();
+        valued.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        if let (Some((_, first)), Some((_, last))) = (valued.first(), valued.last()) {
+            let change = if metric.unit == AxisUnit::Percent { last - first } else { 100.0 * (last / first - 1.0) };
+            if change.is_finite() {
+                changes.push((change, name));
+            }
+        }
+    }
+    changes.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    let (Some((least, first)), Some((most, last))) = (changes.first(), changes.last()) else { return String::new() };
+    let median = changes[(changes.len() - 1) / 2].0;
+    let unit = if metric.unit == AxisUnit::Percent { "points" } else { "%" };
+    let values = points.values(scale);
+    let (from, to) = (values.first().map_or("", String::as_str), values.last().map_or("", String::as_str));
+    format!(
+        "From {scale} {from} to {to} the {} changes by {median:+.1} {unit} (median); least {least:+.1} {unit} ({first}), most \
+         {most:+.1} {unit} ({last}).",
+        metric.words
+    )
+}
+
+/// Response times against write amplification, and the points that no other is better than in both.
+fn front(points: &Points<'_>, compared: &str) -> Option<Shown> {
+    let (time, waf) = (&METRICS[0], &METRICS[2]);
+    let scale = points.scale().map(|(scale, _)| scale);
+    let apart: Vec<&str> =
+        points.axes.iter().map(|(axis, _)| axis.as_str()).filter(|axis| Some(*axis) != scale).collect();
+    let groups = points.groups(&apart);
+    let mut data = Data { head: Vec::new(), rows: Vec::new() };
+    data.head = apart.iter().copied().chain(scale).chain(["p99", "waf", "on the front"]).map(str::to_owned).collect();
+    let (mut panels, mut named) = (Vec::new(), Vec::new());
+    for (name, group) in groups.iter().take(PANELS) {
+        let places: Vec<_> = group.iter().filter_map(|p| Some((*p, p.value(time)?.0, p.value(waf)?.0))).collect();
+        if places.is_empty() {
+            continue;
+        }
+        let is_best = |a: f64, b: f64| !places.iter().any(|(_, x, y)| *x <= a && *y <= b && (*x < a || *y < b));
+        let mut best: Vec<[f64; 2]> =
+            places.iter().filter(|(_, x, y)| is_best(*x, *y)).map(|(_, x, y)| [*x, *y]).collect();
+        best.sort_by(|a, b| a[0].total_cmp(&b[0]));
+        let xs = places.iter().map(|(_, x, _)| *x).collect();
+        let ys = places.iter().map(|(.., y)| *y).collect();
+        let x = Axis::fit("p99 of response times", AxisUnit::Time, &[xs]);
+        let mut panel = Panel::new(name, x).y(Axis::fit("write amplification", AxisUnit::Count, &[ys]));
+        for (number, value) in points.values(compared).iter().take(LINES).enumerate() {
+            let own = places.iter().filter(|(point, ..)| point.values.get(compared) == Some(&value.as_str()));
+            panel = panel.layer(styled(number, Layer::points(value, own.map(|(_, x, y)| [*x, *y]).collect())));
+        }
+        panels.push(panel.layer(Layer::line("front", best).neutral()));
+        for (point, x, y) in &places {
+            let on = is_best(*x, *y);
+            let words = apart.iter().copied().chain(scale).map(|axis| point.values.get(axis).copied().unwrap_or("-"));
+            let words: Vec<&str> = words.collect();
+            if on {
+                named.push(words.join(" "));
+            }
+            let mut row: Vec<Datum> = words.into_iter().map(Datum::name).collect();
+            row.extend([Datum::number(time.text(*x), *x), Datum::number(waf.text(*y), *y)]);
+            row.push(Datum::name(if on { "yes" } else { "no" }));
+            data.rows.push(row);
+        }
+    }
+    let shown = named.iter().take(12).cloned().collect::<Vec<_>>().join("; ");
+    let more = if named.len() > 12 { format!(" and {} others", named.len() - 12) } else { String::new() };
+    let title = "Response time against write amplification".to_owned();
+    let subtitle = "grey: what no other point beats in both; one panel for each size, so that RAM is the third axis";
+    let sentence = format!("No other point of its panel is better in both than: {shown}{more}.")
+        + &left_out(groups.len(), points.values(compared).len());
+    (!panels.is_empty()).then(|| Shown {
+        name: "front".to_owned(),
+        figure: Some(laid_out(&title, subtitle, panels)),
+        title,
+        sentence,
+        data,
+    })
+}
+
+/// The distribution of response times, as far as its quantiles tell.
+fn distribution(points: &Points<'_>, compared: &str) -> Option<Shown> {
+    let groups = points.groups(&[compared]);
+    let head = [compared, "in", "p50", "p95", "p99", "p99.9", "max"].map(str::to_owned).to_vec();
+    let mut data = Data { head, rows: Vec::new() };
+    let mut panels = Vec::new();
+    let mut tail: Option<(f64, String)> = None;
+    for (name, group) in groups.iter().take(PANELS) {
+        let mut panel_values = Vec::new();
+        let mut lines = Vec::new();
+        for value in points.values(compared).iter().take(LINES) {
+            let point = group.iter().find(|point| point.values.get(compared) == Some(&value.as_str()));
+            let known = point.map(|point| {
+                QUANTILES.iter().filter_map(|(share, path)| Some([point.number(path)?, *share])).collect()
+            });
+            let line: Vec<[f64; 2]> = known.unwrap_or_default();
+            panel_values.push(line.iter().map(|[time, _]| *time).collect::<Vec<_>>());
+            if let [[median, _], .., [p999, _], _] = line[..]
+                && median > 0.0
+                && tail.as_ref().is_none_or(|(most, _)| p999 / median > *most)
+            {
+                tail = Some((p999 / median, format!("{value} in {name}")));
+            }
+            if !line.is_empty() {
+                let mut row = vec![Datum::name(value), Datum::name(name)];
+                row.extend(line.iter().map(|[time, _]| Datum::number(METRICS[0].text(*time), *time)));
+                data.rows.push(row);
+            }
+            lines.push((value, line));
+        }
+        let mut panel = Panel::new(name, Axis::fit("response time", AxisUnit::Time, &panel_values)).y(Axis::linear(
+            "requests",
+            AxisUnit::Percent,
+            [50.0, 100.0],
+        )
+        .broken());
+        for (number, (value, line)) in lines.into_iter().enumerate() {
+            panel = panel.layer(styled(number, Layer::line(value, line).marked()));
+        }
+        panels.push(panel);
+    }
+    let (most, who) = tail?;
+    let title = "Distribution of response times".to_owned();
+    let sentence = format!("The longest tail, 99.9th percentile over median, is {most:.0} ({who}).");
+    Some(Shown {
+        name: "distribution".to_owned(),
+        figure: Some(laid_out(
+            &title,
+            "the five quantiles that a report has; between them lines are for the eye only",
+            panels,
+        )),
+        title,
+        sentence: sentence + &left_out(groups.len(), points.values(compared).len()),
+        data,
+    })
+}
+
+/// Figures do not hold everything; tables and files do.
+fn left_out(panels: usize, lines: usize) -> String {
+    let mut text = String::new();
+    if panels > PANELS {
+        text += &format!(" Of {panels} panels the first {PANELS} are drawn.");
+    }
+    if lines > LINES {
+        text += &format!(" Of {lines} lines the first {LINES} are drawn.");
+    }
+    text
+}
+
+fn styled(number: usize, layer: Layer) -> Layer {
+    if number < PLAIN_LINES { layer } else { layer.dashed() }
+}
+
+fn laid_out(title: &str, subtitle: &str, panels: Vec<Panel>) -> Figure {
+    let mut figure = Figure::new(title, subtitle);
+    let mut panels = panels.into_iter().peekable();
+    let per_row = if panels.len() < 3 {
+        1
+    } else if panels.len() == 4 {
+        2
+    } else {
+        3
+    };
+    while panels.peek().is_some() {
+        figure = figure.row(panels.by_ref().take(per_row).collect());
+    }
+    figure
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}

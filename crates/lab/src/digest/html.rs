@@ -1,0 +1,155 @@
+//! The page: summary first, then figures, each with its sentence, its numbers and the command that makes it again.
+
+use super::Digest;
+use super::figures::{Data, Shown};
+use super::metric::METRICS;
+use crate::sweep::{CellStatus, SweepRow};
+use crate::text::count;
+
+/// Cells in the table of all of them.
+const CELLS_SHOWN: usize = 1000;
+/// Failed cells that are named.
+const FAILED_SHOWN: usize = 50;
+
+const STYLE: &str = "\
+:root{color-scheme:light dark;--ink:#222;--paper:#fff;--line:#ccc;--shade:213,94,0}\
+@media(prefers-color-scheme:dark){:root{--ink:#e6e6e6;--paper:#161616;--line:#444}}\
+body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:1040px;margin:0 auto;padding:1rem}\
+h1{font-size:1.6rem}h2{font-size:1.2rem;margin-top:2.2rem;border-top:1px solid var(--line);padding-top:1rem}\
+svg{max-width:100%;height:auto;display:block}\
+.wide{overflow-x:auto}table{border-collapse:collapse;font-size:.85rem;font-variant-numeric:tabular-nums}\
+td,th{padding:.15rem .6rem;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap}\
+td:first-child,th:first-child{text-align:left}\
+td[style]{print-color-adjust:exact;-webkit-print-color-adjust:exact}\
+code{font-size:.85rem;overflow-wrap:anywhere}summary{cursor:pointer}\
+summary:focus-visible,a:focus-visible,.wide:focus-visible{outline:3px solid #56b4e9}\
+@media(prefers-color-scheme:dark){svg rect[fill='#fff']{fill:#161616}svg [fill='#222222']{fill:#e6e6e6}\
+svg [stroke='#222222']{stroke:#e6e6e6}svg [stroke='#e2e2e2']{stroke:#3a3a3a}svg [stroke='#ffffff']{stroke:#161616}\
+svg [fill='#0072b2']{fill:#4aa3dd}svg [stroke='#0072b2']{stroke:#4aa3dd}}\
+@media print{details:not([open])>*{display:block}h2{break-after:avoid}figure{break-inside:avoid}}\
+figure{margin:0}";
+
+pub(super) fn page(digest: &Digest) -> String {
+    let title = escaped(&digest.title);
+    let mut page = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
+         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n"
+    );
+    page += &summary(digest);
+    for shown in &digest.shown {
+        page += &section(shown, &digest.folder);
+    }
+    page += &cells(&digest.rows, &digest.folder);
+    page + "</main>\n</body>\n</html>\n"
+}
+
+fn summary(digest: &Digest) -> String {
+    let number = |status| count(digest.rows.iter().filter(|row| row.status == status).count() as u64);
+    let (done, failed, open) = (number(CellStatus::Done), number(CellStatus::Failed), number(CellStatus::Open));
+    let mut text = format!("<p>{done} cells are done, {failed} failed, {open} open. ");
+    text += &match digest.seeds {
+        0 | 1 => "There is one seed: differences are those of one run, and nothing says how sure they are.".to_owned(),
+        n => format!(
+            "Each value is the mean of {n} seeds. A difference counts if its 95 % interval (Student's t, seed by seed, on the \
+             same requests) does not have 0 in it."
+        ),
+    };
+    text += "</p>\n<ul>\n";
+    for shown in digest.shown.iter().filter(|shown| shown.name.starts_with("best-")) {
+        text += &format!("<li>{}</li>\n", escaped(&shown.sentence));
+    }
+    text += "</ul>\n";
+    let failed: Vec<_> = digest.rows.iter().filter_map(|row| Some((&row.cell, row.error.as_ref()?))).collect();
+    if !failed.is_empty() {
+        text += &format!("<details><summary>{} failed cells</summary><ul>\n", failed.len());
+        for (cell, error) in failed.iter().take(FAILED_SHOWN) {
+            text += &format!("<li>{}: {}</li>\n", escaped(cell), escaped(error));
+        }
+        text += "</ul></details>\n";
+    }
+    text
+}
+
+fn section(shown: &Shown, folder: &str) -> String {
+    let mut text =
+        format!("<section id=\"{0}\">\n<h2>{1}</h2>\n", super::file_name(&shown.name), escaped(&shown.title));
+    text += &format!("<p>{}</p>\n", escaped(&shown.sentence));
+    match &shown.figure {
+        Some(figure) => {
+            text += &format!("<figure>\n{}</figure>\n", figure.scene().svg());
+            text += &format!("<details><summary>Numbers</summary>\n{}</details>\n", table(&shown.data, &shown.title));
+        }
+        None => text += &table(&shown.data, &shown.title),
+    }
+    let command = format!("nandlab report {folder} --figures FOLDER");
+    text + &format!("<p><code>{}</code> writes it as {}</p>\n</section>\n", escaped(&command), files(shown))
+}
+
+fn files(shown: &Shown) -> String {
+    let name = super::file_name(&shown.name);
+    if shown.figure.is_some() { format!("{name}.svg and {name}.csv.") } else { format!("{name}.csv.") }
+}
+
+/// A table, in a box that scrolls by keyboard too.
+fn table(data: &Data, title: &str) -> String {
+    let mut text =
+        format!("<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table>\n<tr>", escaped(title));
+    for head in &data.head {
+        text += &format!("<th scope=\"col\">{}</th>", escaped(head));
+    }
+    text += "</tr>\n";
+    for row in &data.rows {
+        text += "<tr>";
+        for datum in row {
+            let shade =
+                datum.shade.map(|shade| format!(" style=\"background:rgba(var(--shade),{:.2})\"", shade * 0.75));
+            text += &format!("<td{}>{}</td>", shade.unwrap_or_default(), escaped(&datum.text));
+        }
+        text += "</tr>\n";
+    }
+    text + "</table></div>\n"
+}
+
+fn cells(rows: &[SweepRow], folder: &str) -> String {
+    let axes = crate::sweep::axes(rows);
+    let mut text = "<section id=\"cells\">\n<h2>All cells</h2>\n<details><summary>Table</summary>\n".to_owned();
+    text += "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"All cells\"><table>\n<tr>";
+    for head in axes.iter().map(String::as_str).chain(METRICS.iter().map(|metric| metric.name)) {
+        text += &format!("<th scope=\"col\">{}</th>", escaped(head));
+    }
+    text += "</tr>\n";
+    for row in rows.iter().take(CELLS_SHOWN) {
+        text += "<tr>";
+        for axis in &axes {
+            text += &format!("<td>{}</td>", escaped(row.values.get(axis).map_or("", String::as_str)));
+        }
+        for metric in METRICS {
+            let value = metric.of(row).map(|value| metric.text(value));
+            text += &format!("<td>{}</td>", value.unwrap_or_else(|| row.status.name().to_owned()));
+        }
+        text += "</tr>\n";
+    }
+    text += "</table></div></details>\n";
+    if rows.len() > CELLS_SHOWN {
+        text += &format!("<p>These are {CELLS_SHOWN} of {}.</p>\n", count(rows.len() as u64));
+    }
+    text + &format!("<p>Every metric of every cell: {}/results.parquet.</p>\n</section>\n", escaped(folder))
+}
+
+/// Text for HTML.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '&' => out += "&amp;",
+            '"' => out += "&quot;",
+            '\'' => out += "&#39;",
+            c => out.push(c),
+        }
+    }
+    out
+}

@@ -1,0 +1,80 @@
+//! What a sweep shows: one page with figures, the numbers behind them, and who is best where.
+
+mod figures;
+mod html;
+mod metric;
+mod points;
+mod winners;
+
+use figures::{Datum, Shown};
+use points::Points;
+
+use crate::error::Error;
+use crate::sweep::{CellStatus, SweepResults, SweepRow};
+
+/// The results of a sweep as figures and tables.
+pub struct Digest {
+    title: String,
+    /// The folder, for commands.
+    folder: String,
+    rows: Vec<SweepRow>,
+    seeds: usize,
+    shown: Vec<Shown>,
+}
+
+/// A figure of a digest as files.
+pub struct DigestFigure {
+    /// Without an extension: letters, digits and `-`.
+    pub name: String,
+    /// The picture; nothing for a table.
+    pub svg: Option<String>,
+    /// The numbers as comma-separated values.
+    pub csv: String,
+}
+
+impl Digest {
+    /// The digest of the results that are there now.
+    ///
+    /// # Errors
+    /// A result cannot be read, or there is none yet.
+    pub fn of(results: &SweepResults) -> Result<Self, Error> {
+        let rows = results.rows()?;
+        let folder = results.folder().display().to_string();
+        if !rows.iter().any(|row| row.status == CellStatus::Done) {
+            let help = "nandlab sweep status FOLDER says why";
+            return Err(Error::input(format!("{folder}: no cell of the sweep is done"), help));
+        }
+        let (seeds, shown) = {
+            let points = Points::of(&rows);
+            (points.seeds, figures::all(&points))
+        };
+        Ok(Self { title: results.title(), folder, rows, seeds, shown })
+    }
+
+    /// One page with everything in it: no script, nothing that is loaded, the same bytes for the same results.
+    pub fn html(&self) -> String {
+        html::page(self)
+    }
+
+    /// The figures with the numbers behind them.
+    pub fn figures(&self) -> impl Iterator<Item = DigestFigure> {
+        self.shown.iter().map(|shown| {
+            let line = |fields: &mut dyn Iterator<Item = &str>| fields.map(quoted).collect::<Vec<_>>().join(",") + "\n";
+            let mut csv = line(&mut shown.data.head.iter().map(String::as_str));
+            for row in &shown.data.rows {
+                csv += &line(&mut row.iter().map(|Datum { exact, .. }| exact.as_str()));
+            }
+            let svg = shown.figure.as_ref().map(|figure| figure.scene().svg());
+            DigestFigure { name: file_name(&shown.name), svg, csv }
+        })
+    }
+}
+
+/// A field of comma-separated values.
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+}
+
+fn file_name(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
+}

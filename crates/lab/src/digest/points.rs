@@ -1,0 +1,188 @@
+//! The cells of a sweep without their seeds: values with intervals, and who is best where.
+
+use std::collections::BTreeMap;
+
+use nandlab::types::Bytes;
+use nandlab_plot::AxisUnit;
+
+use super::metric::Metric;
+use crate::sweep::SweepRow;
+
+/// The axis whose values are repetitions.
+pub(super) const SEED: &str = "seed";
+
+/// Two-sided 95 % quantiles of Student's t distribution for 1 to 30 degrees of freedom (NIST/SEMATECH e-Handbook of Statistical
+/// Methods, section 1.3.6.7.2); from there on that of the normal distribution.
+const T95: [f64; 30] = [
+    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
+    2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
+];
+
+/// Mean and half the width of its 95 % confidence interval, which needs two samples.
+pub(super) fn mean(samples: &[f64]) -> (f64, Option<f64>) {
+    let n = samples.len() as f64;
+    let mean = samples.iter().sum::<f64>() / n;
+    if samples.len() < 2 {
+        return (mean, None);
+    }
+    let variance = samples.iter().map(|sample| (sample - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    let t = T95.get(samples.len() - 2).copied().unwrap_or(1.96);
+    (mean, Some(t * (variance / n).sqrt()))
+}
+
+/// Cells that differ in their seeds only.
+pub(super) struct Point<'a> {
+    pub(super) values: BTreeMap<&'a str, &'a str>,
+    /// By their seeds.
+    rows: BTreeMap<&'a str, &'a SweepRow>,
+}
+
+impl Point<'_> {
+    /// The values of all seeds that have one.
+    pub(super) fn samples(&self, metric: &Metric) -> Vec<f64> {
+        self.rows.values().filter_map(|row| metric.of(row)).collect()
+    }
+
+    /// Mean over the seeds and half of its interval.
+    pub(super) fn value(&self, metric: &Metric) -> Option<(f64, Option<f64>)> {
+        let samples = self.samples(metric);
+        (!samples.is_empty()).then(|| mean(&samples))
+    }
+
+    /// This point differs from another one in a metric by more than chance: seed by seed, the 95 % interval of the difference
+    /// does not have 0 in it. With one seed every difference counts.
+    pub(super) fn differs(&self, other: &Self, metric: &Metric) -> bool {
+        let pairs =
+            self.rows.iter().filter_map(|(seed, row)| Some((metric.of(row)?, metric.of(other.rows.get(seed)?)?)));
+        let differences: Vec<f64> = pairs.map(|(own, other)| own - other).collect();
+        if differences.is_empty() {
+            return false;
+        }
+        let (mean, half) = mean(&differences);
+        mean.abs() > half.unwrap_or(0.0)
+    }
+
+    /// A number of the first seed's report.
+    pub(super) fn number(&self, path: &str) -> Option<f64> {
+        self.rows.values().next()?.number(path)
+    }
+}
+
+/// The points of a sweep and its axes, seeds apart.
+pub(super) struct Points<'a> {
+    pub(super) points: Vec<Point<'a>>,
+    /// In the order of a name of a cell, with their values in order.
+    pub(super) axes: Vec<(String, Vec<String>)>,
+    pub(super) seeds: usize,
+}
+
+impl<'a> Points<'a> {
+    pub(super) fn of(rows: &'a [SweepRow]) -> Self {
+        let mut points: BTreeMap<Vec<(&str, &str)>, Point<'a>> = BTreeMap::new();
+        let mut seeds = std::collections::BTreeSet::new();
+        for row in rows.iter().filter(|row| row.report.is_some()) {
+            let values = row.values.iter().map(|(axis, value)| (axis.as_str(), value.as_str()));
+            let values: BTreeMap<_, _> = values.filter(|(axis, _)| *axis != SEED).collect();
+            let seed = row.values.get(SEED).map_or("", String::as_str);
+            seeds.insert(seed);
+            let key = values.iter().map(|(axis, value)| (*axis, *value)).collect();
+            points.entry(key).or_insert_with(|| Point { values, rows: BTreeMap::new() }).rows.insert(seed, row);
+        }
+        let axes = crate::sweep::axes(rows).into_iter().filter(|axis| axis != SEED);
+        let with_values = axes.map(|axis| {
+            let mut values: Vec<String> = rows.iter().filter_map(|row| row.values.get(&axis).cloned()).collect();
+            values.sort_by(|a, b| place(a).0.total_cmp(&place(b).0).then_with(|| a.cmp(b)));
+            values.dedup();
+            (axis, values)
+        });
+        Self { axes: with_values.collect(), points: points.into_values().collect(), seeds: seeds.len() }
+    }
+
+    /// The axis whose values are compared with each other: buffers before FTLs before any other.
+    pub(super) fn compared(&self) -> Option<&str> {
+        let known = ["buffer", "ftl"].into_iter().find(|name| self.axes.iter().any(|(axis, _)| axis == name));
+        known.or_else(|| self.axes.first().map(|(axis, _)| axis.as_str()))
+    }
+
+    /// The first axis all of whose values are numbers or sizes, and what they are.
+    pub(super) fn scale(&self) -> Option<(&str, AxisUnit)> {
+        self.axes.iter().find_map(|(axis, values)| {
+            let is_size = values.iter().all(|value| Bytes::parse(value).is_ok() && value.parse::<f64>().is_err());
+            let is_number = values.iter().all(|value| value.parse::<f64>().is_ok());
+            let unit = if is_size { AxisUnit::Bytes } else { AxisUnit::Count };
+            (is_size || is_number).then_some((axis.as_str(), unit))
+        })
+    }
+
+    pub(super) fn values(&self, axis: &str) -> &[String] {
+        self.axes.iter().find(|(name, _)| name == axis).map_or(&[], |(_, values)| values)
+    }
+
+    /// The points that are alike in all axes but these, together, each with the words for what they have in common.
+    pub(super) fn groups(&self, apart: &[&str]) -> Vec<(String, Vec<&Point<'a>>)> {
+        let mut groups: BTreeMap<Vec<(Order, &str)>, Vec<&Point<'a>>> = BTreeMap::new();
+        for point in &self.points {
+            let common = self.axes.iter().map(|(axis, _)| axis.as_str()).filter(|axis| !apart.contains(axis));
+            let key = common
+                .map(|axis| point.values.get(axis).copied().unwrap_or("-"))
+                .map(|value| (Order(place(value).0), value));
+            groups.entry(key.collect()).or_default().push(point);
+        }
+        let words = |key: Vec<(Order, &str)>| key.into_iter().map(|(_, value)| value).collect::<Vec<_>>().join(", ");
+        groups.into_iter().map(|(key, points)| (words(key), points)).collect()
+    }
+}
+
+/// A number in the order of numbers.
+#[derive(Clone, Copy)]
+struct Order(f64);
+
+impl PartialEq for Order {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+impl Eq for Order {}
+impl PartialOrd for Order {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Order {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.total_cmp(&other.0)
+    }
+}
+
+/// The number that a value of an axis is, or begins with: sizes in bytes; 0 for a name.
+pub(super) fn place(value: &str) -> (f64, bool) {
+    if let Ok(number) = value.parse() {
+        return (number, true);
+    }
+    if let Ok(Bytes(size)) = Bytes::parse(value) {
+        return (size as f64, true);
+    }
+    let end = value.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(value.len());
+    value[..end].parse().map_or((0.0, false), |number| (number, true))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn interval_is_that_of_student() {
+        // Mean 3, sample variance 2.5, five samples: 2.776 x sqrt(2.5 / 5).
+        let (mean, half) = mean(&[1.0, 2.0, 3.0, 4.0, 5.0]);
+        assert!((mean - 3.0).abs() < 1e-12 && (half.unwrap() - 2.776 * 0.5_f64.sqrt()).abs() < 1e-12);
+        assert_eq!(super::mean(&[7.0]), (7.0, None));
+    }
+
+    #[test]
+    fn values_of_axes_have_places() {
+        assert_eq!(place("8MiB").0, 8_388_608.0);
+        assert_eq!(place("0.5").0, 0.5);
+        assert_eq!(place("16MB").0, 16.0);
+        assert_eq!(place("lru"), (0.0, false));
+    }
+}
