@@ -13,7 +13,7 @@ mod timing {
     pub mod link;
     pub mod paths;
     pub mod priorities;
-
+    pub mod registers;
     pub mod requests;
     pub mod rig;
     pub mod scheduled;

@@ -74,6 +74,27 @@ fn full_commands_reach_the_rate_of_their_planes_and_units() {
     }
 }
 
+/// Cache read and cache program: the longer of the time on the channel and of that of the cells.
+#[test]
+fn cache_registers_reach_the_rate_of_channel_or_cells() {
+    const CACHED: &str = "device.commands={cache_read=true, cache_program=true}";
+    for transfer in [10, 60, 200, 600, 900] {
+        for (planes, settings) in [
+            (1.0, &[] as &[&str]),
+            (4.0, &["device.commands.planes=any_page", "ftl.frontiers=plane"]),
+            (4.0, &["device.commands.unit_pages=4"]),
+        ] {
+            let commands = if settings.len() == 1 { COMMAND } else { planes * COMMAND };
+            let data = planes * f64::from(transfer) * 1e-6;
+            let time = format!("device.timing.page_transfer={transfer}us");
+            let [writes, reads] = rates(&[&[CACHED, &time], settings].concat());
+            let what = format!("transfer {transfer} us, {settings:?}");
+            close(writes, planes / PROGRAM.max(commands + data), &format!("writes, {what}"));
+            close(reads, planes / (commands + READ.max(data)), &format!("reads, {what}"));
+        }
+    }
+}
+
 /// Pages of one plane only, and planes that work one at a time: nothing goes along.
 #[test]
 fn commands_of_one_plane_do_not_share() {
@@ -168,6 +189,10 @@ fn nonsense_is_refused_by_its_key() {
     refused(
         &["device.timing.model=parallel", "device.scheduler.policy=fifo", "device.cells.slc_read=1us"],
         "device.cells",
+    );
+    refused(
+        &["device.timing.model=parallel", "device.scheduler.policy=fifo", "device.commands.cache_read=true"],
+        "device.commands",
     );
     refused(&["device.cells.slc_read=20us"], "device.cells.slc_read");
     refused(&["device.cells.read_by_type=[\"10us\", \"20us\"]"], "device.cells.read_by_type");

@@ -24,6 +24,8 @@ pub struct Seen {
     moved: u64,
     /// Classes whose operations shared commands.
     pub company: u64,
+    /// Reads, and programs, that were begun beside another command.
+    pub follows: [u64; 2],
     /// Operations that were compared.
     pub operations: u64,
 }
@@ -59,6 +61,8 @@ fn shape(r: &mut Dice, policy: &str) -> ClockShape {
         commands: CommandConfig {
             unit_pages: r.pick(&[1, 1, 2, 4]),
             planes: r.pick(&[Planes::One, Planes::SamePage, Planes::AnyPage]),
+            cache_read: r.percent(50),
+            cache_program: r.percent(50),
         },
         scheduler: SchedulerConfig { policy: Scheduler::named(policy), most_wait, suspend, suspend_time, resume_time },
     }
@@ -176,6 +180,9 @@ fn judge(mut fast: Clock, mut slow: Slow, unwatched: &[usize], context: &str, se
 /// Every figure of the waits from the times of the slow simulator.
 pub fn check_waits(fast: &Clock, slow: &Slow, context: &str, seen: &mut Seen) {
     let waits = fast.waits().expect("the model counts them");
+    for op in slow.ops.iter().filter(|op| op.follows) {
+        seen.follows[op.op as usize] += 1;
+    }
     for class in OpClass::ALL {
         let of_class: Vec<_> = slow.ops.iter().filter(|o| o.class == class).collect();
         let counted = waits.of(class);
@@ -213,7 +220,7 @@ fn compare_many(policy: &str) -> Seen {
 #[test]
 fn fifo_agrees_with_the_slow_simulator() {
     let seen = compare_many("fifo");
-    assert!(seen.waits > 3_000 && seen.company > 500, "{seen:?}");
+    assert!(seen.waits > 3_000 && seen.company > 500 && seen.follows.iter().all(|n| *n > 1_000), "{seen:?}");
 }
 
 #[test]
@@ -224,7 +231,8 @@ fn read_first_agrees_with_the_slow_simulator() {
             && seen.overtaken > 3_000
             && seen.suspensions > 500
             && seen.moved > 100
-            && seen.company > 500,
+            && seen.company > 500
+            && seen.follows.iter().all(|n| *n > 1_000),
         "{seen:?}"
     );
 }
@@ -233,4 +241,5 @@ fn read_first_agrees_with_the_slow_simulator() {
 fn fair_share_agrees_with_the_slow_simulator() {
     let seen = compare_many("fair_share");
     assert!(seen.waits > 3_000 && seen.overtaken > 3_000 && seen.moved > 100, "{seen:?}");
+    assert!(seen.follows.iter().all(|n| *n > 1_000), "{seen:?}");
 }

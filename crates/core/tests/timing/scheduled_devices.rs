@@ -66,6 +66,8 @@ fn check(scheduler: &[&str]) -> Seen {
     seen
 }
 
+const CACHED: &str = "device.commands={cache_read=true, cache_program=true}";
+
 #[test]
 fn every_ftl_waits_as_the_slow_simulator_says() {
     for scheduler in [
@@ -76,8 +78,17 @@ fn every_ftl_waits_as_the_slow_simulator_says() {
         &[
             "device.scheduler={policy=\"read_first\", suspend=\"erase_and_program\", suspend_time=\"20ns\", resume_time=\"5ns\"}",
         ],
+        &["device.scheduler.policy=fifo", CACHED],
+        &["device.scheduler.policy=fair_share", CACHED],
+        &["device.scheduler.policy=read_first", CACHED, "device.commands.unit_pages=2"],
+        &[
+            "device.scheduler={policy=\"read_first\", suspend=\"erase_and_program\", suspend_time=\"20ns\", resume_time=\"5ns\"}",
+            CACHED,
+        ],
     ] {
         let seen = check(scheduler);
+        let is_cached = scheduler.contains(&CACHED);
+        assert!(seen.follows.iter().all(|n| (*n > 300) == is_cached), "{scheduler:?}: {seen:?}");
         assert!(seen.operations > 10_000 && seen.waits > 50, "{scheduler:?}: {seen:?}");
     }
 }

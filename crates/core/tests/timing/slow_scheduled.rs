@@ -2,6 +2,7 @@
 
 mod command;
 mod judge;
+mod overlap;
 mod time;
 
 use nandlab::flash::clock::{CLASSES, ClockShape, OpClass, OpTarget, Release, Suspend};
@@ -55,6 +56,8 @@ pub struct SlowOp {
     erased_by: Option<usize>,
     /// It is such a read.
     pub moved: bool,
+    /// Its die took it while it still had another command.
+    pub follows: bool,
     state: State,
     /// What its cells take, and on which plane and unit of its block they are.
     pub cells: u64,
@@ -64,6 +67,10 @@ pub struct SlowOp {
     pub leans: bool,
     /// What it took on its die for the others of its command.
     pub company: u64,
+    /// How long it waited on its die for another command, by class of that.
+    held: [u64; CLASSES],
+    /// When its cells began.
+    worked: u64,
     number: usize,
     pub issued: u64,
     arrived: u64,
@@ -88,12 +95,23 @@ enum Phase {
     Cells(u64),
 }
 
+/// A command that a die executes.
+#[derive(Clone, Debug)]
+struct Command {
+    ops: Vec<usize>,
+    class: OpClass,
+    /// What it still has to do, and since when it could go on with that.
+    phases: Vec<Phase>,
+    ready: u64,
+}
+
 #[derive(Clone, Debug)]
 struct Die {
-    /// The operations of the command that executes, and what it still has to do.
-    executing: Vec<usize>,
-    phases: Vec<Phase>,
-    /// Those of a command that is suspended.
+    /// The commands that execute, in the order in which they were taken: one, or with cache registers two.
+    commands: Vec<Command>,
+    /// Something ended on it, or joined its queues: it may take a second one.
+    looks: bool,
+    /// The operations of a command that is suspended.
     suspended: Vec<usize>,
     /// It is being told to suspend, until then.
     suspending: Option<u64>,
@@ -123,8 +141,8 @@ pub struct Slow {
 impl Slow {
     pub fn new(shape: ClockShape) -> Self {
         let die = Die {
-            executing: vec![],
-            phases: vec![],
+            commands: vec![],
+            looks: false,
             suspended: vec![],
             suspending: None,
             cells_until: None,
@@ -192,12 +210,15 @@ impl Slow {
             copied_from,
             erased_by: moved.and_then(|(_, erase)| erase),
             moved: moved.is_some(),
+            follows: false,
             state: State::Waiting,
             cells,
             plane,
             unit,
             leans: false,
             company: 0,
+            held: [0; CLASSES],
+            worked: 0,
             number: self.numbers,
             issued: self.now,
             arrived: 0,
@@ -327,6 +348,7 @@ impl Slow {
         self.joined += 1;
         let op = &mut self.ops[id];
         (op.state, op.arrived, op.order) = (State::Queued, self.now, self.joined);
+        self.dies[die].looks = true;
         if class <= OpClass::HostRead {
             self.suspend(die);
         }
@@ -336,7 +358,9 @@ impl Slow {
     fn suspend(&mut self, die: usize) {
         let rules = self.shape.scheduler;
         let Some(until) = self.dies[die].cells_until else { return };
-        let op = &self.ops[self.dies[die].executing[0]];
+        // The next program has the register that the read would need.
+        let [Command { ops, .. }] = &self.dies[die].commands[..] else { return };
+        let (op, ops) = (&self.ops[ops[0]], ops.clone());
         let allowed = match op.op {
             Op::Read => false,
             Op::Program => rules.suspend == Suspend::EraseAndProgram,
@@ -348,9 +372,9 @@ impl Slow {
         }
         let rest = if op.rest == 0 { left } else { left.min(op.rest) };
         let d = &mut self.dies[die];
-        (d.suspended, d.cells_until) = (std::mem::take(&mut d.executing), None);
+        (d.suspended, d.cells_until) = (ops, None);
         d.suspending = Some(self.now + rules.suspend_time.0);
-        d.phases.clear();
+        d.commands.clear();
         for id in d.suspended.clone() {
             let op = &mut self.ops[id];
             // What is left of resuming it starts over.
@@ -359,11 +383,9 @@ impl Slow {
         }
     }
 
-    fn choose(&mut self, die: usize) {
+    /// The operation whose turn it is to be taken by a die, and whether that is because it has waited too long.
+    fn turn(&self, die: usize) -> Option<(usize, bool)> {
         let d = &self.dies[die];
-        if !d.executing.is_empty() || d.suspending.is_some() {
-            return;
-        }
         let rules = self.shape.scheduler;
         let waiting = |o: &SlowOp| o.state == State::Queued && o.die == die;
         // The first of each class.
@@ -378,11 +400,8 @@ impl Slow {
         if let Some(&suspended) = d.suspended.first() {
             let urgent = heads.iter().filter(|id| self.ops[**id].class <= OpClass::HostRead);
             let first = urgent.min_by_key(|id| self.ops[**id].class).copied();
-            match first.filter(|_| self.now - self.ops[suspended].started < rules.most_wait.0) {
-                None => self.resume(die),
-                Some(id) => self.start(die, id),
-            }
-            return;
+            let first = first.filter(|_| self.now - self.ops[suspended].started < rules.most_wait.0);
+            return first.map(|id| (id, d.was_overdue));
         }
         let order = |id: &usize| self.ops[*id].order;
         let overdue =
@@ -402,9 +421,24 @@ impl Slow {
             }),
             (None, other) => panic!("what does {other} do?"),
         };
-        if let Some(id) = chosen.copied() {
-            self.dies[die].was_overdue = is_overdue.is_some();
-            self.start(die, id);
+        chosen.map(|id| (*id, is_overdue.is_some()))
+    }
+
+    fn choose(&mut self, die: usize) {
+        let d = &self.dies[die];
+        if d.suspending.is_some() || !d.commands.is_empty() {
+            return;
+        }
+        match self.turn(die) {
+            Some((id, is_overdue)) => {
+                self.dies[die].was_overdue = is_overdue;
+                self.start(die, id);
+            }
+            None if !d.suspended.is_empty() => {
+                self.resume(die);
+                self.dies[die].looks = true;
+            }
+            None => {}
         }
     }
 }

@@ -19,8 +19,8 @@ pub enum Planes {
     AnyPage,
 }
 
-/// Pages that one command of the flash reads, programs or erases together. For the timing model `scheduled`; by default every
-/// page has a command of its own.
+/// What commands of the flash do besides one page, and besides one another. For the timing model `scheduled`; by default every
+/// page has a command of its own, and a die does one at a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CommandConfig {
@@ -29,11 +29,15 @@ pub struct CommandConfig {
     pub unit_pages: u32,
     /// Which operations on other planes of the die one command carries out at the same time.
     pub planes: Planes,
+    /// Cache read: the cells of a die read the next pages while those of the read before go over the channel (ONFI: 31h, 3Fh).
+    pub cache_read: bool,
+    /// Cache program: the pages of the next program go over the channel while the cells of a die are programmed (ONFI: 15h).
+    pub cache_program: bool,
 }
 
 impl Default for CommandConfig {
     fn default() -> Self {
-        Self { unit_pages: 1, planes: Planes::One }
+        Self { unit_pages: 1, planes: Planes::One, cache_read: false, cache_program: false }
     }
 }
 

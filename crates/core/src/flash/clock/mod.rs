@@ -389,7 +389,8 @@ impl Clock {
     }
 
     /// Time that die `die` has spent on the operations that are finished: command, cell and transfer, without waiting
-    /// for the channel. (Serial: on all operations issued.) The sum over all dies is the sum of all service times.
+    /// for the channel; what cache registers let overlap counts twice. (Serial: on all operations issued.) The sum over
+    /// all dies is the sum of all service times.
     pub fn die_busy_ns(&self, die: u32) -> Nanos {
         either!(&self.model, m => m.finished().die_ns(die, &self.service))
     }

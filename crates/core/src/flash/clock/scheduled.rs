@@ -4,7 +4,9 @@
 //! Dies and channels as in `parallel`; the order of operations, and what must not be reordered, as controllers with a
 //! transaction scheduler do it: A. Tavakkol, J. Gomez-Luna, M. Sadrosadati, S. Ghose, O. Mutlu, "MQSim: A Framework for
 //! Enabling Realistic Studies of Modern Multi-Queue SSD Devices", FAST 2018, section 4; suspension after G. Wu and X. He,
-//! "Reducing SSD Read Latency via NAND Flash Program and Erase Suspension", FAST 2012, section 3.
+//! "Reducing SSD Read Latency via NAND Flash Program and Erase Suspension", FAST 2012, section 3; cache registers after Micron
+//! Technology, "2Gb, 4Gb, 8Gb: x8/x16 Multiplexed NAND Flash Memory", data sheet rev. C, 2005, "PROGRAM PAGE CACHE MODE 80h-15h",
+//! and the commands that ONFI lists as optional: page cache program (15h), read cache (31h, 3Fh).
 //!
 //! # What it does
 //! Phases of operations, dies and channels are those of `parallel`. Each die has a queue for every class of operation: map
@@ -36,7 +38,22 @@
 //! the cells work once, as long as the slowest takes. A program resolves when all are programmed, a read when its page is
 //! transferred. `fair_share` counts for what goes along its time on the channel only.
 //!
+//! With `cache_program` and `cache_read` every plane has a cache register beside its data register, and a die can do two commands
+//! of one kind at a time. While its cells are programmed, the pages of the next program cross the channel into the cache
+//! registers; its cells begin when those of the first are done and all pages are there. When its cells have read, the pages go
+//! into the cache registers as soon as those before have left them; then they cross the channel while the cells read for the
+//! next command, the command phase of which goes over the channel first, or between two pages. A die looks for the second command
+//! whenever something on it ends or joins its queues: the scheduler chooses as for an idle die, and what it chooses is taken if
+//! it is of the same kind and was asked to wait for nothing that is not over. What is taken is done next, whatever comes. Nothing
+//! is taken while anything is suspended, and a die that has a second program is not suspended: the read would find no free
+//! register. What a command waits for because of the other one counts as a wait for the die, by the class of the other; what
+//! waits in a queue waits for the class of the command that was taken last.
+//!
 //! # Deviations and chosen readings
+//! - Any program of a die may be a cache program, and any read a cache read, whatever the blocks: the random form of cache read
+//!   is for that. Of cache program older parts say that it works within one block only (Hynix H27UCG8T2M, data sheet rev. 1.0,
+//!   2010, section 4.11).
+//! - The times in which a register is copied into the other (tCBSY, tRCBSY) are zero.
 //! - Nothing waits for company: a die that is idle begins with what there is. So a unit may be programmed by several commands,
 //!   each of which takes the whole time, where a drive would wait or pad.
 //! - Channels serve the oldest request, whatever its class: a transfer is short, and until a die has delivered its data it can
@@ -47,16 +64,18 @@
 
 mod channel;
 mod command;
+mod die;
 mod events;
 mod order;
 mod queues;
+mod registers;
 mod run;
 mod task;
 
 use self::command::Commands;
+use self::die::{Cells, Die, Registers};
 use self::events::{NEVER, Tournament};
 use self::order::Order;
-use self::queues::Queues;
 use self::task::{Task, Waiting};
 use super::slab::{Kind, NONE, index_of};
 use super::tickets::Tickets;
@@ -68,54 +87,6 @@ use crate::ledger::Op;
 use crate::types::{Nanos, Ppn};
 
 pub(super) const RULE: TimingRule = TimingRule { build: |shape| Model::boxed(shape, Scheduled::new), schedules: true };
-
-/// What a die does.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Phase {
-    Idle,
-    /// Waits for the channel, or uses it, for a command.
-    Command,
-    /// The same for a page to program.
-    Load,
-    /// The same for a page that was read.
-    Transfer,
-    /// The cells work.
-    Cell,
-    /// An operation is being suspended.
-    Suspending,
-}
-
-#[derive(Clone, Debug)]
-struct Die {
-    /// The first of the operations that execute: those of one command, linked in their order. Of reads, the first one that is not
-    /// transferred.
-    node: u32,
-    /// That which uses the channel, or wants to.
-    turn: u32,
-    /// What the cells take for all of them, ns, and on how many planes.
-    cells: u64,
-    planes: u32,
-    phase: Phase,
-    /// Class of what it does, a suspension included.
-    class: OpClass,
-    channel: u32,
-    /// Its number among the dies of its channel.
-    local: u8,
-    /// Since when it waits for its channel; [`NEVER`] when it does not.
-    requested: u64,
-    /// End of the cell phase.
-    end: u64,
-    /// The first of the operations that are suspended,
-    suspended: u32,
-    /// what their cells still have to do, ns, since when they are suspended, and how long they were before.
-    rest: u64,
-    suspended_at: u64,
-    suspended_for: u64,
-    /// Service time of what is in the queues, and of what was asked for and is not begun.
-    backlog: u64,
-    asked: u64,
-    queues: Queues,
-}
 
 #[derive(Clone, Debug)]
 struct Channel {
@@ -159,25 +130,6 @@ pub(super) struct Scheduled {
 impl Scheduled {
     pub(super) fn new(shape: &ClockShape) -> Self {
         let ClockShape { times, channels, dies, blocks, pages_per_block, scheduler, .. } = *shape;
-        let die = |d| Die {
-            node: NONE,
-            turn: NONE,
-            cells: 0,
-            planes: 1,
-            phase: Phase::Idle,
-            class: OpClass::default(),
-            channel: d % channels,
-            local: (d / channels) as u8,
-            requested: NEVER,
-            end: 0,
-            suspended: NONE,
-            rest: 0,
-            suspended_at: 0,
-            suspended_for: 0,
-            backlog: 0,
-            asked: 0,
-            queues: Queues::new(),
-        };
         let channel = Channel { busy: false, user: NONE, head: 0, tail: 0, waiting: [0; DIES_PER_CHANNEL] };
         Self {
             now: 0,
@@ -191,7 +143,7 @@ impl Scheduled {
             bus: times.bus_ns(),
             tickets: Tickets::new(),
             order: Order::new(blocks, pages_per_block),
-            dies: (0..dies).map(die).collect(),
+            dies: (0..dies).map(|die| Die::new(die, channels)).collect(),
             channels: vec![channel; channels as usize],
             idle: Vec::new(),
             ungranted: Vec::new(),
@@ -373,19 +325,22 @@ impl Timing for Scheduled {
 
     fn die_busy_until(&self, die: u32) -> u64 {
         let die = &self.dies[die as usize];
-        if die.phase == Phase::Idle && die.suspended == NONE {
+        if die.is_idle() && !die.is_suspended() {
             return self.now;
         }
-        let left = die.end.saturating_sub(self.now);
-        let executing = match die.phase {
-            Phase::Idle => 0,
-            Phase::Suspending => left,
-            Phase::Cell => left + self.transfers_after_cells(die),
-            Phase::Transfer => self.transfers_after_cells(die),
-            Phase::Command => self.command * u64::from(die.planes) + die.cells + self.transfers_after_cells(die),
-            Phase::Load => self.loads_left(die) + die.cells,
+        let cells = match die.cells {
+            Cells::Idle | Cells::Done => 0,
+            Cells::Command => self.command * u64::from(die.array.planes) + die.array.cells,
+            Cells::Work | Cells::Suspending => die.end.saturating_sub(self.now),
         };
-        let suspended = if die.suspended == NONE { 0 } else { die.rest };
+        let (registers, cells_after) = match die.registers {
+            Registers::Empty => (0, 0),
+            Registers::Load => (self.loads_left(die.turn), die.cache.cells),
+            Registers::Loaded => (0, die.cache.cells),
+            Registers::Read | Registers::Transfer => (self.transfers_of(&die.cache), 0),
+        };
+        let executing = cells.max(registers) + cells_after + self.transfers_of(&die.array);
+        let suspended = if die.is_suspended() { die.rest } else { 0 };
         self.now + (executing + suspended).max(1) + die.backlog
     }
 

@@ -11,7 +11,8 @@ pub struct ClassWaits {
     pub latency: Histogram,
     /// Waiting for another operation that must come first: the read of a copy, the erase of the block.
     pub dependency: Nanos,
-    /// In the queue of a die, by the class of what the die did meanwhile.
+    /// In the queue of a die, by the class of what the die did meanwhile (with cache registers, of what it took last), and on a
+    /// die for its other command, by the class of that.
     pub die: [Nanos; CLASSES],
     /// On a die, waiting for the channel.
     pub channel: Nanos,

@@ -3,7 +3,7 @@
 use nandlab::flash::clock::Planes;
 use nandlab::ledger::Op;
 
-use super::{Phase, Slow, State};
+use super::{Command, Phase, Slow, State};
 
 impl Slow {
     /// What an operation takes by itself.
@@ -45,9 +45,11 @@ impl Slow {
         let rules = self.shape.commands;
         let most = rules.unit_pages * if rules.planes == Planes::One { 1 } else { self.shape.planes };
         let mut passed = false;
+        let follows = !self.dies[die].commands.is_empty();
         for id in queue.into_iter().take(4 * most as usize) {
             let may_pass = !passed || !self.ops[id].leans;
-            if self.ops[id].class == class && may_pass && self.goes_with(&command, id) {
+            let may_follow = !follows || self.is_resolved(&self.ops[id].after);
+            if self.ops[id].class == class && may_pass && may_follow && self.goes_with(&command, id) {
                 command.push(id);
             } else if self.ops[first].op == Op::Read && !self.keeps_order() {
                 passed = true;
@@ -84,25 +86,25 @@ impl Slow {
             .sum();
         let service = self.alone(first) + along;
         for id in &command {
-            (self.ops[*id].state, self.ops[*id].started) = (State::Executing, self.now);
+            (self.ops[*id].state, self.ops[*id].started, self.ops[*id].follows) = (State::Executing, self.now, follows);
         }
         let d = &mut self.dies[die];
         d.log.push((self.now, class));
-        (d.executing, d.phases) = (command, phases);
+        d.commands.push(Command { ops: command, class, phases, ready: self.now });
         d.served = d.work[class as usize];
         d.work[class as usize] += service;
-        self.next_phase(die);
+        self.go_on_with(die);
     }
 
     pub(super) fn resume(&mut self, die: usize) {
         let d = &mut self.dies[die];
         let time = self.shape.scheduler.resume_time.0;
-        d.executing = std::mem::take(&mut d.suspended);
-        let first = &self.ops[d.executing[0]];
-        d.cells_until = Some(self.now + time + first.rest);
-        d.phases = vec![Phase::Cells(first.rest)];
-        d.log.push((self.now, first.class));
-        for id in d.executing.clone() {
+        let ops = std::mem::take(&mut d.suspended);
+        let (rest, class) = (self.ops[ops[0]].rest, self.ops[ops[0]].class);
+        d.cells_until = Some(self.now + time + rest);
+        d.log.push((self.now, class));
+        d.commands.push(Command { ops: ops.clone(), class, phases: vec![Phase::Cells(rest)], ready: self.now });
+        for id in ops {
             let op = &mut self.ops[id];
             op.state = State::Executing;
             op.suspensions += 1;
@@ -117,6 +119,7 @@ impl Slow {
         op.state = State::Done;
         op.finished = Some(now);
         op.resolved.get_or_insert(now);
-        op.company = now - op.started - alone - op.channel_wait - op.suspended;
+        let held: u64 = op.held.iter().sum();
+        op.company = now - op.started - alone - op.channel_wait - op.suspended - held;
     }
 }

@@ -1,39 +1,18 @@
 //! How time passes: phases, channels, and what happens at an instant.
 
-use nandlab::flash::clock::{OpClass, Release};
+use nandlab::flash::clock::Release;
 use nandlab::ledger::Op;
 
-use super::{Phase, Slow, State};
+use super::{Command, Phase, Slow, State};
 
 impl Slow {
-    pub(super) fn next_phase(&mut self, die: usize) {
-        match self.dies[die].phases.first() {
-            None => {
-                for id in std::mem::take(&mut self.dies[die].executing) {
-                    if self.ops[id].finished.is_none() {
-                        self.finish(id);
-                    }
-                }
-            }
-            Some(&Phase::Bus(id, _)) => {
-                let channel = self.channel(die);
-                self.wants_bus[channel].push((self.now, id));
-            }
-            Some(&Phase::Cells(ns)) => {
-                self.dies[die].cells_until = Some(self.now + ns);
-                if self.ops.iter().any(|o| o.die == die && o.state == State::Queued && o.class <= OpClass::HostRead) {
-                    self.suspend(die);
-                }
-            }
-        }
-    }
-
     fn grant(&mut self) {
         for channel in 0..self.on_bus.len() {
             if self.on_bus[channel].is_none() && !self.wants_bus[channel].is_empty() {
                 self.wants_bus[channel].sort_by_key(|(at, id)| (*at, self.ops[*id].number));
                 let (requested, id) = self.wants_bus[channel].remove(0);
-                let Phase::Bus(_, ns) = self.dies[self.ops[id].die].phases[0] else { panic!("it wants the channel") };
+                let (die, n) = self.command_of(id);
+                let Phase::Bus(_, ns) = self.dies[die].commands[n].phases[0] else { panic!("it wants the channel") };
                 self.on_bus[channel] = Some((self.now + ns, id));
                 self.ops[id].channel_wait += self.now - requested;
             }
@@ -51,28 +30,30 @@ impl Slow {
         for channel in 0..self.on_bus.len() {
             if let Some((_, id)) = self.on_bus[channel].filter(|(end, _)| *end == self.now) {
                 self.on_bus[channel] = None;
-                let die = self.ops[id].die;
-                self.dies[die].phases.remove(0);
+                let (die, n) = self.command_of(id);
+                self.end_of_phase(die, n);
                 if self.ops[id].op == Op::Program && self.ops[id].release == Release::Transfer {
                     self.ops[id].resolved = Some(self.now);
                 }
-                if self.ops[id].op == Op::Read && !self.dies[die].phases.iter().any(|p| matches!(p, Phase::Cells(_))) {
+                if self.ops[id].op == Op::Read && !self.dies[die].commands[n].has_cells_to_do() {
                     self.finish(id);
                 }
-                self.next_phase(die);
+                self.go_on_with(die);
                 return true;
             }
         }
         for die in 0..self.dies.len() {
             let d = &mut self.dies[die];
             if d.suspending == Some(self.now) {
-                d.suspending = None;
+                (d.suspending, d.looks) = (None, true);
                 return true;
             }
             if d.cells_until == Some(self.now) {
                 d.cells_until = None;
-                d.phases.remove(0);
-                self.next_phase(die);
+                let begun = |c: &Command| matches!(c.phases[0], Phase::Cells(_));
+                let n = d.commands.iter().position(begun).expect("its cells work for something");
+                self.end_of_phase(die, n);
+                self.go_on_with(die);
                 return true;
             }
         }
@@ -104,6 +85,8 @@ impl Slow {
         }
         for die in 0..self.dies.len() {
             self.choose(die);
+            self.choose_second(die);
+            self.send(die);
         }
         self.grant();
     }

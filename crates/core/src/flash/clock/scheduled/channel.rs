@@ -1,18 +1,19 @@
 //! Channels: a die that wants its channel waits until it is the one that asked first.
 
+use super::Scheduled;
+use super::die::{Cells, Die, Registers};
 use super::events::NEVER;
-use super::{Die, Phase, Scheduled};
 use crate::flash::clock::DIES_PER_CHANNEL;
 use crate::flash::clock::slab::NONE;
 use crate::types::Nanos;
 
 impl Scheduled {
-    /// A die wants its channel from now on.
-    pub(super) fn request(&mut self, die: u32, phase: Phase) {
+    /// A die wants its channel from now on, for this operation.
+    pub(super) fn request(&mut self, die: u32, turn: u32) {
+        let ticket = self.tickets.slab.get(turn).ticket;
         let d = &mut self.dies[die as usize];
-        d.phase = phase;
-        d.requested = self.now;
-        let (ticket, local, channel) = (self.tickets.slab.get(d.turn).ticket, d.local, d.channel);
+        (d.turn, d.requested) = (turn, self.now);
+        let (local, channel) = (d.local, d.channel);
         let c = &mut self.channels[channel as usize];
         let mut place = c.tail;
         c.tail = c.tail.wrapping_add(1);
@@ -45,10 +46,12 @@ impl Scheduled {
         let waited = self.now - std::mem::replace(&mut d.requested, NEVER);
         let turn = &mut self.tickets.slab.get_mut(d.turn).more;
         turn.for_channel += waited;
-        let length = match d.phase {
-            Phase::Load if turn.opens => self.command + self.transfer,
-            Phase::Command => self.command * u64::from(d.planes),
-            _ => self.transfer,
+        let length = if d.cells == Cells::Command {
+            self.command * u64::from(d.array.planes)
+        } else if d.registers == Registers::Load && turn.opens {
+            self.command + self.transfer
+        } else {
+            self.transfer
         };
         self.waits.of_mut(turn.class).channel += Nanos(waited);
         self.events.set(self.dies.len() as u32 + channel, self.now + length);
@@ -62,28 +65,26 @@ impl Scheduled {
             self.ungranted.push(channel);
         }
         let die = c.user;
-        let Die { phase, turn, .. } = self.dies[die as usize];
+        let Die { cells, registers, turn, .. } = self.dies[die as usize];
+        if cells == Cells::Command {
+            self.command_is_told(die);
+            return;
+        }
         let next = self.tickets.slab.get(turn).next;
-        match phase {
-            Phase::Transfer => {
-                let d = &mut self.dies[die as usize];
-                (d.node, d.turn) = (next, next);
-                self.finish(die, turn);
-                if next == NONE { self.rest(die) } else { self.request(die, Phase::Transfer) }
-            }
-            Phase::Load => {
-                let loaded = std::mem::replace(&mut self.tickets.slab.get_mut(turn).more.loaded, NONE);
-                if loaded != NONE {
-                    self.tickets.resolve(self.now, loaded);
-                }
-                if next == NONE {
-                    self.begin_cells(die);
-                } else {
-                    self.dies[die as usize].turn = next;
-                    self.request(die, Phase::Load);
-                }
-            }
-            _ => self.begin_cells(die),
+        if registers == Registers::Transfer {
+            self.dies[die as usize].cache.first = next;
+            self.finish(die, turn, 0);
+            self.page_has_left(die);
+            return;
+        }
+        let loaded = std::mem::replace(&mut self.tickets.slab.get_mut(turn).more.loaded, NONE);
+        if loaded != NONE {
+            self.tickets.resolve(self.now, loaded);
+        }
+        if next == NONE {
+            self.all_is_loaded(die);
+        } else {
+            self.request(die, next);
         }
     }
 }

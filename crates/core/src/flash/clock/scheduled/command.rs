@@ -1,6 +1,7 @@
 //! Commands: the operations that a die executes together, from when it takes them to their end.
 
-use super::{ClockShape, Die, OpClass, Phase, Scheduled, Task};
+use super::die::Command;
+use super::{ClockShape, OpClass, Scheduled, Task};
 use crate::divisor::Divisor;
 use crate::flash::clock::Planes;
 use crate::flash::clock::slab::{Kind, NONE, Node};
@@ -16,6 +17,8 @@ pub(super) struct Commands {
     /// Most operations of one command.
     most: u32,
     planes: Planes,
+    cache_read: bool,
+    cache_program: bool,
     by_block: Divisor,
     by_unit: Divisor,
     by_die: Divisor,
@@ -39,11 +42,24 @@ impl Commands {
         Self {
             most,
             planes: shape.commands.planes,
+            cache_read: shape.commands.cache_read,
+            cache_program: shape.commands.cache_program,
             by_block: Divisor::new(shape.pages_per_block),
             by_unit: Divisor::new(shape.commands.unit_pages),
             by_die: Divisor::new(shape.dies),
             by_plane: Divisor::new(shape.planes),
         }
+    }
+
+    /// True if operations of any kind may begin while the die still has another command.
+    #[inline]
+    pub(super) const fn has_cache(&self) -> bool {
+        self.cache_read || self.cache_program
+    }
+
+    /// True if those of a kind may.
+    pub(super) fn caches(&self, kind: Kind) -> bool {
+        if kind == Kind::Read { self.cache_read } else { self.cache_program }
     }
 
     fn place(&self, page: Ppn) -> Place {
@@ -69,36 +85,35 @@ impl Commands {
 
 impl Scheduled {
     /// A die takes the first operation of a class, and what goes with it.
-    pub(super) fn take_command(&mut self, die: u32, class: OpClass) -> Kind {
+    pub(super) fn take_command(&mut self, die: u32, class: OpClass) -> Command {
         let d = &mut self.dies[die as usize];
+        let follows = !d.is_idle();
         let first = d.queues.first(class);
         let Node { kind, more: Task { cells, .. }, .. } = *self.tickets.slab.get(first);
         let service = self.bus[kind.op()] + cells;
         d.queues.pop(&self.tickets, class, service);
-        (d.node, d.turn, d.class, d.cells, d.planes) = (first, first, class, cells, 1);
-        if d.suspended == NONE {
-            d.suspended_for = 0;
-        }
+        let mut command = Command { first, kind, class, cells, ..Command::NO };
         self.begin(die, first, true);
         if self.commands.most > 1 {
-            self.take_company(die, class, kind);
+            self.take_company(die, &mut command, follows);
         }
-        self.tickets.slab.get_mut(first).more.works = self.dies[die as usize].cells;
-        kind
+        self.tickets.slab.get_mut(first).more.works = command.cells;
+        command
     }
 
     /// Takes what goes with the first operation of a command out of the queue. Reads that wait for nothing in the queue may pass
     /// what does not go along: a queue of copies has a program behind every read.
-    fn take_company(&mut self, die: u32, class: OpClass, kind: Kind) {
+    fn take_company(&mut self, die: u32, command: &mut Command, follows: bool) {
         let keeps_order = self.rules.policy.rule().keeps_order;
-        let first = self.dies[die as usize].node;
+        let Command { first, kind, class, .. } = *command;
         let (mut last, mut count) = (first, 1);
         let (mut passed, mut at) = (NONE, self.dies[die as usize].queues.first_if_any(class));
         for _ in 0..LOOK_AHEAD * self.commands.most {
             let Some(next) = at.filter(|_| count < self.commands.most) else { return };
             let node = *self.tickets.slab.get(next);
             at = (node.next != NONE).then_some(node.next);
-            let opens = self.opens(die, first, next, passed != NONE);
+            let may_follow = !follows || !self.waits_for_another(next);
+            let opens = self.opens(die, first, next, passed != NONE).filter(|_| may_follow);
             let Some(opens) = opens else {
                 if kind != Kind::Read || keeps_order {
                     return;
@@ -108,10 +123,9 @@ impl Scheduled {
             };
             let data = if kind == Kind::Erase { 0 } else { self.transfer };
             let service = data + if opens { self.command } else { 0 };
-            let d = &mut self.dies[die as usize];
-            d.queues.take_along(&mut self.tickets, class, (passed, next), service);
-            d.cells = d.cells.max(node.more.cells);
-            d.planes += u32::from(opens);
+            self.dies[die as usize].queues.take_along(&mut self.tickets, class, (passed, next), service);
+            command.cells = command.cells.max(node.more.cells);
+            command.planes += u32::from(opens);
             self.begin(die, next, opens);
             self.tickets.slab.get_mut(last).next = next;
             (last, count) = (next, count + 1);
@@ -161,49 +175,42 @@ impl Scheduled {
         self.command_from(first).count() as u64
     }
 
-    /// Time of the transfers that come after the cells of a die.
-    pub(super) fn transfers_after_cells(&self, die: &Die) -> u64 {
-        let is_read = die.node != NONE && self.tickets.slab.get(die.node).kind == Kind::Read;
-        if is_read { self.transfer * self.together(die.node) } else { 0 }
+    /// Time of the transfers of the pages that a command reads.
+    pub(super) fn transfers_of(&self, command: &Command) -> u64 {
+        if command.kind == Kind::Read { self.transfer * self.together(command.first) } else { 0 }
     }
 
-    /// Time of the pages of a command that its die has yet to load.
-    pub(super) fn loads_left(&self, die: &Die) -> u64 {
+    /// Time of the pages of a command from one of them on, which its die has yet to load.
+    pub(super) fn loads_left(&self, first: u32) -> u64 {
         let load = |node: &Node<Task>| self.transfer + if node.more.opens { self.command } else { 0 };
-        self.command_from(die.turn).map(|(_, node)| load(node)).sum()
+        self.command_from(first).map(|(_, node)| load(node)).sum()
     }
 
     /// The programs or erases of a command are done.
     pub(super) fn finish_command(&mut self, die: u32) {
-        let mut at = std::mem::replace(&mut self.dies[die as usize].node, NONE);
+        let Command { first, class, suspended_for, .. } = self.dies[die as usize].array.take();
+        let mut at = first;
         while at != NONE {
             let next = self.tickets.slab.get(at).next;
-            self.finish(die, at);
+            self.finish(die, at, suspended_for);
             at = next;
         }
-        self.rest(die);
+        self.cells_are_free(die, class);
     }
 
-    /// A die is done with a command.
-    pub(super) fn rest(&mut self, die: u32) {
-        self.dies[die as usize].phase = Phase::Idle;
-        self.idle.push(die);
-    }
-
-    /// An operation is done.
-    pub(super) fn finish(&mut self, die: u32, index: u32) {
+    /// An operation is done that was suspended so long.
+    pub(super) fn finish(&mut self, die: u32, index: u32, suspended: u64) {
         self.in_flight -= 1;
         let Node { kind, ticket, more, .. } = *self.tickets.slab.get(index);
-        let Task { class, issued, begun, page, cells, works, for_channel, opens, .. } = more;
+        let Task { class, issued, begun, page, cells, works, for_channel, for_die, opens, .. } = more;
         self.finished.count(die, kind.op());
         let saved = if opens { 0 } else { self.command.cast_signed() };
         self.finished.took_longer(die, (works.cast_signed() - self.cell[kind.op()].cast_signed() - saved, -saved));
-        let suspended = if kind == Kind::Read { 0 } else { self.dies[die as usize].suspended_for };
         let alone = self.bus[kind.op()] + cells;
         let waits = self.waits.of_mut(class);
         waits.latency.record(Nanos(self.now - issued));
         waits.suspended += Nanos(suspended);
-        waits.company += Nanos(self.now - begun - alone - for_channel - suspended);
+        waits.company += Nanos(self.now - begun - alone - for_channel - for_die - suspended);
         if kind.op() == Op::Read as usize {
             if !self.rules.policy.rule().keeps_order {
                 self.leave_read(page);

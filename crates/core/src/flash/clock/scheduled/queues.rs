@@ -17,7 +17,7 @@ pub(super) struct Queues {
     /// By class: the time that the die has worked for it, as fair queueing counts it.
     work: [u64; CLASSES],
     /// The operation taken last had waited too long.
-    was_overdue: bool,
+    pub(super) was_overdue: bool,
     /// `work` of the class served last, before that.
     served: u64,
     /// Since when `len` is as it is.
@@ -80,18 +80,17 @@ impl Queues {
         self.len[class] += 1;
     }
 
-    /// The class whose turn it is.
+    /// The class whose turn it is, and whether that is because its first operation has waited too long.
     #[inline]
-    pub(super) fn choose(&mut self, tasks: &Waiting, rules: &SchedulerConfig, now: u64, urgent: u64) -> OpClass {
+    pub(super) fn choose(&self, tasks: &Waiting, rules: &SchedulerConfig, now: u64, urgent: u64) -> (OpClass, bool) {
         if self.mask.is_power_of_two() {
-            self.was_overdue = false;
-            return OpClass::ALL[self.mask.trailing_zeros() as usize];
+            return (OpClass::ALL[self.mask.trailing_zeros() as usize], false);
         }
         self.choose_one(tasks, rules, now, urgent)
     }
 
     #[inline(never)]
-    fn choose_one(&mut self, tasks: &Waiting, rules: &SchedulerConfig, now: u64, urgent: u64) -> OpClass {
+    fn choose_one(&self, tasks: &Waiting, rules: &SchedulerConfig, now: u64, urgent: u64) -> (OpClass, bool) {
         let mut heads = Heads { order: [u64::MAX; CLASSES], rank: [0; CLASSES], work: self.work };
         let mut overdue = (u64::MAX, 0);
         for class in 0..CLASSES {
@@ -111,9 +110,9 @@ impl Queues {
             }
         }
         // Every other turn: what is late in a device that is overloaded must not turn its order into first come, first served.
-        self.was_overdue = overdue.0 != u64::MAX && !self.was_overdue;
-        let class = if self.was_overdue { overdue.1 } else { scheduler::choose(rules.policy, &heads) };
-        OpClass::ALL[class]
+        let is_overdue = overdue.0 != u64::MAX && !self.was_overdue;
+        let class = if is_overdue { overdue.1 } else { scheduler::choose(rules.policy, &heads) };
+        (OpClass::ALL[class], is_overdue)
     }
 
     /// True if an operation, the first of its class, came before those of the other classes.

@@ -1,9 +1,10 @@
 //! What happens at an instant, and in which order: the manual page has it in words.
 
+use super::die::{Cells, Registers};
 use super::task::Hold;
-use super::{Phase, Scheduled, Task};
-use crate::flash::clock::Ticket;
+use super::{Scheduled, Task};
 use crate::flash::clock::slab::{Kind, NONE, Node};
+use crate::flash::clock::{OpClass, Ticket};
 use crate::types::{Nanos, Ppn};
 
 impl Scheduled {
@@ -115,11 +116,14 @@ impl Scheduled {
         d.queues.pass(self.now, d.class, &mut self.waits);
         d.queues.push(&mut self.tickets, index, class);
         d.backlog += self.bus[kind.op()] + cells;
-        if d.phase == Phase::Idle {
+        if d.is_idle() {
             self.idle.push(die);
-        } else if d.phase == Phase::Cell && class.suspends_others() {
+            return;
+        }
+        if d.cells == Cells::Work && class.suspends_others() {
             self.suspend(die);
         }
+        self.look_for_next(die);
     }
 
     /// A read is over, or its queue keeps it before the erase of its block.
@@ -129,16 +133,24 @@ impl Scheduled {
         }
     }
 
-    /// An idle die takes the operation whose turn it is, or goes on with the one that it suspended.
+    /// An idle die takes the operation whose turn it is, or goes on with the one that it suspended; one that has room for it
+    /// takes what follows.
     fn choose(&mut self, die: u32) {
-        let d = &mut self.dies[die as usize];
         // Two operations of one instant may both have found it idle.
-        if d.phase != Phase::Idle {
-            return;
+        if self.dies[die as usize].is_idle() {
+            self.begin_or_resume(die);
         }
+        if self.commands.has_cache() {
+            self.follow(die);
+        }
+        self.send_page(die);
+    }
+
+    fn begin_or_resume(&mut self, die: u32) {
+        let d = &mut self.dies[die as usize];
         d.queues.pass(self.now, d.class, &mut self.waits);
-        let class = if d.suspended != NONE {
-            let begun = self.tickets.slab.get(d.suspended).more.begun;
+        let class = if d.is_suspended() {
+            let begun = self.tickets.slab.get(d.suspended.first).more.begun;
             if !d.queues.has_urgent() || self.now - begun >= self.rules.most_wait.0 {
                 self.resume(die);
                 return;
@@ -147,14 +159,29 @@ impl Scheduled {
         } else if d.queues.is_empty() {
             return;
         } else {
-            d.queues.choose(&self.tickets, &self.rules, self.now, self.urgent)
+            let (class, is_overdue) = d.queues.choose(&self.tickets, &self.rules, self.now, self.urgent);
+            d.queues.was_overdue = is_overdue;
+            class
         };
-        let kind = self.take_command(die, class);
-        let planes = self.dies[die as usize].planes;
-        if kind == Kind::Program {
-            self.request(die, Phase::Load);
-        } else if self.command * u64::from(planes) != 0 {
-            self.request(die, Phase::Command);
+        self.start(die, class);
+    }
+
+    /// A die takes the first operation of a class, with what goes along, into the registers or the cells.
+    pub(super) fn start(&mut self, die: u32, class: OpClass) {
+        let command = self.take_command(die, class);
+        let d = &mut self.dies[die as usize];
+        d.class = class;
+        if command.kind == Kind::Program {
+            (d.cache, d.registers) = (command, Registers::Load);
+            self.request(die, command.first);
+            return;
+        }
+        d.array = command;
+        if self.command * u64::from(command.planes) != 0 {
+            d.cells = Cells::Command;
+            // What was read before goes out after that.
+            d.cache.since = self.now;
+            self.request(die, command.first);
         } else {
             self.begin_cells(die);
         }
@@ -163,20 +190,22 @@ impl Scheduled {
     /// The cells of a die begin with what it executes.
     pub(super) fn begin_cells(&mut self, die: u32) {
         let d = &mut self.dies[die as usize];
-        d.phase = Phase::Cell;
-        d.end = self.now + d.cells;
+        d.cells = Cells::Work;
+        d.end = self.now + d.array.cells;
         self.events.set(die, d.end);
         if d.queues.has_urgent() {
             self.suspend(die);
         }
     }
 
-    /// A read waits: suspends what the cells of a die do, if that is allowed and worth it.
+    /// A read waits: suspends what the cells of a die do, if that is allowed and worth it. There must be a register for the
+    /// read: what is suspended keeps one, the next program has the other.
     fn suspend(&mut self, die: u32) {
         let d = &mut self.dies[die as usize];
-        let Node { kind, more: Task { begun, .. }, .. } = *self.tickets.slab.get(d.node);
+        let Node { kind, more: Task { begun, .. }, .. } = *self.tickets.slab.get(d.array.first);
         let rules = &self.rules;
         if kind == Kind::Read
+            || d.registers != Registers::Empty
             || !rules.suspends(kind == Kind::Erase)
             || self.now - begun >= rules.most_wait.0
             || d.end - self.now <= rules.suspend_time.0
@@ -187,45 +216,45 @@ impl Scheduled {
         let rest = d.end - self.now;
         if d.rest != 0 && rest > d.rest {
             // It was still being resumed, which starts over.
-            d.suspended_for -= rest - d.rest;
+            d.array.suspended_for -= rest - d.rest;
         }
         d.rest = if d.rest == 0 { rest } else { rest.min(d.rest) };
-        d.suspended = std::mem::replace(&mut d.node, NONE);
+        d.suspended = d.array.take();
         d.suspended_at = self.now;
-        d.phase = Phase::Suspending;
+        d.cells = Cells::Suspending;
         d.end = self.now + rules.suspend_time.0;
         self.events.set(die, d.end);
     }
 
     fn resume(&mut self, die: u32) {
         let d = &mut self.dies[die as usize];
-        d.node = std::mem::replace(&mut d.suspended, NONE);
-        d.class = self.tickets.slab.get(d.node).more.class;
-        d.phase = Phase::Cell;
+        d.array = d.suspended.take();
+        d.class = d.array.class;
+        d.cells = Cells::Work;
         d.end = self.now + self.rules.resume_time.0 + d.rest;
         self.events.set(die, d.end);
-        d.suspended_for += self.now - d.suspended_at + self.rules.resume_time.0;
-        let (first, class) = (d.node, d.class);
+        d.array.suspended_for += self.now - d.suspended_at + self.rules.resume_time.0;
+        let (first, class) = (d.array.first, d.class);
         self.waits.of_mut(class).suspensions += self.together(first);
     }
 
     /// The cells of a die are done with what they did.
     fn cells_are_done(&mut self, die: u32) {
         let d = &mut self.dies[die as usize];
-        if d.phase == Phase::Suspending {
-            d.phase = Phase::Idle;
+        if d.cells == Cells::Suspending {
+            d.cells = Cells::Idle;
             self.idle.push(die);
             return;
         }
-        if d.suspended == NONE {
+        if !d.is_suspended() {
             d.rest = 0;
         }
-        let first = d.node;
-        d.turn = first;
-        if self.tickets.slab.get(first).kind == Kind::Read {
-            self.request(die, Phase::Transfer);
-        } else {
+        if d.array.kind != Kind::Read {
             self.finish_command(die);
+        } else if d.registers == Registers::Empty {
+            self.pages_are_read(die);
+        } else {
+            (d.cells, d.array.since) = (Cells::Done, self.now);
         }
     }
 }

@@ -33,7 +33,7 @@ pub(super) struct Task {
     pub(super) loaded: u32,
     /// A read: the page that was asked for. A program: the page whose contents it copies.
     pub(super) contents_of: Ppn,
-    /// Ticket of the read that a copy waits for.
+    /// Ticket, or time, that it was asked to wait for: of a copy, its read.
     pub(super) read: u64,
     /// Ticket of the operation of its block that must be over before it.
     pub(super) before: u64,
@@ -47,8 +47,9 @@ pub(super) struct Task {
     /// What its cells take, and the time that they are counted to work for it: that of the whole command for the first of it.
     pub(super) cells: u64,
     pub(super) works: u64,
-    /// How long it waited for the channel.
+    /// How long it waited for the channel, and on its die for another command.
     pub(super) for_channel: u64,
+    pub(super) for_die: u64,
     /// The first on its plane of those that share its command.
     pub(super) opens: bool,
 }
@@ -73,6 +74,7 @@ impl Default for Task {
             cells: 0,
             works: 0,
             for_channel: 0,
+            for_die: 0,
             opens: false,
         }
     }

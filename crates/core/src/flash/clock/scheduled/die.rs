@@ -1,0 +1,133 @@
+//! A die: what its cells do, what its registers hold, and what waits for it.
+
+use super::OpClass;
+use super::events::NEVER;
+use super::queues::Queues;
+use crate::flash::clock::slab::{Kind, NONE};
+
+/// The operations that a die executes together.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Command {
+    /// The first of them, linked in their order; of reads, the first one that is not transferred. [`NONE`]: no command.
+    pub(super) first: u32,
+    pub(super) kind: Kind,
+    pub(super) class: OpClass,
+    /// What the cells take for all of them, ns, and on how many planes.
+    pub(super) cells: u64,
+    pub(super) planes: u32,
+    /// Since when it waits for what the die does for another command.
+    pub(super) since: u64,
+    /// How long it was suspended.
+    pub(super) suspended_for: u64,
+}
+
+impl Command {
+    pub(super) const NO: Self = Self {
+        first: NONE,
+        kind: Kind::Read,
+        class: OpClass::MapRead,
+        cells: 0,
+        planes: 1,
+        since: 0,
+        suspended_for: 0,
+    };
+
+    /// Leaves none behind.
+    #[inline]
+    pub(super) fn take(&mut self) -> Self {
+        std::mem::replace(self, Self::NO)
+    }
+}
+
+/// What the cells of a die do with the command of its data registers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Cells {
+    /// Nothing: there is no such command.
+    Idle,
+    /// It waits for the channel, or uses it, to be told.
+    Command,
+    Work,
+    /// What they did is being suspended, and with the suspended ones already.
+    Suspending,
+    /// Its pages are read and wait for the cache registers.
+    Done,
+}
+
+/// What the cache registers of a die hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Registers {
+    Empty,
+    /// Pages to program: they wait for the channel, or use it.
+    Load,
+    /// All of them: they wait for the cells.
+    Loaded,
+    /// Pages that were read, of which none waits for the channel yet.
+    Read,
+    /// One of them does, or uses it.
+    Transfer,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Die {
+    /// The command that the cells execute.
+    pub(super) array: Command,
+    pub(super) cells: Cells,
+    /// The command whose pages are in the cache registers.
+    pub(super) cache: Command,
+    pub(super) registers: Registers,
+    /// The operation that uses the channel, or wants to.
+    pub(super) turn: u32,
+    /// Class of what it took, or went on with, last.
+    pub(super) class: OpClass,
+    pub(super) channel: u32,
+    /// Its number among the dies of its channel.
+    pub(super) local: u8,
+    /// Since when it waits for its channel; [`NEVER`] when it does not.
+    pub(super) requested: u64,
+    /// End of what the cells do.
+    pub(super) end: u64,
+    /// The command that is suspended,
+    pub(super) suspended: Command,
+    /// what its cells still have to do, ns, and since when it is.
+    pub(super) rest: u64,
+    pub(super) suspended_at: u64,
+    /// Service time of what is in the queues, and of what was asked for and is not begun.
+    pub(super) backlog: u64,
+    pub(super) asked: u64,
+    pub(super) queues: Queues,
+}
+
+impl Die {
+    /// The die with this number, of a device with so many channels.
+    pub(super) const fn new(number: u32, channels: u32) -> Self {
+        Self {
+            array: Command::NO,
+            cells: Cells::Idle,
+            cache: Command::NO,
+            registers: Registers::Empty,
+            turn: NONE,
+            class: OpClass::MapRead,
+            channel: number % channels,
+            local: (number / channels) as u8,
+            requested: NEVER,
+            end: 0,
+            suspended: Command::NO,
+            rest: 0,
+            suspended_at: 0,
+            backlog: 0,
+            asked: 0,
+            queues: Queues::new(),
+        }
+    }
+
+    /// True if it can take any operation.
+    #[inline]
+    pub(super) fn is_idle(&self) -> bool {
+        self.cells == Cells::Idle && self.registers == Registers::Empty
+    }
+
+    #[inline]
+    pub(super) const fn is_suspended(&self) -> bool {
+        self.suspended.first != NONE
+    }
+}

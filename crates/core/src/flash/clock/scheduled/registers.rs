@@ -1,0 +1,147 @@
+//! Registers: a die whose cells work can hold pages that come in for its next program, or go out of its last read.
+
+use super::Scheduled;
+use super::die::{Cells, Command, Registers};
+use crate::flash::clock::slab::{Kind, NONE};
+use crate::flash::clock::{OpClass, Ticket};
+use crate::types::Nanos;
+
+impl Scheduled {
+    /// A die has begun a command, or some of its pages have left: with cache registers it may have room for what follows.
+    #[inline]
+    pub(super) fn look_for_next(&mut self, die: u32) {
+        if self.commands.has_cache() {
+            self.idle.push(die);
+        }
+    }
+
+    /// The kind of the operations for which a die has room besides what it does.
+    fn room(&self, die: u32) -> Option<Kind> {
+        let d = &self.dies[die as usize];
+        if d.is_suspended() {
+            return None;
+        }
+        let kind = match (d.cells, d.registers) {
+            (Cells::Work, Registers::Empty) if d.array.kind == Kind::Program => Kind::Program,
+            (Cells::Idle, Registers::Read) => Kind::Read,
+            // A command goes over the channel before the next page does.
+            (Cells::Idle, Registers::Transfer) if self.command == 0 => Kind::Read,
+            _ => return None,
+        };
+        self.commands.caches(kind).then_some(kind)
+    }
+
+    /// Takes what follows the command of a die, if it is its turn and there is room.
+    pub(super) fn follow(&mut self, die: u32) {
+        let Some(kind) = self.room(die) else { return };
+        let queues = &self.dies[die as usize].queues;
+        if queues.is_empty() {
+            return;
+        }
+        let (class, is_overdue) = queues.choose(&self.tickets, &self.rules, self.now, self.urgent);
+        let first = queues.first(class);
+        if self.tickets.slab.get(first).kind != kind || self.waits_for_another(first) {
+            return;
+        }
+        let d = &mut self.dies[die as usize];
+        d.queues.pass(self.now, d.class, &mut self.waits);
+        d.queues.was_overdue = is_overdue;
+        self.start(die, class);
+    }
+
+    /// True if an operation is in its queue before what it was asked to wait for is over.
+    #[inline]
+    pub(super) fn waits_for_another(&self, index: u32) -> bool {
+        self.tickets.slab.is_pending(Ticket(self.tickets.slab.get(index).more.read))
+    }
+
+    /// The operations of a command have waited since then for what their die did for another class.
+    fn waited(&mut self, command: &Command, busy: OpClass) {
+        let ns = self.now - command.since;
+        let mut at = command.first;
+        while at != NONE {
+            let node = self.tickets.slab.get_mut(at);
+            at = node.next;
+            node.more.for_die += ns;
+            self.waits.of_mut(node.more.class).die[busy as usize] += Nanos(ns);
+        }
+    }
+
+    /// The command of a read or of an erase is over.
+    pub(super) fn command_is_told(&mut self, die: u32) {
+        let d = &self.dies[die as usize];
+        if d.registers == Registers::Read {
+            let (waiting, busy) = (d.cache, d.array.class);
+            self.waited(&waiting, busy);
+            self.idle.push(die);
+        }
+        self.begin_cells(die);
+    }
+
+    /// All pages of a command are in the cache registers.
+    pub(super) fn all_is_loaded(&mut self, die: u32) {
+        let d = &mut self.dies[die as usize];
+        d.cache.since = self.now;
+        d.registers = Registers::Loaded;
+        if d.cells == Cells::Idle {
+            self.program(die);
+        }
+    }
+
+    /// The cells have time for what is loaded.
+    pub(super) fn program(&mut self, die: u32) {
+        let d = &mut self.dies[die as usize];
+        d.array = d.cache.take();
+        d.registers = Registers::Empty;
+        self.begin_cells(die);
+        self.look_for_next(die);
+    }
+
+    /// The cells are done with a program or an erase: what is loaded has waited for that.
+    pub(super) fn cells_are_free(&mut self, die: u32, busy: OpClass) {
+        let d = &mut self.dies[die as usize];
+        d.cells = Cells::Idle;
+        if d.registers == Registers::Loaded {
+            let loaded = d.cache;
+            self.waited(&loaded, busy);
+            self.program(die);
+        } else {
+            self.idle.push(die);
+        }
+    }
+
+    /// The pages that the cells have read go into the cache registers.
+    pub(super) fn pages_are_read(&mut self, die: u32) {
+        let d = &mut self.dies[die as usize];
+        d.cache = d.array.take();
+        (d.cells, d.registers) = (Cells::Idle, Registers::Read);
+        self.idle.push(die);
+    }
+
+    /// A page has left the cache registers.
+    pub(super) fn page_has_left(&mut self, die: u32) {
+        let d = &mut self.dies[die as usize];
+        if d.cache.first == NONE {
+            d.registers = Registers::Empty;
+            if d.cells == Cells::Done {
+                let (waiting, busy) = (d.array, d.cache.class);
+                self.waited(&waiting, busy);
+                self.pages_are_read(die);
+                return;
+            }
+        } else {
+            d.registers = Registers::Read;
+        }
+        self.idle.push(die);
+    }
+
+    /// A die that holds pages that were read, and has nothing to be told, lets the next of them go out.
+    pub(super) fn send_page(&mut self, die: u32) {
+        let d = &mut self.dies[die as usize];
+        if d.registers == Registers::Read && d.cells != Cells::Command {
+            d.registers = Registers::Transfer;
+            let page = d.cache.first;
+            self.request(die, page);
+        }
+    }
+}
