@@ -151,25 +151,63 @@ fn spread(wanted: &[f64], [top, bottom]: [f64; 2]) -> Vec<f64> {
     groups.iter().flat_map(|(count, first)| (0..*count).map(move |i| first + PITCH * i as f64)).collect()
 }
 
+/// From the beginning of a sample to its name, and behind the name, in pixels.
+const SAMPLE: f64 = 23.0;
+const BEHIND: f64 = 14.0;
+
+/// What an entry of a legend takes, in pixels.
+fn entry_width(series: &Series) -> f64 {
+    SAMPLE + text_width(&series.name, SMALL) + BEHIND
+}
+
+/// A sample of a series and its name.
+fn entry(marks: &mut Vec<Mark>, series: &Series, colour: Colour, [x, y]: [f64; 2]) {
+    if series.join == Join::Points {
+        marks.push(Mark::Dots { centres: vec![[x + 9.0, y - 4.0]], radius: 2.5, colour });
+    } else if series.is_dashed {
+        let points = vec![[x, y - 4.0], [x + 18.0, y - 4.0]];
+        marks.push(Mark::Line { points, width: 2.5, colour, dash: 4.0 });
+    } else {
+        marks.push(line(vec![[x, y - 4.0], [x + 18.0, y - 4.0]], 2.5, colour));
+    }
+    marks.push(text([x + SAMPLE, y], SMALL, Anchor::Start, &series.name));
+}
+
 /// Samples and names above the area, so that they never lie on the data: of series whose names are not next to them.
 pub(crate) fn legend(marks: &mut Vec<Mark>, panel: &Panel, area: Area, has_names: bool) {
     let mut x = area.left;
-    let y = area.top - 8.0;
     for (number, series) in panel.series() {
-        let colour = series.colour(number);
-        if series.join == Join::Points {
-            marks.push(Mark::Dots { centres: vec![[x + 9.0, y - 4.0]], radius: 2.5, colour });
-        } else if has_names && is_named(panel) {
+        if series.join != Join::Points && has_names && is_named(panel) {
             continue;
-        } else if series.is_dashed {
-            let points = vec![[x, y - 4.0], [x + 18.0, y - 4.0]];
-            marks.push(Mark::Line { points, width: 2.5, colour, dash: 4.0 });
-        } else {
-            marks.push(line(vec![[x, y - 4.0], [x + 18.0, y - 4.0]], 2.5, colour));
         }
-        marks.push(text([x + 23.0, y], SMALL, Anchor::Start, &series.name));
-        x += 23.0 + text_width(&series.name, SMALL) + 14.0;
+        entry(marks, series, series.colour(number), [x, area.top - 8.0]);
+        x += entry_width(series);
     }
+}
+
+/// The legend of a panel fits above it.
+pub(crate) fn legend_fits(panel: &Panel, width: f64) -> bool {
+    panel.series().map(|(_, series)| entry_width(series)).sum::<f64>() <= width + BEHIND
+}
+
+/// One legend for several panels whose series of the same number have the same name, in lines of this width at most, the first
+/// one at `top`; the height of a line is [`PITCH`]. Nothing if names differ.
+pub(crate) fn shared_legend(panels: &[&Panel], [left, top]: [f64; 2], width: f64) -> Option<(Vec<Mark>, f64)> {
+    let mut entries: std::collections::BTreeMap<usize, &Series> = std::collections::BTreeMap::new();
+    for (number, series) in panels.iter().flat_map(|panel| panel.series()) {
+        if entries.entry(number).or_insert(series).name != series.name {
+            return None;
+        }
+    }
+    let (mut marks, mut x, mut y) = (Vec::new(), left, top);
+    for (number, series) in entries {
+        if x > left && x + entry_width(series) - BEHIND > left + width {
+            (x, y) = (left, y + PITCH);
+        }
+        entry(&mut marks, series, series.colour(number), [x, y]);
+        x += entry_width(series);
+    }
+    Some((marks, y + PITCH - top))
 }
 
 #[cfg(test)]

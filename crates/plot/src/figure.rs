@@ -3,7 +3,7 @@
 use crate::area::{Area, SMALL, line, text};
 use crate::axis::{Axis, Tick};
 use crate::colour::{Colour, GRID, INK, LEVELS, PAPER, ramp};
-use crate::curves::{curves, legend, names, names_width};
+use crate::curves::{curves, legend, legend_fits, names, names_width, shared_legend};
 use crate::panel::{HeatMap, Panel};
 use crate::scene::{Anchor, Mark, Scene, fitted, text_width};
 
@@ -42,13 +42,17 @@ impl Figure {
         self.rows.push(panels);
         self
     }
-    /// Lays the figure out: 1,000 pixels wide.
+    /// Lays the figure out: 1,000 pixels wide. Names of lines that do not fit above their panel stand once above all.
     pub fn scene(&self) -> Scene {
-        let height = HEAD + ROW_HEIGHT * self.rows.len() as f64;
+        let shared = self.shared_legend();
+        let head = HEAD + shared.as_ref().map_or(0.0, |(_, height)| *height);
+        let height = head + ROW_HEIGHT * self.rows.len() as f64;
         let mut marks = vec![
             text([20.0, 30.0], TITLE, Anchor::Start, &fitted(&self.title, TITLE, WIDTH - 40.0)),
             text([20.0, 52.0], SMALL, Anchor::Start, &fitted(&self.subtitle, SMALL, WIDTH - 40.0)),
         ];
+        let has_legends = shared.is_none();
+        marks.extend(shared.into_iter().flat_map(|(legend, _)| legend));
         for (y, row) in self.rows.iter().enumerate() {
             let width = WIDTH / row.len().max(1) as f64;
             for (x, panel) in row.iter().enumerate() {
@@ -61,18 +65,32 @@ impl Figure {
                 };
                 let area = Area {
                     left: x as f64 * width + LEFT,
-                    top: HEAD + y as f64 * ROW_HEIGHT + TOP,
+                    top: head + y as f64 * ROW_HEIGHT + TOP,
                     width: width - LEFT - RIGHT - bar,
                     height: ROW_HEIGHT - TOP - BOTTOM,
                 };
-                draw(&mut marks, panel, area, has_names);
+                draw(&mut marks, panel, area, has_names, has_legends);
             }
         }
         Scene { width: WIDTH, height, title: self.title.clone(), marks }
     }
+
+    /// The legend of all panels and its height, if that of one does not fit above it.
+    fn shared_legend(&self) -> Option<(Vec<Mark>, f64)> {
+        let rows = self.rows.iter().filter(|row| row.len() > 1);
+        let fits = |row: &Vec<Panel>| {
+            let width = WIDTH / row.len() as f64 - LEFT - RIGHT;
+            row.iter().all(|panel| legend_fits(panel, width))
+        };
+        if rows.clone().all(fits) {
+            return None;
+        }
+        let panels: Vec<&Panel> = self.rows.iter().flatten().collect();
+        shared_legend(&panels, [20.0, HEAD + 8.0], WIDTH - 40.0)
+    }
 }
 
-fn draw(marks: &mut Vec<Mark>, panel: &Panel, area: Area, has_names: bool) {
+fn draw(marks: &mut Vec<Mark>, panel: &Panel, area: Area, has_names: bool, has_legend: bool) {
     grid(marks, panel, area);
     if let Some(heat) = panel.heat() {
         cells(marks, heat, area);
@@ -83,7 +101,9 @@ fn draw(marks: &mut Vec<Mark>, panel: &Panel, area: Area, has_names: bool) {
     if has_names {
         names(marks, panel, area);
     }
-    legend(marks, panel, area, has_names);
+    if has_legend {
+        legend(marks, panel, area, has_names);
+    }
     if let Some(note) = &panel.note {
         marks.push(text([area.x(0.5), area.y(0.5)], HEADING, Anchor::Middle, note));
     }

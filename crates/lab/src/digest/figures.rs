@@ -130,7 +130,7 @@ fn distance(metric: &Metric, own: f64, best: f64) -> f64 {
 
 fn shaded(metric: &Metric, distance: f64) -> Datum {
     let (text, exact, shade) = if metric.unit == AxisUnit::Percent {
-        (format!("-{distance:.1}"), -distance, distance / 30.0)
+        (format!("{:.1}", 0.0 - distance), 0.0 - distance, distance / 30.0)
     } else {
         (format!("{:.2}", distance.exp()), distance.exp(), distance / 3.0_f64.ln())
     };
@@ -148,8 +148,11 @@ fn over_scale(points: &Points<'_>, compared: &str, scale: &str, unit: AxisUnit, 
     let mut data = Data { head: [compared, scale, "in"].map(str::to_owned).to_vec(), rows: Vec::new() };
     data.head.extend([metric.name.to_owned(), "interval".to_owned()]);
     let mut panels = Vec::new();
-    let kept: Vec<f64> = points.points.iter().filter_map(|point| Some(point.value(metric)?.0)).collect();
-    let y = Axis::fit(metric.name, metric.unit, &[kept]);
+    let lines_of = |value: &String| {
+        let own = points.points.iter().filter(|point| point.values.get(compared) == Some(&value.as_str()));
+        own.filter_map(|point| Some(point.value(metric)?.0)).collect()
+    };
+    let y = Axis::fit(metric.name, metric.unit, &values.iter().map(lines_of).collect::<Vec<_>>());
     for (name, group) in groups.iter().take(PANELS) {
         let x = if wide { Axis::log(scale, unit, ends) } else { Axis::linear(scale, unit, ends) };
         let mut panel = Panel::new(name, x).y(y.clone());
