@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use nandlab::types::Bytes;
-use nandlab_lab::{CellStatus, SWEEP_MEMORY, Sweep, SweepResults, SweepRow, SweepShare, SweepWork};
+use nandlab_lab::{CellStatus, SWEEP_MEMORY, Sweep, SweepResults, SweepRow, SweepShard, SweepWork};
 use serde::Serialize;
 
 use crate::fail::{Exit, Failure};
@@ -32,7 +32,7 @@ is given again; cells that have a result are not run again, unless the program, 
 pub struct SweepArgs {
     #[command(subcommand)]
     what: Option<SweepCommand>,
-    /// The experiment: a TOML file.
+    /// The experiment: a TOML file, or one that nandlab brings (`nandlab list experiments`).
     #[arg(required = true, value_name = "PLAN")]
     plan: Option<PathBuf>,
     /// The folder of the results; it is made if it does not exist.
@@ -43,7 +43,7 @@ pub struct SweepArgs {
     jobs: Option<usize>,
     /// Do a part of the cells only, as in 2/3 for the second of three; several machines can share the folder.
     #[arg(long, value_name = "I/N", default_value = "1/1")]
-    shard: SweepShare,
+    shard: SweepShard,
     /// Run cells again that failed.
     #[arg(long)]
     retry: bool,
@@ -92,7 +92,7 @@ fn run(args: &SweepArgs, plan: &std::path::Path, folder: &std::path::Path) -> Re
         plan: plan.to_owned(),
         folder: folder.to_owned(),
         threads: args.jobs,
-        share: args.shard,
+        shard: args.shard,
         retry: args.retry,
         memory: args.trace_memory.map_or(SWEEP_MEMORY, |size| size.0),
     };

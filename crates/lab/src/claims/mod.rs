@@ -63,6 +63,11 @@ impl Listed {
         self.module.replace('_', "-")
     }
 
+    /// The text of the file.
+    pub const fn text(&self) -> &'static str {
+        self.text
+    }
+
     /// The experiment of the file.
     ///
     /// # Errors

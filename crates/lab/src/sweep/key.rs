@@ -59,8 +59,7 @@ impl Contents {
             let help = "check the path, which is seen from the folder in which the sweep is started";
             Error::input(format!("{path}: cannot be read: {error}"), help)
         };
-        let is_file = std::fs::metadata(path).map_err(cannot)?.is_file();
-        if !is_file {
+        if path == "-" || !std::fs::metadata(path).map_err(cannot)?.is_file() {
             let problem = format!("{path}: a sweep reads its traces many times, and this is no file");
             return Err(Error::input(problem, "write the trace to a file first"));
         }

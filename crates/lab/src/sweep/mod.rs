@@ -8,7 +8,7 @@
 mod key;
 mod plan;
 mod results;
-mod shard;
+mod store;
 
 use std::any::Any;
 use std::collections::BTreeSet;
@@ -25,7 +25,7 @@ use crate::watch::{Part, Watch};
 pub use plan::SweepCell;
 pub(crate) use results::axes;
 pub use results::{CellStatus, SweepResults, SweepRow};
-use shard::Shard;
+use store::CellResult;
 
 /// Memory for decoded traces when nothing else is said, bytes.
 pub const SWEEP_MEMORY: u64 = 1 << 30;
@@ -35,14 +35,14 @@ const ABANDONED: Duration = Duration::from_secs(24 * 3600);
 /// A sweep that is asked for.
 #[derive(Clone, Debug)]
 pub struct Sweep {
-    /// The file of the experiment.
+    /// The file of the experiment, or the name of one that nandlab brings.
     pub plan: PathBuf,
     /// Where the results are kept; it is made if it does not exist.
     pub folder: PathBuf,
     /// Simulations at a time; `None`: one for each processor.
     pub threads: Option<usize>,
     /// Which cells are done here; the others are left to other processes.
-    pub share: SweepShare,
+    pub shard: SweepShard,
     /// Cells that failed are tried again.
     pub retry: bool,
     /// Memory for decoded traces, bytes; traces beyond it are decoded by each cell.
@@ -51,19 +51,19 @@ pub struct Sweep {
 
 /// A part of the cells of a sweep: every `of`-th, from the `number`-th on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct SweepShare {
+pub struct SweepShard {
     /// 1 to `of`.
     pub number: usize,
     /// How many parts there are.
     pub of: usize,
 }
 
-impl SweepShare {
+impl SweepShard {
     /// All cells.
     pub const ALL: Self = Self { number: 1, of: 1 };
 }
 
-impl std::str::FromStr for SweepShare {
+impl std::str::FromStr for SweepShard {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -120,22 +120,22 @@ impl Sweep {
     /// The plan cannot be read, no cell of it can be built, a trace cannot be read, the machine has too little memory for a
     /// cell, or a result cannot be written. A cell that cannot be built or fails is no error: its result says why.
     pub fn run(&self, watch: &Watch<'_>, step: impl FnMut(SweepStep<'_>) + Send) -> Result<SweepWork, Error> {
-        let cells = plan::read(&self.plan, &Decoded::up_to(self.memory))?;
-        let results = SweepResults::begin(&self.folder, &self.plan, &cells)?;
+        let (text, cells) = plan::read(&self.plan, &Decoded::up_to(self.memory))?;
+        let results = SweepResults::begin(&self.folder, text, &cells)?;
         remove_abandoned(&results.cells_folder());
         let mut ids = BTreeSet::new();
         let mut own: Vec<&SweepCell> = cells.iter().filter(|cell| ids.insert(cell.id.clone())).collect();
         let all = own.len();
         // By the hash, so that cells that take long are spread over all parts.
         own.sort_by(|a, b| a.id.cmp(&b.id));
-        let own: Vec<_> = own.into_iter().skip(self.share.number - 1).step_by(self.share.of).collect();
-        let shards = results.shards();
+        let own: Vec<_> = own.into_iter().skip(self.shard.number - 1).step_by(self.shard.of).collect();
+        let store = results.store();
         let mut failed = 0;
         let mut open = Vec::new();
         for cell in &own {
-            let fails = shards.has(&cell.id) && shards.read(&cell.id)?.error.is_some();
+            let fails = store.has(&cell.id) && store.read(&cell.id)?.error.is_some();
             failed += u64::from(fails && !self.retry);
-            if !shards.has(&cell.id) || fails && self.retry {
+            if !store.has(&cell.id) || fails && self.retry {
                 open.push(*cell);
             }
         }
@@ -152,18 +152,18 @@ impl Sweep {
             |cell| {
                 let (part, started) = (parts.part(), now());
                 // Another process may have been faster.
-                let is_new = self.retry || !shards.has(&cell.id);
-                let shard = if is_new { simulate(cell, &part)? } else { shards.read(&cell.id)? };
+                let is_new = self.retry || !store.has(&cell.id);
+                let result = if is_new { simulate(cell, &part)? } else { store.read(&cell.id)? };
                 if is_new {
-                    shards.write(&shard)?;
+                    store.write(&result)?;
                 }
                 busy.fetch_add(now().duration_since(started).as_nanos() as u64, Ordering::Relaxed);
                 let mut told = told.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
                 let (step, done, run, failed) = &mut *told;
                 *done += 1;
                 *run += u64::from(is_new);
-                *failed += u64::from(shard.error.is_some());
-                step(SweepStep { name: &cell.name, error: shard.error.as_deref(), done: *done, own: own.len() });
+                *failed += u64::from(result.error.is_some());
+                step(SweepStep { name: &cell.name, error: result.error.as_deref(), done: *done, own: own.len() });
                 Ok(())
             },
             |()| Ok::<_, Error>(()),
@@ -175,7 +175,7 @@ impl Sweep {
         work.wall = now().duration_since(begun);
         work.decoded = cells.first().map_or(0, |cell| cell.run.workload.decoded.reads());
         work.interrupted = !finished;
-        if ids.iter().all(|id| shards.has(id)) {
+        if ids.iter().all(|id| store.has(id)) {
             results.write_table()?;
             work.complete = true;
         }
@@ -187,24 +187,24 @@ impl Sweep {
 ///
 /// # Errors
 /// What another machine or another day may do better: the disk, the memory, a signal.
-fn simulate(cell: &SweepCell, part: &Part<'_>) -> Result<Shard, Error> {
-    let shard = |report, error| Ok(Shard { id: cell.id.clone(), key: cell.key.clone(), report, error });
+fn simulate(cell: &SweepCell, part: &Part<'_>) -> Result<CellResult, Error> {
+    let result = |report, error| Ok(CellResult { id: cell.id.clone(), key: cell.key.clone(), report, error });
     if let Some(problem) = &cell.problem {
-        return shard(None, Some(problem.clone()));
+        return result(None, Some(problem.clone()));
     }
     let outcome = catch_unwind(AssertUnwindSafe(|| cell.run.simulate_over(&cell.base, part, None)));
     match outcome {
         Ok(Ok((mut report, _))) => {
             report.wall = None;
             let report = serde_json::to_string(&report).expect("a report is plain data");
-            shard(Some(report), None)
+            result(Some(report), None)
         }
         Ok(Err(error)) => match error.kind() {
             ErrorKind::Machine => Err(error.at(format!("cell {}", cell.name))),
             ErrorKind::Stopped => Err(error),
-            ErrorKind::Config | ErrorKind::Input => shard(None, Some(error.to_string())),
+            ErrorKind::Config | ErrorKind::Input => result(None, Some(error.to_string())),
         },
-        Err(panic) => shard(None, Some(format!("a bug: {}", message(&*panic)))),
+        Err(panic) => result(None, Some(format!("a bug: {}", message(&*panic)))),
     }
 }
 

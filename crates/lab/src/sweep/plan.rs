@@ -7,6 +7,7 @@ use std::sync::Arc;
 use nandlab::config::Builder;
 
 use super::key::{self, Contents};
+use crate::claims;
 use crate::decoded::Decoded;
 use crate::error::Error;
 use crate::experiment::{Experiment, PlacedRun};
@@ -36,20 +37,27 @@ pub struct SweepCell {
     pub(super) base: Arc<Builder>,
 }
 
-/// The cells of the experiment in a file, by their names. All share what is decoded.
-pub(super) fn read(plan: &Path, decoded: &Decoded) -> Result<Vec<SweepCell>, Error> {
+/// The text of a plan and its cells, by their names. All share what is decoded.
+pub(super) fn read(plan: &Path, decoded: &Decoded) -> Result<(String, Vec<SweepCell>), Error> {
     let file = plan.display().to_string();
     let cannot = |problem: &dyn std::fmt::Display| {
-        let help = "name a TOML file with an experiment (docs/experiments.md)";
+        let help = "name a TOML file with an experiment (docs/experiments.md), or one of `nandlab list experiments`";
         Error::input(format!("{file}: cannot be read: {problem}"), help)
     };
-    let data = std::fs::metadata(plan).map_err(|error| cannot(&error))?;
-    if data.len() > PLAN_BYTES_MAX {
-        return Err(cannot(&"a plan has 16 MiB at most"));
-    }
-    let text = std::fs::read_to_string(plan).map_err(|error| cannot(&error))?;
+    let listed = claims::EXPERIMENTS.iter().find(|listed| listed.name() == file);
+    let text = match listed {
+        Some(listed) if !plan.exists() => listed.text().to_owned(),
+        _ => {
+            let data = std::fs::metadata(plan).map_err(|error| cannot(&error))?;
+            if data.len() > PLAN_BYTES_MAX {
+                return Err(cannot(&"a plan has 16 MiB at most"));
+            }
+            std::fs::read_to_string(plan).map_err(|error| cannot(&error))?
+        }
+    };
     let experiment = Experiment::read(&file, &text)?;
-    cells(&experiment, decoded).map_err(|error| error.at(file))
+    let cells = cells(&experiment, decoded).map_err(|error| error.at(file))?;
+    Ok((text, cells))
 }
 
 fn cells(experiment: &Experiment, decoded: &Decoded) -> Result<Vec<SweepCell>, Error> {

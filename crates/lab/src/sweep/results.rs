@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::plan::SweepCell;
-use super::shard::{Shards, Values, write_parquet};
+use super::store::{Store, Values, write_parquet};
 use crate::error::Error;
 use crate::experiment::unknown;
 use crate::run::Run;
@@ -92,10 +92,9 @@ impl SweepRow {
 
 impl SweepResults {
     /// Makes the folder and puts the plan into it.
-    pub(super) fn begin(folder: &Path, plan: &Path, cells: &[SweepCell]) -> Result<Self, Error> {
+    pub(super) fn begin(folder: &Path, experiment: String, cells: &[SweepCell]) -> Result<Self, Error> {
         let cannot = |source| Error::Write { target: folder.display().to_string(), source };
         std::fs::create_dir_all(folder.join("cells")).map_err(cannot)?;
-        let experiment = std::fs::read_to_string(plan).map_err(cannot)?;
         let cells = cells.iter().map(|cell| {
             let SweepCell { name, values, id, run, .. } = cell.clone();
             StoredCell { name, values, id, run }
@@ -139,8 +138,8 @@ impl SweepResults {
         self.folder.join("cells")
     }
 
-    pub(super) fn shards(&self) -> Shards {
-        Shards(self.cells_folder())
+    pub(super) fn store(&self) -> Store {
+        Store(self.cells_folder())
     }
 
     /// The folder.
@@ -178,8 +177,8 @@ impl SweepResults {
     /// # Errors
     /// There is no such cell, or the result cannot be read.
     pub fn key(&self, cell: &str) -> Result<Option<String>, Error> {
-        let (id, shards) = (&self.cell(cell)?.id, self.shards());
-        if shards.has(id) { Ok(Some(shards.read(id)?.key)) } else { Ok(None) }
+        let (id, store) = (&self.cell(cell)?.id, self.store());
+        if store.has(id) { Ok(Some(store.read(id)?.key)) } else { Ok(None) }
     }
 
     /// The cells in the order of their names, with their results.
@@ -200,14 +199,14 @@ impl SweepResults {
 
     fn row(&self, cell: &StoredCell) -> Result<SweepRow, Error> {
         let StoredCell { name, values, id, .. } = cell;
-        let shards = self.shards();
-        let shard = if shards.has(id) { Some(shards.read(id)?) } else { None };
-        let status = match &shard {
+        let store = self.store();
+        let result = if store.has(id) { Some(store.read(id)?) } else { None };
+        let status = match &result {
             None => CellStatus::Open,
-            Some(shard) if shard.error.is_some() => CellStatus::Failed,
+            Some(result) if result.error.is_some() => CellStatus::Failed,
             Some(_) => CellStatus::Done,
         };
-        let (report, error) = shard.map_or((None, None), |shard| (shard.report, shard.error));
+        let (report, error) = result.map_or((None, None), |result| (result.report, result.error));
         let broken = |error| {
             let help = "remove the file and run the sweep again";
             Error::input(format!("cells/{id}.parquet: the report is no JSON: {error}"), help)

@@ -20,7 +20,7 @@ use crate::error::Error;
 
 /// The result of a cell.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Shard {
+pub(super) struct CellResult {
     /// The hash of the key.
     pub(super) id: String,
     /// All that decided it, as JSON.
@@ -33,9 +33,9 @@ pub(super) struct Shard {
 
 /// The folder of the results of cells.
 #[derive(Clone, Debug)]
-pub(super) struct Shards(pub(super) PathBuf);
+pub(super) struct Store(pub(super) PathBuf);
 
-impl Shards {
+impl Store {
     fn path(&self, id: &str) -> PathBuf {
         self.0.join(format!("{id}.parquet"))
     }
@@ -46,8 +46,8 @@ impl Shards {
     }
 
     /// Writes a result, as a whole or not at all.
-    pub(super) fn write(&self, shard: &Shard) -> Result<(), Error> {
-        let Shard { id, key, report, error } = shard;
+    pub(super) fn write(&self, result: &CellResult) -> Result<(), Error> {
+        let CellResult { id, key, report, error } = result;
         let text = |value: Option<&String>| Values::Text(vec![value.cloned()]);
         let columns = [
             ("id".to_owned(), text(Some(id))),
@@ -59,7 +59,7 @@ impl Shards {
     }
 
     /// Reads a result.
-    pub(super) fn read(&self, id: &str) -> Result<Shard, Error> {
+    pub(super) fn read(&self, id: &str) -> Result<CellResult, Error> {
         let path = self.path(id);
         let cannot = |problem: &dyn std::fmt::Display| {
             let help = "remove the file and run the sweep again";
@@ -78,8 +78,8 @@ impl Shards {
             }
         };
         let need = |name: &str| text(name)?.ok_or_else(|| cannot(&format!("`{name}` is empty")));
-        let shard = Shard { id: need("id")?, key: need("key")?, report: text("report")?, error: text("error")? };
-        if shard.id == id { Ok(shard) } else { Err(cannot(&format!("it is that of {}", shard.id))) }
+        let result = CellResult { id: need("id")?, key: need("key")?, report: text("report")?, error: text("error")? };
+        if result.id == id { Ok(result) } else { Err(cannot(&format!("it is that of {}", result.id))) }
     }
 }
 
