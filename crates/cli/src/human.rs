@@ -254,6 +254,7 @@ fn facts(report: &Report, style: Style) -> String {
     facts.extend(buffer(report));
     facts.extend(settling(&report.settling));
     facts.extend(link(report));
+    facts.extend(controller(report));
     facts.extend(device(report));
     let line = |(name, value): &Fact| [style.bold(&format!("{name:<19}")), format!(" {value}\n")].concat();
     facts.iter().map(line).collect()
@@ -297,6 +298,13 @@ fn link(report: &Report) -> Option<Fact> {
     let way = |way: &WayWork| format!("{} ({} busy)", Bytes(way.bytes), percent(way.utilisation));
     let (name, to_device, to_host) = (report.config.device.host.link, way(&link.to_device), way(&link.to_host));
     Some(("link", format!("{name}: {to_device} to the device, {to_host} to the host")))
+}
+
+/// How busy the controller was, if commands take it any time.
+fn controller(report: &Report) -> Option<Fact> {
+    let (work, cores) = (&report.controller, report.config.device.controller.cores);
+    let plural = if cores == 1 { "core" } else { "cores" };
+    (work.busy_ns > 0).then(|| ("controller", format!("{cores} {plural}, {} busy", percent(work.utilisation))))
 }
 
 /// What the data buffer did.

@@ -8,6 +8,7 @@ mod timing {
     pub mod agreement;
     pub mod bounds;
     pub mod commands;
+    pub mod controller;
     pub mod device;
     pub mod laws;
     pub mod link;

@@ -6,6 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::json;
 
+use super::ControllerConfig;
 use crate::engine::{HostTimes, LinkSpeed, WriteAck};
 use crate::types::{Bytes, Nanos};
 
@@ -16,8 +17,8 @@ pub struct HostConfig {
     /// The link over which the data of requests crosses: `none` (in no time), `sata1` to `sata3`, `pcieGxN` (generation 1 to
     /// 6, 1 to 16 lanes), or its rate for the data itself, as in `500MiB/s` (both ways at a time) or `500MiB/s half-duplex`.
     pub link: HostLink,
-    /// Controller, firmware and protocol time of a read, before its operations start. A pure latency: any number of
-    /// requests spend it at a time.
+    /// Protocol, firmware and controller time of a read, before its operations start. A pure latency: any number of
+    /// requests spend it at a time; what they cannot is `device.controller`.
     pub read_overhead: Nanos,
     /// The same for a write (after its data crossed the link), a trim and a flush.
     pub write_overhead: Nanos,
@@ -26,10 +27,10 @@ pub struct HostConfig {
 }
 
 impl HostConfig {
-    /// For the engine.
-    pub(super) fn times(&self) -> HostTimes {
+    /// For the engine, with the controller behind it.
+    pub(super) fn times(&self, controller: &ControllerConfig) -> HostTimes {
         let Self { link, read_overhead, write_overhead, .. } = *self;
-        HostTimes { link: link.speed(), read_overhead, write_overhead }
+        HostTimes { link: link.speed(), controller: controller.times(), read_overhead, write_overhead }
     }
 }
 

@@ -6,6 +6,7 @@
 mod build;
 mod builder;
 mod capacity;
+mod controller;
 mod flush;
 mod host;
 
@@ -25,6 +26,7 @@ use crate::registry;
 use crate::types::{Bytes, Nanos};
 
 pub use builder::{Builder, DEFAULT_DEVICE, DEVICES, split_outside};
+pub use controller::ControllerConfig;
 pub use flush::FlushConfig;
 pub use host::{HostConfig, HostLink};
 
@@ -83,6 +85,9 @@ pub struct DeviceConfig {
     /// The way between it and the host; free without it.
     #[serde(default)]
     pub host: HostConfig,
+    /// What carries out commands; it takes no time without it.
+    #[serde(default)]
+    pub controller: ControllerConfig,
 }
 
 /// How over-provisioning is given: papers mean different things by 'x %'.
@@ -363,11 +368,12 @@ impl Config {
 
     /// Times and what goes with them; they are limited so that sums of them stay far from the end of simulated time (2^60 ns).
     fn check_times(&self) -> Result<(), ConfigError> {
-        let DeviceConfig { timing, scheduler, .. } = &self.device;
+        let DeviceConfig { timing, scheduler, controller, .. } = &self.device;
         let schedules = timing.model.rule().schedules;
         self.device.commands.check(schedules, &self.device.geometry)?;
         self.device.cells.check(schedules, &timing.times(), self.device.endurance.cell)?;
         scheduler.check(schedules)?;
+        controller.check()?;
         let second = Nanos(1_000_000_000);
         let times = [
             ("device.timing.page_read", timing.page_read, second),
@@ -380,6 +386,9 @@ impl Config {
             ("device.scheduler.most_wait", scheduler.most_wait, second * 1000),
             ("device.host.read_overhead", self.device.host.read_overhead, second),
             ("device.host.write_overhead", self.device.host.write_overhead, second),
+            ("device.controller.read_time", controller.read_time, second),
+            ("device.controller.write_time", controller.write_time, second),
+            ("device.controller.page_time", controller.page_time, second),
             ("ram.dram_read", self.ram.dram_read, second),
             ("ram.dram_write", self.ram.dram_write, second),
             ("ram.nvram_read", self.ram.nvram_read, second),

@@ -1,6 +1,7 @@
 //! Requests between admission and completion: queue depth, arrival, and their times.
 
 use super::Settings;
+use super::controller::Controller;
 use super::link::{Link, LinkUse, Way};
 use crate::flash::{Clock, Ticket};
 use crate::histogram::Histogram;
@@ -33,6 +34,8 @@ pub struct Times {
     pub last_completion: Nanos,
     /// What crossed the link between host and device; nothing without one.
     pub link: LinkUse,
+    /// Time that cores of the controller were busy, all together.
+    pub controller_busy: Nanos,
 }
 
 /// Kind of request for [`Times`].
@@ -183,6 +186,7 @@ pub struct Inflight {
     /// Requests watched so far.
     watched: u64,
     link: Option<Link>,
+    controller: Option<Controller>,
     /// Times of completed requests.
     pub times: Times,
     /// Only if a caller follows single requests.
@@ -208,6 +212,7 @@ impl Inflight {
             free: Vec::new(),
             watched: 0,
             link: settings.host.link.map(Link::new),
+            controller: settings.host.controller.map(Controller::new),
             times: Times::default(),
             late: None,
             buffer_ns: (0, 0),
@@ -402,6 +407,14 @@ impl Inflight {
     pub fn cross(&mut self, way: Way, ready: Nanos, bytes: u64) -> Nanos {
         match &mut self.link {
             Some(link) => link.carry(way, ready, bytes, &mut self.times.link),
+            None => ready,
+        }
+    }
+
+    /// A command is there since `ready`, which is now; with its data, so many pages: when the controller has carried it out.
+    pub fn carry_out(&mut self, is_read: bool, pages: u64, ready: Nanos) -> Nanos {
+        match &mut self.controller {
+            Some(controller) => controller.carry_out(is_read, pages, ready, &mut self.times.controller_busy),
             None => ready,
         }
     }

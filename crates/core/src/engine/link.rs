@@ -1,5 +1,6 @@
 //! The link between host and device: the data of requests crosses it, first come first served.
 
+use super::controller::ControllerTimes;
 use crate::types::Nanos;
 
 /// What a link carries.
@@ -16,7 +17,9 @@ pub struct LinkSpeed {
 pub struct HostTimes {
     /// The link; `None` carries everything in no time.
     pub link: Option<LinkSpeed>,
-    /// Controller, firmware and protocol: what a read takes before its operations start.
+    /// What carries out commands; `None` does so in no time.
+    pub controller: Option<ControllerTimes>,
+    /// Protocol, firmware and controller: what a read takes before its operations start.
     pub read_overhead: Nanos,
     /// The same for a write, a trim or a flush.
     pub write_overhead: Nanos,

@@ -6,6 +6,7 @@
 mod access;
 mod ahead;
 mod below;
+mod controller;
 mod flushes;
 mod inflight;
 mod link;
@@ -20,6 +21,7 @@ mod test_port;
 use crate::buffer::{Access, Buffer, Plan, Slots};
 use crate::types::{HostOp, HostRequest, Lpn, Nanos};
 pub use below::{Below, Part, Served};
+pub use controller::ControllerTimes;
 pub use flushes::{FlushCounter, INTERVALS};
 pub use inflight::{Arrival, LateCompletion, RequestKind, Times};
 pub use link::{HostTimes, LinkSpeed, LinkUse, Way};

@@ -32,7 +32,7 @@ pub use flushes::{AtMost, Flushes, Size};
 pub use operations::{ByClass, ClassOperations, Operations};
 pub use settling::{FlushCost, Settling};
 pub use state::{Ram, Wear, WearBin};
-pub use times::{Elapsed, Latencies, Latency, LinkWork, Load, Throughput, UrmModel, Wall, WayWork};
+pub use times::{ControllerWork, Elapsed, Latencies, Latency, LinkWork, Load, Throughput, UrmModel, Wall, WayWork};
 
 /// Version of the JSON form. It rises when a field changes its meaning or goes; new fields may come at any time.
 pub const SCHEMA_VERSION: u32 = 2;
@@ -65,6 +65,8 @@ pub struct Report {
     pub throughput: Throughput,
     /// The link between host and device.
     pub link: LinkWork,
+    /// The controller.
+    pub controller: ControllerWork,
     /// Whether the device kept up with the arrivals.
     pub load: Load,
     /// Write amplification.
@@ -224,6 +226,7 @@ impl Report {
             device_time: Latency::new(&times.device()),
             throughput: Throughput::new(&ledger, makespan),
             link: LinkWork::new(config.device.host.link.speed(), times, makespan),
+            controller: ControllerWork::new(config.device.controller.cores, times, makespan),
             load: Load::new(outcome, config.replay.mode == ReplayMode::Open),
             write_amplification: WriteAmplification::new(&ledger),
             flash: FlashWork::new(&ledger),

@@ -143,6 +143,22 @@ impl LinkWork {
     }
 }
 
+/// Work of the controller (`device.controller`). By default it takes no time.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+pub struct ControllerWork {
+    /// Time that its cores were busy with commands, all together, without waiting.
+    pub busy_ns: u64,
+    /// `busy_ns / (device.controller.cores * elapsed.simulated_ns)`.
+    pub utilisation: Option<f64>,
+}
+
+impl ControllerWork {
+    pub(super) fn new(cores: u32, times: &Times, makespan: Nanos) -> Self {
+        let busy_ns = times.controller_busy.0;
+        Self { busy_ns, utilisation: share(busy_ns, u64::from(cores) * makespan.0) }
+    }
+}
+
 /// Whether the device kept up with the arrivals of an open-loop run.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct Load {

@@ -3,8 +3,8 @@
 use nandlab::buffer::{Frames, Medium};
 use nandlab::catalog::BUFFERS;
 use nandlab::engine::{
-    Arrival, EvictWait, FillMarks, FlushAhead, HostTimes, LinkSpeed, PartialWrite, Parts, Payload, RamTimes, Settings,
-    Ssd, WriteAck,
+    Arrival, ControllerTimes, EvictWait, FillMarks, FlushAhead, HostTimes, LinkSpeed, PartialWrite, Parts, Payload,
+    RamTimes, Settings, Ssd, WriteAck,
 };
 use nandlab::error::ConfigError;
 use nandlab::flash::{Clock, CutMode, Flash, Geometry, Media, ProgramOrder, ReliabilityConfig, TimingModel};
@@ -198,7 +198,9 @@ impl Script {
             ram_times: RamTimes { dram_write: Nanos(1), nvram_write: Nanos(3), ..RamTimes::default() },
             host: if self.way(12) {
                 let link = LinkSpeed { bytes_per_second: 20_000_000_000, half_duplex: self.way(9) };
-                HostTimes { link: Some(link), read_overhead: Nanos(7), write_overhead: Nanos(11) }
+                let controller = ControllerTimes { cores: 2, read: Nanos(13), write: Nanos(17), page: Nanos(3) };
+                let controller = Some(controller).filter(|_| self.way(10));
+                HostTimes { link: Some(link), controller, read_overhead: Nanos(7), write_overhead: Nanos(11) }
             } else {
                 HostTimes::default()
             },

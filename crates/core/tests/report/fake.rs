@@ -76,6 +76,7 @@ impl Fake {
         times.last_completion = Nanos(1_000 + r.below64(10_000_000));
         times.link.bytes = std::array::from_fn(|_| r.below64(1_000_000));
         times.link.busy = std::array::from_fn(|_| Nanos(r.below64(1_000_000)));
+        times.controller_busy = Nanos(r.below64(1_000_000));
         Self { device, ledger: random_ledger(r, seed), times, responses }
     }
 }

@@ -12,6 +12,7 @@ use nandlab::histogram::Histogram;
 use nandlab::ledger::{Cause, Op};
 use nandlab::types::{HostOp, HostRequest, Nanos};
 
+use super::controller;
 use super::link::{self, Transfer};
 use super::slow::{After, Slow};
 use crate::kit::Dice;
@@ -242,7 +243,7 @@ impl Observed {
     }
 
     /// When requests finish that are ready, link aside, at these times; and whether what is done for a request begins after
-    /// its overhead and, for a write, its data.
+    /// the controller, its overhead and, for a write, its data.
     fn cross(&self, ready: Vec<u64>, timed: &Timed, name: &str) -> Vec<u64> {
         let (host, mut finished) = (self.config.device.host, ready);
         let mut begins = self.admitted.clone();
@@ -261,6 +262,13 @@ impl Observed {
                     .unwrap() = at;
             }
             assert_eq!(self.device.times().link.busy, busy.map(Nanos), "{name}");
+        }
+        let page_sectors = u64::from(self.device.flash().geometry().page_sectors());
+        let commands: Vec<_> = self.requests.iter().copied().zip(self.admitted.iter().copied()).collect();
+        let (known, busy) = controller::serve(&self.config.device.controller, page_sectors, &commands);
+        assert_eq!(self.device.times().controller_busy, Nanos(busy), "{name}");
+        for (begins, known) in begins.iter_mut().zip(known) {
+            *begins = known.max(*begins);
         }
         let operations = || timed.operations.iter().zip(&timed.issued);
         let issued = |upto: usize| {

@@ -36,19 +36,20 @@ pub fn serve(speed: LinkSpeed, mut transfers: Vec<Transfer>) -> (Vec<(usize, u64
     (crossed, busy)
 }
 
-/// By turns: none, half duplex, full duplex with overheads that differ, overheads alone.
-pub fn host(n: u64) -> [String; 3] {
-    let (link, read, write) = [
-        ("none", 0, 0),
-        ("200GiB/s half-duplex", 3, 7),
-        ("100GiB/s", 40, 0),
-        ("none", 5, 60),
-        ("30GiB/s half-duplex", 0, 0),
+/// By turns: none, half duplex, full duplex with overheads that differ, overheads alone; with a controller and without.
+pub fn host(n: u64) -> [String; 4] {
+    let (link, read, write, controller) = [
+        ("none", 0, 0, ""),
+        ("200GiB/s half-duplex", 3, 7, "cores=2, read_time=\"90ns\", write_time=\"30ns\", page_time=\"9ns\""),
+        ("100GiB/s", 40, 0, "write_time=\"50ns\""),
+        ("none", 5, 60, "cores=5, read_time=\"200ns\", page_time=\"50ns\""),
+        ("30GiB/s half-duplex", 0, 0, ""),
     ][n as usize % 5];
     [
         format!("device.host.link=\"{link}\""),
         format!("device.host.read_overhead={read}ns"),
         format!("device.host.write_overhead={write}ns"),
+        format!("device.controller={{{controller}}}"),
     ]
 }
 

@@ -1,11 +1,11 @@
-//! Who takes notice of requests besides the buffer: a probe, an armed power cut, writes ahead and through, and the host
-//! interface.
+//! Who takes notice of requests besides the buffer: a probe, an armed power cut, writes ahead and through, the host interface
+//! and the controller.
 //!
-//! A request begins when its overhead is over, a write also not before its data has crossed the link: it crosses first, in
-//! the order of admission. All that is done for the request starts no earlier: reads of missed pages and of the rest of
-//! partly written ones, write-backs that make room, prefetches, trims, the accesses to RAM. Contents and mappings change
-//! at admission, as always; a frame that was written is therefore filling until the request begins, so
-//! that nobody reads it or writes it back before.
+//! A command is there when its request is admitted: a core of the controller carries it out, and the data of a write crosses
+//! the link meanwhile, both in the order of admission. When both are over, the overhead begins, and after it the request. All
+//! that is done for the request starts no earlier: reads of missed pages and of the rest of partly written ones, write-backs
+//! that make room, prefetches, trims, the accesses to RAM. Contents and mappings change at admission, as always; a frame that
+//! was written is therefore filling until the request begins, so that nobody reads it or writes it back before.
 
 use super::{Flight, Storage};
 use crate::buffer::{Access, Slots};
@@ -70,19 +70,31 @@ impl Storage {
         }
     }
 
-    /// The command and the data of a write come over the link.
+    /// The command and the data of a write come over the link, and the controller carries it out.
     fn cross_to_device(&mut self, request: &HostRequest, rest: &[HostRequest]) {
-        let sectors = std::iter::once(request).chain(rest).map(|piece| u64::from(piece.sectors)).sum::<u64>();
+        let pieces = || std::iter::once(request).chain(rest);
+        let sectors = pieces().map(|piece| u64::from(piece.sectors)).sum::<u64>();
         let (bytes, host) = (sectors * SECTOR_BYTES, self.settings.host);
         let now = self.flash.now();
+        let pages = match request.op {
+            HostOp::Read | HostOp::Write => pieces().map(|piece| self.pages_of(piece)).sum(),
+            HostOp::Trim | HostOp::Flush => 0,
+        };
+        let known = self.inflight.carry_out(request.op == HostOp::Read, pages, now);
         self.begins = match request.op {
             HostOp::Read => {
                 self.outgoing = if host.link.is_some() { bytes } else { 0 };
-                now + host.read_overhead
+                known + host.read_overhead
             }
-            HostOp::Write => self.inflight.cross(Way::ToDevice, now, bytes) + host.write_overhead,
-            HostOp::Trim | HostOp::Flush => now + host.write_overhead,
+            HostOp::Write => self.inflight.cross(Way::ToDevice, now, bytes).max(known) + host.write_overhead,
+            HostOp::Trim | HostOp::Flush => known + host.write_overhead,
         };
+    }
+
+    /// Pages of which it touches something.
+    fn pages_of(&self, piece: &HostRequest) -> u64 {
+        let page = u64::from(self.page_sectors);
+        (piece.lba + u64::from(piece.sectors)).div_ceil(page) - piece.lba / page
     }
 
     /// An access of a request to a page is over.

@@ -1,4 +1,4 @@
-//! The formulas of times: responses, operations of the flash, the link.
+//! The formulas of times: responses, operations of the flash, the link, the controller.
 
 use nandlab::config::{Config, ReplayMode};
 use nandlab::engine::Ssd;
@@ -91,6 +91,8 @@ impl Expected {
             ],
         );
         self.link(config, fake, makespan);
+        let (busy, cores) = (fake.times.controller_busy.0, u64::from(config.device.controller.cores));
+        self.set("controller", &[("busy_ns", json!(busy)), ("utilisation", ratio(busy, cores * makespan))]);
         let open = config.replay.mode == ReplayMode::Open;
         let over_a_hundredth = 100 * outcome.backlog > outcome.requests;
         self.set(
