@@ -38,6 +38,7 @@ formats! {
     blktrace,
     wpa,
     fio,
+    fio_lat,
     xperf,
     columns,
     oracle_general,

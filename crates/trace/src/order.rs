@@ -26,7 +26,7 @@ impl FileOrder {
     /// What the format suggests.
     pub(crate) fn of(format: &str) -> Self {
         match format {
-            "blktrace" => Self::Merge,
+            "blktrace" | "fio_lat" => Self::Merge,
             "msr" | "fio" => Self::Devices,
             _ => Self::Sequence,
         }

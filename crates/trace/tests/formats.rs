@@ -262,6 +262,8 @@ fn format_is_found_by_content_with_a_reason() {
         ("wpa.csv", "wpa"),
         ("fio_v2.iolog", "fio"),
         ("fio_v3.iolog", "fio"),
+        ("fio_clat.log", "fio_lat"),
+        ("fio_clat_issued.log", "fio_lat"),
         ("xperf.csv", "xperf"),
         ("hpsrt.srt", "hpsrt"),
         ("vscsi.vscsi", "vscsi"),
