@@ -39,10 +39,18 @@ pub fn datasheet(args: &DatasheetArgs, style: Style) -> Result<(), Failure> {
     Ok(())
 }
 
-const FOOT: &str = "\nprinted: by the maker; error: simulated / printed - 1\n";
+const FOOT: &str = "\nprinted: by the maker; error: simulated / printed - 1; calibrates: the key that this figure set, so that it is no evidence\n";
 
 fn heading() -> Heading {
-    let heads = [("device", 16), ("figure", 42), ("unit", 5), ("printed", 10), ("simulated", 10), ("error", 8)];
+    let heads = [
+        ("device", 16),
+        ("figure", 42),
+        ("unit", 5),
+        ("printed", 10),
+        ("simulated", 10),
+        ("error", 8),
+        ("calibrates", 30),
+    ];
     Heading {
         text: String::new(),
         heads: heads.into_iter().map(|(text, width)| Head::new(text, width)).collect(),
@@ -59,6 +67,7 @@ fn cells(row: &SheetRow) -> Cells {
         format!("{:.0}", row.printed),
         format!("{:.0}", row.simulated),
         format!("{:+.1} %", row.error * 100.0),
+        row.calibrates.clone().unwrap_or_default(),
     ];
     Cells { shown, exact: vec![exact(&row.cells())] }
 }

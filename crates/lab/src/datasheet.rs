@@ -1,7 +1,8 @@
 //! What the data sheets of drives print, beside what the presets that model them do.
 //!
 //! A sheet is a TOML file of its own (`datasheets/NAME.toml`) for the device preset of the same name: each figure is a workload
-//! with the value that its maker prints. Nothing here is fitted: a difference says how far the preset is from the drive.
+//! with the value that its maker prints. A difference says how far the preset is from the drive, except where the figure itself set a
+//! key of the preset: then it is a calibration, which is said, and no evidence.
 
 use nandlab::report::{Report, SCHEMA_VERSION};
 use serde::{Deserialize, Serialize};
@@ -71,6 +72,9 @@ pub struct SheetFigure {
     /// State of the device before: keys of the configuration.
     #[serde(default)]
     pub set: Vec<String>,
+    /// The key of the preset that was set by this figure, if one was: it is no evidence then.
+    #[serde(default)]
+    pub calibrates: Option<String>,
 }
 
 /// A data sheet.
@@ -114,6 +118,9 @@ pub struct SheetRow {
     pub simulated: f64,
     /// simulated / printed - 1.
     pub error: f64,
+    /// The key of the preset that was set by this figure: the error is no evidence then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calibrates: Option<String>,
 }
 
 impl SheetRow {
@@ -122,7 +129,8 @@ impl SheetRow {
         let text = |text: &str| Cell::Text(text.to_owned());
         let numbers = [self.printed, self.simulated, self.error].map(Cell::Number);
         let names = [text(&self.device), text(&self.drive), text(&self.figure), text(self.unit.name())];
-        names.into_iter().chain(numbers).collect()
+        let calibrates = self.calibrates.clone().map_or(Cell::Absent, Cell::Text);
+        names.into_iter().chain(numbers).chain([calibrates]).collect()
     }
 }
 
@@ -149,6 +157,7 @@ impl SheetResult {
             Column::plain("printed", Unit::Factor),
             Column::plain("simulated", Unit::Factor),
             Column::new("error", Unit::Ratio, Good::Neither),
+            Column::plain("calibrates", Unit::Text),
         ]
     }
 
@@ -223,6 +232,7 @@ impl Datasheets {
                 printed: figure.printed,
                 simulated,
                 error: simulated / figure.printed - 1.0,
+                calibrates: figure.calibrates.clone(),
             })
         };
         let mut rows = Vec::new();
@@ -247,6 +257,11 @@ mod tests {
             for figure in &sheet.figures {
                 sheet.run(figure).unwrap_or_else(|error| panic!("{name}: {}: {error}", figure.name));
                 assert!(figure.printed > 0.0 && figure.depth > 0 && figure.requests > 0, "{name}: {}", figure.name);
+                // What a figure set is a key of the preset.
+                let (_, config) = Device::of(name).configure().unwrap();
+                let config = serde_json::to_value(config).unwrap();
+                let at = |key: &String| config.pointer(&format!("/{}", key.replace('.', "/"))).is_some();
+                assert!(figure.calibrates.as_ref().is_none_or(at), "{name}: {:?}", figure.calibrates);
             }
         }
         let error = Datasheet::of("lab").unwrap_err().to_string();
