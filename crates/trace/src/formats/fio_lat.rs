@@ -2,14 +2,16 @@
 //!
 //! - `time, latency, direction, size, offset[, priority[, issue time]]`. Time: milliseconds since the job began (with
 //!   `log_alternate_epoch` since 1970), when the request *completed*. Latency: nanoseconds (fio 3; before 2.99 microseconds,
-//!   which no row tells). Direction: 0 read, 1 write, 2 trim. Size and offset: bytes. Issue time: nanoseconds since the job began.
-//! - A request begins at its issue time if that is there (`log_issue_time=1`, fio of September 2024; in `clat` logs, 0 in others), which is exact;
-//!   else at its time less its latency, so that it is known to the millisecond alone: requests of a queue begin in the right
-//!   millisecond, not in the right order. Rows come in the order of completion: put them in order with `--sort-window`.
+//!   which no row tells). Direction: 0 read, 1 write, 2 trim. Size and offset: bytes. Issue time: nanoseconds since the job
+//!   began.
+//! - A request begins at its issue time if that is there (`log_issue_time=1`, fio of September 2024; in `clat` logs, 0 in
+//!   others), which is exact; else at its time less its latency, so that it is known to the millisecond alone: requests of a
+//!   queue begin in the right millisecond, not in the right order. Rows come in the order of completion: put them in order
+//!   with `--sort-window`.
 //! - Latency: that of the row; of `clat` from submission to completion, which is what a simulated response is; of `lat` with
 //!   fio's own time before submission; `slat` logs look the same and are not what is wanted.
-//! - The priority (0, 1 or hexadecimal) is passed over. Without `log_offset=1` rows have no place: 4 columns, or 5 of which the last is
-//!   a priority; with `log_avg_msec` they are averages, of size 0. Both are errors.
+//! - The priority (0, 1 or hexadecimal) is passed over. Without `log_offset=1` rows have no place: 4 columns, or 5 of which the
+//!   last is a priority; with `log_avg_msec` they are averages, of size 0. Both are errors.
 //! - Several files are jobs on one drive, merged by time.
 //!
 //! Source: HOWTO of fio, "Log File Formats"; `flush_samples` in `iolog.c`, `add_clat_sample` in `stat.c` of fio (August 2026).
