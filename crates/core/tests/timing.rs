@@ -9,6 +9,7 @@ mod timing {
     pub mod bounds;
     pub mod commands;
     pub mod controller;
+    pub mod copy_back;
     pub mod device;
     pub mod laws;
     pub mod link;

@@ -59,6 +59,9 @@ impl Config {
         let mut flash = Flash::new(geometry, self.device.program_order, self.device.media, clock);
         let slc_pages = cells.slc_pages(self.device.endurance.cell, &geometry, unit_pages);
         flash.set_cells(cells, &timing.times(), unit_pages, slc_pages, self.seed);
+        if self.device.commands.copy_back {
+            flash.use_copy_back();
+        }
         let logical_pages = self.logical_pages();
         let shape = Shape { geometry, logical_pages, slc_pages, order: self.device.program_order, seed: self.seed };
         let built = (ftl.build)(Value::Object(self.ftl.params.clone()), &shape)?;

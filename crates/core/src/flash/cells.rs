@@ -276,13 +276,14 @@ impl Flash {
         }
     }
 
-    /// What the cells take for an operation, and the operation without any waiting.
+    /// What the cells take for an operation, and the operation without any waiting. `inside` the plane nobody checks what is
+    /// read, and so nothing is read again, nor transferred.
     #[inline(never)]
-    pub(super) fn times_of(&mut self, op: Op, pbn: Pbn, ppn: Ppn) -> (Nanos, Nanos) {
+    pub(super) fn times_of(&mut self, op: Op, pbn: Pbn, ppn: Ppn, inside: bool) -> (Nanos, Nanos) {
         let slc = self.is_slc(pbn);
         let offset = self.geometry.page_in_block(ppn);
         let (erases, now) = (self.erase_count(pbn), self.now());
-        let bus = self.clock.channel_time(op);
+        let bus = self.clock.channel_time(if inside { Op::Erase } else { op });
         let times = self.times.as_mut().expect("the caller has looked");
         let CellTimes { config, usual, unit_pages, slc_pages, .. } = &**times;
         let by_type = |list: &PageTimes| {
@@ -297,6 +298,7 @@ impl Flash {
         };
         let mut cells = cells.unwrap_or(usual[op as usize]);
         match op {
+            Op::Read if inside => {}
             Op::Read => cells = cells * times.senses(pbn, erases, now),
             Op::Program => {
                 assert!(!slc || offset < *slc_pages, "block {} holds {slc_pages} pages in SLC mode", pbn.0);

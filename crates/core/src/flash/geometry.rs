@@ -133,6 +133,11 @@ impl Geometry {
         let dies = self.dies();
         if dies.is_power_of_two() { pbn.0 & (dies - 1) } else { pbn.0 % dies }
     }
+    /// Number of a page's plane among those of all dies: planes with consecutive numbers lie on consecutive dies.
+    #[inline]
+    pub const fn plane(&self, ppn: Ppn) -> u32 {
+        self.pbn(ppn).0 % (self.dies() * self.planes_per_die)
+    }
     /// Channel of a die.
     #[inline]
     pub const fn channel_of_die(&self, die: u32) -> u32 {

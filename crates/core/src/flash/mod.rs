@@ -10,6 +10,7 @@
 mod cells;
 mod check;
 pub mod clock;
+mod copy;
 mod geometry;
 mod oob;
 mod power;
@@ -89,6 +90,8 @@ pub struct Flash {
     programs_ever: u64,
     /// What the cells take, if pages or blocks differ in that.
     times: Option<Box<CellTimes>>,
+    /// Copies inside a plane are not transferred.
+    copy_back: bool,
     power: power::Power,
     /// Time of the array.
     pub clock: Clock,
@@ -116,6 +119,7 @@ impl Flash {
             valid: vec![0; pages.div_ceil(64)],
             programs_ever: 0,
             times: None,
+            copy_back: false,
             power: power::Power::default(),
             by_block: Divisor::new(geometry.pages_per_block),
             by_die: Divisor::new(geometry.dies()),
@@ -157,12 +161,20 @@ impl Flash {
     /// # Panics
     /// If the page is erased, skipped or torn.
     pub fn read(&mut self, ppn: Ppn, cause: Cause, after: Ticket) -> Ticket {
+        let pbn = self.sense(ppn);
+        self.operate(Op::Read, pbn, ppn, cause, Release::Done, after)
+    }
+
+    /// A programmed page is read, of the block that is returned.
+    #[expect(clippy::inline_always, reason = "as operate: every page that is read passes here")]
+    #[inline(always)]
+    fn sense(&mut self, ppn: Ppn) -> Pbn {
         assert!(self.cells.owner.at(ppn.index()) < TORN, "read of unwritten page {}", ppn.0);
         let pbn = self.block_of(ppn);
         if let Some(model) = &mut self.cells.reliability {
             model.count_read(pbn);
         }
-        self.operate(Op::Read, pbn, ppn, cause, Release::Done, after)
+        pbn
     }
 
     /// Programs an erased page and marks it valid. `data` is one page, or empty without media. The ticket resolves when
@@ -212,26 +224,6 @@ impl Flash {
             Some(CutMode::After) => self.snapshot(),
             Some(mode @ (CutMode::Torn | CutMode::TornPair)) => self.snapshot_torn_page(ppn, mode),
         }
-    }
-
-    /// Reads the valid page `from` and programs it to `to`, contents and version kept; `from` becomes invalid.
-    #[inline]
-    pub fn copy(&mut self, from: Ppn, to: Ppn, cause: Cause, after: Ticket) -> Ticket {
-        assert!(self.is_valid(from), "copy of page {} that is not valid", from.0);
-        let read = self.read(from, cause, after);
-        if self.times.is_some() && self.is_slc(self.block_of(from)) {
-            self.ledger.slc_pages_folded += 1;
-        }
-        let pbn = self.block_of(to);
-        if self.media == Media::Memory {
-            let (oob, data) = (self.oob(from), self.bytes(from).to_vec());
-            self.program_cells(to, pbn, oob, &data);
-        } else {
-            self.set_programmed(to, pbn, self.cells.owner.at(from.index()));
-        }
-        let done = self.operate(Op::Program, pbn, to, cause, Release::Done, read);
-        self.invalidate(from);
-        done
     }
 
     /// The FTL does not need this page any more. No flash operation. Returns its block.
@@ -386,10 +378,11 @@ impl Flash {
         let mut service = self.clock.service(op);
         let mut cells = Nanos::ZERO;
         if self.times.is_some() {
-            (cells, service) = self.times_of(op, pbn, ppn);
+            (cells, service) = self.times_of(op, pbn, ppn, false);
         }
         self.ledger.add(op, cause, service.0);
-        self.clock.issue_for(OpTarget { page: ppn, cause, cells }, self.by_die.remainder(pbn.0), op, after, release)
+        let target = OpTarget { page: ppn, cause, cells, inside: false };
+        self.clock.issue_for(target, self.by_die.remainder(pbn.0), op, after, release)
     }
 
     #[expect(clippy::inline_always, reason = "as operate: one call fewer for every program")]

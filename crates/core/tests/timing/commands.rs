@@ -14,7 +14,7 @@ const TRANSFER: f64 = 10e-6;
 const COMMAND: f64 = 1e-6;
 
 /// Two dies on two channels, without buffer, closed loop.
-fn config(settings: &[&str]) -> Config {
+pub fn config(settings: &[&str]) -> Config {
     let device = [
         "device.geometry={channels=2, chips_per_channel=1, dies_per_chip=1, planes_per_die=4, blocks_per_plane=24, pages_per_block=48, page_bytes=4096}",
         "device.over_provisioning={logical_pages=6000}",
@@ -194,6 +194,11 @@ fn nonsense_is_refused_by_its_key() {
         &["device.timing.model=parallel", "device.scheduler.policy=fifo", "device.commands.cache_read=true"],
         "device.commands",
     );
+    refused(
+        &["device.timing.model=parallel", "device.scheduler.policy=fifo", "device.commands.copy_back=true"],
+        "device.commands",
+    );
+    refused(&["device.commands={unit_pages=4, copy_back=true}"], "device.commands.copy_back");
     refused(&["device.cells.slc_read=20us"], "device.cells.slc_read");
     refused(&["device.cells.read_by_type=[\"10us\", \"20us\"]"], "device.cells.read_by_type");
     refused(&["device.cells.cycles_before=100"], "device.cells.cycles_before");

@@ -118,7 +118,7 @@ fn die_with_two_programs_is_suspended_at_the_second() {
             clock.issue(0, Op::Program, NOW, Release::Done);
         }
         clock.advance(Nanos(50));
-        let read = OpTarget { page: Ppn::NONE, cause: Cause::Host, cells: Nanos::ZERO };
+        let read = OpTarget { page: Ppn::NONE, cause: Cause::Host, cells: Nanos::ZERO, inside: false };
         let read = clock.issue_for(read, 0, Op::Read, NOW, Release::Done);
         clock.watch(read, 0);
         let end = finish_times(&mut clock, 1)[0];

@@ -66,6 +66,7 @@ fn check(scheduler: &[&str]) -> Seen {
     seen
 }
 
+const COPY_BACK: &str = "device.commands.copy_back=true";
 const CACHED: &str = "device.commands={cache_read=true, cache_program=true}";
 
 #[test]
@@ -84,9 +85,14 @@ fn every_ftl_waits_as_the_slow_simulator_says() {
         &[
             "device.scheduler={policy=\"read_first\", suspend=\"erase_and_program\", suspend_time=\"20ns\", resume_time=\"5ns\"}",
             CACHED,
+            COPY_BACK,
         ],
+        &["device.scheduler.policy=fifo", COPY_BACK],
+        &["device.scheduler.policy=fair_share", COPY_BACK],
+        &["device.scheduler.policy=read_first", "device.scheduler.most_wait=2us", COPY_BACK],
     ] {
         let seen = check(scheduler);
+        assert_eq!(seen.inside > 300, scheduler.contains(&COPY_BACK), "{scheduler:?}: {seen:?}");
         let is_cached = scheduler.contains(&CACHED);
         assert!(seen.follows.iter().all(|n| (*n > 300) == is_cached), "{scheduler:?}: {seen:?}");
         assert!(seen.operations > 10_000 && seen.waits > 50, "{scheduler:?}: {seen:?}");

@@ -1,5 +1,6 @@
 //! The scheduled model word by word (its manual page): lists that are searched, nothing clever.
 
+mod choose;
 mod command;
 mod judge;
 mod overlap;
@@ -35,7 +36,11 @@ enum State {
     Behind,
     /// for the reads of its block.
     AwaitingReads,
+    /// Half of a copy inside a plane: nothing holds it back but the other half.
+    AwaitingHalf,
     Queued,
+    /// The read that comes before it in the same command is in the queue.
+    Attached,
     Executing,
     Suspended,
     Done,
@@ -56,8 +61,9 @@ pub struct SlowOp {
     erased_by: Option<usize>,
     /// It is such a read.
     pub moved: bool,
-    /// Its die took it while it still had another command.
-    pub follows: bool,
+    /// It is half of a copy inside a plane, and that is the other half.
+    pub inside: bool,
+    half: Option<usize>,
     state: State,
     /// What its cells take, and on which plane and unit of its block they are.
     pub cells: u64,
@@ -136,6 +142,8 @@ pub struct Slow {
     numbers: usize,
     joined: usize,
     urgent: usize,
+    /// Reads, and programs, that a die took while it still had another command.
+    pub beside: [u64; 2],
 }
 
 impl Slow {
@@ -162,7 +170,12 @@ impl Slow {
             numbers: 0,
             joined: 0,
             urgent: 0,
+            beside: [0; 2],
         }
+    }
+
+    pub fn dies(&self) -> u32 {
+        self.shape.dies
     }
 
     fn keeps_order(&self) -> bool {
@@ -174,7 +187,7 @@ impl Slow {
     }
 
     pub fn issue(&mut self, target: OpTarget, die: usize, op: Op, after: &After, release: Release) -> After {
-        let OpTarget { page, cause, cells } = target;
+        let OpTarget { page, cause, cells, inside } = target;
         let page = page.0 as usize;
         let t = self.shape.times;
         let usual = [t.page_read.0, t.page_program.0, t.block_erase.0][op as usize];
@@ -210,7 +223,8 @@ impl Slow {
             copied_from,
             erased_by: moved.and_then(|(_, erase)| erase),
             moved: moved.is_some(),
-            follows: false,
+            inside,
+            half: None,
             state: State::Waiting,
             cells,
             plane,
@@ -233,15 +247,25 @@ impl Slow {
             resolved: None,
             after: after.clone(),
         });
-        let is_resolved = self.is_resolved(after);
-        if is_resolved || after.own && self.is_ahead(after.ops[0], id) {
+        self.first_step(id, inside && op == Op::Program);
+        ticket
+    }
+
+    /// An operation was issued: it goes on, or waits.
+    fn first_step(&mut self, id: usize, is_second_half: bool) {
+        let after = self.ops[id].after.clone();
+        if is_second_half {
+            let read = after.ops[0];
+            (self.ops[read].half, self.ops[id].half) = (Some(id), Some(read));
+        }
+        let is_resolved = self.is_resolved(&after);
+        if is_resolved || is_second_half || after.own && self.is_ahead(after.ops[0], id) {
             self.ops[id].leans = !is_resolved;
             self.go_on(id);
             self.without_completions();
         } else {
-            self.hurry(class, after);
+            self.hurry(self.ops[id].class, &after);
         }
-        ticket
     }
 
     fn block(&self, page: usize) -> usize {
@@ -340,6 +364,16 @@ impl Slow {
     }
 
     fn arrive(&mut self, id: usize) {
+        let mut id = id;
+        if self.ops[id].inside {
+            self.ops[id].state = State::AwaitingHalf;
+            let Some(half) = self.ops[id].half.filter(|half| self.ops[*half].state == State::AwaitingHalf) else {
+                return;
+            };
+            let program = id.max(half);
+            self.ops[program].state = State::Attached;
+            id = id.min(half);
+        }
         let (die, class) = (self.ops[id].die, self.ops[id].class);
         if !self.ops.iter().any(|o| o.state == State::Queued && o.die == die && o.class == class) {
             let Die { work, served, .. } = &mut self.dies[die];
@@ -380,65 +414,6 @@ impl Slow {
             // What is left of resuming it starts over.
             op.suspended -= left - rest;
             (op.state, op.rest, op.suspended_at) = (State::Suspended, rest, self.now);
-        }
-    }
-
-    /// The operation whose turn it is to be taken by a die, and whether that is because it has waited too long.
-    fn turn(&self, die: usize) -> Option<(usize, bool)> {
-        let d = &self.dies[die];
-        let rules = self.shape.scheduler;
-        let waiting = |o: &SlowOp| o.state == State::Queued && o.die == die;
-        // The first of each class.
-        let mut heads: Vec<usize> = (0..self.ops.len()).filter(|id| waiting(&self.ops[*id])).collect();
-        heads.sort_by_key(|id| self.ops[*id].order);
-        let mut seen = [false; CLASSES];
-        heads.retain(|id| !std::mem::replace(&mut seen[self.ops[*id].class as usize], true));
-        // An erase that pages are still read from.
-        if heads.len() > 1 {
-            heads.retain(|id| self.reads_have_left(*id));
-        }
-        if let Some(&suspended) = d.suspended.first() {
-            let urgent = heads.iter().filter(|id| self.ops[**id].class <= OpClass::HostRead);
-            let first = urgent.min_by_key(|id| self.ops[**id].class).copied();
-            let first = first.filter(|_| self.now - self.ops[suspended].started < rules.most_wait.0);
-            return first.map(|id| (id, d.was_overdue));
-        }
-        let order = |id: &usize| self.ops[*id].order;
-        let overdue =
-            heads.iter().filter(|id| self.now - self.ops[**id].arrived >= rules.most_wait.0).min_by_key(|id| order(id));
-        let is_overdue = overdue.filter(|_| heads.len() > 1 && !d.was_overdue).copied();
-        let rank = |id: &usize| {
-            let op = &self.ops[*id];
-            if op.number <= self.urgent { op.class.min(OpClass::HostWrite) } else { op.class }
-        };
-        let chosen = match (is_overdue.as_ref(), rules.policy.name()) {
-            (Some(overdue), _) => Some(overdue),
-            (None, "fifo") => heads.iter().min_by_key(|id| order(id)),
-            (None, "read_first") => heads.iter().min_by_key(|id| (rank(id), order(id))),
-            (None, "fair_share") => heads.iter().min_by_key(|id| {
-                let class = self.ops[**id].class;
-                (d.work[class as usize], class)
-            }),
-            (None, other) => panic!("what does {other} do?"),
-        };
-        chosen.map(|id| (*id, is_overdue.is_some()))
-    }
-
-    fn choose(&mut self, die: usize) {
-        let d = &self.dies[die];
-        if d.suspending.is_some() || !d.commands.is_empty() {
-            return;
-        }
-        match self.turn(die) {
-            Some((id, is_overdue)) => {
-                self.dies[die].was_overdue = is_overdue;
-                self.start(die, id);
-            }
-            None if !d.suspended.is_empty() => {
-                self.resume(die);
-                self.dies[die].looks = true;
-            }
-            None => {}
         }
     }
 }

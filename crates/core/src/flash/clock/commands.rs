@@ -33,11 +33,14 @@ pub struct CommandConfig {
     pub cache_read: bool,
     /// Cache program: the pages of the next program go over the channel while the cells of a die are programmed (ONFI: 15h).
     pub cache_program: bool,
+    /// Copy-back: pages that are moved inside a plane are not transferred (ONFI: 35h, 85h-10h), so that nobody checks their ECC.
+    /// With `unit_pages = 1`. The FTL chooses where pages go: with `ftl.frontiers = "plane"` collection stays in the plane.
+    pub copy_back: bool,
 }
 
 impl Default for CommandConfig {
     fn default() -> Self {
-        Self { unit_pages: 1, planes: Planes::One, cache_read: false, cache_program: false }
+        Self { unit_pages: 1, planes: Planes::One, cache_read: false, cache_program: false, copy_back: false }
     }
 }
 
@@ -56,6 +59,12 @@ impl CommandConfig {
             let problem = format!("{unit} is outside 1 to 64 or no part of the {block} pages of a block");
             let help = "use a divisor of device.geometry.pages_per_block, 1 to 64";
             return Err(ConfigError::new("device.commands.unit_pages", problem, help));
+        }
+        if self.copy_back && unit > 1 {
+            let problem = format!(
+                "a page of the flash holds {unit} pages of the map, which cannot be moved one by one inside it"
+            );
+            return Err(ConfigError::new("device.commands.copy_back", problem, "use device.commands.unit_pages = 1"));
         }
         if self.planes != Planes::One && geometry.planes_per_die == 1 {
             let problem = "a die has one plane";

@@ -167,6 +167,9 @@ pub struct OpTarget {
     pub cause: Cause,
     /// What its cells take, if that is not the time of [`ClockTimes`]; else zero. Only models with a scheduler know it.
     pub cells: Nanos,
+    /// It is the read, or the program that is issued next and waits for it, of a page that is moved inside its plane without
+    /// being transferred (copy-back). Both are of one class. Only models with a scheduler know it.
+    pub inside: bool,
 }
 
 /// When the ticket of an operation resolves.
@@ -237,7 +240,13 @@ impl Clock {
     /// Every event up to now must have been processed, as it is after [`Self::advance`] and [`Self::step`].
     #[inline]
     pub fn issue(&mut self, die: u32, op: Op, after: Ticket, release: Release) -> Ticket {
-        self.issue_for(OpTarget { page: Ppn::NONE, cause: Cause::Host, cells: Nanos::ZERO }, die, op, after, release)
+        self.issue_for(
+            OpTarget { page: Ppn::NONE, cause: Cause::Host, cells: Nanos::ZERO, inside: false },
+            die,
+            op,
+            after,
+            release,
+        )
     }
 
     /// The same for what is known of an operation on an array: a scheduler needs it, and the record tells it.

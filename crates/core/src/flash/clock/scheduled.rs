@@ -6,7 +6,8 @@
 //! Enabling Realistic Studies of Modern Multi-Queue SSD Devices", FAST 2018, section 4; suspension after G. Wu and X. He,
 //! "Reducing SSD Read Latency via NAND Flash Program and Erase Suspension", FAST 2012, section 3; cache registers after Micron
 //! Technology, "2Gb, 4Gb, 8Gb: x8/x16 Multiplexed NAND Flash Memory", data sheet rev. C, 2005, "PROGRAM PAGE CACHE MODE 80h-15h",
-//! and the commands that ONFI lists as optional: page cache program (15h), read cache (31h, 3Fh).
+//! and the commands that ONFI lists as optional: page cache program (15h), read cache (31h, 3Fh); copy-back after the same
+//! maker's "2Gb x8, x16: NAND Flash Memory" (MT29F2G16AAD), "Internal Data Move" (00h-35h, 85h-10h).
 //!
 //! # What it does
 //! Phases of operations, dies and channels are those of `parallel`. Each die has a queue for every class of operation: map
@@ -49,7 +50,15 @@
 //! register. What a command waits for because of the other one counts as a wait for the die, by the class of the other; what
 //! waits in a queue waits for the class of the command that was taken last.
 //!
+//! With `copy_back` a page that is moved to a block of its plane is not transferred: it is read into the data register and
+//! programmed from there, each with a command phase. Read and program are one piece of work: they join the queue when nothing
+//! holds back either, and when its cells have read, the die goes on with the program whatever waits; that can be suspended as
+//! others can. Nothing goes along with them or overlaps with them. What the program waits for its read counts as a dependency.
+//!
 //! # Deviations and chosen readings
+//! - What is moved inside a plane is not checked by ECC, so that bit errors would add up from move to move and a page that is
+//!   hard to read is not read again. Neither errors nor a limit of such moves are modelled, nor parts that only move between
+//!   pages of equal parity (Eon EN27LN1G08, data sheet, "Copy-Back Program").
 //! - Any program of a die may be a cache program, and any read a cache read, whatever the blocks: the random form of cache read
 //!   is for that. Of cache program older parts say that it works within one block only (Hynix H27UCG8T2M, data sheet rev. 1.0,
 //!   2010, section 4.11).
@@ -64,6 +73,7 @@
 
 mod channel;
 mod command;
+mod copy_back;
 mod die;
 mod events;
 mod order;
@@ -209,7 +219,7 @@ impl Scheduled {
 
 impl Timing for Scheduled {
     fn issue(&mut self, target: OpTarget, die: u32, op: Op, after: Ticket, release: Release) -> Ticket {
-        let OpTarget { page, cause, cells } = target;
+        let OpTarget { page, cause, cells, inside } = target;
         let kind = match op {
             Op::Read => Kind::Read,
             Op::Program => Kind::Program,
@@ -231,7 +241,7 @@ impl Timing for Scheduled {
         let die = moved.map_or(die, |(from, _)| self.die_of(from));
         self.in_flight += 1;
         let cells = if cells == Nanos::ZERO { self.cell[kind.op()] } else { cells.0 };
-        self.dies[die as usize].asked += self.bus[kind.op()] + cells;
+        self.dies[die as usize].asked += self.bus_of(kind, inside) + cells;
         let (index, mut ticket) = self.tickets.slab.allocate(kind, die, 0, false);
         let mut loaded = NONE;
         if op == Op::Program && release == Release::Transfer {
@@ -239,12 +249,17 @@ impl Timing for Scheduled {
             self.tickets.slab.get_mut(loaded).more.class = class;
         }
         self.tickets.slab.get_mut(index).more =
-            Task { class, loaded, contents_of, cells, read: after.0, issued: self.now, ..Task::default() };
+            Task { class, loaded, contents_of, cells, inside, read: after.0, issued: self.now, ..Task::default() };
         match moved {
             Some((from, erase)) => self.order.enter_moved_read(&mut self.tickets, index, from, erase),
             None => self.order.enter(&mut self.tickets, index, op, page),
         }
-        if is_ready || !self.waits_for(index, after) {
+        // The program of a copy-back waits for its read in its own way.
+        let is_half = inside && op == Op::Program;
+        if is_half {
+            self.pair(index, after.0);
+        }
+        if is_ready || is_half || !self.waits_for(index, after) {
             self.go_on(index);
             self.end_instant();
         }
@@ -337,9 +352,9 @@ impl Timing for Scheduled {
             Registers::Empty => (0, 0),
             Registers::Load => (self.loads_left(die.turn), die.cache.cells),
             Registers::Loaded => (0, die.cache.cells),
-            Registers::Read | Registers::Transfer => (self.transfers_of(&die.cache), 0),
+            Registers::Read | Registers::Transfer => (self.after_cells(&die.cache), 0),
         };
-        let executing = cells.max(registers) + cells_after + self.transfers_of(&die.array);
+        let executing = cells.max(registers) + cells_after + self.after_cells(&die.array);
         let suspended = if die.is_suspended() { die.rest } else { 0 };
         self.now + (executing + suspended).max(1) + die.backlog
     }

@@ -9,7 +9,7 @@ impl Slow {
     /// What an operation takes by itself.
     pub fn alone(&self, id: usize) -> u64 {
         let (t, op) = (self.shape.times, &self.ops[id]);
-        t.command.0 + op.cells + if op.op == Op::Erase { 0 } else { t.page_transfer.0 }
+        t.command.0 + op.cells + if op.op == Op::Erase || op.inside { 0 } else { t.page_transfer.0 }
     }
 
     /// True if an operation may be part of a command.
@@ -17,7 +17,12 @@ impl Slow {
         let (first, op) = (&self.ops[command[0]], &self.ops[id]);
         let rules = self.shape.commands;
         let planes = if rules.planes == Planes::One { 1 } else { self.shape.planes as usize };
-        if op.op != first.op || command.len() >= planes * rules.unit_pages as usize || !self.reads_have_left(id) {
+        if op.inside
+            || first.inside
+            || op.op != first.op
+            || command.len() >= planes * rules.unit_pages as usize
+            || !self.reads_have_left(id)
+        {
             return false;
         }
         if let Some(same) = command.iter().find(|other| self.ops[**other].plane == op.plane) {
@@ -84,9 +89,14 @@ impl Slow {
                 data + if *opens { t.command.0 } else { 0 }
             })
             .sum();
-        let service = self.alone(first) + along;
+        let half = self.ops[first].half;
+        let phases = half.map_or(phases, |program| self.phases_inside(first, program));
+        let service = self.alone(first) + along + half.map_or(0, |program| self.alone(program));
         for id in &command {
-            (self.ops[*id].state, self.ops[*id].started, self.ops[*id].follows) = (State::Executing, self.now, follows);
+            (self.ops[*id].state, self.ops[*id].started) = (State::Executing, self.now);
+        }
+        if follows {
+            self.beside[self.ops[first].op as usize] += command.len() as u64;
         }
         let d = &mut self.dies[die];
         d.log.push((self.now, class));
@@ -94,6 +104,16 @@ impl Slow {
         d.served = d.work[class as usize];
         d.work[class as usize] += service;
         self.go_on_with(die);
+    }
+
+    /// What is read inside a plane is programmed at once.
+    fn phases_inside(&self, read: usize, program: usize) -> Vec<Phase> {
+        let command = self.shape.times.command.0;
+        let half = |id: usize| {
+            let told = (command > 0).then_some(Phase::Bus(id, command));
+            told.into_iter().chain([Phase::Cells(self.ops[id].cells)])
+        };
+        half(read).chain(half(program)).collect()
     }
 
     pub(super) fn resume(&mut self, die: usize) {
@@ -110,6 +130,16 @@ impl Slow {
             op.suspensions += 1;
             op.suspended += self.now - op.suspended_at + time;
         }
+    }
+
+    /// The cells have read a page inside its plane: the command goes on as that of the program.
+    pub(super) fn go_on_inside(&mut self, die: usize) {
+        let read = self.dies[die].commands[0].ops[0];
+        let program = self.ops[read].half.expect("it is half of a copy");
+        self.finish(read);
+        let op = &mut self.ops[program];
+        (op.state, op.arrived, op.started) = (State::Executing, self.now, self.now);
+        self.dies[die].commands[0].ops = vec![program];
     }
 
     /// An operation is over.

@@ -113,11 +113,12 @@ impl Slow {
             }
             Op::Erase => false,
         };
-        if !looks || !has_room || !d.suspended.is_empty() {
+        if !looks || !has_room || self.ops[ops[0]].inside || !d.suspended.is_empty() {
             return;
         }
         if let Some((id, is_overdue)) = self.turn(die)
             && self.ops[id].op == kind
+            && !self.ops[id].inside
             && self.is_resolved(&self.ops[id].after)
         {
             self.dies[die].was_overdue = is_overdue;

@@ -53,6 +53,10 @@ impl Slow {
                 let begun = |c: &Command| matches!(c.phases[0], Phase::Cells(_));
                 let n = d.commands.iter().position(begun).expect("its cells work for something");
                 self.end_of_phase(die, n);
+                let first = &self.ops[self.dies[die].commands[n].ops[0]];
+                if first.inside && first.op == Op::Read {
+                    self.go_on_inside(die);
+                }
                 self.go_on_with(die);
                 return true;
             }

@@ -86,15 +86,16 @@ impl Commands {
 impl Scheduled {
     /// A die takes the first operation of a class, and what goes with it.
     pub(super) fn take_command(&mut self, die: u32, class: OpClass) -> Command {
-        let d = &mut self.dies[die as usize];
+        let d = &self.dies[die as usize];
         let follows = !d.is_idle();
         let first = d.queues.first(class);
-        let Node { kind, more: Task { cells, .. }, .. } = *self.tickets.slab.get(first);
-        let service = self.bus[kind.op()] + cells;
+        let Node { kind, more: Task { cells, inside, .. }, .. } = *self.tickets.slab.get(first);
+        let service = self.bus_of(kind, inside) + cells + self.copy_service(first);
+        let d = &mut self.dies[die as usize];
         d.queues.pop(&self.tickets, class, service);
         let mut command = Command { first, kind, class, cells, ..Command::NO };
         self.begin(die, first, true);
-        if self.commands.most > 1 {
+        if self.commands.most > 1 && !inside {
             self.take_company(die, &mut command, follows);
         }
         self.tickets.slab.get_mut(first).more.works = command.cells;
@@ -135,10 +136,10 @@ impl Scheduled {
     /// If an operation goes with a command, whether it is the first on its plane.
     fn opens(&self, die: u32, first: u32, next: u32, passes: bool) -> Option<bool> {
         let kind = self.tickets.slab.get(first).kind;
-        let Node { kind: other, more: Task { page, reads, leans, .. }, .. } = *self.tickets.slab.get(next);
+        let Node { kind: other, more: Task { page, reads, leans, inside, .. }, .. } = *self.tickets.slab.get(next);
         let queues = &self.dies[die as usize].queues;
         let overtakes = self.rules.policy.rule().keeps_order && !queues.is_oldest(&self.tickets, next);
-        if other != kind || reads > 0 || overtakes || passes && leans {
+        if other != kind || reads > 0 || overtakes || inside || passes && leans {
             return None;
         }
         let command = self.command_from(first).map(|(_, node)| self.commands.place(node.more.page));
@@ -146,12 +147,12 @@ impl Scheduled {
     }
 
     /// An operation has left the queue of its die.
-    fn begin(&mut self, die: u32, index: u32, opens: bool) {
+    pub(super) fn begin(&mut self, die: u32, index: u32, opens: bool) {
         let node = self.tickets.slab.get_mut(index);
         node.next = NONE;
         (node.more.begun, node.more.opens) = (self.now, opens);
-        let Node { kind, ticket, more: Task { page, cells, .. }, .. } = *node;
-        let service = self.bus[kind.op()] + cells;
+        let Node { kind, ticket, more: Task { page, cells, inside, .. }, .. } = *node;
+        let service = self.bus_of(kind, inside) + cells;
         let d = &mut self.dies[die as usize];
         d.backlog -= service;
         d.asked -= service;
@@ -175,9 +176,15 @@ impl Scheduled {
         self.command_from(first).count() as u64
     }
 
-    /// Time of the transfers of the pages that a command reads.
-    pub(super) fn transfers_of(&self, command: &Command) -> u64 {
-        if command.kind == Kind::Read { self.transfer * self.together(command.first) } else { 0 }
+    /// What a die does for a command after its cells: it transfers what they have read, or programs it.
+    pub(super) fn after_cells(&self, command: &Command) -> u64 {
+        if command.kind != Kind::Read || command.first == NONE {
+            0
+        } else if self.is_inside(command) {
+            self.copy_service(command.first)
+        } else {
+            self.transfer * self.together(command.first)
+        }
     }
 
     /// Time of the pages of a command from one of them on, which its die has yet to load.
@@ -202,11 +209,12 @@ impl Scheduled {
     pub(super) fn finish(&mut self, die: u32, index: u32, suspended: u64) {
         self.in_flight -= 1;
         let Node { kind, ticket, more, .. } = *self.tickets.slab.get(index);
-        let Task { class, issued, begun, page, cells, works, for_channel, for_die, opens, .. } = more;
+        let Task { class, issued, begun, page, cells, works, for_channel, for_die, opens, inside, .. } = more;
         self.finished.count(die, kind.op());
-        let saved = if opens { 0 } else { self.command.cast_signed() };
+        let transfer = if inside { self.transfer } else { 0 };
+        let saved = (transfer + if opens { 0 } else { self.command }).cast_signed();
         self.finished.took_longer(die, (works.cast_signed() - self.cell[kind.op()].cast_signed() - saved, -saved));
-        let alone = self.bus[kind.op()] + cells;
+        let alone = self.bus_of(kind, inside) + cells;
         let waits = self.waits.of_mut(class);
         waits.latency.record(Nanos(self.now - issued));
         waits.suspended += Nanos(suspended);

@@ -1,8 +1,8 @@
 //! Registers: a die whose cells work can hold pages that come in for its next program, or go out of its last read.
 
-use super::Scheduled;
 use super::die::{Cells, Command, Registers};
-use crate::flash::clock::slab::{Kind, NONE};
+use super::{Scheduled, Task};
+use crate::flash::clock::slab::{Kind, NONE, Node};
 use crate::flash::clock::{OpClass, Ticket};
 use crate::types::Nanos;
 
@@ -22,7 +22,9 @@ impl Scheduled {
             return None;
         }
         let kind = match (d.cells, d.registers) {
-            (Cells::Work, Registers::Empty) if d.array.kind == Kind::Program => Kind::Program,
+            (Cells::Work, Registers::Empty) if d.array.kind == Kind::Program && !self.is_inside(&d.array) => {
+                Kind::Program
+            }
             (Cells::Idle, Registers::Read) => Kind::Read,
             // A command goes over the channel before the next page does.
             (Cells::Idle, Registers::Transfer) if self.command == 0 => Kind::Read,
@@ -40,13 +42,19 @@ impl Scheduled {
         }
         let (class, is_overdue) = queues.choose(&self.tickets, &self.rules, self.now, self.urgent);
         let first = queues.first(class);
-        if self.tickets.slab.get(first).kind != kind || self.waits_for_another(first) {
+        let Node { kind: next, more: Task { inside, .. }, .. } = *self.tickets.slab.get(first);
+        if next != kind || inside || self.waits_for_another(first) {
             return;
         }
         let d = &mut self.dies[die as usize];
         d.queues.pass(self.now, d.class, &mut self.waits);
         d.queues.was_overdue = is_overdue;
         self.start(die, class);
+    }
+
+    /// True if a command is half of a copy inside a plane.
+    pub(super) fn is_inside(&self, command: &Command) -> bool {
+        self.tickets.slab.get(command.first).more.inside
     }
 
     /// True if an operation is in its queue before what it was asked to wait for is over.

@@ -76,8 +76,7 @@ impl Scheduled {
     /// What an operation was asked to wait for is over: it joins the queue of its die, unless something on its block must
     /// come first.
     pub(super) fn go_on(&mut self, index: u32) {
-        let Node { die, kind, more: Task { class, before, reads, page, cells, .. }, .. } =
-            *self.tickets.slab.get(index);
+        let Node { more: Task { class, before, reads, inside, .. }, .. } = *self.tickets.slab.get(index);
         let before = Ticket(before);
         let is_pending = self.tickets.slab.is_pending(before);
         if is_pending && self.is_behind(index, before) {
@@ -95,16 +94,30 @@ impl Scheduled {
             self.tickets.slab.get_mut(index).more.hold = Hold::Reads;
             return;
         }
+        if inside {
+            if let Some((read, program)) = self.both_halves(index) {
+                self.tickets.slab.get_mut(program).arrived = true;
+                self.join_queue(read, program);
+            }
+        } else {
+            self.join_queue(index, index);
+        }
+    }
+
+    /// An operation joins the queue of its die; `last` is it, or the program that it is copied by inside its plane.
+    fn join_queue(&mut self, index: u32, last: u32) {
+        let Node { die, kind, more: Task { class, page, cells, inside, .. }, .. } = *self.tickets.slab.get(index);
         self.joined += 1;
         let node = self.tickets.slab.get_mut(index);
         (node.arrived, node.next) = (true, NONE);
         (node.more.arrived, node.more.order) = (self.now, self.joined);
-        let Task { issued, loaded, in_block, .. } = node.more;
+        let Task { issued, loaded, .. } = node.more;
         if loaded != NONE {
             self.tickets.slab.get_mut(loaded).arrived = true;
         }
         let waited = &mut self.waits.of_mut(class).dependency;
         *waited += Nanos(self.now - issued);
+        let in_block = self.tickets.slab.get(last).more.in_block;
         if in_block != NONE && self.tickets.slab.get(in_block).more.hold == Hold::Place {
             self.tickets.slab.get_mut(in_block).more.hold = Hold::Nothing;
             self.tickets.arrivals.push(in_block);
@@ -112,10 +125,11 @@ impl Scheduled {
         if kind == Kind::Read && self.rules.policy.rule().keeps_order {
             self.leave_read(page);
         }
+        let service = self.bus_of(kind, inside) + cells + self.copy_service(index);
         let d = &mut self.dies[die as usize];
         d.queues.pass(self.now, d.class, &mut self.waits);
         d.queues.push(&mut self.tickets, index, class);
-        d.backlog += self.bus[kind.op()] + cells;
+        d.backlog += service;
         if d.is_idle() {
             self.idle.push(die);
             return;
@@ -249,11 +263,15 @@ impl Scheduled {
         if !d.is_suspended() {
             d.rest = 0;
         }
-        if d.array.kind != Kind::Read {
+        let (array, registers) = (d.array, d.registers);
+        if array.kind != Kind::Read {
             self.finish_command(die);
-        } else if d.registers == Registers::Empty {
+        } else if self.is_inside(&array) {
+            self.program_what_was_read(die);
+        } else if registers == Registers::Empty {
             self.pages_are_read(die);
         } else {
+            let d = &mut self.dies[die as usize];
             (d.cells, d.array.since) = (Cells::Done, self.now);
         }
     }

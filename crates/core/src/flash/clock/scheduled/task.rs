@@ -14,6 +14,8 @@ pub(super) enum Hold {
     Reads,
     /// The operation of its block that comes before it has not joined the queue.
     Place,
+    /// The other half of a copy inside a plane.
+    Half,
 }
 
 /// What the scheduler knows of an operation; of a combination of tickets, the least urgent class among them.
@@ -52,6 +54,10 @@ pub(super) struct Task {
     pub(super) for_die: u64,
     /// The first on its plane of those that share its command.
     pub(super) opens: bool,
+    /// It is half of a copy inside a plane,
+    pub(super) inside: bool,
+    /// and this is the other half, once that is known.
+    pub(super) partner: u32,
 }
 
 impl Default for Task {
@@ -76,6 +82,8 @@ impl Default for Task {
             for_channel: 0,
             for_die: 0,
             opens: false,
+            inside: false,
+            partner: NONE,
         }
     }
 }
