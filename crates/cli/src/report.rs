@@ -17,7 +17,7 @@ pub struct ReportArgs {
     /// The page; `-` is standard output.
     #[arg(long, short, value_name = "FILE", default_value = "report.html")]
     output: String,
-    /// Write each figure as SVG, and the numbers behind it as comma-separated values, into a folder.
+    /// Write each figure as SVG, for light and for dark pages, and the numbers behind it as comma-separated values, into a folder.
     #[arg(long, value_name = "FOLDER")]
     figures: Option<PathBuf>,
 }
@@ -31,8 +31,10 @@ pub fn report(args: &ReportArgs) -> Result<(), Failure> {
         std::fs::create_dir_all(folder).map_err(cannot)?;
         for figure in digest.figures() {
             let file = |extension: &str| folder.join(format!("{}.{extension}", figure.name)).display().to_string();
-            if let Some(svg) = &figure.svg {
-                output::write_file(&file("svg"), svg.as_bytes())?;
+            for (svg, extension) in [(&figure.svg, "svg"), (&figure.svg_dark, "dark.svg")] {
+                if let Some(svg) = svg {
+                    output::write_file(&file(extension), svg.as_bytes())?;
+                }
             }
             output::write_file(&file("csv"), figure.csv.as_bytes())?;
         }

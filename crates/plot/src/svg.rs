@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::colour::{Colour, INK};
+use crate::colour::{Colour, INK, PAPER, dark};
 use crate::scene::{Anchor, Mark, Scene};
 
 /// Faces with the same advance as ours.
@@ -11,20 +11,30 @@ const FACES: &str = "Hack,'DejaVu Sans Mono',Menlo,Consolas,'Liberation Mono',mo
 impl Scene {
     /// The picture as an SVG document; the same bytes on every machine.
     pub fn svg(&self) -> String {
+        self.in_colours(&|colour| colour)
+    }
+
+    /// The same for dark pages.
+    pub fn svg_dark(&self) -> String {
+        self.in_colours(&dark)
+    }
+
+    fn in_colours(&self, shown: &dyn Fn(Colour) -> Colour) -> String {
+        let paper = hex(shown(PAPER));
         let (w, h) = (number(self.width), number(self.height));
         let mut out = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" role=\"img\" \
-             font-family=\"{FACES}\">\n<title>{}</title>\n<rect width=\"{w}\" height=\"{h}\" fill=\"#fff\"/>\n",
+             font-family=\"{FACES}\">\n<title>{}</title>\n<rect width=\"{w}\" height=\"{h}\" fill=\"{paper}\"/>\n",
             escaped(&self.title)
         );
         for mark in &self.marks {
-            write_mark(&mut out, mark);
+            write_mark(&mut out, mark, &|colour| hex(shown(colour)));
         }
         out + "</svg>\n"
     }
 }
 
-fn write_mark(out: &mut String, mark: &Mark) {
+fn write_mark(out: &mut String, mark: &Mark, hex: &dyn Fn(Colour) -> String) {
     match mark {
         Mark::Fill { rects, colour } => {
             let path: String = rects
@@ -81,7 +91,8 @@ fn number(value: f64) -> String {
 }
 
 fn hex([r, g, b]: Colour) -> String {
-    format!("#{r:02x}{g:02x}{b:02x}")
+    // As short as it can be.
+    if [r, g, b] == PAPER { "#fff".to_owned() } else { format!("#{r:02x}{g:02x}{b:02x}") }
 }
 
 /// Text for XML: marks are escaped, and characters that XML does not allow become a replacement character.

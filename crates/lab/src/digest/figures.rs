@@ -149,7 +149,7 @@ fn over_scale(points: &Points<'_>, compared: &str, scale: &str, unit: AxisUnit, 
     data.head.extend([metric.name.to_owned(), "interval".to_owned()]);
     let mut panels = Vec::new();
     let lines_of = |value: &String| {
-        let own = points.points.iter().filter(|point| point.values.get(compared) == Some(&value.as_str()));
+        let own = points.all.iter().filter(|point| point.values.get(compared) == Some(&value.as_str()));
         own.filter_map(|point| Some(point.value(metric)?.0)).collect()
     };
     let y = Axis::fit(metric.name, metric.unit, &values.iter().map(lines_of).collect::<Vec<_>>());

@@ -7,6 +7,7 @@ mod points;
 mod winners;
 
 use figures::{Datum, Shown};
+use nandlab_plot::Scene;
 use points::Points;
 
 use crate::error::Error;
@@ -28,6 +29,8 @@ pub struct DigestFigure {
     pub name: String,
     /// The picture; nothing for a table.
     pub svg: Option<String>,
+    /// The same for dark pages.
+    pub svg_dark: Option<String>,
     /// The numbers as comma-separated values.
     pub csv: String,
 }
@@ -64,8 +67,9 @@ impl Digest {
             for row in &shown.data.rows {
                 csv += &line(&mut row.iter().map(|Datum { exact, .. }| exact.as_str()));
             }
-            let svg = shown.figure.as_ref().map(|figure| figure.scene().svg());
-            DigestFigure { name: file_name(&shown.name), svg, csv }
+            let scene = shown.figure.as_ref().map(nandlab_plot::Figure::scene);
+            let (svg, svg_dark) = (scene.as_ref().map(Scene::svg), scene.as_ref().map(Scene::svg_dark));
+            DigestFigure { name: file_name(&shown.name), svg, svg_dark, csv }
         })
     }
 }

@@ -70,7 +70,7 @@ impl Point<'_> {
 
 /// The points of a sweep and its axes, seeds apart.
 pub(super) struct Points<'a> {
-    pub(super) points: Vec<Point<'a>>,
+    pub(super) all: Vec<Point<'a>>,
     /// In the order of a name of a cell, with their values in order.
     pub(super) axes: Vec<(String, Vec<String>)>,
     pub(super) seeds: usize,
@@ -95,7 +95,7 @@ impl<'a> Points<'a> {
             values.dedup();
             (axis, values)
         });
-        Self { axes: with_values.collect(), points: points.into_values().collect(), seeds: seeds.len() }
+        Self { axes: with_values.collect(), all: points.into_values().collect(), seeds: seeds.len() }
     }
 
     /// The axis whose values are compared with each other: buffers before FTLs before any other.
@@ -121,7 +121,7 @@ impl<'a> Points<'a> {
     /// The points that are alike in all axes but these, together, each with the words for what they have in common.
     pub(super) fn groups(&self, apart: &[&str]) -> Vec<(String, Vec<&Point<'a>>)> {
         let mut groups: BTreeMap<Vec<(Order, &str)>, Vec<&Point<'a>>> = BTreeMap::new();
-        for point in &self.points {
+        for point in &self.all {
             let common = self.axes.iter().map(|(axis, _)| axis.as_str()).filter(|axis| !apart.contains(axis));
             let key = common
                 .map(|axis| point.values.get(axis).copied().unwrap_or("-"))

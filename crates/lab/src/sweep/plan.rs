@@ -67,13 +67,12 @@ fn cells(experiment: &Experiment, decoded: &Decoded) -> Result<Vec<SweepCell>, E
     let mut cells = Vec::new();
     for PlacedRun { name, values, mut run } in experiment.placed()? {
         let at = |error: Error| error.at(format!("cell {name}"));
-        let base = match bases.get(&run.device.base) {
-            Some(base) => base.clone(),
-            None => {
-                let base = Arc::new(run.device.base().map_err(at)?);
-                bases.insert(run.device.base.clone(), base.clone());
-                base
-            }
+        let base = if let Some(base) = bases.get(&run.device.base) {
+            base.clone()
+        } else {
+            let base = Arc::new(run.device.base().map_err(at)?);
+            bases.insert(run.device.base.clone(), base.clone());
+            base
         };
         run.workload.decoded = decoded.clone();
         let one: &mut nandlab_trace::Passes = passes.entry(run.workload.trace.clone()).or_default();

@@ -267,7 +267,7 @@ fn collect(path: &str, value: &Value, found: &mut impl FnMut(&str)) {
     match value {
         Value::Number(_) => found(path),
         Value::Object(fields) => {
-            fields.iter().for_each(|(name, value)| collect(&format!("{path}.{name}"), value, found))
+            fields.iter().for_each(|(name, value)| collect(&format!("{path}.{name}"), value, found));
         }
         _ => {}
     }
