@@ -20,6 +20,9 @@ pub struct ReportArgs {
     /// Write each figure as SVG, for light and for dark pages, and the numbers behind it as comma-separated values, into a folder.
     #[arg(long, value_name = "FOLDER")]
     figures: Option<PathBuf>,
+    /// Write the sentences and the tables of who is best as Markdown.
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<String>,
 }
 
 /// Runs the command.
@@ -38,6 +41,9 @@ pub fn report(args: &ReportArgs) -> Result<(), Failure> {
             }
             output::write_file(&file("csv"), figure.csv.as_bytes())?;
         }
+    }
+    if let Some(markdown) = &args.markdown {
+        output::write_file(markdown, digest.markdown().as_bytes())?;
     }
     page.write(|| digest.html())
 }

@@ -63,7 +63,7 @@ pub use decoded::Decoded;
 pub use device::Device;
 pub use digest::{Digest, DigestFigure};
 pub use error::{Error, ErrorKind, ROOM};
-pub use experiment::{Cells, Claim, Experiment};
+pub use experiment::{Cells, Claim, Experiment, ExperimentMetric, MetricEnd, MetricUnit};
 pub use fit::{Fit, FitError, FitParameter, FitRange, FitUnit, Fitted, FittedParameter, SkippedJob, Told};
 pub use judge::judge;
 pub use latencies::{EachRequest, LatencyFile, LatencySummary, ReplayedRequest, TimesOfKind};

@@ -2,7 +2,7 @@
 
 use nandlab_plot::{Axis, AxisUnit, Figure, Layer, Panel};
 
-use super::metric::{METRICS, Metric};
+use super::metric::{Metric, TAIL, WRITES};
 use super::points::{Point, Points, place};
 use super::winners::Winners;
 
@@ -54,14 +54,18 @@ pub(super) struct Shown {
 }
 
 /// Everything that these points can show.
-pub(super) fn all(points: &Points<'_>) -> Vec<Shown> {
+pub(super) fn all(points: &Points<'_>, metrics: &[Metric]) -> Vec<Shown> {
     let Some(compared) = points.compared() else { return Vec::new() };
-    let mut shown: Vec<Shown> = METRICS.iter().filter_map(|metric| against_best(points, compared, metric)).collect();
+    let mut shown: Vec<Shown> = metrics.iter().filter_map(|metric| against_best(points, compared, metric)).collect();
+    shown.extend(metrics.iter().filter_map(|metric| every_combination(points, compared, metric)));
     if let Some((scale, unit)) = points.scale() {
-        shown.extend(METRICS.iter().filter_map(|metric| over_scale(points, compared, scale, unit, metric)));
+        shown.extend(metrics.iter().filter_map(|metric| over_scale(points, compared, scale, unit, metric)));
     }
-    shown.extend(front(points, compared));
-    shown.extend(distribution(points, compared));
+    let named = |name| metrics.iter().find(|metric| metric.name == name);
+    if let (Some(tail), Some(writes)) = (named(TAIL), named(WRITES)) {
+        shown.extend(front(points, compared, tail, writes));
+        shown.extend(distribution(points, compared, tail));
+    }
     shown
 }
 
@@ -110,10 +114,38 @@ fn against_best(points: &Points<'_>, compared: &str, metric: &Metric) -> Option<
     let mean = if rest > 0 { ", averaged over all other axes" } else { "" };
     Some(Shown {
         name: format!("best-{}", metric.name),
-        title: format!("{}: {what}{mean}", capital(metric.words)),
+        title: format!("{}: {what}{mean}", capital(&metric.words)),
         sentence: winners.sentence(metric, points.seeds),
         figure: None,
         data: Data { head, rows },
+    })
+}
+
+/// The values of a metric in every combination of the other axes.
+fn every_combination(points: &Points<'_>, compared: &str, metric: &Metric) -> Option<Shown> {
+    let groups = points.groups(&[compared]);
+    let mut data = Data { head: vec!["in".to_owned()], rows: Vec::new() };
+    data.head.extend_from_slice(points.values(compared));
+    for (name, group) in &groups {
+        let find = |value: &String| group.iter().find(|point| point.values.get(compared) == Some(&value.as_str()));
+        let values: Vec<_> = points.values(compared).iter().map(|value| find(value)?.value(metric)).collect();
+        let means = values.iter().flatten().map(|(mean, _)| *mean);
+        let Some(best) = means.reduce(|a, b| if metric.is_better(b, a) { b } else { a }) else { continue };
+        let datum = |value: Option<(f64, Option<f64>)>| {
+            let Some((mean, half)) = value else { return Datum::default() };
+            let interval = half.map(|half| format!(" \u{b1} {}", metric.text(half))).unwrap_or_default();
+            let shade = shaded(metric, distance(metric, mean, best)).shade;
+            Datum { shade, ..Datum::number(metric.text(mean) + &interval, mean) }
+        };
+        data.rows.push(std::iter::once(Datum::name(name)).chain(values.into_iter().map(datum)).collect());
+    }
+    let combinations = data.rows.len();
+    (combinations > 1).then(|| Shown {
+        name: format!("each-{}", metric.name),
+        title: format!("{}: every combination", capital(&metric.words)),
+        sentence: format!("{combinations} combinations; the darker, the further from the best of its row."),
+        figure: None,
+        data,
     })
 }
 
@@ -146,13 +178,13 @@ fn over_scale(points: &Points<'_>, compared: &str, scale: &str, unit: AxisUnit, 
     let wide = places.iter().copied().fold(0.0, f64::max) > 8.0 * places.iter().copied().fold(f64::INFINITY, f64::min);
     let ends = [places.first().copied()?, places.last().copied()?];
     let mut data = Data { head: [compared, scale, "in"].map(str::to_owned).to_vec(), rows: Vec::new() };
-    data.head.extend([metric.name.to_owned(), "interval".to_owned()]);
+    data.head.extend([metric.name.clone(), "interval".to_owned()]);
     let mut panels = Vec::new();
     let lines_of = |value: &String| {
         let own = points.all.iter().filter(|point| point.values.get(compared) == Some(&value.as_str()));
         own.filter_map(|point| Some(point.value(metric)?.0)).collect()
     };
-    let y = Axis::fit(metric.name, metric.unit, &values.iter().map(lines_of).collect::<Vec<_>>());
+    let y = Axis::fit(&metric.name, metric.unit, &values.iter().map(lines_of).collect::<Vec<_>>());
     for (name, group) in groups.iter().take(PANELS) {
         let x = if wide { Axis::log(scale, unit, ends) } else { Axis::linear(scale, unit, ends) };
         let mut panel = Panel::new(name, x).y(y.clone());
@@ -175,7 +207,7 @@ fn over_scale(points: &Points<'_>, compared: &str, scale: &str, unit: AxisUnit, 
         }
         panels.push(panel);
     }
-    let title = format!("{} over {scale}", capital(metric.words));
+    let title = format!("{} over {scale}", capital(&metric.words));
     let mut sentence = slope(points, scale, metric);
     sentence += &left_out(all_groups, values.len());
     let figure = laid_out(&title, "one panel for each combination of the other axes", panels);
@@ -210,8 +242,7 @@ fn slope(points: &Points<'_>, scale: &str, metric: &Metric) -> String {
 }
 
 /// Response times against write amplification, and the points that no other is better than in both.
-fn front(points: &Points<'_>, compared: &str) -> Option<Shown> {
-    let (time, waf) = (&METRICS[0], &METRICS[2]);
+fn front(points: &Points<'_>, compared: &str, time: &Metric, waf: &Metric) -> Option<Shown> {
     let scale = points.scale().map(|(scale, _)| scale);
     let apart: Vec<&str> =
         points.axes.iter().map(|(axis, _)| axis.as_str()).filter(|axis| Some(*axis) != scale).collect();
@@ -266,7 +297,7 @@ fn front(points: &Points<'_>, compared: &str) -> Option<Shown> {
 }
 
 /// The distribution of response times, as far as its quantiles tell.
-fn distribution(points: &Points<'_>, compared: &str) -> Option<Shown> {
+fn distribution(points: &Points<'_>, compared: &str, tail_metric: &Metric) -> Option<Shown> {
     let groups = points.groups(&[compared]);
     let head = [compared, "in", "p50", "p95", "p99", "p99.9", "max"].map(str::to_owned).to_vec();
     let mut data = Data { head, rows: Vec::new() };
@@ -290,7 +321,7 @@ fn distribution(points: &Points<'_>, compared: &str) -> Option<Shown> {
             }
             if !line.is_empty() {
                 let mut row = vec![Datum::name(value), Datum::name(name)];
-                row.extend(line.iter().map(|[time, _]| Datum::number(METRICS[0].text(*time), *time)));
+                row.extend(line.iter().map(|[time, _]| Datum::number(tail_metric.text(*time), *time)));
                 data.rows.push(row);
             }
             lines.push((value, line));

@@ -2,12 +2,14 @@
 
 use super::Digest;
 use super::figures::{Data, Shown};
-use super::metric::METRICS;
+use super::metric::Metric;
 use crate::sweep::{CellStatus, SweepRow};
 use crate::text::count;
 
 /// Cells in the table of all of them.
 const CELLS_SHOWN: usize = 1000;
+/// Rows of a table that is open at once.
+const ROWS_OPEN: usize = 30;
 /// Failed cells that are named.
 const FAILED_SHOWN: usize = 50;
 
@@ -41,7 +43,7 @@ pub(super) fn page(digest: &Digest) -> String {
     for shown in &digest.shown {
         page += &section(shown, &digest.folder);
     }
-    page += &cells(&digest.rows, &digest.folder);
+    page += &cells(&digest.rows, &digest.metrics, &digest.folder);
     page + "</main>\n</body>\n</html>\n"
 }
 
@@ -81,7 +83,8 @@ fn section(shown: &Shown, folder: &str) -> String {
             text += &format!("<figure>\n{}</figure>\n", figure.scene().svg());
             text += &format!("<details><summary>Numbers</summary>\n{}</details>\n", table(&shown.data, &shown.title));
         }
-        None => text += &table(&shown.data, &shown.title),
+        None if shown.data.rows.len() <= ROWS_OPEN => text += &table(&shown.data, &shown.title),
+        None => text += &format!("<details><summary>Table</summary>\n{}</details>\n", table(&shown.data, &shown.title)),
     }
     let command = format!("nandlab report {folder} --figures FOLDER");
     text + &format!("<p><code>{}</code> writes it as {}</p>\n</section>\n", escaped(&command), files(shown))
@@ -112,11 +115,11 @@ fn table(data: &Data, title: &str) -> String {
     text + "</table></div>\n"
 }
 
-fn cells(rows: &[SweepRow], folder: &str) -> String {
+fn cells(rows: &[SweepRow], metrics: &[Metric], folder: &str) -> String {
     let axes = crate::sweep::axes(rows);
     let mut text = "<section id=\"cells\">\n<h2>All cells</h2>\n<details><summary>Table</summary>\n".to_owned();
     text += "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"All cells\"><table>\n<tr>";
-    for head in axes.iter().map(String::as_str).chain(METRICS.iter().map(|metric| metric.name)) {
+    for head in axes.iter().map(String::as_str).chain(metrics.iter().map(|metric| metric.name.as_str())) {
         text += &format!("<th scope=\"col\">{}</th>", escaped(head));
     }
     text += "</tr>\n";
@@ -125,7 +128,7 @@ fn cells(rows: &[SweepRow], folder: &str) -> String {
         for axis in &axes {
             text += &format!("<td>{}</td>", escaped(row.values.get(axis).map_or("", String::as_str)));
         }
-        for metric in METRICS {
+        for metric in metrics {
             let value = metric.of(row).map(|value| metric.text(value));
             text += &format!("<td>{}</td>", value.unwrap_or_else(|| row.status.name().to_owned()));
         }

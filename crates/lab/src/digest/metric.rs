@@ -1,47 +1,69 @@
 //! The metrics of a report on a sweep, and how their values are written.
 
+use std::collections::BTreeMap;
+
 use nandlab_plot::AxisUnit;
 
+use crate::experiment::{ExperimentMetric, MetricEnd, MetricUnit};
 use crate::sweep::SweepRow;
 use crate::table::Good;
 use crate::text::count;
 
 /// A metric of the reports of cells.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(super) struct Metric {
     /// As a name of files.
-    pub(super) name: &'static str,
+    pub(super) name: String,
     /// In sentences, behind "the lowest" or "the highest".
-    pub(super) words: &'static str,
+    pub(super) words: String,
     /// Its place in the JSON report.
-    pub(super) path: &'static str,
+    pub(super) path: String,
     pub(super) unit: AxisUnit,
     pub(super) good: Good,
 }
 
-const fn metric(name: &'static str, words: &'static str, path: &'static str, unit: AxisUnit, good: Good) -> Metric {
-    Metric { name, words, path, unit, good }
+/// What is shown of every sweep, the most asked first, and what its plan adds.
+pub(super) fn metrics(added: &BTreeMap<String, ExperimentMetric>) -> Vec<Metric> {
+    use AxisUnit::{Count, Percent, Time};
+    let own = |name: &str, words: &str, path: &str, unit, good| Metric {
+        name: name.to_owned(),
+        words: words.to_owned(),
+        path: path.to_owned(),
+        unit,
+        good,
+    };
+    let mut metrics = vec![
+        own(TAIL, "99th percentile of response times", "response.all.p99_ns", Time, Good::Low),
+        own("mean", "mean response time", "response.all.mean_ns", Time, Good::Low),
+        own(
+            WRITES,
+            "write amplification (programs per page of the host)",
+            "write_amplification.host",
+            Count,
+            Good::Low,
+        ),
+        own("erases", "number of erases", "flash.erases.total", Count, Good::Low),
+        own("hits", "page hit ratio", "hits.page.total", Percent, Good::High),
+    ];
+    metrics.extend(added.iter().map(|(name, ExperimentMetric { path, words, unit, good })| {
+        let unit = match unit {
+            MetricUnit::Count => Count,
+            MetricUnit::Ratio => Percent,
+            MetricUnit::Time => Time,
+        };
+        own(name, words, path, unit, if *good == MetricEnd::High { Good::High } else { Good::Low })
+    }));
+    metrics
 }
 
-/// What is shown of every sweep, the most asked first.
-pub(super) const METRICS: [Metric; 5] = [
-    metric("p99", "99th percentile of response times", "response.all.p99_ns", AxisUnit::Time, Good::Low),
-    metric("mean", "mean response time", "response.all.mean_ns", AxisUnit::Time, Good::Low),
-    metric(
-        "waf",
-        "write amplification (programs per page of the host)",
-        "write_amplification.host",
-        AxisUnit::Count,
-        Good::Low,
-    ),
-    metric("erases", "number of erases", "flash.erases.total", AxisUnit::Count, Good::Low),
-    metric("hits", "page hit ratio", "hits.page.total", AxisUnit::Percent, Good::High),
-];
+/// The metrics of the front.
+pub(super) const TAIL: &str = "p99";
+pub(super) const WRITES: &str = "waf";
 
 impl Metric {
     /// The value of a cell: percent for ratios, else as in its report.
     pub(super) fn of(&self, row: &SweepRow) -> Option<f64> {
-        let value = row.number(self.path)?;
+        let value = row.number(&self.path)?;
         Some(if self.unit == AxisUnit::Percent { value * 100.0 } else { value })
     }
 

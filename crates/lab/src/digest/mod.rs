@@ -7,10 +7,12 @@ mod points;
 mod winners;
 
 use figures::{Datum, Shown};
+use metric::Metric;
 use nandlab_plot::Scene;
 use points::Points;
 
 use crate::error::Error;
+use crate::experiment::Experiment;
 use crate::sweep::{CellStatus, SweepResults, SweepRow};
 
 /// The results of a sweep as figures and tables.
@@ -20,6 +22,7 @@ pub struct Digest {
     folder: String,
     rows: Vec<SweepRow>,
     seeds: usize,
+    metrics: Vec<Metric>,
     shown: Vec<Shown>,
 }
 
@@ -47,16 +50,40 @@ impl Digest {
             let help = "nandlab sweep status FOLDER says why";
             return Err(Error::input(format!("{folder}: no cell of the sweep is done"), help));
         }
+        let Experiment { name, title, metrics, .. } = results.experiment()?;
+        let metrics = metric::metrics(&metrics);
+        if let Some(metric) = metrics.iter().find(|metric| !rows.iter().any(|row| row.has(&metric.path))) {
+            let help = "`nandlab describe metrics` has all names";
+            return Err(Error::input(format!("metrics.{}: no report has `{}`", metric.name, metric.path), help));
+        }
         let (seeds, shown) = {
             let points = Points::of(&rows);
-            (points.seeds, figures::all(&points))
+            (points.seeds, figures::all(&points, &metrics))
         };
-        Ok(Self { title: results.title(), folder, rows, seeds, shown })
+        let title = if title.is_empty() { name } else { title };
+        Ok(Self { title, folder, rows, seeds, metrics, shown })
     }
 
     /// One page with everything in it: no script, nothing that is loaded, the same bytes for the same results.
     pub fn html(&self) -> String {
         html::page(self)
+    }
+
+    /// The sentences and the tables of who is best, and the values of every combination, as Markdown.
+    pub fn markdown(&self) -> String {
+        let mut text = format!("# {}\n\n", self.title);
+        for shown in self.shown.iter().filter(|shown| shown.name.starts_with("best-")) {
+            text += &format!("- {}\n", shown.sentence);
+        }
+        for Shown { title, data, .. } in self.shown.iter().filter(|shown| shown.figure.is_none()) {
+            text +=
+                &format!("\n## {title}\n\n| {} |\n|-|{}\n", data.head.join(" | "), "-:|".repeat(data.head.len() - 1));
+            for row in &data.rows {
+                let cells: Vec<&str> = row.iter().map(|datum| datum.text.as_str()).collect();
+                text += &format!("| {} |\n", cells.join(" | "));
+            }
+        }
+        text
     }
 
     /// The figures with the numbers behind them.

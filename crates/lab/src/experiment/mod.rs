@@ -2,6 +2,7 @@
 
 mod cells;
 mod manual;
+mod metric;
 mod note;
 
 use std::collections::BTreeMap;
@@ -16,11 +17,12 @@ use crate::watch::Watch;
 use crate::workload::Workload;
 
 pub use cells::Cells;
+pub use metric::{ExperimentMetric, MetricEnd, MetricUnit};
 pub(crate) use cells::unknown;
 
 /// What a file may have.
-const KEYS: &str = "an experiment has name, title, sentence, workloads, devices, buffers, ftls, axes, seeds, cells, about \
-                    and claims";
+const KEYS: &str = "an experiment has name, title, sentence, workloads, devices, buffers, ftls, axes, seeds, cells, metrics, \
+                    about and claims";
 /// Most cells that one experiment has.
 const CELLS_MAX: usize = 100_000;
 
@@ -74,6 +76,8 @@ pub struct Experiment {
     pub seeds: Vec<u64>,
     /// Parts of the product: each names values of some axes, and has all values of the others. All cells when absent.
     pub cells: Option<Vec<BTreeMap<String, Vec<String>>>>,
+    /// Metrics that a report on a sweep has besides its own.
+    pub metrics: BTreeMap<String, ExperimentMetric>,
     /// What holds for all of its claims, in Markdown.
     pub about: String,
     /// What a paper claims about the results.

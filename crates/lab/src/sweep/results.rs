@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::plan::SweepCell;
 use super::store::{Store, Values, write_parquet};
 use crate::error::Error;
-use crate::experiment::unknown;
+use crate::experiment::{Experiment, unknown};
 use crate::run::Run;
 
 const PLAN: &str = "plan.json";
@@ -84,6 +84,12 @@ pub struct SweepRow {
 }
 
 impl SweepRow {
+    /// The report has something at this path, be it null: a ratio of nothing.
+    pub(crate) fn has(&self, path: &str) -> bool {
+        let pointer = format!("/{}", path.replace('.', "/"));
+        self.report.as_ref().is_some_and(|report| report.pointer(&pointer).is_some())
+    }
+
     /// A number of the report by its path, as in `hits.page.total`.
     pub fn number(&self, path: &str) -> Option<f64> {
         self.report.as_ref()?.pointer(&format!("/{}", path.replace('.', "/")))?.as_f64()
@@ -147,15 +153,12 @@ impl SweepResults {
         &self.folder
     }
 
-    /// The title of the experiment, or its name.
-    pub fn title(&self) -> String {
-        let experiment = crate::Experiment::read("the plan", &self.plan.experiment).unwrap_or_default();
-        if experiment.title.is_empty() { experiment.name } else { experiment.title }
-    }
-
-    /// The text of the experiment.
-    pub fn experiment(&self) -> &str {
-        &self.plan.experiment
+    /// The experiment.
+    ///
+    /// # Errors
+    /// The text in the plan is none.
+    pub fn experiment(&self) -> Result<Experiment, Error> {
+        Experiment::read(&self.folder.join(PLAN).display().to_string(), &self.plan.experiment)
     }
 
     fn cell(&self, name: &str) -> Result<&StoredCell, Error> {
