@@ -20,6 +20,7 @@ mod timing {
     pub mod rig;
     pub mod scheduled;
     pub mod scheduled_devices;
+    pub mod sleep;
     pub mod slow;
     pub mod slow_scheduled;
     pub mod theory;

@@ -102,7 +102,7 @@ impl Config {
                 nvram_read: self.ram.nvram_read,
                 nvram_write: self.ram.nvram_write,
             },
-            host: self.device.host.times(&self.device.controller),
+            host: self.device.host.times(&self.device.controller, &self.device.sleep),
             write_ack: self.device.host.write_ack,
             flush: self.ram.flush.settings(self.device.pages_at_a_time()),
             read_groups: self.replay.read_groups,

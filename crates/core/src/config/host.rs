@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::json;
 
-use super::ControllerConfig;
+use super::{ControllerConfig, SleepConfig};
 use crate::engine::{HostTimes, LinkSpeed, WriteAck};
 use crate::types::{Bytes, Nanos};
 
@@ -27,10 +27,16 @@ pub struct HostConfig {
 }
 
 impl HostConfig {
-    /// For the engine, with the controller behind it.
-    pub(super) fn times(&self, controller: &ControllerConfig) -> HostTimes {
+    /// For the engine, with what lies behind it.
+    pub(super) fn times(&self, controller: &ControllerConfig, sleep: &SleepConfig) -> HostTimes {
         let Self { link, read_overhead, write_overhead, .. } = *self;
-        HostTimes { link: link.speed(), controller: controller.times(), read_overhead, write_overhead }
+        HostTimes {
+            link: link.speed(),
+            controller: controller.times(),
+            sleep: sleep.times(),
+            read_overhead,
+            write_overhead,
+        }
     }
 }
 

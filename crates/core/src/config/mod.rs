@@ -9,6 +9,7 @@ mod capacity;
 mod controller;
 mod flush;
 mod host;
+mod sleep;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -29,6 +30,7 @@ pub use builder::{Builder, DEFAULT_DEVICE, DEVICES, split_outside};
 pub use controller::ControllerConfig;
 pub use flush::FlushConfig;
 pub use host::{HostConfig, HostLink};
+pub use sleep::SleepConfig;
 
 /// Everything that decides a run, apart from the trace.
 #[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
@@ -88,6 +90,9 @@ pub struct DeviceConfig {
     /// What carries out commands; it takes no time without it.
     #[serde(default)]
     pub controller: ControllerConfig,
+    /// When it sleeps; never without it.
+    #[serde(default)]
+    pub sleep: SleepConfig,
 }
 
 /// How over-provisioning is given: papers mean different things by 'x %'.
@@ -374,6 +379,7 @@ impl Config {
         self.device.cells.check(schedules, &timing.times(), self.device.endurance.cell)?;
         scheduler.check(schedules)?;
         controller.check()?;
+        self.device.sleep.check()?;
         let second = Nanos(1_000_000_000);
         let times = [
             ("device.timing.page_read", timing.page_read, second),
@@ -386,6 +392,7 @@ impl Config {
             ("device.scheduler.most_wait", scheduler.most_wait, second * 1000),
             ("device.host.read_overhead", self.device.host.read_overhead, second),
             ("device.host.write_overhead", self.device.host.write_overhead, second),
+            ("device.sleep.wake_time", self.device.sleep.wake_time, second * 100),
             ("device.controller.read_time", controller.read_time, second),
             ("device.controller.write_time", controller.write_time, second),
             ("device.controller.page_time", controller.page_time, second),

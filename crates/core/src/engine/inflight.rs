@@ -1,8 +1,11 @@
 //! Requests between admission and completion: queue depth, arrival, and their times.
 
+mod interface;
+
 use super::Settings;
 use super::controller::Controller;
 use super::link::{Link, LinkUse, Way};
+use super::sleep::Sleep;
 use crate::flash::{Clock, Ticket};
 use crate::histogram::Histogram;
 use crate::types::Nanos;
@@ -187,6 +190,7 @@ pub struct Inflight {
     watched: u64,
     link: Option<Link>,
     controller: Option<Controller>,
+    sleep: Option<Sleep>,
     /// Times of completed requests.
     pub times: Times,
     /// Only if a caller follows single requests.
@@ -213,6 +217,7 @@ impl Inflight {
             watched: 0,
             link: settings.host.link.map(Link::new),
             controller: settings.host.controller.map(Controller::new),
+            sleep: settings.host.sleep.map(Sleep::new),
             times: Times::default(),
             late: None,
             buffer_ns: (0, 0),
@@ -401,22 +406,6 @@ impl Inflight {
         self.watch(clock, Pending { kind, arrival, admitted, bytes }, done);
         // If the data is ready already, it takes its turn before that of the next request.
         self.settle(clock);
-    }
-
-    /// Data is ready to cross the link at `ready`, which is now or before; when it has.
-    pub fn cross(&mut self, way: Way, ready: Nanos, bytes: u64) -> Nanos {
-        match &mut self.link {
-            Some(link) => link.carry(way, ready, bytes, &mut self.times.link),
-            None => ready,
-        }
-    }
-
-    /// A command is there since `ready`, which is now; with its data, so many pages: when the controller has carried it out.
-    pub fn carry_out(&mut self, is_read: bool, pages: u64, ready: Nanos) -> Nanos {
-        match &mut self.controller {
-            Some(controller) => controller.carry_out(is_read, pages, ready, &mut self.times.controller_busy),
-            None => ready,
-        }
     }
 
     /// The buffer sent a write to the FTL at `issued`; count its time when it resolves.

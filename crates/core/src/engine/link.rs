@@ -1,6 +1,7 @@
 //! The link between host and device: the data of requests crosses it, first come first served.
 
 use super::controller::ControllerTimes;
+use super::sleep::SleepTimes;
 use crate::types::Nanos;
 
 /// What a link carries.
@@ -19,6 +20,8 @@ pub struct HostTimes {
     pub link: Option<LinkSpeed>,
     /// What carries out commands; `None` does so in no time.
     pub controller: Option<ControllerTimes>,
+    /// When the device sleeps; `None`: never.
+    pub sleep: Option<SleepTimes>,
     /// Protocol, firmware and controller: what a read takes before its operations start.
     pub read_overhead: Nanos,
     /// The same for a write, a trim or a flush.

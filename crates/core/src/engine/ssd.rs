@@ -107,7 +107,7 @@ impl<B: Buffer> Ssd for Engine<B, Storage> {
             self.below.measured_from = self.below.flash.ledger;
             self.below.flash.age_contents();
         }
-        self.below.inflight.times = Times::default();
+        self.below.inflight.start_measuring(self.below.flash.now());
         self.below.flushes.reset();
     }
     fn ledger(&self) -> Ledger {

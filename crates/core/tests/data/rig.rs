@@ -200,7 +200,13 @@ impl Script {
                 let link = LinkSpeed { bytes_per_second: 20_000_000_000, half_duplex: self.way(9) };
                 let controller = ControllerTimes { cores: 2, read: Nanos(13), write: Nanos(17), page: Nanos(3) };
                 let controller = Some(controller).filter(|_| self.way(10));
-                HostTimes { link: Some(link), controller, read_overhead: Nanos(7), write_overhead: Nanos(11) }
+                HostTimes {
+                    link: Some(link),
+                    controller,
+                    sleep: None,
+                    read_overhead: Nanos(7),
+                    write_overhead: Nanos(11),
+                }
             } else {
                 HostTimes::default()
             },

@@ -13,7 +13,8 @@ use nandlab::ledger::{Cause, Op};
 use nandlab::types::{HostOp, HostRequest, Nanos};
 
 use super::controller;
-use super::link::{self, Transfer};
+use super::link;
+use super::sleep;
 use super::slow::{After, Slow};
 use crate::kit::Dice;
 
@@ -245,26 +246,24 @@ impl Observed {
     /// When requests finish that are ready, link aside, at these times; and whether what is done for a request begins after
     /// the controller, its overhead and, for a write, its data.
     fn cross(&self, ready: Vec<u64>, timed: &Timed, name: &str) -> Vec<u64> {
-        let (host, mut finished) = (self.config.device.host, ready);
-        let mut begins = self.admitted.clone();
-        if let Some(speed) = host.link.speed() {
-            let has_data = |(_, request): &(usize, &HostRequest)| matches!(request.op, HostOp::Read | HostOp::Write);
-            let transfer = |(number, request): (usize, &HostRequest)| {
-                let to_host = request.op == HostOp::Read;
-                let ready = if to_host { finished[number] } else { self.admitted[number] };
-                Transfer { number, ready, bytes: u64::from(request.sectors) * 512, to_host }
-            };
-            let transfers = self.requests.iter().enumerate().filter(has_data).map(transfer).collect();
-            let (crossed, busy) = link::serve(speed, transfers);
-            for (number, at) in crossed {
-                *(if self.requests[number].op == HostOp::Read { &mut finished } else { &mut begins })
-                    .get_mut(number)
-                    .unwrap() = at;
+        let (host, mut finished) = (self.config.device.host, ready.clone());
+        // Whether it slept depends on the end of earlier requests, which waited for the link after it woke.
+        let (mut awake, mut crossed) = (self.admitted.clone(), [0, 0]);
+        let mut begins = loop {
+            let mut begins = awake.clone();
+            finished.clone_from(&ready);
+            if let Some(speed) = host.link.speed() {
+                crossed = link::cross(speed, &self.requests, &mut begins, &mut finished);
             }
-            assert_eq!(self.device.times().link.busy, busy.map(Nanos), "{name}");
-        }
+            let again = sleep::awake(&self.config.device.sleep, self.start, &self.admitted, &finished);
+            if again == awake {
+                break begins;
+            }
+            awake = again;
+        };
+        assert_eq!(self.device.times().link.busy, crossed.map(Nanos), "{name}");
         let page_sectors = u64::from(self.device.flash().geometry().page_sectors());
-        let commands: Vec<_> = self.requests.iter().copied().zip(self.admitted.iter().copied()).collect();
+        let commands: Vec<_> = self.requests.iter().copied().zip(awake).collect();
         let (known, busy) = controller::serve(&self.config.device.controller, page_sectors, &commands);
         assert_eq!(self.device.times().controller_busy, Nanos(busy), "{name}");
         for (begins, known) in begins.iter_mut().zip(known) {

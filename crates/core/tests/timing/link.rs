@@ -36,8 +36,24 @@ pub fn serve(speed: LinkSpeed, mut transfers: Vec<Transfer>) -> (Vec<(usize, u64
     (crossed, busy)
 }
 
+/// Requests of a whole device: `begins` says since when the device has their commands, `finished` when all else of them is over,
+/// and both say in the end when their data has crossed. How long the link was busy.
+pub fn cross(speed: LinkSpeed, requests: &[HostRequest], begins: &mut [u64], finished: &mut [u64]) -> [u64; 2] {
+    let has_data = |(_, request): &(usize, &HostRequest)| matches!(request.op, HostOp::Read | HostOp::Write);
+    let transfer = |(number, request): (usize, &HostRequest)| {
+        let to_host = request.op == HostOp::Read;
+        let ready = if to_host { finished[number] } else { begins[number] };
+        Transfer { number, ready, bytes: u64::from(request.sectors) * 512, to_host }
+    };
+    let (crossed, busy) = serve(speed, requests.iter().enumerate().filter(has_data).map(transfer).collect());
+    for (number, at) in crossed {
+        if requests[number].op == HostOp::Read { finished[number] = at } else { begins[number] = at }
+    }
+    busy
+}
+
 /// By turns: none, half duplex, full duplex with overheads that differ, overheads alone; with a controller and without.
-pub fn host(n: u64) -> [String; 4] {
+pub fn host(n: u64) -> [String; 5] {
     let (link, read, write, controller) = [
         ("none", 0, 0, ""),
         ("200GiB/s half-duplex", 3, 7, "cores=2, read_time=\"90ns\", write_time=\"30ns\", page_time=\"9ns\""),
@@ -50,6 +66,7 @@ pub fn host(n: u64) -> [String; 4] {
         format!("device.host.read_overhead={read}ns"),
         format!("device.host.write_overhead={write}ns"),
         format!("device.controller={{{controller}}}"),
+        format!("device.sleep={{{}}}", if n % 5 > 1 { "after=\"9us\", wake_time=\"3us\"" } else { "" }),
     ]
 }
 

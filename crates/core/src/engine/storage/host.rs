@@ -1,11 +1,12 @@
 //! Who takes notice of requests besides the buffer: a probe, an armed power cut, writes ahead and through, the host interface
 //! and the controller.
 //!
-//! A command is there when its request is admitted: a core of the controller carries it out, and the data of a write crosses
-//! the link meanwhile, both in the order of admission. When both are over, the overhead begins, and after it the request. All
-//! that is done for the request starts no earlier: reads of missed pages and of the rest of partly written ones, write-backs
-//! that make room, prefetches, trims, the accesses to RAM. Contents and mappings change at admission, as always; a frame that
-//! was written is therefore filling until the request begins, so that nobody reads it or writes it back before.
+//! A command is there when its request is admitted, or when a device that slept has woken: a core of the controller carries it
+//! out, and the data of a write crosses the link meanwhile, both in the order of admission. When both are over, the overhead
+//! begins, and after it the request. All that is done for the request starts no earlier: reads of missed pages and of the rest
+//! of partly written ones, write-backs that make room, prefetches, trims, the accesses to RAM. Contents and mappings change at
+//! admission, as always; a frame that was written is therefore filling until the request begins, so that nobody reads it or
+//! writes it back before.
 
 use super::{Flight, Storage};
 use crate::buffer::{Access, Slots};
@@ -75,7 +76,7 @@ impl Storage {
         let pieces = || std::iter::once(request).chain(rest);
         let sectors = pieces().map(|piece| u64::from(piece.sectors)).sum::<u64>();
         let (bytes, host) = (sectors * SECTOR_BYTES, self.settings.host);
-        let now = self.flash.now();
+        let now = self.inflight.awake(self.flash.now());
         let pages = match request.op {
             HostOp::Read | HostOp::Write => pieces().map(|piece| self.pages_of(piece)).sum(),
             HostOp::Trim | HostOp::Flush => 0,

@@ -1,0 +1,38 @@
+//! What requests meet on their way into the device and out of it: a device that sleeps, its controller, the link.
+
+use super::{Inflight, Times};
+use crate::engine::link::Way;
+use crate::types::Nanos;
+
+impl Inflight {
+    /// Times are taken from now on, and the device is awake.
+    pub fn start_measuring(&mut self, now: Nanos) {
+        self.times = Times::default();
+        if let Some(sleep) = &mut self.sleep {
+            sleep.since = now;
+        }
+    }
+
+    /// A request is admitted now: when the device looks at it.
+    pub fn awake(&mut self, now: Nanos) -> Nanos {
+        let is_idle = self.pending.len() == self.free.len();
+        let Some(sleep) = &mut self.sleep else { return now };
+        sleep.wake(now, if is_idle { self.times.last_completion } else { now })
+    }
+
+    /// A command is there since `ready`; with its data, so many pages: when the controller has carried it out.
+    pub fn carry_out(&mut self, is_read: bool, pages: u64, ready: Nanos) -> Nanos {
+        match &mut self.controller {
+            Some(controller) => controller.carry_out(is_read, pages, ready, &mut self.times.controller_busy),
+            None => ready,
+        }
+    }
+
+    /// Data is ready to cross the link at `ready`; when it has.
+    pub fn cross(&mut self, way: Way, ready: Nanos, bytes: u64) -> Nanos {
+        match &mut self.link {
+            Some(link) => link.carry(way, ready, bytes, &mut self.times.link),
+            None => ready,
+        }
+    }
+}
