@@ -212,8 +212,8 @@ impl Observed {
             let at = operation.ticket.as_time().map_or(*resolved, |at| at.0);
             assert_eq!(at, *resolved, "{name}: {operation:?}");
         }
-        let ready = self.done.iter().map(|ticket| timed.of(*ticket)).collect();
-        let finished = self.cross(ready, &timed, name);
+        let ready: Vec<u64> = self.done.iter().map(|ticket| timed.of(*ticket)).collect();
+        let finished = self.cross(&ready, &timed, name);
         assert_eq!(self.admissions(&finished), self.admitted, "{name}: admissions");
         let open = self.config.replay.mode == ReplayMode::Open;
         let mut slow = [Histogram::default(), Histogram::default(), Histogram::default(), Histogram::default()];
@@ -245,13 +245,13 @@ impl Observed {
 
     /// When requests finish that are ready, link aside, at these times; and whether what is done for a request begins after
     /// the controller, its overhead and, for a write, its data.
-    fn cross(&self, ready: Vec<u64>, timed: &Timed, name: &str) -> Vec<u64> {
-        let (host, mut finished) = (self.config.device.host, ready.clone());
+    fn cross(&self, ready: &[u64], timed: &Timed, name: &str) -> Vec<u64> {
+        let (host, mut finished) = (self.config.device.host, ready.to_owned());
         // Whether it slept depends on the end of earlier requests, which waited for the link after it woke.
         let (mut awake, mut crossed) = (self.admitted.clone(), [0, 0]);
         let mut begins = loop {
             let mut begins = awake.clone();
-            finished.clone_from(&ready);
+            finished.copy_from_slice(ready);
             if let Some(speed) = host.link.speed() {
                 crossed = link::cross(speed, &self.requests, &mut begins, &mut finished);
             }
