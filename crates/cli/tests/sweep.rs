@@ -72,6 +72,7 @@ fn sweep_has_the_reports_of_its_runs_and_is_not_run_twice() {
         let mut report = json(&stdout(&args));
         report.as_object_mut().unwrap().remove("wall");
         report["trace"].as_object_mut().unwrap().remove("recorded");
+        report["trace"]["name"] = "".into();
         assert_eq!(report, cell["report"], "{name}");
     }
     let text = stdout(&["sweep", "status", text(&results)]);
@@ -157,6 +158,16 @@ fn failed_cell_is_a_row_with_its_message() {
     );
     let explained = stdout(&["sweep", "explain", text(&results), "much"]);
     assert!(explained.contains("status  failed") && explained.contains("ram.dram"), "{explained}");
+}
+
+#[test]
+fn plan_that_nandlab_brings_goes_on_in_a_folder_of_its_name() {
+    let folder = temporary("sweep-listed");
+    _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(folder.join("arithmetic")).unwrap();
+    let output = command(&["sweep", "arithmetic", "-o", "arithmetic"]).current_dir(&folder).output().unwrap();
+    // It has no cells, which is said of the experiment and not of the folder.
+    assert!(stderr(&output).contains("it has no cells"), "{}", stderr(&output));
 }
 
 #[test]

@@ -25,6 +25,13 @@ pub enum Error {
         /// What to do about it; may be empty.
         help: String,
     },
+    /// The machine has too little memory at the moment.
+    Memory {
+        /// What needs how much.
+        problem: String,
+        /// What to do about it.
+        help: String,
+    },
     /// A result cannot be written.
     Write {
         /// The file.
@@ -69,9 +76,15 @@ impl Error {
         match self {
             Self::Config(_) => ErrorKind::Config,
             Self::Trace(TraceError::Read { .. }) | Self::Write { .. } => ErrorKind::Machine,
-            Self::Trace(_) | Self::Input { .. } => ErrorKind::Input,
+            Self::Trace(_) | Self::Input { .. } | Self::Memory { .. } => ErrorKind::Input,
             Self::Stopped => ErrorKind::Stopped,
         }
+    }
+
+    /// Another machine, or the same on another day, may do better.
+    pub(crate) fn may_pass(&self) -> bool {
+        let is_missing = matches!(self, Self::Memory { .. } | Self::Trace(TraceError::Open { .. }));
+        is_missing || matches!(self.kind(), ErrorKind::Machine | ErrorKind::Stopped)
     }
 
     /// What to do about it; empty if there is no advice.
@@ -79,7 +92,7 @@ impl Error {
         match self {
             Self::Config(error) => &error.help,
             Self::Trace(error) => help_for_trace(error),
-            Self::Input { help, .. } => help,
+            Self::Input { help, .. } | Self::Memory { help, .. } => help,
             Self::Write { .. } => {
                 "the file was left as it was; check the folder, its permissions and the space on the disk"
             }
@@ -94,7 +107,7 @@ impl fmt::Display for Error {
             // A configuration's error says its help itself.
             Self::Config(error) => return error.fmt(f),
             Self::Trace(error) => error.fmt(f)?,
-            Self::Input { problem, .. } => f.write_str(problem)?,
+            Self::Input { problem, .. } | Self::Memory { problem, .. } => f.write_str(problem)?,
             Self::Write { target, source } => write!(f, "{target}: cannot be written: {source}")?,
             Self::Stopped => f.write_str("stopped")?,
         }

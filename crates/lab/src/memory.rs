@@ -30,7 +30,7 @@ fn check_against(config: &Config, available: u64) -> Result<(), Error> {
         format!("device.geometry: the device needs at least {needed} of memory, and {available} are available");
     let help = "--precondition none uses memory for what the trace writes only; else use fewer blocks, or device.media = \
                 \"none\" if it is \"memory\"";
-    Err(Error::input(problem, help))
+    Err(Error::Memory { problem, help: help.to_owned() })
 }
 
 /// Bytes that the device takes before the first request. Tables by page grow with what is written.

@@ -185,9 +185,10 @@ pub(crate) fn legend(marks: &mut Vec<Mark>, panel: &Panel, area: Area, has_names
     }
 }
 
-/// The legend of a panel fits above it.
-pub(crate) fn legend_fits(panel: &Panel, width: f64) -> bool {
-    panel.series().map(|(_, series)| entry_width(series)).sum::<f64>() <= width + BEHIND
+/// The legend of a panel fits above it; `has_names` as in [`legend`].
+pub(crate) fn legend_fits(panel: &Panel, width: f64, has_names: bool) -> bool {
+    let series = panel.series().filter(|(_, series)| !(has_names && series.join != Join::Points && is_named(panel)));
+    series.map(|(_, series)| entry_width(series)).sum::<f64>() <= width + BEHIND
 }
 
 /// One legend for several panels whose series of the same number have the same name, in lines of this width at most, the first

@@ -77,12 +77,11 @@ impl Figure {
 
     /// The legend of all panels and its height, if that of one does not fit above it.
     fn shared_legend(&self) -> Option<(Vec<Mark>, f64)> {
-        let rows = self.rows.iter().filter(|row| row.len() > 1);
         let fits = |row: &Vec<Panel>| {
             let width = WIDTH / row.len() as f64 - LEFT - RIGHT;
-            row.iter().all(|panel| legend_fits(panel, width))
+            row.iter().all(|panel| legend_fits(panel, width, row.len() == 1))
         };
-        if rows.clone().all(fits) {
+        if self.rows.iter().all(fits) {
             return None;
         }
         let panels: Vec<&Panel> = self.rows.iter().flatten().collect();

@@ -75,7 +75,11 @@ fn against_best(points: &Points<'_>, compared: &str, metric: &Metric) -> Option<
     let across = across.max_by_key(|axis| (*axis == "ftl", points.values(axis).len())).unwrap_or("");
     let columns: Vec<&str> =
         if across.is_empty() { vec![""] } else { points.values(across).iter().map(String::as_str).collect() };
-    let groups = points.groups(&[compared]);
+    // A value that is missing somewhere must not be compared elsewhere than the others.
+    let has_all = |(_, group): &(String, Vec<&Point<'_>>)| {
+        group.iter().filter(|point| point.value(metric).is_some()).count() == points.values(compared).len()
+    };
+    let (groups, parts): (Vec<_>, Vec<_>) = points.groups(&[compared]).into_iter().partition(has_all);
     let mut rows = Vec::new();
     for value in points.values(compared) {
         let mut row = vec![Datum::name(value)];
@@ -95,12 +99,8 @@ fn against_best(points: &Points<'_>, compared: &str, metric: &Metric) -> Option<
                     distances.push(distance(metric, *own, best));
                 }
             }
-            let known: Vec<f64> = distances.iter().copied().filter(|distance| distance.is_finite()).collect();
-            row.push(if known.is_empty() {
-                Datum::default()
-            } else {
-                shaded(metric, known.iter().sum::<f64>() / known.len() as f64)
-            });
+            let mean = distances.iter().sum::<f64>() / distances.len() as f64;
+            row.push(if distances.is_empty() { Datum::default() } else { shaded(metric, mean) });
         }
         rows.push(row);
     }
@@ -109,13 +109,17 @@ fn against_best(points: &Points<'_>, compared: &str, metric: &Metric) -> Option<
     if winners.combinations == 0 {
         return None;
     }
+    let left = match parts.len() {
+        0 => String::new(),
+        n => format!(" The table leaves {n} combinations out that lack a value."),
+    };
     let what = if metric.unit == AxisUnit::Percent { "points below the best" } else { "times the best" };
     let rest = points.axes.len().saturating_sub(2);
     let mean = if rest > 0 { ", averaged over all other axes" } else { "" };
     Some(Shown {
         name: format!("best-{}", metric.name),
         title: format!("{}: {what}{mean}", capital(&metric.words)),
-        sentence: winners.sentence(metric, points.seeds),
+        sentence: winners.sentence(metric, points.seeds) + &left,
         figure: None,
         data: Data { head, rows },
     })
@@ -175,7 +179,10 @@ fn over_scale(points: &Points<'_>, compared: &str, scale: &str, unit: AxisUnit, 
     let groups = points.groups(&[compared, scale]);
     let (values, all_groups) = (points.values(compared), groups.len());
     let places: Vec<f64> = points.values(scale).iter().map(|value| place(value).0).collect();
-    let wide = places.iter().copied().fold(0.0, f64::max) > 8.0 * places.iter().copied().fold(f64::INFINITY, f64::min);
+    if places.is_empty() || compared == scale {
+        return None;
+    }
+    let wide = places.iter().copied().fold(0.0, f64::max) > 8.0 * places[0] && places[0] > 0.0;
     let ends = [places.first().copied()?, places.last().copied()?];
     let mut data = Data { head: [compared, scale, "in"].map(str::to_owned).to_vec(), rows: Vec::new() };
     data.head.extend([metric.name.clone(), "interval".to_owned()]);
@@ -185,10 +192,10 @@ fn over_scale(points: &Points<'_>, compared: &str, scale: &str, unit: AxisUnit, 
         own.filter_map(|point| Some(point.value(metric)?.0)).collect()
     };
     let y = Axis::fit(&metric.name, metric.unit, &values.iter().map(lines_of).collect::<Vec<_>>());
-    for (name, group) in groups.iter().take(PANELS) {
+    for (name, group) in &groups {
         let x = if wide { Axis::log(scale, unit, ends) } else { Axis::linear(scale, unit, ends) };
         let mut panel = Panel::new(name, x).y(y.clone());
-        for (number, value) in values.iter().take(LINES).enumerate() {
+        for (number, value) in values.iter().enumerate() {
             let own = group.iter().filter(|point| point.values.get(compared) == Some(&value.as_str()));
             let mut line: Vec<_> = own.filter_map(|point| Some((at(point)?, point.value(metric)?, *point))).collect();
             line.sort_by(|(a, ..), (b, ..)| a.total_cmp(b));
@@ -202,8 +209,10 @@ fn over_scale(points: &Points<'_>, compared: &str, scale: &str, unit: AxisUnit, 
                     interval,
                 ]);
             }
-            panel =
-                panel.layer(styled(number, Layer::line(value, line.iter().map(|(x, (y, _), _)| [*x, *y]).collect())));
+            if number < LINES {
+                let line = line.iter().map(|(x, (y, _), _)| [*x, *y]).collect();
+                panel = panel.layer(styled(number, Layer::line(value, line)));
+            }
         }
         panels.push(panel);
     }
@@ -221,9 +230,13 @@ fn slope(points: &Points<'_>, scale: &str, metric: &Metric) -> String {
         let mut valued: Vec<_> =
             group.iter().filter_map(|p| Some((place(p.values.get(scale)?).0, p.value(metric)?.0))).collect();
         valued.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-        if let (Some((_, first)), Some((_, last))) = (valued.first(), valued.last()) {
+        // Lines without one of the ends say nothing of the way between them.
+        if valued.len() == points.values(scale).len()
+            && let (Some((_, first)), Some((_, last))) = (valued.first(), valued.last())
+        {
             let change = if metric.unit == AxisUnit::Percent { last - first } else { 100.0 * (last / first - 1.0) };
             if change.is_finite() {
+                let name = if name.is_empty() { "the only line".to_owned() } else { name };
                 changes.push((change, name));
             }
         }
@@ -250,7 +263,7 @@ fn front(points: &Points<'_>, compared: &str, time: &Metric, waf: &Metric) -> Op
     let mut data = Data { head: Vec::new(), rows: Vec::new() };
     data.head = apart.iter().copied().chain(scale).chain(["p99", "waf", "on the front"]).map(str::to_owned).collect();
     let (mut panels, mut named) = (Vec::new(), Vec::new());
-    for (name, group) in groups.iter().take(PANELS) {
+    for (name, group) in &groups {
         let places: Vec<_> = group.iter().filter_map(|p| Some((*p, p.value(time)?.0, p.value(waf)?.0))).collect();
         if places.is_empty() {
             continue;
@@ -284,12 +297,13 @@ fn front(points: &Points<'_>, compared: &str, time: &Metric, waf: &Metric) -> Op
     let shown = named.iter().take(12).cloned().collect::<Vec<_>>().join("; ");
     let more = if named.len() > 12 { format!(" and {} others", named.len() - 12) } else { String::new() };
     let title = "Response time against write amplification".to_owned();
-    let subtitle = "grey: what no other point beats in both; one panel for each size, so that RAM is the third axis";
+    let each = scale.map_or_else(String::new, |scale| format!("; one panel for each value of {scale}"));
+    let subtitle = format!("grey: what no other point beats in both{each}");
     let sentence = format!("No other point of its panel is better in both than: {shown}{more}.")
         + &left_out(groups.len(), points.values(compared).len());
     (!panels.is_empty()).then(|| Shown {
         name: "front".to_owned(),
-        figure: Some(laid_out(&title, subtitle, panels)),
+        figure: Some(laid_out(&title, &subtitle, panels)),
         title,
         sentence,
         data,
@@ -303,10 +317,10 @@ fn distribution(points: &Points<'_>, compared: &str, tail_metric: &Metric) -> Op
     let mut data = Data { head, rows: Vec::new() };
     let mut panels = Vec::new();
     let mut tail: Option<(f64, String)> = None;
-    for (name, group) in groups.iter().take(PANELS) {
+    for (name, group) in &groups {
         let mut panel_values = Vec::new();
         let mut lines = Vec::new();
-        for value in points.values(compared).iter().take(LINES) {
+        for value in points.values(compared) {
             let point = group.iter().find(|point| point.values.get(compared) == Some(&value.as_str()));
             let known = point.map(|point| {
                 QUANTILES.iter().filter_map(|(share, path)| Some([point.number(path)?, *share])).collect()
@@ -332,7 +346,7 @@ fn distribution(points: &Points<'_>, compared: &str, tail_metric: &Metric) -> Op
             [50.0, 100.0],
         )
         .broken());
-        for (number, (value, line)) in lines.into_iter().enumerate() {
+        for (number, (value, line)) in lines.into_iter().enumerate().take(LINES) {
             panel = panel.layer(styled(number, Layer::line(value, line).marked()));
         }
         panels.push(panel);
@@ -344,7 +358,7 @@ fn distribution(points: &Points<'_>, compared: &str, tail_metric: &Metric) -> Op
         name: "distribution".to_owned(),
         figure: Some(laid_out(
             &title,
-            "the five quantiles that a report has; between them lines are for the eye only",
+            "the five quantiles that a report has, means over the seeds; between them lines are for the eye only",
             panels,
         )),
         title,
@@ -371,7 +385,7 @@ fn styled(number: usize, layer: Layer) -> Layer {
 
 fn laid_out(title: &str, subtitle: &str, panels: Vec<Panel>) -> Figure {
     let mut figure = Figure::new(title, subtitle);
-    let mut panels = panels.into_iter().peekable();
+    let mut panels = panels.into_iter().take(PANELS).peekable();
     let per_row = if panels.len() < 3 {
         1
     } else if panels.len() == 4 {

@@ -58,6 +58,9 @@ fn summary(digest: &Digest) -> String {
              same requests) does not have 0 in it."
         ),
     };
+    if !digest.is_even {
+        text += " Some values have fewer seeds: they are compared by those that all have, two at least.";
+    }
     text += "</p>\n<ul>\n";
     for shown in digest.shown.iter().filter(|shown| shown.name.starts_with("best-")) {
         text += &format!("<li>{}</li>\n", escaped(&shown.sentence));
@@ -86,7 +89,7 @@ fn section(shown: &Shown, folder: &str) -> String {
         None if shown.data.rows.len() <= ROWS_OPEN => text += &table(&shown.data, &shown.title),
         None => text += &format!("<details><summary>Table</summary>\n{}</details>\n", table(&shown.data, &shown.title)),
     }
-    let command = format!("nandlab report {folder} --figures FOLDER");
+    let command = format!("nandlab report {} --figures FOLDER", crate::command::quoted(folder));
     text + &format!("<p><code>{}</code> writes it as {}</p>\n</section>\n", escaped(&command), files(shown))
 }
 
@@ -138,7 +141,10 @@ fn cells(rows: &[SweepRow], metrics: &[Metric], folder: &str) -> String {
     if rows.len() > CELLS_SHOWN {
         text += &format!("<p>These are {CELLS_SHOWN} of {}.</p>\n", count(rows.len() as u64));
     }
-    text + &format!("<p>Every metric of every cell: {}/results.parquet.</p>\n</section>\n", escaped(folder))
+    if rows.iter().all(|row| row.status != CellStatus::Open) {
+        text += &format!("<p>Every metric of every cell: {}/results.parquet.</p>\n", escaped(folder));
+    }
+    text + "</section>\n"
 }
 
 /// Text for HTML.

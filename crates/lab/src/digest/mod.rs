@@ -22,6 +22,8 @@ pub struct Digest {
     folder: String,
     rows: Vec<SweepRow>,
     seeds: usize,
+    /// All values have all of them.
+    is_even: bool,
     metrics: Vec<Metric>,
     shown: Vec<Shown>,
 }
@@ -56,12 +58,12 @@ impl Digest {
             let help = "`nandlab describe metrics` has all names";
             return Err(Error::input(format!("metrics.{}: no report has `{}`", metric.name, metric.path), help));
         }
-        let (seeds, shown) = {
+        let (seeds, is_even, shown) = {
             let points = Points::of(&rows);
-            (points.seeds, figures::all(&points, &metrics))
+            (points.seeds, points.is_even, figures::all(&points, &metrics))
         };
         let title = if title.is_empty() { name } else { title };
-        Ok(Self { title, folder, rows, seeds, metrics, shown })
+        Ok(Self { title, folder, rows, seeds, is_even, metrics, shown })
     }
 
     /// One page with everything in it: no script, nothing that is loaded, the same bytes for the same results.

@@ -1,6 +1,6 @@
 //! The cells of a sweep without their seeds: values with intervals, and who is best where.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use nandlab::types::Bytes;
 use nandlab_plot::AxisUnit;
@@ -38,33 +38,26 @@ pub(super) struct Point<'a> {
 }
 
 impl Point<'_> {
-    /// The values of all seeds that have one.
-    pub(super) fn samples(&self, metric: &Metric) -> Vec<f64> {
-        self.rows.values().filter_map(|row| metric.of(row)).collect()
+    /// The seeds with a value.
+    pub(super) fn seeds(&self, metric: &Metric) -> BTreeSet<&str> {
+        self.rows.iter().filter(|(_, row)| metric.of(row).is_some()).map(|(seed, _)| *seed).collect()
+    }
+
+    /// The values of some seeds.
+    pub(super) fn samples(&self, metric: &Metric, seeds: &BTreeSet<&str>) -> Vec<f64> {
+        seeds.iter().filter_map(|seed| metric.of(self.rows.get(seed)?)).collect()
     }
 
     /// Mean over the seeds and half of its interval.
     pub(super) fn value(&self, metric: &Metric) -> Option<(f64, Option<f64>)> {
-        let samples = self.samples(metric);
+        let samples = self.samples(metric, &self.seeds(metric));
         (!samples.is_empty()).then(|| mean(&samples))
     }
 
-    /// This point differs from another one in a metric by more than chance: seed by seed, the 95 % interval of the difference
-    /// does not have 0 in it. With one seed every difference counts.
-    pub(super) fn differs(&self, other: &Self, metric: &Metric) -> bool {
-        let pairs =
-            self.rows.iter().filter_map(|(seed, row)| Some((metric.of(row)?, metric.of(other.rows.get(seed)?)?)));
-        let differences: Vec<f64> = pairs.map(|(own, other)| own - other).collect();
-        if differences.is_empty() {
-            return false;
-        }
-        let (mean, half) = mean(&differences);
-        mean.abs() > half.unwrap_or(0.0)
-    }
-
-    /// A number of the first seed's report.
+    /// Mean over the seeds of a number of the reports.
     pub(super) fn number(&self, path: &str) -> Option<f64> {
-        self.rows.values().next()?.number(path)
+        let values: Vec<f64> = self.rows.values().filter_map(|row| row.number(path)).collect();
+        (!values.is_empty()).then(|| mean(&values).0)
     }
 }
 
@@ -74,12 +67,14 @@ pub(super) struct Points<'a> {
     /// In the order of a name of a cell, with their values in order.
     pub(super) axes: Vec<(String, Vec<String>)>,
     pub(super) seeds: usize,
+    /// Each of them has all seeds.
+    pub(super) is_even: bool,
 }
 
 impl<'a> Points<'a> {
     pub(super) fn of(rows: &'a [SweepRow]) -> Self {
         let mut points: BTreeMap<Vec<(&str, &str)>, Point<'a>> = BTreeMap::new();
-        let mut seeds = std::collections::BTreeSet::new();
+        let mut seeds = BTreeSet::new();
         for row in rows.iter().filter(|row| row.report.is_some()) {
             let values = row.values.iter().map(|(axis, value)| (axis.as_str(), value.as_str()));
             let values: BTreeMap<_, _> = values.filter(|(axis, _)| *axis != SEED).collect();
@@ -95,20 +90,23 @@ impl<'a> Points<'a> {
             values.dedup();
             (axis, values)
         });
-        Self { axes: with_values.collect(), all: points.into_values().collect(), seeds: seeds.len() }
+        let is_even = points.values().all(|point| point.rows.len() == seeds.len());
+        Self { axes: with_values.collect(), is_even, all: points.into_values().collect(), seeds: seeds.len() }
     }
 
     /// The axis whose values are compared with each other: buffers before FTLs before any other.
     pub(super) fn compared(&self) -> Option<&str> {
         let known = ["buffer", "ftl"].into_iter().find(|name| self.axes.iter().any(|(axis, _)| axis == name));
-        known.or_else(|| self.axes.first().map(|(axis, _)| axis.as_str()))
+        let scale = self.scale().map(|(axis, _)| axis);
+        let names = || self.axes.iter().map(|(axis, _)| axis.as_str());
+        known.or_else(|| names().find(|axis| Some(*axis) != scale)).or_else(|| names().next())
     }
 
     /// The first axis all of whose values are numbers or sizes, and what they are.
     pub(super) fn scale(&self) -> Option<(&str, AxisUnit)> {
         self.axes.iter().find_map(|(axis, values)| {
             let is_size = values.iter().all(|value| Bytes::parse(value).is_ok() && value.parse::<f64>().is_err());
-            let is_number = values.iter().all(|value| value.parse::<f64>().is_ok());
+            let is_number = values.iter().all(|value| value.parse::<f64>().is_ok_and(f64::is_finite));
             let unit = if is_size { AxisUnit::Bytes } else { AxisUnit::Count };
             (is_size || is_number).then_some((axis.as_str(), unit))
         })
@@ -156,7 +154,7 @@ impl Ord for Order {
 
 /// The number that a value of an axis is, or begins with: sizes in bytes; 0 for a name.
 pub(super) fn place(value: &str) -> (f64, bool) {
-    if let Ok(number) = value.parse() {
+    if let Some(number) = value.parse().ok().filter(|number: &f64| number.is_finite()) {
         return (number, true);
     }
     if let Ok(Bytes(size)) = Bytes::parse(value) {

@@ -17,8 +17,8 @@ use crate::watch::Watch;
 use crate::workload::Workload;
 
 pub use cells::Cells;
-pub use metric::{ExperimentMetric, MetricEnd, MetricUnit};
 pub(crate) use cells::unknown;
+pub use metric::{ExperimentMetric, MetricEnd, MetricUnit};
 
 /// What a file may have.
 const KEYS: &str = "an experiment has name, title, sentence, workloads, devices, buffers, ftls, axes, seeds, cells, metrics, \
@@ -193,7 +193,7 @@ impl Experiment {
             }
             let chosen: Vec<_> = axes.iter().map(|(axis, all)| part.get(*axis).unwrap_or(all)).collect();
             let count = chosen.iter().fold(1_usize, |count, values| count.saturating_mul(values.len()));
-            if runs.len() + count > CELLS_MAX {
+            if runs.len().saturating_add(count) > CELLS_MAX {
                 let problem = format!("cells: more than {CELLS_MAX}");
                 return Err(Error::input(problem, "list the combinations that are needed under [[cells]]"));
             }
@@ -296,7 +296,7 @@ impl Experiment {
 const NAMES: &str = "a name has one character at least, and no space, `/`, `{` or `}`";
 
 fn is_name(name: &str) -> bool {
-    !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || "/{}".contains(c))
+    !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || c.is_control() || "/{}".contains(c))
 }
 
 #[cfg(test)]

@@ -16,12 +16,14 @@ use crate::word::Word;
 use crate::workload::Reading;
 
 /// The parts of the laboratory that take part in a run.
-const RUN_SOURCES: [&str; 5] = [
+const RUN_SOURCES: [&str; 7] = [
     include_str!("../run.rs"),
     include_str!("../source.rs"),
     include_str!("../decoded.rs"),
     include_str!("../address.rs"),
     include_str!("../device.rs"),
+    include_str!("../capacity.rs"),
+    include_str!("../workload.rs"),
 ];
 
 /// All that decides the result of a cell. Paths of traces do not: what is in the files does.

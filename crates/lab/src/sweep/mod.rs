@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::decoded::Decoded;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::parallel;
 use crate::watch::{Part, Watch};
 pub use plan::SweepCell;
@@ -122,6 +122,7 @@ impl Sweep {
     pub fn run(&self, watch: &Watch<'_>, step: impl FnMut(SweepStep<'_>) + Send) -> Result<SweepWork, Error> {
         let (text, cells) = plan::read(&self.plan, &Decoded::up_to(self.memory))?;
         let results = SweepResults::begin(&self.folder, text, &cells)?;
+        remove_abandoned(&self.folder);
         remove_abandoned(&results.cells_folder());
         let mut ids = BTreeSet::new();
         let mut own: Vec<&SweepCell> = cells.iter().filter(|cell| ids.insert(cell.id.clone())).collect();
@@ -139,6 +140,11 @@ impl Sweep {
                 open.push(*cell);
             }
         }
+        if self.shard == SweepShard::ALL && !open.is_empty() {
+            // Several processes that share the folder without shards begin at different places.
+            let first = std::process::id() as usize % open.len();
+            open.rotate_left(first);
+        }
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let threads = self.threads.unwrap_or(processors).min(open.len().max(1));
         let mut work = SweepWork { cells: all, own: own.len(), failed, threads, ..SweepWork::default() };
@@ -152,7 +158,8 @@ impl Sweep {
             |cell| {
                 let (part, started) = (parts.part(), now());
                 // Another process may have been faster.
-                let is_new = self.retry || !store.has(&cell.id);
+                let is_there = store.has(&cell.id);
+                let is_new = !is_there || self.retry && store.read(&cell.id)?.error.is_some();
                 let result = if is_new { simulate(cell, &part)? } else { store.read(&cell.id)? };
                 if is_new {
                     store.write(&result)?;
@@ -176,7 +183,9 @@ impl Sweep {
         work.decoded = cells.first().map_or(0, |cell| cell.run.workload.decoded.reads());
         work.interrupted = !finished;
         if ids.iter().all(|id| store.has(id)) {
-            results.write_table()?;
+            if work.run > 0 || !results.has_table() {
+                results.write_table()?;
+            }
             work.complete = true;
         }
         Ok(work)
@@ -196,14 +205,14 @@ fn simulate(cell: &SweepCell, part: &Part<'_>) -> Result<CellResult, Error> {
     match outcome {
         Ok(Ok((mut report, _))) => {
             report.wall = None;
+            // What is in the files decides, not what they are called.
+            report.trace.name.clear();
+            report.trace.files.clear();
             let report = serde_json::to_string(&report).expect("a report is plain data");
             result(Some(report), None)
         }
-        Ok(Err(error)) => match error.kind() {
-            ErrorKind::Machine => Err(error.at(format!("cell {}", cell.name))),
-            ErrorKind::Stopped => Err(error),
-            ErrorKind::Config | ErrorKind::Input => result(None, Some(error.to_string())),
-        },
+        Ok(Err(error)) if error.may_pass() => Err(error),
+        Ok(Err(error)) => result(None, Some(error.to_string())),
         Err(panic) => result(None, Some(format!("a bug: {}", message(&*panic)))),
     }
 }
@@ -217,9 +226,11 @@ fn message(panic: &(dyn Any + Send)) -> String {
 fn remove_abandoned(folder: &Path) {
     let Ok(entries) = folder.read_dir() else { return };
     for entry in entries.flatten() {
-        let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let is_unfinished = name.starts_with('.') && name.ends_with(".tmp");
         let age = entry.metadata().and_then(|data| data.modified()).ok().and_then(|time| time.elapsed().ok());
-        if is_hidden && age.is_some_and(|age| age > ABANDONED) {
+        if is_unfinished && age.is_some_and(|age| age > ABANDONED) {
             _ = std::fs::remove_file(entry.path());
         }
     }

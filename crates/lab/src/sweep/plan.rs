@@ -46,7 +46,7 @@ pub(super) fn read(plan: &Path, decoded: &Decoded) -> Result<(String, Vec<SweepC
     };
     let listed = claims::EXPERIMENTS.iter().find(|listed| listed.name() == file);
     let text = match listed {
-        Some(listed) if !plan.exists() => listed.text().to_owned(),
+        Some(listed) if !plan.is_file() => listed.text().to_owned(),
         _ => {
             let data = std::fs::metadata(plan).map_err(|error| cannot(&error))?;
             if data.len() > PLAN_BYTES_MAX {

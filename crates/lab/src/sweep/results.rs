@@ -15,6 +15,7 @@ use crate::experiment::{Experiment, unknown};
 use crate::run::Run;
 
 const PLAN: &str = "plan.json";
+const TABLE: &str = "results.parquet";
 /// What the form of the folder is called.
 const VERSION: u32 = 1;
 
@@ -115,6 +116,8 @@ impl SweepResults {
                 file.write_all(text.as_bytes())?;
                 file.commit()
             };
+            // A table of the cells of before would look as if it were that of these.
+            _ = std::fs::remove_file(folder.join(TABLE));
             write().map_err(|source| Error::Write { target: target.display().to_string(), source })?;
         }
         Ok(Self { folder: folder.to_owned(), plan })
@@ -219,6 +222,11 @@ impl SweepResults {
         Ok(SweepRow { cell: name.clone(), values, id: id.clone(), status, error, report })
     }
 
+    /// `results.parquet` is there.
+    pub(super) fn has_table(&self) -> bool {
+        self.folder.join(TABLE).is_file()
+    }
+
     /// Writes `results.parquet`: a row for each cell, with its name, the values of all axes, its status and error, and every
     /// number of its report.
     pub(super) fn write_table(&self) -> Result<(), Error> {
@@ -234,7 +242,7 @@ impl SweepResults {
             let values = rows.iter().map(|row| row.number(&path)).collect();
             columns.push((path, Values::Number(values)));
         }
-        write_parquet(self.folder.join("results.parquet"), &columns)
+        write_parquet(self.folder.join(TABLE), &columns)
     }
 }
 
