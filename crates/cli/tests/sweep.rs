@@ -30,7 +30,8 @@ fn usual(trace: &str) -> String {
 }
 
 fn trace(name: &str) -> String {
-    let row = |n: u64| format!("0,{},4096,{},{}\n", n * 7919 % 5000 * 8, if n % 3 == 0 { 'r' } else { 'w' }, n);
+    let row =
+        |n: u64| format!("0,{},4096,{},{}\n", n * 7919 % 5000 * 8, if n.is_multiple_of(3) { 'r' } else { 'w' }, n);
     common::file(name, (0..20_000).map(row).collect::<String>())
 }
 
