@@ -15,13 +15,30 @@ impl Flash {
     #[inline]
     pub fn copy(&mut self, from: Ppn, to: Ppn, cause: Cause, after: Ticket) -> Ticket {
         assert!(self.is_valid(from), "copy of page {} that is not valid", from.0);
-        let inside = self.copy_back && self.is_inside(from, to, cause);
-        let read = if inside {
-            let pbn = self.sense(from);
-            self.operate_inside(Op::Read, pbn, from, cause, after)
-        } else {
-            self.read(from, cause, after)
-        };
+        if self.copy_back && self.is_inside(from, to, cause) {
+            return self.copy_inside(from, to, cause, after);
+        }
+        let read = self.read(from, cause, after);
+        let pbn = self.carry_over(from, to);
+        let done = self.operate(Op::Program, pbn, to, cause, Release::Done, read);
+        self.invalidate(from);
+        done
+    }
+
+    /// The same inside a plane.
+    #[inline(never)]
+    fn copy_inside(&mut self, from: Ppn, to: Ppn, cause: Cause, after: Ticket) -> Ticket {
+        let pbn = self.sense(from);
+        let read = self.operate_inside(Op::Read, pbn, from, cause, after);
+        let pbn = self.carry_over(from, to);
+        let done = self.operate_inside(Op::Program, pbn, to, cause, read);
+        self.invalidate(from);
+        done
+    }
+
+    /// What is in one page is in another one as well; its block.
+    #[inline(always)]
+    fn carry_over(&mut self, from: Ppn, to: Ppn) -> Pbn {
         if self.times.is_some() && self.is_slc(self.block_of(from)) {
             self.ledger.slc_pages_folded += 1;
         }
@@ -32,13 +49,7 @@ impl Flash {
         } else {
             self.set_programmed(to, pbn, self.cells.owner.at(from.index()));
         }
-        let done = if inside {
-            self.operate_inside(Op::Program, pbn, to, cause, read)
-        } else {
-            self.operate(Op::Program, pbn, to, cause, Release::Done, read)
-        };
-        self.invalidate(from);
-        done
+        pbn
     }
 
     /// True if a copy stays in its plane, and its read and its program are of one class: they are one piece of work for a die.
