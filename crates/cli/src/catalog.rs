@@ -12,8 +12,8 @@ use nandlab::registry::rules::{Number, Rule};
 use nandlab::registry::{self, Plugin};
 use nandlab::report::Report;
 use nandlab::types::Bytes;
-use nandlab_lab::claims::{EXPERIMENTS, Listed};
 use nandlab_lab::pages::{manual, measured};
+use nandlab_lab::papers::{PAPERS, Paper};
 use nandlab_trace::formats;
 use nandlab_trace::generators::{self, GENERATORS, PRESETS};
 use nandlab_trace::tools::{ToolInfo, trace_tools};
@@ -124,11 +124,11 @@ fn entries(family: Family) -> Vec<Entry> {
             entries
         }
         Family::Experiments => {
-            let entry = |listed: &Listed| {
-                let experiment = listed.experiment().expect("experiments are tested");
+            let entry = |paper: &Paper| {
+                let experiment = paper.experiment().expect("experiments are tested");
                 Entry { family: "experiment", name: experiment.name, title: experiment.sentence, page: experiment_page }
             };
-            EXPERIMENTS.iter().map(entry).collect()
+            PAPERS.iter().map(entry).collect()
         }
         Family::Tools => {
             let entry = |tool: ToolInfo| Entry {
@@ -265,10 +265,10 @@ fn device_page(name: &str) -> String {
 }
 
 fn experiment_page(name: &str) -> String {
-    let Some(listed) = EXPERIMENTS.iter().find(|listed| listed.name() == name) else { return String::new() };
-    let manual = listed.experiment().and_then(|experiment| experiment.manual()).expect("experiments are tested");
+    let Some(paper) = PAPERS.iter().find(|paper| paper.name() == name) else { return String::new() };
+    let manual = paper.experiment().and_then(|experiment| experiment.manual()).expect("experiments are tested");
     format!(
-        "{manual}\n`nandlab claims {name}` carries it out and judges the claims; docs/claims.md has the verdicts.\n"
+        "{manual}\n`nandlab reproduce {name} -o FOLDER` carries it out and judges the claims; docs/claims.md has the verdicts.\n"
     )
 }
 

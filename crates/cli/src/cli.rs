@@ -6,7 +6,6 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::args::{DeviceArgs, Family, PluginArgs, SizeArgs};
 use crate::bound::BoundArgs;
-use crate::claims::ClaimsArgs;
 use crate::compare::CompareArgs;
 use crate::curve::CurveArgs;
 use crate::datasheet::DatasheetArgs;
@@ -15,6 +14,7 @@ use crate::pages::PagesArgs;
 use crate::probe::ProbeArgs;
 use crate::ram::RamArgs;
 use crate::report::ReportArgs;
+use crate::reproduce::ReproduceArgs;
 use crate::run::RunArgs;
 use crate::style::ColorChoice;
 use crate::sweep::SweepArgs;
@@ -71,8 +71,8 @@ pub enum Command {
     Sweep(SweepArgs),
     /// Show the results of a sweep as one page: who is best where, figures, and the numbers behind them.
     Report(ReportArgs),
-    /// Test the claims of the papers on generated workloads: one Markdown table for each experiment (docs/claims.md).
-    Claims(ClaimsArgs),
+    /// Carry out what the papers evaluated, draw it and judge their claims under all that they leave open (docs/claims.md).
+    Reproduce(ReproduceArgs),
     /// Measure every buffer policy and write a page for each (docs/policies).
     Pages(PagesArgs),
     /// Show what the map of each FTL takes of the RAM of a device, and what it leaves for data.

@@ -5,7 +5,6 @@ mod advice;
 mod args;
 mod bound;
 mod catalog;
-mod claims;
 mod cli;
 mod columns;
 mod compare;
@@ -28,6 +27,7 @@ mod progress;
 mod ram;
 mod reading;
 mod report;
+mod reproduce;
 mod rows;
 mod run;
 mod style;
@@ -70,7 +70,7 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         Command::Report(args) => report::report(args),
         Command::Sweep(args) => sweep::sweep(args, style),
         Command::Datasheet(args) => datasheet::datasheet(args, style),
-        Command::Claims(args) => claims::claims(args),
+        Command::Reproduce(args) => reproduce::reproduce(args),
         Command::Pages(args) => pages::pages(args),
         Command::Ram(args) => ram::ram(args, style),
         Command::List { what } => catalog::list(*what, style),

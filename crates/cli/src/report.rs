@@ -31,17 +31,7 @@ pub fn report(args: &ReportArgs) -> Result<(), Failure> {
     let digest = Digest::of(&SweepResults::open(&args.folder)?)?;
     let page = output::Target::open(Some(&args.output))?;
     if let Some(folder) = &args.figures {
-        let cannot = |error| nandlab_lab::Error::Write { target: folder.display().to_string(), source: error };
-        std::fs::create_dir_all(folder).map_err(cannot)?;
-        for figure in digest.figures() {
-            let file = |extension: &str| folder.join(format!("{}.{extension}", figure.name)).display().to_string();
-            for (svg, extension) in [(&figure.svg, "svg"), (&figure.svg_dark, "dark.svg")] {
-                if let Some(svg) = svg {
-                    output::write_file(&file(extension), svg.as_bytes())?;
-                }
-            }
-            output::write_file(&file("csv"), figure.csv.as_bytes())?;
-        }
+        digest.write_figures(folder)?;
     }
     if let Some(markdown) = &args.markdown {
         output::write_file(markdown, digest.markdown().as_bytes())?;

@@ -57,11 +57,10 @@ fn manual_page_shows_parameters_with_defaults() {
 #[test]
 fn manual_page_of_an_experiment_shows_what_varies_and_what_is_claimed() {
     let page = stdout(&["describe", "wpa", "--kind", "experiments"]);
-    for part in ["gaming = make:mix:parts=", "CBM = cbm-r", "36 runs", "fig 5: WPA has the best hit ratio"] {
+    for part in ["gaming = make:gaming-console", "CBM = cbm-r", "480 runs", "fig 5: WPA has the highest hit ratio"] {
         assert!(page.contains(part), "{part} in\n{page}");
     }
-    let page = stdout(&["describe", "arithmetic"]);
-    assert!(page.contains("Nothing is simulated") && page.contains("`nandlab claims arithmetic`"), "{page}");
+    assert!(page.contains("`nandlab reproduce wpa -o FOLDER`"), "{page}");
 }
 
 #[test]
@@ -78,7 +77,7 @@ fn manual_page_of_every_ftl_shows_its_evidence() {
 #[test]
 fn misspelt_name_is_answered_with_the_right_one() {
     for (wrong, right) in
-        [("pagee", "page"), ("lur", "lru"), ("msrr", "msr"), ("otlp", "oltp"), ("aritmetic", "arithmetic")]
+        [("pagee", "page"), ("lur", "lru"), ("msrr", "msr"), ("otlp", "oltp"), ("xp-mont", "xp-month")]
     {
         let output = nandlab(&["describe", wrong]);
         assert_eq!(output.status.code(), Some(2));

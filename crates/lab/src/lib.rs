@@ -15,7 +15,7 @@
 //! # Ok::<(), nandlab_lab::Error>(())
 //! ```
 //!
-//! What varies over what is an [`Experiment`]: a TOML file of its own whose runs have names. [`claims::EXPERIMENTS`] are those
+//! What varies over what is an [`Experiment`]: a TOML file of its own whose runs have names. [`papers::PAPERS`] are those
 //! of papers.
 #![forbid(unsafe_code)]
 #![allow(clippy::format_push_string, clippy::format_collect, reason = "the text is short and for people")]
@@ -24,7 +24,6 @@ mod address;
 mod alone;
 pub mod bound;
 mod capacity;
-pub mod claims;
 mod command;
 pub mod compare;
 pub mod curve;
@@ -39,6 +38,7 @@ mod judge;
 mod latencies;
 mod memory;
 pub mod pages;
+pub mod papers;
 mod parallel;
 mod plugins;
 mod probe;
@@ -63,7 +63,10 @@ pub use decoded::Decoded;
 pub use device::Device;
 pub use digest::{Digest, DigestFigure};
 pub use error::{Error, ErrorKind, ROOM};
-pub use experiment::{Cells, Claim, Experiment, ExperimentMetric, MetricEnd, MetricUnit};
+pub use experiment::{
+    Cells, Claim, ClaimTest, ClaimWay, Experiment, ExperimentFigure, ExperimentMetric, MetricEnd, MetricUnit, Setting,
+    SettingOfSome,
+};
 pub use fit::{Fit, FitError, FitParameter, FitRange, FitUnit, Fitted, FittedParameter, SkippedJob, Told};
 pub use judge::judge;
 pub use latencies::{EachRequest, LatencyFile, LatencySummary, ReplayedRequest, TimesOfKind};

@@ -30,6 +30,8 @@ pub struct Axis {
     low: f64,
     high: f64,
     foot: Foot,
+    /// Of an axis of names: the k-th lies at k + 1/2.
+    names: Vec<String>,
 }
 
 /// What the label says about the beginning of an axis.
@@ -77,14 +79,19 @@ impl Axis {
         let (low, high) = (tame(low, -LARGEST), tame(high, -LARGEST));
         // A sixteenth of a huge number, so that the sum is another one.
         let high = if high > low { high } else { low + (low.abs() / 16.0).max(1.0) };
-        Self { label: label.to_owned(), unit, scale: Scale::Linear, low, high, foot: Foot::Plain }
+        Self { label: label.to_owned(), unit, scale: Scale::Linear, low, high, foot: Foot::Plain, names: Vec::new() }
     }
     /// Equal distances for equal ratios. A range that does not begin above 0, or has no extent, is corrected.
     pub fn log(label: &str, unit: AxisUnit, [low, high]: [f64; 2]) -> Self {
         let low = if low > 0.0 { tame(low, 1.0 / LARGEST) } else { 1.0 };
         let high = tame(high, 1.0 / LARGEST);
         let high = if high > low { high } else { low * 2.0 };
-        Self { label: label.to_owned(), unit, scale: Scale::Log, low, high, foot: Foot::Plain }
+        Self { label: label.to_owned(), unit, scale: Scale::Log, low, high, foot: Foot::Plain, names: Vec::new() }
+    }
+    /// Names side by side, the k-th (from 0) around k + 1/2, for groups of [bars](crate::Layer::bars).
+    pub fn names(label: &str, names: Vec<String>) -> Self {
+        let axis = Self::linear(label, AxisUnit::Count, [0.0, names.len().max(1) as f64]);
+        Self { names, ..axis }
     }
 
     /// The same, whose label says where it begins, because one would expect 0.
@@ -101,6 +108,10 @@ impl Axis {
             self.foot = Foot::Zero;
         }
         self
+    }
+    /// How many names it has, if it is one of names.
+    pub(crate) fn name_count(&self) -> Option<usize> {
+        (!self.names.is_empty()).then_some(self.names.len())
     }
     /// It begins elsewhere than at 0 and says so.
     pub(crate) fn is_broken(&self) -> bool {
@@ -139,6 +150,12 @@ impl Axis {
     /// At most that many ticks (at least 2).
     pub fn ticks(&self, most: usize) -> Vec<Tick> {
         let most = most.max(2);
+        if !self.names.is_empty() {
+            let every = self.names.len().div_ceil(most);
+            let tick =
+                |(number, name): (usize, &String)| Tick { place: self.place(number as f64 + 0.5), text: name.clone() };
+            return self.names.iter().enumerate().step_by(every).map(tick).collect();
+        }
         match self.scale {
             Scale::Linear => self.linear_ticks(most),
             Scale::Log => self.log_ticks(most),

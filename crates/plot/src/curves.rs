@@ -40,6 +40,10 @@ fn placed<'a>(panel: &'a Panel, area: Area) -> Vec<Placed<'a>> {
 pub(crate) fn curves(marks: &mut Vec<Mark>, panel: &Panel, area: Area) {
     let all = placed(panel, area);
     for (i, own) in all.iter().enumerate() {
+        if own.series.join == Join::Bars {
+            marks.push(Mark::Fill { rects: bars(own.series, panel, area), colour: own.colour });
+            continue;
+        }
         if own.points.len() == 1 || own.series.join == Join::Points {
             marks.push(Mark::Dots { centres: own.points.clone(), radius: 2.5, colour: own.colour });
             continue;
@@ -54,6 +58,18 @@ pub(crate) fn curves(marks: &mut Vec<Mark>, panel: &Panel, area: Area) {
             marks.push(Mark::Dots { centres: centres.collect(), radius: 1.5 + width / 2.0, colour: own.colour });
         }
     }
+}
+
+/// Bars of one pixel at least, so that what is next to nothing can be told from what is not there.
+fn bars(series: &Series, panel: &Panel, area: Area) -> Vec<[f64; 4]> {
+    let foot = area.top + area.height;
+    let bar = |[x, y]: &[f64; 2]| {
+        let at = |x: f64| area.x(panel.x.place(x));
+        let (left, right) = (at(x - series.bar / 2.0), at(x + series.bar / 2.0));
+        let top = area.y(panel.y.place(*y)).min(foot - 1.0);
+        [left, top, (right - left - 1.0).max(1.0), foot - top]
+    };
+    series.points.iter().map(bar).collect()
 }
 
 /// Points that lie apart.
@@ -71,7 +87,7 @@ fn thinned(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
 /// A line lies over a good part (a quarter) of another one. Steps at the foot of the panel do not count: they are where
 /// nothing was.
 fn hides(upper: &Placed<'_>, lower: &Placed<'_>, foot: f64) -> bool {
-    if upper.series.is_dashed || upper.series.join == Join::Points {
+    if upper.series.is_dashed || !upper.series.join.is_line() {
         return false;
     }
     let (Some(first), Some(last)) = (lower.points.first(), lower.points.last()) else { return false };
@@ -92,7 +108,7 @@ fn height(points: &[[f64; 2]], x: f64) -> Option<f64> {
 
 /// Whether the names of the lines are next to them: of a single line only the legend tells.
 fn is_named(panel: &Panel) -> bool {
-    panel.series().filter(|(_, series)| series.join != Join::Points).count() > 1
+    panel.series().filter(|(_, series)| series.join.is_line()).count() > 1
 }
 
 /// Room for the names of the lines at the right of the area, in pixels.
@@ -111,7 +127,7 @@ pub(crate) fn names(marks: &mut Vec<Mark>, panel: &Panel, area: Area) {
     }
     let mut ends: Vec<(f64, f64, &Series, Colour)> = Vec::new();
     for Placed { series, colour, points } in placed(panel, area) {
-        if let (Some([x, y]), false) = (points.last(), series.join == Join::Points) {
+        if let (Some([x, y]), false) = (points.last(), !series.join.is_line()) {
             ends.push((*x, *y, series, colour));
         }
     }
@@ -164,6 +180,8 @@ fn entry_width(series: &Series) -> f64 {
 fn entry(marks: &mut Vec<Mark>, series: &Series, colour: Colour, [x, y]: [f64; 2]) {
     if series.join == Join::Points {
         marks.push(Mark::Dots { centres: vec![[x + 9.0, y - 4.0]], radius: 2.5, colour });
+    } else if series.join == Join::Bars {
+        marks.push(Mark::Fill { rects: vec![[x + 4.0, y - 9.0, 10.0, 10.0]], colour });
     } else if series.is_dashed {
         let points = vec![[x, y - 4.0], [x + 18.0, y - 4.0]];
         marks.push(Mark::Line { points, width: 2.5, colour, dash: 4.0 });
@@ -177,7 +195,7 @@ fn entry(marks: &mut Vec<Mark>, series: &Series, colour: Colour, [x, y]: [f64; 2
 pub(crate) fn legend(marks: &mut Vec<Mark>, panel: &Panel, area: Area, has_names: bool) {
     let mut x = area.left;
     for (number, series) in panel.series() {
-        if series.join != Join::Points && has_names && is_named(panel) {
+        if series.join.is_line() && has_names && is_named(panel) {
             continue;
         }
         entry(marks, series, series.colour(number), [x, area.top - 8.0]);
@@ -187,7 +205,7 @@ pub(crate) fn legend(marks: &mut Vec<Mark>, panel: &Panel, area: Area, has_names
 
 /// The legend of a panel fits above it; `has_names` as in [`legend`].
 pub(crate) fn legend_fits(panel: &Panel, width: f64, has_names: bool) -> bool {
-    let series = panel.series().filter(|(_, series)| !(has_names && series.join != Join::Points && is_named(panel)));
+    let series = panel.series().filter(|(_, series)| !(has_names && series.join.is_line() && is_named(panel)));
     series.map(|(_, series)| entry_width(series)).sum::<f64>() <= width + BEHIND
 }
 

@@ -172,6 +172,11 @@ fn shade(level: usize) -> Colour {
 
 /// As many ticks as there is room for their names.
 fn side_by_side(x: &Axis, width: f64) -> Vec<Tick> {
+    if let Some(count) = x.name_count() {
+        let room = width / count as f64 - SMALL / 2.0;
+        let names = x.ticks(count).into_iter();
+        return names.map(|Tick { place, text }| Tick { place, text: fitted(&text, SMALL, room) }).collect();
+    }
     let fits = |ticks: &Vec<Tick>| {
         let apart = |pair: &[Tick]| {
             let names = text_width(&pair[0].text, SMALL) + text_width(&pair[1].text, SMALL);

@@ -12,6 +12,15 @@ pub enum Join {
     Steps,
     /// Not at all.
     Points,
+    /// Not at all: each is the top of a bar from the foot of the panel.
+    Bars,
+}
+
+impl Join {
+    /// It joins its points, so that a name at the end of them says which they are.
+    pub(crate) const fn is_line(self) -> bool {
+        matches!(self, Self::Line | Self::Steps)
+    }
 }
 
 /// Points in order of x.
@@ -20,6 +29,8 @@ pub struct Series {
     pub(crate) name: String,
     pub(crate) points: Vec<[f64; 2]>,
     pub(crate) join: Join,
+    /// Width of bars, in units of the x axis.
+    pub(crate) bar: f64,
     pub(crate) is_dashed: bool,
     /// Its points are marked.
     pub(crate) is_marked: bool,
@@ -71,6 +82,7 @@ impl Layer {
             name: name.to_owned(),
             points,
             join,
+            bar: 0.0,
             is_dashed: false,
             is_marked: false,
             is_neutral: false,
@@ -87,6 +99,10 @@ impl Layer {
     /// Single points.
     pub fn points(name: &str, points: Vec<[f64; 2]>) -> Self {
         Self::series(name, points, Join::Points)
+    }
+    /// Bars around their points, of a width in units of the x axis.
+    pub fn bars(name: &str, points: Vec<[f64; 2]>, width: f64) -> Self {
+        Self::series(name, points, Join::Bars).with(|series| series.bar = width)
     }
     fn with(mut self, change: impl FnOnce(&mut Series)) -> Self {
         if let Self::Series(series) = &mut self {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::axis::Axis;
 use crate::colour::{Colour, ramp};
 use crate::figure::Figure;
-use crate::panel::{HeatMap, Join, Panel};
+use crate::panel::{HeatMap, Panel};
 use crate::scene::shortened;
 
 /// Rows of a panel's area.
@@ -138,7 +138,7 @@ fn paint_series(cells: &mut [Vec<Cell>], panel: &Panel) {
         for corner in &corners {
             cells[row_of(corner[1])][column_of(corner[0])] = cell;
         }
-        if series.join == Join::Points {
+        if !series.join.is_line() {
             continue;
         }
         for pair in corners.windows(2) {

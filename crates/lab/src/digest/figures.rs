@@ -7,7 +7,7 @@ use super::points::{Point, Points, place};
 use super::winners::Winners;
 
 /// Panels of a figure at most.
-const PANELS: usize = 12;
+pub(super) const PANELS: usize = 12;
 /// Lines of a panel at most: the palette, and the palette dashed.
 const LINES: usize = 12;
 const PLAIN_LINES: usize = 6;
@@ -35,10 +35,10 @@ pub(super) struct Datum {
 }
 
 impl Datum {
-    fn name(text: &str) -> Self {
+    pub(super) fn name(text: &str) -> Self {
         Self { text: text.to_owned(), exact: text.to_owned(), shade: None }
     }
-    fn number(text: String, exact: f64) -> Self {
+    pub(super) fn number(text: String, exact: f64) -> Self {
         Self { text, exact: exact.to_string(), shade: None }
     }
 }
@@ -379,11 +379,11 @@ fn left_out(panels: usize, lines: usize) -> String {
     text
 }
 
-fn styled(number: usize, layer: Layer) -> Layer {
+pub(super) fn styled(number: usize, layer: Layer) -> Layer {
     if number < PLAIN_LINES { layer } else { layer.dashed() }
 }
 
-fn laid_out(title: &str, subtitle: &str, panels: Vec<Panel>) -> Figure {
+pub(super) fn laid_out(title: &str, subtitle: &str, panels: Vec<Panel>) -> Figure {
     let mut figure = Figure::new(title, subtitle);
     let mut panels = panels.into_iter().take(PANELS).peekable();
     let per_row = if panels.len() < 3 {
@@ -399,7 +399,7 @@ fn laid_out(title: &str, subtitle: &str, panels: Vec<Panel>) -> Figure {
     figure
 }
 
-fn capital(text: &str) -> String {
+pub(super) fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -21,7 +21,7 @@ h1{font-size:1.6rem}h2{font-size:1.2rem;margin-top:2.2rem;border-top:1px solid v
 svg{max-width:100%;height:auto;display:block}\
 .wide{overflow-x:auto}table{border-collapse:collapse;font-size:.85rem;font-variant-numeric:tabular-nums}\
 td,th{padding:.15rem .6rem;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap}\
-td:first-child,th:first-child{text-align:left}\
+td:first-child,th:first-child,.text td,.text th{text-align:left}.text td{white-space:normal;vertical-align:top;min-width:5rem}\
 td[style]{print-color-adjust:exact;-webkit-print-color-adjust:exact}\
 code{font-size:.85rem;overflow-wrap:anywhere}summary{cursor:pointer}\
 summary:focus-visible,a:focus-visible,.wide:focus-visible{outline:3px solid #56b4e9}\
@@ -40,10 +40,21 @@ pub(super) fn page(digest: &Digest) -> String {
          <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n"
     );
     page += &summary(digest);
+    if let Some(verdicts) = &digest.verdicts {
+        page += &format!("<section id=\"claims\">\n<h2>Claims</h2>\n<p>{}</p>\n", escaped(&verdicts.sentence));
+        page +=
+            &format!("{}</section>\n", table(&verdicts.summary, "Claims").replace("<table>", "<table class=\"text\">"));
+        for shown in &verdicts.details {
+            page += &section(shown, &digest.folder);
+        }
+    }
     for shown in &digest.shown {
         page += &section(shown, &digest.folder);
     }
-    page += &cells(&digest.rows, &digest.metrics, &digest.folder);
+    // What a paper shows is in its figures; with all cells besides the page would be longer than anybody reads.
+    if digest.verdicts.is_none() {
+        page += &cells(&digest.rows, &digest.metrics, &digest.folder);
+    }
     page + "</main>\n</body>\n</html>\n"
 }
 

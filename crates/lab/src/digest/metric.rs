@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use nandlab_plot::AxisUnit;
 
-use crate::experiment::{ExperimentMetric, MetricEnd, MetricUnit};
+use crate::error::Error;
+use crate::experiment::{ExperimentMetric, Formula, MetricEnd, MetricUnit};
 use crate::sweep::SweepRow;
 use crate::table::Good;
 use crate::text::count;
@@ -16,22 +17,23 @@ pub(super) struct Metric {
     pub(super) name: String,
     /// In sentences, behind "the lowest" or "the highest".
     pub(super) words: String,
-    /// Its place in the JSON report.
-    pub(super) path: String,
+    /// Of what in the JSON report it is computed.
+    pub(super) formula: Formula,
     pub(super) unit: AxisUnit,
     pub(super) good: Good,
 }
 
 /// What is shown of every sweep, the most asked first, and what its plan adds.
-pub(super) fn metrics(added: &BTreeMap<String, ExperimentMetric>) -> Vec<Metric> {
+///
+/// # Errors
+/// A path of an added one is none.
+pub(super) fn metrics(added: &BTreeMap<String, ExperimentMetric>) -> Result<Vec<Metric>, Error> {
     use AxisUnit::{Count, Percent, Time};
-    let own = |name: &str, words: &str, path: &str, unit, good| Metric {
-        name: name.to_owned(),
-        words: words.to_owned(),
-        path: path.to_owned(),
-        unit,
-        good,
+    let metric = |name: &str, words: &str, path: &str, unit, good| {
+        let formula = Formula::parse(path)?;
+        Ok::<_, Error>(Metric { name: name.to_owned(), words: words.to_owned(), formula, unit, good })
     };
+    let own = |name, words, path, unit, good| metric(name, words, path, unit, good).expect("it is written here");
     let mut metrics = vec![
         own(TAIL, "99th percentile of response times", "response.all.p99_ns", Time, Good::Low),
         own("mean", "mean response time", "response.all.mean_ns", Time, Good::Low),
@@ -45,15 +47,16 @@ pub(super) fn metrics(added: &BTreeMap<String, ExperimentMetric>) -> Vec<Metric>
         own("erases", "number of erases", "flash.erases.total", Count, Good::Low),
         own("hits", "page hit ratio", "hits.page.total", Percent, Good::High),
     ];
-    metrics.extend(added.iter().map(|(name, ExperimentMetric { path, words, unit, good })| {
+    for (name, ExperimentMetric { path, words, unit, good }) in added {
         let unit = match unit {
             MetricUnit::Count => Count,
             MetricUnit::Ratio => Percent,
             MetricUnit::Time => Time,
         };
-        own(name, words, path, unit, if *good == MetricEnd::High { Good::High } else { Good::Low })
-    }));
-    metrics
+        let good = if *good == MetricEnd::High { Good::High } else { Good::Low };
+        metrics.push(metric(name, words, path, unit, good).map_err(|error| error.at(format!("metrics.{name}.path")))?);
+    }
+    Ok(metrics)
 }
 
 /// The metrics of the front.
@@ -61,9 +64,14 @@ pub(super) const TAIL: &str = "p99";
 pub(super) const WRITES: &str = "waf";
 
 impl Metric {
+    /// The cells have it.
+    pub(super) fn is_in(&self, rows: &[SweepRow]) -> bool {
+        rows.iter().filter_map(|row| row.report.as_ref()).any(|report| self.formula.is_in(report))
+    }
+
     /// The value of a cell: percent for ratios, else as in its report.
     pub(super) fn of(&self, row: &SweepRow) -> Option<f64> {
-        let value = row.number(&self.path)?;
+        let value = self.formula.value(row.report.as_ref()?)?;
         Some(if self.unit == AxisUnit::Percent { value * 100.0 } else { value })
     }
 

@@ -2,22 +2,32 @@
 
 mod figures;
 mod html;
+mod judge;
 mod metric;
+mod paper;
 mod points;
+mod verdicts;
 mod winners;
 
-use figures::{Datum, Shown};
+use std::io::Write;
+use std::path::Path;
+
+use figures::{Data, Datum, Shown};
 use metric::Metric;
 use nandlab_plot::Scene;
+use nandlab_trace::WholeFile;
 use points::Points;
+use verdicts::Verdicts;
 
 use crate::error::Error;
-use crate::experiment::Experiment;
+use crate::experiment::{fill, unknown};
 use crate::sweep::{CellStatus, SweepResults, SweepRow};
 
 /// The results of a sweep as figures and tables.
 pub struct Digest {
     title: String,
+    /// What holds for all claims.
+    about: String,
     /// The folder, for commands.
     folder: String,
     rows: Vec<SweepRow>,
@@ -25,6 +35,8 @@ pub struct Digest {
     /// All values have all of them.
     is_even: bool,
     metrics: Vec<Metric>,
+    /// The claims of its experiment.
+    verdicts: Option<Verdicts>,
     shown: Vec<Shown>,
 }
 
@@ -52,18 +64,44 @@ impl Digest {
             let help = "nandlab sweep status FOLDER says why";
             return Err(Error::input(format!("{folder}: no cell of the sweep is done"), help));
         }
-        let Experiment { name, title, metrics, .. } = results.experiment()?;
-        let metrics = metric::metrics(&metrics);
-        if let Some(metric) = metrics.iter().find(|metric| !rows.iter().any(|row| row.has(&metric.path))) {
+        let experiment = results.experiment()?;
+        let metrics = metric::metrics(&experiment.metrics)?;
+        if let Some(metric) = metrics.iter().find(|metric| !metric.is_in(&rows)) {
             let help = "`nandlab describe metrics` has all names";
-            return Err(Error::input(format!("metrics.{}: no report has `{}`", metric.name, metric.path), help));
+            let path = experiment.metrics.get(&metric.name).map_or("", |added| &added.path);
+            return Err(Error::input(format!("metrics.{}: no report has `{path}`", metric.name), help));
         }
-        let (seeds, is_even, shown) = {
+        let wanted = experiment.claims.iter().filter(|claim| claim.test.is_some()).map(|claim| &claim.metric);
+        for name in wanted.chain(experiment.figures.values().map(|figure| &figure.metric)) {
+            if !metrics.iter().any(|metric| metric.name == *name) {
+                return Err(unknown("metric", name, metrics.iter().map(|metric| &metric.name)));
+            }
+        }
+        let (seeds, is_even, verdicts, shown) = {
             let points = Points::of(&rows);
-            (points.seeds, points.is_even, figures::all(&points, &metrics))
+            let note = |text: &str| fill(text, |cell| Ok(results.get(cell)?.report));
+            let verdicts = Verdicts::of(&experiment, &points, &metrics, note)?;
+            // What a paper shows says more than everything that could be shown.
+            let shown = if experiment.figures.is_empty() && verdicts.is_none() {
+                figures::all(&points, &metrics)
+            } else {
+                paper::figures(&points, &metrics, experiment.figures.iter())
+            };
+            (points.seeds, points.is_even, verdicts, shown)
         };
-        let title = if title.is_empty() { name } else { title };
-        Ok(Self { title, folder, rows, seeds, is_even, metrics, shown })
+        let title = if experiment.title.is_empty() { experiment.name } else { experiment.title };
+        Ok(Self { title, about: experiment.about, folder, rows, seeds, is_even, metrics, verdicts, shown })
+    }
+
+    /// How the claims of the experiment came out, in a sentence; nothing if it has none.
+    pub fn verdict(&self) -> Option<&str> {
+        self.verdicts.as_ref().map(|verdicts| verdicts.sentence.as_str())
+    }
+
+    /// The claims of the experiment with their verdicts, as a section in Markdown; empty if it has none.
+    pub fn claims(&self) -> String {
+        let Some(Verdicts { summary, sentence, .. }) = &self.verdicts else { return String::new() };
+        format!("## {}\n\n{}\n\n{sentence}\n\n{}", self.title, self.about.trim(), table(summary))
     }
 
     /// One page with everything in it: no script, nothing that is loaded, the same bytes for the same results.
@@ -74,23 +112,49 @@ impl Digest {
     /// The sentences and the tables of who is best, and the values of every combination, as Markdown.
     pub fn markdown(&self) -> String {
         let mut text = format!("# {}\n\n", self.title);
+        if let Some(Verdicts { summary, sentence, details }) = &self.verdicts {
+            text += &format!("{}\n\n{sentence}\n\n{}", self.about.trim(), table(summary));
+            for Shown { title, sentence, data, .. } in details.iter().chain(&self.shown) {
+                text += &format!("\n## {title}\n\n{sentence}\n\n{}", table(data));
+            }
+            return text;
+        }
         for shown in self.shown.iter().filter(|shown| shown.name.starts_with("best-")) {
             text += &format!("- {}\n", shown.sentence);
         }
         for Shown { title, data, .. } in self.shown.iter().filter(|shown| shown.figure.is_none()) {
-            text +=
-                &format!("\n## {title}\n\n| {} |\n|-|{}\n", data.head.join(" | "), "-:|".repeat(data.head.len() - 1));
-            for row in &data.rows {
-                let cells: Vec<&str> = row.iter().map(|datum| datum.text.as_str()).collect();
-                text += &format!("| {} |\n", cells.join(" | "));
-            }
+            text += &format!("\n## {title}\n\n{}", table(data));
         }
         text
     }
 
+    /// Writes the figures into a folder, which is made if it does not exist: each as SVG for light and for dark pages, and the
+    /// numbers behind it as comma-separated values.
+    ///
+    /// # Errors
+    /// The folder or a file cannot be written.
+    pub fn write_figures(&self, folder: &Path) -> Result<(), Error> {
+        let cannot = |target: &Path, source| Error::Write { target: target.display().to_string(), source };
+        std::fs::create_dir_all(folder).map_err(|error| cannot(folder, error))?;
+        for DigestFigure { name, svg, svg_dark, csv } in self.figures() {
+            for (text, extension) in [(svg, "svg"), (svg_dark, "dark.svg"), (Some(csv), "csv")] {
+                let Some(text) = text else { continue };
+                let target = folder.join(format!("{name}.{extension}"));
+                let write = || {
+                    let mut file = WholeFile::create(&target)?;
+                    file.write_all(text.as_bytes())?;
+                    file.commit()
+                };
+                write().map_err(|error| cannot(&target, error))?;
+            }
+        }
+        Ok(())
+    }
+
     /// The figures with the numbers behind them.
     pub fn figures(&self) -> impl Iterator<Item = DigestFigure> {
-        self.shown.iter().map(|shown| {
+        let details = self.verdicts.iter().flat_map(|verdicts| &verdicts.details);
+        self.shown.iter().chain(details).map(|shown| {
             let line = |fields: &mut dyn Iterator<Item = &str>| fields.map(quoted).collect::<Vec<_>>().join(",") + "\n";
             let mut csv = line(&mut shown.data.head.iter().map(String::as_str));
             for row in &shown.data.rows {
@@ -101,6 +165,27 @@ impl Digest {
             DigestFigure { name: file_name(&shown.name), svg, svg_dark, csv }
         })
     }
+}
+
+/// The names of the metrics of an experiment, those of every report first.
+#[cfg(test)]
+pub(crate) fn metric_names(experiment: &crate::Experiment) -> Result<Vec<String>, Error> {
+    Ok(metric::metrics(&experiment.metrics)?.into_iter().map(|metric| metric.name).collect())
+}
+
+/// A table in Markdown; columns of numbers are set to the right.
+fn table(data: &Data) -> String {
+    let is_number = |column: usize| {
+        let exact = |row: &Vec<Datum>| row.get(column).is_some_and(|datum| datum.exact.parse::<f64>().is_ok());
+        data.rows.iter().any(exact)
+    };
+    let rule: String = (0..data.head.len()).map(|column| if is_number(column) { "-:|" } else { "-|" }).collect();
+    let mut text = format!("| {} |\n|{rule}\n", data.head.join(" | "));
+    for row in &data.rows {
+        let cells: Vec<&str> = row.iter().map(|datum| datum.text.as_str()).collect();
+        text += &format!("| {} |\n", cells.join(" | "));
+    }
+    text
 }
 
 /// A field of comma-separated values.

@@ -38,6 +38,14 @@ pub(super) struct Point<'a> {
 }
 
 impl Point<'_> {
+    /// It has one of the listed values on each of the listed axes; axes with one value only are not known here.
+    pub(super) fn is_among(&self, cells: &BTreeMap<String, Vec<String>>) -> bool {
+        let has = |(axis, some): (&String, &Vec<String>)| {
+            self.values.get(axis.as_str()).is_none_or(|own| some.iter().any(|value| value == own))
+        };
+        cells.iter().all(has)
+    }
+
     /// The seeds with a value.
     pub(super) fn seeds(&self, metric: &Metric) -> BTreeSet<&str> {
         self.rows.iter().filter(|(_, row)| metric.of(row).is_some()).map(|(seed, _)| *seed).collect()
@@ -86,7 +94,9 @@ impl<'a> Points<'a> {
         let axes = crate::sweep::axes(rows).into_iter().filter(|axis| axis != SEED);
         let with_values = axes.map(|axis| {
             let mut values: Vec<String> = rows.iter().filter_map(|row| row.values.get(&axis).cloned()).collect();
-            values.sort_by(|a, b| place(a).0.total_cmp(&place(b).0).then_with(|| a.cmp(b)));
+            // Names before numbers.
+            let order = |value: &String| (place(value).1, Order(place(value).0), value.clone());
+            values.sort_by_cached_key(order);
             values.dedup();
             (axis, values)
         });
@@ -104,12 +114,19 @@ impl<'a> Points<'a> {
 
     /// The first axis all of whose values are numbers or sizes, and what they are.
     pub(super) fn scale(&self) -> Option<(&str, AxisUnit)> {
-        self.axes.iter().find_map(|(axis, values)| {
-            let is_size = values.iter().all(|value| Bytes::parse(value).is_ok() && value.parse::<f64>().is_err());
-            let is_number = values.iter().all(|value| value.parse::<f64>().is_ok_and(f64::is_finite));
-            let unit = if is_size { AxisUnit::Bytes } else { AxisUnit::Count };
-            (is_size || is_number).then_some((axis.as_str(), unit))
-        })
+        self.axes.iter().find_map(|(axis, values)| Some((axis.as_str(), unit_of(values)?)))
+    }
+
+    /// The axes in the order of a name of a cell.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.axes.iter().map(|(axis, _)| axis.as_str())
+    }
+
+    /// The points that are among these cells differ on an axis.
+    pub(super) fn varies(&self, axis: &str, cells: &BTreeMap<String, Vec<String>>) -> bool {
+        let mut values = self.all.iter().filter(|point| point.is_among(cells)).map(|point| point.values.get(axis));
+        let first = values.next();
+        values.any(|value| Some(value) != first)
     }
 
     pub(super) fn values(&self, axis: &str) -> &[String] {
@@ -149,6 +166,18 @@ impl PartialOrd for Order {
 impl Ord for Order {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.0.total_cmp(&other.0)
+    }
+}
+
+/// What the values of an axis are, if all of them are numbers or sizes.
+pub(super) fn unit_of<V: AsRef<str>>(values: &[V]) -> Option<AxisUnit> {
+    let all = |is: fn(&str) -> bool| values.iter().all(|value| is(value.as_ref()));
+    if all(|value| Bytes::parse(value).is_ok() && value.parse::<f64>().is_err()) {
+        Some(AxisUnit::Bytes)
+    } else if all(|value| value.parse::<f64>().is_ok_and(f64::is_finite)) {
+        Some(AxisUnit::Count)
+    } else {
+        None
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::slice;
 
-use super::{Claim, Experiment};
+use super::{Claim, Experiment, Setting};
 use crate::error::Error;
 
 impl Experiment {
@@ -25,8 +25,8 @@ impl Experiment {
         if !self.claims.is_empty() {
             page += "\n# Claims\n";
         }
-        for Claim { place, claim, expected, .. } in &self.claims {
-            _ = writeln!(page, "{place}: {claim} ({expected})");
+        for Claim { place, claim, printed, .. } in &self.claims {
+            _ = writeln!(page, "{place}: {claim} ({printed})");
         }
         Ok(page)
     }
@@ -39,7 +39,7 @@ impl Experiment {
             "buffer" => self.buffers[value].clone(),
             "ftl" => self.ftls[value].clone(),
             "seed" => value.to_owned(),
-            axis => self.axes[axis][value].join(" "),
+            axis => self.axes[axis][value].iter().map(Setting::words).collect::<Vec<_>>().join(" "),
         }
     }
 }

@@ -1,9 +1,12 @@
 //! Experiments: what varies over what, as values and as TOML; each cell is a run with a name.
 
 mod cells;
+mod claim;
+mod formula;
 mod manual;
 mod metric;
 mod note;
+mod setting;
 
 use std::collections::BTreeMap;
 
@@ -18,11 +21,15 @@ use crate::workload::Workload;
 
 pub use cells::Cells;
 pub(crate) use cells::unknown;
+pub use claim::{Claim, ClaimTest, ClaimWay, ExperimentFigure};
+pub(crate) use formula::Formula;
 pub use metric::{ExperimentMetric, MetricEnd, MetricUnit};
+pub(crate) use note::{check as check_note, fill};
+pub use setting::{Setting, SettingOfSome};
 
 /// What a file may have.
-const KEYS: &str = "an experiment has name, title, sentence, workloads, devices, buffers, ftls, axes, seeds, cells, metrics, \
-                    about and claims";
+const KEYS: &str = "an experiment has name, title, sentence, workloads, devices, buffers, ftls, axes, open, seeds, cells, \
+                    metrics, about, figures and claims";
 /// Most cells that one experiment has.
 const CELLS_MAX: usize = 100_000;
 
@@ -71,7 +78,9 @@ pub struct Experiment {
     /// FTLs in short form; without any, those of the devices.
     pub ftls: BTreeMap<String, String>,
     /// Further axes: for each value of one the settings that make it (`["ram.dram=1MiB"]`), which follow those of the device.
-    pub axes: BTreeMap<String, BTreeMap<String, Vec<String>>>,
+    pub axes: BTreeMap<String, BTreeMap<String, Vec<Setting>>>,
+    /// The axes that a paper leaves open: its claims are judged for every combination of their values.
+    pub open: Vec<String>,
     /// Seeds; without any, that of the device.
     pub seeds: Vec<u64>,
     /// Parts of the product: each names values of some axes, and has all values of the others. All cells when absent.
@@ -80,28 +89,10 @@ pub struct Experiment {
     pub metrics: BTreeMap<String, ExperimentMetric>,
     /// What holds for all of its claims, in Markdown.
     pub about: String,
+    /// Figures and tables of a paper, by the names that `nandlab reproduce --figure` takes.
+    pub figures: BTreeMap<String, ExperimentFigure>,
     /// What a paper claims about the results.
     pub claims: Vec<Claim>,
-}
-
-/// A claim of a paper about the results of an experiment.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Claim {
-    /// The name of the code that judges it; absent if it is not tested.
-    pub test: Option<String>,
-    /// Figure, table or section of the paper.
-    pub place: String,
-    /// What is claimed.
-    pub claim: String,
-    /// What is run, in words.
-    #[serde(default)]
-    pub configuration: String,
-    /// What the paper printed.
-    pub expected: String,
-    /// The reason of the verdict, with figures of the results in braces ([`Cells::fill`]).
-    #[serde(default)]
-    pub note: String,
 }
 
 /// A run and where it stands in an experiment.
@@ -167,7 +158,7 @@ impl Experiment {
         for Claim { place, note, .. } in &self.claims {
             note::check(note, is_cell).map_err(|error| error.at(format!("claims: {place}")))?;
         }
-        Ok(())
+        self.check_claims()
     }
 
     /// The runs by their names.
@@ -181,6 +172,7 @@ impl Experiment {
     /// The runs by their names, with the values of the axes that have more than one.
     pub(crate) fn placed(&self) -> Result<Vec<PlacedRun>, Error> {
         let axes = self.axes()?;
+        self.check_settings(&axes)?;
         let whole = [BTreeMap::new()];
         let mut runs = BTreeMap::new();
         for part in self.cells.as_deref().unwrap_or(&whole) {
@@ -258,10 +250,55 @@ impl Experiment {
                 "buffer" => run.device.buffer = Some(self.buffers[*value].clone()),
                 "ftl" => run.device.ftl = Some(self.ftls[*value].clone()),
                 "seed" => run.device.set.push(format!("seed={value}")),
-                axis => run.device.set.extend_from_slice(&self.axes[axis][*value]),
+                axis => {
+                    for setting in &self.axes[axis][*value] {
+                        Self::apply(setting, axes, values, &mut run);
+                    }
+                }
             }
         }
         run
+    }
+
+    fn apply(setting: &Setting, axes: &[Axis<'_>], values: &[&str], run: &mut Run) {
+        let device = &mut run.device;
+        match setting {
+            Setting::Always(text) => device.set.push(text.clone()),
+            Setting::Some(SettingOfSome { cells, buffer, ftl, trace, set }) => {
+                let value_on = |axis: &String| {
+                    axes.iter().zip(values).find(|((name, _), _)| name == axis).map(|(_, value)| *value)
+                };
+                if cells.iter().all(|(axis, some)| some.iter().any(|value| value_on(axis) == Some(value))) {
+                    device.buffer = buffer.clone().or(device.buffer.take());
+                    device.ftl = ftl.clone().or(device.ftl.take());
+                    device.set.extend_from_slice(set);
+                    if !trace.is_empty() {
+                        run.workload.trace.clone_from(trace);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Refuses settings of cells that do not exist.
+    fn check_settings(&self, axes: &[Axis<'_>]) -> Result<(), Error> {
+        for (axis, values) in &self.axes {
+            for (value, settings) in values {
+                let wheres = settings.iter().filter_map(|setting| match setting {
+                    Setting::Some(some) => Some(&some.cells),
+                    Setting::Always(_) => None,
+                });
+                for (of, some) in wheres.flatten() {
+                    let key = format!("axes.{axis}.{value}: where");
+                    let known = axes.iter().find(|(name, _)| name == of);
+                    let (_, known) = known.ok_or_else(|| unknown(&key, of, axes.iter().map(|(name, _)| *name)))?;
+                    if let Some(wrong) = some.iter().find(|value| !known.contains(value)) {
+                        return Err(unknown(&format!("{key}.{of}"), wrong, known));
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Carries out all cells; `limit` is for a quick look: requests of every cell at most. As many `threads` as processors

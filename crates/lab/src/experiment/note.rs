@@ -35,20 +35,25 @@ impl Cells {
     /// # Errors
     /// Braces that do not end, a cell or a figure that does not exist.
     pub fn fill(&self, text: &str) -> Result<String, Error> {
-        let mut filled = String::new();
-        for (before, words) in pieces(text)? {
-            filled += before;
-            if let Some(words) = words {
-                filled +=
-                    &parse(words).and_then(|figure| figure.show(self)).map_err(|error| error.at(within(words)))?;
-            }
-        }
-        Ok(filled)
+        fill(text, |cell| Ok(Some(serde_json::to_value(self.get(cell)?).expect("a report is JSON"))))
     }
 }
 
+/// The same with the reports that `report` has of cells; of one that has none yet a figure is `?`.
+pub(crate) fn fill(text: &str, report: impl Fn(&str) -> Result<Option<Value>, Error>) -> Result<String, Error> {
+    let mut filled = String::new();
+    for (before, words) in pieces(text)? {
+        filled += before;
+        if let Some(words) = words {
+            let shown = parse(words).and_then(|figure| figure.show(&report));
+            filled += &shown.map_err(|error| error.at(within(words)))?;
+        }
+    }
+    Ok(filled)
+}
+
 /// Refuses figures that cannot be read, and those of cells that `known` does not know.
-pub(super) fn check(text: &str, known: impl Fn(&str) -> Result<(), Error>) -> Result<(), Error> {
+pub(crate) fn check(text: &str, known: impl Fn(&str) -> Result<(), Error>) -> Result<(), Error> {
     for words in pieces(text)?.into_iter().filter_map(|(_, words)| words) {
         let cells = parse(words)
             .and_then(|figure| [Some(figure.cell), figure.against].into_iter().flatten().try_for_each(&known));
@@ -102,11 +107,14 @@ fn parse(text: &str) -> Result<Figure<'_>, Error> {
 }
 
 impl Figure<'_> {
-    fn show(&self, cells: &Cells) -> Result<String, Error> {
-        let own = self.value(self.cell, cells)?;
+    fn show(&self, reports: &impl Fn(&str) -> Result<Option<Value>, Error>) -> Result<String, Error> {
+        let none = "?".to_owned();
+        let Some(own) = reports(self.cell)? else { return Ok(none) };
+        let own = self.value(&own)?;
         let value = match self.against {
             Some(other) => {
-                let other = self.value(other, cells)?;
+                let Some(other) = reports(other)? else { return Ok(none) };
+                let other = self.value(&other)?;
                 100.0 * (own - other) / other
             }
             None => own,
@@ -115,8 +123,7 @@ impl Figure<'_> {
         Ok(if is_count { count(value.round() as u64) } else { format!("{value:.*}", self.decimals) })
     }
 
-    fn value(&self, cell: &str, cells: &Cells) -> Result<f64, Error> {
-        let report = serde_json::to_value(cells.get(cell)?).expect("a report is JSON");
+    fn value(&self, report: &Value) -> Result<f64, Error> {
         let at = |path: &str| match report.pointer(&format!("/{}", path.replace('.', "/"))) {
             // A ratio of nothing.
             Some(Value::Null) => Ok(f64::NAN),

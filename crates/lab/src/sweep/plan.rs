@@ -7,11 +7,11 @@ use std::sync::Arc;
 use nandlab::config::Builder;
 
 use super::key::{self, Contents};
-use crate::claims;
 use crate::decoded::Decoded;
 use crate::error::Error;
 use crate::experiment::{Experiment, PlacedRun};
 use crate::memory;
+use crate::papers::PAPERS;
 use crate::run::Run;
 
 /// Largest plan that is read, bytes.
@@ -44,7 +44,7 @@ pub(super) fn read(plan: &Path, decoded: &Decoded) -> Result<(String, Vec<SweepC
         let help = "name a TOML file with an experiment (docs/experiments.md), or one of `nandlab list experiments`";
         Error::input(format!("{file}: cannot be read: {problem}"), help)
     };
-    let listed = claims::EXPERIMENTS.iter().find(|listed| listed.name() == file);
+    let listed = PAPERS.iter().find(|paper| paper.name() == file);
     let text = match listed {
         Some(listed) if !plan.is_file() => listed.text().to_owned(),
         _ => {

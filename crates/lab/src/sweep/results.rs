@@ -85,12 +85,6 @@ pub struct SweepRow {
 }
 
 impl SweepRow {
-    /// The report has something at this path, be it null: a ratio of nothing.
-    pub(crate) fn has(&self, path: &str) -> bool {
-        let pointer = format!("/{}", path.replace('.', "/"));
-        self.report.as_ref().is_some_and(|report| report.pointer(&pointer).is_some())
-    }
-
     /// A number of the report by its path, as in `hits.page.total`.
     pub fn number(&self, path: &str) -> Option<f64> {
         self.report.as_ref()?.pointer(&format!("/{}", path.replace('.', "/")))?.as_f64()
@@ -193,6 +187,19 @@ impl SweepResults {
     /// A result cannot be read.
     pub fn rows(&self) -> Result<Vec<SweepRow>, Error> {
         self.plan.cells.iter().map(|cell| self.row(cell)).collect()
+    }
+
+    /// A cell has a report.
+    ///
+    /// # Errors
+    /// A result cannot be read.
+    pub(crate) fn has_reports(&self) -> Result<bool, Error> {
+        for cell in &self.plan.cells {
+            if self.row(cell)?.report.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// A cell with its result.

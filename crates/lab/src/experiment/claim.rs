@@ -1,0 +1,251 @@
+//! What a paper claims about the results of an experiment, and its figures.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Experiment, unknown};
+use crate::error::Error;
+
+/// A claim of a paper about the results of an experiment, or a control: one of our own that could refute a reason. As TOML:
+///
+/// ```toml
+/// [[claims]]
+/// place = "fig 10"
+/// claim = "over FAST AALRU has the shortest mean response time"
+/// printed = "-12.4 BPLRU, -24.7 FAB, -14.1 CFLRU, -21.6 % AD-LRU"
+/// metric = "mean"
+/// where = { ftl = ["FAST"] }
+/// test.first = { value = "AALRU" }
+/// ```
+///
+/// It is judged for each combination of the axes that the paper leaves open ([`Experiment::open`]); within one, the combinations
+/// of the other axes are its cases.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// Figure, table or section of the paper.
+    pub place: String,
+    /// What is claimed.
+    pub claim: String,
+    /// What the paper printed.
+    pub printed: String,
+    /// The metric that is judged: one of every report, or of the experiment.
+    #[serde(default)]
+    pub metric: String,
+    /// The axis whose values are compared: as in a report when absent.
+    #[serde(default)]
+    pub axis: Option<String>,
+    /// The cells that it is about: values by axes.
+    #[serde(default, rename = "where")]
+    pub cells: BTreeMap<String, Vec<String>>,
+    /// What must hold; nothing if it cannot be tested.
+    #[serde(default)]
+    pub test: Option<ClaimTest>,
+    /// It is our own and could refute a reason.
+    #[serde(default)]
+    pub control: bool,
+    /// The reason of the verdict, with figures of the results in braces ([`Cells::fill`](crate::Cells::fill)).
+    #[serde(default)]
+    pub note: String,
+}
+
+/// What must hold for a claim. With several seeds a value is better than another only if the 95 % interval of the difference does
+/// not have 0 in it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+pub enum ClaimTest {
+    /// In every case a value is the best.
+    First {
+        /// The value.
+        value: String,
+        /// The others; all of the axis when empty.
+        #[serde(default)]
+        among: Vec<String>,
+        /// It may be the second (2), and so on.
+        #[serde(default = "one")]
+        rank: usize,
+        /// It may be that much worse than the best, percent.
+        #[serde(default)]
+        within: f64,
+    },
+    /// In every case a value is the worst.
+    Last {
+        /// The value.
+        value: String,
+        /// The others; all of the axis when empty.
+        #[serde(default)]
+        among: Vec<String>,
+    },
+    /// In every case each value is better than the next.
+    Order {
+        /// The best first.
+        values: Vec<String>,
+    },
+    /// The mean over the cases of the change from other values to one, in percent, has the printed sign.
+    Change {
+        /// The value.
+        of: String,
+        /// The others, with the printed change in percent.
+        from: BTreeMap<String, f64>,
+    },
+    /// In every case the metric goes one way along an axis of numbers, from the first value to the last, and never back.
+    Along {
+        /// The axis.
+        along: String,
+        /// The way.
+        way: ClaimWay,
+        /// The values whose metric does; all of the compared axis when empty.
+        #[serde(default)]
+        of: Vec<String>,
+    },
+    /// In every case the metric lies between two numbers; percent for ratios.
+    Between {
+        /// The values whose metric does; all of the compared axis when empty.
+        #[serde(default)]
+        of: Vec<String>,
+        /// The least number.
+        low: f64,
+        /// The greatest.
+        high: f64,
+    },
+    /// In every case the metrics are in proportion.
+    Ratios {
+        /// The proportion by values.
+        of: BTreeMap<String, f64>,
+        /// Greatest error, percent.
+        within: f64,
+    },
+    /// In every case one value is worse than another up to a place on an axis of numbers, and better beyond it.
+    Crossing {
+        /// The value that becomes better.
+        of: String,
+        /// The one that it is compared with.
+        with: String,
+        /// The axis.
+        along: String,
+        /// The last value of the axis at which it is worse.
+        at: String,
+    },
+    /// In every case the best of these values is neither the first nor the last: a U.
+    Inside {
+        /// In their order.
+        values: Vec<String>,
+    },
+}
+
+const fn one() -> usize {
+    1
+}
+
+/// A way of a metric along an axis.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ClaimWay {
+    /// It rises.
+    Rises,
+    /// It falls.
+    Falls,
+}
+
+/// A figure or table of a paper, drawn of the results: a panel for each combination of the axes that are not named.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExperimentFigure {
+    /// What it shows.
+    pub title: String,
+    /// What the paper says or prints of it.
+    pub printed: String,
+    /// The metric on its y axis.
+    pub metric: String,
+    /// The axis with a line or a bar for each value: the compared one when absent.
+    #[serde(default)]
+    pub axis: Option<String>,
+    /// The axis on its x axis: lines over numbers, groups of bars over names. All in one group when absent.
+    #[serde(default)]
+    pub x: Option<String>,
+    /// The cells that it shows: values by axes.
+    #[serde(default, rename = "where")]
+    pub cells: BTreeMap<String, Vec<String>>,
+    /// What is 1: `worst` or `best` of each group, or a value of the axis.
+    #[serde(default)]
+    pub relative: Option<String>,
+    /// Printed values, in the units of the metric (nanoseconds, percent), by `VALUE` or `VALUE/X`.
+    #[serde(default)]
+    pub values: BTreeMap<String, f64>,
+}
+
+impl ClaimTest {
+    /// The values of the compared axis that it names.
+    fn values(&self) -> Vec<&String> {
+        match self {
+            Self::First { value, among, .. } | Self::Last { value, among } => among.iter().chain([value]).collect(),
+            Self::Order { values } | Self::Inside { values } => values.iter().collect(),
+            Self::Change { of, from } => from.keys().chain([of]).collect(),
+            Self::Along { of, .. } | Self::Between { of, .. } => of.iter().collect(),
+            Self::Ratios { of, .. } => of.keys().collect(),
+            Self::Crossing { of, with, .. } => vec![of, with],
+        }
+    }
+
+    /// The axis of numbers that it goes along.
+    pub(crate) fn along(&self) -> Option<&str> {
+        match self {
+            Self::Along { along, .. } | Self::Crossing { along, .. } => Some(along),
+            _ => None,
+        }
+    }
+}
+
+impl Experiment {
+    /// Refuses claims and figures about what is not there.
+    pub(super) fn check_claims(&self) -> Result<(), Error> {
+        let axes = self.axes()?;
+        let values = |key: &str, axis: &str| {
+            let known = axes.iter().find(|(name, _)| *name == axis).map(|(_, values)| values);
+            known.ok_or_else(|| unknown(key, axis, axes.iter().map(|(name, _)| *name)))
+        };
+        let is_value = |key: &str, axis: &str, value: &String| {
+            let known = values(key, axis)?;
+            if known.contains(value) { Ok(()) } else { Err(unknown(&format!("{key}.{axis}"), value, known)) }
+        };
+        for axis in &self.open {
+            values("open", axis)?;
+        }
+        let compared = ["buffer", "ftl"].into_iter().find(|name| values("", name).is_ok_and(|all| all.len() > 1));
+        let listed = |key: &str, cells: &BTreeMap<String, Vec<String>>| {
+            cells.iter().try_for_each(|(axis, some)| some.iter().try_for_each(|value| is_value(key, axis, value)))
+        };
+        for (name, figure) in &self.figures {
+            let key = format!("figures.{name}");
+            listed(&format!("{key}: where"), &figure.cells)?;
+            for axis in [&figure.axis, &figure.x].into_iter().flatten() {
+                values(&key, axis)?;
+            }
+        }
+        for Claim { place, axis, cells, test, metric, claim, .. } in &self.claims {
+            let key = format!("claims: {place}");
+            let Some(test) = test else { continue };
+            if metric.is_empty() {
+                return Err(Error::input(
+                    format!("{key}: `{claim}` has a test and no metric"),
+                    "name one: metric = \"mean\"",
+                ));
+            }
+            listed(&format!("{key}: where"), cells)?;
+            let Some(axis) = axis.as_deref().or(compared) else {
+                return Err(Error::input(format!("{key}: nothing says what is compared"), "name an axis"));
+            };
+            for value in test.values() {
+                is_value(&key, axis, value)?;
+            }
+            if let Some(along) = test.along() {
+                values(&key, along)?;
+            }
+            if let ClaimTest::Crossing { along, at, .. } = test {
+                is_value(&key, along, at)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,156 @@
+//! Numbers of reports, and what is computed from several.
+
+use serde_json::Value;
+
+use crate::error::Error;
+
+/// A number of a report, or several with `+`, `-`, `*` and `/` between them, carried out from left to right.
+///
+/// A term is a number or a place in the JSON report (`nandlab describe metrics`), as in `hits.page.read`. In a list
+/// `[FIELD<=N]` is the last entry whose field is no greater: `flushes.intervals[at_most<=2000].share`. All of `1 -
+/// flushes.sizes[pages<=39].share_at_most` is the share of groups of 40 pages or more.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Formula {
+    first: Term,
+    steps: Vec<(char, Term)>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+enum Term {
+    Number(f64),
+    Path(Vec<Step>),
+}
+
+#[derive(Clone, PartialEq, Debug)]
+enum Step {
+    Field(String),
+    /// The last entry of a list with a field that is no greater.
+    UpTo(String, f64),
+}
+
+impl Formula {
+    /// # Errors
+    /// It is none; the text says where.
+    pub(crate) fn parse(text: &str) -> Result<Self, Error> {
+        let unknown = |word: &str| {
+            let help = "write places of the JSON report with + - * / and blanks between, as in `flash.programs.gc / requests.total`";
+            Error::input(format!("`{text}`: `{word}` is out of place"), help)
+        };
+        let mut words = text.split_whitespace();
+        let term = |word: Option<&str>| word.and_then(Term::parse).ok_or_else(|| unknown(word.unwrap_or("")));
+        let first = term(words.next())?;
+        let mut steps = Vec::new();
+        while let Some(word) = words.next() {
+            let operation = match word {
+                "+" | "-" | "*" | "/" => word.as_bytes()[0] as char,
+                _ => return Err(unknown(word)),
+            };
+            steps.push((operation, term(words.next())?));
+        }
+        Ok(Self { first, steps })
+    }
+
+    /// Its value in a report; `None` if a part is not there, is a ratio of nothing, or the result is no number.
+    pub(crate) fn value(&self, report: &Value) -> Option<f64> {
+        let mut value = self.first.value(report)?;
+        for (operation, term) in &self.steps {
+            let other = term.value(report)?;
+            match operation {
+                '+' => value += other,
+                '-' => value -= other,
+                '*' => value *= other,
+                _ => value /= other,
+            }
+        }
+        value.is_finite().then_some(value)
+    }
+
+    /// The report has all of its places, be they null: ratios of nothing.
+    pub(crate) fn is_in(&self, report: &Value) -> bool {
+        let mut terms = std::iter::once(&self.first).chain(self.steps.iter().map(|(_, term)| term));
+        terms.all(|term| term.is_in(report))
+    }
+}
+
+impl Term {
+    fn parse(word: &str) -> Option<Self> {
+        if let Ok(number) = word.parse::<f64>() {
+            return number.is_finite().then_some(Self::Number(number));
+        }
+        let mut steps = Vec::new();
+        for part in word.split('.') {
+            let (field, rest) = part.split_once('[').map_or((part, None), |(field, rest)| (field, Some(rest)));
+            if field.is_empty() || !field.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_') {
+                return None;
+            }
+            steps.push(Step::Field(field.to_owned()));
+            if let Some(rest) = rest {
+                let (field, limit) = rest.strip_suffix(']')?.split_once("<=")?;
+                steps.push(Step::UpTo(field.to_owned(), limit.parse().ok()?));
+            }
+        }
+        Some(Self::Path(steps))
+    }
+
+    fn find<'r>(steps: &[Step], report: &'r Value) -> Option<&'r Value> {
+        steps.iter().try_fold(report, |value, step| match step {
+            Step::Field(name) => value.get(name),
+            Step::UpTo(field, limit) => {
+                let is_within =
+                    |entry: &&Value| entry.get(field).and_then(Value::as_f64).is_some_and(|at| at <= *limit);
+                value.as_array()?.iter().rfind(is_within)
+            }
+        })
+    }
+
+    fn value(&self, report: &Value) -> Option<f64> {
+        match self {
+            Self::Number(number) => Some(*number),
+            Self::Path(steps) => Self::find(steps, report)?.as_f64(),
+        }
+    }
+
+    fn is_in(&self, report: &Value) -> bool {
+        let Self::Path(steps) = self else { return true };
+        // A list may have no entry that is small enough.
+        let to_list = steps.iter().position(|step| matches!(step, Step::UpTo(..))).unwrap_or(steps.len());
+        Self::find(&steps[..to_list], report).is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::Formula;
+
+    #[test]
+    fn formulas_are_carried_out_from_left_to_right() {
+        let report = json!({"a": {"b": 6, "none": null}, "c": 2,
+            "list": [{"at": 1, "share": 0.25}, {"at": 5, "share": 0.5}, {"at": 9, "share": 1.0}]});
+        for (text, value) in [
+            ("a.b", Some(6.0)),
+            ("a.b - c / 2", Some(2.0)),
+            ("1 + a.b * c", Some(14.0)),
+            ("list[at<=5].share", Some(0.5)),
+            ("1 - list[at<=8].share", Some(0.5)),
+            ("list[at<=0].share", None),
+            ("a.none", None),
+            ("a.b / a.none", None),
+            ("a.b / 0", None),
+        ] {
+            let formula = Formula::parse(text).unwrap();
+            assert_eq!(formula.value(&report), value, "{text}");
+            assert!(formula.is_in(&report), "{text}");
+        }
+        assert!(!Formula::parse("a.d").unwrap().is_in(&report));
+    }
+
+    #[test]
+    fn what_is_no_formula_is_refused() {
+        for text in ["", "a.b c", "a +", "a..b", "a[b", "a[b<=x].c", "a % b", "inf"] {
+            let error = Formula::parse(text).unwrap_err().to_string();
+            assert!(error.contains("is out of place") && error.contains("flash.programs.gc"), "{error}");
+        }
+    }
+}
