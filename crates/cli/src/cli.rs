@@ -16,6 +16,7 @@ use crate::ram::RamArgs;
 use crate::report::ReportArgs;
 use crate::reproduce::ReproduceArgs;
 use crate::run::RunArgs;
+use crate::search::SearchArgs;
 use crate::style::ColorChoice;
 use crate::sweep::SweepArgs;
 use crate::trace::TraceCommand;
@@ -69,6 +70,8 @@ pub enum Command {
     Datasheet(DatasheetArgs),
     /// Run the cells of an experiment into a folder: can be stopped, continued and shared by machines (docs/experiments.md).
     Sweep(SweepArgs),
+    /// Find the cells of an experiment that no other beats in several metrics, without running all of them in full.
+    Search(SearchArgs),
     /// Show the results of a sweep as one page: who is best where, figures, and the numbers behind them.
     Report(ReportArgs),
     /// Carry out what the papers evaluated, draw it and judge their claims under all that they leave open (docs/claims.md).

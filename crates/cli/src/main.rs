@@ -30,6 +30,7 @@ mod report;
 mod reproduce;
 mod rows;
 mod run;
+mod search;
 mod style;
 mod sweep;
 mod trace;
@@ -70,6 +71,7 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         Command::Report(args) => report::report(args),
         Command::Sweep(args) => sweep::sweep(args, style),
         Command::Datasheet(args) => datasheet::datasheet(args, style),
+        Command::Search(args) => search::search(args),
         Command::Reproduce(args) => reproduce::reproduce(args),
         Command::Pages(args) => pages::pages(args),
         Command::Ram(args) => ram::ram(args, style),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use nandlab::types::Bytes;
 use nandlab_plot::AxisUnit;
 
 use crate::error::Error;
@@ -12,22 +13,22 @@ use crate::text::count;
 
 /// A metric of the reports of cells.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Metric {
+pub(crate) struct Metric {
     /// As a name of files.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// In sentences, behind "the lowest" or "the highest".
-    pub(super) words: String,
+    pub(crate) words: String,
     /// Of what in the JSON report it is computed.
-    pub(super) formula: Formula,
-    pub(super) unit: AxisUnit,
-    pub(super) good: Good,
+    pub(crate) formula: Formula,
+    pub(crate) unit: AxisUnit,
+    pub(crate) good: Good,
 }
 
 /// What is shown of every sweep, the most asked first, and what its plan adds.
 ///
 /// # Errors
 /// A path of an added one is none.
-pub(super) fn metrics(added: &BTreeMap<String, ExperimentMetric>) -> Result<Vec<Metric>, Error> {
+pub(crate) fn metrics(added: &BTreeMap<String, ExperimentMetric>) -> Result<Vec<Metric>, Error> {
     use AxisUnit::{Count, Percent, Time};
     let metric = |name: &str, words: &str, path: &str, unit, good| {
         let formula = Formula::parse(path)?;
@@ -59,39 +60,49 @@ pub(super) fn metrics(added: &BTreeMap<String, ExperimentMetric>) -> Result<Vec<
     Ok(metrics)
 }
 
+impl Metric {
+    /// What the data and the map take of the RAM, bytes.
+    pub(crate) fn ram() -> Self {
+        let formula = Formula::parse("ram.data_bytes + ram.map_bytes").expect("it is written here");
+        let words = "RAM for data and map".to_owned();
+        Self { name: "ram".to_owned(), words, formula, unit: AxisUnit::Bytes, good: Good::Low }
+    }
+}
+
 /// The metrics of the front.
-pub(super) const TAIL: &str = "p99";
-pub(super) const WRITES: &str = "waf";
+pub(crate) const TAIL: &str = "p99";
+pub(crate) const WRITES: &str = "waf";
 
 impl Metric {
     /// The cells have it.
-    pub(super) fn is_in(&self, rows: &[SweepRow]) -> bool {
+    pub(crate) fn is_in(&self, rows: &[SweepRow]) -> bool {
         rows.iter().filter_map(|row| row.report.as_ref()).any(|report| self.formula.is_in(report))
     }
 
     /// The value of a cell: percent for ratios, else as in its report.
-    pub(super) fn of(&self, row: &SweepRow) -> Option<f64> {
+    pub(crate) fn of(&self, row: &SweepRow) -> Option<f64> {
         let value = self.formula.value(row.report.as_ref()?)?;
         Some(if self.unit == AxisUnit::Percent { value * 100.0 } else { value })
     }
 
     /// `a` is better than `b`.
-    pub(super) fn is_better(&self, a: f64, b: f64) -> bool {
+    pub(crate) fn is_better(&self, a: f64, b: f64) -> bool {
         if self.good == Good::High { a > b } else { a < b }
     }
 
     /// The word for the better end.
-    pub(super) const fn best(&self) -> &'static str {
+    pub(crate) const fn best(&self) -> &'static str {
         if matches!(self.good, Good::High) { "highest" } else { "lowest" }
     }
 
     /// A value for people.
-    pub(super) fn text(&self, value: f64) -> String {
+    pub(crate) fn text(&self, value: f64) -> String {
         match self.unit {
             AxisUnit::Percent => format!("{value:.2} %"),
             AxisUnit::Time => time(value),
+            AxisUnit::Bytes => Bytes(value.round() as u64).to_string(),
             _ if value == value.trunc() && value >= 100.0 => count(value as u64),
-            _ => format!("{value:.3}"),
+            AxisUnit::Count => format!("{value:.3}"),
         }
     }
 }

@@ -13,10 +13,10 @@ use std::io::Write;
 use std::path::Path;
 
 use figures::{Data, Datum, Shown};
-use metric::Metric;
+pub(crate) use metric::{Metric, metrics};
 use nandlab_plot::Scene;
 use nandlab_trace::WholeFile;
-use points::Points;
+pub(crate) use points::{Point, Points};
 use verdicts::Verdicts;
 
 use crate::error::Error;
@@ -65,7 +65,7 @@ impl Digest {
             return Err(Error::input(format!("{folder}: no cell of the sweep is done"), help));
         }
         let experiment = results.experiment()?;
-        let metrics = metric::metrics(&experiment.metrics)?;
+        let metrics = metrics(&experiment.metrics)?;
         if let Some(metric) = metrics.iter().find(|metric| !metric.is_in(&rows)) {
             let help = "`nandlab describe metrics` has all names";
             let path = experiment.metrics.get(&metric.name).map_or("", |added| &added.path);

@@ -9,7 +9,7 @@ use super::metric::Metric;
 use crate::sweep::SweepRow;
 
 /// The axis whose values are repetitions.
-pub(super) const SEED: &str = "seed";
+pub(crate) const SEED: &str = "seed";
 
 /// Two-sided 95 % quantiles of Student's t distribution for 1 to 30 degrees of freedom (NIST/SEMATECH e-Handbook of Statistical
 /// Methods, section 1.3.6.7.2); from there on that of the normal distribution.
@@ -19,7 +19,7 @@ const T95: [f64; 30] = [
 ];
 
 /// Mean and half the width of its 95 % confidence interval, which needs two samples.
-pub(super) fn mean(samples: &[f64]) -> (f64, Option<f64>) {
+pub(crate) fn mean(samples: &[f64]) -> (f64, Option<f64>) {
     let n = samples.len() as f64;
     let mean = samples.iter().sum::<f64>() / n;
     if samples.len() < 2 {
@@ -31,15 +31,15 @@ pub(super) fn mean(samples: &[f64]) -> (f64, Option<f64>) {
 }
 
 /// Cells that differ in their seeds only.
-pub(super) struct Point<'a> {
-    pub(super) values: BTreeMap<&'a str, &'a str>,
+pub(crate) struct Point<'a> {
+    pub(crate) values: BTreeMap<&'a str, &'a str>,
     /// By their seeds.
     rows: BTreeMap<&'a str, &'a SweepRow>,
 }
 
 impl Point<'_> {
     /// It has one of the listed values on each of the listed axes; axes with one value only are not known here.
-    pub(super) fn is_among(&self, cells: &BTreeMap<String, Vec<String>>) -> bool {
+    pub(crate) fn is_among(&self, cells: &BTreeMap<String, Vec<String>>) -> bool {
         let has = |(axis, some): (&String, &Vec<String>)| {
             self.values.get(axis.as_str()).is_none_or(|own| some.iter().any(|value| value == own))
         };
@@ -47,40 +47,40 @@ impl Point<'_> {
     }
 
     /// The seeds with a value.
-    pub(super) fn seeds(&self, metric: &Metric) -> BTreeSet<&str> {
+    pub(crate) fn seeds(&self, metric: &Metric) -> BTreeSet<&str> {
         self.rows.iter().filter(|(_, row)| metric.of(row).is_some()).map(|(seed, _)| *seed).collect()
     }
 
     /// The values of some seeds.
-    pub(super) fn samples(&self, metric: &Metric, seeds: &BTreeSet<&str>) -> Vec<f64> {
+    pub(crate) fn samples(&self, metric: &Metric, seeds: &BTreeSet<&str>) -> Vec<f64> {
         seeds.iter().filter_map(|seed| metric.of(self.rows.get(seed)?)).collect()
     }
 
     /// Mean over the seeds and half of its interval.
-    pub(super) fn value(&self, metric: &Metric) -> Option<(f64, Option<f64>)> {
+    pub(crate) fn value(&self, metric: &Metric) -> Option<(f64, Option<f64>)> {
         let samples = self.samples(metric, &self.seeds(metric));
         (!samples.is_empty()).then(|| mean(&samples))
     }
 
     /// Mean over the seeds of a number of the reports.
-    pub(super) fn number(&self, path: &str) -> Option<f64> {
+    pub(crate) fn number(&self, path: &str) -> Option<f64> {
         let values: Vec<f64> = self.rows.values().filter_map(|row| row.number(path)).collect();
         (!values.is_empty()).then(|| mean(&values).0)
     }
 }
 
 /// The points of a sweep and its axes, seeds apart.
-pub(super) struct Points<'a> {
-    pub(super) all: Vec<Point<'a>>,
+pub(crate) struct Points<'a> {
+    pub(crate) all: Vec<Point<'a>>,
     /// In the order of a name of a cell, with their values in order.
-    pub(super) axes: Vec<(String, Vec<String>)>,
-    pub(super) seeds: usize,
+    pub(crate) axes: Vec<(String, Vec<String>)>,
+    pub(crate) seeds: usize,
     /// Each of them has all seeds.
-    pub(super) is_even: bool,
+    pub(crate) is_even: bool,
 }
 
 impl<'a> Points<'a> {
-    pub(super) fn of(rows: &'a [SweepRow]) -> Self {
+    pub(crate) fn of(rows: &'a [SweepRow]) -> Self {
         let mut points: BTreeMap<Vec<(&str, &str)>, Point<'a>> = BTreeMap::new();
         let mut seeds = BTreeSet::new();
         for row in rows.iter().filter(|row| row.report.is_some()) {
@@ -105,7 +105,7 @@ impl<'a> Points<'a> {
     }
 
     /// The axis whose values are compared with each other: buffers before FTLs before any other.
-    pub(super) fn compared(&self) -> Option<&str> {
+    pub(crate) fn compared(&self) -> Option<&str> {
         let known = ["buffer", "ftl"].into_iter().find(|name| self.axes.iter().any(|(axis, _)| axis == name));
         let scale = self.scale().map(|(axis, _)| axis);
         let names = || self.axes.iter().map(|(axis, _)| axis.as_str());
@@ -113,28 +113,28 @@ impl<'a> Points<'a> {
     }
 
     /// The first axis all of whose values are numbers or sizes, and what they are.
-    pub(super) fn scale(&self) -> Option<(&str, AxisUnit)> {
+    pub(crate) fn scale(&self) -> Option<(&str, AxisUnit)> {
         self.axes.iter().find_map(|(axis, values)| Some((axis.as_str(), unit_of(values)?)))
     }
 
     /// The axes in the order of a name of a cell.
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.axes.iter().map(|(axis, _)| axis.as_str())
     }
 
     /// The points that are among these cells differ on an axis.
-    pub(super) fn varies(&self, axis: &str, cells: &BTreeMap<String, Vec<String>>) -> bool {
+    pub(crate) fn varies(&self, axis: &str, cells: &BTreeMap<String, Vec<String>>) -> bool {
         let mut values = self.all.iter().filter(|point| point.is_among(cells)).map(|point| point.values.get(axis));
         let first = values.next();
         values.any(|value| Some(value) != first)
     }
 
-    pub(super) fn values(&self, axis: &str) -> &[String] {
+    pub(crate) fn values(&self, axis: &str) -> &[String] {
         self.axes.iter().find(|(name, _)| name == axis).map_or(&[], |(_, values)| values)
     }
 
     /// The points that are alike in all axes but these, together, each with the words for what they have in common.
-    pub(super) fn groups(&self, apart: &[&str]) -> Vec<(String, Vec<&Point<'a>>)> {
+    pub(crate) fn groups(&self, apart: &[&str]) -> Vec<(String, Vec<&Point<'a>>)> {
         let mut groups: BTreeMap<Vec<(Order, &str)>, Vec<&Point<'a>>> = BTreeMap::new();
         for point in &self.all {
             let common = self.axes.iter().map(|(axis, _)| axis.as_str()).filter(|axis| !apart.contains(axis));
@@ -170,7 +170,7 @@ impl Ord for Order {
 }
 
 /// What the values of an axis are, if all of them are numbers or sizes.
-pub(super) fn unit_of<V: AsRef<str>>(values: &[V]) -> Option<AxisUnit> {
+pub(crate) fn unit_of<V: AsRef<str>>(values: &[V]) -> Option<AxisUnit> {
     let all = |is: fn(&str) -> bool| values.iter().all(|value| is(value.as_ref()));
     if all(|value| Bytes::parse(value).is_ok() && value.parse::<f64>().is_err()) {
         Some(AxisUnit::Bytes)
@@ -182,7 +182,7 @@ pub(super) fn unit_of<V: AsRef<str>>(values: &[V]) -> Option<AxisUnit> {
 }
 
 /// The number that a value of an axis is, or begins with: sizes in bytes; 0 for a name.
-pub(super) fn place(value: &str) -> (f64, bool) {
+pub(crate) fn place(value: &str) -> (f64, bool) {
     if let Some(number) = value.parse().ok().filter(|number: &f64| number.is_finite()) {
         return (number, true);
     }

@@ -23,6 +23,7 @@ use crate::error::Error;
 use crate::parallel;
 use crate::watch::{Part, Watch};
 pub use plan::SweepCell;
+pub(crate) use plan::read_plan;
 pub(crate) use results::axes;
 pub use results::{CellStatus, SweepResults, SweepRow};
 use store::CellResult;

@@ -39,6 +39,17 @@ pub struct SweepCell {
 
 /// The text of a plan and its cells, by their names. All share what is decoded.
 pub(super) fn read(plan: &Path, decoded: &Decoded) -> Result<(String, Vec<SweepCell>), Error> {
+    let (text, experiment) = text_of(plan)?;
+    let cells = cells(&experiment, decoded).map_err(|error| error.at(plan.display().to_string()))?;
+    Ok((text, cells))
+}
+
+/// The experiment of a plan: of a file, or one that nandlab brings.
+pub(crate) fn read_plan(plan: &Path) -> Result<Experiment, Error> {
+    Ok(text_of(plan)?.1)
+}
+
+fn text_of(plan: &Path) -> Result<(String, Experiment), Error> {
     let file = plan.display().to_string();
     let cannot = |problem: &dyn std::fmt::Display| {
         let help = "name a TOML file with an experiment (docs/experiments.md), or one of `nandlab list experiments`";
@@ -56,8 +67,7 @@ pub(super) fn read(plan: &Path, decoded: &Decoded) -> Result<(String, Vec<SweepC
         }
     };
     let experiment = Experiment::read(&file, &text)?;
-    let cells = cells(&experiment, decoded).map_err(|error| error.at(file))?;
-    Ok((text, cells))
+    Ok((text, experiment))
 }
 
 fn cells(experiment: &Experiment, decoded: &Decoded) -> Result<Vec<SweepCell>, Error> {

@@ -1,0 +1,286 @@
+//! A search for what nothing else beats, in a space of cells that is too large to sweep: successive halving.
+//!
+//! Kevin Jamieson and Ameet Talwalkar, "Non-stochastic best arm identification and hyperparameter optimization", AISTATS 2016:
+//! all candidates are tried on little, the better part of them on more, the rest in full. Here little is the beginning of the
+//! workload, better is nearer to the front (of several metrics), and what was left out last is tried in full too, as a check.
+
+mod front;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use crate::digest::{Metric, Point, Points, metrics};
+use crate::error::Error;
+use crate::experiment::{Experiment, PlacedRun, unknown};
+use crate::sweep::{SWEEP_MEMORY, Sweep, SweepResults, SweepShard, SweepStep, read_plan};
+use crate::watch::Watch;
+use front::{agreement, best_first, is_beaten};
+
+/// Shares of the budget: all on little, some on more, the best in full.
+const SHARES: [f64; 3] = [1.0 / 3.0; 3];
+/// Part of the cells that are run in full which checks those that were left out last.
+const CHECKED: usize = 6;
+
+/// A search that is asked for.
+#[derive(Clone, Debug)]
+pub struct Search {
+    /// The file of the experiment, or the name of one that nandlab brings.
+    pub plan: PathBuf,
+    /// Where the results are kept: a sweep for each step.
+    pub folder: PathBuf,
+    /// The metrics whose front is wanted: of a report, of the experiment, or `ram` (bytes of data and map).
+    pub metrics: Vec<String>,
+    /// What may be spent, as a part of what the whole sweep would take, in requests.
+    pub budget: f64,
+    /// Simulations at a time; `None`: one for each processor.
+    pub threads: Option<usize>,
+}
+
+/// What a search found.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// Cells of the plan without their seeds.
+    pub candidates: usize,
+    /// Of those, run in full.
+    pub in_full: usize,
+    /// Requests that were simulated, as a part of those of the whole sweep.
+    pub spent: f64,
+    /// The names of the metrics.
+    pub metrics: Vec<String>,
+    /// What nothing else beats in all metrics, by workload; in the order of the first metric.
+    pub front: Vec<FoundCell>,
+    /// For each metric the share of pairs that the beginning of the workload orders as all of it does.
+    pub agreement: Vec<f64>,
+    /// Cells that were left out last and run in full as a check.
+    pub checked: usize,
+    /// Of those, on the front all the same.
+    pub missed: usize,
+    /// It was stopped before all was done.
+    pub interrupted: bool,
+}
+
+/// A cell of the front.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FoundCell {
+    /// Its name, without a seed.
+    pub name: String,
+    /// Its workload; empty if the plan has one only.
+    pub workload: String,
+    /// The metrics, in their units (nanoseconds, percent, bytes).
+    pub values: Vec<f64>,
+    /// The same for people.
+    pub texts: Vec<String>,
+}
+
+/// Values by axes: what makes a candidate.
+type Place = BTreeMap<String, String>;
+/// The metrics of a candidate, all to be minimised.
+type Values = Vec<f64>;
+
+/// One step: its cells and the part of the workload.
+struct Rung<'s> {
+    folder: PathBuf,
+    share: f64,
+    places: &'s [Place],
+}
+
+impl Search {
+    /// Carries it out; `step` is told each cell. The same command goes on where it was stopped.
+    ///
+    /// # Errors
+    /// A metric does not exist, the budget is too small, or as [`Sweep::run`].
+    pub fn run(&self, watch: &Watch<'_>, mut step: impl FnMut(&str, SweepStep<'_>) + Send) -> Result<Found, Error> {
+        let experiment = read_plan(&self.plan)?;
+        let metrics = self.metrics(&experiment)?;
+        let all = candidates(experiment.placed()?);
+        let mut found = Found {
+            candidates: all.len(),
+            in_full: 0,
+            spent: 0.0,
+            metrics: self.metrics.clone(),
+            front: Vec::new(),
+            agreement: Vec::new(),
+            checked: 0,
+            missed: 0,
+            interrupted: false,
+        };
+        let count = all.len() as f64;
+        let least = (1.0 + CHECKED as f64) / SHARES[2] / count;
+        if self.budget < least.min(1.0) {
+            let problem = format!("--budget: {:.3} of {count} cells is too little to search", self.budget);
+            return Err(Error::input(problem, format!("give {least:.3} or more, or sweep them all")));
+        }
+        // What each step may spend, in cells.
+        let spend = SHARES.map(|share| share * self.budget * count);
+        let little = (spend[0] / count).min(1.0);
+        let more = little.sqrt();
+        let full = (spend[2] as usize).clamp(1, all.len());
+        let some = ((spend[1] / more) as usize).clamp(full, all.len());
+        let lengths = self.lengths(&experiment, &all, watch, &mut step)?;
+        let Some(lengths) = lengths else { return Ok(Found { interrupted: true, ..found }) };
+        let mut run = |name: &str, share: f64, places: &[Place]| {
+            let rung = Rung { folder: self.folder.join(name), share, places };
+            self.climb(&experiment, &metrics, &lengths, &rung, watch, &mut |told: SweepStep<'_>| step(name, told))
+        };
+        let Some(first) = run("little", little, &all)? else { return Ok(Found { interrupted: true, ..found }) };
+        let kept = best_first(&first, some);
+        let Some(second) = run("more", more, &kept)? else { return Ok(Found { interrupted: true, ..found }) };
+        let check = (full / CHECKED).max(1);
+        let last = best_first(&second, full);
+        let Some(results) = run("full", 1.0, &last)? else { return Ok(Found { interrupted: true, ..found }) };
+        found.in_full = last.len();
+        found.checked = check.min(last.len());
+        let to_the_end = experiment.workloads.values().filter(|workload| workload.limit.is_none()).count();
+        found.spent = (little * count + more * kept.len() as f64 + (last.len() + to_the_end) as f64) / count;
+        let left_out: BTreeSet<&Place> = last.iter().skip(last.len() - found.checked).collect();
+        found.agreement = agreement(&second, &results);
+        let mut front: Vec<(&Place, &Values)> =
+            results.iter().filter(|(place, values)| !is_beaten(place, values, &results)).collect();
+        front.sort_by(|a, b| workload(a.0).cmp(workload(b.0)).then(a.1[0].total_cmp(&b.1[0])).then(a.0.cmp(b.0)));
+        found.missed = front.iter().filter(|(place, _)| left_out.contains(place)).count();
+        let cell = |(place, values): (&Place, &Values)| {
+            let values: Vec<f64> = values.iter().zip(&metrics).map(|(value, metric)| sign(metric) * value).collect();
+            let texts = values.iter().zip(&metrics).map(|(value, metric)| metric.text(*value)).collect();
+            let name = name(&experiment, place);
+            FoundCell { name, workload: workload(place).to_owned(), values, texts }
+        };
+        found.front = front.into_iter().map(cell).collect();
+        Ok(found)
+    }
+
+    fn metrics(&self, experiment: &Experiment) -> Result<Vec<Metric>, Error> {
+        let mut known = metrics(&experiment.metrics)?;
+        known.push(Metric::ram());
+        let find = |name: &String| {
+            let found = known.iter().find(|metric| metric.name == *name).cloned();
+            found.ok_or_else(|| unknown("--minimise", name, known.iter().map(|metric| &metric.name)))
+        };
+        self.metrics.iter().map(find).collect()
+    }
+
+    /// The requests of each workload. One without a limit is run once to its end.
+    fn lengths(
+        &self,
+        experiment: &Experiment,
+        all: &[Place],
+        watch: &Watch<'_>,
+        step: &mut (impl FnMut(&str, SweepStep<'_>) + Send),
+    ) -> Result<Option<BTreeMap<String, u64>>, Error> {
+        let mut lengths = BTreeMap::new();
+        let mut unknown = Vec::new();
+        for place in all {
+            let name = workload_of(experiment, place);
+            match experiment.workloads.get(&name).and_then(|workload| workload.limit) {
+                Some(limit) => _ = lengths.insert(name, limit),
+                None if unknown.iter().any(|known| workload_of(experiment, known) == name) => {}
+                None => unknown.push(place.clone()),
+            }
+        }
+        if unknown.is_empty() {
+            return Ok(Some(lengths));
+        }
+        let rung = Rung { folder: self.folder.join("length"), share: 1.0, places: &unknown };
+        let mut told = |told: SweepStep<'_>| step("length", told);
+        let Some(results) = self.sweep(experiment, &BTreeMap::new(), &rung, watch, &mut told)? else { return Ok(None) };
+        for row in results.rows()? {
+            if let Some(requests) = row.number("requests.total") {
+                let place = row.values.into_iter().filter(|(axis, _)| axis != "seed").collect();
+                lengths.insert(workload_of(experiment, &place), requests as u64);
+            }
+        }
+        Ok(Some(lengths))
+    }
+
+    /// Runs the cells of a step; `None` if it was stopped.
+    fn sweep(
+        &self,
+        experiment: &Experiment,
+        lengths: &BTreeMap<String, u64>,
+        rung: &Rung<'_>,
+        watch: &Watch<'_>,
+        step: &mut (impl FnMut(SweepStep<'_>) + Send),
+    ) -> Result<Option<SweepResults>, Error> {
+        let mut part = experiment.clone();
+        let one = |(axis, value): (&String, &String)| (axis.clone(), vec![value.clone()]);
+        part.cells = Some(rung.places.iter().map(|place| place.iter().map(one).collect()).collect());
+        for (name, workload) in &mut part.workloads {
+            if let (Some(requests), true) = (lengths.get(name), rung.share < 1.0) {
+                workload.limit = Some(((*requests as f64 * rung.share).ceil() as u64).max(1));
+            }
+        }
+        let plan = rung.folder.join("experiment.toml");
+        let cannot = |source| Error::Write { target: plan.display().to_string(), source };
+        std::fs::create_dir_all(&rung.folder).map_err(cannot)?;
+        std::fs::write(&plan, toml::to_string(&part).expect("an experiment is plain data")).map_err(cannot)?;
+        let sweep = Sweep {
+            plan: plan.clone(),
+            folder: rung.folder.clone(),
+            threads: self.threads,
+            shard: SweepShard::ALL,
+            retry: false,
+            memory: SWEEP_MEMORY,
+        };
+        if sweep.run(watch, step)?.interrupted {
+            return Ok(None);
+        }
+        Ok(Some(SweepResults::open(&rung.folder)?))
+    }
+
+    /// The metrics of the cells of a step; cells that failed have none.
+    fn climb(
+        &self,
+        experiment: &Experiment,
+        metrics: &[Metric],
+        lengths: &BTreeMap<String, u64>,
+        rung: &Rung<'_>,
+        watch: &Watch<'_>,
+        step: &mut (impl FnMut(SweepStep<'_>) + Send),
+    ) -> Result<Option<BTreeMap<Place, Values>>, Error> {
+        let Some(results) = self.sweep(experiment, lengths, rung, watch, step)? else { return Ok(None) };
+        let rows = results.rows()?;
+        let points = Points::of(&rows);
+        let valued = |point: &Point<'_>| {
+            let values = metrics.iter().map(|metric| Some(sign(metric) * point.value(metric)?.0));
+            let place = point.values.iter().map(|(axis, value)| ((*axis).to_owned(), (*value).to_owned())).collect();
+            Some((place, values.collect::<Option<Values>>()?))
+        };
+        let values: BTreeMap<Place, Values> = points.all.iter().filter_map(valued).collect();
+        if values.is_empty() {
+            let problem = format!("{}: no cell has all of {}", rung.folder.display(), self.metrics.join(", "));
+            return Err(Error::input(problem, "nandlab sweep status FOLDER says why"));
+        }
+        Ok(Some(values))
+    }
+}
+
+/// Metrics are minimised: those whose high values are good with their sign turned.
+fn sign(metric: &Metric) -> f64 {
+    if metric.is_better(1.0, 0.0) { -1.0 } else { 1.0 }
+}
+
+/// The cells without their seeds.
+fn candidates(placed: Vec<PlacedRun>) -> Vec<Place> {
+    let without_seed = |run: PlacedRun| run.values.into_iter().filter(|(axis, _)| axis != "seed").collect::<Place>();
+    let all: BTreeSet<Place> = placed.into_iter().map(without_seed).collect();
+    all.into_iter().collect()
+}
+
+/// The workload of a candidate, if the plan has several: those of different ones are not compared.
+fn workload(place: &Place) -> &str {
+    place.get("workload").map_or("", String::as_str)
+}
+
+/// The name of the workload of a candidate.
+fn workload_of(experiment: &Experiment, place: &Place) -> String {
+    let only = || experiment.workloads.keys().next().cloned().unwrap_or_default();
+    place.get("workload").cloned().unwrap_or_else(only)
+}
+
+/// As cells are named: workload, device, buffer, FTL, then the further axes.
+fn name(experiment: &Experiment, place: &Place) -> String {
+    let first = ["workload", "device", "buffer", "ftl"];
+    let further = experiment.axes.keys().map(String::as_str);
+    let values = first.into_iter().chain(further).filter_map(|axis| place.get(axis).map(String::as_str));
+    let name = values.collect::<Vec<_>>().join("/");
+    if name.is_empty() { experiment.name.clone() } else { name }
+}
