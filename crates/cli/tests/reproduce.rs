@@ -87,7 +87,7 @@ fn published_numbers_are_those_of_runs() {
         let own = rows(&said).into_iter().find(|row| row.contains(cache)).expect("a row for the size");
         let numbers = own.split_once(cache).unwrap().1;
         let published =
-            rows(&page).into_iter().find(|row| row.contains(cache) && row.contains("filled, eagletree, depth-32"));
+            rows(&page).into_iter().find(|row| row.contains(cache) && row.contains("filled, depth-32, eagletree"));
         assert!(
             published.as_ref().is_some_and(|row| row.ends_with(numbers)),
             "{}: {own} {published:?}",
