@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use nandlab_lab::{Found, FoundCell, Search};
+use nandlab_lab::{FoundCell, FoundFront, Search};
 
 use crate::fail::Failure;
 use crate::progress::Progress;
@@ -26,8 +26,8 @@ pub struct SearchArgs {
     /// The experiment: a TOML file, or one that nandlab brings (`nandlab list experiments`).
     #[arg(value_name = "PLAN")]
     plan: PathBuf,
-    /// Metrics whose front is wanted: p99, mean, waf, erases, hits, ram, or those of the experiment. Of ratios whose high values are
-    /// good the highest are wanted.
+    /// Metrics whose front is wanted: p99, mean, waf, erases, hits, ram, or those of the experiment. Of those whose high values
+    /// are good the highest are wanted.
     #[arg(long, value_name = "METRICS", value_delimiter = ',', required = true)]
     minimise: Vec<String>,
     /// The folder of the results; it is made if it does not exist.
@@ -78,8 +78,8 @@ pub fn search(args: &SearchArgs) -> Result<(), Failure> {
     csv.write(|| rows(&found))
 }
 
-fn table(found: &Found) -> String {
-    let Found { candidates, in_full, spent, metrics, front, agreement, checked, missed, .. } = found;
+fn table(found: &FoundFront) -> String {
+    let FoundFront { candidates, in_full, spent, metrics, front, agreement, checked, missed, .. } = found;
     let width = |at: Option<usize>, head: &str| {
         let text = |cell: &FoundCell| at.map_or_else(|| cell.name.len(), |at| cell.texts[at].len());
         front.iter().map(text).max().unwrap_or(0).max(head.len())
@@ -108,7 +108,7 @@ fn table(found: &Found) -> String {
     )
 }
 
-fn rows(found: &Found) -> String {
+fn rows(found: &FoundFront) -> String {
     let mut text = format!("cell,workload,{}\n", found.metrics.join(","));
     for FoundCell { name, workload, values, .. } in &found.front {
         let values: Vec<String> = values.iter().map(ToString::to_string).collect();

@@ -75,7 +75,7 @@ pub use memory::check as check_memory;
 pub use plugins::plugin_list;
 pub use probe::MicroBenchmark;
 pub use run::{Run, Separate, Volume};
-pub use search::{Found, FoundCell, Search};
+pub use search::{FoundCell, FoundFront, Search};
 pub use sweep::{CellStatus, SWEEP_MEMORY, Sweep, SweepCell, SweepResults, SweepRow, SweepShard, SweepStep, SweepWork};
 pub use table::{Cell, Column, Good, Table, Unit};
 pub use text::count;

@@ -38,7 +38,7 @@ pub struct Search {
 
 /// What a search found.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct FoundFront {
     /// Cells of the plan without their seeds.
     pub candidates: usize,
     /// Of those, run in full.
@@ -89,11 +89,15 @@ impl Search {
     ///
     /// # Errors
     /// A metric does not exist, the budget is too small, or as [`Sweep::run`].
-    pub fn run(&self, watch: &Watch<'_>, mut step: impl FnMut(&str, SweepStep<'_>) + Send) -> Result<Found, Error> {
+    pub fn run(
+        &self,
+        watch: &Watch<'_>,
+        mut step: impl FnMut(&str, SweepStep<'_>) + Send,
+    ) -> Result<FoundFront, Error> {
         let experiment = read_plan(&self.plan)?;
         let metrics = self.metrics(&experiment)?;
         let all = candidates(experiment.placed()?);
-        let mut found = Found {
+        let mut found = FoundFront {
             candidates: all.len(),
             in_full: 0,
             spent: 0.0,
@@ -117,17 +121,17 @@ impl Search {
         let full = (spend[2] as usize).clamp(1, all.len());
         let some = ((spend[1] / more) as usize).clamp(full, all.len());
         let lengths = self.lengths(&experiment, &all, watch, &mut step)?;
-        let Some(lengths) = lengths else { return Ok(Found { interrupted: true, ..found }) };
+        let Some(lengths) = lengths else { return Ok(FoundFront { interrupted: true, ..found }) };
         let mut run = |name: &str, share: f64, places: &[Place]| {
             let rung = Rung { folder: self.folder.join(name), share, places };
             self.climb(&experiment, &metrics, &lengths, &rung, watch, &mut |told: SweepStep<'_>| step(name, told))
         };
-        let Some(first) = run("little", little, &all)? else { return Ok(Found { interrupted: true, ..found }) };
+        let Some(first) = run("little", little, &all)? else { return Ok(FoundFront { interrupted: true, ..found }) };
         let kept = best_first(&first, some);
-        let Some(second) = run("more", more, &kept)? else { return Ok(Found { interrupted: true, ..found }) };
+        let Some(second) = run("more", more, &kept)? else { return Ok(FoundFront { interrupted: true, ..found }) };
         let check = (full / CHECKED).max(1);
         let last = best_first(&second, full);
-        let Some(results) = run("full", 1.0, &last)? else { return Ok(Found { interrupted: true, ..found }) };
+        let Some(results) = run("full", 1.0, &last)? else { return Ok(FoundFront { interrupted: true, ..found }) };
         found.in_full = last.len();
         found.checked = check.min(last.len());
         let to_the_end = experiment.workloads.values().filter(|workload| workload.limit.is_none()).count();
