@@ -1,7 +1,6 @@
 //! How a command ends when it does not succeed: a message that says what to do, and an exit code.
 
 use std::fmt;
-use std::process::ExitCode;
 
 use nandlab::error::ConfigError;
 use nandlab_lab::{Error, ErrorKind};
@@ -50,14 +49,14 @@ impl Failure {
             Self::Said(_) | Self::Hangup => None,
         }
     }
-    /// Ends the process.
-    pub fn exit_code(&self) -> ExitCode {
+    /// With what the process ends.
+    pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Message(exit, _) | Self::Said(exit) => ExitCode::from(*exit as u8),
-            Self::Lab(error) if error.kind() == ErrorKind::Machine => ExitCode::from(Exit::Failed as u8),
-            Self::Lab(_) => ExitCode::from(Exit::BadInput as u8),
-            Self::Interrupted(_) => ExitCode::from(interrupt::exit_code().unwrap_or(Exit::Failed as u8)),
-            Self::Hangup => ExitCode::SUCCESS,
+            Self::Message(exit, _) | Self::Said(exit) => *exit as u8,
+            Self::Lab(error) if error.kind() == ErrorKind::Machine => Exit::Failed as u8,
+            Self::Lab(_) => Exit::BadInput as u8,
+            Self::Interrupted(_) => interrupt::exit_code().unwrap_or(Exit::Failed as u8),
+            Self::Hangup => 0,
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use nandlab_lab::Error;
+pub use nandlab_lab::json;
 use nandlab_trace::WholeFile;
 
 use crate::fail::{Exit, Failure};
@@ -62,11 +63,4 @@ fn cannot_write(target: &str, error: io::Error) -> Failure {
 /// Writes a file as a whole or not at all.
 pub fn write_file(target: &str, bytes: &[u8]) -> Result<(), Failure> {
     Target::open(Some(target))?.write_bytes(bytes)
-}
-
-/// JSON for files: indented, with a line end.
-pub fn json(value: &impl serde::Serialize) -> String {
-    let mut text = serde_json::to_string_pretty(value).expect("results are plain data");
-    text.push('\n');
-    text
 }

@@ -23,7 +23,7 @@ pub enum Command<'a> {
 }
 
 /// An observer of a device: recorders, time series and plots implement the events that they need.
-pub trait Probe {
+pub trait Probe: Send {
     /// A page access was looked up.
     fn on_access(&mut self, lpn: Lpn, write: bool, hit: bool) {
         let _ = (lpn, write, hit);

@@ -3,7 +3,8 @@
 use std::fs::File;
 use std::io::{self, Read};
 
-use nandlab::config::{Builder, Config, DEFAULT_DEVICE, DEVICES, PluginConfig};
+use nandlab::config::{Builder, Config, DEFAULT_DEVICE, DEVICES, PluginConfig, Precondition};
+use nandlab::engine::Ssd;
 use nandlab::error::ConfigError;
 use nandlab::types::{Bytes, SECTOR_BYTES};
 use serde::{Deserialize, Serialize};
@@ -11,6 +12,8 @@ use serde::{Deserialize, Serialize};
 use crate::address::Address;
 use crate::capacity::Capacity;
 use crate::error::Error;
+use crate::memory;
+use crate::own_buffer::OwnBuffer;
 use crate::source::Source;
 use crate::watch::Watch;
 use crate::word;
@@ -35,6 +38,9 @@ pub struct Device {
     /// What the host can address at least: planes get more erase blocks until it is so.
     #[serde(with = "word::maybe")]
     pub capacity: Option<Capacity>,
+    /// A policy of the caller's own instead of the buffer.
+    #[serde(skip)]
+    pub own: Option<OwnBuffer>,
 }
 
 impl Default for Device {
@@ -47,7 +53,7 @@ impl Default for Device {
 impl Device {
     /// A preset or the path of a TOML file, as it is.
     pub fn of(base: impl Into<String>) -> Self {
-        Self { base: base.into(), buffer: None, ftl: None, set: Vec::new(), capacity: None }
+        Self { base: base.into(), buffer: None, ftl: None, set: Vec::new(), capacity: None, own: None }
     }
 
     /// The base, without plug-ins and settings.
@@ -61,6 +67,22 @@ impl Device {
     /// The base cannot be read, or a key or a value is impossible. [`Capacity::Fit`] is ignored: it needs a workload.
     pub fn configure(&self) -> Result<(Builder, Config), Error> {
         self.over(&self.base()?)
+    }
+
+    /// The device itself, preconditioned, and its configuration.
+    ///
+    /// # Errors
+    /// As [`Device::configure`]; a plug-in does not fit, or the machine has too little memory. With
+    /// [`Precondition::Trace`] there is no trace.
+    pub fn build(&self) -> Result<(Box<dyn Ssd>, Config), Error> {
+        let (builder, config) = self.configure()?;
+        if config.precondition == Precondition::Trace {
+            let problem = "precondition = \"trace\" replays a trace first, and here is none";
+            return Err(Error::input(problem, "use none, full or {steady=N}"));
+        }
+        memory::check(&config)?;
+        let built = self.own.as_ref().map_or_else(|| config.build(), |own| own.device(&config));
+        Ok((built.map_err(|error| builder.locate(error))?, config))
     }
 
     /// The same over a base that was read before.

@@ -12,7 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::device::Device;
 use crate::error::{Error, ROOM};
+use crate::foresight::Foresight;
 use crate::latencies::{EachRequest, Requests};
+use crate::own_buffer::OwnBuffer;
 use crate::source::{BATCH, Source, recorded};
 use crate::watch::{Part, Phase, Watch};
 use crate::workload::Workload;
@@ -112,7 +114,8 @@ impl Run {
     ) -> Result<(Report, Config), Error> {
         let (_, plain) = self.device.over(base)?;
         let (builder, config) = self.device.fitted(&self.workload, &plain, progress.watch())?.over(base)?;
-        Ok((simulate_seen(&builder, &config, &self.workload, progress, each)?, config))
+        let own = self.device.own.as_ref();
+        Ok((simulate_seen(&builder, &config, own, &self.workload, progress, each)?, config))
     }
 
     /// Simulates each device of the trace by itself. Each sees its requests at the times that they have in the whole trace.
@@ -152,13 +155,14 @@ pub(crate) fn simulate(
     workload: &Workload,
     progress: &Part<'_>,
 ) -> Result<Report, Error> {
-    simulate_seen(builder, config, workload, progress, None)
+    simulate_seen(builder, config, None, workload, progress, None)
 }
 
-/// The same, and `each` gets every request.
+/// The same, with a policy of the caller's own if there is one, and `each` gets every request.
 fn simulate_seen(
     builder: &Builder,
     config: &Config,
+    own: Option<&OwnBuffer>,
     workload: &Workload,
     progress: &Part<'_>,
     each: Option<&mut EachRequest<'_>>,
@@ -168,9 +172,10 @@ fn simulate_seen(
     let mut source = open()?;
     memory::check(config)?;
     let started = now();
-    let mut device = config.build().map_err(|error| builder.locate(error))?;
+    let built = own.map_or_else(|| config.build(), |own| own.device(config));
+    let mut device = built.map_err(|error| builder.locate(error))?;
     if config.precondition == Precondition::Trace {
-        warm_up(&mut *device, source, progress)?;
+        warm_up(&mut *device, source, workload.foresight.as_ref(), progress)?;
         source = open()?;
     }
     let built = now();
@@ -182,6 +187,7 @@ fn simulate_seen(
         None => source.fill(&mut batch)?,
         Some(requests) => source.fill_seen(&mut batch, |piece, recorded| requests.see(piece, recorded))?,
     } {
+        Foresight::show(workload.foresight.as_ref(), &mut batch)?;
         replay.feed(&mut *device, &batch)?;
         if let Some(requests) = &mut requests {
             requests.hand_out(&mut replay, &mut *device)?;
@@ -200,7 +206,8 @@ fn simulate_seen(
     let outcome = replay.finish(&mut *device);
     let mut info = source.describe();
     info.warnings.extend(address::warning(source.address(), &config.device.geometry, device.sees_neighbours()));
-    let mut report = Report::settled(config, &mut *device, info, &outcome);
+    let shown = own.map(|own| own.shown(config));
+    let mut report = Report::settled(shown.as_ref().unwrap_or(config), &mut *device, info, &outcome);
     let run_seconds = now().duration_since(built).as_secs_f64();
     let pages = report.requests.pages_read + report.requests.pages_written;
     report.wall = Some(Wall {
@@ -219,7 +226,12 @@ fn show(progress: &Part<'_>, source: &Source, replayed: u64) {
 }
 
 /// Carries out the writes of the trace, as fast as the device can; then the measurement begins.
-fn warm_up(device: &mut dyn Ssd, mut source: Source, progress: &Part<'_>) -> Result<(), Error> {
+fn warm_up(
+    device: &mut dyn Ssd,
+    mut source: Source,
+    foresight: Option<&Foresight>,
+    progress: &Part<'_>,
+) -> Result<(), Error> {
     progress.begin(Phase::Preconditioning);
     let mut batch: Vec<HostRequest> = Vec::with_capacity(BATCH);
     let mut replayed = 0;
@@ -229,6 +241,7 @@ fn warm_up(device: &mut dyn Ssd, mut source: Source, progress: &Part<'_>) -> Res
         for request in &mut batch {
             request.at = Nanos::ZERO;
         }
+        Foresight::show(foresight, &mut batch)?;
         if let Err(error) = device.run(&batch) {
             return Err(Error::input(error, ROOM));
         }

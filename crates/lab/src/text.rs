@@ -1,4 +1,14 @@
-//! Numbers for people.
+//! Results as text: numbers for people, JSON for programs.
+
+/// JSON for files: indented, with a line end.
+///
+/// # Panics
+/// If the value is no plain data: results are.
+pub fn json(value: &impl serde::Serialize) -> String {
+    let mut text = serde_json::to_string_pretty(value).expect("results are plain data");
+    text.push('\n');
+    text
+}
 
 /// `1,234,567`.
 pub fn count(n: u64) -> String {

@@ -6,14 +6,15 @@ use nandlab::config::{Config, ReplayMode};
 use nandlab::registry;
 use nandlab::types::{Bytes, Nanos};
 use nandlab_trace::{
-    AddressPolicy, BlockEvent, ColumnSpec, FileOrder, Finding, Options, Passes, TimeUnit, Volumes, check_up, expand,
-    formats,
+    AddressPolicy, BlockEvent, ColumnSpec, FileOrder, Finding, MemoryTrace, Options, Passes, TimeUnit, Volumes,
+    check_up, expand, formats,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::address::Address;
 use crate::decoded::Decoded;
 use crate::error::Error;
+use crate::foresight::Foresight;
 use crate::watch::{self, Watch};
 use crate::word;
 
@@ -43,6 +44,12 @@ pub struct Workload {
     /// What was decoded already: clones share it.
     #[serde(skip)]
     pub decoded: Decoded,
+    /// A trace in memory, which `trace` names by its [`MemoryTrace::path`].
+    #[serde(skip)]
+    pub memory: Option<MemoryTrace>,
+    /// Sees the requests before the device does.
+    #[serde(skip)]
+    pub foresight: Option<Foresight>,
 }
 
 /// How the rows of a trace are read; what is absent is detected, or at its default.
@@ -149,7 +156,8 @@ impl Workload {
     /// How rows are read, for one of several passes.
     pub(crate) fn options(&self, watch: &Watch<'_>) -> Result<Options, Error> {
         let (passes, stop) = (Some(self.passes.clone()), Some(watch.stop.flag()));
-        Ok(Options { passes, stop, limit: self.limit, ..self.reading.options()? })
+        let memory = self.memory.clone();
+        Ok(Options { passes, memory, stop, limit: self.limit, ..self.reading.options()? })
     }
 }
 

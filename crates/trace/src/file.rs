@@ -14,6 +14,7 @@ use crate::event::Events;
 use crate::formats::columns;
 use crate::generators;
 use crate::input::{Compression, Input};
+use crate::memory::MemoryTrace;
 use crate::names::Names;
 use crate::options::Options;
 use crate::provenance::About;
@@ -98,6 +99,15 @@ static MADE: Format = Format {
     parser: |_| unreachable!("a generator is not read"),
 };
 
+/// What rows in memory have instead of a format.
+static HELD: Format = Format {
+    name: "memory",
+    title: "rows that a program holds",
+    extra: Extra::NONE,
+    parser: |_| unreachable!("rows in memory are not read"),
+    ..MADE
+};
+
 /// Requests as a file records them, in file order. Ends after the first error.
 pub(crate) struct RecordFile {
     name: Arc<str>,
@@ -107,6 +117,8 @@ pub(crate) struct RecordFile {
     pub(crate) requests_total: Option<u64>,
     /// Unit of its times, if that is a guess.
     pub(crate) guessed_unit: Option<TimeUnit>,
+    /// What rows in memory carry.
+    held: Extra,
     rows: Rows,
     compression: Option<Compression>,
     taken: Arc<AtomicU64>,
@@ -123,6 +135,9 @@ impl RecordFile {
     /// # Errors
     /// The file cannot be read, is empty, or its format is unknown.
     pub(crate) fn open(path: &str, common: &Common) -> Result<Self, TraceError> {
+        if let Some(memory) = common.options.memory.as_ref().filter(|memory| memory.path() == path) {
+            return Self::hold(memory, common);
+        }
         match path.strip_prefix(generators::PREFIX) {
             Some(spec) => Self::make(path, spec, common),
             None => Self::new(Input::open(path, common.options.passes.as_ref())?, common),
@@ -130,26 +145,52 @@ impl RecordFile {
     }
 
     fn make(path: &str, spec: &str, common: &Common) -> Result<Self, TraceError> {
+        Self::refuse_options(path, &MADE, common)?;
         let options = &common.options;
-        if let Some(format) = &options.format {
-            let allowed = "nothing: a generator has no format".to_owned();
-            return Err(TraceError::Option { option: "format", value: format.clone(), allowed });
+        let made = generators::make(spec, generators::Context::of(options)).map_err(TraceError::Generator)?;
+        let (requests, reason) = (options.limit.unwrap_or(made.requests), "because you named a generator");
+        Ok(Self::unread(path, (&MADE, reason), made.records, requests, common))
+    }
+
+    fn hold(memory: &MemoryTrace, common: &Common) -> Result<Self, TraceError> {
+        Self::refuse_options(memory.path(), &HELD, common)?;
+        let (held, limit) = (memory.rows(), common.options.limit.unwrap_or(u64::MAX));
+        if held.rows() == 0 {
+            return Err(TraceError::Empty { name: memory.path().to_owned() });
+        }
+        let (requests, reason) = (limit.min(held.rows()), "because it is no file");
+        let extra = held.extra();
+        Ok(Self { held: extra, ..Self::unread(memory.path(), (&HELD, reason), held.stream(), requests, common) })
+    }
+
+    /// Options that say how a file is read.
+    fn refuse_options(path: &str, format: &Format, common: &Common) -> Result<(), TraceError> {
+        let options = &common.options;
+        if let Some(named) = &options.format {
+            let allowed = format!("nothing: a {} has no format", format.name);
+            return Err(TraceError::Option { option: "format", value: named.clone(), allowed });
         }
         if options.time_unit.is_some() {
-            return Err(TraceError::TimeFixed { name: path.to_owned(), format: MADE.name });
+            return Err(TraceError::TimeFixed { name: path.to_owned(), format: format.name });
         }
         if let Some(event) = options.event {
-            return Err(TraceError::NoEvents { name: path.to_owned(), format: MADE.name, event: event.letter() });
+            return Err(TraceError::NoEvents { name: path.to_owned(), format: format.name, event: event.letter() });
         }
-        let made = generators::make(spec, generators::Context::of(options)).map_err(TraceError::Generator)?;
-        let requests = options.limit.unwrap_or(made.requests);
-        let rows = Rows::Made(Box::new(made.records.take(requests as usize)));
-        let reason = "because you named a generator".to_owned();
+        Ok(())
+    }
+
+    /// Rows that are no bytes.
+    fn unread(
+        path: &str,
+        (format, reason): (&'static Format, &str),
+        records: generators::RequestStream,
+        requests: u64,
+        common: &Common,
+    ) -> Self {
+        let rows = Rows::Made(Box::new(records.take(requests as usize)));
         let (taken, place) = (Arc::default(), Place::Row(0));
-        Ok(Self {
-            requests_total: Some(requests),
-            ..Self::with(path.into(), (&MADE, reason), rows, (None, taken, place), common)
-        })
+        let format = (format, reason.to_owned());
+        Self { requests_total: Some(requests), ..Self::with(path.into(), format, rows, (None, taken, place), common) }
     }
 
     /// Reads any reader; `name` is for messages.
@@ -215,6 +256,7 @@ impl RecordFile {
             reason,
             requests_total: None,
             guessed_unit: None,
+            held: Extra::NONE,
             rows,
             compression,
             taken,
@@ -257,7 +299,7 @@ impl RecordFile {
 
     /// What its requests carry besides the rest.
     pub(crate) fn extra(&self) -> Extra {
-        self.format.extra.or(self.about().extra)
+        self.format.extra.or(self.held).or(self.about().extra)
     }
 
     #[cold]

@@ -8,6 +8,7 @@ use nandlab::types::Nanos;
 use crate::error::TraceError;
 use crate::event::BlockEvent;
 use crate::formats::columns::spec::ColumnSpec;
+use crate::memory::MemoryTrace;
 use crate::order::FileOrder;
 use crate::passes::Passes;
 use crate::row::ADDRESS_BYTES_MAX;
@@ -87,6 +88,8 @@ pub struct Options {
     pub seed: u64,
     /// Passes over the same inputs, if there are to be several: pipes are kept for them. `None` reads once.
     pub passes: Option<Passes>,
+    /// A trace in memory, if one of the paths names it.
+    pub memory: Option<MemoryTrace>,
     /// Once this is true, the next row is [`TraceError::Interrupted`].
     pub stop: Option<Arc<AtomicBool>>,
 }
@@ -112,6 +115,7 @@ impl Default for Options {
             limit: None,
             seed: 1,
             passes: None,
+            memory: None,
             stop: None,
         }
     }

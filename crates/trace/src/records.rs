@@ -11,6 +11,7 @@ use crate::event::Events;
 use crate::file::{Common, RecordFile, Seen};
 use crate::generators;
 use crate::input::STDIN;
+use crate::memory::MemoryTrace;
 use crate::options::Options;
 use crate::order::FileOrder;
 use crate::pairing::{PairCounts, Pairing};
@@ -105,7 +106,9 @@ impl Records {
             return Err(TraceError::Inputs { problem: "standard input is named more than once" });
         }
         let mut bytes_total = Some(0);
-        let is_file = |path: &&String| *path != "-" && !path.starts_with(generators::PREFIX);
+        let held = options.memory.as_ref().map(MemoryTrace::path);
+        let is_file =
+            |path: &&String| *path != "-" && !path.starts_with(generators::PREFIX) && Some(path.as_str()) != held;
         for path in paths.iter().filter(is_file) {
             let meta = std::fs::metadata(path).map_err(|source| TraceError::Open { name: path.clone(), source })?;
             bytes_total = bytes_total.filter(|_| meta.is_file()).map(|sum| sum + meta.len());

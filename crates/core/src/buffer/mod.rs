@@ -229,7 +229,7 @@ impl Plan {
 ///
 /// Order within one page access: `on_hit`, or `on_miss` and, when admitted, `make_room` until there is room, then
 /// `on_insert`; at last `after_access`. Evictions therefore never see the incoming page.
-pub trait Buffer {
+pub trait Buffer: Send {
     /// The number of frames changed (and at the start). The engine then calls `make_room` until the pages fit.
     fn resize(&mut self, frames: Frames) {
         let _ = frames;

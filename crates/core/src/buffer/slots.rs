@@ -273,7 +273,7 @@ impl Slots {
         *flags &= !(DIRTY | DATED);
     }
     /// True if the frame holds a page.
-    pub(crate) fn is_resident(&self, slot: Slot) -> bool {
+    pub fn is_resident(&self, slot: Slot) -> bool {
         self.held[slot.index()].flags & RESIDENT != 0
     }
     /// True if it is known since when the page has been dirty: until it is clean, leaves or moves.

@@ -49,9 +49,21 @@ impl Config {
     /// # Errors
     /// When a plug-in refuses its parameters or does not fit the device.
     pub fn build(&self) -> Result<Box<dyn Ssd>, ConfigError> {
+        let buffer = registry::find(BUFFERS, "buffer", &self.buffer.name)?;
+        self.build_around(|parts| (buffer.build.device)(Value::Object(self.buffer.params.clone()), parts))
+    }
+
+    /// The same around a policy that is in no list: `buffer` makes the device of what lies below the policy, as
+    /// [`Engine::new`](crate::engine::Engine::new) does. The buffer that is configured is ignored.
+    ///
+    /// # Errors
+    /// As [`Config::build`], and those of `buffer`.
+    pub fn build_around(
+        &self,
+        buffer: impl FnOnce(Parts) -> Result<Box<dyn Ssd>, ConfigError>,
+    ) -> Result<Box<dyn Ssd>, ConfigError> {
         self.check()?;
         let ftl = registry::find(FTLS, "ftl", &self.ftl.name)?;
-        let buffer = registry::find(BUFFERS, "buffer", &self.buffer.name)?;
         let geometry = self.device.geometry;
         let timing = &self.device.timing;
         let (cells, unit_pages) = (self.device.cells, self.device.commands.unit_pages);
@@ -73,7 +85,7 @@ impl Config {
             return Err(ConfigError::new("device.reliability.map_page_loss", problem, help));
         }
         let parts = Parts { flash, ftl: built, frames: self.frames(), settings: self.settings() };
-        let mut device = (buffer.build.device)(Value::Object(self.buffer.params.clone()), parts)?;
+        let mut device = buffer(parts)?;
         match self.precondition {
             Precondition::None | Precondition::Trace => {}
             Precondition::Full => device.precondition(true, 0.0),

@@ -9,8 +9,7 @@
 //! Parameters of a case go to the policy as they are, except those that shape the device: `capacity` (DRAM frames),
 //! `dram_pages` and `nvram_blocks`, `read_pages` and `write_pages` (DRAM and NVRAM frames), `block_pages`.
 
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -201,21 +200,21 @@ fn read_event(text: &str) -> Option<Step> {
 
 /// Records one access; the device holds one end, the replay the other.
 #[derive(Clone, Default)]
-struct Recorder(Rc<RefCell<Step>>);
+struct Recorder(Arc<Mutex<Step>>);
 
 impl Probe for Recorder {
     fn on_access(&mut self, _: Lpn, _: bool, hit: bool) {
-        self.0.borrow_mut().hit = Some(hit);
+        self.0.lock().expect("nobody panicked").hit = Some(hit);
     }
     fn on_command(&mut self, command: Command<'_>) {
         let plain = |lpns: &[Lpn]| lpns.iter().map(|lpn| lpn.0).collect::<Vec<_>>();
-        self.0.borrow_mut().flash.push(match command {
+        self.0.lock().expect("nobody panicked").flash.push(match command {
             Command::Read { why, lpns } => Sent::Read { why: why_name(why).to_owned(), lpns: plain(lpns) },
             Command::Write { lpns, padded } => Sent::Write { lpns: plain(lpns), padded: plain(padded) },
         });
     }
     fn on_drop(&mut self, lpn: Lpn) {
-        self.0.borrow_mut().drop.push(lpn.0);
+        self.0.lock().expect("nobody panicked").drop.push(lpn.0);
     }
 }
 
@@ -241,7 +240,7 @@ fn replay_case(policy: &str, case: &Case) -> Result<Option<Mismatch>, String> {
     };
     for (i, (event, expected)) in case.events.iter().zip(&case.steps).enumerate() {
         apply(&mut *device, event, &mut request)?;
-        let got = recorder.0.take();
+        let got = std::mem::take(&mut *recorder.0.lock().expect("nobody panicked"));
         let state = device.test_port().golden_state();
         if let Some((what, expected, seen)) = compare(expected, &got, &state) {
             return Ok(difference(Some(i + 1), format!("{what} of {}", json!(event)), expected, seen, state));

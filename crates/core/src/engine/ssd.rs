@@ -9,7 +9,8 @@ use crate::probe::Probe;
 use crate::types::HostRequest;
 
 /// A simulated SSD as its front ends see it: replay, sweeps, a live block device, other languages.
-pub trait Ssd {
+/// Front ends may move it between threads.
+pub trait Ssd: Send {
     /// Carries out one request. See [`Engine::submit`].
     ///
     /// # Errors

@@ -217,7 +217,7 @@ impl Shape {
 ///
 /// Contract: every host operation leaves the FTL able to serve the next one (it keeps its own reserve); the old copy
 /// of a page is invalidated after the new one is programmed; every loop is bounded.
-pub trait Ftl {
+pub trait Ftl: Send {
     /// Reads a page.
     fn read(&mut self, flash: &mut Flash, page: PageRead, after: Ticket) -> Found;
     /// Writes pages in ascending LPN order, one after the other: what the first one changes in the map, the next one

@@ -20,7 +20,7 @@ use serde::Serialize;
 use crate::catalog::BUFFERS;
 use crate::config::{Config, ReplayMode, Settle};
 use crate::endurance::{Endurance, Measured};
-use crate::engine::Ssd;
+use crate::engine::{Ssd, Times};
 use crate::ftl::FTLS;
 use crate::ledger::{Cause, Ledger, Op};
 use crate::registry::{self, Plugin};
@@ -104,6 +104,9 @@ pub struct Report {
     /// the order of `flash`.
     #[schemars(with = "serde_json::Value")]
     pub ledger: Ledger,
+    /// The histograms of which the response times are percentiles, for whoever wants another one. They are no part of the JSON.
+    #[serde(skip)]
+    pub times: Times,
     /// Speed of the simulation itself: the only part that differs between two runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wall: Option<Wall>,
@@ -244,6 +247,7 @@ impl Report {
             elapsed: Elapsed::new(&ledger, &config.device.timing, makespan),
             urm_model: UrmModel::new(&ledger, &config.device.timing),
             ledger,
+            times: times.clone(),
             wall: None,
         }
     }

@@ -7,7 +7,7 @@ use nandlab::types::{Lbn, Lpn, Nanos, Ppn};
 use serde_json::Value;
 
 /// What is different.
-pub trait Twist {
+pub trait Twist: Send {
     /// Before an operation of the host.
     fn before(&mut self) {}
     /// The FTL has changed or looked up something.

@@ -1,7 +1,6 @@
 //! What a buffer does, in order.
 
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
 use nandlab::ledger::Cause;
 use nandlab::probe::{Command, Probe};
@@ -33,26 +32,26 @@ pub fn numbers(lpns: &[Lpn]) -> Vec<u32> {
 
 /// A probe whose clones share what they see.
 #[derive(Clone, Default)]
-pub struct Recorder(Rc<RefCell<Vec<Event>>>);
+pub struct Recorder(Arc<Mutex<Vec<Event>>>);
 
 impl Recorder {
     /// The events since the last call.
     pub fn take(&self) -> Vec<Event> {
-        self.0.take()
+        std::mem::take(&mut self.0.lock().expect("nobody panicked"))
     }
 }
 
 impl Probe for Recorder {
     fn on_access(&mut self, lpn: Lpn, write: bool, hit: bool) {
-        self.0.borrow_mut().push(Event::Access { lpn: lpn.0, write, hit });
+        self.0.lock().expect("nobody panicked").push(Event::Access { lpn: lpn.0, write, hit });
     }
     fn on_command(&mut self, command: Command<'_>) {
-        self.0.borrow_mut().push(match command {
+        self.0.lock().expect("nobody panicked").push(match command {
             Command::Read { why, lpns } => Event::Read(why, numbers(lpns)),
             Command::Write { lpns, padded } => Event::Write { lpns: numbers(lpns), padded: numbers(padded) },
         });
     }
     fn on_drop(&mut self, lpn: Lpn) {
-        self.0.borrow_mut().push(Event::Drop(lpn.0));
+        self.0.lock().expect("nobody panicked").push(Event::Drop(lpn.0));
     }
 }

@@ -84,7 +84,7 @@ impl Start {
 }
 
 /// What moves a threshold.
-trait Follow: std::fmt::Debug {
+trait Follow: std::fmt::Debug + Send {
     /// The threshold in pages, if it changed since the last look.
     fn look(&mut self, ledger: &Ledger) -> Option<f64>;
 }

@@ -48,7 +48,7 @@ pub enum Moved {
 }
 
 /// What collection asks of the mappings that an FTL holds in RAM.
-pub trait MapCache {
+pub trait MapCache: Send {
     /// The whole map is in RAM, and nothing but the map: no translation page takes a block. Collection then ends as soon
     /// as the host's frontier has room, which may be the rest of a block that it opened for its copies, and a victim is
     /// erased after its last copy; else a block more than the reserve must be free, and all its copies be there. Groups do

@@ -1,0 +1,131 @@
+//! One run, and its result.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex};
+
+use nandlab::histogram::Histogram;
+use nandlab::report::Report;
+use nandlab_lab::{Error, Run, Timeline, Watch, json};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::columns::Memory;
+use crate::errors::{from_json, raised, wrong};
+use crate::looks::Looks;
+use crate::policy::{self, PolicyFailed, Raised};
+use crate::scored;
+use crate::work::{away, bug};
+
+/// The report of a run, with what its JSON does not have.
+#[pyclass(frozen, module = "nandlab._native")]
+pub struct RunReport {
+    report: Report,
+    series: Option<Timeline>,
+}
+
+impl RunReport {
+    fn histogram(&self, kind: &str) -> PyResult<Histogram> {
+        let times = &self.report.times;
+        Ok(match kind {
+            "all" => times.response(),
+            "reads" => times.read_response.clone(),
+            "writes" => times.write_response.clone(),
+            "others" => times.other_response.clone(),
+            "device" => times.device(),
+            _ => return Err(wrong(format!("kind: {kind:?} is none of all, reads, writes, others, device"))),
+        })
+    }
+}
+
+#[pymethods]
+impl RunReport {
+    /// The bytes that `nandlab run --json - --no-wall` prints.
+    fn json(&self) -> String {
+        json(&self.report)
+    }
+    /// The time that so many per cent of the requests of a kind took at most, ns.
+    fn percentile(&self, kind: &str, percent: f64) -> PyResult<u64> {
+        if !(0.0..=100.0).contains(&percent) {
+            return Err(wrong(format!("percentile: {percent} is outside 0 to 100")));
+        }
+        Ok(self.histogram(kind)?.percentile(percent).0)
+    }
+    /// Requests of a kind.
+    fn count(&self, kind: &str) -> PyResult<u64> {
+        Ok(self.histogram(kind)?.count())
+    }
+    /// The columns of the windows, if they were asked for.
+    fn series<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let Some(series) = &self.series else { return Ok(None) };
+        let rows = series.rows();
+        let columns = PyDict::new(py);
+        columns.set_item("first_request", rows.iter().map(|row| row.first).collect::<Vec<_>>())?;
+        columns.set_item("time_ns", rows.iter().map(|row| row.time.0).collect::<Vec<_>>())?;
+        columns.set_item("requests", rows.iter().map(|row| row.requests).collect::<Vec<_>>())?;
+        columns.set_item("reads", rows.iter().map(|row| row.reads).collect::<Vec<_>>())?;
+        columns.set_item("writes", rows.iter().map(|row| row.writes).collect::<Vec<_>>())?;
+        let mean = rows.iter().map(|row| row.response.0 as f64 / row.requests as f64);
+        columns.set_item("response_mean_ns", mean.collect::<Vec<_>>())?;
+        columns.set_item("response_max_ns", rows.iter().map(|row| row.response_max.0).collect::<Vec<_>>())?;
+        Ok(Some(columns))
+    }
+}
+
+/// Carries out a run.
+fn report(run: &Run, with_series: bool, watch: &Watch<'_>) -> Result<RunReport, Error> {
+    let mut series = with_series.then(Timeline::default);
+    let mut report = match &mut series {
+        None => run.report(watch)?,
+        Some(series) => run.report_each(watch, &mut |request| {
+            series.add(request);
+            Ok(())
+        })?,
+    };
+    // Two runs give the same bytes.
+    report.wall = None;
+    Ok(RunReport { report, series })
+}
+
+/// Simulates the run that the JSON describes, with a trace in memory, functions of Python that see its requests, and a policy
+/// in Python, if there are such. `decide` comes with the name that reports show.
+///
+/// # Errors
+/// The device cannot be built, the trace cannot be used, a function of Python raised, or a signal came.
+#[pyfunction]
+#[pyo3(signature = (run, *, memory=None, policy=None, decide=None, hint=None, series=false, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "they are named in Python")]
+pub fn run(
+    py: Python<'_>,
+    run: &str,
+    memory: Option<&Bound<'_, Memory>>,
+    policy: Option<Py<PyAny>>,
+    decide: Option<(String, Py<PyAny>)>,
+    hint: Option<Py<PyAny>>,
+    series: bool,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<RunReport> {
+    let mut run: Run = from_json(run)?;
+    run.workload.memory = memory.map(|memory| memory.get().0.clone());
+    let exception = Raised::default();
+    let decide = decide.map(|(name, decide)| {
+        let ahead = Arc::new(Mutex::default());
+        run.device.own = Some(scored::own_buffer(&name, Arc::clone(&ahead)));
+        (decide, ahead)
+    });
+    let is_asked = policy.is_some();
+    if let Some(policy) = policy {
+        run.device.own = Some(policy::own_buffer(policy, exception.clone())?);
+    }
+    run.workload.foresight = Looks { hint, decide, signals: is_asked }.foresight(exception.clone());
+    let done = if is_asked {
+        // A policy that is asked at every access keeps the lock of the interpreter: to take it each time would cost more.
+        match catch_unwind(AssertUnwindSafe(|| report(&run, series, &Watch::default()))) {
+            Ok(done) => done.map_err(|error| raised(&error)),
+            Err(panic) if panic.is::<PolicyFailed>() => Err(bug(&"a policy failed without an exception")),
+            Err(panic) => Err(bug(&*panic)),
+        }
+    } else {
+        away(py, progress, move |watch| report(&run, series, watch))
+    };
+    done.map_err(|error| exception.take().unwrap_or(error))
+}

@@ -1,0 +1,95 @@
+//! Work of the laboratory on a thread of its own: other threads of Python go on meanwhile, and Ctrl-C ends it at once.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use nandlab_lab::{Error, Event, Stop, Watch};
+use pyo3::exceptions::{PyRuntimeError, PyUserWarning};
+use pyo3::prelude::*;
+
+use crate::errors::raised;
+
+/// Time between two looks for signals, and between two calls of `progress`.
+const POLL: Duration = Duration::from_millis(25);
+/// In units of what the progress is kept.
+const WHOLE: f64 = 1e6;
+
+/// What the work has told.
+#[derive(Default)]
+struct Told {
+    share: AtomicU64,
+    warnings: Mutex<Vec<String>>,
+}
+
+impl Told {
+    fn hear(&self, event: Event<'_>) {
+        match event {
+            Event::Progress(_, share) => self.share.store((share * WHOLE) as u64, Ordering::Relaxed),
+            Event::Warning(text) => {
+                self.warnings.lock().unwrap_or_else(PoisonError::into_inner).push(text.to_owned());
+            }
+        }
+    }
+
+    fn warn(&self, py: Python<'_>) -> PyResult<()> {
+        let said = std::mem::take(&mut *self.warnings.lock().unwrap_or_else(PoisonError::into_inner));
+        for text in said {
+            let text = std::ffi::CString::new(text.replace('\0', "")).unwrap_or_default();
+            PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 2)?;
+        }
+        Ok(())
+    }
+}
+
+/// Does work on another thread, and calls `progress` with its share from 0 to 1 every now and then. A signal is noticed within
+/// 25 ms, also while a device is built that does not look at its [`Stop`]: then its thread ends by itself, later.
+///
+/// # Errors
+/// Those of the work, an exception of a signal's handler or of `progress`, a warning that is an error.
+pub fn away<T: Send + 'static>(
+    py: Python<'_>,
+    progress: Option<Bound<'_, PyAny>>,
+    work: impl FnOnce(&Watch<'_>) -> Result<T, Error> + Send + 'static,
+) -> PyResult<T> {
+    let (stop, told) = (Stop::default(), Arc::new(Told::default()));
+    let (sender, mut done) = mpsc::channel();
+    let (seen, hears) = (stop.clone(), Arc::clone(&told));
+    let task = move || {
+        let watch = Watch::new(seen, |event| hears.hear(event));
+        // Nobody waits any more after a signal.
+        _ = sender.send(catch_unwind(AssertUnwindSafe(|| work(&watch))));
+    };
+    let spawned = thread::Builder::new().name("nandlab".to_owned()).stack_size(8 << 20).spawn(task);
+    spawned.map_err(|error| PyRuntimeError::new_err(format!("no thread: {error}")))?;
+    loop {
+        let (received, receiver) = py.detach(move || (done.recv_timeout(POLL), done));
+        done = receiver;
+        let step = match received {
+            Ok(result) => {
+                told.warn(py)?;
+                return result.map_err(|panic| bug(&*panic))?.map_err(|error| raised(&error));
+            }
+            Err(RecvTimeoutError::Disconnected) => return Err(bug(&"its thread ended")),
+            Err(RecvTimeoutError::Timeout) => py.check_signals().and_then(|()| {
+                let share = told.share.load(Ordering::Relaxed) as f64 / WHOLE;
+                progress.as_ref().map_or(Ok(()), |progress| progress.call1((share,)).map(|_| ()))
+            }),
+        };
+        if let Err(exception) = step {
+            stop.stop();
+            return Err(exception);
+        }
+    }
+}
+
+/// A broken invariant, which is never the fault of an input.
+pub fn bug(panic: &(dyn Any + Send)) -> PyErr {
+    let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+    let (version, text) = (env!("CARGO_PKG_VERSION"), text.unwrap_or("it panicked"));
+    PyRuntimeError::new_err(format!("this is a bug in nandlab {version}, please report it with its input: {text}"))
+}

@@ -1,0 +1,46 @@
+"""nandlab: an open laboratory for the RAM inside NAND-flash SSDs.
+
+>>> import nandlab
+>>> result = nandlab.run(nandlab.generate.zipf(theta=0.9), limit=1000)
+>>> result.requests
+1000
+
+Every number is computed by the same code as that of the command line; docs/python.md explains the package.
+"""
+
+from . import buffers, ftls, generate
+from ._native import VERSION as __version__
+from ._native import ConfigError, InputError
+from ._policy import Batch, Hints, Policy
+from ._registry import Buffer, Ftl, Generator
+from ._result import Latency, Result
+from ._run import Device, bound, compare, curve, devices, run, trace_info
+from ._sweep import Sweep, load
+from ._table import Table
+
+__all__ = [
+    "Batch",
+    "Buffer",
+    "ConfigError",
+    "Device",
+    "Ftl",
+    "Generator",
+    "Hints",
+    "InputError",
+    "Latency",
+    "Policy",
+    "Result",
+    "Sweep",
+    "Table",
+    "__version__",
+    "bound",
+    "buffers",
+    "compare",
+    "curve",
+    "devices",
+    "ftls",
+    "generate",
+    "load",
+    "run",
+    "trace_info",
+]

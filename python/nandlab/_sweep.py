@@ -1,0 +1,159 @@
+"""Sweeps: many cells into a folder, by threads here or by any executor, also on other machines that see the folder."""
+
+from __future__ import annotations
+
+import json
+import os
+from concurrent.futures import Executor, as_completed
+from pathlib import Path as FilePath
+from typing import Any, Callable, Iterable, Mapping
+
+from . import _native
+from ._registry import Buffer, Ftl, Generator, _json
+from ._result import flat
+from ._run import Path, _device, _names, _split, _workload
+from ._table import Table
+
+#: The file of the plan in the folder of the results.
+_PLAN = "plan.toml"
+
+
+class Sweep:
+    """What varies over what. Each argument that has several values is an axis; `axes` has further ones.
+
+    `traces`: paths or generators, by name if it is a mapping. `buffers` and `ftls`: names or members of `nandlab.buffers` and
+    `nandlab.ftls`. `ram`: sizes. `seeds`: whole numbers. `axes`: by the name of an axis its values, which set keys of the
+    configuration: `axes={"depth": {"1": {"replay.queue_depth": 1}, "8": {"replay.queue_depth": 8}}}`. Other options are those
+    of `nandlab.run`.
+    """
+
+    def __init__(
+        self,
+        traces: Any = None,
+        buffers: str | Buffer | Iterable[str | Buffer] = "lru",
+        ftls: str | Ftl | Iterable[str | Ftl] = "page",
+        device: Path = "lab",
+        *,
+        ram: str | Iterable[str] = (),
+        seeds: Iterable[int] = (),
+        axes: Mapping[str, Mapping[str, Mapping[str, Any]]] | None = None,
+        name: str = "sweep",
+        **options: Any,
+    ) -> None:
+        reading, overrides = _split(options)
+        named = {_word(plugin): plugin for plugin in _names(buffers, "buffer", Buffer)}
+        below = {_word(plugin): plugin for plugin in _names(ftls, "ftl", Ftl)}
+        varied: dict[str, dict[str, list[str]]] = {}
+        sizes = [ram] if isinstance(ram, str) else list(ram)
+        if sizes:
+            varied["ram"] = {_word(str(size)): [f"ram.dram={size}"] for size in sizes}
+        for axis, values in (axes or {}).items():
+            varied[axis] = {
+                value: _device("lab", None, None, None, None, settings)["set"] for value, settings in values.items()
+            }
+        workloads = {label: _paths(trace, reading) for label, trace in _traces(traces).items()}
+        described = {
+            "name": name,
+            "workloads": workloads,
+            "devices": {"device": _device(device, None, None, None, options.get("capacity"), _without(overrides))},
+            "buffers": named,
+            "ftls": below,
+            "axes": varied,
+            "seeds": [int(seed) for seed in seeds],
+        }
+        self._plan, self._cells = _native.experiment(_json(described, "sweep"))
+
+    @property
+    def plan(self) -> str:
+        """The plan as TOML, which `nandlab sweep` runs as well."""
+        return self._plan
+
+    def __len__(self) -> int:
+        """How many cells there are."""
+        return self._cells
+
+    def run(
+        self,
+        folder: Path,
+        executor: Executor | None = None,
+        *,
+        threads: int | None = None,
+        retry: bool = False,
+        progress: Callable[[float], object] | None = None,
+    ) -> Table:
+        """Runs all cells that have no result in `folder` yet, and returns what is there then.
+
+        Without an executor they run on `threads` here. With one (a pool of processes, `client.get_executor()` of Dask) each
+        cell is a task; its result goes to the folder, which all workers must see, as a whole or not at all, so that a worker
+        that dies costs the cells that it was at, and nothing else. `retry` runs cells again that failed.
+        """
+        place = FilePath(os.path.abspath(os.fspath(folder)))
+        place.mkdir(parents=True, exist_ok=True)
+        plan = place / _PLAN
+        if not plan.exists() or plan.read_text() != self._plan:
+            unfinished = place / f".{_PLAN}.{os.getpid()}.tmp"
+            unfinished.write_text(self._plan)
+            unfinished.replace(plan)
+        if executor is None:
+            _native.sweep(str(plan), str(place), threads=threads, retry=retry, progress=progress)
+            return load(place)
+        tasks = [executor.submit(_part, str(plan), str(place), at, self._cells, retry) for at in range(1, self._cells + 1)]
+        for done, task in enumerate(as_completed(tasks), 1):
+            task.result()
+            if progress is not None:
+                progress(done / len(tasks))
+        # Whoever finished last may not have seen the result of another: the table of all is written here.
+        _native.sweep(str(plan), str(place), threads=threads)
+        return load(place)
+
+
+def _part(plan: str, folder: str, number: int, of: int, retry: bool) -> int:
+    """One task of an executor; returns how many cells it ran."""
+    return _native.sweep(plan, folder, shard=(number, of), threads=1, retry=retry)[2]
+
+
+def load(folder: Path) -> Table:
+    """The results in a folder, also while the sweep runs: a row for each cell.
+
+    Columns: `cell`, the value of each axis, `status` (`done`, `failed` or `open`), `error`, then all numbers of the report.
+    """
+    rows: list[dict[str, Any]] = json.loads(_native.sweep_rows(os.fspath(folder)))
+    lines = [
+        {
+            "cell": row["cell"],
+            **row["values"],
+            "status": row["status"],
+            "error": row.get("error"),
+            **flat(row.get("report") or {}),
+        }
+        for row in rows
+    ]
+    names: dict[str, None] = {}
+    for line in lines:
+        names.update(dict.fromkeys(line))
+    return Table({name: [line.get(name) for line in lines] for name in names})
+
+
+def _word(text: str) -> str:
+    """A text as the name of a value of an axis."""
+    return "".join(letter if letter.isalnum() or letter in "-_.=" else "_" for letter in text)
+
+
+def _without(overrides: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in overrides.items() if name != "capacity"}
+
+
+def _traces(traces: Any) -> Mapping[str, Any]:
+    if traces is None:
+        return {}
+    if isinstance(traces, Mapping):
+        return traces
+    several = [traces] if isinstance(traces, (str, os.PathLike, Generator)) else list(traces)
+    return {_word(FilePath(str(trace)).name): trace for trace in several}
+
+
+def _paths(trace: Any, reading: Mapping[str, Any]) -> dict[str, Any]:
+    workload, memory = _workload(trace, reading)
+    if memory is not None:
+        raise TypeError("traces: other processes do not see columns in memory; write them to a file first")
+    return {**workload, "trace": [p if p.startswith("make:") else os.path.abspath(p) for p in workload["trace"]]}

@@ -1,0 +1,165 @@
+"""Bad input gets ValueError or TypeError that name the argument; never an abort or a hang."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy
+import pyarrow
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as some
+from hypothesis.extra import numpy as arrays
+
+import nandlab
+from conftest import SMALL
+
+
+def good(rows=50):
+    return {
+        "time_ns": numpy.arange(rows) * 1000,
+        "lba": numpy.arange(rows) * 8,
+        "sectors": numpy.full(rows, 8),
+        "write": numpy.ones(rows, bool),
+    }
+
+
+BAD = [
+    ("lba", numpy.full(50, 0.5), TypeError),
+    ("lba", numpy.full(50, numpy.nan), TypeError),
+    ("lba", numpy.full(50, -1), ValueError),
+    ("lba", numpy.full(50, 2**63, numpy.uint64), ValueError),
+    ("sectors", numpy.full(50, 2**40), ValueError),
+    ("time_ns", numpy.full(50, -5), ValueError),
+    ("lba", numpy.zeros((50, 2), int), ValueError),
+    ("lba", numpy.zeros(49, int), ValueError),
+    ("write", numpy.full(50, 2), ValueError),
+    ("lba", numpy.array(["x"] * 50), TypeError),
+    ("lba", numpy.array([object()] * 50), TypeError),
+    ("lba", numpy.zeros(50, "datetime64[ns]"), TypeError),
+    ("device", numpy.full(50, 2**32), ValueError),
+]
+
+
+@pytest.mark.parametrize("name, values, kind", BAD)
+def test_impossible_column_is_named(name, values, kind):
+    with pytest.raises(kind, match=name if values.shape != (49,) else "rows"):
+        nandlab.run({**good(), name: values}, **SMALL)
+
+
+def test_missing_columns_and_values_are_named():
+    for name, other in (("lba", "offset"), ("sectors", "length")):
+        columns = good()
+        del columns[name]
+        with pytest.raises(ValueError, match=f'"{other}".*"{name}"'):
+            nandlab.run(columns, **SMALL)
+    with pytest.raises(ValueError, match="both"):
+        nandlab.run({**good(), "offset": numpy.arange(50)}, **SMALL)
+    with pytest.raises(ValueError, match="missing"):
+        nandlab.run(pyarrow.table({"lba": [1, None], "sectors": [8, 8]}), **SMALL)
+    with pytest.raises(ValueError, match="op"):
+        nandlab.run(pyarrow.table({"lba": [1, 2], "sectors": [8, 8], "op": ["W", "what"]}), **SMALL)
+    with pytest.raises(TypeError, match="lba"):
+        nandlab.run(pyarrow.table({"lba": ["1"], "sectors": [8]}), **SMALL)
+    with pytest.raises(ValueError):
+        nandlab.run({"lba": numpy.zeros(0, int), "sectors": numpy.zeros(0, int)}, **SMALL)
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        ({"trace": 5}, "trace"),
+        ({"trace": []}, "trace"),
+        ({"trace": "/no/such/file"}, "no/such/file"),
+        ({"buffer": "lur"}, "lru"),
+        ({"ftl": "dfl"}, "dftl"),
+        ({"ftl": nandlab.buffers.CFLRU()}, "ftl"),
+        ({"device": "labb"}, "lab"),
+        ({"seed": -1}, "seed"),
+        ({"seed": 1.5}, "seed"),
+        ({"seed": 2**70}, "seed"),
+        ({"ram": "8MB"}, "8MiB"),
+        ({"ram__drom": 5}, "drom"),
+        ({"limit": -1}, "limit"),
+        ({"limit": "many"}, "limit"),
+        ({"address": "somewhere"}, "somewhere"),
+        ({"format": "nothing", "trace": __file__}, "nothing"),
+        ({"capacity": "huge"}, "huge"),
+    ],
+)
+def test_bad_argument_is_named(arguments, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        nandlab.run(**{"limit": 10, **arguments})
+
+
+def test_bad_answers_of_functions_are_named():
+    for answer in (None, 5, numpy.zeros(3), nandlab.Hints(pattern=7), nandlab.Hints(pc=-1), nandlab.Hints(pc=0.5)):
+        with pytest.raises((ValueError, TypeError), match="hint"):
+            nandlab.run(good(), hint=lambda batch, answer=answer: answer, **SMALL)
+    for answer in (None, "x", numpy.zeros(3), numpy.zeros((2, 2)), numpy.array(["a"] * 50)):
+        strange = type("Strange", (), {"decide": lambda self, batch, answer=answer: answer})
+        with pytest.raises((ValueError, TypeError), match="decide"):
+            nandlab.run(good(), buffer=strange, **SMALL)
+
+
+def test_columns_that_change_meanwhile_give_other_requests_and_nothing_worse():
+    columns = {**good(300_000), "lba": numpy.zeros(300_000, numpy.int64)}
+    done = threading.Event()
+
+    def change():
+        while not done.is_set():
+            columns["lba"][:] = numpy.random.default_rng(1).integers(-(2**62), 2**62, 300_000)
+
+    table = dict(columns)
+    thread = threading.Thread(target=change)
+    for _ in range(2):
+        thread = threading.Thread(target=change)
+        done.clear()
+        columns["lba"][:] = 0
+        thread.start()
+        try:
+            nandlab.run(table, **SMALL)
+        except ValueError:
+            pass
+        finally:
+            done.set()
+            thread.join()
+
+
+NUMBERS = arrays.arrays(
+    some.one_of(arrays.integer_dtypes(), arrays.unsigned_integer_dtypes(), arrays.floating_dtypes(), arrays.boolean_dtypes()),
+    some.integers(0, 6),
+)
+
+
+@settings(max_examples=1500, deadline=None, suppress_health_check=list(HealthCheck))
+@given(some.dictionaries(some.sampled_from(["lba", "offset", "sectors", "length", "time_ns", "op", "write", "device", "pc"]), NUMBERS))
+def test_random_columns_never_abort(columns):
+    try:
+        nandlab.trace_info(columns)
+    except (ValueError, TypeError):
+        pass
+
+
+SCALARS = some.one_of(some.none(), some.booleans(), some.integers(), some.floats(), some.text(max_size=8), some.binary(max_size=4))
+
+
+@settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
+@given(some.dictionaries(some.sampled_from(["device", "buffer", "ftl", "seed", "ram", "capacity", "address", "format", "volumes", "replay__mode"]), SCALARS))
+def test_random_arguments_never_abort(arguments):
+    try:
+        nandlab.run(good(3), **{"precondition": "none", **arguments})
+    except (ValueError, TypeError):
+        pass
+
+
+@settings(max_examples=500, deadline=None, suppress_health_check=list(HealthCheck))
+@given(some.lists(some.tuples(SCALARS, SCALARS, SCALARS, SCALARS), max_size=4))
+def test_random_steps_never_abort(steps):
+    device = nandlab.Device(precondition="none", ram="64KiB", device__geometry__blocks_per_plane=32)
+    for op, lba, sectors, data in steps:
+        try:
+            device.submit(op, lba, sectors, data)
+        except (ValueError, TypeError, OverflowError):
+            pass
+    assert device.state()["now_ns"] >= 0

@@ -1,0 +1,206 @@
+"""Policies in Python: same hits as in Rust, and every answer that makes no sense is an error where it is given."""
+
+from __future__ import annotations
+
+import traceback
+
+import numpy
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as some
+
+import nandlab
+from conftest import LRU, SMALL
+
+ZIPF = nandlab.generate.zipf(theta=0.9, writes=0.6)
+SHORT = {"limit": 2000, **SMALL}
+
+
+def test_lru_in_python_is_lru():
+    for ftl in ("page", "dftl"):
+        here = nandlab.run(ZIPF, buffer=LRU, ftl=ftl, **SHORT)
+        there = nandlab.run(ZIPF, buffer="lru", ftl=ftl, **SHORT)
+        assert here.ledger == there.ledger and here.report["response"] == there.report["response"]
+        assert here.report["config"]["buffer"]["name"] == "LRU (Python)"
+
+
+def test_scores_by_time_are_lru():
+    class Newest:
+        def decide(self, batch):
+            return numpy.arange(batch.first, batch.first + len(batch))
+
+    here = nandlab.run(ZIPF, buffer=Newest, ftl="page", **SHORT)
+    assert here.ledger == nandlab.run(ZIPF, buffer="lru", ftl="page", **SHORT).ledger
+
+
+def test_scores_of_nan_keep_pages_out():
+    class Nothing:
+        def decide(self, batch):
+            return numpy.full(len(batch), numpy.nan)
+
+    here = nandlab.run(ZIPF, buffer=Nothing, ftl="page", **SHORT)
+    assert here.report["hits"]["page"]["total"] == 0
+
+
+def test_hints_reach_the_policy():
+    seen = []
+
+    class Sees(LRU):
+        def on_insert(self, slot, access):
+            seen.append((access.pattern, access.pc, access.request))
+            super().on_insert(slot, access)
+
+    def hint(batch):
+        return nandlab.Hints(pattern=2, pc=numpy.arange(batch.first, batch.first + len(batch)))
+
+    nandlab.run(ZIPF, buffer=Sees, hint=hint, **SHORT)
+    assert seen and all(pattern == 2 and pc == request for pattern, pc, request in seen)
+    told = nandlab.run(ZIPF, buffer="urm", hint=lambda batch: nandlab.Hints(pattern=batch.lba % 3), **SHORT)
+    assert told.ledger != nandlab.run(ZIPF, buffer="urm", **SHORT).ledger
+
+
+def test_exception_comes_with_its_traceback():
+    class Fails(LRU):
+        def on_hit(self, slot, access):
+            return {}["what is not there"]
+
+    with pytest.raises(KeyError, match="what is not there") as caught:
+        nandlab.run(ZIPF, buffer=Fails, **SHORT)
+    assert any(frame.name == "on_hit" for frame in traceback.extract_tb(caught.value.__traceback__))
+    for look in ("hint", "decide"):
+
+        class Decides:
+            def decide(self, batch):
+                raise ZeroDivisionError(look)
+
+        with pytest.raises(ZeroDivisionError):
+            if look == "hint":
+                nandlab.run(ZIPF, hint=Decides().decide, **SHORT)
+            else:
+                nandlab.run(ZIPF, buffer=Decides, **SHORT)
+
+
+def policy(**hooks):
+    return type("Strange", (LRU,), hooks)
+
+
+def twice(self, access, plan):
+    slot = next(iter(self.order))
+    plan.evict(slot)
+    plan.evict(slot)
+
+
+def dropped(self, access, plan):
+    plan.drop_page(next(slot for slot in self.order if self.slots.is_dirty(slot)))
+
+
+def early(self, access, plan):
+    slot = self.order.popitem(last=False)[0]
+    plan.evict(slot)
+    plan.prefetch(access.lpn)
+
+
+NONSENSE = {
+    "holds no page": policy(make_room=lambda self, access, plan: 10**6),
+    "slot -1 holds no page": policy(make_room=lambda self, access, plan: -1),
+    "no page leaves": policy(make_room=lambda self, access, plan: None),
+    "leaves twice": policy(make_room=twice),
+    "is dirty": policy(make_room=dropped),
+    "no pages": policy(make_room=lambda self, access, plan: plan.write_back([])),
+    "in after_access only": policy(make_room=early),
+    "the answer is None, a slot or a list": policy(make_room=lambda self, access, plan: 1.5),
+    "on_miss: the answer": policy(on_miss=lambda self, access: 3),
+    "no memory": policy(on_miss=lambda self, access: "disk"),
+    "no NVRAM": policy(on_miss=lambda self, access: "nvram"),
+    "there is no room": policy(on_hit=None, make_room=lambda self, access, plan: plan.move_page(next(iter(self.order)), "nvram")),
+}
+
+
+@pytest.mark.parametrize("words", NONSENSE)
+def test_nonsense_is_an_error_of_the_policy(words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        nandlab.run(ZIPF, buffer=NONSENSE[words], **SHORT)
+
+
+def test_what_is_lent_ends_with_the_call():
+    kept = []
+
+    class Keeps(LRU):
+        def make_room(self, access, plan):
+            kept.append((self.slots, plan))
+            return super().make_room(access, plan)
+
+    nandlab.run(ZIPF, buffer=Keeps, **SHORT)
+    slots, plan = kept[0]
+    for late in (lambda: slots.find(0), lambda: plan.evict(0), lambda: slots.used()):
+        with pytest.raises(ValueError, match="not now"):
+            late()
+
+
+def test_class_without_hooks_is_refused():
+    for buffer in (object(), 5, type("Empty", (), {"make_room": 3}), type("Half", (), {"make_room": print})):
+        with pytest.raises(TypeError, match="buffer"):
+            nandlab.run(ZIPF, buffer=buffer, **SHORT)
+
+
+def test_run_inside_a_call_is_a_run_of_its_own():
+    class Asks(LRU):
+        def on_miss(self, access):
+            if access.request == 1:
+                assert nandlab.run(ZIPF, buffer=LRU, limit=10, **SMALL).requests == 10
+
+    assert nandlab.run(ZIPF, buffer=Asks, **SHORT).requests == 2000
+
+
+def test_device_refuses_the_policy_that_it_asks():
+    class Enters(LRU):
+        def on_miss(self, access):
+            device.submit("R", 0, 8)
+
+    device = nandlab.Device(buffer=Enters, precondition="none")
+    with pytest.raises(ValueError, match="in use"):
+        device.submit("W", 0, 8)
+    with pytest.raises(RuntimeError, match="make another"):
+        device.submit("W", 0, 8)
+
+
+ANSWERS = some.one_of(
+    some.none(), some.booleans(), some.integers(-3, 70), some.floats(), some.text(max_size=3), some.lists(some.integers(-1, 70), max_size=3)
+)
+ACTIONS = some.lists(
+    some.one_of(
+        some.tuples(some.sampled_from(["evict", "drop_page", "prefetch"]), some.integers(-1, 70)),
+        some.tuples(some.just("write_back"), some.lists(some.integers(-1, 70), max_size=4), some.booleans()),
+        some.tuples(some.just("move_page"), some.integers(-1, 70), some.sampled_from(["dram", "nvram", "tape"])),
+    ),
+    max_size=4,
+)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@given(ANSWERS, ACTIONS, ANSWERS, ACTIONS, ANSWERS)
+def test_random_answers_never_abort(room, actions, admission, afterwards, clean):
+    class Random(nandlab.Policy):
+        def on_miss(self, access):
+            return admission
+
+        def make_room(self, access, plan):
+            for name, *arguments in actions:
+                getattr(plan, name)(*arguments)
+            return room
+
+        def after_access(self, access, hit, plan):
+            if access.request > 40:
+                for name, *arguments in afterwards:
+                    getattr(plan, name)(*arguments)
+
+        def on_remove(self, slot):
+            pass
+
+        def on_clean(self, slot):
+            return clean
+
+    try:
+        nandlab.run(ZIPF, buffer=Random, limit=200, **{**SMALL, "ram": "128KiB", "ram__nvram": "64KiB"})
+    except (ValueError, TypeError):
+        pass

@@ -1,0 +1,173 @@
+"""Runs and their results: the same bytes as those of the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy
+import pyarrow
+import pytest
+
+import nandlab
+from conftest import ROOT, SMALL
+
+MSR = str(ROOT / "crates/trace/tests/fixtures/msr.csv")
+ZIPF = nandlab.generate.zipf(theta=0.9)
+
+
+def test_result_has_the_bytes_of_the_command_line(command):
+    same = ["--json", "-", "--no-wall", "-q", "--address", "modulo"]
+    for trace, path in ((ZIPF, str(ZIPF)), (MSR, MSR)):
+        for buffer in (nandlab.buffers.CFLRU(window_ratio=0.25), nandlab.buffers.HitStat()):
+            here = nandlab.run(trace, buffer=buffer, ftl="dftl", limit=3000, address="modulo", ram="2MiB", seed=7)
+            options = ["--buffer", str(buffer), "--ftl", "dftl", "-n", "3000", "--ram", "2MiB", "--seed", "7"]
+            assert here.json == command("run", path, *options, *same)
+
+
+def test_built_in_workload_is_that_of_the_command_line(command):
+    here = nandlab.run(limit=2000, replay__mode="closed", replay__queue_depth=4)
+    there = command("run", "-n", "2000", "--mode", "closed", "--queue-depth", "4", "--json", "-", "--no-wall", "-q")
+    assert here.json == there
+
+
+def test_tables_have_the_bytes_of_the_command_line(command):
+    options = ["-n", "2000", "--address", "modulo", "--json", "-", "-q"]
+    rows = nandlab.compare(ZIPF, ["lru", nandlab.buffers.FAB()], ["page", "dftl"], limit=2000, address="modulo", threads=1)
+    assert rows.json == command("compare", str(ZIPF), "--buffers", "lru,fab", "--ftls", "page,dftl", *options)
+    assert rows["buffer"] == ("lru", "fab", "lru", "fab") and rows.height == 4
+    points = nandlab.curve(ZIPF, ["lru", "cflru"], "256KiB..1MiB", points=3, bound=True, limit=2000, address="modulo")
+    there = command("curve", str(ZIPF), "--buffers", "lru,cflru", "--ram", "256KiB..1MiB", "--points", "3", "--bound", *options)
+    assert points.json == there
+    least = nandlab.bound(ZIPF, "lru", "1MiB", limit=2000, address="modulo")
+    assert least.json == command("bound", str(ZIPF), "--buffers", "lru", "--ram", "1MiB", *options)
+    info = nandlab.trace_info(MSR)
+    assert info == json.loads(command("trace", "info", MSR, "--json", "-"))["traces"][0]
+
+
+def test_columns_give_the_same_as_the_file_they_came_from(tmp_path, command):
+    file = tmp_path / "trace.csv"
+    file.write_text(command("trace", "make", "zipf:theta=0.9:writes=0.6", "-n", "3000"))
+    lines = [line.split(",") for line in file.read_text().splitlines() if not line.startswith("#")]
+    named = {name: [line[at] for line in lines[1:]] for at, name in enumerate(lines[0])}
+    numbers = {name: numpy.array(named[name], dtype=numpy.int64) for name in ("time_ns", "offset", "length")}
+    columns = {**numbers, "op": numpy.array(named["op"])}
+    wanted = nandlab.run(str(file), **SMALL).ledger
+    assert nandlab.run(columns, **SMALL).ledger == wanted
+    table = pyarrow.table({**numbers, "op": named["op"]})
+    assert nandlab.run(table, **SMALL).ledger == wanted
+    sectors = {"time_ns": columns["time_ns"], "lba": columns["offset"] // 512, "sectors": (columns["length"] // 512)}
+    sectors = {**sectors, "sectors": sectors["sectors"].astype(numpy.uint32), "write": numpy.array(named["op"]) == "W"}
+    assert nandlab.run(pyarrow.table(sectors), **SMALL).ledger == wanted
+    spread = numpy.repeat(columns["offset"], 2)[::2]
+    assert nandlab.run({**columns, "offset": spread}, **SMALL).ledger == wanted, "not in one piece"
+    parts = pyarrow.concat_tables([table.slice(0, 1000), table.slice(1000)])
+    assert nandlab.run(parts, **SMALL).ledger == wanted
+
+
+def test_series_is_that_of_single_requests(tmp_path, command):
+    rows = tmp_path / "rows.csv"
+    command("run", str(ZIPF), "-n", "1500", "--address", "modulo", "--latencies", str(rows), "-q")
+    lines = [line.split(",") for line in rows.read_text().splitlines()]
+    at = lines[0].index("response_ns")
+    times = [int(line[at]) for line in lines[1:]]
+    series = nandlab.run(ZIPF, limit=1500, address="modulo", series=True).series
+    width = series["requests"][0]
+    parts = [times[begin : begin + width] for begin in range(0, len(times), width)]
+    assert series["response_max_ns"] == tuple(map(max, parts))
+    assert series["response_mean_ns"] == pytest.approx([sum(part) / len(part) for part in parts])
+    with pytest.raises(ValueError, match="series=True"):
+        _ = nandlab.run(ZIPF, limit=10, address="modulo").series
+
+
+def test_result_is_frozen_and_has_every_form():
+    result = nandlab.run(ZIPF, limit=500, **SMALL)
+    assert result == nandlab.run(ZIPF, limit=500, **SMALL) and result.requests == 500
+    with pytest.raises(AttributeError):
+        result.label = "other"
+    everyone = result.report["response"]["all"]
+    for percent, key in ((50, "p50_ns"), (99, "p99_ns"), (99.9, "p999_ns"), (100, "max_ns")):
+        assert result.latency.percentile(percent) == everyone[key]
+    assert result.summary["response_all_mean_ns"] == everyone["mean_ns"]
+    table = result.to_arrow()
+    assert table.num_rows == 1 and table["response_all_p99_ns"][0].as_py() == everyone["p99_ns"]
+    assert pyarrow.table(result) == table
+    assert "<svg" in result._repr_html_() and "500 requests" in repr(result)
+
+
+def test_plugins_are_their_manual_pages_and_pickle():
+    assert nandlab.buffers.HitStat.__doc__.startswith("hitstat - ")
+    assert "# Source" in nandlab.ftls.DFTL.__doc__ and "theta" in nandlab.generate.zipf.__doc__
+    buffer = nandlab.buffers.CFLRU(window_ratio=0.25)
+    assert pickle.loads(pickle.dumps(buffer)) == buffer and str(buffer) == "cflru:window_ratio=0.25"
+    for family in (nandlab.buffers, nandlab.ftls):
+        for name in family.__all__:
+            assert name.isidentifier() and str(getattr(family, name)())
+    with pytest.raises(ValueError, match="window_ratio"):
+        nandlab.buffers.CFLRU(window_ratio=7)
+    with pytest.raises(ValueError, match="widow"):
+        nandlab.buffers.CFLRU(widow=0.5)
+
+
+def test_other_threads_go_on_during_a_run():
+    ticks, done = [0], threading.Event()
+
+    def tick():
+        while not done.is_set():
+            ticks[0] += 1
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    begun = time.perf_counter()
+    nandlab.run(ZIPF, limit=100_000, **SMALL)
+    seconds = time.perf_counter() - begun
+    done.set()
+    thread.join()
+    assert ticks[0] > seconds * 100
+
+
+INTERRUPTED = """
+import nandlab, sys, time
+print("ready", flush=True)
+try:
+    nandlab.run(nandlab.generate.zipf(theta=0.9), limit=10**9, address="modulo", {extra})
+except KeyboardInterrupt:
+    print(time.time(), flush=True)
+"""
+POLICY = "buffer=__import__('conftest').LRU"
+
+
+@pytest.mark.parametrize("extra", ["", POLICY])
+def test_interrupt_ends_a_run_at_once(extra):
+    environment = {**os.environ, "PYTHONPATH": f"{os.environ['PYTHONPATH']}:{ROOT / 'python/tests'}"}
+    code = INTERRUPTED.format(extra=extra)
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env=environment) as process:
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(1)
+        sent = time.time()
+        process.send_signal(signal.SIGINT)
+        ended = float(process.stdout.readline())
+    # The machine may be busy; on an idle one it is below 0.1 s.
+    assert ended - sent < 1
+
+
+def test_command_line_comes_with_the_package(command):
+    done = subprocess.run([sys.executable, "-m", "nandlab", "describe", "lru"], capture_output=True, text=True, check=True)
+    assert done.stdout == command("describe", "lru")
+    done = subprocess.run([sys.executable, "-m", "nandlab", "describe", "nothing"], capture_output=True, text=True)
+    assert done.returncode == 2 and "nothing" in done.stderr
+
+
+def test_progress_is_told_and_may_end_the_run():
+    shares: list[float] = []
+    nandlab.run(ZIPF, limit=200_000, progress=shares.append, **SMALL)
+    assert shares == sorted(shares) and all(0 <= share <= 1 for share in shares)
+    with pytest.raises(RuntimeError, match="enough"):
+        nandlab.run(ZIPF, limit=10**9, progress=lambda _: (_ for _ in ()).throw(RuntimeError("enough")), **SMALL)

@@ -1,0 +1,85 @@
+"""Sweeps: the same folder whoever runs the cells."""
+
+from __future__ import annotations
+
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import pytest
+
+import nandlab
+
+SWEEP = nandlab.Sweep(
+    {"skewed": nandlab.generate.zipf(theta=0.9), "even": nandlab.generate.uniform()},
+    [nandlab.buffers.CFLRU(window_ratio=0.25), "lru"],
+    ["page", "dftl"],
+    ram=["512KiB", "1MiB"],
+    axes={"depth": {"1": {"replay.queue_depth": 1}, "4": {"replay.queue_depth": 4}}},
+    limit=300,
+    address="modulo",
+    precondition="none",
+)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """All files, but for what a killed process left under a name of its own."""
+    files = [file for file in sorted(folder.rglob("*")) if file.is_file() and not file.name.startswith(".")]
+    return {str(file.relative_to(folder)): file.read_bytes() for file in files}
+
+
+def test_sweep_is_the_same_by_threads_processes_and_command(tmp_path, command):
+    assert len(SWEEP) == 32
+    done = SWEEP.run(tmp_path / "threads")
+    assert done.height == 32 and set(done["status"]) == {"done"} and set(done["requests_total"]) == {300}
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        shares: list[float] = []
+        again = SWEEP.run(tmp_path / "processes", executor=pool, progress=shares.append)
+    assert again.rows() == done.rows() and shares[-1] == 1
+    plan = tmp_path / "plan.toml"
+    plan.write_text(SWEEP.plan)
+    command("sweep", str(plan), "-o", str(tmp_path / "command"), "-q")
+    threads, processes = contents(tmp_path / "threads"), contents(tmp_path / "processes")
+    assert threads == processes and len([name for name in threads if name.startswith("cells")]) == 32
+    threads.pop("plan.toml")
+    assert threads == contents(tmp_path / "command")
+    assert nandlab.load(tmp_path / "command").rows() == done.rows()
+
+
+def test_cell_of_a_sweep_is_the_run(tmp_path):
+    small = nandlab.Sweep(nandlab.generate.zipf(theta=0.9), ["lru", "fifo"], limit=500, address="modulo", ram="1MiB")
+    rows = {row["buffer"]: row for row in small.run(tmp_path).rows()}
+    run = nandlab.run(nandlab.generate.zipf(theta=0.9), buffer="fifo", ftl="page", limit=500, address="modulo", ram="1MiB")
+    assert {name: rows["fifo"][name] for name in run.summary} == dict(run.summary)
+
+
+def test_failed_cells_are_rows_and_bad_sweeps_are_errors(tmp_path):
+    failing = nandlab.Sweep(nandlab.generate.zipf(), ["lru", "bplru"], limit=50, address="modulo", ram="4KiB")
+    status = {row["buffer"]: row["status"] for row in failing.run(tmp_path / "failing").rows()}
+    assert status == {"lru": "done", "bplru": "failed"}
+    for wrong in ({"limit": 0}, {"nothing__here": 1}):
+        with pytest.raises(ValueError):
+            nandlab.Sweep(nandlab.generate.zipf(), **wrong).run(tmp_path / "wrong")
+    with pytest.raises(ValueError, match="there is no sweep"):
+        nandlab.load(tmp_path / "nowhere")
+
+
+def test_sweep_on_dask_outlives_its_workers(tmp_path):
+    distributed = pytest.importorskip("distributed")
+    import os
+    import signal
+
+    plain = SWEEP.run(tmp_path / "plain")
+    with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1") as cluster:
+        with distributed.Client(cluster) as client:
+            killed: list[int] = []
+
+            def kill(share: float) -> None:
+                if len(killed) < 2 and share > 0.25 * (len(killed) + 1):
+                    pids = [pid for pid in client.run(os.getpid).values() if pid not in killed]
+                    os.kill(pids[0], signal.SIGKILL)
+                    killed.append(pids[0])
+
+            done = SWEEP.run(tmp_path / "dask", executor=client.get_executor(), progress=kill)
+    assert len(killed) == 2
+    assert done.rows() == plain.rows() and contents(tmp_path / "dask") == contents(tmp_path / "plain")

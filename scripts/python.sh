@@ -1,0 +1,48 @@
+#!/bin/sh
+# Tests the Python package in an environment of its own under target/: the build of the workspace and the sources of the
+# package, next to each other. `scripts/python.sh stubs` writes the stubs of the plug-ins anew.
+set -eu
+cd "$(dirname -- "$0")/.."
+. ./scripts/toolchain.sh
+
+python=
+for candidate in python3 python3.14 python3.13 python3.12 python3.11 python3.10; do
+    if "$candidate" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' >/dev/null 2>&1; then
+        python=$candidate
+        break
+    fi
+done
+if [ -z "$python" ]; then
+    echo "skipped: python/tests (there is no Python 3.10 or later with venv)" >&2
+    exit 0
+fi
+
+place=target/python
+if ! cmp -s python/requirements-test.txt "$place/installed.txt"; then
+    rm -rf "$place/environment"
+    mkdir -p "$place"
+    "$python" -m venv "$place/environment"
+    "$place/environment/bin/python" -m pip install --quiet --disable-pip-version-check -r python/requirements-test.txt
+    cp python/requirements-test.txt "$place/installed.txt"
+fi
+
+# The whole workspace, so that features are those of the other tests and nothing is built twice.
+cargo build --quiet --locked --workspace
+rm -rf "$place/package"
+mkdir -p "$place/package"
+cp -R python/nandlab "$place/package/nandlab"
+library=target/debug/libnandlab_native
+if [ -f "$library.so" ]; then library=$library.so; else library=$library.dylib; fi
+cp "$library" "$place/package/nandlab/_native.abi3.so"
+
+PYTHONPATH=$PWD/$place/package
+export PYTHONPATH
+run="$place/environment/bin/python"
+if [ "${1:-}" = stubs ]; then
+    exec "$run" scripts/stubs.py
+fi
+"$run" scripts/stubs.py --check
+"$run" -m mypy --strict --cache-dir "$place/mypy" python/nandlab python/examples scripts/stubs.py
+"$run" -m mypy.stubtest --concise --mypy-config-file pyproject.toml --allowlist python/tests/stubtest.txt \
+    --ignore-unused-allowlist nandlab
+"$run" -m pytest --quiet -p no:cacheprovider python/tests "$@"
