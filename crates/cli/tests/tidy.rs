@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// A module by its path from the root of its crate.
 type Module = Vec<String>;
 
-const CRATES: [&str; 6] = ["cli", "lab", "core", "trace", "plot", "py"];
+const CRATES: [&str; 7] = ["cli", "lab", "core", "trace", "plot", "host", "py"];
 
 /// Names that several public items have, and why they have one meaning all the same.
 const SHARED: [(&str, &str); 1] = [("build", "each plug-in has one, which builds it from its parameters")];
@@ -92,7 +92,7 @@ fn files_import_each_other_in_one_direction() {
         let modules = modules(&folder(krate, "src"));
         let imports = imports(&modules);
         let edges: usize = imports.values().map(BTreeSet::len).sum();
-        assert!(edges > 20, "{krate}: only {edges} imports were found");
+        assert!(edges * 2 > modules.len(), "{krate}: only {edges} imports were found in {} files", modules.len());
         let circle = circle(imports);
         assert!(circle.is_empty(), "{krate} imports in a circle: {}", circle.join("; "));
     }

@@ -299,7 +299,7 @@ pub enum HostOp {
 }
 
 /// Access pattern of a stream, as the host sees it (URM).
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 pub enum Pattern {
     /// Consecutive pages, not repeated.
     Sequential,

@@ -37,6 +37,7 @@ fn random() -> Vec<TraceRecord> {
             hint: Hint::default(),
             latency_ns: 0,
             process: 0,
+            origin: nandlab_trace::Origin::default(),
         }
     };
     (0..REQUESTS).map(record).collect()

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use nandlab::types::{HostOp, SECTOR_BYTES};
 
-use crate::row::{Extra, TraceRecord};
+use crate::row::{Extra, Origin, TraceRecord};
 
 /// Writes requests in some format.
 pub(crate) trait Export: Send {
@@ -34,6 +34,7 @@ pub(crate) struct Lost {
     latencies: u64,
     processes: u64,
     hints: u64,
+    origins: u64,
 }
 
 impl Lost {
@@ -48,6 +49,7 @@ impl Lost {
         self.latencies += u64::from(record.latency_ns > 0 && !place.latency);
         self.processes += u64::from(record.process > 0 && !place.process);
         self.hints += u64::from(record.hint != nandlab::types::Hint::default() && !place.hints);
+        self.origins += u64::from(record.origin != Origin::default() && !place.origin);
     }
 
     /// By kind; kinds with zero are left out.
@@ -58,6 +60,7 @@ impl Lost {
             ("latencies_left_out", self.latencies),
             ("processes_left_out", self.processes),
             ("hints_left_out", self.hints),
+            ("files_and_stacks_left_out", self.origins),
         ];
         kinds.into_iter().filter(|(_, n)| *n > 0).map(|(kind, n)| (kind.to_owned(), n)).collect()
     }

@@ -41,6 +41,7 @@ mod pairing;
 mod passes;
 mod policy;
 mod provenance;
+mod recording;
 mod records;
 mod registry;
 mod row;
@@ -67,8 +68,9 @@ pub use options::{AddressPolicy, DeviceExtent, Options, SORT_WINDOW_MAX, TraceRe
 pub use order::FileOrder;
 pub use passes::Passes;
 pub use provenance::Step;
+pub use recording::{Entry, FileName, Frame, Module, Recording};
 pub use records::Records;
-pub use row::{ADDRESS_BYTES_MAX, Extra, REQUEST_BYTES_MAX, TIME_NS_MAX, TraceRecord};
+pub use row::{ADDRESS_BYTES_MAX, Extra, FILE_PAGE_BYTES, Origin, REQUEST_BYTES_MAX, TIME_NS_MAX, TraceRecord};
 pub use stats::{
     ByOp, Checked, DeviceCounts, DeviceNeed, DeviceReport, Difference, DifferenceKind, Distribution, Finding,
     Footprint, FootprintReport, Grid, Heat, HitPoint, INFO_SCHEMA_VERSION, Info, InfoReport, Measure, PAGE_BYTES,

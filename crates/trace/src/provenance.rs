@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::recording::Recording;
 use crate::row::Extra;
 
 /// What a trace says about itself besides its requests.
@@ -13,11 +14,13 @@ pub(crate) struct About {
     pub(crate) steps: Vec<Step>,
     /// What its requests carry besides the rest.
     pub(crate) extra: Extra,
+    /// The files and call stacks that they name.
+    pub(crate) recording: Recording,
 }
 
 impl About {
     /// What most formats say: nothing.
-    pub(crate) const NOTHING: &Self = &Self { steps: Vec::new(), extra: Extra::NONE };
+    pub(crate) const NOTHING: &Self = &Self { steps: Vec::new(), extra: Extra::NONE, recording: Recording::NOTHING };
 }
 
 /// One tool that made or changed a trace.

@@ -16,6 +16,7 @@ use crate::options::Options;
 use crate::order::FileOrder;
 use crate::pairing::{PairCounts, Pairing};
 use crate::provenance::{About, Step};
+use crate::recording::Recording;
 use crate::row::{Extra, TraceRecord};
 use crate::unit::TimeUnit;
 
@@ -271,6 +272,7 @@ impl Records {
             self.past_bytes += file.bytes_read();
             self.past_about.steps.extend_from_slice(&file.about().steps);
             self.past_about.extra = self.past_about.extra.or(file.extra());
+            self.past_about.recording.join(&file.about().recording);
         }
         self.at += 1;
         match self.open_next() {
@@ -321,6 +323,12 @@ impl Records {
     pub fn steps(&self) -> Vec<Step> {
         let open = self.files.iter().flatten().flat_map(|file| file.about().steps.iter());
         self.past_about.steps.iter().chain(open).cloned().collect()
+    }
+    /// The files and call stacks that its requests name. Text says so after its last row: then this changes at the end.
+    pub fn recording(&self) -> Recording {
+        let mut all = self.past_about.recording.clone();
+        self.files.iter().flatten().for_each(|file| all.join(&file.about().recording));
+        all
     }
     /// What requests carry besides the rest, or may do so in a file that is not open yet.
     pub fn extra(&self) -> Extra {

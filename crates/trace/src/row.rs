@@ -31,7 +31,23 @@ pub struct TraceRecord {
     pub latency_ns: u64,
     /// Number of the process or thread that asked; 0 = not recorded.
     pub process: u32,
+    /// Where in which file, and from where in which program; all-default when the trace says nothing.
+    pub origin: Origin,
 }
+
+/// Where a request comes from, as a recorder saw it. All-zero = nothing known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Origin {
+    /// The file, by its id in the [`Recording`](crate::Recording) of the trace; 0 = none or unknown.
+    pub file: u32,
+    /// First page of the file that the request touches, in pages of [`FILE_PAGE_BYTES`].
+    pub file_page: u32,
+    /// The call stack, by its id in the recording; 0 = unknown.
+    pub stack: u32,
+}
+
+/// Size of the pages in which [`Origin::file_page`] counts: those of the host's page cache.
+pub const FILE_PAGE_BYTES: u64 = 4096;
 
 /// What requests carry besides time, device, operation, offset and length.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -42,21 +58,23 @@ pub struct Extra {
     pub process: bool,
     /// [`TraceRecord::hint`].
     pub hints: bool,
+    /// [`TraceRecord::origin`].
+    pub origin: bool,
 }
 
 impl Extra {
     /// Nothing.
-    pub const NONE: Self = Self { latency: false, process: false, hints: false };
+    pub const NONE: Self = Self { latency: false, process: false, hints: false, origin: false };
     /// The recorded latency.
     pub const LATENCY: Self = Self { latency: true, ..Self::NONE };
     /// The process.
     pub const PROCESS: Self = Self { process: true, ..Self::NONE };
     /// Latency and process.
-    pub const BOTH: Self = Self { latency: true, process: true, hints: false };
+    pub const BOTH: Self = Self { latency: true, process: true, ..Self::NONE };
     /// What the host tells.
     pub const HINTS: Self = Self { hints: true, ..Self::NONE };
     /// All of it.
-    pub const ALL: Self = Self { latency: true, process: true, hints: true };
+    pub const ALL: Self = Self { latency: true, process: true, hints: true, origin: true };
 
     /// What the one or the other has.
     #[must_use]
@@ -65,6 +83,7 @@ impl Extra {
             latency: self.latency || other.latency,
             process: self.process || other.process,
             hints: self.hints || other.hints,
+            origin: self.origin || other.origin,
         }
     }
 }
@@ -82,7 +101,23 @@ impl TraceRecord {
             hint: Hint::default(),
             latency_ns: 0,
             process: 0,
+            origin: Origin::default(),
         }
+    }
+    /// A part of it: `length` bytes from `offset`, which lies in it. The page in the file moves along.
+    #[must_use]
+    pub(crate) fn part(&self, offset: u64, length: u64) -> Self {
+        self.moved(offset - self.offset, offset, length)
+    }
+    /// A part of it, `skipped` bytes after its beginning, at another place.
+    #[must_use]
+    pub(crate) fn moved(&self, skipped: u64, offset: u64, length: u64) -> Self {
+        let mut part = Self { offset, length: length as u32, ..*self };
+        // Bytes of the request lie in the file as they do at its address, to the page.
+        let within = self.offset % FILE_PAGE_BYTES + skipped;
+        let pages = if self.origin.file == 0 { 0 } else { within / FILE_PAGE_BYTES };
+        part.origin.file_page = self.origin.file_page.saturating_add(pages as u32);
+        part
     }
     /// First sector that the request touches.
     #[inline]
@@ -151,8 +186,7 @@ impl Row {
     /// A request given in bytes.
     #[inline]
     pub(crate) fn bytes(at: u64, device: u32, op: HostOp, offset: u64, length: u64) -> Self {
-        let (at, length, hint) = (Nanos(at), length as u32, Hint::default());
-        Self::Request(TraceRecord { at, offset, length, device, op, hint, latency_ns: 0, process: 0 })
+        Self::Request(TraceRecord { device, ..TraceRecord::plain(at, op, offset, length) })
     }
     /// The same request with the latency of the recorded device.
     #[inline]

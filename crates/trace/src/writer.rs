@@ -11,13 +11,14 @@ use crate::detect;
 use crate::export::{Export, Lost};
 use crate::formats::nandlab::{MAGIC, header, op_letter, pattern_letter};
 use crate::provenance::Step;
-use crate::row::{Extra, TraceRecord};
+use crate::recording::Recording;
+use crate::row::{Extra, Origin, TraceRecord};
 use crate::sink::{Sink, ends};
 use crate::whole::WholeFile;
 
 /// Bytes of text collected before they are written.
 const TEXT_BYTES: usize = 256 << 10;
-/// Longest row of text: eleven columns of at most 20 characters.
+/// Longest row of text: fourteen columns, of which four may have 20 characters and the others 10.
 const ROW_BYTES_MAX: usize = 256;
 
 /// A trace that is being written.
@@ -28,6 +29,7 @@ pub struct Writer {
     /// What was said about the trace at its beginning, and what is to be said at its end.
     begun: Vec<Step>,
     steps: Vec<Step>,
+    recording: Recording,
     requests: u64,
 }
 
@@ -83,7 +85,7 @@ impl Writer {
     }
 
     fn begin(form: Form, steps: &[Step]) -> Self {
-        Self { form, begun: steps.to_vec(), steps: steps.to_vec(), requests: 0 }
+        Self { form, begun: steps.to_vec(), steps: steps.to_vec(), recording: Recording::default(), requests: 0 }
     }
 
     /// Adds a request.
@@ -114,13 +116,18 @@ impl Writer {
         self.steps = steps;
     }
 
+    /// Says what the files and call stacks are that the requests name.
+    pub fn set_recording(&mut self, recording: Recording) {
+        self.recording = recording;
+    }
+
     /// Ends the trace: it is whole once this has returned.
     ///
     /// # Errors
     /// It cannot be written.
     pub fn finish(self) -> io::Result<()> {
         match self.form {
-            Form::Columns(columns) => columns.finish(&self.steps)?.commit(),
+            Form::Columns(columns) => columns.finish(&self.steps, &self.recording)?.commit(),
             Form::Foreign(mut foreign) => {
                 foreign.export.end(&mut foreign.bytes);
                 foreign.sink.write_all(&foreign.bytes)?;
@@ -130,6 +137,7 @@ impl Writer {
                 if self.steps != self.begun {
                     text.steps(&self.steps)?;
                 }
+                text.recording(&self.recording)?;
                 text.finish()
             }
         }
@@ -189,6 +197,16 @@ impl Text {
         Ok(())
     }
 
+    fn recording(&mut self, recording: &Recording) -> io::Result<()> {
+        for entry in recording.entries() {
+            writeln!(self.bytes, "# {}", serde_json::to_string(&entry).map_err(io::Error::other)?)?;
+            if self.bytes.len() >= TEXT_BYTES {
+                self.pass_on()?;
+            }
+        }
+        Ok(())
+    }
+
     #[inline]
     fn write(&mut self, record: &TraceRecord) -> io::Result<()> {
         let TraceRecord { at, offset, length, device, .. } = *record;
@@ -209,6 +227,12 @@ impl Text {
             self.bytes.extend_from_slice(&[pattern_letter(pattern), b',']);
             self.number(run_pages, b',');
             self.number(period, b',');
+        }
+        if self.extra.origin {
+            let Origin { file, file_page, stack } = record.origin;
+            self.number(file, b',');
+            self.number(file_page, b',');
+            self.number(stack, b',');
         }
         if let Some(last) = self.bytes.last_mut() {
             *last = b'\n';

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use nandlab::types::{Hint, HostOp, Nanos, Pattern};
-use nandlab_trace::{Extra, Options, Records, Step, TraceError, TraceRecord, Writer};
+use nandlab_trace::{Extra, Options, Origin, Records, Step, TraceError, TraceRecord, Writer};
 use parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
@@ -39,12 +39,13 @@ fn any_record() -> impl Strategy<Value = TraceRecord> {
     let offset = prop_oneof![0..100_000u64, Just(offset_max), 0..=offset_max];
     let length = prop_oneof![0..70_000u32, Just(1 << 30)];
     let hint = (prop::sample::select(patterns.to_vec()), any::<u32>(), any::<u32>(), any::<u32>());
-    let who = (prop_oneof![0..9u64, 0..=i64::MAX as u64], any::<u32>());
+    let who = (prop_oneof![0..9u64, 0..=i64::MAX as u64], any::<u32>(), any::<[u32; 3]>());
     let place = (offset, length, prop_oneof![0..3u32, 0..u32::MAX]);
     (at, place, prop::sample::select(ops.to_vec()), hint, who).prop_map(
-        |(at, (offset, length, device), op, (pattern, pc, run_pages, period), (latency_ns, process))| {
+        |(at, (offset, length, device), op, (pattern, pc, run_pages, period), (latency_ns, process, [file, file_page, stack]))| {
             let hint = Hint { pattern, pc, run_pages, period };
-            TraceRecord { at: Nanos(at), offset, length, device, op, hint, latency_ns, process }
+            let origin = Origin { file, file_page, stack };
+            TraceRecord { at: Nanos(at), offset, length, device, op, hint, latency_ns, process, origin }
         },
     )
 }
@@ -70,6 +71,7 @@ proptest! {
         if !hints {
             for record in &mut records {
                 (record.hint, record.latency_ns, record.process) = (Hint::default(), 0, 0);
+                record.origin = Origin::default();
             }
         }
         let forms = ["whole.csv", "whole.csv.zst", "whole.csv.gz", "whole.parquet"];
@@ -93,6 +95,7 @@ fn some(n: u64) -> Vec<TraceRecord> {
         hint: Hint { pc: i as u32, ..Hint::default() },
         latency_ns: i % 5 * 1_000,
         process: (i % 7) as u32,
+        origin: Origin { file: (i % 11) as u32, file_page: i as u32, stack: (i % 13) as u32 },
     };
     (0..n).map(record).collect()
 }

@@ -17,7 +17,7 @@ fn trace() -> impl Strategy<Value = Vec<TraceRecord>> {
     let ops = prop::sample::select(vec![HostOp::Read, HostOp::Write, HostOp::Trim, HostOp::Flush]);
     let row = (0u64..50, 0u64..200, 0u32..100, 0u32..3, ops).prop_map(|(at, offset, length, device, op)| {
         let (at, hint) = (Nanos(1000 + at), Hint::default());
-        TraceRecord { at, offset: offset * 100, length: length * 100, device, op, hint, latency_ns: 0, process: 0 }
+        TraceRecord { at, offset: offset * 100, length: length * 100, device, op, hint, latency_ns: 0, process: 0, origin: nandlab_trace::Origin::default() }
     });
     prop::collection::vec(row, 1..40)
 }
@@ -70,7 +70,7 @@ fn stacking_learns_sizes_from_as_many_requests_as_it_is_told() {
     let row = |device: u32, page: u64| {
         let (at, hint) = (Nanos(1000), Hint::default());
         let (op, offset) = (HostOp::Write, page * 4096);
-        TraceRecord { at, offset, length: 4096, device, op, hint, latency_ns: 0, process: 0 }
+        TraceRecord { at, offset, length: 4096, device, op, hint, latency_ns: 0, process: 0, origin: nandlab_trace::Origin::default() }
     };
     let all = [row(0, 2), row(1, 0), row(0, 9), row(1, 0)];
     let base = |limit| {
@@ -229,6 +229,7 @@ fn target_rate_is_reached() {
             hint: Hint::default(),
             latency_ns: 0,
             process: 0,
+            origin: nandlab_trace::Origin::default(),
         })
         .collect();
     let mut span = Span::default();
@@ -251,6 +252,7 @@ fn requests_that_cannot_be_changed_are_refused_with_their_place() {
         hint: Hint::default(),
         latency_ns: 0,
         process: 0,
+        origin: nandlab_trace::Origin::default(),
     };
     let t = [record(0, 8192), record(9_000_000_000_000_000_000, 4096)];
     let refused = |mut applied: Box<dyn Iterator<Item = Result<TraceRecord, nandlab_trace::TraceError>>>| {

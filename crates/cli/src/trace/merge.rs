@@ -2,7 +2,7 @@
 
 use clap::Args;
 use nandlab_trace::tools::{Counts, Merge};
-use nandlab_trace::{Extra, Records, Step, Timed};
+use nandlab_trace::{Extra, Recording, Records, Step, Timed};
 
 use super::{OutputArgs, chain, step};
 use crate::fail::Failure;
@@ -50,5 +50,7 @@ pub fn merge(args: &MergeArgs) -> Result<(), Failure> {
     }
     let inputs: Vec<&Records> = merge.records().collect();
     let steps = chain(&inputs, &step, &counts);
-    args.output.end(writer, steps, &counts)
+    let mut told = Recording::default();
+    inputs.iter().for_each(|records| told.join(&records.recording()));
+    args.output.end(writer, steps, told, &counts)
 }

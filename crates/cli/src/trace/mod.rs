@@ -3,12 +3,14 @@
 mod convert;
 mod cut;
 mod filter;
+mod hint;
 mod info;
 mod info_table;
 mod info_text;
 mod make;
 mod matching;
 mod merge;
+mod patterns;
 mod remap;
 mod sample;
 mod scale;
@@ -19,7 +21,7 @@ use std::io::{self, IsTerminal};
 use clap::{Args, Subcommand};
 use nandlab::types::{Bytes, Nanos, SECTOR_BYTES};
 use nandlab_trace::tools::{Applied, Counts, Tool};
-use nandlab_trace::{Extra, Options, Records, Step, Timed, Writer};
+use nandlab_trace::{Extra, Options, Recording, Records, Step, Timed, Writer};
 
 use crate::fail::{Exit, Failure};
 use crate::reading::{ReadArgs, ReadingArgs};
@@ -49,6 +51,10 @@ pub enum TraceCommand {
     Info(info::InfoArgs),
     /// Compare two traces by what `info` measures. Exit code 0: all within the tolerance, 1: not all.
     Match(matching::MatchArgs),
+    /// Work out the hints that a host could give with each request: pattern, run length and period by program location.
+    Hint(hint::HintArgs),
+    /// Show the program locations of a trace with hints: the pattern, lengths, period and call stack of each.
+    Patterns(patterns::PatternsArgs),
     /// Make a trace by rule, or check the presets against the figures of their papers.
     Make(make::MakeArgs),
 }
@@ -64,6 +70,8 @@ impl TraceCommand {
             Self::Remap(args) => &args.input,
             Self::Split(args) => &args.input,
             Self::Filter(args) => &args.input,
+            Self::Hint(args) => &args.input,
+            Self::Patterns(args) => &args.input,
             Self::Info(args) if args.traces.len() == 1 => return Some((args.traces.clone(), args.reading.clone())),
             Self::Info(_) | Self::Merge(_) | Self::Match(_) | Self::Make(_) => return None,
         };
@@ -82,6 +90,8 @@ pub fn trace(command: &TraceCommand, style: Style) -> Result<(), Failure> {
         TraceCommand::Merge(args) => merge::merge(args),
         TraceCommand::Split(args) => split::split(args),
         TraceCommand::Filter(args) => filter::filter(args),
+        TraceCommand::Hint(args) => hint::hint(args),
+        TraceCommand::Patterns(args) => patterns::patterns(args, style),
         TraceCommand::Info(args) => info::info(args, style),
         TraceCommand::Match(args) => matching::matching(args, style),
         TraceCommand::Make(args) => make::make(args, style),
@@ -153,8 +163,9 @@ impl OutputArgs {
     }
 
     /// Ends the trace and says what was done.
-    pub fn end(&self, mut writer: Writer, steps: Vec<Step>, counts: &Counts) -> Result<(), Failure> {
+    pub fn end(&self, mut writer: Writer, steps: Vec<Step>, told: Recording, counts: &Counts) -> Result<(), Failure> {
         writer.set_steps(steps);
+        writer.set_recording(told);
         writer.finish().map_err(|error| cannot_write(&self.output, &error))?;
         self.say(counts);
         Ok(())
@@ -174,11 +185,12 @@ impl OutputArgs {
 pub fn pass<T: Tool>(rows: Timed, tool: T, limit: Option<u64>, output: &OutputArgs) -> Result<(), Failure> {
     let step = step(&[rows.records()]);
     let begun = chain(&[rows.records()], &step, &Counts::new());
-    let mut writer = output.begin(&begun, rows.records().extra())?;
+    let mut writer = output.begin(&begun, rows.records().extra().or(tool.adds()))?;
     let mut applied = Applied::new(rows, tool, limit);
     output.fill(&mut writer, &mut applied)?;
     let counts = applied.counts();
-    output.end(writer, chain(&[applied.records()], &step, &counts), &counts)
+    let (steps, told) = (chain(&[applied.records()], &step, &counts), applied.records().recording());
+    output.end(writer, steps, told, &counts)
 }
 
 /// What the user told the tool.

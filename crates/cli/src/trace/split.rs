@@ -111,6 +111,7 @@ fn finish(open: &mut BTreeMap<u64, Part>, records: &Records) -> Result<(), Failu
     while let Some((_, Part { mut writer, output })) = open.pop_first() {
         let counts = Counts::from([("requests_written".to_owned(), writer.requests())]);
         writer.set_steps(chain(&[records], &step(&[records]), &counts));
+        writer.set_recording(records.recording());
         writer.finish().map_err(|error| super::cannot_write(&output.output, &error))?;
     }
     Ok(())

@@ -24,12 +24,18 @@ const PROCESS: &str = "required int32 process (INTEGER(32,false));";
 const HINT: &str = "required int32 pc (INTEGER(32,false)); required binary pattern (STRING); \
                     required int32 run_pages (INTEGER(32,false)); required int32 period (INTEGER(32,false));";
 
+/// The columns of a trace with files and call stacks.
+const ORIGIN: &str = "required int32 file (INTEGER(32,false)); required int32 file_page (INTEGER(32,false)); \
+                      required int32 stack (INTEGER(32,false));";
+
 /// Key of the version of the schema.
 const VERSION_KEY: &str = "nandlab.trace.version";
 /// Version that is written, and the highest that is read.
 const VERSION: u32 = 1;
 /// Key of the tools that made the trace: a JSON array of steps.
 const STEPS_KEY: &str = "nandlab.trace.steps";
+/// Key of the files, call stacks and modules that the columns file and stack name: JSON.
+const RECORDING_KEY: &str = "nandlab.trace.recording";
 /// Key of the number of requests.
 const REQUESTS_KEY: &str = "nandlab.trace.requests";
 /// Key of the units, in words.
@@ -38,7 +44,8 @@ const UNITS: &str = "time_ns: nanoseconds from any zero; device: number of the a
                      D(iscard), F(lush); offset and length: bytes; latency_ns: of the recorded device, 0 = not recorded; \
                      process: who asked, 0 = not recorded; pc: program location, 0 = unknown; pattern: \
                      s(equential), l(ooping), c(lustered hot), r(andom or unknown); run_pages: predicted run length in \
-                     pages; period: accesses between repeats";
+                     pages; period: accesses between repeats; file and stack: ids in nandlab.trace.recording, 0 = unknown; \
+                     file_page: first page of 4096 bytes in the file";
 
 /// Requests of a row group: what a writer holds in memory, and what readers work on in parallel.
 const GROUP_ROWS: usize = 1 << 18;

@@ -16,15 +16,16 @@ use parquet::file::serialized_reader::SerializedFileReader;
 
 use super::column::{Column, Unfit};
 use super::guard::guarded;
-use super::{STEPS_KEY, VERSION, VERSION_KEY};
+use super::{RECORDING_KEY, STEPS_KEY, VERSION, VERSION_KEY};
 use crate::buffer::Failure;
 use crate::error::{BadRow, Problem};
 use crate::formats::nandlab::{op_of, pattern_of};
 use crate::provenance::{About, Step};
-use crate::row::{Extra, Field, TraceRecord};
+use crate::recording::Recording;
+use crate::row::{Extra, Field, Origin, TraceRecord};
 
-/// Rows decoded at a time: requests in 112 KiB, below the size at which the allocator asks the system for each batch.
-const BATCH_ROWS: usize = 2048;
+/// Rows decoded at a time: requests in 108 KiB, below the size at which the allocator asks the system for each batch.
+const BATCH_ROWS: usize = 1536;
 /// Batches in flight between the threads.
 const BATCHES: usize = 8;
 
@@ -49,6 +50,8 @@ struct Table {
     process: Option<Column>,
     /// pc, pattern, `run_pages`, period.
     hints: Option<[Column; 4]>,
+    /// file, `file_page`, stack.
+    origin: Option<[Column; 3]>,
 }
 
 /// The decoding end.
@@ -102,6 +105,21 @@ impl Columns {
             Some(Ok(steps)) => steps,
             Some(Err(error)) => return Err(Failure::NoTrace(format!("{STEPS_KEY} holds no steps: {error}"))),
         };
+        let recording: Recording = match value(RECORDING_KEY).map(serde_json::from_str) {
+            None => Recording::default(),
+            Some(Ok(recording)) => recording,
+            Some(Err(error)) => {
+                return Err(Failure::NoTrace(format!("{RECORDING_KEY} holds no files and stacks: {error}")));
+            }
+        };
+        let origin = match [find("file")?, find("file_page")?, find("stack")?] {
+            [Some(file), Some(file_page), Some(stack)] => Some([file, file_page, stack]),
+            [None, None, None] => None,
+            _ => {
+                let problem = "of the columns file, file_page and stack some are there and some are not";
+                return Err(Failure::NoTrace(problem.to_owned()));
+            }
+        };
         let hints = match hints {
             [Some(pc), Some(pattern), Some(run_pages), Some(period)] => Some([pc, pattern, run_pages, period]),
             [None, None, None, None] => None,
@@ -111,11 +129,16 @@ impl Columns {
             }
         };
         let (latency_ns, process) = (find("latency_ns")?, find("process")?);
-        let extra = Extra { latency: latency_ns.is_some(), process: process.is_some(), hints: hints.is_some() };
-        let about = About { steps, extra };
+        let extra = Extra {
+            latency: latency_ns.is_some(),
+            process: process.is_some(),
+            hints: hints.is_some(),
+            origin: origin.is_some(),
+        };
+        let about = About { steps, extra, recording };
         let (time_ns, device, op) = (need("time_ns")?, need("device")?, need("op")?);
         let (offset, length) = (need("offset")?, need("length")?);
-        let table = Table { time_ns, device, op, offset, length, latency_ns, process, hints };
+        let table = Table { time_ns, device, op, offset, length, latency_ns, process, hints, origin };
         let decoder = Decoder { file, table, groups: 0, left: 0, taken };
         let (send, batches) = sync_channel(BATCHES);
         // The thread ends when the file does, or at its next batch after the receiver is dropped.
@@ -208,8 +231,9 @@ impl Decoder {
 
 impl Table {
     fn all(&mut self) -> impl Iterator<Item = &mut Column> {
-        let Self { time_ns, device, op, offset, length, latency_ns, process, hints } = self;
+        let Self { time_ns, device, op, offset, length, latency_ns, process, hints, origin } = self;
         let others = latency_ns.iter_mut().chain(process).chain(hints.iter_mut().flatten());
+        let others = others.chain(origin.iter_mut().flatten());
         [time_ns, device, op, offset, length].into_iter().chain(others)
     }
 
@@ -256,6 +280,13 @@ impl Table {
                         break;
                     }
                 }
+            }
+        }
+        if let Some([file, file_page, stack]) = &self.origin {
+            for (at, record) in records.iter_mut().enumerate() {
+                // Whoever wrote larger ones meant something else: they are unknown, as processes are.
+                let known = |column: &Column| u32::try_from(column.values[from + at]).unwrap_or(0);
+                record.origin = Origin { file: known(file), file_page: known(file_page), stack: known(stack) };
             }
         }
         match bad {

@@ -14,11 +14,13 @@ use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
 
 use super::{
-    GROUP_ROWS, HINT, LATENCY, PROCESS, REQUEST, REQUESTS_KEY, STEPS_KEY, UNITS, UNITS_KEY, VERSION, VERSION_KEY,
+    GROUP_ROWS, HINT, LATENCY, ORIGIN, PROCESS, RECORDING_KEY, REQUEST, REQUESTS_KEY, STEPS_KEY, UNITS, UNITS_KEY,
+    VERSION, VERSION_KEY,
 };
 use crate::formats::nandlab::{op_letter, pattern_letter};
 use crate::provenance::Step;
-use crate::row::{Extra, TraceRecord};
+use crate::recording::Recording;
+use crate::row::{Extra, Origin, TraceRecord};
 
 /// Letters turned into texts at a time.
 const TEXTS: usize = 4096;
@@ -37,9 +39,12 @@ struct Group {
     pattern: Vec<u8>,
     run_pages: Vec<i32>,
     period: Vec<i32>,
+    file: Vec<i32>,
+    file_page: Vec<i32>,
+    stack: Vec<i32>,
 }
 
-/// A Parquet file that is being written. A row group is held in memory: 2^18 requests in 7 MiB, 14 MiB with all columns.
+/// A Parquet file that is being written. A row group is held in memory: 2^18 requests in 7 MiB, 17 MiB with all columns.
 pub(crate) struct ColumnsWriter<W: Write + Send> {
     file: SerializedFileWriter<W>,
     group: Group,
@@ -54,7 +59,8 @@ impl<W: Write + Send> ColumnsWriter<W> {
     }
 
     fn begin(out: W, extra: Extra) -> Parquet<Self> {
-        let optional = [(extra.latency, LATENCY), (extra.process, PROCESS), (extra.hints, HINT)];
+        let optional =
+            [(extra.latency, LATENCY), (extra.process, PROCESS), (extra.hints, HINT), (extra.origin, ORIGIN)];
         let optional = optional.map(|(is_there, columns)| if is_there { columns } else { "" });
         let schema = parse_message_type(&format!("message trace {{ {REQUEST} {} }}", optional.join(" ")))?;
         let mut properties = properties()?;
@@ -90,6 +96,12 @@ impl<W: Write + Send> ColumnsWriter<W> {
             group.run_pages.push(run_pages.cast_signed());
             group.period.push(period.cast_signed());
         }
+        if self.extra.origin {
+            let Origin { file, file_page, stack } = record.origin;
+            group.file.push(file.cast_signed());
+            group.file_page.push(file_page.cast_signed());
+            group.stack.push(stack.cast_signed());
+        }
         if group.time_ns.len() == GROUP_ROWS { self.flush().map_err(into_io) } else { Ok(()) }
     }
 
@@ -114,21 +126,29 @@ impl<W: Write + Send> ColumnsWriter<W> {
             numbers::<Int32Type, _>(&mut to, &mut group.run_pages)?;
             numbers::<Int32Type, _>(&mut to, &mut group.period)?;
         }
+        if extra.origin {
+            for column in [&mut group.file, &mut group.file_page, &mut group.stack] {
+                numbers::<Int32Type, _>(&mut to, column)?;
+            }
+        }
         to.close()?;
         Ok(())
     }
 
     /// Writes what is left and the index; gives back where it was written.
-    pub(crate) fn finish(mut self, steps: &[Step]) -> io::Result<W> {
+    pub(crate) fn finish(mut self, steps: &[Step], recording: &Recording) -> io::Result<W> {
         if !self.group.time_ns.is_empty() {
             self.flush().map_err(into_io)?;
         }
-        let metadata = [
+        let mut metadata = vec![
             (VERSION_KEY, VERSION.to_string()),
             (STEPS_KEY, serde_json::to_string(steps).map_err(io::Error::other)?),
             (REQUESTS_KEY, self.requests.to_string()),
             (UNITS_KEY, UNITS.to_owned()),
         ];
+        if !recording.is_empty() {
+            metadata.push((RECORDING_KEY, serde_json::to_string(recording).map_err(io::Error::other)?));
+        }
         for (key, value) in metadata {
             self.file.append_key_value_metadata(KeyValue::new(key.to_owned(), value));
         }

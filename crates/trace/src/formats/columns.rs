@@ -162,7 +162,8 @@ impl LineParser for Delimited {
         if let Some(spec) = &self.spec {
             self.separator = spec.separator.unwrap_or_else(|| guess::separator(&head));
             self.unit = spec.time.as_ref().and_then(|times| times.unit);
-            self.about.extra = Extra { latency: spec.latency.is_some(), process: spec.process.is_some(), hints: false };
+            let (latency, process) = (spec.latency.is_some(), spec.process.is_some());
+            self.about.extra = Extra { latency, process, ..Extra::NONE };
         }
     }
 

@@ -9,6 +9,8 @@
 //! - Four more columns may follow, with what the host tells about the request: pc (program location, 0 = unknown),
 //!   pattern (s = sequential, l = looping, c = clustered hot, r = random or unknown), `run_pages` (predicted run
 //!   length), period (accesses between repeats).
+//! - Three more may follow, with what a recorder saw: file and stack (ids, 0 = unknown) and `file_page` (the first page of
+//!   4096 bytes in the file). What the ids stand for is in comments after the rows, an object for each.
 //! - Any tool for comma-separated values reads it (with `#` as the sign of comments).
 //!
 //! Source: this project.
@@ -19,21 +21,26 @@ use crate::cursor::{Cursor, Parse};
 use crate::error::{BadRow, Problem};
 use crate::provenance::{About, Step};
 use crate::registry::{Format, Head, LineParser, Parser, Sniff};
-use crate::row::{Extra, Field, Row};
+use crate::recording::Entry;
+use crate::row::{Extra, Field, Origin, Row};
 
 /// The first line.
 pub(crate) const MAGIC: &str = "# nandlab trace 1";
 /// The columns that every trace has.
 const REQUEST: &str = "time_ns,device,op,offset,length";
 /// What a header may be, in words.
-const HEADERS: &str = "time_ns,device,op,offset,length[,latency_ns][,process][,pc,pattern,run_pages,period]";
+const HEADERS: &str = "time_ns,device,op,offset,length[,latency_ns][,process][,pc,pattern,run_pages,period]\
+                       [,file,file_page,stack]";
 
 /// The line that names the columns.
 pub(crate) fn header(extra: Extra) -> String {
     let mut line = REQUEST.to_owned();
-    for (is_there, columns) in
-        [(extra.latency, ",latency_ns"), (extra.process, ",process"), (extra.hints, ",pc,pattern,run_pages,period")]
-    {
+    for (is_there, columns) in [
+        (extra.latency, ",latency_ns"),
+        (extra.process, ",process"),
+        (extra.hints, ",pc,pattern,run_pages,period"),
+        (extra.origin, ",file,file_page,stack"),
+    ] {
         line += if is_there { columns } else { "" };
     }
     line
@@ -41,7 +48,12 @@ pub(crate) fn header(extra: Extra) -> String {
 
 /// What the columns of a header are besides the first five, if it is one.
 fn named(line: &[u8]) -> Option<Extra> {
-    let all = (0..8).map(|n| Extra { latency: n & 1 > 0, process: n & 2 > 0, hints: n & 4 > 0 });
+    let all = (0..16).map(|n| Extra {
+        latency: n & 1 > 0,
+        process: n & 2 > 0,
+        hints: n & 4 > 0,
+        origin: n & 8 > 0,
+    });
     all.into_iter().find(|extra| header(*extra).as_bytes() == line)
 }
 
@@ -81,9 +93,19 @@ fn step(comment: &[u8]) -> Option<Step> {
     serde_json::from_slice(comment.trim_ascii_start().strip_prefix(b"#")?).ok()
 }
 
+/// The file, stack or module that a comment holds, if it holds one.
+fn entry(comment: &[u8]) -> Option<Entry> {
+    serde_json::from_slice(comment.trim_ascii_start().strip_prefix(b"#")?).ok()
+}
+
 impl Text {
     fn comment(&mut self, line: &[u8]) {
-        let Some(step) = step(line) else { return };
+        let Some(step) = step(line) else {
+            if let Some(entry) = entry(line) {
+                self.about.recording.add(entry);
+            }
+            return;
+        };
         if self.columns.is_none() {
             // What lies further down than the beginning of the file.
             if self.steps_seen == self.about.steps.len() {
@@ -147,6 +169,7 @@ impl LineParser for Text {
             record.latency_ns = if extra.latency { c.uint(Field::any("latency_ns"))? } else { 0 };
             record.process = if extra.process { c.uint(Field::small("process"))? as u32 } else { 0 };
             record.hint = if extra.hints { hint(&mut c)? } else { Hint::default() };
+            record.origin = if extra.origin { origin(&mut c)? } else { Origin::default() };
         }
         c.end("as many columns as the header names")?;
         Ok(row)
@@ -199,6 +222,11 @@ pub(crate) fn pattern_of(letter: i64) -> Option<Pattern> {
 /// The letter that is the whole word.
 fn letter(word: &[u8]) -> Option<i64> {
     if let [letter] = word { Some(i64::from(*letter)) } else { None }
+}
+
+fn origin(c: &mut Cursor<b','>) -> Parse<Origin> {
+    let mut small = |name| c.uint(Field::small(name)).map(|number| number as u32);
+    Ok(Origin { file: small("file")?, file_page: small("file_page")?, stack: small("stack")? })
 }
 
 fn hint(c: &mut Cursor<b','>) -> Parse<Hint> {

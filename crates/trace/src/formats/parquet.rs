@@ -5,6 +5,9 @@
 //! - Four more columns may follow, with what the host tells about the request: pc (uint32, program location, 0 =
 //!   unknown), pattern (text: s = sequential, l = looping, c = clustered hot, r = random or unknown), `run_pages`
 //!   (uint32, predicted run length in pages), period (uint32, accesses between repeats).
+//! - Three more may follow, with what a recorder saw: file and stack (uint32, ids of the file and of the call stack, 0 =
+//!   unknown; their names and frames are in the metadata, `nandlab.trace.recording`, JSON) and `file_page` (uint32, the
+//!   first page of 4096 bytes in the file).
 //! - `nandlab trace convert` writes it. A file from elsewhere is a trace if it has these columns in any order, as whole
 //!   numbers of any size (texts for op and pattern), uncompressed, zstd or snappy; further columns are ignored.
 //! - The metadata of the file says which tools made it (`nandlab.trace.steps`, JSON), its version, requests and units.

@@ -15,7 +15,7 @@ pub use split::{Split, SplitBy};
 
 use crate::error::TraceError;
 use crate::records::Records;
-use crate::row::TraceRecord;
+use crate::row::{Extra, TraceRecord};
 use crate::times::Timed;
 
 macro_rules! tools {
@@ -79,6 +79,10 @@ pub trait Tool {
     fn feed(&mut self, record: &TraceRecord, out: &mut Vec<TraceRecord>) -> Result<Flow, String>;
     /// What it did so far.
     fn counts(&self) -> Counts;
+    /// What the requests carry after it that they need not have carried before.
+    fn adds(&self) -> Extra {
+        Extra::NONE
+    }
 }
 
 /// The names and numbers of counts, without those that are zero.

@@ -129,7 +129,7 @@ impl Tool for Remap {
         let mut pieces = 0;
         loop {
             let (offset, length) = self.piece(record.device, at, end);
-            out.push(TraceRecord { offset, length: length as u32, ..record });
+            out.push(record.moved(at - record.offset, offset, length));
             pieces += 1;
             at += length;
             if at >= end {

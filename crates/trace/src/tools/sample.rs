@@ -84,7 +84,7 @@ impl Sample {
             if self.keeps(0, record.device, number) {
                 match out.get_mut(before..).and_then(<[_]>::last_mut) {
                     Some(part) if part.offset + u64::from(part.length) == at => part.length += (next - at) as u32,
-                    _ => out.push(TraceRecord { offset: at, length: (next - at) as u32, ..*record }),
+                    _ => out.push(record.part(at, next - at)),
                 }
             }
             at = next;

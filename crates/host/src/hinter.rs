@@ -1,0 +1,91 @@
+//! Joins hints to the requests of a trace.
+
+use std::collections::BTreeMap;
+
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+use nandlab::types::Pattern;
+use nandlab_trace::tools::{Counts, Flow, Tool};
+use nandlab_trace::{Extra, FILE_PAGE_BYTES, Recording, TraceRecord};
+
+use crate::indicator::Indicator;
+use crate::patterns::{FileAccess, Patterns};
+
+/// Gives every request of a trace the hint that a host would have given, which knows the requests before it.
+///
+/// The location is the PC of the call stack; without one it is the PC that the trace says, if any. The place is page and file;
+/// without a file it is the address on the device.
+#[derive(Clone, Debug)]
+pub struct Hinter {
+    indicator: Indicator,
+    recording: Recording,
+    patterns: Patterns,
+    pcs: HashMap<u32, u32, FixedState>,
+    hinted: BTreeMap<Pattern, u64>,
+    unknown: u64,
+    /// Of requests whose pattern the trace said before: that one and ours.
+    compared: BTreeMap<(Pattern, Pattern), u64>,
+}
+
+/// A letter of a pattern as traces have it.
+fn word(pattern: Pattern) -> &'static str {
+    match pattern {
+        Pattern::Sequential => "sequential",
+        Pattern::Looping => "looping",
+        Pattern::ClusteredHot => "clustered",
+        Pattern::Random => "random",
+    }
+}
+
+impl Hinter {
+    /// For a trace with these call stacks.
+    pub fn new(indicator: Indicator, recording: Recording, patterns: Patterns) -> Self {
+        let (pcs, hinted, compared) = (HashMap::default(), BTreeMap::new(), BTreeMap::new());
+        Self { indicator, recording, patterns, pcs, hinted, unknown: 0, compared }
+    }
+
+    /// The location of a request.
+    fn pc(&mut self, record: &TraceRecord) -> u32 {
+        let (stack, recording, indicator) = (record.origin.stack, &self.recording, self.indicator);
+        let of_stack = |stack| recording.stack(stack).map_or(0, |frames| indicator.pc(frames, recording));
+        match *self.pcs.entry(stack).or_insert_with(|| of_stack(stack)) {
+            0 => record.hint.pc,
+            pc => pc,
+        }
+    }
+}
+
+impl Tool for Hinter {
+    fn feed(&mut self, record: &TraceRecord, out: &mut Vec<TraceRecord>) -> Result<Flow, String> {
+        let pc = self.pc(record);
+        let origin = record.origin;
+        let (file, offset) = match origin.file {
+            // Numbers of devices and of files may meet, in different traces only.
+            0 => (record.device, record.offset),
+            file => (file, u64::from(origin.file_page) * FILE_PAGE_BYTES + record.offset % FILE_PAGE_BYTES),
+        };
+        let hint = self.patterns.see(&FileAccess { pc, file, offset, length: u64::from(record.length) });
+        if pc == 0 {
+            self.unknown += 1;
+        } else {
+            *self.hinted.entry(hint.pattern).or_default() += 1;
+            if record.hint.pc != 0 {
+                *self.compared.entry((record.hint.pattern, hint.pattern)).or_default() += 1;
+            }
+        }
+        out.push(TraceRecord { hint, ..*record });
+        Ok(Flow::More)
+    }
+
+    fn adds(&self) -> Extra {
+        Extra::HINTS
+    }
+
+    fn counts(&self) -> Counts {
+        let hinted = self.hinted.iter().map(|(pattern, n)| (format!("hinted_{}", word(*pattern)), *n));
+        let compared = self.compared.iter();
+        let compared = compared.map(|((said, ours), n)| (format!("said_{}_hinted_{}", word(*said), word(*ours)), *n));
+        let unknown = (self.unknown > 0).then(|| ("without_program_location".to_owned(), self.unknown));
+        hinted.chain(compared).chain(unknown).collect()
+    }
+}
