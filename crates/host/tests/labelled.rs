@@ -2,6 +2,8 @@
 //!
 //! The workloads are made with labels that the classifier never sees: it gets location, file, offset and length.
 
+#![allow(clippy::format_push_string, reason = "the text is short and for people")]
+
 mod mixes;
 
 use std::collections::BTreeMap;

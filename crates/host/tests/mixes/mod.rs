@@ -87,7 +87,7 @@ impl Program {
             // The square of a share lies near 0 more often. Page 0 would be the beginning of a file, and pages lie apart.
             Doing::Around { pages } => {
                 let share = random.below(1 << 20);
-                let page = ((share * share) >> 20) * pages >> 20;
+                let page = (((share * share) >> 20) * pages) >> 20;
                 (0, (1 + 3 * page) * 4096, 4096)
             }
             Doing::Anywhere { pages, long } => (0, random.between(1, pages) * 4096, long * 4096),
