@@ -35,7 +35,8 @@ fn tool(line: &str, input: &str) -> String {
 
 /// What is said about stacks, modules and files at the end of text.
 fn tables(text: &str) -> Vec<&str> {
-    let mut lines: Vec<_> = text.lines().filter(|line| line.starts_with("# {\"") && !line.contains("\"tool\"")).collect();
+    let mut lines: Vec<_> =
+        text.lines().filter(|line| line.starts_with("# {\"") && !line.contains("\"tool\"")).collect();
     lines.sort_unstable();
     lines
 }
@@ -51,14 +52,15 @@ fn files_and_stacks_survive_every_tool() {
         "trace sample --rate 1",
         "trace scale --time 1",
         "trace filter",
-        "trace remap --compact",
+        "trace remap --align 512",
         "trace merge --keep-devices",
     ] {
         let (words, options) = line.split_once(" --").map_or((line, String::new()), |(w, o)| (w, format!(" --{o}")));
         let inputs = if words.ends_with("merge") { format!("{columns} {columns}") } else { columns.clone() };
         let out = tool(&format!("{words} {inputs}{options}"), "");
         assert_eq!(tables(&out), tables(&text), "{line}");
-        let once = out.replace("\n0,0,R,0,4096,5,0,70\n0,0", "\n0,0").replace("\n1,0,R,32768,4096,6,0,71\n1,0", "\n1,0");
+        let once =
+            out.replace("\n0,0,R,0,4096,5,0,70\n0,0", "\n0,0").replace("\n1,0,R,32768,4096,6,0,71\n1,0", "\n1,0");
         assert!(once.contains(row), "{line}: {}", &out[..600]);
     }
     let parts = path("recorded-{}.parquet");
@@ -66,7 +68,10 @@ fn files_and_stacks_survive_every_tool() {
     assert_eq!(tables(&tool(&format!("trace cut {}", parts.replace("{}", "1")), "")), tables(&text));
     let piped = tool("trace cut -", &tool("trace filter -", &text));
     assert_eq!(tables(&piped), tables(&text), "through pipes too");
-    let split = tool("trace remap - --modulo 6KiB", "time_ns,device,op,offset,length,file,file_page,stack\n0,0,R,0,16384,9,3,4\n");
+    let split = tool(
+        "trace remap - --modulo 6KiB",
+        "time_ns,device,op,offset,length,file,file_page,stack\n0,0,R,0,16384,9,3,4\n",
+    );
     assert!(split.contains("R,0,6144,9,3,4\n0,0,R,0,6144,9,4,4\n0,0,R,0,4096,9,6,4\n"), "{split}");
     let lost = nandlab(&["trace", "convert", &columns, "--to", "spc", "-o", &path("recorded.spc")]);
     assert!(stderr(&lost).contains("files and stacks left out: 800"), "{}", stderr(&lost));

@@ -42,7 +42,13 @@ fn any_record() -> impl Strategy<Value = TraceRecord> {
     let who = (prop_oneof![0..9u64, 0..=i64::MAX as u64], any::<u32>(), any::<[u32; 3]>());
     let place = (offset, length, prop_oneof![0..3u32, 0..u32::MAX]);
     (at, place, prop::sample::select(ops.to_vec()), hint, who).prop_map(
-        |(at, (offset, length, device), op, (pattern, pc, run_pages, period), (latency_ns, process, [file, file_page, stack]))| {
+        |(
+            at,
+            (offset, length, device),
+            op,
+            (pattern, pc, run_pages, period),
+            (latency_ns, process, [file, file_page, stack]),
+        )| {
             let hint = Hint { pattern, pc, run_pages, period };
             let origin = Origin { file, file_page, stack };
             TraceRecord { at: Nanos(at), offset, length, device, op, hint, latency_ns, process, origin }

@@ -17,7 +17,17 @@ fn trace() -> impl Strategy<Value = Vec<TraceRecord>> {
     let ops = prop::sample::select(vec![HostOp::Read, HostOp::Write, HostOp::Trim, HostOp::Flush]);
     let row = (0u64..50, 0u64..200, 0u32..100, 0u32..3, ops).prop_map(|(at, offset, length, device, op)| {
         let (at, hint) = (Nanos(1000 + at), Hint::default());
-        TraceRecord { at, offset: offset * 100, length: length * 100, device, op, hint, latency_ns: 0, process: 0, origin: nandlab_trace::Origin::default() }
+        TraceRecord {
+            at,
+            offset: offset * 100,
+            length: length * 100,
+            device,
+            op,
+            hint,
+            latency_ns: 0,
+            process: 0,
+            origin: nandlab_trace::Origin::default(),
+        }
     });
     prop::collection::vec(row, 1..40)
 }
@@ -70,7 +80,17 @@ fn stacking_learns_sizes_from_as_many_requests_as_it_is_told() {
     let row = |device: u32, page: u64| {
         let (at, hint) = (Nanos(1000), Hint::default());
         let (op, offset) = (HostOp::Write, page * 4096);
-        TraceRecord { at, offset, length: 4096, device, op, hint, latency_ns: 0, process: 0, origin: nandlab_trace::Origin::default() }
+        TraceRecord {
+            at,
+            offset,
+            length: 4096,
+            device,
+            op,
+            hint,
+            latency_ns: 0,
+            process: 0,
+            origin: nandlab_trace::Origin::default(),
+        }
     };
     let all = [row(0, 2), row(1, 0), row(0, 9), row(1, 0)];
     let base = |limit| {

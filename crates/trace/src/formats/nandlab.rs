@@ -20,8 +20,8 @@ use nandlab::types::{Hint, HostOp, Pattern};
 use crate::cursor::{Cursor, Parse};
 use crate::error::{BadRow, Problem};
 use crate::provenance::{About, Step};
-use crate::registry::{Format, Head, LineParser, Parser, Sniff};
 use crate::recording::Entry;
+use crate::registry::{Format, Head, LineParser, Parser, Sniff};
 use crate::row::{Extra, Field, Origin, Row};
 
 /// The first line.
@@ -48,12 +48,7 @@ pub(crate) fn header(extra: Extra) -> String {
 
 /// What the columns of a header are besides the first five, if it is one.
 fn named(line: &[u8]) -> Option<Extra> {
-    let all = (0..16).map(|n| Extra {
-        latency: n & 1 > 0,
-        process: n & 2 > 0,
-        hints: n & 4 > 0,
-        origin: n & 8 > 0,
-    });
+    let all = (0..16).map(|n| Extra { latency: n & 1 > 0, process: n & 2 > 0, hints: n & 4 > 0, origin: n & 8 > 0 });
     all.into_iter().find(|extra| header(*extra).as_bytes() == line)
 }
 
