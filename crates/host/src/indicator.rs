@@ -1,6 +1,6 @@
 //! The program-counter indicator: from a call stack to a number that is the same in every run of the program.
 
-use nandlab_trace::{Frame, Recording};
+use nandlab_trace::{Recording, StackFrame};
 
 /// How many frames are mixed, and how.
 ///
@@ -46,7 +46,7 @@ impl Default for Indicator {
 const LIBRARY: [&str; 7] = ["libc.so", "libc-", "ld-linux", "ld-", "ld.so", "libpthread", "[vdso]"];
 
 /// Whether code is of the C library.
-fn is_library(frame: Frame, recording: &Recording) -> bool {
+fn is_library(frame: StackFrame, recording: &Recording) -> bool {
     let module = recording.module(frame.0);
     module.is_some_and(|module| {
         let name = module.path.rsplit('/').next().unwrap_or(&module.path);
@@ -56,7 +56,7 @@ fn is_library(frame: Frame, recording: &Recording) -> bool {
 
 impl Indicator {
     /// The frames that count, the innermost first.
-    pub fn counted<'a>(&self, frames: &'a [Frame], recording: &Recording) -> &'a [Frame] {
+    pub fn counted<'a>(&self, frames: &'a [StackFrame], recording: &Recording) -> &'a [StackFrame] {
         let skipped = match self.skip {
             SkippedFrames::None => 0,
             SkippedFrames::Library => frames.iter().position(|frame| !is_library(*frame, recording)).unwrap_or(0),
@@ -66,9 +66,9 @@ impl Indicator {
     }
 
     /// The PC of a call stack, the innermost frame first; 0 for one without frames, and only for that.
-    pub fn pc(&self, frames: &[Frame], recording: &Recording) -> u32 {
+    pub fn pc(&self, frames: &[StackFrame], recording: &Recording) -> u32 {
         let counted = self.counted(frames, recording);
-        let address = |frame: &Frame| (u64::from(frame.0) << 32).wrapping_add(frame.1);
+        let address = |frame: &StackFrame| (u64::from(frame.0) << 32).wrapping_add(frame.1);
         let mixed = match self.mix {
             Mix::Sum => counted.iter().map(address).fold(0, u64::wrapping_add),
             Mix::Hash => counted.iter().fold(0, |mixed, frame| crate::sets::spread(address(frame).wrapping_add(mixed))),
@@ -93,7 +93,8 @@ mod tests {
     #[test]
     fn library_frames_are_passed_over_at_the_inner_end_only() {
         let (recording, [libc, own]) = recording();
-        let frames = [Frame(libc, 1), Frame(libc, 2), Frame(own, 3), Frame(libc, 4), Frame(own, 5)];
+        let frames =
+            [StackFrame(libc, 1), StackFrame(libc, 2), StackFrame(own, 3), StackFrame(libc, 4), StackFrame(own, 5)];
         let counted = |depth, skip| {
             let frames = Indicator { depth, skip, ..Indicator::default() }.counted(&frames, &recording).to_vec();
             frames.iter().map(|frame| frame.1).collect::<Vec<_>>()
@@ -108,11 +109,11 @@ mod tests {
     #[test]
     fn sum_is_blind_to_the_order_and_the_hash_is_not() {
         let (recording, [_, own]) = recording();
-        let [one, two] = [[Frame(own, 16), Frame(own, 32)], [Frame(own, 32), Frame(own, 16)]];
-        let pc = |mix, frames: &[Frame]| Indicator { mix, ..Indicator::default() }.pc(frames, &recording);
+        let [one, two] = [[StackFrame(own, 16), StackFrame(own, 32)], [StackFrame(own, 32), StackFrame(own, 16)]];
+        let pc = |mix, frames: &[StackFrame]| Indicator { mix, ..Indicator::default() }.pc(frames, &recording);
         assert_eq!(pc(Mix::Sum, &one), pc(Mix::Sum, &two));
         assert_ne!(pc(Mix::Hash, &one), pc(Mix::Hash, &two));
         assert_eq!(pc(Mix::Sum, &one), own.wrapping_mul(2) ^ 48, "module << 32, folded");
-        assert_eq!((pc(Mix::Hash, &[]), pc(Mix::Sum, &[Frame(0, 0)])), (0, 1));
+        assert_eq!((pc(Mix::Hash, &[]), pc(Mix::Sum, &[StackFrame(0, 0)])), (0, 1));
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use nandlab::types::{HostOp, Pattern};
 use nandlab_plot::{Axis, AxisUnit, Figure, Layer, Panel};
-use nandlab_trace::{Frame, Recording, TraceRecord};
+use nandlab_trace::{Recording, StackFrame, TraceRecord};
 use serde::Serialize;
 
 use crate::table::{Cell, Column, Table, Unit};
@@ -89,7 +89,7 @@ pub struct PatternReport {
 }
 
 /// `cscope+0x906b`.
-fn shown(frame: Frame, recording: &Recording) -> String {
+fn shown(frame: StackFrame, recording: &Recording) -> String {
     let path = recording.module(frame.0).map_or("?", |module| &module.path);
     format!("{}+{:#x}", path.rsplit('/').next().unwrap_or(path), frame.1)
 }

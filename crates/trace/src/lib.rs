@@ -68,7 +68,7 @@ pub use options::{AddressPolicy, DeviceExtent, Options, SORT_WINDOW_MAX, TraceRe
 pub use order::FileOrder;
 pub use passes::Passes;
 pub use provenance::Step;
-pub use recording::{Entry, FileName, Frame, Module, Recording};
+pub use recording::{FileName, Module, Recording, RecordingEntry, StackFrame};
 pub use records::Records;
 pub use row::{ADDRESS_BYTES_MAX, Extra, FILE_PAGE_BYTES, Origin, REQUEST_BYTES_MAX, TIME_NS_MAX, TraceRecord};
 pub use stats::{

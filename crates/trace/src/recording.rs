@@ -15,7 +15,7 @@ pub struct Recording {
     modules: BTreeMap<u32, Module>,
     /// Call stacks by id, the innermost frame first.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    stacks: BTreeMap<u32, Vec<Frame>>,
+    stacks: BTreeMap<u32, Vec<StackFrame>>,
     /// Files by id.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     files: BTreeMap<u32, FileName>,
@@ -33,7 +33,7 @@ pub struct Module {
 
 /// A return address (of the innermost frame: the instruction after the system call), relative to its module.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-pub struct Frame(
+pub struct StackFrame(
     /// The module, by its id; 0 = code in no file.
     pub u32,
     /// Address within the module, as its linker numbers it.
@@ -56,11 +56,11 @@ pub struct FileName {
 /// One line of the tables, as text has it in a comment.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Entry {
+pub enum RecordingEntry {
     /// A program or library and its id.
     Module(u32, Module),
     /// A call stack and its id.
-    Stack(u32, Vec<Frame>),
+    Stack(u32, Vec<StackFrame>),
     /// A file and its id.
     File(u32, FileName),
 }
@@ -79,7 +79,7 @@ impl Recording {
         self.modules.get(&id)
     }
     /// The frames of a call stack, the innermost first.
-    pub fn stack(&self, id: u32) -> Option<&[Frame]> {
+    pub fn stack(&self, id: u32) -> Option<&[StackFrame]> {
         self.stacks.get(&id).map(Vec::as_slice)
     }
     /// A file.
@@ -87,7 +87,7 @@ impl Recording {
         self.files.get(&id)
     }
     /// All call stacks with their ids.
-    pub fn stacks(&self) -> impl Iterator<Item = (u32, &[Frame])> {
+    pub fn stacks(&self) -> impl Iterator<Item = (u32, &[StackFrame])> {
         self.stacks.iter().map(|(id, frames)| (*id, frames.as_slice()))
     }
     /// How many files there are.
@@ -102,15 +102,14 @@ impl Recording {
         enter(&mut self.modules, id, module)
     }
     /// The id of a call stack, which is learnt if it is new; 0 for one without frames.
-    pub fn add_stack(&mut self, frames: Vec<Frame>) -> u32 {
+    pub fn add_stack(&mut self, frames: Vec<StackFrame>) -> u32 {
         if frames.is_empty() {
             return 0;
         }
-        let id = hash(
-            frames
-                .iter()
-                .flat_map(|Frame(module, address)| [module.to_le_bytes().to_vec(), address.to_le_bytes().to_vec()]),
-        );
+        let id =
+            hash(frames.iter().flat_map(|StackFrame(module, address)| {
+                [module.to_le_bytes().to_vec(), address.to_le_bytes().to_vec()]
+            }));
         enter(&mut self.stacks, id, frames)
     }
     /// The id of a file, which is learnt if it is new.
@@ -121,11 +120,11 @@ impl Recording {
     }
 
     /// Learns a line of the tables; what an id stands for already stays.
-    pub fn add(&mut self, entry: Entry) {
+    pub fn add(&mut self, entry: RecordingEntry) {
         match entry {
-            Entry::Module(id, module) => drop(self.modules.entry(id).or_insert(module)),
-            Entry::Stack(id, frames) => drop(self.stacks.entry(id).or_insert(frames)),
-            Entry::File(id, file) => drop(self.files.entry(id).or_insert(file)),
+            RecordingEntry::Module(id, module) => drop(self.modules.entry(id).or_insert(module)),
+            RecordingEntry::Stack(id, frames) => drop(self.stacks.entry(id).or_insert(frames)),
+            RecordingEntry::File(id, file) => drop(self.files.entry(id).or_insert(file)),
         }
     }
     /// Learns what another trace says.
@@ -133,10 +132,10 @@ impl Recording {
         other.entries().for_each(|entry| self.add(entry));
     }
     /// Every line of the tables.
-    pub fn entries(&self) -> impl Iterator<Item = Entry> {
-        let modules = self.modules.iter().map(|(id, module)| Entry::Module(*id, module.clone()));
-        let stacks = self.stacks.iter().map(|(id, frames)| Entry::Stack(*id, frames.clone()));
-        modules.chain(stacks).chain(self.files.iter().map(|(id, file)| Entry::File(*id, file.clone())))
+    pub fn entries(&self) -> impl Iterator<Item = RecordingEntry> {
+        let modules = self.modules.iter().map(|(id, module)| RecordingEntry::Module(*id, module.clone()));
+        let stacks = self.stacks.iter().map(|(id, frames)| RecordingEntry::Stack(*id, frames.clone()));
+        modules.chain(stacks).chain(self.files.iter().map(|(id, file)| RecordingEntry::File(*id, file.clone())))
     }
 }
 
@@ -166,7 +165,7 @@ mod tests {
 
     #[test]
     fn ids_are_the_same_in_any_order_and_free_ones_solve_collisions() {
-        let [one, two] = [vec![Frame(7, 0x1234)], vec![Frame(7, 0x1234), Frame(9, 1)]];
+        let [one, two] = [vec![StackFrame(7, 0x1234)], vec![StackFrame(7, 0x1234), StackFrame(9, 1)]];
         let (mut here, mut there) = (Recording::default(), Recording::default());
         let ids = [here.add_stack(one.clone()), here.add_stack(two.clone())];
         assert_eq!([there.add_stack(two.clone()), there.add_stack(one.clone())], [ids[1], ids[0]]);
@@ -181,7 +180,7 @@ mod tests {
     fn entries_are_the_whole() {
         let mut all = Recording::default();
         let module = all.add_module(Module { path: "/bin/x".to_owned(), build: String::new() });
-        all.add_stack(vec![Frame(module, 4)]);
+        all.add_stack(vec![StackFrame(module, 4)]);
         all.add_file(FileName { path: "a \"b\"".to_owned(), device: 1, inode: 2, generation: 3 });
         let mut again = Recording::default();
         for entry in all.entries() {

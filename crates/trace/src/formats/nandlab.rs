@@ -20,7 +20,7 @@ use nandlab::types::{Hint, HostOp, Pattern};
 use crate::cursor::{Cursor, Parse};
 use crate::error::{BadRow, Problem};
 use crate::provenance::{About, Step};
-use crate::recording::Entry;
+use crate::recording::RecordingEntry;
 use crate::registry::{Format, Head, LineParser, Parser, Sniff};
 use crate::row::{Extra, Field, Origin, Row};
 
@@ -89,7 +89,7 @@ fn step(comment: &[u8]) -> Option<Step> {
 }
 
 /// The file, stack or module that a comment holds, if it holds one.
-fn entry(comment: &[u8]) -> Option<Entry> {
+fn entry(comment: &[u8]) -> Option<RecordingEntry> {
     serde_json::from_slice(comment.trim_ascii_start().strip_prefix(b"#")?).ok()
 }
 
