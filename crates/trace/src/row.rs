@@ -50,6 +50,7 @@ pub struct Origin {
 pub const FILE_PAGE_BYTES: u64 = 4096;
 
 /// What requests carry besides time, device, operation, offset and length.
+#[expect(clippy::struct_excessive_bools, reason = "columns, each there or not, independent of the others")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Extra {
     /// [`TraceRecord::latency_ns`].
