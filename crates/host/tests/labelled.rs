@@ -130,5 +130,5 @@ fn hostile_accesses_neither_panic_nor_grow_the_tables() {
         let hint = patterns.see(&FileAccess { pc, file, offset, length });
         assert_eq!(hint.pc, pc);
     }
-    assert!(Patterns::BYTES < 512 << 10, "{} bytes", Patterns::BYTES);
+    const { assert!(Patterns::BYTES < 512 << 10) };
 }

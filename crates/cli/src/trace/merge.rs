@@ -51,6 +51,8 @@ pub fn merge(args: &MergeArgs) -> Result<(), Failure> {
     let inputs: Vec<&Records> = merge.records().collect();
     let steps = chain(&inputs, &step, &counts);
     let mut told = Recording::default();
-    inputs.iter().for_each(|records| told.join(&records.recording()));
+    for records in &inputs {
+        told.join(&records.recording());
+    }
     args.output.end(writer, steps, told, &counts)
 }
