@@ -67,7 +67,7 @@ impl Reference {
         // What became known up to the first judgement weighs least.
         let weight = |known: usize| {
             let age = judgements.iter().filter(|judged| **judged >= known).count();
-            if known > *last { 0.0 } else { 0.5f64.powi(age as i32) }
+            if known > *last { 0.0 } else { 0.5f64.powi(i32::try_from(age).unwrap_or(i32::MAX)) }
         };
         let (mut all, mut sequential, mut repeated) = (0.0, 0.0, 0.0);
         for number in own {

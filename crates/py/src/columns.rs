@@ -12,7 +12,7 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 use nandlab::types::{Hint, HostOp, Nanos, Pattern, SECTOR_BYTES};
 use nandlab_trace::generators::RequestStream;
-use nandlab_trace::{ADDRESS_BYTES_MAX, Extra, MemoryRows, MemoryTrace, REQUEST_BYTES_MAX, TraceRecord};
+use nandlab_trace::{ADDRESS_BYTES_MAX, Extra, MemoryRows, MemoryTrace, Origin, REQUEST_BYTES_MAX, TraceRecord};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -89,6 +89,7 @@ pub fn memory(py: Python<'_>, table: &Bound<'_, PyAny>) -> PyResult<Memory> {
         latency: has("latency_ns"),
         process: has("process"),
         hints: has("pc") || has("run_pages") || has("period"),
+        origin: false,
     };
     let columns = Columns { chunks, extra };
     py.detach(|| columns.check()).map_err(PyValueError::new_err)?;
@@ -229,6 +230,7 @@ impl Chunk {
             latency_ns: within(8, i64::MAX as u64)?.unwrap_or(0),
             process: small(9)?,
             hint,
+            origin: Origin::default(),
         })
     }
 }
