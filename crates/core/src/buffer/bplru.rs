@@ -25,7 +25,7 @@
 //!
 //! # Known ambiguities
 //! - The exact sequential test of the original: see `compensation` and `compat`.
-//! - Which memory a hybrid buffer (WPA) would give to it: `nandlab claims wpa` tries the DRAM alone, and as much as both.
+//! - Which memory a hybrid buffer (WPA) would give to it: docs/results/wpa.md has the DRAM alone, and as much as both.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -57,7 +57,7 @@ crate::params! {
         /// What a page takes of the NVRAM. The default is how the paper speaks: the NVRAM of its example is "3 blocks with 4
         /// pages in each block", and algorithm 1 evicts a block to get a "free block", into which the one page goes that was
         /// read. But only `page` fills the NVRAM where accesses are scattered, and it comes nearer to the hit ratios that the
-        /// paper prints; `nandlab claims wpa` shows both.
+        /// paper prints; docs/results/wpa.md has both.
         nvram_unit: NvramUnit = NvramUnit::Block;
     }
 }
