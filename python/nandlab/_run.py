@@ -73,7 +73,7 @@ def _columns(trace: Any) -> Any:
 
 
 _KNOWN = frozenset(
-    "time_ns device op write offset length lba sectors latency_ns process pc run_pages period".split()
+    "time_ns device op write offset length lba sectors latency_ns process pattern pc run_pages period".split()
 )
 
 
@@ -84,9 +84,10 @@ def _array(name: str, values: Any) -> Any:
     array = numpy.asarray(values)
     if array.ndim != 1:
         raise ValueError(f"trace[{name!r}]: it has {array.ndim} dimensions, and a column has one")
-    if name == "op" and array.dtype.kind in "OU":
+    letters = {"op": "R, W, D or F", "pattern": "s, l, c or r"}
+    if name in letters and array.dtype.kind in "OU":
         if any(len(str(letter)) != 1 for letter in array):
-            raise ValueError("trace['op']: each value is one letter, R, W, D or F")
+            raise ValueError(f"trace[{name!r}]: each value is one letter, {letters[name]}")
         array = array.astype("U1").view(numpy.uint32)
     if array.dtype.kind == "b":
         array = array.view(numpy.uint8) if array.flags.c_contiguous else array.astype(numpy.uint8)
@@ -162,12 +163,13 @@ def run(
     reading, overrides = _split(options)
     described = _device(device, ftl, seed, ram, capacity, overrides)
     policy, decide = None, None
+    asked = _is_policy(buffer) and not hasattr(buffer, "decide")
+    if asked and progress is not None:
+        raise ValueError("progress: a run with a policy in Python that is asked page by page tells none; leave it out")
     if not _is_policy(buffer):
         described["buffer"] = _short(buffer, "buffer", Buffer)
     elif hasattr(buffer, "decide"):
         made = buffer() if isinstance(buffer, type) else buffer
-        if described.get("set") and any(item == "precondition=trace" for item in described["set"]):
-            raise ValueError("precondition: a buffer that decides by batches sees the requests of the measurement only")
         decide = (f"{type(made).__name__} (Python)", deciding(made.decide))
     elif hasattr(buffer, "make_room"):
         policy = buffer

@@ -149,7 +149,13 @@ def _traces(traces: Any) -> Mapping[str, Any]:
     if isinstance(traces, Mapping):
         return traces
     several = [traces] if isinstance(traces, (str, os.PathLike, Generator)) else list(traces)
-    return {_word(FilePath(str(trace)).name): trace for trace in several}
+    named: dict[str, Any] = {}
+    for trace in several:
+        name = _word(FilePath(str(trace)).name)
+        if name in named:
+            raise ValueError(f"traces: {name!r} is the name of two: give a mapping of names to traces")
+        named[name] = trace
+    return named
 
 
 def _paths(trace: Any, reading: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 //! What a host can know about its requests and could tell a device: which line of which program asks (the
 //! *program-counter indicator*, PC), what that line's accesses are like, and how long they run.
 //!
-//! Pure: no privileges, no clock, no device. A recorder (`nandlab record`) gives call stacks and places in files; here they
+//! Pure: no privileges, no clock, no device. A recorder gives call stacks and places in files; here they
 //! become [hints](nandlab::types::Hint), in the order of the requests and with tables of a fixed size, as a kernel would
 //! have them. After Li et al., "URM: a unified RAM management scheme for NAND flash storage devices" (2022), sections 3.2 and
 //! 4.2; readings of our own are named where they are made.

@@ -2,7 +2,8 @@
 //!
 //! A row is a request. Columns are named as in the files of nandlab: `offset` and `length` in bytes, or `lba` and `sectors` of
 //! 512 bytes; `op` (letters R, W, D, F as text or as their codes) or `write` (true or false), else all are writes; `time_ns`,
-//! `device`, `latency_ns`, `process`, `pc`, `run_pages` and `period` if there are such.
+//! `device`, `latency_ns`, `process`, `pattern` (letters s, l, c, r as text or as their codes), `pc`, `run_pages` and `period` if
+//! there are such.
 
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ use crate::arrow;
 use crate::numpy_array;
 
 /// The columns that are known.
-const NAMES: [&str; 13] = [
+const NAMES: [&str; 14] = [
     "time_ns",
     "device",
     "op",
@@ -35,6 +36,7 @@ const NAMES: [&str; 13] = [
     "pc",
     "run_pages",
     "period",
+    "pattern",
 ];
 
 /// A part of the rows: for each of [`NAMES`] its values, if there are any.
@@ -88,7 +90,7 @@ pub fn memory(py: Python<'_>, table: &Bound<'_, PyAny>) -> PyResult<Memory> {
     let extra = Extra {
         latency: has("latency_ns"),
         process: has("process"),
-        hints: has("pc") || has("run_pages") || has("period"),
+        hints: has("pattern") || has("pc") || has("run_pages") || has("period"),
         origin: false,
     };
     let columns = Columns { chunks, extra };
@@ -141,7 +143,9 @@ fn chunk(given: &[(String, ArrayRef)]) -> PyResult<Chunk> {
 fn check_type(name: &str, array: &ArrayRef) -> PyResult<()> {
     let kind = array.data_type();
     let fits = match name {
-        "op" => kind.is_integer() || matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View),
+        "op" | "pattern" => {
+            kind.is_integer() || matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
+        }
         "write" => kind.is_integer() || *kind == DataType::Boolean,
         _ => kind.is_integer(),
     };
@@ -150,6 +154,7 @@ fn check_type(name: &str, array: &ArrayRef) -> PyResult<()> {
     }
     let wanted = match name {
         "op" => "text (R, W, D, F) or the codes of these letters",
+        "pattern" => "text (s, l, c, r) or the codes of these letters",
         "write" => "true or false",
         _ => "whole numbers",
     };
@@ -195,6 +200,22 @@ fn operation(code: u64) -> Option<HostOp> {
     }
 }
 
+/// What the code of a letter says of a pattern.
+fn pattern(code: u64) -> Option<Pattern> {
+    match u8::try_from(code).ok()? {
+        b's' => Some(Pattern::Sequential),
+        b'l' => Some(Pattern::Looping),
+        b'c' => Some(Pattern::ClusteredHot),
+        b'r' => Some(Pattern::Random),
+        _ => None,
+    }
+}
+
+/// Its numbers have a sign.
+fn is_signed(array: &ArrayRef) -> bool {
+    array.data_type().is_signed_integer()
+}
+
 impl Chunk {
     fn get(&self, name: usize, row: usize) -> Option<u64> {
         self.columns[name].as_ref().map(|array| number(array, row))
@@ -220,9 +241,15 @@ impl Chunk {
             (None, Some(0)) => HostOp::Read,
             (None, _) => HostOp::Write,
         };
-        let hint = Hint { pattern: Pattern::default(), pc: small(10)?, run_pages: small(11)?, period: small(12)? };
+        let pattern = match get(13) {
+            Some(code) => pattern(code).ok_or((13, code))?,
+            None => Pattern::default(),
+        };
+        // Times of Windows begin in 1601 and need all bits.
+        let latest = if self.columns[0].as_ref().is_some_and(is_signed) { i64::MAX as u64 } else { u64::MAX };
+        let hint = Hint { pattern, pc: small(10)?, run_pages: small(11)?, period: small(12)? };
         Ok(TraceRecord {
-            at: Nanos(within(0, i64::MAX as u64)?.unwrap_or(0)),
+            at: Nanos(within(0, latest)?.unwrap_or(0)),
             device: within(1, u64::from(u32::MAX) - 1)?.unwrap_or(0) as u32,
             op,
             offset: scaled(4, 6, ADDRESS_BYTES_MAX - REQUEST_BYTES_MAX)?,
@@ -242,9 +269,9 @@ impl Columns {
         for chunk in &self.chunks {
             for row in 0..chunk.rows {
                 if let Err((name, value)) = chunk.record(row) {
+                    let signed = chunk.columns[name].as_ref().is_some_and(is_signed);
                     let (name, row) = (NAMES[name], before + row);
-                    let shown =
-                        if value > i64::MAX as u64 { value.cast_signed().to_string() } else { value.to_string() };
+                    let shown = if signed { value.cast_signed().to_string() } else { value.to_string() };
                     return Err(format!("trace[{name:?}], row {row}: {shown} is impossible: {}", allowed(name)));
                 }
             }
@@ -258,12 +285,14 @@ impl Columns {
 fn allowed(name: &str) -> &'static str {
     match name {
         "op" => "R(ead), W(rite), D(iscard) or F(lush), as text or as the codes of these letters",
+        "pattern" => "s(equential), l(ooping), c(lustered hot) or r(andom), as text or as the codes of these letters",
         "write" => "0 (a read) or 1 (a write)",
         "offset" => "bytes, 0 to 2^63 - 2^30 - 1",
         "lba" => "sectors of 512 bytes, 0 to 2^54 - 2^21 - 1",
         "length" => "bytes, 0 to 2^30",
         "sectors" => "sectors of 512 bytes, 0 to 2^21",
-        "time_ns" | "latency_ns" => "nanoseconds, 0 to 2^63 - 1",
+        "time_ns" => "nanoseconds, 0 to 2^64 - 1",
+        "latency_ns" => "nanoseconds, 0 to 2^63 - 1",
         _ => "0 to 2^32 - 1",
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 use nandlab::config::Config;
 use nandlab::engine::{Payload, Ssd};
 use nandlab::flash::Media;
-use nandlab::types::{Hint, HostOp, HostRequest, Nanos};
+use nandlab::types::{Hint, HostOp, HostRequest, Nanos, SECTOR_BYTES};
 use nandlab_lab::Device as Description;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -110,6 +110,10 @@ impl NativeDevice {
             }
             if (sectors == 0) != (op == HostOp::Flush) {
                 return Err(wrong(format!("sectors: {sectors}; a flush has 0 and every other request 1 or more")));
+            }
+            if u64::from(sectors) > nandlab_trace::REQUEST_BYTES_MAX / SECTOR_BYTES {
+                let most = nandlab_trace::REQUEST_BYTES_MAX / SECTOR_BYTES;
+                return Err(wrong(format!("sectors: {sectors} is above {most}, the largest request")));
             }
             if at_ns > nandlab::replay::TIME_MAX.0 {
                 return Err(wrong(format!("at_ns: {at_ns} is above {}", nandlab::replay::TIME_MAX.0)));

@@ -51,8 +51,13 @@ pub fn hint(args: &HintArgs) -> Result<(), Failure> {
     let rows = args.input.open()?;
     let (extra, recording) = (rows.records().extra(), rows.records().recording());
     if extra.origin && recording.is_empty() && rows.records().format() == "nandlab" {
-        let problem = format!("{}: text names its call stacks after its last row", rows.records().name());
+        let problem =
+            format!("{}: text names its call stacks, if it has any, after its last row", rows.records().name());
         return Err(Failure::bad(problem, "keep it as Parquet first: nandlab trace convert TRACE -o t.parquet"));
+    }
+    if extra.origin && args.input.paths()?.len() > 1 {
+        let problem = "the call stacks of several traces are known one file after the other";
+        return Err(Failure::bad(problem, "make one of them first: nandlab trace merge A B -o t.parquet"));
     }
     let indicator = Indicator {
         depth: usize::try_from(args.depth).unwrap_or(usize::MAX),

@@ -39,6 +39,9 @@ pub(super) fn page(digest: &Digest) -> String {
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
          <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n"
     );
+    if !digest.about.trim().is_empty() {
+        page += &format!("<p>{}</p>\n", escaped(digest.about.trim()));
+    }
     page += &summary(digest);
     if let Some(verdicts) = &digest.verdicts {
         page += &format!("<section id=\"claims\">\n<h2>Claims</h2>\n<p>{}</p>\n", escaped(&verdicts.sentence));

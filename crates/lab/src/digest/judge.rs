@@ -75,6 +75,10 @@ struct Judge<'p> {
     metric: &'p Metric,
     /// The axis that is compared.
     axis: &'p str,
+    /// Its values among the cells of the claim: a case has all of them.
+    expected: Vec<&'p str>,
+    /// Values of the axis that the claim goes along.
+    places: usize,
     seeds: usize,
 }
 
@@ -85,9 +89,16 @@ impl<'c> Judged<'c> {
         let metric = metrics.iter().find(|metric| metric.name == claim.metric);
         let axis = claim.axis.as_deref().or(points.compared());
         let (Some(test), Some(metric), Some(axis)) = (&claim.test, metric, axis) else { return judged };
-        let judge = Judge { metric, axis, seeds: points.seeds };
+        let meant: Vec<&Point<'_>> = points.all.iter().filter(|point| point.is_among(&claim.cells)).collect();
+        let used = |axis: &str| -> Vec<&str> {
+            let is_used = |value: &&str| meant.iter().any(|point| point.values.get(axis) == Some(value));
+            points.values(axis).iter().map(String::as_str).filter(is_used).collect()
+        };
+        let places = test.along().map_or(0, |along| used(along).len());
+        let judge = Judge { metric, axis, expected: used(axis), places, seeds: points.seeds };
         let apart: Vec<&str> = [Some(axis), test.along()].into_iter().flatten().collect();
-        let open: Vec<&str> = points.names().filter(|axis| open.iter().any(|open| open == axis)).collect();
+        let is_open = |axis: &&str| open.iter().any(|open| open == axis) && !apart.contains(axis);
+        let open: Vec<&str> = points.names().filter(is_open).collect();
         let mut all = Vec::new();
         for (name, cases) in conditions(points, claim, &apart, &open) {
             let outcomes: Vec<(usize, Option<bool>)> =
@@ -218,16 +229,6 @@ impl<'p, 'r> Case<'p, 'r> {
         line.sort_by(|(a, _), (b, _)| a.total_cmp(b));
         line
     }
-
-    fn values_of<'c>(&'c self, axis: &str, listed: &'c [String]) -> Vec<&'c str> {
-        if !listed.is_empty() {
-            return listed.iter().map(String::as_str).collect();
-        }
-        let mut all: Vec<&str> = self.points.iter().filter_map(|point| point.values.get(axis).copied()).collect();
-        all.sort_unstable();
-        all.dedup();
-        all
-    }
 }
 
 /// A change in percent; a time behind which a queue grows without end has no meaning in digits.
@@ -236,6 +237,11 @@ fn percent(change: f64) -> String {
 }
 
 impl Judge<'_> {
+    /// The listed values, or all of the axis.
+    fn values_of<'c>(&'c self, listed: &'c [String]) -> Vec<&'c str> {
+        if listed.is_empty() { self.expected.clone() } else { listed.iter().map(String::as_str).collect() }
+    }
+
     fn value(&self, point: &Point<'_>) -> Option<f64> {
         Some(point.value(self.metric)?.0)
     }
@@ -255,7 +261,7 @@ impl Judge<'_> {
         }
         let leads: Vec<f64> = of_a.iter().zip(&of_b).map(|(a, b)| towards_good * (a - b)).collect();
         let (lead, half) = mean(&leads);
-        Some(lead > if self.seeds > 1 { half.unwrap_or(0.0) } else { 0.0 })
+        Some(lead > if self.seeds > 1 { half? } else { 0.0 })
     }
 
     /// The outcome of one case; `None` if a value that it needs is missing.
@@ -264,7 +270,7 @@ impl Judge<'_> {
         match test {
             ClaimTest::First { value, among, rank, within } => {
                 let own = point(value)?;
-                let others = case.values_of(self.axis, among).into_iter().filter(|other| other != value);
+                let others = self.values_of(among).into_iter().filter(|other| other != value);
                 let mut ahead = 0;
                 let mut any = false;
                 for other in others {
@@ -276,7 +282,7 @@ impl Judge<'_> {
             }
             ClaimTest::Last { value, among } => {
                 let own = point(value)?;
-                let others = case.values_of(self.axis, among).into_iter().filter(|other| other != value);
+                let others = self.values_of(among).into_iter().filter(|other| other != value);
                 let mut any = false;
                 for other in others {
                     any = true;
@@ -294,12 +300,12 @@ impl Judge<'_> {
             // Judged over all cases.
             ClaimTest::Change { .. } => None,
             ClaimTest::Along { along, way, of } => {
-                let values = case.values_of(self.axis, of);
+                let values = self.values_of(of);
                 let lines = values.iter().map(|value| self.is_along(&case.line(self.axis, value, along), *way));
                 lines.collect::<Option<Vec<_>>>().map(|all| all.into_iter().all(|holds| holds))
             }
             ClaimTest::Between { of, low, high } => {
-                let values = case.values_of(self.axis, of);
+                let values = self.values_of(of);
                 let known = values.iter().map(|value| self.value(case.point(self.axis, value)?));
                 Some(known.collect::<Option<Vec<_>>>()?.into_iter().all(|value| (*low..=*high).contains(&value)))
             }
@@ -317,6 +323,9 @@ impl Judge<'_> {
                     Some((*at <= turn, self.beats(own, other, 0.0)?))
                 });
                 let pairs: Vec<_> = pairs.collect();
+                if pairs.len() < self.places {
+                    return None;
+                }
                 let both = pairs.iter().any(|(before, _)| *before) && pairs.iter().any(|(before, _)| !before);
                 both.then(|| pairs.iter().all(|(before, better)| before != better))
             }
@@ -332,7 +341,7 @@ impl Judge<'_> {
     fn is_along(&self, line: &[(f64, &Point<'_>)], way: ClaimWay) -> Option<bool> {
         let values = line.iter().map(|(_, point)| self.value(point)).collect::<Option<Vec<_>>>()?;
         let (first, last) = (values.first()?, values.last()?);
-        if values.len() < 2 {
+        if values.len() < self.places.max(2) {
             return None;
         }
         Some(match way {
@@ -374,13 +383,8 @@ impl Judge<'_> {
             let words: Vec<String> = words.collect();
             if words.is_empty() { String::new() } else { format!("{of} against {} %", words.join(", ")) }
         };
-        let all = |listed: &[String]| -> Vec<String> {
-            let mut names: Vec<String> =
-                cases.iter().flat_map(|case| case.values_of(self.axis, listed)).map(str::to_owned).collect();
-            names.sort_unstable();
-            names.dedup();
-            names
-        };
+        let all =
+            |listed: &[String]| -> Vec<String> { self.values_of(listed).into_iter().map(str::to_owned).collect() };
         let means = |values: &[&str]| {
             let one = |value: &&str| {
                 let known: Vec<f64> =
@@ -427,7 +431,7 @@ impl Judge<'_> {
             let other = case.line(self.axis, with, along);
             for (at, own) in case.line(self.axis, of, along) {
                 let with = other.iter().find(|(place, _)| *place == at).and_then(|(_, other)| self.value(other));
-                if let (Some(own_value), Some(other)) = (self.value(own), with) {
+                if let (Some(own_value), Some(other)) = (self.value(own), with.filter(|other| *other != 0.0)) {
                     let name = own.values.get(along).copied().unwrap_or_default();
                     places.entry((at.to_bits(), name)).or_default().push(100.0 * (own_value - other) / other);
                 }

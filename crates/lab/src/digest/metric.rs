@@ -101,7 +101,7 @@ impl Metric {
             AxisUnit::Percent => format!("{value:.2} %"),
             AxisUnit::Time => time(value),
             AxisUnit::Bytes => Bytes(value.round() as u64).to_string(),
-            _ if value == value.trunc() && value >= 100.0 => count(value as u64),
+            AxisUnit::Count if value >= 100.0 => count(value.round() as u64),
             AxisUnit::Count => format!("{value:.3}"),
         }
     }

@@ -90,14 +90,17 @@ fn sentence(judged: &[Judged<'_>]) -> String {
     let some = count(&|j| j.verdict() == Verdict::Partly && j.count(Verdict::Reproduced) > 0);
     let cases = own().count() - everywhere - nowhere - untested - some;
     let parts = [
-        (everywhere, "hold in every case under every condition"),
-        (some, "hold in every case under some conditions"),
-        (cases, "hold in some cases only"),
-        (nowhere, "hold in none"),
-        (untested, "are not tested"),
+        (everywhere, ["holds", "hold"], "in every case under every condition"),
+        (some, ["holds", "hold"], "in every case under some conditions"),
+        (cases, ["holds", "hold"], "in some cases only"),
+        (nowhere, ["holds", "hold"], "in none"),
+        (untested, ["is", "are"], "not tested"),
     ];
-    let parts = parts.iter().filter(|(count, _)| *count > 0).map(|(count, words)| format!("{count} {words}"));
-    format!("Of {} claims {}.", own().count(), parts.collect::<Vec<_>>().join(", "))
+    let parts = parts.iter().filter(|(count, ..)| *count > 0);
+    let parts =
+        parts.map(|(count, [one, more], words)| format!("{count} {} {words}", if *count == 1 { one } else { more }));
+    let claims = if own().count() == 1 { "claim" } else { "claims" };
+    format!("Of {} {claims} {}.", own().count(), parts.collect::<Vec<_>>().join(", "))
 }
 
 fn details_of(number: usize, judged: &Judged<'_>) -> Shown {

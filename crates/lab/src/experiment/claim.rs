@@ -222,6 +222,17 @@ impl Experiment {
             for axis in [&figure.axis, &figure.x].into_iter().flatten() {
                 values(&key, axis)?;
             }
+            if let (Some(axis), Some(relative)) = (figure.axis.as_deref().or(compared), &figure.relative)
+                && !["best", "worst"].contains(&relative.as_str())
+            {
+                is_value(&format!("{key}: relative"), axis, relative)?;
+            }
+            if let Some(axis) = figure.axis.as_deref().or(compared) {
+                for name in figure.values.keys() {
+                    let line = name.split('/').next().unwrap_or_default().to_owned();
+                    is_value(&format!("{key}: values"), axis, &line)?;
+                }
+            }
         }
         for Claim { place, axis, cells, test, metric, claim, .. } in &self.claims {
             let key = format!("claims: {place}");

@@ -126,7 +126,8 @@ impl Experiment {
             let line = before.matches('\n').count() + 1;
             Error::input(format!("{file} line {line}: {}", error.message()), KEYS)
         })?;
-        experiment.check_names().map_err(|error| error.at(file))?;
+        let check = || experiment.check_names().and_then(|()| experiment.check_claims());
+        check().map_err(|error| error.at(file))?;
         Ok(experiment)
     }
 

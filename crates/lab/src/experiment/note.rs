@@ -95,6 +95,7 @@ fn parse(text: &str) -> Result<Figure<'_>, Error> {
             b'-' => figure.steps.push(Step::Minus(other()?)),
             b'/' => figure.steps.push(Step::Over(other()?)),
             b'x' => figure.steps.push(Step::Times(number.parse().map_err(|_| unknown(word))?)),
+            b'.' | b'%' if digits()? > 17 => return Err(unknown(word)),
             b'.' => figure.decimals = digits()?,
             b'%' => {
                 figure.steps.push(Step::Times(100.0));

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use nandlab_trace::WholeFile;
 
-use super::{HEAD, Paper, arithmetic_claims};
+use super::{HEAD, PAPERS, Paper, arithmetic_claims};
 use crate::address::{Address, AddressUnit};
 use crate::digest::Digest;
 use crate::error::Error;
@@ -76,15 +76,16 @@ impl Reproduction {
         mut step: impl FnMut(SweepStep<'_>) + Send,
     ) -> Result<Reproduced, Error> {
         // What is wrong with the last one is said before the first takes an hour.
+        for (number, name) in self.figures.iter().enumerate() {
+            let has = |paper: &&Paper| Ok(keep_figures(&mut paper.experiment()?, &self.figures[number..=number]));
+            let has: Vec<bool> = papers.iter().map(has).collect::<Result<_, Error>>()?;
+            if bare(name).is_empty() || !has.contains(&true) {
+                return Err(no_figure(papers, name)?);
+            }
+        }
         let plans = papers.iter().map(|paper| Ok((*paper, self.plan(paper)?)));
         let plans: Vec<(&Paper, Option<String>)> = plans.collect::<Result<_, Error>>()?;
         let plans: Vec<_> = plans.into_iter().filter_map(|(paper, text)| Some((paper, text?))).collect();
-        if plans.is_empty() {
-            let problem = format!("no paper of these has {}", self.figures.join(", "));
-            let known = papers.iter().map(|paper| Ok(paper.experiment()?.figures.into_keys().collect::<Vec<_>>()));
-            let known: Vec<Vec<String>> = known.collect::<Result<_, Error>>()?;
-            return Err(Error::input(problem, format!("there are {}", known.concat().join(", "))));
-        }
         let mut reproduced = Reproduced { papers: Vec::new(), interrupted: false };
         for (paper, text) in plans {
             begin(&paper.name());
@@ -114,7 +115,8 @@ impl Reproduction {
                 return Ok(reproduced);
             }
         }
-        if reproduced.papers.iter().all(|paper| paper.work.complete) {
+        let is_whole = self.figures.is_empty() && self.traces.is_empty() && self.limit.is_none();
+        if is_whole && papers.len() == PAPERS.len() && reproduced.papers.iter().all(|paper| paper.work.complete) {
             write(&self.folder.join(CLAIMS), &reproduced.claims())?;
         }
         Ok(reproduced)
@@ -130,12 +132,18 @@ impl Reproduction {
             return Ok(None);
         }
         for (name, path) in &self.traces {
+            if experiment.workloads.contains_key(name) {
+                let help = "give the trace a name of its own";
+                return Err(Error::input(format!("--trace {name}: there is a workload of this name"), help));
+            }
             let address = Address::Compact(AddressUnit::Block);
             experiment.workloads.insert(name.clone(), Workload { address, ..Workload::of(path.clone()) });
         }
         for workload in experiment.workloads.values_mut() {
             workload.limit = [workload.limit, self.limit].into_iter().flatten().min();
         }
+        let part = "*A part, a quick look, or with other traces than the paper's: see `experiment.toml`.* ";
+        experiment.about = format!("{part}{}", experiment.about.trim());
         let runs = experiment.runs()?;
         for claim in &mut experiment.claims {
             // Its figures are of cells that are not run here.
@@ -155,6 +163,15 @@ impl Reproduced {
         let sections: Vec<String> = digests.map(Digest::claims).collect();
         format!("{HEAD}\n{}\n{}", arithmetic_claims(), sections.join("\n"))
     }
+}
+
+fn no_figure(papers: &[&Paper], name: &str) -> Result<Error, Error> {
+    let known = papers.iter().map(|paper| Ok(paper.experiment()?.figures.into_keys().collect::<Vec<_>>()));
+    let known: Vec<Vec<String>> = known.collect::<Result<_, Error>>()?;
+    Ok(Error::input(
+        format!("--figure: no paper of these has `{name}`"),
+        format!("there are {}", known.concat().join(", ")),
+    ))
 }
 
 /// Leaves the claims and figures that are asked for, and the cells that they need; false if there are none.

@@ -14,6 +14,7 @@ use crate::error::Error;
 use crate::experiment::{Experiment, PlacedRun, unknown};
 use crate::sweep::{SWEEP_MEMORY, Sweep, SweepResults, SweepShard, SweepStep, read_plan};
 use crate::watch::Watch;
+use crate::workload::Workload;
 use front::{agreement, best_first, is_beaten};
 
 /// Shares of the budget: all on little, some on more, the best in full.
@@ -94,7 +95,11 @@ impl Search {
         watch: &Watch<'_>,
         mut step: impl FnMut(&str, SweepStep<'_>) + Send,
     ) -> Result<FoundFront, Error> {
-        let experiment = read_plan(&self.plan)?;
+        let mut experiment = read_plan(&self.plan)?;
+        if experiment.workloads.is_empty() {
+            // The built-in one, so that its beginning can be asked for.
+            experiment.workloads.insert("built-in".to_owned(), Workload::default());
+        }
         let metrics = self.metrics(&experiment)?;
         let all = candidates(experiment.placed()?);
         let mut found = FoundFront {
@@ -110,7 +115,8 @@ impl Search {
         };
         let count = all.len() as f64;
         let least = (1.0 + CHECKED as f64) / SHARES[2] / count;
-        if self.budget < least.min(1.0) {
+        let least = least.min(1.0);
+        if self.budget < least {
             let problem = format!("--budget: {:.3} of {count} cells is too little to search", self.budget);
             return Err(Error::input(problem, format!("give {least:.3} or more, or sweep them all")));
         }
