@@ -144,7 +144,7 @@ fn guide_leads_to_plugins_that_work() {
         ("A new buffer policy", 3, ["mru", "lru"]),
         ("A new FTL", 3, ["whole", "block"]),
         ("A new victim policy", 3, ["page:victim=worn_last", "lru"]),
-        ("A new experiment", 3, ["4 cells", "Of 1 claims 1 hold in every case under every condition"]),
+        ("A new experiment", 3, ["4 cells", "Of 1 claim 1 holds in every case under every condition"]),
         ("A new trace format", 3, ["at_signs", "because its rows are `R@number@number`"]),
         ("A new generator", 3, ["make:ends", "20,000"]),
     ] {

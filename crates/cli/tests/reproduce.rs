@@ -104,7 +104,7 @@ fn reproduction_of_a_figure_runs_what_it_needs_and_goes_on() {
     let arguments = ["reproduce", "hitstat", "--figure", "section5.2", "-n", "3000", "-o", &out];
     let first = stdout(&arguments);
     // Three buffers on two workloads; a second reading of HitStat.
-    assert!(first.contains("hitstat: 8 cells, 8 run now") && first.contains("Of 1 claims"), "{first}");
+    assert!(first.contains("hitstat: 8 cells, 8 run now") && first.contains("Of 1 claim 1 holds"), "{first}");
     assert!(stdout(&arguments).contains("hitstat: 8 cells, 0 run now"));
     let with_trace = stdout(&[&arguments[..], &["--trace", trace]].concat());
     assert!(with_trace.contains("hitstat: 12 cells, 4 run now"), "{with_trace}");
