@@ -280,6 +280,8 @@ def bound(
 def trace_info(trace: Trace, *, sample_pages: float = 1.0, **options: Any) -> dict[str, Any]:
     """What a trace is like: what `nandlab trace info --json -` says of it. Options are those of the trace in `nandlab.run`."""
     reading, unknown = _split(options)
+    # Without a device there is nothing to fold addresses into, or to stack volumes on.
+    unknown.update((name, reading[name]) for name in ("address", "volumes") if name in reading)
     if unknown:
         raise TypeError(f"trace_info: there is no argument {next(iter(unknown))!r}")
     spec, memory = _spec(trace, {}, reading)

@@ -34,7 +34,7 @@ class Sweep:
         ftls: str | Ftl | Iterable[str | Ftl] = "page",
         device: Path = "lab",
         *,
-        ram: str | Iterable[str] = (),
+        ram: str | int | Iterable[str | int] = (),
         seeds: Iterable[int] = (),
         axes: Mapping[str, Mapping[str, Mapping[str, Any]]] | None = None,
         name: str = "sweep",
@@ -44,7 +44,7 @@ class Sweep:
         named = {_word(plugin): plugin for plugin in _names(buffers, "buffer", Buffer)}
         below = {_word(plugin): plugin for plugin in _names(ftls, "ftl", Ftl)}
         varied: dict[str, dict[str, list[str]]] = {}
-        sizes = [ram] if isinstance(ram, str) else list(ram)
+        sizes = [ram] if isinstance(ram, (str, int)) else list(ram)
         if sizes:
             varied["ram"] = {_word(str(size)): [f"ram.dram={size}"] for size in sizes}
         for axis, values in (axes or {}).items():
