@@ -323,6 +323,9 @@ pub struct Hint {
     pub run_pages: u32,
     /// Mean accesses between repeats of the stream (0 = unknown).
     pub period: u32,
+    /// Mappings that the stream is predicted to need from the first page of the access on, that page's included
+    /// (0 = unknown).
+    pub mappings: u16,
 }
 
 /// One request of the host.

@@ -61,7 +61,7 @@ fn requests() -> Vec<HostRequest> {
         };
         let pattern = [Pattern::Sequential, Pattern::Looping, Pattern::ClusteredHot, Pattern::Random];
         let (pc, run_pages, period) = (draw(5) as u32, draw(6) as u32, draw(1_000) as u32);
-        let hint = Hint { pattern: pattern[draw(4) as usize], pc, run_pages, period };
+        let hint = Hint { pattern: pattern[draw(4) as usize], pc, run_pages, period, mappings: 0 };
         requests.push(HostRequest { hint, ..HostRequest::new(Nanos::ZERO, op, lba, sectors) });
     }
     requests

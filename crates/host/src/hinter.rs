@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
-use nandlab::types::Pattern;
+use nandlab::types::{Hint, Pattern};
 use nandlab_trace::tools::{Counts, Flow, Tool};
 use nandlab_trace::{Extra, FILE_PAGE_BYTES, Recording, TraceRecord};
 
 use crate::indicator::Indicator;
+use crate::lengths::{MappingLengths, RunFacts, RunLengths};
 use crate::patterns::{FileAccess, Patterns};
 
 /// Gives every request of a trace the hint that a host would have given, which knows the requests before it.
@@ -20,6 +21,10 @@ pub struct Hinter {
     indicator: Indicator,
     recording: Recording,
     patterns: Patterns,
+    runs: RunLengths,
+    lengths: Option<MappingLengths>,
+    /// Requests so far.
+    seen: u64,
     pcs: HashMap<u32, u32, FixedState>,
     hinted: BTreeMap<Pattern, u64>,
     unknown: u64,
@@ -41,7 +46,32 @@ impl Hinter {
     /// For a trace with these call stacks.
     pub fn new(indicator: Indicator, recording: Recording, patterns: Patterns) -> Self {
         let (pcs, hinted, compared) = (HashMap::default(), BTreeMap::new(), BTreeMap::new());
-        Self { indicator, recording, patterns, pcs, hinted, unknown: 0, compared }
+        let runs = RunLengths::default();
+        Self { indicator, recording, patterns, runs, lengths: None, seen: 0, pcs, hinted, unknown: 0, compared }
+    }
+
+    /// Says besides how many mappings the run of each request will need.
+    #[must_use]
+    pub fn with_lengths(self, lengths: MappingLengths) -> Self {
+        Self { lengths: Some(lengths), ..self }
+    }
+
+    /// The hint of the next request, and what is known of its run on the device.
+    pub fn look(&mut self, record: &TraceRecord) -> (Hint, Option<RunFacts>) {
+        let pc = self.pc(record);
+        let origin = record.origin;
+        let (file, offset) = match origin.file {
+            // Numbers of devices and of files may meet, in different traces only.
+            0 => (record.device, record.offset),
+            file => (file, u64::from(origin.file_page) * FILE_PAGE_BYTES + record.offset % FILE_PAGE_BYTES),
+        };
+        let mut hint = self.patterns.see(&FileAccess { pc, file, offset, length: u64::from(record.length) });
+        let facts = self.runs.see(pc, record);
+        if let (Some(lengths), Some(facts)) = (&self.lengths, &facts) {
+            hint.mappings = lengths.mappings(self.seen, facts, hint.pattern);
+        }
+        self.seen += 1;
+        (hint, facts)
     }
 
     /// The location of a request.
@@ -57,15 +87,8 @@ impl Hinter {
 
 impl Tool for Hinter {
     fn feed(&mut self, record: &TraceRecord, out: &mut Vec<TraceRecord>) -> Result<Flow, String> {
-        let pc = self.pc(record);
-        let origin = record.origin;
-        let (file, offset) = match origin.file {
-            // Numbers of devices and of files may meet, in different traces only.
-            0 => (record.device, record.offset),
-            file => (file, u64::from(origin.file_page) * FILE_PAGE_BYTES + record.offset % FILE_PAGE_BYTES),
-        };
-        let hint = self.patterns.see(&FileAccess { pc, file, offset, length: u64::from(record.length) });
-        if pc == 0 {
+        let (hint, _) = self.look(record);
+        if hint.pc == 0 {
             self.unknown += 1;
         } else {
             *self.hinted.entry(hint.pattern).or_default() += 1;
@@ -78,7 +101,7 @@ impl Tool for Hinter {
     }
 
     fn adds(&self) -> Extra {
-        Extra::HINTS
+        Extra { mappings: self.lengths.is_some(), ..Extra::HINTS }
     }
 
     fn counts(&self) -> Counts {

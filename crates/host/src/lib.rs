@@ -8,17 +8,21 @@
 //!
 //! - [`Indicator`]: from a call stack to a PC.
 //! - [`Patterns`]: from accesses in files, each with its PC, to pattern, run length and period.
-//! - [`Hinter`]: both, for the requests of a trace.
+//! - [`MappingLengths`]: how many mappings a request's run will need, by a [`LengthModel`] or a simpler rule.
+//! - [`Hinter`]: all of it, for the requests of a trace.
 #![forbid(unsafe_code)]
 
 mod hinter;
 mod indicator;
+mod lengths;
 mod pages;
 mod patterns;
 mod programs;
+mod runs;
 mod sets;
 mod streams;
 
 pub use hinter::Hinter;
 pub use indicator::{Indicator, Mix, SkippedFrames};
+pub use lengths::{LengthModel, LengthReport, LengthRow, LengthSurvey, MappingLengths, REGION_PAGES, RunFacts};
 pub use patterns::{FileAccess, Patterns};

@@ -128,6 +128,6 @@ impl Patterns {
         let pages = end.saturating_sub(offset / FILE_PAGE_BYTES) as u32;
         let left = program.expected_run().saturating_sub(stream.pages).saturating_add(pages);
         let run_pages = if program.pattern == Pattern::Random { 0 } else { left.min(longest) };
-        Hint { pattern: program.pattern, pc, run_pages, period: program.period() }
+        Hint { pattern: program.pattern, pc, run_pages, period: program.period(), mappings: 0 }
     }
 }

@@ -2,22 +2,15 @@
 
 use nandlab::types::Pattern;
 
+use crate::runs::RunsUnderWay;
+
 /// Requests of a location between two judgements.
 pub(crate) const JUDGED_EVERY: u32 = 16;
-/// Streams of a location that are thought to be under way at once.
-const RUNS: usize = 4;
 /// Weight of a request that has just come. All weights are halved at every judgement, so that the last 32 requests count
 /// most.
 const WEIGHT: u32 = 1 << 16;
 /// Fraction bits of means.
 const FRACTION: u32 = 8;
-
-/// A run under way.
-#[derive(Clone, Copy, Default, Debug)]
-struct RunLength {
-    stream: u32,
-    pages: u32,
-}
 
 /// A program location: what its requests were like lately.
 #[derive(Clone, Debug, Default)]
@@ -28,8 +21,7 @@ pub(crate) struct Program {
     sequential: u32,
     repeated: u32,
     pub pattern: Pattern,
-    /// Runs under way, the one used last at the front.
-    runs: [RunLength; RUNS],
+    runs: RunsUnderWay,
     /// Mean pages of a run, with [`FRACTION`] bits; 0 = no run has ended yet.
     run_mean: u32,
     /// Mean requests between two accesses to a page, with [`FRACTION`] bits; 0 = none was accessed again.
@@ -51,21 +43,14 @@ impl Program {
 
     /// A stream of the location has this many pages now.
     pub fn run(&mut self, stream: u32, pages: u32) {
-        let at = self.runs.iter().position(|run| run.pages > 0 && run.stream == stream);
-        let moved = at.unwrap_or(RUNS - 1);
-        if at.is_none() && self.runs[moved].pages > 0 {
-            self.run_mean = follow(self.run_mean, self.runs[moved].pages);
+        if let Some(ended) = self.runs.run(stream, pages) {
+            self.run_mean = follow(self.run_mean, ended);
         }
-        self.runs.copy_within(0..moved, 1);
-        self.runs[0] = RunLength { stream, pages };
     }
 
     /// The pages of a stream grew because someone else went on with it.
     pub fn outgrow(&mut self, stream: u32, pages: u32) {
-        let run = self.runs.iter_mut().find(|run| run.pages > 0 && run.stream == stream);
-        if let Some(run) = run {
-            run.pages = pages;
-        }
+        self.runs.outgrow(stream, pages);
     }
 
     /// A request; `since`: requests of the host since its first page was accessed from here.
@@ -100,9 +85,9 @@ impl Program {
     /// Pages that the run of the latest request is expected to have from its first page on: the mean, or, once it is longer
     /// than that, twice what it has.
     pub fn expected_run(&self) -> u32 {
-        let longest_before = self.runs[1..].iter().map(|run| run.pages).max().unwrap_or(0);
-        let mean = if self.run_mean > 0 { (self.run_mean + (1 << (FRACTION - 1))) >> FRACTION } else { longest_before };
-        let so_far = self.runs[0].pages;
+        let rounded = (self.run_mean + (1 << (FRACTION - 1))) >> FRACTION;
+        let mean = if self.run_mean > 0 { rounded } else { self.runs.longest_before() };
+        let so_far = self.runs.latest();
         if so_far >= mean { so_far.saturating_mul(2) } else { mean }
     }
 

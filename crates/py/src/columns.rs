@@ -22,7 +22,7 @@ use crate::arrow;
 use crate::numpy_array;
 
 /// The columns that are known.
-const NAMES: [&str; 14] = [
+const NAMES: [&str; 15] = [
     "time_ns",
     "device",
     "op",
@@ -37,6 +37,7 @@ const NAMES: [&str; 14] = [
     "run_pages",
     "period",
     "pattern",
+    "mappings",
 ];
 
 /// A part of the rows: for each of [`NAMES`] its values, if there are any.
@@ -91,6 +92,7 @@ pub fn memory(py: Python<'_>, table: &Bound<'_, PyAny>) -> PyResult<Memory> {
         latency: has("latency_ns"),
         process: has("process"),
         hints: has("pattern") || has("pc") || has("run_pages") || has("period"),
+        mappings: has("mappings"),
         origin: false,
     };
     let columns = Columns { chunks, extra };
@@ -247,7 +249,8 @@ impl Chunk {
         };
         // Times of Windows begin in 1601 and need all bits.
         let latest = if self.columns[0].as_ref().is_some_and(is_signed) { i64::MAX as u64 } else { u64::MAX };
-        let hint = Hint { pattern, pc: small(10)?, run_pages: small(11)?, period: small(12)? };
+        let mappings = within(14, u64::from(u16::MAX))?.unwrap_or(0) as u16;
+        let hint = Hint { pattern, pc: small(10)?, run_pages: small(11)?, period: small(12)?, mappings };
         Ok(TraceRecord {
             at: Nanos(within(0, latest)?.unwrap_or(0)),
             device: within(1, u64::from(u32::MAX) - 1)?.unwrap_or(0) as u32,

@@ -99,7 +99,7 @@ impl NativeDevice {
         let (pattern, pc, run_pages, period) = hints;
         let known = views::pattern(pattern.into());
         let pattern = known.ok_or_else(|| wrong(format!("pattern: {pattern} is none of 0 to 3")))?;
-        let hint = Hint { pattern, pc, run_pages, period };
+        let hint = Hint { pattern, pc, run_pages, period, mappings: 0 };
         self.with(|running| {
             let bytes = sectors as usize * 512;
             let stores = running.config.device.media == Media::Memory;

@@ -102,7 +102,7 @@ fn give_hints(batch: &mut [HostRequest], hints: Hints<'_>) -> PyResult<()> {
         let [pattern, pc, run_pages, period] = [0, 1, 2, 3].map(|column| hints[column][at]);
         let known = views::pattern(pattern.into());
         let pattern = known.ok_or_else(|| wrong(format!("hint: pattern {pattern} is none of 0 to 3")))?;
-        request.hint = Hint { pattern, pc, run_pages, period };
+        request.hint = Hint { pattern, pc, run_pages, period, ..request.hint };
         at += usize::from(!request.more);
     }
     Ok(())

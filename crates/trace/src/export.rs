@@ -48,7 +48,8 @@ impl Lost {
     pub(crate) fn count(&mut self, record: &TraceRecord, place: Extra) {
         self.latencies += u64::from(record.latency_ns > 0 && !place.latency);
         self.processes += u64::from(record.process > 0 && !place.process);
-        self.hints += u64::from(record.hint != nandlab::types::Hint::default() && !place.hints);
+        let blank = nandlab::types::Hint { mappings: 0, ..record.hint } == nandlab::types::Hint::default();
+        self.hints += u64::from(!blank && !place.hints || record.hint.mappings > 0 && !place.mappings);
         self.origins += u64::from(record.origin != Origin::default() && !place.origin);
     }
 

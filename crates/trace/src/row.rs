@@ -57,25 +57,27 @@ pub struct Extra {
     pub latency: bool,
     /// [`TraceRecord::process`].
     pub process: bool,
-    /// [`TraceRecord::hint`].
+    /// [`TraceRecord::hint`] but for its `mappings`.
     pub hints: bool,
+    /// `mappings` of [`TraceRecord::hint`].
+    pub mappings: bool,
     /// [`TraceRecord::origin`].
     pub origin: bool,
 }
 
 impl Extra {
     /// Nothing.
-    pub const NONE: Self = Self { latency: false, process: false, hints: false, origin: false };
+    pub const NONE: Self = Self { latency: false, process: false, hints: false, mappings: false, origin: false };
     /// The recorded latency.
     pub const LATENCY: Self = Self { latency: true, ..Self::NONE };
     /// The process.
     pub const PROCESS: Self = Self { process: true, ..Self::NONE };
     /// Latency and process.
     pub const BOTH: Self = Self { latency: true, process: true, ..Self::NONE };
-    /// What the host tells.
+    /// What the host tells, without mappings.
     pub const HINTS: Self = Self { hints: true, ..Self::NONE };
     /// All of it.
-    pub const ALL: Self = Self { latency: true, process: true, hints: true, origin: true };
+    pub const ALL: Self = Self { latency: true, process: true, hints: true, mappings: true, origin: true };
 
     /// What the one or the other has.
     #[must_use]
@@ -84,6 +86,7 @@ impl Extra {
             latency: self.latency || other.latency,
             process: self.process || other.process,
             hints: self.hints || other.hints,
+            mappings: self.mappings || other.mappings,
             origin: self.origin || other.origin,
         }
     }
@@ -223,6 +226,7 @@ impl Field {
     pub(crate) const DEVICE: Self = Self::device("device");
     pub(crate) const OFFSET: Self = Self::offset("offset");
     pub(crate) const LENGTH: Self = Self::length("length");
+    pub(crate) const MAPPINGS: Self = Self::new("mappings", "a whole number, 0 to 65535", u16::MAX as u64);
 
     pub(crate) const fn new(name: &'static str, allowed: &'static str, max: u64) -> Self {
         Self { name, allowed, max }

@@ -222,11 +222,14 @@ impl Text {
             self.number(record.process, b',');
         }
         if self.extra.hints {
-            let Hint { pattern, pc, run_pages, period } = record.hint;
+            let Hint { pattern, pc, run_pages, period, .. } = record.hint;
             self.number(pc, b',');
             self.bytes.extend_from_slice(&[pattern_letter(pattern), b',']);
             self.number(run_pages, b',');
             self.number(period, b',');
+        }
+        if self.extra.mappings {
+            self.number(record.hint.mappings, b',');
         }
         if self.extra.origin {
             let Origin { file, file_page, stack } = record.origin;

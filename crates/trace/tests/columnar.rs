@@ -38,7 +38,7 @@ fn any_record() -> impl Strategy<Value = TraceRecord> {
     let offset_max = (1u64 << 63) - 1 - (1 << 30);
     let offset = prop_oneof![0..100_000u64, Just(offset_max), 0..=offset_max];
     let length = prop_oneof![0..70_000u32, Just(1 << 30)];
-    let hint = (prop::sample::select(patterns.to_vec()), any::<u32>(), any::<u32>(), any::<u32>());
+    let hint = (prop::sample::select(patterns.to_vec()), any::<u32>(), any::<u32>(), any::<u32>(), any::<u16>());
     let who = (prop_oneof![0..9u64, 0..=i64::MAX as u64], any::<u32>(), any::<[u32; 3]>());
     let place = (offset, length, prop_oneof![0..3u32, 0..u32::MAX]);
     (at, place, prop::sample::select(ops.to_vec()), hint, who).prop_map(
@@ -46,10 +46,10 @@ fn any_record() -> impl Strategy<Value = TraceRecord> {
             at,
             (offset, length, device),
             op,
-            (pattern, pc, run_pages, period),
+            (pattern, pc, run_pages, period, mappings),
             (latency_ns, process, [file, file_page, stack]),
         )| {
-            let hint = Hint { pattern, pc, run_pages, period };
+            let hint = Hint { pattern, pc, run_pages, period, mappings };
             let origin = Origin { file, file_page, stack };
             TraceRecord { at: Nanos(at), offset, length, device, op, hint, latency_ns, process, origin }
         },

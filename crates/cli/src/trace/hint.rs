@@ -1,7 +1,8 @@
 //! `nandlab trace hint`: the hints that a host could have given with the requests of a trace.
 
 use clap::{Args, ValueEnum};
-use nandlab_host::{Hinter, Indicator, Mix, Patterns, SkippedFrames};
+use nandlab_host::{Hinter, Indicator, LengthModel, LengthSurvey, MappingLengths, Mix, Patterns, SkippedFrames};
+use nandlab_trace::Timed;
 
 use super::{InputArgs, OutputArgs, pass};
 use crate::fail::Failure;
@@ -14,6 +15,18 @@ pub struct HintArgs {
     pub input: InputArgs,
     #[command(flatten)]
     output: OutputArgs,
+    #[command(flatten)]
+    host: HostArgs,
+    /// Say besides how many mappings the run of each request will need, by the mean of its program location (`mean`), by
+    /// the run before (`last`), by what comes in the trace (`actual`: no host knows that), or by a file of `nandlab trace
+    /// lengths`.
+    #[arg(long, value_name = "mean|last|actual|FILE")]
+    lengths: Option<String>,
+}
+
+/// How a host tells program locations and their patterns.
+#[derive(Args, Debug)]
+pub struct HostArgs {
     /// Frames of the call stack that make a program location, from the innermost on.
     #[arg(long, value_name = "FRAMES", value_parser = number::positive, default_value = "5", allow_hyphen_values = true)]
     depth: u64,
@@ -26,6 +39,38 @@ pub struct HintArgs {
     /// Pages of an announced run at most.
     #[arg(long, value_name = "PAGES", value_parser = number::positive, default_value_t = u64::from(Patterns::LONGEST), allow_hyphen_values = true)]
     longest: u64,
+}
+
+impl HostArgs {
+    /// The host, for the requests of a trace.
+    ///
+    /// # Errors
+    /// The call stacks of the trace are not known before its requests.
+    pub fn hinter(&self, input: &InputArgs, rows: &Timed) -> Result<Hinter, Failure> {
+        let (extra, recording) = (rows.records().extra(), rows.records().recording());
+        if extra.origin && recording.is_empty() && rows.records().format() == "nandlab" {
+            let problem =
+                format!("{}: text names its call stacks, if it has any, after its last row", rows.records().name());
+            return Err(Failure::bad(problem, "keep it as Parquet first: nandlab trace convert TRACE -o t.parquet"));
+        }
+        if extra.origin && input.paths()?.len() > 1 {
+            let problem = "the call stacks of several traces are known one file after the other";
+            return Err(Failure::bad(problem, "make one of them first: nandlab trace merge A B -o t.parquet"));
+        }
+        let indicator = Indicator {
+            depth: usize::try_from(self.depth).unwrap_or(usize::MAX),
+            skip: match self.skip {
+                Skip::None => SkippedFrames::None,
+                Skip::Library => SkippedFrames::Library,
+            },
+            mix: match self.mix {
+                Mixing::Sum => Mix::Sum,
+                Mixing::Hash => Mix::Hash,
+            },
+        };
+        let longest = u32::try_from(self.longest).unwrap_or(u32::MAX);
+        Ok(Hinter::new(indicator, recording, Patterns::new(longest)))
+    }
 }
 
 /// Innermost frames that are passed over.
@@ -46,31 +91,36 @@ enum Mixing {
     Hash,
 }
 
+/// The lengths of the runs of a whole trace.
+pub fn survey(host: &HostArgs, input: &InputArgs) -> Result<LengthSurvey, Failure> {
+    let mut rows = input.open_first()?;
+    let mut hinter = host.hinter(input, &rows)?;
+    let mut survey = LengthSurvey::default();
+    for record in rows.by_ref() {
+        let (hint, facts) = hinter.look(&record?);
+        survey.add(facts, &hint);
+    }
+    Ok(survey)
+}
+
+/// A file of `nandlab trace lengths`.
+pub fn model(path: &str) -> Result<LengthModel, Failure> {
+    let help = "make one: nandlab trace lengths TRACE -o lengths.toml";
+    let text = std::fs::read_to_string(path).map_err(|error| Failure::bad(format!("{path}: {error}"), help))?;
+    LengthModel::parse(&text).map_err(|problem| Failure::bad(format!("{path}: {problem}"), help))
+}
+
 /// Runs the tool.
 pub fn hint(args: &HintArgs) -> Result<(), Failure> {
-    let rows = args.input.open()?;
-    let (extra, recording) = (rows.records().extra(), rows.records().recording());
-    if extra.origin && recording.is_empty() && rows.records().format() == "nandlab" {
-        let problem =
-            format!("{}: text names its call stacks, if it has any, after its last row", rows.records().name());
-        return Err(Failure::bad(problem, "keep it as Parquet first: nandlab trace convert TRACE -o t.parquet"));
-    }
-    if extra.origin && args.input.paths()?.len() > 1 {
-        let problem = "the call stacks of several traces are known one file after the other";
-        return Err(Failure::bad(problem, "make one of them first: nandlab trace merge A B -o t.parquet"));
-    }
-    let indicator = Indicator {
-        depth: usize::try_from(args.depth).unwrap_or(usize::MAX),
-        skip: match args.skip {
-            Skip::None => SkippedFrames::None,
-            Skip::Library => SkippedFrames::Library,
-        },
-        mix: match args.mix {
-            Mixing::Sum => Mix::Sum,
-            Mixing::Hash => Mix::Hash,
-        },
+    let lengths = match args.lengths.as_deref() {
+        None => None,
+        Some("mean") => Some(MappingLengths::Mean),
+        Some("last") => Some(MappingLengths::Last),
+        Some("actual") => Some(MappingLengths::Actual(survey(&args.host, &args.input)?.actual())),
+        Some(path) => Some(MappingLengths::Model(Box::new(model(path)?))),
     };
-    let longest = u32::try_from(args.longest).unwrap_or(u32::MAX);
-    let hinter = Hinter::new(indicator, recording, Patterns::new(longest));
+    let rows = args.input.open()?;
+    let hinter = args.host.hinter(&args.input, &rows)?;
+    let hinter = if let Some(lengths) = lengths { hinter.with_lengths(lengths) } else { hinter };
     pass(rows, hinter, args.input.limit, &args.output)
 }

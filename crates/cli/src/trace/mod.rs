@@ -7,6 +7,7 @@ mod hint;
 mod info;
 mod info_table;
 mod info_text;
+mod lengths;
 mod make;
 mod matching;
 mod merge;
@@ -53,6 +54,8 @@ pub enum TraceCommand {
     Match(matching::MatchArgs),
     /// Work out the hints that a host could give with each request: pattern, run length and period by program location.
     Hint(hint::HintArgs),
+    /// Judge how well the lengths of runs can be predicted, and train URM's regressions that predict them.
+    Lengths(lengths::LengthsArgs),
     /// Show the program locations of a trace with hints: the pattern, lengths, period and call stack of each.
     Patterns(patterns::PatternsArgs),
     /// Make a trace by rule, or check the presets against the figures of their papers.
@@ -71,6 +74,7 @@ impl TraceCommand {
             Self::Split(args) => &args.input,
             Self::Filter(args) => &args.input,
             Self::Hint(args) => &args.input,
+            Self::Lengths(args) => &args.input,
             Self::Patterns(args) => &args.input,
             Self::Info(args) if args.traces.len() == 1 => return Some((args.traces.clone(), args.reading.clone())),
             Self::Info(_) | Self::Merge(_) | Self::Match(_) | Self::Make(_) => return None,
@@ -91,6 +95,7 @@ pub fn trace(command: &TraceCommand, style: Style) -> Result<(), Failure> {
         TraceCommand::Split(args) => split::split(args),
         TraceCommand::Filter(args) => filter::filter(args),
         TraceCommand::Hint(args) => hint::hint(args),
+        TraceCommand::Lengths(args) => lengths::lengths(args, style),
         TraceCommand::Patterns(args) => patterns::patterns(args, style),
         TraceCommand::Info(args) => info::info(args, style),
         TraceCommand::Match(args) => matching::matching(args, style),

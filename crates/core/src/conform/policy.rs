@@ -287,8 +287,8 @@ fn apply(device: &mut dyn Ssd, event: &Event, request: &mut u64) -> Result<(), S
         Some("CLU") => Pattern::ClusteredHot,
         Some(other) => return Err(format!("pattern `{other}` is none of SEQ, LOOP, CLU, RND")),
     };
-    let hint =
-        Hint { pattern, pc: page.pc.unwrap_or(0), run_pages: page.plen.unwrap_or(0), period: page.period.unwrap_or(0) };
+    let [pc, run_pages, period] = [page.pc, page.plen, page.period].map(Option::unwrap_or_default);
+    let hint = Hint { pattern, pc, run_pages, period, mappings: 0 };
     let request_pages = page.len.unwrap_or(1);
     let access = Access { lpn: Lpn(page.lpn), write, ahead: false, request: *request, request_pages, hint };
     device.test_port().replay_access(&access).map_err(|e| e.to_string())

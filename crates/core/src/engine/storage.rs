@@ -329,7 +329,7 @@ impl Below for Storage {
         if access.write {
             self.write_through(slots, access.lpn, part, flight);
         } else {
-            self.read_through(slots, access.lpn, part, flight);
+            self.read_through(slots, access, part, flight);
         }
     }
     #[inline(always)]
@@ -338,7 +338,7 @@ impl Below for Storage {
         if access.write && !self.fetches_on_write(part) {
             return None;
         }
-        let page = PageRead { lpn: access.lpn, cause, end: part.end };
+        let page = PageRead { lpn: access.lpn, cause, end: part.end, mappings: access.hint.mappings };
         Some(self.read_below(slots, page, after))
     }
     fn follow(&self, lpn: Lpn, found: &mut Found) {

@@ -55,13 +55,15 @@ pub struct PageRead {
     pub cause: Cause,
     /// End of the consecutive pages that the same host request goes on to: FTLs that fetch mappings ahead use it.
     pub end: Lpn,
+    /// Mappings that the host predicts to be needed from this page on ([`Hint::mappings`](crate::types::Hint)); 0 = unknown.
+    pub mappings: u16,
 }
 
 impl PageRead {
-    /// A page that is wanted alone.
+    /// A page that is wanted alone, and of which nothing more is known.
     #[inline]
     pub const fn new(lpn: Lpn, cause: Cause) -> Self {
-        Self { lpn, cause, end: Lpn(lpn.0 + 1) }
+        Self { lpn, cause, end: Lpn(lpn.0 + 1), mappings: 0 }
     }
 }
 

@@ -30,8 +30,9 @@
 //! - Every TP in RAM has a header of 8 bytes. A raw TP is compressed again when its runs certainly take less.
 //! - The RAM of `demand` may exceed the budget while a request is served (collections change cached mappings).
 //! - Look-ups are counted as for `dftl`: one for every page that is read, written or trimmed; padding shares it.
-//! - The host may predict how many mappings of a stream are worth loading: [`Frame::set_load_entries`] takes the
-//!   prediction for the misses that follow. No request carries it by itself.
+//! - A host that predicts how many mappings a stream will need says so in the hint of each request: a miss of such a
+//!   read loads that many, rounded up to a tenth of a TP, in place of `load_entries`. What a buffer writes back carries
+//!   no hint.
 //! - Recovery as in `dftl`; a resident table is rebuilt from the OOB of data pages.
 //!
 //! # Known ambiguities
@@ -91,6 +92,16 @@ pub struct Compressed {
     load_entries: u32,
 }
 
+impl Compressed {
+    /// Mappings that a miss loads: the class of what the host predicts, or what the device loads without a prediction.
+    fn to_load(&self, predicted: u16) -> u32 {
+        if predicted == 0 {
+            return self.load_entries;
+        }
+        length_of_class(length_class(u32::from(predicted), self.entries), self.entries)
+    }
+}
+
 /// Builds the FTL.
 ///
 /// # Errors
@@ -123,7 +134,7 @@ fn validate(params: &Params, entries: u32) -> Result<(), ConfigError> {
 }
 
 impl UrmMap {
-    /// The FTL by its own type, for hosts that predict lengths.
+    /// The FTL by its own type, for tests.
     ///
     /// # Errors
     /// When a relation between parameters and device is broken.
@@ -147,13 +158,6 @@ impl UrmMap {
             load_entries: params.load_entries.unwrap_or(entries),
         };
         Ok(Self::new(map, cache, shape))
-    }
-
-    /// How many mappings the misses that follow load: the host's prediction for the stream, rounded up to a multiple of
-    /// a tenth of a translation page.
-    pub fn set_load_entries(&mut self, predicted: u32) {
-        let entries = self.cache.entries;
-        self.cache.load_entries = length_of_class(length_class(predicted, entries), entries);
     }
 }
 
@@ -215,8 +219,9 @@ impl MapPolicy for Compressed {
         let ready = map.fetch(flash, tp, Cause::MapMiss, after);
         let all = map.range(tp);
         // A TP that is not on flash maps nothing, and ten steps are the whole TP.
-        let whole = !map.exists(tp) || self.load_entries >= length_of_class(9, self.entries);
-        let part = if whole { all.clone() } else { lpn.0..(lpn.0 + self.load_entries).min(all.end) };
+        let load = self.to_load(wanted.mappings);
+        let whole = !map.exists(tp) || load >= length_of_class(9, self.entries);
+        let part = if whole { all.clone() } else { lpn.0..(lpn.0 + load).min(all.end) };
         self.table.load(tp, part, map);
         self.table.touch(tp);
         (lpn, self.shrink(flash, map, lpn, ready))

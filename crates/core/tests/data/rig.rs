@@ -318,12 +318,12 @@ impl Run {
 
     fn submit(&mut self, op: HostOp, lba: u32, sectors: u32, payload: Payload<'_>) {
         let patterns = [Pattern::Sequential, Pattern::Random, Pattern::ClusteredHot, Pattern::Looping];
-        let hint = Hint {
-            pattern: patterns[self.dice.below(4) as usize],
-            pc: self.dice.below(5),
-            run_pages: self.dice.below(8),
-            period: self.dice.below(4),
-        };
+        // A host may say anything, up to the largest numbers.
+        let hostile = self.dice.one_in(8);
+        let mut number = |most| if hostile && self.dice.one_in(2) { u32::MAX } else { self.dice.below(most) };
+        let [pc, run_pages, period, mappings] = [number(5), number(8), number(4), number(1100)];
+        let pattern = patterns[self.dice.below(4) as usize];
+        let hint = Hint { pattern, pc, run_pages, period, mappings: u16::try_from(mappings).unwrap_or(u16::MAX) };
         self.at += Nanos(u64::from(self.dice.below(if self.dice.0.is_multiple_of(16) { 5000 } else { 100 })));
         let request = HostRequest { at: self.at, lba: u64::from(lba), sectors, op, hint, more: false };
         self.device.submit(&request, payload).unwrap();

@@ -48,21 +48,21 @@ fn demanded_table_keeps_its_budget_and_loads_what_is_asked() {
     write_all(&mut ftl, &mut flash, 0..8192);
     assert!(ftl.map_bytes() <= 4200 + 8 * 4);
     ftl.check(&flash);
-    let misses = |ftl: &mut UrmMap, flash: &mut Flash, pages: std::ops::Range<u32>| {
+    let misses = |ftl: &mut UrmMap, flash: &mut Flash, pages: std::ops::Range<u32>, mappings| {
         let before = flash.ledger;
         for lpn in pages {
-            assert!(ftl.read(flash, PageRead::new(Lpn(lpn), Cause::Host), start()).ppn.is_some());
+            let page = PageRead { mappings, ..PageRead::new(Lpn(lpn), Cause::Host) };
+            assert!(ftl.read(flash, page, start()).ppn.is_some());
         }
         let window = flash.ledger - before;
         assert_eq!(window.count(Op::Read, Cause::MapMiss), window.map_misses);
         window.map_misses
     };
     write_all(&mut ftl, &mut flash, (0..8192).step_by(2));
-    assert_eq!(misses(&mut ftl, &mut flash, 0..1024), 11, "a translation page is loaded in steps of 102");
-    ftl.set_load_entries(400);
-    assert_eq!(misses(&mut ftl, &mut flash, 2048..3072), 3, "408, 408 and the rest");
-    ftl.set_load_entries(5000);
-    assert_eq!(misses(&mut ftl, &mut flash, 4100..5120), 1, "the whole page");
+    assert_eq!(misses(&mut ftl, &mut flash, 0..1024, 0), 11, "a translation page is loaded in steps of 102");
+    assert_eq!(misses(&mut ftl, &mut flash, 2048..3072, 400), 3, "408, 408 and the rest");
+    assert_eq!(misses(&mut ftl, &mut flash, 4100..5120, u16::MAX), 1, "the whole page");
+    assert_eq!(misses(&mut ftl, &mut flash, 6144..7168, 1), 11, "the smallest step");
     assert!(ftl.map_bytes() <= 4200 + 8 * 4);
     ftl.check(&flash);
 }

@@ -98,6 +98,7 @@ fn random_hint(dice: &mut Dice, pcs: u32) -> Hint {
         pc: dice.below(pcs) * 1_000_003,
         run_pages: dice.below(9),
         period: dice.below(6),
+        mappings: 0,
     }
 }
 

@@ -23,7 +23,8 @@ const PROCESS: &str = "required int32 process (INTEGER(32,false));";
 /// The columns of a trace with hints.
 const HINT: &str = "required int32 pc (INTEGER(32,false)); required binary pattern (STRING); \
                     required int32 run_pages (INTEGER(32,false)); required int32 period (INTEGER(32,false));";
-
+/// The column of a trace with predicted mappings.
+const MAPPINGS: &str = "required int32 mappings (INTEGER(16,false));";
 /// The columns of a trace with files and call stacks.
 const ORIGIN: &str = "required int32 file (INTEGER(32,false)); required int32 file_page (INTEGER(32,false)); \
                       required int32 stack (INTEGER(32,false));";
@@ -44,7 +45,8 @@ const UNITS: &str = "time_ns: nanoseconds from any zero; device: number of the a
                      D(iscard), F(lush); offset and length: bytes; latency_ns: of the recorded device, 0 = not recorded; \
                      process: who asked, 0 = not recorded; pc: program location, 0 = unknown; pattern: \
                      s(equential), l(ooping), c(lustered hot), r(andom or unknown); run_pages: predicted run length in \
-                     pages; period: accesses between repeats; file and stack: ids in nandlab.trace.recording, 0 = unknown; \
+                     pages; period: accesses between repeats; mappings: predicted to be needed from the first page \
+                     on, 0 = unknown; file and stack: ids in nandlab.trace.recording, 0 = unknown; \
                      file_page: first page of 4096 bytes in the file";
 
 /// Requests of a row group: what a writer holds in memory, and what readers work on in parallel.

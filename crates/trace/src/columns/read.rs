@@ -50,6 +50,7 @@ struct Table {
     process: Option<Column>,
     /// pc, pattern, `run_pages`, period.
     hints: Option<[Column; 4]>,
+    mappings: Option<Column>,
     /// file, `file_page`, stack.
     origin: Option<[Column; 3]>,
 }
@@ -128,17 +129,18 @@ impl Columns {
                 return Err(Failure::NoTrace(problem.to_owned()));
             }
         };
-        let (latency_ns, process) = (find("latency_ns")?, find("process")?);
+        let (latency_ns, process, mappings) = (find("latency_ns")?, find("process")?, find("mappings")?);
         let extra = Extra {
             latency: latency_ns.is_some(),
             process: process.is_some(),
             hints: hints.is_some(),
+            mappings: mappings.is_some(),
             origin: origin.is_some(),
         };
         let about = About { steps, extra, recording };
         let (time_ns, device, op) = (need("time_ns")?, need("device")?, need("op")?);
         let (offset, length) = (need("offset")?, need("length")?);
-        let table = Table { time_ns, device, op, offset, length, latency_ns, process, hints, origin };
+        let table = Table { time_ns, device, op, offset, length, latency_ns, process, hints, mappings, origin };
         let decoder = Decoder { file, table, groups: 0, left: 0, taken };
         let (send, batches) = sync_channel(BATCHES);
         // The thread ends when the file does, or at its next batch after the receiver is dropped.
@@ -231,9 +233,9 @@ impl Decoder {
 
 impl Table {
     fn all(&mut self) -> impl Iterator<Item = &mut Column> {
-        let Self { time_ns, device, op, offset, length, latency_ns, process, hints, origin } = self;
+        let Self { time_ns, device, op, offset, length, latency_ns, process, hints, mappings, origin } = self;
         let others = latency_ns.iter_mut().chain(process).chain(hints.iter_mut().flatten());
-        let others = others.chain(origin.iter_mut().flatten());
+        let others = others.chain(mappings).chain(origin.iter_mut().flatten());
         [time_ns, device, op, offset, length].into_iter().chain(others)
     }
 
@@ -282,6 +284,16 @@ impl Table {
                 }
             }
         }
+        if let Some(column) = &self.mappings {
+            for at in 0..records.len() {
+                if let Some(what) = column.bad_number(from + at, Field::MAPPINGS) {
+                    records.truncate(at);
+                    bad = Some(what);
+                    break;
+                }
+                records[at].hint.mappings = column.values[from + at] as u16;
+            }
+        }
         if let Some([file, file_page, stack]) = &self.origin {
             for (at, record) in records.iter_mut().enumerate() {
                 // Whoever wrote larger ones meant something else: they are unknown, as processes are.
@@ -323,5 +335,6 @@ fn hint([pc, pattern, run_pages, period]: &[Column; 4], row: usize) -> Result<Hi
         pc: small(pc, "pc")?,
         run_pages: small(run_pages, "run_pages")?,
         period: small(period, "period")?,
+        mappings: 0,
     })
 }

@@ -14,8 +14,8 @@ use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
 
 use super::{
-    GROUP_ROWS, HINT, LATENCY, ORIGIN, PROCESS, RECORDING_KEY, REQUEST, REQUESTS_KEY, STEPS_KEY, UNITS, UNITS_KEY,
-    VERSION, VERSION_KEY,
+    GROUP_ROWS, HINT, LATENCY, MAPPINGS, ORIGIN, PROCESS, RECORDING_KEY, REQUEST, REQUESTS_KEY, STEPS_KEY, UNITS,
+    UNITS_KEY, VERSION, VERSION_KEY,
 };
 use crate::formats::nandlab::{op_letter, pattern_letter};
 use crate::provenance::Step;
@@ -39,6 +39,7 @@ struct Group {
     pattern: Vec<u8>,
     run_pages: Vec<i32>,
     period: Vec<i32>,
+    mappings: Vec<i32>,
     file: Vec<i32>,
     file_page: Vec<i32>,
     stack: Vec<i32>,
@@ -59,8 +60,13 @@ impl<W: Write + Send> ColumnsWriter<W> {
     }
 
     fn begin(out: W, extra: Extra) -> Parquet<Self> {
-        let optional =
-            [(extra.latency, LATENCY), (extra.process, PROCESS), (extra.hints, HINT), (extra.origin, ORIGIN)];
+        let optional = [
+            (extra.latency, LATENCY),
+            (extra.process, PROCESS),
+            (extra.hints, HINT),
+            (extra.mappings, MAPPINGS),
+            (extra.origin, ORIGIN),
+        ];
         let optional = optional.map(|(is_there, columns)| if is_there { columns } else { "" });
         let schema = parse_message_type(&format!("message trace {{ {REQUEST} {} }}", optional.join(" ")))?;
         let mut properties = properties()?;
@@ -90,11 +96,14 @@ impl<W: Write + Send> ColumnsWriter<W> {
             group.process.push(record.process.cast_signed());
         }
         if self.extra.hints {
-            let Hint { pattern, pc, run_pages, period } = record.hint;
+            let Hint { pattern, pc, run_pages, period, .. } = record.hint;
             group.pc.push(pc.cast_signed());
             group.pattern.push(pattern_letter(pattern));
             group.run_pages.push(run_pages.cast_signed());
             group.period.push(period.cast_signed());
+        }
+        if self.extra.mappings {
+            group.mappings.push(i32::from(record.hint.mappings));
         }
         if self.extra.origin {
             let Origin { file, file_page, stack } = record.origin;
@@ -125,6 +134,9 @@ impl<W: Write + Send> ColumnsWriter<W> {
             letters(&mut to, &mut group.pattern)?;
             numbers::<Int32Type, _>(&mut to, &mut group.run_pages)?;
             numbers::<Int32Type, _>(&mut to, &mut group.period)?;
+        }
+        if extra.mappings {
+            numbers::<Int32Type, _>(&mut to, &mut group.mappings)?;
         }
         if extra.origin {
             for column in [&mut group.file, &mut group.file_page, &mut group.stack] {

@@ -8,7 +8,8 @@
 //! - `latency_ns` (how long the recorded device took, 0 = not recorded) and process (who asked, 0 = not recorded) may follow.
 //! - Four more columns may follow, with what the host tells about the request: pc (program location, 0 = unknown),
 //!   pattern (s = sequential, l = looping, c = clustered hot, r = random or unknown), `run_pages` (predicted run
-//!   length), period (accesses between repeats).
+//!   length), period (accesses between repeats). A fifth may follow them or stand alone: mappings (predicted number of
+//!   mappings that the stream needs from the first page on, at most 65535; 0 = unknown).
 //! - Three more may follow, with what a recorder saw: file and stack (ids, 0 = unknown) and `file_page` (the first page of
 //!   4096 bytes in the file). What the ids stand for is in comments after the rows, an object for each.
 //! - Any tool for comma-separated values reads it (with `#` as the sign of comments).
@@ -30,7 +31,7 @@ pub(crate) const MAGIC: &str = "# nandlab trace 1";
 const REQUEST: &str = "time_ns,device,op,offset,length";
 /// What a header may be, in words.
 const HEADERS: &str = "time_ns,device,op,offset,length[,latency_ns][,process][,pc,pattern,run_pages,period]\
-                       [,file,file_page,stack]";
+                       [,mappings][,file,file_page,stack]";
 
 /// The line that names the columns.
 pub(crate) fn header(extra: Extra) -> String {
@@ -39,6 +40,7 @@ pub(crate) fn header(extra: Extra) -> String {
         (extra.latency, ",latency_ns"),
         (extra.process, ",process"),
         (extra.hints, ",pc,pattern,run_pages,period"),
+        (extra.mappings, ",mappings"),
         (extra.origin, ",file,file_page,stack"),
     ] {
         line += if is_there { columns } else { "" };
@@ -48,7 +50,10 @@ pub(crate) fn header(extra: Extra) -> String {
 
 /// What the columns of a header are besides the first five, if it is one.
 fn named(line: &[u8]) -> Option<Extra> {
-    let all = (0..16).map(|n| Extra { latency: n & 1 > 0, process: n & 2 > 0, hints: n & 4 > 0, origin: n & 8 > 0 });
+    let all = (0..32).map(|n| {
+        let [latency, process, hints, mappings, origin] = [1, 2, 4, 8, 16].map(|bit| n & bit > 0);
+        Extra { latency, process, hints, mappings, origin }
+    });
     all.into_iter().find(|extra| header(*extra).as_bytes() == line)
 }
 
@@ -164,6 +169,7 @@ impl LineParser for Text {
             record.latency_ns = if extra.latency { c.uint(Field::any("latency_ns"))? } else { 0 };
             record.process = if extra.process { c.uint(Field::small("process"))? as u32 } else { 0 };
             record.hint = if extra.hints { hint(&mut c)? } else { Hint::default() };
+            record.hint.mappings = if extra.mappings { c.uint(Field::MAPPINGS)? as u16 } else { 0 };
             record.origin = if extra.origin { origin(&mut c)? } else { Origin::default() };
         }
         c.end("as many columns as the header names")?;
@@ -231,5 +237,5 @@ fn hint(c: &mut Cursor<b','>) -> Parse<Hint> {
         return Err(BadRow::new("pattern", word, Problem::Unknown, "s, l, c or r"));
     };
     let run_pages = c.uint(Field::small("run_pages"))? as u32;
-    Ok(Hint { pattern, pc, run_pages, period: c.uint(Field::small("period"))? as u32 })
+    Ok(Hint { pattern, pc, run_pages, period: c.uint(Field::small("period"))? as u32, mappings: 0 })
 }

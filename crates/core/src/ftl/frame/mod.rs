@@ -51,6 +51,8 @@ pub struct Wanted {
     pub lpn: Lpn,
     /// End of the consecutive pages that the same request goes on to.
     pub end: Lpn,
+    /// Mappings that the host predicts to be needed from here on; 0 = unknown.
+    pub mappings: u16,
     /// What for.
     pub purpose: Purpose,
 }
@@ -148,7 +150,7 @@ impl<C: MapPolicy> Frame<C> {
         let page = &batch.pages[index];
         let needs_old = !C::RESIDENT && page.from == Source::OldCopy;
         let purpose = if needs_old { Purpose::Rewrite } else { Purpose::Write };
-        let (entry, mut ready) = self.look_up(flash, Wanted { lpn: page.lpn, end, purpose }, after);
+        let (entry, mut ready) = self.look_up(flash, Wanted { lpn: page.lpn, end, mappings: 0, purpose }, after);
         if needs_old {
             let old = self.cache.ppn(entry);
             ready = batch.read_old_copy(flash, old, ready);
@@ -180,8 +182,9 @@ impl<C: MapPolicy> Frame<C> {
 }
 
 impl<C: MapPolicy> Ftl for Frame<C> {
-    fn read(&mut self, flash: &mut Flash, PageRead { lpn, cause, end }: PageRead, after: Ticket) -> Found {
-        let (entry, ready) = self.look_up(flash, Wanted { lpn, end, purpose: Purpose::Read }, after);
+    fn read(&mut self, flash: &mut Flash, page: PageRead, after: Ticket) -> Found {
+        let PageRead { lpn, cause, end, mappings } = page;
+        let (entry, ready) = self.look_up(flash, Wanted { lpn, end, mappings, purpose: Purpose::Read }, after);
         let mut ppn = self.cache.ppn(entry);
         let ticket = if ppn.is_some() { flash.read(ppn, cause, ready) } else { ready };
         if flash.ages() {
@@ -208,7 +211,7 @@ impl<C: MapPolicy> Ftl for Frame<C> {
     }
 
     fn trim(&mut self, flash: &mut Flash, lpn: Lpn, after: Ticket) -> Ticket {
-        let wanted = Wanted { lpn, end: Lpn(lpn.0 + 1), purpose: Purpose::Trim };
+        let wanted = Wanted { lpn, end: Lpn(lpn.0 + 1), mappings: 0, purpose: Purpose::Trim };
         let (entry, ready) = self.look_up(flash, wanted, after);
         self.replace(flash, entry, Ppn::NONE);
         self.cache.shrink(flash, &mut self.map, lpn, ready)
