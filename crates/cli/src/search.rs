@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use nandlab_lab::{FoundCell, FoundFront, Search};
 
-use crate::fail::Failure;
+use crate::fail::{Exit, Failure};
 use crate::progress::Progress;
 use crate::rows::quoted;
 use crate::style::count;
@@ -75,7 +75,8 @@ pub fn search(args: &SearchArgs) -> Result<(), Failure> {
     if args.csv.as_deref() != Some("-") {
         output::print(&table(&found))?;
     }
-    csv.write(|| rows(&found))
+    csv.write(|| rows(&found))?;
+    if found.failed > 0 { Err(Failure::Said(Exit::SomeRows)) } else { Ok(()) }
 }
 
 fn table(found: &FoundFront) -> String {
@@ -95,8 +96,15 @@ fn table(found: &FoundFront) -> String {
             text += &format!("  {:>1$}", value, width(Some(at), metric));
         }
     }
-    let agreement: Vec<String> =
-        metrics.iter().zip(agreement).map(|(metric, share)| format!("{metric} {:.0} %", 100.0 * share)).collect();
+    let alike = |(metric, share): (&String, &Option<f64>)| {
+        let share = share.map_or_else(|| "no pair".to_owned(), |share| format!("{:.0} %", 100.0 * share));
+        format!("{metric} {share}")
+    };
+    let agreement: Vec<String> = metrics.iter().zip(agreement).map(alike).collect();
+    let failed = match found.failed {
+        0 => String::new(),
+        failed => format!("{} simulations failed: their cells are not on the front\n", count(failed)),
+    };
     text + &format!(
         "\n{} of {} cells in full, {:.1} % of the requests of the whole sweep; pairs that the beginning of the workload orders as all \
          of it does: {}; of the {} that were left out last {missed} are on the front\n",
@@ -105,7 +113,7 @@ fn table(found: &FoundFront) -> String {
         100.0 * spent,
         agreement.join(", "),
         count(*checked as u64),
-    )
+    ) + &failed
 }
 
 fn rows(found: &FoundFront) -> String {

@@ -102,11 +102,25 @@ fn command(program: &str, arguments: &[&str], copy: &Path) -> Output {
     Command::new(program).args(arguments).current_dir(copy).env("CARGO_TARGET_DIR", target).output().unwrap()
 }
 
-/// Runs a command of the guide, built here without optimisation because only its answer counts.
+/// Builds the command in the copy: without optimisation, because only answers count, and with the features of the whole workspace, so
+/// that no crate of others is built again.
+fn build(copy: &Path) {
+    let own = ["nandlab", "nandlab-trace", "nandlab-plot", "nandlab-host", "nandlab-lab", "nandlab-cli"];
+    let settings: Vec<String> =
+        own.iter().map(|name| format!("--config=profile.dev.package.{name}.opt-level=0")).collect();
+    let cargo = ["build", "--quiet", "--offline", "--locked", "--workspace", "--bin", "nandlab"];
+    let output =
+        command(env!("CARGO"), &cargo.into_iter().chain(settings.iter().map(String::as_str)).collect::<Vec<_>>(), copy);
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && !err.contains("warning"), "{err}");
+}
+
+/// Runs a command of the guide.
 fn try_it(line: &str, copy: &Path) -> String {
     let arguments = line.trim().strip_prefix("./nandlab ").expect("the guide runs ./nandlab").split(' ');
-    let cargo = ["run", "--quiet", "--offline", "--locked", "-p", "nandlab-cli", "--"];
-    let output = command(env!("CARGO"), &cargo.into_iter().chain(arguments).collect::<Vec<_>>(), copy);
+    build(copy);
+    let binary = temporary("contributing-target").join("debug/nandlab");
+    let output = command(&binary.to_string_lossy(), &arguments.collect::<Vec<_>>(), copy);
     let err = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{line}: {err}");
     assert!(!err.contains("warning"), "{line}: {err}");

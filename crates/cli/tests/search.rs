@@ -90,3 +90,25 @@ fn mistakes_of_a_search_say_what_is_there() {
         assert!(stderr(&output).contains(words), "{}", stderr(&output));
     }
 }
+
+#[test]
+fn failed_simulations_are_told_and_end_with_an_error() {
+    let folder = temporary("search-failing");
+    _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    let path = |name: &str| folder.join(name).into_os_string().into_string().unwrap();
+    let text = format!(
+        "name = 'few'\n[workloads.w]\ntrace = ['make:zipf:span=4MiB']\nlimit = 2000\naddress = 'modulo'\n[devices.tiny]\n\
+         base = '{TINY}'\nset = ['replay.settle=none']\n[buffers]\nlru = 'lru'\nfifo = 'fifo'\n[axes.ram]\n\
+         1MiB = ['ram.dram=1MiB']\nmuch = ['ram.dram=much']\n"
+    );
+    fs::write(folder.join("plan.toml"), text).unwrap();
+    // The second time nothing is run, and the failures are still there.
+    for _ in 0..2 {
+        let output =
+            nandlab(&["search", &path("plan.toml"), "--minimise", "mean", "--budget", "1", "-o", &path("found")]);
+        let (out, err) = (String::from_utf8_lossy(&output.stdout), stderr(&output));
+        assert_eq!(output.status.code(), Some(4), "{out}{err}");
+        assert!(out.contains("simulations failed"), "{out}{err}");
+    }
+}

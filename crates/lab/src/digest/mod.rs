@@ -112,6 +112,11 @@ impl Digest {
     /// The sentences and the tables of who is best, and the values of every combination, as Markdown.
     pub fn markdown(&self) -> String {
         let mut text = format!("# {}\n\n", self.title);
+        let number = |status| self.rows.iter().filter(|row| row.status == status).count();
+        let (failed, open) = (number(CellStatus::Failed), number(CellStatus::Open));
+        if failed + open > 0 {
+            text += &format!("Of {} cells {failed} failed and {open} are open.\n\n", self.rows.len());
+        }
         if let Some(Verdicts { summary, sentence, details }) = &self.verdicts {
             text += &format!("{}\n\n{sentence}\n\n{}", self.about.trim(), table(summary));
             for Shown { title, sentence, data, .. } in details.iter().chain(&self.shown) {

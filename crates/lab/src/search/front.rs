@@ -48,8 +48,9 @@ fn in_order<'a>(mut left: Vec<(&'a Place, &'a Values)>) -> Vec<&'a Place> {
     ordered
 }
 
-/// For each metric the share of pairs of one workload that both order alike; pairs that are equal in one of them do not count.
-pub(super) fn agreement(short: &BTreeMap<Place, Values>, long: &BTreeMap<Place, Values>) -> Vec<f64> {
+/// For each metric the share of pairs of one workload that both order alike; pairs that are equal in one of them do not count. `None` if
+/// there is no other.
+pub(super) fn agreement(short: &BTreeMap<Place, Values>, long: &BTreeMap<Place, Values>) -> Vec<Option<f64>> {
     let both: Vec<(&Place, &Values, &Values)> =
         long.iter().filter_map(|(place, values)| Some((place, short.get(place)?, values))).collect();
     let metrics = long.values().next().map_or(0, Vec::len);
@@ -67,7 +68,7 @@ pub(super) fn agreement(short: &BTreeMap<Place, Values>, long: &BTreeMap<Place, 
                 }
             }
         }
-        if all == 0 { 1.0 } else { alike as f64 / all as f64 }
+        if all == 0 { None } else { Some(alike as f64 / all as f64) }
     };
     (0..metrics).map(share).collect()
 }
@@ -118,6 +119,8 @@ mod tests {
         let short = all(&[("w", "a", [1.0, 1.0]), ("w", "b", [2.0, 2.0]), ("w", "c", [3.0, 2.0])]);
         let long = all(&[("w", "a", [10.0, 1.0]), ("w", "b", [30.0, 3.0]), ("w", "c", [20.0, 2.0])]);
         // Of a < b < c the last pair is turned round; in the second metric b and c were equal.
-        assert_eq!(agreement(&short, &long), [2.0 / 3.0, 1.0]);
+        assert_eq!(agreement(&short, &long), [Some(2.0 / 3.0), Some(1.0)]);
+        let alone = all(&[("w", "a", [1.0, 1.0])]);
+        assert_eq!(agreement(&alone, &alone), [None, None], "nothing can be said of one");
     }
 }

@@ -6,6 +6,7 @@
 
 mod front;
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -50,8 +51,11 @@ pub struct FoundFront {
     pub metrics: Vec<String>,
     /// What nothing else beats in all metrics, by workload; in the order of the first metric.
     pub front: Vec<FoundCell>,
-    /// For each metric the share of pairs that the beginning of the workload orders as all of it does.
-    pub agreement: Vec<f64>,
+    /// For each metric the share of pairs that the beginning of the workload orders as all of it does; `None` if no pair differs
+    /// in both.
+    pub agreement: Vec<Option<f64>>,
+    /// Simulations that failed: their cells are not on the front, whatever they would have shown.
+    pub failed: u64,
     /// Cells that were left out last and run in full as a check.
     pub checked: usize,
     /// Of those, on the front all the same.
@@ -83,6 +87,8 @@ struct Rung<'s> {
     folder: PathBuf,
     share: f64,
     places: &'s [Place],
+    /// Simulations that failed, of all steps.
+    failed: &'s Cell<u64>,
 }
 
 impl Search {
@@ -109,6 +115,7 @@ impl Search {
             metrics: self.metrics.clone(),
             front: Vec::new(),
             agreement: Vec::new(),
+            failed: 0,
             checked: 0,
             missed: 0,
             interrupted: false,
@@ -126,10 +133,11 @@ impl Search {
         let more = little.sqrt();
         let full = (spend[2] as usize).clamp(1, all.len());
         let some = ((spend[1] / more) as usize).clamp(full, all.len());
-        let lengths = self.lengths(&experiment, &all, watch, &mut step)?;
+        let failed = Cell::new(0);
+        let lengths = self.lengths(&experiment, &all, &failed, watch, &mut step)?;
         let Some(lengths) = lengths else { return Ok(FoundFront { interrupted: true, ..found }) };
         let mut run = |name: &str, share: f64, places: &[Place]| {
-            let rung = Rung { folder: self.folder.join(name), share, places };
+            let rung = Rung { folder: self.folder.join(name), share, places, failed: &failed };
             self.climb(&experiment, &metrics, &lengths, &rung, watch, &mut |told: SweepStep<'_>| step(name, told))
         };
         let Some(first) = run("little", little, &all)? else { return Ok(FoundFront { interrupted: true, ..found }) };
@@ -155,6 +163,7 @@ impl Search {
             FoundCell { name, workload: workload(place).to_owned(), values, texts }
         };
         found.front = front.into_iter().map(cell).collect();
+        found.failed = failed.get();
         Ok(found)
     }
 
@@ -173,6 +182,7 @@ impl Search {
         &self,
         experiment: &Experiment,
         all: &[Place],
+        failed: &Cell<u64>,
         watch: &Watch<'_>,
         step: &mut (impl FnMut(&str, SweepStep<'_>) + Send),
     ) -> Result<Option<BTreeMap<String, u64>>, Error> {
@@ -189,7 +199,7 @@ impl Search {
         if unknown.is_empty() {
             return Ok(Some(lengths));
         }
-        let rung = Rung { folder: self.folder.join("length"), share: 1.0, places: &unknown };
+        let rung = Rung { folder: self.folder.join("length"), share: 1.0, places: &unknown, failed };
         let mut told = |told: SweepStep<'_>| step("length", told);
         let Some(results) = self.sweep(experiment, &BTreeMap::new(), &rung, watch, &mut told)? else { return Ok(None) };
         for row in results.rows()? {
@@ -230,7 +240,9 @@ impl Search {
             retry: false,
             memory: SWEEP_MEMORY,
         };
-        if sweep.run(watch, step)?.interrupted {
+        let work = sweep.run(watch, step)?;
+        rung.failed.set(rung.failed.get() + work.failed);
+        if work.interrupted {
             return Ok(None);
         }
         Ok(Some(SweepResults::open(&rung.folder)?))
