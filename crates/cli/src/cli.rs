@@ -1,5 +1,6 @@
 //! The command line: the commands, and what each of them takes.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
@@ -13,6 +14,7 @@ use crate::fit::FitArgs;
 use crate::pages::PagesArgs;
 use crate::probe::ProbeArgs;
 use crate::ram::RamArgs;
+use crate::record::RecordArgs;
 use crate::report::ReportArgs;
 use crate::reproduce::ReproduceArgs;
 use crate::run::RunArgs;
@@ -105,6 +107,15 @@ pub enum Command {
         /// Print at most this many differences of a file.
         #[arg(long, value_name = "N", default_value_t = 20)]
         show: usize,
+    },
+    /// Run a command and record what it reads and writes in files, with the call stack of each request (docs/hosts.md).
+    Record(RecordArgs),
+    /// The process of a command that is recorded, before it becomes the command.
+    #[command(hide = true)]
+    RecordTraced {
+        /// The command.
+        #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+        command: Vec<OsString>,
     },
     /// Look at traces, change them, make them.
     #[command(subcommand)]

@@ -30,6 +30,8 @@ pub enum Failure {
     Said(Exit),
     /// A signal ended the work: what was finished until then, if there is anything to say.
     Interrupted(String),
+    /// A command that was run on somebody's behalf did not succeed: what is to be said of it, if anything, and its exit code.
+    Command(String, u8),
     /// The reader of our output is gone: end quietly.
     Hangup,
 }
@@ -46,6 +48,7 @@ impl Failure {
             Self::Lab(error) => Some(format!("error: {error}")),
             Self::Interrupted(finished) if finished.is_empty() => Some("interrupted".to_owned()),
             Self::Interrupted(finished) => Some(format!("interrupted: {finished}")),
+            Self::Command(said, _) => Some(said.clone()).filter(|said| !said.is_empty()),
             Self::Said(_) | Self::Hangup => None,
         }
     }
@@ -56,6 +59,7 @@ impl Failure {
             Self::Lab(error) if error.kind() == ErrorKind::Machine => Exit::Failed as u8,
             Self::Lab(_) => Exit::BadInput as u8,
             Self::Interrupted(_) => interrupt::exit_code().unwrap_or(Exit::Failed as u8),
+            Self::Command(_, code) => *code,
             Self::Hangup => 0,
         }
     }

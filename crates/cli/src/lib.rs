@@ -27,6 +27,7 @@ mod probe;
 mod progress;
 mod ram;
 mod reading;
+mod record;
 mod report;
 mod reproduce;
 mod rows;
@@ -90,6 +91,8 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
             output::print(&config.to_toml())
         }
         Command::Conform { files, show } => conform::conform(files, *show, style),
+        Command::Record(args) => record::record(args),
+        Command::RecordTraced { command } => record::traced(command),
         Command::Trace(command) => trace::trace(command, style),
         Command::Completions { shell } => {
             let mut script = Vec::new();

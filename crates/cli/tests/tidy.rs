@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// A module by its path from the root of its crate.
 type Module = Vec<String>;
 
-const CRATES: [&str; 7] = ["cli", "lab", "core", "trace", "plot", "host", "py"];
+const CRATES: [&str; 8] = ["cli", "lab", "core", "trace", "plot", "host", "record", "py"];
 
 /// Names that several public items have, and why they have one meaning all the same.
 const SHARED: [(&str, &str); 1] = [("build", "each plug-in has one, which builds it from its parameters")];

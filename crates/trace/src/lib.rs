@@ -57,7 +57,7 @@ mod whole;
 mod writer;
 
 pub use buffer::LINE_BYTES_MAX;
-pub use columns::is_guarded;
+pub use columns::{is_guarded, unless_panic};
 pub use detect::{FormatInfo, formats};
 pub use error::{BadRow, Candidate, Place, Problem, Proposal, TraceError};
 pub use event::BlockEvent;

@@ -9,17 +9,22 @@ thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// A panic on this thread, now, is a damaged trace and will be reported as an error: a panic hook need not say anything.
+/// A panic on this thread, now, is a damaged file and will be reported as an error: a panic hook need not say anything.
 pub fn is_guarded() -> bool {
     GUARDED.get()
 }
 
 /// Reads; what was read from is not to be used again after an error.
 pub(super) fn guarded<T>(read: impl FnOnce() -> Parquet<T>) -> Parquet<T> {
+    unless_panic(read).unwrap_or_else(|| Err(ParquetError::General("its parts contradict each other".to_owned())))
+}
+
+/// Does work by code of others on bytes that may be damaged; nothing if it panics. What it worked on is not to be used again then.
+pub fn unless_panic<T>(work: impl FnOnce() -> T) -> Option<T> {
     GUARDED.set(true);
-    let result = catch_unwind(AssertUnwindSafe(read));
+    let result = catch_unwind(AssertUnwindSafe(work));
     GUARDED.set(false);
-    result.unwrap_or_else(|_| Err(ParquetError::General("its parts contradict each other".to_owned())))
+    result.ok()
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ mod read;
 mod table;
 mod write;
 
-pub use guard::is_guarded;
+pub use guard::{is_guarded, unless_panic};
 pub(crate) use read::Columns;
 pub(crate) use table::ColumnsTable;
 pub(crate) use write::ColumnsWriter;

@@ -1,0 +1,144 @@
+//! `nandlab record`: what a command reads and writes, with call stacks.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+
+use clap::Args;
+use nandlab::types::Bytes;
+use nandlab_host::{Hinter, Indicator, Patterns};
+use nandlab_lab::count;
+use nandlab_record::{Ended, RecordError, RecordOptions, Recorded};
+use nandlab_trace::tools::Tool;
+use nandlab_trace::{Extra, Step, Writer};
+
+use crate::fail::{Exit, Failure};
+use crate::trace::cannot_write;
+use crate::{interrupt, output};
+
+/// Arguments of `record`.
+#[derive(Args, Debug)]
+pub struct RecordArgs {
+    /// Where to write the trace: Parquet if the name ends in .parquet, else text (compressed for .zst and .gz).
+    #[arg(long, short, value_name = "FILE")]
+    output: String,
+    /// Page cache of the host: a model decides which of the accesses reach a device. 0: none, every system call is a request.
+    #[arg(long, value_name = "SIZE", value_parser = Bytes::parse, default_value = "64MiB", allow_hyphen_values = true)]
+    memory_limit: Bytes,
+    /// What the model of the page cache reads ahead of a stream at most; 0: nothing.
+    #[arg(long, value_name = "SIZE", value_parser = Bytes::parse, default_value = "128KiB", allow_hyphen_values = true)]
+    read_ahead: Bytes,
+    /// The command and its arguments.
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+impl From<RecordError> for Failure {
+    fn from(error: RecordError) -> Self {
+        Self::Message(Exit::Failed, error.to_string())
+    }
+}
+
+/// Runs the command. The exit code is that of the command.
+pub fn record(args: &RecordArgs) -> Result<(), Failure> {
+    let options = RecordOptions {
+        memory_limit: args.memory_limit.0,
+        read_ahead: args.read_ahead.0,
+        folder: std::env::current_dir().map_err(|error| cannot("the working directory is gone", &error))?,
+        stop: interrupt::stop().flag(),
+    };
+    let wrong = |error| cannot_write(&args.output, &error);
+    let extra = Extra::PROCESS.or(Extra::HINTS).or(Extra { origin: true, ..Extra::NONE });
+    // Before the command runs: a trace that cannot be written costs no work.
+    let mut writer = Writer::create(&args.output, &[], extra).map_err(wrong)?;
+    let recorded = nandlab_record::record(&own()?, &args.command, &options)?;
+    let mut hinter = Hinter::new(Indicator::default(), recorded.recording.clone(), Patterns::new(Patterns::LONGEST));
+    let mut hinted = Vec::new();
+    for request in &recorded.requests {
+        hinted.clear();
+        hinter.feed(request, &mut hinted).map_err(|problem| Failure::Message(Exit::Failed, problem))?;
+        for request in &hinted {
+            writer.write(request).map_err(wrong)?;
+        }
+    }
+    writer.set_steps(vec![step(args, &recorded, hinter.counts())]);
+    writer.set_recording(recorded.recording.clone());
+    writer.finish().map_err(wrong)?;
+    say(&recorded, &args.output);
+    let has = format!("{} has what it did until then", args.output);
+    match recorded.ended {
+        Ended::Status(0) => Ok(()),
+        Ended::Status(code) => {
+            let said = format!("note: the command ended with status {code}; {has}");
+            Err(Failure::Command(said, u8::try_from(code).unwrap_or(Exit::Failed as u8)))
+        }
+        Ended::Signal(signal) => {
+            let code = u8::try_from(128 + signal).unwrap_or(Exit::Failed as u8);
+            Err(Failure::Command(format!("note: signal {signal} ended the command; {has}"), code))
+        }
+        Ended::Stopped => Err(Failure::Interrupted(has)),
+    }
+}
+
+fn cannot(what: &str, error: &std::io::Error) -> Failure {
+    Failure::Message(Exit::Failed, format!("{what}: {error}"))
+}
+
+/// This program, as a process that is to become the command runs it.
+fn own() -> Result<Vec<OsString>, Failure> {
+    let own = std::env::current_exe().map_err(|error| cannot("this program cannot find itself", &error))?;
+    let is_python = own.file_name().is_some_and(|name| name.to_string_lossy().starts_with("python"));
+    let module: &[&str] = if is_python { &["-m", "nandlab"] } else { &[] };
+    let words = module.iter().copied().chain(["record-traced", "--"]).map(OsString::from);
+    Ok(std::iter::once(own.into_os_string()).chain(words).collect())
+}
+
+/// What was recorded, as the trace says it.
+fn step(args: &RecordArgs, recorded: &Recorded, hinted: BTreeMap<String, u64>) -> Step {
+    let words: Vec<_> = args.command.iter().map(|word| word.to_string_lossy()).collect();
+    let tool =
+        format!("record --memory-limit {} --read-ahead {} -- {}", args.memory_limit, args.read_ahead, words.join(" "));
+    let (counts, cache) = (recorded.counts, recorded.counts.cache);
+    let missing: u64 = recorded.missing.iter().map(|(_, n)| n).sum();
+    let kinds = [
+        ("tasks", counts.tasks),
+        ("system_calls_reading", counts.reads),
+        ("system_calls_writing", counts.writes),
+        ("stacks_cut_short", counts.stacks_cut_short),
+        ("pages_hit", cache.hits),
+        ("pages_missed", cache.misses),
+        ("pages_read_ahead", cache.ahead),
+        ("pages_written", cache.written),
+        ("pages_written_back", cache.written_back),
+        ("pages_dropped", cache.dropped),
+        ("incomplete", missing + u64::from(recorded.ended == Ended::Stopped)),
+    ];
+    let kinds = kinds.into_iter().filter(|(_, n)| *n > 0).map(|(kind, n)| (kind.to_owned(), n));
+    let mut step = Step::new(tool, Vec::new());
+    step.counts = kinds.chain(hinted).collect();
+    step
+}
+
+/// What people should know.
+fn say(recorded: &Recorded, target: &str) {
+    let counts = recorded.counts;
+    output::complain(&format!(
+        "{target}: {} requests out of {} reads and {} writes of {} files by {} processes and threads; {} call stacks",
+        count(recorded.requests.len() as u64),
+        count(counts.reads),
+        count(counts.writes),
+        count(recorded.recording.file_count() as u64),
+        count(counts.tasks),
+        count(recorded.recording.stacks().count() as u64)
+    ));
+    for (what, n) in &recorded.missing {
+        output::complain(&format!("warning: not complete: {what}: {}", count(*n)));
+    }
+}
+
+/// The process of the command. What is wrong is said by the process that started it.
+pub fn traced(command: &[OsString]) -> Result<(), Failure> {
+    match nandlab_record::run_traced(command) {
+        Ok(never) => match never {},
+        Err((_, code)) => Err(Failure::Command(String::new(), code)),
+    }
+}

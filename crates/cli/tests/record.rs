@@ -1,0 +1,183 @@
+//! Are unmodified programs recorded, with the right bytes, files and call stacks?
+
+mod common;
+
+use std::process::{Command, Output};
+use std::time::Duration;
+
+use common::{json, nandlab, stderr, temporary};
+
+fn path(name: &str) -> String {
+    temporary(name).to_str().expect("UTF-8").to_owned()
+}
+
+/// Runs `nandlab record` without reading ahead; nothing where the system lets nobody trace.
+fn record(test: &str, target: &str, limit: &str, command: &[&str]) -> Option<Output> {
+    let options = ["record", "-o", target, "--memory-limit", limit, "--read-ahead", "0", "--"];
+    let output = nandlab(&[&options, command].concat());
+    let said = stderr(&output);
+    if said.contains("needs ptrace") || said.contains("Linux on x86-64 only") {
+        eprintln!("{test} skipped: {said}");
+        return None;
+    }
+    Some(output)
+}
+
+/// The rows of a trace: op, length, page of the file, stack.
+fn rows(trace: &str) -> Vec<(String, u64, u64, u64)> {
+    let output = nandlab(&["trace", "convert", trace]);
+    let text = String::from_utf8(output.stdout).expect("text");
+    let row = |line: &str| {
+        let fields: Vec<&str> = line.split(',').collect();
+        let number = |at: usize| fields[at].parse().expect("a number");
+        (fields[2].to_owned(), number(4), number(11), number(12))
+    };
+    text.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit())).map(row).collect()
+}
+
+#[test]
+fn every_byte_of_dd_is_recorded_in_order() {
+    let (from, to, trace) = (path("dd.in"), path("dd.out"), path("dd.parquet"));
+    std::fs::write(&from, vec![7; 100_000]).unwrap();
+    let command = ["dd", &format!("if={from}"), &format!("of={to}"), "bs=8192", "status=none"];
+    let Some(output) = record("dd", &trace, "0", &command) else { return };
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(std::fs::read(&to).unwrap(), vec![7; 100_000], "the program does what it does");
+    let rows = rows(&trace);
+    let of = |op: &str| -> Vec<(u64, u64)> {
+        // The loader reads the heads of libraries: less than a page.
+        rows.iter().filter(|row| row.0 == op && row.1 > 1024).map(|row| (row.1, row.2)).collect()
+    };
+    let expected: Vec<(u64, u64)> = (0..13).map(|at| (if at == 12 { 1696 } else { 8192 }, 2 * at)).collect();
+    assert_eq!(of("W"), expected);
+    assert!(of("R").ends_with(&expected), "{:?}", of("R"));
+    assert!(rows.iter().all(|row| row.3 != 0), "every request has a call stack");
+}
+
+#[test]
+fn page_cache_hides_what_is_read_twice() {
+    let (file, trace) = (path("twice.in"), path("twice.parquet"));
+    std::fs::write(&file, vec![1; 1 << 20]).unwrap();
+    let read_pages = |limit: &str| {
+        let command = ["sh", "-c", &format!("cat {file} {file} > /dev/null; cat {file} > /dev/null")];
+        record("cat", &trace, limit, &command)?;
+        Some(rows(&trace).iter().filter(|row| row.0 == "R" && row.1 >= 4096).map(|row| row.1).sum::<u64>() >> 20)
+    };
+    let Some(without) = read_pages("0") else { return };
+    assert_eq!((without, read_pages("64MiB"), read_pages("64KiB")), (3, Some(1), Some(3)), "MiB that are read");
+}
+
+#[test]
+fn two_runs_at_other_addresses_have_the_same_call_stacks() {
+    let script = "import sys\nfor _ in range(3):\n  for name in sys.argv[1:]:\n    open(name, 'rb').read()\n";
+    let inputs: Vec<String> = (0..3).map(|n| path(&format!("aslr.{n}"))).collect();
+    inputs.iter().for_each(|input| std::fs::write(input, vec![3; 50_000]).unwrap());
+    let stacks = |trace: &str| {
+        let mut command = vec!["python3", "-c", script];
+        command.extend(inputs.iter().map(String::as_str));
+        record("python3", trace, "0", &command)?;
+        let rows = rows(trace);
+        Some(rows.iter().filter(|row| row.1 == 50_000).map(|row| row.3).collect::<Vec<_>>())
+    };
+    let Some(one) = stacks(&path("aslr-1.parquet")) else { return };
+    assert_eq!(one.len(), 9, "three files, three times");
+    assert_eq!(Some(one), stacks(&path("aslr-2.parquet")));
+    let report = nandlab(&["trace", "patterns", &path("aslr-1.parquet"), "--json", "-"]);
+    let report = json(&String::from_utf8(report.stdout).unwrap());
+    let frames = report["locations"][0]["frames"].as_array().expect("frames");
+    assert!(frames.len() >= 5, "{report:#}");
+}
+
+#[test]
+fn synchronised_writes_reach_the_device_and_deleted_files_do_not() {
+    let (kept, gone, trace) = (path("kept"), path("gone"), path("sync.parquet"));
+    let script = format!(
+        "import os\nfor name in ['{gone}', '{kept}']:\n  f = open(name, 'wb', buffering=0)\n  f.write(b'x' * 40960)\n\
+         os.unlink('{gone}')\nos.fsync(f.fileno())\nf.write(b'y' * 4096)\n"
+    );
+    let Some(output) = record("python3", &trace, "64MiB", &["python3", "-c", &script]) else { return };
+    assert!(output.status.success(), "{}", stderr(&output));
+    let rows = rows(&trace);
+    let written: Vec<_> = rows.iter().filter(|row| row.0 != "R").map(|row| (row.0.as_str(), row.1, row.2)).collect();
+    assert_eq!(written, [("W", 40960, 0), ("F", 0, 0), ("W", 4096, 10)]);
+}
+
+#[test]
+fn process_tree_is_followed_and_its_end_is_told() {
+    let (file, trace) = (path("tree.in"), path("tree.parquet"));
+    std::fs::write(&file, vec![1; 5000]).unwrap();
+    let script = format!("for i in 1 2 3 4 5; do (cat {file} & cat {file}; wait) > /dev/null; done; exit 7");
+    let Some(output) = record("sh", &trace, "0", &["sh", "-c", &script]) else { return };
+    let said = stderr(&output);
+    assert!(output.status.code() == Some(7) && said.contains("ended with status 7"), "{said}");
+    assert_eq!(rows(&trace).iter().filter(|row| row.1 == 5000).count(), 10);
+    let Some(output) = record("sh", &trace, "0", &["sh", "-c", "kill -9 $$"]) else { return };
+    assert!(output.status.code() == Some(137) && stderr(&output).contains("signal 9"), "{}", stderr(&output));
+}
+
+#[test]
+fn command_that_is_not_there_leaves_no_file() {
+    let trace = path("none.parquet");
+    let Some(output) = record("none", &trace, "0", &["/no/such/program"]) else { return };
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("/no/such/program: cannot be run") && !temporary("none.parquet").exists());
+}
+
+#[test]
+fn interrupted_recording_is_readable() {
+    let (file, trace) = (path("stop.in"), path("stop.parquet"));
+    std::fs::write(&file, vec![1; 5000]).unwrap();
+    if record("probe", &trace, "0", &["true"]).is_none() {
+        return;
+    }
+    std::fs::remove_file(&trace).unwrap();
+    let ready = path("stop.ready");
+    _ = std::fs::remove_file(&ready);
+    let script = format!("cat {file} > /dev/null; > {ready}; exec sleep 60");
+    let child = Command::new(env!("CARGO_BIN_EXE_nandlab"))
+        .args(["record", "-o", &trace, "--memory-limit", "0", "--", "sh", "-c", &script])
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    while !std::path::Path::new(&ready).exists() {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    assert!(rows(&trace).iter().any(|row| row.1 == 5000), "{}", stderr(&output));
+}
+
+#[test]
+fn stream_is_read_ahead_and_belongs_to_who_reads_it() {
+    let (file, trace) = (path("ahead.in"), path("ahead.parquet"));
+    std::fs::write(&file, vec![1; 60 * 4096]).unwrap();
+    let (from, command) = (format!("if={file}"), ["dd", "of=/dev/null", "bs=4096", "status=none"]);
+    if record("dd", &trace, "1MiB", &["true"]).is_none() {
+        return;
+    }
+    let all = [&["record", "-o", &trace, "--memory-limit", "1MiB", "--"], &command[..], &[&from]].concat();
+    assert!(nandlab(&all).status.success());
+    let rows = rows(&trace);
+    let stream: Vec<_> = rows.iter().map(|row| (row.1 / 4096, row.2)).collect();
+    assert!(stream.windows(4).any(|four| four == [(4, 0), (8, 4), (16, 12), (32, 28)]), "{stream:?}");
+}
+
+#[test]
+fn requests_of_libaio_are_recorded_with_their_places() {
+    let (file, trace) = (path("aio.dat"), path("aio.parquet"));
+    if Command::new("fio").arg("--version").output().is_err() {
+        eprintln!("libaio skipped: fio is not installed");
+        return;
+    }
+    let size = format!("--filename={file}");
+    let command = ["fio", "--name=a", "--size=1M", "--bs=8k", "--rw=read", "--ioengine=libaio", "--iodepth=4", &size];
+    let Some(output) = record("fio", &trace, "0", &command) else { return };
+    if !output.status.success() {
+        eprintln!("libaio skipped: {}", stderr(&output));
+        return;
+    }
+    let rows = rows(&trace);
+    let read: Vec<u64> = rows.iter().filter(|row| row.0 == "R" && row.1 == 8192).map(|row| row.2).collect();
+    assert_eq!(read[read.len() - 128..], (0..128).map(|at| 2 * at).collect::<Vec<_>>());
+}

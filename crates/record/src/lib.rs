@@ -1,0 +1,118 @@
+//! Records what unmodified programs read and write in files, each request with the call stack of whoever asked: a trace from
+//! which `nandlab-host` works out what a host could tell a device.
+//!
+//! - [`record`] runs a command under ptrace, stopped at the system calls that matter by a seccomp filter; no privileges are
+//!   needed. The process tree is followed. [`run_traced`] is what the command's own process does first.
+//! - [`RawStack`] is a stack as it was copied, which [`Unwinder`] turns into frames by the `.eh_frame` of the modules, in any
+//!   process and on any machine that has the same binaries.
+//! - [`PageCache`] is a model of the host's page cache: what of the system calls reaches a device.
+#![forbid(unsafe_code)]
+
+mod ahead;
+mod binary;
+mod cache;
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+mod elsewhere;
+mod layout;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod linux;
+mod maps;
+mod stack;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use nandlab_trace::{Recording, TraceRecord};
+use thiserror::Error;
+
+pub use binary::Binary;
+pub use cache::{Caller, FileRange, PageCache, PageCacheCounts};
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+pub use elsewhere::{record, run_traced};
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub use linux::{record, run_traced};
+pub use maps::{Mapping, mappings};
+pub use stack::{FRAMES_MAX, RawStack, STACK_BYTES, Unwinder};
+
+/// What is recorded, and how.
+#[derive(Clone, Debug)]
+pub struct RecordOptions {
+    /// Bytes of the host's page cache; 0 = none, every system call is a request as it is.
+    pub memory_limit: u64,
+    /// Bytes that the host reads ahead at most.
+    pub read_ahead: u64,
+    /// Files below this folder are named relative to it.
+    pub folder: PathBuf,
+    /// Set by whoever wants the recording to end: the command is killed, and what it did until then is kept.
+    pub stop: Arc<AtomicBool>,
+}
+
+/// What was recorded.
+#[derive(Clone, Debug, Default)]
+pub struct Recorded {
+    /// The requests in order of time.
+    pub requests: Vec<TraceRecord>,
+    /// The files and call stacks that they name.
+    pub recording: Recording,
+    /// What happened, by kind.
+    pub counts: RecordCounts,
+    /// Accesses that are known not to be in it: what, and how often.
+    pub missing: Vec<(&'static str, u64)>,
+    /// How the command ended.
+    pub ended: Ended,
+}
+
+/// How a command ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Ended {
+    /// By itself, with this status.
+    Status(i32),
+    /// A signal ended it.
+    Signal(i32),
+    /// Whoever recorded it did.
+    #[default]
+    Stopped,
+}
+
+/// What happened while a command was recorded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct RecordCounts {
+    /// Processes and threads that were followed.
+    pub tasks: u64,
+    /// System calls that read files.
+    pub reads: u64,
+    /// System calls that wrote files.
+    pub writes: u64,
+    /// Call stacks that ended where the copied bytes did, or where no frame could be told.
+    pub stacks_cut_short: u64,
+    /// What the model of the page cache did.
+    pub cache: PageCacheCounts,
+}
+
+/// Why nothing can be recorded.
+#[derive(Debug, Error)]
+pub enum RecordError {
+    /// The system is none on which this works.
+    #[error("programs can be recorded on Linux on x86-64 only")]
+    Elsewhere,
+    /// The system does not let a process be traced.
+    #[error(
+        "{step}: {reason}; recording needs ptrace of one's own children and seccomp filters (in a container: \
+         --cap-add SYS_PTRACE or a seccomp profile that allows ptrace; sysctl kernel.yama.ptrace_scope below 3)"
+    )]
+    Forbidden {
+        /// What was tried.
+        step: &'static str,
+        /// What the system said.
+        reason: String,
+    },
+    /// The command cannot be run.
+    #[error("{command}: cannot be run: {reason}")]
+    Command {
+        /// Its name.
+        command: String,
+        /// What the system said.
+        reason: String,
+    },
+}

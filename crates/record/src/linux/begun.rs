@@ -1,0 +1,93 @@
+//! A system call that has begun: which bytes of which files it is about to read or write. Positions and sizes are those before it.
+
+use nandlab::types::HostOp;
+use nandlab_trace::FileName;
+use nix::unistd::Pid;
+
+use super::calls::{At, Call};
+use super::files::{OpenFile, last_name, open_file};
+use super::memory;
+
+/// Requests of libaio that one call may hand over, at most: what is more is not looked at.
+const SUBMITTED_MAX: u64 = 4096;
+/// Bytes of a request of libaio in memory.
+const SUBMITTED_BYTES: usize = 64;
+
+/// Bytes of a file that are read or written if the call succeeds.
+pub(super) struct Access {
+    pub op: HostOp,
+    pub file: OpenFile,
+    pub offset: u64,
+    /// How many bytes; nothing: as many as the call says when it ends.
+    pub length: Option<u64>,
+}
+
+/// What a system call does when it succeeds.
+pub(super) enum Begun {
+    /// These accesses. Of requests of libaio as many count as were taken.
+    Accesses(Vec<Access>),
+    /// What was written is durable: of one file, or of all.
+    Sync(Option<FileName>),
+    /// This file loses its last name.
+    Forget(FileName),
+    /// The requests of `io_uring` that the call took cannot be seen.
+    Ring,
+}
+
+/// What a call is about to do; nothing if it is no concern of a recorder.
+pub(super) fn begun(task: Pid, call: Call, arguments: [u64; 6]) -> Option<Begun> {
+    let access = |op, (descriptor, at): (usize, At)| {
+        let file = open_file(task, arguments[descriptor])?;
+        let position = if file.appends && op == HostOp::Write { file.bytes } else { file.position };
+        let offset = match at {
+            At::Position => None,
+            At::Argument(at) => Some(arguments[at]).filter(|offset| *offset != u64::MAX),
+            At::Pointer(at) if arguments[at] == 0 => None,
+            At::Pointer(at) => memory::word(task, arguments[at]),
+        };
+        Some(Access { op, offset: offset.unwrap_or(position), file, length: None })
+    };
+    let some = |accesses: Vec<Access>| (!accesses.is_empty()).then_some(Begun::Accesses(accesses));
+    let gone =
+        |folder: Option<u64>, name: u64| Some(Begun::Forget(last_name(task, folder, &memory::text(task, name)?)?));
+    match call {
+        Call::Read(descriptor, at) => some(access(HostOp::Read, (descriptor, at)).into_iter().collect()),
+        Call::Write(descriptor, at) => some(access(HostOp::Write, (descriptor, at)).into_iter().collect()),
+        Call::Copy { from, to } => {
+            some(access(HostOp::Read, from).into_iter().chain(access(HostOp::Write, to)).collect())
+        }
+        Call::Submit => some(submitted(task, arguments[1], arguments[2])),
+        Call::Sync => Some(Begun::Sync(Some(open_file(task, arguments[0])?.name))),
+        Call::SyncAll => Some(Begun::Sync(None)),
+        Call::Unlink(name) => gone(None, arguments[name]),
+        Call::UnlinkAt => gone(Some(arguments[0]), arguments[1]),
+        Call::RenameAt => gone(Some(arguments[2]), arguments[3]),
+        Call::Ring => (arguments[1] > 0).then_some(Begun::Ring),
+        Call::Map => None,
+    }
+}
+
+/// The accesses that a call of `io_submit` hands over (`struct iocb` of Linux, little-endian).
+fn submitted(task: Pid, count: u64, pointers: u64) -> Vec<Access> {
+    let pointer = |at: u64| memory::word(task, pointers.checked_add(8 * at)?);
+    let one = |at: u64| {
+        let bytes = memory::copy(task, pointer(at)?, SUBMITTED_BYTES);
+        let long = |at: usize| bytes.get(at..).and_then(|rest| rest.first_chunk()).map(|b| u64::from_le_bytes(*b));
+        let short = |at: usize| bytes.get(at..).and_then(|rest| rest.first_chunk()).map(|b| u16::from_le_bytes(*b));
+        let word = |at: usize| bytes.get(at..).and_then(|rest| rest.first_chunk()).map(|b| u32::from_le_bytes(*b));
+        let (buffer, number) = (long(24)?, long(32)?);
+        let parts = || (0..number.min(1024)).map_while(|part| memory::word(task, buffer.checked_add(16 * part + 8)?));
+        let (op, length) = match short(16)? {
+            0 => (HostOp::Read, number),
+            1 => (HostOp::Write, number),
+            7 => (HostOp::Read, parts().fold(0, u64::saturating_add)),
+            8 => (HostOp::Write, parts().fold(0, u64::saturating_add)),
+            _ => return None,
+        };
+        let (file, offset) = (open_file(task, u64::from(word(20)?))?, long(40)?);
+        // Nobody reads beyond the end.
+        let left = if op == HostOp::Read { file.bytes.saturating_sub(offset) } else { u64::MAX };
+        Some(Access { op, file, offset, length: Some(length.min(left)) })
+    };
+    (0..count.min(SUBMITTED_MAX)).filter_map(one).collect()
+}

@@ -1,0 +1,73 @@
+//! The system calls that matter, and what their arguments are.
+
+/// Where the range of an access begins in the file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum At {
+    /// At the position of the open file.
+    Position,
+    /// At the number in this argument, or at the position if that is -1.
+    Argument(usize),
+    /// At the number that this argument points to, or at the position if it is null.
+    Pointer(usize),
+}
+
+/// What a system call is to a recorder.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Call {
+    /// It reads from the file descriptor in its argument.
+    Read(usize, At),
+    /// It writes to the file descriptor in its argument.
+    Write(usize, At),
+    /// It copies from one file descriptor to another: arguments of both.
+    Copy { from: (usize, At), to: (usize, At) },
+    /// It hands over requests of libaio.
+    Submit,
+    /// It makes a file durable.
+    Sync,
+    /// It makes all files durable.
+    SyncAll,
+    /// It maps a file into memory.
+    Map,
+    /// It removes the name in its second argument, relative to the folder in the first one.
+    UnlinkAt,
+    /// It removes the name in this argument.
+    Unlink(usize),
+    /// It gives a file the name in its fourth argument, relative to the folder in the third one.
+    RenameAt,
+    /// It hands over requests of `io_uring`.
+    Ring,
+}
+
+/// System calls by number. `mmap` has a rule of its own in the filter.
+pub(super) const CALLS: &[(i64, Call)] = &[
+    (libc::SYS_read, Call::Read(0, At::Position)),
+    (libc::SYS_readv, Call::Read(0, At::Position)),
+    (libc::SYS_pread64, Call::Read(0, At::Argument(3))),
+    (libc::SYS_preadv, Call::Read(0, At::Argument(3))),
+    (libc::SYS_preadv2, Call::Read(0, At::Argument(3))),
+    (libc::SYS_write, Call::Write(0, At::Position)),
+    (libc::SYS_writev, Call::Write(0, At::Position)),
+    (libc::SYS_pwrite64, Call::Write(0, At::Argument(3))),
+    (libc::SYS_pwritev, Call::Write(0, At::Argument(3))),
+    (libc::SYS_pwritev2, Call::Write(0, At::Argument(3))),
+    (libc::SYS_sendfile, Call::Copy { from: (1, At::Pointer(2)), to: (0, At::Position) }),
+    (libc::SYS_copy_file_range, Call::Copy { from: (0, At::Pointer(1)), to: (2, At::Pointer(3)) }),
+    (libc::SYS_splice, Call::Copy { from: (0, At::Pointer(1)), to: (2, At::Pointer(3)) }),
+    (libc::SYS_io_submit, Call::Submit),
+    (libc::SYS_fsync, Call::Sync),
+    (libc::SYS_fdatasync, Call::Sync),
+    (libc::SYS_sync, Call::SyncAll),
+    (libc::SYS_syncfs, Call::SyncAll),
+    (libc::SYS_mmap, Call::Map),
+    (libc::SYS_unlink, Call::Unlink(0)),
+    (libc::SYS_unlinkat, Call::UnlinkAt),
+    (libc::SYS_rename, Call::Unlink(1)),
+    (libc::SYS_renameat, Call::RenameAt),
+    (libc::SYS_renameat2, Call::RenameAt),
+    (libc::SYS_io_uring_enter, Call::Ring),
+];
+
+/// What a system call is, by its number.
+pub(super) fn call(number: u64) -> Option<Call> {
+    CALLS.iter().find(|(known, _)| *known as u64 == number).map(|(_, call)| *call)
+}

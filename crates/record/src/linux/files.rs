@@ -1,0 +1,74 @@
+//! Which file a descriptor of another process is, and where in it.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use nandlab_trace::FileName;
+use nix::unistd::Pid;
+
+/// An open file.
+pub(super) struct OpenFile {
+    pub name: FileName,
+    pub bytes: u64,
+    /// Position for calls that have none of their own.
+    pub position: u64,
+    /// What is written goes to the end.
+    pub appends: bool,
+    /// It passes the page cache by.
+    pub is_direct: bool,
+    /// Every write is durable.
+    pub is_sync: bool,
+}
+
+/// Folders whose files are none on a device.
+const ELSEWHERE: [&str; 3] = ["/proc/", "/sys/", "/dev/"];
+
+/// How a file is told from all others, if it is a regular file.
+fn named(meta: &fs::Metadata, path: &Path) -> Option<FileName> {
+    let path = path.to_string_lossy();
+    // What the system adds to the name of an open file that has none any more.
+    let path = if meta.nlink() == 0 { path.strip_suffix(" (deleted)").unwrap_or(&path) } else { &path };
+    if !meta.is_file() || ELSEWHERE.iter().any(|folder| path.starts_with(folder)) {
+        return None;
+    }
+    // A file of the same inode that is made later has another birth.
+    let born = meta.created().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    let generation = born.map_or(0, |time| time.as_nanos() as u64);
+    Some(FileName { path: path.to_owned(), device: meta.dev(), inode: meta.ino(), generation })
+}
+
+/// The regular file behind a descriptor.
+pub(super) fn open_file(task: Pid, descriptor: u64) -> Option<OpenFile> {
+    // Descriptors are 32 bits wide, whatever the register held.
+    let descriptor = descriptor as u32;
+    let link = PathBuf::from(format!("/proc/{task}/fd/{descriptor}"));
+    let meta = fs::metadata(&link).ok().filter(fs::Metadata::is_file)?;
+    let name = named(&meta, &fs::read_link(&link).ok()?)?;
+    let told = fs::read_to_string(format!("/proc/{task}/fdinfo/{descriptor}")).ok()?;
+    let field = |name: &str| told.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+    let flags = field("flags:").and_then(|text| i32::from_str_radix(text, 8).ok()).unwrap_or(0);
+    Some(OpenFile {
+        name,
+        bytes: meta.len(),
+        position: field("pos:").and_then(|text| text.parse().ok()).unwrap_or(0),
+        appends: flags & libc::O_APPEND != 0,
+        is_direct: flags & libc::O_DIRECT != 0,
+        is_sync: flags & libc::O_DSYNC != 0,
+    })
+}
+
+/// The regular file of this name that has no other name, as a process sees it; `folder`: descriptor of the folder that the
+/// name is relative to.
+pub(super) fn last_name(task: Pid, folder: Option<u64>, name: &[u8]) -> Option<FileName> {
+    let name = Path::new(std::ffi::OsStr::from_bytes(name));
+    let base = match folder.map(|folder| folder as i32) {
+        None | Some(libc::AT_FDCWD) => format!("/proc/{task}/cwd"),
+        Some(folder) => format!("/proc/{task}/fd/{folder}"),
+    };
+    let path = fs::read_link(base).ok()?.join(name);
+    let meta = fs::symlink_metadata(&path).ok().filter(|meta| meta.nlink() == 1)?;
+    named(&meta, &path)
+}

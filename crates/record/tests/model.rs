@@ -1,0 +1,130 @@
+//! Does the model of the page cache do what the slow definition does, and do damaged binaries end in no panic?
+
+use std::collections::BTreeMap;
+
+use nandlab::types::HostOp;
+use nandlab_record::{Binary, Caller, FileRange, Mapping, PageCache, RawStack, Unwinder, mappings};
+use nandlab_trace::Recording;
+
+fn next(state: &mut u64) -> u64 {
+    *state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
+    *state >> 33
+}
+
+/// Pages in a list, the latest at its end; contents are versions.
+#[derive(Default)]
+struct Slow {
+    /// File, page, dirty.
+    pages: Vec<(u32, u64, bool)>,
+    /// Pages that were read from the device.
+    read: u64,
+    /// What the device holds, and what programs wrote.
+    device: BTreeMap<(u32, u64), u64>,
+    programs: BTreeMap<(u32, u64), u64>,
+}
+
+#[test]
+fn model_misses_as_a_list_does_and_loses_no_write() {
+    for seed in 0..40 {
+        let (mut state, limit) = (seed, 8 + seed % 30);
+        let (mut cache, mut slow) = (PageCache::new(limit * 4096, 0), Slow::default());
+        for at_ns in 1..2000 {
+            let (file, first, pages) =
+                (1 + next(&mut state) as u32 % 3, next(&mut state) % 40, 1 + next(&mut state) % 4);
+            let range = FileRange { file, offset: first * 4096, length: pages * 4096, file_bytes: 64 * 4096 };
+            let (is_write, caller) = (next(&mut state) % 2 == 0, Caller { at_ns, process: 1, stack: 1 });
+            for page in first..first + pages {
+                let present = slow.pages.iter().position(|(f, p, _)| (*f, *p) == (file, page));
+                let was = present.map(|at| slow.pages.remove(at));
+                slow.read += u64::from(was.is_none() && !is_write);
+                slow.pages.push((file, page, is_write || was.is_some_and(|(_, _, dirty)| dirty)));
+                if is_write {
+                    slow.programs.insert((file, page), at_ns);
+                }
+            }
+            let surplus = slow.pages.len().saturating_sub(limit as usize);
+            slow.pages.drain(..surplus);
+            if is_write {
+                cache.write(&range, caller);
+            } else {
+                cache.read(&range, caller);
+            }
+            if at_ns == 1999 {
+                cache.finish(at_ns);
+            }
+            for request in cache.take() {
+                assert!(request.length > 0 && request.offset % 4096 == 0);
+                if request.op == HostOp::Write {
+                    for page in 0..u64::from(request.length) / 4096 {
+                        let name = (request.origin.file, u64::from(request.origin.file_page) + page);
+                        slow.device.insert(name, slow.programs[&name]);
+                    }
+                }
+            }
+        }
+        assert_eq!((cache.counts().misses, slow.device == slow.programs), (slow.read, true), "seed {seed}");
+    }
+}
+
+#[test]
+fn partly_written_page_of_a_file_is_read_first_and_a_new_one_is_not() {
+    let mut cache = PageCache::new(1 << 20, 128 << 10);
+    let caller = Caller::default();
+    cache.write(&FileRange { file: 1, offset: 100, length: 10, file_bytes: 5000 }, caller);
+    cache.write(&FileRange { file: 1, offset: 4096, length: 1000, file_bytes: 5000 }, caller);
+    cache.write(&FileRange { file: 1, offset: 8192, length: 10, file_bytes: 5096 }, caller);
+    let read: Vec<_> = cache.take().iter().map(|request| (request.op, request.origin.file_page)).collect();
+    assert_eq!(read, [(HostOp::Read, 0)], "the second write covers all that page 1 holds");
+    cache.forget(1);
+    cache.finish(9);
+    assert_eq!((cache.take().len(), cache.counts().dropped), (0, 3));
+}
+
+#[test]
+fn damaged_binaries_and_stacks_neither_panic_nor_hang() {
+    // This program itself is a binary with all tables; its own stack need not be copied for that.
+    let whole = std::fs::read(std::env::current_exe().unwrap()).unwrap();
+    let text = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    let Some(map) = mappings(&text).into_iter().find(|map| map.path.starts_with('/')) else { return };
+    let mut cache = framehop::x86_64::CacheX86_64::new();
+    let mut state = 1;
+    let mut unwind = |binary: Binary, map: &Mapping, state: &mut u64| {
+        let mut recording = Recording::default();
+        let shared = std::sync::Arc::new(binary);
+        let unwinder = Unwinder::new(std::slice::from_ref(map), |_| shared.clone(), &mut recording);
+        let span = map.addresses.end - map.addresses.start;
+        for _ in 0..20 {
+            let words = (0..512).flat_map(|_| {
+                let word =
+                    if next(state) % 2 == 0 { map.addresses.start + next(state) % span } else { next(state) << 30 };
+                word.to_le_bytes()
+            });
+            let bytes: Vec<u8> = words.collect();
+            let sp = if next(state) % 4 == 0 { u64::MAX - 64 } else { 0x7fff_0000 };
+            let stack = RawStack { ip: map.addresses.start + next(state) % span, sp, bp: sp + 64, bytes };
+            assert!(unwinder.frames(&stack, &mut cache).0.len() <= nandlab_record::FRAMES_MAX);
+        }
+    };
+    unwind(Binary::parse(&whole), &map, &mut state);
+    for round in 0..60 {
+        let mut bytes = whole.clone();
+        match round % 3 {
+            0 => bytes.truncate(next(&mut state) as usize % whole.len()),
+            1 => (0..2000).for_each(|_| {
+                let at = next(&mut state) as usize % whole.len();
+                bytes[at] = next(&mut state) as u8;
+            }),
+            _ => (0..8).for_each(|_| {
+                // The head and the table of sections at the end.
+                let at = if next(&mut state) % 2 == 0 {
+                    next(&mut state) as usize % 1000
+                } else {
+                    whole.len() - 1 - next(&mut state) as usize % 3000
+                };
+                bytes[at] = next(&mut state) as u8;
+            }),
+        }
+        unwind(Binary::parse(&bytes), &map, &mut state);
+    }
+    assert!(Binary::parse(b"").build().is_empty() && Binary::parse(b"\x7fELF").build().is_empty());
+}
