@@ -11,10 +11,13 @@ set -eu
 here=$(cd "$(dirname -- "$0")" && pwd)
 from=${1:?"usage: workloads/mix.sh RECORDINGS FOLDER"} folder=${2:?"usage: workloads/mix.sh RECORDINGS FOLDER"}
 nandlab=${NANDLAB:-$here/../nandlab}
+from=$(cd "$from" && pwd) folder=$(cd "$folder" && pwd)
 # Seconds that a mix lasts.
 seconds=10
 parts=$(mktemp -d)
 trap 'rm -rf "$parts"' EXIT
+# Traces say what they were made of: by names that are the same everywhere.
+cd "$parts"
 
 # requests FILE: how many there are.
 requests() { "$nandlab" trace convert "$1" | grep -c '^[0-9]'; }
@@ -26,21 +29,24 @@ mix() {
     total=0 files=
     for program; do
         n=$(requests "$from/$program.parquet")
-        "$nandlab" trace scale "$from/$program.parquet" --rate $((n / seconds)) -o "$parts/$program.parquet"
-        total=$((total + n)) files="$files $parts/$program.parquet"
+        ln -sf "$from/$program.parquet" .
+        "$nandlab" trace scale "$program.parquet" --rate $((n / seconds)) -o "scaled-$program.parquet"
+        total=$((total + n)) files="$files scaled-$program.parquet"
     done
     n=$((total * share / (100 - share)))
-    "$nandlab" trace cut "$from/$fio.parquet" -n $n -o "$parts/cut.parquet"
-    n=$(requests "$parts/cut.parquet")
-    "$nandlab" trace scale "$parts/cut.parquet" --rate $((n / seconds)) -o "$parts/fio.parquet"
+    ln -sf "$from/$fio.parquet" .
+    "$nandlab" trace cut "$fio.parquet" -n $n -o cut.parquet
+    n=$(requests cut.parquet)
+    "$nandlab" trace scale cut.parquet --rate $((n / seconds)) -o scaled-fio.parquet
     # shellcheck disable=SC2086 # a list of files
-    "$nandlab" trace merge $files "$parts/fio.parquet" --from-zero -o "$parts/all.parquet"
-    "$nandlab" trace remap "$parts/all.parquet" --stack -o "$parts/one.parquet"
-    "$nandlab" trace hint "$parts/one.parquet" -o "$folder/$name.parquet"
+    "$nandlab" trace merge $files scaled-fio.parquet --from-zero -o all.parquet
+    "$nandlab" trace remap all.parquet --stack -o one.parquet
+    "$nandlab" trace hint one.parquet -o "$name.parquet"
+    mv "$name.parquet" "$folder"
     echo "$folder/$name.parquet: $((total + n)) requests, $((100 * n / (total + n))) % of them fio's"
 }
 
 mix multi1 65 fio-80 cscope
 mix multi2 25 fio-20 glimpse
 mix multi3 25 fio-20 cscope glimpse gcc
-mix multi4 25 fio-80 rocksdb
+mix multi4 25 fio-20 rocksdb

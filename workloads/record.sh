@@ -12,7 +12,7 @@ folder=${1:?"usage: workloads/record.sh FOLDER [small|full]"} size=${2:-small}
 nandlab=${NANDLAB:-$here/../nandlab}
 
 case $size in
-small) sources='kernel/sched mm fs/ext4' memory=4MiB objects='mm/mmap.o mm/memory.o mm/filemap.o kernel/fork.o kernel/sched/core.o fs/namei.o' rows=60000 keys=40000 fio=128 ;;
+small) sources='kernel/sched mm fs/ext4' memory=4MiB objects='mm/mmap.o mm/memory.o mm/filemap.o kernel/fork.o kernel/sched/core.o fs/namei.o' rows=60000 keys=100000 fio=128 ;;
 full) sources='kernel mm lib include/linux fs/ext4' memory=32MiB objects='mm/ kernel/' rows=400000 keys=1000000 fio=1024 ;;
 *) echo "record.sh: size is small or full, not $size" >&2; exit 2 ;;
 esac
@@ -46,27 +46,25 @@ record() {
     sed -n "s|^.*\($trace: \)|\1|p" "$folder/work/messages"
 }
 
-cd linux
 # shellcheck disable=SC2086 # a list of folders
-find $sources -name '*.[ch]' | sort >cscope.files
-rm -f cscope.*out
-record cscope sh -c '
+(cd linux && find $sources -name '*.[ch]' | sort >cscope.files)
+rm -f linux/cscope.*out
+record cscope sh -c 'cd linux
     cscope -b -q -k
     for word in schedule page lock; do cscope -d -L -4 $word; cscope -d -L -3 $word; cscope -d -L -0 $word; done
     for name in do_exit kmalloc mutex_lock; do cscope -d -L -1 $name; cscope -d -L -3 $name; done'
 
-rm -rf ../index && mkdir ../index
+rm -rf index && mkdir index
 # shellcheck disable=SC2086 # a list of folders
-record glimpse sh -c 'index=$1; shift
-    glimpseindex -o -B -H $index "$@"
-    for word in schedule page lock struct return page lock struct return; do glimpse -H $index -y $word; done' - ../index $sources
+record glimpse sh -c 'cd linux
+    glimpseindex -o -B -H ../index "$@"
+    for word in schedule page lock struct return page lock struct return; do glimpse -H ../index -y $word; done' - $sources
 
 for object in $objects; do
-    case $object in */) find "$object" -name '*.o' -delete ;; *) rm -f "$object" ;; esac
+    case $object in */) find "linux/$object" -name '*.o' -delete ;; *) rm -f "linux/$object" ;; esac
 done
 # shellcheck disable=SC2086 # a list of targets
-record gcc make -s $objects
-cd ..
+record gcc make -s -C linux $objects
 
 rm -f rows.db*
 record sqlite sqlite3 rows.db "
@@ -81,7 +79,7 @@ record sqlite sqlite3 rows.db "
     update t set b = upper(b) where c % 50 = 7;"
 
 rm -rf rocks
-record rocksdb db_bench --db=rocks --benchmarks=fillrandom,overwrite,readrandom,readseq --num="$keys" --reads=$((keys / 4)) \
+record rocksdb db_bench --db=rocks --benchmarks=fillrandom,overwrite,readrandom,readseq --num="$keys" --reads=$((keys / 40)) \
     --value_size=400 --write_buffer_size=2097152 --target_file_size_base=2097152 --max_bytes_for_level_base=4194304 \
     --cache_size=65536 --compression_type=none --max_background_jobs=1 --use_direct_reads \
     --use_direct_io_for_flush_and_compaction --writable_file_max_buffer_size=32768 --seed=1

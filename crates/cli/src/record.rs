@@ -7,7 +7,7 @@ use clap::Args;
 use nandlab::types::Bytes;
 use nandlab_host::{Hinter, Indicator, Patterns};
 use nandlab_lab::count;
-use nandlab_record::{Ended, RecordError, RecordOptions, Recorded};
+use nandlab_record::{Ended, RecordError, RecordOptions, RecordedCommand};
 use nandlab_trace::tools::Tool;
 use nandlab_trace::{Extra, Step, Writer};
 
@@ -50,7 +50,7 @@ pub fn record(args: &RecordArgs) -> Result<(), Failure> {
     let extra = Extra::PROCESS.or(Extra::HINTS).or(Extra { origin: true, ..Extra::NONE });
     // Before the command runs: a trace that cannot be written costs no work.
     let mut writer = Writer::create(&args.output, &[], extra).map_err(wrong)?;
-    let recorded = nandlab_record::record(&own()?, &args.command, &options)?;
+    let recorded = nandlab_record::record_command(&own()?, &args.command, &options)?;
     let mut hinter = Hinter::new(Indicator::default(), recorded.recording.clone(), Patterns::new(Patterns::LONGEST));
     let mut hinted = Vec::new();
     for request in &recorded.requests {
@@ -93,7 +93,7 @@ fn own() -> Result<Vec<OsString>, Failure> {
 }
 
 /// What was recorded, as the trace says it.
-fn step(args: &RecordArgs, recorded: &Recorded, hinted: BTreeMap<String, u64>) -> Step {
+fn step(args: &RecordArgs, recorded: &RecordedCommand, hinted: BTreeMap<String, u64>) -> Step {
     let words: Vec<_> = args.command.iter().map(|word| word.to_string_lossy()).collect();
     let tool =
         format!("record --memory-limit {} --read-ahead {} -- {}", args.memory_limit, args.read_ahead, words.join(" "));
@@ -119,7 +119,7 @@ fn step(args: &RecordArgs, recorded: &Recorded, hinted: BTreeMap<String, u64>) -
 }
 
 /// What people should know.
-fn say(recorded: &Recorded, target: &str) {
+fn say(recorded: &RecordedCommand, target: &str) {
     let counts = recorded.counts;
     output::complain(&format!(
         "{target}: {} requests out of {} reads and {} writes of {} files by {} processes and threads; {} call stacks",

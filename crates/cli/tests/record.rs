@@ -71,7 +71,9 @@ fn page_cache_hides_what_is_read_twice() {
 fn two_runs_at_other_addresses_have_the_same_call_stacks() {
     let script = "import sys\nfor _ in range(3):\n  for name in sys.argv[1:]:\n    open(name, 'rb').read()\n";
     let inputs: Vec<String> = (0..3).map(|n| path(&format!("aslr.{n}"))).collect();
-    inputs.iter().for_each(|input| std::fs::write(input, vec![3; 50_000]).unwrap());
+    for input in &inputs {
+        std::fs::write(input, vec![3; 50_000]).unwrap();
+    }
     let stacks = |trace: &str| {
         let mut command = vec!["python3", "-c", script];
         command.extend(inputs.iter().map(String::as_str));

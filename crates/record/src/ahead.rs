@@ -104,7 +104,7 @@ mod tests {
                 let new: Vec<u64> = window.filter(|page| !present[*page as usize]).collect();
                 if let (Some(one), Some(last)) = (new.first(), new.last()) {
                     read.push((*one, last + 1 - one));
-                    new.iter().for_each(|page| present[*page as usize] = true);
+                    present[*one as usize..=*last as usize].fill(true);
                 }
             }
             ahead.read_to(page + asked);

@@ -44,7 +44,11 @@ impl Binary {
         let text = text.and_then(|text| Some(text.address()..text.address().checked_add(text.size())?));
         let build = file.build_id().ok().flatten().unwrap_or_default();
         Self {
-            build: build.iter().map(|byte| format!("{byte:02x}")).collect(),
+            build: build
+                .iter()
+                .flat_map(|byte| [byte >> 4, byte & 15])
+                .filter_map(|d| char::from_digit(d.into(), 16))
+                .collect(),
             text,
             eh_frame: section(".eh_frame"),
             eh_frame_hdr: section(".eh_frame_hdr"),

@@ -3,20 +3,14 @@
 use std::convert::Infallible;
 use std::ffi::OsString;
 
-use crate::{RecordError, RecordOptions, Recorded};
+use crate::{RecordError, RecordOptions, RecordedCommand};
 
-/// Runs a command and records it.
-///
-/// # Errors
-/// Always: [`RecordError::Elsewhere`].
-pub fn record(_: &[OsString], _: &[OsString], _: &RecordOptions) -> Result<Recorded, RecordError> {
+/// See [`crate::record_command`].
+pub(crate) fn record(_: &[OsString], _: &[OsString], _: &RecordOptions) -> Result<RecordedCommand, RecordError> {
     Err(RecordError::Elsewhere)
 }
 
-/// What the process of a command that is recorded does first.
-///
-/// # Errors
-/// Always: [`RecordError::Elsewhere`].
-pub fn run_traced(_: &[OsString]) -> Result<Infallible, (RecordError, u8)> {
+/// See [`crate::run_traced`].
+pub(crate) fn become_traced(_: &[OsString]) -> Result<Infallible, (RecordError, u8)> {
     Err((RecordError::Elsewhere, 1))
 }

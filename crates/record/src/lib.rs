@@ -1,8 +1,8 @@
 //! Records what unmodified programs read and write in files, each request with the call stack of whoever asked: a trace from
 //! which `nandlab-host` works out what a host could tell a device.
 //!
-//! - [`record`] runs a command under ptrace, stopped at the system calls that matter by a seccomp filter; no privileges are
-//!   needed. The process tree is followed. [`run_traced`] is what the command's own process does first.
+//! - [`record_command`] runs a command under ptrace, stopped at the system calls that matter by a seccomp filter; no
+//!   privileges are needed. The process tree is followed. [`run_traced`] is what the command's own process does first.
 //! - [`RawStack`] is a stack as it was copied, which [`Unwinder`] turns into frames by the `.eh_frame` of the modules, in any
 //!   process and on any machine that has the same binaries.
 //! - [`PageCache`] is a model of the host's page cache: what of the system calls reaches a device.
@@ -19,6 +19,8 @@ mod linux;
 mod maps;
 mod stack;
 
+use std::convert::Infallible;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -26,12 +28,13 @@ use std::sync::atomic::AtomicBool;
 use nandlab_trace::{Recording, TraceRecord};
 use thiserror::Error;
 
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+use elsewhere as system;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+use linux as system;
+
 pub use binary::Binary;
 pub use cache::{Caller, FileRange, PageCache, PageCacheCounts};
-#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
-pub use elsewhere::{record, run_traced};
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-pub use linux::{record, run_traced};
 pub use maps::{Mapping, mappings};
 pub use stack::{FRAMES_MAX, RawStack, STACK_BYTES, Unwinder};
 
@@ -50,7 +53,7 @@ pub struct RecordOptions {
 
 /// What was recorded.
 #[derive(Clone, Debug, Default)]
-pub struct Recorded {
+pub struct RecordedCommand {
     /// The requests in order of time.
     pub requests: Vec<TraceRecord>,
     /// The files and call stacks that they name.
@@ -115,4 +118,26 @@ pub enum RecordError {
         /// What the system said.
         reason: String,
     },
+}
+
+/// Runs a command and records it. `own`: a program and its first arguments that call [`run_traced`] with the rest of them.
+///
+/// A process cannot let itself be traced and become another without `unsafe`, unless it begins as a program of its own.
+///
+/// # Errors
+/// The system lets nobody trace, or the command cannot be run.
+pub fn record_command(
+    own: &[OsString],
+    command: &[OsString],
+    options: &RecordOptions,
+) -> Result<RecordedCommand, RecordError> {
+    system::record(own, command, options)
+}
+
+/// Lets the parent trace this process, and becomes the command. Returns only if that cannot be done: exit with the code.
+///
+/// # Errors
+/// What cannot be done. The parent, which has a terminal too, says it.
+pub fn run_traced(command: &[OsString]) -> Result<Infallible, (RecordError, u8)> {
+    system::become_traced(command)
 }

@@ -32,7 +32,7 @@ fn model_misses_as_a_list_does_and_loses_no_write() {
             let (file, first, pages) =
                 (1 + next(&mut state) as u32 % 3, next(&mut state) % 40, 1 + next(&mut state) % 4);
             let range = FileRange { file, offset: first * 4096, length: pages * 4096, file_bytes: 64 * 4096 };
-            let (is_write, caller) = (next(&mut state) % 2 == 0, Caller { at_ns, process: 1, stack: 1 });
+            let (is_write, caller) = (next(&mut state) & 1 == 0, Caller { at_ns, process: 1, stack: 1 });
             for page in first..first + pages {
                 let present = slow.pages.iter().position(|(f, p, _)| (*f, *p) == (file, page));
                 let was = present.map(|at| slow.pages.remove(at));
@@ -96,11 +96,11 @@ fn damaged_binaries_and_stacks_neither_panic_nor_hang() {
         for _ in 0..20 {
             let words = (0..512).flat_map(|_| {
                 let word =
-                    if next(state) % 2 == 0 { map.addresses.start + next(state) % span } else { next(state) << 30 };
+                    if next(state) & 1 == 0 { map.addresses.start + next(state) % span } else { next(state) << 30 };
                 word.to_le_bytes()
             });
             let bytes: Vec<u8> = words.collect();
-            let sp = if next(state) % 4 == 0 { u64::MAX - 64 } else { 0x7fff_0000 };
+            let sp = if next(state).is_multiple_of(4) { u64::MAX - 64 } else { 0x7fff_0000 };
             let stack = RawStack { ip: map.addresses.start + next(state) % span, sp, bp: sp + 64, bytes };
             assert!(unwinder.frames(&stack, &mut cache).0.len() <= nandlab_record::FRAMES_MAX);
         }
@@ -116,7 +116,7 @@ fn damaged_binaries_and_stacks_neither_panic_nor_hang() {
             }),
             _ => (0..8).for_each(|_| {
                 // The head and the table of sections at the end.
-                let at = if next(&mut state) % 2 == 0 {
+                let at = if next(&mut state) & 1 == 0 {
                     next(&mut state) as usize % 1000
                 } else {
                     whole.len() - 1 - next(&mut state) as usize % 3000

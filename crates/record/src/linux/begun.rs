@@ -1,4 +1,5 @@
-//! A system call that has begun: which bytes of which files it is about to read or write. Positions and sizes are those before it.
+//! A system call that has begun: which bytes of which files it is about to read or write. Positions and sizes are those
+//! before it.
 
 use nandlab::types::HostOp;
 use nandlab_trace::FileName;

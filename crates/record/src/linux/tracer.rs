@@ -3,16 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use foldhash::fast::FixedState;
-use framehop::x86_64::CacheX86_64;
-use hashbrown::HashMap;
 use nandlab::types::HostOp;
 use nandlab_trace::{FileName, Recording};
 use nix::sys::ptrace::{self, Options};
@@ -23,12 +19,11 @@ use nix::unistd::Pid;
 use super::begun::{Access, Begun, begun};
 use super::calls::{Call, call};
 use super::files::open_file;
+use super::stacks::Stacks;
 use super::{MAY_NOT_RUN, NOT_FOUND, NOT_TRACED, memory};
-use crate::binary::Binary;
 use crate::cache::{Caller, FileRange, PageCache};
-use crate::maps::mappings;
-use crate::stack::{RawStack, STACK_BYTES, Unwinder};
-use crate::{Ended, RecordCounts, RecordError, RecordOptions, Recorded};
+use crate::stack::{RawStack, STACK_BYTES};
+use crate::{Ended, RecordCounts, RecordError, RecordOptions, RecordedCommand};
 
 /// How often the wish to stop is looked at.
 const LOOK: Duration = Duration::from_millis(20);
@@ -53,11 +48,8 @@ struct Tracer {
     tasks: BTreeMap<i32, Task>,
     /// All tasks, for whoever wants to end them.
     alive: Arc<Mutex<Vec<Pid>>>,
-    unwinders: BTreeMap<i32, Unwinder>,
-    binaries: HashMap<String, Arc<Binary>, FixedState>,
-    rules: CacheX86_64,
+    stacks: Stacks,
     recording: Recording,
-    folder: PathBuf,
     cache: PageCache,
     /// Requests so far.
     requests: Vec<nandlab_trace::TraceRecord>,
@@ -68,7 +60,11 @@ struct Tracer {
 }
 
 /// Runs the command and follows it to the end of its last process.
-pub(super) fn run(mut child: Command, command: &[OsString], options: &RecordOptions) -> Result<Recorded, RecordError> {
+pub(super) fn run(
+    mut child: Command,
+    command: &[OsString],
+    options: &RecordOptions,
+) -> Result<RecordedCommand, RecordError> {
     let forbidden = |step, error: nix::Error| RecordError::Forbidden { step, reason: error.desc().to_owned() };
     let name = command.first().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let failed = |reason: String| RecordError::Command { command: name.clone(), reason };
@@ -89,15 +85,14 @@ pub(super) fn run(mut child: Command, command: &[OsString], options: &RecordOpti
         | Options::PTRACE_O_TRACESYSGOOD
         | Options::PTRACE_O_EXITKILL;
     ptrace::setoptions(root, follow).map_err(|error| forbidden("ptrace options", error))?;
+    #[expect(clippy::disallowed_methods, reason = "when a program asks is what is recorded; nothing is simulated here")]
+    let start = Instant::now();
     let mut tracer = Tracer {
-        start: Instant::now(),
+        start,
         tasks: BTreeMap::from([(root.as_raw(), Task { pending: None, process: root.as_raw() })]),
         alive: Arc::new(Mutex::new(vec![root])),
-        unwinders: BTreeMap::new(),
-        binaries: HashMap::default(),
-        rules: CacheX86_64::new(),
+        stacks: Stacks::new(options.folder.clone()),
         recording: Recording::default(),
-        folder: options.folder.clone(),
         cache: PageCache::new(options.memory_limit, options.read_ahead),
         requests: Vec::new(),
         counts: RecordCounts { tasks: 1, ..RecordCounts::default() },
@@ -171,7 +166,7 @@ impl Tracer {
                     {
                         self.gone(former);
                     }
-                    self.unwinders.remove(&task.as_raw());
+                    self.stacks.forget(task.as_raw());
                     _ = ptrace::cont(task, None);
                 }
                 WaitStatus::PtraceEvent(task, ..) => _ = ptrace::cont(task, None),
@@ -210,7 +205,7 @@ impl Tracer {
 
     fn gone(&mut self, task: Pid) {
         self.tasks.remove(&task.as_raw());
-        self.unwinders.remove(&task.as_raw());
+        self.stacks.forget(task.as_raw());
         if let Ok(mut alive) = self.alive.lock() {
             alive.retain(|known| *known != task);
         }
@@ -248,7 +243,7 @@ impl Tracer {
         if is_code {
             // What is loaded now is looked up when a stack leads there.
             let process = self.tasks.get(&task.as_raw()).map_or(task.as_raw(), |task| task.process);
-            self.unwinders.remove(&process);
+            self.stacks.forget(process);
         }
     }
 
@@ -268,12 +263,12 @@ impl Tracer {
                 self.cache.forget(file);
             }
             Begun::Sync(name) => {
-                let caller = caller(self.unwind(task, process, &stack));
+                let caller = caller(self.stacks.unwind(&mut self.recording, process, &stack));
                 let file = name.map(|name| self.add_file(name));
                 self.cache.sync(file, caller);
             }
             Begun::Accesses(accesses) => {
-                let caller = caller(self.unwind(task, process, &stack));
+                let caller = caller(self.stacks.unwind(&mut self.recording, process, &stack));
                 // Of requests that are handed over the result says how many were taken.
                 let taken = accesses.iter().filter(|access| access.length.is_none()).count() as u64 + result;
                 for access in accesses.into_iter().take(usize::try_from(taken).unwrap_or(usize::MAX)) {
@@ -286,9 +281,7 @@ impl Tracer {
 
     /// The id of a file.
     fn add_file(&mut self, mut name: FileName) -> u32 {
-        if let Ok(below) = Path::new(&name.path).strip_prefix(&self.folder) {
-            name.path = below.to_string_lossy().into_owned();
-        }
+        name.path = self.stacks.name(&name.path);
         self.recording.add_file(name)
     }
 
@@ -311,35 +304,19 @@ impl Tracer {
         }
     }
 
-    /// The id of a call stack.
-    fn unwind(&mut self, task: Pid, process: i32, stack: &RawStack) -> u32 {
-        let Self { unwinders, binaries, recording, .. } = self;
-        if !unwinders.get(&process).is_some_and(|unwinder| unwinder.knows(stack.ip)) {
-            let text = fs::read_to_string(format!("/proc/{task}/maps")).unwrap_or_default();
-            let mut binary = |path: &str| {
-                let read = || Arc::new(fs::read(path).map(|bytes| Binary::parse(&bytes)).unwrap_or_default());
-                binaries.entry_ref(path).or_insert_with(read).clone()
-            };
-            unwinders.insert(process, Unwinder::new(&mappings(&text), &mut binary, recording));
-        }
-        let Some(unwinder) = unwinders.get(&process) else { return 0 };
-        let (frames, is_cut) = unwinder.frames(stack, &mut self.rules);
-        self.counts.stacks_cut_short += u64::from(is_cut);
-        self.recording.add_stack(frames)
-    }
-
-    fn finish(mut self, ended: Ended) -> Recorded {
+    fn finish(mut self, ended: Ended) -> RecordedCommand {
         self.cache.finish(self.start.elapsed().as_nanos() as u64);
         self.requests.append(&mut self.cache.take());
         // A call that began before another may have ended after it.
         self.requests.sort_by_key(|request| request.at);
         self.counts.cache = self.cache.counts();
+        self.counts.stacks_cut_short = self.stacks.cut_short();
         let [data, code] = &self.mapped;
         let missing = [
             ("files mapped into memory, whose accesses are no system calls", data.difference(code).count() as u64),
             ("requests of io_uring, which are no system calls", self.rings),
         ];
-        Recorded {
+        RecordedCommand {
             requests: self.requests,
             recording: self.recording,
             counts: self.counts,

@@ -19,7 +19,8 @@ pub(super) fn guarded<T>(read: impl FnOnce() -> Parquet<T>) -> Parquet<T> {
     unless_panic(read).unwrap_or_else(|| Err(ParquetError::General("its parts contradict each other".to_owned())))
 }
 
-/// Does work by code of others on bytes that may be damaged; nothing if it panics. What it worked on is not to be used again then.
+/// Does work by code of others on bytes that may be damaged; nothing if it panics. What it worked on is not to be used again
+/// then.
 pub fn unless_panic<T>(work: impl FnOnce() -> T) -> Option<T> {
     GUARDED.set(true);
     let result = catch_unwind(AssertUnwindSafe(work));
