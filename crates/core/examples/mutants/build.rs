@@ -30,11 +30,13 @@ pub struct Stage {
 }
 
 /// In this order: the tests of a crate are built only if a mutant is left for them.
-pub const STAGES: [Stage; 4] = [
+pub const STAGES: [Stage; 6] = [
     Stage { krate: "core", sees: &["core"] },
     Stage { krate: "trace", sees: &["core", "trace"] },
     Stage { krate: "plot", sees: &["plot"] },
-    Stage { krate: "cli", sees: &["core", "trace", "plot", "cli"] },
+    Stage { krate: "host", sees: &["host"] },
+    Stage { krate: "lab", sees: &["plot", "host", "lab"] },
+    Stage { krate: "cli", sees: &["core", "trace", "plot", "host", "lab", "cli"] },
 ];
 
 impl Stage {

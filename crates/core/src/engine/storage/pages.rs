@@ -83,8 +83,8 @@ impl Storage {
 
     /// Reads one page past the buffer.
     pub(super) fn read_through(&mut self, slots: &Slots, access: &Access, part: Part, flight: &mut Flight<'_>) {
-        let begins = Ticket::reached(self.begins);
         let (lpn, mappings) = (access.lpn, access.hint.mappings);
+        let begins = Ticket::reached(self.begins);
         let found = self.read_below(slots, PageRead { lpn, cause: Cause::Host, end: part.end, mappings }, begins);
         flight.done = self.flash.clock.join(flight.done, found.ticket);
         if let Payload::Read(bytes) = &mut flight.payload {
