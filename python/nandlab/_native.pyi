@@ -1,7 +1,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
-__all__ = ["arrow_stream", "Memory", "memory", "command", "Device", "ConfigError", "InputError", "Plan", "Access", "Sense", "Slots", "describe", "devices", "plugin_names", "short_form", "RunReport", "run", "experiment", "sweep", "sweep_rows", "bound", "compare", "curve", "trace_info", "VERSION"]
+__all__ = ["arrow_stream", "Memory", "memory", "command", "Device", "Environment", "ConfigError", "InputError", "Plan", "Access", "Sense", "Slots", "describe", "devices", "plugin_names", "short_form", "RunReport", "run", "experiment", "sweep", "sweep_rows", "bound", "compare", "curve", "trace_info", "VERSION"]
 VERSION: str
 
 class ConfigError(ValueError): ...
@@ -90,6 +90,12 @@ class Device:
     def state(self) -> dict[str, int]: ...
     def ledger(self) -> str: ...
     def config(self) -> str: ...
+
+@final
+class Environment:
+    FEATURES: int
+    def __new__(cls, run: str, candidates: int, by_block: bool, memory: Memory | None = None) -> Environment: ...
+    def advance(self, candidate: int = 0, pad: bool = False) -> tuple[Any, ...]: ...
 
 _Columns = list[tuple[str, str, list[Any]]]
 

@@ -4,6 +4,7 @@
 mod arrow;
 mod columns;
 mod device;
+mod environment;
 mod errors;
 mod looks;
 mod numpy_array;
@@ -36,6 +37,8 @@ mod _native {
     use super::command;
     #[pymodule_export]
     use super::device::NativeDevice;
+    #[pymodule_export]
+    use super::environment::Environment;
     #[pymodule_export]
     use super::errors::{ConfigError, InputError};
     #[pymodule_export]

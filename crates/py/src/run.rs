@@ -24,6 +24,11 @@ pub struct RunReport {
 }
 
 impl RunReport {
+    /// A report without its wall times, so that two runs give the same bytes.
+    pub fn new(report: Report, series: Option<Timeline>) -> Self {
+        Self { report: Report { wall: None, ..report }, series }
+    }
+
     fn histogram(&self, kind: &str) -> PyResult<Histogram> {
         let times = &self.report.times;
         Ok(match kind {
@@ -74,16 +79,14 @@ impl RunReport {
 /// Carries out a run.
 fn report(run: &Run, with_series: bool, watch: &Watch<'_>) -> Result<RunReport, Error> {
     let mut series = with_series.then(Timeline::default);
-    let mut report = match &mut series {
+    let report = match &mut series {
         None => run.report(watch)?,
         Some(series) => run.report_each(watch, &mut |request| {
             series.add(request);
             Ok(())
         })?,
     };
-    // Two runs give the same bytes.
-    report.wall = None;
-    Ok(RunReport { report, series })
+    Ok(RunReport::new(report, series))
 }
 
 /// Simulates the run that the JSON describes, with a trace in memory, functions of Python that see its requests, and a policy
