@@ -45,7 +45,7 @@ if [ "${1:-}" = stubs ]; then
     exec "$run" scripts/stubs.py
 fi
 "$run" scripts/stubs.py --check
-"$run" -m mypy --strict --cache-dir "$place/mypy" python/nandlab python/examples scripts/stubs.py
+"$run" -m mypy --strict --cache-dir "$place/mypy" python/nandlab python/examples scripts/stubs.py scripts/python_measure.py
 "$run" -m mypy.stubtest --concise --mypy-config-file pyproject.toml --allowlist python/tests/stubtest.txt \
     --ignore-unused-allowlist nandlab
 "$run" -m pytest --quiet -p no:cacheprovider python/tests "$@"

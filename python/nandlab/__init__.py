@@ -11,6 +11,7 @@ Every number is computed by the same code as that of the command line; docs/pyth
 from . import buffers, ftls, generate
 from ._native import VERSION as __version__
 from ._native import ConfigError, InputError
+from ._papers import Front, Reproduced, reproduce, search
 from ._policy import Batch, Hints, Policy
 from ._registry import Buffer, Ftl, Generator
 from ._result import Latency, Result
@@ -23,12 +24,14 @@ __all__ = [
     "Buffer",
     "ConfigError",
     "Device",
+    "Front",
     "Ftl",
     "Generator",
     "Hints",
     "InputError",
     "Latency",
     "Policy",
+    "Reproduced",
     "Result",
     "Sweep",
     "Table",
@@ -41,6 +44,8 @@ __all__ = [
     "ftls",
     "generate",
     "load",
+    "reproduce",
     "run",
+    "search",
     "trace_info",
 ]

@@ -1,7 +1,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
-__all__ = ["arrow_stream", "Memory", "memory", "command", "Device", "Environment", "ConfigError", "InputError", "Plan", "Access", "Sense", "Slots", "describe", "devices", "plugin_names", "short_form", "RunReport", "run", "experiment", "sweep", "sweep_rows", "bound", "compare", "curve", "trace_info", "VERSION"]
+__all__ = ["arrow_stream", "Memory", "memory", "command", "Device", "Environment", "ConfigError", "InputError", "Plan", "Access", "Sense", "Slots", "describe", "devices", "plugin_names", "short_form", "RunReport", "run", "experiment", "reproduce", "search", "sweep", "sweep_rows", "bound", "compare", "curve", "trace_info", "VERSION"]
 VERSION: str
 
 class ConfigError(ValueError): ...
@@ -162,4 +162,25 @@ def sweep(
     memory: int = ...,
     progress: Callable[[float], object] | None = None,
 ) -> tuple[int, int, int, int, bool]: ...
+def reproduce(
+    folder: str,
+    *,
+    names: Sequence[str] = ...,
+    figures: Sequence[str] = ...,
+    traces: Sequence[tuple[str, str]] = ...,
+    limit: int | None = None,
+    threads: int | None = None,
+    shard: tuple[int, int] = ...,
+    retry: bool = False,
+    progress: Callable[[float], object] | None = None,
+) -> list[tuple[str, str, int, int, int, str | None, _Columns | None]]: ...
+def search(
+    plan: str,
+    folder: str,
+    metrics: Sequence[str],
+    *,
+    budget: float = 0.1,
+    threads: int | None = None,
+    progress: Callable[[float], object] | None = None,
+) -> dict[str, Any]: ...
 def sweep_rows(folder: str) -> str: ...

@@ -8,6 +8,7 @@ from typing import Any, Callable, Iterable, Mapping, Sequence, Union
 
 from . import _native
 from ._policy import Batch, Hints, deciding, hinting
+from ._progress import Progress, telling
 from ._registry import Buffer, Ftl, Generator, _json
 from ._result import Result
 from ._table import Table
@@ -141,7 +142,7 @@ def run(
     capacity: str | None = None,
     hint: Callable[[Batch], Hints] | None = None,
     series: bool = False,
-    progress: Callable[[float], object] | None = None,
+    progress: Progress = None,
     **options: Any,
 ) -> Result:
     """Simulates one device on a trace.
@@ -152,7 +153,7 @@ def run(
     leaves, NaN keeps pages out. `ftl`: a name or a member of `nandlab.ftls`. `seed`: `None` is that of the device. `ram`
     (`"16MiB"`): DRAM of the buffer. `capacity`: `"fit"`, or a size that the device grows to. `hint`: a function that tells
     URM's zones about batches of requests. `series`: keep times over the run, which takes a little longer. `progress` is called
-    with the share that is done, 0 to 1.
+    with the share that is done, 0 to 1; `True` shows a bar by tqdm.
 
     Options of the trace: `limit`, `address`, `volumes`, and how it is read: `format`, `columns`, `time_unit`, `files`, `event`,
     `object_unit`, `skip_bad`, `sort_window`, `cap_gap`, `rebase`. Every other keyword sets a key of the configuration:
@@ -163,9 +164,6 @@ def run(
     reading, overrides = _split(options)
     described = _device(device, ftl, seed, ram, capacity, overrides)
     policy, decide = None, None
-    asked = _is_policy(buffer) and not hasattr(buffer, "decide")
-    if asked and progress is not None:
-        raise ValueError("progress: a run with a policy in Python that is asked page by page tells none; leave it out")
     if not _is_policy(buffer):
         described["buffer"] = _short(buffer, "buffer", Buffer)
     elif hasattr(buffer, "decide"):
@@ -177,9 +175,10 @@ def run(
         raise TypeError(f"buffer: {buffer!r} is no name, no member of nandlab.buffers, and has no make_room or decide")
     spec, memory = _spec(trace, described, reading)
     hinted = None if hint is None else hinting(hint)
-    return Result(
-        _native.run(spec, memory=memory, policy=policy, decide=decide, hint=hinted, series=series, progress=progress)
-    )
+    with telling(progress, "run") as tell:
+        return Result(
+            _native.run(spec, memory=memory, policy=policy, decide=decide, hint=hinted, series=series, progress=tell)
+        )
 
 
 def _names(plugins: Any, name: str, base: type) -> list[str]:
@@ -204,7 +203,7 @@ def compare(
     ram: str | int | None = None,
     capacity: str | None = None,
     threads: int | None = None,
-    progress: Callable[[float], object] | None = None,
+    progress: Progress = None,
     **options: Any,
 ) -> Table:
     """Buffers x FTLs on one trace: a row for each. `.json` is what `nandlab compare --json -` prints.
@@ -214,7 +213,8 @@ def compare(
     reading, overrides = _split(options)
     spec, memory = _spec(trace, _device(device, None, seed, ram, capacity, overrides), reading)
     names = _names(buffers, "buffer", Buffer), _names(ftls, "ftl", Ftl)
-    return _table(_native.compare(spec, *names, memory=memory, threads=threads, progress=progress))
+    with telling(progress, "compare") as tell:
+        return _table(_native.compare(spec, *names, memory=memory, threads=threads, progress=tell))
 
 
 def curve(
@@ -229,7 +229,7 @@ def curve(
     bound: bool = False,
     capacity: str | None = None,
     threads: int | None = None,
-    progress: Callable[[float], object] | None = None,
+    progress: Progress = None,
     **options: Any,
 ) -> Table:
     """What buffers do at every size: `ram` is a list of sizes and ranges, each of which has so many `points`.
@@ -240,11 +240,12 @@ def curve(
     reading, overrides = _split(options)
     spec, memory = _spec(trace, _device(device, None, seed, None, capacity, overrides), reading)
     names, below = _names(buffers, "buffer", Buffer), _short(ftl, "ftl", Ftl)
-    return _table(
-        _native.curve(
-            spec, names, ram, ftl=below, points=points, bound=bound, memory=memory, threads=threads, progress=progress
+    with telling(progress, "curve") as tell:
+        return _table(
+            _native.curve(
+                spec, names, ram, ftl=below, points=points, bound=bound, memory=memory, threads=threads, progress=tell
+            )
         )
-    )
 
 
 def bound(
@@ -257,27 +258,19 @@ def bound(
     read_cost: int = 1,
     write_cost: int = 10,
     threads: int | None = None,
-    progress: Callable[[float], object] | None = None,
+    progress: Progress = None,
     **options: Any,
 ) -> Table:
     """What a buffer of some size could reach at best, and how far from it policies are (docs/bounds.md)."""
     reading, overrides = _split(options)
     spec, memory = _spec(trace, _device(device, None, seed, None, None, overrides), reading)
-    return _table(
-        _native.bound(
-            spec,
-            _names(buffers, "buffer", Buffer),
-            ram=ram,
-            read_cost=read_cost,
-            write_cost=write_cost,
-            memory=memory,
-            threads=threads,
-            progress=progress,
-        )
-    )
+    names = _names(buffers, "buffer", Buffer)
+    costs = {"read_cost": read_cost, "write_cost": write_cost}
+    with telling(progress, "bound") as tell:
+        return _table(_native.bound(spec, names, ram=ram, **costs, memory=memory, threads=threads, progress=tell))
 
 
-def trace_info(trace: Trace, *, sample_pages: float = 1.0, **options: Any) -> dict[str, Any]:
+def trace_info(trace: Trace, *, sample_pages: float = 1.0, progress: Progress = None, **options: Any) -> dict[str, Any]:
     """What a trace is like: what `nandlab trace info --json -` says of it. Options are those of the trace in `nandlab.run`."""
     reading, unknown = _split(options)
     # Without a device there is nothing to fold addresses into, or to stack volumes on.
@@ -285,7 +278,9 @@ def trace_info(trace: Trace, *, sample_pages: float = 1.0, **options: Any) -> di
     if unknown:
         raise TypeError(f"trace_info: there is no argument {next(iter(unknown))!r}")
     spec, memory = _spec(trace, {}, reading)
-    info: dict[str, Any] = json.loads(_native.trace_info(spec, sample_pages=sample_pages, memory=memory))
+    with telling(progress, "trace_info") as tell:
+        told = _native.trace_info(spec, sample_pages=sample_pages, memory=memory, progress=tell)
+    info: dict[str, Any] = json.loads(told)
     return info
 
 

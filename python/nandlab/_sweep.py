@@ -6,9 +6,10 @@ import json
 import os
 from concurrent.futures import Executor, as_completed
 from pathlib import Path as FilePath
-from typing import Any, Callable, Iterable, Mapping
+from typing import Any, Iterable, Mapping
 
 from . import _native
+from ._progress import Progress, telling
 from ._registry import Buffer, Ftl, Generator, _json
 from ._result import flat
 from ._run import Path, _device, _names, _split, _workload
@@ -41,12 +42,12 @@ class Sweep:
         **options: Any,
     ) -> None:
         reading, overrides = _split(options)
-        named = {_word(plugin): plugin for plugin in _names(buffers, "buffer", Buffer)}
-        below = {_word(plugin): plugin for plugin in _names(ftls, "ftl", Ftl)}
+        named = _worded("buffers", _names(buffers, "buffer", Buffer))
+        below = _worded("ftls", _names(ftls, "ftl", Ftl))
         varied: dict[str, dict[str, list[str]]] = {}
         sizes = [ram] if isinstance(ram, (str, int)) else list(ram)
         if sizes:
-            varied["ram"] = {_word(str(size)): [f"ram.dram={size}"] for size in sizes}
+            varied["ram"] = {name: [f"ram.dram={size}"] for name, size in _worded("ram", map(str, sizes)).items()}
         for axis, values in (axes or {}).items():
             varied[axis] = {
                 value: _device("lab", None, None, None, None, settings)["set"] for value, settings in values.items()
@@ -79,32 +80,40 @@ class Sweep:
         *,
         threads: int | None = None,
         retry: bool = False,
-        progress: Callable[[float], object] | None = None,
+        progress: Progress = None,
     ) -> Table:
         """Runs all cells that have no result in `folder` yet, and returns what is there then.
 
         Without an executor they run on `threads` here. With one (a pool of processes, `client.get_executor()` of Dask) each
         cell is a task; its result goes to the folder, which all workers must see, as a whole or not at all, so that a worker
-        that dies costs the cells that it was at, and nothing else. `retry` runs cells again that failed.
+        that dies costs the cells that it was at, and nothing else. `retry` runs cells again that failed. `progress` is a
+        function that is told the share that is done, or `True` for a bar by tqdm.
         """
         place = FilePath(os.path.abspath(os.fspath(folder)))
         place.mkdir(parents=True, exist_ok=True)
-        plan = place / _PLAN
-        if not plan.exists() or plan.read_text() != self._plan:
-            unfinished = place / f".{_PLAN}.{os.getpid()}.tmp"
-            unfinished.write_text(self._plan)
-            unfinished.replace(plan)
-        if executor is None:
-            _native.sweep(str(plan), str(place), threads=threads, retry=retry, progress=progress)
-            return load(place)
-        tasks = [executor.submit(_part, str(plan), str(place), at, self._cells, retry) for at in range(1, self._cells + 1)]
-        for done, task in enumerate(as_completed(tasks), 1):
-            task.result()
-            if progress is not None:
-                progress(done / len(tasks))
+        plan = self.write(place)
+        with telling(progress, "sweep") as tell:
+            if executor is None:
+                _native.sweep(str(plan), str(place), threads=threads, retry=retry, progress=tell)
+                return load(place)
+            parts = range(1, self._cells + 1)
+            tasks = [executor.submit(_part, str(plan), str(place), at, self._cells, retry) for at in parts]
+            for done, task in enumerate(as_completed(tasks), 1):
+                task.result()
+                if tell is not None:
+                    tell(done / len(tasks))
         # Whoever finished last may not have seen the result of another: the table of all is written here.
         _native.sweep(str(plan), str(place), threads=threads)
         return load(place)
+
+    def write(self, folder: Path) -> FilePath:
+        """Writes the plan into a folder, as a whole or not at all, and returns its path."""
+        plan = FilePath(os.fspath(folder)) / _PLAN
+        if not plan.exists() or plan.read_text() != self._plan:
+            unfinished = plan.parent / f".{_PLAN}.{os.getpid()}.tmp"
+            unfinished.write_text(self._plan)
+            unfinished.replace(plan)
+        return plan
 
 
 def _part(plan: str, folder: str, number: int, of: int, retry: bool) -> int:
@@ -137,6 +146,20 @@ def load(folder: Path) -> Table:
 def _word(text: str) -> str:
     """A text as the name of a value of an axis."""
     return "".join(letter if letter.isalnum() or letter in "-_.=" else "_" for letter in text)
+
+
+def _worded(argument: str, texts: Iterable[str]) -> dict[str, str]:
+    """Values of an axis by their names.
+
+    Raises ValueError if two have the same: they would be one cell.
+    """
+    named: dict[str, str] = {}
+    for text in texts:
+        name = _word(text)
+        if name in named:
+            raise ValueError(f"{argument}: {named[name]!r} and {text!r} are both {name!r} among the cells: leave one out")
+        named[name] = text
+    return named
 
 
 def _without(overrides: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ import pyarrow
 import pytest
 
 import nandlab
-from conftest import ROOT, SMALL
+from conftest import LRU, ROOT, SMALL
 
 MSR = str(ROOT / "crates/trace/tests/fixtures/msr.csv")
 ZIPF = nandlab.generate.zipf(theta=0.9)
@@ -142,9 +142,11 @@ except KeyboardInterrupt:
     print(time.time(), flush=True)
 """
 POLICY = "buffer=__import__('conftest').LRU"
+#: A device that takes a while to be filled, before the first request.
+FILLED = "capacity='200GiB', precondition='{steady=20}'"
 
 
-@pytest.mark.parametrize("extra", ["", POLICY])
+@pytest.mark.parametrize("extra", ["", POLICY, FILLED, f"{POLICY}, {FILLED}"])
 def test_interrupt_ends_a_run_at_once(extra):
     environment = {**os.environ, "PYTHONPATH": f"{os.environ['PYTHONPATH']}:{ROOT / 'python/tests'}"}
     code = INTERRUPTED.format(extra=extra)
@@ -165,9 +167,26 @@ def test_command_line_comes_with_the_package(command):
     assert done.returncode == 2 and "nothing" in done.stderr
 
 
-def test_progress_is_told_and_may_end_the_run():
+@pytest.mark.parametrize("buffer", ["lru", LRU])
+def test_progress_is_told_and_may_end_the_run(buffer):
     shares: list[float] = []
-    nandlab.run(ZIPF, limit=200_000, progress=shares.append, **SMALL)
-    assert shares == sorted(shares) and all(0 <= share <= 1 for share in shares)
+    nandlab.run(ZIPF, buffer=buffer, limit=200_000, progress=shares.append, **SMALL)
+    assert shares == sorted(shares) and len(shares) > 1 and all(0 <= share <= 1 for share in shares)
+
+    def enough(share):
+        raise RuntimeError("enough")
+
     with pytest.raises(RuntimeError, match="enough"):
-        nandlab.run(ZIPF, limit=10**9, progress=lambda _: (_ for _ in ()).throw(RuntimeError("enough")), **SMALL)
+        nandlab.run(ZIPF, buffer=buffer, limit=10**9, progress=enough, **SMALL)
+
+
+def test_bar_is_shown_by_tqdm(capsys, monkeypatch):
+    nandlab.run(ZIPF, limit=2000, progress=True, **SMALL)
+    nandlab.compare(ZIPF, ["lru"], limit=500, progress=True, **SMALL)
+    told = capsys.readouterr()
+    assert "run: 100%" in told.err and "compare: 100%" in told.err and not told.out
+    with pytest.raises(TypeError, match="progress"):
+        nandlab.run(ZIPF, limit=10, progress=5, **SMALL)
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    with pytest.raises(ImportError, match="pip install tqdm"):
+        nandlab.run(ZIPF, limit=10, progress=True, **SMALL)

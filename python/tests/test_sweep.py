@@ -64,6 +64,13 @@ def test_failed_cells_are_rows_and_bad_sweeps_are_errors(tmp_path):
         nandlab.load(tmp_path / "nowhere")
 
 
+def test_two_values_of_one_name_are_refused():
+    twice = ["cflru:window_ratio=0.25", "cflru_window_ratio=0.25"]
+    for wrong in ({"buffers": ["lru", "lru"]}, {"buffers": twice}, {"ftls": ["page", "page"]}, {"ram": ["1MiB", "1MiB"]}):
+        with pytest.raises(ValueError, match=f"{next(iter(wrong))}: .* are both"):
+            nandlab.Sweep(nandlab.generate.zipf(), **wrong)
+
+
 def test_sweep_on_dask_outlives_its_workers(tmp_path):
     distributed = pytest.importorskip("distributed")
     import os

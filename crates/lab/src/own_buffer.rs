@@ -12,15 +12,31 @@ use nandlab::error::ConfigError;
 pub struct OwnBuffer {
     name: String,
     build: Arc<Build>,
+    hold: Arc<Hold>,
 }
 
+type Hold = dyn Fn(&mut dyn FnMut()) + Send + Sync;
 type Build = dyn Fn(Parts) -> Result<Box<dyn Ssd>, ConfigError> + Send + Sync;
 
 impl OwnBuffer {
     /// A policy with the name under which reports show it, and what makes a device around it
     /// ([`Engine::new`](nandlab::engine::Engine::new)).
     pub fn new(name: &str, build: impl Fn(Parts) -> Result<Box<dyn Ssd>, ConfigError> + Send + Sync + 'static) -> Self {
-        Self { name: name.to_owned(), build: Arc::new(build) }
+        Self { name: name.to_owned(), build: Arc::new(build), hold: Arc::new(|work| work()) }
+    }
+
+    /// The same, and `hold` is given what the device does once it is built, and carries it out: for a policy that would have to
+    /// take something anew at every call.
+    #[must_use]
+    pub fn holding(self, hold: impl Fn(&mut dyn FnMut()) + Send + Sync + 'static) -> Self {
+        Self { hold: Arc::new(hold), ..self }
+    }
+
+    /// Carries out what the device does.
+    pub(crate) fn hold<R>(&self, work: impl FnOnce() -> R) -> R {
+        let (mut work, mut done) = (Some(work), None);
+        (self.hold)(&mut || done = work.take().map(|work| work()));
+        done.expect("whoever holds something carries out the work")
     }
 
     /// The configuration as reports show it.

@@ -174,49 +174,60 @@ fn simulate_seen(
     let started = now();
     let built = own.map_or_else(|| config.build(), |own| own.device(config));
     let mut device = built.map_err(|error| builder.locate(error))?;
-    if config.precondition == Precondition::Trace {
-        warm_up(&mut *device, source, workload.foresight.as_ref(), progress)?;
-        source = open()?;
-    }
-    let built = now();
-    progress.begin(Phase::Replaying);
-    let mut replay = Replay::new(config, &*device);
-    let mut requests = each.map(|each| Requests::new(each, &mut replay, &mut *device));
-    let (mut batch, mut replayed) = (Vec::with_capacity(BATCH), 0);
-    while match &mut requests {
-        None => source.fill(&mut batch)?,
-        Some(requests) => source.fill_seen(&mut batch, |piece, recorded| requests.see(piece, recorded))?,
-    } {
-        Foresight::show(workload.foresight.as_ref(), &mut batch)?;
-        replay.feed(&mut *device, &batch)?;
+    let work = move || {
+        if config.precondition == Precondition::Trace {
+            warm_up(&mut *device, source, workload.foresight.as_ref(), progress)?;
+            source = open()?;
+        }
+        let built = now();
+        progress.begin(Phase::Replaying);
+        let mut replay = Replay::new(config, &*device);
+        let mut requests = each.map(|each| Requests::new(each, &mut replay, &mut *device));
+        let (mut batch, mut replayed) = (Vec::with_capacity(BATCH), 0);
+        while match &mut requests {
+            None => source.fill(&mut batch)?,
+            Some(requests) => source.fill_seen(&mut batch, |piece, recorded| requests.see(piece, recorded))?,
+        } {
+            Foresight::show(workload.foresight.as_ref(), &mut batch)?;
+            replay.feed(&mut *device, &batch)?;
+            if let Some(requests) = &mut requests {
+                requests.hand_out(&mut replay, &mut *device)?;
+            }
+            replayed += HostRequest::count(&batch);
+            show(progress, &source, replayed);
+        }
+        if replayed == 0 {
+            let name = source.describe().name;
+            return Err(Error::input(format!("{name}: there is no request in it"), "is this the right file?"));
+        }
         if let Some(requests) = &mut requests {
+            device.drain();
             requests.hand_out(&mut replay, &mut *device)?;
         }
-        replayed += HostRequest::count(&batch);
-        show(progress, &source, replayed);
+        let outcome = replay.finish(&mut *device);
+        let mut info = source.describe();
+        info.warnings.extend(address::warning(source.address(), &config.device.geometry, device.sees_neighbours()));
+        let shown = own.map(|own| own.shown(config));
+        let mut report = Report::settled(shown.as_ref().unwrap_or(config), &mut *device, info, &outcome);
+        report.wall = Some(wall(&report, started, built));
+        Ok(report)
+    };
+    match own {
+        None => work(),
+        Some(own) => own.hold(work),
     }
-    if replayed == 0 {
-        let name = source.describe().name;
-        return Err(Error::input(format!("{name}: there is no request in it"), "is this the right file?"));
-    }
-    if let Some(requests) = &mut requests {
-        device.drain();
-        requests.hand_out(&mut replay, &mut *device)?;
-    }
-    let outcome = replay.finish(&mut *device);
-    let mut info = source.describe();
-    info.warnings.extend(address::warning(source.address(), &config.device.geometry, device.sees_neighbours()));
-    let shown = own.map(|own| own.shown(config));
-    let mut report = Report::settled(shown.as_ref().unwrap_or(config), &mut *device, info, &outcome);
+}
+
+/// How long it took.
+fn wall(report: &Report, started: Instant, built: Instant) -> Wall {
     let run_seconds = now().duration_since(built).as_secs_f64();
     let pages = report.requests.pages_read + report.requests.pages_written;
-    report.wall = Some(Wall {
+    Wall {
         build_seconds: built.duration_since(started).as_secs_f64(),
         run_seconds,
         pages_per_second: pages as f64 / run_seconds,
         requests_per_second: report.requests.total as f64 / run_seconds,
-    });
-    Ok(report)
+    }
 }
 
 fn show(progress: &Part<'_>, source: &Source, replayed: u64) {

@@ -8,6 +8,7 @@ mod environment;
 mod errors;
 mod looks;
 mod numpy_array;
+mod papers;
 mod policy;
 mod registry;
 mod run;
@@ -41,6 +42,8 @@ mod _native {
     use super::environment::Environment;
     #[pymodule_export]
     use super::errors::{ConfigError, InputError};
+    #[pymodule_export]
+    use super::papers::{reproduce, search};
     #[pymodule_export]
     use super::policy::PlanView;
     #[pymodule_export]

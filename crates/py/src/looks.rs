@@ -1,6 +1,7 @@
 //! Functions in Python that see the requests of a run in batches, before the device does: hints and scores.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 
 use nandlab::types::{Hint, HostOp, HostRequest};
 use nandlab_lab::{Error, Foresight};
@@ -19,14 +20,14 @@ pub struct Looks {
     pub hint: Option<Py<PyAny>>,
     /// Gives an array of scores, which the buffer finds there.
     pub decide: Option<(Py<PyAny>, Arc<Mutex<Ahead>>)>,
-    /// Looks for signals, because the run is on the thread that gets them.
-    pub signals: bool,
+    /// The policy is asked page by page and keeps the lock of the interpreter, which others may have between two batches.
+    pub is_asked: bool,
 }
 
 impl Looks {
     /// The function that the run calls, if there is anything to do.
     pub fn foresight(self, raised: Raised) -> Option<Foresight> {
-        if self.hint.is_none() && self.decide.is_none() && !self.signals {
+        if self.hint.is_none() && self.decide.is_none() && !self.is_asked {
             return None;
         }
         let next = Mutex::new(1);
@@ -42,8 +43,8 @@ impl Looks {
     }
 
     fn look(&self, py: Python<'_>, first: u64, batch: &mut [HostRequest]) -> PyResult<()> {
-        if self.signals {
-            py.check_signals()?;
+        if self.is_asked {
+            py.detach(thread::yield_now);
         }
         if let Some(hint) = &self.hint {
             let answer = hint.bind(py).call1((arrays(py, first, batch)?,))?;

@@ -1,6 +1,5 @@
 //! One run, and its result.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
 use nandlab::histogram::Histogram;
@@ -10,11 +9,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::columns::Memory;
-use crate::errors::{from_json, raised, wrong};
+use crate::errors::{from_json, wrong};
 use crate::looks::Looks;
-use crate::policy::{self, PolicyFailed, Raised};
+use crate::policy::{self, Raised};
 use crate::scored;
-use crate::work::{away, bug};
+use crate::work::away;
 
 /// The report of a run, with what its JSON does not have.
 #[pyclass(frozen, module = "nandlab._native")]
@@ -119,16 +118,7 @@ pub fn run(
     if let Some(policy) = policy {
         run.device.own = Some(policy::own_buffer(policy, exception.clone())?);
     }
-    run.workload.foresight = Looks { hint, decide, signals: is_asked }.foresight(exception.clone());
-    let done = if is_asked {
-        // A policy that is asked at every access keeps the lock of the interpreter: to take it each time would cost more.
-        match catch_unwind(AssertUnwindSafe(|| report(&run, series, &Watch::default()))) {
-            Ok(done) => done.map_err(|error| raised(&error)),
-            Err(panic) if panic.is::<PolicyFailed>() => Err(bug(&"a policy failed without an exception")),
-            Err(panic) => Err(bug(&*panic)),
-        }
-    } else {
-        away(py, progress, move |watch| report(&run, series, watch))
-    };
+    run.workload.foresight = Looks { hint, decide, is_asked }.foresight(exception.clone());
+    let done = away(py, progress, move |watch| report(&run, series, watch));
     done.map_err(|error| exception.take().unwrap_or(error))
 }

@@ -1,9 +1,10 @@
 //! Sweeps: the same folders, cells and shards as those of `nandlab sweep`.
 
-use nandlab_lab::{Experiment, Sweep, SweepResults, SweepShard, json};
+use nandlab_lab::{Experiment, Sweep, SweepResults, json};
 use pyo3::prelude::*;
 
 use crate::errors::{from_json, raised, wrong};
+use crate::papers::part;
 use crate::work::away;
 
 /// The TOML of an experiment that the Python side wrote as JSON, and the number of its cells.
@@ -37,11 +38,7 @@ pub fn sweep(
     memory: u64,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<(usize, usize, u64, u64, bool)> {
-    let (number, of) = shard;
-    if !(1..=of).contains(&number) {
-        return Err(wrong(format!("shard: ({number}, {of}) is no part: (2, 3) is the second of three")));
-    }
-    let shard = SweepShard { number, of };
+    let shard = part(shard)?;
     let sweep = Sweep { plan: plan.into(), folder: folder.into(), threads, shard, retry, memory };
     let work = away(py, progress, move |watch| sweep.run(watch, |_| ()))?;
     Ok((work.cells, work.own, work.run, work.failed, work.complete))

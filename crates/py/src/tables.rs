@@ -26,9 +26,10 @@ pub enum Value {
 }
 
 /// Name, kind (`str`, `bool`, `int` or `float`) and values of each column.
-type Columns = Vec<(&'static str, &'static str, Vec<Option<Value>>)>;
+pub type Columns = Vec<(&'static str, &'static str, Vec<Option<Value>>)>;
 
-fn columns(table: &Table) -> Columns {
+/// A table as Python has it.
+pub fn columns(table: &Table) -> Columns {
     let kind = |unit| match unit {
         Unit::Text => "str",
         Unit::Flag => "bool",

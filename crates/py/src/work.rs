@@ -47,7 +47,8 @@ impl Told {
 }
 
 /// Does work on another thread, and calls `progress` with its share from 0 to 1 every now and then. A signal is noticed within
-/// 25 ms, also while a device is built that does not look at its [`Stop`]: then its thread ends by itself, later.
+/// 25 ms and ends the call within 75 ms, also while a device is built that does not look at its [`Stop`]: then its thread ends by
+/// itself, later.
 ///
 /// # Errors
 /// Those of the work, an exception of a signal's handler or of `progress`, a warning that is an error.
@@ -82,6 +83,8 @@ pub fn away<T: Send + 'static>(
         };
         if let Err(exception) = step {
             stop.stop();
+            // What looks at its `Stop` has ended when the caller goes on, a policy in Python above all.
+            py.detach(move || _ = done.recv_timeout(2 * POLL));
             return Err(exception);
         }
     }

@@ -22,6 +22,7 @@ use verdicts::Verdicts;
 use crate::error::Error;
 use crate::experiment::{fill, unknown};
 use crate::sweep::{CellStatus, SweepResults, SweepRow};
+use crate::table::Table;
 
 /// The results of a sweep as figures and tables.
 pub struct Digest {
@@ -96,6 +97,11 @@ impl Digest {
     /// How the claims of the experiment came out, in a sentence; nothing if it has none.
     pub fn verdict(&self) -> Option<&str> {
         self.verdicts.as_ref().map(|verdicts| verdicts.sentence.as_str())
+    }
+
+    /// The claims of the experiment with their verdicts, a row each; nothing if it has none.
+    pub fn judged(&self) -> Option<Table> {
+        self.verdicts.as_ref().map(Verdicts::table)
     }
 
     /// The claims of the experiment with their verdicts, as a section in Markdown; empty if it has none.

@@ -6,6 +6,7 @@ use super::metric::Metric;
 use super::points::Points;
 use crate::error::Error;
 use crate::experiment::Experiment;
+use crate::table::{Cell, Column, Table, Unit};
 
 /// Names of cases that are listed.
 const FAILS: usize = 4;
@@ -56,6 +57,16 @@ impl Verdicts {
         let details = judged.iter().enumerate().filter(|(_, judged)| !judged.conditions.is_empty());
         let details = details.map(|(number, judged)| details_of(number, judged)).collect();
         Ok(Some(Self { summary, sentence: sentence(&judged), details }))
+    }
+
+    /// The summary with names that programs use.
+    pub(super) fn table(&self) -> Table {
+        let names = ["place", "claim", "printed", "measured", "verdict", "cases", "decides", "note"];
+        let cells = |row: &Vec<Datum>| row.iter().map(|datum| Cell::from(datum.text.as_str())).collect();
+        Table {
+            columns: names.map(|name| Column::plain(name, Unit::Text)).to_vec(),
+            rows: self.summary.rows.iter().map(cells).collect(),
+        }
     }
 }
 

@@ -100,7 +100,7 @@ pub fn own_buffer(policy: Py<PyAny>, raised: Raised) -> PyResult<OwnBuffer> {
         let class = policy.cast::<pyo3::types::PyType>().cloned().unwrap_or_else(|_| policy.get_type());
         class.name().map(|name| format!("{name} (Python)"))
     })?;
-    Ok(OwnBuffer::new(&name, move |parts| {
+    let buffer = OwnBuffer::new(&name, move |parts| {
         let shape = parts.buffer_shape();
         let buffer = Python::attach(|py| PythonBuffer::new(policy.bind(py), &shape, raised.clone()));
         let buffer = buffer.map_err(|exception| {
@@ -109,7 +109,10 @@ pub fn own_buffer(policy: Py<PyAny>, raised: Raised) -> PyResult<OwnBuffer> {
             error
         })?;
         Ok(Box::new(Engine::new(parts, buffer)?))
-    }))
+    });
+    // To take the lock of the interpreter at every access would cost as much as the access. It is given away whenever another
+    // thread of Python wants it, as by any code in Python.
+    Ok(buffer.holding(|work| Python::attach(|_| work())))
 }
 
 impl PythonBuffer {
