@@ -7,10 +7,50 @@ use hashbrown::HashMap;
 use nandlab::types::{Hint, Pattern};
 use nandlab_trace::tools::{Counts, Flow, Tool};
 use nandlab_trace::{Extra, FILE_PAGE_BYTES, Recording, TraceRecord};
+use twox_hash::XxHash3_128;
 
 use crate::indicator::Indicator;
 use crate::lengths::{MappingLengths, RunFacts, RunLengths};
 use crate::patterns::{FileAccess, Patterns};
+
+/// Hints as the controls of an experiment want them.
+#[derive(Clone, Debug)]
+pub enum HintControl {
+    /// Patterns, locations and periods, no lengths.
+    Patterns,
+    /// Lengths only: every request is said to be sequential, so that nothing else tells them apart.
+    Lengths,
+    /// The lengths that runs turn out to have, in place of those that are expected: pages of each request in the order of the
+    /// trace, and how many are announced at most.
+    Actual(Vec<u32>, u32),
+    /// The hint of another request: one for each request of the trace, in its order.
+    Shuffled(Vec<Hint>),
+}
+
+impl HintControl {
+    /// The hints of a trace in an order that the seed decides.
+    pub fn shuffled(mut hints: Vec<Hint>, seed: u64) -> Self {
+        let mut order: Vec<usize> = (0..hints.len()).collect();
+        order.sort_by_cached_key(|at| XxHash3_128::oneshot_with_seed(seed, &(*at as u64).to_le_bytes()));
+        hints = order.into_iter().map(|at| hints[at]).collect();
+        Self::Shuffled(hints)
+    }
+
+    /// What is told in place of a hint of the request with this number.
+    fn told(&self, number: u64, hint: Hint) -> Hint {
+        match self {
+            Self::Patterns => Hint { run_pages: 0, mappings: 0, ..hint },
+            Self::Lengths => Hint { pattern: Pattern::Sequential, period: 0, ..hint },
+            Self::Actual(pages, longest) => {
+                let actual = usize::try_from(number).ok().and_then(|at| pages.get(at).copied()).unwrap_or(0);
+                Hint { run_pages: if hint.run_pages == 0 { 0 } else { actual.min(*longest) }, ..hint }
+            }
+            Self::Shuffled(hints) => {
+                usize::try_from(number).ok().and_then(|at| hints.get(at).copied()).unwrap_or_default()
+            }
+        }
+    }
+}
 
 /// Gives every request of a trace the hint that a host would have given, which knows the requests before it.
 ///
@@ -23,6 +63,7 @@ pub struct Hinter {
     patterns: Patterns,
     runs: RunLengths,
     lengths: Option<MappingLengths>,
+    control: Option<HintControl>,
     /// Requests so far.
     seen: u64,
     pcs: HashMap<u32, u32, FixedState>,
@@ -47,13 +88,31 @@ impl Hinter {
     pub fn new(indicator: Indicator, recording: Recording, patterns: Patterns) -> Self {
         let (pcs, hinted, compared) = (HashMap::default(), BTreeMap::new(), BTreeMap::new());
         let runs = RunLengths::default();
-        Self { indicator, recording, patterns, runs, lengths: None, seen: 0, pcs, hinted, unknown: 0, compared }
+        Self {
+            indicator,
+            recording,
+            patterns,
+            runs,
+            lengths: None,
+            control: None,
+            seen: 0,
+            pcs,
+            hinted,
+            unknown: 0,
+            compared,
+        }
     }
 
     /// Says besides how many mappings the run of each request will need.
     #[must_use]
     pub fn with_lengths(self, lengths: MappingLengths) -> Self {
         Self { lengths: Some(lengths), ..self }
+    }
+
+    /// Tells something else than it knows.
+    #[must_use]
+    pub fn with_control(self, control: HintControl) -> Self {
+        Self { control: Some(control), ..self }
     }
 
     /// The hint of the next request, and what is known of its run on the device.
@@ -69,6 +128,9 @@ impl Hinter {
         let facts = self.runs.see(pc, record);
         if let (Some(lengths), Some(facts)) = (&self.lengths, &facts) {
             hint.mappings = lengths.mappings(self.seen, facts, hint.pattern);
+        }
+        if let Some(control) = &self.control {
+            hint = control.told(self.seen, hint);
         }
         self.seen += 1;
         (hint, facts)

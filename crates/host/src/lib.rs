@@ -22,7 +22,7 @@ mod runs;
 mod sets;
 mod streams;
 
-pub use hinter::Hinter;
+pub use hinter::{HintControl, Hinter};
 pub use indicator::{Indicator, Mix, SkippedFrames};
 pub use lengths::{LengthModel, LengthReport, LengthRow, LengthSurvey, MappingLengths, REGION_PAGES, RunFacts};
 pub use patterns::{FileAccess, Patterns};

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use nandlab::types::{Hint, HostOp, Nanos, Pattern};
 use nandlab_host::{
-    Hinter, Indicator, LengthModel, LengthSurvey, MappingLengths, Mix, Patterns, RunFacts, SkippedFrames,
+    HintControl, Hinter, Indicator, LengthModel, LengthSurvey, MappingLengths, Mix, Patterns, RunFacts, SkippedFrames,
 };
 use nandlab_trace::{Origin, Recording, TraceRecord};
 
@@ -201,4 +201,33 @@ fn nonsense_is_no_model() {
         }
     }
     assert_eq!(wrong, "");
+}
+
+#[test]
+fn controls_tell_less_or_something_else() {
+    let records = runs(9, 3000, |pc, dice| u64::from(pc) * 20 + dice.below(60));
+    let told = |mut hinter: Hinter| records.iter().map(|record| hinter.look(record).0).collect::<Vec<Hint>>();
+    let all = told(hinter());
+    let patterns = told(hinter().with_control(HintControl::Patterns));
+    let lengths = told(hinter().with_control(HintControl::Lengths));
+    for ((hint, pattern), length) in all.iter().zip(&patterns).zip(&lengths) {
+        assert_eq!(*pattern, Hint { run_pages: 0, ..*hint });
+        assert_eq!(*length, Hint { pattern: Pattern::Sequential, period: 0, ..*hint });
+    }
+    let pages = survey(&records).0.actual();
+    let actual = told(hinter().with_control(HintControl::Actual(pages.clone(), 32)));
+    for ((hint, actual), pages) in all.iter().zip(&actual).zip(pages) {
+        assert_eq!(*actual, Hint { run_pages: if hint.run_pages > 0 { pages.min(32) } else { 0 }, ..*hint });
+    }
+    let shuffled = |seed| told(hinter().with_control(HintControl::shuffled(all.clone(), seed)));
+    let moved = shuffled(1);
+    let sorted = |hints: &[Hint]| {
+        let mut words: Vec<String> = hints.iter().map(|hint| format!("{hint:?}")).collect();
+        words.sort();
+        words
+    };
+    assert_eq!(sorted(&moved), sorted(&all), "all hints are there");
+    let same = moved.iter().zip(&all).filter(|(moved, own)| moved == own).count();
+    assert!(same < all.len() / 4, "{same} of {} stayed", all.len());
+    assert!(moved == shuffled(1) && moved != shuffled(2));
 }

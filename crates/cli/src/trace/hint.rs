@@ -1,7 +1,10 @@
 //! `nandlab trace hint`: the hints that a host could have given with the requests of a trace.
 
 use clap::{Args, ValueEnum};
-use nandlab_host::{Hinter, Indicator, LengthModel, LengthSurvey, MappingLengths, Mix, Patterns, SkippedFrames};
+use nandlab::types::Hint;
+use nandlab_host::{
+    HintControl, Hinter, Indicator, LengthModel, LengthSurvey, MappingLengths, Mix, Patterns, SkippedFrames,
+};
 use nandlab_trace::Timed;
 
 use super::{InputArgs, OutputArgs, pass};
@@ -22,6 +25,23 @@ pub struct HintArgs {
     /// lengths`.
     #[arg(long, value_name = "mean|last|actual|FILE")]
     lengths: Option<String>,
+    /// Tell something else, as a control of what each part is worth.
+    #[arg(long, value_enum)]
+    tell: Option<Told>,
+    /// Give each request the hint of another one, drawn by this seed, as a control.
+    #[arg(long, value_name = "SEED", value_parser = number::any, allow_hyphen_values = true, conflicts_with = "tell")]
+    shuffle: Option<u64>,
+}
+
+/// What hints tell.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Told {
+    /// Patterns, program locations and periods; no lengths.
+    Patterns,
+    /// Lengths; all requests are said to be sequential.
+    Lengths,
+    /// All, with the lengths that runs turn out to have: no host knows them.
+    Actual,
 }
 
 /// How a host tells program locations and their patterns.
@@ -103,6 +123,15 @@ pub fn survey(host: &HostArgs, input: &InputArgs) -> Result<LengthSurvey, Failur
     Ok(survey)
 }
 
+/// The hints of a whole trace.
+fn hints(mut hinter: Hinter, input: &InputArgs) -> Result<Vec<Hint>, Failure> {
+    let mut hints = Vec::new();
+    for record in input.open_first()?.by_ref() {
+        hints.push(hinter.look(&record?).0);
+    }
+    Ok(hints)
+}
+
 /// A file of `nandlab trace lengths`.
 pub fn model(path: &str) -> Result<LengthModel, Failure> {
     let help = "make one: nandlab trace lengths TRACE -o lengths.toml";
@@ -121,6 +150,18 @@ pub fn hint(args: &HintArgs) -> Result<(), Failure> {
     };
     let rows = args.input.open()?;
     let hinter = args.host.hinter(&args.input, &rows)?;
-    let hinter = if let Some(lengths) = lengths { hinter.with_lengths(lengths) } else { hinter };
+    let mut hinter = if let Some(lengths) = lengths { hinter.with_lengths(lengths) } else { hinter };
+    if let Some(seed) = args.shuffle {
+        hinter = hinter.clone().with_control(HintControl::shuffled(hints(hinter, &args.input)?, seed));
+    }
+    match args.tell {
+        None => {}
+        Some(Told::Patterns) => hinter = hinter.with_control(HintControl::Patterns),
+        Some(Told::Lengths) => hinter = hinter.with_control(HintControl::Lengths),
+        Some(Told::Actual) => {
+            let longest = u32::try_from(args.host.longest).unwrap_or(u32::MAX);
+            hinter = hinter.with_control(HintControl::Actual(survey(&args.host, &args.input)?.actual(), longest));
+        }
+    }
     pass(rows, hinter, args.input.limit, &args.output)
 }

@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::ops::Range;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 use serde::Deserialize;
 
@@ -70,7 +72,13 @@ impl List {
                 writeln!(problems, "{problem}").expect("a string takes all");
             }
         }
-        if problems.is_empty() { plant(root, &self.mutants, |_| true).map(|_| ()) } else { Err(problems) }
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let planted = plant(root, &self.mutants, |_| true)?;
+        let wrong = planted.iter().filter_map(|(file, planted)| is_syntax(file, &planted.text).err());
+        let wrong: Vec<Problem> = wrong.collect();
+        if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
     }
 }
 
@@ -109,6 +117,22 @@ impl Mutant {
 
 fn source(root: &Path, file: &str) -> Result<String, Problem> {
     std::fs::read_to_string(root.join(file)).map_err(|error| format!("mutant list out of date: {file}: {error}"))
+}
+
+/// Is it still a source file with the switches in it? `old` may not be whole.
+fn is_syntax(file: &str, text: &str) -> Result<(), Problem> {
+    let problem = |error: &dyn std::fmt::Display| format!("{file} with its mutants: {error}");
+    let mut child = Command::new("rustfmt")
+        .args(["--edition", "2024", "--emit", "stdout"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| problem(&error))?;
+    // It reads all of its input before it writes.
+    child.stdin.take().expect("a pipe").write_all(text.as_bytes()).map_err(|error| problem(&error))?;
+    let done = child.wait_with_output().map_err(|error| problem(&error))?;
+    if done.status.success() { Ok(()) } else { Err(problem(&String::from_utf8_lossy(&done.stderr))) }
 }
 
 /// A file with mutants in it, and the lines of each.

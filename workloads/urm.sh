@@ -1,0 +1,34 @@
+#!/bin/sh
+# URM on recordings of real programs: makes the traces whose hints are controls, and runs workloads/urm-recorded.toml (what each part
+# of URM earns) and workloads/urm-lengths.toml (how long mapping prefetches should be).
+#
+#   workloads/urm.sh FOLDER [RECORDINGS]
+#
+# RECORDINGS has multi1.parquet to multi4.parquet (workloads/fixtures unless told otherwise). FOLDER gets the traces, the sweeps
+# `recorded` and `lengths`, and their reports.
+set -eu
+here=$(cd "$(dirname -- "$0")" && pwd)
+folder=${1:?"usage: workloads/urm.sh FOLDER [RECORDINGS]"} from=${2:-$here/fixtures}
+nandlab=${NANDLAB:-$here/../nandlab}
+from=$(cd "$from" && pwd)
+mkdir -p "$folder"
+cd "$folder"
+
+for mix in multi1 multi2 multi3 multi4; do
+    cp "$from/$mix.parquet" .
+    "$nandlab" trace hint $mix.parquet --tell patterns -o $mix-zones.parquet
+    "$nandlab" trace hint $mix.parquet --tell lengths -o $mix-ahead.parquet
+    "$nandlab" trace hint $mix.parquet --tell actual -o $mix-actual.parquet
+    "$nandlab" trace hint $mix.parquet --shuffle 1 -o $mix-shuffled.parquet
+    # The first half teaches; all of it is replayed.
+    echo "$mix:"
+    "$nandlab" trace lengths $mix.parquet -o $mix-lengths.toml
+    "$nandlab" trace hint $mix.parquet --lengths mean -o $mix-mean.parquet
+    "$nandlab" trace hint $mix.parquet --lengths last -o $mix-last.parquet
+    "$nandlab" trace hint $mix.parquet --lengths $mix-lengths.toml -o $mix-regressions.parquet
+    "$nandlab" trace hint $mix.parquet --lengths actual -o $mix-known.parquet
+done
+for sweep in recorded lengths; do
+    "$nandlab" sweep "$here/urm-$sweep.toml" -o $sweep
+    "$nandlab" report $sweep -o $sweep.html --markdown $sweep.md
+done
