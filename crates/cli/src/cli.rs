@@ -14,7 +14,7 @@ use crate::fit::FitArgs;
 use crate::pages::PagesArgs;
 use crate::probe::ProbeArgs;
 use crate::ram::RamArgs;
-use crate::record::RecordArgs;
+use crate::record::{RecordArgs, RecordLevel};
 use crate::report::ReportArgs;
 use crate::reproduce::ReproduceArgs;
 use crate::run::RunArgs;
@@ -113,6 +113,9 @@ pub enum Command {
     /// The process of a command that is recorded, before it becomes the command.
     #[command(hide = true)]
     RecordTraced {
+        /// What is to be seen of it.
+        #[arg(long, value_enum)]
+        level: RecordLevel,
         /// The command.
         #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
         command: Vec<OsString>,

@@ -92,7 +92,7 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         }
         Command::Conform { files, show } => conform::conform(files, *show, style),
         Command::Record(args) => record::record(args),
-        Command::RecordTraced { command } => record::traced(command),
+        Command::RecordTraced { level, command } => record::traced(*level, command),
         Command::Trace(command) => trace::trace(command, style),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -183,3 +183,33 @@ fn requests_of_libaio_are_recorded_with_their_places() {
     let read: Vec<u64> = rows.iter().filter(|row| row.0 == "R" && row.1 == 8192).map(|row| row.2).collect();
     assert_eq!(read[read.len() - 128..], (0..128).map(|at| 2 * at).collect::<Vec<_>>());
 }
+
+#[test]
+fn device_sees_what_programs_made_dirty_with_their_call_stacks() {
+    let (file, trace) = (path("device.dat"), path("device.parquet"));
+    _ = std::fs::remove_file(&file);
+    let to = format!("of={file}");
+    let command = ["dd", "if=/dev/zero", &to, "bs=4096", "count=64", "conv=fsync", "status=none"];
+    let output = nandlab(&[&["record", "--level", "device", "-o", &trace, "--"], &command[..]].concat());
+    let said = stderr(&output);
+    if said.contains("the device level needs") || said.contains("needs ptrace") || said.contains("Linux on x86-64 only") {
+        eprintln!("device level skipped: {said}");
+        return;
+    }
+    assert!(output.status.success(), "{said}");
+    let text = String::from_utf8(nandlab(&["trace", "convert", &trace]).stdout).expect("text");
+    let files = text.lines().filter_map(|line| line.strip_prefix("# ")).filter(|line| line.starts_with("{\"file\""));
+    let Some(id) = files.map(json).find(|told| told["file"][1]["path"].as_str().is_some_and(|at| at.ends_with("device.dat")))
+    else {
+        eprintln!("device level skipped: {file} lies on no block device");
+        return;
+    };
+    let id = id["file"][0].to_string();
+    let is_its = |line: &&str| line.split(',').nth(10) == Some(&id) && line.split(',').nth(2) == Some("W");
+    let writes: Vec<&str> = text.lines().filter(is_its).collect();
+    let field = |line: &&str, at: usize| line.split(',').nth(at).and_then(|n| n.parse::<u64>().ok()).expect("a number");
+    let pages: Vec<u64> =
+        writes.iter().flat_map(|line| (field(line, 11)..).take((field(line, 4) / 4096) as usize)).collect();
+    assert_eq!(pages, (0..64).collect::<Vec<_>>(), "{text}");
+    assert!(writes.iter().all(|line| field(line, 12) != 0), "{text}");
+}

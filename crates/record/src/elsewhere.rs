@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::ffi::OsString;
 
-use crate::{RecordError, RecordOptions, RecordedCommand};
+use crate::{Level, RecordError, RecordOptions, RecordedCommand};
 
 /// See [`crate::record_command`].
 pub(crate) fn record(_: &[OsString], _: &[OsString], _: &RecordOptions) -> Result<RecordedCommand, RecordError> {
@@ -11,6 +11,6 @@ pub(crate) fn record(_: &[OsString], _: &[OsString], _: &RecordOptions) -> Resul
 }
 
 /// See [`crate::run_traced`].
-pub(crate) fn become_traced(_: &[OsString]) -> Result<Infallible, (RecordError, u8)> {
+pub(crate) fn become_traced(_: Level, _: &[OsString]) -> Result<Infallible, (RecordError, u8)> {
     Err((RecordError::Elsewhere, 1))
 }

@@ -13,6 +13,8 @@ mod binary;
 mod cache;
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
 mod elsewhere;
+mod event;
+mod join;
 mod layout;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod linux;
@@ -35,15 +37,33 @@ use linux as system;
 
 pub use binary::Binary;
 pub use cache::{Caller, FileRange, PageCache, PageCacheCounts};
-pub use maps::{Mapping, mappings};
+pub use event::{DeviceEvent, DeviceWork, FileKey};
+pub use join::{JoinCounts, Joiner};
+pub use maps::{Mapping, mappings, mounts};
 pub use stack::{FRAMES_MAX, RawStack, STACK_BYTES, Unwinder};
+
+/// Where requests are recorded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Level {
+    /// At system calls, under ptrace; a model of the page cache decides what of them reaches a device.
+    #[default]
+    Syscall,
+    /// Where the kernel hands them to a device.
+    Device,
+}
+
+/// Bytes of the modelled page cache unless it is told otherwise.
+const MODEL_BYTES: u64 = 64 << 20;
 
 /// What is recorded, and how.
 #[derive(Clone, Debug)]
 pub struct RecordOptions {
-    /// Bytes of the host's page cache; 0 = none, every system call is a request as it is.
-    pub memory_limit: u64,
-    /// Bytes that the host reads ahead at most.
+    /// Where.
+    pub level: Level,
+    /// Level of system calls: bytes of the modelled page cache, 64 MiB if it is not said; 0 = none, every system call is a
+    /// request as it is. Level of devices: bytes of memory that the command has, page cache and all; no limit if it is not said.
+    pub memory_limit: Option<u64>,
+    /// Level of system calls: bytes that the model reads ahead at most.
     pub read_ahead: u64,
     /// Files below this folder are named relative to it.
     pub folder: PathBuf,
@@ -73,6 +93,8 @@ pub enum Ended {
     Status(i32),
     /// A signal ended it.
     Signal(i32),
+    /// It was killed, because a signal came that cannot be passed on to it.
+    Unfollowed,
     /// Whoever recorded it did.
     #[default]
     Stopped,
@@ -83,14 +105,16 @@ pub enum Ended {
 pub struct RecordCounts {
     /// Processes and threads that were followed.
     pub tasks: u64,
-    /// System calls that read files.
+    /// System calls that read files, or requests that read.
     pub reads: u64,
-    /// System calls that wrote files.
+    /// System calls that wrote files, or requests that write.
     pub writes: u64,
     /// Call stacks that ended where the copied bytes did, or where no frame could be told.
     pub stacks_cut_short: u64,
-    /// What the model of the page cache did.
+    /// Level of system calls: what the model of the page cache did.
     pub cache: PageCacheCounts,
+    /// Level of devices: what was joined to requests.
+    pub joined: JoinCounts,
 }
 
 /// Why nothing can be recorded.
@@ -107,6 +131,27 @@ pub enum RecordError {
     Forbidden {
         /// What was tried.
         step: &'static str,
+        /// What the system said.
+        reason: String,
+    },
+    /// The kernel takes no programs that watch it.
+    #[error(
+        "{step}: {reason}\n  help: the device level needs root or the capabilities CAP_BPF and CAP_PERFMON (and CAP_SYS_PTRACE in a \
+         container), and a kernel from 5.15 on that describes its structures (BTF); --level syscall needs neither"
+    )]
+    Kernel {
+        /// What was tried.
+        step: String,
+        /// What the system said.
+        reason: String,
+    },
+    /// The command cannot be given a part of the memory.
+    #[error(
+        "{path}: {reason}\n  help: --memory-limit at the device level needs root and a memory cgroup; leave it out, or use --level syscall"
+    )]
+    Memory {
+        /// The file of the cgroup.
+        path: String,
         /// What the system said.
         reason: String,
     },
@@ -138,6 +183,6 @@ pub fn record_command(
 ///
 /// # Errors
 /// What cannot be done. The parent, which has a terminal too, says it.
-pub fn run_traced(command: &[OsString]) -> Result<Infallible, (RecordError, u8)> {
-    system::become_traced(command)
+pub fn run_traced(level: Level, command: &[OsString]) -> Result<Infallible, (RecordError, u8)> {
+    system::become_traced(level, command)
 }

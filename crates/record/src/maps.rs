@@ -1,5 +1,6 @@
 //! The memory map of a process: which part of which file lies where.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -39,9 +40,31 @@ fn mapping(line: &str) -> Option<Mapping> {
     is_known.then(|| Mapping { addresses, offset, path: path.to_owned() })
 }
 
+/// Where file systems are mounted, by their device (`major << 20 | minor`), out of the text of `/proc/self/mountinfo`. Mounts of a
+/// part of a file system, and lines that are none, are passed over.
+pub fn mounts(text: &str) -> BTreeMap<u32, String> {
+    text.lines().filter_map(mount).collect()
+}
+
+/// `36 35 98:0 / /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue`.
+fn mount(line: &str) -> Option<(u32, String)> {
+    let mut words = line.split(' ').skip(2);
+    let (major, minor) = words.next()?.split_once(':')?;
+    let (major, minor): (u32, u32) = (major.parse().ok()?, minor.parse().ok()?);
+    let is_whole = words.next()? == "/";
+    let place = words.next()?.replace("\\040", " ");
+    (is_whole && place.starts_with('/')).then(|| (major.wrapping_shl(20) | minor, place))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn mounts_of_whole_file_systems_are_found() {
+        let text = "36 35 98:0 / /mnt\\0402 rw master:1 - ext3 /dev/root rw\n37 35 98:1 /part /x rw - ext3 y z\ngarbage\n1 2 x:y / /\n";
+        assert_eq!(mounts(text), BTreeMap::from([(98 << 20, "/mnt 2".to_owned())]));
+    }
 
     #[test]
     fn code_with_a_name_is_found_among_all_else() {

@@ -7,17 +7,30 @@ use seccompiler::{
 };
 
 use super::calls::CALLS;
+use crate::Level;
 
 /// Argument of `mmap` that says what kind of memory it maps.
 const FLAGS: u8 = 3;
+/// Argument of `mmap` that says what the memory may be used for.
+const PROTECTION: u8 = 2;
+/// System calls that change what a process has loaded, besides `mmap`.
+const PROGRAM_CALLS: [i64; 2] = [libc::SYS_execve, libc::SYS_execveat];
 
 /// Filters this process and all that it becomes and makes. It cannot gain privileges from now on.
-pub(super) fn apply() -> Result<(), String> {
-    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = CALLS.iter().map(|(number, _)| (*number, Vec::new())).collect();
+pub(super) fn apply(level: Level) -> Result<(), String> {
+    let numbers: Vec<i64> = match level {
+        Level::Syscall => CALLS.iter().map(|(number, _)| *number).collect(),
+        Level::Device => PROGRAM_CALLS.to_vec(),
+    };
+    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = numbers.into_iter().map(|number| (number, Vec::new())).collect();
     // Mappings of memory that is no file are frequent, and no concern of ours.
     let of_file =
         SeccompCondition::new(FLAGS, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(libc::MAP_ANONYMOUS as u64), 0);
-    let rule = of_file.and_then(|condition| SeccompRule::new(vec![condition])).map_err(|error| error.to_string())?;
+    let code = libc::PROT_EXEC as u64;
+    let is_code = SeccompCondition::new(PROTECTION, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(code), code);
+    let conditions = [Some(of_file), (level == Level::Device).then_some(is_code)];
+    let conditions: Result<Vec<_>, _> = conditions.into_iter().flatten().collect();
+    let rule = conditions.and_then(SeccompRule::new).map_err(|error| error.to_string())?;
     rules.insert(libc::SYS_mmap, vec![rule]);
     let filter = SeccompFilter::new(rules, SeccompAction::Allow, SeccompAction::Trace(0), TargetArch::x86_64);
     let program: BpfProgram =

@@ -2,11 +2,13 @@
 
 mod begun;
 mod calls;
+mod device;
 mod files;
 mod filter;
 mod memory;
 mod stacks;
-mod tracer;
+mod syscalls;
+mod tree;
 
 use std::convert::Infallible;
 use std::ffi::OsString;
@@ -17,7 +19,8 @@ use std::process::Command;
 use nix::sys::ptrace;
 use nix::sys::signal::{Signal, raise};
 
-use crate::{RecordError, RecordOptions, RecordedCommand};
+use crate::{Level, RecordError, RecordOptions, RecordedCommand};
+use tree::Tree;
 
 /// Exit codes of a process that could not become the command.
 const NOT_TRACED: u8 = 125;
@@ -32,16 +35,19 @@ pub(crate) fn record(
 ) -> Result<RecordedCommand, RecordError> {
     let mut child = Command::new(own.first().unwrap_or(&OsString::new()));
     child.args(own.get(1..).unwrap_or_default()).args(command);
-    tracer::run(child, command, options)
+    match options.level {
+        Level::Syscall => syscalls::run(Tree::start(child, command)?, options),
+        Level::Device => device::run(|| Tree::start(child, command), options),
+    }
 }
 
 /// See [`crate::run_traced`].
-pub(crate) fn become_traced(command: &[OsString]) -> Result<Infallible, (RecordError, u8)> {
+pub(crate) fn become_traced(level: Level, command: &[OsString]) -> Result<Infallible, (RecordError, u8)> {
     let forbidden = |step, reason: String| (RecordError::Forbidden { step, reason }, NOT_TRACED);
     ptrace::traceme().map_err(|error| forbidden("ptrace", error.desc().to_owned()))?;
     // The parent sets its options now: a filtered call before that would fail.
     raise(Signal::SIGSTOP).map_err(|error| forbidden("stop", error.desc().to_owned()))?;
-    filter::apply().map_err(|reason| forbidden("seccomp filter", reason))?;
+    filter::apply(level).map_err(|reason| forbidden("seccomp filter", reason))?;
     let name = command.first().cloned().unwrap_or_default();
     let error = Command::new(&name).args(command.get(1..).unwrap_or_default()).exec();
     let code = if error.kind() == ErrorKind::NotFound { NOT_FOUND } else { MAY_NOT_RUN };

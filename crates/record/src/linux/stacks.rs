@@ -48,6 +48,9 @@ impl Stacks {
 
     /// The id of a call stack.
     pub fn unwind(&mut self, recording: &mut Recording, process: i32, stack: &RawStack) -> u32 {
+        if stack.bytes.is_empty() {
+            return 0;
+        }
         if !self.unwinders.get(&process).is_some_and(|unwinder| unwinder.knows(stack.ip)) {
             let mut maps = mappings(&fs::read_to_string(format!("/proc/{process}/maps")).unwrap_or_default());
             for mapping in &mut maps {

@@ -1,0 +1,183 @@
+//! Level of system calls: turns those of a process tree into requests, by a model of the page cache.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
+
+use libc::user_regs_struct as Registers;
+use nandlab::types::HostOp;
+use nandlab_trace::{FileName, Recording, TraceRecord};
+use nix::unistd::Pid;
+
+use super::begun::{Access, Begun, begun};
+use super::calls::{Call, call};
+use super::files::open_file;
+use super::memory;
+use super::stacks::Stacks;
+use super::tree::{Tree, Watcher};
+use crate::cache::{Caller, FileRange, PageCache};
+use crate::stack::{RawStack, STACK_BYTES};
+use crate::{Ended, MODEL_BYTES, RecordCounts, RecordError, RecordOptions, RecordedCommand};
+
+/// A system call that has begun.
+struct Pending {
+    begun: Begun,
+    at_ns: u64,
+    stack: RawStack,
+}
+
+struct Calls {
+    start: Instant,
+    /// By task.
+    pending: BTreeMap<i32, Pending>,
+    stacks: Stacks,
+    recording: Recording,
+    cache: PageCache,
+    requests: Vec<TraceRecord>,
+    counts: RecordCounts,
+    /// Files that were mapped as data, and those that were mapped as code (of which the loader maps data too).
+    mapped: [BTreeSet<FileName>; 2],
+    rings: u64,
+}
+
+/// Follows the command to the end of its last process.
+pub(super) fn run(mut tree: Tree, options: &RecordOptions) -> Result<RecordedCommand, RecordError> {
+    #[expect(clippy::disallowed_methods, reason = "when a program asks is what is recorded; nothing is simulated here")]
+    let start = Instant::now();
+    let mut calls = Calls {
+        start,
+        pending: BTreeMap::new(),
+        stacks: Stacks::new(options.folder.clone()),
+        recording: Recording::default(),
+        cache: PageCache::new(options.memory_limit.unwrap_or(MODEL_BYTES), options.read_ahead),
+        requests: Vec::new(),
+        counts: RecordCounts::default(),
+        mapped: [BTreeSet::new(), BTreeSet::new()],
+        rings: 0,
+    };
+    let ended = tree.follow(&mut calls, &options.stop)?;
+    calls.counts.tasks = tree.met();
+    Ok(calls.finish(ended))
+}
+
+impl Watcher for Calls {
+    fn begins(&mut self, task: Pid, process: i32, registers: &Registers) -> bool {
+        let Some(call) = call(registers.orig_rax) else { return false };
+        let arguments = [registers.rdi, registers.rsi, registers.rdx, registers.r10, registers.r8, registers.r9];
+        if call == Call::Map {
+            self.map(task, process, arguments);
+            return false;
+        }
+        let Some(begun) = begun(task, call, arguments) else { return false };
+        let needs_stack = !matches!(begun, Begun::Forget(_) | Begun::Ring);
+        let bytes = if needs_stack { memory::copy(task, registers.rsp, STACK_BYTES) } else { Vec::new() };
+        let stack = RawStack { ip: registers.rip, sp: registers.rsp, bp: registers.rbp, bytes };
+        self.pending.insert(task.as_raw(), Pending { begun, at_ns: self.now(), stack });
+        true
+    }
+
+    fn ends(&mut self, task: Pid, process: i32, registers: &Registers) {
+        let Some(pending) = self.pending.remove(&task.as_raw()) else { return };
+        // Errors are negative.
+        if let Ok(result) = u64::try_from(registers.rax.cast_signed()) {
+            self.done(pending, process, result);
+        }
+    }
+
+    fn leaves(&mut self, _: i32) {}
+
+    fn changed(&mut self, process: i32) {
+        self.stacks.forget(process);
+        self.pending.remove(&process);
+    }
+}
+
+impl Calls {
+    fn now(&self) -> u64 {
+        self.start.elapsed().as_nanos() as u64
+    }
+
+    /// A file is mapped into memory.
+    fn map(&mut self, task: Pid, process: i32, arguments: [u64; 6]) {
+        let is_code = arguments[2] & libc::PROT_EXEC as u64 != 0;
+        if let Some(file) = open_file(task, arguments[4]) {
+            self.mapped[usize::from(is_code)].insert(file.name);
+        }
+        if is_code {
+            // What is loaded now is looked up when a stack leads there.
+            self.stacks.forget(process);
+        }
+    }
+
+    /// A call has succeeded: what it did is known.
+    fn done(&mut self, pending: Pending, process: i32, result: u64) {
+        let Pending { begun, at_ns, stack } = pending;
+        let caller = |stack| Caller { at_ns, process: process.cast_unsigned(), stack };
+        match begun {
+            Begun::Ring => self.rings += result,
+            Begun::Forget(name) => {
+                let file = self.add_file(name);
+                self.cache.forget(file);
+            }
+            Begun::Sync(name) => {
+                let caller = caller(self.stacks.unwind(&mut self.recording, process, &stack));
+                let file = name.map(|name| self.add_file(name));
+                self.cache.sync(file, caller);
+            }
+            Begun::Accesses(accesses) => {
+                let caller = caller(self.stacks.unwind(&mut self.recording, process, &stack));
+                // Of requests that are handed over the result says how many were taken.
+                let taken = accesses.iter().filter(|access| access.length.is_none()).count() as u64 + result;
+                for access in accesses.into_iter().take(usize::try_from(taken).unwrap_or(usize::MAX)) {
+                    self.access(access, result, caller);
+                }
+            }
+        }
+        self.requests.append(&mut self.cache.take());
+    }
+
+    /// The id of a file.
+    fn add_file(&mut self, mut name: FileName) -> u32 {
+        name.path = self.stacks.name(&name.path);
+        self.recording.add_file(name)
+    }
+
+    fn access(&mut self, access: Access, result: u64, caller: Caller) {
+        let Access { op, file, offset, length } = access;
+        let length = length.unwrap_or(result);
+        if length == 0 {
+            return;
+        }
+        let range = FileRange { file: self.add_file(file.name), offset, length, file_bytes: file.bytes };
+        let is_write = op == HostOp::Write;
+        *(if is_write { &mut self.counts.writes } else { &mut self.counts.reads }) += 1;
+        match (file.is_direct, is_write) {
+            (true, _) => self.cache.direct(op, &range, caller),
+            (false, true) => self.cache.write(&range, caller),
+            (false, false) => self.cache.read(&range, caller),
+        }
+        if is_write && file.is_sync {
+            self.cache.sync(Some(range.file), caller);
+        }
+    }
+
+    fn finish(mut self, ended: Ended) -> RecordedCommand {
+        self.cache.finish(self.now());
+        self.requests.append(&mut self.cache.take());
+        // A call that began before another may have ended after it.
+        self.requests.sort_by_key(|request| request.at);
+        self.counts.cache = self.cache.counts();
+        self.counts.stacks_cut_short = self.stacks.cut_short();
+        let [data, code] = &self.mapped;
+        let missing = [
+            ("files mapped into memory, whose accesses are no system calls", data.difference(code).count() as u64),
+            ("requests of io_uring, which are no system calls", self.rings),
+        ];
+        RecordedCommand {
+            requests: self.requests,
+            recording: self.recording,
+            counts: self.counts,
+            missing: missing.into_iter().filter(|(_, n)| *n > 0).collect(),
+            ended,
+        }
+    }
+}
