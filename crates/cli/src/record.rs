@@ -24,8 +24,9 @@ pub struct RecordArgs {
     /// Where requests are recorded.
     #[arg(long, value_enum, default_value = "syscall")]
     level: RecordLevel,
-    /// Memory of the host. At the level of system calls: its page cache, of which a model decides what reaches a device; 64 MiB if
-    /// it is not said, and with 0 every system call is a request. At the level of devices: all memory that the command has.
+    /// Memory of the host. At the level of system calls: its page cache, of which a model decides what reaches a device; 64
+    /// MiB if it is not said, and with 0 every system call is a request. At the level of devices: all memory that the command
+    /// has.
     #[arg(long, value_name = "SIZE", value_parser = Bytes::parse, allow_hyphen_values = true)]
     memory_limit: Option<Bytes>,
     /// What the model of the page cache reads ahead of a stream at most; 0: nothing.

@@ -105,7 +105,8 @@ fn command(program: &str, arguments: &[&str], copy: &Path) -> Output {
 /// Builds the command in the copy: without optimisation, because only answers count, and with the features of the whole workspace, so
 /// that no crate of others is built again.
 fn build(copy: &Path) {
-    let own = ["nandlab", "nandlab-trace", "nandlab-plot", "nandlab-host", "nandlab-lab", "nandlab-cli"];
+    let own =
+        ["nandlab", "nandlab-trace", "nandlab-plot", "nandlab-host", "nandlab-record", "nandlab-lab", "nandlab-cli"];
     let settings: Vec<String> =
         own.iter().map(|name| format!("--config=profile.dev.package.{name}.opt-level=0")).collect();
     let cargo = ["build", "--quiet", "--offline", "--locked", "--workspace", "--bin", "nandlab"];

@@ -192,14 +192,16 @@ fn device_sees_what_programs_made_dirty_with_their_call_stacks() {
     let command = ["dd", "if=/dev/zero", &to, "bs=4096", "count=64", "conv=fsync", "status=none"];
     let output = nandlab(&[&["record", "--level", "device", "-o", &trace, "--"], &command[..]].concat());
     let said = stderr(&output);
-    if said.contains("the device level needs") || said.contains("needs ptrace") || said.contains("Linux on x86-64 only") {
+    if said.contains("the device level needs") || said.contains("needs ptrace") || said.contains("Linux on x86-64 only")
+    {
         eprintln!("device level skipped: {said}");
         return;
     }
     assert!(output.status.success(), "{said}");
     let text = String::from_utf8(nandlab(&["trace", "convert", &trace]).stdout).expect("text");
     let files = text.lines().filter_map(|line| line.strip_prefix("# ")).filter(|line| line.starts_with("{\"file\""));
-    let Some(id) = files.map(json).find(|told| told["file"][1]["path"].as_str().is_some_and(|at| at.ends_with("device.dat")))
+    let Some(id) =
+        files.map(json).find(|told| told["file"][1]["path"].as_str().is_some_and(|at| at.ends_with("device.dat")))
     else {
         eprintln!("device level skipped: {file} lies on no block device");
         return;

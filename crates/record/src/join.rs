@@ -1,8 +1,8 @@
 //! From what the kernel tells to requests: each with its file, and with the call stack of whoever caused it.
 //!
-//! A read and a direct access belong to who hands them over. A write from the page cache is handed over by a thread of the kernel, or
-//! by whoever makes something durable; it belongs to who made its first page dirty. Requests are neither joined nor split, and keep
-//! their order.
+//! A read and a direct access belong to who hands them over. A write from the page cache is handed over by a thread of the
+//! kernel, or by whoever makes something durable; it belongs to who made its first page dirty. Requests are neither joined
+//! nor split, and keep their order.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -52,8 +52,8 @@ pub struct Joiner {
     files: BTreeMap<FileKey, u32>,
     /// Devices in the order in which they are met.
     devices: BTreeMap<u32, u32>,
-    /// The direct access that the last request was of: its name, where it began, the end of the request on the device, and how much
-    /// of it was handed over.
+    /// The direct access that the last request was of: its name, where it began, the end of the request on the device, and
+    /// how much of it was handed over.
     direct: (u64, u64, u64, u64),
     begin: Option<u64>,
     counts: JoinCounts,
@@ -163,7 +163,9 @@ impl Joiner {
                 (Some(name), Some(place)) if place != "/" => format!("{place}{name}"),
                 (Some(name), _) => name.clone(),
             };
-            let path = Path::new(&path).strip_prefix(folder).map_or(path.clone(), |below| below.to_string_lossy().into_owned());
+            let path = Path::new(&path)
+                .strip_prefix(folder)
+                .map_or(path.clone(), |below| below.to_string_lossy().into_owned());
             let (device, generation) = (u64::from(device), u64::from(generation));
             recording.add_file(FileName { path, device, inode, generation })
         })

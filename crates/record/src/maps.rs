@@ -40,8 +40,8 @@ fn mapping(line: &str) -> Option<Mapping> {
     is_known.then(|| Mapping { addresses, offset, path: path.to_owned() })
 }
 
-/// Where file systems are mounted, by their device (`major << 20 | minor`), out of the text of `/proc/self/mountinfo`. Mounts of a
-/// part of a file system, and lines that are none, are passed over.
+/// Where file systems are mounted, by their device (`major << 20 | minor`), out of the text of `/proc/self/mountinfo`. Mounts
+/// of a part of a file system, and lines that are none, are passed over.
 pub fn mounts(text: &str) -> BTreeMap<u32, String> {
     text.lines().filter_map(mount).collect()
 }

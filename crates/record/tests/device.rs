@@ -15,9 +15,9 @@ fn bytes(kind: u32, process: u32, numbers: [u64; 11], follows: &[u8], count: u64
     bytes.extend(at.to_le_bytes());
     bytes.extend(FILE.device.to_le_bytes());
     bytes.extend(FILE.generation.to_le_bytes());
-    [inode, place, length, sector].iter().for_each(|number| bytes.extend(number.to_le_bytes()));
-    [target as u32, operation as u32].iter().for_each(|number| bytes.extend(number.to_le_bytes()));
-    [direct, ip, sp, bp, count].iter().for_each(|number| bytes.extend(number.to_le_bytes()));
+    bytes.extend([inode, place, length, sector].iter().flat_map(|number| number.to_le_bytes()));
+    bytes.extend([target as u32, operation as u32].iter().flat_map(|number| number.to_le_bytes()));
+    bytes.extend([direct, ip, sp, bp, count].iter().flat_map(|number| number.to_le_bytes()));
     bytes.extend(follows);
     bytes
 }

@@ -1,4 +1,5 @@
-//! A command and all that it starts, under ptrace: stopped at the system calls of a filter, when a program changes and when it ends.
+//! A command and all that it starts, under ptrace: stopped at the system calls of a filter, when a program changes and when
+//! it ends.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -101,7 +102,7 @@ impl Tree {
         let done = Arc::new(AtomicBool::new(false));
         let watch = kill_when_asked(stop.clone(), self.alive.clone(), done.clone());
         ptrace::cont(self.root, None).map_err(|error| forbidden("ptrace", error))?;
-        let (ended, was_run) = self.to_the_end(watcher);
+        let (ended, was_run) = self.until_gone(watcher);
         done.store(true, Ordering::Relaxed);
         _ = watch.join();
         if !was_run && let Ended::Status(code) = ended {
@@ -117,7 +118,7 @@ impl Tree {
     }
 
     /// How the command itself ended, and whether it ever began.
-    fn to_the_end(&mut self, watcher: &mut impl Watcher) -> (Ended, bool) {
+    fn until_gone(&mut self, watcher: &mut impl Watcher) -> (Ended, bool) {
         let (mut ended, mut was_run, mut is_signal_lost) = (Ended::Stopped, false, false);
         loop {
             let status = match waitpid(None, Some(WaitPidFlag::__WALL)) {

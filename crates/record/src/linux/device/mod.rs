@@ -1,7 +1,7 @@
 //! Level of devices: what a process tree makes block devices do, as programs in the kernel tell it (`bpf/record.bpf.c`).
 //!
-//! ptrace stops the tree only where a program begins, loads code or ends, so that what a stack needs to be unwound can be seen until
-//! the last event of a process has been read.
+//! ptrace stops the tree only where a program begins, loads code or ends, so that what a stack needs to be unwound can be
+//! seen until the last event of a process has been read.
 
 mod cgroup;
 mod kernel;
