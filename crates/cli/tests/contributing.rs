@@ -102,8 +102,8 @@ fn command(program: &str, arguments: &[&str], copy: &Path) -> Output {
     Command::new(program).args(arguments).current_dir(copy).env("CARGO_TARGET_DIR", target).output().unwrap()
 }
 
-/// Builds the command in the copy: without optimisation, because only answers count, and with the features of the whole workspace, so
-/// that no crate of others is built again.
+/// Builds the command in the copy: without optimisation, because only answers count, and with the features of the whole
+/// workspace, so that no crate of others is built again.
 fn build(copy: &Path) {
     let own =
         ["nandlab", "nandlab-trace", "nandlab-plot", "nandlab-host", "nandlab-record", "nandlab-lab", "nandlab-cli"];

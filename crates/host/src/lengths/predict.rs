@@ -114,8 +114,8 @@ impl LengthSurvey {
         runs.map(|(facts, _)| (*facts, self.length(facts))).collect()
     }
 
-    /// Trains on the runs that begin in the first `share` of the requests (0 to 1) and judges on the others; judges `model` instead, on all that is
-    /// left, if there is one.
+    /// Trains on the runs that begin in the first `share` of the requests (0 to 1) and judges on the others; judges `model`
+    /// instead, on all that is left, if there is one.
     pub fn judge(&self, share: f64, region: u32, model: Option<LengthModel>) -> (LengthModel, LengthReport) {
         let cut = ((self.requests.len() as f64 * share) as usize).min(self.requests.len());
         let (mut before, after) = (self.samples(0..cut), self.samples(cut..self.requests.len()));
@@ -123,8 +123,12 @@ impl LengthSurvey {
         let model = model.unwrap_or_else(|| LengthModel::train(&before, region));
         let region = model.region();
         let (mut trained, mut by_region) = ([0u64; CLASSES], [0u64; CLASSES]);
-        before.iter().for_each(|(_, pages)| trained[class_of(*pages, region)] += 1);
-        after.iter().for_each(|(_, pages)| by_region[class_of(*pages, region)] += 1);
+        for (_, pages) in &before {
+            trained[class_of(*pages, region)] += 1;
+        }
+        for (_, pages) in &after {
+            by_region[class_of(*pages, region)] += 1;
+        }
         let most = (0..CLASSES).rev().max_by_key(|class| trained[*class]).unwrap_or(0);
         let beginnings = after.iter().filter(|(facts, _)| facts.begins()).count() as u64;
         let own = |facts: &RunFacts, pages: u32| class_of(pages.max(facts.pages), region);

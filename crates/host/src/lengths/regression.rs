@@ -219,8 +219,9 @@ fn solve(mut system: [[f64; INPUTS + 1]; INPUTS]) -> Option<[f64; INPUTS]> {
         }
         for row in (0..INPUTS).filter(|row| *row != column) {
             let factor = system[row][column] / system[column][column];
-            for at in column..=INPUTS {
-                system[row][at] -= factor * system[column][at];
+            let pivot = system[column];
+            for (number, above) in system[row].iter_mut().zip(pivot).skip(column) {
+                *number -= factor * above;
             }
         }
     }

@@ -48,8 +48,8 @@ fn in_order<'a>(mut left: Vec<(&'a Place, &'a Values)>) -> Vec<&'a Place> {
     ordered
 }
 
-/// For each metric the share of pairs of one workload that both order alike; pairs that are equal in one of them do not count. `None` if
-/// there is no other.
+/// For each metric the share of pairs of one workload that both order alike; pairs that are equal in one of them do not
+/// count. `None` if there is no other.
 pub(super) fn agreement(short: &BTreeMap<Place, Values>, long: &BTreeMap<Place, Values>) -> Vec<Option<f64>> {
     let both: Vec<(&Place, &Values, &Values)> =
         long.iter().filter_map(|(place, values)| Some((place, short.get(place)?, values))).collect();
