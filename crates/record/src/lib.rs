@@ -1,9 +1,9 @@
 //! Records what unmodified programs read and write in files, each request with the call stack of whoever asked: a trace from
 //! which `nandlab-host` works out what a host could tell a device.
 //!
-//! - [`record_command`] runs a command and follows its process tree. At the [`Level`] of system calls that is done by ptrace and a
-//!   seccomp filter, without privileges; at that of devices by programs in the kernel. [`run_traced`] is what the command's own
-//!   process does first.
+//! - [`record_command`] runs a command and follows its process tree. At the [`Level`] of system calls that is done by ptrace
+//!   and a seccomp filter, without privileges; at that of devices by programs in the kernel. [`run_traced`] is what the
+//!   command's own process does first.
 //! - [`Joiner`] makes requests of what those programs tell: [`DeviceEvent`].
 //! - [`RawStack`] is a stack as it was copied, which [`Unwinder`] turns into frames by the `.eh_frame` of the modules, in any
 //!   process and on any machine that has the same binaries.
