@@ -179,7 +179,7 @@ fn say(recorded: &RecordedCommand, target: &str) {
     let joined = counts.joined;
     let whose = [
         (joined.without_file, "requests of no file (metadata)"),
-        (joined.without_stack, "requests of threads of the kernel, without a call stack"),
+        (joined.without_stack, "requests without a call stack: of threads of the kernel, or while a program begins"),
         (joined.of_several, "writes of pages that several had made dirty"),
     ];
     for (n, what) in whose.iter().filter(|(n, _)| *n > 0) {

@@ -35,7 +35,8 @@ pub struct JoinCounts {
     pub of_several: u64,
     /// Reads and writes of no file: metadata of a file system or the device itself.
     pub without_file: u64,
-    /// Reads and writes without a call stack: of threads of the kernel on behalf of the program, as with `SQPOLL` of `io_uring`.
+    /// Reads and writes without a call stack: of threads of the kernel on behalf of the program, as with `SQPOLL` of
+    /// `io_uring`, or while a program begins and its stack is not there yet.
     pub without_stack: u64,
     /// Writes of others on any device, which are not in the trace.
     pub of_others: u64,

@@ -54,9 +54,6 @@ pub enum Level {
     Device,
 }
 
-/// Bytes of the modelled page cache unless it is told otherwise.
-const MODEL_BYTES: u64 = 64 << 20;
-
 /// What is recorded, and how.
 #[derive(Clone, Debug)]
 pub struct RecordOptions {

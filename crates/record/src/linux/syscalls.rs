@@ -16,7 +16,10 @@ use super::stacks::Stacks;
 use super::tree::{Tree, Watcher};
 use crate::cache::{Caller, FileRange, PageCache};
 use crate::stack::{RawStack, STACK_BYTES};
-use crate::{Ended, MODEL_BYTES, RecordCounts, RecordError, RecordOptions, RecordedCommand};
+use crate::{Ended, RecordCounts, RecordError, RecordOptions, RecordedCommand};
+
+/// Bytes of the modelled page cache unless it is told otherwise.
+const MODEL_BYTES: u64 = 64 << 20;
 
 /// A system call that has begun.
 struct Pending {
