@@ -54,7 +54,7 @@ impl Ahead {
         let follows = self.end > 0 && (page == self.end || page + 1 == self.end);
         if self.size > 0 && (page == self.window().end || page + self.lead == self.window().end) {
             self.advance(most);
-        } else if page == 0 || asked > longest || follows {
+        } else if page == 0 || follows {
             let size = first(asked, most);
             *self = Self { start: page, size, lead: if size > asked { size - asked } else { size }, ..*self };
         } else if before > asked {
