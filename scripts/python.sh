@@ -45,7 +45,12 @@ if [ "${1:-}" = stubs ]; then
     exec "$run" scripts/stubs.py
 fi
 "$run" scripts/stubs.py --check
-"$run" -m mypy --strict --cache-dir "$place/mypy" python/nandlab python/examples scripts/stubs.py scripts/python_measure.py
+"$run" -m mypy --strict --cache-dir "$place/mypy" python/nandlab python/examples docs/notebooks \
+    scripts/notebooks.py scripts/python_measure.py scripts/site.py scripts/stubs.py
 "$run" -m mypy.stubtest --concise --mypy-config-file pyproject.toml --allowlist python/tests/stubtest.txt \
     --ignore-unused-allowlist nandlab
+# Pyright is a program of Node: what it finds is checked where it is installed (pip install pyright).
+if command -v pyright >/dev/null 2>&1; then
+    pyright --pythonpath "$run" --project .
+fi
 "$run" -m pytest --quiet -p no:cacheprovider python/tests "$@"

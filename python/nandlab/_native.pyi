@@ -1,4 +1,4 @@
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, final
 
 __all__ = ["arrow_stream", "Memory", "memory", "command", "Device", "Environment", "ConfigError", "InputError", "Plan", "Access", "Sense", "Slots", "describe", "devices", "plugin_names", "short_form", "RunReport", "run", "experiment", "reproduce", "search", "sweep", "sweep_rows", "bound", "compare", "curve", "trace_info", "VERSION"]

@@ -85,12 +85,14 @@ class Front:
     in_full: int
     #: Requests that were simulated, as a part of those of the whole sweep.
     spent: float
-    #: By metric the share of pairs that the beginning of the workload orders as all of it does.
-    agreement: Mapping[str, float]
+    #: By metric the share of pairs that the beginning of the workload orders as all of it does; `None` without a pair.
+    agreement: Mapping[str, float | None]
     #: Cells that were left out last and run in full as a check.
     checked: int
     #: Of those, on the front all the same.
     missed: int
+    #: Simulations that failed: their cells are not on the front.
+    failed: int
 
 
 def search(
@@ -120,5 +122,5 @@ def search(
     columns = {name: [values[at] for values in found["values"]] for at, name in enumerate(found["metrics"])}
     cells = Table({"cell": found["cell"], "workload": found["workload"], **columns})
     agreement = dict(zip(found["metrics"], found["agreement"]))
-    numbers = {name: found[name] for name in ("candidates", "in_full", "spent", "checked", "missed")}
+    numbers = {name: found[name] for name in ("candidates", "in_full", "spent", "checked", "missed", "failed")}
     return Front(cells=cells, agreement=agreement, **numbers)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import Callable, Iterator, Union
+from typing import Callable, Generator, Union
 
 #: A function that is told the share that is done (0 to 1), `True` for a bar by tqdm, or nothing.
 Progress = Union[Callable[[float], object], bool, None]
 
 
 @contextmanager
-def telling(progress: Progress, title: str) -> Iterator[Callable[[float], object] | None]:
+def telling(progress: Progress, title: str) -> Generator[Callable[[float], object] | None, None, None]:
     """The function that the work tells its share.
 
     Raises ImportError if a bar is wanted and tqdm is not installed, TypeError if it is no function.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 from typing import Any, Callable, Mapping
 
@@ -90,6 +89,9 @@ def _plain(value: Any) -> Any:
 
 def _class(family: str, name: str, plugin: str) -> type[_Plugin]:
     """The class of a plug-in: its docstring is the manual page, its parameters are those of the plug-in."""
+    # It takes as long as the rest of the package.
+    import inspect
+
     manual, _, defaults = _native.describe(family, plugin)
     given: dict[str, Any] = json.loads(defaults)
     module = {"buffer": "nandlab.buffers", "ftl": "nandlab.ftls", "generator": "nandlab.generate"}[family]
@@ -124,6 +126,8 @@ class Family:
 
 
 def _function(name: str, made: type[_Plugin]) -> Callable[..., _Plugin]:
+    import inspect
+
     def make(**parameters: Any) -> _Plugin:
         return made(**parameters)
 

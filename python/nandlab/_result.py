@@ -21,6 +21,9 @@ _NOT_IN_SUMMARY = ("config", "ledger", "trace", "schema", "nandlab", "reconstruc
 #: Percentiles that are drawn.
 _DRAWN = [0, 10, 25, 50, 75, 90, 95, 99, 99.5, 99.9, 99.95, 99.99, 100]
 
+#: Below it the axis is linear, because some requests take no time.
+_LINEAR_MS = 0.01
+
 
 def flat(report: Mapping[str, Any]) -> dict[str, Any]:
     """All numbers and truths of a report under flat names."""
@@ -68,7 +71,8 @@ class _Plot:
             if self._result.latency.count(kind):
                 times = [self._result.latency.percentile(percent, kind) / 1e6 for percent in _DRAWN]
                 axes.plot(_DRAWN, times, marker=".", label=kind)
-        axes.set(xlabel="requests (%)", ylabel="response (ms)", yscale="symlog", title=self._result.label)
+        axes.set(xlabel="requests (%)", ylabel="response (ms)", title=self._result.label)
+        axes.set_yscale("symlog", linthresh=_LINEAR_MS)
         axes.legend()
         return axes
 
@@ -77,7 +81,8 @@ class _Plot:
         axes, series = _axes(ax), self._result.series
         axes.plot(series["first_request"], [time / 1e6 for time in series["response_mean_ns"]], label="mean")
         axes.plot(series["first_request"], [time / 1e6 for time in series["response_max_ns"]], label="longest", alpha=0.5)
-        axes.set(xlabel="request", ylabel="response (ms)", yscale="symlog", title=self._result.label)
+        axes.set(xlabel="request", ylabel="response (ms)", title=self._result.label)
+        axes.set_yscale("symlog", linthresh=_LINEAR_MS)
         axes.legend()
         return axes
 

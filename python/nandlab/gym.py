@@ -83,7 +83,7 @@ class BufferEnv(gymnasium.Env[NDArray[numpy.float32], numpy.int64]):
         self.observation_space = gymnasium.spaces.Box(0, 1, shape, numpy.float32)
         self.action_space = gymnasium.spaces.Discrete(candidates * (1 + self._by_block))
         self._native: _native.Environment | None = None
-        self._said: tuple[Any, ...] = ()
+        self._said: Any = ()
         self._seed = self._saved = 0
         #: The report of the last episode that was played to its end.
         self.result: Result | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections import OrderedDict
 from pathlib import Path
@@ -20,6 +21,10 @@ SMALL: dict[str, Any] = {
     "precondition": "none",
     "device__geometry__blocks_per_plane": 32,
 }
+
+#: How many times the cases that a test tries at random: scripts/python-long.sh tries more.
+LONG = int(os.environ.get("NANDLAB_LONG", "1"))
+long_only = pytest.mark.skipif(LONG == 1, reason="it takes minutes: scripts/python-long.sh")
 
 
 @pytest.fixture

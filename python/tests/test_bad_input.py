@@ -12,7 +12,7 @@ from hypothesis import strategies as some
 from hypothesis.extra import numpy as arrays
 
 import nandlab
-from conftest import SMALL
+from conftest import LONG, SMALL
 
 
 def good(rows=50):
@@ -132,7 +132,7 @@ NUMBERS = arrays.arrays(
 )
 
 
-@settings(max_examples=1500, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=500 * LONG, deadline=None, suppress_health_check=list(HealthCheck))
 @given(some.dictionaries(some.sampled_from(["lba", "offset", "sectors", "length", "time_ns", "op", "write", "device", "pc"]), NUMBERS))
 def test_random_columns_never_abort(columns):
     try:
@@ -144,7 +144,7 @@ def test_random_columns_never_abort(columns):
 SCALARS = some.one_of(some.none(), some.booleans(), some.integers(), some.floats(), some.text(max_size=8), some.binary(max_size=4))
 
 
-@settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=300 * LONG, deadline=None, suppress_health_check=list(HealthCheck))
 @given(some.dictionaries(some.sampled_from(["device", "buffer", "ftl", "seed", "ram", "capacity", "address", "format", "volumes", "replay__mode"]), SCALARS))
 def test_random_arguments_never_abort(arguments):
     try:
@@ -153,7 +153,7 @@ def test_random_arguments_never_abort(arguments):
         pass
 
 
-@settings(max_examples=500, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=200 * LONG, deadline=None, suppress_health_check=list(HealthCheck))
 @given(some.lists(some.tuples(SCALARS, SCALARS, SCALARS, SCALARS), max_size=4))
 def test_random_steps_never_abort(steps):
     device = nandlab.Device(precondition="none", ram="64KiB", device__geometry__blocks_per_plane=32)

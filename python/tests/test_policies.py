@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
 import nandlab
-from conftest import LRU, SMALL
+from conftest import LONG, LRU, SMALL
 
 ZIPF = nandlab.generate.zipf(theta=0.9, writes=0.6)
 SHORT = {"limit": 2000, **SMALL}
@@ -177,7 +177,7 @@ ACTIONS = some.lists(
 )
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=50 * LONG, deadline=None, suppress_health_check=list(HealthCheck))
 @given(ANSWERS, ACTIONS, ANSWERS, ACTIONS, ANSWERS)
 def test_random_answers_never_abort(room, actions, admission, afterwards, clean):
     class Random(nandlab.Policy):

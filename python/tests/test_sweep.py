@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import nandlab
+from conftest import long_only
 
 SWEEP = nandlab.Sweep(
     {"skewed": nandlab.generate.zipf(theta=0.9), "even": nandlab.generate.uniform()},
@@ -90,3 +91,34 @@ def test_sweep_on_dask_outlives_its_workers(tmp_path):
             done = SWEEP.run(tmp_path / "dask", executor=client.get_executor(), progress=kill)
     assert len(killed) == 2
     assert done.rows() == plain.rows() and contents(tmp_path / "dask") == contents(tmp_path / "plain")
+
+
+@long_only
+def test_ninety_one_cells_outlive_four_workers_that_die_and_two_that_join(tmp_path):
+    distributed = pytest.importorskip("distributed")
+    import os
+    import random
+    import signal
+
+    buffers = ["lru", "fifo", "clock", "cflru", "fab", "bplru", "clc", "lirs", "arc", "sieve", "hitstat", "cfdc", "lb-clock"]
+    ftls = ["page", "block", "bast", "fast", "dftl", "superblock", "last"]
+    options = {"limit": 20_000, "address": "modulo", "precondition": "none", "ram": "4MiB"}
+    many = nandlab.Sweep(nandlab.generate.zipf(theta=0.9), buffers, ftls, **options)
+    assert len(many) == 91
+    plain = many.run(tmp_path / "plain")
+    chance, killed = random.Random(1), []
+    with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1") as cluster:
+        with distributed.Client(cluster) as client:
+
+            def disturb(share: float) -> None:
+                if len(killed) < 4 and share > 0.15 * (len(killed) + 1):
+                    pid = chance.choice([pid for pid in client.run(os.getpid).values() if pid not in killed])
+                    os.kill(pid, signal.SIGKILL)
+                    killed.append(pid)
+                    if len(killed) in (2, 3):
+                        cluster.scale(1 + len(killed))
+
+            done = many.run(tmp_path / "dask", executor=client.get_executor(retries=10), progress=disturb)
+            assert len(killed) == 4 and len(client.scheduler_info()["workers"]) >= 2
+    assert done.rows() == plain.rows() and len(set(done["cell"])) == 91
+    assert set(done["status"]) == {"done"} and contents(tmp_path / "dask") == contents(tmp_path / "plain")

@@ -101,5 +101,6 @@ pub fn search<'py>(
     said.set_item("agreement", found.agreement)?;
     said.set_item("checked", found.checked)?;
     said.set_item("missed", found.missed)?;
+    said.set_item("failed", found.failed)?;
     Ok(said)
 }

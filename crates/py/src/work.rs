@@ -47,7 +47,7 @@ impl Told {
 }
 
 /// Does work on another thread, and calls `progress` with its share from 0 to 1 every now and then. A signal is noticed within
-/// 25 ms and ends the call within 75 ms, also while a device is built that does not look at its [`Stop`]: then its thread ends by
+/// 25 ms and ends the call within 50 ms, also while a device is built that does not look at its [`Stop`]: then its thread ends by
 /// itself, later.
 ///
 /// # Errors
@@ -84,7 +84,7 @@ pub fn away<T: Send + 'static>(
         if let Err(exception) = step {
             stop.stop();
             // What looks at its `Stop` has ended when the caller goes on, a policy in Python above all.
-            py.detach(move || _ = done.recv_timeout(2 * POLL));
+            py.detach(move || _ = done.recv_timeout(POLL));
             return Err(exception);
         }
     }
