@@ -93,7 +93,11 @@ fn mean_and_last_are_those_of_the_runs_before() {
     }
     for (record, facts) in records.iter().zip(survey(&records).1) {
         let (facts, run) = (facts.unwrap().0, record.offset / PAGE / 100);
-        assert_eq!((u64::from(facts.last), facts.begins()), (run - 1, record.offset / PAGE % 100 == 0), "run {run}");
+        assert_eq!(
+            (u64::from(facts.last), facts.begins()),
+            (run - 1, (record.offset / PAGE).is_multiple_of(100)),
+            "run {run}"
+        );
         // Four are thought to be under way.
         let ended = (run - 1).saturating_sub(3);
         let mean = if ended == 0 { (run - 1) as f64 } else { (1 + ended) as f64 / 2.0 };
