@@ -85,6 +85,20 @@ fn actual_length_is_what_the_run_has_from_the_request_on() {
 }
 
 #[test]
+fn page_that_two_requests_share_counts_for_both() {
+    // Requests of 1.5 pages, one after the other: every second one begins in the page in which the last one ended.
+    let half = PAGE / 2;
+    let records: Vec<TraceRecord> = (0..20)
+        .map(|n| TraceRecord { offset: 8 * PAGE + n * 3 * half, length: (3 * half) as u32, ..read(3, 0, 1) })
+        .collect();
+    let (survey, facts) = survey(&records);
+    let expected: Vec<u32> = records.iter().map(|record| (38 - record.offset / PAGE) as u32).collect();
+    assert_eq!(survey.actual(), expected);
+    let begins: Vec<bool> = facts.iter().map(|facts| facts.unwrap().0.begins).collect();
+    assert_eq!(begins, (0..20).map(|n| n == 0).collect::<Vec<bool>>());
+}
+
+#[test]
 fn mean_and_last_are_those_of_the_runs_before() {
     // One location, runs of 1, 2, 3 ... pages, one page each request.
     let mut records = Vec::new();
@@ -94,7 +108,7 @@ fn mean_and_last_are_those_of_the_runs_before() {
     for (record, facts) in records.iter().zip(survey(&records).1) {
         let (facts, run) = (facts.unwrap().0, record.offset / PAGE / 100);
         assert_eq!(
-            (u64::from(facts.last), facts.begins()),
+            (u64::from(facts.last), facts.begins),
             (run - 1, (record.offset / PAGE).is_multiple_of(100)),
             "run {run}"
         );

@@ -48,17 +48,12 @@ pub struct RunFacts {
     pub mean: f64,
     /// Pages of the location's run before this one; 0 = there was none.
     pub last: u32,
+    /// The request begins a run.
+    pub begins: bool,
     /// The run, by its number.
     pub(crate) stream: u32,
-    /// Pages of the run before this request.
+    /// Pages of the run before the first page of this request.
     pub(crate) before: u32,
-}
-
-impl RunFacts {
-    /// The request begins a run.
-    pub fn begins(&self) -> bool {
-        self.before == 0
-    }
 }
 
 /// The runs of a program location.
@@ -105,8 +100,9 @@ impl RunLengths {
             0 => f64::from(location.runs.longest_before()),
             ended => location.pages as f64 / f64::from(ended),
         };
-        let before = stream.pages.saturating_sub(pages - u32::from(joined.first_is_old));
-        Some(RunFacts { pc, page, pages, mean, last: location.runs.before(), stream: stream.number, before })
+        let (last, begins) = (location.runs.before(), !joined.continues);
+        let before = stream.pages.saturating_sub(pages);
+        Some(RunFacts { pc, page, pages, mean, last, begins, stream: stream.number, before })
     }
 }
 

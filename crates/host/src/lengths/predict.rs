@@ -119,7 +119,7 @@ impl LengthSurvey {
     pub fn judge(&self, share: f64, region: u32, model: Option<LengthModel>) -> (LengthModel, LengthReport) {
         let cut = ((self.requests.len() as f64 * share) as usize).min(self.requests.len());
         let (mut before, after) = (self.samples(0..cut), self.samples(cut..self.requests.len()));
-        before.retain(|(facts, _)| facts.begins());
+        before.retain(|(facts, _)| facts.begins);
         let model = model.unwrap_or_else(|| LengthModel::train(&before, region));
         let region = model.region();
         let (mut trained, mut by_region) = ([0u64; CLASSES], [0u64; CLASSES]);
@@ -130,12 +130,12 @@ impl LengthSurvey {
             by_region[class_of(*pages, region)] += 1;
         }
         let most = (0..CLASSES).rev().max_by_key(|class| trained[*class]).unwrap_or(0);
-        let beginnings = after.iter().filter(|(facts, _)| facts.begins()).count() as u64;
+        let beginnings = after.iter().filter(|(facts, _)| facts.begins).count() as u64;
         let own = |facts: &RunFacts, pages: u32| class_of(pages.max(facts.pages), region);
         let row = |predictor, predict: &dyn Fn(&RunFacts) -> usize| {
             let right = |(facts, pages): &&(RunFacts, u32)| predict(facts) == class_of(*pages, region);
             let all = after.iter().filter(right).count();
-            let begun = after.iter().filter(|(facts, _)| facts.begins()).filter(right).count();
+            let begun = after.iter().filter(|(facts, _)| facts.begins).filter(right).count();
             let percent = |right: usize, of: u64| 100.0 * right as f64 / of.max(1) as f64;
             LengthRow {
                 predictor,

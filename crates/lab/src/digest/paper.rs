@@ -198,14 +198,4 @@ impl Drawn<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{order, spaced};
-
-    #[test]
-    fn figures_are_in_the_order_of_their_numbers() {
-        let mut names = ["table5", "fig10", "fig9b", "fig9a", "fig7"];
-        names.sort_by_key(|name| order(name));
-        assert_eq!(names, ["fig7", "fig9a", "fig9b", "fig10", "table5"]);
-        assert_eq!(spaced("fig10"), "fig 10");
-    }
-}
+mod tests;

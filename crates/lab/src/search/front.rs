@@ -120,6 +120,9 @@ mod tests {
         let long = all(&[("w", "a", [10.0, 1.0]), ("w", "b", [30.0, 3.0]), ("w", "c", [20.0, 2.0])]);
         // Of a < b < c the last pair is turned round; in the second metric b and c were equal.
         assert_eq!(agreement(&short, &long), [Some(2.0 / 3.0), Some(1.0)]);
+        // What is equal in the end says nothing either.
+        let equal = all(&[("w", "a", [10.0, 1.0]), ("w", "b", [10.0, 3.0])]);
+        assert_eq!(agreement(&short, &equal), [None, Some(1.0)]);
         let alone = all(&[("w", "a", [1.0, 1.0])]);
         assert_eq!(agreement(&alone, &alone), [None, None], "nothing can be said of one");
     }

@@ -65,6 +65,8 @@ fn claims_about_order_hold_in_the_cases_in_which_they_do() {
         ("test.between = { of = ['a', 'c'], low = 10, high = 30 }", (Reproduced, 2, 2)),
         ("test.between = { of = ['b'], low = 10, high = 30 }", (Partly, 1, 2)),
         ("test.ratios = { of = { a = 1, b = 2, c = 3 }, within = 5 }", (Partly, 1, 2)),
+        // Too low is as wrong as too high: 10, 2.5 and 10 for each unit.
+        ("test.ratios = { of = { a = 1, b = 2, c = 3 }, within = 50 }", (Partly, 1, 2)),
         // On average b is 25 % above a: 20 against 10, and 5 against 10.
         ("test.change = { of = 'b', from = { a = 1.0, c = -1.0 } }", (Reproduced, 2, 2)),
         ("test.change = { of = 'b', from = { a = -1.0, c = -1.0 } }", (Partly, 1, 2)),
@@ -94,6 +96,29 @@ fn claims_along_an_axis_follow_its_numbers() {
         ("test.crossing = { of = 'a', with = 'b', along = 'ram', at = '8MiB' }", (Reproduced, 1, 1)),
         ("test.crossing = { of = 'a', with = 'b', along = 'ram', at = '4MiB' }", (Not, 0, 1)),
         ("test.crossing = { of = 'b', with = 'a', along = 'ram', at = '8MiB' }", (Not, 0, 1)),
+    ] {
+        assert_eq!(verdict(text, &cells), verdict_of, "{text}");
+    }
+}
+
+#[test]
+fn claims_along_an_axis_need_every_place_and_every_step() {
+    use Verdict::{Not, NotTested, Reproduced};
+    let cells = [
+        ("buffer=a ram=4MiB", 1.0),
+        ("buffer=a ram=8MiB", 9.0),
+        ("buffer=a ram=16MiB", 5.0),
+        ("buffer=b ram=4MiB", 2.0),
+        ("buffer=b ram=16MiB", 4.0),
+    ];
+    for (text, verdict_of) in [
+        ("test.along = { along = 'ram', way = 'rises', of = ['a'] }", (Not, 0, 1)),
+        ("test.along = { along = 'ram', way = 'rises', of = ['b'] }", (NotTested, 0, 0)),
+        ("test.crossing = { of = 'a', with = 'b', along = 'ram', at = '4MiB' }", (NotTested, 0, 0)),
+        (
+            "where = { ram = ['4MiB', '16MiB'] }\ntest.crossing = { of = 'a', with = 'b', along = 'ram', at = '4MiB' }",
+            (Reproduced, 1, 1),
+        ),
     ] {
         assert_eq!(verdict(text, &cells), verdict_of, "{text}");
     }

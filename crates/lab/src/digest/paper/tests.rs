@@ -1,0 +1,90 @@
+//! Figures of papers show the values of the cells.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use super::{figures, order, spaced};
+use crate::digest::metric::metrics;
+use crate::digest::points::Points;
+use crate::experiment::ExperimentFigure;
+use crate::sweep::{CellStatus, SweepRow};
+
+#[test]
+fn figures_are_in_the_order_of_their_numbers() {
+    let mut names = ["table5", "fig10", "fig9b", "fig9a", "fig7"];
+    names.sort_by_key(|name| order(name));
+    assert_eq!(names, ["fig7", "fig9a", "fig9b", "fig10", "table5"]);
+    assert_eq!(spaced("fig10"), "fig 10");
+}
+
+/// Erases of two buffers on two workloads with two sizes of RAM.
+const CELLS: [(&str, &str, &str, f64); 8] = [
+    ("w", "a", "4MiB", 10.0),
+    ("w", "b", "4MiB", 40.0),
+    ("w", "a", "16MiB", 8.0),
+    ("w", "b", "16MiB", 2.0),
+    ("x", "a", "4MiB", 100.0),
+    ("x", "b", "4MiB", 50.0),
+    ("x", "a", "16MiB", 30.0),
+    ("x", "b", "16MiB", 60.0),
+];
+
+/// The table behind a figure: workload, RAM, then a column for each buffer and each printed value.
+fn table(text: &str) -> Vec<Vec<String>> {
+    let rows: Vec<SweepRow> = CELLS
+        .iter()
+        .map(|(workload, buffer, ram, erases)| {
+            let values = [("workload", workload), ("buffer", buffer), ("ram", ram)];
+            SweepRow {
+                cell: format!("{workload}/{buffer}/{ram}"),
+                values: values.into_iter().map(|(axis, value)| (axis.to_owned(), (*value).to_owned())).collect(),
+                id: String::new(),
+                status: CellStatus::Done,
+                error: None,
+                report: Some(json!({"flash": {"erases": {"total": erases}}})),
+            }
+        })
+        .collect();
+    let figure: ExperimentFigure =
+        toml::from_str(&format!("title = 't'\nprinted = 'p'\nmetric = 'erases'\nx = 'ram'\n{text}")).unwrap();
+    let shown =
+        figures(&Points::of(&rows), &metrics(&BTreeMap::new()).unwrap(), [(&"fig1".to_owned(), &figure)].into_iter());
+    let data = &shown[0].data;
+    let exact = |row: &Vec<crate::digest::figures::Datum>| row.iter().map(|datum| datum.exact.clone()).collect();
+    std::iter::once(data.head.clone()).chain(data.rows.iter().map(exact)).collect()
+}
+
+#[test]
+fn figure_shows_the_values_of_its_cells() {
+    // What is 1 in each place, by hand.
+    let scales: [(&str, [f64; 4]); 4] = [
+        ("", [1.0, 1.0, 1.0, 1.0]),
+        ("relative = 'worst'", [40.0, 8.0, 100.0, 60.0]),
+        ("relative = 'best'", [10.0, 2.0, 50.0, 30.0]),
+        ("relative = 'b'", [40.0, 2.0, 50.0, 60.0]),
+    ];
+    for (text, ones) in scales {
+        let shown = table(text);
+        assert_eq!(shown[0], ["in", "ram", "a", "b"], "{text}");
+        let expected: Vec<Vec<String>> = CELLS
+            .chunks(2)
+            .zip(ones)
+            .map(|(pair, one)| {
+                let (workload, _, ram, _) = pair[0];
+                let values = pair.iter().map(|(.., erases)| (erases / one).to_string());
+                [workload.to_owned(), ram.to_owned()].into_iter().chain(values).collect()
+            })
+            .collect();
+        assert_eq!(shown[1..], expected, "{text}");
+    }
+}
+
+#[test]
+fn printed_values_stand_beside_those_that_they_are_of() {
+    let shown = table("where = { workload = ['x'] }\nvalues = { a = 7.0, 'b/16MiB' = 9.0 }");
+    assert_eq!(shown[0], ["in", "ram", "a", "b", "a, printed", "b, printed"]);
+    assert_eq!(shown[1], ["", "4MiB", "100", "50", "7", ""]);
+    assert_eq!(shown[2], ["", "16MiB", "30", "60", "7", "9"]);
+    assert_eq!(shown.len(), 3);
+}
