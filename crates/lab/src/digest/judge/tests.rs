@@ -116,7 +116,7 @@ fn claims_along_an_axis_need_every_place_and_every_step() {
         ("test.along = { along = 'ram', way = 'rises', of = ['b'] }", (NotTested, 0, 0)),
         ("test.crossing = { of = 'a', with = 'b', along = 'ram', at = '4MiB' }", (NotTested, 0, 0)),
         (
-            "where = { ram = ['4MiB', '16MiB'] }\ntest.crossing = { of = 'a', with = 'b', along = 'ram', at = '4MiB' }",
+            "where = { ram = ['4MiB', '16MiB'] }\ntest.crossing = { of = 'b', with = 'a', along = 'ram', at = '4MiB' }",
             (Reproduced, 1, 1),
         ),
     ] {
