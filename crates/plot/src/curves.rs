@@ -41,7 +41,8 @@ pub(crate) fn curves(marks: &mut Vec<Mark>, panel: &Panel, area: Area) {
     let all = placed(panel, area);
     for (i, own) in all.iter().enumerate() {
         if own.series.join == Join::Bars {
-            marks.push(Mark::Fill { rects: bars(own.series, panel, area), colour: own.colour });
+            let rects = bars(own.series, panel, area);
+            marks.push(Mark::Fill { rects: striped(own.series, rects), colour: own.colour });
             continue;
         }
         if own.points.len() == 1 || own.series.join == Join::Points {
@@ -70,6 +71,26 @@ fn bars(series: &Series, panel: &Panel, area: Area) -> Vec<[f64; 4]> {
         [left, top, (right - left - 1.0).max(1.0), foot - top]
     };
     series.points.iter().map(bar).collect()
+}
+
+/// Height of a stripe of a bar, and from one to the next, in pixels.
+const STRIPE: f64 = 3.0;
+const STRIPES: f64 = 5.0;
+
+/// Bars of a dashed series are stripes, counted from the foot.
+fn striped(series: &Series, rects: Vec<[f64; 4]>) -> Vec<[f64; 4]> {
+    if !series.is_dashed {
+        return rects;
+    }
+    let stripes = |[left, top, width, height]: [f64; 4]| {
+        let count = (height / STRIPES).ceil() as usize;
+        (0..count).map(move |number| {
+            let from = height - number as f64 * STRIPES;
+            let to = (from - STRIPE).max(0.0);
+            [left, top + to, width, from - to]
+        })
+    };
+    rects.into_iter().flat_map(stripes).collect()
 }
 
 /// Points that lie apart.
@@ -181,7 +202,7 @@ fn entry(marks: &mut Vec<Mark>, series: &Series, colour: Colour, [x, y]: [f64; 2
     if series.join == Join::Points {
         marks.push(Mark::Dots { centres: vec![[x + 9.0, y - 4.0]], radius: 2.5, colour });
     } else if series.join == Join::Bars {
-        marks.push(Mark::Fill { rects: vec![[x + 4.0, y - 9.0, 10.0, 10.0]], colour });
+        marks.push(Mark::Fill { rects: striped(series, vec![[x + 4.0, y - 11.0, 10.0, 13.0]]), colour });
     } else if series.is_dashed {
         let points = vec![[x, y - 4.0], [x + 18.0, y - 4.0]];
         marks.push(Mark::Line { points, width: 2.5, colour, dash: 4.0 });

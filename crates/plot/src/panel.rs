@@ -110,7 +110,7 @@ impl Layer {
         }
         self
     }
-    /// The same, dashed.
+    /// The same, dashed; bars in stripes.
     #[must_use]
     pub fn dashed(self) -> Self {
         self.with(|series| series.is_dashed = true)

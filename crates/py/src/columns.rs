@@ -2,8 +2,8 @@
 //!
 //! A row is a request. Columns are named as in the files of nandlab: `offset` and `length` in bytes, or `lba` and `sectors` of
 //! 512 bytes; `op` (letters R, W, D, F as text or as their codes) or `write` (true or false), else all are writes; `time_ns`,
-//! `device`, `latency_ns`, `process`, `pattern` (letters s, l, c, r as text or as their codes), `pc`, `run_pages` and `period` if
-//! there are such.
+//! `device`, `latency_ns`, `process`, `pattern` (letters s, l, c, r as text or as their codes), `pc`, `run_pages`,
+//! `period` and `mappings` if there are such.
 
 use std::sync::Arc;
 

@@ -186,7 +186,7 @@ impl Drawn<'_> {
             let shift = (number as f64 + 0.5) * width - BARS / 2.0;
             let bars =
                 rows.iter().enumerate().filter_map(|(at, values)| Some([at as f64 + 0.5 + shift, values[number]?]));
-            panel = panel.layer(Layer::bars(line, bars.collect(), width));
+            panel = panel.layer(styled(number, Layer::bars(line, bars.collect(), width)));
         }
         let printed = self.lines.iter().enumerate().flat_map(|(number, line)| {
             let shift = (number as f64 + 0.5) * width - BARS / 2.0;
