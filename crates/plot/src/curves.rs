@@ -77,7 +77,7 @@ fn bars(series: &Series, panel: &Panel, area: Area) -> Vec<[f64; 4]> {
 const STRIPE: f64 = 3.0;
 const STRIPES: f64 = 5.0;
 
-/// Bars of a dashed series are stripes, counted from the foot.
+/// Bars of a dashed series are stripes, the first at the top: that is the value.
 fn striped(series: &Series, rects: Vec<[f64; 4]>) -> Vec<[f64; 4]> {
     if !series.is_dashed {
         return rects;
@@ -85,9 +85,8 @@ fn striped(series: &Series, rects: Vec<[f64; 4]>) -> Vec<[f64; 4]> {
     let stripes = |[left, top, width, height]: [f64; 4]| {
         let count = (height / STRIPES).ceil() as usize;
         (0..count).map(move |number| {
-            let from = height - number as f64 * STRIPES;
-            let to = (from - STRIPE).max(0.0);
-            [left, top + to, width, from - to]
+            let from = number as f64 * STRIPES;
+            [left, top + from, width, STRIPE.min(height - from)]
         })
     };
     rects.into_iter().flat_map(stripes).collect()
