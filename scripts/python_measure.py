@@ -243,8 +243,10 @@ def lock() -> str:
 
 
 INTERRUPTED = """
-import nandlab, time
+import nandlab, signal, time
 from collections import OrderedDict
+# Whoever started this in the background ignores it, and so would this.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 class LRU(nandlab.Policy):
     def __init__(self): self.order = OrderedDict()
     def on_hit(self, slot, access): self.order.move_to_end(slot)

@@ -90,7 +90,9 @@ def main() -> None:
     """Writes the pages."""
     pages = Path(sys.argv[1])
     shutil.copytree(ROOT / "docs", pages, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.py"))
-    (pages / "index.md").write_text((ROOT / "README.md").read_text())
+    text = (ROOT / "README.md").read_text()
+    # Links of Markdown are turned below; these are HTML.
+    (pages / "index.md").write_text(text.replace('"docs/pictures/', '"pictures/'))
     (pages / "site.css").write_text(STYLE)
     (pages / "reference").mkdir(exist_ok=True)
     for title, family in FAMILIES.items():

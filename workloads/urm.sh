@@ -15,7 +15,7 @@ mkdir -p "$folder"
 cd "$folder"
 
 for mix in multi1 multi2 multi3 multi4; do
-    cp "$from/$mix.parquet" .
+    [ "$from" = "$PWD" ] || cp "$from/$mix.parquet" .
     "$nandlab" trace hint $mix.parquet --tell patterns -o $mix-zones.parquet
     "$nandlab" trace hint $mix.parquet --tell lengths -o $mix-ahead.parquet
     "$nandlab" trace hint $mix.parquet --tell actual -o $mix-actual.parquet

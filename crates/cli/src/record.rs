@@ -9,7 +9,7 @@ use nandlab_host::{Hinter, Indicator, Patterns};
 use nandlab_lab::count;
 use nandlab_record::{Ended, Level, RecordError, RecordOptions, RecordedCommand};
 use nandlab_trace::tools::Tool;
-use nandlab_trace::{Extra, Step, Writer};
+use nandlab_trace::{Extra, FILE_PAGE_BYTES, Step, Writer};
 
 use crate::fail::{Exit, Failure};
 use crate::trace::cannot_write;
@@ -29,9 +29,9 @@ pub struct RecordArgs {
     /// has.
     #[arg(long, value_name = "SIZE", value_parser = Bytes::parse, allow_hyphen_values = true)]
     memory_limit: Option<Bytes>,
-    /// What the model of the page cache reads ahead of a stream at most; 0: nothing.
-    #[arg(long, value_name = "SIZE", value_parser = Bytes::parse, default_value = "128KiB", allow_hyphen_values = true)]
-    read_ahead: Bytes,
+    /// What the model of the page cache reads ahead of a stream at most, 128 KiB if it is not said; 0: nothing.
+    #[arg(long, value_name = "SIZE", value_parser = Bytes::parse, allow_hyphen_values = true)]
+    read_ahead: Option<Bytes>,
     /// The command and its arguments.
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
     command: Vec<OsString>,
@@ -68,16 +68,33 @@ impl From<RecordError> for Failure {
     }
 }
 
+/// What the model reads ahead at most.
+fn read_ahead(args: &RecordArgs) -> Bytes {
+    args.read_ahead.unwrap_or(Bytes::kib(128))
+}
+
 /// Runs the command. The exit code is that of the command.
 pub fn record(args: &RecordArgs) -> Result<(), Failure> {
     if args.level == RecordLevel::Device && args.memory_limit == Some(Bytes(0)) {
         let help = "give what the command needs and some page cache, as in --memory-limit 64MiB, or leave it out";
         return Err(Failure::bad("--memory-limit 0: no program runs without memory", help));
     }
+    if args.level == RecordLevel::Device && args.read_ahead.is_some() {
+        let help = "leave it out: what the kernel reads ahead is recorded as it is";
+        return Err(Failure::bad("--read-ahead belongs to --level syscall", help));
+    }
+    if args.memory_limit.is_some_and(|limit| (1..FILE_PAGE_BYTES).contains(&limit.0)) {
+        let help = "give 4KiB or more, or 0 for every call as a request of its own";
+        return Err(Failure::bad("--memory-limit is less than a page", help));
+    }
+    if args.output == "-" {
+        let help = "name a file, as in -o t.parquet";
+        return Err(Failure::bad("-o -: what the command prints would be among the requests", help));
+    }
     let options = RecordOptions {
         level: args.level.level(),
         memory_limit: args.memory_limit.map(|limit| limit.0),
-        read_ahead: args.read_ahead.0,
+        read_ahead: read_ahead(args).0,
         folder: std::env::current_dir().map_err(|error| cannot("the working directory is gone", &error))?,
         stop: interrupt::stop().flag(),
     };
@@ -134,7 +151,7 @@ fn own(level: RecordLevel) -> Result<Vec<OsString>, Failure> {
 /// What was recorded, as the trace says it.
 fn step(args: &RecordArgs, recorded: &RecordedCommand, hinted: BTreeMap<String, u64>) -> Step {
     let words: Vec<_> = args.command.iter().map(|word| word.to_string_lossy()).collect();
-    let ahead = (args.level == RecordLevel::Syscall).then(|| format!(" --read-ahead {}", args.read_ahead));
+    let ahead = (args.level == RecordLevel::Syscall).then(|| format!(" --read-ahead {}", read_ahead(args)));
     let limit = args.memory_limit.map(|limit| format!(" --memory-limit {limit}"));
     let options = limit.into_iter().chain(ahead).collect::<String>();
     let tool = format!("record --level {}{options} -- {}", args.level.name(), words.join(" "));

@@ -215,3 +215,17 @@ fn device_sees_what_programs_made_dirty_with_their_call_stacks() {
     assert_eq!(pages, (0..64).collect::<Vec<_>>(), "{text}");
     assert!(writes.iter().all(|line| field(line, 12) != 0), "{text}");
 }
+
+#[test]
+fn options_that_would_do_nothing_are_refused() {
+    let trace = path("refused.parquet");
+    for (options, words) in [
+        (vec!["--level", "device", "--read-ahead", "64KiB", "-o", &trace], "--read-ahead belongs to --level syscall"),
+        (vec!["--memory-limit", "1KiB", "-o", &trace], "less than a page"),
+        (vec!["-o", "-"], "among the requests"),
+    ] {
+        let output = nandlab(&[&["record"], &options[..], &["--", "true"]].concat());
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        assert!(stderr(&output).contains(words) && !temporary("refused.parquet").exists(), "{}", stderr(&output));
+    }
+}

@@ -3,7 +3,7 @@
 //! - Pages of 4 KiB, least recently used first out, within a limit that stands for the memory of the host (or of its memory
 //!   cgroup). Streams are read ahead as Linux does (`ahead.rs`), for each process and file.
 //! - A write waits in the cache. Pages that are evicted, synchronised or left at the end are written back in the order of the
-//!   file, neighbours of the same writer in one request, and belong to who wrote them last, whoever caused the write-back.
+//!   file, neighbours in one request, which belongs to who wrote its first page last, whoever caused the write-back.
 //! - A page that is written in part and exists in the file is read first. Pages of files that were deleted are dropped.
 //! - Direct accesses pass by the cache. Without a limit nothing is cached: every access is a request as it is.
 
@@ -176,8 +176,7 @@ impl PageCache {
     fn write_back(&mut self, file: u32, first: u64, end: u64, at_ns: u64) {
         let pages: Vec<(u64, Caller)> =
             self.dirty.range((file, first)..(file, end)).map(|((_, page), caller)| (*page, *caller)).collect();
-        let same = |one: &Caller, other: &Caller| (one.process, one.stack) == (other.process, other.stack);
-        let runs = pages.chunk_by(|one, next| one.0 + 1 == next.0 && same(&one.1, &next.1));
+        let runs = pages.chunk_by(|one, next| one.0 + 1 == next.0);
         for run in runs.flat_map(|run| run.chunks(WRITE_BACK_PAGES as usize)) {
             self.emit_pages(HostOp::Write, file, run[0].0, run.len() as u64, Caller { at_ns, ..run[0].1 });
         }

@@ -128,3 +128,18 @@ fn damaged_binaries_and_stacks_neither_panic_nor_hang() {
     }
     assert!(Binary::parse(b"").build().is_empty() && Binary::parse(b"\x7fELF").build().is_empty());
 }
+
+#[test]
+fn neighbours_are_written_back_together_whoever_wrote_them() {
+    let mut cache = PageCache::new(1 << 20, 0);
+    // As stdio does: pages of one file by two call stacks in turn, and then a page of another process.
+    for page in 0..10 {
+        let caller = Caller { at_ns: page, process: 1 + u32::from(page == 9), stack: 5 + page as u32 % 2 };
+        cache.write(&FileRange { file: 1, offset: page * 4096, length: 4096, file_bytes: 10 * 4096 }, caller);
+    }
+    cache.write(&FileRange { file: 1, offset: 20 * 4096, length: 4096, file_bytes: 21 * 4096 }, Caller::default());
+    cache.finish(99);
+    let written: Vec<_> =
+        cache.take().iter().map(|r| (r.origin.file_page, r.length / 4096, r.process, r.origin.stack)).collect();
+    assert_eq!(written, [(0, 10, 1, 5), (20, 1, 0, 0)]);
+}

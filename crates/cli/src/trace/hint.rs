@@ -26,7 +26,7 @@ pub struct HintArgs {
     #[arg(long, value_name = "mean|last|actual|FILE")]
     lengths: Option<String>,
     /// Tell something else, as a control of what each part is worth.
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, conflicts_with = "lengths")]
     tell: Option<Told>,
     /// Give each request the hint of another one, drawn by this seed, as a control.
     #[arg(long, value_name = "SEED", value_parser = number::any, allow_hyphen_values = true, conflicts_with = "tell")]
@@ -124,9 +124,14 @@ pub fn survey(host: &HostArgs, input: &InputArgs) -> Result<LengthSurvey, Failur
 }
 
 /// The hints of a whole trace.
-fn hints(mut hinter: Hinter, input: &InputArgs) -> Result<Vec<Hint>, Failure> {
+fn hints(args: &HintArgs, lengths: Option<MappingLengths>) -> Result<Vec<Hint>, Failure> {
+    let mut rows = args.input.open_first()?;
+    let mut hinter = args.host.hinter(&args.input, &rows)?;
+    if let Some(lengths) = lengths {
+        hinter = hinter.with_lengths(lengths);
+    }
     let mut hints = Vec::new();
-    for record in input.open_first()?.by_ref() {
+    for record in rows.by_ref() {
         hints.push(hinter.look(&record?).0);
     }
     Ok(hints)
@@ -148,20 +153,22 @@ pub fn hint(args: &HintArgs) -> Result<(), Failure> {
         Some("actual") => Some(MappingLengths::Actual(survey(&args.host, &args.input)?.actual())),
         Some(path) => Some(MappingLengths::Model(Box::new(model(path)?))),
     };
+    let longest = u32::try_from(args.host.longest).unwrap_or(u32::MAX);
+    // Whoever needs the whole trace first reads it first.
+    let control = match (args.tell, args.shuffle) {
+        (_, Some(seed)) => Some(HintControl::shuffled(hints(args, lengths.clone())?, seed)),
+        (None, None) => None,
+        (Some(Told::Patterns), None) => Some(HintControl::Patterns),
+        (Some(Told::Lengths), None) => Some(HintControl::Lengths),
+        (Some(Told::Actual), None) => Some(HintControl::Actual(survey(&args.host, &args.input)?.actual(), longest)),
+    };
     let rows = args.input.open()?;
-    let hinter = args.host.hinter(&args.input, &rows)?;
-    let mut hinter = if let Some(lengths) = lengths { hinter.with_lengths(lengths) } else { hinter };
-    if let Some(seed) = args.shuffle {
-        hinter = hinter.clone().with_control(HintControl::shuffled(hints(hinter, &args.input)?, seed));
+    let mut hinter = args.host.hinter(&args.input, &rows)?;
+    if let Some(lengths) = lengths {
+        hinter = hinter.with_lengths(lengths);
     }
-    match args.tell {
-        None => {}
-        Some(Told::Patterns) => hinter = hinter.with_control(HintControl::Patterns),
-        Some(Told::Lengths) => hinter = hinter.with_control(HintControl::Lengths),
-        Some(Told::Actual) => {
-            let longest = u32::try_from(args.host.longest).unwrap_or(u32::MAX);
-            hinter = hinter.with_control(HintControl::Actual(survey(&args.host, &args.input)?.actual(), longest));
-        }
+    if let Some(control) = control {
+        hinter = hinter.with_control(control);
     }
     pass(rows, hinter, args.input.limit, &args.output)
 }
