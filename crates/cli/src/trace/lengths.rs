@@ -1,5 +1,7 @@
 //! `nandlab trace lengths`: how well the lengths of runs can be predicted, and the regressions that predict them.
 
+use std::collections::BTreeSet;
+
 use clap::Args;
 use nandlab_host::{LengthReport, REGION_PAGES};
 
@@ -35,6 +37,11 @@ pub struct LengthsArgs {
 
 /// Runs the tool.
 pub fn lengths(args: &LengthsArgs, style: Style) -> Result<(), Failure> {
+    let mut taken: BTreeSet<&String> = args.input.read.trace.iter().chain(&args.model).collect();
+    let mut outputs = [&args.output, &args.json].into_iter().flatten().filter(|name| *name != "-");
+    if let Some(twice) = outputs.find(|name| !taken.insert(name)) {
+        return Err(Failure::bad(format!("{twice}: would be written over"), "give every file a name of its own"));
+    }
     let known = args.model.as_deref().map(model).transpose()?;
     let json = output::Target::open(args.json.as_deref())?;
     let kept = output::Target::open(args.output.as_deref())?;

@@ -32,7 +32,7 @@ impl MappingLengths {
             _ if !has_runs(pattern) => return to_mappings(facts.pages),
             Self::Mean => libm::round(facts.mean) as u32,
             Self::Last => facts.last,
-            Self::Model(model) => (model.class(facts) as u32 + 1) * model.region(),
+            Self::Model(model) => model.pages(facts),
             Self::Actual(pages) => usize::try_from(number).ok().and_then(|at| pages.get(at).copied()).unwrap_or(0),
         };
         let region = self.region();
@@ -146,7 +146,7 @@ impl LengthSurvey {
         let rows = vec![
             row("mean", &|facts| own(facts, libm::round(facts.mean) as u32)),
             row("last", &|facts| own(facts, facts.last)),
-            row("regressions", &|facts| own(facts, (model.class(facts) as u32 + 1) * region)),
+            row("regressions", &|facts| own(facts, model.pages(facts))),
             row("most frequent", &|_| most),
         ];
         let (trained, judged) = (before.len() as u64, after.len() as u64);

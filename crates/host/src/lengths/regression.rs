@@ -101,7 +101,7 @@ impl LengthModel {
     }
 
     /// The region that is predicted, 0 to 9; the first of several with the same value.
-    pub(crate) fn class(&self, facts: &RunFacts) -> usize {
+    fn class(&self, facts: &RunFacts) -> usize {
         let x = self.standardised(facts);
         let mut best = 0;
         let values = self.weights.map(|weights| dot(&weights, &x));
@@ -111,6 +111,11 @@ impl LengthModel {
             }
         }
         best
+    }
+
+    /// The length that is predicted, in pages: whole regions.
+    pub(crate) fn pages(&self, facts: &RunFacts) -> u32 {
+        (self.class(facts) as u32 + 1).saturating_mul(self.region)
     }
 
     /// Reads a model.
