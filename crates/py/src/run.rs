@@ -13,7 +13,7 @@ use crate::errors::{from_json, wrong};
 use crate::looks::Looks;
 use crate::policy::{self, Raised};
 use crate::scored;
-use crate::work::away;
+use crate::work::away_until;
 
 /// The report of a run, with what its JSON does not have.
 #[pyclass(frozen, module = "nandlab._native")]
@@ -119,6 +119,6 @@ pub fn run(
         run.device.own = Some(policy::own_buffer(policy, exception.clone())?);
     }
     run.workload.foresight = Looks { hint, decide, is_asked }.foresight(exception.clone());
-    let done = away(py, progress, move |watch| report(&run, series, watch));
+    let done = away_until(py, &exception.turns, progress, move |watch| report(&run, series, watch));
     done.map_err(|error| exception.take().unwrap_or(error))
 }

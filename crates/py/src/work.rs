@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -16,8 +16,45 @@ use crate::errors::raised;
 
 /// Time between two looks for signals, and between two calls of `progress`.
 const POLL: Duration = Duration::from_millis(25);
+/// Time between two looks whether the waiting thread has had its turn.
+const GLANCE: Duration = Duration::from_micros(20);
 /// In units of what the progress is kept.
 const WHOLE: f64 = 1e6;
+
+/// How work that keeps the lock of the interpreter, and the thread that waits for it and looks for signals, take turns.
+///
+/// The interpreter itself lets threads take turns by a request of the one that waits; on two idle processors that was seen to
+/// fail for seconds. Clones share it.
+#[derive(Clone, Default)]
+pub struct Turns {
+    wanted: Arc<AtomicBool>,
+    /// The wish that the work ends.
+    pub stop: Stop,
+}
+
+impl Turns {
+    /// Gives the interpreter to the waiting thread, if it wants it.
+    pub fn give(&self, py: Python<'_>) {
+        if self.wanted.load(Ordering::Relaxed) {
+            py.detach(|| {
+                while self.wanted.load(Ordering::Acquire) {
+                    thread::sleep(GLANCE);
+                }
+            });
+        }
+    }
+
+    /// Waits without the interpreter, and takes it when that is over.
+    fn wait<R: Send>(&self, py: Python<'_>, wait: impl FnOnce() -> R + Send) -> R {
+        let waited = py.detach(|| {
+            let waited = wait();
+            self.wanted.store(true, Ordering::Release);
+            waited
+        });
+        self.wanted.store(false, Ordering::Release);
+        waited
+    }
+}
 
 /// What the work has told.
 #[derive(Default)]
@@ -47,7 +84,7 @@ impl Told {
 }
 
 /// Does work on another thread, and calls `progress` with its share from 0 to 1 every now and then. A signal is noticed within
-/// 25 ms and ends the call within 50 ms, also while a device is built that does not look at its [`Stop`]: then its thread ends by
+/// 25 ms and ends the call within 75 ms, also while a device is built that does not look at its [`Stop`]: then its thread ends by
 /// itself, later.
 ///
 /// # Errors
@@ -57,9 +94,22 @@ pub fn away<T: Send + 'static>(
     progress: Option<Bound<'_, PyAny>>,
     work: impl FnOnce(&Watch<'_>) -> Result<T, Error> + Send + 'static,
 ) -> PyResult<T> {
-    let (stop, told) = (Stop::default(), Arc::new(Told::default()));
+    away_until(py, &Turns::default(), progress, work)
+}
+
+/// The same; what the work asks in Python takes turns with the caller by `turns`, and ends by its `stop`.
+///
+/// # Errors
+/// As [`away`].
+pub fn away_until<T: Send + 'static>(
+    py: Python<'_>,
+    turns: &Turns,
+    progress: Option<Bound<'_, PyAny>>,
+    work: impl FnOnce(&Watch<'_>) -> Result<T, Error> + Send + 'static,
+) -> PyResult<T> {
+    let told = Arc::new(Told::default());
     let (sender, mut done) = mpsc::channel();
-    let (seen, hears) = (stop.clone(), Arc::clone(&told));
+    let (seen, hears) = (turns.stop.clone(), Arc::clone(&told));
     let task = move || {
         let watch = Watch::new(seen, |event| hears.hear(event));
         // Nobody waits any more after a signal.
@@ -68,7 +118,7 @@ pub fn away<T: Send + 'static>(
     let spawned = thread::Builder::new().name("nandlab".to_owned()).stack_size(8 << 20).spawn(task);
     spawned.map_err(|error| PyRuntimeError::new_err(format!("no thread: {error}")))?;
     loop {
-        let (received, receiver) = py.detach(move || (done.recv_timeout(POLL), done));
+        let (received, receiver) = turns.wait(py, move || (done.recv_timeout(POLL), done));
         done = receiver;
         let step = match received {
             Ok(result) => {
@@ -82,9 +132,9 @@ pub fn away<T: Send + 'static>(
             }),
         };
         if let Err(exception) = step {
-            stop.stop();
+            turns.stop.stop();
             // What looks at its `Stop` has ended when the caller goes on, a policy in Python above all.
-            py.detach(move || _ = done.recv_timeout(POLL));
+            py.detach(move || _ = done.recv_timeout(2 * POLL));
             return Err(exception);
         }
     }

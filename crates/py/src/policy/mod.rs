@@ -19,25 +19,30 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
+use crate::work::Turns;
 pub use plan::{PlanView, medium};
 use views::{AccessView, SenseView, SlotsView};
 
-/// The exception that ended a run, if one did. Clones share it.
+/// The exception that ended a run, if one did, and the wish that it ends. Clones share both.
 #[derive(Clone, Default)]
-pub struct Raised(Arc<Mutex<Option<PyErr>>>);
+pub struct Raised {
+    exception: Arc<Mutex<Option<PyErr>>>,
+    /// Work that asks code in Python looks at it whenever it asks.
+    pub turns: Turns,
+}
 
 impl Raised {
     /// Keeps the first exception.
     pub fn keep(&self, exception: PyErr) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(exception);
+        self.exception.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(exception);
     }
     /// The exception, if there is one.
     pub fn take(&self) -> Option<PyErr> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.exception.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
-/// What unwinds the stack when a policy failed; the exception is in [`Raised`].
+/// What unwinds the stack when a policy failed, the exception is in [`Raised`] then, or when the run is to end.
 pub struct PolicyFailed;
 
 /// The hooks that an object has.
@@ -111,7 +116,7 @@ pub fn own_buffer(policy: Py<PyAny>, raised: Raised) -> PyResult<OwnBuffer> {
         Ok(Box::new(Engine::new(parts, buffer)?))
     });
     // To take the lock of the interpreter at every access would cost as much as the access. It is given away whenever another
-    // thread of Python wants it, as by any code in Python.
+    // thread of Python wants it, as by any code in Python, and to who waits for the run by `Turns`.
     Ok(buffer.holding(|work| Python::attach(|_| work())))
 }
 
@@ -149,7 +154,14 @@ impl PythonBuffer {
 
     /// Calls the policy with the slots lent to it; whatever goes wrong ends the run.
     fn ask<R>(&self, slots: &Slots, call: impl FnOnce(Python<'_>) -> PyResult<R>) -> R {
-        let asked = Python::attach(|py| self.slots.get().lent.during(py, slots, || call(py)));
+        let asked = Python::attach(|py| {
+            self.raised.turns.give(py);
+            // A run looks at it between batches only, which take long with a policy in Python.
+            if self.raised.turns.stop.is_stopped() {
+                resume_unwind(Box::new(PolicyFailed));
+            }
+            self.slots.get().lent.during(py, slots, || call(py))
+        });
         match asked {
             Ok(answer) => answer,
             Err(exception) => {
