@@ -185,7 +185,7 @@ fn step(args: &RecordArgs, recorded: &RecordedCommand, hinted: BTreeMap<String, 
 fn say(recorded: &RecordedCommand, target: &str) {
     let counts = recorded.counts;
     output::complain(&format!(
-        "{target}: {} requests out of {} reads and {} writes of {} files by {} processes and threads; {} call stacks",
+        "{target}: requests {}; reads {}, writes {}, files {}, processes and threads {}, call stacks {}",
         count(recorded.requests.len() as u64),
         count(counts.reads),
         count(counts.writes),

@@ -229,3 +229,24 @@ fn options_that_would_do_nothing_are_refused() {
         assert!(stderr(&output).contains(words) && !temporary("refused.parquet").exists(), "{}", stderr(&output));
     }
 }
+
+#[test]
+fn what_is_cut_off_before_it_is_written_back_never_is() {
+    let trace = path("cut.parquet");
+    let [open, call, name, punched] = ["open", "call", "name", "punched"].map(|name| path(&format!("cut.{name}")));
+    let script = format!(
+        "import os, subprocess\n\
+         def new(name):\n  f = open(name, 'wb', buffering=0)\n  f.write(b'x' * 40960)\n  return f\n\
+         new('{open}').close()\nopen('{open}', 'wb', buffering=0).write(b'y' * 4096)\n\
+         f = new('{call}')\nos.ftruncate(f.fileno(), 8192)\n\
+         os.chdir(os.path.dirname('{name}'))\nnew('{name}')\nos.truncate('../' + os.path.basename(os.getcwd()) + '/cut.name', 4097)\n\
+         new('{punched}')\nsubprocess.run(['fallocate', '-p', '-o', '8192', '-l', '12288', '{punched}'], check=True)\n\
+         f = os.open('{punched}', os.O_RDONLY)\nos.posix_fadvise(f, 0, 8192, os.POSIX_FADV_DONTNEED)\n"
+    );
+    let Some(output) = record("cut", &trace, "64MiB", &["python3", "-c", &script]) else { return };
+    assert!(output.status.success(), "{}", stderr(&output));
+    let mut written: Vec<_> = rows(&trace).iter().filter(|row| row.0 == "W").map(|row| (row.2, row.1 / 4096)).collect();
+    assert_eq!(written[0], (0, 2), "what is not needed any more is written first");
+    written.sort_unstable();
+    assert_eq!(written, [(0, 1), (0, 2), (0, 2), (0, 2), (5, 5)], "opened anew, by number, by name, punched twice");
+}

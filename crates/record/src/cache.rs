@@ -4,7 +4,10 @@
 //!   cgroup). Streams are read ahead as Linux does (`ahead.rs`), for each process and file.
 //! - A write waits in the cache. Pages that are evicted, synchronised or left at the end are written back in the order of the
 //!   file, neighbours in one request, which belongs to who wrote its first page last, whoever caused the write-back.
-//! - A page that is written in part and exists in the file is read first. Pages of files that were deleted are dropped.
+//! - A page that is written in part and exists in the file is read first. Pages of files that were deleted, cut off or punched
+//!   out are dropped.
+//! - What a program says of its accesses beforehand (`posix_fadvise`) counts for its process and the file from then on; Linux
+//!   keeps it with the open file.
 //! - Direct accesses pass by the cache. Without a limit nothing is cached: every access is a request as it is.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,6 +23,25 @@ use crate::layout::Layout;
 
 /// Pages of a request that is written back at most: 512 KiB.
 const WRITE_BACK_PAGES: u64 = 128;
+
+/// Pages that are read at most because a program says that it will need them: 1,280 KiB, the longest request of a device unless
+/// Linux is told otherwise (`max_sectors_kb`).
+const WANTED_PAGES: u64 = 320;
+
+/// What a program says of its accesses to a range of a file (`posix_fadvise`, `readahead`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Advice {
+    /// Nothing any more.
+    Normal,
+    /// They follow each other: windows are twice as long.
+    Sequential,
+    /// They do not: nothing is read ahead.
+    Random,
+    /// It will read the range soon.
+    Needed,
+    /// It will not use the range again.
+    Unneeded,
+}
 
 /// Who accesses a file, from where, and when.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -58,7 +80,7 @@ pub struct PageCacheCounts {
     pub written: u64,
     /// Written to the device.
     pub written_back: u64,
-    /// Written by programs and dropped with their file.
+    /// Written by programs, and dropped with their file or the part of it.
     pub dropped: u64,
 }
 
@@ -76,6 +98,8 @@ pub struct PageCache {
     /// Pages that are read ahead at most.
     longest: u64,
     readers: HashMap<(u32, u32), Ahead, FixedState>,
+    /// The same for a process and a file of which the process said something.
+    longest_of: HashMap<(u32, u32), u64, FixedState>,
     pages: HashMap<(u32, u64), Cached, FixedState>,
     by_use: BTreeMap<u64, (u32, u64)>,
     dirty: BTreeMap<(u32, u64), Caller>,
@@ -94,6 +118,7 @@ impl PageCache {
             limit: (limit_bytes / FILE_PAGE_BYTES) as usize,
             longest: ahead_bytes / FILE_PAGE_BYTES,
             readers: HashMap::default(),
+            longest_of: HashMap::default(),
             pages: HashMap::default(),
             by_use: BTreeMap::new(),
             dirty: BTreeMap::new(),
@@ -205,14 +230,15 @@ impl PageCache {
         let end = range.file_bytes.div_ceil(FILE_PAGE_BYTES).max(pages.end);
         let key = (caller.process, range.file);
         let mut reader = self.readers.get(&key).copied().unwrap_or_default();
+        let longest = self.longest_of.get(&key).copied().unwrap_or(self.longest);
         let missed = self.counts.misses;
         for page in pages.clone() {
             let window = if self.pages.contains_key(&(range.file, page)) {
-                reader.hit(page, self.longest)
+                reader.hit(page, longest)
             } else {
                 let is_there = |page: &u64| self.pages.contains_key(&(range.file, *page));
-                let before = (0..page).rev().take(self.longest as usize).take_while(is_there).count() as u64;
-                reader.miss(page, pages.end - page, before, self.longest)
+                let before = (0..page).rev().take(longest as usize).take_while(is_there).count() as u64;
+                reader.miss(page, pages.end - page, before, longest)
             };
             self.load(range.file, window.start..window.end.min(end), pages.end, caller);
             self.touch(range.file, page);
@@ -290,13 +316,65 @@ impl PageCache {
         self.out.push(flush);
     }
 
+    /// A program says how it will use a range of a file; a length of 0 reaches to the end.
+    pub fn advise(&mut self, advice: Advice, range: &FileRange, caller: Caller) {
+        let length = if range.length == 0 { u64::MAX } else { range.length };
+        let pages = self.pages_of(&FileRange { length, ..*range });
+        let key = (caller.process, range.file);
+        match advice {
+            Advice::Normal => _ = self.longest_of.remove(&key),
+            Advice::Sequential => _ = self.longest_of.insert(key, 2 * self.longest),
+            Advice::Random => _ = self.longest_of.insert(key, 0),
+            Advice::Needed if self.limit > 0 => {
+                let end = pages.end.min(range.file_bytes.div_ceil(FILE_PAGE_BYTES));
+                let wanted = pages.start..end.min(pages.start.saturating_add(WANTED_PAGES));
+                self.load(range.file, wanted, pages.start, caller);
+                self.shrink(caller.at_ns);
+            }
+            Advice::Needed => {}
+            Advice::Unneeded => {
+                // Those that are dirty are on their way to the device now, and stay.
+                let whole = range.offset.div_ceil(FILE_PAGE_BYTES)..if range.length == 0 {
+                    u64::MAX
+                } else {
+                    range.offset.saturating_add(range.length) / FILE_PAGE_BYTES
+                };
+                let clean = self.cached(range.file, whole).into_iter();
+                let clean: Vec<u64> = clean.filter(|page| !self.dirty.contains_key(&(range.file, *page))).collect();
+                self.drop_pages(range.file, clean);
+                self.write_back(range.file, pages.start, pages.end, caller.at_ns);
+            }
+        }
+    }
+
+    /// What waits of a range of a file begins to be written; nobody waits for it.
+    pub fn begin_write_back(&mut self, range: &FileRange, at_ns: u64) {
+        let length = if range.length == 0 { u64::MAX } else { range.length };
+        let pages = self.pages_of(&FileRange { length, ..*range });
+        self.write_back(range.file, pages.start, pages.end, at_ns);
+    }
+
+    /// Pages of a file are cut off or punched out: what waits of them is dropped, and nothing of them is cached any more.
+    pub fn discard(&mut self, file: u32, pages: Range<u64>) {
+        let dropped = self.cached(file, pages);
+        self.drop_pages(file, dropped);
+    }
+
     /// A file loses its last name: what waits to be written is dropped.
     pub fn forget(&mut self, file: u32) {
         self.gone.insert(file);
-        let dirty: Vec<u64> = self.dirty.range((file, 0)..=(file, u64::MAX)).map(|((_, page), _)| *page).collect();
-        self.counts.dropped += dirty.len() as u64;
-        for page in dirty {
-            self.dirty.remove(&(file, page));
+        let dirty = self.dirty.range((file, 0)..=(file, u64::MAX)).map(|((_, page), _)| *page).collect();
+        self.drop_pages(file, dirty);
+    }
+
+    /// The pages of a range of a file that are cached.
+    fn cached(&self, file: u32, pages: Range<u64>) -> Vec<u64> {
+        self.pages.keys().filter(|(of, page)| *of == file && pages.contains(page)).map(|(_, page)| *page).collect()
+    }
+
+    fn drop_pages(&mut self, file: u32, pages: Vec<u64>) {
+        for page in pages {
+            self.counts.dropped += u64::from(self.dirty.remove(&(file, page)).is_some());
             if let Some(cached) = self.pages.remove(&(file, page)) {
                 self.by_use.remove(&cached.used);
             }

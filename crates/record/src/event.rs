@@ -64,6 +64,8 @@ const HEAD_BYTES: usize = 104;
 /// Bytes of a part of a name.
 const NAME_BYTES: usize = 64;
 const SECTOR_BYTES: u64 = 512;
+/// Pages that become dirty at a time, at most: 4 GiB. The largest folios of Linux have 2 MiB, or 1 GiB as huge pages.
+const DIRTY_PAGES_MAX: u64 = 1 << 20;
 
 impl DeviceEvent {
     /// Out of the bytes of an event; nothing if they are none.
@@ -79,6 +81,7 @@ impl DeviceEvent {
             Some(RawStack { ip: long(72)?, sp: long(80)?, bp: long(88)?, bytes })
         };
         let what = match word(0)? {
+            1 if length > DIRTY_PAGES_MAX || place.checked_add(length).is_none() => return None,
             1 => DeviceWork::Dirty { page: place, pages: length, stack: stack()? },
             2 => DeviceWork::Request {
                 target: word(56)?,

@@ -140,7 +140,7 @@ impl Joiner {
     fn direct_place(&mut self, direct: u64, begin: u64, offset: u64, length: u64) -> u64 {
         let (last, begun, end, done) = self.direct;
         let done = if (last, begun, end) == (direct, begin, offset) { done } else { 0 };
-        self.direct = (direct, begin, offset.saturating_add(length), done + length);
+        self.direct = (direct, begin, offset.saturating_add(length), done.saturating_add(length));
         begin.saturating_add(done)
     }
 

@@ -38,7 +38,7 @@ use elsewhere as system;
 use linux as system;
 
 pub use binary::Binary;
-pub use cache::{Caller, FileRange, PageCache, PageCacheCounts};
+pub use cache::{Advice, Caller, FileRange, PageCache, PageCacheCounts};
 pub use event::{DeviceEvent, DeviceWork, FileKey};
 pub use join::{JoinCounts, Joiner};
 pub use maps::{Mapping, mappings, mounts};

@@ -49,6 +49,8 @@ fn events_are_read_as_the_kernel_writes_them_and_cut_ones_are_nothing() {
     }
     assert_eq!(DeviceEvent::parse(&bytes(9, 0, [0; 11], &[], 0)), None);
     assert_eq!(DeviceEvent::parse(&bytes(2, 0, [0, 0, 0, 0, u64::MAX, 0, 0, 0, 0, 0, 0], &[], 0)), None);
+    let whole_memory = [0, 0, 8, u64::MAX, 0, 0, 0, 0, 0, 0, 0];
+    assert_eq!(DeviceEvent::parse(&bytes(1, 0, whole_memory, &[], 0)), None, "nobody makes so many pages dirty");
     let lying =
         DeviceEvent::parse(&bytes(1, 0, [0; 11], &[9; 10], u64::MAX)).expect("a stack that is shorter than it says");
     assert!(matches!(lying.what, DeviceWork::Dirty { stack, .. } if stack.bytes.len() == 10));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use nandlab::types::HostOp;
-use nandlab_record::{Binary, Caller, FileRange, Mapping, PageCache, RawStack, Unwinder, mappings};
+use nandlab_record::{Advice, Binary, Caller, FileRange, Mapping, PageCache, RawStack, Unwinder, mappings};
 use nandlab_trace::Recording;
 
 fn next(state: &mut u64) -> u64 {
@@ -33,7 +33,22 @@ fn model_misses_as_a_list_does_and_loses_no_write() {
                 (1 + next(&mut state) as u32 % 3, next(&mut state) % 40, 1 + next(&mut state) % 4);
             let range = FileRange { file, offset: first * 4096, length: pages * 4096, file_bytes: 64 * 4096 };
             let (is_write, caller) = (next(&mut state) & 1 == 0, Caller { at_ns, process: 1, stack: 1 });
-            for page in first..first + pages {
+            let what = next(&mut state) % 20;
+            if what == 0 {
+                // The file is cut off before the first page.
+                slow.pages.retain(|(f, p, _)| *f != file || *p < first);
+                slow.programs.retain(|(f, p), _| *f != file || *p < first);
+                let kept = slow.device.range((file, first)..=(file, u64::MAX));
+                slow.programs.extend(kept.map(|(name, version)| (*name, *version)));
+                cache.discard(file, first..u64::MAX);
+                continue;
+            }
+            if what == 1 {
+                // What is clean goes, what is dirty is written and stays.
+                slow.pages.retain(|(f, p, dirty)| *dirty || *f != file || !(first..first + pages).contains(p));
+                cache.advise(Advice::Unneeded, &range, caller);
+            }
+            for page in if what == 1 { 0..0 } else { first..first + pages } {
                 let present = slow.pages.iter().position(|(f, p, _)| (*f, *p) == (file, page));
                 let was = present.map(|at| slow.pages.remove(at));
                 slow.read += u64::from(was.is_none() && !is_write);
@@ -44,12 +59,12 @@ fn model_misses_as_a_list_does_and_loses_no_write() {
             }
             let surplus = slow.pages.len().saturating_sub(limit as usize);
             slow.pages.drain(..surplus);
-            if is_write {
-                cache.write(&range, caller);
-            } else {
-                cache.read(&range, caller);
+            match what {
+                1 => {}
+                _ if is_write => cache.write(&range, caller),
+                _ => cache.read(&range, caller),
             }
-            if at_ns == 1999 {
+            if at_ns > 1900 {
                 cache.finish(at_ns);
             }
             for request in cache.take() {
@@ -58,6 +73,7 @@ fn model_misses_as_a_list_does_and_loses_no_write() {
                     for page in 0..u64::from(request.length) / 4096 {
                         let name = (request.origin.file, u64::from(request.origin.file_page) + page);
                         slow.device.insert(name, slow.programs[&name]);
+                        slow.pages.iter_mut().filter(|(f, p, _)| (*f, *p) == name).for_each(|page| page.2 = false);
                     }
                 }
             }
@@ -142,4 +158,50 @@ fn neighbours_are_written_back_together_whoever_wrote_them() {
     let written: Vec<_> =
         cache.take().iter().map(|r| (r.origin.file_page, r.length / 4096, r.process, r.origin.stack)).collect();
     assert_eq!(written, [(0, 10, 1, 5), (20, 1, 0, 0)]);
+}
+
+/// Pages that are read from the device, request by request.
+fn read_pages(cache: &mut PageCache) -> Vec<(u32, u64)> {
+    cache.take().iter().map(|request| (request.origin.file_page, u64::from(request.length) / 4096)).collect()
+}
+
+#[test]
+fn advice_of_a_program_changes_what_is_read_ahead() {
+    let whole = |offset, length| FileRange { file: 1, offset, length, file_bytes: 4096 * 4096 };
+    let caller = Caller::default();
+    let windows = |advice: Advice| {
+        let mut cache = PageCache::new(64 << 20, 128 << 10);
+        cache.advise(advice, &whole(0, 0), caller);
+        (0..200).for_each(|page| cache.read(&whole(page * 4096, 4096), caller));
+        let read = read_pages(&mut cache);
+        (read.len(), read.iter().map(|(_, pages)| *pages).max())
+    };
+    assert_eq!(windows(Advice::Normal).1, Some(32), "128 KiB");
+    assert_eq!(windows(Advice::Sequential).1, Some(64), "256 KiB");
+    assert_eq!(windows(Advice::Random), (200, Some(1)));
+    assert_eq!(windows(Advice::Needed).1, Some(320), "1,280 KiB at once");
+    let mut cache = PageCache::new(1 << 20, 0);
+    cache.advise(Advice::Needed, &whole(40 * 4096, 8192), caller);
+    assert_eq!((read_pages(&mut cache), cache.counts().ahead), (vec![(40, 2)], 2));
+    cache.advise(Advice::Needed, &whole(4095 * 4096, 0), caller);
+    assert_eq!(read_pages(&mut cache), [(4095, 1)], "nobody reads beyond the end");
+}
+
+#[test]
+fn part_that_is_to_be_written_back_is_and_no_other() {
+    let mut cache = PageCache::new(1 << 20, 0);
+    let range = |first: u64, pages: u64| FileRange {
+        file: 1,
+        offset: first * 4096,
+        length: pages * 4096,
+        file_bytes: 64 * 4096,
+    };
+    cache.write(&range(0, 20), Caller { at_ns: 1, process: 4, stack: 5 });
+    cache.begin_write_back(&range(4, 3), 9);
+    let written = cache.take();
+    let told: Vec<_> = written.iter().map(|r| (r.op, r.origin.file_page, r.length, r.at.0, r.process)).collect();
+    assert_eq!(told, [(HostOp::Write, 4, 3 * 4096, 9, 4)]);
+    cache.discard(1, 10..12);
+    cache.begin_write_back(&range(8, 0), 10);
+    assert_eq!(read_pages(&mut cache), [(8, 2), (12, 8)], "what was punched out is not written");
 }

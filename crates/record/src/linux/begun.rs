@@ -1,13 +1,16 @@
 //! A system call that has begun: which bytes of which files it is about to read or write. Positions and sizes are those
 //! before it.
 
+use std::ops::Range;
+
 use nandlab::types::HostOp;
-use nandlab_trace::FileName;
+use nandlab_trace::{FILE_PAGE_BYTES, FileName};
 use nix::unistd::Pid;
 
 use super::calls::{At, Call};
-use super::files::{OpenFile, last_name, open_file};
+use super::files::{OpenFile, last_name, named_file, open_file};
 use super::memory;
+use crate::cache::Advice;
 
 /// Requests of libaio that one call may hand over, at most: what is more is not looked at.
 const SUBMITTED_MAX: u64 = 4096;
@@ -31,6 +34,12 @@ pub(super) enum Begun {
     Sync(Option<FileName>),
     /// This file loses its last name.
     Forget(FileName),
+    /// These pages of a file are cut off or punched out.
+    Discard(FileName, Range<u64>),
+    /// What waits of a part of a file is to be written: first byte and bytes, 0 = to the end.
+    WriteBack(OpenFile, u64, u64),
+    /// The program says how it will use a part of a file.
+    Advise(Advice, OpenFile, u64, u64),
     /// The requests of `io_uring` that the call took cannot be seen.
     Ring,
 }
@@ -60,12 +69,56 @@ pub(super) fn begun(task: Pid, call: Call, arguments: [u64; 6]) -> Option<Begun>
         Call::Submit => some(submitted(task, arguments[1], arguments[2])),
         Call::Sync => Some(Begun::Sync(Some(open_file(task, arguments[0])?.name))),
         Call::SyncAll => Some(Begun::Sync(None)),
+        Call::Open { folder, name, flags } => {
+            let cuts = flags.is_none_or(|flags| arguments[flags] & libc::O_TRUNC as u64 != 0);
+            let name = cuts.then(|| memory::text(task, arguments[name])).flatten()?;
+            cut(named_file(task, folder.map(|folder| arguments[folder]), &name), 0)
+        }
+        Call::OpenHow => {
+            let cuts = memory::word(task, arguments[2])? & libc::O_TRUNC as u64 != 0;
+            let name = cuts.then(|| memory::text(task, arguments[1])).flatten()?;
+            cut(named_file(task, Some(arguments[0]), &name), 0)
+        }
+        Call::Truncate => cut(named_file(task, None, &memory::text(task, arguments[0])?), arguments[1]),
+        Call::TruncateOpen => cut(open_file(task, arguments[0]).map(|file| file.name), arguments[1]),
+        Call::Allocate => {
+            let punches = arguments[1] & (libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_ZERO_RANGE) as u64 != 0;
+            let end = arguments[2].saturating_add(arguments[3]);
+            let pages = arguments[2].div_ceil(FILE_PAGE_BYTES)..end / FILE_PAGE_BYTES;
+            Some(Begun::Discard(punches.then(|| open_file(task, arguments[0])).flatten()?.name, pages))
+        }
+        Call::WriteBack => {
+            let writes = arguments[3] & u64::from(libc::SYNC_FILE_RANGE_WRITE) != 0;
+            let file = writes.then(|| open_file(task, arguments[0])).flatten()?;
+            Some(Begun::WriteBack(file, arguments[1], arguments[2]))
+        }
+        Call::Advise => {
+            let advice = match arguments[3] as i32 {
+                libc::POSIX_FADV_NORMAL => Advice::Normal,
+                libc::POSIX_FADV_SEQUENTIAL => Advice::Sequential,
+                libc::POSIX_FADV_RANDOM => Advice::Random,
+                libc::POSIX_FADV_WILLNEED => Advice::Needed,
+                libc::POSIX_FADV_DONTNEED => Advice::Unneeded,
+                // That data are used once (POSIX_FADV_NOREUSE) changes nothing that is read or written.
+                _ => return None,
+            };
+            Some(Begun::Advise(advice, open_file(task, arguments[0])?, arguments[1], arguments[2]))
+        }
+        Call::ReadAhead if arguments[2] == 0 => None,
+        Call::ReadAhead => {
+            Some(Begun::Advise(Advice::Needed, open_file(task, arguments[0])?, arguments[1], arguments[2]))
+        }
         Call::Unlink(name) => gone(None, arguments[name]),
         Call::UnlinkAt => gone(Some(arguments[0]), arguments[1]),
         Call::RenameAt => gone(Some(arguments[2]), arguments[3]),
         Call::Ring => (arguments[1] > 0).then_some(Begun::Ring),
         Call::Map => None,
     }
+}
+
+/// A file that gets this many bytes: the pages beyond them.
+fn cut(file: Option<FileName>, bytes: u64) -> Option<Begun> {
+    Some(Begun::Discard(file?, bytes.div_ceil(FILE_PAGE_BYTES)..u64::MAX))
 }
 
 /// The accesses that a call of `io_submit` hands over (`struct iocb` of Linux, little-endian).

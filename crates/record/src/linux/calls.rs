@@ -28,6 +28,29 @@ pub(super) enum Call {
     SyncAll,
     /// It maps a file into memory.
     Map,
+    /// It opens a file, and cuts off all that is in it if the flags in their argument say so (no argument: always).
+    Open {
+        /// Argument that the name is relative to; none: the working folder.
+        folder: Option<usize>,
+        /// Argument of the name.
+        name: usize,
+        /// Argument of the flags.
+        flags: Option<usize>,
+    },
+    /// It opens a file with the flags that its third argument points to.
+    OpenHow,
+    /// It gives the file of this name another length.
+    Truncate,
+    /// It gives a file another length.
+    TruncateOpen,
+    /// It gives a range of a file room, or takes it away.
+    Allocate,
+    /// It has a range of a file written back.
+    WriteBack,
+    /// It says how a range of a file will be used.
+    Advise,
+    /// It reads a range of a file into the page cache.
+    ReadAhead,
     /// It removes the name in its second argument, relative to the folder in the first one.
     UnlinkAt,
     /// It removes the name in this argument.
@@ -38,7 +61,7 @@ pub(super) enum Call {
     Ring,
 }
 
-/// System calls by number. `mmap` has a rule of its own in the filter.
+/// System calls by number. `mmap`, and those that open files, have rules of their own in the filter.
 pub(super) const CALLS: &[(i64, Call)] = &[
     (libc::SYS_read, Call::Read(0, At::Position)),
     (libc::SYS_readv, Call::Read(0, At::Position)),
@@ -59,6 +82,16 @@ pub(super) const CALLS: &[(i64, Call)] = &[
     (libc::SYS_sync, Call::SyncAll),
     (libc::SYS_syncfs, Call::SyncAll),
     (libc::SYS_mmap, Call::Map),
+    (libc::SYS_open, Call::Open { folder: None, name: 0, flags: Some(1) }),
+    (libc::SYS_creat, Call::Open { folder: None, name: 0, flags: None }),
+    (libc::SYS_openat, Call::Open { folder: Some(0), name: 1, flags: Some(2) }),
+    (libc::SYS_openat2, Call::OpenHow),
+    (libc::SYS_truncate, Call::Truncate),
+    (libc::SYS_ftruncate, Call::TruncateOpen),
+    (libc::SYS_fallocate, Call::Allocate),
+    (libc::SYS_sync_file_range, Call::WriteBack),
+    (libc::SYS_fadvise64, Call::Advise),
+    (libc::SYS_readahead, Call::ReadAhead),
     (libc::SYS_unlink, Call::Unlink(0)),
     (libc::SYS_unlinkat, Call::UnlinkAt),
     (libc::SYS_rename, Call::Unlink(1)),

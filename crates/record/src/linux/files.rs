@@ -60,15 +60,25 @@ pub(super) fn open_file(task: Pid, descriptor: u64) -> Option<OpenFile> {
     })
 }
 
-/// The regular file of this name that has no other name, as a process sees it; `folder`: descriptor of the folder that the
-/// name is relative to.
-pub(super) fn last_name(task: Pid, folder: Option<u64>, name: &[u8]) -> Option<FileName> {
-    let name = Path::new(std::ffi::OsStr::from_bytes(name));
+/// The path that a process means by a name; `folder`: descriptor of the folder that it is relative to.
+fn path(task: Pid, folder: Option<u64>, name: &[u8]) -> Option<PathBuf> {
     let base = match folder.map(|folder| folder as i32) {
         None | Some(libc::AT_FDCWD) => format!("/proc/{task}/cwd"),
         Some(folder) => format!("/proc/{task}/fd/{folder}"),
     };
-    let path = fs::read_link(base).ok()?.join(name);
-    let meta = fs::symlink_metadata(&path).ok().filter(|meta| meta.nlink() == 1)?;
-    named(&meta, &path)
+    Some(fs::read_link(base).ok()?.join(Path::new(std::ffi::OsStr::from_bytes(name))))
+}
+
+/// The regular file that a name leads to.
+pub(super) fn named_file(task: Pid, folder: Option<u64>, name: &[u8]) -> Option<FileName> {
+    let path = fs::canonicalize(path(task, folder, name)?).ok()?;
+    named(&fs::metadata(&path).ok()?, &path)
+}
+
+/// The regular file of this name that has no other name.
+pub(super) fn last_name(task: Pid, folder: Option<u64>, name: &[u8]) -> Option<FileName> {
+    let path = path(task, folder, name)?;
+    let meta = fs::symlink_metadata(&path).ok().filter(|meta| meta.nlink() == 1 && meta.is_file())?;
+    // As an open file is called: without links and detours.
+    named(&meta, &fs::canonicalize(&path).ok()?)
 }

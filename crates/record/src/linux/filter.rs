@@ -6,7 +6,7 @@ use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
 };
 
-use super::calls::CALLS;
+use super::calls::{CALLS, Call};
 use crate::Level;
 
 /// Argument of `mmap` that says what kind of memory it maps.
@@ -16,13 +16,23 @@ const PROTECTION: u8 = 2;
 /// System calls that change what a process has loaded, besides `mmap`.
 const PROGRAM_CALLS: [i64; 2] = [libc::SYS_execve, libc::SYS_execveat];
 
+/// When a system call stops the program: always, or if one of these holds.
+fn rules(call: Call) -> Result<Vec<SeccompRule>, seccompiler::BackendError> {
+    // Files are opened often, and rarely cut off by it.
+    let Call::Open { flags: Some(flags), .. } = call else { return Ok(Vec::new()) };
+    let cut = libc::O_TRUNC as u64;
+    let cuts = SeccompCondition::new(flags as u8, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(cut), cut)?;
+    Ok(vec![SeccompRule::new(vec![cuts])?])
+}
+
 /// Filters this process and all that it becomes and makes. It cannot gain privileges from now on.
 pub(super) fn apply(level: Level) -> Result<(), String> {
-    let numbers: Vec<i64> = match level {
-        Level::Syscall => CALLS.iter().map(|(number, _)| *number).collect(),
-        Level::Device => PROGRAM_CALLS.to_vec(),
+    let always = |number: &i64| Ok((*number, Vec::new()));
+    let rules: Result<BTreeMap<i64, Vec<SeccompRule>>, _> = match level {
+        Level::Syscall => CALLS.iter().map(|(number, call)| Ok((*number, rules(*call)?))).collect(),
+        Level::Device => PROGRAM_CALLS.iter().map(always).collect(),
     };
-    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = numbers.into_iter().map(|number| (number, Vec::new())).collect();
+    let mut rules = rules.map_err(|error: seccompiler::BackendError| error.to_string())?;
     // Mappings of memory that is no file are frequent, and no concern of ours.
     let of_file =
         SeccompCondition::new(FLAGS, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(libc::MAP_ANONYMOUS as u64), 0);

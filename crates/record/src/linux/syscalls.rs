@@ -10,7 +10,7 @@ use nix::unistd::Pid;
 
 use super::begun::{Access, Begun, begun};
 use super::calls::{Call, call};
-use super::files::open_file;
+use super::files::{OpenFile, open_file};
 use super::memory;
 use super::stacks::Stacks;
 use super::tree::{Tree, Watcher};
@@ -71,7 +71,7 @@ impl Watcher for Calls {
             return false;
         }
         let Some(begun) = begun(task, call, arguments) else { return false };
-        let needs_stack = !matches!(begun, Begun::Forget(_) | Begun::Ring);
+        let needs_stack = matches!(begun, Begun::Accesses(_) | Begun::Sync(_) | Begun::Advise(..));
         let bytes = if needs_stack { memory::copy(task, registers.rsp, STACK_BYTES) } else { Vec::new() };
         let stack = RawStack { ip: registers.rip, sp: registers.rsp, bp: registers.rbp, bytes };
         self.pending.insert(task.as_raw(), Pending { begun, at_ns: self.now(), stack });
@@ -121,6 +121,19 @@ impl Calls {
                 let file = self.add_file(name);
                 self.cache.forget(file);
             }
+            Begun::Discard(name, pages) => {
+                let file = self.add_file(name);
+                self.cache.discard(file, pages);
+            }
+            Begun::WriteBack(file, offset, length) => {
+                let range = self.range(file, offset, length);
+                self.cache.begin_write_back(&range, at_ns);
+            }
+            Begun::Advise(advice, file, offset, length) => {
+                let caller = caller(self.stacks.unwind(&mut self.recording, process, &stack));
+                let range = self.range(file, offset, length);
+                self.cache.advise(advice, &range, caller);
+            }
             Begun::Sync(name) => {
                 let caller = caller(self.stacks.unwind(&mut self.recording, process, &stack));
                 let file = name.map(|name| self.add_file(name));
@@ -144,21 +157,26 @@ impl Calls {
         self.recording.add_file(name)
     }
 
+    fn range(&mut self, file: OpenFile, offset: u64, length: u64) -> FileRange {
+        FileRange { file: self.add_file(file.name), offset, length, file_bytes: file.bytes }
+    }
+
     fn access(&mut self, access: Access, result: u64, caller: Caller) {
         let Access { op, file, offset, length } = access;
         let length = length.unwrap_or(result);
         if length == 0 {
             return;
         }
-        let range = FileRange { file: self.add_file(file.name), offset, length, file_bytes: file.bytes };
+        let (is_direct, is_sync) = (file.is_direct, file.is_sync);
+        let range = self.range(file, offset, length);
         let is_write = op == HostOp::Write;
         *(if is_write { &mut self.counts.writes } else { &mut self.counts.reads }) += 1;
-        match (file.is_direct, is_write) {
+        match (is_direct, is_write) {
             (true, _) => self.cache.direct(op, &range, caller),
             (false, true) => self.cache.write(&range, caller),
             (false, false) => self.cache.read(&range, caller),
         }
-        if is_write && file.is_sync {
+        if is_write && is_sync {
             self.cache.sync(Some(range.file), caller);
         }
     }
