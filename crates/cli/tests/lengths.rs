@@ -94,11 +94,17 @@ fn mistakes_name_the_file_and_the_fix() {
     std::fs::create_dir_all(&folder).unwrap();
     let nonsense = folder.join("nonsense.toml").display().to_string();
     std::fs::write(&nonsense, "version = 1\n").unwrap();
-    let trace = fixture("sqlite");
+    let (trace, model) = (fixture("sqlite"), folder.join("model.toml").display().to_string());
+    stdout(&["trace", "lengths", &trace, "--depth", "3", "-o", &model]);
     for (arguments, words) in [
         (vec!["trace", "hint", &trace, "--lengths", "nowhere.toml"], "nowhere.toml"),
         (vec!["trace", "hint", &trace, "--lengths", &nonsense], "nonsense.toml"),
         (vec!["trace", "lengths", &trace, "--model", &nonsense], "nonsense.toml"),
+        (
+            vec!["trace", "hint", &trace, "--lengths", &model],
+            "by --depth 3 --skip library --mix hash, and these are by",
+        ),
+        (vec!["trace", "lengths", &trace, "--model", &model, "--depth", "3", "--mix", "sum"], "use --depth 3 --skip"),
         (vec!["trace", "lengths", "make:uniform", "-n", "1000"], "no sequential or looping request"),
         (vec!["trace", "lengths", &trace, "--train", "100"], "train"),
         (vec!["trace", "lengths", &trace, "-o", &trace], "would be written over"),

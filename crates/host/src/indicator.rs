@@ -1,12 +1,16 @@
 //! The program-counter indicator: from a call stack to a number that is the same in every run of the program.
 
+use std::fmt;
+
 use nandlab_trace::{Recording, StackFrame};
+use serde::{Deserialize, Serialize};
 
 /// How many frames are mixed, and how.
 ///
 /// URM sums "approximately 5" return addresses in the kernel. Sums of absolute addresses differ from run to run where
 /// programs are loaded at random addresses, so here an address is module and offset.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Indicator {
     /// Frames that are mixed, from the innermost on; fewer if the stack ends.
     pub depth: usize,
@@ -17,7 +21,8 @@ pub struct Indicator {
 }
 
 /// Innermost frames that say nothing about the program.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum SkippedFrames {
     /// None, as in URM: of five frames three or four are then those of the C library's streams.
     None,
@@ -27,7 +32,8 @@ pub enum SkippedFrames {
 }
 
 /// How frames become one number.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Mix {
     /// Their sum, as in URM: the same frames in another order are the same.
     Sum,
@@ -39,6 +45,21 @@ pub enum Mix {
 impl Default for Indicator {
     fn default() -> Self {
         Self { depth: 5, skip: SkippedFrames::default(), mix: Mix::default() }
+    }
+}
+
+/// As the options of `nandlab trace hint` say it.
+impl fmt::Display for Indicator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let skip = match self.skip {
+            SkippedFrames::None => "none",
+            SkippedFrames::Library => "library",
+        };
+        let mix = match self.mix {
+            Mix::Sum => "sum",
+            Mix::Hash => "hash",
+        };
+        write!(f, "--depth {} --skip {skip} --mix {mix}", self.depth)
     }
 }
 

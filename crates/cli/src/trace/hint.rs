@@ -77,7 +77,13 @@ impl HostArgs {
             let problem = "the call stacks of several traces are known one file after the other";
             return Err(Failure::bad(problem, "make one of them first: nandlab trace merge A B -o t.parquet"));
         }
-        let indicator = Indicator {
+        let longest = u32::try_from(self.longest).unwrap_or(u32::MAX);
+        Ok(Hinter::new(self.indicator(), recording, Patterns::new(longest)))
+    }
+
+    /// How program locations are told.
+    fn indicator(&self) -> Indicator {
+        Indicator {
             depth: usize::try_from(self.depth).unwrap_or(usize::MAX),
             skip: match self.skip {
                 Skip::None => SkippedFrames::None,
@@ -87,9 +93,7 @@ impl HostArgs {
                 Mixing::Sum => Mix::Sum,
                 Mixing::Hash => Mix::Hash,
             },
-        };
-        let longest = u32::try_from(self.longest).unwrap_or(u32::MAX);
-        Ok(Hinter::new(indicator, recording, Patterns::new(longest)))
+        }
     }
 }
 
@@ -115,7 +119,7 @@ enum Mixing {
 pub fn survey(host: &HostArgs, input: &InputArgs) -> Result<LengthSurvey, Failure> {
     let mut rows = input.open_first()?;
     let mut hinter = host.hinter(input, &rows)?;
-    let mut survey = LengthSurvey::default();
+    let mut survey = LengthSurvey::new(host.indicator());
     for record in rows.by_ref() {
         let (hint, facts) = hinter.look(&record?);
         survey.add(facts, &hint);
@@ -137,11 +141,17 @@ fn hints(args: &HintArgs, lengths: Option<MappingLengths>) -> Result<Vec<Hint>, 
     Ok(hints)
 }
 
-/// A file of `nandlab trace lengths`.
-pub fn model(path: &str) -> Result<LengthModel, Failure> {
+/// A file of `nandlab trace lengths`, for program locations that this host tells.
+pub fn model(path: &str, host: &HostArgs) -> Result<LengthModel, Failure> {
     let help = "make one: nandlab trace lengths TRACE -o lengths.toml";
     let text = std::fs::read_to_string(path).map_err(|error| Failure::bad(format!("{path}: {error}"), help))?;
-    LengthModel::parse(&text).map_err(|problem| Failure::bad(format!("{path}: {problem}"), help))
+    let model = LengthModel::parse(&text).map_err(|problem| Failure::bad(format!("{path}: {problem}"), help))?;
+    let (trained, told) = (model.indicator(), host.indicator());
+    if trained != told {
+        let problem = format!("{path}: was trained on program locations by {trained}, and these are by {told}");
+        return Err(Failure::bad(problem, format!("use {trained}, or train regressions for these")));
+    }
+    Ok(model)
 }
 
 /// Runs the tool.
@@ -151,7 +161,7 @@ pub fn hint(args: &HintArgs) -> Result<(), Failure> {
         Some("mean") => Some(MappingLengths::Mean),
         Some("last") => Some(MappingLengths::Last),
         Some("actual") => Some(MappingLengths::Actual(survey(&args.host, &args.input)?.actual())),
-        Some(path) => Some(MappingLengths::Model(Box::new(model(path)?))),
+        Some(path) => Some(MappingLengths::Model(Box::new(model(path, &args.host)?))),
     };
     let longest = u32::try_from(args.host.longest).unwrap_or(u32::MAX);
     // Whoever needs the whole trace first reads it first.

@@ -42,7 +42,7 @@ pub fn lengths(args: &LengthsArgs, style: Style) -> Result<(), Failure> {
     if let Some(twice) = outputs.find(|name| !taken.insert(name)) {
         return Err(Failure::bad(format!("{twice}: would be written over"), "give every file a name of its own"));
     }
-    let known = args.model.as_deref().map(model).transpose()?;
+    let known = args.model.as_deref().map(|path| model(path, &args.host)).transpose()?;
     let json = output::Target::open(args.json.as_deref())?;
     let kept = output::Target::open(args.output.as_deref())?;
     let region = u32::try_from(args.region).unwrap_or(u32::MAX);

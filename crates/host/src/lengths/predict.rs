@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::regression::LengthModel;
 use super::{CLASSES, REGION_PAGES, RunFacts, class_of};
+use crate::indicator::Indicator;
 
 /// From where the lengths of mapping prefetches come.
 #[derive(Clone, Debug)]
@@ -52,6 +53,8 @@ fn has_runs(pattern: Pattern) -> bool {
 /// The runs of a whole trace: what was known of each request, and how long its run turned out to be.
 #[derive(Clone, Debug, Default)]
 pub struct LengthSurvey {
+    /// How the PCs are made.
+    indicator: Indicator,
     /// Of each request of the trace, if it has a length.
     requests: Vec<Option<(RunFacts, bool)>>,
     /// Pages of each run, by its number.
@@ -87,6 +90,11 @@ pub struct LengthReport {
 }
 
 impl LengthSurvey {
+    /// Of no request yet; their PCs are made by this indicator.
+    pub fn new(indicator: Indicator) -> Self {
+        Self { indicator, ..Self::default() }
+    }
+
     /// Adds the next request, with the hint that the host gives it.
     pub fn add(&mut self, facts: Option<RunFacts>, hint: &Hint) {
         if let Some(facts) = facts {
@@ -120,7 +128,7 @@ impl LengthSurvey {
         let cut = ((self.requests.len() as f64 * share) as usize).min(self.requests.len());
         let (mut before, after) = (self.samples(0..cut), self.samples(cut..self.requests.len()));
         before.retain(|(facts, _)| facts.begins);
-        let model = model.unwrap_or_else(|| LengthModel::train(&before, region));
+        let model = model.unwrap_or_else(|| LengthModel::train(&before, region, self.indicator));
         let region = model.region();
         let (mut trained, mut by_region) = ([0u64; CLASSES], [0u64; CLASSES]);
         for (_, pages) in &before {

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_128;
 
 use super::{CLASSES, RunFacts, class_of};
+use crate::indicator::Indicator;
 
 /// Weights of one regression: constant, PC, LBN, AV.
 const INPUTS: usize = 4;
@@ -22,7 +23,7 @@ const PENALTY: f64 = 1.0;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LengthModel {
-    /// Version of the form: 1.
+    /// Version of the form: 2.
     version: u32,
     /// Pages of a region.
     region: u32,
@@ -36,6 +37,8 @@ pub struct LengthModel {
     scale: [f64; INPUTS - 1],
     /// Of each region: constant, PC, LBN, AV.
     weights: [[f64; INPUTS]; CLASSES],
+    /// How the PCs were made that it was trained on; others are other numbers.
+    indicator: Indicator,
 }
 
 /// The raw inputs.
@@ -52,13 +55,17 @@ impl LengthModel {
     pub fn region(&self) -> u32 {
         self.region
     }
+    /// How the PCs were made that it was trained on.
+    pub fn indicator(&self) -> Indicator {
+        self.indicator
+    }
     /// Requests that it was trained on.
     pub fn requests(&self) -> u64 {
         self.requests
     }
 
-    /// Trains on requests with the lengths that they turned out to have, in pages.
-    pub fn train(samples: &[(RunFacts, u32)], region: u32) -> Self {
+    /// Trains on requests, with PCs that `indicator` made, and the lengths that they turned out to have, in pages.
+    pub fn train(samples: &[(RunFacts, u32)], region: u32, indicator: Indicator) -> Self {
         let mut hash = XxHash3_128::with_seed(0);
         let count = samples.len().max(1) as f64;
         let (mut mean, mut square) = ([0.0; INPUTS - 1], [0.0; INPUTS - 1]);
@@ -76,13 +83,14 @@ impl LengthModel {
         }
         let scale = square.map(|square| if square > 0.0 { libm::sqrt(square) } else { 1.0 });
         let mut model = Self {
-            version: 1,
+            version: 2,
             region,
             requests: samples.len() as u64,
             trained_on: format!("{:032x}", hash.finish_128()),
             mean,
             scale,
             weights: [[0.0; INPUTS]; CLASSES],
+            indicator,
         };
         let rows: Vec<_> =
             samples.iter().map(|(facts, pages)| (model.standardised(facts), class_of(*pages, region))).collect();
@@ -124,8 +132,8 @@ impl LengthModel {
     /// What is wrong with the text.
     pub fn parse(text: &str) -> Result<Self, String> {
         let model: Self = toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
-        if model.version != 1 {
-            return Err(format!("version is {}, and this nandlab reads version 1", model.version));
+        if model.version != 2 {
+            return Err(format!("version is {}, and this nandlab reads version 2", model.version));
         }
         let numbers = model.mean.iter().chain(&model.scale).chain(model.weights.iter().flatten());
         if model.region == 0 || numbers.clone().any(|number| !number.is_finite()) || model.scale.contains(&0.0) {
