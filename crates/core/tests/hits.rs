@@ -125,6 +125,68 @@ fn policy_variant_without_a_device_hits_as_in_a_device() {
     }
 }
 
+/// Policies that count accesses, those of streams that pass by too, to know when to adapt, or how long ago something was.
+const COUNT_ACCESSES: [&str; 1] = ["aalru"];
+
+/// Streams above the first half of the device, which are used once and called sequential, among the requests below it.
+fn with_streams() -> (Vec<HostRequest>, Vec<HostRequest>) {
+    let mut draw = numbers();
+    let half = SECTORS / 2;
+    let quiet = Hint { pattern: Pattern::Random, pc: 1, ..Hint::default() };
+    let others: Vec<HostRequest> = requests()
+        .into_iter()
+        .filter(|request| request.lba + u64::from(request.sectors) <= half)
+        .map(|request| HostRequest { hint: quiet, ..request })
+        .collect();
+    let mut all = Vec::new();
+    let mut at = half;
+    for request in &others {
+        all.push(*request);
+        if draw(3) == 0 {
+            let sectors = 8 * (1 + draw(4) as u32);
+            at = if at + u64::from(sectors) > SECTORS { half } else { at };
+            let hint = Hint { pattern: Pattern::Sequential, pc: 2, run_pages: 0, period: 0, mappings: 0 };
+            let op = if draw(2) == 0 { HostOp::Write } else { HostOp::Read };
+            all.push(HostRequest { hint, ..HostRequest::new(Nanos::ZERO, op, at, sectors) });
+            at += u64::from(sectors);
+        }
+    }
+    (others, all)
+}
+
+#[test]
+fn bypass_of_sequential_streams_leaves_others_as_if_they_were_alone() {
+    let (others, all) = with_streams();
+    let run = |policy: &str, bypass: &str, requests: &[HostRequest]| {
+        let mut config = config(policy);
+        config.ram.bypass = serde_json::from_value(bypass.into()).expect("a name");
+        let (mut alone, mut device) = (config.build_hits().unwrap(), config.build().unwrap());
+        alone.run(requests).unwrap();
+        device.run(requests).unwrap();
+        (alone.ledger(), device.ledger())
+    };
+    let mut counting = Vec::new();
+    for plugin in BUFFERS {
+        let name = plugin.name();
+        let (alone, _) = run(&name, "none", &others);
+        let (passed, device) = run(&name, "sequential", &all);
+        let (mixed, _) = run(&name, "none", &all);
+        let of = |ledger: &Ledger| [ledger.buffer_read_hits, ledger.buffer_write_hits, ledger.write_back_pages];
+        if of(&passed) != of(&alone) {
+            counting.push(plugin.module);
+        }
+        if !STEERED_BY_FLASH.contains(&plugin.module) {
+            assert_eq!(counts(&passed), counts(&device), "{name}");
+        }
+        if plugin.module != "none" {
+            assert_ne!(of(&mixed), of(&alone), "{name}: the streams change nothing");
+            let (reads, _) = run(&name, "sequential_reads", &all);
+            assert_ne!(of(&reads), of(&passed), "{name}: writes pass by though only reads should");
+        }
+    }
+    assert_eq!(counting, COUNT_ACCESSES);
+}
+
 /// Hits of 200,000 reads: two of three of a hot page, the lower its number the hotter, the others of any.
 fn hits(policy: &str, compat: &str, frames: u64, hot: u64, pages: u64) -> u64 {
     let geometry = "device.geometry={channels=1, chips_per_channel=1, dies_per_chip=1, planes_per_die=1, \

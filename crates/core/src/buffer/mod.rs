@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::ledger::{Ledger, MergeKind};
 use crate::list::Links;
-use crate::types::{Hint, Lpn, Nanos, Slot};
+use crate::types::{Hint, Lpn, Nanos, Pattern, Slot};
 pub use slots::{Frames, Medium, Slots};
 
 /// One page access of a host request.
@@ -71,6 +71,33 @@ pub enum Admission {
     Admit(Medium),
 }
 
+/// What passes every buffer by: pages that are not in it, of requests that the host calls sequential ([`Hint::pattern`]). A
+/// stream is used once, and would push out what is used again. The policy is not asked about them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Bypass {
+    /// Nothing.
+    #[default]
+    None,
+    /// Sequential reads.
+    SequentialReads,
+    /// Sequential reads and writes.
+    Sequential,
+}
+
+impl Bypass {
+    /// Whether a page of this access passes by if it is not in the buffer.
+    #[inline]
+    pub(crate) fn takes(self, access: &Access) -> bool {
+        let does = match self {
+            Self::None => false,
+            Self::SequentialReads => !access.write,
+            Self::Sequential => true,
+        };
+        does && access.hint.pattern == Pattern::Sequential
+    }
+}
+
 /// Unit in which a policy writes back when the host flushes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Grain {
@@ -104,6 +131,8 @@ pub struct BufferShape {
     pub times: FlashTimes,
     /// What is known of merges below; `None` where there are none.
     pub merges: Option<MergeKind>,
+    /// What the engine lets pass the policy by.
+    pub bypass: Bypass,
     /// Seed of every random choice.
     pub seed: u64,
 }

@@ -105,6 +105,7 @@ impl Config {
             queue_depth: self.replay.queue_depth,
             evict_wait: self.ram.evict_wait,
             partial_write: self.ram.partial_write,
+            bypass: self.ram.bypass,
             write_miss_fetch: self.ram.write_miss_fetch,
             shared_dram: (self.ram.budget == Budget::Unified).then_some(self.ram.dram),
             nvram_frames: self.frames().nvram,
@@ -154,6 +155,7 @@ impl Config {
             frames: self.frames(),
             times,
             merges: None,
+            bypass: self.ram.bypass,
             seed: self.seed,
         };
         (buffer.build.hits)(Value::Object(self.buffer.params.clone()), shape)

@@ -14,7 +14,7 @@ mod sleep;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::buffer::Frames;
+use crate::buffer::{Bypass, Frames};
 use crate::catalog::BUFFERS;
 use crate::endurance::EnduranceConfig;
 use crate::engine::{EvictWait, PartialWrite};
@@ -159,6 +159,10 @@ pub struct RamConfig {
     pub partial_write: PartialWrite,
     /// Read the page from flash on every write miss, as the public lab simulator does.
     pub write_miss_fetch: bool,
+    /// What passes every buffer by because the host calls it sequential: `none`, `sequential_reads` or `sequential`, which is
+    /// reads and writes. Pages that are in the buffer are used as ever. Without hints in the trace nothing passes by.
+    #[serde(default)]
+    pub bypass: Bypass,
     /// What is written in the background; nothing without it.
     #[serde(default)]
     pub flush: FlushConfig,

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::{ConformError, Conformance, GoldenKind, Mismatch};
-use crate::buffer::{Access, Frames};
+use crate::buffer::{Access, Bypass, Frames};
 use crate::catalog::BUFFERS;
 use crate::engine::{Arrival, EvictWait, HostTimes, PartialWrite, Parts, RamTimes, Settings, Ssd, WriteAck};
 use crate::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, TimingModel};
@@ -379,6 +379,7 @@ fn build_device(policy: &str, case: &Case) -> Result<Box<dyn Ssd>, String> {
         queue_depth: 1,
         evict_wait: EvictWait::Program,
         partial_write: PartialWrite::Fetch,
+        bypass: Bypass::None,
         write_miss_fetch: false,
         shared_dram: None,
         nvram_frames: frames.nvram,

@@ -38,6 +38,9 @@ impl<B: Buffer, L: Below> Engine<B, L> {
     /// The page is not resident.
     #[inline(never)]
     fn miss(&mut self, access: Access, part: Part, flight: &mut L::Flight<'_>) {
+        if self.bypass.takes(&access) {
+            return self.below.pass_by(&mut self.slots, &access, part, flight);
+        }
         match self.buffer.on_miss(&access, &self.slots, &self.below.sense()) {
             Admission::Bypass => self.below.pass_by(&mut self.slots, &access, part, flight),
             Admission::Admit(medium) => self.admit_page(&access, part, medium, flight),

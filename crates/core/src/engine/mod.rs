@@ -19,7 +19,7 @@ mod ssd;
 mod storage;
 mod test_port;
 
-use crate::buffer::{Access, Buffer, Plan, Slots};
+use crate::buffer::{Access, Buffer, Bypass, Plan, Slots};
 use crate::types::{HostOp, HostRequest, Lpn, Nanos};
 pub use below::{Below, Part, Served};
 pub use controller::ControllerTimes;
@@ -66,6 +66,7 @@ pub struct Engine<B, L> {
     buffer: B,
     slots: Slots,
     plan: Plan,
+    bypass: Bypass,
     /// The tables are too large for a processor's own cache, and what later accesses need is prefetched.
     far: bool,
     /// Requests so far.
@@ -75,7 +76,7 @@ pub struct Engine<B, L> {
 
 impl<B: Buffer, L: Below> Engine<B, L> {
     /// A policy over empty frames.
-    fn assemble(mut buffer: B, slots: Slots, below: L) -> Self {
+    fn assemble(mut buffer: B, slots: Slots, bypass: Bypass, below: L) -> Self {
         buffer.resize(slots.frames());
         let page_sectors = slots.page_sectors();
         Self {
@@ -85,6 +86,7 @@ impl<B: Buffer, L: Below> Engine<B, L> {
             buffer,
             slots,
             plan: Plan::default(),
+            bypass,
             far: false,
             requests: 0,
             below,

@@ -154,7 +154,8 @@ impl<B: Buffer> Engine<B, Nothing> {
     pub fn over_nothing(shape: &BufferShape, buffer: B) -> Self {
         let slots = Slots::new(shape);
         let far = slots.table_bytes() > NEAR_BYTES;
-        Self { far, ..Self::assemble(buffer, slots, Nothing { ledger: Ledger::default(), times: shape.times }) }
+        let below = Nothing { ledger: Ledger::default(), times: shape.times };
+        Self { far, ..Self::assemble(buffer, slots, shape.bypass, below) }
     }
 
     /// Prefetches what later accesses will need: far ahead, soon and now.

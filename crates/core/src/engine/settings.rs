@@ -1,6 +1,7 @@
 //! How the engine runs.
 
 use super::{Arrival, HostTimes};
+use crate::buffer::Bypass;
 use crate::flash::Release;
 use crate::types::{Bytes, Nanos};
 
@@ -94,6 +95,8 @@ pub struct Settings {
     pub evict_wait: EvictWait,
     /// See [`PartialWrite`].
     pub partial_write: PartialWrite,
+    /// See [`Bypass`].
+    pub bypass: Bypass,
     /// Read the page from flash on every write miss, as the public lab simulator does.
     pub write_miss_fetch: bool,
     /// DRAM shared by map and data, or `None` when the data has its own frames.

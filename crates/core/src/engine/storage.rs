@@ -51,6 +51,7 @@ impl Parts {
             frames: self.frames,
             times: flash_times(&self.flash),
             merges: self.ftl.merges(),
+            bypass: self.settings.bypass,
             seed: self.settings.seed,
         }
     }
@@ -128,12 +129,13 @@ impl<B: Buffer> Engine<B, Storage> {
     /// # Errors
     /// If there is to be flushed ahead what the policy never keeps.
     pub fn new(parts: Parts, buffer: B) -> Result<Self, ConfigError> {
-        let slots = Slots::new(&parts.buffer_shape());
+        let shape = parts.buffer_shape();
+        let slots = Slots::new(&shape);
         if parts.settings.flush.is_some() && buffer.fill(&slots).is_none() {
             let problem = "this buffer keeps no pages that could be flushed";
             return Err(ConfigError::new("ram.flush", problem, "choose a buffer, or leave it out"));
         }
-        Ok(Self::assemble(buffer, slots, Storage::new(parts)))
+        Ok(Self::assemble(buffer, slots, shape.bypass, Storage::new(parts)))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Tiny devices from the registries, and scripts that run on them.
 
-use nandlab::buffer::{Frames, Medium};
+use nandlab::buffer::{Bypass, Frames, Medium};
 use nandlab::catalog::BUFFERS;
 use nandlab::engine::{
     Arrival, ControllerTimes, EvictWait, FillMarks, FlushAhead, HostTimes, LinkSpeed, PartialWrite, Parts, Payload,
@@ -192,6 +192,8 @@ impl Script {
             queue_depth: 1 + (self.ways >> 9) % 4,
             evict_wait: if self.way(2) { EvictWait::Transfer } else { EvictWait::Program },
             partial_write: if self.way(1) { PartialWrite::Mask } else { PartialWrite::Fetch },
+            bypass: [Bypass::None, Bypass::SequentialReads, Bypass::Sequential, Bypass::None]
+                [(self.seed >> 40) as usize % 4],
             write_miss_fetch: self.way(11),
             shared_dram,
             nvram_frames: nvram,

@@ -1,6 +1,6 @@
 //! A small device from the registries.
 
-use nandlab::buffer::Frames;
+use nandlab::buffer::{Bypass, Frames};
 use nandlab::catalog::BUFFERS;
 use nandlab::engine::{Arrival, EvictWait, HostTimes, PartialWrite, Parts, Payload, RamTimes, Settings, Ssd, WriteAck};
 use nandlab::error::ConfigError;
@@ -18,6 +18,7 @@ pub fn settings(logical_pages: u32) -> Settings {
         queue_depth: 1,
         evict_wait: EvictWait::Program,
         partial_write: PartialWrite::Fetch,
+        bypass: Bypass::None,
         write_miss_fetch: false,
         shared_dram: None,
         nvram_frames: 0,

@@ -1,6 +1,6 @@
 //! The device under test, from the registries, with an FTL whose map grows by its fragments and a policy that reads ahead.
 
-use nandlab::buffer::{Access, Admission, Buffer, Frames, Medium, Plan, Sense, Slots};
+use nandlab::buffer::{Access, Admission, Buffer, Bypass, Frames, Medium, Plan, Sense, Slots};
 use nandlab::catalog::BUFFERS;
 use nandlab::engine::{Arrival, Engine, EvictWait, HostTimes, PartialWrite, Parts, RamTimes, Settings, Ssd, WriteAck};
 use nandlab::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, TimingModel};
@@ -120,6 +120,7 @@ pub fn build(case: &Case) -> Box<dyn Ssd> {
         queue_depth: setup.depth as u32,
         evict_wait: if setup.until_transfer { EvictWait::Transfer } else { EvictWait::Program },
         partial_write: if setup.masks { PartialWrite::Mask } else { PartialWrite::Fetch },
+        bypass: Bypass::None,
         write_miss_fetch: setup.write_miss_fetch,
         shared_dram: setup.shared_ram.map(Bytes),
         nvram_frames: 0,

@@ -231,7 +231,7 @@ impl Groups {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::buffer::{BufferShape, FlashTimes, Frames, Medium};
+    use crate::buffer::{BufferShape, Bypass, FlashTimes, Frames, Medium};
     use crate::types::Nanos;
 
     fn slots(logical_pages: u32, pages_per_block: u32) -> Slots {
@@ -242,6 +242,7 @@ mod tests {
             frames: Frames { dram: logical_pages, nvram: 0 },
             times: FlashTimes { read: Nanos(0), program: Nanos(0), erase: Nanos(0) },
             merges: None,
+            bypass: Bypass::None,
             seed: 0,
         })
     }

@@ -177,7 +177,7 @@ impl Padding {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::buffer::{FlashTimes, Frames};
+    use crate::buffer::{Bypass, FlashTimes, Frames};
     use crate::ledger::MergeKind;
     use crate::types::Nanos;
 
@@ -190,6 +190,7 @@ pub(super) mod tests {
             frames: Frames { dram: 8, nvram: 0 },
             times: FlashTimes { read: Nanos(0), program: Nanos::from_us(800), erase: Nanos::from_us(1500) },
             merges,
+            bypass: Bypass::None,
             seed: 1,
         }
     }
