@@ -10,7 +10,7 @@
 set -eu
 here=$(cd "$(dirname -- "$0")" && pwd)
 from=${1:?"usage: workloads/mix.sh RECORDINGS FOLDER"} folder=${2:?"usage: workloads/mix.sh RECORDINGS FOLDER"}
-nandlab=${NANDLAB:-$here/../nandlab}
+nandlab=$(realpath "${NANDLAB:-$here/../nandlab}")
 from=$(cd "$from" && pwd) folder=$(cd "$folder" && pwd)
 # Seconds that a mix lasts.
 seconds=10

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Records real programs with `nandlab record` (docs/hosts.md): cscope, glimpse, gcc, SQLite, RocksDB and fio, and mixes them as
-# URM's paper does. The programs come from the distribution (Debian 12).
+# Records real programs with `nandlab record` (docs/hosts.md): cscope, glimpse, gcc, SQLite, PostgreSQL, RocksDB and fio, and mixes
+# them as URM's paper does. The programs come from the distribution (Debian 12).
 #
 #   workloads/record.sh FOLDER [small|full]
 #
@@ -9,17 +9,20 @@
 set -eu
 here=$(cd "$(dirname -- "$0")" && pwd)
 folder=${1:?"usage: workloads/record.sh FOLDER [small|full]"} size=${2:-small}
-nandlab=${NANDLAB:-$here/../nandlab}
+nandlab=$(realpath "${NANDLAB:-$here/../nandlab}")
 
 case $size in
-small) sources='kernel/sched mm fs/ext4' memory=4MiB objects='mm/mmap.o mm/memory.o mm/filemap.o kernel/fork.o kernel/sched/core.o fs/namei.o' rows=60000 keys=100000 fio=128 ;;
-full) sources='kernel mm lib include/linux fs/ext4' memory=32MiB objects='mm/ kernel/' rows=400000 keys=1000000 fio=1024 ;;
+small) sources='kernel/sched mm fs/ext4' memory=4MiB objects='mm/mmap.o mm/memory.o mm/filemap.o kernel/fork.o kernel/sched/core.o fs/namei.o' rows=60000 scale=2 transactions=400
+    keys=100000 fio=128 ;;
+full) sources='kernel mm lib include/linux fs/ext4' memory=32MiB objects='mm/ kernel/' rows=400000 scale=20 transactions=10000
+    keys=1000000 fio=1024 ;;
 *) echo "record.sh: size is small or full, not $size" >&2; exit 2 ;;
 esac
 
 for pair in cscope:cscope glimpse:glimpse gcc:gcc make:make flex:flex bison:bison bc:bc sqlite3:sqlite3 fio:fio db_bench:rocksdb-tools; do
     command -v "${pair%%:*}" >/dev/null || missing="${missing-} ${pair#*:}"
 done
+[ -x /usr/lib/postgresql/15/bin/initdb ] || missing="${missing-} postgresql-15"
 [ -e /usr/src/linux-source-6.1.tar.xz ] || missing="${missing-} linux-source-6.1"
 if [ -n "${missing-}" ]; then
     # shellcheck disable=SC2086 # a list of packages
@@ -77,6 +80,22 @@ record sqlite sqlite3 rows.db "
     with recursive n(i) as (select 1 union all select i + 1 from n where i < $rows / 20)
         select count((select b from t where c = i * 613 % 104729)) from n;
     update t set b = upper(b) where c % 50 = 7;"
+
+# A server with its processes, and its clients. It does not run as root: here it believes to be somebody else.
+postgres=/usr/lib/postgresql/15/bin other=
+[ "$(id -u)" != 0 ] || other='unshare --user --map-user=65534 --map-group=65534'
+rm -rf postgres && sockets=$(mktemp -d)
+trap 'rm -rf "$sockets"' EXIT
+$other $postgres/initdb -D postgres -N -A trust --wal-segsize=1 >log
+# shellcheck disable=SC2086 # a list of words
+record postgresql $other env PATH="$postgres:$PATH" PGHOST="$sockets" PGDATABASE=postgres sh -ec "
+    pg_ctl start -D postgres -w -s -l postgres.log -o '-c listen_addresses= -c unix_socket_directories=$sockets \
+        -c shared_buffers=1MB -c max_wal_size=4MB -c checkpoint_timeout=30s -c jit=off -c max_parallel_workers=0'
+    pgbench -q -i -s $scale
+    pgbench -n -S -t $((5 * transactions)) --random-seed=1
+    pgbench -n -t $transactions --random-seed=1
+    psql -q -c 'select sum(abalance) from pgbench_accounts' -c 'select count(*) from pgbench_accounts where filler > bid::text'
+    pg_ctl stop -D postgres -w -s -m fast"
 
 rm -rf rocks
 record rocksdb db_bench --db=rocks --benchmarks=fillrandom,overwrite,readrandom,readseq --num="$keys" --reads=$((keys / 40)) \

@@ -9,7 +9,7 @@
 set -eu
 here=$(cd "$(dirname -- "$0")" && pwd)
 folder=${1:?"usage: workloads/urm.sh FOLDER [RECORDINGS]"} from=${2:-$here/fixtures}
-nandlab=${NANDLAB:-$here/../nandlab}
+nandlab=$(realpath "${NANDLAB:-$here/../nandlab}")
 from=$(cd "$from" && pwd)
 mkdir -p "$folder"
 cd "$folder"
