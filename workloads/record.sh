@@ -111,4 +111,4 @@ for reads in 20 80; do
     # shellcheck disable=SC2086 # a list of words
     record fio-$reads $random --rwmixread=$reads
 done
-"$here/mix.sh" "$folder" "$folder"
+NANDLAB=$nandlab "$here/mix.sh" "$folder" "$folder"
