@@ -59,8 +59,12 @@ fn head(report: &Report, style: Style) -> String {
         ("replay", format!("{arrival}, queue depth {}, seed {}", config.replay.queue_depth, report.seed)),
         ("trace", trace(report)),
     ];
+    let cut = report.trace.warm_up.as_ref().map(|cut| {
+        let by = if cut.rule == "given" { String::new() } else { format!(", cut by {}", cut.rule.to_uppercase()) };
+        ("warm-up", format!("the first {} requests are not measured{by}", count(cut.requests)))
+    });
     let mut text = String::new();
-    for (name, value) in lines {
+    for (name, value) in lines.into_iter().chain(cut) {
         let mut first = true;
         for line in wrap(&value, 89) {
             text += &format!("{} {line}\n", style.bold(&format!("{:<8}", if first { name } else { "" })));

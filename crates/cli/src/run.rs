@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use clap::Args;
 use nandlab::report::Report;
-use nandlab_lab::{LatencyFile, LatencySummary, Run, Volume, Watch};
+use nandlab_lab::{LatencyFile, LatencySummary, Run, Volume, WarmUp, Watch, Word, Workload};
 use nandlab_trace::Volumes;
 
 use crate::args::{DeviceArgs, PluginArgs, SizeArgs, TraceArgs, VolumeChoice};
@@ -24,6 +24,11 @@ pub struct RunArgs {
     pub device: DeviceArgs,
     #[command(flatten)]
     pub size: SizeArgs,
+    /// Requests at the beginning that are not measured: a number, or mser-5 for the rule of White (docs/experiments.md), which
+    /// runs the trace twice.
+    #[arg(long, value_name = "N", value_parser = WarmUp::read, help_heading = "Trace", allow_hyphen_values = true,
+        conflicts_with = "latencies")]
+    pub warm_up: Option<WarmUp>,
     /// Write the result as JSON to a file, or to standard output (`-`) instead of the table.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub json: Option<String>,
@@ -52,9 +57,13 @@ pub fn run(args: &RunArgs, style: Style) -> Result<(), Failure> {
     }
     let json = output::Target::open(args.json.as_deref())?;
     match args.trace.volumes {
-        VolumeChoice::Together(_) => together(args, &Run { device, workload: args.trace.workload()? }, json, style),
+        VolumeChoice::Together(_) => {
+            let workload = Workload { warm_up: args.warm_up, ..args.trace.workload()? };
+            together(args, &Run { device, workload }, json, style)
+        }
         VolumeChoice::Separate => {
-            separate(args, &Run { device, workload: args.trace.with(Volumes::Reject) }, json, style)
+            let workload = Workload { warm_up: args.warm_up, ..args.trace.with(Volumes::Reject) };
+            separate(args, &Run { device, workload }, json, style)
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use nandlab_lab::{FoundCell, FoundFront, Search};
+use nandlab_lab::{FoundCell, FoundFront, Search, SearchBudget};
 
 use crate::fail::{Exit, Failure};
 use crate::progress::Progress;
@@ -36,6 +36,10 @@ pub struct SearchArgs {
     /// What may be spent, as a part of what the whole sweep takes.
     #[arg(long, value_name = "SHARE", default_value_t = 0.1, value_parser = share)]
     budget: f64,
+    /// Spend about that many minutes instead. Which cells are tried then depends on the speed of the machine; a budget that was begun
+    /// so goes on with what was measured first.
+    #[arg(long, value_name = "MINUTES", value_parser = minutes, conflicts_with = "budget")]
+    minutes: Option<f64>,
     /// Simulations at a time; the results do not depend on it. Default: one for each processor.
     #[arg(long, short, value_name = "N", value_parser = number::threads, allow_hyphen_values = true)]
     jobs: Option<usize>,
@@ -51,13 +55,20 @@ fn share(text: &str) -> Result<f64, String> {
     }
 }
 
+fn minutes(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(minutes) if minutes > 0.0 && minutes <= 1e6 => Ok(minutes),
+        _ => Err("give a number of minutes above 0, as in 30".to_owned()),
+    }
+}
+
 /// Runs the command.
 pub fn search(args: &SearchArgs) -> Result<(), Failure> {
     let search = Search {
         plan: args.plan.clone(),
         folder: args.output.clone(),
         metrics: args.minimise.clone(),
-        budget: args.budget,
+        budget: args.minutes.map_or(SearchBudget::Share(args.budget), SearchBudget::Minutes),
         threads: args.jobs,
     };
     let csv = output::Target::open(args.csv.as_deref())?;
@@ -114,6 +125,20 @@ fn table(found: &FoundFront) -> String {
         agreement.join(", "),
         count(*checked as u64),
     ) + &failed
+        + &clock(found)
+}
+
+/// What depends on the clock.
+fn clock(found: &FoundFront) -> String {
+    let Some(clock) = found.clock else { return String::new() };
+    format!(
+        "the clock decided: {} minutes were taken to be enough for {} of the sweep, and {:.1} were spent now; another machine or \
+         day tries other cells, --budget {} tries these anywhere\n",
+        clock.minutes,
+        clock.budget,
+        clock.took.as_secs_f64() / 60.0,
+        clock.budget
+    )
 }
 
 fn rows(found: &FoundFront) -> String {

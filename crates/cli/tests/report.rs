@@ -92,12 +92,74 @@ fn tables_have_the_values_of_the_cells() {
             assert!((told.parse::<f64>().unwrap() - product.cbrt()).abs() < 1e-9, "{ftl}: {line}");
         }
     }
+    // The distribution reaches a percentile of the report where that is, and not before.
+    let csv = std::fs::read_to_string(figures.join("distribution.csv")).unwrap();
+    for (path, wanted) in
+        [("/response/all/p50_ns", 50.0), ("/response/all/p99_ns", 99.0), ("/response/all/max_ns", 100.0)]
+    {
+        let edge = value("lru", "dftl", "256KiB", path);
+        let of_cell = csv.lines().filter(|line| line.starts_with("lru,\"dftl, 256KiB\","));
+        let points = of_cell.map(|line| {
+            let numbers: Vec<f64> = line.rsplit(',').take(2).map(|field| field.parse().unwrap()).collect();
+            (numbers[1], numbers[0])
+        });
+        let points: Vec<(f64, f64)> = points.collect();
+        let at = points.iter().rposition(|(within, _)| *within == edge).expect("it is an edge");
+        assert!(points[at].1 >= wanted && points[at - 1].1 < wanted, "{path}: {points:?}");
+    }
+    // What is shown over the run goes to its end.
+    let csv = std::fs::read_to_string(figures.join("run-hits.csv")).unwrap();
+    let ends = csv.lines().filter(|line| line.split(',').rev().nth(1) == Some("4000")).count();
+    assert_eq!(ends, 18, "{csv}");
     // Who has the most hits, and where.
     let page = stdout(&["report", &results, "-o", "-"]);
     let hits = |buffer: &str, ftl: &str, ram: &str| value(buffer, ftl, ram, "/hits/page/total");
     let wins = ["page", "dftl"].into_iter().flat_map(|ftl| ["64KiB", "256KiB", "1MiB"].map(|ram| (ftl, ram)));
     let wins = wins.filter(|(ftl, ram)| hits("lru", ftl, ram) > hits("fifo", ftl, ram)).count();
     assert!(page.contains(&format!("lru has the highest page hit ratio in {wins} of 6 combinations")), "{wins}");
+}
+
+#[test]
+fn figures_and_metrics_of_times_are_shares_of_the_distribution() {
+    let more = "[metrics.soon]\npath = 'times.response.reads[at_most_ns<=100000].share'\nwords = 'reads within 100 us'\n\
+                unit = 'ratio'\ngood = 'high'\n[figures.fig1]\ntitle = 'reads'\nprinted = 'half within 100 us'\n\
+                times = 'response.reads'\nwhere = { ram = ['256KiB'] }\nvalues = { 'lru/100us' = 50 }\n\
+                [figures.fig2]\ntitle = 'reads'\nprinted = 'half'\nmetric = 'soon'\nwhere = { ram = ['256KiB'] }\n";
+    let (folder, results) = swept("report-times", &(plan("") + more));
+    let figures = folder.join("figures");
+    let page = stdout(&["report", &results, "-o", "-", "--figures", figures.to_str().unwrap()]);
+    assert!(page.contains("Printed: half within 100 us.") && page.contains("<title>Fig 1: reads</title>"), "{page}");
+    let read = |name: &str| std::fs::read_to_string(figures.join(name)).unwrap();
+    let (distribution, shares) = (read("fig1.csv"), read("fig2.csv"));
+    let names: Vec<&str> = shares.lines().next().unwrap().split(',').skip(2).collect();
+    for line in shares.lines().skip(1) {
+        let fields: Vec<&str> = line.split(',').collect();
+        for (buffer, share) in names.iter().zip(&fields[2..]) {
+            let own = distribution.lines().filter(|line| line.starts_with(&format!("{buffer},{},", fields[0])));
+            let points = own.map(|line| line.split(',').skip(2).map(|n| n.parse::<f64>().unwrap()).collect::<Vec<_>>());
+            let within = points.filter(|point| point[0] <= 100_000.0).map(|point| point[1]).fold(0.0, f64::max);
+            assert!((within - share.parse::<f64>().unwrap()).abs() < 1e-9, "{buffer} {line}");
+        }
+    }
+    let text =
+        plan("") + "[figures.fig1]\ntitle = 'reads'\nprinted = ''\ntimes = 'response.reads'\nvalues = { lru = 50 }\n";
+    let file = folder.join("wrong.toml");
+    std::fs::write(&file, text).unwrap();
+    let output = nandlab(&["sweep", file.to_str().unwrap(), "-o", folder.join("wrong").to_str().unwrap()]);
+    assert!(stderr(&output).contains("`lru` has no time"), "{}", stderr(&output));
+}
+
+#[test]
+fn report_tells_what_was_not_measured() {
+    let text = plan("").replace("limit = 4000\n", "limit = 4000\nwarm_up = 'mser-5'\n");
+    let (_, results) = swept("report-warm-up", &text);
+    let page = stdout(&["report", &results, "-o", "-"]);
+    let cells = json(&stdout(&["sweep", "status", &results, "--json"]));
+    let cut = |cell: &serde_json::Value| cell["report"]["trace"]["warm_up"]["requests"].as_u64().unwrap();
+    let cuts: Vec<u64> = cells["cells"].as_array().unwrap().iter().map(cut).collect();
+    let (least, most) = (cuts.iter().min().unwrap(), cuts.iter().max().unwrap());
+    assert!(page.contains("requests of 18 cells are not measured, cut by MSER-5."), "{least} {most}");
+    assert!(least == most || page.contains(&format!("with `warm_up = {most}` for the workload they would")), "{page}");
 }
 
 #[test]

@@ -42,6 +42,15 @@ impl Histogram {
     pub fn mean_ns(&self) -> f64 {
         if self.count == 0 { 0.0 } else { self.sum as f64 / self.count as f64 }
     }
+    /// Exact sum in nanoseconds.
+    pub const fn sum_ns(&self) -> u128 {
+        self.sum
+    }
+    /// What is counted, ascending: the upper edge of each bucket that is not empty (never beyond the maximum) and its durations.
+    pub fn buckets(&self) -> impl Iterator<Item = (Nanos, u64)> {
+        let held = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
+        held.map(|(i, count)| (Nanos(upper_edge(i).clamp(self.min, self.max)), *count))
+    }
     /// Exact maximum.
     pub const fn max(&self) -> Nanos {
         Nanos(self.max)
@@ -122,5 +131,19 @@ mod tests {
         }
         assert_eq!(h.percentile(100.0), Nanos(10_000));
         assert!((h.mean_ns() - 5000.5).abs() < 1e-9);
+        assert_eq!(h.sum_ns(), 50_005_000);
+    }
+
+    #[test]
+    fn buckets_are_those_of_the_percentiles() {
+        let mut h = Histogram::default();
+        (1..=1_000).for_each(|v| h.record(Nanos(v * v)));
+        let buckets: Vec<_> = h.buckets().collect();
+        assert_eq!(buckets.iter().map(|(_, count)| count).sum::<u64>(), 1_000);
+        assert!(buckets.is_sorted_by(|a, b| a.0 < b.0));
+        assert_eq!(buckets.last().map(|(edge, _)| *edge), Some(h.max()));
+        for percent in [0.1, 50.0, 99.9] {
+            assert!(buckets.iter().any(|(edge, _)| *edge == h.percentile(percent)), "{percent}");
+        }
     }
 }

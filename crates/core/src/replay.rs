@@ -56,9 +56,9 @@ impl std::error::Error for ReplayError {}
 /// What only the replay knows about a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Outcome {
-    /// Simulated time at which the measurement began: arrivals count from here.
+    /// Simulated time at which the measurement began.
     pub start: Nanos,
-    /// Requests replayed.
+    /// Requests replayed, those before the measurement included.
     pub requests: u64,
     /// Arrival of the last one (open loop), else zero.
     pub last_arrival: Nanos,
@@ -71,6 +71,8 @@ pub struct Outcome {
 pub struct Replay {
     open: bool,
     scale: f64,
+    /// Simulated time from which arrivals count.
+    origin: Nanos,
     outcome: Outcome,
     admissions: Admissions,
     scaled: Vec<HostRequest>,
@@ -81,10 +83,12 @@ pub struct Replay {
 impl Replay {
     /// A replay on `device`, whose measurement begins now.
     pub fn new(config: &Config, device: &dyn Ssd) -> Self {
+        let origin = device.flash().now();
         Self {
             open: config.replay.mode == ReplayMode::Open,
             scale: config.replay.time_scale,
-            outcome: Outcome { start: device.flash().now(), ..Outcome::default() },
+            origin,
+            outcome: Outcome { start: origin, ..Outcome::default() },
             admissions: Admissions::default(),
             scaled: Vec::new(),
             follower: None,
@@ -130,9 +134,9 @@ impl Replay {
 
     fn feed_batch(&mut self, device: &mut dyn Ssd, batch: &[HostRequest]) -> Result<(), ReplayError> {
         let first = self.outcome.requests + 1;
-        let ran = if self.open && (self.scale != 1.0 || self.outcome.start > Nanos::ZERO) {
+        let ran = if self.open && (self.scale != 1.0 || self.origin > Nanos::ZERO) {
             self.scaled.clear();
-            let (start, scale) = (self.outcome.start.0, self.scale);
+            let (start, scale) = (self.origin.0, self.scale);
             let at = |request: &HostRequest| Nanos(start.saturating_add((request.at.0 as f64 * scale).round() as u64));
             self.scaled.extend(batch.iter().map(|request| HostRequest { at: at(request), ..*request }));
             check_times(&self.scaled, first)?;
@@ -158,6 +162,13 @@ impl Replay {
             self.outcome.last_arrival = scaled.map_or(Nanos::ZERO, |request| request.at);
         }
         Ok(())
+    }
+
+    /// The measurement begins here: what was fed until now brought the device into its state. All of it completes first;
+    /// arrivals go on counting from where they did.
+    pub fn measure_from_here(&mut self, device: &mut dyn Ssd) {
+        device.start_measuring();
+        self.outcome.start = device.flash().now();
     }
 
     /// Lets all requests complete and reports the outcome. Dirty pages stay in the buffer:

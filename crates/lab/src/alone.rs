@@ -161,7 +161,7 @@ impl Sizes {
 }
 
 /// The number from 1 on whose `n`-th power is `value`: by bisection, so that it is the same on every machine.
-fn root(value: f64, n: u64) -> f64 {
+pub(crate) fn root(value: f64, n: u64) -> f64 {
     let (mut low, mut high) = (1.0, value);
     for _ in 0..100 {
         let middle = f64::midpoint(low, high);

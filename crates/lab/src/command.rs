@@ -23,6 +23,7 @@ impl Run {
         option("address", (workload.address != Address::default()).then(|| workload.address.word()));
         option("volumes", (workload.volumes != default.volumes).then(|| workload.volumes.word()));
         option("limit", workload.limit.map(|limit| limit.to_string()));
+        option("warm_up", workload.warm_up.map(|warm_up| warm_up.word()));
         option("device", Some(device.base.clone()));
         option("buffer", device.buffer.clone());
         option("ftl", device.ftl.clone());

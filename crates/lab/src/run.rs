@@ -5,18 +5,22 @@ use std::time::Instant;
 use nandlab::config::{Builder, Config, Precondition};
 use nandlab::engine::Ssd;
 use nandlab::replay::Replay;
-use nandlab::report::{Report, SCHEMA_VERSION, Wall};
+use nandlab::report::{Report, SCHEMA_VERSION, Wall, WarmUpCut};
 use nandlab::types::{HostOp, HostRequest, Nanos};
 use nandlab_trace::{Options, Trace, Volumes};
 use serde::{Deserialize, Serialize};
 
+use crate::course::Course;
 use crate::device::Device;
 use crate::error::{Error, ROOM};
 use crate::foresight::Foresight;
-use crate::latencies::{EachRequest, Requests};
+use crate::latencies::{EachRequest, ReplayedRequest, Requests};
+use crate::measurement::Measurement;
 use crate::own_buffer::OwnBuffer;
 use crate::source::{BATCH, Source, recorded};
+use crate::warm_up::{Mser5, WarmUp};
 use crate::watch::{Part, Phase, Watch};
+use crate::word::Word;
 use crate::workload::Workload;
 use crate::{address, memory};
 
@@ -102,20 +106,21 @@ impl Run {
         progress: &Part<'_>,
         each: Option<&mut EachRequest<'_>>,
     ) -> Result<(Report, Config), Error> {
-        self.simulate_over(&self.device.base()?, progress, each)
+        self.simulate_over(&self.device.base()?, progress, each, None)
     }
 
-    /// The same over the base of the device, which was read before.
+    /// The same over the base of the device, which was read before; `course` gets how it went.
     pub(crate) fn simulate_over(
         &self,
         base: &Builder,
         progress: &Part<'_>,
         each: Option<&mut EachRequest<'_>>,
+        course: Option<&mut Course>,
     ) -> Result<(Report, Config), Error> {
         let (_, plain) = self.device.over(base)?;
         let (builder, config) = self.device.fitted(&self.workload, &plain, progress.watch())?.over(base)?;
         let own = self.device.own.as_ref();
-        Ok((simulate_seen(&builder, &config, own, &self.workload, progress, each)?, config))
+        Ok((simulate_seen(&builder, &config, own, &self.workload, progress, each, course)?, config))
     }
 
     /// Simulates each device of the trace by itself. Each sees its requests at the times that they have in the whole trace.
@@ -155,10 +160,10 @@ pub(crate) fn simulate(
     workload: &Workload,
     progress: &Part<'_>,
 ) -> Result<Report, Error> {
-    simulate_seen(builder, config, None, workload, progress, None)
+    simulate_seen(builder, config, None, workload, progress, None, None)
 }
 
-/// The same, with a policy of the caller's own if there is one, and `each` gets every request.
+/// The same, with a policy of the caller's own if there is one; `each` gets every request, `course` how it went.
 fn simulate_seen(
     builder: &Builder,
     config: &Config,
@@ -166,6 +171,51 @@ fn simulate_seen(
     workload: &Workload,
     progress: &Part<'_>,
     each: Option<&mut EachRequest<'_>>,
+    course: Option<&mut Course>,
+) -> Result<Report, Error> {
+    let given = |requests, rule: &str| Some(WarmUpCut { requests, rule: rule.to_owned() });
+    let (cut, is_at_bound) = match workload.warm_up {
+        None => (None, false),
+        Some(WarmUp::Requests(requests)) => (given(requests, "given"), false),
+        Some(WarmUp::Mser5) if own.is_some() => {
+            let problem =
+                "warm_up: mser-5 runs the workload twice, and a policy in Python has seen it after the first time";
+            return Err(Error::input(problem, "give a number of requests"));
+        }
+        Some(warm_up @ WarmUp::Mser5) => {
+            let mut rule = Mser5::default();
+            let all = Workload { warm_up: None, ..workload.clone() };
+            let mut see = |request: &ReplayedRequest| {
+                rule.add(request.response);
+                Ok(())
+            };
+            simulate_from(builder, config, None, &all, progress, Some(&mut see), None, 0)?;
+            let found = rule.cut();
+            (given(found.requests, &warm_up.word()), found.is_at_bound)
+        }
+    };
+    let requests = cut.as_ref().map_or(0, |cut| cut.requests);
+    let mut report = simulate_from(builder, config, own, workload, progress, each, course, requests)?;
+    report.trace.warm_up = cut;
+    if is_at_bound {
+        let warning = "MSER-5 cuts half of the requests, which is the most that it may: the run is too short, or never comes to \
+                       rest, and its means depend on where it ends";
+        report.trace.warnings.push(warning.to_owned());
+    }
+    Ok(report)
+}
+
+/// The same, and the measurement begins after a number of requests.
+#[expect(clippy::too_many_arguments, reason = "what is simulated, who looks on, and where the measurement begins")]
+fn simulate_from(
+    builder: &Builder,
+    config: &Config,
+    own: Option<&OwnBuffer>,
+    workload: &Workload,
+    progress: &Part<'_>,
+    each: Option<&mut EachRequest<'_>>,
+    course: Option<&mut Course>,
+    unmeasured: u64,
 ) -> Result<Report, Error> {
     let open = || Source::open(workload, config, progress.watch());
     // A trace that cannot be opened is found before minutes of preconditioning.
@@ -182,6 +232,7 @@ fn simulate_seen(
         let built = now();
         progress.begin(Phase::Replaying);
         let mut replay = Replay::new(config, &*device);
+        let mut measurement = Measurement::after(unmeasured, course, &*device);
         let mut requests = each.map(|each| Requests::new(each, &mut replay, &mut *device));
         let (mut batch, mut replayed) = (Vec::with_capacity(BATCH), 0);
         while match &mut requests {
@@ -189,7 +240,7 @@ fn simulate_seen(
             Some(requests) => source.fill_seen(&mut batch, |piece, recorded| requests.see(piece, recorded))?,
         } {
             Foresight::show(workload.foresight.as_ref(), &mut batch)?;
-            replay.feed(&mut *device, &batch)?;
+            measurement.feed(&mut replay, &mut *device, &batch)?;
             if let Some(requests) = &mut requests {
                 requests.hand_out(&mut replay, &mut *device)?;
             }
@@ -200,11 +251,16 @@ fn simulate_seen(
             let name = source.describe().name;
             return Err(Error::input(format!("{name}: there is no request in it"), "is this the right file?"));
         }
+        if replayed <= unmeasured {
+            let problem = format!("warm-up: {unmeasured} requests are not to be measured, and there are {replayed}");
+            return Err(Error::input(problem, "give fewer, or a longer workload"));
+        }
         if let Some(requests) = &mut requests {
             device.drain();
             requests.hand_out(&mut replay, &mut *device)?;
         }
         let outcome = replay.finish(&mut *device);
+        measurement.end(&*device);
         let mut info = source.describe();
         info.warnings.extend(address::warning(source.address(), &config.device.geometry, device.sees_neighbours()));
         let shown = own.map(|own| own.shown(config));

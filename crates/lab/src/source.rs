@@ -18,6 +18,13 @@ use crate::workload::{Workload, look};
 /// Requests read ahead at a time.
 pub(crate) const BATCH: usize = 4096;
 
+/// The first requests, each with all its pieces, and those behind them.
+pub(crate) fn first(requests: &[HostRequest], count: u64) -> (&[HostRequest], &[HostRequest]) {
+    let is_end = |(at, request): (usize, &HostRequest)| (!request.more).then_some(at + 1);
+    let ends = requests.iter().enumerate().filter_map(is_end);
+    requests.split_at(ends.take(usize::try_from(count).unwrap_or(usize::MAX)).last().unwrap_or(0))
+}
+
 /// What is replayed when no trace is named.
 const BUILT_IN: &str = "oltp";
 

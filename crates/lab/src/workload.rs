@@ -15,6 +15,7 @@ use crate::address::Address;
 use crate::decoded::Decoded;
 use crate::error::Error;
 use crate::foresight::Foresight;
+use crate::warm_up::WarmUp;
 use crate::watch::{self, Watch};
 use crate::word;
 
@@ -38,6 +39,8 @@ pub struct Workload {
     pub volumes: Volumes,
     /// Requests to replay at most.
     pub limit: Option<u64>,
+    /// How many of them are not measured.
+    pub warm_up: Option<WarmUp>,
     /// What was read already: clones share it, so that a pipe can be read more than once.
     #[serde(skip)]
     pub passes: Passes,

@@ -1,7 +1,7 @@
 //! Reproductions of papers and searches: the same folders and verdicts as those of `nandlab reproduce` and `nandlab search`.
 
 use nandlab_lab::papers::{Reproduction, papers};
-use nandlab_lab::{Error, FoundCell, Search, SweepShard};
+use nandlab_lab::{Error, FoundCell, Search, SearchBudget, SweepShard};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -84,7 +84,8 @@ pub fn search<'py>(
     if metrics.is_empty() {
         return Err(wrong("minimise: name one metric or more, as in [\"p99\", \"ram\"]"));
     }
-    let search = Search { plan: plan.into(), folder: folder.into(), metrics, budget, threads };
+    let search =
+        Search { plan: plan.into(), folder: folder.into(), metrics, budget: SearchBudget::Share(budget), threads };
     let found = away(py, progress, move |watch| {
         let found = search.run(watch, |_, _| ())?;
         if found.interrupted { Err(Error::Stopped) } else { Ok(found) }

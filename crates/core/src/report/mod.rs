@@ -137,6 +137,9 @@ pub struct TraceSource {
     pub records: u64,
     /// Requests replayed, each counted once into however many pieces an address policy split it.
     pub replayed: u64,
+    /// What of it was not measured; nothing if all was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warm_up: Option<WarmUpCut>,
     /// What was changed or left out, by kind; kinds with zero are left out.
     pub changed: std::collections::BTreeMap<String, u64>,
     /// Warnings to read before the result is quoted.
@@ -148,6 +151,16 @@ pub struct TraceSource {
     /// The trace as recorded, before any address policy; nothing for the built-in workload.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded: Option<Recorded>,
+}
+
+/// Requests at the beginning that brought the device into its state: they are in no other number of the report than those of
+/// the trace and the wear.
+#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+pub struct WarmUpCut {
+    /// How many.
+    pub requests: u64,
+    /// What decided: `given`, or the name of a rule.
+    pub rule: String,
 }
 
 /// A trace as recorded: rows, and 4 KiB pages of each of its devices.

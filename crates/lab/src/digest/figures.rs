@@ -9,17 +9,8 @@ use super::winners::Winners;
 /// Panels of a figure at most.
 pub(super) const PANELS: usize = 12;
 /// Lines of a panel at most: the palette, and the palette dashed.
-const LINES: usize = 12;
+pub(super) const LINES: usize = 12;
 const PLAIN_LINES: usize = 6;
-/// Quantiles of response times that a report has.
-const QUANTILES: [(f64, &str); 5] = [
-    (50.0, "response.all.p50_ns"),
-    (95.0, "response.all.p95_ns"),
-    (99.0, "response.all.p99_ns"),
-    (99.9, "response.all.p999_ns"),
-    (100.0, "response.all.max_ns"),
-];
-
 /// A table of numbers.
 pub(super) struct Data {
     pub(super) head: Vec<String>,
@@ -51,11 +42,12 @@ pub(super) struct Shown {
     pub(super) sentence: String,
     pub(super) figure: Option<Figure>,
     pub(super) data: Data,
+    /// What is drawn, if the table is a summary of it.
+    pub(super) drawn: Option<Data>,
 }
 
 /// Everything that these points can show.
-pub(super) fn all(points: &Points<'_>, metrics: &[Metric]) -> Vec<Shown> {
-    let Some(compared) = points.compared() else { return Vec::new() };
+pub(super) fn all(points: &Points<'_>, compared: &str, metrics: &[Metric]) -> Vec<Shown> {
     let mut shown: Vec<Shown> = metrics.iter().filter_map(|metric| against_best(points, compared, metric)).collect();
     shown.extend(metrics.iter().filter_map(|metric| every_combination(points, compared, metric)));
     if let Some((scale, unit)) = points.scale() {
@@ -64,7 +56,6 @@ pub(super) fn all(points: &Points<'_>, metrics: &[Metric]) -> Vec<Shown> {
     let named = |name| metrics.iter().find(|metric| metric.name == name);
     if let (Some(tail), Some(writes)) = (named(TAIL), named(WRITES)) {
         shown.extend(front(points, compared, tail, writes));
-        shown.extend(distribution(points, compared, tail));
     }
     shown
 }
@@ -122,6 +113,7 @@ fn against_best(points: &Points<'_>, compared: &str, metric: &Metric) -> Option<
         sentence: winners.sentence(metric, points.seeds) + &left,
         figure: None,
         data: Data { head, rows },
+        drawn: None,
     })
 }
 
@@ -150,6 +142,7 @@ fn every_combination(points: &Points<'_>, compared: &str, metric: &Metric) -> Op
         sentence: format!("{combinations} combinations; the darker, the further from the best of its row."),
         figure: None,
         data,
+        drawn: None,
     })
 }
 
@@ -220,7 +213,14 @@ fn over_scale(points: &Points<'_>, compared: &str, scale: &str, unit: AxisUnit, 
     let mut sentence = slope(points, scale, metric);
     sentence += &left_out(all_groups, values.len());
     let figure = laid_out(&title, "one panel for each combination of the other axes", panels);
-    Some(Shown { name: format!("over-{scale}-{}", metric.name), title, sentence, figure: Some(figure), data })
+    Some(Shown {
+        name: format!("over-{scale}-{}", metric.name),
+        title,
+        sentence,
+        figure: Some(figure),
+        data,
+        drawn: None,
+    })
 }
 
 /// What more of the scale brings, at the median over all lines.
@@ -307,68 +307,12 @@ fn front(points: &Points<'_>, compared: &str, time: &Metric, waf: &Metric) -> Op
         title,
         sentence,
         data,
-    })
-}
-
-/// The distribution of response times, as far as its quantiles tell.
-fn distribution(points: &Points<'_>, compared: &str, tail_metric: &Metric) -> Option<Shown> {
-    let groups = points.groups(&[compared]);
-    let head = [compared, "in", "p50", "p95", "p99", "p99.9", "max"].map(str::to_owned).to_vec();
-    let mut data = Data { head, rows: Vec::new() };
-    let mut panels = Vec::new();
-    let mut tail: Option<(f64, String)> = None;
-    for (name, group) in &groups {
-        let mut panel_values = Vec::new();
-        let mut lines = Vec::new();
-        for value in points.values(compared) {
-            let point = group.iter().find(|point| point.values.get(compared) == Some(&value.as_str()));
-            let known = point.map(|point| {
-                QUANTILES.iter().filter_map(|(share, path)| Some([point.number(path)?, *share])).collect()
-            });
-            let line: Vec<[f64; 2]> = known.unwrap_or_default();
-            panel_values.push(line.iter().map(|[time, _]| *time).collect::<Vec<_>>());
-            if let [[median, _], .., [p999, _], _] = line[..]
-                && median > 0.0
-                && tail.as_ref().is_none_or(|(most, _)| p999 / median > *most)
-            {
-                tail = Some((p999 / median, format!("{value} in {name}")));
-            }
-            if !line.is_empty() {
-                let mut row = vec![Datum::name(value), Datum::name(name)];
-                row.extend(line.iter().map(|[time, _]| Datum::number(tail_metric.text(*time), *time)));
-                data.rows.push(row);
-            }
-            lines.push((value, line));
-        }
-        let mut panel = Panel::new(name, Axis::fit("response time", AxisUnit::Time, &panel_values)).y(Axis::linear(
-            "requests",
-            AxisUnit::Percent,
-            [50.0, 100.0],
-        )
-        .broken());
-        for (number, (value, line)) in lines.into_iter().enumerate().take(LINES) {
-            panel = panel.layer(styled(number, Layer::line(value, line).marked()));
-        }
-        panels.push(panel);
-    }
-    let (most, who) = tail?;
-    let title = "Distribution of response times".to_owned();
-    let sentence = format!("The longest tail, 99.9th percentile over median, is {most:.0} ({who}).");
-    Some(Shown {
-        name: "distribution".to_owned(),
-        figure: Some(laid_out(
-            &title,
-            "the five quantiles that a report has, means over the seeds; between them lines are for the eye only",
-            panels,
-        )),
-        title,
-        sentence: sentence + &left_out(groups.len(), points.values(compared).len()),
-        data,
+        drawn: None,
     })
 }
 
 /// Figures do not hold everything; tables and files do.
-fn left_out(panels: usize, lines: usize) -> String {
+pub(super) fn left_out(panels: usize, lines: usize) -> String {
     let mut text = String::new();
     if panels > PANELS {
         text += &format!(" Of {panels} panels the first {PANELS} are drawn.");

@@ -75,6 +75,9 @@ fn summary(digest: &Digest) -> String {
     if !digest.is_even {
         text += " Some values have fewer seeds: they are compared by those that all have, two at least.";
     }
+    if !digest.warm_up.is_empty() {
+        text += &format!(" {}", escaped(&digest.warm_up));
+    }
     text += "</p>\n<ul>\n";
     for shown in digest.shown.iter().filter(|shown| shown.name.starts_with("best-")) {
         text += &format!("<li>{}</li>\n", escaped(&shown.sentence));
@@ -109,7 +112,11 @@ fn section(shown: &Shown, folder: &str) -> String {
 
 fn files(shown: &Shown) -> String {
     let name = super::file_name(&shown.name);
-    if shown.figure.is_some() { format!("{name}.svg and {name}.csv.") } else { format!("{name}.csv.") }
+    match (&shown.figure, &shown.drawn) {
+        (None, _) => format!("{name}.csv."),
+        (Some(_), None) => format!("{name}.svg and {name}.csv."),
+        (Some(_), Some(_)) => format!("{name}.svg and {name}.csv, which has every point."),
+    }
 }
 
 /// A table, in a box that scrolls by keyboard too.

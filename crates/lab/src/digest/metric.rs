@@ -76,12 +76,12 @@ pub(crate) const WRITES: &str = "waf";
 impl Metric {
     /// The cells have it.
     pub(crate) fn is_in(&self, rows: &[SweepRow]) -> bool {
-        rows.iter().filter_map(|row| row.report.as_ref()).any(|report| self.formula.is_in(report))
+        rows.iter().any(|row| row.report.as_ref().is_some_and(|report| self.formula.is_in(report, row.course.as_ref())))
     }
 
     /// The value of a cell: percent for ratios, else as in its report.
     pub(crate) fn of(&self, row: &SweepRow) -> Option<f64> {
-        let value = self.formula.value(row.report.as_ref()?)?;
+        let value = self.formula.value(row.report.as_ref()?, row.course.as_ref())?;
         Some(if self.unit == AxisUnit::Percent { value * 100.0 } else { value })
     }
 
@@ -97,18 +97,23 @@ impl Metric {
 
     /// A value for people.
     pub(crate) fn text(&self, value: f64) -> String {
-        match self.unit {
-            AxisUnit::Percent => format!("{value:.2} %"),
-            AxisUnit::Time => time(value),
-            AxisUnit::Bytes => Bytes(value.round() as u64).to_string(),
-            AxisUnit::Count if value >= 100.0 => count(value.round() as u64),
-            AxisUnit::Count => format!("{value:.3}"),
-        }
+        in_unit(self.unit, value)
+    }
+}
+
+/// A value for people.
+pub(super) fn in_unit(unit: AxisUnit, value: f64) -> String {
+    match unit {
+        AxisUnit::Percent => format!("{value:.2} %"),
+        AxisUnit::Time => time(value),
+        AxisUnit::Bytes => Bytes(value.round() as u64).to_string(),
+        AxisUnit::Count if value >= 100.0 => count(value.round() as u64),
+        AxisUnit::Count => format!("{value:.3}"),
     }
 }
 
 /// Nanoseconds with a unit.
-fn time(ns: f64) -> String {
+pub(super) fn time(ns: f64) -> String {
     let units = [(1e9, "s"), (1e6, "ms"), (1e3, "us")];
     let (size, unit) = units.into_iter().find(|(size, _)| ns >= *size).unwrap_or((1.0, "ns"));
     let value = ns / size;

@@ -1,12 +1,15 @@
 //! What a sweep shows: one page with figures, the numbers behind them, and who is best where.
 
+mod distribution;
 mod figures;
 mod html;
 mod judge;
 mod metric;
+mod over_run;
 mod paper;
 mod points;
 mod verdicts;
+mod warm_up;
 mod winners;
 
 use std::io::Write;
@@ -35,6 +38,8 @@ pub struct Digest {
     seeds: usize,
     /// All values have all of them.
     is_even: bool,
+    /// What of the runs was not measured, in a sentence; empty if all was.
+    warm_up: String,
     metrics: Vec<Metric>,
     /// The claims of its experiment.
     verdicts: Option<Verdicts>,
@@ -73,7 +78,9 @@ impl Digest {
             return Err(Error::input(format!("metrics.{}: no report has `{path}`", metric.name), help));
         }
         let wanted = experiment.claims.iter().filter(|claim| claim.test.is_some()).map(|claim| &claim.metric);
-        for name in wanted.chain(experiment.figures.values().map(|figure| &figure.metric)) {
+        for name in
+            wanted.chain(experiment.figures.values().map(|figure| &figure.metric).filter(|name| !name.is_empty()))
+        {
             if !metrics.iter().any(|metric| metric.name == *name) {
                 return Err(unknown("metric", name, metrics.iter().map(|metric| &metric.name)));
             }
@@ -84,14 +91,20 @@ impl Digest {
             let verdicts = Verdicts::of(&experiment, &points, &metrics, note)?;
             // What a paper shows says more than everything that could be shown.
             let shown = if experiment.figures.is_empty() && verdicts.is_none() {
-                figures::all(&points, &metrics)
+                points.compared().map_or_else(Vec::new, |compared| {
+                    let mut shown = figures::all(&points, compared, &metrics);
+                    shown.extend(distribution::responses(&points, compared));
+                    shown.extend(over_run::all(&points, compared));
+                    shown
+                })
             } else {
                 paper::figures(&points, &metrics, experiment.figures.iter())
             };
             (points.seeds, points.is_even, verdicts, shown)
         };
+        let warm_up = warm_up::sentence(&rows);
         let title = if experiment.title.is_empty() { experiment.name } else { experiment.title };
-        Ok(Self { title, about: experiment.about, folder, rows, seeds, is_even, metrics, verdicts, shown })
+        Ok(Self { title, about: experiment.about, folder, rows, seeds, is_even, warm_up, metrics, verdicts, shown })
     }
 
     /// How the claims of the experiment came out, in a sentence; nothing if it has none.
@@ -122,6 +135,9 @@ impl Digest {
         let (failed, open) = (number(CellStatus::Failed), number(CellStatus::Open));
         if failed + open > 0 {
             text += &format!("Of {} cells {failed} failed and {open} are open.\n\n", self.rows.len());
+        }
+        if !self.warm_up.is_empty() {
+            text += &format!("{}\n\n", self.warm_up);
         }
         if let Some(Verdicts { summary, sentence, details }) = &self.verdicts {
             text += &format!("{}\n\n{sentence}\n\n{}", self.about.trim(), table(summary));
@@ -167,8 +183,9 @@ impl Digest {
         let details = self.verdicts.iter().flat_map(|verdicts| &verdicts.details);
         self.shown.iter().chain(details).map(|shown| {
             let line = |fields: &mut dyn Iterator<Item = &str>| fields.map(quoted).collect::<Vec<_>>().join(",") + "\n";
-            let mut csv = line(&mut shown.data.head.iter().map(String::as_str));
-            for row in &shown.data.rows {
+            let data = shown.drawn.as_ref().unwrap_or(&shown.data);
+            let mut csv = line(&mut data.head.iter().map(String::as_str));
+            for row in &data.rows {
                 csv += &line(&mut row.iter().map(|Datum { exact, .. }| exact.as_str()));
             }
             let scene = shown.figure.as_ref().map(nandlab_plot::Figure::scene);

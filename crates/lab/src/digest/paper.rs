@@ -2,6 +2,7 @@
 
 use nandlab_plot::{Axis, AxisUnit, Layer, Panel};
 
+use super::distribution;
 use super::figures::{Data, Datum, PANELS, Shown, capital, laid_out, styled};
 use super::metric::Metric;
 use super::points::{Point, Points, place, unit_of};
@@ -44,6 +45,9 @@ fn order(name: &str) -> (String, u64, String) {
 }
 
 fn shown(points: &Points<'_>, metrics: &[Metric], name: &str, figure: &ExperimentFigure) -> Option<Shown> {
+    if let Some(of) = &figure.times {
+        return distribution::printed(points, &title(name, figure), name, figure, of);
+    }
     let metric = metrics.iter().find(|metric| metric.name == figure.metric)?;
     let axis = figure.axis.as_deref().or(points.compared())?;
     let meant: Vec<&Point<'_>> = points.all.iter().filter(|point| point.is_among(&figure.cells)).collect();
@@ -91,7 +95,7 @@ fn shown(points: &Points<'_>, metrics: &[Metric], name: &str, figure: &Experimen
         .collect();
     let y = Axis::fit(&metric.name, drawn.y_unit(), &drawn.with_printed(all));
     let panels: Vec<Panel> = groups.iter().map(|(words, rows)| drawn.panel(words, rows, x_axis, y.clone())).collect();
-    let title = format!("{}: {}", capital(&spaced(name)), figure.title);
+    let title = title(name, figure);
     let mut sentence = format!("Printed: {}.", figure.printed.trim_end_matches('.'));
     if panels.len() > PANELS {
         sentence += &format!(" Of {} panels the first {PANELS} are drawn; the table has all.", panels.len());
@@ -102,7 +106,11 @@ fn shown(points: &Points<'_>, metrics: &[Metric], name: &str, figure: &Experimen
         Some(value) => format!("{}; {value} is 1", capital(&metric.words)),
     };
     let figure = laid_out(&title, &what, panels);
-    Some(Shown { name: name.to_owned(), title, sentence, figure: Some(figure), data })
+    Some(Shown { name: name.to_owned(), title, sentence, figure: Some(figure), data, drawn: None })
+}
+
+fn title(name: &str, figure: &ExperimentFigure) -> String {
+    format!("{}: {}", capital(&spaced(name)), figure.title)
 }
 
 /// `fig10` as `fig 10`.

@@ -6,6 +6,7 @@ use nandlab::types::Bytes;
 use nandlab_plot::AxisUnit;
 
 use super::metric::Metric;
+use crate::course::Course;
 use crate::sweep::SweepRow;
 
 /// The axis whose values are repetitions.
@@ -62,10 +63,9 @@ impl Point<'_> {
         (!samples.is_empty()).then(|| mean(&samples))
     }
 
-    /// Mean over the seeds of a number of the reports.
-    pub(crate) fn number(&self, path: &str) -> Option<f64> {
-        let values: Vec<f64> = self.rows.values().filter_map(|row| row.number(path)).collect();
-        (!values.is_empty()).then(|| mean(&values).0)
+    /// How its runs went, seed by seed.
+    pub(crate) fn courses(&self) -> impl Iterator<Item = &Course> {
+        self.rows.values().filter_map(|row| row.course.as_ref())
     }
 }
 

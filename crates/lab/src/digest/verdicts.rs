@@ -134,5 +134,6 @@ fn details_of(number: usize, judged: &Judged<'_>) -> Shown {
         sentence: format!("Printed: {}.", claim.printed.trim_end_matches('.')),
         figure: None,
         data: Data { head: head.map(str::to_owned).to_vec(), rows },
+        drawn: None,
     }
 }

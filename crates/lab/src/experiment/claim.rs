@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use nandlab::types::Nanos;
 use serde::{Deserialize, Serialize};
 
 use super::{Experiment, unknown};
@@ -156,8 +157,13 @@ pub struct ExperimentFigure {
     pub title: String,
     /// What the paper says or prints of it.
     pub printed: String,
-    /// The metric on its y axis.
+    /// The metric on its y axis; empty for one of `times`.
+    #[serde(default)]
     pub metric: String,
+    /// The times whose distribution it shows in place of a metric, as in `response.reads` or `operations.map_read`; `values` then
+    /// has percentages by `VALUE/TIME`.
+    #[serde(default)]
+    pub times: Option<String>,
     /// The axis with a line or a bar for each value: the compared one when absent.
     #[serde(default)]
     pub axis: Option<String>,
@@ -173,6 +179,34 @@ pub struct ExperimentFigure {
     /// Printed values, in the units of the metric (nanoseconds, percent), by `VALUE` or `VALUE/X`.
     #[serde(default)]
     pub values: BTreeMap<String, f64>,
+}
+
+impl ExperimentFigure {
+    /// It shows a metric or times; printed values of the latter have a time each.
+    fn check_times(&self) -> Result<(), Error> {
+        let Some(_) = &self.times else {
+            let help = "name one, as in metric = \"mean\", or times = \"response.reads\"";
+            return if self.metric.is_empty() { Err(Error::input("it shows no metric", help)) } else { Ok(()) };
+        };
+        if !self.metric.is_empty() || self.x.is_some() || self.relative.is_some() {
+            let problem = "a distribution of times has no metric, no x and no relative";
+            return Err(Error::input(problem, "leave them out, or leave `times` out"));
+        }
+        self.printed_times().map(|_| ())
+    }
+
+    /// The printed points of a distribution: value, time in ns, percent.
+    pub(crate) fn printed_times(&self) -> Result<Vec<(&str, f64, f64)>, Error> {
+        let mut points = Vec::new();
+        for (name, percent) in &self.values {
+            let time = name.split_once('/').and_then(|(value, time)| Some((value, Nanos::parse(time).ok()?)));
+            let (value, Nanos(ns)) = time.ok_or_else(|| {
+                Error::input(format!("values: `{name}` has no time"), "write VALUE/TIME, as in \"DFTL/300us\" = 65")
+            })?;
+            points.push((value, ns as f64, *percent));
+        }
+        Ok(points)
+    }
 }
 
 impl ClaimTest {
@@ -222,6 +256,7 @@ impl Experiment {
             for axis in [&figure.axis, &figure.x].into_iter().flatten() {
                 values(&key, axis)?;
             }
+            figure.check_times().map_err(|error| error.at(key.clone()))?;
             if let (Some(axis), Some(relative)) = (figure.axis.as_deref().or(compared), &figure.relative)
                 && !["best", "worst"].contains(&relative.as_str())
             {

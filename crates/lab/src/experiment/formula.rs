@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::course::Course;
 use crate::error::Error;
 
 /// A number of a report, or several with `+`, `-`, `*` and `/` between them, carried out from left to right.
@@ -9,6 +10,10 @@ use crate::error::Error;
 /// A term is a number or a place in the JSON report (`nandlab describe metrics`), as in `hits.page.read`. In a list
 /// `[FIELD<=N]` is the last entry whose field is no greater: `flushes.intervals[at_most<=2000].share`. All of `1 -
 /// flushes.sizes[pages<=39].share_at_most` is the share of groups of 40 pages or more.
+///
+/// `times.KIND[at_most_ns<=N].share` is the share of the times of a kind (`response.reads`, `operations.map_read`, as in the report;
+/// `response.all`) that are no longer than N, as exact as a histogram whose buckets are up to 3.1 % wide: those that end later are not
+/// counted.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Formula {
     first: Term,
@@ -19,6 +24,11 @@ pub(crate) struct Formula {
 enum Term {
     Number(f64),
     Path(Vec<Step>),
+    /// A share of the times of a kind.
+    Times {
+        of: String,
+        at_most: u64,
+    },
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -50,11 +60,12 @@ impl Formula {
         Ok(Self { first, steps })
     }
 
-    /// Its value in a report; `None` if a part is not there, is a ratio of nothing, or the result is no number.
-    pub(crate) fn value(&self, report: &Value) -> Option<f64> {
-        let mut value = self.first.value(report)?;
+    /// Its value in a report, and in how the run went; `None` if a part is not there, is a ratio of nothing, or the result is no
+    /// number.
+    pub(crate) fn value(&self, report: &Value, course: Option<&Course>) -> Option<f64> {
+        let mut value = self.first.value(report, course)?;
         for (operation, term) in &self.steps {
-            let other = term.value(report)?;
+            let other = term.value(report, course)?;
             match operation {
                 '+' => value += other,
                 '-' => value -= other,
@@ -66,9 +77,9 @@ impl Formula {
     }
 
     /// The report has all of its places, be they null: ratios of nothing.
-    pub(crate) fn is_in(&self, report: &Value) -> bool {
+    pub(crate) fn is_in(&self, report: &Value, course: Option<&Course>) -> bool {
         let mut terms = std::iter::once(&self.first).chain(self.steps.iter().map(|(_, term)| term));
-        terms.all(|term| term.is_in(report))
+        terms.all(|term| term.is_in(report, course))
     }
 }
 
@@ -89,7 +100,19 @@ impl Term {
                 steps.push(Step::UpTo(field.to_owned(), limit.parse().ok()?));
             }
         }
-        Some(Self::Path(steps))
+        match steps.split_first() {
+            Some((Step::Field(first), rest)) if first == "times" => Self::times(rest),
+            _ => Some(Self::Path(steps)),
+        }
+    }
+
+    /// `KIND[at_most_ns<=N].share`.
+    fn times(steps: &[Step]) -> Option<Self> {
+        let [kind @ .., Step::UpTo(field, limit), Step::Field(share)] = steps else { return None };
+        let name = |step: &Step| if let Step::Field(name) = step { Some(name.clone()) } else { None };
+        let of = kind.iter().map(name).collect::<Option<Vec<_>>>()?.join(".");
+        let is_share = field == "at_most_ns" && share == "share" && *limit >= 0.0;
+        is_share.then_some(Self::Times { of, at_most: *limit as u64 })
     }
 
     fn find<'r>(steps: &[Step], report: &'r Value) -> Option<&'r Value> {
@@ -103,15 +126,20 @@ impl Term {
         })
     }
 
-    fn value(&self, report: &Value) -> Option<f64> {
+    fn value(&self, report: &Value, course: Option<&Course>) -> Option<f64> {
         match self {
             Self::Number(number) => Some(*number),
             Self::Path(steps) => Self::find(steps, report)?.as_f64(),
+            Self::Times { of, at_most } => course?.share_within(of, *at_most),
         }
     }
 
-    fn is_in(&self, report: &Value) -> bool {
-        let Self::Path(steps) = self else { return true };
+    fn is_in(&self, report: &Value, course: Option<&Course>) -> bool {
+        let steps = match self {
+            Self::Number(_) => return true,
+            Self::Times { of, .. } => return course.is_some_and(|course| course.has_times(of)),
+            Self::Path(steps) => steps,
+        };
         // A list may have no entry that is small enough.
         let to_list = steps.iter().position(|step| matches!(step, Step::UpTo(..))).unwrap_or(steps.len());
         Self::find(&steps[..to_list], report).is_some()
@@ -140,15 +168,40 @@ mod tests {
             ("a.b / 0", None),
         ] {
             let formula = Formula::parse(text).unwrap();
-            assert_eq!(formula.value(&report), value, "{text}");
-            assert!(formula.is_in(&report), "{text}");
+            assert_eq!(formula.value(&report, None), value, "{text}");
+            assert!(formula.is_in(&report, None), "{text}");
         }
-        assert!(!Formula::parse("a.d").unwrap().is_in(&report));
+        assert!(!Formula::parse("a.d").unwrap().is_in(&report, None));
+    }
+
+    #[test]
+    fn shares_of_times_are_those_of_the_course() {
+        let times = json!({"times": {"response.reads": [[10, 1], [20, 2], [40, 1]], "response.writes": [[30, 4]]}, "marks": []});
+        let course = serde_json::from_value(times).unwrap();
+        let value = |text: &str| Formula::parse(text).unwrap().value(&json!({}), Some(&course));
+        assert_eq!(value("times.response.reads[at_most_ns<=20].share"), Some(0.75));
+        assert_eq!(value("times.response.all[at_most_ns<=39].share * 8"), Some(7.0));
+        assert_eq!(value("times.response.reads[at_most_ns<=9].share"), Some(0.0));
+        assert_eq!(value("times.operations.map_read[at_most_ns<=9].share"), None);
+        let is_in = |text: &str| Formula::parse(text).unwrap().is_in(&json!({}), Some(&course));
+        assert!(is_in("times.response.writes[at_most_ns<=1].share"));
+        assert!(!is_in("times.operations.map_read[at_most_ns<=1].share"));
     }
 
     #[test]
     fn what_is_no_formula_is_refused() {
-        for text in ["", "a.b c", "a +", "a..b", "a[b", "a[b<=x].c", "a % b", "inf"] {
+        for text in [
+            "",
+            "a.b c",
+            "a +",
+            "a..b",
+            "a[b",
+            "a[b<=x].c",
+            "a % b",
+            "inf",
+            "times.response.all",
+            "times.a[b<=1].share",
+        ] {
             let error = Formula::parse(text).unwrap_err().to_string();
             assert!(error.contains("is out of place") && error.contains("flash.programs.gc"), "{error}");
         }

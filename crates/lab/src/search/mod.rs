@@ -4,22 +4,27 @@
 //! all candidates are tried on little, the better part of them on more, the rest in full. Here little is the beginning of the
 //! workload, better is nearer to the front (of several metrics), and what was left out last is tried in full too, as a check.
 
+mod clock;
 mod front;
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
+use crate::alone::root;
 use crate::digest::{Metric, Point, Points, metrics};
 use crate::error::Error;
 use crate::experiment::{Experiment, PlacedRun, unknown};
 use crate::sweep::{SWEEP_MEMORY, Sweep, SweepResults, SweepShard, SweepStep, read_plan};
+use crate::warm_up::WarmUp;
 use crate::watch::Watch;
 use crate::workload::Workload;
+pub use clock::SearchClock;
 use front::{agreement, best_first, is_beaten};
 
-/// Shares of the budget: all on little, some on more, the best in full.
-const SHARES: [f64; 3] = [1.0 / 3.0; 3];
+/// The steps: how much of the budget each may spend. All cells on little, fewer and fewer on more, the best in full.
+const STEPS: [(&str, f64); 3] = [("little", 0.25), ("more", 0.25), ("full", 0.5)];
 /// Part of the cells that are run in full which checks those that were left out last.
 const CHECKED: usize = 6;
 
@@ -32,10 +37,19 @@ pub struct Search {
     pub folder: PathBuf,
     /// The metrics whose front is wanted: of a report, of the experiment, or `ram` (bytes of data and map).
     pub metrics: Vec<String>,
-    /// What may be spent, as a part of what the whole sweep would take, in requests.
-    pub budget: f64,
+    /// What may be spent.
+    pub budget: SearchBudget,
     /// Simulations at a time; `None`: one for each processor.
     pub threads: Option<usize>,
+}
+
+/// What a search may spend.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum SearchBudget {
+    /// A part of what the whole sweep would take, in requests.
+    Share(f64),
+    /// About that many minutes on this machine: which cells are tried then depends on its speed.
+    Minutes(f64),
 }
 
 /// What a search found.
@@ -60,6 +74,8 @@ pub struct FoundFront {
     pub checked: usize,
     /// Of those, on the front all the same.
     pub missed: usize,
+    /// What the clock decided, if the budget was one in minutes.
+    pub clock: Option<SearchClock>,
     /// It was stopped before all was done.
     pub interrupted: bool,
 }
@@ -118,52 +134,59 @@ impl Search {
             failed: 0,
             checked: 0,
             missed: 0,
+            clock: None,
             interrupted: false,
         };
-        let count = all.len() as f64;
-        let least = (1.0 + CHECKED as f64) / SHARES[2] / count;
-        let least = least.min(1.0);
-        if self.budget < least {
-            let problem = format!("--budget: {:.3} of {count} cells is too little to search", self.budget);
-            return Err(Error::input(problem, format!("give {least:.3} or more, or sweep them all")));
-        }
-        // What each step may spend, in cells.
-        let spend = SHARES.map(|share| share * self.budget * count);
-        let little = (spend[0] / count).min(1.0);
-        let more = little.sqrt();
-        let full = (spend[2] as usize).clamp(1, all.len());
-        let some = ((spend[1] / more) as usize).clamp(full, all.len());
-        let failed = Cell::new(0);
+        let (failed, begun) = (Cell::new(0), now());
         let lengths = self.lengths(&experiment, &all, &failed, watch, &mut step)?;
         let Some(lengths) = lengths else { return Ok(FoundFront { interrupted: true, ..found }) };
-        let mut run = |name: &str, share: f64, places: &[Place]| {
-            let rung = Rung { folder: self.folder.join(name), share, places, failed: &failed };
-            self.climb(&experiment, &metrics, &lengths, &rung, watch, &mut |told: SweepStep<'_>| step(name, told))
+        let least = ((1 + CHECKED) as f64 / STEPS[STEPS.len() - 1].1 / all.len() as f64).min(1.0);
+        let budget = match self.budget {
+            SearchBudget::Share(budget) if budget < least => {
+                let problem = format!("--budget: {budget:.3} of {} cells is too little to search", all.len());
+                return Err(Error::input(problem, format!("give {least:.3} or more, or sweep them all")));
+            }
+            SearchBudget::Share(budget) => budget,
+            SearchBudget::Minutes(minutes) => {
+                let clock = self.clock(&experiment, &all, &lengths, watch, &mut step)?;
+                let Some(clock) = clock else { return Ok(FoundFront { interrupted: true, ..found }) };
+                let processors = std::thread::available_parallelism().map_or(1, usize::from);
+                let threads = self.threads.unwrap_or(processors);
+                let budget = clock.budget(minutes, least, all.len(), threads).ok_or_else(|| {
+                    let needed = clock.least_minutes(least, all.len(), threads);
+                    let problem = format!("--minutes: {minutes} is too little to search {} cells", all.len());
+                    Error::input(problem, format!("give {needed:.1} or more, or a smaller plan"))
+                })?;
+                found.clock = Some(SearchClock { minutes, budget, took: Duration::ZERO });
+                budget
+            }
         };
-        let Some(first) = run("little", little, &all)? else { return Ok(FoundFront { interrupted: true, ..found }) };
-        let kept = best_first(&first, some);
-        let Some(second) = run("more", more, &kept)? else { return Ok(FoundFront { interrupted: true, ..found }) };
-        let check = (full / CHECKED).max(1);
-        let last = best_first(&second, full);
-        let Some(results) = run("full", 1.0, &last)? else { return Ok(FoundFront { interrupted: true, ..found }) };
-        found.in_full = last.len();
-        found.checked = check.min(last.len());
+        let is_exact: Vec<bool> = metrics.iter().map(|metric| *metric == Metric::ram()).collect();
+        let plan = plan_of(budget, all.len());
+        let mut places = all;
+        let mut before: Option<BTreeMap<Place, Values>> = None;
+        for (number, (share, count)) in plan.iter().enumerate() {
+            if let Some(before) = &before {
+                places = best_first(before, *count, &is_exact);
+            }
+            found.spent += share * places.len() as f64 / found.candidates as f64;
+            let name = STEPS[number].0;
+            let rung = Rung { folder: self.folder.join(name), share: *share, places: &places, failed: &failed };
+            let mut told = |told: SweepStep<'_>| step(name, told);
+            let climbed = self.climb(&experiment, &metrics, &lengths, &rung, watch, &mut told)?;
+            let Some(values) = climbed else { return Ok(FoundFront { interrupted: true, ..found }) };
+            if number + 1 < plan.len() {
+                before = Some(values);
+                continue;
+            }
+            judge(&experiment, &metrics, &mut found, &places, before.as_ref(), &values);
+        }
         let to_the_end = experiment.workloads.values().filter(|workload| workload.limit.is_none()).count();
-        found.spent = (little * count + more * kept.len() as f64 + (last.len() + to_the_end) as f64) / count;
-        let left_out: BTreeSet<&Place> = last.iter().skip(last.len() - found.checked).collect();
-        found.agreement = agreement(&second, &results);
-        let mut front: Vec<(&Place, &Values)> =
-            results.iter().filter(|(place, values)| !is_beaten(place, values, &results)).collect();
-        front.sort_by(|a, b| workload(a.0).cmp(workload(b.0)).then(a.1[0].total_cmp(&b.1[0])).then(a.0.cmp(b.0)));
-        found.missed = front.iter().filter(|(place, _)| left_out.contains(place)).count();
-        let cell = |(place, values): (&Place, &Values)| {
-            let values: Vec<f64> = values.iter().zip(&metrics).map(|(value, metric)| sign(metric) * value).collect();
-            let texts = values.iter().zip(&metrics).map(|(value, metric)| metric.text(*value)).collect();
-            let name = name(&experiment, place);
-            FoundCell { name, workload: workload(place).to_owned(), values, texts }
-        };
-        found.front = front.into_iter().map(cell).collect();
+        found.spent += to_the_end as f64 / found.candidates as f64;
         found.failed = failed.get();
+        if let Some(clock) = &mut found.clock {
+            clock.took = now().duration_since(begun);
+        }
         Ok(found)
     }
 
@@ -201,9 +224,10 @@ impl Search {
         }
         let rung = Rung { folder: self.folder.join("length"), share: 1.0, places: &unknown, failed };
         let mut told = |told: SweepStep<'_>| step("length", told);
-        let Some(results) = self.sweep(experiment, &BTreeMap::new(), &rung, watch, &mut told)? else { return Ok(None) };
+        let swept = self.sweep(experiment, &BTreeMap::new(), &rung, watch, &mut told)?;
+        let Some((results, _)) = swept else { return Ok(None) };
         for row in results.rows()? {
-            if let Some(requests) = row.number("requests.total") {
+            if let Some(requests) = row.number("trace.replayed") {
                 let place = row.values.into_iter().filter(|(axis, _)| axis != "seed").collect();
                 lengths.insert(workload_of(experiment, &place), requests as u64);
             }
@@ -211,7 +235,7 @@ impl Search {
         Ok(Some(lengths))
     }
 
-    /// Runs the cells of a step; `None` if it was stopped.
+    /// Runs the cells of a step; the results and the time that workers took, `None` if it was stopped.
     fn sweep(
         &self,
         experiment: &Experiment,
@@ -219,13 +243,18 @@ impl Search {
         rung: &Rung<'_>,
         watch: &Watch<'_>,
         step: &mut (impl FnMut(SweepStep<'_>) + Send),
-    ) -> Result<Option<SweepResults>, Error> {
+    ) -> Result<Option<(SweepResults, Duration)>, Error> {
         let mut part = experiment.clone();
         let one = |(axis, value): (&String, &String)| (axis.clone(), vec![value.clone()]);
         part.cells = Some(rung.places.iter().map(|place| place.iter().map(one).collect()).collect());
         for (name, workload) in &mut part.workloads {
             if let (Some(requests), true) = (lengths.get(name), rung.share < 1.0) {
-                workload.limit = Some(((*requests as f64 * rung.share).ceil() as u64).max(1));
+                let limit = ((*requests as f64 * rung.share).ceil() as u64).max(1);
+                workload.limit = Some(limit);
+                // Of a beginning half is measured if not all of the whole is.
+                if workload.warm_up.is_some() {
+                    workload.warm_up = Some(WarmUp::Requests(limit / 2));
+                }
             }
         }
         let plan = rung.folder.join("experiment.toml");
@@ -245,7 +274,7 @@ impl Search {
         if work.interrupted {
             return Ok(None);
         }
-        Ok(Some(SweepResults::open(&rung.folder)?))
+        Ok(Some((SweepResults::open(&rung.folder)?, work.busy)))
     }
 
     /// The metrics of the cells of a step; cells that failed have none.
@@ -258,7 +287,7 @@ impl Search {
         watch: &Watch<'_>,
         step: &mut (impl FnMut(SweepStep<'_>) + Send),
     ) -> Result<Option<BTreeMap<Place, Values>>, Error> {
-        let Some(results) = self.sweep(experiment, lengths, rung, watch, step)? else { return Ok(None) };
+        let Some((results, _)) = self.sweep(experiment, lengths, rung, watch, step)? else { return Ok(None) };
         let rows = results.rows()?;
         let points = Points::of(&rows);
         let valued = |point: &Point<'_>| {
@@ -273,6 +302,52 @@ impl Search {
         }
         Ok(Some(values))
     }
+}
+
+/// What the last step found, of which the one before had seen less.
+fn judge(
+    experiment: &Experiment,
+    metrics: &[Metric],
+    found: &mut FoundFront,
+    places: &[Place],
+    before: Option<&BTreeMap<Place, Values>>,
+    results: &BTreeMap<Place, Values>,
+) {
+    found.in_full = places.len();
+    found.checked = (places.len() / CHECKED).max(1).min(places.len());
+    let left_out: BTreeSet<&Place> = places.iter().skip(places.len() - found.checked).collect();
+    found.agreement = before.map_or_else(|| vec![None; metrics.len()], |before| agreement(before, results));
+    let mut front: Vec<(&Place, &Values)> =
+        results.iter().filter(|(place, values)| !is_beaten(place, values, results)).collect();
+    front.sort_by(|a, b| workload(a.0).cmp(workload(b.0)).then(a.1[0].total_cmp(&b.1[0])).then(a.0.cmp(b.0)));
+    found.missed = front.iter().filter(|(place, _)| left_out.contains(place)).count();
+    let cell = |(place, values): (&Place, &Values)| {
+        let values: Vec<f64> = values.iter().zip(metrics).map(|(value, metric)| sign(metric) * value).collect();
+        let texts = values.iter().zip(metrics).map(|(value, metric)| metric.text(*value)).collect();
+        let name = name(experiment, place);
+        FoundCell { name, workload: workload(place).to_owned(), values, texts }
+    };
+    found.front = front.into_iter().map(cell).collect();
+}
+
+/// For each step the part of the workload and how many cells run on it: each spends what it may, and the parts grow by the same
+/// factor from step to step.
+fn plan_of(budget: f64, cells: usize) -> Vec<(f64, usize)> {
+    let last = STEPS.len() - 1;
+    let least = (STEPS[0].1 * budget).min(1.0);
+    let factor = root(1.0 / least, last as u64);
+    let step = |(number, (_, part)): (usize, &(&str, f64))| {
+        let share = if number == last { 1.0 } else { (0..number).fold(least, |share, _| share * factor) };
+        (share, ((part * budget * cells as f64 / share) as usize).clamp(1, cells))
+    };
+    let mut plan: Vec<(f64, usize)> = STEPS.iter().enumerate().map(step).collect();
+    plan[0].1 = cells;
+    plan
+}
+
+#[expect(clippy::disallowed_methods, reason = "wall time is what a budget in minutes is about")]
+fn now() -> Instant {
+    Instant::now()
 }
 
 /// Metrics are minimised: those whose high values are good with their sign turned.

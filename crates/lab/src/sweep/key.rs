@@ -12,12 +12,16 @@ use twox_hash::XxHash3_128;
 
 use crate::error::Error;
 use crate::run::Run;
+use crate::warm_up::WarmUp;
 use crate::word::Word;
 use crate::workload::Reading;
 
 /// The parts of the laboratory that take part in a run.
-const RUN_SOURCES: [&str; 7] = [
+const RUN_SOURCES: [&str; 10] = [
     include_str!("../run.rs"),
+    include_str!("../course.rs"),
+    include_str!("../measurement.rs"),
+    include_str!("../warm_up.rs"),
     include_str!("../source.rs"),
     include_str!("../decoded.rs"),
     include_str!("../address.rs"),
@@ -42,6 +46,7 @@ struct Deciding<'a> {
     address: String,
     volumes: String,
     limit: Option<u64>,
+    warm_up: Option<WarmUp>,
 }
 
 /// The contents of traces by their paths: each file is read once.
@@ -98,6 +103,7 @@ pub(super) fn key(run: &Run, config: Option<&Config>, contents: &mut Contents) -
         address: workload.address.word(),
         volumes: workload.volumes.word(),
         limit: workload.limit,
+        warm_up: workload.warm_up,
     };
     let text = serde_json::to_string(&deciding).expect("it is plain data");
     let hash = hash_of(text.as_bytes());

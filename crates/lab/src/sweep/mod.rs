@@ -18,6 +18,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::course::Course;
 use crate::decoded::Decoded;
 use crate::error::Error;
 use crate::parallel;
@@ -198,23 +199,28 @@ impl Sweep {
 /// # Errors
 /// What another machine or another day may do better: the disk, the memory, a signal.
 fn simulate(cell: &SweepCell, part: &Part<'_>) -> Result<CellResult, Error> {
-    let result = |report, error| Ok(CellResult { id: cell.id.clone(), key: cell.key.clone(), report, error });
+    let failed = |error| {
+        Ok(CellResult { id: cell.id.clone(), key: cell.key.clone(), report: None, course: None, error: Some(error) })
+    };
     if let Some(problem) = &cell.problem {
-        return result(None, Some(problem.clone()));
+        return failed(problem.clone());
     }
-    let outcome = catch_unwind(AssertUnwindSafe(|| cell.run.simulate_over(&cell.base, part, None)));
+    let mut course = Course::default();
+    let simulated = || cell.run.simulate_over(&cell.base, part, None, Some(&mut course));
+    let outcome = catch_unwind(AssertUnwindSafe(simulated));
     match outcome {
         Ok(Ok((mut report, _))) => {
             report.wall = None;
             // What is in the files decides, not what they are called.
             report.trace.name.clear();
             report.trace.files.clear();
-            let report = serde_json::to_string(&report).expect("a report is plain data");
-            result(Some(report), None)
+            let report = Some(serde_json::to_string(&report).expect("a report is plain data"));
+            let course = Some(serde_json::to_string(&course).expect("a course is plain data"));
+            Ok(CellResult { id: cell.id.clone(), key: cell.key.clone(), report, course, error: None })
         }
         Ok(Err(error)) if error.may_pass() => Err(error),
-        Ok(Err(error)) => result(None, Some(error.to_string())),
-        Err(panic) => result(None, Some(format!("a bug: {}", message(&*panic)))),
+        Ok(Err(error)) => failed(error.to_string()),
+        Err(panic) => failed(format!("a bug: {}", message(&*panic))),
     }
 }
 

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::plan::SweepCell;
 use super::store::{Store, Values, write_parquet};
+use crate::course::Course;
 use crate::error::Error;
 use crate::experiment::{Experiment, unknown};
 use crate::run::Run;
@@ -17,7 +18,7 @@ use crate::run::Run;
 const PLAN: &str = "plan.json";
 const TABLE: &str = "results.parquet";
 /// What the form of the folder is called.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The results of a sweep: a folder, which may grow meanwhile.
 #[derive(Debug)]
@@ -82,6 +83,9 @@ pub struct SweepRow {
     /// Its report, without the time that it took (`nandlab describe metrics`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub report: Option<Value>,
+    /// How the run went.
+    #[serde(skip)]
+    pub(crate) course: Option<Course>,
 }
 
 impl SweepRow {
@@ -219,14 +223,20 @@ impl SweepResults {
             Some(result) if result.error.is_some() => CellStatus::Failed,
             Some(_) => CellStatus::Done,
         };
-        let (report, error) = result.map_or((None, None), |result| (result.report, result.error));
         let broken = |error| {
             let help = "remove the file and run the sweep again";
-            Error::input(format!("cells/{id}.parquet: the report is no JSON: {error}"), help)
+            Error::input(format!("cells/{id}.parquet: the result is no JSON: {error}"), help)
         };
-        let report = report.map(|text| serde_json::from_str(&text).map_err(broken)).transpose()?;
+        let (report, course, error) = match result {
+            None => (None, None, None),
+            Some(result) => {
+                let report = result.report.map(|text| serde_json::from_str(&text).map_err(broken)).transpose()?;
+                let course = result.course.map(|text| serde_json::from_str(&text).map_err(broken)).transpose()?;
+                (report, course, result.error)
+            }
+        };
         let values = values.iter().cloned().collect();
-        Ok(SweepRow { cell: name.clone(), values, id: id.clone(), status, error, report })
+        Ok(SweepRow { cell: name.clone(), values, id: id.clone(), status, error, report, course })
     }
 
     /// `results.parquet` is there.

@@ -27,6 +27,8 @@ pub(super) struct CellResult {
     pub(super) key: String,
     /// The report as JSON, without the time that it took.
     pub(super) report: Option<String>,
+    /// How the run went, as JSON.
+    pub(super) course: Option<String>,
     /// Why there is none.
     pub(super) error: Option<String>,
 }
@@ -47,12 +49,13 @@ impl Store {
 
     /// Writes a result, as a whole or not at all.
     pub(super) fn write(&self, result: &CellResult) -> Result<(), Error> {
-        let CellResult { id, key, report, error } = result;
+        let CellResult { id, key, report, course, error } = result;
         let text = |value: Option<&String>| Values::Text(vec![value.cloned()]);
         let columns = [
             ("id".to_owned(), text(Some(id))),
             ("key".to_owned(), text(Some(key))),
             ("report".to_owned(), text(report.as_ref())),
+            ("course".to_owned(), text(course.as_ref())),
             ("error".to_owned(), text(error.as_ref())),
         ];
         write_parquet(self.path(id), &columns)
@@ -78,7 +81,8 @@ impl Store {
             }
         };
         let need = |name: &str| text(name)?.ok_or_else(|| cannot(&format!("`{name}` is empty")));
-        let result = CellResult { id: need("id")?, key: need("key")?, report: text("report")?, error: text("error")? };
+        let (report, course, error) = (text("report")?, text("course")?, text("error")?);
+        let result = CellResult { id: need("id")?, key: need("key")?, report, course, error };
         if result.id == id { Ok(result) } else { Err(cannot(&format!("it is that of {}", result.id))) }
     }
 }

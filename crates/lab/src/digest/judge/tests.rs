@@ -15,7 +15,15 @@ fn row(cell: &str, erases: f64) -> SweepRow {
     let values = cell.split(' ').map(|word| word.split_once('=').unwrap());
     let values: BTreeMap<String, String> = values.map(|(axis, value)| (axis.to_owned(), value.to_owned())).collect();
     let report = Some(json!({"flash": {"erases": {"total": erases}}}));
-    SweepRow { cell: cell.to_owned(), values, id: String::new(), status: CellStatus::Done, error: None, report }
+    SweepRow {
+        cell: cell.to_owned(),
+        values,
+        id: String::new(),
+        status: CellStatus::Done,
+        error: None,
+        report,
+        course: None,
+    }
 }
 
 fn claim(text: &str) -> Claim {

@@ -43,6 +43,7 @@ fn table(text: &str) -> Vec<Vec<String>> {
                 status: CellStatus::Done,
                 error: None,
                 report: Some(json!({"flash": {"erases": {"total": erases}}})),
+                course: None,
             }
         })
         .collect();
