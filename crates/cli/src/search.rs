@@ -36,8 +36,8 @@ pub struct SearchArgs {
     /// What may be spent, as a part of what the whole sweep takes.
     #[arg(long, value_name = "SHARE", default_value_t = 0.1, value_parser = share)]
     budget: f64,
-    /// Spend about that many minutes instead. Which cells are tried then depends on the speed of the machine; a budget that was begun
-    /// so goes on with what was measured first.
+    /// Spend about that many minutes instead. Which cells are tried then depends on the speed of the machine; a search that was
+    /// stopped goes on with what was measured first.
     #[arg(long, value_name = "MINUTES", value_parser = minutes, conflicts_with = "budget")]
     minutes: Option<f64>,
     /// Simulations at a time; the results do not depend on it. Default: one for each processor.

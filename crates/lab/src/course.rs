@@ -188,13 +188,18 @@ impl Course {
         (all > 0).then(|| sum(at_most) as f64 / all as f64)
     }
 
-    /// The run in windows of equally many requests (the last may have fewer), at most `most` of them.
+    /// The run in windows of equally many requests, at most `most` of them. The last may have fewer, but no less than half as
+    /// many: what is left behind others goes with them.
     pub(crate) fn windows(&self, most: usize) -> Vec<Window> {
-        let every = self.marks.len().saturating_sub(1).div_ceil(most.max(1)).max(1);
-        let mut kept: Vec<&Mark> = self.marks.iter().step_by(every).collect();
-        if let (Some(last), false) = (self.marks.last(), (self.marks.len().saturating_sub(1)).is_multiple_of(every)) {
-            kept.push(last);
+        let Some(last) = self.marks.last() else { return Vec::new() };
+        let every = (self.marks.len() - 1).div_ceil(most.max(1)).max(1);
+        let mut kept: Vec<&Mark> = self.marks[..self.marks.len() - 1].iter().step_by(every).collect();
+        if let [.., before, end] = kept[..]
+            && 2.0 * (last.requests - end.requests) < end.requests - before.requests
+        {
+            kept.pop();
         }
+        kept.push(last);
         kept.windows(2).map(|pair| Window::between(pair[0], pair[1])).collect()
     }
 }
@@ -264,6 +269,12 @@ mod tests {
             for most in [1, 7, 64] {
                 let windows = course.windows(most);
                 assert!(windows.len() <= most && windows.last().map(|w| w.requests) == Some(limit as f64), "{limit}");
+                let mut before = 0.0;
+                for window in &windows {
+                    let requests = window.requests - before;
+                    assert!(2.0 * requests >= windows[0].requests, "{limit} {most}: {requests}");
+                    before = window.requests;
+                }
             }
         }
     }

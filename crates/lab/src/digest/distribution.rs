@@ -108,7 +108,7 @@ fn shown(name: &str, title: &str, sentence: String, axis: &str, all: &[(String, 
         let edges =
             || lines.iter().flat_map(|line| &line.buckets).map(|(edge, _)| *edge as f64).filter(|edge| *edge > 0.0);
         let ends = [edges().fold(f64::INFINITY, f64::min) / 1.1, edges().fold(0.0, f64::max) * 1.1];
-        let mut panel = Panel::new(name, Axis::log("within", AxisUnit::Time, ends)).y(Axis::linear(
+        let mut panel = Panel::new(name, Axis::log("time", AxisUnit::Time, ends)).y(Axis::linear(
             "share",
             AxisUnit::Percent,
             [0.0, 100.0],
@@ -147,7 +147,8 @@ fn shown(name: &str, title: &str, sentence: String, axis: &str, all: &[(String, 
     }
 }
 
-/// The percentage that corners are apart at least, so that there are not too many: half a pixel of a panel, or twice that and so on.
+/// The percentage that corners are apart at least, so that there are not too many: half a pixel of a panel, or twice that and
+/// so on.
 fn step(panels: &[&(String, Vec<Line<'_>>)]) -> f64 {
     let count = |step: f64| {
         let lines = panels.iter().flat_map(|(_, lines)| lines.iter().take(LINES));

@@ -9,7 +9,7 @@ use crate::course::Window;
 
 /// Points of all lines of a figure, so that a page stays small, and of one line.
 const POINTS: usize = 2_000;
-const PER_LINE: [usize; 2] = [12, 64];
+const PER_LINE: [usize; 2] = [12, 32];
 /// Windows in the quarters that are compared.
 const QUARTERS: usize = 4;
 /// A change by less than this is none: parts, and points for percentages.

@@ -11,9 +11,9 @@ use crate::error::Error;
 /// `[FIELD<=N]` is the last entry whose field is no greater: `flushes.intervals[at_most<=2000].share`. All of `1 -
 /// flushes.sizes[pages<=39].share_at_most` is the share of groups of 40 pages or more.
 ///
-/// `times.KIND[at_most_ns<=N].share` is the share of the times of a kind (`response.reads`, `operations.map_read`, as in the report;
-/// `response.all`) that are no longer than N, as exact as a histogram whose buckets are up to 3.1 % wide: those that end later are not
-/// counted.
+/// `times.KIND[at_most_ns<=N].share` is the share of the times of a kind (`response.reads`, `operations.map_read`, as in the
+/// report; `response.all`) that are no longer than N, as exact as a histogram whose buckets are up to 3.1 % wide: a bucket that
+/// ends later is not counted.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Formula {
     first: Term,

@@ -1,5 +1,5 @@
-//! A budget in minutes: a few cells on two beginnings of the workload tell what a cell costs, and so what part of the sweep there is
-//! time for.
+//! A budget in minutes: a few cells on two beginnings of the workload tell what a cell costs, and so for what part of the sweep
+//! there is time.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;

@@ -28,10 +28,10 @@ fn loss(own: &Values, wanted: &Values) -> f64 {
     own.iter().zip(wanted).map(|(own, wanted)| excess(*own, *wanted)).fold(0.0, f64::max)
 }
 
-/// The best, as many as are wanted, shared out evenly among the workloads, in the order in which they are taken: first what stands
-/// for the front ([`stand_ins`]). What comes behind it in a short run may be on the front in the whole one, so that the others are
-/// taken in turns: whoever is nearest to being on it too, and what stands for the front of the rest, which is the second best of
-/// each part. `is_exact` says which metrics short runs know exactly.
+/// The best, as many as are wanted, shared out evenly among the workloads, in the order in which they are taken: first what
+/// stands for the front ([`stand_ins`]). What comes behind it in a short run may be on the front in the whole one, so that the
+/// others are taken in turns: whoever is nearest to being on it too, and what stands for the front of the rest, which is the
+/// second best of each part. `is_exact` says which metrics short runs know exactly.
 pub(super) fn best_first(all: &BTreeMap<Place, Values>, wanted: usize, is_exact: &[bool]) -> Vec<Place> {
     let mut by_workload: BTreeMap<&str, Vec<(&Place, &Values)>> = BTreeMap::new();
     for (place, values) in all {
@@ -93,8 +93,8 @@ fn stand_ins(all: &[(&Place, &Values)], some: &[usize]) -> Vec<usize> {
     taken
 }
 
-/// How much a point must gain in all metrics that are not exact to be better than every other one in one of them; those that are no
-/// worse in an exact metric, within 1 %, are its rivals.
+/// How much a point must gain in all metrics that are not exact to be better than every other one in one of them; those that are
+/// no worse in an exact metric, within 1 %, are its rivals.
 fn distance(at: usize, all: &[(&Place, &Values)], is_exact: &[bool]) -> f64 {
     let own = all[at].1;
     let behind = |(number, (_, other)): (usize, &(&Place, &Values))| {
@@ -173,8 +173,8 @@ mod tests {
 
     #[test]
     fn what_a_short_run_cannot_tell_apart_is_kept() {
-        // The second metric is known exactly. At 8 three are within noise of each other, at 4 one is far ahead. In turns: b and c are
-        // near, f is the second best at 4.
+        // The second metric is known exactly. At 8 three are within noise of each other, at 4 one is far ahead. In turns: b and c
+        // are near, f is the second best at 4.
         let cells = all(&[
             ("w", "a", [100.0, 8.0]),
             ("w", "b", [100.5, 8.0]),
