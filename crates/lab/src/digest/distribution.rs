@@ -9,19 +9,12 @@ use crate::course::Buckets;
 use crate::experiment::ExperimentFigure;
 
 /// Percentiles of the table.
-const PERCENTILES: [(f64, &str); 9] = [
-    (1.0, "p1"),
-    (5.0, "p5"),
-    (25.0, "p25"),
-    (50.0, "p50"),
-    (75.0, "p75"),
-    (95.0, "p95"),
-    (99.0, "p99"),
-    (99.9, "p99.9"),
-    (100.0, "max"),
-];
+const PERCENTILES: [(f64, &str); 6] =
+    [(5.0, "p5"), (50.0, "p50"), (95.0, "p95"), (99.0, "p99"), (99.9, "p99.9"), (100.0, "max")];
+/// Panels of the distributions of a sweep, of which there are so many points that a page would become too large.
+const FEW: usize = 6;
 /// Corners of all lines of a figure at most, so that a page stays small.
-const CORNERS: usize = 3_000;
+const CORNERS: usize = 1_000;
 
 /// A distribution, with the words for what it is of.
 struct Line<'p> {
@@ -55,10 +48,10 @@ pub(super) fn responses(points: &Points<'_>, compared: &str) -> Option<Shown> {
     let sentence = format!(
         "The longest tail, 99.9th percentile over median, is {most:.0} ({}{within}).{}",
         longest.value,
-        left_out(groups.len(), points.values(compared).len())
+        left_out(groups.len(), points.values(compared).len(), FEW)
     );
     let title = "Distribution of response times";
-    Some(shown("distribution", title, sentence, compared, &panels))
+    Some(shown("distribution", title, sentence, compared, &panels, FEW))
 }
 
 /// The distribution of times that a paper drew: a panel for each combination of the axes that vary, a line for each value.
@@ -95,13 +88,13 @@ pub(super) fn printed(
         return None;
     }
     let words = figure.printed.trim_end_matches('.');
-    let sentence = format!("Printed: {words}.{}", left_out(panels.len(), points.values(axis).len()));
-    Some(shown(name, title, sentence, axis, &panels))
+    let sentence = format!("Printed: {words}.{}", left_out(panels.len(), points.values(axis).len(), PANELS));
+    Some(shown(name, title, sentence, axis, &panels, PANELS))
 }
 
 /// A figure of distributions: panels with their names and their lines.
-fn shown(name: &str, title: &str, sentence: String, axis: &str, all: &[(String, Vec<Line<'_>>)]) -> Shown {
-    let seen: Vec<&(String, Vec<Line<'_>>)> = all.iter().take(PANELS).collect();
+fn shown(name: &str, title: &str, sentence: String, axis: &str, all: &[(String, Vec<Line<'_>>)], most: usize) -> Shown {
+    let seen: Vec<&(String, Vec<Line<'_>>)> = all.iter().take(most).collect();
     let step = step(&seen);
     let mut panels = Vec::new();
     for (name, lines) in &seen {

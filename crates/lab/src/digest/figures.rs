@@ -211,7 +211,7 @@ fn over_scale(points: &Points<'_>, compared: &str, scale: &str, unit: AxisUnit, 
     }
     let title = format!("{} over {scale}", capital(&metric.words));
     let mut sentence = slope(points, scale, metric);
-    sentence += &left_out(all_groups, values.len());
+    sentence += &left_out(all_groups, values.len(), PANELS);
     let figure = laid_out(&title, "one panel for each combination of the other axes", panels);
     Some(Shown {
         name: format!("over-{scale}-{}", metric.name),
@@ -300,7 +300,7 @@ fn front(points: &Points<'_>, compared: &str, time: &Metric, waf: &Metric) -> Op
     let each = scale.map_or_else(String::new, |scale| format!("; one panel for each value of {scale}"));
     let subtitle = format!("grey: what no other point beats in both{each}");
     let sentence = format!("No other point of its panel is better in both than: {shown}{more}.")
-        + &left_out(groups.len(), points.values(compared).len());
+        + &left_out(groups.len(), points.values(compared).len(), PANELS);
     (!panels.is_empty()).then(|| Shown {
         name: "front".to_owned(),
         figure: Some(laid_out(&title, &subtitle, panels)),
@@ -312,10 +312,10 @@ fn front(points: &Points<'_>, compared: &str, time: &Metric, waf: &Metric) -> Op
 }
 
 /// Figures do not hold everything; tables and files do.
-pub(super) fn left_out(panels: usize, lines: usize) -> String {
+pub(super) fn left_out(panels: usize, lines: usize, most: usize) -> String {
     let mut text = String::new();
-    if panels > PANELS {
-        text += &format!(" Of {panels} panels the first {PANELS} are drawn.");
+    if panels > most {
+        text += &format!(" Of {panels} panels the first {most} are drawn.");
     }
     if lines > LINES {
         text += &format!(" Of {lines} lines the first {LINES} are drawn.");

@@ -2,13 +2,14 @@
 
 use nandlab_plot::{Axis, AxisUnit, Layer, Panel};
 
-use super::figures::{Data, Datum, LINES, PANELS, Shown, capital, laid_out, left_out, styled};
+use super::figures::{Data, Datum, LINES, Shown, capital, laid_out, left_out, styled};
 use super::metric::in_unit;
 use super::points::Points;
 use crate::course::Window;
 
-/// Points of all lines of a figure, so that a page stays small, and of one line.
-const POINTS: usize = 2_000;
+/// Panels of a figure, points of all lines, so that a page stays small, and of one line.
+const PANELS: usize = 6;
+const POINTS: usize = 800;
 const PER_LINE: [usize; 2] = [12, 32];
 /// Windows in the quarters that are compared.
 const QUARTERS: usize = 4;
@@ -48,6 +49,8 @@ struct Line<'p> {
     value: &'p str,
     within: &'p str,
     windows: Vec<Window>,
+    /// The same in more windows, for files.
+    fine: Vec<Window>,
 }
 
 /// A figure for each quantity: a panel for each combination of the other axes, a line for each compared value.
@@ -57,11 +60,13 @@ pub(super) fn all(points: &Points<'_>, compared: &str) -> Vec<Shown> {
     let most = (POINTS / lines.max(1)).clamp(PER_LINE[0], PER_LINE[1]) / QUARTERS * QUARTERS;
     let mut panels = Vec::new();
     for (within, group) in &groups {
-        let line = |value: &'_ String| {
-            let point = group.iter().find(|point| point.values.get(compared) == Some(&value.as_str()));
-            point.and_then(|point| point.courses().next()).map_or_else(Vec::new, |course| course.windows(most))
+        let line = |value| {
+            let point = group.iter().find(|point| point.values.get(compared) == Some(&value));
+            let course = point.and_then(|point| point.courses().next());
+            let windows = |most| course.map_or_else(Vec::new, |course| course.windows(most));
+            Line { value, within, windows: windows(most), fine: windows(usize::MAX) }
         };
-        let lines = values.iter().map(|value| Line { value, within, windows: line(value) });
+        let lines = values.iter().map(|value| line(value.as_str()));
         panels.push((within.as_str(), lines.collect::<Vec<_>>()));
     }
     let seeds = if points.seeds > 1 { "; of the first seed" } else { "" };
@@ -89,20 +94,17 @@ fn shown(quantity: &Quantity, compared: &str, all: &[(&str, Vec<Line<'_>>)], see
         panels.push(panel);
     }
     let number = |value: f64| Datum::number(in_unit(*unit, value), value);
-    let head = [compared, "in", "first quarter", "last quarter", "least", "most"].map(str::to_owned).to_vec();
+    let head = [compared, "in", "first quarter", "last quarter"].map(str::to_owned).to_vec();
     let mut data = Data { head, rows: Vec::new() };
     let head = [compared, "in", "requests", *name].map(str::to_owned).to_vec();
     let mut drawn = Data { head, rows: Vec::new() };
     for line in lines() {
         let names = [Datum::name(line.value), Datum::name(line.within)];
-        let values = values(line);
         let ends = (quarter(&line.windows, *of, 0), quarter(&line.windows, *of, QUARTERS - 1));
         if let (Some(first), Some(last)) = ends {
-            let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-            let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            data.rows.push(names.iter().cloned().chain([first, last, least, most].map(number)).collect());
+            data.rows.push(names.iter().cloned().chain([first, last].map(number)).collect());
         }
-        for window in &line.windows {
+        for window in &line.fine {
             let value = of(window).map_or_else(Datum::default, number);
             let at = Datum::number(window.requests.to_string(), window.requests);
             drawn.rows.push(names.iter().cloned().chain([at, value]).collect());
@@ -110,7 +112,7 @@ fn shown(quantity: &Quantity, compared: &str, all: &[(&str, Vec<Line<'_>>)], see
     }
     let title = format!("Over the run: {words}");
     let subtitle = format!("means over equally many requests, a point at the end of each{seeds}");
-    let sentence = settled(quantity, &lines().collect::<Vec<_>>()) + &left_out(all.len(), all.first()?.1.len());
+    let sentence = settled(quantity, &lines().collect::<Vec<_>>()) + &left_out(all.len(), all.first()?.1.len(), PANELS);
     let figure = Some(laid_out(&title, &subtitle, panels));
     Some(Shown { name: format!("run-{name}"), title, sentence, figure, data, drawn: Some(drawn) })
 }
@@ -165,7 +167,7 @@ mod tests {
             free_blocks: 0.0,
             queue: None,
         };
-        Line { value: "lru", within: "page", windows: hits.iter().enumerate().map(window).collect() }
+        Line { value: "lru", within: "page", windows: hits.iter().enumerate().map(window).collect(), fine: Vec::new() }
     }
 
     #[test]
