@@ -132,6 +132,35 @@ def test_features_are_those_of_a_model_of_the_buffer():
     assert len(rewards) > 20
 
 
+def test_candidates_are_drawn_from_all_pages_alike():
+    """By their rank of age: over 3,000 draws of 16 of 64 pages no rank comes too often or too seldom, first or at all."""
+    pages = numpy.arange(3064)
+    columns = {"lba": pages * 8, "sectors": numpy.full(len(pages), 8), "write": numpy.full(len(pages), True)}
+    env = nandlab.gym.BufferEnv(columns, candidates=16, **TINY)
+    resident = list(range(64))
+    shown, first = numpy.zeros(64), numpy.zeros(64)
+    draws = 0
+
+    def count(observation, info):
+        nonlocal draws
+        ranks = [resident.index(int(group)) for group in info["groups"]]
+        assert len(set(ranks)) == 16
+        shown[ranks] += 1
+        first[ranks[0]] += 1
+        choice = draws % 16
+        draws += 1
+        del resident[ranks[choice]]
+        resident.append(info["comes"][0])
+        return choice
+
+    play(env, 7, count)
+    assert draws == 3000
+    # Five standard deviations.
+    for counts, share in ((shown, 16 / 64), (first, 1 / 64)):
+        spread = 5 * (draws * share * (1 - share)) ** 0.5
+        assert abs(counts - draws * share).max() < spread, counts
+
+
 def test_same_seed_and_actions_give_the_same_episode():
     def episode(seed):
         env = nandlab.gym.BufferEnv(ZIPF, limit=500, group="block", **TINY)

@@ -30,13 +30,14 @@ pub struct Stage {
 }
 
 /// In this order: the tests of a crate are built only if a mutant is left for them.
-pub const STAGES: [Stage; 6] = [
+pub const STAGES: [Stage; 7] = [
     Stage { krate: "core", sees: &["core"] },
     Stage { krate: "trace", sees: &["core", "trace"] },
     Stage { krate: "plot", sees: &["plot"] },
     Stage { krate: "host", sees: &["host"] },
+    Stage { krate: "record", sees: &["record"] },
     Stage { krate: "lab", sees: &["plot", "host", "lab"] },
-    Stage { krate: "cli", sees: &["core", "trace", "plot", "host", "lab", "cli"] },
+    Stage { krate: "cli", sees: &["core", "trace", "plot", "host", "record", "lab", "cli"] },
 ];
 
 impl Stage {
