@@ -36,8 +36,8 @@ pub type Pace = Choice<PaceRule>;
 /// What a pace may depend on, in pages.
 #[derive(Clone, Copy, Debug)]
 struct Slice {
-    /// Valid pages that are left in the victim.
-    pub valid: u32,
+    /// Pages that collection has to copy until the host can have another block.
+    pub copies: u32,
     /// Pages that the host can write before it needs another block.
     pub room: u32,
     /// The number of the pace.
@@ -52,9 +52,9 @@ impl Pace {
     }
     /// Pages that collection copies before a page of the host: 1 or more, if there are slices.
     #[inline]
-    pub fn slice(self, valid: u32, room: u32) -> u32 {
+    pub fn slice(self, copies: u32, room: u32) -> u32 {
         let slice = self.rule().slice.expect("there are slices");
-        slice(Slice { valid, room, number: self.number() as u32 })
+        slice(Slice { copies, room, number: self.number() as u32 })
     }
 }
 
@@ -71,13 +71,13 @@ mod tests {
 
     #[test]
     fn paced_collection_ends_when_the_host_needs_a_block() {
-        for (valid, room) in [(0, 256), (1, 256), (100, 256), (255, 256), (200, 64), (7, 1), (9, 0)] {
-            let (mut left, mut room) = (valid, room);
+        for (copies, room) in [(0, 256), (1, 256), (100, 256), (255, 256), (200, 64), (7, 1), (9, 0)] {
+            let (mut left, mut room) = (copies, room);
             while room > 0 {
                 left -= Pace::named("paced").slice(left, room).min(left);
                 room -= 1;
             }
-            assert!(left == 0 || room == 0 && valid == 9, "{left} of {valid} pages are left");
+            assert!(left == 0 || room == 0 && copies == 9, "{left} of {copies} pages are left");
             assert!(Pace::named("paced").slice(9, 0) >= 9, "without room all is copied");
         }
     }

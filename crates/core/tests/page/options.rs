@@ -35,6 +35,29 @@ fn slice_never_copies_more_than_it_may() {
     assert!(burst.max() > Some(30));
 }
 
+/// In the steady state a block of the host takes several victims: they too are spread over its pages.
+#[test]
+fn paced_collection_leaves_nothing_for_the_page_that_needs_a_block() {
+    let logical = 14_600;
+    let params = json!({"frontiers": "single", "gc_frontier": "separate", "gc_slice": "paced", "reserve": 2});
+    let mut device = Device::new(&params, 64, 262, logical);
+    let mut rng = Pcg64Mcg::new(3);
+    let mut copies = Vec::new();
+    for written in 0..10 * logical {
+        let before = device.flash.ledger.count(Op::Program, Cause::Gc);
+        device.write(below(&mut rng, logical));
+        if written > 2 * logical {
+            copies.push(device.flash.ledger.count(Op::Program, Cause::Gc) - before);
+        }
+    }
+    let mean = copies.iter().sum::<u64>() as f64 / copies.len() as f64;
+    copies.sort_unstable();
+    let [p99, most] = [copies[copies.len() * 99 / 100], copies[copies.len() - 1]];
+    println!("{mean:.2} copies a page, 99 %: {p99}, most: {most}");
+    assert!(mean > 3.0, "{mean} copies a page: one victim a block would do");
+    assert!(p99 as f64 <= 3.0 * mean && most <= 64, "{mean} copies a page, 99 %: {p99}, most: {most}");
+}
+
 /// A tenth of the pages takes all writes: without static levelling the blocks of the others are never erased.
 #[test]
 fn static_levelling_bounds_the_spread_of_erases() {

@@ -65,6 +65,8 @@ pub struct FrontierId(u32);
 pub struct Job {
     /// The block.
     pub victim: Pbn,
+    /// Pages that were valid when it was chosen.
+    pub valid: u32,
     /// Offset at which to look for the next valid page.
     pub from: u32,
     /// When its pages are where they go.

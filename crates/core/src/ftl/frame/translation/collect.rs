@@ -183,16 +183,16 @@ impl Translation {
         cause: Cause,
         after: Ticket,
     ) -> Ticket {
-        let job = self.job(victim, cause, after);
+        let job = self.job(flash, victim, cause, after);
         self.finish(flash, cache, job, after)
     }
 
-    fn job(&self, victim: Pbn, cause: Cause, after: Ticket) -> Job {
+    fn job(&self, flash: &Flash, victim: Pbn, cause: Cause, after: Ticket) -> Job {
         let to = match cause {
             Cause::Wear => self.space.cold_frontier(self.space.group_of(victim)),
             _ => self.space.copy_frontier(victim),
         };
-        Job { victim, from: 0, done: after, to, cause }
+        Job { victim, valid: flash.valid_pages(victim), from: 0, done: after, to, cause }
     }
 
     fn finish<C: MapCache>(&mut self, flash: &mut Flash, cache: &mut C, mut job: Job, after: Ticket) -> Ticket {
@@ -257,15 +257,28 @@ impl Translation {
                 self.empty(flash, cache, victim, Cause::Gc, after);
                 return None;
             }
-            Some(self.job(victim, Cause::Gc, after))
+            Some(self.job(flash, victim, Cause::Gc, after))
         });
         let pace = self.space.layout().upkeep.gc_slice;
-        let most = |job: &Job| pace.slice(flash.valid_pages(job.victim), self.space.tail(to));
+        let most = |job: &Job| pace.slice(self.copies_for_a_block(flash, job), self.space.tail(to));
         if let Some((most, mut job)) = job.map(|job| (most(&job), job))
             && self.go_on(flash, cache, &mut job, most, after).is_none()
         {
             self.space.sliced[group as usize] = Some(job);
         }
         self.restore_reserves(flash, cache, after);
+    }
+
+    /// Pages that collection has to copy until the group has a block more than its reserve, if the victims after this one have
+    /// as many valid pages. Copies take blocks too: `k` victims of `n` pages, of which `v` are valid, give `k` blocks back and
+    /// take another whenever the copy frontier, which has room for `tail` pages, is full. So `b` blocks are gained as soon as
+    /// `k n >= b n + (k v - tail)`.
+    fn copies_for_a_block(&self, flash: &Flash, job: &Job) -> u32 {
+        let (pages, left) = (self.space.pages_per_block(), flash.valid_pages(job.victim));
+        let free = self.space.free(self.space.group_of(job.victim));
+        let blocks = (self.space.reserve() + 1).saturating_sub(free).max(1);
+        let room = self.space.tail(job.to) + job.valid.saturating_sub(left);
+        let victims = (blocks * pages).saturating_sub(room).div_ceil((pages - job.valid).max(1)).max(blocks);
+        left.saturating_add((victims - 1).saturating_mul(job.valid))
     }
 }
