@@ -1,5 +1,9 @@
 //! Does the scheduled clock agree with a slow simulator of its manual page, on random work of random arrays?
 
+use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::{AddAssign, Range};
+
 use nandlab::flash::clock::{
     Clock, ClockShape, ClockTimes, CommandConfig, OpClass, OpTarget, Planes, Release, Scheduler, SchedulerConfig,
     Suspend, Ticket, TimingModel,
@@ -30,6 +34,48 @@ pub struct Seen {
     pub inside: u64,
     /// Operations that were compared.
     pub operations: u64,
+    /// Arrays with a history each, as digests: what was asked of which array, when.
+    pub histories: Vec<u64>,
+}
+
+impl AddAssign for Seen {
+    fn add_assign(&mut self, other: Self) {
+        let Self { overtaken, suspensions, waits, moved, company, follows, inside, operations, histories } = other;
+        self.overtaken += overtaken;
+        self.suspensions += suspensions;
+        self.waits += waits;
+        self.moved += moved;
+        self.company += company;
+        self.follows = [0, 1].map(|kind| self.follows[kind] + follows[kind]);
+        self.inside += inside;
+        self.operations += operations;
+        self.histories.extend(histories);
+    }
+}
+
+impl fmt::Display for Seen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { overtaken, suspensions, moved, company: _, follows: [reads, programs], inside, operations, .. } =
+            self;
+        write!(
+            f,
+            "{operations} operations on {} arrays, {} of them with work of their own: {overtaken} overtook, {suspensions} \
+             suspensions, {moved} reads of pages that were being moved, {reads} reads and {programs} programs in cache \
+             registers, {inside} copies inside a plane",
+            self.histories.len(),
+            self.distinct()
+        )
+    }
+}
+
+impl Seen {
+    /// Histories of which no two are equal.
+    pub fn distinct(&self) -> usize {
+        let mut all = self.histories.clone();
+        all.sort_unstable();
+        all.dedup();
+        all.len()
+    }
 }
 
 fn shape(r: &mut Dice, policy: &str) -> ClockShape {
@@ -124,15 +170,55 @@ fn move_inside(
     (ticket, after)
 }
 
+/// Nothing, an earlier operation, or several and a time; `often` it joins several, and waits at all, in percent.
+fn what_to_wait_for(
+    r: &mut Dice,
+    (fast, slow): (&mut Clock, &mut Slow),
+    known: &[(Ticket, After)],
+    [joining, depending]: [u32; 2],
+    gap: u64,
+) -> (Ticket, After) {
+    let pick = |r: &mut Dice| {
+        let n = known.len() as u64;
+        if n == 0 || !r.percent(depending) {
+            (NOW, After::default())
+        } else {
+            known[(n - 1 - r.below64(n.min(20))) as usize].clone()
+        }
+    };
+    let (mut ticket, mut after) = pick(r);
+    while r.percent(joining) {
+        let (t, a) = pick(r);
+        (ticket, after) = (fast.join(ticket, t), slow.join(after, a));
+    }
+    if r.percent(10) {
+        let at = fast.now().0 + r.below64(gap);
+        ticket = fast.delay(ticket, Nanos(at));
+        after = slow.join(after, After::at(at));
+    }
+    (ticket, after)
+}
+
+/// Digest of an array and of what was asked of it, when.
+fn history(shape: &ClockShape, slow: &Slow) -> u64 {
+    let mut digest = DefaultHasher::new();
+    format!("{shape:?}").hash(&mut digest);
+    for (op, page) in slow.ops.iter().zip(&slow.pages) {
+        (page, op.op as u8, op.class as u8, op.cells, op.issued).hash(&mut digest);
+    }
+    digest.finish()
+}
+
 fn compare(policy: &str, seed: u64, count: usize, seen: &mut Seen) {
-    let mut r = Dice(seed);
+    let mut r = Dice::of_case(&[seed]);
     let shape = shape(&mut r, policy);
     let mut fast = Clock::of(TimingModel::named("scheduled"), &shape);
     let mut slow = Slow::new(shape);
     let mut pages = Pages(vec![0; shape.blocks as usize]);
     let mut known: Vec<(Ticket, After)> = vec![];
     let gap = 1 + r.below64(2 * fast.service(Op::Program).0 + 2);
-    let (joining, depending, moving) = (r.below(40), r.below(60), r.below(60));
+    let often = [r.below(40), r.below(60)];
+    let moving = r.below(60);
     let mut unwatched = vec![];
     let mut last_read: Option<(Ticket, After)> = None;
     for _ in 0..count {
@@ -142,24 +228,7 @@ fn compare(policy: &str, seed: u64, count: usize, seen: &mut Seen) {
             fast.advance(Nanos(to));
             slow.advance(to);
         }
-        let pick = |r: &mut Dice| {
-            let n = known.len() as u64;
-            if n == 0 || !r.percent(depending) {
-                (NOW, After::default())
-            } else {
-                known[(n - 1 - r.below64(n.min(20))) as usize].clone()
-            }
-        };
-        let (mut ticket, mut after) = pick(&mut r);
-        while r.percent(joining) {
-            let (t, a) = pick(&mut r);
-            (ticket, after) = (fast.join(ticket, t), slow.join(after, a));
-        }
-        if r.percent(10) {
-            let at = fast.now().0 + r.below64(gap);
-            ticket = fast.delay(ticket, Nanos(at));
-            after = slow.join(after, After::at(at));
-        }
+        let (mut ticket, mut after) = what_to_wait_for(&mut r, (&mut fast, &mut slow), &known, often, gap);
         if !after.own {
             known.push((ticket, after.clone()));
         }
@@ -197,12 +266,14 @@ fn compare(policy: &str, seed: u64, count: usize, seen: &mut Seen) {
         last_read = (op == Op::Read).then(|| (t, a.clone()));
         known.push((t, a));
     }
+    seen.histories.push(history(&shape, &slow));
     judge(fast, slow, &unwatched, &format!("{policy}, seed {seed}, {shape:?}"), seen);
 }
 
 /// Compares all times when all is over.
 fn judge(mut fast: Clock, mut slow: Slow, unwatched: &[usize], context: &str, seen: &mut Seen) {
     let count = slow.ops.len();
+    seen.operations += count as u64;
     slow.drain();
     slow.check_order();
     let finish = finish_times(&mut fast, count);
@@ -250,24 +321,32 @@ pub fn check_waits(fast: &Clock, slow: &Slow, context: &str, seen: &mut Seen) {
     }
 }
 
-fn compare_many(policy: &str) -> Seen {
+/// An array for each seed, with that many calls.
+pub fn compare_many(policy: &str, seeds: Range<u64>, calls: usize) -> Seen {
     let mut seen = Seen::default();
-    for seed in 0..400 {
-        compare(policy, seed, 150, &mut seen);
+    for seed in seeds {
+        compare(policy, seed, calls, &mut seen);
     }
+    seen
+}
+
+#[cfg(test)]
+fn compare_some(policy: &str) -> Seen {
+    let seen = compare_many(policy, 0..400, 150);
+    assert_eq!(seen.distinct(), 400, "an array and its work came twice");
     seen
 }
 
 #[test]
 fn fifo_agrees_with_the_slow_simulator() {
-    let seen = compare_many("fifo");
+    let seen = compare_some("fifo");
     assert!(seen.waits > 3_000 && seen.company > 500, "{seen:?}");
     assert!(seen.follows.iter().all(|n| *n > 1_000) && seen.inside > 1_000, "{seen:?}");
 }
 
 #[test]
 fn read_first_agrees_with_the_slow_simulator() {
-    let seen = compare_many("read_first");
+    let seen = compare_some("read_first");
     assert!(
         seen.waits > 3_000
             && seen.overtaken > 3_000
@@ -282,7 +361,7 @@ fn read_first_agrees_with_the_slow_simulator() {
 
 #[test]
 fn fair_share_agrees_with_the_slow_simulator() {
-    let seen = compare_many("fair_share");
+    let seen = compare_some("fair_share");
     assert!(seen.waits > 3_000 && seen.overtaken > 3_000 && seen.moved > 100, "{seen:?}");
     assert!(seen.follows.iter().all(|n| *n > 1_000) && seen.inside > 1_000, "{seen:?}");
 }

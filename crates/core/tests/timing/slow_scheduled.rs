@@ -134,7 +134,8 @@ pub struct Slow {
     shape: ClockShape,
     pub now: u64,
     pub ops: Vec<SlowOp>,
-    pages: Vec<usize>,
+    /// The page of each.
+    pub pages: Vec<usize>,
     dies: Vec<Die>,
     /// (time of the request, operation).
     wants_bus: Vec<Vec<(u64, usize)>>,

@@ -20,8 +20,8 @@
 //! its pages and programmed again after that. Whatever a read or write of the host waits for in this way, or by its own
 //! dependencies, is hurried: like everything that was asked for before it, it is as urgent as a host write as soon as it is the
 //! first of its queue. So collection yields to the host until the host
-//! needs the space. On every other turn a die takes, if any operations have waited for `most_wait`, the one of them that came
-//! first.
+//! needs the space. On every other turn at which operations of several classes wait, a die takes, if any have waited for
+//! `most_wait`, the one of them that came first.
 //!
 //! A page that is being moved is read where it still is: as long as its copy is not programmed, a read by or for the host that
 //! waits for nothing else goes to the page that it is copied from, if that is not erased yet; the erase waits for it. With `fifo`

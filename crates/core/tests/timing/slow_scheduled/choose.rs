@@ -15,8 +15,10 @@ impl Slow {
         heads.sort_by_key(|id| self.ops[*id].order);
         let mut seen = [false; CLASSES];
         heads.retain(|id| !std::mem::replace(&mut seen[self.ops[*id].class as usize], true));
+        // Only where several classes wait something could be put off for ever.
+        let several = heads.len() > 1;
         // An erase that pages are still read from.
-        if heads.len() > 1 {
+        if several {
             heads.retain(|id| self.reads_have_left(*id));
         }
         if let Some(&suspended) = d.suspended.first() {
@@ -28,7 +30,7 @@ impl Slow {
         let order = |id: &usize| self.ops[*id].order;
         let overdue =
             heads.iter().filter(|id| self.now - self.ops[**id].arrived >= rules.most_wait.0).min_by_key(|id| order(id));
-        let is_overdue = overdue.filter(|_| heads.len() > 1 && !d.was_overdue).copied();
+        let is_overdue = overdue.filter(|_| several && !d.was_overdue).copied();
         let rank = |id: &usize| {
             let op = &self.ops[*id];
             if op.number <= self.urgent { op.class.min(OpClass::HostWrite) } else { op.class }
