@@ -48,13 +48,14 @@ pub fn smallest(name: &str, params: &Value, size: Size, start: Start) -> Shape {
         Start::Empty | Start::Tight | Start::Journal => &[ProgramOrder::Ascending],
     };
     let least = size.logical_pages.div_ceil(size.pages_per_block);
+    let planes = if params["frontiers"] == "plane" { 2 } else { 1 };
     for order in orders {
         // Replicas on distinct channels need four of them.
         for channels in if size.dies == 1 { vec![1] } else { vec![2, 4] } {
             for blocks in least..least + 64 {
                 let wide = |blocks| {
                     let shape = shape(size.pages_per_block, blocks, size.logical_pages, *order);
-                    spread(shape, channels, size.dies)
+                    spread(shape, channels, size.dies, planes)
                 };
                 if build(name, params, &wide(blocks)).is_ok() {
                     return wide(if start == Start::Roomy { blocks + 5 } else { blocks });
@@ -65,10 +66,11 @@ pub fn smallest(name: &str, params: &Value, size: Size, start: Start) -> Shape {
     panic!("{name} {params}: 64 spare blocks are not enough for {size:?}");
 }
 
-/// The same device, its blocks spread over dies and channels (rounded up).
-fn spread(mut shape: Shape, channels: u32, dies: u32) -> Shape {
+/// The same device, its blocks spread over planes, dies and channels (rounded up).
+fn spread(mut shape: Shape, channels: u32, dies: u32, planes: u32) -> Shape {
     let geometry = &mut shape.geometry;
-    geometry.blocks_per_plane = geometry.blocks_per_plane.div_ceil(dies);
+    geometry.blocks_per_plane = geometry.blocks_per_plane.div_ceil(dies * planes);
+    geometry.planes_per_die = planes;
     geometry.channels = channels;
     geometry.dies_per_chip = dies / channels;
     shape

@@ -42,6 +42,8 @@ pub fn variants(ftl: &str) -> Vec<Value> {
             json!({"gc_frontier": "separate", "slc": "dynamic", "slc_blocks": 3, "idle_free": 1}),
             json!({"gc_frontier": "separate", "slc": "static", "slc_blocks": 2, "gc_slice": 2, "streams": 2}),
             json!({"gc_frontier": "separate", "slc": "static", "slc_blocks": 1, "frontiers": "single", "victim": "fifo"}),
+            json!({"gc_frontier": "separate", "gc_slice": "paced", "reserve": 2}),
+            json!({"gc_frontier": "separate", "gc_slice": "paced", "frontiers": "plane", "placement": "least_busy"}),
         ],
         "block" => vec![json!({}), json!({"append": true}), json!({"alloc": "min_erase"})],
         "bast" => vec![
@@ -86,6 +88,7 @@ pub fn variants(ftl: &str) -> Vec<Value> {
                 json!({"gc_frontier": "separate"}),
                 json!({"gc_frontier": "separate", "gc_slice": 1, "wear_threshold": 1}),
                 json!({"gc_frontier": "separate", "gc_slice": 2, "frontiers": "single", "idle_free": 1, "streams": 2}),
+                json!({"gc_frontier": "separate", "gc_slice": "paced", "frontiers": "plane"}),
             ]
             .map(|more| extended(&base, more))
             .to_vec()

@@ -1,5 +1,7 @@
 //! Tiny devices from the registries, and scripts that run on them.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use nandlab::buffer::{Bypass, Frames, Medium};
 use nandlab::catalog::BUFFERS;
 use nandlab::engine::{
@@ -7,14 +9,14 @@ use nandlab::engine::{
     RamTimes, Settings, Ssd, WriteAck,
 };
 use nandlab::error::ConfigError;
-use nandlab::flash::{Clock, CutMode, Flash, Geometry, Media, ProgramOrder, ReliabilityConfig, TimingModel};
+use nandlab::flash::{CellConfig, CutMode, Flash, Geometry, Media, ProgramOrder, ReliabilityConfig};
 use nandlab::ftl::{FTLS, Ftl, Shape};
 use nandlab::ledger::{Cause, Ledger, Op};
-use nandlab::types::{Bytes, Hint, HostOp, HostRequest, Nanos, Pattern, Slot};
-use serde_json::{Value, json};
+use nandlab::types::{Bytes, Hint, HostOp, HostRequest, Nanos, Pattern, Pbn, Ppn, Slot};
 
 use super::hungry::Hungry;
 use super::model::{Model, parts};
+use super::plugins::{buffer_params, ftl_params};
 use crate::kit::{Around, Dice, settings, times};
 
 pub const PAGE_SECTORS: u32 = 4;
@@ -22,8 +24,10 @@ pub const PAGE_BYTES: u32 = PAGE_SECTORS * 512;
 /// The last logical block is short.
 pub const LOGICAL_PAGES: u32 = 58;
 pub const LOGICAL_SECTORS: u32 = LOGICAL_PAGES * PAGE_SECTORS;
-const BLOCK: u32 = 4;
+pub(super) const BLOCK: u32 = 4;
 const DRAM: u32 = 12;
+/// Of a block of the SLC cache.
+const SLC_PAGES: u32 = 2;
 
 /// What the host does next.
 #[derive(Clone, Debug)]
@@ -68,80 +72,22 @@ pub struct Outcome {
     pub ledger: Ledger,
     pub cuts: u64,
     pub second_cuts: u64,
+    /// Digests of what the cells held after each cut, and of what the host had written.
+    pub cut_cells: Vec<u64>,
+    /// See [`Script::modes`].
+    pub modes: Vec<&'static str>,
     pub without_frames: u64,
     /// Percentiles and the end of the run.
     pub times: String,
 }
 
-/// Parameters that make an FTL work hard on a tiny device; the defaults do for FTLs that are not named. Those of `page`
-/// depend on the seed.
-fn ftl_params(name: &str, seed: u64) -> Value {
-    let page = [
-        json!({}),
-        json!({"streams": 3, "wear_threshold": 2}),
-        json!({"gc_frontier": "separate", "gc_slice": 2, "idle_free": 1}),
-        json!({"frontiers": "single", "victim": "cost_age_times", "idle_free": 2, "wear_threshold": 1}),
-        json!({"placement": "round_robin", "gc_frontier": "separate", "gc_slice": 1, "streams": 2, "alloc": "min_erase"}),
-    ];
-    match name {
-        "page" => page[(seed % 5) as usize].clone(),
-        "dftl" | "rftl" | "tpftl" | "learnedftl" => json!({"cmt_entries": 6, "entries_per_tp": 8}),
-        "sftl" => json!({"cache_bytes": 40, "entries_per_tp": 8}),
-        "cdftl" => json!({"cmt_entries": 4, "ctp_pages": 1, "entries_per_tp": 8}),
-        "urm-map" => json!({"mode": "demand", "map_budget": "64B", "entries_per_tp": 8, "max_run": 4}),
-        _ => json!({}),
-    }
-}
-
-/// The named variants of a policy; which one depends on the seed. The defaults do for policies that are not named.
-fn buffer_params(name: &str, seed: u64) -> Value {
-    let variants = match name {
-        "cflru" => vec![json!({"dynamic": true, "period": 20, "step": 1}), json!({"window_ratio": 1.0})],
-        "ccf-lru" => vec![json!({"compat": "lab"}), json!({"new_dirty_cold": 0})],
-        "fab" => vec![json!({"compat": "lab"}), json!({"padding": "aalru"}), json!({"padding": 0.5})],
-        "fab-rw" | "lb-clock" => vec![json!({"padding": "always"}), json!({"padding": 0.5})],
-        "bplru" => vec![
-            json!({"compat": "lab"}),
-            json!({"compensation": "full_first", "padding": 0.5}),
-            json!({"compensation": "run", "padding": "never"}),
-            json!({"compensation": "none", "padding": "model"}),
-        ],
-        "clc" => vec![json!({"alpha": 0.0, "padding": "always"}), json!({"alpha": 1.0})],
-        "cfdc" => vec![json!({"writeback": "cluster"}), json!({"cluster_pages": 3, "priority_ratio": 1.0})],
-        "vbbms" => vec![json!({"reserve_frames": true}), json!({"ratio": [3, 2], "seq_min_pages": 2})],
-        "cbm-r" => vec![json!({"victim": "lru", "padding": "always"}), json!({"thr_migrate": 1})],
-        "lirs" | "s3-fifo" => vec![json!({"compat": "libcachesim"})],
-        "clock-dnv" => vec![
-            json!({"placement": "write_first_D"}),
-            json!({"padding": "always"}),
-            json!({"nvram_unit": "page", "placement": "write_first_D", "padding": 0.5}),
-            json!({"nvram_unit": "page"}),
-        ],
-        "aalru" => vec![
-            json!({"keep_written": 0.5, "period": 16}),
-            json!({"keep_written": 1.0, "padding": "always"}),
-            json!({"padding": 0.5, "period": 8, "th_line": "continuous", "wf_source": "delay"}),
-        ],
-        "hitstat" => vec![json!({"full_flush": "eager"}), json!({"adj": true, "padding": 0.25})],
-        "wpa" => vec![
-            json!({"evict_when_full": true}),
-            json!({"pel_remove_on_hit": true, "pel_size": 3}),
-            json!({"nvram_unit": "page"}),
-        ],
-        "urm" => vec![json!({"loop_victim": "mru"}), json!({"consumed_first": true})],
-        _ => vec![],
-    };
-    let chosen = (seed >> 8) as usize % (variants.len() + 1);
-    variants.get(chosen).cloned().unwrap_or_else(|| json!({}))
-}
-
 impl Script {
-    fn way(&self, bit: u32) -> bool {
+    pub(super) fn way(&self, bit: u32) -> bool {
         self.ways >> bit & 1 == 1
     }
 
     /// What is flushed ahead: by fill, by age or by both; for policies that keep pages.
-    fn flush(&self) -> Option<FlushAhead> {
+    pub(super) fn flush(&self) -> Option<FlushAhead> {
         let keeps = BUFFERS[self.buffer].name() != "none";
         let marks = FillMarks { above: 0.7, below: 0.4 };
         (self.way(13) && keeps).then(|| FlushAhead {
@@ -151,14 +97,15 @@ impl Script {
         })
     }
 
-    fn writes_through(&self) -> bool {
+    pub(super) fn writes_through(&self) -> bool {
         self.way(14) && !self.way(13) && !self.way(2)
     }
 
     /// The FTL on the smallest array that it accepts, or a little more.
     fn ftl(&self) -> (Geometry, ProgramOrder, Box<dyn Ftl>) {
         let plugin = &FTLS[self.ftl];
-        let params = ftl_params(&plugin.name(), self.seed);
+        let planes = 1 + u32::from(self.way(16));
+        let params = ftl_params(&plugin.name(), self.seed, planes);
         let mut refused = None;
         let orders = [ProgramOrder::Ascending, ProgramOrder::Strict, ProgramOrder::Any, ProgramOrder::Ascending];
         for order in [orders[(self.ways >> 7) as usize % 4], ProgramOrder::Ascending] {
@@ -167,12 +114,13 @@ impl Script {
                     channels: 2,
                     chips_per_channel: 1,
                     dies_per_chip: 2,
-                    planes_per_die: 1,
-                    blocks_per_plane: blocks_per_die + 2 * u32::from(self.way(6)),
+                    planes_per_die: planes,
+                    blocks_per_plane: (blocks_per_die + 2 * u32::from(self.way(6))).div_ceil(planes),
                     pages_per_block: BLOCK,
                     page_bytes: PAGE_BYTES,
                 };
-                let shape = Shape { geometry, logical_pages: LOGICAL_PAGES, slc_pages: 0, order, seed: self.seed };
+                let (logical_pages, slc_pages) = (LOGICAL_PAGES, SLC_PAGES);
+                let shape = Shape { geometry, logical_pages, slc_pages, order, seed: self.seed };
                 match (plugin.build)(params.clone(), &shape) {
                     Ok(ftl) => return (geometry, order, ftl),
                     Err(error) => refused = Some(error),
@@ -184,7 +132,6 @@ impl Script {
 
     fn try_device(&self, nvram: u32) -> Result<Box<dyn Ssd>, ConfigError> {
         let (geometry, order, ftl) = self.ftl();
-        let timing = if self.way(0) { TimingModel::named("parallel") } else { TimingModel::named("serial") };
         let shared = self.way(3);
         let shared_dram = shared.then(|| Bytes(ftl.map_bytes() + u64::from(DRAM * PAGE_BYTES)));
         let settings = Settings {
@@ -217,7 +164,13 @@ impl Script {
             seed: self.seed,
             ..settings(LOGICAL_PAGES)
         };
-        let mut flash = Flash::new(geometry, order, Media::Memory, Clock::new(timing, times(10, 100, 1000, 5), 2, 4));
+        let mut flash = Flash::new(geometry, order, Media::Memory, self.clock(&geometry));
+        if self.copies_back() {
+            flash.use_copy_back();
+        }
+        let slc = Some(Nanos(40));
+        let cells = CellConfig { slc_read: slc, slc_program: slc, ..CellConfig::default() };
+        flash.set_cells(cells, &times(10, 100, 1000, 5), 1, SLC_PAGES, self.seed);
         let reliability = ReliabilityConfig { read_limit: Some(7), ..ReliabilityConfig::default() };
         if self.seed.is_multiple_of(3) && ftl.relocates_disturbed() {
             flash.set_reliability(reliability, 1000, self.seed, true).expect("in range");
@@ -260,7 +213,7 @@ impl Script {
             let dirty = run.device.slots().iter().filter(dirty).count();
             assert!(!self.writes_through() || dirty == 0, "{dirty} pages were not written through");
         }
-        run.end()
+        run.end(self.modes())
     }
 }
 
@@ -270,6 +223,7 @@ struct Done {
     pages: [u64; 3],
     cuts: u64,
     second_cuts: u64,
+    cut_cells: Vec<u64>,
     without_frames: u64,
 }
 
@@ -359,6 +313,8 @@ impl Run {
         }
         self.again = 0;
         self.device.test_port().check();
+        let cells = self.digest();
+        self.done.cut_cells.push(cells);
         assert_eq!(self.device.slots().used().total(), 0);
         for lpn in 0..LOGICAL_PAGES {
             let mut bytes = vec![0xEE; PAGE_BYTES as usize];
@@ -373,8 +329,23 @@ impl Run {
         }
     }
 
+    /// Digest of what the cells hold, and of what the host wrote.
+    fn digest(&self) -> u64 {
+        let mut digest = DefaultHasher::new();
+        let flash = self.device.flash();
+        for pbn in (0..flash.geometry().blocks()).map(Pbn) {
+            (flash.erase_count(pbn), flash.next_page(pbn)).hash(&mut digest);
+        }
+        for ppn in (0..flash.geometry().pages() as u32).map(Ppn).filter(|ppn| flash.is_programmed(*ppn)) {
+            let oob = flash.oob(ppn);
+            (ppn.0, oob.number, oob.version).hash(&mut digest);
+        }
+        (0..LOGICAL_PAGES).for_each(|lpn| self.model.newest(lpn).hash(&mut digest));
+        digest.finish()
+    }
+
     /// Everything is written back and read once more; counts add up.
-    fn end(mut self) -> Outcome {
+    fn end(mut self, modes: Vec<&'static str>) -> Outcome {
         let quiet = self.done.cuts == 0;
         self.device.finish();
         if self.device.flash().is_cut() {
@@ -393,11 +364,11 @@ impl Run {
         if quiet && self.done.cuts == 0 {
             conserves(&*self.device, &ledger);
         }
-        let Done { cuts, second_cuts, without_frames, .. } = self.done;
+        let Done { cuts, second_cuts, cut_cells, without_frames, .. } = self.done;
         let response = times.response();
         let percentiles = [1.0, 50.0, 99.0, 100.0].map(|percent| response.percentile(percent));
         let times = format!("{} {percentiles:?} {}", response.mean_ns(), times.last_completion);
-        Outcome { ledger, cuts, second_cuts, without_frames, times }
+        Outcome { ledger, cuts, second_cuts, cut_cells, modes, without_frames, times }
     }
 }
 
