@@ -1,6 +1,11 @@
 //! Every paper: that its file is whole, and what is left of it when a part is asked for.
 
+use nandlab::config::{Config, ControllerConfig, FlushConfig, HostConfig, SleepConfig};
+use nandlab::flash::{CellConfig, CommandConfig, SchedulerConfig};
+use serde_json::json;
+
 use super::{PAPERS, Paper, arithmetic_claims, papers};
+use crate::device::Device;
 use crate::experiment::Experiment;
 
 #[test]
@@ -47,4 +52,41 @@ fn arithmetic_has_the_known_verdicts() {
     let verdicts: Vec<&str> = text.lines().filter_map(|line| line.split("**").nth(1)).collect();
     assert_eq!(verdicts, ["partly", "partly", "partly", "reproduced", "reproduced", "partly"]);
     assert!(include_str!("../../../../docs/claims.md").contains(&text), "docs/claims.md: run `nandlab reproduce`");
+}
+
+/// What a device does beyond the papers' simulators, by key; docs/models.md has the list ('The devices of papers').
+fn beyond_the_papers(config: &Config) -> Vec<&'static str> {
+    let (device, ftl) = (&config.device, &config.ftl.params);
+    let is = |key: &str, value: &str| ftl.get(key).is_none_or(|chosen| *chosen == json!(value));
+    [
+        // With `fifo` it differs from `parallel` in what it counts.
+        ("device.scheduler", device.scheduler == SchedulerConfig::default()),
+        ("device.commands", device.commands == CommandConfig::default()),
+        ("device.cells", device.cells == CellConfig::default()),
+        ("device.host", device.host == HostConfig::default()),
+        ("device.controller", device.controller == ControllerConfig::default()),
+        ("device.sleep", device.sleep == SleepConfig::default()),
+        ("ram.flush", config.ram.flush == FlushConfig::default()),
+        ("ftl.gc_slice", is("gc_slice", "whole")),
+        ("ftl.slc", is("slc", "none")),
+        ("ftl.placement", is("placement", "lpn")),
+    ]
+    .into_iter()
+    .filter_map(|(key, as_printed)| (!as_printed).then_some(key))
+    .collect()
+}
+
+#[test]
+fn devices_of_papers_serve_and_collect_as_the_papers_do() {
+    for paper in PAPERS {
+        let experiment = paper.experiment().unwrap();
+        let named = experiment.devices.values().map(|device| ("its experiment", device.clone()));
+        let bases = experiment.devices.values().map(|device| ("its preset", Device::of(&device.base)));
+        for (what, device) in named.chain(bases) {
+            let (_, config) = device.configure().unwrap();
+            assert_eq!(beyond_the_papers(&config), [""; 0], "{} in {what}", paper.name());
+        }
+    }
+    let (_, drive) = Device::of("nvme-client").configure().unwrap();
+    assert_eq!(beyond_the_papers(&drive).len(), 9, "what a drive does: {:?}", beyond_the_papers(&drive));
 }
