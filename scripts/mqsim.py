@@ -2,6 +2,11 @@
 """Beside MQSim: builds it from a checkout of the user's, runs twelve works on it and on nandlab, and prints a table.
 
     scripts/mqsim.py CHECKOUT [--out DIR] [--nandlab FILE] [--only TEXT]
+    scripts/mqsim.py CHECKOUT --surface [--out DIR]
+
+With --surface it runs MQSim alone, in the steady state that it makes itself, at the mixes, depths and spare spaces of the example
+`surface` of nandlab-lab, and prints rows for that; points at which it ends without a result or loses requests are left out and
+named on standard error.
 
 CHECKOUT is a clone of github.com/CMU-SAFARI/MQSim; `make` runs in it, everything else is written to DIR (default:
 target/mqsim of this tree). nandlab is target/release/nandlab of this tree if it is not named. Python 3.8 or later,
@@ -21,6 +26,7 @@ How the figures come about:
 """
 
 import argparse
+import itertools
 import json
 import pathlib
 import subprocess
@@ -37,16 +43,19 @@ SPAN = int(DIES * BLOCKS * PAGES * (1 - SPARE)) * WORKING_SET // 100
 # MQSim collects when fewer than ten blocks of a plane are free (a constant of its source; its threshold of 5 % would be
 # six), counted after the new frontier was taken: ten before. One more is its frontier for a map that it does not write.
 RESERVE = 11
+# Seconds that it may take for a work.
+PATIENCE = 300
 # Nanoseconds that an operation keeps its die.
 DIE_READ, DIE_WRITE = COMMAND + READ + TRANSFER, COMMAND + TRANSFER + PROGRAM
 
 
 class Work:
-    """A work: `reads` in percent, and a closed loop of `depth` or an open one, with `gap` ns between requests in the mean."""
+    """A work: `reads` in percent, and a closed loop of `depth` or an open one, with `gap` ns between requests in the mean. With
+    `spare` MQSim brings the device, with that share of spare space and short blocks, into the steady state first."""
 
-    def __init__(self, name, reads, seconds, depth=None, gap=None, sequential=False, collects=False):
+    def __init__(self, name, reads, seconds, depth=None, gap=None, sequential=False, collects=False, spare=None):
         self.name, self.reads, self.seconds, self.depth, self.gap = name, reads, seconds, depth, gap
-        self.sequential, self.collects = sequential, collects
+        self.sequential, self.collects, self.spare = sequential, collects, spare
         self.slug = name.replace(" ", "-").replace(",", "").replace("/", "-").replace("%", "")
 
 
@@ -73,6 +82,10 @@ WORKS = [
 ]
 
 
+# Those of the example `surface`.
+SURFACE = {"reads": (0, 30, 50, 70, 90, 100), "depth": (1, 4, 16, 32, 64, 256), "spare": (0.07, 0.125, 0.28), "pages": 64}
+
+
 def element(name, values):
     """An element whose children have the names and values of a dictionary; a value may be an element's dictionary."""
     node = ElementTree.Element(name)
@@ -85,25 +98,27 @@ def element(name, values):
     return node
 
 
-def device():
+def device(work):
     """The description of G1 that MQSim reads."""
+    steady = work.spare is not None
+    spare, pages = (work.spare, SURFACE["pages"]) if steady else (SPARE, PAGES)
     cells = {f"Page_Read_Latency_{bit}": READ for bit in ("LSB", "CSB", "MSB")}
     cells.update({f"Page_Program_Latency_{bit}": PROGRAM for bit in ("LSB", "CSB", "MSB")})
     flash = {
         "Flash_Technology": "SLC", "CMD_Suspension_Support": "NONE", **cells, "Block_Erase_Latency": ERASE,
         "Block_PE_Cycles_Limit": 100_000, "Suspend_Erase_Time": 0, "Suspend_Program_Time": 0, "Die_No_Per_Chip": 1,
-        "Plane_No_Per_Die": 1, "Block_No_Per_Plane": BLOCKS, "Page_No_Per_Block": PAGES, "Page_Capacity": PAGE,
+        "Plane_No_Per_Die": 1, "Block_No_Per_Plane": BLOCKS, "Page_No_Per_Block": pages, "Page_Capacity": PAGE,
         "Page_Metadat_Capacity": 0,
     }
     drive = {
-        "Seed": 1, "Enabled_Preconditioning": False, "Memory_Type": "FLASH", "HostInterface_Type": "NVME",
+        "Seed": 1, "Enabled_Preconditioning": steady, "Memory_Type": "FLASH", "HostInterface_Type": "NVME",
         "IO_Queue_Depth": 65_535, "Queue_Fetch_Size": 65_535, "Caching_Mechanism": "ADVANCED",
         "Data_Cache_Sharing_Mode": "SHARED", "Data_Cache_Capacity": 1 << 20, "Data_Cache_DRAM_Row_Size": 8192,
         "Data_Cache_DRAM_Data_Rate": 800, "Data_Cache_DRAM_Data_Busrt_Size": 4, "Data_Cache_DRAM_tRCD": 13,
         "Data_Cache_DRAM_tCL": 13, "Data_Cache_DRAM_tRP": 13, "Address_Mapping": "PAGE_LEVEL",
         "Ideal_Mapping_Table": True, "CMT_Capacity": 1 << 26, "CMT_Sharing_Mode": "SHARED",
         "Plane_Allocation_Scheme": "CWDP", "Transaction_Scheduling_Policy": "PRIORITY_OUT_OF_ORDER",
-        "Overprovisioning_Ratio": SPARE, "GC_Exec_Threshold": 0.05, "GC_Block_Selection_Policy": "GREEDY",
+        "Overprovisioning_Ratio": spare, "GC_Exec_Threshold": 0.05, "GC_Block_Selection_Policy": "GREEDY",
         "Use_Copyback_for_GC": False, "Preemptible_GC_Enabled": False, "GC_Hard_Threshold": 0.005,
         "Dynamic_Wearleveling_Enabled": True, "Static_Wearleveling_Enabled": False,
         "Static_Wearleveling_Threshold": 100_000, "Flash_Channel_Count": CHANNELS, "Flash_Channel_Width": 1,
@@ -121,10 +136,11 @@ def flow(work):
     """The description of a work that MQSim reads."""
     channels, ways = (",".join(map(str, range(count))) for count in (CHANNELS, WAYS))
     sectors = PAGE // 512
+    occupied, accessed = (0, WORKING_SET) if work.spare is None else (100, 100)
     values = {
         "Priority_Class": "HIGH", "Device_Level_Data_Caching_Mode": "TURNED_OFF", "Channel_IDs": channels,
-        "Chip_IDs": ways, "Die_IDs": 0, "Plane_IDs": 0, "Initial_Occupancy_Percentage": 0,
-        "Working_Set_Percentage": WORKING_SET, "Synthetic_Generator_Type": "QUEUE_DEPTH" if work.depth else "BANDWIDTH",
+        "Chip_IDs": ways, "Die_IDs": 0, "Plane_IDs": 0, "Initial_Occupancy_Percentage": occupied,
+        "Working_Set_Percentage": accessed, "Synthetic_Generator_Type": "QUEUE_DEPTH" if work.depth else "BANDWIDTH",
         "Read_Percentage": work.reads, "Address_Distribution": "STREAMING" if work.sequential else "RANDOM_UNIFORM",
         "Percentage_of_Hot_Region": 0, "Generated_Aligned_Addresses": True, "Address_Alignment_Unit": sectors,
         "Request_Size_Distribution": "FIXED", "Average_Request_Size": sectors, "Variance_Request_Size": 0, "Seed": 798,
@@ -136,13 +152,16 @@ def flow(work):
 
 def run_mqsim(binary, work, folder):
     """Requests generated and lost, IOPS, mean response in us and write amplification; or a sentence that says what failed."""
-    (folder / "device.xml").write_bytes(ElementTree.tostring(device()))
+    (folder / "device.xml").write_bytes(ElementTree.tostring(device(work)))
     (folder / "work.xml").write_bytes(ElementTree.tostring(flow(work)))
     result = folder / "work_scenario_1.xml"
     result.unlink(missing_ok=True)
     # It waits for a key when it is done.
-    ended = subprocess.run([binary, "-i", "device.xml", "-w", "work.xml"], cwd=folder, input="\n", text=True,
-                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    try:
+        ended = subprocess.run([binary, "-i", "device.xml", "-w", "work.xml"], cwd=folder, input="\n", text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        return f"MQSim did not end in {PATIENCE} s"
     (folder / "mqsim.log").write_text(ended.stdout)
     if not result.exists():
         return f"MQSim ended with {ended.returncode} and no result: {(ended.stdout.strip().splitlines() or ['-'])[-1]}"
@@ -206,6 +225,26 @@ def rows(work, mqsim, ours):
         yield f"|{name} | {metric} | {form.format(mqsim[key])} | {form.format(ours[key])} | {share} |"
 
 
+def surface(binary, out):
+    """Prints the rate of MQSim at every point of the example `surface` at which it completes all requests."""
+    print("spare,reads_percent,depth,requests_per_second,waf", flush=True)
+    for spare, reads, depth in itertools.product(SURFACE["spare"], SURFACE["reads"], SURFACE["depth"]):
+        name = f"surface {spare} {reads} {depth}"
+        # As long as 100,000 requests take that never wait.
+        seconds = max(2, round(100_000 * (reads * DIE_READ + (100 - reads) * DIE_WRITE) / 100 / min(depth, DIES) / 1e9))
+        work = Work(name, reads, seconds, depth, spare=spare)
+        folder = out / work.slug
+        folder.mkdir(parents=True, exist_ok=True)
+        found = run_mqsim(binary, work, folder)
+        if isinstance(found, str):
+            print(f"{name}: {found}", file=sys.stderr, flush=True)
+        elif found["lost"]:
+            print(f"{name}: {found['lost']:,} of {found['n']:,} requests lost", file=sys.stderr, flush=True)
+        else:
+            waf = "" if found["waf"] is None else f"{found['waf']:.3f}"
+            print(f"{spare},{reads},{depth},{found['iops']:.0f},{waf}", flush=True)
+
+
 def main():
     """Builds, runs, prints."""
     here = pathlib.Path(__file__).resolve().parent.parent
@@ -214,7 +253,11 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, default=here / "target/mqsim")
     parser.add_argument("--nandlab", type=pathlib.Path, default=here / "target/release/nandlab")
     parser.add_argument("--only", default="", metavar="TEXT", help="only the works whose names have this text")
+    parser.add_argument("--surface", action="store_true", help="MQSim alone, at the points of the example `surface`")
     given = parser.parse_args()
+    if given.surface:
+        surface(build(given.checkout), given.out)
+        return
     if not given.nandlab.is_file():
         sys.exit(f"there is no {given.nandlab}: build it with `cargo build --release`, or name it with --nandlab")
     nandlab = given.nandlab.resolve()

@@ -1,18 +1,22 @@
 //! What a device does in its steady state, over mixes, depths and spare space, beside what its dies and channels could do: a
-//! table, and a picture.
+//! table, and a picture for light and for dark pages.
 //!
 //! ```sh
 //! cargo run --release -p nandlab-lab --example surface -- surface.svg
-//! cargo run --release -p nandlab-lab --example surface -- today.svg device.timing.model=parallel ftl.gc_slice=whole
+//! cargo run --release -p nandlab-lab --example surface -- whole.svg device.timing.model=parallel ftl.gc_slice=whole
+//! scripts/mqsim.py CHECKOUT --surface > mqsim.csv; ... --example surface -- surface.svg beside=mqsim.csv
 //! ```
 //!
 //! The bound of a run is the least of three rates: all dies busy with the flash operations that it took, all channels busy with
-//! their transfers, and `depth` requests that never wait. Reads go to random dies, so that at a depth of `n` only a part of `m`
-//! dies has one: the product form of a closed network, `n / (m + n - 1)` of the dies, is printed next to the depth; where every
-//! request is a read the bound is that part of it. Response times are of a second run, open, at half of the rate of the first.
+//! their transfers, and what the depth allows. For the last, reads go to random dies and wait there for reads, and writes to dies
+//! where nobody waits: the product form of a closed network with a station for each die and a delay for writes, by mean value
+//! analysis (M. Reiser and S. Lavenberg, "Mean-Value Analysis of Closed Multichain Queuing Networks", JACM 1980); of reads alone
+//! `n / (m + n - 1)` of `m` dies at a depth of `n`. Response times are of a second run, open, at half of the rate of the first.
+//! `beside` draws the rates of another simulator as shares of the same bounds.
 
 #![allow(clippy::print_stdout, reason = "the table is what it is for")]
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use nandlab::flash::Clock;
@@ -25,6 +29,7 @@ const READS: [u32; 6] = [0, 30, 50, 70, 90, 100];
 const DEPTHS: [u32; 6] = [1, 4, 16, 32, 64, 256];
 const SPARE: [f64; 3] = [0.07, 0.125, 0.28];
 const REQUESTS: u64 = 100_000;
+const HEAD: &str = "spare,reads_percent,depth,requests_per_second,bound,share_of_bound,waf,half_load_read_p999_ns,per_lone_read";
 
 /// The device: that on which simulators are compared, with fewer pages a block so that it is steady soon, and a controller with
 /// a scheduler.
@@ -73,58 +78,85 @@ fn bound(report: &Report, reads: u32, depth: u32) -> f64 {
     let moved = flash.reads.total + flash.programs.total;
     let channels = f64::from(geometry.channels) * requests / bus(moved + flash.erases.total, moved);
     let share = f64::from(reads) / 100.0;
-    let lone = share * alone.service(Op::Read).as_secs() + (1.0 - share) * alone.service(Op::Program).as_secs();
-    let random = if reads == 100 { f64::from(depth) / f64::from(geometry.dies() + depth - 1) } else { 1.0 };
-    (dies * random).min(channels).min(f64::from(depth) / lone)
+    let read = share * alone.service(Op::Read).as_secs();
+    let write = (1.0 - share) * alone.service(Op::Program).as_secs();
+    dies.min(channels).min(of_depth(read, write, geometry.dies(), depth))
 }
 
-/// One line of a panel: a point by depth.
-type Points = Vec<[f64; 2]>;
+/// Requests a second of so many hosts, each of which spends `read` s at dies at random and `write` s where it waits for nobody.
+fn of_depth(read: f64, write: f64, dies: u32, depth: u32) -> f64 {
+    let (mut rate, mut queue) = (0.0, 0.0);
+    for hosts in 1..=depth {
+        let response = read * (1.0 + queue);
+        rate = f64::from(hosts) / (write + response);
+        queue = rate * response / f64::from(dies);
+    }
+    rate
+}
 
-fn surface(more: &[String]) -> Result<Figure, Error> {
-    let mut figure = Figure::new(
-        "Steady state: share of the bound, and reads at half of that rate",
-        "uniform 4 KiB requests after two overwrites; lines by share of reads; see the text of the example",
-    );
-    println!(
-        "spare,reads_percent,depth,requests_per_second,bound,share_of_bound,waf,half_load_read_p999_ns,per_lone_read"
-    );
+/// What was found at one point.
+struct Point {
+    rate: f64,
+    bound: f64,
+    /// 99.9 % of the reads at half of that rate, in lone reads.
+    tail: f64,
+}
+
+fn point(spare: f64, reads: u32, depth: u32, more: &[String]) -> Result<Point, Error> {
+    let with_depth = [more, &[format!("replay.queue_depth={depth}")]].concat();
+    let report = run(device(spare, &with_depth), reads, "closed")?;
+    let rate = report.throughput.requests_per_second.unwrap_or(0.0);
+    let bound = bound(&report, reads, depth);
+    let gap = (2e9 / rate) as u64;
+    let open = [more, &["replay.mode=open".into(), "replay.queue_depth=65536".into()]].concat();
+    let half = run(device(spare, &open), reads, &format!("exponential@{gap}ns"))?;
+    let timing = &report.config.device.timing;
+    let lone = (timing.command + timing.page_read + timing.page_transfer).0 as f64;
+    let tail = half.response.reads.p999_ns as f64;
+    let waf = report.write_amplification.host.unwrap_or(0.0);
+    let (share, per_lone) = (rate / bound, tail / lone);
+    println!("{spare},{reads},{depth},{rate:.0},{bound:.0},{share:.3},{waf:.3},{tail:.0},{per_lone:.1}");
+    Ok(Point { rate, bound, tail: per_lone })
+}
+
+/// The rates of another simulator: rows `spare,reads_percent,depth,requests_per_second` below a line of names.
+struct Beside(Vec<[f64; 4]>);
+
+impl Beside {
+    fn read(file: &str) -> Result<Self, String> {
+        let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
+        let row = |(number, line): (usize, &str)| {
+            let fields: Option<Vec<f64>> = line.split(',').take(4).map(|field| field.trim().parse().ok()).collect();
+            fields
+                .and_then(|fields| fields.try_into().ok())
+                .ok_or_else(|| format!("{file}: line {}: four numbers are wanted in `{line}`", number + 1))
+        };
+        text.lines().enumerate().skip(1).map(row).collect::<Result<_, _>>().map(Self)
+    }
+
+    fn rate(&self, spare: f64, reads: u32, depth: u32) -> Option<f64> {
+        let wanted = [spare, f64::from(reads), f64::from(depth)];
+        self.0.iter().find(|row| row[..3] == wanted).map(|row| row[3])
+    }
+}
+
+fn surface(beside: &Beside, more: &[String]) -> Result<Figure, Error> {
+    println!("{HEAD}");
     let (mut shares, mut tails) = (Vec::new(), Vec::new());
     for spare in SPARE {
-        let depth_axis = || Axis::log("queue depth", AxisUnit::Count, [1.0, 256.0]);
-        let mut share_panel = Panel::new(&format!("{} % spare", spare * 100.0), depth_axis()).y(Axis::linear(
-            "of the bound",
-            AxisUnit::Percent,
-            [0.0, 1.0],
-        ));
-        let mut tail_panel = Panel::new("reads, 99.9 %, at half load", depth_axis()).y(Axis::linear(
-            "lone reads",
-            AxisUnit::Count,
-            [0.0, 40.0],
-        ));
+        let depths = || Axis::log("queue depth", AxisUnit::Count, [1.0, 256.0]);
+        let percent = Axis::linear("of the bound", AxisUnit::Percent, [0.0, 1.1]);
+        let mut share_panel = Panel::new(&format!("{} % spare", spare * 100.0), depths()).y(percent);
+        let lone_reads = Axis::linear("lone reads", AxisUnit::Count, [0.0, 20.0]);
+        let mut tail_panel = Panel::new("reads, 99.9 %, at half load", depths()).y(lone_reads);
+        let mut others = Vec::new();
         for reads in READS {
-            let (mut share_line, mut tail_line): (Points, Points) = (Vec::new(), Vec::new());
+            let (mut share_line, mut tail_line) = (Vec::new(), Vec::new());
             for depth in DEPTHS {
-                let with_depth = [more, &[format!("replay.queue_depth={depth}")]].concat();
-                let report = run(device(spare, &with_depth), reads, "closed")?;
-                let rate = report.throughput.requests_per_second.unwrap_or(0.0);
-                let bound = bound(&report, reads, depth);
-                let gap = (2e9 / rate) as u64;
-                let open = [more, &["replay.mode=open".into(), "replay.queue_depth=65536".into()]].concat();
-                let half = run(device(spare, &open), reads, &format!("exponential@{gap}ns"))?;
-                let timing = &report.config.device.timing;
-                let lone = (timing.command + timing.page_read + timing.page_transfer).0 as f64;
-                let tail = half.response.reads.p999_ns as f64;
-                let waf = report.write_amplification.host.unwrap_or(0.0);
-                println!(
-                    "{spare},{reads},{depth},{rate:.0},{bound:.0},{:.3},{waf:.3},{tail:.0},{:.1}",
-                    rate / bound,
-                    tail / lone
-                );
+                let Point { rate, bound, tail } = point(spare, reads, depth, more)?;
                 share_line.push([f64::from(depth), rate / bound]);
-                if reads > 0 {
-                    tail_line.push([f64::from(depth), (tail / lone).min(40.0)]);
-                }
+                tail_line.push([f64::from(depth), tail.min(20.0)]);
+                others.extend(beside.rate(spare, reads, depth).map(|other| [f64::from(depth), other / bound]));
             }
             let name = format!("{reads} % reads");
             share_panel = share_panel.layer(Layer::line(&name, share_line).marked());
@@ -132,30 +164,36 @@ fn surface(more: &[String]) -> Result<Figure, Error> {
                 tail_panel = tail_panel.layer(Layer::line(&name, tail_line).marked());
             }
         }
+        if !others.is_empty() {
+            share_panel = share_panel.layer(Layer::points("beside", others).neutral());
+        }
         shares.push(share_panel);
         tails.push(tail_panel);
     }
-    figure = figure.row(shares).row(tails);
-    Ok(figure)
+    let title = "Steady state: share of the bound, and reads at half of that rate";
+    let about = "uniform 4 KiB requests after two overwrites; lines by share of reads; see the text of the example";
+    Ok(Figure::new(title, about).row(shares).row(tails))
+}
+
+fn draw(file: &str, beside: Option<&str>, more: &[String]) -> Result<(), String> {
+    let beside = beside.map_or(Ok(Beside(Vec::new())), Beside::read)?;
+    let scene = surface(&beside, more).map_err(|error| error.to_string())?.scene();
+    let dark = Path::new(file).with_extension("dark.svg");
+    let write = |file: &Path, text| std::fs::write(file, text).map_err(|error| format!("{}: {error}", file.display()));
+    write(Path::new(file), scene.svg()).and_then(|()| write(&dark, scene.svg_dark()))
 }
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let Some(file) = arguments.next().filter(|file| !file.contains('=')) else {
-        eprintln!("usage: surface PICTURE.svg [KEY=VALUE]...");
+        eprintln!("usage: surface PICTURE.svg [beside=RATES.csv] [KEY=VALUE]...");
         return ExitCode::from(2);
     };
-    let more: Vec<String> = arguments.collect();
-    match surface(&more) {
-        Ok(figure) => match std::fs::write(&file, figure.scene().svg()) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                eprintln!("{file}: {error}");
-                ExitCode::FAILURE
-            }
-        },
-        Err(error) => {
-            eprintln!("{error}");
+    let (beside, more): (Vec<String>, Vec<String>) = arguments.partition(|word| word.starts_with("beside="));
+    match draw(&file, beside.first().map(|word| &word["beside=".len()..]), &more) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            eprintln!("{problem}");
             ExitCode::FAILURE
         }
     }
