@@ -208,7 +208,12 @@ fn power_cut_loses_nothing_that_was_promised() {
         let cuts = cells.len();
         cells.sort_unstable();
         cells.dedup();
-        let row = format!("| {mode} | {} | {} | {} |", at_work().count(), cells.len(), at_work().map(|run| run.second_cuts).sum::<u64>());
+        let row = format!(
+            "| {mode} | {} | {} | {} |",
+            at_work().count(),
+            cells.len(),
+            at_work().map(|run| run.second_cuts).sum::<u64>()
+        );
         assert!(cells.len() > 300, "{row}: too few of {cuts}");
         if !include_str!("../EVIDENCE.md").contains(&row) {
             wrong.push(row);

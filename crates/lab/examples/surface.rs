@@ -29,7 +29,8 @@ const READS: [u32; 6] = [0, 30, 50, 70, 90, 100];
 const DEPTHS: [u32; 6] = [1, 4, 16, 32, 64, 256];
 const SPARE: [f64; 3] = [0.07, 0.125, 0.28];
 const REQUESTS: u64 = 100_000;
-const HEAD: &str = "spare,reads_percent,depth,requests_per_second,bound,share_of_bound,waf,half_load_read_p999_ns,per_lone_read";
+const HEAD: &str =
+    "spare,reads_percent,depth,requests_per_second,bound,share_of_bound,waf,half_load_read_p999_ns,per_lone_read";
 
 /// The device: that on which simulators are compared, with fewer pages a block so that it is steady soon, and a controller with
 /// a scheduler.
