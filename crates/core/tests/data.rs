@@ -193,6 +193,14 @@ fn every_read_returns_the_last_write() {
     let _ = run_all(false, ftl, buffer);
 }
 
+/// The row of a mode in the table of whole devices in crates/core/EVIDENCE.md.
+fn recorded(mode: &str) -> Option<[u64; 3]> {
+    let mut lines = include_str!("../EVIDENCE.md").lines().skip_while(|line| *line != "## Whole devices");
+    let row = lines.find_map(|line| line.strip_prefix(&format!("| {mode} | ")))?;
+    let told: Option<Vec<u64>> = row.trim_end_matches(" |").split(" | ").map(|cell| cell.parse().ok()).collect();
+    told?.try_into().ok()
+}
+
 #[test]
 fn power_cut_loses_nothing_that_was_promised() {
     let cuts = |sum: &Sum| {
@@ -208,15 +216,14 @@ fn power_cut_loses_nothing_that_was_promised() {
         let cuts = cells.len();
         cells.sort_unstable();
         cells.dedup();
-        let row = format!(
-            "| {mode} | {} | {} | {} |",
-            at_work().count(),
-            cells.len(),
-            at_work().map(|run| run.second_cuts).sum::<u64>()
-        );
-        assert!(cells.len() > 300, "{row}: too few of {cuts}");
-        if !include_str!("../EVIDENCE.md").contains(&row) {
-            wrong.push(row);
+        let scripts = at_work().count() as u64;
+        let again = at_work().map(|run| run.second_cuts).sum::<u64>();
+        let counted = [scripts, cells.len() as u64, again];
+        assert!(counted[1] > 300, "{mode}: {counted:?}, of {cuts} cuts");
+        // The page may not claim more than is counted here, nor much less.
+        let is_true = |(counted, told): (&u64, &u64)| (counted * 9 / 10..=*counted).contains(told);
+        if !recorded(mode).is_some_and(|told| counted.iter().zip(&told).all(is_true)) {
+            wrong.push(format!("| {mode} | {scripts} | {} | {again} |", cells.len()));
         }
     }
     assert!(wrong.is_empty(), "crates/core/EVIDENCE.md, 'Whole devices', has other rows:\n{}", wrong.join("\n"));

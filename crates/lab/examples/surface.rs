@@ -4,7 +4,7 @@
 //! ```sh
 //! cargo run --release -p nandlab-lab --example surface -- surface.svg
 //! cargo run --release -p nandlab-lab --example surface -- whole.svg device.timing.model=parallel ftl.gc_slice=whole
-//! scripts/mqsim.py CHECKOUT --surface > mqsim.csv; ... --example surface -- surface.svg beside=mqsim.csv
+//! cargo run --release -p nandlab-lab --example surface -- surface.svg table=printed.csv beside=mqsim.csv
 //! ```
 //!
 //! The bound of a run is the least of three rates: all dies busy with the flash operations that it took, all channels busy with
@@ -12,7 +12,8 @@
 //! where nobody waits: the product form of a closed network with a station for each die and a delay for writes, by mean value
 //! analysis (M. Reiser and S. Lavenberg, "Mean-Value Analysis of Closed Multichain Queuing Networks", JACM 1980); of reads alone
 //! `n / (m + n - 1)` of `m` dies at a depth of `n`. Response times are of a second run, open, at half of the rate of the first.
-//! `beside` draws the rates of another simulator as shares of the same bounds.
+//! `table` draws what an earlier run printed, `beside` the rates of another simulator (`scripts/mqsim.py CHECKOUT --surface`) as
+//! shares of the same bounds.
 
 #![allow(clippy::print_stdout, reason = "the table is what it is for")]
 
@@ -120,44 +121,57 @@ fn point(spare: f64, reads: u32, depth: u32, more: &[String]) -> Result<Point, E
     Ok(Point { rate, bound, tail: per_lone })
 }
 
-/// The rates of another simulator: rows `spare,reads_percent,depth,requests_per_second` below a line of names.
-struct Beside(Vec<[f64; 4]>);
+/// A table of comma-separated numbers below a line of names; the first three are spare space, share of reads and depth.
+struct Table {
+    file: String,
+    rows: Vec<Vec<f64>>,
+}
 
-impl Beside {
+impl Table {
     fn read(file: &str) -> Result<Self, String> {
         let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
         let row = |(number, line): (usize, &str)| {
-            let fields: Option<Vec<f64>> = line.split(',').take(4).map(|field| field.trim().parse().ok()).collect();
-            fields
-                .and_then(|fields| fields.try_into().ok())
-                .ok_or_else(|| format!("{file}: line {}: four numbers are wanted in `{line}`", number + 1))
+            // What a simulator does not tell is empty.
+            let field = |field: &str| if field.is_empty() { Some(f64::NAN) } else { field.parse().ok() };
+            let fields: Option<Vec<f64>> = line.split(',').map(field).collect();
+            let problem = || format!("{file}: line {}: four or more numbers are wanted in `{line}`", number + 1);
+            fields.filter(|fields| fields.len() > 3).ok_or_else(problem)
         };
-        text.lines().enumerate().skip(1).map(row).collect::<Result<_, _>>().map(Self)
+        let rows = text.lines().enumerate().skip(1).map(row).collect::<Result<_, _>>()?;
+        Ok(Self { file: file.to_owned(), rows })
     }
 
-    fn rate(&self, spare: f64, reads: u32, depth: u32) -> Option<f64> {
+    fn row(&self, spare: f64, reads: u32, depth: u32) -> Option<&[f64]> {
         let wanted = [spare, f64::from(reads), f64::from(depth)];
-        self.0.iter().find(|row| row[..3] == wanted).map(|row| row[3])
+        self.rows.iter().find(|row| row[..3] == wanted).map(Vec::as_slice)
+    }
+
+    /// What was printed of a point.
+    fn point(&self, spare: f64, reads: u32, depth: u32) -> Result<Point, String> {
+        match self.row(spare, reads, depth) {
+            Some([_, _, _, rate, bound, _, _, _, tail]) => Ok(Point { rate: *rate, bound: *bound, tail: *tail }),
+            _ => Err(format!("{}: no row of nine numbers begins with {spare},{reads},{depth}", self.file)),
+        }
     }
 }
 
-fn surface(beside: &Beside, more: &[String]) -> Result<Figure, Error> {
-    println!("{HEAD}");
+fn surface(point: impl Fn(f64, u32, u32) -> Result<Point, String>, beside: Option<&Table>) -> Result<Figure, String> {
     let (mut shares, mut tails) = (Vec::new(), Vec::new());
     for spare in SPARE {
         let depths = || Axis::log("queue depth", AxisUnit::Count, [1.0, 256.0]);
-        let percent = Axis::linear("of the bound", AxisUnit::Percent, [0.0, 1.1]);
-        let mut share_panel = Panel::new(&format!("{} % spare", spare * 100.0), depths()).y(percent);
+        let percent = Axis::linear("% of the bound", AxisUnit::Count, [0.0, 110.0]);
+        let mut share_panel = Panel::new(&format!("{} % spare", (spare * 1000.0).round() / 10.0), depths()).y(percent);
         let lone_reads = Axis::linear("lone reads", AxisUnit::Count, [0.0, 20.0]);
         let mut tail_panel = Panel::new("reads, 99.9 %, at half load", depths()).y(lone_reads);
         let mut others = Vec::new();
         for reads in READS {
             let (mut share_line, mut tail_line) = (Vec::new(), Vec::new());
             for depth in DEPTHS {
-                let Point { rate, bound, tail } = point(spare, reads, depth, more)?;
-                share_line.push([f64::from(depth), rate / bound]);
+                let Point { rate, bound, tail } = point(spare, reads, depth)?;
+                share_line.push([f64::from(depth), 100.0 * rate / bound]);
                 tail_line.push([f64::from(depth), tail.min(20.0)]);
-                others.extend(beside.rate(spare, reads, depth).map(|other| [f64::from(depth), other / bound]));
+                let other = beside.and_then(|table| table.row(spare, reads, depth));
+                others.extend(other.map(|row| [f64::from(depth), 100.0 * row[3] / bound]));
             }
             let name = format!("{reads} % reads");
             share_panel = share_panel.layer(Layer::line(&name, share_line).marked());
@@ -176,9 +190,21 @@ fn surface(beside: &Beside, more: &[String]) -> Result<Figure, Error> {
     Ok(Figure::new(title, about).row(shares).row(tails))
 }
 
-fn draw(file: &str, beside: Option<&str>, more: &[String]) -> Result<(), String> {
-    let beside = beside.map_or(Ok(Beside(Vec::new())), Beside::read)?;
-    let scene = surface(&beside, more).map_err(|error| error.to_string())?.scene();
+fn draw(file: &str, words: Vec<String>) -> Result<(), String> {
+    let named = |name: &str| words.iter().find_map(|word| word.strip_prefix(name)).map(Table::read).transpose();
+    let (table, beside) = (named("table=")?, named("beside=")?);
+    let is_file = |word: &String| word.starts_with("table=") || word.starts_with("beside=");
+    let more: Vec<String> = words.iter().filter(|word| !is_file(word)).cloned().collect();
+    let figure = match &table {
+        Some(_) if !more.is_empty() => Err(format!("a printed table has its settings: leave out {}", more.join(" "))),
+        Some(table) => surface(|spare, reads, depth| table.point(spare, reads, depth), beside.as_ref()),
+        None => {
+            println!("{HEAD}");
+            let simulated = |spare, reads, depth| point(spare, reads, depth, &more).map_err(|error| error.to_string());
+            surface(simulated, beside.as_ref())
+        }
+    }?;
+    let scene = figure.scene();
     let dark = Path::new(file).with_extension("dark.svg");
     let write = |file: &Path, text| std::fs::write(file, text).map_err(|error| format!("{}: {error}", file.display()));
     write(Path::new(file), scene.svg()).and_then(|()| write(&dark, scene.svg_dark()))
@@ -187,11 +213,10 @@ fn draw(file: &str, beside: Option<&str>, more: &[String]) -> Result<(), String>
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let Some(file) = arguments.next().filter(|file| !file.contains('=')) else {
-        eprintln!("usage: surface PICTURE.svg [beside=RATES.csv] [KEY=VALUE]...");
+        eprintln!("usage: surface PICTURE.svg [table=PRINTED.csv] [beside=RATES.csv] [KEY=VALUE]...");
         return ExitCode::from(2);
     };
-    let (beside, more): (Vec<String>, Vec<String>) = arguments.partition(|word| word.starts_with("beside="));
-    match draw(&file, beside.first().map(|word| &word["beside=".len()..]), &more) {
+    match draw(&file, arguments.collect()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(problem) => {
             eprintln!("{problem}");
