@@ -190,11 +190,11 @@ fn surface(point: impl Fn(f64, u32, u32) -> Result<Point, String>, beside: Optio
     Ok(Figure::new(title, about).row(shares).row(tails))
 }
 
-fn draw(file: &str, words: Vec<String>) -> Result<(), String> {
+fn draw(file: &str, words: &[String]) -> Result<(), String> {
     let named = |name: &str| words.iter().find_map(|word| word.strip_prefix(name)).map(Table::read).transpose();
     let (table, beside) = (named("table=")?, named("beside=")?);
-    let is_file = |word: &String| word.starts_with("table=") || word.starts_with("beside=");
-    let more: Vec<String> = words.iter().filter(|word| !is_file(word)).cloned().collect();
+    let is_setting = |word: &&String| !["table=", "beside="].iter().any(|name| word.starts_with(name));
+    let more: Vec<String> = words.iter().filter(is_setting).cloned().collect();
     let figure = match &table {
         Some(_) if !more.is_empty() => Err(format!("a printed table has its settings: leave out {}", more.join(" "))),
         Some(table) => surface(|spare, reads, depth| table.point(spare, reads, depth), beside.as_ref()),
@@ -216,7 +216,8 @@ fn main() -> ExitCode {
         eprintln!("usage: surface PICTURE.svg [table=PRINTED.csv] [beside=RATES.csv] [KEY=VALUE]...");
         return ExitCode::from(2);
     };
-    match draw(&file, arguments.collect()) {
+    let words: Vec<String> = arguments.collect();
+    match draw(&file, &words) {
         Ok(()) => ExitCode::SUCCESS,
         Err(problem) => {
             eprintln!("{problem}");
