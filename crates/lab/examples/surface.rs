@@ -169,18 +169,20 @@ fn surface(point: impl Fn(f64, u32, u32) -> Result<Point, String>, beside: Optio
             for depth in DEPTHS {
                 let Point { rate, bound, tail } = point(spare, reads, depth)?;
                 share_line.push([f64::from(depth), 100.0 * rate / bound]);
-                tail_line.push([f64::from(depth), tail.min(20.0)]);
+                if reads > 0 {
+                    tail_line.push([f64::from(depth), tail.min(20.0)]);
+                }
                 let other = beside.and_then(|table| table.row(spare, reads, depth));
                 others.extend(other.map(|row| [f64::from(depth), 100.0 * row[3] / bound]));
             }
             let name = format!("{reads} % reads");
             share_panel = share_panel.layer(Layer::line(&name, share_line).marked());
-            if reads > 0 {
-                tail_panel = tail_panel.layer(Layer::line(&name, tail_line).marked());
-            }
+            tail_panel = tail_panel.layer(Layer::line(&name, tail_line).marked());
         }
-        if !others.is_empty() {
+        // Panels with the same names share a legend.
+        if beside.is_some() {
             share_panel = share_panel.layer(Layer::points("beside", others).neutral());
+            tail_panel = tail_panel.layer(Layer::points("beside", Vec::new()).neutral());
         }
         shares.push(share_panel);
         tails.push(tail_panel);
