@@ -24,14 +24,14 @@ pub const PALETTE: [Colour; 6] = [
     [0x00, 0x9e, 0x73],
 ];
 
-/// The colour that stands for another one on dark paper: paper, ink and grid turn, and what is too dark gets lighter.
+/// The colour that stands for another one on dark paper: paper, ink and grid turn. The palette stays, of which every colour has
+/// a contrast of 3 to 1 or more there too; a lighter blue could hardly be told from the other one.
 pub fn dark(colour: Colour) -> Colour {
     match colour {
         PAPER => [0x16, 0x16, 0x16],
         INK => [0xe6, 0xe6, 0xe6],
         GRID => [0x3a, 0x3a, 0x3a],
         NEUTRAL => [0x9a, 0x9a, 0x9a],
-        [0x00, 0x72, 0xb2] => [0x4a, 0xa3, 0xdd],
         other => other,
     }
 }

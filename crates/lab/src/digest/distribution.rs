@@ -7,6 +7,7 @@ use super::metric::time;
 use super::points::{Point, Points};
 use crate::course::Buckets;
 use crate::experiment::ExperimentFigure;
+use crate::text::count;
 
 /// Percentiles of the table.
 const PERCENTILES: [(f64, &str); 6] =
@@ -46,7 +47,8 @@ pub(super) fn responses(points: &Points<'_>, compared: &str) -> Option<Shown> {
     let (most, longest) = tails.reduce(|a, b| if b.0 > a.0 { b } else { a })?;
     let within = if longest.within.is_empty() { String::new() } else { format!(" in {}", longest.within) };
     let sentence = format!(
-        "The longest tail, 99.9th percentile over median, is {most:.0} ({}{within}).{}",
+        "The longest tail, 99.9th percentile over median, is {} ({}{within}).{}",
+        count(most.round() as u64),
         longest.value,
         left_out(groups.len(), points.values(compared).len(), FEW)
     );

@@ -26,8 +26,7 @@ td[style]{print-color-adjust:exact;-webkit-print-color-adjust:exact}\
 code{font-size:.85rem;overflow-wrap:anywhere}summary{cursor:pointer}\
 summary:focus-visible,a:focus-visible,.wide:focus-visible{outline:3px solid #56b4e9}\
 @media(prefers-color-scheme:dark){svg rect[fill='#fff']{fill:#161616}svg [fill='#222222']{fill:#e6e6e6}\
-svg [stroke='#222222']{stroke:#e6e6e6}svg [stroke='#e2e2e2']{stroke:#3a3a3a}svg [stroke='#fff']{stroke:#161616}\
-svg [fill='#0072b2']{fill:#4aa3dd}svg [stroke='#0072b2']{stroke:#4aa3dd}}\
+svg [stroke='#222222']{stroke:#e6e6e6}svg [stroke='#e2e2e2']{stroke:#3a3a3a}svg [stroke='#fff']{stroke:#161616}}\
 @media print{details:not([open])>*{display:block}h2{break-after:avoid}figure{break-inside:avoid}}\
 figure{margin:0}";
 
