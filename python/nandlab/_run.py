@@ -123,7 +123,7 @@ def _spec(trace: Trace, device: dict[str, Any], options: Mapping[str, Any]) -> t
 
 def _split(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Options of the workload, and overrides of the device."""
-    names = {"address", "volumes", "limit", *_READING}
+    names = {"address", "volumes", "limit", "warm_up", *_READING}
     return {k: v for k, v in options.items() if k in names}, {k: v for k, v in options.items() if k not in names}
 
 

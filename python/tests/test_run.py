@@ -133,6 +133,14 @@ def test_other_threads_go_on_during_a_run():
     assert ticks[0] > seconds * 100
 
 
+def test_warm_up_is_not_measured():
+    whole = nandlab.run(ZIPF, limit=3000, **SMALL)
+    warm = nandlab.run(ZIPF, limit=3000, warm_up=1000, **SMALL)
+    assert warm.summary["requests"] == whole.summary["requests"] - 1000
+    with pytest.raises(ValueError, match="3000 requests are not to be measured"):
+        nandlab.run(ZIPF, limit=3000, warm_up=3000, **SMALL)
+
+
 INTERRUPTED = """
 import nandlab, signal, sys, time
 # Whoever started the tests in the background ignores it, and so would this.

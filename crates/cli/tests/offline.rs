@@ -273,3 +273,34 @@ fn standard_input_is_read_once_for_all() {
         assert_eq!(number(&counted["reads"]) + number(&counted["writes"]), 500, "{rows}");
     }
 }
+
+#[test]
+fn curve_knows_what_passes_the_buffer_by() {
+    let trace = concat!(env!("CARGO_MANIFEST_DIR"), "/../../workloads/fixtures/cscope.parquet");
+    let row = |bypass: &str| {
+        let set = format!("ram.bypass={bypass}");
+        let run = |command: &str| {
+            let args = [
+                command,
+                trace,
+                "--capacity",
+                "fit",
+                "--buffers",
+                "lru",
+                "--ram",
+                "4MiB",
+                "--set",
+                &set,
+                "--json",
+                "-",
+            ];
+            json(&stdout(&args))["rows"][0].clone()
+        };
+        let (curve, simulated) = (run("curve"), run("bound")["policies"][0].clone());
+        for key in ["read_hits", "write_hits", "pages_in", "pages_out"] {
+            assert_eq!(curve[key], simulated[key], "{key} with {bypass}");
+        }
+        curve["read_hits"].clone()
+    };
+    assert_ne!(row("none"), row("sequential"));
+}

@@ -231,6 +231,26 @@ fn options_that_would_do_nothing_are_refused() {
 }
 
 #[test]
+fn files_that_change_names_keep_what_was_written() {
+    let trace = path("names.parquet");
+    let [same, one, other, gone] = ["same", "one", "other", "gone"].map(|name| path(&format!("names.{name}")));
+    let script = format!(
+        "import ctypes, os\n\
+         def new(name, pages):\n  open(name, 'wb', buffering=0).write(b'x' * 4096 * pages)\n\
+         new('{same}', 1)\nos.rename('{same}', '{same}')\n\
+         new('{one}', 2)\nnew('{other}', 3)\n\
+         changed = ctypes.CDLL(None).renameat2(-100, b'{one}', -100, b'{other}', 2)\nassert changed == 0\n\
+         new('{gone}', 4)\nnew('{gone}.new', 5)\nos.replace('{gone}.new', '{gone}')\n"
+    );
+    let Some(output) = record("names", &trace, "64MiB", &["python3", "-c", &script]) else { return };
+    assert!(output.status.success(), "{}", stderr(&output));
+    let rows = rows(&trace);
+    let mut written: Vec<_> = rows.iter().filter(|row| row.0 == "W").map(|row| row.1 / 4096).collect();
+    written.sort_unstable();
+    assert_eq!(written, [1, 2, 3, 5], "only what another file took the name of is dropped");
+}
+
+#[test]
 fn what_is_cut_off_before_it_is_written_back_never_is() {
     let trace = path("cut.parquet");
     let [open, call, name, punched] = ["open", "call", "name", "punched"].map(|name| path(&format!("cut.{name}")));

@@ -60,6 +60,8 @@ pub struct Outcome {
     pub start: Nanos,
     /// Requests replayed, those before the measurement included.
     pub requests: u64,
+    /// Those before the measurement.
+    pub before: u64,
     /// Arrival of the last one (open loop), else zero.
     pub last_arrival: Nanos,
     /// Open loop: requests that had arrived, but that the device had not admitted, when the last one arrived.
@@ -169,6 +171,7 @@ impl Replay {
     pub fn measure_from_here(&mut self, device: &mut dyn Ssd) {
         device.start_measuring();
         self.outcome.start = device.flash().now();
+        self.outcome.before = self.outcome.requests;
     }
 
     /// Lets all requests complete and reports the outcome. Dirty pages stay in the buffer:

@@ -88,7 +88,7 @@ fn every_field_is_its_formula() {
         let backlog = [requests / 100, requests / 100 + 1, r.below64(requests)][seed as usize % 3];
         let start = Nanos(r.below64(5_000));
         let last_arrival = start + Nanos(r.below64(1_000_000));
-        let outcome = Outcome { start, requests, last_arrival, backlog };
+        let outcome = Outcome { start, requests, before: 0, last_arrival, backlog };
         let mut report = Report::new(&config, &fake, TraceSource::default(), &outcome);
         report.wall =
             Some(Wall { build_seconds: 1.5, run_seconds: 2.5, pages_per_second: 3.5, requests_per_second: 4.5 });
@@ -133,7 +133,7 @@ const SETTLED: [&str; 7] = [
 fn every_field_of_the_schema_has_a_formula() {
     let (config, device) = used(3);
     let fake = Fake::new(device, &mut Dice(1), 1);
-    let outcome = Outcome { start: Nanos(0), requests: 1, last_arrival: Nanos(0), backlog: 0 };
+    let outcome = Outcome { start: Nanos(0), requests: 1, before: 0, last_arrival: Nanos(0), backlog: 0 };
     let expected = Expected::new(&config, &fake, &outcome).values;
     // Lists: each place has the same fields.
     let computed: BTreeSet<String> = expected.keys().map(|path| report::schema::without_places(path)).collect();

@@ -1,5 +1,6 @@
 //! What buffers do at every size.
 
+use nandlab::buffer::Bypass;
 use nandlab::config::{Builder, Config, PluginConfig};
 use nandlab::ledger::ratio;
 use nandlab::offline::{AccessCounts, Costs, History, LruCurve, ROUNDS, Segments, belady, lower_bound};
@@ -149,7 +150,8 @@ impl Curve {
         let page_bytes = plain.device.geometry.page_bytes;
         let sizes = self.ram.frames(page_bytes, self.points)?;
         let history = alone::history(&mut source, &room.give(plain.clone()), true)?;
-        let is_lru = self.ftl.is_none() && self.buffers.iter().any(is_plain_lru);
+        // One pass knows nothing of what passes by.
+        let is_lru = self.ftl.is_none() && plain.ram.bypass == Bypass::None && self.buffers.iter().any(is_plain_lru);
         let lru = is_lru.then(|| LruCurve::new(&history));
         let only = |read, write| Segments::new(&history, Costs { read, write });
         let segments = self.bound.then(|| [only(1, 0), only(0, 1)]);

@@ -97,6 +97,16 @@ mod tests {
     }
 
     #[test]
+    fn warm_up_is_not_in_the_times_of_flash_operations() {
+        let mode = "closed', 'device.timing.model=scheduled";
+        let run = |limit, warm_up| run(limit, warm_up, mode).unwrap().0.operations.expect("a scheduler");
+        let [whole, beginning, warm] = [run(5_000, ""), run(1_700, ""), run(5_000, "warm_up = 1700")];
+        let counts = |of: &nandlab::report::Operations| [of.host_read.latency.count, of.host_write.latency.count];
+        let expected = [0, 1].map(|at| counts(&whole)[at] - counts(&beginning)[at]);
+        assert_eq!(counts(&warm), expected);
+    }
+
+    #[test]
     fn rule_cuts_what_the_same_number_cuts() {
         let (by_rule, _) = run(5_000, "warm_up = 'mser-5'", "closed").unwrap();
         let cut = by_rule.trace.warm_up.clone().unwrap();

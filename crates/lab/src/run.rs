@@ -177,9 +177,8 @@ fn simulate_seen(
     let (cut, is_at_bound) = match workload.warm_up {
         None => (None, false),
         Some(WarmUp::Requests(requests)) => (given(requests, "given"), false),
-        Some(WarmUp::Mser5) if own.is_some() => {
-            let problem =
-                "warm_up: mser-5 runs the workload twice, and a policy in Python has seen it after the first time";
+        Some(WarmUp::Mser5) if own.is_some() || workload.foresight.is_some() => {
+            let problem = "warm_up: mser-5 runs the workload twice, and a policy or hints of one's own have seen it after the first time";
             return Err(Error::input(problem, "give a number of requests"));
         }
         Some(warm_up @ WarmUp::Mser5) => {

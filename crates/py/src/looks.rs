@@ -1,7 +1,6 @@
 //! Functions in Python that see the requests of a run in batches, before the device does: hints and scores.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 
 use nandlab::types::{Hint, HostOp, HostRequest};
 use nandlab_lab::{Error, Foresight};
@@ -20,14 +19,12 @@ pub struct Looks {
     pub hint: Option<Py<PyAny>>,
     /// Gives an array of scores, which the buffer finds there.
     pub decide: Option<(Py<PyAny>, Arc<Mutex<Ahead>>)>,
-    /// The policy is asked page by page and keeps the lock of the interpreter, which others may have between two batches.
-    pub is_asked: bool,
 }
 
 impl Looks {
     /// The function that the run calls, if there is anything to do.
     pub fn foresight(self, raised: Raised) -> Option<Foresight> {
-        if self.hint.is_none() && self.decide.is_none() && !self.is_asked {
+        if self.hint.is_none() && self.decide.is_none() {
             return None;
         }
         let next = Mutex::new(1);
@@ -43,9 +40,6 @@ impl Looks {
     }
 
     fn look(&self, py: Python<'_>, first: u64, batch: &mut [HostRequest]) -> PyResult<()> {
-        if self.is_asked {
-            py.detach(thread::yield_now);
-        }
         if let Some(hint) = &self.hint {
             let answer = hint.bind(py).call1((arrays(py, first, batch)?,))?;
             give_hints(batch, answer.extract()?)?;

@@ -114,11 +114,10 @@ pub fn run(
         run.device.own = Some(scored::own_buffer(&name, Arc::clone(&ahead)));
         (decide, ahead)
     });
-    let is_asked = policy.is_some();
     if let Some(policy) = policy {
         run.device.own = Some(policy::own_buffer(policy, exception.clone())?);
     }
-    run.workload.foresight = Looks { hint, decide, is_asked }.foresight(exception.clone());
+    run.workload.foresight = Looks { hint, decide }.foresight(exception.clone());
     let done = away_until(py, &exception.turns, progress, move |watch| report(&run, series, watch));
     done.map_err(|error| exception.take().unwrap_or(error))
 }

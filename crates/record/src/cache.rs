@@ -334,11 +334,10 @@ impl PageCache {
             Advice::Needed => {}
             Advice::Unneeded => {
                 // Those that are dirty are on their way to the device now, and stay.
-                let whole = range.offset.div_ceil(FILE_PAGE_BYTES)..if range.length == 0 {
-                    u64::MAX
-                } else {
-                    range.offset.saturating_add(range.length) / FILE_PAGE_BYTES
-                };
+                let end = range.offset.saturating_add(length);
+                // The last page of a file goes with its last byte.
+                let whole_end = if end >= range.file_bytes { u64::MAX } else { end / FILE_PAGE_BYTES };
+                let whole = range.offset.div_ceil(FILE_PAGE_BYTES)..whole_end;
                 let clean = self.cached(range.file, whole).into_iter();
                 let clean: Vec<u64> = clean.filter(|page| !self.dirty.contains_key(&(range.file, *page))).collect();
                 self.drop_pages(range.file, clean);

@@ -188,6 +188,19 @@ fn advice_of_a_program_changes_what_is_read_ahead() {
 }
 
 #[test]
+fn last_page_of_a_file_is_dropped_with_its_last_byte() {
+    let mut cache = PageCache::new(1 << 20, 0);
+    let range = |length| FileRange { file: 1, offset: 0, length, file_bytes: 10_000 };
+    for (length, read) in [(10_000, vec![(0, 3)]), (9_999, vec![(0, 2)]), (0, vec![(0, 3)])] {
+        cache.read(&range(10_000), Caller::default());
+        cache.take();
+        cache.advise(Advice::Unneeded, &range(length), Caller::default());
+        cache.read(&range(10_000), Caller::default());
+        assert_eq!(read_pages(&mut cache).iter().map(|(_, pages)| pages).sum::<u64>(), read[0].1, "{length} bytes");
+    }
+}
+
+#[test]
 fn part_that_is_to_be_written_back_is_and_no_other() {
     let mut cache = PageCache::new(1 << 20, 0);
     let range = |first: u64, pages: u64| FileRange {

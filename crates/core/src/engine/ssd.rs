@@ -107,6 +107,7 @@ impl<B: Buffer> Ssd for Engine<B, Storage> {
             // Policies may hold snapshots of the ledger: once they have seen it, it never goes back.
             self.below.measured_from = self.below.flash.ledger;
             self.below.flash.age_contents();
+            self.below.flash.clock.forget_waits();
         }
         self.below.inflight.start_measuring(self.below.flash.now());
         self.below.flushes.reset();

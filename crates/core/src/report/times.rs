@@ -162,7 +162,7 @@ impl ControllerWork {
 /// Whether the device kept up with the arrivals of an open-loop run.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct Load {
-    /// True if more than 1 % of the requests were waiting for admission when the last one arrived: response times
+    /// True if more than 1 % of the measured requests were waiting for admission when the last one arrived: response times
     /// then grow with the length of the trace, and their mean says nothing about a steady state.
     pub overloaded: bool,
     /// Requests that waited for admission when the last one arrived (known to 1/2,048 of all requests). 0 in a closed
@@ -175,7 +175,7 @@ pub struct Load {
 impl Load {
     pub(super) fn new(outcome: &Outcome, open: bool) -> Self {
         Self {
-            overloaded: open && outcome.backlog > outcome.requests / 100,
+            overloaded: open && outcome.backlog > (outcome.requests - outcome.before) / 100,
             backlog_requests: outcome.backlog,
             last_arrival_ns: outcome.last_arrival.saturating_sub(outcome.start).0,
         }

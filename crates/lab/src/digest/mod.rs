@@ -77,6 +77,14 @@ impl Digest {
             let path = experiment.metrics.get(&metric.name).map_or("", |added| &added.path);
             return Err(Error::input(format!("metrics.{}: no report has `{path}`", metric.name), help));
         }
+        let done: Vec<_> = rows.iter().filter_map(|row| row.course.as_ref()).collect();
+        for (name, figure) in &experiment.figures {
+            if let Some(of) = figure.times.as_ref().filter(|of| done.iter().all(|course| !course.has_times(of))) {
+                let help =
+                    "`nandlab describe metrics` has all names; distributions are those of `response` and `operations`";
+                return Err(Error::input(format!("figures.{name}.times: no run has times of `{of}`"), help));
+            }
+        }
         let wanted = experiment.claims.iter().filter(|claim| claim.test.is_some()).map(|claim| &claim.metric);
         for name in
             wanted.chain(experiment.figures.values().map(|figure| &figure.metric).filter(|name| !name.is_empty()))

@@ -16,7 +16,8 @@ struct Cuts {
 
 /// A sentence or two; empty if everything was measured.
 pub(super) fn sentence(rows: &[SweepRow]) -> String {
-    let mut by_rule: BTreeMap<&str, Cuts> = BTreeMap::new();
+    // Cells of different workloads are not compared.
+    let mut by_rule: BTreeMap<(&str, &str), Cuts> = BTreeMap::new();
     for row in rows {
         let Some(trace) = row.report.as_ref().and_then(|report| report.get("trace")) else { continue };
         let cut =
@@ -24,15 +25,18 @@ pub(super) fn sentence(rows: &[SweepRow]) -> String {
         let Some((rule, requests)) = cut else { continue };
         let warned = trace.get("warnings").and_then(serde_json::Value::as_array).into_iter().flatten();
         let is_at_bound = warned.filter_map(serde_json::Value::as_str).any(|text| text.starts_with("MSER-5"));
-        let cuts = by_rule.entry(rule).or_insert(Cuts { least: requests, most: requests, cells: 0, at_bound: 0 });
+        let workload = row.values.get("workload").map_or("", String::as_str);
+        let cuts =
+            by_rule.entry((workload, rule)).or_insert(Cuts { least: requests, most: requests, cells: 0, at_bound: 0 });
         cuts.least = cuts.least.min(requests);
         cuts.most = cuts.most.max(requests);
         cuts.cells += 1;
         cuts.at_bound += usize::from(is_at_bound);
     }
-    let told = by_rule.into_iter().map(|(rule, Cuts { least, most, cells, at_bound })| {
+    let told = by_rule.into_iter().map(|((workload, rule), Cuts { least, most, cells, at_bound })| {
         let by = if rule == "given" { String::new() } else { format!(", cut by {}", rule.to_uppercase()) };
         let cells = format!("{} {}", count(cells as u64), if cells == 1 { "cell" } else { "cells" });
+        let cells = if workload.is_empty() { cells } else { format!("{cells} of {workload}") };
         let mut text = if least == most {
             format!("The first {} requests of {cells} are not measured{by}.", count(most))
         } else {
@@ -83,6 +87,16 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("`warm_up = 50000`") && text.contains("In 1 of them that is half"), "{text}");
+        let of = |workload: &str, row: SweepRow| SweepRow {
+            values: BTreeMap::from([("workload".to_owned(), workload.to_owned())]),
+            ..row
+        };
+        let text = sentence(&[of("long", cut(9_000, &[])), of("short", cut(10, &[])), of("short", cut(20, &[]))]);
+        assert!(
+            text.contains("9,000 requests of 1 cell of long") && text.contains("10 to 20 requests of 2 cells of short"),
+            "{text}"
+        );
+        assert!(text.contains("`warm_up = 20`") && !text.contains("`warm_up = 9000`"), "{text}");
         let given = row(json!({ "warm_up": { "requests": 10, "rule": "given" } }));
         assert_eq!(sentence(&[given]), "The first 10 requests of 1 cell are not measured.");
     }

@@ -58,8 +58,13 @@ pub(super) fn begun(task: Pid, call: Call, arguments: [u64; 6]) -> Option<Begun>
         Some(Access { op, offset: offset.unwrap_or(position), file, length: None })
     };
     let some = |accesses: Vec<Access>| (!accesses.is_empty()).then_some(Begun::Accesses(accesses));
-    let gone =
-        |folder: Option<u64>, name: u64| Some(Begun::Forget(last_name(task, folder, &memory::text(task, name)?)?));
+    let last = |folder: Option<u64>, name: u64| last_name(task, folder, &memory::text(task, name)?);
+    let gone = |folder: Option<u64>, name: u64| Some(Begun::Forget(last(folder, name)?));
+    // Who is given the name that he has loses nothing.
+    let replaced = |from: (Option<u64>, u64), to: (Option<u64>, u64)| {
+        let file = last(to.0, to.1)?;
+        (last(from.0, from.1).as_ref() != Some(&file)).then_some(Begun::Forget(file))
+    };
     match call {
         Call::Read(descriptor, at) => some(access(HostOp::Read, (descriptor, at)).into_iter().collect()),
         Call::Write(descriptor, at) => some(access(HostOp::Write, (descriptor, at)).into_iter().collect()),
@@ -93,27 +98,33 @@ pub(super) fn begun(task: Pid, call: Call, arguments: [u64; 6]) -> Option<Begun>
             Some(Begun::WriteBack(file, arguments[1], arguments[2]))
         }
         Call::Advise => {
-            let advice = match arguments[3] as i32 {
-                libc::POSIX_FADV_NORMAL => Advice::Normal,
-                libc::POSIX_FADV_SEQUENTIAL => Advice::Sequential,
-                libc::POSIX_FADV_RANDOM => Advice::Random,
-                libc::POSIX_FADV_WILLNEED => Advice::Needed,
-                libc::POSIX_FADV_DONTNEED => Advice::Unneeded,
-                // That data are used once (POSIX_FADV_NOREUSE) changes nothing that is read or written.
-                _ => return None,
-            };
-            Some(Begun::Advise(advice, open_file(task, arguments[0])?, arguments[1], arguments[2]))
+            Some(Begun::Advise(advice(arguments[3])?, open_file(task, arguments[0])?, arguments[1], arguments[2]))
         }
-        Call::ReadAhead if arguments[2] == 0 => None,
         Call::ReadAhead => {
             Some(Begun::Advise(Advice::Needed, open_file(task, arguments[0])?, arguments[1], arguments[2]))
         }
         Call::Unlink(name) => gone(None, arguments[name]),
         Call::UnlinkAt => gone(Some(arguments[0]), arguments[1]),
-        Call::RenameAt => gone(Some(arguments[2]), arguments[3]),
+        Call::Rename => replaced((None, arguments[0]), (None, arguments[1])),
+        // Two files that change their names keep what they have.
+        Call::RenameAt { has_flags: true } if arguments[4] & u64::from(libc::RENAME_EXCHANGE) != 0 => None,
+        Call::RenameAt { .. } => replaced((Some(arguments[0]), arguments[1]), (Some(arguments[2]), arguments[3])),
         Call::Ring => (arguments[1] > 0).then_some(Begun::Ring),
         Call::Map => None,
     }
+}
+
+/// What a program says by the number of `posix_fadvise`. That data are used once (`POSIX_FADV_NOREUSE`) changes nothing that is
+/// read or written.
+fn advice(number: u64) -> Option<Advice> {
+    Some(match number as i32 {
+        libc::POSIX_FADV_NORMAL => Advice::Normal,
+        libc::POSIX_FADV_SEQUENTIAL => Advice::Sequential,
+        libc::POSIX_FADV_RANDOM => Advice::Random,
+        libc::POSIX_FADV_WILLNEED => Advice::Needed,
+        libc::POSIX_FADV_DONTNEED => Advice::Unneeded,
+        _ => return None,
+    })
 }
 
 /// A file that gets this many bytes: the pages beyond them.

@@ -55,8 +55,13 @@ pub(super) enum Call {
     UnlinkAt,
     /// It removes the name in this argument.
     Unlink(usize),
-    /// It gives a file the name in its fourth argument, relative to the folder in the third one.
-    RenameAt,
+    /// It gives the file of the name in its first argument that in the second one.
+    Rename,
+    /// The same with arguments folder, name, folder and name; `renameat2` has flags in the fifth.
+    RenameAt {
+        /// There are flags.
+        has_flags: bool,
+    },
     /// It hands over requests of `io_uring`.
     Ring,
 }
@@ -94,9 +99,9 @@ pub(super) const CALLS: &[(i64, Call)] = &[
     (libc::SYS_readahead, Call::ReadAhead),
     (libc::SYS_unlink, Call::Unlink(0)),
     (libc::SYS_unlinkat, Call::UnlinkAt),
-    (libc::SYS_rename, Call::Unlink(1)),
-    (libc::SYS_renameat, Call::RenameAt),
-    (libc::SYS_renameat2, Call::RenameAt),
+    (libc::SYS_rename, Call::Rename),
+    (libc::SYS_renameat, Call::RenameAt { has_flags: false }),
+    (libc::SYS_renameat2, Call::RenameAt { has_flags: true }),
     (libc::SYS_io_uring_enter, Call::Ring),
 ];
 

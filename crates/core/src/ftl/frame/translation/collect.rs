@@ -272,7 +272,8 @@ impl Translation {
     /// Pages that collection has to copy until the group has a block more than its reserve, if the victims after this one have
     /// as many valid pages. Copies take blocks too: `k` victims of `n` pages, of which `v` are valid, give `k` blocks back and
     /// take another whenever the copy frontier, which has room for `tail` pages, is full. So `b` blocks are gained as soon as
-    /// `k n >= b n + (k v - tail)`.
+    /// `k n >= b n + (k v - tail)`. A page of the victim that the host wrote meanwhile counts as copied:
+    /// the estimate is a little low.
     fn copies_for_a_block(&self, flash: &Flash, job: &Job) -> u32 {
         let (pages, left) = (self.space.pages_per_block(), flash.valid_pages(job.victim));
         let free = self.space.free(self.space.group_of(job.victim));
