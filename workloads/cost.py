@@ -1,4 +1,4 @@
-"""What recording costs: five programs alone, at the level of system calls and at that of devices, best of several runs.
+"""What recording costs: five programs alone, at the level of system calls and at that of devices, the least of several runs.
 
 `workloads/cost.py FOLDER` after `workloads/record.sh FOLDER`, whose sources, index and programs it uses; as root, for the level of
 devices. Prints the table of docs/hosts.md. `NANDLAB` names another program than `./nandlab`.
