@@ -280,20 +280,7 @@ fn curve_knows_what_passes_the_buffer_by() {
     let row = |bypass: &str| {
         let set = format!("ram.bypass={bypass}");
         let run = |command: &str| {
-            let args = [
-                command,
-                trace,
-                "--capacity",
-                "fit",
-                "--buffers",
-                "lru",
-                "--ram",
-                "4MiB",
-                "--set",
-                &set,
-                "--json",
-                "-",
-            ];
+            let args = [command, trace, "--buffers", "lru", "--ram", "4MiB", "--set", &set, "--json", "-"];
             json(&stdout(&args))["rows"][0].clone()
         };
         let (curve, simulated) = (run("curve"), run("bound")["policies"][0].clone());
