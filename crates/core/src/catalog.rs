@@ -23,7 +23,7 @@ macro_rules! list_buffers {
     ($($name:ident,)+) => {
         use crate::buffer::{$($name),+};
         /// Every buffer policy.
-        pub const BUFFERS: &[Plugin<BuildDevice>] = &[$(
+        pub static BUFFERS: &[Plugin<BuildDevice>] = &[$(
             plugin!($name, "buffer", concat!("buffer/", stringify!($name), ".rs"), BuildDevice {
                 device: |params, parts| {
                     let buffer = $name::build(parameters(stringify!($name), params)?, &parts.buffer_shape())?;

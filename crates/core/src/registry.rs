@@ -187,7 +187,7 @@ macro_rules! plugins {
         /// How a plug-in of this family is built.
         pub type Build = fn(serde_json::Value, $ctx) -> Result<$built, $crate::error::ConfigError>;
         $(#[$doc])*
-        pub const $list: &[$crate::registry::Plugin<Build>] = &[$(
+        pub static $list: &[$crate::registry::Plugin<Build>] = &[$(
             $crate::registry::plugin!($name, $section, concat!(stringify!($name), ".rs"), |params, $context| {
                 use $name as $module;
                 let $params: $name::Params = $crate::registry::parameters($section, stringify!($name), params)?;

@@ -249,7 +249,7 @@ macro_rules! rules {
     ($(#[$doc:meta])* $list:ident : $rule:ty, $folder:literal; $($name:ident,)+) => {
         $(mod $name;)+
         $(#[$doc])*
-        pub const $list: &[$crate::registry::Plugin<$rule>] = &[$($crate::registry::Plugin {
+        pub static $list: &[$crate::registry::Plugin<$rule>] = &[$($crate::registry::Plugin {
             module: stringify!($name),
             text: include_str!(concat!($folder, "/", stringify!($name), ".rs")),
             parameters: Vec::new,
