@@ -110,7 +110,7 @@ impl Source {
 
     /// Replaces `batch` by the next requests, each with all its pieces; false at the end.
     pub(crate) fn fill(&mut self, batch: &mut Vec<HostRequest>) -> Result<bool, Error> {
-        self.fill_seen(batch, |_, _| ())
+        self.fill_with(batch, None)
     }
 
     /// The same, and `see` gets each piece with the recorded latency of its request, in ns, 0 if it is not recorded.
@@ -119,25 +119,31 @@ impl Source {
         batch: &mut Vec<HostRequest>,
         mut see: impl FnMut(&HostRequest, u64),
     ) -> Result<bool, Error> {
+        let mut latencies = Vec::new();
+        let filled = self.fill_with(batch, Some(&mut latencies))?;
+        for (request, latency) in batch.iter().zip(latencies) {
+            see(request, latency);
+        }
+        Ok(filled)
+    }
+
+    /// Replaces `batch`, and adds the latencies of its requests to `latencies`. What is done for each request is in the
+    /// crate of traces, which is compiled for speed; this one is compiled quickly.
+    fn fill_with(&mut self, batch: &mut Vec<HostRequest>, latencies: Option<&mut Vec<u64>>) -> Result<bool, Error> {
         self.stop.check()?;
         batch.clear();
         match &mut self.from {
-            From::Trace(trace) => {
-                while batch.len() < BATCH || batch.last().is_some_and(|request| request.more) {
-                    let Some(request) = trace.next() else { break };
-                    let request = request?;
-                    see(&request, trace.latency_ns());
-                    batch.push(request);
-                }
-            }
+            From::Trace(trace) => trace.fill(batch, BATCH, latencies)?,
             From::Kept(kept, given) => {
                 let rest = &kept.requests[*given..];
                 let mut count = rest.len().min(BATCH);
                 while count > 0 && count < rest.len() && rest[count - 1].more {
                     count += 1;
                 }
-                for (at, request) in (*given..).zip(&rest[..count]) {
-                    see(request, kept.latencies.get(at).copied().unwrap_or(0));
+                match latencies {
+                    Some(latencies) if kept.latencies.is_empty() => latencies.resize(count, 0),
+                    Some(latencies) => latencies.extend_from_slice(&kept.latencies[*given..][..count]),
+                    None => {}
                 }
                 batch.extend_from_slice(&rest[..count]);
                 *given += count;

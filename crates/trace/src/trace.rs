@@ -152,6 +152,27 @@ impl Trace {
     pub fn latency_ns(&self) -> u64 {
         self.latency_ns
     }
+    /// Adds requests to `batch` until it has `wanted` and the last one has all its pieces, and for each piece how long the
+    /// recorded device took for its request ([`Trace::latency_ns`]) to `latencies`, if that is wanted. Adds nothing at the
+    /// end.
+    ///
+    /// # Errors
+    /// The first of the trace, after what came before it was added; there is nothing behind it.
+    pub fn fill(
+        &mut self,
+        batch: &mut Vec<HostRequest>,
+        wanted: usize,
+        mut latencies: Option<&mut Vec<u64>>,
+    ) -> Result<(), TraceError> {
+        while batch.len() < wanted || batch.last().is_some_and(|request| request.more) {
+            let Some(request) = self.next() else { break };
+            batch.push(request?);
+            if let Some(latencies) = latencies.as_deref_mut() {
+                latencies.push(self.latency_ns);
+            }
+        }
+        Ok(())
+    }
     /// What was done to the trace so far.
     pub fn report(&self) -> TraceReport {
         let (seen, pairs) = (self.records().seen(), self.records().pairs());
