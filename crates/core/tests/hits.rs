@@ -187,6 +187,42 @@ fn bypass_of_sequential_streams_leaves_others_as_if_they_were_alone() {
     assert_eq!(counting, COUNT_ACCESSES);
 }
 
+/// What was only read is read from the flash every time, and what is written is buffered as if nothing were read.
+#[test]
+fn bypass_of_reads_leaves_the_buffer_to_writes() {
+    let half = SECTORS / 2;
+    let is_in = |request: &HostRequest, low: u64| {
+        let end = request.lba + u64::from(request.sectors);
+        if low == 0 { end <= half } else { request.lba >= low }
+    };
+    let quiet =
+        |request: HostRequest| HostRequest { hint: Hint { pattern: Pattern::Random, ..Hint::default() }, ..request };
+    // Reads above the middle, all else below it.
+    let all: Vec<HostRequest> = requests()
+        .into_iter()
+        .filter(|request| is_in(request, if request.op == HostOp::Read { half } else { 0 }))
+        .map(quiet)
+        .collect();
+    let others: Vec<HostRequest> = all.iter().filter(|request| request.op != HostOp::Read).copied().collect();
+    assert!(others.len() > 1_000 && all.len() > others.len() + 1_000);
+    for plugin in BUFFERS.iter().filter(|plugin| !STEERED_BY_FLASH.contains(&plugin.module)) {
+        let name = plugin.name();
+        let run = |bypass: &str, requests: &[HostRequest]| {
+            let mut config = config(&name);
+            config.ram.bypass = serde_json::from_value(bypass.into()).expect("a name");
+            let mut device = config.build().unwrap();
+            device.run(requests).unwrap();
+            device.ledger()
+        };
+        let (alone, beside) = (run("none", &others), run("reads", &all));
+        assert_eq!(beside.buffer_read_hits, 0, "{name}: what was read stays");
+        let of = |ledger: &Ledger| [ledger.buffer_write_hits, ledger.write_back_pages];
+        if !COUNT_ACCESSES.contains(&plugin.module) {
+            assert_eq!(of(&beside), of(&alone), "{name}");
+        }
+    }
+}
+
 /// Hits of 200,000 reads: two of three of a hot page, the lower its number the hotter, the others of any.
 fn hits(policy: &str, compat: &str, frames: u64, hot: u64, pages: u64) -> u64 {
     let geometry = "device.geometry={channels=1, chips_per_channel=1, dies_per_chip=1, planes_per_die=1, \

@@ -71,8 +71,9 @@ pub enum Admission {
     Admit(Medium),
 }
 
-/// What passes every buffer by: pages that are not in it, of requests that the host calls sequential ([`Hint::pattern`]). A
-/// stream is used once, and would push out what is used again. The policy is not asked about them.
+/// What passes every buffer by: pages that are not in it, of requests that the host calls sequential ([`Hint::pattern`]), or that
+/// are read. A stream is used once, and would push out what is used again; the RAM of many drives holds only what is written.
+/// The policy is not asked about them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Bypass {
@@ -83,18 +84,21 @@ pub enum Bypass {
     SequentialReads,
     /// Sequential reads and writes.
     Sequential,
+    /// All reads, whatever the host calls them: the RAM is a write buffer.
+    Reads,
 }
 
 impl Bypass {
     /// Whether a page of this access passes by if it is not in the buffer.
     #[inline]
     pub(crate) fn takes(self, access: &Access) -> bool {
-        let does = match self {
+        let is_sequential = || access.hint.pattern == Pattern::Sequential;
+        match self {
             Self::None => false,
-            Self::SequentialReads => !access.write,
-            Self::Sequential => true,
-        };
-        does && access.hint.pattern == Pattern::Sequential
+            Self::SequentialReads => !access.write && is_sequential(),
+            Self::Sequential => is_sequential(),
+            Self::Reads => !access.write,
+        }
     }
 }
 

@@ -159,8 +159,9 @@ pub struct RamConfig {
     pub partial_write: PartialWrite,
     /// Read the page from flash on every write miss, as the public lab simulator does.
     pub write_miss_fetch: bool,
-    /// What passes every buffer by because the host calls it sequential: `none`, `sequential_reads` or `sequential`, which is
-    /// reads and writes. Pages that are in the buffer are used as ever. Without hints in the trace nothing passes by.
+    /// What passes every buffer by: `none`; `sequential_reads` or `sequential`, which is reads and writes, of requests that the
+    /// host calls sequential (none without hints in the trace); or all `reads`, so that the RAM is a write buffer. Pages that
+    /// are in the buffer are used as ever.
     #[serde(default)]
     pub bypass: Bypass,
     /// What is written in the background; nothing without it.

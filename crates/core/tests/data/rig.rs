@@ -139,7 +139,7 @@ impl Script {
             queue_depth: 1 + (self.ways >> 9) % 4,
             evict_wait: if self.way(2) { EvictWait::Transfer } else { EvictWait::Program },
             partial_write: if self.way(1) { PartialWrite::Mask } else { PartialWrite::Fetch },
-            bypass: [Bypass::None, Bypass::SequentialReads, Bypass::Sequential, Bypass::None]
+            bypass: [Bypass::None, Bypass::SequentialReads, Bypass::Sequential, Bypass::Reads]
                 [(self.seed >> 40) as usize % 4],
             write_miss_fetch: self.way(11),
             shared_dram,
