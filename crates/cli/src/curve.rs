@@ -46,7 +46,7 @@ pub struct CurveArgs {
     /// `nandlab bound` weighs them against each other).
     #[arg(long)]
     bound: bool,
-    /// Draw the curves: a file that ends in .svg or .png, or `-` for the terminal instead of the table.
+    /// Draw the curves: a file that ends in .svg, .pdf or .png, or `-` for the terminal instead of the table.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     plot: Option<Target>,
     #[command(flatten)]

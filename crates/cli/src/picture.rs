@@ -18,6 +18,8 @@ pub enum Target {
     Terminal,
     /// An SVG file.
     Svg(String),
+    /// A PDF file.
+    Pdf(String),
     /// A PNG file.
     Png(String),
 }
@@ -30,8 +32,9 @@ impl FromStr for Target {
         match text {
             "-" => Ok(Self::Terminal),
             _ if ends(".svg") => Ok(Self::Svg(text.to_owned())),
+            _ if ends(".pdf") => Ok(Self::Pdf(text.to_owned())),
             _ if ends(".png") => Ok(Self::Png(text.to_owned())),
-            _ => Err("a picture is a file that ends in .svg or .png, or `-` for the terminal".to_owned()),
+            _ => Err("a picture is a file that ends in .svg, .pdf or .png, or `-` for the terminal".to_owned()),
         }
     }
 }
@@ -45,7 +48,7 @@ impl Target {
     /// Opens the file, if it is one, before there is anything to draw.
     pub fn open(target: Option<&Self>) -> Result<output::Target, Failure> {
         output::Target::open(match target {
-            Some(Self::Svg(path) | Self::Png(path)) => Some(path),
+            Some(Self::Svg(path) | Self::Pdf(path) | Self::Png(path)) => Some(path),
             Some(Self::Terminal) | None => None,
         })
     }
@@ -55,6 +58,7 @@ impl Target {
         match self {
             Self::Terminal => output::print(&figure.terminal(TERMINAL, style.is_on())),
             Self::Svg(_) => file.write_bytes(figure.scene().svg().as_bytes()),
+            Self::Pdf(_) => file.write_bytes(&figure.scene().pdf()),
             Self::Png(path) => {
                 let png = figure.scene().png();
                 file.write_bytes(&png.map_err(|error| Failure::Message(Exit::Failed, format!("{path}: {error}")))?)

@@ -17,8 +17,8 @@ pub struct ReportArgs {
     /// The page; `-` is standard output.
     #[arg(long, short, value_name = "FILE", default_value = "report.html")]
     output: String,
-    /// Write each figure as SVG, for light and for dark pages, and the numbers behind it as comma-separated values, into a
-    /// folder.
+    /// Write each figure as SVG, for light and for dark pages, as PDF, and the numbers behind it as comma-separated values,
+    /// into a folder.
     #[arg(long, value_name = "FOLDER")]
     figures: Option<PathBuf>,
     /// Write the sentences and the tables of who is best as Markdown.

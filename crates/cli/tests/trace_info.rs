@@ -57,7 +57,7 @@ fn table_has_one_row_per_trace_and_a_bad_trace_does_not_stop_it() {
 fn meaningless_options_are_refused_with_what_is_allowed() {
     let cases: [(&[&str], &str); 6] = [
         (&["trace", "info", FIXTURE, "--sample-pages", "0"], "above 0 and at most 1"),
-        (&["trace", "info", FIXTURE, "--plot", "picture.jpg"], ".svg or .png"),
+        (&["trace", "info", FIXTURE, "--plot", "picture.jpg"], ".svg, .pdf or .png"),
         (&["trace", "info", FIXTURE, FIXTURE, "--plot", "-"], "one trace"),
         (&["trace", "info", FIXTURE, "--plot", "-", "--json", "-"], "standard output"),
         (&["trace", "match", FIXTURE, FIXTURE, "--tolerance", "-1"], "0 or more"),

@@ -1,6 +1,6 @@
-//! Charts for reports: [`Figure`]s of [`Panel`]s with axes in units, as SVG, as PNG or as text for a terminal.
+//! Charts for reports: [`Figure`]s of [`Panel`]s with axes in units, as SVG, PDF, PNG or as text for a terminal.
 //!
-//! A figure is laid out once into a [`Scene`], a short list of rectangles, lines, dots and texts; SVG and PNG are two
+//! A figure is laid out once into a [`Scene`], a short list of rectangles, lines, dots and texts; SVG, PDF and PNG are
 //! renderings of the same scene. All text is set in a monospaced face, whose widths are known without asking any system:
 //! nothing overlaps anywhere, and the same figure is the same bytes on every machine.
 //!
@@ -24,6 +24,7 @@ mod figure;
 mod fit;
 mod log;
 mod panel;
+mod pdf;
 mod png;
 mod scene;
 mod svg;

@@ -7,7 +7,7 @@ use tiny_skia::{FillRule, Paint, PathBuilder, Pixmap, Rect, Stroke, StrokeDash, 
 use ttf_parser::{Face, OutlineBuilder};
 
 use crate::colour::{Colour, INK, PAPER};
-use crate::scene::{Anchor, Mark, Scene, text_width};
+use crate::scene::{Mark, Scene, glyph, text_width};
 
 /// Pixels of the picture for each pixel of the scene.
 const ZOOM: f32 = 2.0;
@@ -85,14 +85,10 @@ fn draw(pixels: &mut Pixmap, mark: &Mark, face: &Face<'_>) {
         }
         Mark::Text { at, size, anchor, text, upwards } => {
             let scale = *size as f32 / f32::from(face.units_per_em());
-            let shift = match anchor {
-                Anchor::Start => 0.0,
-                Anchor::Middle => -0.5,
-                Anchor::End => -1.0,
-            } * text_width(text, *size) as f32;
-            let mut outline = Outline { builder, x: shift / scale };
+            let before = (anchor.before() * text_width(text, *size)) as f32;
+            let mut outline = Outline { builder, x: -before / scale };
             for character in text.chars() {
-                let glyph = face.glyph_index(character).or_else(|| face.glyph_index('\u{FFFD}')).unwrap_or_default();
+                let glyph = glyph(face, character);
                 face.outline_glyph(glyph, &mut outline);
                 outline.x += f32::from(face.glyph_hor_advance(glyph).unwrap_or(0));
             }

@@ -1,9 +1,14 @@
 //! What is drawn, after everything has its place.
 
+use ttf_parser::{Face, GlyphId};
+
 use crate::colour::Colour;
 
 /// Advance of a character in the monospaced face, in parts of the font size.
 pub(crate) const ADVANCE: f64 = 0.602;
+
+/// What stands for a character that cannot be shown.
+const REPLACEMENT: char = char::REPLACEMENT_CHARACTER;
 
 /// Which point of a text is given.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -14,6 +19,17 @@ pub enum Anchor {
     Middle,
     /// Its end.
     End,
+}
+
+impl Anchor {
+    /// The part of the text that lies before it.
+    pub(crate) fn before(self) -> f64 {
+        match self {
+            Self::Start => 0.0,
+            Self::Middle => 0.5,
+            Self::End => 1.0,
+        }
+    }
 }
 
 /// Something to draw. Places are in pixels from the left upper corner.
@@ -72,6 +88,22 @@ pub struct Scene {
     pub title: String,
     /// From the back to the front.
     pub marks: Vec<Mark>,
+}
+
+/// As it is written: one place after the point.
+pub(crate) fn tenths(value: f64) -> f64 {
+    let tenths = (value * 10.0).round() / 10.0;
+    if tenths == 0.0 { 0.0 } else { tenths }
+}
+
+/// The character, or the replacement character for one that cannot be drawn and that XML does not allow.
+pub(crate) fn printable(character: char) -> char {
+    if character.is_control() || matches!(character, '\u{FFFE}' | '\u{FFFF}') { REPLACEMENT } else { character }
+}
+
+/// The glyph of a character, or of the replacement character if the face does not have it.
+pub(crate) fn glyph(face: &Face<'_>, character: char) -> GlyphId {
+    face.glyph_index(printable(character)).or_else(|| face.glyph_index(REPLACEMENT)).unwrap_or_default()
 }
 
 /// Width of a text in pixels.

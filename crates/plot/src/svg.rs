@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::colour::{Colour, INK, PAPER, dark};
-use crate::scene::{Anchor, Mark, Scene};
+use crate::scene::{Anchor, Mark, Scene, printable, tenths};
 
 /// Faces with the same advance as ours.
 const FACES: &str = "Hack,'DejaVu Sans Mono',Menlo,Consolas,'Liberation Mono',monospace";
@@ -86,8 +86,7 @@ fn push(out: &mut String, line: &str) {
 
 /// One place after the point, no trailing zero.
 fn number(value: f64) -> String {
-    let tenths = (value * 10.0).round() / 10.0;
-    format!("{}", if tenths == 0.0 { 0.0 } else { tenths })
+    format!("{}", tenths(value))
 }
 
 fn hex([r, g, b]: Colour) -> String {
@@ -104,8 +103,7 @@ fn escaped(text: &str) -> String {
             '>' => out += "&gt;",
             '&' => out += "&amp;",
             '"' => out += "&quot;",
-            c if c.is_control() || matches!(c, '\u{FFFE}' | '\u{FFFF}') => out.push('\u{FFFD}'),
-            c => out.push(c),
+            c => out.push(printable(c)),
         }
     }
     out

@@ -81,6 +81,8 @@ fn every_rendering_is_whole() {
         assert!(svg.ends_with("</svg>\n") && !svg.contains("NaN") && !svg.contains("inf"), "{svg}");
         assert!(svg.contains("&lt;a &amp; b&gt;") && !svg.contains("<a & b>"));
         assert!(figure.scene().png().unwrap().starts_with(b"\x89PNG"));
+        let pdf = String::from_utf8_lossy(&figure.scene().pdf()).into_owned();
+        assert!(pdf.ends_with("%%EOF") && !pdf.contains("NaN") && !pdf.contains("inf"), "{pdf}");
         for width in [0, 40, 61, 100, 200] {
             let text = figure.terminal(width, false);
             let widest = text.lines().map(|line| line.chars().count()).max().unwrap();

@@ -41,7 +41,7 @@ pub struct InfoArgs {
     /// Write everything as JSON to a file, or to standard output (`-`) instead of text.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     json: Option<String>,
-    /// Draw one trace: a file that ends in .svg or .png, or `-` for the terminal instead of text.
+    /// Draw one trace: a file that ends in .svg, .pdf or .png, or `-` for the terminal instead of text.
     #[arg(long, value_name = "FILE", help_heading = "Output", conflicts_with_all = ["table", "csv", "markdown"])]
     plot: Option<Target>,
 }

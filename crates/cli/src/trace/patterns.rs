@@ -27,7 +27,7 @@ pub struct PatternsArgs {
     /// Write all locations as JSON to a file, or to standard output (`-`) instead of the table.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     json: Option<String>,
-    /// Draw addresses over time, coloured by pattern: a file that ends in .svg or .png, or `-` for the terminal instead of
+    /// Draw addresses over time, coloured by pattern: a file that ends in .svg, .pdf or .png, or `-` for the terminal instead of
     /// the table.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     plot: Option<Target>,

@@ -113,8 +113,8 @@ fn files(shown: &Shown) -> String {
     let name = super::file_name(&shown.name);
     match (&shown.figure, &shown.drawn) {
         (None, _) => format!("{name}.csv."),
-        (Some(_), None) => format!("{name}.svg and {name}.csv."),
-        (Some(_), Some(_)) => format!("{name}.svg and {name}.csv, which has every point."),
+        (Some(_), None) => format!("{name}.svg, {name}.pdf and {name}.csv."),
+        (Some(_), Some(_)) => format!("{name}.svg, {name}.pdf and {name}.csv, which has every point."),
     }
 }
 

@@ -54,6 +54,8 @@ pub struct DigestFigure {
     pub svg: Option<String>,
     /// The same for dark pages.
     pub svg_dark: Option<String>,
+    /// The same as PDF, for papers.
+    pub pdf: Option<Vec<u8>>,
     /// The numbers as comma-separated values.
     pub csv: String,
 }
@@ -163,21 +165,23 @@ impl Digest {
         text
     }
 
-    /// Writes the figures into a folder, which is made if it does not exist: each as SVG for light and for dark pages, and the
-    /// numbers behind it as comma-separated values.
+    /// Writes the figures into a folder, which is made if it does not exist: each as SVG for light and for dark pages and as PDF,
+    /// and the numbers behind it as comma-separated values.
     ///
     /// # Errors
     /// The folder or a file cannot be written.
     pub fn write_figures(&self, folder: &Path) -> Result<(), Error> {
         let cannot = |target: &Path, source| Error::Write { target: target.display().to_string(), source };
         std::fs::create_dir_all(folder).map_err(|error| cannot(folder, error))?;
-        for DigestFigure { name, svg, svg_dark, csv } in self.figures() {
-            for (text, extension) in [(svg, "svg"), (svg_dark, "dark.svg"), (Some(csv), "csv")] {
-                let Some(text) = text else { continue };
+        for DigestFigure { name, svg, svg_dark, pdf, csv } in self.figures() {
+            let (svg, svg_dark) = (svg.map(String::into_bytes), svg_dark.map(String::into_bytes));
+            let csv = Some(csv.into_bytes());
+            for (bytes, extension) in [(svg, "svg"), (svg_dark, "dark.svg"), (pdf, "pdf"), (csv, "csv")] {
+                let Some(bytes) = bytes else { continue };
                 let target = folder.join(format!("{name}.{extension}"));
                 let write = || {
                     let mut file = WholeFile::create(&target)?;
-                    file.write_all(text.as_bytes())?;
+                    file.write_all(&bytes)?;
                     file.commit()
                 };
                 write().map_err(|error| cannot(&target, error))?;
@@ -198,7 +202,8 @@ impl Digest {
             }
             let scene = shown.figure.as_ref().map(nandlab_plot::Figure::scene);
             let (svg, svg_dark) = (scene.as_ref().map(Scene::svg), scene.as_ref().map(Scene::svg_dark));
-            DigestFigure { name: file_name(&shown.name), svg, svg_dark, csv }
+            let pdf = scene.as_ref().map(Scene::pdf);
+            DigestFigure { name: file_name(&shown.name), svg, svg_dark, pdf, csv }
         })
     }
 }
