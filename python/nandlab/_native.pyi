@@ -179,7 +179,8 @@ def search(
     folder: str,
     metrics: Sequence[str],
     *,
-    budget: float = 0.1,
+    budget: float | None = None,
+    minutes: float | None = None,
     threads: int | None = None,
     progress: Callable[[float], object] | None = None,
 ) -> dict[str, Any]: ...

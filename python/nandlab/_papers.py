@@ -85,6 +85,8 @@ class Front:
     in_full: int
     #: Requests that were simulated, as a part of those of the whole sweep.
     spent: float
+    #: With `minutes`, the `budget` that they were taken to be enough for; `None` without.
+    decided: float | None
     #: By metric the share of pairs that the beginning of the workload orders as all of it does; `None` without a pair.
     agreement: Mapping[str, float | None]
     #: Cells that were left out last and run in full as a check.
@@ -100,11 +102,15 @@ def search(
     minimise: str | Sequence[str],
     folder: Path,
     *,
-    budget: float = 0.1,
+    budget: float | None = None,
+    minutes: float | None = None,
     threads: int | None = None,
     progress: Progress = None,
 ) -> Front:
-    """Finds the cells of a plan that no other beats, with `budget` (a part of 1) of the work of its sweep.
+    """Finds the cells of a plan that no other beats, with a part of the work of its sweep.
+
+    `budget`: that part, above 0 and up to 1 (0.1 if nothing is said), or `minutes`: about how long it may take. Which cells are tried
+    then depends on the speed of the machine; `Front.decided` is the `budget` that tries the same ones anywhere.
 
     `plan`: a `nandlab.Sweep`, the file of an experiment, or the name of one that nandlab brings. `minimise`: metrics, as in
     `["p99", "ram", "waf"]`; of those whose high values are good the highest are wanted. This is `nandlab search`, with the same
@@ -118,9 +124,9 @@ def search(
         path = os.fspath(plan)
     metrics = [minimise] if isinstance(minimise, str) else list(minimise)
     with telling(progress, "search") as tell:
-        found = _native.search(path, str(place), metrics, budget=budget, threads=threads, progress=tell)
+        found = _native.search(path, str(place), metrics, budget=budget, minutes=minutes, threads=threads, progress=tell)
     columns = {name: [values[at] for values in found["values"]] for at, name in enumerate(found["metrics"])}
     cells = Table({"cell": found["cell"], "workload": found["workload"], **columns})
     agreement = dict(zip(found["metrics"], found["agreement"]))
-    numbers = {name: found[name] for name in ("candidates", "in_full", "spent", "checked", "missed", "failed")}
+    numbers = {name: found[name] for name in ("candidates", "in_full", "spent", "decided", "checked", "missed", "failed")}
     return Front(cells=cells, agreement=agreement, **numbers)

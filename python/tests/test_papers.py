@@ -55,6 +55,19 @@ def test_search_is_that_of_the_command_line(tmp_path, command):
     assert nandlab.search(plan, "mean", tmp_path / "one", budget=1.0).cells.height >= 1
 
 
+def test_search_by_minutes_decides_on_a_budget_that_is_kept(tmp_path, command):
+    place = tmp_path / "found"
+    found = nandlab.search(SWEEP, ["mean", "ram"], place, minutes=100)
+    # The plan takes seconds.
+    assert found.decided == 1.0 and found.in_full == found.candidates
+    share = nandlab.search(SWEEP, ["mean", "ram"], tmp_path / "share", budget=found.decided)
+    assert share.decided is None and share.cells.rows() == found.cells.rows()
+    measured = (place / "clock.json").read_bytes()
+    said = command("search", str(place / "plan.toml"), "--minimise", "mean,ram", "--minutes", "100", "-o", str(place), "--csv", "-")
+    assert (place / "clock.json").read_bytes() == measured
+    assert [row["cell"] for row in csv.DictReader(io.StringIO(said))] == list(found.cells["cell"])
+
+
 def test_what_cannot_be_reproduced_or_searched_is_named(tmp_path):
     for arguments, words in [
         ({"papers": "hitsat"}, "hitstat"),
@@ -67,6 +80,10 @@ def test_what_cannot_be_reproduced_or_searched_is_named(tmp_path):
     for arguments, words in [
         ({"budget": 0}, "budget"),
         ({"budget": 0.001}, "budget"),
+        ({"budget": 0.5, "minutes": 1}, "minutes"),
+        ({"budget": None, "minutes": 0}, "minutes"),
+        ({"budget": None, "minutes": float("nan")}, "minutes"),
+        ({"budget": None, "minutes": 1e-9}, "minutes"),
         ({"minimise": []}, "minimise"),
         ({"minimise": "nothing"}, "nothing"),
         ({"plan": tmp_path / "none.toml"}, "none.toml"),

@@ -68,24 +68,22 @@ pub fn part((number, of): (usize, usize)) -> PyResult<SweepShard> {
 /// # Errors
 /// Those of `nandlab search`, or a signal came.
 #[pyfunction]
-#[pyo3(signature = (plan, folder, metrics, *, budget=0.1, threads=None, progress=None))]
+#[pyo3(signature = (plan, folder, metrics, *, budget=None, minutes=None, threads=None, progress=None))]
 pub fn search<'py>(
     py: Python<'py>,
     plan: &str,
     folder: &str,
     metrics: Vec<String>,
-    budget: f64,
+    budget: Option<f64>,
+    minutes: Option<f64>,
     threads: Option<usize>,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    if !(budget > 0.0 && budget <= 1.0) {
-        return Err(wrong(format!("budget: {budget} is not a part of the whole above 0 and up to 1")));
-    }
+    let budget = budget_of(budget, minutes)?;
     if metrics.is_empty() {
         return Err(wrong("minimise: name one metric or more, as in [\"p99\", \"ram\"]"));
     }
-    let search =
-        Search { plan: plan.into(), folder: folder.into(), metrics, budget: SearchBudget::Share(budget), threads };
+    let search = Search { plan: plan.into(), folder: folder.into(), metrics, budget, threads };
     let found = away(py, progress, move |watch| {
         let found = search.run(watch, |_, _| ())?;
         if found.interrupted { Err(Error::Stopped) } else { Ok(found) }
@@ -99,9 +97,23 @@ pub fn search<'py>(
     said.set_item("candidates", found.candidates)?;
     said.set_item("in_full", found.in_full)?;
     said.set_item("spent", found.spent)?;
+    said.set_item("decided", found.clock.map(|clock| clock.budget))?;
     said.set_item("agreement", found.agreement)?;
     said.set_item("checked", found.checked)?;
     said.set_item("missed", found.missed)?;
     said.set_item("failed", found.failed)?;
     Ok(said)
+}
+
+/// What a search may spend: a tenth of the sweep if nothing is said.
+fn budget_of(share: Option<f64>, minutes: Option<f64>) -> PyResult<SearchBudget> {
+    match (share, minutes) {
+        (Some(_), Some(_)) => Err(wrong("minutes: give minutes or budget, not both".to_owned())),
+        (None, Some(minutes)) if minutes > 0.0 && minutes <= 1e6 => Ok(SearchBudget::Minutes(minutes)),
+        (None, Some(minutes)) => Err(wrong(format!("minutes: {minutes} is not a number of minutes above 0, as in 30"))),
+        (share, None) => match share.unwrap_or(0.1) {
+            share if share > 0.0 && share <= 1.0 => Ok(SearchBudget::Share(share)),
+            share => Err(wrong(format!("budget: {share} is not a part of the whole above 0 and up to 1"))),
+        },
+    }
 }
