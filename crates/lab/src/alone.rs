@@ -9,16 +9,19 @@ use nandlab_trace::AddressPolicy;
 
 use crate::address::{self, Address};
 use crate::error::{Error, ROOM};
+use crate::hints::{self, is_hinted};
 use crate::source::{BATCH, Source};
 use crate::watch::{Event, Watch};
 use crate::word::Word;
 use crate::workload::Workload;
 
-/// The page accesses of a trace.
-pub(crate) fn history(source: &mut Source, config: &Config, with_flushes: bool) -> Result<History, Error> {
+/// The page accesses of a trace, and whether a request has a hint.
+pub(crate) fn history(source: &mut Source, config: &Config, with_flushes: bool) -> Result<(History, bool), Error> {
+    let mut has_hints = false;
     let mut history = History::new(config.logical_pages(), config.device.geometry.page_sectors(), with_flushes);
     let mut batch = Vec::with_capacity(BATCH);
     while source.fill(&mut batch)? {
+        has_hints = has_hints || is_hinted(&batch);
         history.extend(&batch).map_err(|error| {
             let help = match error {
                 HistoryError::OutOfRange(_) => ROOM.to_owned(),
@@ -31,7 +34,7 @@ pub(crate) fn history(source: &mut Source, config: &Config, with_flushes: bool) 
         let name = source.describe().name;
         return Err(Error::input(format!("{name}: there is no read and no write in it"), "is this the right file?"));
     }
-    Ok(history)
+    Ok((history, has_hints))
 }
 
 /// What the buffer of a configuration does with a trace, in the hit-ratio-only mode.
@@ -90,14 +93,16 @@ const PAGES_MAX: u32 = (1 << 31) - (1 << 28);
 /// What is to be known about the results of these buffers on what was read; whoever watches is told too.
 pub(crate) fn warn(
     policy: AddressPolicy,
+    has_hints: bool,
     configs: impl Iterator<Item = Result<Config, Error>>,
     watch: &Watch<'_>,
 ) -> Vec<String> {
-    let warning = |config: Config| {
-        let hits = config.build_hits().ok()?;
-        address::warning(policy, &config.device.geometry, hits.sees_neighbours())
+    let about = |config: Config| {
+        let sees_neighbours = config.build_hits().is_ok_and(|hits| hits.sees_neighbours());
+        let neighbours = address::warning(policy, &config.device.geometry, sees_neighbours);
+        neighbours.into_iter().chain(hints::warning(config.ram.bypass, has_hints))
     };
-    let warnings: BTreeSet<String> = configs.filter_map(|config| config.ok().and_then(warning)).collect();
+    let warnings: BTreeSet<String> = configs.filter_map(Result::ok).flat_map(about).collect();
     for warning in &warnings {
         (watch.tell)(Event::Warning(warning));
     }

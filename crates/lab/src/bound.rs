@@ -124,6 +124,7 @@ pub struct Bounding<'a> {
     builder: Builder,
     room: Room,
     address: AddressPolicy,
+    has_hints: bool,
     history: History,
     frames: Vec<u32>,
     /// The result without rows.
@@ -147,7 +148,7 @@ impl Bound {
             Some(sizes) => sizes.frames(page_bytes, POINTS)?,
             None => vec![plain.frames().dram],
         };
-        let history = alone::history(&mut source, &room.give(plain.clone()), true)?;
+        let (history, has_hints) = alone::history(&mut source, &room.give(plain.clone()), true)?;
         let address = source.address();
         let empty = Bounds {
             schema: SCHEMA_VERSION,
@@ -161,7 +162,7 @@ impl Bound {
             interrupted: false,
             rows: Vec::new(),
         };
-        Ok(Bounding { asked: self, watch, workload, builder, room, address, history, frames, empty })
+        Ok(Bounding { asked: self, watch, workload, builder, room, address, has_hints, history, frames, empty })
     }
 
     fn configure(&self, builder: &Builder, buffer: &PluginConfig, settings: &[String]) -> Result<Config, Error> {
@@ -215,7 +216,7 @@ impl Bounding<'_> {
             },
         )?;
         let configs = buffers.iter().map(|buffer| self.asked.configure(&self.builder, buffer, &device.set));
-        let warnings = alone::warn(self.address, configs, self.watch);
+        let warnings = alone::warn(self.address, self.has_hints, configs, self.watch);
         let trace = TraceSource { warnings, ..self.empty.trace };
         Ok(Bounds { trace, interrupted: !complete, rows, ..self.empty })
     }

@@ -202,7 +202,7 @@ impl Comparing<'_> {
         } else {
             // What lies in NVRAM need not be written back when the host flushes.
             let mut source = Source::open(&self.asked.workload, &self.config, self.watch)?;
-            let history = alone::history(&mut source, &self.config, !uses_nvram)?;
+            let (history, _) = alone::history(&mut source, &self.config, !uses_nvram)?;
             let Frames { dram, nvram } = self.config.frames();
             let frames = if uses_nvram { dram.saturating_add(nvram) } else { dram };
             let bound = lower_bound(&Segments::new(&history, bounds.costs), frames, ROUNDS);

@@ -124,6 +124,7 @@ pub struct Drawing<'a> {
     room: Room,
     sizes: Vec<u32>,
     address: AddressPolicy,
+    has_hints: bool,
     /// What is replayed.
     pub trace: TraceSource,
     /// LRU without a device: all sizes in one pass.
@@ -149,7 +150,7 @@ impl Curve {
         let room = if self.ftl.is_some() { Room::of_device(&plain) } else { Room::new(open()?, &plain)? };
         let page_bytes = plain.device.geometry.page_bytes;
         let sizes = self.ram.frames(page_bytes, self.points)?;
-        let history = alone::history(&mut source, &room.give(plain.clone()), true)?;
+        let (history, has_hints) = alone::history(&mut source, &room.give(plain.clone()), true)?;
         // One pass knows nothing of what passes by.
         let is_lru = self.ftl.is_none() && plain.ram.bypass == Bypass::None && self.buffers.iter().any(is_plain_lru);
         let lru = is_lru.then(|| LruCurve::new(&history));
@@ -167,6 +168,7 @@ impl Curve {
             room,
             sizes,
             address,
+            has_hints,
             trace,
             lru,
             future,
@@ -234,7 +236,7 @@ impl Drawing<'_> {
         if ftl.is_none() {
             let (asked, builder) = (self.asked, &self.builder);
             let configs = buffers.iter().map(|buffer| Ok(asked.configure(&asked.device, builder, buffer, None)?.1));
-            trace.warnings = alone::warn(self.address, configs, self.watch);
+            trace.warnings = alone::warn(self.address, self.has_hints, configs, self.watch);
         }
         let (schema, nandlab) = (SCHEMA_VERSION, env!("CARGO_PKG_VERSION"));
         let ftl = ftl.as_ref().map(PluginConfig::label);

@@ -36,6 +36,7 @@ mod error;
 mod experiment;
 mod fit;
 mod foresight;
+mod hints;
 mod judge;
 mod latencies;
 mod measurement;

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use nandlab::buffer::Bypass;
 use nandlab::config::{Builder, Config, Precondition};
 use nandlab::engine::Ssd;
 use nandlab::replay::Replay;
@@ -14,6 +15,7 @@ use crate::course::Course;
 use crate::device::Device;
 use crate::error::{Error, ROOM};
 use crate::foresight::Foresight;
+use crate::hints::{self, is_hinted};
 use crate::latencies::{EachRequest, ReplayedRequest, Requests};
 use crate::measurement::Measurement;
 use crate::own_buffer::OwnBuffer;
@@ -234,11 +236,13 @@ fn simulate_from(
         let mut measurement = Measurement::after(unmeasured, course, &*device);
         let mut requests = each.map(|each| Requests::new(each, &mut replay, &mut *device));
         let (mut batch, mut replayed) = (Vec::with_capacity(BATCH), 0);
+        let mut has_hints = config.ram.bypass == Bypass::None;
         while match &mut requests {
             None => source.fill(&mut batch)?,
             Some(requests) => source.fill_seen(&mut batch, |piece, recorded| requests.see(piece, recorded))?,
         } {
             Foresight::show(workload.foresight.as_ref(), &mut batch)?;
+            has_hints = has_hints || is_hinted(&batch);
             measurement.feed(&mut replay, &mut *device, &batch)?;
             if let Some(requests) = &mut requests {
                 requests.hand_out(&mut replay, &mut *device)?;
@@ -262,6 +266,7 @@ fn simulate_from(
         measurement.end(&*device);
         let mut info = source.describe();
         info.warnings.extend(address::warning(source.address(), &config.device.geometry, device.sees_neighbours()));
+        info.warnings.extend(hints::warning(config.ram.bypass, has_hints));
         let shown = own.map(|own| own.shown(config));
         let mut report = Report::settled(shown.as_ref().unwrap_or(config), &mut *device, info, &outcome);
         report.wall = Some(wall(&report, started, built));
