@@ -189,11 +189,12 @@ fn curve_of_no_buffer_is_better_than_its_bound() {
 
 #[test]
 fn curves_are_drawn() {
-    let (png, svg) = (temporary("curve.png"), temporary("curve.svg"));
-    for path in [&png, &svg] {
+    let (png, pdf, svg) = (temporary("curve.png"), temporary("curve.pdf"), temporary("curve.svg"));
+    for path in [&png, &pdf, &svg] {
         stdout(&with("curve", &["--buffers", "lru,cflru", "--ram", "16KiB..1MiB", "--plot", path.to_str().unwrap()]));
     }
     assert!(std::fs::read(png).unwrap().starts_with(b"\x89PNG"));
+    assert!(std::fs::read(pdf).unwrap().starts_with(b"%PDF-1.7"));
     let svg = std::fs::read_to_string(svg).unwrap();
     assert!(svg.contains("Page hits") && svg.contains("cflru"), "{svg}");
     assert!(stdout(&with("curve", &["--ram", "16KiB..1MiB", "--plot", "-"])).contains("Page hits"));
@@ -228,7 +229,7 @@ fn wrong_inputs_are_all_refused() {
         ("curve --ftl page,dftl", "--ftl|2 FTLs|once for each"),
         ("curve --mode fast", "--mode|--ftl page"),
         ("curve --precondition full", "--precondition|--ftl page"),
-        ("curve --plot x.gif", "--plot|.svg or .png"),
+        ("curve --plot x.gif", "--plot|.svg, .pdf or .png"),
         ("curve --plot x.svg --buffers lru,fifo,clock,arc,lirs,sieve,none", "--plot|7 buffers|at most 6"),
         ("curve --plot - --json -", "--plot - and --json -|name of a file"),
         ("curve --plot - --csv", "--csv and --plot -|name of a file"),
@@ -290,4 +291,26 @@ fn curve_knows_what_passes_the_buffer_by() {
         curve["read_hits"].clone()
     };
     assert_ne!(row("none"), row("sequential"));
+}
+
+#[test]
+fn bypass_without_hints_is_warned_of() {
+    let hinted = concat!(env!("CARGO_MANIFEST_DIR"), "/../../workloads/fixtures/cscope.parquet");
+    for command in ["run", "curve", "bound"] {
+        let said = |trace: &str, bypass: &str| {
+            let buffers = if command == "run" { "--buffer" } else { "--buffers" };
+            let set = format!("ram.bypass={bypass}");
+            let size: &[&str] = if command == "run" { &["--address", "modulo"] } else { &["--ram", "1MiB"] };
+            let args = [command, trace, buffers, "lru", "--limit", "500", "--set", &set, "--json", "-"];
+            let output = nandlab(&[&args[..], size].concat());
+            assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+            let report = json(&String::from_utf8(output.stdout.clone()).unwrap());
+            let words = "ram.bypass did nothing: no request has a hint";
+            let kept = report["trace"]["warnings"].to_string().contains(words);
+            assert_eq!(kept, stderr(&output).contains(words), "{command}: {}", stderr(&output));
+            kept
+        };
+        assert!(said("make:oltp", "sequential") && said("make:oltp", "sequential_reads"), "{command}");
+        assert!(!said("make:oltp", "none") && !said(hinted, "sequential"), "{command}");
+    }
 }

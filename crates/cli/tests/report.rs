@@ -50,7 +50,9 @@ fn page_is_one_safe_file_and_always_the_same() {
     }
     let svgs = names.iter().filter(|name| name.contains(".svg")).count();
     let dark = names.iter().filter(|name| name.contains(".dark.svg")).count();
-    assert_eq!((svgs, dark), (2 * first.matches("<svg").count(), first.matches("<svg").count()));
+    let pdfs = names.iter().filter(|name| name.contains(".pdf")).count();
+    let figures = first.matches("<svg").count();
+    assert_eq!((svgs, dark, pdfs), (2 * figures, figures, figures));
     names.retain(|name| !name.contains(".dark.svg"));
     for name in &names {
         assert!(first.contains(name.as_str()), "the page names {name}");
@@ -141,6 +143,15 @@ fn figures_and_metrics_of_times_are_shares_of_the_distribution() {
             assert!((within - share.parse::<f64>().unwrap()).abs() < 1e-9, "{buffer} {line}");
         }
     }
+    let misspelt = plan("") + "[figures.fig1]\ntitle = 'reads'\nprinted = ''\ntimes = 'respones.reads'\n";
+    let (_, wrong) = swept("report-misspelt-times", &misspelt);
+    let output = nandlab(&["report", &wrong, "-o", "-"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        stderr(&output).contains("figures.fig1.times: no run has times of `respones.reads`"),
+        "{}",
+        stderr(&output)
+    );
     let text =
         plan("") + "[figures.fig1]\ntitle = 'reads'\nprinted = ''\ntimes = 'response.reads'\nvalues = { lru = 50 }\n";
     let file = folder.join("wrong.toml");

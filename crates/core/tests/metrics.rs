@@ -370,3 +370,15 @@ fn replayed_accesses_are_timed_as_requests_are() {
     let ledger = replayed.ledger();
     assert!(ledger.buffer_read_ns > 0 && ledger.buffer_write_ns > 0);
 }
+
+#[test]
+fn overload_is_a_share_of_the_requests_that_are_measured() {
+    let config = config(&["replay.mode=open"]);
+    let device = config.build().unwrap();
+    let is_overloaded = |before| {
+        let outcome = Outcome { requests: 10_000, before, backlog: 50, ..Outcome::default() };
+        Report::new(&config, &*device, TraceSource::default(), &outcome).load.overloaded
+    };
+    // 50 wait: half a percent of 10,000, one of the last 5,000, more of the last 4,000.
+    assert_eq!([0, 5_000, 6_000].map(is_overloaded), [false, false, true]);
+}
