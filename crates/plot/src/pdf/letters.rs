@@ -59,6 +59,7 @@ impl Letters {
         let [cid, descriptor, outlines, glyphs, unicode] = [1, 2, 3, 4, 5].map(|i| Ref::new(first.get() + i));
         let whole = Face::parse(HACK_REGULAR, 0).expect("the embedded face is sound");
         let share = |units: i16| f32::from(units) * 1000.0 / f32::from(whole.units_per_em());
+        let size = |count: usize| i32::try_from(count).expect("a face has some hundred kilobytes");
         let (bytes, of_codes) = self.face();
         let name = format!("{}+Hack-Regular", tag(&bytes));
         let name = Name(name.as_bytes());
@@ -70,8 +71,8 @@ impl Letters {
         let mut font = pdf.cid_font(cid);
         font.subtype(CidFontType::Type2).base_font(name).system_info(CODES).font_descriptor(descriptor);
         // It is monospaced. As the width by default Poppler takes whole numbers only, and every letter as wide as it is high else.
-        let width = whole.glyph_hor_advance(glyph(&whole, ' ')).unwrap_or(0);
-        font.cid_to_gid_map_stream(glyphs).widths().same(0, self.0.len() as u16, share(width as i16));
+        let width = whole.glyph_hor_advance(glyph(&whole, ' ')).map_or(0, u16::cast_signed);
+        font.cid_to_gid_map_stream(glyphs).widths().same(0, self.0.len() as u16, share(width));
         font.finish();
 
         let edge = whole.global_bounding_box();
@@ -86,7 +87,7 @@ impl Letters {
 
         let packed = compress_to_vec_zlib(&bytes, COMPRESSION);
         let mut file = pdf.stream(outlines, &packed);
-        file.filter(Filter::FlateDecode).pair(Name(b"Length1"), bytes.len() as i32);
+        file.filter(Filter::FlateDecode).pair(Name(b"Length1"), size(bytes.len()));
         file.finish();
         stream(pdf, glyphs, &of_codes);
         let mut characters = UnicodeCmap::<u16>::new(Name(b"Characters"), CODES);
