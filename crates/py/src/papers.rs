@@ -69,6 +69,7 @@ pub fn part((number, of): (usize, usize)) -> PyResult<SweepShard> {
 /// Those of `nandlab search`, or a signal came.
 #[pyfunction]
 #[pyo3(signature = (plan, folder, metrics, *, budget=None, minutes=None, threads=None, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "they are named in Python")]
 pub fn search<'py>(
     py: Python<'py>,
     plan: &str,
