@@ -312,5 +312,6 @@ fn bypass_without_hints_is_warned_of() {
         };
         assert!(said("make:oltp", "sequential") && said("make:oltp", "sequential_reads"), "{command}");
         assert!(!said("make:oltp", "none") && !said(hinted, "sequential"), "{command}");
+        assert!(!said("make:oltp", "reads"), "{command}: it needs no hints");
     }
 }
