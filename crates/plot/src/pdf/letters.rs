@@ -70,7 +70,7 @@ impl Letters {
 
         let mut font = pdf.cid_font(cid);
         font.subtype(CidFontType::Type2).base_font(name).system_info(CODES).font_descriptor(descriptor);
-        // It is monospaced. As the width by default Poppler takes whole numbers only, and every letter as wide as it is high else.
+        // It is monospaced. Widths are given for each code, because Poppler takes only whole numbers for the width by default.
         let width = whole.glyph_hor_advance(glyph(&whole, ' ')).map_or(0, u16::cast_signed);
         font.cid_to_gid_map_stream(glyphs).widths().same(0, self.0.len() as u16, share(width));
         font.finish();
