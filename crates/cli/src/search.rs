@@ -33,7 +33,7 @@ pub struct SearchArgs {
     /// The folder of the results; it is made if it does not exist.
     #[arg(long, short, value_name = "FOLDER")]
     output: PathBuf,
-    /// What may be spent, as a part of what the whole sweep takes.
+    /// What may be spent, as a part of what the whole sweep takes; 1 runs all cells in full.
     #[arg(long, value_name = "SHARE", default_value_t = 0.1, value_parser = share)]
     budget: f64,
     /// Spend about that many minutes instead. Which cells are tried then depends on the speed of the machine; a search that was
@@ -116,14 +116,20 @@ fn table(found: &FoundFront) -> String {
         0 => String::new(),
         failed => format!("{} simulations failed: their cells are not on the front\n", count(failed)),
     };
+    let guessed = match *checked {
+        0 => "; none was left out".to_owned(),
+        checked => format!(
+            "; pairs that the beginning of the workload orders as all of it does: {}; of the {} that were left out last {missed} are \
+             on the front",
+            agreement.join(", "),
+            count(checked as u64),
+        ),
+    };
     text + &format!(
-        "\n{} of {} cells in full, {:.1} % of the requests of the whole sweep; pairs that the beginning of the workload orders as all \
-         of it does: {}; of the {} that were left out last {missed} are on the front\n",
+        "\n{} of {} cells in full, {:.1} % of the requests of the whole sweep{guessed}\n",
         count(*in_full as u64),
         count(*candidates as u64),
         100.0 * spent,
-        agreement.join(", "),
-        count(*checked as u64),
     ) + &failed
         + &clock(found)
 }

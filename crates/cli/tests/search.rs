@@ -4,6 +4,7 @@ mod common;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 
 use common::{TINY, json, nandlab, stderr, stdout, temporary};
 
@@ -120,6 +121,12 @@ fn minutes_become_a_part_that_gives_the_same_front() {
     search(&["--minutes", "100"], &path("clock"));
     assert_eq!(fs::read_to_string(path("clock/clock.json")).unwrap(), measured);
     let by_share = search(&["--budget", "1"], &path("share"));
+    // What may be spent on everything is spent on everything.
+    assert!(
+        by_share.contains("252 of 252 cells in full, 100.0 % of the requests of the whole sweep; none was left out"),
+        "{by_share}"
+    );
+    assert!(!Path::new(&path("share/little")).exists());
     assert_eq!(by_clock.split("the clock decided").next(), Some(by_share.as_str()));
     let output = nandlab(&["search", &plan, "--minimise", "mean", "-o", &path("clock"), "--minutes", "0.00001"]);
     assert!(stderr(&output).contains("too little to search 252 cells"), "{}", stderr(&output));
@@ -135,7 +142,7 @@ fn mistakes_of_a_search_say_what_is_there() {
     fs::write(&plan_file, plan()).unwrap();
     for (arguments, words) in [
         (&["--minimise", "p98"][..], "did you mean `p99`?"),
-        (&["--minimise", "p99", "--budget", "0.01"][..], "is too little to search"),
+        (&["--minimise", "p99", "--budget", "0.01"][..], "give 0.056 or more; 1 to run all cells in full"),
         (&["--minimise", "p99", "--budget", "2"][..], "above 0 and up to 1"),
         (&["--minimise", "p99", "--minutes", "0"][..], "a number of minutes above 0"),
         (&["--minimise", "p99", "--minutes", "1", "--budget", "0.1"][..], "cannot be used with"),

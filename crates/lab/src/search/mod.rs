@@ -46,7 +46,7 @@ pub struct Search {
 /// What a search may spend.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum SearchBudget {
-    /// A part of what the whole sweep would take, in requests.
+    /// A part of what the whole sweep would take, in requests; 1 is that sweep.
     Share(f64),
     /// About that many minutes on this machine: which cells are tried then depends on its speed.
     Minutes(f64),
@@ -140,27 +140,10 @@ impl Search {
         let (failed, begun) = (Cell::new(0), now());
         let lengths = self.lengths(&experiment, &all, &failed, watch, &mut step)?;
         let Some(lengths) = lengths else { return Ok(FoundFront { interrupted: true, ..found }) };
-        let least = ((1 + CHECKED) as f64 / STEPS[STEPS.len() - 1].1 / all.len() as f64).min(1.0);
-        let budget = match self.budget {
-            SearchBudget::Share(budget) if budget < least => {
-                let problem = format!("--budget: {budget:.3} of {} cells is too little to search", all.len());
-                return Err(Error::input(problem, format!("give {least:.3} or more, or sweep them all")));
-            }
-            SearchBudget::Share(budget) => budget,
-            SearchBudget::Minutes(minutes) => {
-                let clock = self.clock(&experiment, &all, &lengths, watch, &mut step)?;
-                let Some(clock) = clock else { return Ok(FoundFront { interrupted: true, ..found }) };
-                let processors = std::thread::available_parallelism().map_or(1, usize::from);
-                let threads = self.threads.unwrap_or(processors);
-                let budget = clock.budget(minutes, least, all.len(), threads).ok_or_else(|| {
-                    let needed = clock.least_minutes(least, all.len(), threads);
-                    let problem = format!("--minutes: {minutes} is too little to search {} cells", all.len());
-                    Error::input(problem, format!("give {needed:.1} or more, or a smaller plan"))
-                })?;
-                found.clock = Some(SearchClock { minutes, budget, took: Duration::ZERO });
-                budget
-            }
+        let Some((budget, clock)) = self.share(&experiment, &all, &lengths, watch, &mut step)? else {
+            return Ok(FoundFront { interrupted: true, ..found });
         };
+        found.clock = clock;
         let is_exact: Vec<bool> = metrics.iter().map(|metric| *metric == Metric::ram()).collect();
         let plan = plan_of(budget, all.len());
         let mut places = all;
@@ -170,7 +153,8 @@ impl Search {
                 places = best_first(before, *count, &is_exact);
             }
             found.spent += share * places.len() as f64 / found.candidates as f64;
-            let name = STEPS[number].0;
+            // A plan of one step is all in full.
+            let name = STEPS[STEPS.len() - plan.len() + number].0;
             let rung = Rung { folder: self.folder.join(name), share: *share, places: &places, failed: &failed };
             let mut told = |told: SweepStep<'_>| step(name, told);
             let climbed = self.climb(&experiment, &metrics, &lengths, &rung, watch, &mut told)?;
@@ -188,6 +172,37 @@ impl Search {
             clock.took = now().duration_since(begun);
         }
         Ok(found)
+    }
+
+    /// The budget as a part of the whole sweep, and what the clock decided; `None` if it was stopped.
+    fn share(
+        &self,
+        experiment: &Experiment,
+        all: &[Place],
+        lengths: &BTreeMap<String, u64>,
+        watch: &Watch<'_>,
+        step: &mut (impl FnMut(&str, SweepStep<'_>) + Send),
+    ) -> Result<Option<(f64, Option<SearchClock>)>, Error> {
+        let least = ((1 + CHECKED) as f64 / STEPS[STEPS.len() - 1].1 / all.len() as f64).min(1.0);
+        let minutes = match self.budget {
+            SearchBudget::Share(budget) if budget < least => {
+                let problem = format!("--budget: {budget} of {} cells is too little to search", all.len());
+                let enough = (least * 1000.0).ceil() / 1000.0;
+                let more = if enough < 1.0 { format!("{enough} or more; ") } else { String::new() };
+                return Err(Error::input(problem, format!("give {more}1 to run all cells in full")));
+            }
+            SearchBudget::Share(budget) => return Ok(Some((budget, None))),
+            SearchBudget::Minutes(minutes) => minutes,
+        };
+        let Some(clock) = self.clock(experiment, all, lengths, watch, step)? else { return Ok(None) };
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = self.threads.unwrap_or(processors);
+        let budget = clock.budget(minutes, least, all.len(), threads).ok_or_else(|| {
+            let needed = clock.least_minutes(least, all.len(), threads);
+            let problem = format!("--minutes: {minutes} is too little to search {} cells", all.len());
+            Error::input(problem, format!("give {needed:.1} or more, or a smaller plan"))
+        })?;
+        Ok(Some((budget, Some(SearchClock { minutes, budget, took: Duration::ZERO }))))
     }
 
     fn metrics(&self, experiment: &Experiment) -> Result<Vec<Metric>, Error> {
@@ -314,7 +329,7 @@ fn judge(
     results: &BTreeMap<Place, Values>,
 ) {
     found.in_full = places.len();
-    found.checked = (places.len() / CHECKED).max(1).min(places.len());
+    found.checked = before.map_or(0, |_| (places.len() / CHECKED).max(1).min(places.len()));
     let left_out: BTreeSet<&Place> = places.iter().skip(places.len() - found.checked).collect();
     found.agreement = before.map_or_else(|| vec![None; metrics.len()], |before| agreement(before, results));
     let mut front: Vec<(&Place, &Values)> =
@@ -331,8 +346,11 @@ fn judge(
 }
 
 /// For each step the part of the workload and how many cells run on it: each spends what it may, and the parts grow by the same
-/// factor from step to step.
+/// factor from step to step. What may be spent on everything in full is spent on that: nothing is left to guess.
 fn plan_of(budget: f64, cells: usize) -> Vec<(f64, usize)> {
+    if budget >= 1.0 {
+        return vec![(1.0, cells)];
+    }
     let last = STEPS.len() - 1;
     let least = (STEPS[0].1 * budget).min(1.0);
     let factor = root(1.0 / least, last as u64);
