@@ -77,7 +77,7 @@ pub fn curve(args: &CurveArgs, style: Style) -> Result<(), Failure> {
         bound: args.bound,
         threads: args.output.threads,
     };
-    let (json, plot) = (output::Target::open(args.output.json.as_deref())?, Target::open(args.plot.as_ref())?);
+    let (json, plot) = Target::open_both(args.output.json.as_deref(), args.plot.as_ref())?;
     let progress = Progress::new("drawing curves", args.output.quiet);
     let watch = progress.watch();
     let drawing = curve.begin(&watch)?;

@@ -45,12 +45,19 @@ impl Target {
         matches!(self, Self::Terminal)
     }
 
-    /// Opens the file, if it is one, before there is anything to draw.
-    pub fn open(target: Option<&Self>) -> Result<output::Target, Failure> {
-        output::Target::open(match target {
-            Some(Self::Svg(path) | Self::Pdf(path) | Self::Png(path)) => Some(path),
-            Some(Self::Terminal) | None => None,
-        })
+    /// The file, if it is one.
+    fn file(&self) -> Option<&str> {
+        match self {
+            Self::Svg(path) | Self::Pdf(path) | Self::Png(path) => Some(path),
+            Self::Terminal => None,
+        }
+    }
+
+    /// Opens a result as JSON and a picture, which are asked for or not, before there is anything to write or to draw.
+    pub fn open_both(json: Option<&str>, plot: Option<&Self>) -> Result<(output::Target, output::Target), Failure> {
+        let plot = plot.and_then(Self::file);
+        output::distinct([("--json", json), ("--plot", plot)])?;
+        Ok((output::Target::open(json)?, output::Target::open(plot)?))
     }
 
     /// Draws it into the file that was opened for it.

@@ -64,7 +64,11 @@ impl RecordLevel {
 
 impl From<RecordError> for Failure {
     fn from(error: RecordError) -> Self {
-        Self::Message(Exit::Failed, error.to_string())
+        match &error {
+            // As env, nice and time end.
+            RecordError::Command { code, .. } => Self::Command(format!("error: {error}"), *code),
+            _ => Self::Message(Exit::Failed, error.to_string()),
+        }
     }
 }
 

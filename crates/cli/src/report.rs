@@ -29,6 +29,7 @@ pub struct ReportArgs {
 /// Runs the command.
 pub fn report(args: &ReportArgs) -> Result<(), Failure> {
     let digest = Digest::of(&SweepResults::open(&args.folder)?)?;
+    output::distinct([("--output", Some(&args.output)), ("--markdown", args.markdown.as_deref())])?;
     let page = output::Target::open(Some(&args.output))?;
     if let Some(folder) = &args.figures {
         digest.write_figures(folder)?;

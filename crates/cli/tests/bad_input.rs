@@ -57,6 +57,9 @@ fn wrong_command_line_is_refused() {
         ("run /", "/: |help:"),
         ("compare --buffers lru, --ftls page", "buffer.name|help:"),
         ("compare --buffers lru --ftls pagee", "ftl.name|did you mean `page`"),
+        ("compare --buffers lru,fifo,lru", "buffer: lru is there twice"),
+        ("compare --ftls fast:k=8,fast:k=8", "ftl: fast:k=8 is there twice"),
+        ("run -n 9 --json {out}/one --latencies {out}/../{tail}/one", "--latencies|--json|both name"),
         ("compare --threads 0", "--threads|1 to 1024"),
         ("compare --csv --markdown", "--csv|--markdown"),
         ("list bufers", "bufers|buffers"),
@@ -65,9 +68,13 @@ fn wrong_command_line_is_refused() {
         ("conform nothere.json", "nothere.json|help:"),
         ("completions ksh", "ksh|bash"),
     ];
+    let folder = common::temporary("command-line");
+    std::fs::create_dir_all(&folder).unwrap();
+    let tail = folder.file_name().unwrap().to_str().unwrap();
     all(cases.iter().map(|(line, parts)| {
+        let line = line.replace("{out}", folder.to_str().unwrap()).replace("{tail}", tail);
         let args: Vec<&str> = line.split(' ').collect();
-        refused(&nandlab(&args), line, parts)
+        refused(&nandlab(&args), &line, parts)
     }));
 }
 
@@ -142,6 +149,8 @@ fn relations_between_plug_ins_and_device_are_checked() {
 #[test]
 fn wrong_configuration_file_is_refused_with_its_line() {
     let cases = [
+        ("", "bad.toml: there is nothing in it|nandlab config"),
+        ("# nothing\n", "bad.toml: there is nothing in it|nandlab config"),
         ("seed = \n", "bad.toml: line 1|TOML"),
         ("seed = 1\n[ram\n", "bad.toml: line 2|TOML"),
         ("seed = 1\nseed = 2\n", "bad.toml: line 2|TOML"),

@@ -121,7 +121,7 @@ fn process_tree_is_followed_and_its_end_is_told() {
 fn command_that_is_not_there_leaves_no_file() {
     let trace = path("none.parquet");
     let Some(output) = record("none", &trace, "0", &["/no/such/program"]) else { return };
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(127));
     assert!(stderr(&output).contains("/no/such/program: cannot be run") && !temporary("none.parquet").exists());
 }
 

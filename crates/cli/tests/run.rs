@@ -230,3 +230,35 @@ fn option_wins_over_the_file_and_a_setting_over_both() {
     assert_eq!(ram(&["--ram", "1MiB", "--set", "ram.dram=\"2MiB\""]), "2MiB");
     assert_eq!(ram(&["--set", "ram.dram=2MiB"]), "2MiB");
 }
+
+#[test]
+fn setting_that_did_nothing_is_warned_of() {
+    let said = |settings: &[&str]| {
+        let output = nandlab(&[&["run", "--limit", "500", "--device", TINY, "--json", "-"], settings].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let report = json(&String::from_utf8(output.stdout.clone()).unwrap());
+        let kept = report["trace"]["warnings"].as_array().map_or(Vec::new(), Clone::clone);
+        let kept: Vec<&str> = kept.iter().filter_map(|warning| warning.as_str()).collect();
+        let did_nothing: Vec<String> =
+            kept.iter().filter_map(|warning| Some(warning.split_once(" did nothing")?.0.to_owned())).collect();
+        assert!(kept.iter().all(|warning| stderr(&output).contains(warning)), "{kept:?} {}", stderr(&output));
+        did_nothing
+    };
+    let think = ["--set", "replay.think_time=5us", "--mode"];
+    let scale = ["--set", "replay.time_scale=2", "--mode"];
+    for (mode, wanted) in [
+        ("closed", [None, Some("replay.time_scale")]),
+        ("open", [Some("replay.think_time"), None]),
+        ("fast", [Some("replay.think_time"), Some("replay.time_scale")]),
+    ] {
+        for (settings, wanted) in [think, scale].into_iter().zip(wanted) {
+            let said = said(&[&settings[..], &[mode]].concat());
+            assert_eq!(said, wanted.map_or(vec![], |key| vec![key.to_owned()]), "{mode}");
+        }
+    }
+    let nvram = ["--nvram", "256KiB", "--buffer"];
+    assert_eq!(said(&[&nvram[..], &["lru"]].concat()), ["ram.nvram"]);
+    for own in ["wpa", "clock-dnv"] {
+        assert_eq!(said(&[&nvram[..], &[own]].concat()), Vec::<String>::new(), "{own}");
+    }
+}

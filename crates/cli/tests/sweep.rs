@@ -205,3 +205,26 @@ fn impossible_sweeps_are_refused_before_any_work() {
         assert!(stderr(&output).contains(words), "{}", stderr(&output));
     }
 }
+
+#[test]
+fn folder_of_another_experiment_is_left_alone() {
+    let small = "name = 'one'\n[workloads.made]\ntrace = ['make:zipf']\nlimit = 100\naddress = 'modulo'\n";
+    let (plan, results) = plan("sweep-other", small);
+    stdout(&["sweep", &plan, "-o", text(&results)]);
+    let before = files(&results);
+    std::fs::write(&plan, small.replace("'one'", "'other'")).unwrap();
+    let refused = nandlab(&["sweep", &plan, "-o", text(&results)]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(
+        stderr(&refused).contains("has the results of the experiment `one`, and this one is `other`"),
+        "{}",
+        stderr(&refused)
+    );
+    assert_eq!(files(&results), before);
+    // The same experiment may change.
+    std::fs::write(&plan, small.replace("100", "200")).unwrap();
+    assert!(stdout(&["sweep", &plan, "-o", text(&results)]).contains("1 run now"));
+    std::fs::write(&plan, format!("{}seeds = [1, 2, 1]\n", small.split_once('[').unwrap().0)).unwrap();
+    let refused = nandlab(&["sweep", &plan, "-o", text(&results)]);
+    assert!(stderr(&refused).contains("seeds: 1 is there twice"), "{}", stderr(&refused));
+}

@@ -9,7 +9,7 @@ use nandlab_trace::AddressPolicy;
 
 use crate::address::{self, Address};
 use crate::error::{Error, ROOM};
-use crate::hints::{self, is_hinted};
+use crate::idle::{self, is_hinted};
 use crate::source::{BATCH, Source};
 use crate::watch::{Event, Watch};
 use crate::word::Word;
@@ -100,7 +100,7 @@ pub(crate) fn warn(
     let about = |config: Config| {
         let sees_neighbours = config.build_hits().is_ok_and(|hits| hits.sees_neighbours());
         let neighbours = address::warning(policy, &config.device.geometry, sees_neighbours);
-        neighbours.into_iter().chain(hints::warning(config.ram.bypass, has_hints))
+        neighbours.into_iter().chain(idle::bypass(config.ram.bypass, has_hints))
     };
     let warnings: BTreeSet<String> = configs.filter_map(Result::ok).flat_map(about).collect();
     for warning in &warnings {

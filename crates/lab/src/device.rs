@@ -155,7 +155,13 @@ fn read_base(base: &str) -> Result<Builder, Error> {
             "give the path of a TOML file or a preset (`nandlab list devices`); `nandlab config > FILE` writes one";
         Error::input(format!("--device {base}: cannot be read: {error}"), help)
     })?;
-    Ok(Builder::preset(DEFAULT_DEVICE)?.file(base, &text)?)
+    let device = Builder::preset(DEFAULT_DEVICE)?.file(base, &text)?;
+    let says_nothing = toml::from_str::<toml::Table>(&text).is_ok_and(|table| table.is_empty());
+    if says_nothing {
+        let help = "give it a key, as in preset = \"lab\"; `nandlab config > FILE` writes a whole one";
+        return Err(Error::input(format!("--device {base}: there is nothing in it"), help));
+    }
+    Ok(device)
 }
 
 /// A configuration, which may come through a pipe. What never ends is not a configuration.

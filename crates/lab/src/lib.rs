@@ -36,7 +36,7 @@ mod error;
 mod experiment;
 mod fit;
 mod foresight;
-mod hints;
+mod idle;
 mod judge;
 mod latencies;
 mod measurement;

@@ -22,5 +22,13 @@ pub fn plugin_list<B>(list: &str, section: &str, known: &[Plugin<B>]) -> Result<
         registry::find(known, section, &plugin.name)?;
         Ok::<_, Error>(plugin)
     };
-    split_outside(list, ',').into_iter().map(|text| parse(text.trim())).collect()
+    let mut plugins: Vec<PluginConfig> = Vec::new();
+    for text in split_outside(list, ',') {
+        let plugin = parse(text.trim())?;
+        if plugins.iter().any(|known| known.label() == plugin.label()) {
+            return Err(Error::input(format!("{section}: {} is there twice", plugin.label()), "name each once"));
+        }
+        plugins.push(plugin);
+    }
+    Ok(plugins)
 }

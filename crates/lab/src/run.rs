@@ -15,7 +15,7 @@ use crate::course::Course;
 use crate::device::Device;
 use crate::error::{Error, ROOM};
 use crate::foresight::Foresight;
-use crate::hints::{self, is_hinted};
+use crate::idle::{self, is_hinted};
 use crate::latencies::{EachRequest, ReplayedRequest, Requests};
 use crate::measurement::Measurement;
 use crate::own_buffer::OwnBuffer;
@@ -122,7 +122,9 @@ impl Run {
         let (_, plain) = self.device.over(base)?;
         let (builder, config) = self.device.fitted(&self.workload, &plain, progress.watch())?.over(base)?;
         let own = self.device.own.as_ref();
-        Ok((simulate_seen(&builder, &config, own, &self.workload, progress, each, course)?, config))
+        let mut report = simulate_seen(&builder, &config, own, &self.workload, progress, each, course)?;
+        report.trace.warnings.extend(idle::settings(&self.device.set, &config, &report));
+        Ok((report, config))
     }
 
     /// Simulates each device of the trace by itself. Each sees its requests at the times that they have in the whole trace.
@@ -266,7 +268,7 @@ fn simulate_from(
         measurement.end(&*device);
         let mut info = source.describe();
         info.warnings.extend(address::warning(source.address(), &config.device.geometry, device.sees_neighbours()));
-        info.warnings.extend(hints::warning(config.ram.bypass, has_hints));
+        info.warnings.extend(idle::bypass(config.ram.bypass, has_hints));
         let shown = own.map(|own| own.shown(config));
         let mut report = Report::settled(shown.as_ref().unwrap_or(config), &mut *device, info, &outcome);
         report.wall = Some(wall(&report, started, built));

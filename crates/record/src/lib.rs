@@ -161,6 +161,8 @@ pub enum RecordError {
         command: String,
         /// What the system said.
         reason: String,
+        /// With what `env` and `nice` end then: 127 if there is no such program, else 126.
+        code: u8,
     },
 }
 

@@ -74,7 +74,8 @@ pub fn info(args: &InfoArgs, style: Style) -> Result<(), Failure> {
     if let (Some((form, _)), Some("-")) = (asked.iter().find(|(_, asked)| *asked), args.json.as_deref()) {
         return Err(both(form, "--json -"));
     }
-    let (json, mut plot) = (output::Target::open(args.json.as_deref())?, Some(Target::open(args.plot.as_ref())?));
+    let (json, plot) = Target::open_both(args.json.as_deref(), args.plot.as_ref())?;
+    let mut plot = Some(plot);
     let mut reports = Vec::new();
     let mut first_failure = None;
     for trace in &args.traces {

@@ -43,6 +43,7 @@ pub fn lengths(args: &LengthsArgs, style: Style) -> Result<(), Failure> {
         return Err(Failure::bad(format!("{twice}: would be written over"), "give every file a name of its own"));
     }
     let known = args.model.as_deref().map(|path| model(path, &args.host)).transpose()?;
+    output::distinct([("--json", args.json.as_deref()), ("--output", args.output.as_deref())])?;
     let json = output::Target::open(args.json.as_deref())?;
     let kept = output::Target::open(args.output.as_deref())?;
     let region = u32::try_from(args.region).unwrap_or(u32::MAX);

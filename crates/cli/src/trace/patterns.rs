@@ -53,7 +53,7 @@ pub fn patterns(args: &PatternsArgs, style: Style) -> Result<(), Failure> {
         let problem = format!("{}: there are no hints in it", rows.records().name());
         return Err(Failure::bad(problem, "work them out first: nandlab trace hint TRACE -o hinted.parquet"));
     }
-    let (json, plot) = (output::Target::open(args.json.as_deref())?, Target::open(args.plot.as_ref())?);
+    let (json, plot) = Target::open_both(args.json.as_deref(), args.plot.as_ref())?;
     let mut counts = PatternCounts::default();
     for record in rows.by_ref() {
         counts.add(&record?);

@@ -135,6 +135,9 @@ impl Experiment {
         if !is_name(&self.name) {
             return Err(Error::input(format!("name: `{}` is no name", self.name), NAMES));
         }
+        if let Some(twice) = self.seeds.iter().enumerate().find(|(at, seed)| self.seeds[..*at].contains(seed)) {
+            return Err(Error::input(format!("seeds: {} is there twice", twice.1), "name each once"));
+        }
         for (name, workload) in &self.workloads {
             if workload.limit == Some(0) {
                 return Err(Error::input(

@@ -98,6 +98,17 @@ impl SweepRow {
 impl SweepResults {
     /// Makes the folder and puts the plan into it.
     pub(super) fn begin(folder: &Path, experiment: String, cells: &[SweepCell]) -> Result<Self, Error> {
+        let name = |plan: &str| Experiment::read(PLAN, plan).map(|experiment| experiment.name);
+        let (new, old) = (name(&experiment)?, Self::open(folder).and_then(|results| name(&results.plan.experiment)));
+        if let Some(old) = old.ok().filter(|old| *old != new) {
+            let problem =
+                format!("{} has the results of the experiment `{old}`, and this one is `{new}`", folder.display());
+            let help = format!(
+                "name another folder, or remove {}: its cells are used where they fit",
+                folder.join(PLAN).display()
+            );
+            return Err(Error::input(problem, help));
+        }
         let cannot = |source| Error::Write { target: folder.display().to_string(), source };
         std::fs::create_dir_all(folder.join("cells")).map_err(cannot)?;
         let cells = cells.iter().map(|cell| {

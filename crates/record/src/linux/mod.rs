@@ -52,5 +52,5 @@ pub(crate) fn become_traced(level: Level, command: &[OsString]) -> Result<Infall
     let error = Command::new(&name).args(command.get(1..).unwrap_or_default()).exec();
     let code = if error.kind() == ErrorKind::NotFound { NOT_FOUND } else { MAY_NOT_RUN };
     let command = name.to_string_lossy().into_owned();
-    Err((RecordError::Command { command, reason: error.to_string() }, code))
+    Err((RecordError::Command { command, reason: error.to_string(), code }, code))
 }

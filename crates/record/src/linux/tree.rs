@@ -58,7 +58,7 @@ impl Tree {
     /// Starts the command. It stands still before its first instruction.
     pub fn start(mut child: Command, command: &[OsString]) -> Result<Self, RecordError> {
         let name = command.first().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let failed = |reason: String| RecordError::Command { command: name.clone(), reason };
+        let failed = |reason: String| RecordError::Command { command: name.clone(), reason, code: MAY_NOT_RUN };
         let root = Pid::from_raw(child.spawn().map_err(|error| failed(error.to_string()))?.id().cast_signed());
         match waitpid(root, Some(WaitPidFlag::__WALL)) {
             Ok(WaitStatus::Stopped(..)) => {}
@@ -106,10 +106,14 @@ impl Tree {
         done.store(true, Ordering::Relaxed);
         _ = watch.join();
         if !was_run && let Ended::Status(code) = ended {
-            let failed = |reason: &str| RecordError::Command { command: self.name.clone(), reason: reason.to_owned() };
+            let failed = |reason: &str, code| RecordError::Command {
+                command: self.name.clone(),
+                reason: reason.to_owned(),
+                code,
+            };
             match u8::try_from(code) {
-                Ok(NOT_FOUND) => return Err(failed("there is no such program")),
-                Ok(MAY_NOT_RUN) => return Err(failed("it is no program, or it may not be run")),
+                Ok(code @ NOT_FOUND) => return Err(failed("there is no such program", code)),
+                Ok(code @ MAY_NOT_RUN) => return Err(failed("it is no program, or it may not be run", code)),
                 Ok(NOT_TRACED) => return Err(forbidden("seccomp filter", nix::Error::EPERM)),
                 _ => {}
             }

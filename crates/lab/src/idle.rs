@@ -1,0 +1,47 @@
+//! Settings that a run did nothing with: whoever gave them should know.
+
+use nandlab::buffer::Bypass;
+use nandlab::config::{Config, ReplayMode};
+use nandlab::report::Report;
+use nandlab::types::{Hint, HostRequest, Nanos};
+
+/// Whether one of these requests has a hint.
+pub(crate) fn is_hinted(batch: &[HostRequest]) -> bool {
+    batch.iter().any(|request| request.hint != Hint::default())
+}
+
+/// What to know about a result of `ram.bypass`: without hints nothing is known to be sequential. Reads are known without.
+pub(crate) fn bypass(bypass: Bypass, is_hinted: bool) -> Option<String> {
+    (matches!(bypass, Bypass::SequentialReads | Bypass::Sequential) && !is_hinted).then(|| {
+        "ram.bypass did nothing: no request has a hint, so none is known to be sequential; nandlab trace hint works hints out for \
+         traces with program locations"
+            .to_owned()
+    })
+}
+
+/// What to know about other settings of a replay, if they were asked for by themselves (`--set`, as in [`Device::set`]). A preset
+/// or a file says what a device has, whoever uses it, so that there they are not amiss.
+///
+/// [`Device::set`]: crate::Device::set
+pub(crate) fn settings(set: &[String], config: &Config, report: &Report) -> Vec<String> {
+    let replay = &config.replay;
+    let thinks = replay.think_time > Nanos::ZERO && replay.mode != ReplayMode::Closed;
+    let scales = replay.time_scale != 1.0 && replay.mode != ReplayMode::Open;
+    let has_nvram = config.ram.nvram.0 > 0 && report.buffer.nvram_reads + report.buffer.nvram_writes == 0;
+    [
+        (thinks, "replay.think_time", "hosts think in a closed loop only (--mode closed)"),
+        (scales, "replay.time_scale", "the times of the trace count in an open loop only (--mode open)"),
+        (has_nvram, "ram.nvram", "no request that was measured touched it, and most buffers use DRAM only"),
+    ]
+    .into_iter()
+    .filter(|(is_idle, key, _)| *is_idle && set.iter().any(|assignment| names(assignment, key)))
+    .map(|(_, key, why)| format!("{key} did nothing: {why}"))
+    .collect()
+}
+
+/// Whether an assignment sets this key: `table.key=...` or `table={key=...}`.
+fn names(assignment: &str, key: &str) -> bool {
+    let Some((name, value)) = assignment.split_once('=') else { return false };
+    let (table, leaf) = key.split_once('.').unwrap_or((key, key));
+    name.trim() == key || (name.trim() == table && value.contains(leaf))
+}
