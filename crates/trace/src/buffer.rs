@@ -21,6 +21,8 @@ pub(crate) enum Failure {
     NoTrace(String),
     /// A Parquet file is damaged, or cannot be read.
     Columns(ParquetError),
+    /// A Parquet file of ours does not hold what was written: what differs.
+    Altered(String),
 }
 
 impl From<ParquetError> for Failure {

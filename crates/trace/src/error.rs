@@ -153,6 +153,17 @@ pub enum TraceError {
         /// What is wrong.
         problem: String,
     },
+    /// A Parquet file of ours whose checksums are not those of what it holds.
+    #[error(
+        "{name}: this Parquet file is damaged: its rows are not those that were written ({what} differs); make the file \
+         again, or get it again"
+    )]
+    Altered {
+        /// Path.
+        name: String,
+        /// What differs.
+        what: String,
+    },
     /// Nothing inside.
     #[error("{name}: the file holds no data")]
     Empty {

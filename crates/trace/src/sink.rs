@@ -31,7 +31,12 @@ impl Sink {
         }
         Ok(match target {
             "-" => Self::Any(Box::new(io::stdout())),
-            _ if ends(target, ".zst") => Self::Zstd(zstd::Encoder::new(WholeFile::create(target)?, ZSTD_LEVEL)?),
+            _ if ends(target, ".zst") => {
+                let mut encoder = zstd::Encoder::new(WholeFile::create(target)?, ZSTD_LEVEL)?;
+                // Gzip has one anyway: a changed bit is an error and no other number.
+                encoder.include_checksum(true)?;
+                Self::Zstd(encoder)
+            }
             _ if ends(target, ".gz") => {
                 Self::Gzip(GzEncoder::new(WholeFile::create(target)?, flate2::Compression::default()))
             }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use nandlab::types::{Hint, HostOp, Nanos, Pattern};
 use nandlab_trace::{Extra, Options, Origin, Records, Step, TraceError, TraceRecord, Writer};
 use parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type};
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
@@ -125,6 +126,50 @@ fn every_truncation_is_refused() {
 }
 
 #[test]
+fn changed_bit_is_refused_or_changes_nothing() {
+    for form in ["sound.parquet", "sound.csv.zst", "sound.csv.gz"] {
+        let path = write(form, &some(300), &[Step::new("test", vec![])], true);
+        let (whole, sound) = (std::fs::read(&path).unwrap(), read(&path).unwrap());
+        let path = temporary(&form.replace("sound", "changed")).to_str().unwrap().to_owned();
+        let (mut refused, mut by_sum) = (0, 0);
+        for at in 0..whole.len() {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 1 << (at * 5 % 8);
+            std::fs::write(&path, &bytes).unwrap();
+            match read(&path) {
+                Ok((rows, steps, extra)) => {
+                    assert!(rows == sound.0 && extra == sound.2, "{form}: byte {at} of {}", whole.len());
+                    // One bit hides all keys together, and the program's name with them.
+                    assert!(steps == sound.1 || steps.is_empty(), "{form}: byte {at} of {}", whole.len());
+                }
+                Err(error) => {
+                    let error = error.to_string();
+                    assert!(error.contains(&path), "{error}");
+                    refused += 1;
+                    by_sum += usize::from(error.contains("its rows are not those that were written"));
+                }
+            }
+        }
+        // The others lie in names, statistics and places that nobody reads.
+        assert!(refused * 10 > whole.len() * 9 || form == "sound.parquet", "{form}: {refused} of {}", whole.len());
+        assert_eq!(by_sum * 5 > whole.len(), form == "sound.parquet", "{form}: {by_sum} of {}", whole.len());
+    }
+}
+
+#[test]
+fn part_of_a_changed_file_is_read_as_it_is() {
+    let path = write("part.parquet", &some(9000), &[], false);
+    let mut bytes = std::fs::read(&path).unwrap();
+    let sums = b"\"length\":";
+    let at = bytes.windows(sums.len()).position(|part| part == sums).unwrap() + sums.len();
+    bytes[at] ^= 1;
+    std::fs::write(&path, &bytes).unwrap();
+    assert!(Records::open(&path, &Options::default()).unwrap().take(8999).all(|record| record.is_ok()));
+    let error = read(&path).unwrap_err().to_string();
+    assert!(error.contains("part.parquet") && error.contains("column `length` differs"), "{error}");
+}
+
+#[test]
 fn flipped_bits_never_panic() {
     let whole = std::fs::read(write("flip.parquet", &some(5000), &[Step::new("test", vec![])], true)).unwrap();
     let path = temporary("flipped.parquet").to_str().unwrap().to_owned();
@@ -156,7 +201,10 @@ enum Values {
 fn foreign(name: &str, schema: &str, columns: &[Values], dictionary: bool) -> String {
     let path = temporary(name).to_str().unwrap().to_owned();
     let schema = parse_message_type(&format!("message foreign {{ {schema} }}")).unwrap();
-    let properties = WriterProperties::builder().set_dictionary_enabled(dictionary).build();
+    // Other software hands our keys on, as pyarrow does, with rows that are not ours.
+    let stale = KeyValue::new("nandlab.trace.crc32".to_owned(), r#"{"time_ns":1}"#.to_owned());
+    let properties = WriterProperties::builder().set_dictionary_enabled(dictionary);
+    let properties = properties.set_key_value_metadata(Some(vec![stale])).build();
     let file = std::fs::File::create(&path).unwrap();
     let mut file = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties)).unwrap();
     let mut group = file.next_row_group().unwrap();

@@ -10,6 +10,7 @@ use parquet::file::reader::RowGroupReader;
 use parquet::schema::types::{ColumnDescPtr, ColumnDescriptor, SchemaDescriptor, Type};
 
 use super::pages::{self, Pages};
+use super::sums::Sum;
 use crate::error::{BadRow, Problem};
 use crate::row::Field;
 
@@ -43,6 +44,8 @@ pub(super) struct Column {
     levels: Vec<i16>,
     /// Unsigned numbers beyond 2^63 are negative here; texts are numbers of [`pages`].
     pub(super) values: Vec<i64>,
+    /// Of the values decoded so far, if the file says what it is to be.
+    sum: Option<Sum>,
 }
 
 impl Column {
@@ -63,7 +66,7 @@ impl Column {
         }
         let shape = if kind == Kind::Letter { as_numbers(&shape).map_err(|e| unfit(&e.to_string()))? } else { shape };
         let (reader, short, levels, values) = (None, Vec::new(), Vec::new(), Vec::new());
-        Ok(Some(Self { name, index, kind, shape, reader, short, levels, values }))
+        Ok(Some(Self { name, index, kind, shape, reader, short, levels, values, sum: None }))
     }
 
     fn nullable(&self) -> bool {
@@ -108,10 +111,31 @@ impl Column {
             }
         };
         if self.values.len() == rows {
+            self.add_up();
             return Ok(());
         }
         let problem = if read == rows { "has empty values (null)" } else { "ends before the others" };
         Err(ParquetError::General(format!("column `{}` {problem}", self.name)))
+    }
+
+    fn add_up(&mut self) {
+        let Self { sum: Some(sum), kind, reader, values, short, .. } = self else { return };
+        match reader {
+            // Longer texts, which are negative, were never written; neither was this letter.
+            _ if *kind == Kind::Letter => sum.add(values, |letter| [u8::try_from(letter).unwrap_or(0)]),
+            Some(Reader::Short(_)) => sum.add(short, i32::to_le_bytes),
+            _ => sum.add(values, i64::to_le_bytes),
+        }
+    }
+
+    /// Values are summed from now on.
+    pub(super) fn begin_sum(&mut self) {
+        self.sum = Some(Sum::default());
+    }
+
+    /// Its name, and the sum of what was decoded, if that was asked for.
+    pub(super) fn sum(&self) -> Option<(&str, u32)> {
+        Some((self.name, self.sum.as_ref()?.value()))
     }
 
     /// The text of a row, or the beginning of it.

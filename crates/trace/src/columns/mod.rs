@@ -4,6 +4,7 @@ mod column;
 mod guard;
 mod pages;
 mod read;
+mod sums;
 mod table;
 mod write;
 
@@ -39,6 +40,10 @@ const STEPS_KEY: &str = "nandlab.trace.steps";
 const RECORDING_KEY: &str = "nandlab.trace.recording";
 /// Key of the number of requests.
 const REQUESTS_KEY: &str = "nandlab.trace.requests";
+/// Key of the checksums of the columns and of the other keys: JSON.
+const SUMS_KEY: &str = "nandlab.trace.crc32";
+/// How the name of the program ends that wrote a file with them: other software hands keys on, with other rows.
+const SUMMED: &str = " with checksums";
 /// Key of the units, in words.
 const UNITS_KEY: &str = "nandlab.trace.units";
 const UNITS: &str = "time_ns: nanoseconds from any zero; device: number of the address space; op: R(ead), W(rite), \

@@ -16,6 +16,7 @@ use parquet::file::serialized_reader::SerializedFileReader;
 
 use super::column::{Column, Unfit};
 use super::guard::guarded;
+use super::sums::Sums;
 use super::{RECORDING_KEY, STEPS_KEY, VERSION, VERSION_KEY};
 use crate::buffer::Failure;
 use crate::error::{BadRow, Problem};
@@ -63,6 +64,10 @@ struct Decoder {
     groups: usize,
     /// Rows of the open group that are not decoded yet.
     left: usize,
+    /// Rows decoded.
+    rows: u64,
+    /// What the rows are to sum up to, if the file says so.
+    sums: Option<Sums>,
     taken: Arc<AtomicU64>,
 }
 
@@ -82,6 +87,7 @@ impl Columns {
     pub(crate) fn open(file: File, taken: Arc<AtomicU64>) -> Result<Self, Failure> {
         let file = guarded(|| SerializedFileReader::new(file))?;
         let metadata = file.metadata().file_metadata();
+        let sums = Sums::of(metadata)?;
         let schema = metadata.schema_descr();
         let find = |name| Column::find(schema, name);
         let need = |name| {
@@ -140,8 +146,11 @@ impl Columns {
         let about = About { steps, extra, recording };
         let (time_ns, device, op) = (need("time_ns")?, need("device")?, need("op")?);
         let (offset, length) = (need("offset")?, need("length")?);
-        let table = Table { time_ns, device, op, offset, length, latency_ns, process, hints, mappings, origin };
-        let decoder = Decoder { file, table, groups: 0, left: 0, taken };
+        let mut table = Table { time_ns, device, op, offset, length, latency_ns, process, hints, mappings, origin };
+        if sums.is_some() {
+            table.all().for_each(Column::begin_sum);
+        }
+        let decoder = Decoder { file, table, groups: 0, left: 0, rows: 0, sums, taken };
         let (send, batches) = sync_channel(BATCHES);
         // The thread ends when the file does, or at its next batch after the receiver is dropped.
         std::thread::Builder::new().name("parquet".to_owned()).spawn(move || decoder.run(&send))?;
@@ -194,7 +203,7 @@ impl Decoder {
                 let batch = self.table.records(row, rows);
                 // A bad row is a batch of its own.
                 row += batch.as_ref().map_or(1, Vec::len);
-                if send.send(batch.map_err(Failure::Bad)).is_err() {
+                if send.send(batch.map_err(|bad| self.bad(bad))).is_err() {
                     return;
                 }
             }
@@ -221,13 +230,26 @@ impl Decoder {
     fn decode(&mut self) -> Result<usize, Failure> {
         while self.left == 0 {
             if !guarded(|| self.open_group())? {
-                return Ok(0);
+                return self.check().map(|()| 0);
             }
         }
         let rows = self.left.min(BATCH_ROWS);
         guarded(|| self.table.all().try_for_each(|column| column.decode(rows)))?;
         self.left -= rows;
+        self.rows += rows as u64;
         Ok(rows)
+    }
+
+    /// What a row is that no trace has: in a file of ours it was not written.
+    fn bad(&self, row: Box<BadRow>) -> Failure {
+        if self.sums.is_some() { Failure::Altered(format!("column `{}`", row.field)) } else { Failure::Bad(row) }
+    }
+
+    /// # Errors
+    /// All was read, and it is not what was written.
+    fn check(&mut self) -> Result<(), Failure> {
+        let Self { sums, table, rows, .. } = self;
+        sums.as_ref().map_or(Ok(()), |sums| sums.check(*rows, table.all().filter_map(|column| column.sum())))
     }
 }
 

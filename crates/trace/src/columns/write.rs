@@ -13,15 +13,18 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
 
+use super::sums::{Sum, Sums};
 use super::{
-    GROUP_ROWS, HINT, LATENCY, MAPPINGS, ORIGIN, PROCESS, RECORDING_KEY, REQUEST, REQUESTS_KEY, STEPS_KEY, UNITS,
-    UNITS_KEY, VERSION, VERSION_KEY,
+    GROUP_ROWS, HINT, LATENCY, MAPPINGS, ORIGIN, PROCESS, RECORDING_KEY, REQUEST, REQUESTS_KEY, STEPS_KEY, SUMMED,
+    SUMS_KEY, UNITS, UNITS_KEY, VERSION, VERSION_KEY,
 };
 use crate::formats::nandlab::{op_letter, pattern_letter};
 use crate::provenance::Step;
 use crate::recording::Recording;
 use crate::row::{Extra, Origin, TraceRecord};
 
+/// The program that writes.
+const MADE_BY: &str = concat!("nandlab ", env!("CARGO_PKG_VERSION"));
 /// Letters turned into texts at a time.
 const TEXTS: usize = 4096;
 
@@ -51,6 +54,8 @@ pub(crate) struct ColumnsWriter<W: Write + Send> {
     group: Group,
     extra: Extra,
     requests: u64,
+    /// Of the columns so far, in the order of the schema.
+    sums: Vec<Sum>,
 }
 
 impl<W: Write + Send> ColumnsWriter<W> {
@@ -69,7 +74,7 @@ impl<W: Write + Send> ColumnsWriter<W> {
         ];
         let optional = optional.map(|(is_there, columns)| if is_there { columns } else { "" });
         let schema = parse_message_type(&format!("message trace {{ {REQUEST} {} }}", optional.join(" ")))?;
-        let mut properties = properties()?;
+        let mut properties = properties()?.set_created_by(format!("{MADE_BY}{SUMMED}"));
         // Times rise in small steps and addresses repeat little: differences are smaller than a dictionary.
         for column in ["time_ns", "offset"].map(ColumnPath::from) {
             properties = properties
@@ -77,7 +82,8 @@ impl<W: Write + Send> ColumnsWriter<W> {
                 .set_column_encoding(column, Encoding::DELTA_BINARY_PACKED);
         }
         let file = SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties.build()))?;
-        Ok(Self { file, group: Group::default(), extra, requests: 0 })
+        let sums = vec![Sum::default(); file.schema_descr().num_columns()];
+        Ok(Self { file, group: Group::default(), extra, requests: 0, sums })
     }
 
     /// Adds a request.
@@ -115,35 +121,35 @@ impl<W: Write + Send> ColumnsWriter<W> {
     }
 
     fn flush(&mut self) -> Parquet<()> {
-        let Self { file, group, extra, requests } = self;
+        let Self { file, group, extra, requests, sums } = self;
         *requests += group.time_ns.len() as u64;
-        let mut to = file.next_row_group()?;
-        numbers::<Int64Type, _>(&mut to, &mut group.time_ns)?;
-        numbers::<Int32Type, _>(&mut to, &mut group.device)?;
-        letters(&mut to, &mut group.op)?;
-        numbers::<Int64Type, _>(&mut to, &mut group.offset)?;
-        numbers::<Int32Type, _>(&mut to, &mut group.length)?;
+        let mut to = Summed { group: file.next_row_group()?, sums: sums.iter_mut() };
+        to.long(&mut group.time_ns)?;
+        to.short(&mut group.device)?;
+        to.letters(&mut group.op)?;
+        to.long(&mut group.offset)?;
+        to.short(&mut group.length)?;
         if extra.latency {
-            numbers::<Int64Type, _>(&mut to, &mut group.latency_ns)?;
+            to.long(&mut group.latency_ns)?;
         }
         if extra.process {
-            numbers::<Int32Type, _>(&mut to, &mut group.process)?;
+            to.short(&mut group.process)?;
         }
         if extra.hints {
-            numbers::<Int32Type, _>(&mut to, &mut group.pc)?;
-            letters(&mut to, &mut group.pattern)?;
-            numbers::<Int32Type, _>(&mut to, &mut group.run_pages)?;
-            numbers::<Int32Type, _>(&mut to, &mut group.period)?;
+            to.short(&mut group.pc)?;
+            to.letters(&mut group.pattern)?;
+            to.short(&mut group.run_pages)?;
+            to.short(&mut group.period)?;
         }
         if extra.mappings {
-            numbers::<Int32Type, _>(&mut to, &mut group.mappings)?;
+            to.short(&mut group.mappings)?;
         }
         if extra.origin {
             for column in [&mut group.file, &mut group.file_page, &mut group.stack] {
-                numbers::<Int32Type, _>(&mut to, column)?;
+                to.short(column)?;
             }
         }
-        to.close()?;
+        to.group.close()?;
         Ok(())
     }
 
@@ -161,6 +167,9 @@ impl<W: Write + Send> ColumnsWriter<W> {
         if !recording.is_empty() {
             metadata.push((RECORDING_KEY, serde_json::to_string(recording).map_err(io::Error::other)?));
         }
+        let schema = self.file.schema_descr().columns();
+        let columns = schema.iter().map(|column| column.name()).zip(self.sums.iter().map(Sum::value));
+        metadata.push((SUMS_KEY, Sums::text(columns, &metadata).map_err(io::Error::other)?));
         for (key, value) in metadata {
             self.file.append_key_value_metadata(KeyValue::new(key.to_owned(), value));
         }
@@ -168,10 +177,34 @@ impl<W: Write + Send> ColumnsWriter<W> {
     }
 }
 
+/// A row group whose columns are summed as they are written, in the order of the schema.
+struct Summed<'a, W: Write + Send> {
+    group: SerializedRowGroupWriter<'a, W>,
+    sums: std::slice::IterMut<'a, Sum>,
+}
+
+impl<W: Write + Send> Summed<'_, W> {
+    fn sum(&mut self) -> Parquet<&mut Sum> {
+        self.sums.next().ok_or_else(fewer_columns)
+    }
+    fn long(&mut self, values: &mut Vec<i64>) -> Parquet<()> {
+        self.sum()?.add(values, i64::to_le_bytes);
+        numbers::<Int64Type, _>(&mut self.group, values)
+    }
+    fn short(&mut self, values: &mut Vec<i32>) -> Parquet<()> {
+        self.sum()?.add(values, i32::to_le_bytes);
+        numbers::<Int32Type, _>(&mut self.group, values)
+    }
+    fn letters(&mut self, values: &mut Vec<u8>) -> Parquet<()> {
+        self.sum()?.add(values, u8::to_le_bytes);
+        letters(&mut self.group, values)
+    }
+}
+
 /// What all our files have in common.
 pub(super) fn properties() -> Parquet<WriterPropertiesBuilder> {
     Ok(WriterProperties::builder()
-        .set_created_by(format!("nandlab {}", env!("CARGO_PKG_VERSION")))
+        .set_created_by(MADE_BY.to_owned())
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
         .set_statistics_enabled(EnabledStatistics::Chunk))
 }
@@ -205,7 +238,11 @@ pub(super) fn letters<W: Write + Send>(
 pub(super) fn next<'a, W: Write + Send>(
     group: &'a mut SerializedRowGroupWriter<'_, W>,
 ) -> Parquet<parquet::file::writer::SerializedColumnWriter<'a>> {
-    group.next_column()?.ok_or_else(|| ParquetError::General("the schema has fewer columns".to_owned()))
+    group.next_column()?.ok_or_else(fewer_columns)
+}
+
+fn fewer_columns() -> ParquetError {
+    ParquetError::General("the schema has fewer columns".to_owned())
 }
 
 /// What the system said, where it was the system.

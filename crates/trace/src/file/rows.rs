@@ -106,6 +106,7 @@ pub(super) fn broken(name: &str, compression: Option<Compression>, place: Place,
     let source = match failure {
         Failure::Bad(row) => return TraceError::Row { name, place, row },
         Failure::NoTrace(problem) => return TraceError::NoTrace { name, problem },
+        Failure::Altered(what) => return TraceError::Altered { name, what },
         Failure::Columns(ParquetError::External(source)) => match source.downcast::<io::Error>() {
             // What a decompressor says has no number of the system.
             Ok(source) if source.raw_os_error().is_some() => *source,

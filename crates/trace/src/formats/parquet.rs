@@ -10,7 +10,8 @@
 //!   first page of 4096 bytes in the file).
 //! - `nandlab trace convert` writes it. A file from elsewhere is a trace if it has these columns in any order, as whole
 //!   numbers of any size (texts for op and pattern), uncompressed, zstd or snappy; further columns are ignored.
-//! - The metadata of the file says which tools made it (`nandlab.trace.steps`, JSON), its version, requests and units.
+//! - The metadata of the file says which tools made it (`nandlab.trace.steps`, JSON), its version, requests and units, and has
+//!   a checksum of each column (`nandlab.trace.crc32`, JSON), which is compared when all rows have been read.
 //! - Its index is at its end: it is read from a file, never from a pipe. Pipe text instead.
 //!
 //! Source: this project; the Parquet format specification of the Apache Software Foundation.
