@@ -125,6 +125,7 @@ fn from_error(error: &TraceError, asked: &Asked) -> Option<Vec<Word>> {
         }
         TraceError::NoEvents { .. } => vec![("--event", None)],
         TraceError::TimeFixed { .. } => vec![("--time-unit", None)],
+        TraceError::NoObjects { .. } => vec![("--object-unit", None)],
         TraceError::StackNeedsFile { .. } => vec![("--volumes", Some("merge".to_owned()))],
         _ => return None,
     })
@@ -169,7 +170,9 @@ fn fix(error: &TraceError, paths: &[String], options: &mut Options) -> Option<Ve
         TraceError::Ambiguous { candidates, .. } => {
             let reads = |format: &str| {
                 let options = Options { format: Some(format.to_owned()), ..options.clone() };
-                check_up(paths, &options, FIRST_ROWS).is_ok_and(|checked| checked.findings.iter().all(|f| !f.warning))
+                // How the file ends says nothing of its format.
+                let fits = |finding: &Finding| !finding.warning || finding.topic == "end";
+                check_up(paths, &options, FIRST_ROWS).is_ok_and(|checked| checked.findings.iter().all(fits))
             };
             let format = candidates.iter().find(|known| reads(known.format)).or(candidates.first())?.format;
             options.format = Some(format.to_owned());
@@ -195,6 +198,10 @@ fn fix(error: &TraceError, paths: &[String], options: &mut Options) -> Option<Ve
         TraceError::TimeFixed { .. } => {
             options.time_unit = None;
             vec![("--time-unit", None)]
+        }
+        TraceError::NoObjects { .. } => {
+            options.object_unit = None;
+            vec![("--object-unit", None)]
         }
         TraceError::DevicesInFile { .. } => {
             options.files = Some(FileOrder::Merge);

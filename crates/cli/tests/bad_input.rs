@@ -53,6 +53,12 @@ fn wrong_command_line_is_refused() {
         ("run --buffer lru:k=1", "buffer.k|unknown field|describe lru"),
         ("run --format mrs trace.csv", "--format|did you mean `msr`"),
         ("run --format msr", "--format|no trace is named"),
+        ("run --volumes stack", "--volumes stack|no trace is named|help:"),
+        ("compare --volumes pick:2 --buffers lru --ftls page", "--volumes pick:2|no trace is named"),
+        ("run make:zipf --object-unit 512", "make:zipf: object_unit|leave --object-unit out"),
+        ("run make:zipf --columns op=1,offset=2,size=3", "columns = op=1,offset=2,size=3|a generator has no columns"),
+        ("run make:zipf --cap-gap 0s", "cap_gap = 0ns|a time above zero"),
+        ("run make:zipf --rebase=0s", "rebase = 0ns|a time above zero"),
         ("run nothere.csv", "nothere.csv|help:"),
         ("run /", "/: |help:"),
         ("compare --buffers lru, --ftls page", "buffer.name|help:"),
@@ -213,8 +219,10 @@ fn wrong_trace_is_refused_with_its_line() {
 #[test]
 fn wrong_choices_about_a_trace_are_refused() {
     let path = file("two.spc", "0,8,4096,w,0.5\n1,16,4096,r,0.75\n");
-    let cases: [(&[&str], &str); 4] = [
+    let cases: [(&[&str], &str); 6] = [
         (&[], "line 2|device 1|--volumes stack"),
+        (&["--object-unit", "512", "--volumes", "merge"], "object_unit|leave --object-unit out|try: nandlab run"),
+        (&["--columns", "op=4,offset=2,size=3", "--format", "spc"], "those of spc are fixed|leave one of the two out"),
         (&["--volumes", "pick:7"], "device 7|0, 1|--volumes pick:N"),
         (&["--volumes", "merge", "--format", "msr"], "line 1|--format NAME"),
         (&["--volumes", "merge", "--format", "vscsi"], "two.spc"),

@@ -87,6 +87,24 @@ fn times_are_corrected_on_request_and_everything_is_counted() {
 }
 
 #[test]
+fn trace_that_may_be_cut_is_warned_of_once() {
+    // The first rows are looked at before; what comes after them is known at the end.
+    for rows in [3, 70_000] {
+        let text = "0,8,512,w,1\n".repeat(rows - 1) + "0,8,512,w,1";
+        let said = |text: &str| {
+            let path = file("cut.spc", text);
+            let output = nandlab(&["run", &path, "--device", TINY, "--mode", "fast", "--json", "-"]);
+            assert!(output.status.success(), "{}", stderr(&output));
+            let report = json(&String::from_utf8(output.stdout.clone()).unwrap());
+            let end = format!("line {rows}, the last, does not end with a line break");
+            (stderr(&output).matches(&end).count(), report["trace"]["warnings"].to_string().matches(&end).count())
+        };
+        assert_eq!(said(&text), (1, usize::from(rows > 3)));
+        assert_eq!(said(&(text + "\n")), (0, 0));
+    }
+}
+
+#[test]
 fn blkparse_event_is_chosen() {
     let rows = "  8,0 1 1 0.5 7 Q W 8 + 8 [a]\n  8,0 1 2 0.6 7 Q W 16 + 8 [a]\n  8,0 1 3 0.7 7 D W 8 + 16 [a]\n";
     let path = file("events.txt", rows);

@@ -156,6 +156,7 @@ fn help_for_trace(error: &TraceError) -> &'static str {
             "--skip-bad N skips up to N bad rows, --format NAME names the format (`nandlab list formats`)"
         }
         TraceError::TimeFixed { .. } => "leave --time-unit out",
+        TraceError::NoObjects { .. } => "leave --object-unit out",
         TraceError::NotRecognised { .. } | TraceError::Ambiguous { .. } => {
             "--format NAME, or --columns; `nandlab list formats` shows all, `nandlab describe NAME` the columns of one"
         }

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use nandlab::config::Config;
 use nandlab::report;
 use nandlab::types::HostRequest;
-use nandlab_trace::{AddressPolicy, Options, Records, Trace, TraceReport, generators, stats_of};
+use nandlab_trace::{AddressPolicy, Options, Records, Trace, TraceReport, Volumes, generators, stats_of};
 
 use crate::address;
 use crate::decoded::{self, KeptTrace, Room};
 use crate::error::Error;
 use crate::watch::{Stop, Watch};
 use crate::word::Word;
-use crate::workload::{Workload, look};
+use crate::workload::{FIRST_ROWS, Workload, look};
 
 /// Requests read ahead at a time.
 pub(crate) const BATCH: usize = 4096;
@@ -51,6 +51,11 @@ impl Source {
         let paths = if workload.is_built_in() {
             if let Some((key, _)) = workload.reading.given().first() {
                 let problem = format!("--{} says how to read a trace, but no trace is named", key.replace('_', "-"));
+                return Err(Error::input(problem, "add the trace, or `-` for standard input"));
+            }
+            if workload.volumes != Volumes::Reject {
+                let volumes = workload.volumes.word();
+                let problem = format!("--volumes {volumes} is for the devices of a trace, but no trace is named");
                 return Err(Error::input(problem, "add the trace, or `-` for standard input"));
             }
             vec![format!("{}{BUILT_IN}", generators::PREFIX)]
@@ -218,6 +223,8 @@ impl Source {
         (info.records, info.replayed) = (counts.records, counts.requests);
         info.first_bad.clone_from(&counts.first_bad);
         info.changed = changes(&counts);
+        // Of shorter traces it was said before.
+        info.warnings.extend(counts.open_end.filter(|_| counts.records > FIRST_ROWS));
         info
     }
 }

@@ -20,7 +20,7 @@ use crate::watch::{self, Watch};
 use crate::word;
 
 /// Rows that are looked at when a trace is used for the first time.
-const FIRST_ROWS: u64 = 65_536;
+pub(crate) const FIRST_ROWS: u64 = 65_536;
 
 /// What is replayed.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]

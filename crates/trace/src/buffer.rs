@@ -54,12 +54,27 @@ pub(crate) struct Buffer {
     eof: bool,
     /// The rest of a line that was too long is still to be dropped.
     dropping: bool,
+    /// The last line had no line break.
+    open_end: bool,
+    /// What broke the stream behind the bytes that are here.
+    broken: Option<io::Error>,
 }
 
 impl Buffer {
     pub(crate) fn new(reader: Box<dyn Read + Send>) -> Self {
         let bytes = vec![0; CAPACITY].into_boxed_slice();
-        Self { reader, bytes, start: 0, end: 0, scanned: 0, offset: 0, eof: false, dropping: false }
+        Self {
+            reader,
+            bytes,
+            start: 0,
+            end: 0,
+            scanned: 0,
+            offset: 0,
+            eof: false,
+            dropping: false,
+            open_end: false,
+            broken: None,
+        }
     }
 
     /// Offset of the next byte in the (decompressed) stream.
@@ -67,10 +82,18 @@ impl Buffer {
         self.offset
     }
 
-    /// Up to [`LINE_BYTES_MAX`] bytes from here on, which stay in the stream.
+    /// The last line that was given ended with the stream and not with a line break.
+    pub(crate) fn has_open_end(&self) -> bool {
+        self.open_end
+    }
+
+    /// Up to [`LINE_BYTES_MAX`] bytes from here on, which stay in the stream. What breaks it behind them comes in its turn.
     pub(crate) fn peek(&mut self) -> io::Result<&[u8]> {
-        while self.end - self.start < LINE_BYTES_MAX && !self.eof {
-            self.fill()?;
+        while self.end - self.start < LINE_BYTES_MAX && !self.eof && self.broken.is_none() {
+            match self.fill() {
+                Err(error) if self.end > self.start => self.broken = Some(error),
+                filled => filled?,
+            }
         }
         Ok(&self.bytes[self.start..self.end.min(self.start + LINE_BYTES_MAX)])
     }
@@ -115,6 +138,7 @@ impl Buffer {
                 let start = self.start;
                 self.advance(step);
                 self.scanned = 0;
+                self.open_end = newline.is_none();
                 return Ok(Some(without_cr(&self.bytes[start..start + length])));
             } else if self.eof {
                 return Ok(None);
@@ -156,7 +180,15 @@ impl Buffer {
         self.offset += n as u64;
     }
 
+    /// What broke the stream while its beginning was looked at.
+    pub(crate) fn take_broken(&mut self) -> Option<io::Error> {
+        self.broken.take()
+    }
+
     fn fill(&mut self) -> io::Result<()> {
+        if let Some(error) = self.take_broken() {
+            return Err(error);
+        }
         if self.start > 0 {
             self.bytes.copy_within(self.start..self.end, 0);
             self.end -= self.start;

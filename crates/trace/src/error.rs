@@ -231,6 +231,17 @@ pub enum TraceError {
         /// The event.
         event: char,
     },
+    /// A unit of objects was chosen, but rows have addresses.
+    #[error(
+        "{name}: object_unit: it is for objects without addresses, in oracle-general and with the column object=N, and these rows \
+         ({format}) have none; leave it out"
+    )]
+    NoObjects {
+        /// Path.
+        name: String,
+        /// Its format.
+        format: &'static str,
+    },
     /// A unit of time was chosen, but the format fixes it.
     #[error(
         "{name}: time_unit: the unit of the times of {format} is fixed (nandlab describe {format}); leave it out, or name \

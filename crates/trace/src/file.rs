@@ -44,7 +44,9 @@ impl Common {
         if self.options.columns.is_some() {
             return match &self.options.format {
                 Some(named) if named != columns::FORMAT.name => {
-                    let allowed = "columns, or nothing: the columns are named".to_owned();
+                    let allowed = format!(
+                        "columns, or nothing: you say what the columns are, and those of {named} are fixed; leave one of the two out"
+                    );
                     Err(TraceError::Option { option: "format", value: named.clone(), allowed })
                 }
                 _ => Ok((&columns::FORMAT, "because you named its columns".to_owned())),
@@ -76,6 +78,10 @@ pub(crate) struct Seen {
     pub(crate) blank_rows: u64,
     pub(crate) bad_rows: u64,
     pub(crate) first_bad: Option<String>,
+    /// Files that end with a request and without a line break.
+    pub(crate) open_ends: u64,
+    /// Where the first of them ends.
+    pub(crate) first_open_end: Option<String>,
 }
 
 impl Seen {
@@ -85,6 +91,22 @@ impl Seen {
         self.blank_rows += other.blank_rows;
         self.bad_rows += other.bad_rows;
         self.first_bad = self.first_bad.take().or_else(|| other.first_bad.clone());
+        self.open_ends += other.open_ends;
+        self.first_open_end = self.first_open_end.take().or_else(|| other.first_open_end.clone());
+    }
+
+    /// What is to be known of files that may have been cut within their last number.
+    pub(crate) fn open_end(&self) -> Option<String> {
+        let first = self.first_open_end.as_ref()?;
+        let others = match self.open_ends - 1 {
+            0 => String::new(),
+            1 => " (nor does 1 other file)".to_owned(),
+            others => format!(" (nor do {others} other files)"),
+        };
+        Some(format!(
+            "{first}, the last, does not end with a line break{others}: a file that was cut within its last number looks the same, \
+             and it is read as it stands"
+        ))
     }
 }
 
@@ -167,7 +189,7 @@ impl RecordFile {
     fn refuse_options(path: &str, format: &Format, common: &Common) -> Result<(), TraceError> {
         let options = &common.options;
         if let Some(named) = &options.format {
-            let allowed = format!("nothing: a {} has no format", format.name);
+            let allowed = format!("nothing: a {} has no format, leave it out", format.name);
             return Err(TraceError::Option { option: "format", value: named.clone(), allowed });
         }
         if options.time_unit.is_some() {
@@ -175,6 +197,13 @@ impl RecordFile {
         }
         if let Some(event) = options.event {
             return Err(TraceError::NoEvents { name: path.to_owned(), format: format.name, event: event.letter() });
+        }
+        if options.object_unit.is_some() {
+            return Err(TraceError::NoObjects { name: path.to_owned(), format: format.name });
+        }
+        if let Some(columns) = &options.columns {
+            let allowed = format!("nothing: a {} has no columns, leave them out", format.name);
+            return Err(TraceError::Option { option: "columns", value: columns.to_string(), allowed });
         }
         Ok(())
     }
@@ -212,7 +241,14 @@ impl RecordFile {
         if head.is_empty() {
             return Err(TraceError::Empty { name: name.to_string() });
         }
-        let (format, mut reason) = common.detect(&name, head)?;
+        let seen = head.len() as u64;
+        let detected = common.detect(&name, head);
+        // Of half a line no format can be told.
+        let cut = if detected.is_err() { buffer.take_broken() } else { None };
+        if let Some(error) = cut {
+            return Err(broken(&name, compression, Place::Byte(seen), error.into()));
+        }
+        let (format, mut reason) = detected?;
         let (mut rows, place) = Rows::new((format.parser)(&common.names), buffer, &name, compression, &taken, common)?;
         let told = rows.time_is_told();
         let mut guessed_unit = None;
@@ -239,6 +275,9 @@ impl RecordFile {
                 });
             }
             (None, None) => {}
+        }
+        if common.options.object_unit.is_some() && !rows.has_objects() {
+            return Err(TraceError::NoObjects { name: name.to_string(), format: format.name });
         }
         Ok(Self { guessed_unit, ..Self::with(name, (format, reason), rows, (compression, taken, place), common) })
     }
@@ -285,8 +324,11 @@ impl RecordFile {
     /// What was seen so far; `named`: places name the file too.
     pub(crate) fn seen(&self, named: bool) -> Seen {
         let first_bad = self.seen.first_bad.as_ref();
-        let first_bad = first_bad.map(|bad| if named { format!("{}: {bad}", self.name) } else { bad.clone() });
-        Seen { first_bad, ..self.seen }
+        let at = |place: &str| if named { format!("{}: {place}", self.name) } else { place.to_owned() };
+        let first_bad = first_bad.map(|bad| at(bad));
+        let open_end = matches!(&self.rows, Rows::Lines(lines) if lines.has_open_end());
+        let first_open_end = open_end.then(|| at(&self.place.to_string()));
+        Seen { first_bad, open_ends: u64::from(open_end), first_open_end, ..self.seen }
     }
     /// The events seen so far, if rows are events.
     pub(crate) fn events(&mut self) -> Option<Events> {

@@ -52,6 +52,10 @@ pub(crate) trait LineParser: Send {
     fn time_is_told(&self) -> bool {
         false
     }
+    /// Rows name objects whose places are open.
+    fn has_objects(&self) -> bool {
+        false
+    }
 }
 
 /// A text trace.
@@ -72,12 +76,14 @@ pub(crate) struct Lines {
     /// The last line given, counted from 1.
     number: u64,
     ended: bool,
+    /// The last request is on a line without a line break.
+    open_end: bool,
 }
 
 impl Lines {
     pub(crate) fn new(parser: Box<dyn LineParser>, buffer: Buffer) -> Self {
         let run = Vec::new();
-        Self { parser, buffer, run, given: 0, after: None, run_max: RUN, number: 0, ended: false }
+        Self { parser, buffer, run, given: 0, after: None, run_max: RUN, number: 0, ended: false, open_end: false }
     }
 
     /// Parses no line before its turn, because what the parser learns it shares with other files.
@@ -89,6 +95,10 @@ impl Lines {
     pub(crate) fn number(&self) -> u64 {
         self.number
     }
+    /// The file ended with a request and without a line break.
+    pub(crate) fn has_open_end(&self) -> bool {
+        self.open_end
+    }
     pub(crate) fn events(&mut self) -> Option<&mut Events> {
         self.parser.events()
     }
@@ -97,6 +107,9 @@ impl Lines {
     }
     pub(crate) fn time_is_told(&self) -> bool {
         self.parser.time_is_told()
+    }
+    pub(crate) fn has_objects(&self) -> bool {
+        self.parser.has_objects()
     }
     pub(crate) fn about(&self) -> &About {
         self.parser.about()
@@ -160,7 +173,9 @@ impl Lines {
         if line.trim_ascii().is_empty() {
             return Ok(Some(Row::Other));
         }
-        Ok(Some(self.parser.line(line)?))
+        let row = self.parser.line(line)?;
+        self.open_end = matches!(row, Row::Request(_)) && self.buffer.has_open_end();
+        Ok(Some(row))
     }
 }
 

@@ -147,6 +147,15 @@ impl Options {
         {
             return wrong("sort_window", window.to_string(), "1 to 16777216 rows");
         }
+        for (option, time) in [("rebase", self.rebase), ("cap_gap", self.cap_gap)] {
+            if time == Some(Nanos(0)) {
+                return wrong(
+                    option,
+                    "0ns".to_owned(),
+                    "a time above zero, as in 60s, or nothing: times stay as they are",
+                );
+            }
+        }
         match self.capacity_sectors {
             Some(n) if n < u64::from(self.page_sectors) => {
                 wrong("capacity_sectors", n.to_string(), "at least one page (page_sectors)")
@@ -191,6 +200,8 @@ pub struct TraceReport {
     pub bad_rows: u64,
     /// The first bad row: where and what.
     pub first_bad: Option<String>,
+    /// What is to be known of a text that ends without a line break, and where: it may have been cut within its last number.
+    pub open_end: Option<String>,
     /// Requests of no length, dropped.
     pub zero_length: u64,
     /// Requests of other devices, dropped by [`Volumes::Pick`].

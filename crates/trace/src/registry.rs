@@ -57,6 +57,10 @@ pub(crate) trait BinaryParser: Send {
     fn time_is_told(&self) -> bool {
         false
     }
+    /// As for text.
+    fn has_objects(&self) -> bool {
+        false
+    }
 }
 
 /// How a format is read.

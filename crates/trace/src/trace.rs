@@ -182,6 +182,7 @@ impl Trace {
             other_rows: seen.other_rows,
             blank_rows: seen.blank_rows,
             bad_rows: seen.bad_rows,
+            open_end: seen.open_end(),
             first_bad: seen.first_bad,
             out_of_order,
             clock_jumps,

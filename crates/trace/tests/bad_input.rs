@@ -2,7 +2,8 @@
 mod common;
 
 use common::{COMPRESSORS, fixture, format, read};
-use nandlab_trace::{LINE_BYTES_MAX, Options, Place, Problem, TraceError};
+use nandlab::types::Nanos;
+use nandlab_trace::{ColumnSpec, LINE_BYTES_MAX, Options, Place, Problem, Trace, TraceError};
 
 /// Format, a good row before, the bad row, the field it must name, what is wrong with it.
 type Case = (&'static str, &'static str, &'static str, &'static str, Problem);
@@ -152,6 +153,45 @@ fn truncated_compressed_stream_is_an_error_after_what_was_readable() {
 }
 
 #[test]
+fn rows_before_a_cut_are_given() {
+    // Less than is looked at to tell the format.
+    for (name, compress) in COMPRESSORS {
+        let whole = compress(b"0,8,512,w,0\n0,16,512,w,1\n");
+        let cut = std::io::Cursor::new(whole[..whole.len() - 1].to_vec());
+        let rows: Vec<_> = Trace::from_reader("test", cut, &format("spc")).unwrap().collect();
+        assert!(matches!(rows[..], [Ok(_), Ok(_), Err(TraceError::CutOff { .. })]), "{name}: {rows:?}");
+    }
+}
+
+#[test]
+fn option_that_would_do_nothing_is_refused() {
+    let columns = |spec: &str| Options { columns: Some(ColumnSpec::parse(spec).unwrap().into()), ..Options::default() };
+    let with_unit = |options: Options| Options { object_unit: Some(512), ..options };
+    let objects = read(b"r,7\nr,8\n", &with_unit(columns("op=1,object=2,size=fixed:512"))).unwrap().0;
+    assert_eq!(objects.iter().map(|request| request.lba).collect::<Vec<_>>(), [7, 8]);
+    for options in [
+        format("spc"),
+        columns("op=4,offset=2:512,size=3"),
+        // Its unit is said there.
+        columns("op=4,object=2:512,size=3"),
+    ] {
+        let error = read(SPC.as_bytes(), &with_unit(options)).unwrap_err();
+        assert!(matches!(error, TraceError::NoObjects { .. }) && error.to_string().contains("object_unit"), "{error}");
+    }
+    let made = |options: Options| Trace::open("make:zipf", &options).map(|_| ()).unwrap_err();
+    assert!(matches!(made(with_unit(Options::default())), TraceError::NoObjects { .. }));
+    let error = made(columns("op=4,offset=2:512,size=3"));
+    assert!(matches!(error, TraceError::Option { option: "columns", .. }), "{error}");
+    for (option, options) in [
+        ("rebase", Options { rebase: Some(Nanos(0)), ..Options::default() }),
+        ("cap_gap", Options { cap_gap: Some(Nanos(0)), ..Options::default() }),
+    ] {
+        let error = read(SPC.as_bytes(), &options).unwrap_err().to_string();
+        assert!(error.contains(option) && error.contains("a time above zero"), "{error}");
+    }
+}
+
+#[test]
 fn damage_inside_a_compressed_stream_is_noticed() {
     let text = many_rows();
     for (name, compress) in COMPRESSORS {
@@ -216,8 +256,7 @@ fn binary_trace_is_checked_record_by_record() {
 
 #[test]
 fn trace_ends_after_its_first_error() {
-    let mut trace =
-        nandlab_trace::Trace::from_reader("test", &b"0,8,512,w,0\nbad\n0,8,512,w,0\n"[..], &format("spc")).unwrap();
+    let mut trace = Trace::from_reader("test", &b"0,8,512,w,0\nbad\n0,8,512,w,0\n"[..], &format("spc")).unwrap();
     assert!(trace.next().unwrap().is_ok());
     assert!(trace.next().unwrap().is_err());
     assert!(trace.next().is_none());

@@ -4,7 +4,7 @@ mod common;
 use std::path::PathBuf;
 
 use common::{drain, plain};
-use nandlab_trace::{AddressPolicy, FileOrder, Options, Records, Trace, TraceError, Volumes, expand};
+use nandlab_trace::{AddressPolicy, FileOrder, Options, Records, Trace, TraceError, Volumes, check_up, expand};
 
 /// Writes files into a folder of their own; returns their paths in the order given.
 fn files(folder: &str, contents: &[(&str, &str)]) -> Vec<String> {
@@ -157,4 +157,35 @@ fn parts_of_one_volume_are_one_device() {
     // Asked for, each file is a device.
     let options = Options { files: Some(FileOrder::Devices), ..Options::default() };
     assert!(matches!(drain(Trace::open_all(&parts, &options).unwrap()), Err(TraceError::SecondDevice { .. })));
+}
+
+#[test]
+fn end_without_line_break_is_found_where_it_may_be_a_cut() {
+    let found = |contents: &[(&str, &str)], order: FileOrder| {
+        let checked = check_up(&files("ends", contents), &self::order(order), u64::MAX).unwrap();
+        let mut ends = checked.findings.into_iter().filter(|finding| finding.topic == "end");
+        let end = ends.next().inspect(|end| assert!(end.warning && end.options.is_empty()));
+        assert!(ends.next().is_none());
+        end.map(|end| end.text)
+    };
+    let (whole, cut) = ("0,8,512,w,1.5\n0,16,512,w,2.5\n", "0,8,512,w,1.5\n0,16,512,w,2");
+    // What follows the last request may be cut: no request is another for it.
+    let sound = [whole, "0,8,512,w,1.5\r\n0,16,512,w,2.5\r\n", "0,8,512,w,1.5\n0,16,512,w,2.5\n  "];
+    for sound in sound {
+        assert_eq!(found(&[("a.spc", sound)], FileOrder::Sequence), None, "{sound:?}");
+    }
+    let text = found(&[("a.spc", cut)], FileOrder::Sequence).unwrap();
+    assert!(text.starts_with("line 2, the last, does not end with a line break: "), "{text}");
+    for order in [FileOrder::Sequence, FileOrder::Merge, FileOrder::Devices] {
+        let text = found(&[("a.spc", whole), ("b.spc", cut), ("c.spc", cut)], order).unwrap();
+        assert!(text.contains("b.spc: line 2, the last,") && text.contains("(nor does 1 other file)"), "{text}");
+        let text = found(&[("b.spc", cut), ("c.spc", cut), ("d.spc", cut)], order).unwrap();
+        assert!(text.contains("(nor do 2 other files)"), "{text}");
+    }
+    // Who does not come to the end does not see it.
+    let report = |limit| {
+        let options = Options { limit, ..Options::default() };
+        drain(Trace::open_all(&files("ends", &[("a.spc", cut)]), &options).unwrap()).unwrap().1
+    };
+    assert!(report(None).open_end.is_some() && report(Some(1)).open_end.is_none());
 }

@@ -74,6 +74,14 @@ impl Rows {
         }
     }
 
+    pub(super) fn has_objects(&self) -> bool {
+        match self {
+            Self::Lines(lines) => lines.has_objects(),
+            Self::Binary(parser, _) => parser.has_objects(),
+            Self::Columns(_) | Self::Made(_) => false,
+        }
+    }
+
     pub(super) fn time_is_told(&self) -> bool {
         match self {
             Self::Lines(lines) => lines.time_is_told(),

@@ -190,6 +190,9 @@ impl LineParser for Delimited {
     fn time_unit(&mut self) -> Option<&mut TimeUnit> {
         self.unit.as_mut()
     }
+    fn has_objects(&self) -> bool {
+        self.spec.as_ref().is_some_and(|spec| matches!(spec.address, Address::Object(_, None)))
+    }
     fn time_is_told(&self) -> bool {
         self.spec.as_ref().is_some_and(|spec| spec.time.as_ref().is_none_or(|times| times.told))
     }

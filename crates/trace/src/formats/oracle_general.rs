@@ -94,6 +94,9 @@ impl BinaryParser for Reader {
     fn time_is_told(&self) -> bool {
         true
     }
+    fn has_objects(&self) -> bool {
+        true
+    }
 }
 
 /// Holds the accesses until the end, 24 bytes each and 40 bytes a page, because the next access of an object is known only then.

@@ -31,7 +31,7 @@ const MAXIMA: usize = 65_536;
 /// Something about a trace that a user should know before trusting a replay of it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Finding {
-    /// `times`, `order`, `blanks`, `repeats`, `devices`, `sizes`, `bad rows` or `capacity`.
+    /// `times`, `order`, `blanks`, `bad rows`, `end`, `repeats`, `devices`, `sizes` or `capacity`.
     pub topic: &'static str,
     /// A replay as it is may mean nothing.
     pub warning: bool,
@@ -198,6 +198,7 @@ impl Checkup {
             self.order_of_rows(),
             blanks(seen.blank_rows, self.rows),
             bad(seen.bad_rows, self.rows),
+            seen.open_end().map(|text| Finding { topic: "end", warning: true, text, options: Vec::new() }),
             self.repeated(),
             self.sizes(),
             self.several_devices(),

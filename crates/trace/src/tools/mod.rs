@@ -117,11 +117,12 @@ impl<T: Tool> Applied<T> {
     /// What was done so far.
     pub fn counts(&self) -> Counts {
         let mut all = self.tool.counts();
-        let times = self.rows.counts();
+        let (times, seen) = (self.rows.counts(), self.records().seen());
         all.extend(counts([
             ("requests_read", self.read),
             ("requests_written", self.written),
-            ("bad_rows_skipped", self.records().seen().bad_rows),
+            ("bad_rows_skipped", seen.bad_rows),
+            ("files_without_last_line_break", seen.open_ends),
             ("clock_jumps_removed", times.clock_jumps),
             ("rows_late_for_sorting", times.late),
             ("gaps_shortened", times.gaps_capped),
