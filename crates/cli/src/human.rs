@@ -370,7 +370,7 @@ fn device(report: &Report) -> Vec<Fact> {
         })
         .collect();
     let used = format!("{} held, map {}", count(u64::from(ram.frames_used)), Bytes(ram.map_bytes));
-    let rate = report.throughput.requests_per_second.map_or_else(|| "-".to_owned(), |r| count(r as u64));
+    let rate = report.throughput.requests_per_second.map_or_else(|| "-".to_owned(), rate_text);
     let mut facts = vec![
         ("RAM", format!("{}; {used}", media.join(", "))),
         (
@@ -393,6 +393,15 @@ fn device(report: &Report) -> Vec<Fact> {
         facts.push(("simulation", format!("{rate} pages a second ({run:.2} s; {build:.2} s to build the device)")));
     }
     facts
+}
+
+/// A rate: a whole number from 100 on, three digits below.
+fn rate_text(rate: f64) -> String {
+    if rate >= 100.0 || rate <= 0.0 {
+        return count(rate as u64);
+    }
+    let decimals = (1..9).find(|decimals| rate * 10_f64.powi(*decimals) >= 100.0).unwrap_or(9) as usize;
+    format!("{rate:.decimals$}")
 }
 
 /// What the wear means for the life of a drive; nothing if no page was programmed. Fewer erases than blocks say nothing
@@ -423,4 +432,13 @@ fn terabytes(bytes: f64) -> String {
 
 fn years(years: f64) -> String {
     if years < 1.0 { format!("{:.1} days", years * 365.0) } else { format!("{years:.1} years") }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn slow_rates_are_not_nothing() {
+        let texts = [0.0, 0.041_23, 0.5, 12.34, 99.5, 100.0, 12_345.6].map(super::rate_text);
+        assert_eq!(texts, ["0", "0.0412", "0.500", "12.3", "99.5", "100", "12,345"]);
+    }
 }

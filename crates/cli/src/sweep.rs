@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use nandlab::types::Bytes;
-use nandlab_lab::{CellStatus, SWEEP_MEMORY, Sweep, SweepResults, SweepRow, SweepShard, SweepWork};
+use nandlab_lab::{CellStatus, SWEEP_MEMORY, Sweep, SweepResults, SweepRow, SweepShard, SweepWork, plural};
 use serde::Serialize;
 
 use crate::fail::{Exit, Failure};
@@ -116,7 +116,7 @@ fn run(args: &SweepArgs, plan: &std::path::Path, folder: &std::path::Path) -> Re
 
 fn summary(work: &SweepWork, folder: &std::path::Path) -> String {
     let folder = folder.display();
-    let mut text = format!("{} cells: {} run now", count(work.own as u64), count(work.run));
+    let mut text = format!("{}: {} run now", plural(work.own as u64, "cell"), count(work.run));
     if work.failed > 0 {
         text += &format!(", {} failed (nandlab sweep status {folder})", count(work.failed));
     }
@@ -127,10 +127,10 @@ fn summary(work: &SweepWork, folder: &std::path::Path) -> String {
     if work.run > 0 {
         let (wall, busy) = (work.wall.as_secs_f64(), work.busy.as_secs_f64());
         text += &format!(
-            "{wall:.1} s with {} at a time, busy {:.1} % of it; traces decoded {} times\n",
+            "{wall:.1} s with {} at a time, busy {:.1} % of it; traces decoded {}\n",
             work.threads,
             100.0 * busy / (wall * work.threads as f64).max(f64::MIN_POSITIVE),
-            work.decoded
+            plural(work.decoded, "time")
         );
     }
     if work.complete {
@@ -158,7 +158,7 @@ fn status(folder: &std::path::Path, csv: bool, json: bool, style: Style) -> Resu
         return output::print(&("cell,status,id,error\n".to_owned() + &rows.iter().map(line).collect::<String>()));
     }
     let number = |status| rows.iter().filter(|row| row.status == status).count() as u64;
-    let mut text = format!("{} cells", style.bold(&count(rows.len() as u64)));
+    let mut text = style.bold(&plural(rows.len() as u64, "cell"));
     for status in [CellStatus::Done, CellStatus::Failed, CellStatus::Open] {
         text += &format!(", {} {}", count(number(status)), status.name());
     }

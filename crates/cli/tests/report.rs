@@ -73,6 +73,7 @@ fn tables_have_the_values_of_the_cells() {
     };
     // Every line of the figure of the mean response time.
     let csv = std::fs::read_to_string(figures.join("over-ram-mean.csv")).unwrap();
+    assert_eq!(csv.lines().next(), Some("buffer,ram,in,mean_ns,interval_ns"));
     assert_eq!(csv.lines().count(), 1 + 18);
     for line in csv.lines().skip(1) {
         let fields: Vec<&str> = line.split(',').collect();
@@ -81,7 +82,7 @@ fn tables_have_the_values_of_the_cells() {
     }
     // How many times the best: the geometric mean over the sizes, by its definition.
     let csv = std::fs::read_to_string(figures.join("best-waf.csv")).unwrap();
-    assert_eq!(csv.lines().next(), Some("buffer,dftl,page"));
+    assert_eq!(csv.lines().next(), Some("buffer,dftl_times_best,page_times_best"));
     for line in csv.lines().skip(1) {
         let fields: Vec<&str> = line.split(',').collect();
         for (ftl, told) in ["dftl", "page"].into_iter().zip(&fields[1..]) {
@@ -94,6 +95,16 @@ fn tables_have_the_values_of_the_cells() {
             assert!((told.parse::<f64>().unwrap() - product.cbrt()).abs() < 1e-9, "{ftl}: {line}");
         }
     }
+    // Numbers of a CSV file are in the unit that its head names: percent, and points below the best, not above.
+    let read = |name: &str| std::fs::read_to_string(figures.join(name)).unwrap();
+    let (each, best) = (read("each-hits.csv"), read("best-hits.csv"));
+    assert_eq!(each.lines().next(), Some("in,fifo_percent,lru_percent,none_percent"));
+    assert_eq!(best.lines().next(), Some("buffer,dftl_points,page_points"));
+    let line = each.lines().find(|line| line.starts_with("\"dftl, 256KiB\",")).unwrap();
+    let lru: f64 = line.rsplit(',').nth(1).unwrap().parse().unwrap();
+    assert!((lru - 100.0 * value("lru", "dftl", "256KiB", "/hits/page/total")).abs() < 1e-9, "{line}");
+    let points = best.lines().skip(1).flat_map(|line| line.split(',').skip(1));
+    assert!(points.map(|field| field.parse::<f64>().unwrap()).all(|points| (0.0..100.0).contains(&points)), "{best}");
     // The distribution reaches a percentile of the report where that is, and not before.
     let csv = std::fs::read_to_string(figures.join("distribution.csv")).unwrap();
     for (path, wanted) in
@@ -118,7 +129,7 @@ fn tables_have_the_values_of_the_cells() {
     let hits = |buffer: &str, ftl: &str, ram: &str| value(buffer, ftl, ram, "/hits/page/total");
     let wins = ["page", "dftl"].into_iter().flat_map(|ftl| ["64KiB", "256KiB", "1MiB"].map(|ram| (ftl, ram)));
     let wins = wins.filter(|(ftl, ram)| hits("lru", ftl, ram) > hits("fifo", ftl, ram)).count();
-    assert!(page.contains(&format!("lru has the highest page hit ratio in {wins} of 6 combinations")), "{wins}");
+    assert!(page.contains(&format!("Highest page hit ratio, of 6 combinations: lru {wins} (")), "{wins}");
 }
 
 #[test]
@@ -133,7 +144,8 @@ fn figures_and_metrics_of_times_are_shares_of_the_distribution() {
     assert!(page.contains("Printed: half within 100 us.") && page.contains("<title>Fig 1: reads</title>"), "{page}");
     let read = |name: &str| std::fs::read_to_string(figures.join(name)).unwrap();
     let (distribution, shares) = (read("fig1.csv"), read("fig2.csv"));
-    let names: Vec<&str> = shares.lines().next().unwrap().split(',').skip(2).collect();
+    let head = shares.lines().next().unwrap().split(',').skip(2);
+    let names: Vec<&str> = head.map(|name| name.strip_suffix("_percent").unwrap()).collect();
     for line in shares.lines().skip(1) {
         let fields: Vec<&str> = line.split(',').collect();
         for (buffer, share) in names.iter().zip(&fields[2..]) {
@@ -144,20 +156,30 @@ fn figures_and_metrics_of_times_are_shares_of_the_distribution() {
         }
     }
     let misspelt = plan("") + "[figures.fig1]\ntitle = 'reads'\nprinted = ''\ntimes = 'respones.reads'\n";
-    let (_, wrong) = swept("report-misspelt-times", &misspelt);
-    let output = nandlab(&["report", &wrong, "-o", "-"]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(
-        stderr(&output).contains("figures.fig1.times: no run has times of `respones.reads`"),
-        "{}",
-        stderr(&output)
-    );
-    let text =
-        plan("") + "[figures.fig1]\ntitle = 'reads'\nprinted = ''\ntimes = 'response.reads'\nvalues = { lru = 50 }\n";
-    let file = folder.join("wrong.toml");
-    std::fs::write(&file, text).unwrap();
-    let output = nandlab(&["sweep", file.to_str().unwrap(), "-o", folder.join("wrong").to_str().unwrap()]);
-    assert!(stderr(&output).contains("`lru` has no time"), "{}", stderr(&output));
+    let metric = |path: &str| format!("{}[metrics.m]\npath = '{path}'\nwords = 'm'\nunit = 'ratio'\n", plan(""));
+    let figure = |more: &str| format!("{}[figures.fig1]\ntitle = 'reads'\nprinted = ''\n{more}\n", plan(""));
+    let claim = "[[claims]]\nplace = 'p'\nclaim = 'c'\nprinted = ''\nmetric = 'meen'\ntest.first = { value = 'lru' }\n";
+    // What is misspelt is found when the plan is read: no cell is run, and there is no folder.
+    for (text, said) in [
+        (misspelt, ["figures.fig1: times: there is no `respones.reads`", "did you mean `response.reads`?"]),
+        (
+            metric("1 - times.operations.map_raed[at_most_ns<=9].share"),
+            ["metrics.m.path: times: there is no `operations.map_raed`", "did you mean `operations.map_read`?"],
+        ),
+        (metric("hits.page.total /"), ["metrics.m.path: `hits.page.total /`", "is out of place"]),
+        (figure("metric = 'hist'"), ["figures.fig1: metric: there is no `hist`", "did you mean `hits`?"]),
+        (plan("") + claim, ["claims: p: metric: there is no `meen`", "did you mean `mean`?"]),
+        (figure("times = 'response.reads'\nvalues = { lru = 50 }"), ["`lru` has no time", "VALUE/TIME"]),
+    ] {
+        let file = folder.join("wrong.toml");
+        std::fs::write(&file, text).unwrap();
+        let wrong = folder.join("wrong");
+        let output = nandlab(&["sweep", file.to_str().unwrap(), "-o", wrong.to_str().unwrap()]);
+        let error = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{error}");
+        assert!(said.iter().all(|words| error.contains(words)), "{error}");
+        assert!(!wrong.join("cells").exists(), "{error}");
+    }
 }
 
 #[test]
@@ -180,7 +202,9 @@ fn differences_within_chance_are_no_wins() {
     let (_, results) = swept("report-seeds", &text);
     let page = stdout(&["report", &results, "-o", "-"]);
     assert!(page.contains("mean of 4 seeds"), "{page}");
-    assert!(page.contains("No value has the lowest mean response time by more than chance in any of 6 combinations."));
+    assert!(page.contains(
+        "Lowest mean response time, of 6 combinations: undecided 6 (the best two do not differ by more than chance)."
+    ));
 }
 
 #[test]
@@ -197,7 +221,10 @@ fn missing_cells_are_told_and_compared_with_nothing() {
     std::fs::remove_file(format!("{results}/cells/{}.parquet", cell["id"].as_str().unwrap())).unwrap();
     let after = table();
     let page = stdout(&["report", &results, "-o", "-"]);
-    assert!(page.contains("The table leaves 1 combinations out that lack a value."), "{page}");
+    // The sentence counts the combinations of the table.
+    for words in ["Lowest mean response time, of 5 combinations: ", "; 1 other lacks a value and does not count.</p>"] {
+        assert!(page.contains(words), "{page}");
+    }
     assert!(!page.contains("results.parquet"), "it is that of other cells");
     // DFTL's column is as it was; that of page is the mean of two sizes for all buffers.
     for (before, after) in before.lines().zip(after.lines()) {
@@ -212,8 +239,8 @@ fn best_is_judged_by_the_seeds_that_all_have() {
     let cells = json(&stdout(&["sweep", "status", &results, "--json"]));
     let page = || stdout(&["report", &results, "-o", "-"]);
     let combinations = |page: &str| {
-        let line = page.lines().find(|line| line.contains("page hit ratio in ")).unwrap().to_owned();
-        line.split(" of ").nth(1).unwrap().split(' ').next().unwrap().parse::<u32>().unwrap()
+        let line = page.lines().find(|line| line.contains("Highest page hit ratio, of ")).unwrap().to_owned();
+        line.split(", of ").nth(1).unwrap().split(' ').next().unwrap().parse::<u32>().unwrap()
     };
     assert_eq!(combinations(&page()), 6);
     // One value has one seed left: no interval, so nothing is said of this combination.
@@ -225,6 +252,29 @@ fn best_is_judged_by_the_seeds_that_all_have() {
     let uneven = page();
     assert!(uneven.contains("Some values have fewer seeds"));
     assert_eq!(combinations(&uneven), 5);
+}
+
+#[test]
+fn markdown_keeps_the_words_of_others_in_their_places() {
+    let text = plan("").replace("none = 'none'", "'a|b' = 'none'");
+    let text = text.replace("A <title> & \"more\"", "A <title> <img src=x>");
+    let (_, results) = swept("report-markdown", &text);
+    let html = format!("{results}.html");
+    let page = stdout(&["report", &results, "-o", &html, "--markdown", "-"]);
+    assert!(page.starts_with("# A &lt;title> &lt;img src=x>\n"), "{page}");
+    // Every row of a table has the columns of its head.
+    let columns = |line: &str| line.replace("\\|", "").matches('|').count();
+    let mut tables = 0;
+    for table in page.split("\n\n").filter(|part| part.starts_with('|')) {
+        let counts: Vec<usize> = table.lines().map(columns).collect();
+        assert!(counts.iter().all(|count| *count == counts[0]), "{table}");
+        tables += usize::from(table.contains("a\\|b"));
+    }
+    assert!(tables >= 8, "{page}");
+    // Erases are whole numbers, and write amplifications are not.
+    let section = |title: &str| page.split("\n## ").find(|section| section.starts_with(title)).unwrap();
+    assert!(!section("Number of erases: every").contains(".000"), "{page}");
+    assert!(section("Write amplification (programs per page of the host): every").contains('.'), "{page}");
 }
 
 #[test]

@@ -10,6 +10,17 @@ pub fn json(value: &impl serde::Serialize) -> String {
     text
 }
 
+/// `1 cell`, `2,000 cells`.
+pub fn plural(n: u64, noun: &str) -> String {
+    format!("{} {noun}{}", count(n), if n == 1 { "" } else { "s" })
+}
+
+/// With its first letter large.
+pub(crate) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
 /// `1,234,567`.
 pub fn count(n: u64) -> String {
     let digits = n.to_string();

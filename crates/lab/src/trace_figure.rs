@@ -3,7 +3,7 @@
 use nandlab_plot::{Axis, AxisUnit, Figure, HeatMap, Layer, Panel};
 use nandlab_trace::{Distribution, HitPoint, Info, InfoReport, Slice};
 
-use crate::text::count;
+use crate::text::{count, plural};
 
 /// Columns and rows of a heat map at most.
 const HEAT: (usize, usize) = (256, 96);
@@ -77,11 +77,6 @@ fn rates(info: &Info) -> [Panel; 2] {
         panel("Requests a second", "requests", AxisUnit::Count, [|s| s.reads, |s| s.writes]),
         panel("Data a second", "data", AxisUnit::Bytes, [|s| s.read_bytes, |s| s.written_bytes]),
     ]
-}
-
-/// `1 request`, `2,000 requests`.
-fn plural(n: u64, noun: &str) -> String {
-    format!("{} {noun}{}", count(n), if n == 1 { "" } else { "s" })
 }
 
 fn heat_maps(info: &Info) -> [Panel; 2] {

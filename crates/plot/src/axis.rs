@@ -32,6 +32,8 @@ pub struct Axis {
     foot: Foot,
     /// Of an axis of names: the k-th lies at k + 1/2.
     names: Vec<String>,
+    /// Where its ticks are; at round values if empty.
+    tick_values: Vec<f64>,
 }
 
 /// What the label says about the beginning of an axis.
@@ -79,14 +81,18 @@ impl Axis {
         let (low, high) = (tame(low, -LARGEST), tame(high, -LARGEST));
         // A sixteenth of a huge number, so that the sum is another one.
         let high = if high > low { high } else { low + (low.abs() / 16.0).max(1.0) };
-        Self { label: label.to_owned(), unit, scale: Scale::Linear, low, high, foot: Foot::Plain, names: Vec::new() }
+        Self::plain(label, unit, Scale::Linear, [low, high])
     }
     /// Equal distances for equal ratios. A range that does not begin above 0, or has no extent, is corrected.
     pub fn log(label: &str, unit: AxisUnit, [low, high]: [f64; 2]) -> Self {
         let low = if low > 0.0 { tame(low, 1.0 / LARGEST) } else { 1.0 };
         let high = tame(high, 1.0 / LARGEST);
         let high = if high > low { high } else { low * 2.0 };
-        Self { label: label.to_owned(), unit, scale: Scale::Log, low, high, foot: Foot::Plain, names: Vec::new() }
+        Self::plain(label, unit, Scale::Log, [low, high])
+    }
+    fn plain(label: &str, unit: AxisUnit, scale: Scale, [low, high]: [f64; 2]) -> Self {
+        let (label, foot) = (label.to_owned(), Foot::Plain);
+        Self { label, unit, scale, low, high, foot, names: Vec::new(), tick_values: Vec::new() }
     }
     /// Names side by side, the k-th (from 0) around k + 1/2, for groups of [bars](crate::Layer::bars).
     pub fn names(label: &str, names: Vec<String>) -> Self {
@@ -94,6 +100,12 @@ impl Axis {
         Self { names, ..axis }
     }
 
+    /// The same with its ticks at these values, in ascending order, instead of at round ones: where something was measured.
+    #[must_use]
+    pub fn ticks_at(mut self, values: &[f64]) -> Self {
+        self.tick_values = values.iter().copied().filter(|value| (self.low..=self.high).contains(value)).collect();
+        self
+    }
     /// The same, whose label says where it begins, because one would expect 0.
     #[must_use]
     pub fn broken(mut self) -> Self {
@@ -156,6 +168,11 @@ impl Axis {
                 |(number, name): (usize, &String)| Tick { place: self.place(number as f64 + 0.5), text: name.clone() };
             return self.names.iter().enumerate().step_by(every).map(tick).collect();
         }
+        if !self.tick_values.is_empty() {
+            let every = self.tick_values.len().div_ceil(most);
+            let tick = |value: &f64| Tick { place: self.place(*value), text: self.measured(*value) };
+            return self.tick_values.iter().step_by(every).map(tick).collect();
+        }
         match self.scale {
             Scale::Linear => self.linear_ticks(most),
             Scale::Log => self.log_ticks(most),
@@ -216,6 +233,16 @@ impl Axis {
             power *= base;
         }
         values
+    }
+
+    /// A value that need not be round, in the unit of the axis or with its own, to three places after the point at most.
+    fn measured(&self, value: f64) -> String {
+        if self.scale == Scale::Log {
+            return self.named(value);
+        }
+        let value = value / self.linear_unit().0;
+        let is_exact = |power: &f64| (value * power - (value * power).round()).abs() < 1e-6;
+        grouped(value, [1.0, 10.0, 100.0].iter().position(is_exact).unwrap_or(3))
     }
 
     /// A value with its unit.
@@ -293,6 +320,22 @@ mod tests {
             ["0", "10,000", "20,000", "30,000", "40,000"]
         );
         assert_eq!(texts(&Axis::log("n", AxisUnit::Count, [0.0, 0.0]), 5), ["1", "2"]);
+    }
+
+    #[test]
+    fn ticks_stand_where_they_are_wanted() {
+        let ram = Axis::linear("ram", AxisUnit::Bytes, [8_388_608.0, 33_554_432.0]);
+        let ram = ram.ticks_at(&[8_388_608.0, 16_777_216.0, 33_554_432.0, 1e12]);
+        assert_eq!(
+            (ram.label(), texts(&ram, 9)),
+            ("ram (MiB)".to_owned(), ["8", "16", "32"].map(str::to_owned).to_vec())
+        );
+        assert_eq!(texts(&ram, 2), ["8", "32"]);
+        let share = Axis::linear("share", AxisUnit::Count, [0.25, 2.0]).ticks_at(&[0.25, 0.5, 2.0]);
+        assert_eq!(texts(&share, 9), ["0.25", "0.5", "2"]);
+        let sizes =
+            Axis::log("size", AxisUnit::Bytes, [4096.0, 1_048_576.0]).ticks_at(&[4096.0, 24_576.0, 1_048_576.0]);
+        assert_eq!(texts(&sizes, 9), ["4 KiB", "24 KiB", "1 MiB"]);
     }
 
     #[test]

@@ -36,12 +36,36 @@ fn placed<'a>(panel: &'a Panel, area: Area) -> Vec<Placed<'a>> {
     panel.series().map(place).collect()
 }
 
+/// What is drawn so that it needs a word.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Unusual {
+    /// Lines are wider than others.
+    wide: bool,
+    /// Bars are higher than their values.
+    raised: bool,
+}
+
+impl Unusual {
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self { wide: self.wide || other.wide, raised: self.raised || other.raised }
+    }
+    /// What stands below the figure.
+    pub(crate) fn words(self) -> Option<String> {
+        let wide = self.wide.then(|| "a wider line lies below the narrower ones that it nearly equals".to_owned());
+        let raised = self.raised.then(|| format!("bars are at least {BAR_MIN} pixels high, so that none is missing"));
+        let words: Vec<String> = wide.into_iter().chain(raised).collect();
+        (!words.is_empty()).then(|| words.join("; "))
+    }
+}
+
 /// Draws all series.
-pub(crate) fn curves(marks: &mut Vec<Mark>, panel: &Panel, area: Area) {
+pub(crate) fn curves(marks: &mut Vec<Mark>, panel: &Panel, area: Area) -> Unusual {
     let all = placed(panel, area);
+    let mut unusual = Unusual::default();
     for (i, own) in all.iter().enumerate() {
         if own.series.join == Join::Bars {
             let rects = bars(own.series, panel, area);
+            unusual.raised |= is_raised(own.series, panel, area);
             marks.push(Mark::Fill { rects: striped(own.series, rects), colour: own.colour });
             continue;
         }
@@ -52,6 +76,7 @@ pub(crate) fn curves(marks: &mut Vec<Mark>, panel: &Panel, area: Area) {
         let foot = area.top + area.height;
         let above = all[i + 1..].iter().filter(|other| hides(other, own, foot)).count().min(ABOVE_MAX);
         let width = WIDTH + WIDER * above as f64;
+        unusual.wide |= above > 0;
         let dash = if own.series.is_dashed { 4.0 } else { 0.0 };
         marks.push(Mark::Line { points: thinned(&own.points), width, colour: own.colour, dash });
         if own.series.is_marked {
@@ -59,15 +84,23 @@ pub(crate) fn curves(marks: &mut Vec<Mark>, panel: &Panel, area: Area) {
             marks.push(Mark::Dots { centres: centres.collect(), radius: 1.5 + width / 2.0, colour: own.colour });
         }
     }
+    unusual
 }
 
-/// Bars of one pixel at least, so that what is next to nothing can be told from what is not there.
+/// Least height of a bar in pixels, so that what is next to nothing can be told from what is not there.
+const BAR_MIN: f64 = 2.0;
+
+fn is_raised(series: &Series, panel: &Panel, area: Area) -> bool {
+    series.points.iter().any(|[_, y]| panel.y.place(*y) * area.height < BAR_MIN / 2.0)
+}
+
+/// Bars with their edges on whole pixels and one between them, so that all are equally sharp and none is a shadow of a line.
 fn bars(series: &Series, panel: &Panel, area: Area) -> Vec<[f64; 4]> {
     let foot = area.top + area.height;
     let bar = |[x, y]: &[f64; 2]| {
-        let at = |x: f64| area.x(panel.x.place(x));
+        let at = |x: f64| area.x(panel.x.place(x)).round();
         let (left, right) = (at(x - series.bar / 2.0), at(x + series.bar / 2.0));
-        let top = area.y(panel.y.place(*y)).min(foot - 1.0);
+        let top = area.y(panel.y.place(*y)).round().min(foot - BAR_MIN);
         [left, top, (right - left - 1.0).max(1.0), foot - top]
     };
     series.points.iter().map(bar).collect()
@@ -266,6 +299,37 @@ mod tests {
             assert!(heights.windows(2).all(|pair| pair[1] - pair[0] >= PITCH - 1e-9), "{wanted:?} {heights:?}");
             assert!(heights[0] >= 0.0 && heights[6] <= 200.0 + 1e-9, "{wanted:?} {heights:?}");
         }
+    }
+
+    fn axis(high: f64) -> crate::Axis {
+        crate::Axis::linear("x", crate::AxisUnit::Count, [0.0, high])
+    }
+
+    const AREA: Area = Area { left: 0.0, top: 0.0, width: 500.0, height: 200.0 };
+
+    #[test]
+    fn bars_lie_on_whole_pixels_and_none_is_too_low_to_see() {
+        let values = [0.0, 0.1, 0.6, 33.3, 100.0].iter().enumerate().map(|(i, y)| [i as f64 + 0.37, *y]).collect();
+        let panel = Panel::new("p", axis(7.0)).layer(crate::Layer::bars("b", values, 0.113));
+        let (_, series) = panel.series().next().unwrap();
+        let rects = bars(series, &panel, AREA);
+        assert!(rects.iter().flatten().all(|edge| edge.fract() == 0.0), "{rects:?}");
+        let heights: Vec<f64> = rects.iter().map(|rect| rect[3]).collect();
+        assert_eq!(heights, [2.0, 2.0, 2.0, 67.0, 200.0]);
+        assert!(rects.iter().all(|[left, top, width, height]| *left >= 0.0 && *width >= 1.0 && top + height == 200.0));
+    }
+
+    #[test]
+    fn what_is_unusual_is_explained_and_nothing_else() {
+        let words = |layers: Vec<crate::Layer>| {
+            let panel = layers.into_iter().fold(Panel::new("p", axis(1.0)), Panel::layer);
+            curves(&mut Vec::new(), &panel, AREA).words().unwrap_or_default()
+        };
+        let line = |foot: f64| crate::Layer::line("l", vec![[0.0, foot], [1.0, 90.0]]);
+        let bar = |height: f64| crate::Layer::bars("b", vec![[0.5, height]], 0.5);
+        assert_eq!(words(vec![line(10.0), line(80.0), bar(1.0)]), "");
+        assert!(words(vec![line(10.0), line(10.0)]).starts_with("a wider line"));
+        assert!(words(vec![bar(0.1)]).starts_with("bars are at least 2 pixels high"));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::area::{Area, SMALL, line, text};
 use crate::axis::{Axis, Tick};
 use crate::colour::{Colour, GRID, INK, LEVELS, PAPER, ramp};
-use crate::curves::{curves, legend, legend_fits, names, names_width, shared_legend};
+use crate::curves::{Unusual, curves, legend, legend_fits, names, names_width, shared_legend};
 use crate::panel::{HeatMap, Panel};
 use crate::scene::{Anchor, Mark, Scene, fitted, text_width};
 
@@ -18,6 +18,8 @@ const LEFT: f64 = 84.0;
 const RIGHT: f64 = 20.0;
 const TOP: f64 = 44.0;
 const BOTTOM: f64 = 46.0;
+/// Below all panels, for what needs a word.
+const FOOT: f64 = 22.0;
 /// Ticks of an x axis at most.
 const TICKS_MAX: usize = 13;
 /// Room for the colour bar of a heat map.
@@ -28,7 +30,14 @@ const BAR: f64 = 76.0;
 pub struct Figure {
     pub(crate) title: String,
     pub(crate) subtitle: String,
-    pub(crate) rows: Vec<Vec<Panel>>,
+    pub(crate) rows: Vec<Row>,
+}
+
+/// Panels side by side, each as wide as if there were so many.
+#[derive(Clone, Debug)]
+pub(crate) struct Row {
+    pub(crate) panels: Vec<Panel>,
+    columns: usize,
 }
 
 impl Figure {
@@ -39,25 +48,36 @@ impl Figure {
     /// Adds a row of panels of equal width (1 to 3).
     #[must_use]
     pub fn row(mut self, panels: Vec<Panel>) -> Self {
-        self.rows.push(panels);
+        self.rows.push(Row { columns: panels.len().max(1), panels });
         self
     }
-    /// Lays the figure out: 1,000 pixels wide. Names of lines that do not fit above their panel stand once above all.
+    /// Adds rows of so many panels (1 to 3). All panels are equally wide, also in a last row that has fewer.
+    #[must_use]
+    pub fn grid(mut self, panels: Vec<Panel>, columns: usize) -> Self {
+        let mut panels = panels.into_iter().peekable();
+        while panels.peek().is_some() {
+            self.rows.push(Row { panels: panels.by_ref().take(columns.max(1)).collect(), columns: columns.max(1) });
+        }
+        self
+    }
+    /// Lays the figure out: 1,000 pixels wide. Names of lines that do not fit above their panel stand once above all. What is
+    /// drawn in an unusual way is explained below all.
     pub fn scene(&self) -> Scene {
         let shared = self.shared_legend();
         let head = HEAD + shared.as_ref().map_or(0.0, |(_, height)| *height);
-        let height = head + ROW_HEIGHT * self.rows.len() as f64;
+        let mut height = head + ROW_HEIGHT * self.rows.len() as f64;
         let mut marks = vec![
             text([20.0, 30.0], TITLE, Anchor::Start, &fitted(&self.title, TITLE, WIDTH - 40.0)),
             text([20.0, 52.0], SMALL, Anchor::Start, &fitted(&self.subtitle, SMALL, WIDTH - 40.0)),
         ];
         let has_legends = shared.is_none();
         marks.extend(shared.into_iter().flat_map(|(legend, _)| legend));
+        let mut unusual = Unusual::default();
         for (y, row) in self.rows.iter().enumerate() {
-            let width = WIDTH / row.len().max(1) as f64;
-            for (x, panel) in row.iter().enumerate() {
+            let width = WIDTH / row.columns as f64;
+            for (x, panel) in row.panels.iter().enumerate() {
                 // Names of lines lie next to them if there is room for both.
-                let has_names = row.len() == 1 && panel.heat().is_none();
+                let has_names = row.columns == 1 && panel.heat().is_none();
                 let bar = match panel.heat() {
                     Some(_) => BAR,
                     None if has_names => names_width(panel),
@@ -69,34 +89,38 @@ impl Figure {
                     width: width - LEFT - RIGHT - bar,
                     height: ROW_HEIGHT - TOP - BOTTOM,
                 };
-                draw(&mut marks, panel, area, has_names, has_legends);
+                unusual = unusual.and(draw(&mut marks, panel, area, has_names, has_legends));
             }
+        }
+        if let Some(words) = unusual.words() {
+            marks.push(text([20.0, height + FOOT - 8.0], SMALL, Anchor::Start, &words));
+            height += FOOT;
         }
         Scene { width: WIDTH, height, title: self.title.clone(), marks }
     }
 
     /// The legend of all panels and its height, if that of one does not fit above it.
     fn shared_legend(&self) -> Option<(Vec<Mark>, f64)> {
-        let fits = |row: &Vec<Panel>| {
-            let width = WIDTH / row.len() as f64 - LEFT - RIGHT;
-            row.iter().all(|panel| legend_fits(panel, width, row.len() == 1))
+        let fits = |row: &Row| {
+            let width = WIDTH / row.columns as f64 - LEFT - RIGHT;
+            row.panels.iter().all(|panel| legend_fits(panel, width, row.columns == 1))
         };
         if self.rows.iter().all(fits) {
             return None;
         }
-        let panels: Vec<&Panel> = self.rows.iter().flatten().collect();
+        let panels: Vec<&Panel> = self.rows.iter().flat_map(|row| &row.panels).collect();
         shared_legend(&panels, [20.0, HEAD + 8.0], WIDTH - 40.0)
     }
 }
 
-fn draw(marks: &mut Vec<Mark>, panel: &Panel, area: Area, has_names: bool, has_legend: bool) {
+fn draw(marks: &mut Vec<Mark>, panel: &Panel, area: Area, has_names: bool, has_legend: bool) -> Unusual {
     grid(marks, panel, area);
     if let Some(heat) = panel.heat() {
         cells(marks, heat, area);
         colour_bar(marks, heat, area);
     }
     frame(marks, panel, area);
-    curves(marks, panel, area);
+    let unusual = curves(marks, panel, area);
     if has_names {
         names(marks, panel, area);
     }
@@ -106,6 +130,7 @@ fn draw(marks: &mut Vec<Mark>, panel: &Panel, area: Area, has_names: bool, has_l
     if let Some(note) = &panel.note {
         marks.push(text([area.x(0.5), area.y(0.5)], HEADING, Anchor::Middle, note));
     }
+    unusual
 }
 
 /// The axes. One that does not begin at 0, where one would expect it, has a break at its foot.

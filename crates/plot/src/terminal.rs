@@ -29,7 +29,7 @@ impl Figure {
         let width = width.max(WIDTH_MIN);
         let fit = |text: &str| shortened(text, width);
         let mut out = format!("{}\n{}\n", fit(&self.title), fit(&self.subtitle));
-        for panel in self.rows.iter().flatten() {
+        for panel in self.rows.iter().flat_map(|row| &row.panels) {
             write!(out, "\n{}\n", fit(&panel.title)).expect("a string takes everything");
             out += &legend(panel, width, colour);
             out += &area(panel, width, colour);

@@ -90,3 +90,21 @@ fn every_rendering_is_whole() {
         }
     }
 }
+
+#[test]
+fn panels_of_a_grid_are_equally_wide() {
+    let panel = || Panel::new("p", Axis::linear("x", AxisUnit::Count, [0.0, 1.0]));
+    let axes = |figure: Figure| -> Vec<f64> {
+        // The frame of a panel is the only line with three corners.
+        let frame = |mark: &Mark| match mark {
+            Mark::Line { points, .. } if points.len() == 3 => Some(points[2][0] - points[0][0]),
+            _ => None,
+        };
+        figure.scene().marks.iter().filter_map(frame).collect()
+    };
+    let widths = axes(Figure::new("t", "s").grid((0..5).map(|_| panel()).collect(), 3));
+    assert_eq!(widths.len(), 5);
+    assert!(widths.iter().all(|width| (width - widths[0]).abs() < 1e-9), "{widths:?}");
+    let widths = axes(Figure::new("t", "s").row(vec![panel(), panel()]).row(vec![panel()]));
+    assert!(widths[2] > 1.5 * widths[0], "a row of its own is as wide as all: {widths:?}");
+}

@@ -2,7 +2,7 @@
 
 use nandlab_plot::{Axis, AxisUnit, Layer, Panel};
 
-use super::figures::{Data, Datum, LINES, PANELS, Shown, laid_out, left_out, styled};
+use super::figures::{Data, Datum, Head, LINES, PANELS, Shown, laid_out, left_out, styled};
 use super::metric::time;
 use super::points::{Point, Points};
 use crate::course::Buckets;
@@ -115,10 +115,11 @@ fn shown(name: &str, title: &str, sentence: String, axis: &str, all: &[(String, 
         panel = panel.layer(Layer::points("printed", printed).neutral());
         panels.push(panel);
     }
-    let mut data = Data { head: vec![axis.to_owned(), "in".to_owned()], rows: Vec::new() };
-    data.head.extend(PERCENTILES.iter().map(|(_, name)| (*name).to_owned()));
-    let head = [axis, "in", "within_ns", "percent"].map(str::to_owned).to_vec();
-    let mut drawn = Data { head, rows: Vec::new() };
+    let names = [axis, "in"].map(Head::name);
+    let numbers = PERCENTILES.iter().map(|(_, name)| Head::of(name, "ns"));
+    let mut data = Data { head: names.iter().cloned().chain(numbers).collect(), rows: Vec::new() };
+    let numbers = [Head::of("within", "ns"), Head::of("", "percent")];
+    let mut drawn = Data { head: names.into_iter().chain(numbers).collect(), rows: Vec::new() };
     for line in all.iter().flat_map(|(_, lines)| lines).filter(|line| !line.buckets.is_empty()) {
         let names = [Datum::name(line.value), Datum::name(&line.within)];
         let at = |(percent, _): &(f64, &str)| {

@@ -1,21 +1,42 @@
 //! The figures of a report on a sweep, each with the numbers behind it and a sentence that says what is seen.
 
-use nandlab_plot::{Axis, AxisUnit, Figure, Layer, Panel};
+use nandlab_plot::{Axis, AxisUnit, Figure, Layer, PALETTE, Panel};
 
-use super::metric::{Metric, TAIL, WRITES};
+use super::metric::{Metric, TAIL, WRITES, suffix};
 use super::points::{Point, Points, place};
-use super::winners::Winners;
+use super::winners::{Groups, Winners};
+use crate::text::capital;
 
 /// Panels of a figure at most.
 pub(super) const PANELS: usize = 12;
 /// Lines of a panel at most: the palette, and the palette dashed.
-pub(super) const LINES: usize = 12;
-const PLAIN_LINES: usize = 6;
+pub(super) const LINES: usize = 2 * PALETTE.len();
 /// A table of numbers.
 pub(super) struct Data {
-    pub(super) head: Vec<String>,
+    pub(super) head: Vec<Head>,
     /// Text for people, the exact number, and how good it is: 0 (best) to 1.
     pub(super) rows: Vec<Vec<Datum>>,
+}
+
+/// The name of a column, and for programs the unit of its exact numbers; empty for text and for numbers without a unit.
+#[derive(Clone)]
+pub(super) struct Head {
+    pub(super) text: String,
+    unit: &'static str,
+}
+
+impl Head {
+    pub(super) fn name(text: &str) -> Self {
+        Self { text: text.to_owned(), unit: "" }
+    }
+    pub(super) fn of(text: &str, unit: &'static str) -> Self {
+        Self { text: text.to_owned(), unit }
+    }
+    /// With its unit, as in `mean_ns`.
+    pub(super) fn with_unit(&self) -> String {
+        let parts = [self.text.as_str(), self.unit];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("_")
+    }
 }
 
 #[derive(Clone, Default)]
@@ -28,6 +49,9 @@ pub(super) struct Datum {
 impl Datum {
     pub(super) fn name(text: &str) -> Self {
         Self { text: text.to_owned(), exact: text.to_owned(), shade: None }
+    }
+    pub(super) fn is_number(&self) -> bool {
+        self.exact.parse::<f64>().is_ok()
     }
     pub(super) fn number(text: String, exact: f64) -> Self {
         Self { text, exact: exact.to_string(), shade: None }
@@ -66,17 +90,13 @@ fn against_best(points: &Points<'_>, compared: &str, metric: &Metric) -> Option<
     let across = across.max_by_key(|axis| (*axis == "ftl", points.values(axis).len())).unwrap_or("");
     let columns: Vec<&str> =
         if across.is_empty() { vec![""] } else { points.values(across).iter().map(String::as_str).collect() };
-    // A value that is missing somewhere must not be compared elsewhere than the others.
-    let has_all = |(_, group): &(String, Vec<&Point<'_>>)| {
-        group.iter().filter(|point| point.value(metric).is_some()).count() == points.values(compared).len()
-    };
-    let (groups, parts): (Vec<_>, Vec<_>) = points.groups(&[compared]).into_iter().partition(has_all);
+    let groups = Groups::of(points, compared, metric)?;
     let mut rows = Vec::new();
     for value in points.values(compared) {
         let mut row = vec![Datum::name(value)];
         for column in &columns {
             let mut distances = Vec::new();
-            for (_, group) in &groups {
+            for group in &groups.whole {
                 let in_column = |point: &&&Point<'_>| across.is_empty() || point.values.get(across) == Some(column);
                 let mut valued: Vec<(&str, f64)> = Vec::new();
                 for point in group.iter().filter(in_column) {
@@ -95,22 +115,21 @@ fn against_best(points: &Points<'_>, compared: &str, metric: &Metric) -> Option<
         }
         rows.push(row);
     }
-    let head = std::iter::once(compared).chain(columns).map(str::to_owned).collect();
-    let winners = Winners::of(points, compared, metric);
-    if winners.combinations == 0 {
-        return None;
-    }
-    let left = match parts.len() {
-        0 => String::new(),
-        n => format!(" The table leaves {n} combinations out that lack a value."),
+    let is_percent = metric.unit == AxisUnit::Percent;
+    let unit = if is_percent { "points" } else { "times_best" };
+    let columns = columns.into_iter().map(|column| Head::of(column, unit));
+    let head = std::iter::once(Head::name(compared)).chain(columns).collect();
+    let what = match metric.best() {
+        _ if !is_percent => "times the best",
+        "highest" => "percentage points below the best",
+        _ => "percentage points above the best",
     };
-    let what = if metric.unit == AxisUnit::Percent { "points below the best" } else { "times the best" };
     let rest = points.axes.len().saturating_sub(2);
     let mean = if rest > 0 { ", averaged over all other axes" } else { "" };
     Some(Shown {
         name: format!("best-{}", metric.name),
         title: format!("{}: {what}{mean}", capital(&metric.words)),
-        sentence: winners.sentence(metric, points.seeds) + &left,
+        sentence: Winners::of(points, compared, metric, &groups).sentence(metric, points.seeds),
         figure: None,
         data: Data { head, rows },
         drawn: None,
@@ -120,8 +139,8 @@ fn against_best(points: &Points<'_>, compared: &str, metric: &Metric) -> Option<
 /// The values of a metric in every combination of the other axes.
 fn every_combination(points: &Points<'_>, compared: &str, metric: &Metric) -> Option<Shown> {
     let groups = points.groups(&[compared]);
-    let mut data = Data { head: vec!["in".to_owned()], rows: Vec::new() };
-    data.head.extend_from_slice(points.values(compared));
+    let mut data = Data { head: vec![Head::name("in")], rows: Vec::new() };
+    data.head.extend(points.values(compared).iter().map(|value| Head::of(value, suffix(metric.unit))));
     for (name, group) in &groups {
         let find = |value: &String| group.iter().find(|point| point.values.get(compared) == Some(&value.as_str()));
         let values: Vec<_> = points.values(compared).iter().map(|value| find(value)?.value(metric)).collect();
@@ -146,10 +165,10 @@ fn every_combination(points: &Points<'_>, compared: &str, metric: &Metric) -> Op
     })
 }
 
-/// Percentage points for ratios, else the logarithm of the factor.
+/// How much worse than the best: percentage points for ratios, else the logarithm of the factor.
 fn distance(metric: &Metric, own: f64, best: f64) -> f64 {
     if metric.unit == AxisUnit::Percent {
-        best - own
+        (best - own).abs()
     } else if own == best {
         0.0
     } else {
@@ -159,7 +178,7 @@ fn distance(metric: &Metric, own: f64, best: f64) -> f64 {
 
 fn shaded(metric: &Metric, distance: f64) -> Datum {
     let (text, exact, shade) = if metric.unit == AxisUnit::Percent {
-        (format!("{:.1}", 0.0 - distance), 0.0 - distance, distance / 30.0)
+        (format!("{distance:.1}"), distance, distance / 30.0)
     } else {
         (format!("{:.2}", distance.exp()), distance.exp(), distance / 3.0_f64.ln())
     };
@@ -177,8 +196,8 @@ fn over_scale(points: &Points<'_>, compared: &str, scale: &str, unit: AxisUnit, 
     }
     let wide = places.iter().copied().fold(0.0, f64::max) > 8.0 * places[0] && places[0] > 0.0;
     let ends = [places.first().copied()?, places.last().copied()?];
-    let mut data = Data { head: [compared, scale, "in"].map(str::to_owned).to_vec(), rows: Vec::new() };
-    data.head.extend([metric.name.clone(), "interval".to_owned()]);
+    let mut data = Data { head: [compared, scale, "in"].map(Head::name).to_vec(), rows: Vec::new() };
+    data.head.extend([metric.name.as_str(), "interval"].map(|name| Head::of(name, suffix(metric.unit))));
     let mut panels = Vec::new();
     let lines_of = |value: &String| {
         let own = points.all.iter().filter(|point| point.values.get(compared) == Some(&value.as_str()));
@@ -187,7 +206,7 @@ fn over_scale(points: &Points<'_>, compared: &str, scale: &str, unit: AxisUnit, 
     let y = Axis::fit(&metric.name, metric.unit, &values.iter().map(lines_of).collect::<Vec<_>>());
     for (name, group) in &groups {
         let x = if wide { Axis::log(scale, unit, ends) } else { Axis::linear(scale, unit, ends) };
-        let mut panel = Panel::new(name, x).y(y.clone());
+        let mut panel = Panel::new(name, x.ticks_at(&places)).y(y.clone());
         for (number, value) in values.iter().enumerate() {
             let own = group.iter().filter(|point| point.values.get(compared) == Some(&value.as_str()));
             let mut line: Vec<_> = own.filter_map(|point| Some((at(point)?, point.value(metric)?, *point))).collect();
@@ -204,7 +223,7 @@ fn over_scale(points: &Points<'_>, compared: &str, scale: &str, unit: AxisUnit, 
             }
             if number < LINES {
                 let line = line.iter().map(|(x, (y, _), _)| [*x, *y]).collect();
-                panel = panel.layer(styled(number, Layer::line(value, line)));
+                panel = panel.layer(styled(number, Layer::line(value, line).marked()));
             }
         }
         panels.push(panel);
@@ -236,7 +255,6 @@ fn slope(points: &Points<'_>, scale: &str, metric: &Metric) -> String {
         {
             let change = if metric.unit == AxisUnit::Percent { last - first } else { 100.0 * (last / first - 1.0) };
             if change.is_finite() {
-                let name = if name.is_empty() { "the only line".to_owned() } else { name };
                 changes.push((change, name));
             }
         }
@@ -244,14 +262,15 @@ fn slope(points: &Points<'_>, scale: &str, metric: &Metric) -> String {
     changes.sort_by(|(a, _), (b, _)| a.total_cmp(b));
     let (Some((least, first)), Some((most, last))) = (changes.first(), changes.last()) else { return String::new() };
     let median = changes[(changes.len() - 1) / 2].0;
-    let unit = if metric.unit == AxisUnit::Percent { "points" } else { "%" };
+    let unit = if metric.unit == AxisUnit::Percent { "percentage points" } else { "%" };
     let values = points.values(scale);
     let (from, to) = (values.first().map_or("", String::as_str), values.last().map_or("", String::as_str));
-    format!(
-        "From {scale} {from} to {to} the {} changes by {median:+.1} {unit} (median); least {least:+.1} {unit} ({first}), most \
-         {most:+.1} {unit} ({last}).",
-        metric.words
-    )
+    let mut text = format!("From {scale} {from} to {to} the {} changes by {median:+.1} {unit}", metric.words);
+    if changes.len() > 1 {
+        let lines = changes.len();
+        text += &format!(", the median of {lines} lines from {least:+.1} ({first}) to {most:+.1} {unit} ({last})");
+    }
+    text + "."
 }
 
 /// Response times against write amplification, and the points that no other is better than in both.
@@ -261,7 +280,12 @@ fn front(points: &Points<'_>, compared: &str, time: &Metric, waf: &Metric) -> Op
         points.axes.iter().map(|(axis, _)| axis.as_str()).filter(|axis| Some(*axis) != scale).collect();
     let groups = points.groups(&apart);
     let mut data = Data { head: Vec::new(), rows: Vec::new() };
-    data.head = apart.iter().copied().chain(scale).chain(["p99", "waf", "on the front"]).map(str::to_owned).collect();
+    data.head = apart.iter().copied().chain(scale).map(Head::name).collect();
+    data.head.extend([
+        Head::of(TAIL, suffix(time.unit)),
+        Head::of(WRITES, suffix(waf.unit)),
+        Head::name("on the front"),
+    ]);
     let (mut panels, mut named) = (Vec::new(), Vec::new());
     for (name, group) in &groups {
         let places: Vec<_> = group.iter().filter_map(|p| Some((*p, p.value(time)?.0, p.value(waf)?.0))).collect();
@@ -324,26 +348,17 @@ pub(super) fn left_out(panels: usize, lines: usize, most: usize) -> String {
 }
 
 pub(super) fn styled(number: usize, layer: Layer) -> Layer {
-    if number < PLAIN_LINES { layer } else { layer.dashed() }
+    if number < PALETTE.len() { layer } else { layer.dashed() }
 }
 
 pub(super) fn laid_out(title: &str, subtitle: &str, panels: Vec<Panel>) -> Figure {
-    let mut figure = Figure::new(title, subtitle);
-    let mut panels = panels.into_iter().take(PANELS).peekable();
-    let per_row = if panels.len() < 3 {
+    let panels: Vec<Panel> = panels.into_iter().take(PANELS).collect();
+    let columns = if panels.len() < 3 {
         1
     } else if panels.len() == 4 {
         2
     } else {
         3
     };
-    while panels.peek().is_some() {
-        figure = figure.row(panels.by_ref().take(per_row).collect());
-    }
-    figure
-}
-
-pub(super) fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    Figure::new(title, subtitle).grid(panels, columns)
 }

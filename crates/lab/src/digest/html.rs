@@ -4,7 +4,7 @@ use super::Digest;
 use super::figures::{Data, Shown};
 use super::metric::Metric;
 use crate::sweep::{CellStatus, SweepRow};
-use crate::text::count;
+use crate::text::{count, plural};
 
 /// Cells in the table of all of them.
 const CELLS_SHOWN: usize = 1000;
@@ -63,7 +63,8 @@ pub(super) fn page(digest: &Digest) -> String {
 fn summary(digest: &Digest) -> String {
     let number = |status| count(digest.rows.iter().filter(|row| row.status == status).count() as u64);
     let (done, failed, open) = (number(CellStatus::Done), number(CellStatus::Failed), number(CellStatus::Open));
-    let mut text = format!("<p>{done} cells are done, {failed} failed, {open} open. ");
+    let mut text =
+        format!("<p>{}: {done} done, {failed} failed, {open} open. ", plural(digest.rows.len() as u64, "cell"));
     text += &match digest.seeds {
         0 | 1 => "There is one seed: differences are those of one run, and nothing says how sure they are.".to_owned(),
         n => format!(
@@ -84,7 +85,7 @@ fn summary(digest: &Digest) -> String {
     text += "</ul>\n";
     let failed: Vec<_> = digest.rows.iter().filter_map(|row| Some((&row.cell, row.error.as_ref()?))).collect();
     if !failed.is_empty() {
-        text += &format!("<details><summary>{} failed cells</summary><ul>\n", failed.len());
+        text += &format!("<details><summary>{}</summary><ul>\n", plural(failed.len() as u64, "failed cell"));
         for (cell, error) in failed.iter().take(FAILED_SHOWN) {
             text += &format!("<li>{}: {}</li>\n", escaped(cell), escaped(error));
         }
@@ -123,7 +124,7 @@ fn table(data: &Data, title: &str) -> String {
     let mut text =
         format!("<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table>\n<tr>", escaped(title));
     for head in &data.head {
-        text += &format!("<th scope=\"col\">{}</th>", escaped(head));
+        text += &format!("<th scope=\"col\">{}</th>", escaped(&head.text));
     }
     text += "</tr>\n";
     for row in &data.rows {

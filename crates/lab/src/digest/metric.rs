@@ -6,7 +6,8 @@ use nandlab::types::Bytes;
 use nandlab_plot::AxisUnit;
 
 use crate::error::Error;
-use crate::experiment::{ExperimentMetric, Formula, MetricEnd, MetricUnit};
+use crate::experiment::{ExperimentMetric, Formula, MetricEnd, MetricUnit, OWN_METRICS};
+pub(crate) use crate::experiment::{TAIL, WRITES};
 use crate::sweep::SweepRow;
 use crate::table::Good;
 use crate::text::count;
@@ -22,42 +23,30 @@ pub(crate) struct Metric {
     pub(crate) formula: Formula,
     pub(crate) unit: AxisUnit,
     pub(crate) good: Good,
+    /// All cells have whole numbers of it, so that decimals are those of means.
+    pub(crate) is_whole: bool,
 }
+
+/// Part of a percentile by which it may be too large: a bucket of a histogram is at most so wide ([`nandlab::histogram`]).
+const BUCKET: f64 = 1.0 / 32.0;
 
 /// What is shown of every sweep, the most asked first, and what its plan adds.
 ///
 /// # Errors
 /// A path of an added one is none.
 pub(crate) fn metrics(added: &BTreeMap<String, ExperimentMetric>) -> Result<Vec<Metric>, Error> {
-    use AxisUnit::{Count, Percent, Time};
-    let metric = |name: &str, words: &str, path: &str, unit, good| {
-        let formula = Formula::parse(path)?;
-        Ok::<_, Error>(Metric { name: name.to_owned(), words: words.to_owned(), formula, unit, good })
-    };
-    let own = |name, words, path, unit, good| metric(name, words, path, unit, good).expect("it is written here");
-    let mut metrics = vec![
-        own(TAIL, "99th percentile of response times", "response.all.p99_ns", Time, Good::Low),
-        own("mean", "mean response time", "response.all.mean_ns", Time, Good::Low),
-        own(
-            WRITES,
-            "write amplification (programs per page of the host)",
-            "write_amplification.host",
-            Count,
-            Good::Low,
-        ),
-        own("erases", "number of erases", "flash.erases.total", Count, Good::Low),
-        own("hits", "page hit ratio", "hits.page.total", Percent, Good::High),
-    ];
-    for (name, ExperimentMetric { path, words, unit, good }) in added {
+    let metric = |name: &str, ExperimentMetric { path, words, unit, good }: &ExperimentMetric| {
         let unit = match unit {
-            MetricUnit::Count => Count,
-            MetricUnit::Ratio => Percent,
-            MetricUnit::Time => Time,
+            MetricUnit::Count => AxisUnit::Count,
+            MetricUnit::Ratio => AxisUnit::Percent,
+            MetricUnit::Time => AxisUnit::Time,
         };
         let good = if *good == MetricEnd::High { Good::High } else { Good::Low };
-        metrics.push(metric(name, words, path, unit, good).map_err(|error| error.at(format!("metrics.{name}.path")))?);
-    }
-    Ok(metrics)
+        let formula = Formula::parse(path).map_err(|error| error.at(format!("metrics.{name}.path")))?;
+        Ok(Metric { name: name.to_owned(), words: words.clone(), formula, unit, good, is_whole: false })
+    };
+    let own = OWN_METRICS.iter().map(|own| metric(own.name, &own.metric()));
+    own.chain(added.iter().map(|(name, added)| metric(name, added))).collect()
 }
 
 impl Metric {
@@ -65,13 +54,9 @@ impl Metric {
     pub(crate) fn ram() -> Self {
         let formula = Formula::parse("ram.data_bytes + ram.map_bytes").expect("it is written here");
         let words = "RAM for data and map".to_owned();
-        Self { name: "ram".to_owned(), words, formula, unit: AxisUnit::Bytes, good: Good::Low }
+        Self { name: "ram".to_owned(), words, formula, unit: AxisUnit::Bytes, good: Good::Low, is_whole: true }
     }
 }
-
-/// The metrics of the front.
-pub(crate) const TAIL: &str = "p99";
-pub(crate) const WRITES: &str = "waf";
 
 impl Metric {
     /// The cells have it.
@@ -95,9 +80,30 @@ impl Metric {
         if matches!(self.good, Good::High) { "highest" } else { "lowest" }
     }
 
+    /// All of these cells that have a value have a whole number.
+    pub(crate) fn is_whole_in(&self, rows: &[SweepRow]) -> bool {
+        self.unit == AxisUnit::Count && rows.iter().filter_map(|row| self.of(row)).all(|value| value.fract() == 0.0)
+    }
+
+    /// Part of a value by which it is known at best: percentiles come from histograms.
+    pub(crate) fn resolution(&self) -> f64 {
+        if self.formula.is_of_percentile() { BUCKET } else { 0.0 }
+    }
+
     /// A value for people.
     pub(crate) fn text(&self, value: f64) -> String {
-        in_unit(self.unit, value)
+        let text = in_unit(self.unit, value);
+        text.strip_suffix(".000").filter(|_| self.is_whole).map_or_else(|| text.clone(), str::to_owned)
+    }
+}
+
+/// What names of columns of exact numbers end with.
+pub(super) const fn suffix(unit: AxisUnit) -> &'static str {
+    match unit {
+        AxisUnit::Percent => "percent",
+        AxisUnit::Time => "ns",
+        AxisUnit::Bytes => "bytes",
+        AxisUnit::Count => "",
     }
 }
 
@@ -125,4 +131,38 @@ pub(super) fn time(ns: f64) -> String {
         2
     };
     format!("{value:.digits$} {unit}")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use nandlab::histogram::Histogram;
+    use nandlab::types::Nanos;
+
+    use super::{BUCKET, metrics};
+
+    #[test]
+    fn percentiles_are_known_to_a_bucket_of_the_histogram() {
+        // Each is alone in its histogram but for something far away, so that its bucket is told and not itself.
+        for value in (1..60_000_u64).step_by(7).chain([999_999_937, 1 << 40]) {
+            let mut histogram = Histogram::default();
+            histogram.record(Nanos(value));
+            histogram.record(Nanos(u64::MAX >> 1));
+            let told = histogram.percentile(50.0).0;
+            assert!(told >= value && (told - value) as f64 <= BUCKET * told as f64, "{value} is told as {told}");
+        }
+        let known = metrics(&BTreeMap::new()).unwrap();
+        let fine: Vec<(&str, f64)> = known.iter().map(|metric| (metric.name.as_str(), metric.resolution())).collect();
+        assert_eq!(fine, [("p99", BUCKET), ("mean", 0.0), ("waf", 0.0), ("erases", 0.0), ("hits", 0.0)]);
+    }
+
+    #[test]
+    fn whole_numbers_have_no_decimals_and_means_have() {
+        let mut erases = metrics(&BTreeMap::new()).unwrap().swap_remove(3);
+        assert_eq!([39.0, 1.0].map(|value| erases.text(value)), ["39.000", "1.000"], "as a write amplification");
+        erases.is_whole = true;
+        let texts = [0.0, 39.0, 39.5, 100.0, 12_345.0].map(|value| erases.text(value));
+        assert_eq!(texts, ["0", "39", "39.500", "100", "12,345"]);
+    }
 }

@@ -4,6 +4,7 @@ mod distribution;
 mod figures;
 mod html;
 mod judge;
+mod markdown;
 mod metric;
 mod over_run;
 mod paper;
@@ -15,7 +16,7 @@ mod winners;
 use std::io::Write;
 use std::path::Path;
 
-use figures::{Data, Datum, Shown};
+use figures::{Datum, Head, Shown};
 pub(crate) use metric::{Metric, metrics};
 use nandlab_plot::Scene;
 use nandlab_trace::WholeFile;
@@ -23,7 +24,7 @@ pub(crate) use points::{Point, Points};
 use verdicts::Verdicts;
 
 use crate::error::Error;
-use crate::experiment::{fill, unknown};
+use crate::experiment::fill;
 use crate::sweep::{CellStatus, SweepResults, SweepRow};
 use crate::table::Table;
 
@@ -56,7 +57,7 @@ pub struct DigestFigure {
     pub svg_dark: Option<String>,
     /// The same as PDF, for papers.
     pub pdf: Option<Vec<u8>>,
-    /// The numbers as comma-separated values.
+    /// The numbers as comma-separated values; names of columns end in the unit of their numbers, if these have one.
     pub csv: String,
 }
 
@@ -73,7 +74,10 @@ impl Digest {
             return Err(Error::input(format!("{folder}: no cell of the sweep is done"), help));
         }
         let experiment = results.experiment()?;
-        let metrics = metrics(&experiment.metrics)?;
+        let mut metrics = metrics(&experiment.metrics)?;
+        for metric in &mut metrics {
+            metric.is_whole = metric.is_whole_in(&rows);
+        }
         if let Some(metric) = metrics.iter().find(|metric| !metric.is_in(&rows)) {
             let help = "`nandlab describe metrics` has all names";
             let path = experiment.metrics.get(&metric.name).map_or("", |added| &added.path);
@@ -85,14 +89,6 @@ impl Digest {
                 let help =
                     "`nandlab describe metrics` has all names; distributions are those of `response` and `operations`";
                 return Err(Error::input(format!("figures.{name}.times: no run has times of `{of}`"), help));
-            }
-        }
-        let wanted = experiment.claims.iter().filter(|claim| claim.test.is_some()).map(|claim| &claim.metric);
-        for name in
-            wanted.chain(experiment.figures.values().map(|figure| &figure.metric).filter(|name| !name.is_empty()))
-        {
-            if !metrics.iter().any(|metric| metric.name == *name) {
-                return Err(unknown("metric", name, metrics.iter().map(|metric| &metric.name)));
             }
         }
         let (seeds, is_even, verdicts, shown) = {
@@ -129,8 +125,7 @@ impl Digest {
 
     /// The claims of the experiment with their verdicts, as a section in Markdown; empty if it has none.
     pub fn claims(&self) -> String {
-        let Some(Verdicts { summary, sentence, .. }) = &self.verdicts else { return String::new() };
-        format!("## {}\n\n{}\n\n{sentence}\n\n{}", self.title, self.about.trim(), table(summary))
+        markdown::claims(self)
     }
 
     /// One page with everything in it: no script, nothing that is loaded, the same bytes for the same results.
@@ -140,29 +135,7 @@ impl Digest {
 
     /// The sentences and the tables of who is best, and the values of every combination, as Markdown.
     pub fn markdown(&self) -> String {
-        let mut text = format!("# {}\n\n", self.title);
-        let number = |status| self.rows.iter().filter(|row| row.status == status).count();
-        let (failed, open) = (number(CellStatus::Failed), number(CellStatus::Open));
-        if failed + open > 0 {
-            text += &format!("Of {} cells {failed} failed and {open} are open.\n\n", self.rows.len());
-        }
-        if !self.warm_up.is_empty() {
-            text += &format!("{}\n\n", self.warm_up);
-        }
-        if let Some(Verdicts { summary, sentence, details }) = &self.verdicts {
-            text += &format!("{}\n\n{sentence}\n\n{}", self.about.trim(), table(summary));
-            for Shown { title, sentence, data, .. } in details.iter().chain(&self.shown) {
-                text += &format!("\n## {title}\n\n{sentence}\n\n{}", table(data));
-            }
-            return text;
-        }
-        for shown in self.shown.iter().filter(|shown| shown.name.starts_with("best-")) {
-            text += &format!("- {}\n", shown.sentence);
-        }
-        for Shown { title, data, .. } in self.shown.iter().filter(|shown| shown.figure.is_none()) {
-            text += &format!("\n## {title}\n\n{}", table(data));
-        }
-        text
+        markdown::page(self)
     }
 
     /// Writes the figures into a folder, which is made if it does not exist: each as SVG for light and for dark pages and as PDF,
@@ -196,7 +169,8 @@ impl Digest {
         self.shown.iter().chain(details).map(|shown| {
             let line = |fields: &mut dyn Iterator<Item = &str>| fields.map(quoted).collect::<Vec<_>>().join(",") + "\n";
             let data = shown.drawn.as_ref().unwrap_or(&shown.data);
-            let mut csv = line(&mut data.head.iter().map(String::as_str));
+            let head: Vec<String> = data.head.iter().map(Head::with_unit).collect();
+            let mut csv = line(&mut head.iter().map(String::as_str));
             for row in &data.rows {
                 csv += &line(&mut row.iter().map(|Datum { exact, .. }| exact.as_str()));
             }
@@ -212,21 +186,6 @@ impl Digest {
 #[cfg(test)]
 pub(crate) fn metric_names(experiment: &crate::Experiment) -> Result<Vec<String>, Error> {
     Ok(metric::metrics(&experiment.metrics)?.into_iter().map(|metric| metric.name).collect())
-}
-
-/// A table in Markdown; columns of numbers are set to the right.
-fn table(data: &Data) -> String {
-    let is_number = |column: usize| {
-        let exact = |row: &Vec<Datum>| row.get(column).is_some_and(|datum| datum.exact.parse::<f64>().is_ok());
-        data.rows.iter().any(exact)
-    };
-    let rule: String = (0..data.head.len()).map(|column| if is_number(column) { "-:|" } else { "-|" }).collect();
-    let mut text = format!("| {} |\n|{rule}\n", data.head.join(" | "));
-    for row in &data.rows {
-        let cells: Vec<&str> = row.iter().map(|datum| datum.text.as_str()).collect();
-        text += &format!("| {} |\n", cells.join(" | "));
-    }
-    text
 }
 
 /// A field of comma-separated values.

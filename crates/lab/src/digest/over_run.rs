@@ -2,10 +2,11 @@
 
 use nandlab_plot::{Axis, AxisUnit, Layer, Panel};
 
-use super::figures::{Data, Datum, LINES, Shown, capital, laid_out, left_out, styled};
-use super::metric::in_unit;
+use super::figures::{Data, Datum, Head, LINES, Shown, laid_out, left_out, styled};
+use super::metric::{in_unit, suffix};
 use super::points::Points;
 use crate::course::Window;
+use crate::text::{capital, plural};
 
 /// Panels of a figure, points of all lines, so that a page stays small, and of one line.
 const PANELS: usize = 6;
@@ -94,10 +95,11 @@ fn shown(quantity: &Quantity, compared: &str, all: &[(&str, Vec<Line<'_>>)], see
         panels.push(panel);
     }
     let number = |value: f64| Datum::number(in_unit(*unit, value), value);
-    let head = [compared, "in", "first quarter", "last quarter"].map(str::to_owned).to_vec();
-    let mut data = Data { head, rows: Vec::new() };
-    let head = [compared, "in", "requests", *name].map(str::to_owned).to_vec();
-    let mut drawn = Data { head, rows: Vec::new() };
+    let names = [compared, "in"].map(Head::name);
+    let quarters = ["first quarter", "last quarter"].map(|name| Head::of(name, suffix(*unit)));
+    let mut data = Data { head: names.iter().cloned().chain(quarters).collect(), rows: Vec::new() };
+    let numbers = [Head::name("requests"), Head::of(name, suffix(*unit))];
+    let mut drawn = Data { head: names.into_iter().chain(numbers).collect(), rows: Vec::new() };
     for line in lines() {
         let names = [Datum::name(line.value), Datum::name(line.within)];
         let ends = (quarter(&line.windows, *of, 0), quarter(&line.windows, *of, QUARTERS - 1));
@@ -144,12 +146,16 @@ fn settled(quantity: &Quantity, lines: &[&Line<'_>]) -> String {
         }
     }
     let Some((change, line)) = most else { return format!("{} of too few requests to say more.", capital(words)) };
-    let points = *unit == AxisUnit::Percent;
-    let (none, unit) = if points { (SETTLED_POINTS, "points") } else { (100.0 * SETTLED, "%") };
-    let within = if line.within.is_empty() { String::new() } else { format!(" in {}", line.within) };
+    let (none, unit) = if *unit == AxisUnit::Percent {
+        (plural(SETTLED_POINTS as u64, "percentage point"), "percentage points")
+    } else {
+        (format!("{} %", 100.0 * SETTLED), "%")
+    };
+    let within = if line.within.is_empty() { String::new() } else { format!(", {}", line.within) };
     format!(
-        "From the third to the last quarter of the requests the {words} changes by more than {none} {unit} in {changing} of \
-         {counted} lines; most in that of {}{within}: {change:+.1} {unit}.",
+        "From the third to the last quarter of the requests the {words} changes by more than {none} in {changing} of {}, and \
+         by {change:+.1} {unit} in the one that changes most ({}{within}).",
+        plural(counted, "line"),
         line.value
     )
 }
@@ -178,7 +184,7 @@ mod tests {
         assert!((quarter(&still.windows, of, 3).unwrap() - 50.45).abs() < 1e-9);
         let text = settled(&QUANTITIES[1], &[&still, &rising]);
         assert!(
-            text.contains("more than 1 points in 1 of 2 lines; most in that of lru in page: +10.0 points"),
+            text.contains("more than 1 percentage point in 1 of 2 lines, and by +10.0 percentage points in the one"),
             "{text}"
         );
         assert!(settled(&QUANTITIES[2], &[&still]).contains("too few"), "there were no writes");

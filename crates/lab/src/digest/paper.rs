@@ -3,10 +3,11 @@
 use nandlab_plot::{Axis, AxisUnit, Layer, Panel};
 
 use super::distribution;
-use super::figures::{Data, Datum, PANELS, Shown, capital, laid_out, styled};
-use super::metric::Metric;
+use super::figures::{Data, Datum, Head, PANELS, Shown, laid_out, styled};
+use super::metric::{Metric, suffix};
 use super::points::{Point, Points, place, unit_of};
 use crate::experiment::ExperimentFigure;
+use crate::text::capital;
 
 /// Part of a group that its bars take.
 const BARS: f64 = 0.8;
@@ -59,11 +60,12 @@ fn shown(points: &Points<'_>, metrics: &[Metric], name: &str, figure: &Experimen
     let x = if x_axis.is_empty() { vec![ALL] } else { used(x_axis) };
     let unit = (x.len() > 1).then(|| unit_of(&x)).flatten();
     let drawn = Drawn { figure, metric, axis, lines: used(axis), x, unit };
-    let mut data = Data { head: vec!["in".to_owned(), x_axis.to_owned()], rows: Vec::new() };
-    data.head.extend(drawn.lines.iter().map(|line| (*line).to_owned()));
+    let mut data = Data { head: ["in", x_axis].map(Head::name).to_vec(), rows: Vec::new() };
+    let unit = if figure.relative.is_some() { "relative" } else { suffix(metric.unit) };
+    data.head.extend(drawn.lines.iter().map(|line| Head::of(line, unit)));
     let printed = !figure.values.is_empty();
     if printed {
-        data.head.extend(drawn.lines.iter().map(|line| format!("{line}, printed")));
+        data.head.extend(drawn.lines.iter().map(|line| Head::of(&format!("{line}, printed"), unit)));
     }
     let mut groups: Vec<(String, Vec<Vec<Option<f64>>>)> = Vec::new();
     for (_, group) in points.groups(&[axis, x_axis]) {
@@ -170,7 +172,7 @@ impl Drawn<'_> {
                 [places.iter().copied().fold(f64::INFINITY, f64::min), places.iter().copied().fold(0.0, f64::max)];
             let is_wide = ends[1] > 8.0 * ends[0] && ends[0] > 0.0;
             let x = if is_wide { Axis::log(x_axis, unit, ends) } else { Axis::linear(x_axis, unit, ends) };
-            let mut panel = Panel::new(words, x).y(y);
+            let mut panel = Panel::new(words, x.ticks_at(&places)).y(y);
             for (number, line) in self.lines.iter().enumerate() {
                 let line_of = |value: &dyn Fn(usize) -> Option<f64>| {
                     let mut line: Vec<[f64; 2]> =
@@ -179,7 +181,7 @@ impl Drawn<'_> {
                     line
                 };
                 let own = line_of(&|at| rows[at][number]);
-                panel = panel.layer(styled(number, Layer::line(line, own)));
+                panel = panel.layer(styled(number, Layer::line(line, own).marked()));
                 let printed = line_of(&|at| self.printed(line, self.x[at]));
                 if !printed.is_empty() {
                     panel = panel.layer(Layer::line(&format!("{line}, printed"), printed).neutral());

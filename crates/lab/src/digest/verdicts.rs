@@ -1,12 +1,13 @@
 //! The claims of an experiment with their verdicts, as tables.
 
-use super::figures::{Data, Datum, Shown};
+use super::figures::{Data, Datum, Head, Shown};
 use super::judge::{Condition, Judged, Verdict};
 use super::metric::Metric;
 use super::points::Points;
 use crate::error::Error;
 use crate::experiment::Experiment;
 use crate::table::{Cell, Column, Table, Unit};
+use crate::text::plural;
 
 /// Names of cases that are listed.
 const FAILS: usize = 4;
@@ -44,7 +45,7 @@ impl Verdicts {
             "what decides",
             "note",
         ];
-        let mut summary = Data { head: head.map(str::to_owned).to_vec(), rows: Vec::new() };
+        let mut summary = Data { head: head.map(Head::name).to_vec(), rows: Vec::new() };
         for judged in &judged {
             let claim = judged.claim;
             let place = if claim.control { format!("{}, control", claim.place) } else { claim.place.clone() };
@@ -104,14 +105,13 @@ fn sentence(judged: &[Judged<'_>]) -> String {
         (everywhere, ["holds", "hold"], "in every case under every condition"),
         (some, ["holds", "hold"], "in every case under some conditions"),
         (cases, ["holds", "hold"], "in some cases only"),
-        (nowhere, ["holds", "hold"], "in none"),
+        (nowhere, ["holds", "hold"], "in no case"),
         (untested, ["is", "are"], "not tested"),
     ];
     let parts = parts.iter().filter(|(count, ..)| *count > 0);
     let parts =
         parts.map(|(count, [one, more], words)| format!("{count} {} {words}", if *count == 1 { one } else { more }));
-    let claims = if own().count() == 1 { "claim" } else { "claims" };
-    format!("Of {} {claims} {}.", own().count(), parts.collect::<Vec<_>>().join(", "))
+    format!("Of {} {}.", plural(own().count() as u64, "claim"), parts.collect::<Vec<_>>().join(", "))
 }
 
 fn details_of(number: usize, judged: &Judged<'_>) -> Shown {
@@ -121,7 +121,7 @@ fn details_of(number: usize, judged: &Judged<'_>) -> Shown {
         let Condition { name, holds, of, fails, measured } = condition;
         let mut listed = fails.iter().take(FAILS).cloned().collect::<Vec<_>>().join("; ");
         if fails.len() > FAILS {
-            listed += &format!(" and {} others", fails.len() - FAILS);
+            listed += &format!(" and {}", plural((fails.len() - FAILS) as u64, "other"));
         }
         let name = if name.is_empty() { "the only one" } else { name };
         let verdict = Verdict::of(*holds, *of).word();
@@ -133,7 +133,7 @@ fn details_of(number: usize, judged: &Judged<'_>) -> Shown {
         title: format!("{}: {}", claim.place, claim.claim),
         sentence: format!("Printed: {}.", claim.printed.trim_end_matches('.')),
         figure: None,
-        data: Data { head: head.map(str::to_owned).to_vec(), rows },
+        data: Data { head: head.map(Head::name).to_vec(), rows },
         drawn: None,
     }
 }

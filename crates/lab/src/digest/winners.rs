@@ -6,17 +6,29 @@ use nandlab_plot::AxisUnit;
 
 use super::metric::Metric;
 use super::points::{Point, Points, mean};
+use crate::text::{capital, plural};
+
+/// Values that are named in a sentence.
+const NAMED: usize = 4;
+
+/// Combinations of the other axes in which all values that are compared have a value of a metric.
+pub(super) struct Groups<'p, 'a> {
+    pub(super) whole: Vec<Vec<&'p Point<'a>>>,
+    /// The number of those in which one is missing, or has too few of the seeds.
+    left: usize,
+}
 
 /// How often each value of an axis is best in a metric.
 pub(super) struct Winners {
     /// Values with the number of combinations in which they are best by more than chance, most first.
-    pub(super) wins: Vec<(String, usize)>,
-    /// Combinations in which the best two do not differ by more than chance.
-    pub(super) ties: usize,
-    /// Combinations with two values at least.
-    pub(super) combinations: usize,
+    wins: Vec<(String, usize)>,
+    /// Combinations in which the best two do not differ by more than chance, or than percentiles are known to.
+    ties: usize,
+    /// Combinations that count, and those that lack a value and do not.
+    combinations: usize,
+    left: usize,
     /// Median over the wins of the first of how far it is from the second best: points for ratios, else percent of that.
-    pub(super) lead: Option<f64>,
+    lead: Option<f64>,
 }
 
 /// The best of some points and the one behind it, by the seeds that all of them have.
@@ -25,7 +37,7 @@ struct FirstTwo<'p> {
     value: f64,
     behind: f64,
     /// They differ by more than chance: seed by seed, on the same requests, the 95 % interval of the difference does not have 0
-    /// in it. With one seed every difference counts.
+    /// in it. With one seed every difference counts; of percentiles those that are greater than a bucket of their histogram.
     differ: bool,
 }
 
@@ -42,17 +54,35 @@ impl<'p> FirstTwo<'p> {
         let ((best, value), (second, behind)) = (*valued.first()?, *valued.get(1)?);
         let pairs = best.samples(metric, &common).into_iter().zip(second.samples(metric, &common));
         let (difference, half) = mean(&pairs.map(|(a, b)| a - b).collect::<Vec<_>>());
-        Some(Self { best, value, behind, differ: difference.abs() > half.unwrap_or(0.0) })
+        let known_to = metric.resolution() * value.abs().max(behind.abs());
+        Some(Self { best, value, behind, differ: difference.abs() > half.unwrap_or(0.0).max(known_to) })
+    }
+}
+
+impl<'p, 'a> Groups<'p, 'a> {
+    /// Nothing if there are no two values to compare anywhere. A value that no cell has is no part of the comparison.
+    pub(super) fn of(points: &'p Points<'a>, compared: &str, metric: &Metric) -> Option<Self> {
+        let with_value = || points.all.iter().filter(|point| point.value(metric).is_some());
+        let values: BTreeSet<&str> = with_value().filter_map(|point| point.values.get(compared).copied()).collect();
+        if values.len() < 2 {
+            return None;
+        }
+        let is_whole = |group: &Vec<&Point<'_>>| {
+            group.iter().filter(|point| point.value(metric).is_some()).count() == values.len()
+                && FirstTwo::of(group, metric, points.seeds).is_some()
+        };
+        let groups = points.groups(&[compared]).into_iter().map(|(_, group)| group);
+        let (whole, parts): (Vec<_>, Vec<_>) = groups.partition(is_whole);
+        Some(Self { whole, left: parts.len() })
     }
 }
 
 impl Winners {
-    pub(super) fn of(points: &Points<'_>, compared: &str, metric: &Metric) -> Self {
+    pub(super) fn of(points: &Points<'_>, compared: &str, metric: &Metric, groups: &Groups<'_, '_>) -> Self {
         let mut wins: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-        let (mut ties, mut combinations) = (0, 0);
-        for (_, group) in points.groups(&[compared]) {
-            let Some(two) = FirstTwo::of(&group, metric, points.seeds) else { continue };
-            combinations += 1;
+        let mut ties = 0;
+        for group in &groups.whole {
+            let Some(two) = FirstTwo::of(group, metric, points.seeds) else { continue };
             if two.differ {
                 let lead = (two.value - two.behind).abs();
                 let lead = if metric.unit == AxisUnit::Percent { lead } else { 100.0 * lead / two.behind.abs() };
@@ -68,40 +98,50 @@ impl Winners {
             leads[(leads.len() - 1) / 2]
         });
         let wins = order.into_iter().map(|(name, leads)| (name.to_owned(), leads.len())).collect();
-        Self { wins, ties, combinations, lead }
+        Self { wins, ties, combinations: groups.whole.len(), left: groups.left, lead }
     }
 
-    /// The same in a sentence.
+    /// The same as a list: names stand before their numbers, because some of them are words (`none`).
     pub(super) fn sentence(&self, metric: &Metric, seeds: usize) -> String {
-        let Self { wins, ties, combinations, lead } = self;
-        let the = format!("the {} {}", metric.best(), metric.words);
-        let Some((first, count)) = wins.first() else {
-            return match combinations {
-                0 => format!("No combination has two values of {} to compare.", metric.words),
-                _ if seeds > 1 => {
-                    format!("No value has {the} by more than chance in any of {combinations} combinations.")
-                }
-                _ => format!("The best two values have the same {} in all {combinations} combinations.", metric.words),
-            };
-        };
-        let mut text = format!("{first} has {the} in {count} of {combinations} combinations");
-        if let Some(lead) = lead {
-            let unit = if metric.unit == AxisUnit::Percent { "points" } else { "%" };
-            text += &format!(", {lead:.1} {unit} from the second best (median)");
+        let Self { wins, ties, combinations, left, lead } = self;
+        let what = format!("{} {}", capital(metric.best()), metric.words);
+        if *combinations == 0 {
+            return format!("{what}: no combination has all values.");
         }
-        for (name, count) in &wins[1..wins.len().min(4)] {
-            text += &format!("; {name} in {count}");
+        let mut text = format!("{what}, of {}: ", plural(*combinations as u64, "combination"));
+        let mut parts: Vec<String> = wins.iter().take(NAMED).map(|(name, count)| format!("{name} {count}")).collect();
+        if let (Some(first), Some(lead)) = (parts.first_mut(), lead) {
+            let unit = if metric.unit == AxisUnit::Percent { "percentage points" } else { "%" };
+            let lead = if *lead < 0.05 { "less than 0.1".to_owned() } else { format!("{lead:.1}") };
+            *first += &format!(" ({lead} {unit} ahead of the second best, median)");
         }
-        if let [_, _, _, _, others @ ..] = wins.as_slice()
-            && !others.is_empty()
-        {
-            let count: usize = others.iter().map(|(_, count)| count).sum();
-            text += &format!("; {} others in {count}", others.len());
+        if let Some(others) = wins.get(NAMED..).filter(|others| !others.is_empty()) {
+            let sum: usize = others.iter().map(|(_, count)| count).sum();
+            parts.push(format!("{} {sum}", plural(others.len() as u64, "other")));
         }
         if *ties > 0 {
-            let chance = if seeds > 1 { "do not differ by more than chance" } else { "are equal" };
-            text += &format!("; in {ties} the best two {chance}");
+            let margin = match (seeds > 1, metric.resolution()) {
+                (true, 0.0) => "do not differ by more than chance".to_owned(),
+                (false, 0.0) => "are equal".to_owned(),
+                (true, part) => format!(
+                    "do not differ by more than chance and the {:.1} % to which percentiles are known",
+                    100.0 * part
+                ),
+                (false, part) => {
+                    format!("are within the {:.1} % to which percentiles are known", 100.0 * part)
+                }
+            };
+            parts.push(format!("undecided {ties} (the best two {margin})"));
+        }
+        text += &parts.join(", ");
+        match left {
+            0 => {}
+            1 => text += "; 1 other lacks a value and does not count",
+            n => text += &format!("; {n} others lack a value and do not count"),
         }
         text + "."
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use nandlab::types::Nanos;
 use serde::{Deserialize, Serialize};
 
-use super::{Experiment, unknown};
+use super::formula::check_times;
+use super::{Experiment, ExperimentMetric, Formula, OWN_METRICS, unknown};
 use crate::error::Error;
 
 /// A claim of a paper about the results of an experiment, or a control: one of our own that could refute a reason. As TOML:
@@ -184,7 +185,7 @@ pub struct ExperimentFigure {
 impl ExperimentFigure {
     /// It shows a metric or times; printed values of the latter have a time each.
     fn check_times(&self) -> Result<(), Error> {
-        let Some(_) = &self.times else {
+        let Some(of) = &self.times else {
             let help = "name one, as in metric = \"mean\", or times = \"response.reads\"";
             return if self.metric.is_empty() { Err(Error::input("it shows no metric", help)) } else { Ok(()) };
         };
@@ -192,6 +193,7 @@ impl ExperimentFigure {
             let problem = "a distribution of times has no metric, no x and no relative";
             return Err(Error::input(problem, "leave them out, or leave `times` out"));
         }
+        check_times("times", of)?;
         self.printed_times().map(|_| ())
     }
 
@@ -232,6 +234,24 @@ impl ClaimTest {
 }
 
 impl Experiment {
+    /// Refuses metrics that no report could have.
+    pub(super) fn check_metrics(&self) -> Result<(), Error> {
+        let check = |(name, metric): (&String, &ExperimentMetric)| {
+            Formula::parse(&metric.path).map(|_| ()).map_err(|error| error.at(format!("metrics.{name}.path")))
+        };
+        self.metrics.iter().try_for_each(check)
+    }
+
+    /// Refuses a metric that a report on this experiment does not have.
+    fn check_metric(&self, key: &str, metric: &str) -> Result<(), Error> {
+        let known = || OWN_METRICS.iter().map(|own| own.name).chain(self.metrics.keys().map(String::as_str));
+        if known().any(|name| name == metric) {
+            Ok(())
+        } else {
+            Err(unknown(&format!("{key}: metric"), metric, known()))
+        }
+    }
+
     /// Refuses claims and figures about what is not there.
     pub(super) fn check_claims(&self) -> Result<(), Error> {
         let axes = self.axes()?;
@@ -257,6 +277,9 @@ impl Experiment {
                 values(&key, axis)?;
             }
             figure.check_times().map_err(|error| error.at(key.clone()))?;
+            if figure.times.is_none() {
+                self.check_metric(&key, &figure.metric)?;
+            }
             if let (Some(axis), Some(relative)) = (figure.axis.as_deref().or(compared), &figure.relative)
                 && !["best", "worst"].contains(&relative.as_str())
             {
@@ -278,6 +301,7 @@ impl Experiment {
                     "name one: metric = \"mean\"",
                 ));
             }
+            self.check_metric(&key, metric)?;
             listed(&format!("{key}: where"), cells)?;
             let Some(axis) = axis.as_deref().or(compared) else {
                 return Err(Error::input(format!("{key}: nothing says what is compared"), "name an axis"));

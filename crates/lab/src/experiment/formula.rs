@@ -1,9 +1,11 @@
 //! Numbers of reports, and what is computed from several.
 
+use nandlab::flash::clock::OpClass;
 use serde_json::Value;
 
 use crate::course::Course;
 use crate::error::Error;
+use crate::experiment::unknown;
 
 /// A number of a report, or several with `+`, `-`, `*` and `/` between them, carried out from left to right.
 ///
@@ -57,7 +59,13 @@ impl Formula {
             };
             steps.push((operation, term(words.next())?));
         }
-        Ok(Self { first, steps })
+        let formula = Self { first, steps };
+        for term in formula.terms() {
+            if let Term::Times { of, .. } = term {
+                check_times("times", of)?;
+            }
+        }
+        Ok(formula)
     }
 
     /// Its value in a report, and in how the run went; `None` if a part is not there, is a ratio of nothing, or the result is no
@@ -76,11 +84,32 @@ impl Formula {
         value.is_finite().then_some(value)
     }
 
+    fn terms(&self) -> impl Iterator<Item = &Term> {
+        std::iter::once(&self.first).chain(self.steps.iter().map(|(_, term)| term))
+    }
+
+    /// It has a percentile in it, which comes from a histogram.
+    pub(crate) fn is_of_percentile(&self) -> bool {
+        let is_percentile = |name: &str| {
+            let number = name.strip_prefix('p').and_then(|rest| rest.strip_suffix("_ns"));
+            number.is_some_and(|number| number.bytes().all(|c| c.is_ascii_digit()))
+        };
+        let last = |term: &Term| matches!(term, Term::Path(steps) if matches!(steps.last(), Some(Step::Field(name)) if is_percentile(name)));
+        self.terms().any(last)
+    }
+
     /// The report has all of its places, be they null: ratios of nothing.
     pub(crate) fn is_in(&self, report: &Value, course: Option<&Course>) -> bool {
-        let mut terms = std::iter::once(&self.first).chain(self.steps.iter().map(|(_, term)| term));
-        terms.all(|term| term.is_in(report, course))
+        self.terms().all(|term| term.is_in(report, course))
     }
+}
+
+/// Refuses what no run has times of; `key` is where it stands.
+pub(crate) fn check_times(key: &str, of: &str) -> Result<(), Error> {
+    let responses = ["all", "reads", "writes", "others"].map(|kind| format!("response.{kind}"));
+    let operations = OpClass::ALL.map(|class| format!("operations.{}", class.name().replace(' ', "_")));
+    let known: Vec<String> = responses.into_iter().chain(operations).collect();
+    if known.iter().any(|kind| kind == of) { Ok(()) } else { Err(unknown(key, of, known)) }
 }
 
 impl Term {

@@ -46,3 +46,62 @@ pub enum MetricEnd {
     /// High ones are.
     High,
 }
+
+/// A metric that every report on a sweep has.
+pub(crate) struct OwnMetric {
+    pub(crate) name: &'static str,
+    words: &'static str,
+    path: &'static str,
+    unit: MetricUnit,
+    good: MetricEnd,
+}
+
+impl OwnMetric {
+    /// The same as an experiment would add it.
+    pub(crate) fn metric(&self) -> ExperimentMetric {
+        ExperimentMetric { path: self.path.to_owned(), words: self.words.to_owned(), unit: self.unit, good: self.good }
+    }
+}
+
+/// What is shown of every sweep, the most asked first.
+pub(crate) const OWN_METRICS: [OwnMetric; 5] = [
+    OwnMetric {
+        name: TAIL,
+        words: "99th percentile of response times",
+        path: "response.all.p99_ns",
+        unit: MetricUnit::Time,
+        good: MetricEnd::Low,
+    },
+    OwnMetric {
+        name: "mean",
+        words: "mean response time",
+        path: "response.all.mean_ns",
+        unit: MetricUnit::Time,
+        good: MetricEnd::Low,
+    },
+    OwnMetric {
+        name: WRITES,
+        words: "write amplification (programs per page of the host)",
+        path: "write_amplification.host",
+        unit: MetricUnit::Count,
+        good: MetricEnd::Low,
+    },
+    OwnMetric {
+        name: "erases",
+        words: "number of erases",
+        path: "flash.erases.total",
+        unit: MetricUnit::Count,
+        good: MetricEnd::Low,
+    },
+    OwnMetric {
+        name: "hits",
+        words: "page hit ratio",
+        path: "hits.page.total",
+        unit: MetricUnit::Ratio,
+        good: MetricEnd::High,
+    },
+];
+
+/// The metrics of the front.
+pub(crate) const TAIL: &str = "p99";
+pub(crate) const WRITES: &str = "waf";

@@ -24,6 +24,7 @@ pub(crate) use cells::unknown;
 pub use claim::{Claim, ClaimTest, ClaimWay, ExperimentFigure};
 pub(crate) use formula::Formula;
 pub use metric::{ExperimentMetric, MetricEnd, MetricUnit};
+pub(crate) use metric::{OWN_METRICS, TAIL, WRITES};
 pub(crate) use note::{check as check_note, fill};
 pub use setting::{Setting, SettingOfSome};
 
@@ -126,7 +127,9 @@ impl Experiment {
             let line = before.matches('\n').count() + 1;
             Error::input(format!("{file} line {line}: {}", error.message()), KEYS)
         })?;
-        let check = || experiment.check_names().and_then(|()| experiment.check_claims());
+        let check = || {
+            experiment.check_names().and_then(|()| experiment.check_metrics()).and_then(|()| experiment.check_claims())
+        };
         check().map_err(|error| error.at(file))?;
         Ok(experiment)
     }
@@ -162,6 +165,7 @@ impl Experiment {
         for Claim { place, note, .. } in &self.claims {
             note::check(note, is_cell).map_err(|error| error.at(format!("claims: {place}")))?;
         }
+        self.check_metrics()?;
         self.check_claims()
     }
 

@@ -53,7 +53,8 @@ fn table(text: &str) -> Vec<Vec<String>> {
         figures(&Points::of(&rows), &metrics(&BTreeMap::new()).unwrap(), [(&"fig1".to_owned(), &figure)].into_iter());
     let data = &shown[0].data;
     let exact = |row: &Vec<crate::digest::figures::Datum>| row.iter().map(|datum| datum.exact.clone()).collect();
-    std::iter::once(data.head.clone()).chain(data.rows.iter().map(exact)).collect()
+    let head = data.head.iter().map(crate::digest::figures::Head::with_unit).collect();
+    std::iter::once(head).chain(data.rows.iter().map(exact)).collect()
 }
 
 #[test]
@@ -67,7 +68,8 @@ fn figure_shows_the_values_of_its_cells() {
     ];
     for (text, ones) in scales {
         let shown = table(text);
-        assert_eq!(shown[0], ["in", "ram", "a", "b"], "{text}");
+        let unit = if text.is_empty() { "" } else { "_relative" };
+        assert_eq!(shown[0], ["in".to_owned(), "ram".to_owned(), format!("a{unit}"), format!("b{unit}")], "{text}");
         let expected: Vec<Vec<String>> = CELLS
             .chunks(2)
             .zip(ones)
