@@ -105,6 +105,7 @@ fn panels_of_a_grid_are_equally_wide() {
     let widths = axes(Figure::new("t", "s").grid((0..5).map(|_| panel()).collect(), 3));
     assert_eq!(widths.len(), 5);
     assert!(widths.iter().all(|width| (width - widths[0]).abs() < 1e-9), "{widths:?}");
+    assert!(widths[0] < 1000.0 / 3.0, "three stand side by side: {widths:?}");
     let widths = axes(Figure::new("t", "s").row(vec![panel(), panel()]).row(vec![panel()]));
     assert!(widths[2] > 1.5 * widths[0], "a row of its own is as wide as all: {widths:?}");
 }
