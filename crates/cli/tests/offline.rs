@@ -230,7 +230,7 @@ fn wrong_inputs_are_all_refused() {
         ("curve --mode fast", "--mode|--ftl page"),
         ("curve --precondition full", "--precondition|--ftl page"),
         ("curve --plot x.gif", "--plot|.svg, .pdf or .png"),
-        ("curve --plot x.svg --buffers lru,fifo,clock,arc,lirs,sieve,none", "--plot|7 buffers|at most 6"),
+        ("curve --plot x.svg --buffers lru,fifo,clock,arc,lirs,sieve,s3-fifo,none", "--plot|8 buffers|at most 7"),
         ("curve --plot - --json -", "--plot - and --json -|name of a file"),
         ("curve --plot - --csv", "--csv and --plot -|name of a file"),
         ("bound --json - --csv", "--csv and --json -|name of a file"),
