@@ -6,12 +6,14 @@
 
 mod params;
 pub mod rules;
+mod typed;
 
 use serde_json::Value;
 
 use crate::error::ConfigError;
 
 pub use params::{Bounded, Parameter, Parameters, Range, outside, schema, section};
+pub use typed::{Misfit, typed};
 
 /// End of the title of a plug-in that is built from summaries of its source.
 pub const RECONSTRUCTION: &str = "(reconstruction)";
@@ -126,11 +128,10 @@ fn distance(a: &str, b: &str) -> usize {
 /// # Errors
 /// Names the section and what is wrong with it.
 pub fn parameters<P: Parameters>(section: &str, name: &str, params: Value) -> Result<P, ConfigError> {
-    let params: P = serde_path_to_error::deserialize(params).map_err(|e| {
-        let path = e.path().to_string();
-        let key = if path == "." { section.to_owned() } else { format!("{section}.{path}") };
+    let params: P = typed(params).map_err(|misfit| {
+        let key = if misfit.path == "." { section.to_owned() } else { format!("{section}.{}", misfit.path) };
         let help = format!("`nandlab describe {}` explains every parameter", name.replace('_', "-"));
-        ConfigError::new(key, plain_words(&e.into_inner().to_string()), help)
+        ConfigError::new(key, plain_words(&misfit.problem), help)
     })?;
     params.check(section, &serde_json::json!(P::default()))?;
     Ok(params)

@@ -43,10 +43,10 @@ pub fn wrong(text: impl Into<String>) -> PyErr {
 /// # Errors
 /// A key or a value is impossible.
 pub fn from_json<T: serde::de::DeserializeOwned>(text: &str) -> PyResult<T> {
-    serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_str(text)).map_err(|error| {
-        // The place in the text says nothing to who never saw it; the path does.
-        let (path, problem) = (error.path().to_string(), error.into_inner().to_string());
-        let problem = plain_words(problem.split(" at line ").next().unwrap_or_default());
+    let value = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
+    nandlab::registry::typed(value).map_err(|misfit| {
+        let problem = plain_words(&misfit.problem);
+        let path = misfit.path;
         wrong(format!("{}: {problem}", path.trim_start_matches("workload.").trim_start_matches("reading.")))
     })
 }

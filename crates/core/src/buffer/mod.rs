@@ -251,6 +251,11 @@ impl Plan {
     pub fn prefetch(&mut self, lpn: Lpn) {
         self.actions.push(Action::Prefetch(lpn));
     }
+    /// The pages to be read ahead, in the order of the plan.
+    pub(crate) fn read_ahead(&self) -> Vec<Lpn> {
+        let wanted = |action: &Action| if let Action::Prefetch(lpn) = action { Some(*lpn) } else { None };
+        self.actions.iter().filter_map(wanted).collect()
+    }
     /// True without actions.
     #[inline]
     pub fn is_empty(&self) -> bool {

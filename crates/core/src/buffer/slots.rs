@@ -3,6 +3,8 @@
 //! The engine owns and changes them; policies read them. A resident page has a dense slot number, so policies keep
 //! plain `Vec`s indexed by slot.
 
+use std::ops::Range;
+
 use prefetch_index::prefetch_index;
 use serde_json::{Value, json};
 
@@ -221,6 +223,30 @@ impl Slots {
         slots.filter(|slot| self.is_resident(*slot))
     }
 
+    /// The dirty pages in these media, in no order.
+    pub(crate) fn dirty_in(&self, media: &[Medium]) -> Vec<Slot> {
+        self.iter().filter(|slot| self.is_dirty(*slot) && media.contains(&self.medium(*slot))).collect()
+    }
+    /// The dirty pages of a block that lie in this medium.
+    pub(crate) fn dirty_of_block(&self, lbn: Lbn, medium: Medium) -> Vec<Slot> {
+        self.of_block(lbn).filter(|slot| self.is_dirty(*slot) && self.medium(*slot) == medium).collect()
+    }
+    /// The dirty pages of a request that lie in this medium.
+    pub(crate) fn dirty_among(&self, lpns: Range<u64>, medium: Medium, into: &mut Vec<Slot>) {
+        let pages = lpns.map(|lpn| self.find(Lpn(lpn as u32)));
+        into.extend(pages.filter(|slot| slot.is_some() && self.is_dirty(*slot) && self.medium(*slot) == medium));
+    }
+    /// Brings pages into the order of their addresses, each once.
+    pub(crate) fn arrange(&self, pages: &mut Vec<Slot>) {
+        pages.sort_unstable_by_key(|slot| self.lpn(*slot));
+        pages.dedup();
+    }
+    /// How many of these pages, from the first on, belong to its block.
+    pub(crate) fn of_one_block(&self, pages: &[Slot]) -> usize {
+        let Some(first) = pages.first() else { return 0 };
+        let lbn = self.lbn(*first);
+        pages.iter().take_while(|slot| self.lbn(**slot) == lbn).count()
+    }
     pub(crate) fn set_frames(&mut self, frames: Frames) {
         self.frames = frames;
         if self.table.is_empty() && frames.total() > 0 {

@@ -147,14 +147,10 @@ impl Builder {
     /// # Errors
     /// At the first unknown key, wrong type or impossible value, with the line of the file it came from.
     pub fn finish(&self) -> Result<Config, ConfigError> {
-        let parsed: Result<Config, _> = serde_path_to_error::deserialize(&self.root);
-        let mut config = parsed.map_err(|e| {
-            let path = e.path().to_string();
-            self.locate(ConfigError::new(
-                path,
-                registry::plain_words(&e.inner().to_string()),
-                "`nandlab config` shows every key",
-            ))
+        let parsed: Result<Config, _> = registry::typed(self.root.clone());
+        let mut config = parsed.map_err(|misfit| {
+            let problem = registry::plain_words(&misfit.problem);
+            self.locate(ConfigError::new(misfit.path, problem, "`nandlab config` shows every key"))
         })?;
         config.expand().map_err(|e| self.locate(e))?;
         config.check().map_err(|e| self.locate(e))?;

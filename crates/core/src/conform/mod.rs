@@ -156,15 +156,14 @@ fn kind_of(file: &Value) -> Result<GoldenKind, ConformError> {
 
 /// Reads a part of a file; an error names the field behind `place`.
 fn parse<T: DeserializeOwned>(place: &str, value: Value) -> Result<T, ConformError> {
-    serde_path_to_error::deserialize(value).map_err(|error| {
-        let path = error.path().to_string();
-        let place = match (place, path.as_str()) {
+    crate::registry::typed(value).map_err(|misfit| {
+        let place = match (place, misfit.path.as_str()) {
             ("", path) => path.to_owned(),
             (place, ".") => place.to_owned(),
             (place, path) if path.starts_with('[') => format!("{place}{path}"),
             (place, path) => format!("{place}.{path}"),
         };
-        ConformError::Shape { place, problem: error.inner().to_string() }
+        ConformError::Shape { place, problem: misfit.problem }
     })
 }
 

@@ -127,7 +127,7 @@ struct Case {
 /// When it is not a golden file of a registered policy, or a case cannot be built: says what is wrong. Differences are
 /// no errors but part of the report: the first of every case that has one, because what follows it is a consequence.
 pub fn run(policy: &str, file: Value) -> Result<Conformance, ConformError> {
-    let file: File = serde_json::from_value(file)?;
+    let file: File = super::parse("", file)?;
     if file.schema != 1 {
         return Err(ConformError::Unsupported(format!("schema {} is not known: this is schema 1", file.schema)));
     }

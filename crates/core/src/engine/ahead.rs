@@ -9,7 +9,7 @@ use super::{Below, Engine, Flight, Refused, Storage};
 use crate::buffer::{Buffer, Frames, Grain, Medium};
 use crate::flash::Ticket;
 use crate::ledger::Ledger;
-use crate::types::{HostRequest, Lpn, Nanos, Slot};
+use crate::types::{HostRequest, Nanos, Slot};
 
 impl<B: Buffer> Engine<B, Storage> {
     /// What happens before a request is admitted: all that is due until then, and the FTL's work in idle time.
@@ -53,10 +53,9 @@ impl<B: Buffer> Engine<B, Storage> {
 
     /// Writes a page that has been dirty for long, alone or with all dirty pages of its block, as the policy does.
     fn write_aged(&mut self, slot: Slot) {
-        let is_written = |slot: &Slot| self.slots.is_dirty(*slot) && self.slots.medium(*slot) == Medium::Dram;
         let unit: Vec<Slot> = match self.buffer.grain() {
             Grain::Page => vec![slot],
-            Grain::Block => self.slots.of_block(self.slots.lbn(slot)).filter(is_written).collect(),
+            Grain::Block => self.slots.dirty_of_block(self.slots.lbn(slot), Medium::Dram),
         };
         let before = self.below.ledger().buffer_write_pages;
         let done = self.write_and_keep(&unit);
@@ -75,10 +74,7 @@ impl<B: Buffer> Engine<B, Storage> {
         let mut dirty = Vec::new();
         for piece in std::iter::once(request).chain(rest) {
             let end = (piece.lba + u64::from(piece.sectors)).div_ceil(page_sectors);
-            let pages = (piece.lba / page_sectors..end).map(|lpn| self.slots.find(Lpn(lpn as u32)));
-            dirty.extend(pages.filter(|slot| {
-                slot.is_some() && self.slots.is_dirty(*slot) && self.slots.medium(*slot) == Medium::Dram
-            }));
+            self.slots.dirty_among(piece.lba / page_sectors..end, Medium::Dram, &mut dirty);
         }
         self.for_units(dirty, |engine, unit| {
             let done = engine.write_and_keep(unit);

@@ -56,8 +56,7 @@ impl<B: Buffer, L: Below> Engine<B, L> {
     /// Reads the pages of the plan that the policy wants ahead of the host into frames, for which it has made room.
     #[inline(never)]
     fn prefetch(&mut self, access: Option<&Access>) {
-        let wanted = |action: &Action| if let Action::Prefetch(lpn) = action { Some(*lpn) } else { None };
-        let lpns: Vec<Lpn> = self.plan.actions.iter().filter_map(wanted).collect();
+        let lpns = self.plan.read_ahead();
         let hint = access.map(|access| access.hint).unwrap_or_default();
         self.below.reads_ahead(&lpns);
         for lpn in lpns {
@@ -108,26 +107,17 @@ impl<B: Buffer, L: Below> Engine<B, L> {
 
     /// Writes what is dirty in these media back, ascending, in the units of the policy and without padding.
     pub(super) fn write_dirty_back(&mut self, media: &[Medium]) {
-        let dirty: Vec<Slot> = self
-            .slots
-            .iter()
-            .filter(|slot| self.slots.is_dirty(*slot) && media.contains(&self.slots.medium(*slot)))
-            .collect();
-        self.for_units(dirty, |engine, unit| _ = engine.clean_pages(unit));
+        self.for_units(self.slots.dirty_in(media), |engine, unit| _ = engine.clean_pages(unit));
     }
 
     /// Does something with dirty pages in units of the policy, in ascending order.
     pub(super) fn for_units(&mut self, mut dirty: Vec<Slot>, mut each: impl FnMut(&mut Self, &[Slot])) {
-        dirty.sort_unstable_by_key(|slot| self.slots.lpn(*slot));
-        dirty.dedup();
+        self.slots.arrange(&mut dirty);
         let mut rest = &dirty[..];
-        while let Some(first) = rest.first() {
+        while !rest.is_empty() {
             let unit = match self.buffer.grain() {
                 Grain::Page => 1,
-                Grain::Block => {
-                    let lbn = self.slots.lbn(*first);
-                    rest.iter().take_while(|slot| self.slots.lbn(**slot) == lbn).count()
-                }
+                Grain::Block => self.slots.of_one_block(rest),
             };
             each(self, &rest[..unit]);
             rest = &rest[unit..];

@@ -219,21 +219,25 @@ impl<R: Rule> schemars::JsonSchema for Choice<R> {
         R::KIND.into()
     }
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        let title = |plugin: &Plugin<R>| plugin.title() + ".";
-        let form = |plugin: &Plugin<R>| match plugin.build.number() {
-            None => json!({"description": title(plugin), "const": plugin.module}),
-            Some(Number::Alone(_)) => json!({"description": title(plugin), "type": "number"}),
-            Some(Number::Named(meaning)) => {
-                let number = json!({"description": meaning, "type": "integer", "format": "uint32", "minimum": 1});
-                json!({
-                    "description": title(plugin), "type": "object", "properties": {plugin.module: number},
-                    "required": [plugin.module], "additionalProperties": false,
-                })
-            }
-        };
+        let form = |plugin: &Plugin<R>| form(plugin.module, plugin.title() + ".", plugin.build.number().as_ref());
         let forms: Vec<Value> = R::ALL.iter().map(form).collect();
         let description = format!("One of `nandlab list {}s`.", R::KIND);
         json!({"description": description, "oneOf": forms}).try_into().expect("an object is a schema")
+    }
+}
+
+/// How a rule is written, as a JSON schema.
+fn form(module: &str, title: String, number: Option<&Number>) -> Value {
+    match number {
+        None => json!({"description": title, "const": module}),
+        Some(Number::Alone(_)) => json!({"description": title, "type": "number"}),
+        Some(Number::Named(meaning)) => {
+            let number = json!({"description": meaning, "type": "integer", "format": "uint32", "minimum": 1});
+            json!({
+                "description": title, "type": "object", "properties": {module: number},
+                "required": [module], "additionalProperties": false,
+            })
+        }
     }
 }
 
