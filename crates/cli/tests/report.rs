@@ -41,9 +41,12 @@ fn page_is_one_safe_file_and_always_the_same() {
     assert_eq!(first, stdout(&["report", &results, "-o", "-"]));
     assert!(first.len() < 400 << 10, "{} bytes", first.len());
     assert!(first.contains("default-src 'none'") && first.contains("A &lt;title&gt; &amp; &quot;more&quot;"));
-    for loaded in ["<script", "src=", "href=", "url(", "@import", "A <title>"] {
+    for loaded in ["src=", "href=", "url(", "@import", "import(", "fetch(", "A <title>"] {
         assert!(!first.contains(loaded), "{loaded}");
     }
+    // What is packed, and one script, which the policy of the page names.
+    assert_eq!((first.matches("<script").count(), first.matches("'sha256-").count()), (2, 2));
+    assert!(first.contains("<figure data-zoom>") && first.contains("id=\"packed\""));
     let mut names = Vec::new();
     for entry in std::fs::read_dir(figures).unwrap() {
         names.push(entry.unwrap().file_name().into_string().unwrap());

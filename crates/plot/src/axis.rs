@@ -1,5 +1,7 @@
 //! Axes: where a value lies, and which values get a tick.
 
+use serde_json::{Value, json};
+
 use crate::log::log2;
 
 /// What values on an axis are, which decides how ticks are spaced and named.
@@ -120,6 +122,17 @@ impl Axis {
             self.foot = Foot::Zero;
         }
         self
+    }
+    /// What it says and where it ends, as JSON.
+    pub(crate) fn data(&self) -> Value {
+        let unit = match self.unit {
+            AxisUnit::Count => "count",
+            AxisUnit::Percent => "percent",
+            AxisUnit::Bytes => "bytes",
+            AxisUnit::Time => "time",
+        };
+        let (is_log, ends) = (self.scale == Scale::Log, [self.low, self.high]);
+        json!({ "label": self.label, "unit": unit, "log": is_log, "ends": ends, "names": self.names })
     }
     /// How many names it has, if it is one of names.
     pub(crate) fn name_count(&self) -> Option<usize> {

@@ -6,7 +6,7 @@ use crate::colour::{Colour, INK, PAPER, dark};
 use crate::scene::{Anchor, Mark, Scene, printable, tenths};
 
 /// Faces with the same advance as ours.
-const FACES: &str = "Hack,'DejaVu Sans Mono',Menlo,Consolas,'Liberation Mono',monospace";
+pub(crate) const FACES: &str = "Hack,'DejaVu Sans Mono',Menlo,Consolas,'Liberation Mono',monospace";
 
 impl Scene {
     /// The picture as an SVG document; the same bytes on every machine.
@@ -89,13 +89,13 @@ fn number(value: f64) -> String {
     format!("{}", tenths(value))
 }
 
-fn hex([r, g, b]: Colour) -> String {
+pub(crate) fn hex([r, g, b]: Colour) -> String {
     // As short as it can be.
     if [r, g, b] == PAPER { "#fff".to_owned() } else { format!("#{r:02x}{g:02x}{b:02x}") }
 }
 
 /// Text for XML: marks are escaped, and characters that XML does not allow become a replacement character.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::new();
     for character in text.chars() {
         match character {

@@ -219,7 +219,7 @@ impl<R: Rule> schemars::JsonSchema for Choice<R> {
         R::KIND.into()
     }
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        let form = |plugin: &Plugin<R>| form(plugin.module, plugin.title() + ".", plugin.build.number().as_ref());
+        let form = |plugin: &Plugin<R>| form(plugin.module, &(plugin.title() + "."), plugin.build.number().as_ref());
         let forms: Vec<Value> = R::ALL.iter().map(form).collect();
         let description = format!("One of `nandlab list {}s`.", R::KIND);
         json!({"description": description, "oneOf": forms}).try_into().expect("an object is a schema")
@@ -227,7 +227,7 @@ impl<R: Rule> schemars::JsonSchema for Choice<R> {
 }
 
 /// How a rule is written, as a JSON schema.
-fn form(module: &str, title: String, number: Option<&Number>) -> Value {
+fn form(module: &str, title: &str, number: Option<&Number>) -> Value {
     match number {
         None => json!({"description": title, "const": module}),
         Some(Number::Alone(_)) => json!({"description": title, "type": "number"}),

@@ -1,6 +1,6 @@
 //! The distributions of times, as exact as the histograms of runs are: a bucket is at most 3.1 % wide.
 
-use nandlab_plot::{Axis, AxisUnit, Layer, Panel};
+use nandlab_plot::{Axis, AxisUnit, Figure, Layer, Panel};
 
 use super::figures::{Data, Datum, Head, LINES, PANELS, Shown, laid_out, left_out, styled};
 use super::metric::time;
@@ -16,6 +16,8 @@ const PERCENTILES: [(f64, &str); 6] =
 const FEW: usize = 6;
 /// Corners of all lines of a figure at most, so that a page stays small.
 const CORNERS: usize = 1_000;
+/// Percent that corners are apart at least where they are looked at closely.
+const CLOSE: f64 = 0.1;
 
 /// A distribution, with the words for what it is of.
 struct Line<'p> {
@@ -96,10 +98,8 @@ pub(super) fn printed(
 
 /// A figure of distributions: panels with their names and their lines.
 fn shown(name: &str, title: &str, sentence: String, axis: &str, all: &[(String, Vec<Line<'_>>)], most: usize) -> Shown {
-    let seen: Vec<&(String, Vec<Line<'_>>)> = all.iter().take(most).collect();
-    let step = step(&seen);
-    let mut panels = Vec::new();
-    for (name, lines) in &seen {
+    let step = step(&all[..most.min(all.len())]);
+    let panel = |(name, lines): &(String, Vec<Line<'_>>), step: f64| {
         let edges =
             || lines.iter().flat_map(|line| &line.buckets).map(|(edge, _)| *edge as f64).filter(|edge| *edge > 0.0);
         let ends = [edges().fold(f64::INFINITY, f64::min) / 1.1, edges().fold(0.0, f64::max) * 1.1];
@@ -112,9 +112,10 @@ fn shown(name: &str, title: &str, sentence: String, axis: &str, all: &[(String, 
             panel = panel.layer(styled(number, Layer::steps(line.value, corners(&line.buckets, step))));
         }
         let printed = lines.iter().flat_map(|line| line.printed.iter().copied()).collect();
-        panel = panel.layer(Layer::points("printed", printed).neutral());
-        panels.push(panel);
-    }
+        panel.layer(Layer::points("printed", printed).neutral())
+    };
+    let seen = all.iter().take(most).map(|lines| panel(lines, step)).collect();
+    let close = all.iter().map(|lines| panel(lines, CLOSE)).collect();
     let names = [axis, "in"].map(Head::name);
     let numbers = PERCENTILES.iter().map(|(_, name)| Head::of(name, "ns"));
     let mut data = Data { head: names.iter().cloned().chain(numbers).collect(), rows: Vec::new() };
@@ -137,7 +138,8 @@ fn shown(name: &str, title: &str, sentence: String, axis: &str, all: &[(String, 
         name: name.to_owned(),
         title: title.to_owned(),
         sentence,
-        figure: Some(laid_out(title, subtitle, panels)),
+        figure: Some(laid_out(title, subtitle, seen)),
+        zoom: Some(Figure::new(title, subtitle).grid(close, 1)),
         data,
         drawn: Some(drawn),
     }
@@ -145,7 +147,7 @@ fn shown(name: &str, title: &str, sentence: String, axis: &str, all: &[(String, 
 
 /// The percentage that corners are apart at least, so that there are not too many: half a pixel of a panel, or twice that and
 /// so on.
-fn step(panels: &[&(String, Vec<Line<'_>>)]) -> f64 {
+fn step(panels: &[(String, Vec<Line<'_>>)]) -> f64 {
     let count = |step: f64| {
         let lines = panels.iter().flat_map(|(_, lines)| lines.iter().take(LINES));
         lines.map(|line| corners(&line.buckets, step).len()).sum::<usize>()

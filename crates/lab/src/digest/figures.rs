@@ -65,6 +65,8 @@ pub(super) struct Shown {
     pub(super) title: String,
     pub(super) sentence: String,
     pub(super) figure: Option<Figure>,
+    /// The same with more panels and points, to be looked at closely; nothing if the figure has all.
+    pub(super) zoom: Option<Figure>,
     pub(super) data: Data,
     /// What is drawn, if the table is a summary of it.
     pub(super) drawn: Option<Data>,
@@ -132,6 +134,7 @@ fn against_best(points: &Points<'_>, compared: &str, metric: &Metric) -> Option<
         sentence: Winners::of(points, compared, metric, &groups).sentence(metric, points.seeds),
         figure: None,
         data: Data { head, rows },
+        zoom: None,
         drawn: None,
     })
 }
@@ -161,6 +164,7 @@ fn every_combination(points: &Points<'_>, compared: &str, metric: &Metric) -> Op
         sentence: format!("{combinations} combinations; the darker, the further from the best of its row."),
         figure: None,
         data,
+        zoom: None,
         drawn: None,
     })
 }
@@ -238,6 +242,7 @@ fn over_scale(points: &Points<'_>, compared: &str, scale: &str, unit: AxisUnit, 
         sentence,
         figure: Some(figure),
         data,
+        zoom: None,
         drawn: None,
     })
 }
@@ -331,6 +336,7 @@ fn front(points: &Points<'_>, compared: &str, time: &Metric, waf: &Metric) -> Op
         title,
         sentence,
         data,
+        zoom: None,
         drawn: None,
     })
 }

@@ -1,8 +1,11 @@
 //! The page: summary first, then figures, each with its sentence, its numbers and the command that makes it again.
 
+use nandlab_plot::Scene;
+
 use super::Digest;
 use super::figures::{Data, Shown};
 use super::metric::Metric;
+use super::zoom::Zoom;
 use crate::sweep::{CellStatus, SweepRow};
 use crate::text::{count, plural};
 
@@ -12,6 +15,8 @@ const CELLS_SHOWN: usize = 1000;
 const ROWS_OPEN: usize = 30;
 /// Failed cells that are named.
 const FAILED_SHOWN: usize = 50;
+/// How much of its colour the darkest cell has, in percent.
+const DARKEST: u8 = 75;
 
 const STYLE: &str = "\
 :root{color-scheme:light dark;--ink:#222;--paper:#fff;--line:#ccc;--shade:213,94,0}\
@@ -22,21 +27,25 @@ svg{max-width:100%;height:auto;display:block}\
 .wide{overflow-x:auto}table{border-collapse:collapse;font-size:.85rem;font-variant-numeric:tabular-nums}\
 td,th{padding:.15rem .6rem;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap}\
 td:first-child,th:first-child,.text td,.text th{text-align:left}.text td{white-space:normal;vertical-align:top;min-width:5rem}\
-td[style]{print-color-adjust:exact;-webkit-print-color-adjust:exact}\
+td[class]{print-color-adjust:exact;-webkit-print-color-adjust:exact}\
 code{font-size:.85rem;overflow-wrap:anywhere}summary{cursor:pointer}\
 summary:focus-visible,a:focus-visible,.wide:focus-visible{outline:3px solid #56b4e9}\
-@media(prefers-color-scheme:dark){svg rect[fill='#fff']{fill:#161616}svg [fill='#222222']{fill:#e6e6e6}\
-svg [stroke='#222222']{stroke:#e6e6e6}svg [stroke='#e2e2e2']{stroke:#3a3a3a}svg [stroke='#fff']{stroke:#161616}}\
-@media print{details:not([open])>*{display:block}h2{break-after:avoid}figure{break-inside:avoid}}\
+button,select{font:inherit;font-size:.85rem}.zoom{position:relative;margin:.5rem 0}.zoom:focus-visible{outline:3px solid #56b4e9}\
+@media print{details:not([open])>*{display:block}h2{break-after:avoid}figure{break-inside:avoid}.zoom,button{display:none}}\
 figure{margin:0}";
 
 pub(super) fn page(digest: &Digest) -> String {
     let title = escaped(&digest.title);
+    let zoom = Zoom::of(&digest.shown);
+    let shade = |n: u8| format!(".s{n}{{background:rgba(var(--shade),{:.2})}}", f64::from(n) / 100.0);
+    let shades: String = (0..=DARKEST).map(shade).collect();
     let mut page = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
-         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n"
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'{}\">\n\
+         <title>{title}</title>\n<style>{STYLE}{shades}{}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n",
+        zoom.policy(),
+        Scene::page_style()
     );
     if !digest.about.trim().is_empty() {
         page += &format!("<p>{}</p>\n", escaped(digest.about.trim()));
@@ -47,17 +56,17 @@ pub(super) fn page(digest: &Digest) -> String {
         page +=
             &format!("{}</section>\n", table(&verdicts.summary, "Claims").replace("<table>", "<table class=\"text\">"));
         for shown in &verdicts.details {
-            page += &section(shown, &digest.folder);
+            page += &section(shown, &zoom, &digest.folder);
         }
     }
     for shown in &digest.shown {
-        page += &section(shown, &digest.folder);
+        page += &section(shown, &zoom, &digest.folder);
     }
     // What a paper shows is in its figures; with all cells besides the page would be longer than anybody reads.
     if digest.verdicts.is_none() {
         page += &cells(&digest.rows, &digest.metrics, &digest.folder);
     }
-    page + "</main>\n</body>\n</html>\n"
+    page + "</main>\n" + &zoom.scripts() + "</body>\n</html>\n"
 }
 
 fn summary(digest: &Digest) -> String {
@@ -94,13 +103,14 @@ fn summary(digest: &Digest) -> String {
     text
 }
 
-fn section(shown: &Shown, folder: &str) -> String {
-    let mut text =
-        format!("<section id=\"{0}\">\n<h2>{1}</h2>\n", super::file_name(&shown.name), escaped(&shown.title));
+fn section(shown: &Shown, zoom: &Zoom, folder: &str) -> String {
+    let id = super::file_name(&shown.name);
+    let mut text = format!("<section id=\"{id}\">\n<h2>{}</h2>\n", escaped(&shown.title));
     text += &format!("<p>{}</p>\n", escaped(&shown.sentence));
     match &shown.figure {
         Some(figure) => {
-            text += &format!("<figure>\n{}</figure>\n", figure.scene().svg());
+            let zoom = if zoom.has(&id) { " data-zoom" } else { "" };
+            text += &format!("<figure{zoom}>\n{}</figure>\n", figure.scene().in_page());
             text += &format!("<details><summary>Numbers</summary>\n{}</details>\n", table(&shown.data, &shown.title));
         }
         None if shown.data.rows.len() <= ROWS_OPEN => text += &table(&shown.data, &shown.title),
@@ -124,17 +134,16 @@ fn table(data: &Data, title: &str) -> String {
     let mut text =
         format!("<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table>\n<tr>", escaped(title));
     for head in &data.head {
-        text += &format!("<th scope=\"col\">{}</th>", escaped(&head.text));
+        text += &format!("<th scope=\"col\">{}", escaped(&head.text));
     }
-    text += "</tr>\n";
+    text += "\n";
     for row in &data.rows {
         text += "<tr>";
         for datum in row {
-            let shade =
-                datum.shade.map(|shade| format!(" style=\"background:rgba(var(--shade),{:.2})\"", shade * 0.75));
-            text += &format!("<td{}>{}</td>", shade.unwrap_or_default(), escaped(&datum.text));
+            let shade = datum.shade.map(|shade| format!(" class=\"s{:.0}\"", shade * f64::from(DARKEST)));
+            text += &format!("<td{}>{}", shade.unwrap_or_default(), escaped(&datum.text));
         }
-        text += "</tr>\n";
+        text += "\n";
     }
     text + "</table></div>\n"
 }
@@ -144,19 +153,19 @@ fn cells(rows: &[SweepRow], metrics: &[Metric], folder: &str) -> String {
     let mut text = "<section id=\"cells\">\n<h2>All cells</h2>\n<details><summary>Table</summary>\n".to_owned();
     text += "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"All cells\"><table>\n<tr>";
     for head in axes.iter().map(String::as_str).chain(metrics.iter().map(|metric| metric.name.as_str())) {
-        text += &format!("<th scope=\"col\">{}</th>", escaped(head));
+        text += &format!("<th scope=\"col\">{}", escaped(head));
     }
-    text += "</tr>\n";
+    text += "\n";
     for row in rows.iter().take(CELLS_SHOWN) {
         text += "<tr>";
         for axis in &axes {
-            text += &format!("<td>{}</td>", escaped(row.values.get(axis).map_or("", String::as_str)));
+            text += &format!("<td>{}", escaped(row.values.get(axis).map_or("", String::as_str)));
         }
         for metric in metrics {
             let value = metric.of(row).map(|value| metric.text(value));
-            text += &format!("<td>{}</td>", value.unwrap_or_else(|| row.status.name().to_owned()));
+            text += &format!("<td>{}", value.unwrap_or_else(|| row.status.name().to_owned()));
         }
-        text += "</tr>\n";
+        text += "\n";
     }
     text += "</table></div></details>\n";
     if rows.len() > CELLS_SHOWN {

@@ -12,6 +12,7 @@ mod points;
 mod verdicts;
 mod warm_up;
 mod winners;
+mod zoom;
 
 use std::io::Write;
 use std::path::Path;
@@ -128,7 +129,8 @@ impl Digest {
         markdown::claims(self)
     }
 
-    /// One page with everything in it: no script, nothing that is loaded, the same bytes for the same results.
+    /// One page with everything in it: nothing that is loaded, no script but that which zooms, the same bytes for the same
+    /// results.
     pub fn html(&self) -> String {
         html::page(self)
     }

@@ -1,6 +1,6 @@
 //! What went on during the runs of a sweep: means over equally many requests, one after the other.
 
-use nandlab_plot::{Axis, AxisUnit, Layer, Panel};
+use nandlab_plot::{Axis, AxisUnit, Figure, Layer, Panel};
 
 use super::figures::{Data, Datum, Head, LINES, Shown, laid_out, left_out, styled};
 use super::metric::{in_unit, suffix};
@@ -84,16 +84,17 @@ fn shown(quantity: &Quantity, compared: &str, all: &[(&str, Vec<Line<'_>>)], see
         return None;
     }
     let y = Axis::fit(name, *unit, &lines().map(values).collect::<Vec<_>>());
-    let mut panels = Vec::new();
-    for (within, lines) in all.iter().take(PANELS) {
+    let panel = |(within, lines): &(&str, Vec<Line<'_>>)| {
         let mut panel = Panel::new(within, Axis::linear("requests", AxisUnit::Count, [0.0, last])).y(y.clone());
         for (number, line) in lines.iter().enumerate().take(LINES) {
             let at = |window: &Window| Some([window.requests, of(window)?]);
             let places = line.windows.iter().filter_map(at).collect();
             panel = panel.layer(styled(number, Layer::line(line.value, places)));
         }
-        panels.push(panel);
-    }
+        panel
+    };
+    let panels = all.iter().take(PANELS).map(panel).collect();
+    let close = all.iter().map(panel).collect();
     let number = |value: f64| Datum::number(in_unit(*unit, value), value);
     let names = [compared, "in"].map(Head::name);
     let quarters = ["first quarter", "last quarter"].map(|name| Head::of(name, suffix(*unit)));
@@ -115,8 +116,9 @@ fn shown(quantity: &Quantity, compared: &str, all: &[(&str, Vec<Line<'_>>)], see
     let title = format!("Over the run: {words}");
     let subtitle = format!("means over equally many requests, a point at the end of each{seeds}");
     let sentence = settled(quantity, &lines().collect::<Vec<_>>()) + &left_out(all.len(), all.first()?.1.len(), PANELS);
+    let zoom = Some(Figure::new(&title, &subtitle).grid(close, 1));
     let figure = Some(laid_out(&title, &subtitle, panels));
-    Some(Shown { name: format!("run-{name}"), title, sentence, figure, data, drawn: Some(drawn) })
+    Some(Shown { name: format!("run-{name}"), title, sentence, figure, zoom, data, drawn: Some(drawn) })
 }
 
 /// The mean over the windows of a quarter, from 0; nothing if there are too few.

@@ -108,7 +108,7 @@ fn shown(points: &Points<'_>, metrics: &[Metric], name: &str, figure: &Experimen
         Some(value) => format!("{}; {value} is 1", capital(&metric.words)),
     };
     let figure = laid_out(&title, &what, panels);
-    Some(Shown { name: name.to_owned(), title, sentence, figure: Some(figure), data, drawn: None })
+    Some(Shown { name: name.to_owned(), title, sentence, figure: Some(figure), data, zoom: None, drawn: None })
 }
 
 fn title(name: &str, figure: &ExperimentFigure) -> String {

@@ -134,6 +134,7 @@ fn details_of(number: usize, judged: &Judged<'_>) -> Shown {
         sentence: format!("Printed: {}.", claim.printed.trim_end_matches('.')),
         figure: None,
         data: Data { head: head.map(Head::name).to_vec(), rows },
+        zoom: None,
         drawn: None,
     }
 }
