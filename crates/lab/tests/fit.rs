@@ -51,10 +51,19 @@ fn settings(secrets: &[(&str, f64, &str)]) -> Vec<String> {
 
 /// A trace with the latencies of a drive.
 fn recorded(name: &str, generator: &str, requests: u64, drive: Device) -> Workload {
+    recorded_of(name, Workload { limit: Some(requests), ..Workload::of(generator) }, drive)
+}
+
+/// The same of any workload.
+fn recorded_of(name: &str, workload: Workload, drive: Device) -> Workload {
     let mut text = "time_ns,device,op,offset,length,latency_ns\n".to_owned();
-    let workload = Workload { limit: Some(requests), ..Workload::of(generator) };
     let mut write = |request: &ReplayedRequest| {
-        let op = if request.op == HostOp::Read { 'R' } else { 'W' };
+        let op = match request.op {
+            HostOp::Read => 'R',
+            HostOp::Write => 'W',
+            HostOp::Trim => 'T',
+            HostOp::Flush => 'F',
+        };
         let (time, offset, length) = (request.time.0, request.lba * 512, request.sectors * 512);
         writeln!(text, "{time},0,{op},{offset},{length},{}", request.response.0).unwrap();
         Ok(())
@@ -69,7 +78,7 @@ fn recorded(name: &str, generator: &str, requests: u64, drive: Device) -> Worklo
 fn fit(workload: Workload, evaluations: usize, threads: usize) -> Fit {
     let parameters = vec![FitParameter::read("device.geometry.channels=1|2|4").unwrap()];
     let device = drive(&[]);
-    Fit { device, workload, parameters, holdout: 0.33, evaluations, threads: Some(threads) }
+    Fit { device, workload, parameters, holdout: 0.33, flushes: false, evaluations, threads: Some(threads) }
 }
 
 fn of<'a>(fitted: &'a Fitted, key: &str) -> &'a FittedParameter {
@@ -138,6 +147,38 @@ fn fit_says_what_reads_alone_do_not_tell() {
     config.build().unwrap();
 }
 
+/// A host that flushes what it wrote, and reads when that is over.
+fn flushing(name: &str) -> Workload {
+    let mut text = "time_ns,device,op,offset,length\n".to_owned();
+    for round in 0..400u64 {
+        let at = round * 20_000_000;
+        for (number, (op, page)) in
+            [('W', round % 50), ('W', 60 + round % 70), ('F', 0), ('R', 300 + round)].iter().enumerate()
+        {
+            let (time, length) = (at + number as u64 * 4_000_000, if *op == 'F' { 0 } else { 4096 });
+            writeln!(text, "{time},0,{op},{},{length}", page * 4096).unwrap();
+        }
+    }
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&path, text).unwrap();
+    let reading = Reading { format: Some("nandlab".into()), ..Reading::default() };
+    Workload { reading, ..Workload::of(path.to_str().unwrap()) }
+}
+
+#[test]
+fn flushes_tell_what_writes_into_ram_do_not() {
+    let workload = recorded_of("fit_flushing.csv", flushing("fit_flushing_requests.csv"), drive(&few(&[])));
+    let device = drive(&few(&["page_program"]));
+    let with =
+        |flushes| Fit { flushes, parameters: Vec::new(), device: device.clone(), ..fit(workload.clone(), 40, 2) };
+    let [without, with] = [false, true].map(|flushes| with(flushes).run(&Watch::default()).unwrap());
+    assert_eq!(of(&without, "page_program").told, Told::Nothing, "{:?}", without.parameters);
+    assert_eq!(of(&with, "page_program").told, Told::Found, "{:?}", with.parameters);
+    assert!((of(&with, "page_program").number / 600e3 - 1.0).abs() < 0.01, "{:?}", with.parameters);
+    let kinds = |fitted: &Fitted| fitted.errors.iter().any(|error| error.kind == "flushes");
+    assert_eq!((kinds(&without), kinds(&with)), (false, true));
+}
+
 #[test]
 fn fit_is_the_same_on_any_number_of_threads() {
     let workload = recorded("fit_threads.csv", &format!("make:uniform:{SHAPE}:writes=0.2"), 600, drive(&few(&[])));
@@ -159,6 +200,7 @@ fn fit_refuses_what_it_cannot_do() {
         (with("device.timing.page_reed=1us..2us"), "page_reed"),
         (with("ram.dram=1MiB..2MiB"), "--set ram.dram=1MiB fixes it"),
         (with("device.geometry.blocks_per_plane=10..90"), "keeps the number of erase blocks"),
+        (Fit { flushes: true, ..with("device.timing.page_read=20us..90us") }, "--flushes: 0 flushes of"),
         (Fit { holdout: 1.5, ..with("device.timing.page_read=20us..90us") }, "--holdout 1.5"),
         (
             Fit { device: drive(&["precondition=trace".into()]), ..with("device.timing.page_read=20us..90us") },

@@ -1,5 +1,5 @@
-//! A scene in a page that has a style sheet: half the bytes of a document that stands alone, and it turns with the page from light
-//! to dark.
+//! A scene in a page that has a style sheet: half the bytes of a document that stands alone, and it turns with the page from
+//! light to dark.
 
 use crate::colour::{Colour, GRID, INK, NEUTRAL, PAPER, dark};
 use crate::scene::{Anchor, Mark, Scene, tenths};

@@ -1,7 +1,8 @@
 //! Fitting a simulated drive to a real one: the parameters with which it takes as long as what was recorded.
 //!
-//! The loss of a configuration is the mean absolute logarithm of simulated over recorded times: of each kind of requests (reads,
-//! writes) the percentiles 5, 10, 25, 50, 75, 90, 95, 98 and 99, of all of them as much as of their classes of sizes together.
+//! The loss of a configuration is the mean absolute logarithm of simulated over recorded times: of each kind of requests
+//! (reads, writes, flushes if wanted) the percentiles 5, 10, 25, 50, 75, 90, 95, 98 and 99, of all of them as much as of
+//! their classes of sizes together.
 //! The last part of a trace (of fio results every third job) is held out: it is simulated, and the search does not see it.
 //! What of the result the data tells is found by trying: [`Told`]. docs/fit.md says more.
 
@@ -53,6 +54,8 @@ pub struct Fit {
     pub parameters: Vec<FitParameter>,
     /// The part of the data that the search does not see, from 0 to 0.9.
     pub holdout: f64,
+    /// Flushes are compared too, and count as much as reads and as writes.
+    pub flushes: bool,
     /// Simulations of the search; what the data tells takes about twenty more for each parameter.
     pub evaluations: usize,
     /// Simulations at a time, which changes no result; `None`: one for each processor.
@@ -150,12 +153,16 @@ impl Fit {
         }
         memory::check(&config)?;
         let parameters = self.searched(&builder, &device, &config)?;
+        if is_fio && self.flushes {
+            let problem = "--flushes: results of fio say nothing of flushes that could be compared";
+            return Err(Error::input(problem, "leave it out, or fit to a trace"));
+        }
         let (data, samples, skipped) = if is_fio {
             let (samples, skipped) = fio::samples(&self.workload, &device, &builder, self.holdout, watch)?;
             (self.workload.trace[0].clone(), samples, skipped)
         } else {
             let source = Source::open(&self.workload, &config, watch)?;
-            (source.describe().name, vec![Sample::of_trace(source, self.holdout)?], Vec::new())
+            (source.describe().name, vec![Sample::of_trace(source, self.holdout, self.flushes)?], Vec::new())
         };
         let mut fitting = Fitting {
             builder,

@@ -19,9 +19,15 @@ const GROUP_MIN: usize = 100;
 /// A percentile with fewer requests beyond it is chance.
 pub(super) const BEYOND_MIN: f64 = 5.0;
 
-/// The kinds of requests that are compared. Trims and flushes are replayed, but not compared: what they take says little of a
-/// flash array.
-pub(super) const KINDS: [(&str, HostOp); 2] = [("reads", HostOp::Read), ("writes", HostOp::Write)];
+/// The kinds of requests that can be compared. Trims are replayed only.
+pub(super) const KINDS: [(&str, HostOp); 3] =
+    [("reads", HostOp::Read), ("writes", HostOp::Write), ("flushes", HostOp::Flush)];
+
+/// The kinds that are compared: flushes only if they are wanted, because with protection against loss of power a drive answers
+/// them from RAM, and what they take says nothing of its flash.
+fn compared(flushes: bool) -> &'static [(&'static str, HostOp)] {
+    if flushes { &KINDS } else { &KINDS[..2] }
+}
 
 /// A percentile of the times of a group.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -30,7 +36,7 @@ pub(super) struct Percentile(pub(super) f64);
 /// Requests that are compared together.
 #[derive(Debug)]
 pub(super) struct Group {
-    /// `reads` or `writes`.
+    /// `reads`, `writes` or `flushes`.
     pub(super) kind: &'static str,
     /// A class of sizes only; what is reported are the groups of all sizes.
     pub(super) is_class: bool,
@@ -80,12 +86,12 @@ impl Sample {
     ///
     /// # Errors
     /// It cannot be read, or it has too few requests with latencies.
-    pub(super) fn of_trace(source: Source, holdout: f64) -> Result<Self, Error> {
+    pub(super) fn of_trace(source: Source, holdout: f64, flushes: bool) -> Result<Self, Error> {
         let name = source.describe().name;
         let mut known: Vec<(u32, HostOp, u64, u64)> = Vec::new();
         let sample = Self::load(source, |number, op, sectors, recorded| {
             if let Some(recorded) = recorded
-                && KINDS.iter().any(|(_, kind)| *kind == op)
+                && compared(flushes).iter().any(|(_, kind)| *kind == op)
             {
                 known.push((number as u32, op, sectors, recorded));
             }
@@ -99,10 +105,16 @@ impl Sample {
                         `nandlab trace info` shows what a trace has";
             return Err(Error::input(problem, help));
         }
+        let flushed = known.iter().filter(|request| request.1 == HostOp::Flush).count();
+        if flushes && flushed < GROUP_MIN {
+            let problem =
+                format!("--flushes: {flushed} flushes of {name} have a recorded latency, and {GROUP_MIN} are needed");
+            return Err(Error::input(problem, "leave --flushes away, or use a longer trace"));
+        }
         let split = ((known.len() as f64) * (1.0 - holdout)).round() as usize;
         let mut groups = Vec::new();
         for (part, held_out) in [(&known[..split], false), (&known[split..], true)] {
-            for (kind, op) in KINDS {
+            for &(kind, op) in compared(flushes) {
                 let whole = part.iter().filter(|request| request.1 == op);
                 groups.extend(Group::of_trace(kind, false, held_out, whole.clone()));
                 let classes = CLASSES.into_iter().filter_map(|(least, most)| {
