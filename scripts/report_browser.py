@@ -4,8 +4,8 @@
     pip install selenium && apt-get install chromium chromium-driver
     nandlab report results -o page.html && scripts/report_browser.py page.html [FOLDER FOR PICTURES]
 
-From the file system: no request but the page, nothing in the console, every figure there with scripts off, zoom and pan by mouse
-and by keyboard alone, light and dark, wide and narrow. Ends with 1 at the first thing that is not so.
+From the file system: no request but the page, nothing in the console, every figure there with scripts off, zoom and pan by
+mouse and by keyboard alone, light and dark, wide and narrow. Ends with 1 at the first thing that is not so.
 """
 
 import json
@@ -13,6 +13,7 @@ import pathlib
 import sys
 
 from selenium import webdriver
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
@@ -84,6 +85,21 @@ def main(page, folder):
                     seen.append(shown_scales(driver, figure))
                 check(f"{name}: {section}: each key moves, 0 shows the whole again",
                       all(a != b for a, b in zip(seen, seen[1:])) and seen[-1] == whole)
+                over = figure.find_element(By.CSS_SELECTOR, ".u-over")
+                drag = lambda: ActionChains(driver).move_to_element_with_offset(over, -60, -60)
+                for what, mouse in (
+                    ("drag zooms", lambda: drag().click_and_hold().move_by_offset(90, 90).release()),
+                    ("Shift and drag moves", lambda: drag().key_down(Keys.SHIFT).click_and_hold().move_by_offset(40, 30)
+                        .release().key_up(Keys.SHIFT)),
+                ):
+                    before = shown_scales(driver, figure)
+                    mouse().perform()
+                    driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+                    check(f"{name}: {section}: {what}", shown_scales(driver, figure) != before)
+                ActionChains(driver).double_click(over).perform()
+                driver.execute_script("arguments[0].querySelector('.zoom').focus()", figure)
+                driver.switch_to.active_element.send_keys("0")
+                driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
                 if pictures and number in (0, len(figures) - 1):
                     figure.screenshot(str(pictures / f"{name}-{section}.png"))
                 button.click()

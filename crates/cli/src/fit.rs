@@ -32,8 +32,8 @@ pub struct FitArgs {
     /// with: 0 to 0.9.
     #[arg(long, value_name = "PART", default_value = "0.33", allow_hyphen_values = true, help_heading = "Search")]
     pub holdout: f64,
-    /// Compare what flushes take too, as much as reads and as writes: of a trace with flushes, from a drive that writes its buffer to
-    /// flash for them.
+    /// Compare what flushes take too, as much as reads and as writes: of a trace with flushes, from a drive that writes its
+    /// buffer to flash for them.
     #[arg(long, help_heading = "Search")]
     pub flushes: bool,
     /// Simulations at a time; the result does not depend on it. Default: one for each processor.

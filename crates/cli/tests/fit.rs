@@ -64,7 +64,12 @@ fn fit_refuses_with_a_reason() {
     assert!(with(&["--parameter", "ram.dram=2MiB..1MiB"]).contains("the low end comes first"));
     assert!(with(&["--parameter", "ram.drum=1MiB..2MiB"]).contains("ram.drum"));
     assert!(with(&["--holdout", "1"]).contains("--holdout 1"));
-    assert!(with(&["--limit", "50"]).contains("50 of 50 reads and writes"));
+    assert!(with(&["--limit", "50"]).contains("50 of 50 requests"));
+    assert!(with(&["--flushes"]).contains("--flushes: 0 flushes of"));
+    let fio = temporary("fit_flushes.json");
+    std::fs::write(&fio, "{}").unwrap();
+    let output = nandlab(&["fit", fio.to_str().unwrap(), "-d", TINY, "--flushes"]);
+    assert!(stderr(&output).contains("results of fio say nothing of flushes"), "{}", stderr(&output));
     assert!(with(&["--json", "-", "-o", "-"]).contains("both want standard output"));
     let output = nandlab(&["fit"]);
     assert!(stderr(&output).contains("no trace to fit"), "{}", stderr(&output));

@@ -196,7 +196,7 @@ fn fit_refuses_what_it_cannot_do() {
     let with = |text: &str| Fit { parameters: vec![FitParameter::read(text).unwrap()], ..fit(plain.clone(), 10, 1) };
     let no_latencies = fit(Workload { limit: Some(500), ..Workload::of("make:uniform:span=1MiB") }, 10, 1);
     for (fit, reason) in [
-        (no_latencies, "0 of 500 reads and writes have a recorded latency"),
+        (no_latencies, "0 of 500 requests have a recorded latency"),
         (with("device.timing.page_reed=1us..2us"), "page_reed"),
         (with("ram.dram=1MiB..2MiB"), "--set ram.dram=1MiB fixes it"),
         (with("device.geometry.blocks_per_plane=10..90"), "keeps the number of erase blocks"),

@@ -6,12 +6,12 @@ use crate::colour::{Colour, INK, NEUTRAL};
 use crate::figure::Figure;
 use crate::panel::{Join, Panel, Series};
 
-/// Digits of a number that are kept: a picture ten times as large shows no more.
-const DIGITS: usize = 4;
+/// Digits of a number that are kept: a picture ten times as large shows no more, if its axis begins at half of what it shows or lower.
+const DIGITS: usize = 5;
 
 impl Figure {
     /// Its panels in order: `title`, the axes `x` and `y`, and `series` with their points, as JSON. Panels without series are
-    /// left out. Numbers have four digits; colours are `#rrggbb`, or `ink` and `grey`, which differ on dark pages.
+    /// left out. Numbers have five digits; colours are `#rrggbb`, or `ink` and `grey`, which differ on dark pages.
     pub fn data(&self) -> Value {
         let panels = self.rows.iter().flat_map(|row| &row.panels);
         panels.filter(|panel| panel.series().next().is_some()).map(Panel::data).collect()
@@ -80,7 +80,7 @@ mod tests {
         assert_eq!(left["x"], json!({"label": "time", "unit": "time", "log": true, "ends": [1e3, 1e6], "names": []}));
         let names: Vec<&str> = left["series"].as_array().unwrap().iter().map(|s| s["name"].as_str().unwrap()).collect();
         assert_eq!(names, ["lru", "fifo", "front"], "one without points is not shown");
-        assert_eq!((&left["series"][0]["y"], &left["series"][1]["x"]), (&json!([0, 33.33]), &json!([1_235_000])));
+        assert_eq!((&left["series"][0]["y"], &left["series"][1]["x"]), (&json!([0, 33.333]), &json!([1_234_600])));
         // The colour is that of its number among all: the second has no points.
         let colours = [0, 1, 2].map(|at| left["series"][at]["colour"].as_str().unwrap());
         assert_eq!(colours, ["#0072b2", "ink", "grey"]);

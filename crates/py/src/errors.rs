@@ -43,7 +43,10 @@ pub fn wrong(text: impl Into<String>) -> PyErr {
 /// # Errors
 /// A key or a value is impossible.
 pub fn from_json<T: serde::de::DeserializeOwned>(text: &str) -> PyResult<T> {
-    let value = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
+    let value = serde_json::from_str(text).map_err(|error| {
+        // The place in the text says nothing to who never saw it.
+        wrong(error.to_string().split(" at line ").next().unwrap_or_default())
+    })?;
     nandlab::registry::typed(value).map_err(|misfit| {
         let problem = plain_words(&misfit.problem);
         let path = misfit.path;

@@ -20,7 +20,7 @@ pub struct Misfit {
     pub problem: String,
 }
 
-/// Reads a value as a type.
+/// Reads a value as a type. Keys of tables are strings, also where the type has a map.
 ///
 /// # Errors
 /// Says where the value does not fit, and why.
@@ -86,7 +86,14 @@ impl<'de> Deserializer<'de> for Tracked {
                 }
                 Ok(read)
             }
-            Value::Object(table) => visitor.visit_map(Entries::of(table)),
+            Value::Object(table) => {
+                let mut entries = Entries::of(table);
+                let read = visitor.visit_map(&mut entries)?;
+                if entries.left.len() > 0 {
+                    return Err(Misfit::custom("invalid length: fewer elements in map expected"));
+                }
+                Ok(read)
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 
 use nandlab_plot::{Axis, AxisUnit, Figure, Layer, Panel};
 
-use super::figures::{Data, Datum, Head, LINES, PANELS, Shown, laid_out, left_out, styled};
+use super::figures::{Data, Datum, Head, LINES, PANELS, Shown, ZOOMED, laid_out, left_out, styled};
 use super::metric::time;
 use super::points::{Point, Points};
 use crate::course::Buckets;
@@ -14,10 +14,12 @@ const PERCENTILES: [(f64, &str); 6] =
     [(5.0, "p5"), (50.0, "p50"), (95.0, "p95"), (99.0, "p99"), (99.9, "p99.9"), (100.0, "max")];
 /// Panels of the distributions of a sweep, of which there are so many points that a page would become too large.
 const FEW: usize = 6;
-/// Corners of all lines of a figure at most, so that a page stays small.
+/// Corners of all lines of a picture at most, so that a page stays small.
 const CORNERS: usize = 1_000;
-/// Percent that corners are apart at least where they are looked at closely.
+/// Percent that corners of a picture are apart at least, and where they are looked at closely; the corners of these at most.
+const APART: f64 = 0.25;
 const CLOSE: f64 = 0.1;
+const CLOSE_CORNERS: usize = 12_000;
 
 /// A distribution, with the words for what it is of.
 struct Line<'p> {
@@ -98,7 +100,7 @@ pub(super) fn printed(
 
 /// A figure of distributions: panels with their names and their lines.
 fn shown(name: &str, title: &str, sentence: String, axis: &str, all: &[(String, Vec<Line<'_>>)], most: usize) -> Shown {
-    let step = step(&all[..most.min(all.len())]);
+    let step_seen = step(&all[..most.min(all.len())], APART, CORNERS);
     let panel = |(name, lines): &(String, Vec<Line<'_>>), step: f64| {
         let edges =
             || lines.iter().flat_map(|line| &line.buckets).map(|(edge, _)| *edge as f64).filter(|edge| *edge > 0.0);
@@ -114,8 +116,10 @@ fn shown(name: &str, title: &str, sentence: String, axis: &str, all: &[(String, 
         let printed = lines.iter().flat_map(|line| line.printed.iter().copied()).collect();
         panel.layer(Layer::points("printed", printed).neutral())
     };
-    let seen = all.iter().take(most).map(|lines| panel(lines, step)).collect();
-    let close = all.iter().map(|lines| panel(lines, CLOSE)).collect();
+    let seen = all.iter().take(most).map(|lines| panel(lines, step_seen)).collect();
+    let larger = &all[..ZOOMED.min(all.len())];
+    let close_step = step(larger, CLOSE, CLOSE_CORNERS);
+    let close = larger.iter().map(|lines| panel(lines, close_step)).collect();
     let names = [axis, "in"].map(Head::name);
     let numbers = PERCENTILES.iter().map(|(_, name)| Head::of(name, "ns"));
     let mut data = Data { head: names.iter().cloned().chain(numbers).collect(), rows: Vec::new() };
@@ -145,15 +149,14 @@ fn shown(name: &str, title: &str, sentence: String, axis: &str, all: &[(String, 
     }
 }
 
-/// The percentage that corners are apart at least, so that there are not too many: half a pixel of a panel, or twice that and
-/// so on.
-fn step(panels: &[(String, Vec<Line<'_>>)]) -> f64 {
+/// The percentage that corners are apart at least, so that there are not more than `most`: `least`, or twice that and so on.
+fn step(panels: &[(String, Vec<Line<'_>>)], least: f64, most: usize) -> f64 {
     let count = |step: f64| {
         let lines = panels.iter().flat_map(|(_, lines)| lines.iter().take(LINES));
         lines.map(|line| corners(&line.buckets, step).len()).sum::<usize>()
     };
-    let mut step = 0.25;
-    while step < 16.0 && count(step) > CORNERS {
+    let mut step = least;
+    while step < 16.0 && count(step) > most {
         step *= 2.0;
     }
     step

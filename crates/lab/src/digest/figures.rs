@@ -65,7 +65,7 @@ pub(super) struct Shown {
     pub(super) title: String,
     pub(super) sentence: String,
     pub(super) figure: Option<Figure>,
-    /// The same with more panels and points, to be looked at closely; nothing if the figure has all.
+    /// The same with more panels, to be looked at closely; nothing if it is the figure itself.
     pub(super) zoom: Option<Figure>,
     pub(super) data: Data,
     /// What is drawn, if the table is a summary of it.
@@ -341,7 +341,7 @@ fn front(points: &Points<'_>, compared: &str, time: &Metric, waf: &Metric) -> Op
     })
 }
 
-/// Figures do not hold everything; tables and files do.
+/// Figures do not hold everything; tables and files do, and zooming shows more.
 pub(super) fn left_out(panels: usize, lines: usize, most: usize) -> String {
     let mut text = String::new();
     if panels > most {
@@ -352,6 +352,9 @@ pub(super) fn left_out(panels: usize, lines: usize, most: usize) -> String {
     }
     text
 }
+
+/// Panels that can be zoomed at most, so that a page stays small.
+pub(super) const ZOOMED: usize = 24;
 
 pub(super) fn styled(number: usize, layer: Layer) -> Layer {
     if number < PALETTE.len() { layer } else { layer.dashed() }

@@ -30,8 +30,8 @@ td:first-child,th:first-child,.text td,.text th{text-align:left}.text td{white-s
 td[class]{print-color-adjust:exact;-webkit-print-color-adjust:exact}\
 code{font-size:.85rem;overflow-wrap:anywhere}summary{cursor:pointer}\
 summary:focus-visible,a:focus-visible,.wide:focus-visible{outline:3px solid #56b4e9}\
-button,select{font:inherit;font-size:.85rem}.zoom{position:relative;margin:.5rem 0}.zoom:focus-visible{outline:3px solid #56b4e9}\
-@media print{details:not([open])>*{display:block}h2{break-after:avoid}figure{break-inside:avoid}.zoom,button{display:none}}\
+button,select{font:inherit;font-size:.85rem}.zoom{position:relative;margin:.5rem 0}.zoom:focus-visible{outline:3px solid #56b4e9}.zoom .u-select{background:#56b4e955}\
+@media print{details:not([open])>*{display:block}h2{break-after:avoid}figure{break-inside:avoid}.zoom,.bar,button{display:none}}\
 figure{margin:0}";
 
 pub(super) fn page(digest: &Digest) -> String {

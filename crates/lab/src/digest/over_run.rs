@@ -2,13 +2,13 @@
 
 use nandlab_plot::{Axis, AxisUnit, Figure, Layer, Panel};
 
-use super::figures::{Data, Datum, Head, LINES, Shown, laid_out, left_out, styled};
+use super::figures::{Data, Datum, Head, LINES, Shown, ZOOMED, laid_out, left_out, styled};
 use super::metric::{in_unit, suffix};
 use super::points::Points;
 use crate::course::Window;
 use crate::text::{capital, plural};
 
-/// Panels of a figure, points of all lines, so that a page stays small, and of one line.
+/// Panels of a picture, points of all its lines, so that a page stays small, and of one line.
 const PANELS: usize = 6;
 const POINTS: usize = 800;
 const PER_LINE: [usize; 2] = [12, 32];
@@ -94,7 +94,7 @@ fn shown(quantity: &Quantity, compared: &str, all: &[(&str, Vec<Line<'_>>)], see
         panel
     };
     let panels = all.iter().take(PANELS).map(panel).collect();
-    let close = all.iter().map(panel).collect();
+    let close = all.iter().take(ZOOMED).map(panel).collect();
     let number = |value: f64| Datum::number(in_unit(*unit, value), value);
     let names = [compared, "in"].map(Head::name);
     let quarters = ["first quarter", "last quarter"].map(|name| Head::of(name, suffix(*unit)));

@@ -63,9 +63,10 @@
 
   const drawing = (panel) => {
     const shown = panel.series.flatMap(apart);
-    const visible = (axis, values) => values.map((value) => (axis.log && value <= 0 ? null : value));
-    const data = uPlot.join(shown.map((series) => [series.x, visible(panel.y, series.y)]));
-    const ink = getComputedStyle(document.body).color, line = dark.matches ? "#3a3a3a" : "#e2e2e2";
+    // As in the picture, what a logarithmic axis cannot show lies on its low end.
+    const visible = (axis, values) => values.map((value) => (axis.log && value != null ? Math.max(value, axis.ends[0]) : value));
+    const data = uPlot.join(shown.map((series) => [visible(panel.x, series.x), visible(panel.y, series.y)]));
+    const ink = dark.matches ? "#e6e6e6" : "#222222", line = dark.matches ? "#3a3a3a" : "#e2e2e2";
     const colour = (series) => ({ ink, grey: dark.matches ? "#9a9a9a" : "#777777" })[series.colour] ?? series.colour;
     // Bars stand on the foot of the panel and are as wide as in the picture.
     const bars = (series) => (u, at) => {
@@ -82,13 +83,17 @@
     const paths = (series) => ({
       line: uPlot.paths.linear(), steps: uPlot.paths.stepped({ align: 1 }), points: () => null, bars: bars(series),
     })[series.join];
-    const scale = (axis) => ({ time: false, distr: axis.log ? 3 : 1, range: (u, low, high) => [low, high] });
+    const scale = (axis) => ({
+      time: false, auto: false, distr: axis.log ? 3 : 1, range: (u, low, high) => (low == null || high == null ? axis.ends : [low, high]),
+    });
     const axis = (of, side, size, apart) => ({
       label: of.label, labelSize: 24, stroke: ink, size, filter: (u, splits) => splits,
       splits: (u, at, low, high) => places(of, low, high, Math.max(2, u.bbox[side] / devicePixelRatio / apart)),
       grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 },
       values: (u, splits) => splits.map((value) => (value == null ? null : words(of, value))),
-      ...(of.names.length && { splits: () => of.names.map((_, at) => at + 0.5) }),
+      ...(of.names.length && {
+        splits: (u, at, low, high) => of.names.map((_, number) => number + 0.5).filter((place) => place >= low && place <= high),
+      }),
     });
     return {
       data,
@@ -112,7 +117,10 @@
     let u;
     const change = (key, ends) => {
       const { min, max } = u.scales[key], [low, high] = ends(forth(key, min), forth(key, max));
-      if (high - low > 1e-9 * Math.max(1, Math.abs(high))) u.setScale(key, { min: back(key, low), max: back(key, high) });
+      // Neither closer than numbers are apart nor further than a hundred times the whole.
+      const span = forth(key, axes[key].ends[1]) - forth(key, axes[key].ends[0]);
+      const fits = high - low > 1e-9 * Math.max(1, Math.abs(high)) && high - low <= (axes[key].log ? 3 : 100) * span;
+      if (fits) u.setScale(key, { min: back(key, low), max: back(key, high) });
     };
     const zoom = (factor, part = { x: 0.5, y: 0.5 }) => u.batch(() => ["x", "y"].forEach((key) => change(key, (low, high) => {
       const fixed = low + part[key] * (high - low);
@@ -127,6 +135,7 @@
       return { x: (event.clientX - left) / width, y: 1 - (event.clientY - top) / height };
     };
     const press = (_, __, select) => (event) => {
+      if (event.button) return;
       if (!event.shiftKey) return select(event);
       let from = part(event);
       const drag = (event) => {
@@ -145,7 +154,7 @@
     u.over.addEventListener("wheel", (event) => {
       if (!event.ctrlKey) return;
       event.preventDefault();
-      zoom(event.deltaY > 0 ? STEP : 1 / STEP, part(event));
+      zoom(STEP ** Math.max(-1, Math.min(1, event.deltaY / 100)), part(event));
     }, { passive: false });
     whole();
     const keys = {
@@ -153,15 +162,21 @@
       ArrowLeft: () => move("x", -MOVE), ArrowRight: () => move("x", MOVE),
       ArrowDown: () => move("y", -MOVE), ArrowUp: () => move("y", MOVE),
     };
-    return { keys, close: () => u.destroy() };
+    const fit = () => {
+      const width = Math.max(320, box.clientWidth);
+      if (width !== u.width) u.setSize({ width, height: u.height });
+    };
+    return { keys, fit, close: () => u.destroy() };
   };
+
+  const title = (figure) => figure.closest("section").querySelector("h2").textContent;
 
   // A figure: its panels one at a time, as wide as the page.
   const open = async (figure, button) => {
     const panels = (await unpack())[figure.closest("section").id];
-    const bar = element("div", figure), box = element("div", figure, { className: "zoom", tabIndex: 0 });
+    const bar = element("div", figure, { className: "bar" }), box = element("div", figure, { className: "zoom", tabIndex: 0 });
     box.setAttribute("role", "application");
-    box.setAttribute("aria-label", "Figure: + and - zoom, arrows move, 0 shows the whole");
+    box.setAttribute("aria-label", `${title(figure)}: + and - zoom, arrows move, 0 shows the whole`);
     const choice = element("select", bar, { ariaLabel: "Panel", hidden: panels.length < 2 });
     panels.forEach((panel, at) => element("option", choice, { value: at, textContent: panel.title || `panel ${at + 1}` }));
     let shown;
@@ -181,14 +196,15 @@
     };
     choice.onchange = draw;
     dark.addEventListener("change", draw);
-    addEventListener("resize", draw);
+    const resized = () => shown.fit();
+    addEventListener("resize", resized);
     draw();
     button.textContent = "Close";
     box.focus();
     return () => {
       shown.close();
       dark.removeEventListener("change", draw);
-      removeEventListener("resize", draw);
+      removeEventListener("resize", resized);
       bar.remove();
       box.remove();
       button.textContent = "Zoom and pan";
@@ -197,11 +213,19 @@
 
   for (const figure of document.querySelectorAll("figure[data-zoom]")) {
     let close;
-    const button = element("button", figure, { type: "button", textContent: "Zoom and pan" });
+    const button = element("button", figure, { type: "button", textContent: "Zoom and pan", ariaExpanded: "false" });
+    button.setAttribute("aria-description", title(figure));
     button.onclick = async () => {
       button.disabled = true;
-      close = close ? close() : await open(figure, button);
-      button.disabled = false;
+      try {
+        close = close ? close() : await open(figure, button);
+      } catch (error) {
+        unpacked = undefined;
+        element("p", figure, { textContent: `This browser cannot show the figure larger (${error.message}).` });
+      } finally {
+        button.disabled = false;
+        button.ariaExpanded = String(Boolean(close));
+      }
     };
   }
 })();

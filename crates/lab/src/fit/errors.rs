@@ -12,7 +12,7 @@ const PERCENTILES: [f64; 3] = [50.0, 95.0, 99.0];
 pub struct FitError {
     /// Of the part that the search did not see.
     pub held_out: bool,
-    /// `reads` or `writes`.
+    /// `reads`, `writes` or `flushes`.
     pub kind: &'static str,
     /// The percentile: 50, 95 or 99.
     pub percentile: f64,

@@ -98,20 +98,20 @@ impl Sample {
         })?;
         if known.len() < GROUP_MIN {
             let (requests, few) = (sample.requests, known.len());
-            let problem = format!(
-                "{name}: {few} of {requests} reads and writes have a recorded latency, and a fit needs {GROUP_MIN}"
-            );
+            let problem =
+                format!("{name}: {few} of {requests} requests have a recorded latency, and a fit needs {GROUP_MIN}");
             let help = "wpa, msr, systor, blktrace and fio latency logs have them, --columns has latency=N:UNIT; \
                         `nandlab trace info` shows what a trace has";
             return Err(Error::input(problem, help));
         }
-        let flushed = known.iter().filter(|request| request.1 == HostOp::Flush).count();
-        if flushes && flushed < GROUP_MIN {
-            let problem =
-                format!("--flushes: {flushed} flushes of {name} have a recorded latency, and {GROUP_MIN} are needed");
-            return Err(Error::input(problem, "leave --flushes away, or use a longer trace"));
-        }
         let split = ((known.len() as f64) * (1.0 - holdout)).round() as usize;
+        let flushed = known[..split].iter().filter(|request| request.1 == HostOp::Flush).count();
+        if flushes && flushed < GROUP_MIN {
+            let problem = format!(
+                "--flushes: {flushed} flushes of {name} with a recorded latency are left to search with, and {GROUP_MIN} are needed"
+            );
+            return Err(Error::input(problem, "leave --flushes out, use a longer trace, or hold out less (--holdout)"));
+        }
         let mut groups = Vec::new();
         for (part, held_out) in [(&known[..split], false), (&known[split..], true)] {
             for &(kind, op) in compared(flushes) {
