@@ -6,7 +6,8 @@ use crate::colour::{Colour, INK, NEUTRAL};
 use crate::figure::Figure;
 use crate::panel::{Join, Panel, Series};
 
-/// Digits of a number that are kept: a picture ten times as large shows no more, if its axis begins at half of what it shows or lower.
+/// Digits of a number that are kept: a picture ten times as large shows no more, if its axis begins at half of what it shows
+/// or lower.
 const DIGITS: usize = 5;
 
 impl Figure {
