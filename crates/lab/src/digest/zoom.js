@@ -104,7 +104,7 @@
         fill: series.join === "bars" ? colour(series) + (series.dashed ? "55" : "") : undefined,
         dash: series.dashed ? [7, 4] : undefined,
         points: { show: series.marked || series.join === "points", size: 7, fill: colour(series) },
-        value: (u, value) => words(panel.y, value),
+        value: (u, value) => (panel.y.log && value === panel.y.ends[0] ? "≤ " : "") + words(panel.y, value),
       }))),
     };
   };
