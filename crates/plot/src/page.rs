@@ -170,6 +170,7 @@ mod tests {
         assert_eq!(path(&[[84.0, 237.6], [160.4, 243.1], [313.3, 245.9]]), "M84 237.6l76.4 5.5 152.9 2.8");
         assert_eq!(path(&[[0.0, 1.0], [5.0, 1.0], [5.0, 0.5], [4.5, 0.04]]), "M0 1h5v-.5l-.5-.5");
         assert_eq!(path(&[[1.0, 1.0], [2.0, 1.0], [1.5, 1.0], [1.5, 1.0]]), "M1 1h1-.5");
+        assert_eq!(path(&[[0.16, 0.0], [1.34, 0.0]]), "M.2 0h1.1", "places are rounded to the nearest tenth");
         // A thousand steps of a third of a pixel: no rounding adds up.
         let steps: Vec<[f64; 2]> = (0..=1000).map(|step| [f64::from(step) / 3.0, 0.0]).collect();
         let moved: f64 = path(&steps)["M0 0h".len()..].split(' ').map(|step| step.parse::<f64>().unwrap()).sum();
