@@ -5,7 +5,7 @@
 #   workloads/record.sh FOLDER [small|full]
 #
 # FOLDER/work is where the programs work and what file names in the traces are relative to; FOLDER/*.parquet are the traces.
-# `small` is what workloads/fixtures has; `full` is larger (13 minutes here): its mixes have
+# `small` is what workloads/fixtures has; `full` is larger: its mixes have
 # 36,000 to 494,000 requests, those of URM's paper 280,000 to 600,000.
 set -eu
 here=$(cd "$(dirname -- "$0")" && pwd)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # URM on recordings of real programs: makes the traces whose hints are controls, and runs workloads/urm-recorded.toml (what each part
-# of URM earns) and workloads/urm-lengths.toml (how long mapping prefetches should be).
+# of URM earns) and workloads/urm-lengths.toml (how long mapping prefetches should be), or workloads/urm-full.toml (long recordings).
 #
 #   workloads/urm.sh FOLDER [RECORDINGS [SWEEPS]]
 #
@@ -11,6 +11,9 @@ here=$(cd "$(dirname -- "$0")" && pwd)
 folder=${1:?"usage: workloads/urm.sh FOLDER [RECORDINGS [SWEEPS]]"} from=${2:-$here/fixtures} sweeps=${3:-recorded lengths}
 nandlab=$(realpath "${NANDLAB:-$here/../nandlab}")
 from=$(cd "$from" && pwd)
+for sweep in $sweeps; do
+    [ -e "$here/urm-$sweep.toml" ] || { echo "urm.sh: SWEEPS are recorded, lengths and full, not $sweep" >&2; exit 2; }
+done
 mkdir -p "$folder"
 cd "$folder"
 
