@@ -10,7 +10,9 @@
 set -eu
 here=$(cd "$(dirname -- "$0")" && pwd)
 folder=${1:?"usage: workloads/record.sh FOLDER [small|full]"} size=${2:-small}
-nandlab=$(realpath "${NANDLAB:-$here/../nandlab}")
+# Built while HOME still says where the toolchain is; the programs below get another.
+[ -n "${NANDLAB-}" ] || "$here/../nandlab" --version >/dev/null
+nandlab=$(realpath "${NANDLAB:-$here/../target/release/nandlab}")
 
 case $size in
 small) sources='kernel/sched mm fs/ext4' memory=4MiB objects='mm/mmap.o mm/memory.o mm/filemap.o kernel/fork.o kernel/sched/core.o fs/namei.o' rows=60000 scale=2 transactions=400
