@@ -5,8 +5,9 @@
 #   workloads/mix.sh RECORDINGS FOLDER
 #
 # Multi1: cscope and fio, more than 60 % of it fio. Multi2: glimpse and fio, less than 30 % of it fio. Multi3: cscope, glimpse, gcc
-# and fio, a balance. Multi4: RocksDB and fio, mostly sequential writes. The programs begin together and end together: the times of
-# each are scaled. Hints are those of a host that sees all of them at once.
+# and fio, a balance. Multi4: RocksDB and fio, mostly sequential writes. Ours, not the paper's, is databases: SQLite, PostgreSQL and
+# fio. The programs begin together and end together: the times of each are scaled. Hints are those of a host that sees all of them at
+# once.
 set -eu
 here=$(cd "$(dirname -- "$0")" && pwd)
 from=${1:?"usage: workloads/mix.sh RECORDINGS FOLDER"} folder=${2:?"usage: workloads/mix.sh RECORDINGS FOLDER"}
@@ -50,3 +51,4 @@ mix multi1 65 fio-80 cscope
 mix multi2 25 fio-20 glimpse
 mix multi3 25 fio-20 cscope glimpse gcc
 mix multi4 25 fio-20 rocksdb
+mix databases 25 fio-20 sqlite postgresql

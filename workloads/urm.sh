@@ -4,8 +4,8 @@
 #
 #   workloads/urm.sh FOLDER [RECORDINGS [SWEEPS]]
 #
-# RECORDINGS has multi1.parquet to multi4.parquet (workloads/fixtures unless told otherwise). FOLDER gets the traces, the sweeps
-# (`recorded lengths`; `full` for what `record.sh RECORDINGS full` recorded), and their reports.
+# RECORDINGS has multi1.parquet to multi4.parquet and databases.parquet (workloads/fixtures unless told otherwise). FOLDER gets the
+# traces, the sweeps (`recorded lengths`; `full` for what `record.sh RECORDINGS full` recorded), and their reports.
 set -eu
 here=$(cd "$(dirname -- "$0")" && pwd)
 folder=${1:?"usage: workloads/urm.sh FOLDER [RECORDINGS [SWEEPS]]"} from=${2:-$here/fixtures} sweeps=${3:-recorded lengths}
@@ -17,7 +17,7 @@ done
 mkdir -p "$folder"
 cd "$folder"
 
-for mix in multi1 multi2 multi3 multi4; do
+for mix in multi1 multi2 multi3 multi4 databases; do
     [ "$from" = "$PWD" ] || cp "$from/$mix.parquet" .
     "$nandlab" trace hint $mix.parquet --tell patterns -o $mix-zones.parquet
     "$nandlab" trace hint $mix.parquet --tell lengths -o $mix-ahead.parquet

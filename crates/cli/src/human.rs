@@ -326,6 +326,12 @@ fn buffer(report: &Report) -> Vec<Fact> {
             text += &format!(", {} prefetched", count(buffer.prefetched_pages));
         }
         facts.push(("data buffer", text));
+        if buffer.prefetched_pages > 0 {
+            let (later, own) = (count(buffer.prefetch_hits), count(buffer.own_prefetch_hits));
+            let at_arrival = percent(report.hits.at_arrival);
+            let text = format!("{later} hit later, {own} by their own request; page hits at arrival {at_arrival}");
+            facts.push(("prefetched", text));
+        }
         let (fill, age) = (buffer.pages_flushed_by_fill, buffer.pages_flushed_by_age);
         if fill + age > 0 {
             facts.push(("flushed ahead", format!("{} pages by fill, {} by age", count(fill), count(age))));

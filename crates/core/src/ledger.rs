@@ -212,6 +212,10 @@ ledger! {
         padding_holes,
         /// Pages fetched ahead of the host into the buffer.
         prefetched_pages,
+        /// Of those, pages that a later request accessed before they left (not counted over nothing).
+        prefetch_hits,
+        /// Of those, pages that the request accessed which had read them ahead (not counted over nothing).
+        own_prefetch_hits,
         /// Pages that the buffer asked the FTL to read (misses, pads, prefetches) and that were answered.
         buffer_read_pages,
         /// Nanoseconds from issue to completion of those reads.

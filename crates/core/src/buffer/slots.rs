@@ -51,6 +51,8 @@ const RESIDENT: u8 = 16;
 const DATED: u8 = 32;
 /// The page stayed when it was written, which may not be over.
 const WRITING: u8 = 64;
+/// The page was read ahead of the host, which has not accessed it since.
+const AHEAD: u8 = 128;
 
 /// What the engine asks about a slot on every hit, in one look.
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +67,16 @@ impl Facts {
     #[inline]
     pub(crate) const fn is_filling(self) -> bool {
         self.0 & FILLING != 0
+    }
+    /// The page was read ahead of the host, which has not accessed it since.
+    #[inline]
+    pub(crate) const fn is_ahead(self) -> bool {
+        self.0 & AHEAD != 0
+    }
+    /// One of the two.
+    #[inline]
+    pub(crate) const fn is_filling_or_ahead(self) -> bool {
+        self.0 & (FILLING | AHEAD) != 0
     }
     #[inline]
     pub(crate) const fn medium(self) -> Medium {
@@ -93,6 +105,8 @@ pub struct Slots {
     held: Vec<Held>,
     /// By slot: sectors in RAM, one bit each, when the page is not complete.
     sectors: Vec<u64>,
+    /// By slot: the request that read it ahead, of those that were read ahead; as long as it needs to be.
+    ahead_by: Vec<u64>,
     /// The frame freed last, which is used first; behind it a chain through [`Held`].
     free: Slot,
     used: Frames,
@@ -114,6 +128,7 @@ impl Slots {
             table: SparseTable::new(0),
             held: Vec::new(),
             sectors: Vec::new(),
+            ahead_by: Vec::new(),
             free: Slot::NONE,
             used: Frames::default(),
             by_block: Divisor::new(shape.pages_per_block),
@@ -321,6 +336,19 @@ impl Slots {
     }
     pub(crate) fn set_filled(&mut self, slot: Slot) {
         self.held[slot.index()].flags &= !FILLING;
+    }
+    /// The page was read ahead by the request with this number.
+    pub(crate) fn set_ahead(&mut self, slot: Slot, request: u64) {
+        self.held[slot.index()].flags |= AHEAD;
+        if self.ahead_by.len() <= slot.index() {
+            self.ahead_by.resize(slot.index() + 1, 0);
+        }
+        self.ahead_by[slot.index()] = request;
+    }
+    /// The host accesses a page that [`is_ahead`](Facts::is_ahead): the number of the request that read it ahead.
+    pub(crate) fn take_ahead(&mut self, slot: Slot) -> u64 {
+        self.held[slot.index()].flags &= !AHEAD;
+        self.ahead_by[slot.index()]
     }
     pub(crate) fn set_medium(&mut self, slot: Slot, medium: Medium) {
         if self.medium(slot) == medium {

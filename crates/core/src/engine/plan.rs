@@ -63,6 +63,7 @@ impl<B: Buffer, L: Below> Engine<B, L> {
             assert!(self.slots.find(lpn).is_none(), "prefetch of resident page {}", lpn.0);
             assert!(self.slots.has_room(), "prefetch without room");
             let slot = self.below.read_ahead(&mut self.slots, lpn);
+            self.slots.set_ahead(slot, self.requests);
             self.below.ledger().prefetched_pages += 1;
             let access = Access { lpn, write: false, ahead: true, request: self.requests, request_pages: 1, hint };
             self.buffer.on_insert(slot, &access, &self.slots);

@@ -317,8 +317,8 @@ impl Below for Storage {
     #[inline(always)]
     fn hit(&mut self, slots: &mut Slots, slot: Slot, access: &Access, part: Part, flight: &mut Flight<'_>) -> bool {
         let facts = slots.facts(slot);
-        if facts.is_filling() {
-            self.wait_until_filled(slots, slot, flight);
+        if facts.is_filling_or_ahead() {
+            self.first_hit(slots, slot, access.request, flight);
         }
         let served = access.write || facts.is_complete() || slots.has_sectors(slot, part.mask());
         if !served {

@@ -26,6 +26,11 @@ pub struct BufferWork {
     pub eviction_waits: u64,
     /// Pages fetched ahead of the host.
     pub prefetched_pages: u64,
+    /// Of those, pages that a later request accessed before they left.
+    pub prefetch_hits: u64,
+    /// Of those, pages of the very request that had read them ahead. They count as hits, because they are in the buffer when their
+    /// turn comes, but they were not when the request came, and it waits for them: see `hits.at_arrival`.
+    pub own_prefetch_hits: u64,
     /// Dirty pages in the buffer when the counts were taken; they are in no program. 0 with `replay.settle = "flush"`, which
     /// writes them before: see `settling`.
     pub dirty_at_end: u64,
@@ -61,6 +66,8 @@ impl BufferWork {
             dirty_eviction_ratio: share(l.write_back_pages, l.write_back_pages + l.buffer_drops),
             eviction_waits: l.eviction_waits,
             prefetched_pages: l.prefetched_pages,
+            prefetch_hits: l.prefetch_hits,
+            own_prefetch_hits: l.own_prefetch_hits,
             dirty_at_end,
             pages_read: l.buffer_read_pages,
             read_mean_ns: share(l.buffer_read_ns, l.buffer_read_pages),

@@ -66,6 +66,9 @@ pub struct Ratios {
 pub struct HitRatios {
     /// Page accesses whose page was in the buffer / page accesses (AALRU, URM, WPA).
     pub page: Ratios,
+    /// Page accesses whose page was in the buffer when the request came / page accesses, reads and writes together: without the
+    /// pages that the request itself read ahead, for which it waits (`buffer.own_prefetch_hits`).
+    pub at_arrival: Option<f64>,
     /// Requests all of whose pages were in the buffer / requests.
     pub request: Ratios,
     /// Sectors of requests whose page was in the buffer / sectors (HitStat's hit ratio is the one of writes).
@@ -86,6 +89,10 @@ impl HitRatios {
         };
         Self {
             page: ratios((l.buffer_read_hits, l.host_page_reads), (l.buffer_write_hits, l.host_page_writes)),
+            at_arrival: share(
+                l.buffer_read_hits + l.buffer_write_hits - l.own_prefetch_hits,
+                l.host_page_reads + l.host_page_writes,
+            ),
             request: ratios((l.request_read_hits, l.host_read_requests), (l.request_write_hits, l.host_write_requests)),
             sector: ratios((l.sector_read_hits, l.host_sector_reads), (l.sector_write_hits, l.host_sector_writes)),
             group_write: share(l.group_hits, l.group_hits + l.group_misses),

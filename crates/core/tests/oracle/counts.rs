@@ -89,6 +89,8 @@ counts! {
     padded_from_flash,
     padding_holes,
     prefetched_pages,
+    prefetch_hits,
+    own_prefetch_hits,
     buffer_read_pages,
     buffer_read_ns,
     buffer_write_pages,

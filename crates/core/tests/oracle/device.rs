@@ -233,9 +233,15 @@ impl Device {
 
     fn hit(&mut self, part: &Part, flight: &mut Flight) {
         let access = part.access;
-        let frame = &self.ram.pages[&access.lpn];
+        let frame = self.ram.pages.get_mut(&access.lpn).expect("a resident page");
         flight.done = flight.done.max(frame.ready);
+        let ahead_by = frame.ahead_by.take();
         let there = access.write || frame.sectors[part.from..part.from + part.count].iter().all(|present| *present);
+        match ahead_by {
+            Some(request) if request == access.request => self.array.counts.own_prefetch_hits += 1,
+            Some(_) => self.array.counts.prefetch_hits += 1,
+            None => {}
+        }
         if there {
             flight.hits += 1;
             flight.hit_sectors += part.count as u64;
@@ -285,7 +291,7 @@ impl Device {
         let partial = part.count < self.setup.page_sectors && !self.setup.masks;
         let sectors = self.setup.page_sectors;
         let (data, present) = (vec![0; sectors], vec![false; sectors]);
-        let frame = Frame { dirty: false, sectors: present, data, version: 0, ready: 0 };
+        let frame = Frame { dirty: false, sectors: present, data, version: 0, ready: 0, ahead_by: None };
         if !write || partial || self.setup.write_miss_fetch {
             let cause = if write { Cause::Pad } else { Cause::Host };
             let (place, end) = self.read_below(lpn, cause, room);

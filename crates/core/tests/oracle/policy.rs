@@ -14,6 +14,8 @@ pub struct Frame {
     pub version: u64,
     /// When flash has delivered it.
     pub ready: u64,
+    /// The request that read it ahead, until the host accesses it.
+    pub ahead_by: Option<u64>,
 }
 
 impl Frame {

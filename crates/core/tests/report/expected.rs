@@ -123,7 +123,9 @@ impl Expected {
             ];
             self.set(&format!("hits.{kind}"), &fields);
         }
+        let hits = l.buffer_read_hits + l.buffer_write_hits;
         let groups = [
+            ("at_arrival", ratio(hits - l.own_prefetch_hits, l.host_page_reads + l.host_page_writes)),
             ("group_write", ratio(l.group_hits, l.group_hits + l.group_misses)),
             ("group_read", ratio(l.group_read_hits, l.group_read_hits + l.group_read_misses)),
         ];
@@ -205,6 +207,8 @@ impl Expected {
                 ("dirty_eviction_ratio", ratio(l.write_back_pages, l.write_back_pages + l.buffer_drops)),
                 ("eviction_waits", json!(l.eviction_waits)),
                 ("prefetched_pages", json!(l.prefetched_pages)),
+                ("prefetch_hits", json!(l.prefetch_hits)),
+                ("own_prefetch_hits", json!(l.own_prefetch_hits)),
                 ("dirty_at_end", json!(dirty.len())),
                 ("pages_read", json!(l.buffer_read_pages)),
                 ("read_mean_ns", ratio(l.buffer_read_ns, l.buffer_read_pages)),

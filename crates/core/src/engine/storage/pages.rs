@@ -33,14 +33,21 @@ impl Storage {
         slots.facts(slot).is_filling().then(|| self.contents.ready(slot))
     }
 
-    /// A hit on a page that flash is still to deliver completes no earlier than that.
+    /// A hit on a page that flash is still to deliver completes no earlier than that; one on a page that was read ahead is counted by
+    /// who read it.
     #[inline(never)]
-    pub(super) fn wait_until_filled(&mut self, slots: &mut Slots, slot: Slot, flight: &mut Flight<'_>) {
-        let Some(ticket) = self.filling(slots, slot) else { return };
-        if self.flash.clock.time(ticket).is_some_and(|at| at <= self.flash.now()) {
-            slots.set_filled(slot);
-        } else {
-            flight.done = self.flash.clock.join(flight.done, ticket);
+    pub(super) fn first_hit(&mut self, slots: &mut Slots, slot: Slot, request: u64, flight: &mut Flight<'_>) {
+        if let Some(ticket) = self.filling(slots, slot) {
+            if self.flash.clock.time(ticket).is_some_and(|at| at <= self.flash.now()) {
+                slots.set_filled(slot);
+            } else {
+                flight.done = self.flash.clock.join(flight.done, ticket);
+            }
+        }
+        if slots.facts(slot).is_ahead() {
+            let own = slots.take_ahead(slot) == request;
+            self.flash.ledger.own_prefetch_hits += u64::from(own);
+            self.flash.ledger.prefetch_hits += u64::from(!own);
         }
     }
 

@@ -76,7 +76,8 @@ impl Device {
             let (place, end) = self.read_below(lpn, Cause::Prefetch, self.array.now);
             let sectors = self.setup.page_sectors;
             let (data, present) = (vec![0; sectors], vec![false; sectors]);
-            self.ram.pages.insert(lpn, Frame { dirty: false, sectors: present, data, version: 0, ready: 0 });
+            let ahead_by = Some(self.requests);
+            self.ram.pages.insert(lpn, Frame { dirty: false, sectors: present, data, version: 0, ready: 0, ahead_by });
             self.deliver(lpn, place, end);
             self.array.counts.prefetched_pages += 1;
             self.policy.placed(Access { lpn, write: false, request: self.requests }, &self.ram);
