@@ -5,8 +5,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::{AddAssign, Range};
 
 use nandlab::flash::clock::{
-    Clock, ClockShape, ClockTimes, CommandConfig, OpClass, OpTarget, Planes, Release, Scheduler, SchedulerConfig,
-    Suspend, Ticket, TimingModel,
+    ChannelOrder, Clock, ClockShape, ClockTimes, CommandConfig, OpClass, OpTarget, Planes, Release, Scheduler,
+    SchedulerConfig, Suspend, Ticket, TimingModel,
 };
 use nandlab::ledger::{Cause, Op};
 use nandlab::types::{Nanos, Ppn};
@@ -113,7 +113,14 @@ fn shape(r: &mut Dice, policy: &str) -> ClockShape {
             cache_program: r.percent(50),
             copy_back: true,
         },
-        scheduler: SchedulerConfig { policy: Scheduler::named(policy), most_wait, suspend, suspend_time, resume_time },
+        scheduler: SchedulerConfig {
+            policy: Scheduler::named(policy),
+            most_wait,
+            suspend,
+            suspend_time,
+            resume_time,
+            channel: r.pick(&[ChannelOrder::AsAsked, ChannelOrder::CommandsFirst, ChannelOrder::DataFirst]),
+        },
     }
 }
 

@@ -58,6 +58,7 @@ fn scheduler_choice(config: &Config, policy: &str, suspend: Suspend) -> String {
         suspend,
         suspend_time: time(base.suspend_time),
         resume_time: time(base.resume_time),
+        channel: base.channel,
     };
     PluginConfig::typed(&serde_json::to_value(scheduler).expect("it is plain data"))
 }

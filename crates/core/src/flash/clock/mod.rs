@@ -22,7 +22,7 @@ use self::done::{Finished, Resolved};
 use self::model::{Model, Timing, either};
 use self::parallel::Parallel;
 pub use self::record::{Call, Operation, RecordedCall};
-pub use self::scheduler::{SCHEDULERS, Scheduler, SchedulerConfig, SchedulerRule, Suspend};
+pub use self::scheduler::{ChannelOrder, SCHEDULERS, Scheduler, SchedulerConfig, SchedulerRule, Suspend};
 pub use self::waits::{ClassWaits, Waits};
 use crate::ledger::{Cause, Op};
 use crate::registry::Plugin;

@@ -66,7 +66,8 @@
 //! - Nothing waits for company: a die that is idle begins with what there is. So a unit may be programmed by several commands,
 //!   each of which takes the whole time, where a drive would wait or pad.
 //! - Channels serve the oldest request, whatever its class: a transfer is short, and until a die has delivered its data it can
-//!   do nothing else.
+//!   do nothing else. With `channel` command phases without data go first (`commands_first`), or pages that were read
+//!   (`data_first`).
 
 // A resource waits for one thing at a time, of any duration: the next event is found by a tournament over dies and channels.
 // Everything that waits is linked through the slab, as in `parallel`.

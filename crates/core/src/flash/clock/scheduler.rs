@@ -90,6 +90,21 @@ pub enum Suspend {
     EraseAndProgram,
 }
 
+/// Which of the dies that wait for a channel uses it next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ChannelOrder {
+    /// The one that asked first, as with the timing model `parallel`.
+    #[default]
+    AsAsked,
+    /// Command phases without data go before pages: they are short, and put the cells of a die to work. A die waits for at most one
+    /// command of each of the others besides.
+    CommandsFirst,
+    /// Pages that were read go before commands and the pages of programs, as in MQSim (Tavakkol et al., FAST 2018; its source,
+    /// where a channel becomes idle): what was read is answered sooner, and dies wait for their commands.
+    DataFirst,
+}
+
 /// In which order a die takes what waits for it, and what it interrupts for a read. For the timing model `scheduled`.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -105,6 +120,8 @@ pub struct SchedulerConfig {
     pub suspend_time: Nanos,
     /// What the suspended operation takes longer each time it goes on.
     pub resume_time: Nanos,
+    /// Which die uses a channel next.
+    pub channel: ChannelOrder,
 }
 
 impl Default for SchedulerConfig {
@@ -115,6 +132,7 @@ impl Default for SchedulerConfig {
             suspend: Suspend::None,
             suspend_time: Nanos::ZERO,
             resume_time: Nanos::ZERO,
+            channel: ChannelOrder::AsAsked,
         }
     }
 }

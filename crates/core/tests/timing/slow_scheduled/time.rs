@@ -1,6 +1,6 @@
 //! How time passes: phases, channels, and what happens at an instant.
 
-use nandlab::flash::clock::Release;
+use nandlab::flash::clock::{ChannelOrder, Release};
 use nandlab::ledger::Op;
 
 use super::{Command, Phase, Slow, State};
@@ -9,13 +9,31 @@ impl Slow {
     fn grant(&mut self) {
         for channel in 0..self.on_bus.len() {
             if self.on_bus[channel].is_none() && !self.wants_bus[channel].is_empty() {
-                self.wants_bus[channel].sort_by_key(|(at, id)| (*at, self.ops[*id].number));
-                let (requested, id) = self.wants_bus[channel].remove(0);
+                let mut wants = std::mem::take(&mut self.wants_bus[channel]);
+                wants.sort_by_key(|(at, id)| (self.yields(*id), *at, self.ops[*id].number));
+                let (requested, id) = wants.remove(0);
+                self.wants_bus[channel] = wants;
                 let (die, n) = self.command_of(id);
                 let Phase::Bus(_, ns) = self.dies[die].commands[n].phases[0] else { panic!("it wants the channel") };
                 self.on_bus[channel] = Some((self.now + ns, id));
                 self.ops[id].channel_wait += self.now - requested;
             }
+        }
+    }
+
+    /// Others go before what a die wants its channel for next.
+    fn yields(&self, id: usize) -> bool {
+        let (die, n) = self.command_of(id);
+        let op = &self.ops[id];
+        let is_command_alone = match op.op {
+            Op::Read => self.dies[die].commands[n].has_cells_to_do(),
+            Op::Program => op.inside,
+            Op::Erase => true,
+        };
+        match self.shape.scheduler.channel {
+            ChannelOrder::AsAsked => false,
+            ChannelOrder::CommandsFirst => !is_command_alone,
+            ChannelOrder::DataFirst => op.op != Op::Read || is_command_alone,
         }
     }
 

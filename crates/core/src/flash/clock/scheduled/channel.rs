@@ -1,39 +1,56 @@
-//! Channels: a die that wants its channel waits until it is the one that asked first.
+//! Channels: a die that wants its channel waits until its turn comes, which is that of who asked first unless `channel` says
+//! otherwise.
 
-use super::Scheduled;
 use super::die::{Cells, Die, Registers};
 use super::events::NEVER;
-use crate::flash::clock::DIES_PER_CHANNEL;
+use super::{Channel, Scheduled};
 use crate::flash::clock::slab::NONE;
+use crate::flash::clock::{ChannelOrder, DIES_PER_CHANNEL};
 use crate::types::Nanos;
 
 impl Scheduled {
+    /// How long a die that wants its channel waits for others, whenever they asked: the least goes first.
+    #[inline]
+    fn rank(&self, die: &Die) -> bool {
+        let commands = die.cells == Cells::Command;
+        match self.rules.channel {
+            ChannelOrder::AsAsked => false,
+            ChannelOrder::CommandsFirst => !commands,
+            ChannelOrder::DataFirst => commands || die.registers != Registers::Transfer,
+        }
+    }
+
     /// A die wants its channel from now on, for this operation.
     pub(super) fn request(&mut self, die: u32, turn: u32) {
         let ticket = self.tickets.slab.get(turn).ticket;
         let d = &mut self.dies[die as usize];
         (d.turn, d.requested) = (turn, self.now);
         let (local, channel) = (d.local, d.channel);
-        let c = &mut self.channels[channel as usize];
-        let mut place = c.tail;
-        c.tail = c.tail.wrapping_add(1);
-        // Requests come in the order of time; those of one instant are put in issue order.
-        while place != c.head {
+        let rank = self.rank(&self.dies[die as usize]);
+        let Channel { head, tail: mut place, .. } = self.channels[channel as usize];
+        // Requests of a rank come in the order of time; those of one instant are put in issue order.
+        while place != head {
+            let c = &self.channels[channel as usize];
             let before = c.waiting[place.wrapping_sub(1) as usize % DIES_PER_CHANNEL];
             let b = &self.dies[(u32::from(before) * self.channel_count + channel) as usize];
-            if b.requested != self.now || self.tickets.slab.get(b.turn).ticket < ticket {
+            let is_older = b.requested != self.now || self.tickets.slab.get(b.turn).ticket < ticket;
+            let rank_before = self.rank(b);
+            if rank_before < rank || rank_before == rank && is_older {
                 break;
             }
+            let c = &mut self.channels[channel as usize];
             c.waiting[place as usize % DIES_PER_CHANNEL] = before;
             place = place.wrapping_sub(1);
         }
+        let c = &mut self.channels[channel as usize];
+        c.tail = c.tail.wrapping_add(1);
         c.waiting[place as usize % DIES_PER_CHANNEL] = local;
         if !c.busy {
             self.ungranted.push(channel);
         }
     }
 
-    /// An idle channel serves the first die that waits for it, if there is one.
+    /// An idle channel serves the first die of those that wait for it, if there is one.
     pub(super) fn grant(&mut self, channel: u32) {
         let c = &mut self.channels[channel as usize];
         if c.busy || c.head == c.tail {
