@@ -6,7 +6,7 @@
 #
 # FOLDER/work is where the programs work and what file names in the traces are relative to; FOLDER/*.parquet are the traces.
 # `small` is what workloads/fixtures has; `full` is larger: its mixes have
-# 36,000 to 494,000 requests, those of URM's paper 280,000 to 600,000.
+# 36,000 to nearly 500,000 requests, those of URM's paper 280,000 to 600,000.
 set -eu
 here=$(cd "$(dirname -- "$0")" && pwd)
 folder=${1:?"usage: workloads/record.sh FOLDER [small|full]"} size=${2:-small}

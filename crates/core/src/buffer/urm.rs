@@ -28,6 +28,8 @@
 //! # Known ambiguities
 //! - The paper defines neither the order inside the zones nor the amount of data read ahead (its `PC_len` also serves
 //!   for mappings); here `PC_len` is data, and the order is that of the specification.
+//! - Of a request of several pages that misses, the pages behind the first are read ahead, and are in the buffer when their turn
+//!   comes: hits by the paper's definition (section 3.1), for which the host waits. `hits.at_arrival` leaves them out.
 //! - Whether a new period counts at once or from the next access on, and whether reading ahead may evict a resident page of
 //!   the run that it completes: here at once, and not.
 
