@@ -15,7 +15,7 @@ nothing besides. What the differences are: docs/benchmarks.md, 'Beside MQSim'.
 Both have the device of the preset g1 with the times that MQSim gives its channels: 12,288 ns a page (333 MT/s, in whole
 nanoseconds) and 290 ns a command (those of its programs take 361, of its erases 220). No cache, ideal map, no suspension,
 a link that takes no time, 80 % of the logical pages accessed. Reads go first; in works with collection that goes before all
-else, as in MQSim without preemption: nandlab's `fifo`.
+else, as in MQSim without preemption: nandlab's `fifo`. Channels transfer data before they send commands.
 
 How the figures come about:
 - MQSim divides by simulated time in whole seconds. It is therefore stopped at a whole second, and nandlab is given as
@@ -184,6 +184,7 @@ def run_nandlab(binary, work, requests, folder):
     mode = ["--mode", "fast" if work.depth else "open", "--queue-depth", str(work.depth or 65_536)]
     keys = {
         "device.timing.model": "scheduled", "device.scheduler.policy": "fifo" if work.collects else "read_first",
+        "device.scheduler.channel": "data_first",
         "device.timing.page_transfer": f"{TRANSFER}ns", "device.timing.command": f"{COMMAND}ns",
         "ftl.reserve": RESERVE if work.collects else 2, "precondition": "full" if work.reads else "none",
     }
