@@ -41,15 +41,15 @@ fn device(spare: f64, more: &[String]) -> Device {
         "device.timing.model=scheduled",
         "device.timing.command=300ns",
         "ftl.placement=least_busy",
-        "ftl.gc_slice=paced",
+        "ftl.gc_slice=early",
         "precondition={steady=2}",
         "replay.mode=fast",
     ]
     .map(str::to_owned)
     .into();
     if !more.iter().any(|setting| setting.starts_with("device.timing.model")) {
-        let scheduler = "{policy=\"read_first\", suspend=\"erase_and_program\", suspend_time=\"20us\"}";
-        set.push(format!("device.scheduler={scheduler}"));
+        let suspension = "suspend=\"erase_and_program\", suspend_time=\"20us\"";
+        set.push(format!("device.scheduler={{policy=\"read_first\", {suspension}, channel=\"commands_first\"}}"));
     }
     set.push(format!("device.over_provisioning={{spare_over_physical={spare}}}"));
     set.extend(more.iter().cloned());

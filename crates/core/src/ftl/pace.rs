@@ -8,6 +8,7 @@ rules::rules! {
     PACES: PaceRule, "pace";
     whole,
     paced,
+    early,
     pages,
 }
 
@@ -80,5 +81,16 @@ mod tests {
             assert!(left == 0 || room == 0 && copies == 9, "{left} of {copies} pages are left");
             assert!(Pace::named("paced").slice(9, 0) >= 9, "without room all is copied");
         }
+    }
+
+    #[test]
+    fn early_collection_is_done_long_before_the_host_needs_a_block() {
+        let mut left = 200;
+        for room in (49..=64).rev() {
+            left -= Pace::named("early").slice(left, room).min(left);
+        }
+        // Of a share of (3/4)^4 and what is rounded up.
+        assert!((50..=64).contains(&left), "{left} of 200 pages are left when the host has written a quarter");
+        assert!(Pace::named("early").slice(9, 0) >= 9, "without room all is copied");
     }
 }
