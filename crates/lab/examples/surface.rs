@@ -159,7 +159,7 @@ fn surface(point: impl Fn(f64, u32, u32) -> Result<Point, String>, beside: Optio
     let (mut shares, mut tails) = (Vec::new(), Vec::new());
     for spare in SPARE {
         let depths = || Axis::log("queue depth", AxisUnit::Count, [1.0, 256.0]);
-        let percent = Axis::linear("% of the bound", AxisUnit::Count, [0.0, 110.0]);
+        let percent = Axis::linear("% of the bound", AxisUnit::Count, [0.0, 120.0]);
         let mut share_panel = Panel::new(&format!("{} % spare", (spare * 1000.0).round() / 10.0), depths()).y(percent);
         let lone_reads = Axis::linear("lone reads", AxisUnit::Count, [0.0, 20.0]);
         let mut tail_panel = Panel::new("reads, 99.9 %, at half load", depths()).y(lone_reads);
