@@ -313,7 +313,7 @@ impl Inflight {
     fn wait_for_event(&mut self, clock: &mut Clock) {
         loop {
             let happened = clock.wait(self.known.first());
-            self.settle(clock);
+            self.book(clock);
             if self.len < self.depth || self.known.len > 0 {
                 return;
             }
@@ -332,8 +332,14 @@ impl Inflight {
     }
 
     /// Books what has completed up to now.
-    #[inline]
+    #[inline(never)]
     pub fn settle(&mut self, clock: &mut Clock) {
+        self.book(clock);
+    }
+
+    #[expect(clippy::inline_always, reason = "a wait of every other request: two calls fewer")]
+    #[inline(always)]
+    fn book(&mut self, clock: &mut Clock) {
         while let Some((token, at)) = clock.take_resolved() {
             if token & WRITE_BACK != 0 {
                 self.buffer_ns.1 += at.0 - (token & !WRITE_BACK);
@@ -379,14 +385,20 @@ impl Inflight {
         finished
     }
 
+    #[cold]
+    fn add_pending(&mut self, pending: Pending) -> u32 {
+        self.pending.push(pending);
+        self.pending.len() as u32 - 1
+    }
+
     /// Remembers a request until the clock tells that it is done.
     #[inline(never)]
     fn watch(&mut self, clock: &mut Clock, pending: Pending, done: Ticket) {
         self.len += 1;
-        let index = self.free.pop().unwrap_or_else(|| {
-            self.pending.push(pending);
-            self.pending.len() as u32 - 1
-        });
+        let index = match self.free.pop() {
+            Some(index) => index,
+            None => self.add_pending(pending),
+        };
         self.pending[index as usize] = pending;
         self.watched += 1;
         clock.watch(done, self.watched << INDEX_BITS | u64::from(index));
