@@ -380,25 +380,28 @@ impl Inflight {
                 self.times.record(self.open, kind, arrival, admitted, at);
                 self.hold_place(admitted, at);
             }
-            None => self.watch(clock, Pending { kind, arrival, admitted, bytes: 0 }, done),
+            None => self.watch(clock, kind, arrival, admitted, done, 0),
         }
         finished
     }
 
-    #[cold]
-    fn add_pending(&mut self, pending: Pending) -> u32 {
-        self.pending.push(pending);
-        self.pending.len() as u32 - 1
-    }
-
     /// Remembers a request until the clock tells that it is done.
     #[inline(never)]
-    fn watch(&mut self, clock: &mut Clock, pending: Pending, done: Ticket) {
+    fn watch(
+        &mut self,
+        clock: &mut Clock,
+        kind: RequestKind,
+        arrival: Nanos,
+        admitted: Nanos,
+        done: Ticket,
+        bytes: u64,
+    ) {
         self.len += 1;
-        let index = match self.free.pop() {
-            Some(index) => index,
-            None => self.add_pending(pending),
-        };
+        let pending = Pending { kind, arrival, admitted, bytes };
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.pending.push(pending);
+            self.pending.len() as u32 - 1
+        });
         self.pending[index as usize] = pending;
         self.watched += 1;
         clock.watch(done, self.watched << INDEX_BITS | u64::from(index));
@@ -415,7 +418,7 @@ impl Inflight {
         done: Ticket,
         bytes: u64,
     ) {
-        self.watch(clock, Pending { kind, arrival, admitted, bytes }, done);
+        self.watch(clock, kind, arrival, admitted, done, bytes);
         // If the data is ready already, it takes its turn before that of the next request.
         self.settle(clock);
     }

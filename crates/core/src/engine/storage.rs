@@ -182,9 +182,11 @@ impl Storage {
 
     #[inline]
     fn count_buffer_times(&mut self) {
-        let (read, write) = std::mem::take(&mut self.inflight.buffer_ns);
-        self.flash.ledger.buffer_read_ns += read;
-        self.flash.ledger.buffer_write_ns += write;
+        if self.inflight.buffer_ns != (0, 0) {
+            let (read, write) = std::mem::take(&mut self.inflight.buffer_ns);
+            self.flash.ledger.buffer_read_ns += read;
+            self.flash.ledger.buffer_write_ns += write;
+        }
     }
 
     /// What is done next is done for no request.
