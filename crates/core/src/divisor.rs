@@ -21,6 +21,12 @@ impl Divisor {
     pub const fn quotient(self, number: u32) -> u32 {
         ((self.inverse as u128 * (number as u64 + 1) as u128) >> 64) as u32
     }
+    /// Both: `number / divisor` and `number % divisor`.
+    #[inline]
+    pub const fn parts(self, number: u32) -> (u32, u32) {
+        let quotient = self.quotient(number);
+        (quotient, number - quotient * self.divisor)
+    }
     /// `number % divisor`.
     #[inline]
     pub const fn remainder(self, number: u32) -> u32 {

@@ -222,7 +222,7 @@ impl<B: Buffer, L: Below> Engine<B, L> {
     fn check_range(&self, piece: &HostRequest) -> Result<(), Refused> {
         let HostRequest { lba, sectors, .. } = *piece;
         let capacity_sectors = self.capacity_sectors;
-        if lba.checked_add(u64::from(sectors)).is_none_or(|end| end > capacity_sectors) {
+        if lba > capacity_sectors || u64::from(sectors) > capacity_sectors - lba {
             return Err(Refused::OutOfRange(OutOfRange { lba, sectors, capacity_sectors }));
         }
         Ok(())

@@ -73,6 +73,13 @@ impl<B: Buffer, L: Below> Engine<B, L> {
     /// Unified RAM: what the map does not take holds data.
     #[inline]
     pub(super) fn share_ram(&mut self) {
+        if self.below.data_frames().is_some() {
+            self.share_again();
+        }
+    }
+
+    #[inline(never)]
+    fn share_again(&mut self) {
         // Evictions change the map, so the share may move once more; each round evicts, so it ends.
         for _ in 0..=self.slots.frames().total() {
             match self.below.data_frames() {

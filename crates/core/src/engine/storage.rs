@@ -182,9 +182,11 @@ impl Storage {
 
     #[inline]
     fn count_buffer_times(&mut self) {
-        let (read, write) = std::mem::take(&mut self.inflight.buffer_ns);
-        self.flash.ledger.buffer_read_ns += read;
-        self.flash.ledger.buffer_write_ns += write;
+        if self.inflight.buffer_ns != (0, 0) {
+            let (read, write) = std::mem::take(&mut self.inflight.buffer_ns);
+            self.flash.ledger.buffer_read_ns += read;
+            self.flash.ledger.buffer_write_ns += write;
+        }
     }
 
     /// What is done next is done for no request.
@@ -194,11 +196,11 @@ impl Storage {
 
     /// RAM time of a request: its page accesses, one after the other.
     #[inline]
-    fn ram_time(&self, flight: &Flight<'_>, write: bool) -> Nanos {
+    fn ram_time(&self, pages_in: [u32; 2], write: bool) -> Nanos {
         let times = &self.settings.ram_times;
         let (dram, nvram) =
             if write { (times.dram_write, times.nvram_write) } else { (times.dram_read, times.nvram_read) };
-        let [dram_pages, nvram_pages] = flight.pages_in.map(u64::from);
+        let [dram_pages, nvram_pages] = pages_in.map(u64::from);
         dram * dram_pages + nvram * nvram_pages
     }
 }
@@ -297,12 +299,11 @@ impl Below for Storage {
     }
     #[inline(always)]
     fn complete(&mut self, kind: RequestKind, flight: Flight<'_>) -> Completion {
-        let Flight { arrival, admitted, .. } = flight;
-        let ram = self.ram_time(&flight, kind == RequestKind::Write);
-        let done =
-            if ram == Nanos::ZERO { flight.done } else { self.flash.clock.delay(flight.done, self.begins + ram) };
+        let Flight { arrival, admitted, done, pages_in, .. } = flight;
+        let ram = self.ram_time(pages_in, kind == RequestKind::Write);
+        let done = if ram == Nanos::ZERO { done } else { self.flash.clock.delay(done, self.begins + ram) };
         if self.outgoing > 0 {
-            return self.cross_to_host(kind, &flight, done);
+            return self.cross_to_host(kind, (arrival, admitted), done);
         }
         let finished = self.inflight.finish(&mut self.flash.clock, kind, arrival, admitted, done);
         Completion { admitted, finished }

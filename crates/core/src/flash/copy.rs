@@ -12,27 +12,32 @@ impl Flash {
     }
 
     /// Reads the valid page `from` and programs it to `to`, contents and version kept; `from` becomes invalid.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "collection looks at the page before: what it read need not be read again"
+    )]
+    #[inline(always)]
     pub fn copy(&mut self, from: Ppn, to: Ppn, cause: Cause, after: Ticket) -> Ticket {
         assert!(self.is_valid(from), "copy of page {} that is not valid", from.0);
         if self.copy_back && self.is_inside(from, to, cause) {
             return self.copy_inside(from, to, cause, after);
         }
-        let read = self.read(from, cause, after);
-        let pbn = self.carry_over(from, to);
-        let done = self.operate(Op::Program, pbn, to, cause, Release::Done, read);
-        self.invalidate(from);
+        let source = self.sense(from);
+        let read = self.operate(Op::Read, source, from, cause, Release::Done, after);
+        let target = self.carry_over(from, to);
+        let done = self.operate(Op::Program, target, to, cause, Release::Done, read);
+        self.invalidate_in(source, from);
         done
     }
 
     /// The same inside a plane.
     #[inline(never)]
     fn copy_inside(&mut self, from: Ppn, to: Ppn, cause: Cause, after: Ticket) -> Ticket {
-        let pbn = self.sense(from);
-        let read = self.operate_inside(Op::Read, pbn, from, cause, after);
-        let pbn = self.carry_over(from, to);
-        let done = self.operate_inside(Op::Program, pbn, to, cause, read);
-        self.invalidate(from);
+        let source = self.sense(from);
+        let read = self.operate_inside(Op::Read, source, from, cause, after);
+        let target = self.carry_over(from, to);
+        let done = self.operate_inside(Op::Program, target, to, cause, read);
+        self.invalidate_in(source, from);
         done
     }
 

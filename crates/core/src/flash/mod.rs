@@ -229,12 +229,18 @@ impl Flash {
     /// The FTL does not need this page any more. No flash operation. Returns its block.
     #[inline]
     pub fn invalidate(&mut self, ppn: Ppn) -> Pbn {
-        let (word, bit) = (ppn.index() / 64, 1u64 << (ppn.0 % 64));
-        assert!(self.valid[word] & bit != 0, "page {} is already invalid", ppn.0);
-        self.valid[word] &= !bit;
         let pbn = self.block_of(ppn);
-        self.cells.blocks[pbn.index()].valid_pages -= 1;
+        self.invalidate_in(pbn, ppn);
         pbn
+    }
+
+    /// The same for a page of the block `pbn`.
+    #[inline]
+    fn invalidate_in(&mut self, pbn: Pbn, ppn: Ppn) {
+        let (word, bit) = (&mut self.valid[ppn.index() / 64], 1u64 << (ppn.0 % 64));
+        assert!(*word & bit != 0, "page {} is already invalid", ppn.0);
+        *word &= !bit;
+        self.cells.blocks[pbn.index()].valid_pages -= 1;
     }
 
     /// Erases a block that holds no valid page; counted as a block of `kind`.

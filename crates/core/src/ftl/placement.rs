@@ -158,6 +158,7 @@ impl Dies {
     }
     /// The die that is wanted, or the next one with room: a host could otherwise fill one with pages that it never
     /// overwrites.
+    #[inline(never)]
     fn place_where_room_is(&mut self, wanted: u32) -> u32 {
         let mut positions = (wanted..wanted + self.count()).map(|position| self.wrap(position));
         self.last =

@@ -55,6 +55,7 @@ impl Storage {
 
     /// Writes the batch as one command, as a whole logical block if `block` names one. The host request that its first page
     /// belongs to goes on to the page before `end`, if that is known.
+    #[inline]
     pub(super) fn send_batch(&mut self, slots: &mut Slots, block: Option<Lbn>, end: Lpn, after: Ticket) -> Ticket {
         let due = self.look_ups_due(self.batch.len());
         let old_copies = self.map_on_flash.then_some(&self.old_copies);
@@ -71,6 +72,7 @@ impl Storage {
     }
 
     /// Pages that were completed while they were written are there when their old copies were read.
+    #[inline(never)]
     fn take_old_copies(&mut self, slots: &mut Slots) {
         let issued = self.begins;
         let mut tickets = std::mem::take(self.old_copies.get_mut());

@@ -8,11 +8,11 @@
 //! admission, as always; a frame that was written is therefore filling until the request begins, so that nobody reads it or
 //! writes it back before.
 
-use super::{Flight, Storage};
+use super::Storage;
 use crate::buffer::{Access, Slots};
 use crate::engine::{Completion, Refused, RequestKind, Settings, Way, WriteAck};
 use crate::flash::Ticket;
-use crate::types::{HostOp, HostRequest, SECTOR_BYTES, Slot};
+use crate::types::{HostOp, HostRequest, Nanos, SECTOR_BYTES, Slot};
 
 impl Storage {
     /// Somebody may take notice of requests from now on, or nobody any more.
@@ -120,8 +120,12 @@ impl Storage {
 
     /// A read whose data crosses the link when `done` resolves: when it completes is not known yet.
     #[cold]
-    pub(super) fn cross_to_host(&mut self, kind: RequestKind, flight: &Flight<'_>, done: Ticket) -> Completion {
-        let (arrival, admitted) = (flight.arrival, flight.admitted);
+    pub(super) fn cross_to_host(
+        &mut self,
+        kind: RequestKind,
+        (arrival, admitted): (Nanos, Nanos),
+        done: Ticket,
+    ) -> Completion {
         let bytes = std::mem::take(&mut self.outgoing);
         self.inflight.finish_over_link(&mut self.flash.clock, kind, arrival, admitted, done, bytes);
         Completion { admitted, finished: None }

@@ -1,7 +1,6 @@
 //! What the timing models share: what has resolved, and how much each die has done.
 
 use super::ROWS;
-use crate::ledger::OPS;
 use crate::types::Nanos;
 
 /// Watched tickets that have resolved, as (time, token); those before `taken` have been taken.
@@ -55,14 +54,14 @@ impl Resolved {
 #[derive(Clone, Debug)]
 pub(super) struct Finished {
     pub(super) channels: u32,
-    by_die: Vec<[u64; OPS]>,
+    by_die: Vec<[u64; ROWS]>,
     /// By die: what its operations took longer than those constants (with a minus, shorter), and that of its channel, ns.
     longer: Vec<(i64, i64)>,
 }
 
 impl Finished {
     pub(super) fn new(channels: u32, dies: u32) -> Self {
-        Self { channels, by_die: vec![[0; OPS]; dies as usize], longer: vec![(0, 0); dies as usize] }
+        Self { channels, by_die: vec![[0; ROWS]; dies as usize], longer: vec![(0, 0); dies as usize] }
     }
 
     /// Operations took longer by so many ns, on the die and of that on the channel, than the constants say.
@@ -72,6 +71,7 @@ impl Finished {
         *longer = (longer.0 + on_die, longer.1 + on_channel);
     }
 
+    /// An operation is finished; its number is below [`ROWS`].
     #[inline]
     pub(super) fn count(&mut self, die: u32, op: usize) {
         self.by_die[die as usize][op] += 1;

@@ -192,7 +192,6 @@ pub struct Clock {
     /// Duration of each operation without any waiting, and of that on the channel, ns.
     service: [u64; ROWS],
     bus: [u64; ROWS],
-    record: Option<Vec<RecordedCall>>,
 }
 
 impl Clock {
@@ -220,13 +219,7 @@ impl Clock {
         let ClockTimes { page_read, page_program, block_erase, page_transfer, command } = times;
         let longest = page_read.max(page_program).max(block_erase).max(page_transfer).max(command);
         assert!(longest.0 < 1 << 40, "{longest} is not the time of a flash operation (at most 2^40 ns, 18 minutes)");
-        Self {
-            model: (model.rule().build)(shape),
-            now: 0,
-            service: times.service_ns(),
-            bus: times.bus_ns(),
-            record: None,
-        }
+        Self { model: (model.rule().build)(shape), now: 0, service: times.service_ns(), bus: times.bus_ns() }
     }
 
     /// Current simulated time.
@@ -256,11 +249,7 @@ impl Clock {
     )]
     #[inline(always)]
     pub fn issue_for(&mut self, target: OpTarget, die: u32, op: Op, after: Ticket, release: Release) -> Ticket {
-        let ticket = either!(&mut self.model, m => m.issue(target, die, op, after, release));
-        if self.record.is_some() {
-            self.note(Call::Operation(Operation { op, die, after, release, ticket, target }));
-        }
-        ticket
+        either!(&mut self.model, m => m.issue(target, die, op, after, release))
     }
 
     /// Duration of `op` when nothing is in its way: command, cell and transfer.
@@ -285,11 +274,7 @@ impl Clock {
     /// The same where an operation is under way.
     #[inline(never)]
     fn join_pending(&mut self, a: Ticket, b: Ticket) -> Ticket {
-        let both = either!(&mut self.model, m => m.join(a, b));
-        if self.record.is_some() {
-            self.note(Call::Join { a, b, both });
-        }
-        both
+        either!(&mut self.model, m => m.join(a, b))
     }
 
     /// A ticket that resolves when `a` has, but not before time `at_least`.
@@ -315,9 +300,6 @@ impl Clock {
     #[expect(clippy::inline_always, reason = "as issue_for: every request that waits for flash")]
     #[inline(always)]
     pub fn watch(&mut self, t: Ticket, token: u64) {
-        if self.record.is_some() {
-            self.note(Call::Watch { ticket: t, token });
-        }
         either!(&mut self.model, m => m.watch(t, token));
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use super::{ClockShape, Finished, OpTarget, Parallel, Release, Ticket, Waits};
+use super::{ClockShape, Finished, OpTarget, Parallel, RecordedCall, Release, Ticket, Waits};
 use crate::ledger::Op;
 use crate::types::Nanos;
 
@@ -42,6 +42,14 @@ pub(super) trait Timing: Debug + Send {
         None
     }
     fn forget_waits(&mut self) {}
+    /// What was asked of it, if that is recorded.
+    fn recorded(&self) -> &[RecordedCall] {
+        &[]
+    }
+    /// Starts a record over; false if nothing is recorded.
+    fn record_anew(&mut self) -> bool {
+        false
+    }
 }
 
 /// The model that runs: the one that is compiled into the path of every operation, or another behind a pointer. A third

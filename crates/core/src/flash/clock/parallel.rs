@@ -125,7 +125,7 @@ impl Parallel {
         let channel = Channel { free_at: 0, wake: false, head: 0, tail: 0, waiting: [0; DIES_PER_CHANNEL] };
         Self {
             now: 0,
-            lanes: Lanes::new(dies),
+            lanes: Lanes::new(dies, channels),
             channel_count: channels,
             length: [command + transfer, command, transfer, 0],
             cell_after: [command + read, command + transfer + program, command + erase, 0],

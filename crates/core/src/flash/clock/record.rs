@@ -1,9 +1,10 @@
 //! A record of what a clock was asked for: every operation with its die and what it waits for, in the order of the calls.
 //!
-//! Whoever has the record can compute every time again by other means. Nothing is recorded, and nothing is paid for but one
-//! comparison an operation, until [`Clock::record`] is called.
+//! Whoever has the record can compute every time again by other means. Nothing is recorded, and nothing is paid for, until
+//! [`Clock::record`] is called.
 
-use super::{Clock, OpTarget, Release, Ticket};
+use super::model::{Model, Timing, either};
+use super::{Clock, ClockTimes, Finished, OpTarget, Release, Ticket, TimingModel, Waits};
 use crate::ledger::Op;
 use crate::types::Nanos;
 
@@ -56,23 +57,103 @@ pub struct RecordedCall {
     pub call: Call,
 }
 
+/// A model whose calls are recorded: it stands behind a pointer as others do, so that whoever records nothing pays nothing.
+#[derive(Debug)]
+struct Recording {
+    model: Model,
+    calls: Vec<RecordedCall>,
+}
+
+impl Recording {
+    fn note(&mut self, call: Call) {
+        self.calls.push(RecordedCall { at: Nanos(self.now()), call });
+    }
+}
+
+impl Timing for Recording {
+    fn issue(&mut self, target: OpTarget, die: u32, op: Op, after: Ticket, release: Release) -> Ticket {
+        let ticket = either!(&mut self.model, m => m.issue(target, die, op, after, release));
+        self.note(Call::Operation(Operation { op, die, after, release, ticket, target }));
+        ticket
+    }
+    fn join(&mut self, a: Ticket, b: Ticket) -> Ticket {
+        let both = either!(&mut self.model, m => m.join(a, b));
+        self.note(Call::Join { a, b, both });
+        both
+    }
+    fn watch(&mut self, t: Ticket, token: u64) {
+        self.note(Call::Watch { ticket: t, token });
+        either!(&mut self.model, m => m.watch(t, token));
+    }
+    fn recorded(&self) -> &[RecordedCall] {
+        &self.calls
+    }
+    fn record_anew(&mut self) -> bool {
+        self.calls.clear();
+        true
+    }
+
+    fn now(&self) -> u64 {
+        either!(&self.model, m => m.now())
+    }
+    fn time(&self, t: Ticket) -> Option<u64> {
+        either!(&self.model, m => m.time(t))
+    }
+    fn take_resolved(&mut self) -> Option<(u64, Nanos)> {
+        either!(&mut self.model, m => m.take_resolved())
+    }
+    fn step(&mut self) -> bool {
+        either!(&mut self.model, m => m.step())
+    }
+    fn wait(&mut self, to: u64) -> bool {
+        either!(&mut self.model, m => m.wait(to))
+    }
+    fn next_event(&self) -> Option<u64> {
+        either!(&self.model, m => m.next_event())
+    }
+    fn advance(&mut self, to: u64) {
+        either!(&mut self.model, m => m.advance(to));
+    }
+    fn drain(&mut self) {
+        either!(&mut self.model, m => m.drain());
+    }
+    fn die_busy_until(&self, die: u32) -> u64 {
+        either!(&self.model, m => m.die_busy_until(die))
+    }
+    fn die_work_until(&self, die: u32) -> u64 {
+        either!(&self.model, m => m.die_work_until(die))
+    }
+    fn finished(&self) -> &Finished {
+        either!(&self.model, m => m.finished())
+    }
+    fn in_flight(&self) -> usize {
+        either!(&self.model, m => m.in_flight())
+    }
+    fn slab_len(&self) -> usize {
+        either!(&self.model, m => m.slab_len())
+    }
+    fn waits(&self) -> Option<&Waits> {
+        either!(&self.model, m => m.waits())
+    }
+    fn forget_waits(&mut self) {
+        either!(&mut self.model, m => m.forget_waits());
+    }
+}
+
 impl Clock {
     /// Begins a record, or starts it over.
     pub fn record(&mut self) {
-        self.record = Some(Vec::new());
+        if either!(&mut self.model, m => m.record_anew()) {
+            return;
+        }
+        let nothing =
+            Self::new(TimingModel::named("serial"), ClockTimes::cells(Nanos::ZERO, Nanos::ZERO, Nanos::ZERO), 1, 1);
+        let model = std::mem::replace(&mut self.model, nothing.model);
+        self.model = Model::Boxed(Box::new(Recording { model, calls: Vec::new() }));
     }
 
     /// The calls recorded so far; empty if nothing is recorded.
     pub fn recorded(&self) -> &[RecordedCall] {
-        self.record.as_deref().unwrap_or_default()
-    }
-
-    /// Adds a call.
-    #[cold]
-    pub(super) fn note(&mut self, call: Call) {
-        let at = self.now();
-        if let Some(record) = &mut self.record {
-            record.push(RecordedCall { at, call });
-        }
+        either!(&self.model, m => m.recorded())
     }
 }

@@ -44,7 +44,8 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// All blocks `first + i * stride` of a device of `blocks` blocks, free, in ascending order.
+    /// All blocks `first + i * stride` of a device of `blocks` blocks, free, in ascending order; `first` is below `stride`, so that
+    /// block `pbn` stands at position `pbn / stride`.
     pub fn new(first: u32, stride: u32, blocks: u32, alloc: Alloc, victim: Choice<VictimRule>, seed: u64) -> Self {
         let rule = victim.rule();
         let count = (blocks - first).div_ceil(stride) as usize;
@@ -166,10 +167,10 @@ impl Pool {
         self.by_valid.note(position as u32);
     }
 
-    /// The number of valid pages of a block fell.
+    /// The number of valid pages of the block at a position fell.
     #[inline]
-    pub fn touched(&mut self, pbn: Pbn) {
-        self.by_valid.note(self.position(pbn) as u32);
+    pub fn touched(&mut self, position: u32) {
+        self.by_valid.note(position);
     }
 
     /// Picks the victim, which is no longer closed afterwards; `None` when no block is closed.
@@ -219,7 +220,7 @@ impl Pool {
 
     #[inline]
     fn position(&self, pbn: Pbn) -> usize {
-        self.by_stride.quotient(pbn.0 - self.first) as usize
+        self.by_stride.quotient(pbn.0) as usize
     }
 
     fn valid(&self, flash: &Flash, position: u32) -> u32 {

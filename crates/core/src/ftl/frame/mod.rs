@@ -135,7 +135,8 @@ impl<C: MapPolicy> Frame<C> {
     }
 
     /// The mapping of a page is about to change: its old copy holds nothing of value.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "as write_page")]
+    #[inline(always)]
     fn replace(&mut self, flash: &mut Flash, entry: C::Entry, ppn: Ppn) {
         let old = self.cache.replace(entry, ppn);
         if old.is_some() {

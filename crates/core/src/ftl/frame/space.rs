@@ -344,9 +344,9 @@ impl Space {
     #[inline(always)]
     pub fn drop_copy(&mut self, flash: &mut Flash, ppn: Ppn) {
         let pbn = flash.invalidate(ppn);
-        let group = self.by_group.remainder(pbn.0);
+        let (position, group) = self.by_group.parts(pbn.0);
         self.dies.drop(group);
-        self.pools[group as usize].touched(pbn);
+        self.pools[group as usize].touched(position);
     }
 
     /// Takes a victim by the policy out of a group's closed blocks.

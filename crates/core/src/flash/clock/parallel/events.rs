@@ -95,21 +95,29 @@ impl Parallel {
     fn finish(&mut self, die: u32, kind: Kind, ticket: u64) {
         self.in_flight -= 1;
         self.finished.count(die, kind.op());
+        let next = self.take_next(die);
         // First, so that the next operation knows who else starts at this instant.
         if kind != Kind::ProgramLoaded {
             self.resolve(index_of(ticket));
         }
+        if let Some((channel, kind)) = next {
+            self.start(die, channel, kind);
+        }
+    }
+
+    /// A die takes the head of its queue; its channel and what it does.
+    #[inline(always)]
+    fn take_next(&mut self, die: u32) -> Option<(u32, Kind)> {
         let d = &mut self.dies[die as usize];
         if d.head == NONE {
             d.ticket = 0;
-            return;
+            return None;
         }
         let Node { next, kind, ticket, .. } = *self.tickets.slab.get(d.head);
         let service = self.service[kind.op()];
         d.head = next;
         d.backlog -= service;
-        let channel = d.take(kind, ticket, self.now + service);
-        self.start(die, channel, kind);
+        Some((d.take(kind, ticket, self.now + service), kind))
     }
 
     #[inline(never)]
@@ -154,7 +162,7 @@ impl Parallel {
         } else if self.length[COMMAND] != 0 {
             self.request(die, channel, kind, COMMAND);
         } else {
-            self.lanes.push(CELL + op, self.now + self.cell_after[op], die);
+            self.lanes.push(CELL + op, self.now + self.cell_after[op], die, die);
         }
     }
 
@@ -182,12 +190,12 @@ impl Parallel {
         c.free_at = self.now + length;
         c.wake = lane == TRANSFER || kind == Kind::ProgramLoaded || c.head != c.tail || length == 0;
         if c.wake {
-            self.lanes.push(lane, self.now + length, die);
+            self.lanes.push(lane, self.now + length, self.dies.len() as u32 + channel, die);
         }
         if lane != TRANSFER {
             // Nothing can delay the cell phase any more: its end is known.
             let op = kind.op();
-            self.lanes.push(CELL + op, self.now + self.cell_after[op], die);
+            self.lanes.push(CELL + op, self.now + self.cell_after[op], die, die);
         }
     }
 

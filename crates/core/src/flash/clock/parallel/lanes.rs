@@ -1,7 +1,7 @@
 //! The pending events of the parallel model, without a heap.
 //!
 //! All events of one kind lie the same time ahead when they are made (`t_R`, `t_PROG`, a transfer, ...), and time never
-//! goes back: so each kind is a first-in first-out ring, and the next event of all is the earliest of seven heads,
+//! goes back: so each kind is a first-in first-out list, and the next event of all is the earliest of seven heads,
 //! however many dies there are.
 
 /// Kinds of events. At one instant lower ones come first, which matters once: the transfer of a page to program must
@@ -27,44 +27,43 @@ pub(super) const NEVER: u64 = u64::MAX;
 pub(super) const LANE_BITS: u32 = 3;
 const LANE_MASK: u64 = (1 << LANE_BITS) - 1;
 
+/// What a die or a channel is to do next: a place in the list of its kind.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
-    /// [`NEVER`] in a place that is free.
+struct Link {
     event: u64,
+    /// The one after it in its list, or the last link of all.
+    next: u32,
     who: u32,
 }
 
-/// The rings. `who` is a die or a channel.
+/// The lists, first in, first out. `who` is a die.
+///
+/// A die has at most one cell phase under way and a channel at most one transfer, so each owns one link, and no list needs
+/// memory of its own.
 #[derive(Clone, Debug)]
 pub(super) struct Lanes {
     /// The least of `first`.
     next: u64,
     /// First event of each kind; the last place is never used.
     first: [u64; KINDS],
+    /// Its link, and that of the last event of the kind.
     head: [u32; KINDS],
     tail: [u32; KINDS],
-    mask: u32,
-    /// By place in the ring, then by kind.
-    rings: Vec<[Entry; KINDS]>,
+    /// By die, then by channel; the last link of all stands behind the end of every list, at a time that never comes.
+    links: Vec<Link>,
 }
 
 impl Lanes {
-    /// Rings for at most `each` events of a kind at a time.
-    pub(super) fn new(each: u32) -> Self {
-        let places = each.next_power_of_two();
+    /// No events, for that many dies and channels.
+    pub(super) fn new(dies: u32, channels: u32) -> Self {
+        let end = dies + channels;
         Self {
             next: NEVER,
             first: [NEVER; KINDS],
-            head: [0; KINDS],
-            tail: [0; KINDS],
-            mask: places - 1,
-            rings: vec![[Entry { event: NEVER, who: 0 }; KINDS]; places as usize],
+            head: [end; KINDS],
+            tail: [end; KINDS],
+            links: vec![Link { event: NEVER, next: end, who: 0 }; end as usize + 1],
         }
-    }
-
-    #[inline]
-    fn place(&mut self, lane: usize, at: u32) -> &mut Entry {
-        &mut self.rings[(at & self.mask) as usize][lane]
     }
 
     /// The next event ([`NEVER`] if there is none): [`time_of`] and [`lane_of`] take it apart.
@@ -73,25 +72,28 @@ impl Lanes {
         self.next
     }
 
-    /// Adds an event, which must not precede those of its kind.
+    /// Adds an event of die `who`, which must not precede those of its kind, at the link of that die or of its channel.
     #[inline]
-    pub(super) fn push(&mut self, lane: usize, time: u64, who: u32) {
+    pub(super) fn push(&mut self, lane: usize, time: u64, link: u32, who: u32) {
         let event = time << LANE_BITS | lane as u64;
-        let tail = self.tail[lane];
-        debug_assert!(tail.wrapping_sub(self.head[lane]) <= self.mask, "more events than resources");
-        *self.place(lane, tail) = Entry { event, who };
-        self.tail[lane] = tail.wrapping_add(1);
-        self.first[lane] = self.first[lane].min(event);
-        self.next = self.next.min(event);
+        let end = self.links.len() as u32 - 1;
+        self.links[link as usize] = Link { event, next: end, who };
+        let last = std::mem::replace(&mut self.tail[lane], link);
+        if self.first[lane] == NEVER {
+            self.first[lane] = event;
+            self.head[lane] = link;
+            self.next = self.next.min(event);
+        } else {
+            self.links[last as usize].next = link;
+        }
     }
 
-    /// Removes the first event of a kind.
+    /// Removes the first event of a kind; whose it was.
     #[inline]
     pub(super) fn pop(&mut self, lane: usize) -> u32 {
-        let head = self.head[lane];
-        let Entry { who, .. } = std::mem::replace(self.place(lane, head), Entry { event: NEVER, who: 0 });
-        self.head[lane] = head.wrapping_add(1);
-        self.first[lane] = self.place(lane, head.wrapping_add(1)).event;
+        let Link { next, who, .. } = self.links[self.head[lane] as usize];
+        self.head[lane] = next;
+        self.first[lane] = self.links[next as usize].event;
         self.refresh();
         who
     }

@@ -32,7 +32,8 @@ pub(super) struct Goal {
 
 impl Translation {
     /// Makes sure that a page of the host can be appended, and tells where: with slices, after one of them.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "as in Space: the way of every page that is written")]
+    #[inline(always)]
     pub fn room_for_data<C: MapCache>(
         &mut self,
         flash: &mut Flash,
@@ -211,13 +212,14 @@ impl Translation {
     ) -> Option<Ticket> {
         let mut moved = std::mem::take(&mut self.moved);
         let mut left = most;
+        let first = flash.geometry().first_page(job.victim);
         let is_empty = loop {
             let Some(source) = flash.next_valid(job.victim, job.from) else { break true };
             if left == 0 {
                 break false;
             }
             left -= 1;
-            job.from = flash.geometry().page_in_block(source) + 1;
+            job.from = source.0 - first.0 + 1;
             if self.space.tail(job.to) == 0 {
                 self.space.open(flash, job.to);
             }
@@ -245,6 +247,7 @@ impl Translation {
 
     /// Before a page of the host: a slice of a collection, if space is about to run out. Translation blocks are collected
     /// at once.
+    #[inline(never)]
     fn collect_slice<C: MapCache>(&mut self, flash: &mut Flash, cache: &mut C, to: FrontierId, after: Ticket) {
         let group = self.space.group(to);
         if !self.space.wants_space(flash, group, self.space.reserve()) {
