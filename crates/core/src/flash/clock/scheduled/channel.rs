@@ -9,9 +9,9 @@ use crate::flash::clock::{ChannelOrder, DIES_PER_CHANNEL};
 use crate::types::Nanos;
 
 impl Scheduled {
-    /// How long a die that wants its channel waits for others, whenever they asked: the least goes first.
+    /// A die that wants its channel lets those go first that do not yield, whenever they asked.
     #[inline]
-    fn rank(&self, die: &Die) -> bool {
+    fn yields(&self, die: &Die) -> bool {
         let commands = die.cells == Cells::Command;
         match self.rules.channel {
             ChannelOrder::AsAsked => false,
@@ -26,16 +26,16 @@ impl Scheduled {
         let d = &mut self.dies[die as usize];
         (d.turn, d.requested) = (turn, self.now);
         let (local, channel) = (d.local, d.channel);
-        let rank = self.rank(&self.dies[die as usize]);
+        let yields = self.yields(&self.dies[die as usize]);
         let Channel { head, tail: mut place, .. } = self.channels[channel as usize];
-        // Requests of a rank come in the order of time; those of one instant are put in issue order.
+        // Requests that yield alike come in the order of time; those of one instant are put in issue order.
         while place != head {
             let c = &self.channels[channel as usize];
             let before = c.waiting[place.wrapping_sub(1) as usize % DIES_PER_CHANNEL];
             let b = &self.dies[(u32::from(before) * self.channel_count + channel) as usize];
             let is_older = b.requested != self.now || self.tickets.slab.get(b.turn).ticket < ticket;
-            let rank_before = self.rank(b);
-            if rank_before < rank || rank_before == rank && is_older {
+            let goes_first = if self.yields(b) == yields { is_older } else { yields };
+            if goes_first {
                 break;
             }
             let c = &mut self.channels[channel as usize];
