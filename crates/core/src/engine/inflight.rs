@@ -407,22 +407,6 @@ impl Inflight {
         clock.watch(done, self.watched << INDEX_BITS | u64::from(index));
     }
 
-    /// The same for a read that sends data over the link once `done` has resolved. Its turn is known then, not before:
-    /// whatever is ready earlier goes first, even if its request comes later.
-    pub fn finish_over_link(
-        &mut self,
-        clock: &mut Clock,
-        kind: RequestKind,
-        arrival: Nanos,
-        admitted: Nanos,
-        done: Ticket,
-        bytes: u64,
-    ) {
-        self.watch(clock, kind, arrival, admitted, done, bytes);
-        // If the data is ready already, it takes its turn before that of the next request.
-        self.settle(clock);
-    }
-
     /// The buffer sent a write to the FTL at `issued`; count its time when it resolves.
     pub fn time_buffer_write(&mut self, clock: &mut Clock, issued: Nanos, done: Ticket) {
         match clock.time(done) {

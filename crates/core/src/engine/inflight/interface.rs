@@ -1,7 +1,8 @@
 //! What requests meet on their way into the device and out of it: a device that sleeps, its controller, the link.
 
-use super::{Inflight, Times};
+use super::{Inflight, RequestKind, Times};
 use crate::engine::link::Way;
+use crate::flash::{Clock, Ticket};
 use crate::types::Nanos;
 
 impl Inflight {
@@ -34,5 +35,21 @@ impl Inflight {
             Some(link) => link.carry(way, ready, bytes, &mut self.times.link),
             None => ready,
         }
+    }
+
+    /// [`Inflight::finish`] for a read that sends data over the link once `done` has resolved. Its turn is known then:
+    /// whatever is ready earlier goes first, even if its request comes later.
+    pub fn finish_over_link(
+        &mut self,
+        clock: &mut Clock,
+        kind: RequestKind,
+        arrival: Nanos,
+        admitted: Nanos,
+        done: Ticket,
+        bytes: u64,
+    ) {
+        self.watch(clock, kind, arrival, admitted, done, bytes);
+        // If the data is ready already, it takes its turn before that of the next request.
+        self.settle(clock);
     }
 }

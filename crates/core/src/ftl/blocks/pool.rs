@@ -44,7 +44,7 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// All blocks `first + i * stride` of a device of `blocks` blocks, free, in ascending order; `first` is below `stride`, so that
+    /// All blocks `first + i * stride` of a device of `blocks` blocks, free, in ascending order. `first` is below `stride`:
     /// block `pbn` stands at position `pbn / stride`.
     pub fn new(first: u32, stride: u32, blocks: u32, alloc: Alloc, victim: Choice<VictimRule>, seed: u64) -> Self {
         let rule = victim.rule();
