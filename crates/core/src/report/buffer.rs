@@ -28,8 +28,8 @@ pub struct BufferWork {
     pub prefetched_pages: u64,
     /// Of those, pages that a later request accessed before they left.
     pub prefetch_hits: u64,
-    /// Of those, pages of the very request that had read them ahead. They count as hits, because they are in the buffer when their
-    /// turn comes, but they were not when the request came, and it waits for them: see `hits.at_arrival`.
+    /// Of those, pages of the very request that had read them ahead. They count as hits, because they are in the buffer when
+    /// their turn comes, but they were not when the request came, and it waits for them: see `hits.at_arrival`.
     pub own_prefetch_hits: u64,
     /// Dirty pages in the buffer when the counts were taken; they are in no program. 0 with `replay.settle = "flush"`, which
     /// writes them before: see `settling`.

@@ -33,8 +33,8 @@ impl Storage {
         slots.facts(slot).is_filling().then(|| self.contents.ready(slot))
     }
 
-    /// A hit on a page that flash is still to deliver completes no earlier than that; one on a page that was read ahead is counted by
-    /// who read it.
+    /// A hit on a page that flash is still to deliver completes no earlier than that; one on a page that was read ahead is
+    /// counted by who read it.
     #[inline(never)]
     pub(super) fn first_hit(&mut self, slots: &mut Slots, slot: Slot, request: u64, flight: &mut Flight<'_>) {
         if let Some(ticket) = self.filling(slots, slot) {

@@ -97,8 +97,8 @@ pub enum ChannelOrder {
     /// The one that asked first, as with the timing model `parallel`.
     #[default]
     AsAsked,
-    /// Command phases without data go before pages: they are short, and put the cells of a die to work. A die waits for at most one
-    /// command of each of the others besides.
+    /// Command phases without data go before pages: they are short, and put the cells of a die to work. A die waits for at
+    /// most one command of each of the others besides.
     CommandsFirst,
     /// Pages that were read go before commands and the pages of programs, as in MQSim (Tavakkol et al., FAST 2018; its source,
     /// where a channel becomes idle): what was read is answered sooner, and dies wait for their commands.
