@@ -127,3 +127,16 @@ fn pages_in_nvram_are_settled_too() {
     assert_eq!(report.settling.cost.unwrap().programs, 2);
     assert!(device.slots().iter().all(|slot| !device.slots().is_dirty(slot)));
 }
+
+/// A trace says where is written, and not what: an array that keeps bytes gets zeros, with and without a buffer.
+#[test]
+fn trace_runs_over_memory_with_any_buffer() {
+    for plugin in BUFFERS {
+        let name = format!("buffer.name={}", plugin.name());
+        let counts = ["device.media=none", "device.media=memory"].map(|media| {
+            let (report, _) = run(&config(&[&name, media]), &requests());
+            report.ledger
+        });
+        assert_eq!(counts[0], counts[1], "{name}");
+    }
+}

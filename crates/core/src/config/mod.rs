@@ -382,7 +382,7 @@ impl Config {
         let schedules = timing.model.rule().schedules;
         self.device.commands.check(schedules, &self.device.geometry)?;
         self.device.cells.check(schedules, &timing.times(), self.device.endurance.cell)?;
-        scheduler.check(schedules)?;
+        scheduler.check(schedules, timing.command)?;
         controller.check()?;
         self.device.sleep.check()?;
         let second = Nanos(1_000_000_000);

@@ -337,6 +337,7 @@ impl Inflight {
         self.book(clock);
     }
 
+    /// [`settle`](Self::settle), compiled into who calls it most.
     #[expect(clippy::inline_always, reason = "a wait of every other request: two calls fewer")]
     #[inline(always)]
     fn book(&mut self, clock: &mut Clock) {

@@ -171,6 +171,10 @@ fn options_that_cannot_work_are_refused_with_help() {
             ],
             ["device.scheduler.most_wait", "more than 0"],
         ),
+        (
+            &["device.timing.model=scheduled", "device.timing.command=0ns", "device.scheduler.channel=commands_first"],
+            ["device.scheduler.channel", "device.timing.command"],
+        ),
         (&["ftl.streams=0"], ["ftl.streams", "1 to 7"]),
         (&["ftl.streams=8"], ["ftl.streams", "1 to 7"]),
         (&["ftl.reserve=0"], ["ftl.reserve", "1 or more"]),

@@ -155,9 +155,14 @@ impl Storage {
                 self.stage.extend_from_slice(self.flash.bytes(found.ppn));
             }
         }
-        if let Payload::Write(bytes) = &flight.payload {
-            self.stage.resize(self.flash.geometry().page_bytes as usize, 0);
-            self.stage[part.bytes_in_page()].copy_from_slice(&bytes[part.bytes_in_payload()]);
+        match &flight.payload {
+            Payload::Write(bytes) => {
+                self.stage.resize(self.flash.geometry().page_bytes as usize, 0);
+                self.stage[part.bytes_in_page()].copy_from_slice(&bytes[part.bytes_in_payload()]);
+            }
+            // A trace says what is written where, and not what: zeros, as in a frame of the buffer.
+            _ if self.has_bytes() => self.stage.resize(self.flash.geometry().page_bytes as usize, 0),
+            _ => {}
         }
         self.version += 1;
         self.batch.clear();

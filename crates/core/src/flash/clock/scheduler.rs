@@ -138,11 +138,11 @@ impl Default for SchedulerConfig {
 }
 
 impl SchedulerConfig {
-    /// Refuses what would be without effect, and times that are none.
+    /// Refuses what would be without effect where a command takes `command`, and times that are none.
     ///
     /// # Errors
     /// Names the key.
-    pub fn check(&self, schedules: bool) -> Result<(), ConfigError> {
+    pub fn check(&self, schedules: bool, command: Nanos) -> Result<(), ConfigError> {
         if !schedules && *self != Self::default() {
             let problem = "this timing model has no scheduler: its dies take what comes first";
             let help = "use device.timing.model = \"scheduled\", or set policy = \"fifo\" and leave the other keys out";
@@ -155,6 +155,11 @@ impl SchedulerConfig {
                 problem,
                 "leave it out, or choose another policy",
             ));
+        }
+        if self.channel == ChannelOrder::CommandsFirst && command == Nanos::ZERO {
+            let problem = "commands take no time, so that none waits for its channel";
+            let help = "set device.timing.command, or leave it out";
+            return Err(ConfigError::new("device.scheduler.channel", problem, help));
         }
         if self.suspend != Suspend::None && self.most_wait == Nanos::ZERO {
             let problem = "an operation that was begun 0 ns ago is not suspended any more";
