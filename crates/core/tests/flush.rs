@@ -23,7 +23,11 @@ use serde_json::json;
 const SECTORS: u64 = 4;
 
 fn to_host(request: &Request, start: u64) -> HostRequest {
-    let op = if request.write { HostOp::Write } else { HostOp::Read };
+    let op = match request {
+        Request { pages: 0, .. } => HostOp::Flush,
+        Request { write: true, .. } => HostOp::Write,
+        _ => HostOp::Read,
+    };
     let (lba, sectors) = (u64::from(request.lpn) * SECTORS, request.pages * SECTORS as u32);
     HostRequest::new(Nanos(start + request.at), op, lba, sectors)
 }
@@ -126,7 +130,7 @@ fn any_requests(dice: &mut Dice, count: u32, span: u32) -> Vec<Request> {
             1..4 => dice.below(2_000_000),
             _ => dice.below(100_000),
         });
-        let pages = 1 + dice.below(3);
+        let pages = if dice.below(20) == 0 { 0 } else { 1 + dice.below(3) };
         Request { at, write: dice.below(10) < 6, lpn: dice.below(span - pages), pages }
     };
     (0..count).map(request).collect()

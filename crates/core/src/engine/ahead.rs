@@ -6,8 +6,7 @@
 
 use super::storage::Due;
 use super::{Below, Engine, Flight, Refused, Storage};
-use crate::buffer::{Buffer, Frames, Grain, Medium};
-use crate::flash::Ticket;
+use crate::buffer::{Buffer, Grain, Medium};
 use crate::ledger::Ledger;
 use crate::types::{HostRequest, Nanos, Slot};
 
@@ -39,7 +38,7 @@ impl<B: Buffer> Engine<B, Storage> {
         let (used, before) = (self.slots.used(), count(self.below.ledger()));
         self.buffer.make_room(None, &self.slots, &self.below.sense(), &mut self.plan);
         let done = self.carry_out_plan(self.below.begins(), None);
-        self.gave_up(used, done);
+        self.below.writes_on(&mut self.slots, &[], used, done);
         let (dirty, sent) = count(self.below.ledger());
         self.below.ledger().flushed_by_fill += dirty - before.0;
         let Some(flusher) = &mut self.below.flusher else { return };
@@ -58,7 +57,7 @@ impl<B: Buffer> Engine<B, Storage> {
             Grain::Block => self.slots.dirty_of_block(self.slots.lbn(slot), Medium::Dram),
         };
         let before = self.below.ledger().buffer_write_pages;
-        let done = self.write_and_keep(&unit);
+        let done = self.clean_pages(&unit);
         let ledger = self.below.ledger();
         ledger.flushed_by_age += unit.len() as u64;
         let pages = ledger.buffer_write_pages - before;
@@ -77,28 +76,8 @@ impl<B: Buffer> Engine<B, Storage> {
             self.slots.dirty_among(piece.lba / page_sectors..end, Medium::Dram, &mut dirty);
         }
         self.for_units(dirty, |engine, unit| {
-            let done = engine.write_and_keep(unit);
+            let done = engine.clean_pages(unit);
             flight.wait_for(&mut engine.below, done);
         });
-    }
-
-    /// Writes pages whose frames are given up, or kept with the page clean, only when that is over.
-    fn write_and_keep(&mut self, unit: &[Slot]) -> Ticket {
-        let used = self.slots.used();
-        let done = self.clean_pages(unit);
-        for slot in unit {
-            if self.slots.is_resident(*slot) {
-                self.below.leaving.keep(&mut self.slots, *slot, done);
-            }
-        }
-        self.gave_up(used, done);
-        done
-    }
-
-    /// Frames that were in use and are not any more can be used when `done` resolves.
-    fn gave_up(&mut self, before: Frames, done: Ticket) {
-        let now = self.slots.used();
-        self.below.give_up(Medium::Dram, before.dram.saturating_sub(now.dram), done);
-        self.below.give_up(Medium::Nvram, before.nvram.saturating_sub(now.nvram), done);
     }
 }

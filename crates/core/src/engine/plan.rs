@@ -133,8 +133,9 @@ impl<B: Buffer, L: Below> Engine<B, L> {
     }
 
     /// Writes dirty pages back as one command, without padding; those that the policy keeps stay, clean. Returns when that is
-    /// over.
+    /// over; until then their frames can't be used, whether given up or not.
     pub(super) fn clean_pages(&mut self, pages: &[Slot]) -> L::When {
+        let used = self.slots.used();
         let done = self.below.write_back(&mut self.slots, pages, false);
         for slot in pages {
             self.slots.set_clean(*slot);
@@ -142,6 +143,7 @@ impl<B: Buffer, L: Below> Engine<B, L> {
                 self.slots.release(*slot);
             }
         }
+        self.below.writes_on(&mut self.slots, pages, used, done);
         done
     }
 

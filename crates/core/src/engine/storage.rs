@@ -398,6 +398,9 @@ impl Below for Storage {
             self.date(slots, slot);
         }
     }
+    fn writes_on(&mut self, slots: &mut Slots, pages: &[Slot], before: Frames, done: Ticket) {
+        self.keep_frames(slots, pages, before, done);
+    }
     #[inline(always)]
     fn frames_leave(&self) -> bool {
         self.leaving.is_any()
@@ -434,6 +437,8 @@ impl Below for Storage {
         flight.done = self.flash.clock.join(flight.done, ticket);
     }
     fn flush(&mut self, flight: &mut Flight<'_>) {
-        flight.done = self.flash.clock.join(flight.done, self.written_back);
+        let over = self.flash.clock.programmed();
+        let over = self.flash.clock.join(self.written_back, over);
+        flight.done = self.flash.clock.join(flight.done, over);
     }
 }

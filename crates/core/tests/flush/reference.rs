@@ -1,6 +1,6 @@
 //! When pages are flushed: an LRU list over one die, looked at from one instant to the next.
 
-/// One request of whole pages.
+/// One request of whole pages, or, of no pages, a flush of the host.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
     pub at: u64,
@@ -54,8 +54,9 @@ pub struct Told {
 pub struct Reference {
     shape: Shape,
     now: u64,
-    /// When the die is done with all that it was handed.
+    /// When the die is done with all that it was handed, and with the programs among that.
     free: u64,
+    programmed: u64,
     /// The least recently used first.
     pages: Vec<Page>,
     /// When frames that were given up are free, in the order in which they were given up.
@@ -73,7 +74,8 @@ pub struct Reference {
 impl Reference {
     pub fn new(shape: Shape, now: u64) -> Self {
         let (pages, leaving, ahead, inside) = (vec![], vec![], vec![], vec![]);
-        Self { shape, now, free: now, pages, leaving, ahead, inside, evicting: false, dated: 0, told: Told::default() }
+        let (programmed, evicting, dated, told) = (now, false, 0, Told::default());
+        Self { shape, now, free: now, programmed, pages, leaving, ahead, inside, evicting, dated, told }
     }
 
     /// The die does something next: when it begins.
@@ -92,6 +94,7 @@ impl Reference {
     fn program(&mut self, lpn: u32) -> u64 {
         self.told.programs.push((self.now, lpn));
         let begin = self.begin(self.shape.transfer + self.shape.program);
+        self.programmed = self.free;
         if self.shape.until_transfer { begin + self.shape.transfer } else { self.free }
     }
 
@@ -167,8 +170,19 @@ impl Reference {
         self.leaving.remove(0)
     }
 
+    /// The host wants all that was written to be on flash.
+    fn host_flush(&mut self) -> u64 {
+        let mut dirty: Vec<u32> =
+            self.pages.iter().filter(|page| page.dirty_since.is_some()).map(|page| page.lpn).collect();
+        dirty.sort_unstable();
+        for lpn in dirty {
+            self.clean(lpn);
+        }
+        self.programmed.max(self.now)
+    }
+
     fn serve(&mut self, request: Request) {
-        let mut done = self.now;
+        let mut done = if request.pages == 0 { self.host_flush() } else { self.now };
         for lpn in request.lpn..request.lpn + request.pages {
             let known = self.pages.iter().position(|page| page.lpn == lpn);
             let mut page = if let Some(at) = known {

@@ -44,6 +44,8 @@ pub struct Device {
     version: u64,
     /// When the last write-back ends.
     written_back: u64,
+    /// When the frames can be used that flushes gave up, the oldest first.
+    leaving: Vec<u64>,
     /// When the places of the queue become free.
     in_queue: Vec<u64>,
     /// Nanoseconds of the buffer's reads and writes of this request; they are booked at the next admission.
@@ -85,6 +87,7 @@ impl Device {
             requests: 0,
             version: 0,
             written_back: 0,
+            leaving: Vec::new(),
             in_queue: Vec::new(),
             buffer_ns: (0, 0),
             responses: Vec::new(),
@@ -135,7 +138,7 @@ impl Device {
             HostOp::Flush => {
                 self.array.counts.host_flush_requests += 1;
                 self.flush();
-                flight.done = flight.done.max(self.written_back);
+                flight.done = flight.done.max(self.written_back).max(self.array.programmed);
             }
         }
         let each = if request.op == HostOp::Write { self.setup.ram_write } else { self.setup.ram_read };
@@ -287,11 +290,13 @@ impl Device {
             if !fits {
                 return self.pass_by(part, flight);
             }
+        } else {
+            room = room.max(self.take_frame());
         }
         let partial = part.count < self.setup.page_sectors && !self.setup.masks;
         let sectors = self.setup.page_sectors;
         let (data, present) = (vec![0; sectors], vec![false; sectors]);
-        let frame = Frame { dirty: false, sectors: present, data, version: 0, ready: 0, ahead_by: None };
+        let frame = Frame { dirty: false, sectors: present, data, version: 0, ready: 0, ahead_by: None, writing: 0 };
         if !write || partial || self.setup.write_miss_fetch {
             let cause = if write { Cause::Pad } else { Cause::Host };
             let (place, end) = self.read_below(lpn, cause, room);
@@ -357,7 +362,10 @@ impl Device {
             let lpn = lpn as u32;
             if self.ram.pages.contains_key(&lpn) {
                 self.policy.trimmed(lpn, &self.ram);
-                self.ram.pages.remove(&lpn);
+                let frame = self.ram.pages.remove(&lpn).expect("a resident page");
+                if frame.writing > self.array.now {
+                    self.leaving.push(frame.writing);
+                }
             }
             self.version += 1;
             flight.done = flight.done.max(self.ftl.trim(&mut self.array, lpn));

@@ -56,6 +56,8 @@ pub struct Array {
     pub idle_at: u64,
     /// Pages of the buffer count as gone when they have left the RAM.
     pub until_transfer: bool,
+    /// End of the last program of such a page.
+    pub programmed: u64,
     pub counts: Counts,
     /// When the old copies were read that the pages of a write needed.
     pub old_copies: Vec<u64>,
@@ -71,6 +73,7 @@ impl Array {
             now: 0,
             idle_at: 0,
             until_transfer: false,
+            programmed: 0,
             counts: Counts::default(),
             old_copies: Vec::new(),
         }
@@ -116,7 +119,11 @@ impl Array {
         self.blocks[at.0][at.1] = Some(page);
         let (start, end) = self.operate(Op::Program, cause, after);
         let from_buffer = cause == Cause::Host || cause == Cause::Pad;
-        if self.until_transfer && from_buffer { start + self.times.command + self.times.transfer } else { end }
+        if !self.until_transfer || !from_buffer {
+            return end;
+        }
+        self.programmed = end;
+        start + self.times.command + self.times.transfer
     }
     pub fn invalidate(&mut self, at: Addr) {
         let page = self.blocks[at.0][at.1].as_mut().expect("a programmed page");

@@ -16,6 +16,8 @@ pub struct Frame {
     pub ready: u64,
     /// The request that read it ahead, until the host accesses it.
     pub ahead_by: Option<u64>,
+    /// When the frame can be used by another page, if this one leaves clean: a flush is writing it until then.
+    pub writing: u64,
 }
 
 impl Frame {

@@ -42,7 +42,7 @@ fn compare(model: &str, zeros: bool, seed: u64, count: usize) {
     let mut known: Vec<(Ticket, After)> = vec![];
     let (gap, recent) = (1 + r.below64(20) * scale, 1 + r.below64(60));
     let (joining, delayed) = (r.below(40), r.below(20));
-    let mut tokens = 0;
+    let (mut tokens, mut ends) = (0, vec![]);
     for id in 0..count {
         if r.percent(30) {
             let to = fast.now().0 + r.below64(gap);
@@ -79,6 +79,12 @@ fn compare(model: &str, zeros: bool, seed: u64, count: usize) {
         fast.watch(t, id as u64);
         known.push((t, After::op(slow.issue(die, op, after, release))));
         tokens += 1;
+        if r.percent(5) {
+            let (t, after) = (fast.programmed(), slow.programmed.clone());
+            fast.watch(t, (count + ends.len()) as u64);
+            ends.push((slow.now, after.ends.clone()));
+            known.push((t, after));
+        }
         for channel in 0..channels {
             let free = fast.channel_busy_until(channel as u32) == fast.now();
             let idle = (channel..dies).step_by(channels).all(|d| slow.executing[d].is_none());
@@ -87,10 +93,14 @@ fn compare(model: &str, zeros: bool, seed: u64, count: usize) {
     }
     slow.drain();
     slow.check_invariants();
-    let finish = finish_times(&mut fast, tokens);
+    let finish = finish_times(&mut fast, tokens + ends.len());
     for (id, op) in slow.ops.iter().enumerate() {
         assert_eq!(Some(finish[id]), op.resolved, "seed {seed}, operation {id} of {count}: {op:?}");
         assert!(op.finished >= op.left_queue + fast.service(op.op).0);
+    }
+    for (n, (asked, ends)) in ends.iter().enumerate() {
+        let end = ends.iter().map(|id| slow.ops[*id].finished).fold(*asked, u64::max);
+        assert_eq!(finish[count + n], end, "seed {seed}: end of the programs {ends:?}");
     }
     check_busy_time(&fast, &slow, dies);
     assert_eq!(fast.in_flight(), 0);

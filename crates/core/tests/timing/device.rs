@@ -106,13 +106,18 @@ fn parallel(record: &[RecordedCall], times: ClockTimes, channels: usize, dies: u
                     known.insert(both, joined);
                 }
             }
+            Call::Programmed { ticket } => {
+                known.insert(ticket, slow.programmed.clone());
+            }
             Call::Watch { .. } => {}
         }
     }
     slow.drain();
     slow.check_invariants();
     let resolved = |id: &usize| slow.ops[*id].resolved.unwrap();
-    let time = |after: &After| after.ops.iter().map(resolved).fold(after.at, u64::max);
+    let end = |id: &usize| slow.ops[*id].finished;
+    let time =
+        |after: &After| after.ops.iter().map(resolved).chain(after.ends.iter().map(end)).fold(after.at, u64::max);
     let times = |id: usize| [slow.ops[id].left_queue, slow.ops[id].finished, resolved(&id)];
     Timed {
         operations: issued.into_iter().enumerate().map(|(id, operation)| (operation, times(id))).collect(),
@@ -134,7 +139,7 @@ fn serial(record: &[RecordedCall], times: ClockTimes, start: u64) -> Timed {
         let operation = match *call {
             Call::Operation(operation) => operation,
             // Of a read whose data crosses a link then.
-            Call::Watch { .. } => continue,
+            Call::Watch { .. } | Call::Programmed { .. } => continue,
             Call::Join { .. } => panic!("{call:?}: the tickets of this model are times"),
         };
         let begin = free.max(at.0).max(operation.after.as_time().unwrap().0);
@@ -163,6 +168,9 @@ fn again(record: &[RecordedCall], times: ClockTimes, channels: u32, dies: u32) -
             Call::Join { a, b, both } => {
                 let joined = clock.join(now(&known, a), now(&known, b));
                 known.insert(both, joined);
+            }
+            Call::Programmed { ticket } => {
+                known.insert(ticket, clock.programmed());
             }
             Call::Watch { .. } => {}
         }

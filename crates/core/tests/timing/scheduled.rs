@@ -226,7 +226,7 @@ fn compare(policy: &str, seed: u64, count: usize, seen: &mut Seen) {
     let gap = 1 + r.below64(2 * fast.service(Op::Program).0 + 2);
     let often = [r.below(40), r.below(60)];
     let moving = r.below(60);
-    let mut unwatched = vec![];
+    let (mut unwatched, mut ends) = (vec![], vec![]);
     let mut last_read: Option<(Ticket, After)> = None;
     for _ in 0..count {
         let id = slow.ops.len();
@@ -270,20 +270,41 @@ fn compare(policy: &str, seed: u64, count: usize, seen: &mut Seen) {
         } else {
             unwatched.push(id);
         }
+        if r.percent(3) {
+            let (end, after) = (fast.programmed(), slow.programmed.clone());
+            let token = 2 * count + ends.len();
+            fast.watch(end, token as u64);
+            slow.watch(&after);
+            ends.push((token, slow.now, after.ends.clone()));
+            known.push((end, after));
+        }
         last_read = (op == Op::Read).then(|| (t, a.clone()));
         known.push((t, a));
     }
     seen.histories.push(history(&shape, &slow));
-    judge(fast, slow, &unwatched, &format!("{policy}, seed {seed}, {shape:?}"), seen);
+    judge(fast, slow, (&unwatched, &ends), &format!("{policy}, seed {seed}, {shape:?}"), seen);
 }
 
+/// Somebody asked, at that time, for the end of these programs: the token.
+type Ends = (usize, u64, Vec<usize>);
+
 /// Compares all times when all is over.
-fn judge(mut fast: Clock, mut slow: Slow, unwatched: &[usize], context: &str, seen: &mut Seen) {
+fn judge(
+    mut fast: Clock,
+    mut slow: Slow,
+    (unwatched, ends): (&[usize], &[Ends]),
+    context: &str,
+    seen: &mut Seen,
+) {
     let count = slow.ops.len();
     seen.operations += count as u64;
     slow.drain();
     slow.check_order();
-    let finish = finish_times(&mut fast, count);
+    let finish = finish_times(&mut fast, ends.last().map_or(count, |(token, ..)| token + 1));
+    for (token, asked, programs) in ends {
+        let end = programs.iter().map(|id| slow.ops[*id].finished.unwrap()).fold(*asked, u64::max);
+        assert_eq!(finish[*token], end, "{context}: end of the programs {programs:?}");
+    }
     let watched = |id: &usize| !unwatched.contains(id);
     for (id, op) in slow.ops.iter().enumerate() {
         assert!(!watched(&id) || Some(finish[id]) == op.resolved, "{context}, operation {id} of {count}: {op:?}");

@@ -31,6 +31,9 @@ fn again(record: &[RecordedCall], shape: ClockShape) -> Slow {
                     known.insert(both, joined);
                 }
             }
+            Call::Programmed { ticket } => {
+                known.insert(ticket, slow.programmed.clone());
+            }
             Call::Watch { ticket, .. } => slow.watch(&after(&known, ticket)),
         }
     }

@@ -8,13 +8,19 @@ use nandlab::ledger::Op;
 pub struct After {
     pub ops: Vec<usize>,
     pub at: u64,
+    /// The ends of these programs, whose tickets resolve earlier.
+    pub ends: Vec<usize>,
     /// It is the ticket of one operation, not a combination.
     pub own: bool,
 }
 
 impl After {
     pub fn op(id: usize) -> Self {
-        Self { ops: vec![id], at: 0, own: true }
+        Self { ops: vec![id], own: true, ..Self::default() }
+    }
+
+    pub fn end(id: usize) -> Self {
+        Self { ends: vec![id], ..Self::default() }
     }
 }
 
@@ -58,6 +64,8 @@ pub struct Slow {
     pub bus_use: Vec<Vec<(u64, u64)>>,
     /// (channel, request, grant).
     pub bus_waits: Vec<(usize, u64, u64)>,
+    /// The ends of all programs whose tickets resolve earlier.
+    pub programmed: After,
 }
 
 impl Slow {
@@ -75,6 +83,7 @@ impl Slow {
             die_use: vec![vec![]; dies],
             bus_use: vec![vec![]; channels],
             bus_waits: vec![],
+            programmed: After::default(),
         }
     }
 
@@ -102,6 +111,9 @@ impl Slow {
             self.start_heads();
             self.grant();
         }
+        if op == Op::Program && release == Release::Transfer {
+            self.programmed = self.join(self.programmed.clone(), After::end(id));
+        }
         id
     }
 
@@ -119,11 +131,16 @@ impl Slow {
         }
         let mut ops = [a.ops, b.ops].concat();
         ops.retain(|&id| self.ops[id].resolved.is_none());
-        After { ops, at: a.at.max(b.at), own: false }
+        let mut ends = [a.ends, b.ends].concat();
+        ends.retain(|&id| self.ops[id].state != State::Done);
+        After { ops, at: a.at.max(b.at), ends, own: false }
     }
 
     fn is_resolved(&self, after: &After) -> bool {
-        after.at <= self.now && after.ops.iter().all(|&o| self.ops[o].resolved.is_some())
+        let is_over = |id: &usize| self.ops[*id].state == State::Done;
+        after.at <= self.now
+            && after.ops.iter().all(|&o| self.ops[o].resolved.is_some())
+            && after.ends.iter().all(is_over)
     }
 
     fn arrive(&mut self, id: usize) {

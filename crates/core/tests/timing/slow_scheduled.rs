@@ -14,6 +14,8 @@ use nandlab::ledger::{Cause, Op};
 pub struct After {
     ops: Vec<usize>,
     at: u64,
+    /// The ends of these programs, whose tickets resolve earlier.
+    pub ends: Vec<usize>,
     /// It is the ticket of one operation, not a combination.
     pub own: bool,
     /// Least urgent class in it, and its number in the order of issue.
@@ -145,6 +147,8 @@ pub struct Slow {
     urgent: usize,
     /// Reads, and programs, that a die took while it still had another command.
     pub beside: [u64; 2],
+    /// The ends of all programs whose tickets resolve earlier.
+    pub programmed: After,
 }
 
 impl Slow {
@@ -172,6 +176,7 @@ impl Slow {
             joined: 0,
             urgent: 0,
             beside: [0; 2],
+            programmed: After::default(),
         }
     }
 
@@ -213,7 +218,7 @@ impl Slow {
         let (id, class) = (self.ops.len(), OpClass::of(op, cause));
         self.numbers += 1;
         self.pages.push(page);
-        let ticket = After { ops: vec![id], at: 0, own: true, class, number: self.numbers };
+        let ticket = After { ops: vec![id], own: true, class, number: self.numbers, ..After::default() };
         self.ops.push(SlowOp {
             die,
             op,
@@ -248,6 +253,11 @@ impl Slow {
             resolved: None,
             after: after.clone(),
         });
+        if op == Op::Program && release == Release::Transfer {
+            self.numbers += 1;
+            let end = After { ends: vec![id], class, number: self.numbers, ..After::default() };
+            self.programmed = self.join(self.programmed.clone(), end);
+        }
         self.first_step(id, inside && op == Op::Program);
         ticket
     }
@@ -303,8 +313,7 @@ impl Slow {
     }
 
     fn hurry(&mut self, class: OpClass, after: &After) {
-        let pending = after.ops.iter().any(|id| self.ops[*id].resolved.is_none());
-        if pending && class <= OpClass::HostWrite && after.class > OpClass::HostWrite {
+        if self.is_pending(after) && class <= OpClass::HostWrite && after.class > OpClass::HostWrite {
             self.urgent = self.urgent.max(after.number);
         }
     }
@@ -321,16 +330,22 @@ impl Slow {
         if self.is_resolved(&a) {
             return b;
         }
-        let pending = |t: &After| t.ops.iter().any(|id| self.ops[*id].resolved.is_none());
-        let class = [&a, &b].into_iter().filter(|t| pending(t)).map(|t| t.class).max().unwrap_or_default();
+        let class = [&a, &b].into_iter().filter(|t| self.is_pending(t)).map(|t| t.class).max().unwrap_or_default();
         let mut ops = [a.ops, b.ops].concat();
         ops.retain(|&id| self.ops[id].resolved.is_none());
         self.numbers += 1;
-        After { ops, at: a.at.max(b.at), own: false, class, number: self.numbers }
+        let mut ends = [a.ends, b.ends].concat();
+        ends.retain(|&id| self.ops[id].finished.is_none());
+        After { ops, at: a.at.max(b.at), ends, own: false, class, number: self.numbers }
+    }
+
+    fn is_pending(&self, after: &After) -> bool {
+        after.ops.iter().any(|id| self.ops[*id].resolved.is_none())
+            || after.ends.iter().any(|id| self.ops[*id].finished.is_none())
     }
 
     fn is_resolved(&self, after: &After) -> bool {
-        after.at <= self.now && after.ops.iter().all(|&o| self.ops[o].resolved.is_some())
+        after.at <= self.now && !self.is_pending(after)
     }
 
     /// Its dependency is met.

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use super::Storage;
 use super::leaving::is_over;
-use crate::buffer::{Fill, Medium, Slots};
+use crate::buffer::{Fill, Frames, Medium, Slots};
 use crate::engine::FlushAhead;
 use crate::flash::{Clock, Ticket};
 use crate::types::{Nanos, Slot};
@@ -211,8 +211,21 @@ impl Storage {
         }
     }
 
+    /// Frames whose pages are being written, kept or given up, can be used when that is over.
+    pub(super) fn keep_frames(&mut self, slots: &mut Slots, pages: &[Slot], before: Frames, done: Ticket) {
+        for slot in pages {
+            if slots.is_resident(*slot) {
+                self.leaving.keep(slots, *slot, done);
+            }
+        }
+        self.set_observed();
+        let now = slots.used();
+        self.give_up(Medium::Dram, before.dram.saturating_sub(now.dram), done);
+        self.give_up(Medium::Nvram, before.nvram.saturating_sub(now.nvram), done);
+    }
+
     /// A frame, or more of them, is given up, and what was in it is written when `done` resolves.
-    pub(in crate::engine) fn give_up(&mut self, medium: Medium, frames: u32, done: Ticket) {
+    pub(super) fn give_up(&mut self, medium: Medium, frames: u32, done: Ticket) {
         if !is_over(&self.flash.clock, done) {
             (0..frames).for_each(|_| self.leaving.give_up(medium, done));
         }

@@ -18,7 +18,7 @@ impl Storage {
     /// Somebody may take notice of requests from now on, or nobody any more.
     pub(in crate::engine) fn set_observed(&mut self) {
         let Settings { host, write_ack, .. } = &self.settings;
-        let writes = self.flusher.is_some() || *write_ack == WriteAck::Flash;
+        let writes = self.flusher.is_some() || *write_ack == WriteAck::Flash || self.leaving.has_kept();
         self.observed = self.probe.is_some() || self.armed_nvram.is_some() || !host.is_free() || writes;
     }
 

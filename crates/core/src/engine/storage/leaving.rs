@@ -32,12 +32,16 @@ impl Leaving {
         self.is_any = true;
     }
     /// The page stays in its frame and is written when `done` resolves.
-    pub(in crate::engine) fn keep(&mut self, slots: &mut Slots, slot: Slot, done: Ticket) {
+    pub(super) fn keep(&mut self, slots: &mut Slots, slot: Slot, done: Ticket) {
         slots.set_writing(slot);
         if slot.index() >= self.writing.len() {
             self.writing.resize(slot.index() + 1, Ticket::at(Nanos::ZERO));
         }
         self.writing[slot.index()] = done;
+    }
+    /// True if a page ever stayed in its frame while it was written.
+    pub(super) const fn has_kept(&self) -> bool {
+        !self.writing.is_empty()
     }
     /// What the frame of this clean page waits for, if anything.
     pub(super) fn kept(&self, slots: &Slots, slot: Slot, clock: &Clock) -> Option<Ticket> {

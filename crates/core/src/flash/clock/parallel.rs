@@ -101,6 +101,8 @@ pub(super) struct Parallel {
     channels: Vec<Channel>,
     /// Idle channels that somebody may wait for, granted at the end of this instant.
     ungranted: Vec<u32>,
+    /// Resolves when all programs whose tickets resolve earlier are over.
+    programmed: Ticket,
     in_flight: usize,
     finished: Finished,
 }
@@ -134,6 +136,7 @@ impl Parallel {
             dies: (0..dies).map(die).collect(),
             channels: vec![channel; channels as usize],
             ungranted: Vec::new(),
+            programmed: Ticket(0),
             in_flight: 0,
             finished: Finished::new(channels, dies),
         }
@@ -159,6 +162,13 @@ impl Parallel {
         Some(Ticket(ticket))
     }
 
+    /// A program was issued whose ticket resolves before its end.
+    #[inline(never)]
+    fn follow_to_its_end(&mut self, loaded: Ticket) {
+        let end = self.tickets.end_of(loaded);
+        self.programmed = self.tickets.join(self.now, self.programmed, end);
+    }
+
     /// `who` is a channel or the ticket of a node.
     fn set_timer(&mut self, time: u64, who: u64) {
         self.tickets.set_timer(time, who);
@@ -181,6 +191,9 @@ impl Timing for Parallel {
         };
         self.in_flight += 1;
         if let Some(ticket) = self.defer(die, kind, after) {
+            if kind == Kind::ProgramLoaded {
+                self.follow_to_its_end(ticket);
+            }
             return ticket;
         }
         let (node, ticket) = self.tickets.slab.allocate(kind, die, 0, true);
@@ -189,7 +202,14 @@ impl Timing for Parallel {
         if let Some(channel) = self.ungranted.pop() {
             self.grant(channel);
         }
+        if kind == Kind::ProgramLoaded {
+            self.follow_to_its_end(Ticket(ticket));
+        }
         Ticket(ticket)
+    }
+
+    fn programmed(&mut self) -> Ticket {
+        self.programmed
     }
 
     #[inline(always)]

@@ -39,6 +39,11 @@ pub enum Call {
         /// Resolves when both have.
         both: Ticket,
     },
+    /// Somebody wants to know when all programs are over whose tickets resolve earlier.
+    Programmed {
+        /// Resolves then.
+        ticket: Ticket,
+    },
     /// Somebody wants to be told when a ticket resolves.
     Watch {
         /// The ticket.
@@ -74,6 +79,11 @@ impl Timing for Recording {
     fn issue(&mut self, target: OpTarget, die: u32, op: Op, after: Ticket, release: Release) -> Ticket {
         let ticket = either!(&mut self.model, m => m.issue(target, die, op, after, release));
         self.note(Call::Operation(Operation { op, die, after, release, ticket, target }));
+        ticket
+    }
+    fn programmed(&mut self) -> Ticket {
+        let ticket = either!(&mut self.model, m => m.programmed());
+        self.note(Call::Programmed { ticket });
         ticket
     }
     fn join(&mut self, a: Ticket, b: Ticket) -> Ticket {

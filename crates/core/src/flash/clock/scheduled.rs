@@ -133,6 +133,8 @@ pub(super) struct Scheduled {
     joined: u64,
     /// What was issued no later than this ticket is waited for by the host.
     urgent: u64,
+    /// Resolves when all programs whose tickets resolve earlier are over.
+    programmed: Ticket,
     in_flight: usize,
     finished: Finished,
     waits: Waits,
@@ -160,6 +162,7 @@ impl Scheduled {
             ungranted: Vec::new(),
             joined: 0,
             urgent: 0,
+            programmed: Ticket(0),
             in_flight: 0,
             finished: Finished::new(channels, dies),
             waits: Waits::default(),
@@ -255,6 +258,11 @@ impl Timing for Scheduled {
             Some((from, erase)) => self.order.enter_moved_read(&mut self.tickets, index, from, erase),
             None => self.order.enter(&mut self.tickets, index, op, page),
         }
+        if loaded != NONE {
+            let end = self.tickets.follow(self.tickets.slab.get(index).ticket);
+            self.tickets.slab.get_mut(index_of(end.0)).more.class = class;
+            self.programmed = self.join(self.programmed, end);
+        }
         // The program of a copy-back waits for its read in its own way.
         let is_half = inside && op == Op::Program;
         if is_half {
@@ -265,6 +273,10 @@ impl Timing for Scheduled {
             self.end_instant();
         }
         Ticket(ticket)
+    }
+
+    fn programmed(&mut self) -> Ticket {
+        self.programmed
     }
 
     fn join(&mut self, a: Ticket, b: Ticket) -> Ticket {

@@ -22,6 +22,8 @@ pub(super) struct Serial {
     pub(super) now: u64,
     /// End of the last operation issued.
     free: u64,
+    /// End of the last program whose ticket resolves earlier.
+    programmed: u64,
     pub(super) service: [u64; ROWS],
     bus: [u64; ROWS],
     finished: Finished,
@@ -36,6 +38,7 @@ impl Serial {
         Self {
             now: 0,
             free: 0,
+            programmed: 0,
             service: times.service_ns(),
             bus: times.bus_ns(),
             finished: Finished::new(channels, dies),
@@ -63,7 +66,15 @@ impl Timing for Serial {
         self.free = start + self.service[op];
         self.finished.count(die, op);
         let transferred = release == Release::Transfer && op == Op::Program as usize;
-        Ticket(if transferred { start + self.bus[op] } else { self.free })
+        if !transferred {
+            return Ticket(self.free);
+        }
+        self.programmed = self.free;
+        Ticket(start + self.bus[op])
+    }
+
+    fn programmed(&mut self) -> Ticket {
+        Ticket(self.programmed)
     }
 
     /// Only reached with a ticket of another clock, as the tickets of this one are times.

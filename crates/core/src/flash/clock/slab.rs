@@ -27,7 +27,8 @@ pub(super) enum Kind {
     Erase = 2,
     /// Resolves with the ticket it waits for and the one in `data`.
     Join = 3,
-    /// A program whose ticket resolves at the end of its transfer. (The two low bits are those of a program.)
+    /// A program whose ticket resolves at the end of its transfer. (The two low bits are those of a program.) In `data` is the
+    /// ticket that resolves at its end, if there is one.
     ProgramLoaded = 5,
     /// Reports the token in `data`.
     Watch = 7,
@@ -38,6 +39,12 @@ impl Kind {
     #[inline]
     pub(super) const fn op(self) -> usize {
         self as usize & 3
+    }
+
+    /// It has room for the token of whoever watches it.
+    #[inline]
+    pub(super) const fn takes_token(self) -> bool {
+        (self as u8) < Self::Join as u8
     }
 }
 

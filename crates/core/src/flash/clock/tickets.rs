@@ -63,6 +63,19 @@ impl<X: Copy + Default> Tickets<X> {
         Ticket(ticket)
     }
 
+    /// A program was issued whose ticket, `loaded`, resolves at the end of its transfer: a ticket for its end.
+    #[inline(never)]
+    pub(super) fn end_of(&mut self, loaded: Ticket) -> Ticket {
+        let (_, end) = self.slab.allocate(Kind::Join, NONE, 0, false);
+        self.slab.get_mut(index_of(loaded.0)).data = end;
+        Ticket(end)
+    }
+
+    /// A ticket of its own that resolves when the pending ticket `t` does.
+    pub(super) fn follow(&mut self, t: u64) -> Ticket {
+        self.join_nodes(Ticket(t), Ticket(0))
+    }
+
     #[inline]
     pub(super) fn time(&self, now: u64, t: Ticket) -> Option<u64> {
         (!self.slab.is_pending(t)).then_some(now)
@@ -73,7 +86,7 @@ impl<X: Copy + Default> Tickets<X> {
     pub(super) fn watch(&mut self, now: u64, t: Ticket, token: u64) -> bool {
         if self.slab.is_pending(t) {
             let watched = self.slab.get_mut(index_of(t.0));
-            if !watched.watched && watched.kind != Kind::Join {
+            if !watched.watched && watched.kind.takes_token() {
                 watched.watched = true;
                 watched.data = token;
                 return false;
@@ -82,7 +95,7 @@ impl<X: Copy + Default> Tickets<X> {
         self.watch_node(now, t, token)
     }
 
-    /// What is watched already, joins, and times are watched by a node of their own.
+    /// What is watched already, joins, transfers of programs, and times are watched by a node of their own.
     #[inline(never)]
     fn watch_node(&mut self, now: u64, t: Ticket, token: u64) -> bool {
         if self.slab.is_pending(t) {

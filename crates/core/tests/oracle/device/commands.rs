@@ -56,6 +56,7 @@ impl Device {
                     let frame = self.ram.pages.remove(&lpn).expect("a resident page");
                     assert!(!frame.dirty, "a dirty page is dropped");
                     self.array.counts.buffer_drops += 1;
+                    room = room.max(frame.writing);
                 }
                 Step::Write { leave, stay, pad } => {
                     let mut all = leave.clone();
@@ -73,11 +74,13 @@ impl Device {
         }
         for lpn in ahead {
             assert!(!self.ram.is_full() && !self.ram.pages.contains_key(&lpn));
-            let (place, end) = self.read_below(lpn, Cause::Prefetch, self.array.now);
+            let begins = self.take_frame();
+            let (place, end) = self.read_below(lpn, Cause::Prefetch, begins);
             let sectors = self.setup.page_sectors;
             let (data, present) = (vec![0; sectors], vec![false; sectors]);
             let ahead_by = Some(self.requests);
-            self.ram.pages.insert(lpn, Frame { dirty: false, sectors: present, data, version: 0, ready: 0, ahead_by });
+            let frame = Frame { dirty: false, sectors: present, data, version: 0, ready: 0, ahead_by, writing: 0 };
+            self.ram.pages.insert(lpn, frame);
             self.deliver(lpn, place, end);
             self.array.counts.prefetched_pages += 1;
             self.policy.placed(Access { lpn, write: false, request: self.requests }, &self.ram);
@@ -202,13 +205,32 @@ impl Device {
             .map(<[u32]>::to_vec)
             .collect::<Vec<_>>()
         {
-            self.write_back(&unit, false);
+            let done = self.write_back(&unit, false);
             for lpn in unit {
-                self.ram.pages.get_mut(&lpn).expect("resident").dirty = false;
+                let frame = self.ram.pages.get_mut(&lpn).expect("resident");
+                (frame.dirty, frame.writing) = (false, done);
                 if !self.policy.flushed(lpn, &self.ram) {
                     self.ram.pages.remove(&lpn);
+                    if done > self.array.now {
+                        self.leaving.push(done);
+                    }
                 }
             }
         }
+    }
+
+    /// A page takes a frame that is not in use: when it can. Frames that nobody waits for go first.
+    pub(super) fn take_frame(&mut self) -> u64 {
+        let now = self.array.now;
+        self.leaving.retain(|at| *at > now);
+        let free = self.ram.frames.saturating_sub(self.ram.pages.len());
+        while self.leaving.len() > free {
+            self.leaving.remove(0);
+        }
+        if self.leaving.is_empty() || self.leaving.len() < free {
+            return now;
+        }
+        self.array.counts.eviction_waits += 1;
+        self.leaving.remove(0)
     }
 }

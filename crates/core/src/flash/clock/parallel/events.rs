@@ -46,9 +46,8 @@ impl Parallel {
             if lane < CELL {
                 self.leave_bus(channel);
                 if lane != TRANSFER {
-                    // If a page to program is in its die now, somebody may wait for that.
                     if lane == LOAD && kind == Kind::ProgramLoaded {
-                        self.resolve(index_of(ticket));
+                        self.has_left_ram(die, ticket);
                     }
                     continue;
                 }
@@ -90,6 +89,13 @@ impl Parallel {
         }
     }
 
+    /// A page to program is in its die now, and somebody may wait for that. From now on the die has the ticket of its end.
+    #[inline(never)]
+    fn has_left_ram(&mut self, die: u32, loaded: u64) {
+        self.dies[die as usize].ticket = self.tickets.slab.get(index_of(loaded)).data;
+        self.resolve(index_of(loaded));
+    }
+
     /// The operation on `die` is done; the next one of its queue starts.
     #[inline(always)]
     fn finish(&mut self, die: u32, kind: Kind, ticket: u64) {
@@ -97,9 +103,7 @@ impl Parallel {
         self.finished.count(die, kind.op());
         let next = self.take_next(die);
         // First, so that the next operation knows who else starts at this instant.
-        if kind != Kind::ProgramLoaded {
-            self.resolve(index_of(ticket));
-        }
+        self.resolve(index_of(ticket));
         if let Some((channel, kind)) = next {
             self.start(die, channel, kind);
         }
