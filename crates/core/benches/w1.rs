@@ -17,19 +17,27 @@ const FOOTPRINT: u64 = 734_003;
 fn main() {
     let only: Option<String> = std::env::args().skip(1).find(|a| !a.starts_with("--"));
     if only.as_deref().is_none_or(|o| o == "w1") {
-        w1(2, 1.543);
+        w1(2, 1.543, &[]);
     }
     if only.as_deref().is_none_or(|o| o == "w1-spare6") {
-        w1(6, 1.628);
+        w1(6, 1.628, &[]);
+    }
+    if only.as_deref().is_none_or(|o| o == "w1-scheduled") {
+        w1(2, 1.543, &["device.timing.model=scheduled", "device.scheduler.policy=read_first", "ftl.gc_slice=paced"]);
     }
     if only.as_deref().is_none_or(|o| o == "hits") {
         hits();
     }
 }
 
-/// 4 million uniform random 4 KiB writes, closed loop, queue depth 32, from an empty device, no buffer.
-fn w1(spare: u32, reference: f64) {
-    let config = Builder::preset("g1").and_then(|b| b.set(&format!("ftl.reserve={spare}"))).and_then(|b| b.finish());
+/// 4 million uniform random 4 KiB writes, closed loop, queue depth 32, from an empty device, no buffer, with these settings.
+fn w1(spare: u32, reference: f64, settings: &[&str]) {
+    let reserve = format!("ftl.reserve={spare}");
+    let mut builder = Builder::preset("g1");
+    for setting in [&[reserve.as_str()], settings].concat() {
+        builder = builder.and_then(|b| b.set(setting));
+    }
+    let config = builder.and_then(|b| b.finish());
     let mut device = config.and_then(|c| c.build()).expect("the preset builds");
     let mut state = 88_172_645_463_325_252_u64;
     let mut batch = Vec::with_capacity(4096);
@@ -50,7 +58,7 @@ fn w1(spare: u32, reference: f64) {
     let completed = device.times().response().count();
     assert_eq!(completed, REQUESTS as u64, "every request completes");
     println!(
-        "W1 spare {spare}: {:.2} M requests/s ({:.0} ns), {:.2} M flash operations/s, WAF {:.4} (reference {reference}, {:+.2} %), peak memory {} MiB, mean response {:.0} us",
+        "W1 spare {spare} {settings:?}: {:.2} M requests/s ({:.0} ns), {:.2} M flash operations/s, WAF {:.4} (reference {reference}, {:+.2} %), peak memory {} MiB, mean response {:.0} us",
         REQUESTS as f64 / seconds / 1e6,
         seconds * 1e9 / REQUESTS as f64,
         (ledger.reads() + ledger.programs() + ledger.erases()) as f64 / seconds / 1e6,

@@ -313,7 +313,7 @@ impl Slow {
     }
 
     fn hurry(&mut self, class: OpClass, after: &After) {
-        if self.is_pending(after) && class <= OpClass::HostWrite && after.class > OpClass::HostWrite {
+        if !self.is_resolved(after) && class <= OpClass::HostWrite && after.class > OpClass::HostWrite {
             self.urgent = self.urgent.max(after.number);
         }
     }
@@ -330,7 +330,7 @@ impl Slow {
         if self.is_resolved(&a) {
             return b;
         }
-        let class = [&a, &b].into_iter().filter(|t| self.is_pending(t)).map(|t| t.class).max().unwrap_or_default();
+        let class = [&a, &b].into_iter().filter(|t| !self.is_resolved(t)).map(|t| t.class).max().unwrap_or_default();
         let mut ops = [a.ops, b.ops].concat();
         ops.retain(|&id| self.ops[id].resolved.is_none());
         self.numbers += 1;
@@ -339,13 +339,9 @@ impl Slow {
         After { ops, at: a.at.max(b.at), ends, own: false, class, number: self.numbers }
     }
 
-    fn is_pending(&self, after: &After) -> bool {
-        after.ops.iter().any(|id| self.ops[*id].resolved.is_none())
-            || after.ends.iter().any(|id| self.ops[*id].finished.is_none())
-    }
-
     fn is_resolved(&self, after: &After) -> bool {
-        after.at <= self.now && !self.is_pending(after)
+        let ends = after.ends.iter().all(|id| self.ops[*id].finished.is_some());
+        ends && after.at <= self.now && after.ops.iter().all(|id| self.ops[*id].resolved.is_some())
     }
 
     /// Its dependency is met.
