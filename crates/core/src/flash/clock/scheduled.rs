@@ -70,7 +70,6 @@
 //!   do nothing else. With `channel` command phases without data go first (`commands_first`), or pages that were read
 //!   (`data_first`).
 
-// A resource waits for one thing at a time, of any duration: the next event is found by a tournament over dies and channels.
 // Everything that waits is linked through the slab, as in `parallel`.
 
 mod channel;
@@ -86,9 +85,10 @@ mod task;
 
 use self::command::Commands;
 use self::die::{Cells, Die, Registers};
-use self::events::{NEVER, Tournament};
+use self::events::Events;
 use self::order::Order;
 use self::task::{Task, Waiting};
+use super::lanes::NEVER;
 use super::slab::{Kind, NONE, index_of};
 use super::tickets::Tickets;
 use super::{
@@ -116,7 +116,7 @@ struct Channel {
 pub(super) struct Scheduled {
     pub(super) now: u64,
     rules: SchedulerConfig,
-    events: Tournament,
+    events: Events,
     channel_count: u32,
     commands: Commands,
     command: u64,
@@ -148,7 +148,7 @@ impl Scheduled {
         Self {
             now: 0,
             rules: scheduler,
-            events: Tournament::new(dies + channels),
+            events: Events::new(dies, channels),
             channel_count: channels,
             commands: Commands::new(shape),
             command: times.command.0,
@@ -175,6 +175,7 @@ impl Scheduled {
         if after.is_time() {
             let ticket = self.tickets.slab.get(index).ticket;
             self.tickets.set_timer(after.0, ticket);
+            self.next_timer();
             return true;
         }
         if self.is_behind(index, after) {
@@ -216,9 +217,17 @@ impl Scheduled {
         }
     }
 
+    /// The ticket of a node resolves now.
     #[inline]
-    fn next_time(&self) -> u64 {
-        self.events.next().min(self.tickets.first_timer().unwrap_or(NEVER))
+    fn resolve(&mut self, index: u32) {
+        if self.tickets.resolve(self.now, index) {
+            self.next_timer();
+        }
+    }
+
+    #[inline(never)]
+    fn next_timer(&mut self) {
+        self.events.set_timer(self.tickets.first_timer().unwrap_or(NEVER));
     }
 }
 
@@ -307,7 +316,9 @@ impl Timing for Scheduled {
         if self.tickets.slab.is_pending(t) {
             self.hurry(OpClass::HostWrite, t);
         }
-        self.tickets.watch(self.now, t, token);
+        if self.tickets.watch(self.now, t, token) {
+            self.next_timer();
+        }
     }
 
     #[inline]
@@ -317,21 +328,21 @@ impl Timing for Scheduled {
 
     #[inline]
     fn next_event(&self) -> Option<u64> {
-        Some(self.next_time()).filter(|time| *time != NEVER)
+        (!self.events.is_empty()).then_some(self.events.next())
     }
 
     #[inline]
     fn step(&mut self) -> bool {
-        let time = self.next_time();
-        if time != NEVER {
-            self.run(time, false);
+        let is_pending = !self.events.is_empty();
+        if is_pending {
+            self.run(self.events.next(), false);
         }
-        time != NEVER
+        is_pending
     }
 
     #[inline]
     fn wait(&mut self, to: u64) -> bool {
-        let is_pending = self.next_time() != NEVER;
+        let is_pending = !self.events.is_empty();
         self.run(to, true);
         is_pending
     }

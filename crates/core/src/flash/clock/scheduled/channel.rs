@@ -2,8 +2,8 @@
 //! otherwise.
 
 use super::die::{Cells, Die, Registers};
-use super::events::NEVER;
 use super::{Channel, Scheduled};
+use crate::flash::clock::lanes::{COMMAND, LOAD, NEVER, TRANSFER};
 use crate::flash::clock::slab::NONE;
 use crate::flash::clock::{ChannelOrder, DIES_PER_CHANNEL};
 use crate::types::Nanos;
@@ -63,15 +63,15 @@ impl Scheduled {
         let waited = self.now - std::mem::replace(&mut d.requested, NEVER);
         let turn = &mut self.tickets.slab.get_mut(d.turn).more;
         turn.for_channel += waited;
-        let length = if d.cells == Cells::Command {
-            self.command * u64::from(d.array.planes)
-        } else if d.registers == Registers::Load && turn.opens {
-            self.command + self.transfer
+        let (lane, length) = if d.cells == Cells::Command {
+            (COMMAND, self.command * u64::from(d.array.planes))
+        } else if d.registers == Registers::Load {
+            (LOAD, self.transfer + if turn.opens { self.command } else { 0 })
         } else {
-            self.transfer
+            (TRANSFER, self.transfer)
         };
         self.waits.of_mut(turn.class).channel += Nanos(waited);
-        self.events.set(self.dies.len() as u32 + channel, self.now + length);
+        self.events.set(lane, self.dies.len() as u32 + channel, self.now + length);
     }
 
     /// The use of a channel ends.
@@ -96,7 +96,7 @@ impl Scheduled {
         }
         let loaded = std::mem::replace(&mut self.tickets.slab.get_mut(turn).more.loaded, NONE);
         if loaded != NONE {
-            self.tickets.resolve(self.now, loaded);
+            self.resolve(loaded);
         }
         if next == NONE {
             self.all_is_loaded(die);

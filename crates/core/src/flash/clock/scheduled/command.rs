@@ -226,6 +226,6 @@ impl Scheduled {
         } else {
             self.order.leave_write(&self.tickets, ticket, page);
         }
-        self.tickets.resolve(self.now, index);
+        self.resolve(index);
     }
 }

@@ -1,8 +1,8 @@
 //! A die: what its cells do, what its registers hold, and what waits for it.
 
 use super::OpClass;
-use super::events::NEVER;
 use super::queues::Queues;
+use crate::flash::clock::lanes::NEVER;
 use crate::flash::clock::slab::{Kind, NONE};
 
 /// The operations that a die executes together.

@@ -2,7 +2,9 @@
 
 use super::die::{Cells, Registers};
 use super::task::Hold;
+use super::events::Who;
 use super::{Scheduled, Task};
+use crate::flash::clock::lanes::CELL;
 use crate::flash::clock::slab::{Kind, NONE, Node};
 use crate::flash::clock::{OpClass, Ticket};
 use crate::types::{Nanos, Ppn};
@@ -11,9 +13,10 @@ impl Scheduled {
     /// Processes every instant up to `to`, or if `wait`, up to the first at which something watched has resolved.
     pub(super) fn run(&mut self, to: u64, wait: bool) {
         loop {
-            let time = self.next_time();
+            let time = self.events.next();
             if time > self.now {
-                if !self.end_instant() {
+                if !self.is_settled() {
+                    self.end_instant();
                     continue;
                 }
                 if time > to || wait && self.tickets.resolved.is_some() {
@@ -21,25 +24,25 @@ impl Scheduled {
                 }
                 self.now = time;
             }
-            if self.events.next() > time {
-                self.fire_timer();
-                continue;
-            }
-            let who = self.events.take();
-            match who.checked_sub(self.dies.len() as u32) {
-                None => self.cells_are_done(who),
-                Some(channel) => self.leave_bus(channel),
+            match self.events.take() {
+                Who::Timer => self.fire_timer(),
+                Who::Resource(who) => match who.checked_sub(self.dies.len() as u32) {
+                    None => self.cells_are_done(who),
+                    Some(channel) => self.leave_bus(channel),
+                },
             }
         }
     }
 
-    /// This instant has no completions left: what was released joins its queue, idle dies choose, idle channels are granted.
-    /// True if there was nothing to do; else what was done can bring new completions, if a phase takes no time.
+    /// True if nothing is left to do at this instant but its completions.
     #[inline]
-    pub(super) fn end_instant(&mut self) -> bool {
-        if self.tickets.arrivals.len() | self.idle.len() | self.ungranted.len() == 0 {
-            return true;
-        }
+    pub(super) fn is_settled(&self) -> bool {
+        self.tickets.arrivals.len() | self.idle.len() | self.ungranted.len() == 0
+    }
+
+    /// This instant has no completions left: what was released joins its queue, idle dies choose, idle channels are granted.
+    /// That can bring new completions, if a phase takes no time.
+    pub(super) fn end_instant(&mut self) {
         while !self.tickets.arrivals.is_empty() {
             self.arrive_all();
         }
@@ -49,13 +52,13 @@ impl Scheduled {
         while let Some(channel) = self.ungranted.pop() {
             self.grant(channel);
         }
-        false
     }
 
     #[inline(never)]
     fn fire_timer(&mut self) {
         if let Some(who) = self.tickets.take_timer() {
             self.tickets.fire(self.now, who);
+            self.next_timer();
         }
     }
 
@@ -206,7 +209,7 @@ impl Scheduled {
         let d = &mut self.dies[die as usize];
         d.cells = Cells::Work;
         d.end = self.now + d.array.cells;
-        self.events.set(die, d.end);
+        self.events.set(CELL + d.array.kind.op(), die, d.end);
         if d.queues.has_urgent() {
             self.suspend(die);
         }
@@ -226,6 +229,7 @@ impl Scheduled {
         {
             return;
         }
+        self.events.cancel(CELL + kind.op(), die);
         // While it was being resumed nothing of the rest was done.
         let rest = d.end - self.now;
         if d.rest != 0 && rest > d.rest {
@@ -237,7 +241,7 @@ impl Scheduled {
         d.suspended_at = self.now;
         d.cells = Cells::Suspending;
         d.end = self.now + rules.suspend_time.0;
-        self.events.set(die, d.end);
+        self.events.set_apart(die, d.end);
     }
 
     fn resume(&mut self, die: u32) {
@@ -246,7 +250,7 @@ impl Scheduled {
         d.class = d.array.class;
         d.cells = Cells::Work;
         d.end = self.now + self.rules.resume_time.0 + d.rest;
-        self.events.set(die, d.end);
+        self.events.set_apart(die, d.end);
         d.array.suspended_for += self.now - d.suspended_at + self.rules.resume_time.0;
         let (first, class) = (d.array.first, d.class);
         self.waits.of_mut(class).suspensions += self.together(first);

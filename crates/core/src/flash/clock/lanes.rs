@@ -1,8 +1,8 @@
-//! The pending events of the parallel model, without a heap.
+//! Pending events without a heap.
 //!
 //! All events of one kind lie the same time ahead when they are made (`t_R`, `t_PROG`, a transfer, ...), and time never
 //! goes back: so each kind is a first-in first-out list, and the next event of all is the earliest of seven heads,
-//! however many dies there are.
+//! however many dies there are. What does not come in this order a model keeps elsewhere, with its timers.
 
 /// Kinds of events. At one instant lower ones come first, which matters once: the transfer of a page to program must
 /// end before its program does, even if that takes no time.
@@ -15,7 +15,7 @@ pub(super) const COMMAND: usize = 1;
 pub(super) const TRANSFER: usize = 2;
 /// End of a cell phase, `CELL + operation` with the number of [`crate::ledger::Op`].
 pub(super) const CELL: usize = 3;
-/// Head of the timers, which are kept elsewhere because they have no order.
+/// Head of what is kept elsewhere because it has no order.
 pub(super) const TIMER: usize = 6;
 /// Places by kind, as many as the bits of a kind can name, so that its number need not be checked.
 const KINDS: usize = 1 << LANE_BITS;
@@ -88,6 +88,33 @@ impl Lanes {
         }
     }
 
+    /// True if an event at this time precedes none of its kind.
+    #[inline]
+    pub(super) fn is_in_order(&self, lane: usize, time: u64) -> bool {
+        self.first[lane] == NEVER || time >= time_of(self.links[self.tail[lane] as usize].event)
+    }
+
+    /// Removes an event of a kind before its time. False if this link is not on that list.
+    pub(super) fn remove(&mut self, lane: usize, link: u32) -> bool {
+        let end = self.links.len() as u32 - 1;
+        let (mut before, mut at) = (end, self.head[lane]);
+        while at != link {
+            if at == end {
+                return false;
+            }
+            (before, at) = (at, self.links[at as usize].next);
+        }
+        if before == end {
+            self.pop(lane);
+            return true;
+        }
+        self.links[before as usize].next = self.links[link as usize].next;
+        if self.tail[lane] == link {
+            self.tail[lane] = before;
+        }
+        true
+    }
+
     /// Removes the first event of a kind; whose it was.
     #[inline]
     pub(super) fn pop(&mut self, lane: usize) -> u32 {
@@ -98,7 +125,7 @@ impl Lanes {
         who
     }
 
-    /// Sets the time of the next timer, or [`NEVER`].
+    /// Sets the time of the next event that is kept elsewhere, or [`NEVER`].
     #[inline]
     pub(super) fn set_timer(&mut self, time: u64) {
         self.first[TIMER] = if time == NEVER { NEVER } else { time << LANE_BITS | TIMER as u64 };
