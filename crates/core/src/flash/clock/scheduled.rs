@@ -116,6 +116,8 @@ struct Channel {
 pub(super) struct Scheduled {
     pub(super) now: u64,
     rules: SchedulerConfig,
+    /// The scheduler takes operations in the order in which they come.
+    keeps_order: bool,
     events: Events,
     channel_count: u32,
     commands: Commands,
@@ -148,6 +150,7 @@ impl Scheduled {
         Self {
             now: 0,
             rules: scheduler,
+            keeps_order: scheduler.policy.rule().keeps_order,
             events: Events::new(dies, channels),
             channel_count: channels,
             commands: Commands::new(shape),
@@ -196,7 +199,7 @@ impl Scheduled {
         first.ticket != before.0
             || first.arrived
                 && first.die == second.die
-                && (self.rules.policy.rule().keeps_order || first.more.class == second.more.class)
+                && (self.keeps_order || first.more.class == second.more.class)
     }
 
     /// A program or an erase that the queue will keep behind the one before it on its block, as soon as that is there.
@@ -204,7 +207,7 @@ impl Scheduled {
     fn follows(&self, index: u32, before: Ticket) -> bool {
         let first = self.tickets.slab.get(index_of(before.0));
         let second = self.tickets.slab.get(index);
-        let same_queue = self.rules.policy.rule().keeps_order || first.more.class == second.more.class;
+        let same_queue = self.keeps_order || first.more.class == second.more.class;
         second.kind != Kind::Read && first.die == second.die && same_queue
     }
 
@@ -247,7 +250,7 @@ impl Timing for Scheduled {
         };
         let is_ready = after.0 <= self.now || !self.tickets.slab.is_pending(after) && !after.is_time();
         let somebody_waits = op == Op::Read && class.suspends_others() && page.is_some();
-        let moved = if is_ready && somebody_waits && !self.rules.policy.rule().keeps_order {
+        let moved = if is_ready && somebody_waits && !self.keeps_order {
             self.where_it_is(page)
         } else {
             None
@@ -255,15 +258,16 @@ impl Timing for Scheduled {
         let die = moved.map_or(die, |(from, _)| self.die_of(from));
         self.in_flight += 1;
         let cells = if cells == Nanos::ZERO { self.cell[kind.op()] } else { cells.0 };
-        self.dies[die as usize].asked += self.bus_of(kind, inside) + cells;
-        let (index, mut ticket) = self.tickets.slab.allocate(kind, die, 0, false);
+        let service = self.bus_of(kind, inside) + cells;
+        self.dies[die as usize].asked += service;
+        let task = Task { class, contents_of, cells, service, inside, read: after.0, issued: self.now, ..Task::default() };
+        let (index, mut ticket) = self.tickets.slab.allocate_for(kind, die, 0, false, task);
         let mut loaded = NONE;
         if op == Op::Program && release == Release::Transfer {
-            (loaded, ticket) = self.tickets.slab.allocate(Kind::ProgramLoaded, die, 0, false);
-            self.tickets.slab.get_mut(loaded).more.class = class;
+            let task = Task { class, ..Task::default() };
+            (loaded, ticket) = self.tickets.slab.allocate_for(Kind::ProgramLoaded, die, 0, false, task);
+            self.tickets.slab.get_mut(index).more.loaded = loaded;
         }
-        self.tickets.slab.get_mut(index).more =
-            Task { class, loaded, contents_of, cells, inside, read: after.0, issued: self.now, ..Task::default() };
         match moved {
             Some((from, erase)) => self.order.enter_moved_read(&mut self.tickets, index, from, erase),
             None => self.order.enter(&mut self.tickets, index, op, page),
@@ -280,7 +284,9 @@ impl Timing for Scheduled {
         }
         if is_ready || is_half || !self.waits_for(index, after) {
             self.go_on(index);
-            self.end_instant();
+            if !self.is_settled() {
+                self.end_instant();
+            }
         }
         Ticket(ticket)
     }
@@ -290,16 +296,16 @@ impl Timing for Scheduled {
     }
 
     fn join(&mut self, a: Ticket, b: Ticket) -> Ticket {
-        let class = |t: Ticket| {
-            if self.tickets.slab.is_pending(t) {
-                self.tickets.slab.get(index_of(t.0)).more.class
-            } else {
-                OpClass::MapRead
-            }
-        };
-        let least_urgent = class(a).max(class(b));
         let both = self.tickets.join(self.now, a, b);
-        if self.tickets.slab.is_pending(both) && both != a && both != b {
+        if both != a && both != b && self.tickets.slab.is_pending(both) {
+            let class = |t: Ticket| {
+                if self.tickets.slab.is_pending(t) {
+                    self.tickets.slab.get(index_of(t.0)).more.class
+                } else {
+                    OpClass::MapRead
+                }
+            };
+            let least_urgent = class(a).max(class(b));
             self.tickets.slab.get_mut(index_of(both.0)).more.class = least_urgent;
         }
         both

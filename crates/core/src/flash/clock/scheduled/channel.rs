@@ -3,7 +3,7 @@
 
 use super::die::{Cells, Die, Registers};
 use super::{Channel, Scheduled};
-use crate::flash::clock::lanes::{COMMAND, LOAD, NEVER, TRANSFER};
+use crate::flash::clock::lanes::{COMMAND, LOAD, TRANSFER};
 use crate::flash::clock::slab::NONE;
 use crate::flash::clock::{ChannelOrder, DIES_PER_CHANNEL};
 use crate::types::Nanos;
@@ -22,10 +22,23 @@ impl Scheduled {
 
     /// A die wants its channel from now on, for this operation.
     pub(super) fn request(&mut self, die: u32, turn: u32) {
-        let ticket = self.tickets.slab.get(turn).ticket;
         let d = &mut self.dies[die as usize];
-        (d.turn, d.requested) = (turn, self.now);
-        let (local, channel) = (d.local, d.channel);
+        d.turn = turn;
+        let channel = d.channel;
+        // Whoever waited for an idle channel would be among the ungranted.
+        if !self.channels[channel as usize].busy && self.is_over() {
+            self.occupy(die, channel);
+        } else {
+            self.wait_for_channel(die, channel);
+        }
+    }
+
+    #[inline(never)]
+    fn wait_for_channel(&mut self, die: u32, channel: u32) {
+        let d = &mut self.dies[die as usize];
+        d.requested = self.now;
+        let (turn, local) = (d.turn, d.local);
+        let ticket = self.tickets.slab.get(turn).ticket;
         let yields = self.yields(&self.dies[die as usize]);
         let Channel { head, tail: mut place, .. } = self.channels[channel as usize];
         // Requests that yield alike come in the order of time; those of one instant are put in issue order.
@@ -58,19 +71,28 @@ impl Scheduled {
         }
         let die = u32::from(c.waiting[c.head as usize % DIES_PER_CHANNEL]) * self.channel_count + channel;
         c.head = c.head.wrapping_add(1);
+        let Die { requested, turn, .. } = self.dies[die as usize];
+        let waited = self.now - requested;
+        let task = &mut self.tickets.slab.get_mut(turn).more;
+        task.on_die += waited;
+        self.waits.of_mut(task.class).channel += Nanos(waited);
+        self.occupy(die, channel);
+    }
+
+    /// A die gets its channel.
+    #[inline]
+    fn occupy(&mut self, die: u32, channel: u32) {
+        let c = &mut self.channels[channel as usize];
         (c.busy, c.user) = (true, die);
-        let d = &mut self.dies[die as usize];
-        let waited = self.now - std::mem::replace(&mut d.requested, NEVER);
-        let turn = &mut self.tickets.slab.get_mut(d.turn).more;
-        turn.for_channel += waited;
+        let d = &self.dies[die as usize];
         let (lane, length) = if d.cells == Cells::Command {
             (COMMAND, self.command * u64::from(d.array.planes))
         } else if d.registers == Registers::Load {
-            (LOAD, self.transfer + if turn.opens { self.command } else { 0 })
+            let opens = self.tickets.slab.get(d.turn).more.opens;
+            (LOAD, self.transfer + if opens { self.command } else { 0 })
         } else {
             (TRANSFER, self.transfer)
         };
-        self.waits.of_mut(turn.class).channel += Nanos(waited);
         self.events.set(lane, self.dies.len() as u32 + channel, self.now + length);
     }
 

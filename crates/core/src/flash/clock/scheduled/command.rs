@@ -90,7 +90,7 @@ impl Scheduled {
         let follows = !d.is_idle();
         let first = d.queues.first(class);
         let Node { kind, more: Task { cells, inside, .. }, .. } = *self.tickets.slab.get(first);
-        let service = self.bus_of(kind, inside) + cells + self.copy_service(first);
+        let service = self.service(first);
         let d = &mut self.dies[die as usize];
         d.queues.pop(&self.tickets, class, service);
         let mut command = Command { first, kind, class, cells, ..Command::NO };
@@ -105,7 +105,6 @@ impl Scheduled {
     /// Takes what goes with the first operation of a command out of the queue. Reads that wait for nothing in the queue may pass
     /// what does not go along: a queue of copies has a program behind every read.
     fn take_company(&mut self, die: u32, command: &mut Command, follows: bool) {
-        let keeps_order = self.rules.policy.rule().keeps_order;
         let Command { first, kind, class, .. } = *command;
         let (mut last, mut count) = (first, 1);
         let (mut passed, mut at) = (NONE, self.dies[die as usize].queues.first_if_any(class));
@@ -116,7 +115,7 @@ impl Scheduled {
             let may_follow = !follows || !self.waits_for_another(next);
             let opens = self.opens(die, first, next, passed != NONE).filter(|_| may_follow);
             let Some(opens) = opens else {
-                if kind != Kind::Read || keeps_order {
+                if kind != Kind::Read || self.keeps_order {
                     return;
                 }
                 passed = next;
@@ -138,7 +137,7 @@ impl Scheduled {
         let kind = self.tickets.slab.get(first).kind;
         let Node { kind: other, more: Task { page, reads, leans, inside, .. }, .. } = *self.tickets.slab.get(next);
         let queues = &self.dies[die as usize].queues;
-        let overtakes = self.rules.policy.rule().keeps_order && !queues.is_oldest(&self.tickets, next);
+        let overtakes = self.keeps_order && !queues.is_oldest(&self.tickets, next);
         if other != kind || reads > 0 || overtakes || inside || passes && leans {
             return None;
         }
@@ -147,12 +146,12 @@ impl Scheduled {
     }
 
     /// An operation has left the queue of its die.
+    #[inline]
     pub(super) fn begin(&mut self, die: u32, index: u32, opens: bool) {
         let node = self.tickets.slab.get_mut(index);
         node.next = NONE;
         (node.more.begun, node.more.opens) = (self.now, opens);
-        let Node { kind, ticket, more: Task { page, cells, inside, .. }, .. } = *node;
-        let service = self.bus_of(kind, inside) + cells;
+        let Node { kind, ticket, more: Task { page, service, .. }, .. } = *node;
         let d = &mut self.dies[die as usize];
         d.backlog -= service;
         d.asked -= service;
@@ -209,18 +208,17 @@ impl Scheduled {
     pub(super) fn finish(&mut self, die: u32, index: u32, suspended: u64) {
         self.in_flight -= 1;
         let Node { kind, ticket, more, .. } = *self.tickets.slab.get(index);
-        let Task { class, issued, begun, page, cells, works, for_channel, for_die, opens, inside, .. } = more;
+        let Task { class, issued, begun, page, service, works, on_die, opens, inside, .. } = more;
         self.finished.count(die, kind.op());
         let transfer = if inside { self.transfer } else { 0 };
         let saved = (transfer + if opens { 0 } else { self.command }).cast_signed();
         self.finished.took_longer(die, (works.cast_signed() - self.cell[kind.op()].cast_signed() - saved, -saved));
-        let alone = self.bus_of(kind, inside) + cells;
         let waits = self.waits.of_mut(class);
         waits.latency.record(Nanos(self.now - issued));
         waits.suspended += Nanos(suspended);
-        waits.company += Nanos(self.now - begun - alone - for_channel - for_die - suspended);
+        waits.company += Nanos(self.now - begun - service - on_die - suspended);
         if kind.op() == Op::Read as usize {
-            if !self.rules.policy.rule().keeps_order {
+            if !self.keeps_order {
                 self.leave_read(page);
             }
         } else {

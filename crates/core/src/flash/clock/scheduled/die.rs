@@ -2,7 +2,6 @@
 
 use super::OpClass;
 use super::queues::Queues;
-use crate::flash::clock::lanes::NEVER;
 use crate::flash::clock::slab::{Kind, NONE};
 
 /// The operations that a die executes together.
@@ -34,8 +33,10 @@ impl Command {
 
     /// Leaves none behind.
     #[inline]
-    pub(super) fn take(&mut self) -> Self {
-        std::mem::replace(self, Self::NO)
+    pub(super) const fn take(&mut self) -> Self {
+        let command = *self;
+        self.first = NONE;
+        command
     }
 }
 
@@ -82,7 +83,7 @@ pub(super) struct Die {
     pub(super) channel: u32,
     /// Its number among the dies of its channel.
     pub(super) local: u8,
-    /// Since when it waits for its channel; [`NEVER`] when it does not.
+    /// Since when it waits for its channel, if it does.
     pub(super) requested: u64,
     /// End of what the cells do.
     pub(super) end: u64,
@@ -109,7 +110,7 @@ impl Die {
             class: OpClass::MapRead,
             channel: number % channels,
             local: (number / channels) as u8,
-            requested: NEVER,
+            requested: 0,
             end: 0,
             suspended: Command::NO,
             rest: 0,

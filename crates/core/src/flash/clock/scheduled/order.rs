@@ -63,7 +63,6 @@ impl Order {
         let task = &mut tasks.slab.get_mut(index).more;
         task.page = page;
         task.before = before;
-        task.in_block = NONE;
         if op == Op::Erase {
             task.reads = std::mem::take(&mut block.reads);
         }

@@ -1,7 +1,7 @@
 //! What waits for a die, by class.
 
 use super::{Task, Waiting};
-use crate::flash::clock::scheduler::{self, Heads};
+use crate::flash::clock::scheduler::{self, Heads, classes_of};
 use crate::flash::clock::slab::NONE;
 use crate::flash::clock::{CLASSES, OpClass, SchedulerConfig, Waits};
 use crate::types::Nanos;
@@ -56,10 +56,7 @@ impl Queues {
         if passed == 0 || self.mask == 0 {
             return;
         }
-        let mut mask = self.mask;
-        while mask != 0 {
-            let class = mask.trailing_zeros() as usize;
-            mask &= mask - 1;
+        for class in classes_of(self.mask) {
             let waited = &mut waits.of_mut(OpClass::ALL[class]).die[busy as usize];
             *waited += Nanos(self.len[class] * passed);
         }
@@ -91,18 +88,16 @@ impl Queues {
 
     #[inline(never)]
     fn choose_one(&self, tasks: &Waiting, rules: &SchedulerConfig, now: u64, urgent: u64) -> (OpClass, bool) {
-        let mut heads = Heads { order: [u64::MAX; CLASSES], rank: [0; CLASSES], work: self.work };
+        let mut heads = Heads { mask: 0, order: [0; CLASSES], rank: [0; CLASSES], work: &self.work };
         let mut overdue = (u64::MAX, 0);
-        for class in 0..CLASSES {
-            if self.mask >> class & 1 == 0 {
-                continue;
-            }
+        for class in classes_of(self.mask) {
             let node = tasks.slab.get(self.head[class]);
             let Task { class: name, order, arrived, reads, .. } = node.more;
             // An erase that pages are still read from.
             if reads > 0 {
                 continue;
             }
+            heads.mask |= 1 << class;
             heads.order[class] = order;
             heads.rank[class] = if node.ticket <= urgent { name.hurried() } else { name } as u8;
             if now - arrived >= rules.most_wait.0 {
@@ -118,8 +113,7 @@ impl Queues {
     /// True if an operation, the first of its class, came before those of the other classes.
     pub(super) fn is_oldest(&self, tasks: &Waiting, index: u32) -> bool {
         let order = tasks.slab.get(index).more.order;
-        let waiting = (0..CLASSES).filter(|class| self.mask >> class & 1 != 0);
-        waiting.map(|class| tasks.slab.get(self.head[class]).more.order).all(|other| order <= other)
+        classes_of(self.mask).map(|class| tasks.slab.get(self.head[class]).more.order).all(|other| order <= other)
     }
 
     /// The most urgent class that has somebody waiting.

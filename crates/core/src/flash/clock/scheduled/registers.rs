@@ -70,7 +70,7 @@ impl Scheduled {
         while at != NONE {
             let node = self.tickets.slab.get_mut(at);
             at = node.next;
-            node.more.for_die += ns;
+            node.more.on_die += ns;
             self.waits.of_mut(node.more.class).die[busy as usize] += Nanos(ns);
         }
     }
@@ -114,7 +114,7 @@ impl Scheduled {
             self.waited(&loaded, busy);
             self.program(die);
         } else {
-            self.idle.push(die);
+            self.is_free(die);
         }
     }
 
@@ -123,7 +123,11 @@ impl Scheduled {
         let d = &mut self.dies[die as usize];
         d.cache = d.array.take();
         (d.cells, d.registers) = (Cells::Idle, Registers::Read);
-        self.idle.push(die);
+        if self.commands.has_cache() {
+            self.idle.push(die);
+        } else {
+            self.send_page(die);
+        }
     }
 
     /// A page has left the cache registers.
@@ -140,7 +144,7 @@ impl Scheduled {
         } else {
             d.registers = Registers::Read;
         }
-        self.idle.push(die);
+        self.is_free(die);
     }
 
     /// A die that holds pages that were read, and has nothing to be told, lets the next of them go out.

@@ -40,12 +40,19 @@ impl Scheduled {
         self.tickets.arrivals.len() | self.idle.len() | self.ungranted.len() == 0
     }
 
+    /// True if nothing at all is left to do at this instant.
+    #[inline]
+    pub(super) fn is_over(&self) -> bool {
+        self.is_settled() && self.events.next() > self.now
+    }
+
     /// This instant has no completions left: what was released joins its queue, idle dies choose, idle channels are granted.
     /// That can bring new completions, if a phase takes no time.
     pub(super) fn end_instant(&mut self) {
         while !self.tickets.arrivals.is_empty() {
             self.arrive_all();
         }
+        // Before the last one chooses nothing else is left.
         while let Some(die) = self.idle.pop() {
             self.choose(die);
         }
@@ -97,24 +104,22 @@ impl Scheduled {
             self.tickets.slab.get_mut(index).more.hold = Hold::Reads;
             return;
         }
+        let (mut first, mut last) = (index, index);
         if inside {
-            if let Some((read, program)) = self.both_halves(index) {
-                self.tickets.slab.get_mut(program).arrived = true;
-                self.join_queue(read, program);
-            }
-        } else {
-            self.join_queue(index, index);
+            let Some((read, program)) = self.both_halves(index) else { return };
+            self.tickets.slab.get_mut(program).arrived = true;
+            (first, last) = (read, program);
         }
+        self.join_queue(first, last);
     }
 
     /// An operation joins the queue of its die; `last` is it, or the program that it is copied by inside its plane.
     fn join_queue(&mut self, index: u32, last: u32) {
-        let Node { die, kind, more: Task { class, page, cells, inside, .. }, .. } = *self.tickets.slab.get(index);
         self.joined += 1;
         let node = self.tickets.slab.get_mut(index);
         (node.arrived, node.next) = (true, NONE);
         (node.more.arrived, node.more.order) = (self.now, self.joined);
-        let Task { issued, loaded, .. } = node.more;
+        let Node { die, kind, more: Task { class, page, issued, loaded, .. }, .. } = *node;
         if loaded != NONE {
             self.tickets.slab.get_mut(loaded).arrived = true;
         }
@@ -125,10 +130,10 @@ impl Scheduled {
             self.tickets.slab.get_mut(in_block).more.hold = Hold::Nothing;
             self.tickets.arrivals.push(in_block);
         }
-        if kind == Kind::Read && self.rules.policy.rule().keeps_order {
+        if kind == Kind::Read && self.keeps_order {
             self.leave_read(page);
         }
-        let service = self.bus_of(kind, inside) + cells + self.copy_service(index);
+        let service = self.service(index);
         let d = &mut self.dies[die as usize];
         d.queues.pass(self.now, d.class, &mut self.waits);
         d.queues.push(&mut self.tickets, index, class);
@@ -147,6 +152,15 @@ impl Scheduled {
     pub(super) fn leave_read(&mut self, page: Ppn) {
         if let Some(erase) = self.order.leave_read(&mut self.tickets, page) {
             self.tickets.arrivals.push(erase);
+        }
+    }
+
+    /// A die may take something at the end of this instant, which can be now. The last thing to do for a completion.
+    pub(super) fn is_free(&mut self, die: u32) {
+        if self.is_over() {
+            self.choose(die);
+        } else {
+            self.idle.push(die);
         }
     }
 

@@ -46,12 +46,13 @@ pub(super) struct Task {
     pub(super) order: u64,
     /// and when the die took it.
     pub(super) begun: u64,
-    /// What its cells take, and the time that they are counted to work for it: that of the whole command for the first of it.
+    /// What its cells take, what that is with its channel, and the time that the cells are counted to work for it: that of the
+    /// whole command for the first of it.
     pub(super) cells: u64,
+    pub(super) service: u64,
     pub(super) works: u64,
-    /// How long it waited for the channel, and on its die for another command.
-    pub(super) for_channel: u64,
-    pub(super) for_die: u64,
+    /// How long it waited on its die, for the channel or for another command.
+    pub(super) on_die: u64,
     /// The first on its plane of those that share its command.
     pub(super) opens: bool,
     /// It is half of a copy inside a plane,
@@ -78,9 +79,9 @@ impl Default for Task {
             order: 0,
             begun: 0,
             cells: 0,
+            service: 0,
             works: 0,
-            for_channel: 0,
-            for_die: 0,
+            on_die: 0,
             opens: false,
             inside: false,
             partner: NONE,
