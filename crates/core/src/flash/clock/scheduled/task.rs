@@ -26,7 +26,9 @@ pub(super) struct Task {
     pub(super) hold: Hold,
     /// It joined its queue because that keeps it behind something that it waits for.
     pub(super) leans: bool,
+    /// Where it is, and the block of that; [`NONE`], which no block is, if nobody knows.
     pub(super) page: Ppn,
+    pub(super) block: u32,
     /// Next unfinished program or erase of its block.
     pub(super) in_block: u32,
     /// Reads of the block that an erase still waits for.
@@ -68,6 +70,7 @@ impl Default for Task {
             hold: Hold::Nothing,
             leans: false,
             page: Ppn::NONE,
+            block: NONE,
             in_block: NONE,
             reads: 0,
             loaded: NONE,
