@@ -27,6 +27,9 @@ pub(super) const NEVER: u64 = u64::MAX;
 pub(super) const LANE_BITS: u32 = 3;
 const LANE_MASK: u64 = (1 << LANE_BITS) - 1;
 
+/// Places of a list that are looked at for what comes out of order.
+const FEW: usize = 8;
+
 /// What a die or a channel is to do next: a place in the list of its kind.
 #[derive(Clone, Copy, Debug)]
 struct Link {
@@ -92,6 +95,27 @@ impl Lanes {
     #[inline]
     pub(super) fn is_in_order(&self, lane: usize, time: u64) -> bool {
         self.first[lane] == NEVER || time >= time_of(self.links[self.tail[lane] as usize].event)
+    }
+
+    /// Adds an event that precedes the last one of its kind, if its place is among the first few. False if it is not.
+    pub(super) fn insert(&mut self, lane: usize, time: u64, link: u32, who: u32) -> bool {
+        let event = time << LANE_BITS | lane as u64;
+        let (mut before, mut at) = (self.links.len() as u32 - 1, self.head[lane]);
+        for place in 0..FEW {
+            let Link { event: other, next, .. } = self.links[at as usize];
+            if other > event {
+                self.links[link as usize] = Link { event, next: at, who };
+                if place == 0 {
+                    (self.first[lane], self.head[lane]) = (event, link);
+                    self.next = self.next.min(event);
+                } else {
+                    self.links[before as usize].next = link;
+                }
+                return true;
+            }
+            (before, at) = (at, next);
+        }
+        false
     }
 
     /// Removes an event of a kind before its time. False if this link is not on that list.

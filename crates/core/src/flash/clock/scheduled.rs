@@ -93,7 +93,7 @@ use super::slab::{Kind, NONE, index_of};
 use super::tickets::Tickets;
 use super::{
     ClockShape, DIES_PER_CHANNEL, END_OF_TIME, Finished, Model, OpClass, OpTarget, ROWS, Release, SchedulerConfig,
-    Ticket, Timing, TimingRule, Waits,
+    Suspend, Ticket, Timing, TimingRule, Waits,
 };
 use crate::ledger::Op;
 use crate::types::{Nanos, Ppn};
@@ -102,9 +102,14 @@ pub(super) const RULE: TimingRule = TimingRule { build: |shape| Model::boxed(sha
 
 #[derive(Clone, Debug)]
 struct Channel {
+    /// It is in use, and an event tells when that ends.
     busy: bool,
-    /// The die that uses it.
+    /// End of its last use of which no event tells, because nobody waits for that.
+    free_at: u64,
+    /// The die that uses it, which must go on when that ends; [`NONE`]: it does so by itself.
     user: u32,
+    /// Node whose ticket resolves then.
+    loaded: u32,
     /// Ring of the dies that wait for it (their numbers on this channel), first come first.
     head: u32,
     tail: u32,
@@ -118,6 +123,9 @@ pub(super) struct Scheduled {
     rules: SchedulerConfig,
     /// The scheduler takes operations in the order in which they come.
     keeps_order: bool,
+    /// Nothing is suspended, and a die does one command at a time: when it gets its channel for the last time before its cells
+    /// work, their end is known.
+    foresees: bool,
     events: Events,
     channel_count: u32,
     commands: Commands,
@@ -146,14 +154,24 @@ pub(super) struct Scheduled {
 impl Scheduled {
     pub(super) fn new(shape: &ClockShape) -> Self {
         let ClockShape { times, channels, dies, blocks, pages_per_block, scheduler, .. } = *shape;
-        let channel = Channel { busy: false, user: NONE, head: 0, tail: 0, waiting: [0; DIES_PER_CHANNEL] };
+        let commands = Commands::new(shape);
+        let channel = Channel {
+            busy: false,
+            free_at: 0,
+            user: NONE,
+            loaded: NONE,
+            head: 0,
+            tail: 0,
+            waiting: [0; DIES_PER_CHANNEL],
+        };
         Self {
             now: 0,
             rules: scheduler,
             keeps_order: scheduler.policy.rule().keeps_order,
+            foresees: scheduler.suspend == Suspend::None && !commands.has_cache(),
             events: Events::new(dies, channels),
             channel_count: channels,
-            commands: Commands::new(shape),
+            commands,
             command: times.command.0,
             transfer: times.page_transfer.0,
             cell: times.cell_ns(),
@@ -377,6 +395,8 @@ impl Timing for Scheduled {
         let cells = match die.cells {
             Cells::Idle | Cells::Done => 0,
             Cells::Command => self.command * u64::from(die.array.planes) + die.array.cells,
+            // What is told or loaded counts as a whole.
+            Cells::Work if self.foresees && self.now + die.array.cells < die.end => die.telling + die.array.cells,
             Cells::Work | Cells::Suspending => die.end.saturating_sub(self.now),
         };
         let (registers, cells_after) = match die.registers {

@@ -5,7 +5,7 @@
 
 use super::die::{Cells, Die, Registers};
 use super::{Channel, Scheduled};
-use crate::flash::clock::lanes::{COMMAND, LOAD, TRANSFER};
+use crate::flash::clock::lanes::{CELL, COMMAND, LOAD, TRANSFER};
 use crate::flash::clock::slab::NONE;
 use crate::flash::clock::{ChannelOrder, DIES_PER_CHANNEL};
 use crate::types::Nanos;
@@ -28,8 +28,9 @@ impl Scheduled {
         let d = &mut self.dies[die as usize];
         d.turn = turn;
         let channel = d.channel;
+        let c = &self.channels[channel as usize];
         // Whoever waited for an idle channel would be among the ungranted.
-        if !self.channels[channel as usize].busy && self.is_over() {
+        if !c.busy && c.free_at <= self.now && self.is_over() {
             self.occupy(die, channel);
         } else {
             self.wait_for_channel(die, channel);
@@ -61,8 +62,15 @@ impl Scheduled {
         let c = &mut self.channels[channel as usize];
         c.tail = c.tail.wrapping_add(1);
         c.waiting[place as usize % DIES_PER_CHANNEL] = local;
-        if !c.busy {
+        if c.busy {
+            return;
+        }
+        if c.free_at <= self.now {
             self.ungranted.push(channel);
+        } else {
+            // From now on somebody must be told.
+            (c.busy, c.user) = (true, NONE);
+            self.events.set(LOAD, self.dies.len() as u32 + channel, c.free_at);
         }
     }
 
@@ -83,21 +91,35 @@ impl Scheduled {
         self.occupy(die, channel);
     }
 
-    /// A die gets its channel.
+    /// A die gets its channel. If it needs it for nothing else before its cells work, their end is known.
     #[inline(always)]
     fn occupy(&mut self, die: u32, channel: u32) {
-        let c = &mut self.channels[channel as usize];
-        (c.busy, c.user) = (true, die);
-        let d = &self.dies[die as usize];
+        let (d, c) = (&mut self.dies[die as usize], &mut self.channels[channel as usize]);
+        let turn = self.tickets.slab.get_mut(d.turn);
         let (lane, length) = if d.cells == Cells::Command {
             (COMMAND, self.command * u64::from(d.array.planes))
         } else if d.registers == Registers::Load {
-            let opens = self.tickets.slab.get(d.turn).more.opens;
-            (LOAD, self.transfer + if opens { self.command } else { 0 })
+            c.loaded = std::mem::replace(&mut turn.more.loaded, NONE);
+            (LOAD, self.transfer + if turn.more.opens { self.command } else { 0 })
         } else {
             (TRANSFER, self.transfer)
         };
-        self.events.set(lane, self.dies.len() as u32 + channel, self.now + length);
+        let end = self.now + length;
+        c.user = die;
+        if self.foresees && (lane == COMMAND || lane == LOAD && turn.next == NONE) {
+            if lane == LOAD {
+                (d.array, d.registers) = (d.cache.take(), Registers::Empty);
+            }
+            (d.cells, d.telling, d.end) = (Cells::Work, length, end + d.array.cells);
+            self.events.set(CELL + d.array.kind.op(), die, d.end);
+            if c.head == c.tail && c.loaded == NONE {
+                c.free_at = end;
+                return;
+            }
+            c.user = NONE;
+        }
+        c.busy = true;
+        self.events.set(lane, self.dies.len() as u32 + channel, end);
     }
 
     /// The use of a channel ends.
@@ -108,7 +130,13 @@ impl Scheduled {
         if c.head != c.tail {
             self.ungranted.push(channel);
         }
-        let die = c.user;
+        let (die, loaded) = (c.user, std::mem::replace(&mut c.loaded, NONE));
+        if loaded != NONE {
+            self.resolve(loaded);
+        }
+        if die == NONE {
+            return;
+        }
         let Die { cells, registers, turn, .. } = self.dies[die as usize];
         if cells == Cells::Command {
             self.command_is_told(die);
@@ -120,10 +148,6 @@ impl Scheduled {
             self.finish(die, turn, 0);
             self.page_has_left(die);
             return;
-        }
-        let loaded = std::mem::replace(&mut self.tickets.slab.get_mut(turn).more.loaded, NONE);
-        if loaded != NONE {
-            self.resolve(loaded);
         }
         if next == NONE {
             self.all_is_loaded(die);

@@ -85,8 +85,9 @@ pub(super) struct Die {
     pub(super) local: u8,
     /// Since when it waits for its channel, if it does.
     pub(super) requested: u64,
-    /// End of what the cells do.
+    /// End of what the cells do; they may begin later, after the use of the channel that takes so long.
     pub(super) end: u64,
+    pub(super) telling: u64,
     /// The command that is suspended,
     pub(super) suspended: Command,
     /// what its cells still have to do, ns, and since when it is.
@@ -112,6 +113,7 @@ impl Die {
             local: (number / channels) as u8,
             requested: 0,
             end: 0,
+            telling: 0,
             suspended: Command::NO,
             rest: 0,
             suspended_at: 0,

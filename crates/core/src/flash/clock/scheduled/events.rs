@@ -1,8 +1,8 @@
 //! The pending events of the scheduled model: dies and channels, each of which waits for one thing at a time.
 //!
 //! Most phases of a kind take the same time, so that their ends come in the order in which they begin: they wait in the lanes of
-//! the model `parallel`. What would come before the last one of its lane (other cell times, commands of several planes, what
-//! goes on after it was suspended) is kept in a tournament.
+//! the model `parallel`. What comes before the last one of its lane (other cell times, commands of several planes, what goes on
+//! after it was suspended) is put into its place if that is near, else kept in a tournament.
 
 use crate::flash::clock::lanes::{Lanes, NEVER, TIMER, lane_of, time_of};
 
@@ -46,6 +46,13 @@ impl Events {
         if self.lanes.is_in_order(lane, time) {
             self.lanes.push(lane, time, resource, resource);
         } else {
+            self.set_out_of_order(lane, resource, time);
+        }
+    }
+
+    #[inline(never)]
+    fn set_out_of_order(&mut self, lane: usize, resource: u32, time: u64) {
+        if !self.lanes.insert(lane, time, resource, resource) {
             self.set_apart(resource, time);
         }
     }
