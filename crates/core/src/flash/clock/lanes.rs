@@ -91,10 +91,24 @@ impl Lanes {
         }
     }
 
-    /// True if an event at this time precedes none of its kind.
+    /// The same for an event that may precede others of its kind: false if it does, and it was not added.
     #[inline]
-    pub(super) fn is_in_order(&self, lane: usize, time: u64) -> bool {
-        self.first[lane] == NEVER || time >= time_of(self.links[self.tail[lane] as usize].event)
+    pub(super) fn push_if_last(&mut self, lane: usize, time: u64, link: u32, who: u32) -> bool {
+        let event = time << LANE_BITS | lane as u64;
+        if self.first[lane] == NEVER {
+            (self.first[lane], self.head[lane]) = (event, link);
+            self.next = self.next.min(event);
+        } else {
+            let last = &mut self.links[self.tail[lane] as usize];
+            if last.event > event {
+                return false;
+            }
+            last.next = link;
+        }
+        self.tail[lane] = link;
+        let end = self.links.len() as u32 - 1;
+        self.links[link as usize] = Link { event, next: end, who };
+        true
     }
 
     /// Adds an event that precedes the last one of its kind, if its place is among the first few. False if it is not.

@@ -80,7 +80,8 @@ impl Heads<'_> {
 
 /// The classes in a mask, the most urgent first.
 #[inline]
-pub(super) fn classes_of(mut mask: u8) -> impl Iterator<Item = usize> {
+pub(super) fn classes_of(mask: u8) -> impl Iterator<Item = usize> {
+    let mut mask = u32::from(mask);
     std::iter::from_fn(move || {
         let class = mask.trailing_zeros() as usize;
         mask &= mask.wrapping_sub(1);

@@ -38,13 +38,6 @@ impl Scheduled {
         Some(if kind == Kind::Read { (index, partner) } else { (partner, index) })
     }
 
-    /// What an operation in a queue will keep its die busy for.
-    #[inline]
-    pub(super) fn service(&self, index: u32) -> u64 {
-        let Task { inside, service, .. } = self.tickets.slab.get(index).more;
-        if inside { service + self.copy_service(index) } else { service }
-    }
-
     /// What the program of a read keeps its die busy for, if they are a copy inside a plane.
     pub(super) fn copy_service(&self, read: u32) -> u64 {
         let Task { inside, partner, .. } = self.tickets.slab.get(read).more;

@@ -1,8 +1,10 @@
 //! A die: what its cells do, what its registers hold, and what waits for it.
 
-use super::OpClass;
+#![expect(clippy::inline_always, reason = "as in run")]
+
+use super::{OpClass, Task};
 use super::queues::Queues;
-use crate::flash::clock::slab::{Kind, NONE};
+use crate::flash::clock::slab::{Kind, NONE, Node};
 
 /// The operations that a die executes together.
 #[derive(Clone, Copy, Debug)]
@@ -14,22 +16,10 @@ pub(super) struct Command {
     /// What the cells take for all of them, ns, and on how many planes.
     pub(super) cells: u64,
     pub(super) planes: u32,
-    /// Since when it waits for what the die does for another command.
-    pub(super) since: u64,
-    /// How long it was suspended.
-    pub(super) suspended_for: u64,
 }
 
 impl Command {
-    pub(super) const NO: Self = Self {
-        first: NONE,
-        kind: Kind::Read,
-        class: OpClass::MapRead,
-        cells: 0,
-        planes: 1,
-        since: 0,
-        suspended_for: 0,
-    };
+    pub(super) const NO: Self = Self { first: NONE, kind: Kind::Read, class: OpClass::MapRead, cells: 0, planes: 1 };
 
     /// Leaves none behind.
     #[inline]
@@ -88,11 +78,15 @@ pub(super) struct Die {
     /// End of what the cells do; they may begin later, after the use of the channel that takes so long.
     pub(super) end: u64,
     pub(super) telling: u64,
+    /// Since when one of its commands waits for what it does for the other.
+    pub(super) since: u64,
     /// The command that is suspended,
     pub(super) suspended: Command,
     /// what its cells still have to do, ns, and since when it is.
     pub(super) rest: u64,
     pub(super) suspended_at: u64,
+    /// How long what it programs or erases, or has suspended, was suspended before.
+    pub(super) suspended_for: u64,
     /// Service time of what is in the queues, and of what was asked for and is not begun.
     pub(super) backlog: u64,
     pub(super) asked: u64,
@@ -114,9 +108,11 @@ impl Die {
             requested: 0,
             end: 0,
             telling: 0,
+            since: 0,
             suspended: Command::NO,
             rest: 0,
             suspended_at: 0,
+            suspended_for: 0,
             backlog: 0,
             asked: 0,
             queues: Queues::new(),
@@ -127,6 +123,15 @@ impl Die {
     #[inline]
     pub(super) fn is_idle(&self) -> bool {
         self.cells == Cells::Idle && self.registers == Registers::Empty
+    }
+
+    /// An operation has left its queues; it is the first of its command on its plane, or not.
+    #[inline(always)]
+    pub(super) const fn begin(&mut self, node: &mut Node<Task>, now: u64, opens: bool) {
+        node.next = NONE;
+        (node.more.begun, node.more.opens) = (now, opens);
+        self.backlog -= node.more.service;
+        self.asked -= node.more.service;
     }
 
     #[inline]

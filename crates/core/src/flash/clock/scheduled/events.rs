@@ -43,9 +43,7 @@ impl Events {
     /// Sets when a resource, which has no event, is done with a phase of this kind.
     #[inline]
     pub(super) fn set(&mut self, lane: usize, resource: u32, time: u64) {
-        if self.lanes.is_in_order(lane, time) {
-            self.lanes.push(lane, time, resource, resource);
-        } else {
+        if !self.lanes.push_if_last(lane, time, resource, resource) {
             self.set_out_of_order(lane, resource, time);
         }
     }

@@ -56,7 +56,10 @@ impl Queues {
         if passed == 0 || self.mask == 0 {
             return;
         }
-        for class in classes_of(self.mask) {
+        let mut mask = u32::from(self.mask);
+        while mask != 0 {
+            let class = mask.trailing_zeros() as usize;
+            mask &= mask - 1;
             let waited = &mut waits.of_mut(OpClass::ALL[class]).die[busy as usize];
             *waited += Nanos(self.len[class] * passed);
         }
@@ -122,18 +125,23 @@ impl Queues {
         OpClass::ALL[self.mask.trailing_zeros() as usize]
     }
 
-    /// Removes the first operation of a class, which will keep the die busy for this long.
+    /// Removes the first operation of a class, which will keep the die busy for this long; `next` is behind it.
     #[inline]
-    pub(super) fn pop(&mut self, tasks: &Waiting, class: OpClass, service: u64) {
+    pub(super) const fn pop(&mut self, class: OpClass, next: u32, service: u64) {
         let class = class as usize;
         self.served = self.work[class];
-        let index = self.head[class];
-        self.head[class] = tasks.slab.get(index).next;
+        self.head[class] = next;
         self.len[class] -= 1;
         if self.len[class] == 0 {
             self.mask &= !(1 << class);
         }
         self.work[class] += service;
+    }
+
+    /// What was removed last keeps the die busy for so much longer.
+    #[inline]
+    pub(super) const fn works_longer(&mut self, class: OpClass, service: u64) {
+        self.work[class as usize] += service;
     }
 
     /// Removes an operation of the class that was served last, the one behind `passed` (the first if that is none): it goes with

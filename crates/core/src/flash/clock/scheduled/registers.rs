@@ -68,8 +68,8 @@ impl Scheduled {
 
     /// The operations of a command have waited since then for what their die did for another class.
     #[inline(never)]
-    fn waited(&mut self, command: &Command, busy: OpClass) {
-        let ns = self.now - command.since;
+    fn waited(&mut self, command: &Command, since: u64, busy: OpClass) {
+        let ns = self.now - since;
         let mut at = command.first;
         while at != NONE {
             let node = self.tickets.slab.get_mut(at);
@@ -84,8 +84,8 @@ impl Scheduled {
     pub(super) fn command_is_told(&mut self, die: u32) {
         let d = &self.dies[die as usize];
         if d.registers == Registers::Read {
-            let (waiting, busy) = (d.cache, d.array.class);
-            self.waited(&waiting, busy);
+            let (waiting, since, busy) = (d.cache, d.since, d.array.class);
+            self.waited(&waiting, since, busy);
             self.idle.push(die);
         }
         self.begin_cells(die);
@@ -95,7 +95,7 @@ impl Scheduled {
     #[inline(always)]
     pub(super) fn all_is_loaded(&mut self, die: u32) {
         let d = &mut self.dies[die as usize];
-        d.cache.since = self.now;
+        d.since = self.now;
         d.registers = Registers::Loaded;
         if d.cells == Cells::Idle {
             self.program(die);
@@ -123,8 +123,8 @@ impl Scheduled {
         let d = &mut self.dies[die as usize];
         d.cells = Cells::Idle;
         if d.registers == Registers::Loaded {
-            let loaded = d.cache;
-            self.waited(&loaded, busy);
+            let (loaded, since) = (d.cache, d.since);
+            self.waited(&loaded, since, busy);
             self.program_apart(die);
         } else {
             self.is_free(die);
@@ -151,8 +151,8 @@ impl Scheduled {
         if d.cache.first == NONE {
             d.registers = Registers::Empty;
             if d.cells == Cells::Done {
-                let (waiting, busy) = (d.array, d.cache.class);
-                self.waited(&waiting, busy);
+                let (waiting, since, busy) = (d.array, d.since, d.cache.class);
+                self.waited(&waiting, since, busy);
                 self.pages_are_read(die);
                 return;
             }

@@ -123,21 +123,26 @@ impl Scheduled {
         let node = self.tickets.slab.get_mut(index);
         (node.arrived, node.next) = (true, NONE);
         (node.more.arrived, node.more.order) = (self.now, self.joined);
-        let Node { die, kind, more: Task { class, block, issued, loaded, .. }, .. } = *node;
+        let Node { die, kind, more: Task { class, block, issued, loaded, mut in_block, mut service, .. }, .. } = *node;
+        let waited = &mut self.waits.of_mut(class).dependency;
+        *waited += Nanos(self.now - issued);
         if loaded != NONE {
             self.tickets.slab.get_mut(loaded).arrived = true;
         }
-        let waited = &mut self.waits.of_mut(class).dependency;
-        *waited += Nanos(self.now - issued);
-        let in_block = self.tickets.slab.get(last).more.in_block;
-        if in_block != NONE && self.tickets.slab.get(in_block).more.hold == Hold::Place {
-            self.tickets.slab.get_mut(in_block).more.hold = Hold::Nothing;
-            self.tickets.arrivals.push(in_block);
+        if last != index {
+            service += self.copy_service(index);
+            in_block = self.tickets.slab.get(last).more.in_block;
+        }
+        if in_block != NONE {
+            let follower = &mut self.tickets.slab.get_mut(in_block).more;
+            if follower.hold == Hold::Place {
+                follower.hold = Hold::Nothing;
+                self.tickets.arrivals.push(in_block);
+            }
         }
         if kind == Kind::Read && self.keeps_order {
             self.leave_read(block);
         }
-        let service = self.service(index);
         let d = &mut self.dies[die as usize];
         d.queues.pass(self.now, d.class, &mut self.waits);
         d.queues.push(&mut self.tickets, index, class);
@@ -222,7 +227,7 @@ impl Scheduled {
             }
             d.cells = Cells::Command;
             // What was read before goes out after that.
-            d.cache.since = self.now;
+            d.since = self.now;
         }
         self.request(die, command.first);
     }
@@ -259,7 +264,7 @@ impl Scheduled {
         let rest = d.end - self.now;
         if d.rest != 0 && rest > d.rest {
             // It was still being resumed, which starts over.
-            d.array.suspended_for -= rest - d.rest;
+            d.suspended_for -= rest - d.rest;
         }
         d.rest = if d.rest == 0 { rest } else { rest.min(d.rest) };
         d.suspended = d.array.take();
@@ -277,7 +282,7 @@ impl Scheduled {
         d.cells = Cells::Work;
         d.end = self.now + self.rules.resume_time.0 + d.rest;
         self.events.set_apart(die, d.end);
-        d.array.suspended_for += self.now - d.suspended_at + self.rules.resume_time.0;
+        d.suspended_for += self.now - d.suspended_at + self.rules.resume_time.0;
         let (first, class) = (d.array.first, d.class);
         self.waits.of_mut(class).suspensions += self.together(first);
     }
@@ -303,7 +308,7 @@ impl Scheduled {
             self.pages_are_read(die);
         } else {
             let d = &mut self.dies[die as usize];
-            (d.cells, d.array.since) = (Cells::Done, self.now);
+            (d.cells, d.since) = (Cells::Done, self.now);
         }
     }
 }
