@@ -4,6 +4,8 @@
 //! goes back: so each kind is a first-in first-out list, and the next event of all is the earliest of seven heads,
 //! however many dies there are. What does not come in this order a model keeps elsewhere, with its timers.
 
+#![expect(clippy::inline_always, reason = "measured: two calls fewer for every operation of the model scheduled")]
+
 /// Kinds of events. At one instant lower ones come first, which matters once: the transfer of a page to program must
 /// end before its program does, even if that takes no time.
 ///
@@ -92,7 +94,7 @@ impl Lanes {
     }
 
     /// The same for an event that may precede others of its kind: false if it does, and it was not added.
-    #[inline]
+    #[inline(always)]
     pub(super) fn push_if_last(&mut self, lane: usize, time: u64, link: u32, who: u32) -> bool {
         let event = time << LANE_BITS | lane as u64;
         if self.first[lane] == NEVER {

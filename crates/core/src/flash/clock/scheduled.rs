@@ -401,6 +401,7 @@ impl Timing for Scheduled {
         };
         let (registers, cells_after) = match die.registers {
             Registers::Empty => (0, 0),
+            Registers::Load if self.foresees => (self.loads_left(die.turn), die.array.cells),
             Registers::Load => (self.loads_left(die.turn), die.cache.cells),
             Registers::Loaded => (0, die.cache.cells),
             Registers::Read | Registers::Transfer => (self.after_cells(&die.cache), 0),

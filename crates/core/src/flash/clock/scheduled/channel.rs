@@ -107,10 +107,8 @@ impl Scheduled {
         let end = self.now + length;
         c.user = die;
         if self.foresees && (lane == COMMAND || lane == LOAD && turn.next == NONE) {
-            if lane == LOAD {
-                (d.array, d.registers) = (d.cache.take(), Registers::Empty);
-            }
-            (d.cells, d.telling, d.end) = (Cells::Work, length, end + d.array.cells);
+            (d.registers, d.cells) = (Registers::Empty, Cells::Work);
+            (d.telling, d.end) = (length, end + d.array.cells);
             self.events.set(CELL + d.array.kind.op(), die, d.end);
             if c.head == c.tail && c.loaded == NONE {
                 c.free_at = end;

@@ -101,20 +101,20 @@ impl Scheduled {
         if kind == Kind::Erase {
             self.order.begin_erase(ticket, block);
         }
-        let command = Command { first, kind, class, cells, planes: 1 };
+        let mut command = Command { first, kind, class, cells, planes: 1 };
         if inside {
             let program = self.copy_service(first);
             self.dies[die as usize].queues.works_longer(class, program);
         } else if self.commands.most > 1 {
-            return self.take_company(die, command);
+            (command.cells, command.planes) = self.take_company(die, command);
         }
         command
     }
 
-    /// Takes what goes with the first operation of a command out of the queue. Reads that wait for nothing in the queue may pass
+    /// Takes what goes with the first operation of a command out of the queue: what the cells take, and on how many planes. Reads that wait for nothing in the queue may pass
     /// what does not go along: a queue of copies has a program behind every read.
     #[inline(never)]
-    fn take_company(&mut self, die: u32, mut command: Command) -> Command {
+    fn take_company(&mut self, die: u32, mut command: Command) -> (u64, u32) {
         let Command { first, kind, class, .. } = command;
         let follows = !self.dies[die as usize].is_idle();
         let (mut last, mut count) = (first, 1);
@@ -142,7 +142,7 @@ impl Scheduled {
             (last, count) = (next, count + 1);
         }
         self.tickets.slab.get_mut(first).more.works = command.cells;
-        command
+        (command.cells, command.planes)
     }
 
     /// If an operation goes with a command, whether it is the first on its plane.
@@ -219,8 +219,8 @@ impl Scheduled {
     #[inline(always)]
     pub(super) fn finish(&mut self, die: u32, index: u32, suspended: u64) {
         self.in_flight -= 1;
-        let Node { kind, ticket, more: task, .. } = self.tickets.slab.get(index);
-        let (kind, ticket, block) = (*kind, *ticket, task.block);
+        let Node { kind, more: task, .. } = self.tickets.slab.get(index);
+        let (kind, block) = (*kind, task.block);
         self.finished.count(die, kind.op());
         let cell = self.cell[kind.op()];
         if task.works != cell || task.inside || !task.opens {
@@ -232,12 +232,10 @@ impl Scheduled {
         waits.latency.record(Nanos(self.now - task.issued));
         waits.suspended += Nanos(suspended);
         waits.company += Nanos(self.now - task.begun - task.service - task.on_die - suspended);
-        if kind.op() == Op::Read as usize {
-            if !self.keeps_order {
-                self.leave_read(block);
-            }
-        } else {
-            self.order.leave_write(&self.tickets, ticket, block);
+        if kind.op() != Op::Read as usize {
+            self.order.leave_write(index, task);
+        } else if !self.keeps_order {
+            self.leave_read(block);
         }
         self.resolve(index);
     }

@@ -63,7 +63,7 @@ pub(super) struct Die {
     /// The command that the cells execute.
     pub(super) array: Command,
     pub(super) cells: Cells,
-    /// The command whose pages are in the cache registers.
+    /// The command whose pages are in the cache registers, or are loaded into the only ones if the end of that is not foreseen.
     pub(super) cache: Command,
     pub(super) registers: Registers,
     /// The operation that uses the channel, or wants to.
@@ -130,8 +130,8 @@ impl Die {
     pub(super) const fn begin(&mut self, node: &mut Node<Task>, now: u64, opens: bool) {
         node.next = NONE;
         (node.more.begun, node.more.opens) = (now, opens);
-        self.backlog -= node.more.service;
-        self.asked -= node.more.service;
+        let service = node.more.service;
+        (self.backlog, self.asked) = (self.backlog - service, self.asked - service);
     }
 
     #[inline]

@@ -4,6 +4,8 @@
 //! the model `parallel`. What comes before the last one of its lane (other cell times, commands of several planes, what goes on
 //! after it was suspended) is put into its place if that is near, else kept in a tournament.
 
+#![expect(clippy::inline_always, reason = "as in run")]
+
 use crate::flash::clock::lanes::{Lanes, NEVER, TIMER, lane_of, time_of};
 
 /// What comes next.
@@ -41,7 +43,7 @@ impl Events {
     }
 
     /// Sets when a resource, which has no event, is done with a phase of this kind.
-    #[inline]
+    #[inline(always)]
     pub(super) fn set(&mut self, lane: usize, resource: u32, time: u64) {
         if !self.lanes.push_if_last(lane, time, resource, resource) {
             self.set_out_of_order(lane, resource, time);

@@ -143,10 +143,10 @@ impl Order {
     }
 
     /// A program or an erase is finished: it is the first one of its block.
-    pub(super) fn leave_write(&mut self, tasks: &Waiting, ticket: u64, block: u32) {
-        let Some(block) = self.blocks.get_mut(block as usize) else { return };
-        assert_eq!(block.head, index_of(ticket), "the writes of a block finish in their order");
-        block.head = tasks.slab.get(block.head).more.in_block;
+    pub(super) fn leave_write(&mut self, index: u32, task: &Task) {
+        let Some(block) = self.blocks.get_mut(task.block as usize) else { return };
+        assert_eq!(block.head, index, "the writes of a block finish in their order");
+        block.head = task.in_block;
     }
 }
 

@@ -57,7 +57,7 @@ impl Scheduled {
         }
         // Before the last one chooses nothing else is left.
         while let Some(die) = self.idle.pop() {
-            self.choose(die);
+            self.choose_of_many(die);
         }
         while let Some(channel) = self.ungranted.pop() {
             self.grant(channel);
@@ -79,15 +79,21 @@ impl Scheduled {
         // What these release in turn joins after them.
         let mut arrivals = std::mem::take(&mut self.tickets.arrivals);
         while let Some(index) = arrivals.pop() {
-            self.go_on(index);
+            self.go_on_released(index);
         }
         if self.tickets.arrivals.is_empty() {
             self.tickets.arrivals = arrivals;
         }
     }
 
+    #[inline(never)]
+    fn go_on_released(&mut self, index: u32) {
+        self.go_on(index);
+    }
+
     /// What an operation was asked to wait for is over: it joins the queue of its die, unless something on its block must
     /// come first.
+    #[inline(always)]
     pub(super) fn go_on(&mut self, index: u32) {
         let Node { more: Task { class, before, reads, inside, .. }, .. } = *self.tickets.slab.get(index);
         let before = Ticket(before);
@@ -176,11 +182,14 @@ impl Scheduled {
 
     /// An idle die takes the operation whose turn it is, or goes on with the one that it suspended; one that has room for it
     /// takes what follows.
-    #[inline(never)]
+    #[inline(always)]
     fn choose(&mut self, die: u32) {
         // Two operations of one instant may both have found it idle.
         if self.dies[die as usize].is_idle() {
             self.begin_or_resume(die);
+            if !self.commands.has_cache() {
+                return;
+            }
         }
         if self.commands.has_cache() {
             self.follow(die);
@@ -188,6 +197,11 @@ impl Scheduled {
         if self.dies[die as usize].registers == Registers::Read {
             self.send_page(die);
         }
+    }
+
+    #[inline(never)]
+    fn choose_of_many(&mut self, die: u32) {
+        self.choose(die);
     }
 
     #[inline(always)]
@@ -218,7 +232,8 @@ impl Scheduled {
         let d = &mut self.dies[die as usize];
         d.class = class;
         if command.kind == Kind::Program {
-            (d.cache, d.registers) = (command, Registers::Load);
+            d.registers = Registers::Load;
+            *(if self.foresees { &mut d.array } else { &mut d.cache }) = command;
         } else {
             d.array = command;
             if self.command == 0 {

@@ -29,38 +29,39 @@ pub(super) struct Task {
     /// Where it is, and the block of that; [`NONE`], which no block is, if nobody knows.
     pub(super) page: Ppn,
     pub(super) block: u32,
+    /// A read: the page that was asked for. A program: the page whose contents it copies.
+    pub(super) contents_of: Ppn,
     /// Next unfinished program or erase of its block.
     pub(super) in_block: u32,
     /// Reads of the block that an erase still waits for.
     pub(super) reads: u32,
     /// Node whose ticket resolves when the page has left the RAM.
     pub(super) loaded: u32,
-    /// A read: the page that was asked for. A program: the page whose contents it copies.
-    pub(super) contents_of: Ppn,
-    /// Ticket, or time, that it was asked to wait for: of a copy, its read.
-    pub(super) read: u64,
+    /// The other half of a copy inside a plane, once that is known.
+    pub(super) partner: u32,
     /// Ticket of the operation of its block that must be over before it.
     pub(super) before: u64,
-    pub(super) issued: u64,
     /// When it joined the queue of its die,
     pub(super) arrived: u64,
     /// how many had joined any queue before,
     pub(super) order: u64,
     /// and when the die took it.
     pub(super) begun: u64,
-    /// What its cells take, what that is with its channel, and the time that the cells are counted to work for it: that of the
-    /// whole command for the first of it.
-    pub(super) cells: u64,
-    pub(super) service: u64,
+    /// The time that cells are counted to work for it: what they take for the whole command, of the first operation of it.
     pub(super) works: u64,
     /// How long it waited on its die, for the channel or for another command.
     pub(super) on_die: u64,
+    /// Ticket, or time, that it was asked to wait for: of a copy, its read.
+    pub(super) read: u64,
+    /// When it was issued.
+    pub(super) issued: u64,
+    /// What its cells take, and with them its channel.
+    pub(super) cells: u64,
+    pub(super) service: u64,
     /// The first on its plane of those that share its command.
     pub(super) opens: bool,
-    /// It is half of a copy inside a plane,
+    /// It is half of a copy inside a plane.
     pub(super) inside: bool,
-    /// and this is the other half, once that is known.
-    pub(super) partner: u32,
 }
 
 impl Default for Task {
