@@ -60,7 +60,7 @@ impl Queues {
         while mask != 0 {
             let class = mask.trailing_zeros() as usize;
             mask &= mask - 1;
-            let waited = &mut waits.of_mut(OpClass::ALL[class]).die[busy as usize];
+            let waited = &mut waits.of_number(class).die[busy as usize];
             *waited += Nanos(self.len[class] * passed);
         }
     }
