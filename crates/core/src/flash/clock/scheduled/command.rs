@@ -111,8 +111,9 @@ impl Scheduled {
         command
     }
 
-    /// Takes what goes with the first operation of a command out of the queue: what the cells take, and on how many planes. Reads that wait for nothing in the queue may pass
-    /// what does not go along: a queue of copies has a program behind every read.
+    /// Takes what goes with the first operation of a command out of the queue; what the cells take, and on how many planes.
+    /// Reads that wait for nothing in the queue may pass what does not go along: a queue of copies has a program behind every
+    /// read.
     #[inline(never)]
     fn take_company(&mut self, die: u32, mut command: Command) -> (u64, u32) {
         let Command { first, kind, class, .. } = command;
