@@ -31,8 +31,13 @@ impl Histogram {
         self.counts[bucket(v)] += 1;
         self.count += 1;
         self.sum += u128::from(v);
-        self.max = self.max.max(v);
-        self.min = self.min.min(v);
+        // Seldom: most durations are neither.
+        if v > self.max {
+            self.max = v;
+        }
+        if v < self.min {
+            self.min = v;
+        }
     }
     /// Durations counted.
     pub const fn count(&self) -> u64 {

@@ -289,13 +289,7 @@ fn compare(policy: &str, seed: u64, count: usize, seen: &mut Seen) {
 type Ends = (usize, u64, Vec<usize>);
 
 /// Compares all times when all is over.
-fn judge(
-    mut fast: Clock,
-    mut slow: Slow,
-    (unwatched, ends): (&[usize], &[Ends]),
-    context: &str,
-    seen: &mut Seen,
-) {
+fn judge(mut fast: Clock, mut slow: Slow, (unwatched, ends): (&[usize], &[Ends]), context: &str, seen: &mut Seen) {
     let count = slow.ops.len();
     seen.operations += count as u64;
     slow.drain();

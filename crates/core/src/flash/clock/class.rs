@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::ledger::{Cause, Op};
+use crate::ledger::{CAUSES, Cause, OPS, Op};
 
 /// Number of [`OpClass`]es.
 pub const CLASSES: usize = 6;
@@ -27,6 +27,21 @@ pub enum OpClass {
     Background,
 }
 
+/// By operation and cause: it is looked up for every operation.
+const CLASS_OF: [[OpClass; CAUSES]; OPS] = {
+    let mut classes = [[OpClass::MapRead; CAUSES]; OPS];
+    let mut op = 0;
+    while op < OPS {
+        let mut cause = 0;
+        while cause < CAUSES {
+            classes[op][cause] = OpClass::find(Op::ALL[op], Cause::ALL[cause]);
+            cause += 1;
+        }
+        op += 1;
+    }
+    classes
+};
+
 impl OpClass {
     /// All classes, the most urgent first.
     pub const ALL: [Self; CLASSES] =
@@ -35,6 +50,10 @@ impl OpClass {
     /// The class of an operation.
     #[inline]
     pub const fn of(op: Op, cause: Cause) -> Self {
+        CLASS_OF[op as usize][cause as usize]
+    }
+
+    const fn find(op: Op, cause: Cause) -> Self {
         match (cause, op) {
             (Cause::MapMiss, Op::Read) => Self::MapRead,
             (Cause::Host | Cause::Pad | Cause::Prefetch, Op::Read) => Self::HostRead,

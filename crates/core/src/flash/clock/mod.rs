@@ -9,6 +9,7 @@
 mod class;
 mod commands;
 mod done;
+mod lanes;
 mod model;
 mod record;
 mod scheduler;

@@ -28,9 +28,8 @@
 // hashed or sorted per operation once the slab has its size (only what happens at one and the same instant is put in order).
 
 mod events;
-mod lanes;
 
-use self::lanes::{Lanes, NEVER};
+use super::lanes::{self, Lanes, NEVER};
 use super::slab::{Kind, NONE, index_of};
 use super::tickets::Tickets;
 use super::{

@@ -70,7 +70,6 @@
 //!   do nothing else. With `channel` command phases without data go first (`commands_first`), or pages that were read
 //!   (`data_first`).
 
-// A resource waits for one thing at a time, of any duration: the next event is found by a tournament over dies and channels.
 // Everything that waits is linked through the slab, as in `parallel`.
 
 mod channel;
@@ -86,14 +85,15 @@ mod task;
 
 use self::command::Commands;
 use self::die::{Cells, Die, Registers};
-use self::events::{NEVER, Tournament};
+use self::events::Events;
 use self::order::Order;
 use self::task::{Task, Waiting};
+use super::lanes::NEVER;
 use super::slab::{Kind, NONE, index_of};
 use super::tickets::Tickets;
 use super::{
     ClockShape, DIES_PER_CHANNEL, END_OF_TIME, Finished, Model, OpClass, OpTarget, ROWS, Release, SchedulerConfig,
-    Ticket, Timing, TimingRule, Waits,
+    Suspend, Ticket, Timing, TimingRule, Waits,
 };
 use crate::ledger::Op;
 use crate::types::{Nanos, Ppn};
@@ -102,9 +102,14 @@ pub(super) const RULE: TimingRule = TimingRule { build: |shape| Model::boxed(sha
 
 #[derive(Clone, Debug)]
 struct Channel {
+    /// It is in use, and an event tells when that ends.
     busy: bool,
-    /// The die that uses it.
+    /// End of its last use of which no event tells, because nobody waits for that.
+    free_at: u64,
+    /// The die that uses it, which must go on when that ends; [`NONE`]: it does so by itself.
     user: u32,
+    /// Node whose ticket resolves then.
+    loaded: u32,
     /// Ring of the dies that wait for it (their numbers on this channel), first come first.
     head: u32,
     tail: u32,
@@ -116,7 +121,12 @@ struct Channel {
 pub(super) struct Scheduled {
     pub(super) now: u64,
     rules: SchedulerConfig,
-    events: Tournament,
+    /// The scheduler takes operations in the order in which they come.
+    keeps_order: bool,
+    /// Nothing is suspended, and a die does one command at a time: when it gets its channel for the last time before its cells
+    /// work, their end is known.
+    foresees: bool,
+    events: Events,
     channel_count: u32,
     commands: Commands,
     command: u64,
@@ -144,13 +154,24 @@ pub(super) struct Scheduled {
 impl Scheduled {
     pub(super) fn new(shape: &ClockShape) -> Self {
         let ClockShape { times, channels, dies, blocks, pages_per_block, scheduler, .. } = *shape;
-        let channel = Channel { busy: false, user: NONE, head: 0, tail: 0, waiting: [0; DIES_PER_CHANNEL] };
+        let commands = Commands::new(shape);
+        let channel = Channel {
+            busy: false,
+            free_at: 0,
+            user: NONE,
+            loaded: NONE,
+            head: 0,
+            tail: 0,
+            waiting: [0; DIES_PER_CHANNEL],
+        };
         Self {
             now: 0,
             rules: scheduler,
-            events: Tournament::new(dies + channels),
+            keeps_order: scheduler.policy.rule().keeps_order,
+            foresees: scheduler.suspend == Suspend::None && !commands.has_cache(),
+            events: Events::new(dies, channels),
             channel_count: channels,
-            commands: Commands::new(shape),
+            commands,
             command: times.command.0,
             transfer: times.page_transfer.0,
             cell: times.cell_ns(),
@@ -175,6 +196,7 @@ impl Scheduled {
         if after.is_time() {
             let ticket = self.tickets.slab.get(index).ticket;
             self.tickets.set_timer(after.0, ticket);
+            self.next_timer();
             return true;
         }
         if self.is_behind(index, after) {
@@ -195,7 +217,7 @@ impl Scheduled {
         first.ticket != before.0
             || first.arrived
                 && first.die == second.die
-                && (self.rules.policy.rule().keeps_order || first.more.class == second.more.class)
+                && (self.keeps_order || first.more.class == second.more.class)
     }
 
     /// A program or an erase that the queue will keep behind the one before it on its block, as soon as that is there.
@@ -203,7 +225,7 @@ impl Scheduled {
     fn follows(&self, index: u32, before: Ticket) -> bool {
         let first = self.tickets.slab.get(index_of(before.0));
         let second = self.tickets.slab.get(index);
-        let same_queue = self.rules.policy.rule().keeps_order || first.more.class == second.more.class;
+        let same_queue = self.keeps_order || first.more.class == second.more.class;
         second.kind != Kind::Read && first.die == second.die && same_queue
     }
 
@@ -216,9 +238,17 @@ impl Scheduled {
         }
     }
 
+    /// The ticket of a node resolves now.
     #[inline]
-    fn next_time(&self) -> u64 {
-        self.events.next().min(self.tickets.first_timer().unwrap_or(NEVER))
+    fn resolve(&mut self, index: u32) {
+        if self.tickets.resolve(self.now, index) {
+            self.next_timer();
+        }
+    }
+
+    #[inline(never)]
+    fn next_timer(&mut self) {
+        self.events.set_timer(self.tickets.first_timer().unwrap_or(NEVER));
     }
 }
 
@@ -238,7 +268,7 @@ impl Timing for Scheduled {
         };
         let is_ready = after.0 <= self.now || !self.tickets.slab.is_pending(after) && !after.is_time();
         let somebody_waits = op == Op::Read && class.suspends_others() && page.is_some();
-        let moved = if is_ready && somebody_waits && !self.rules.policy.rule().keeps_order {
+        let moved = if is_ready && somebody_waits && !self.keeps_order {
             self.where_it_is(page)
         } else {
             None
@@ -246,15 +276,16 @@ impl Timing for Scheduled {
         let die = moved.map_or(die, |(from, _)| self.die_of(from));
         self.in_flight += 1;
         let cells = if cells == Nanos::ZERO { self.cell[kind.op()] } else { cells.0 };
-        self.dies[die as usize].asked += self.bus_of(kind, inside) + cells;
-        let (index, mut ticket) = self.tickets.slab.allocate(kind, die, 0, false);
+        let service = self.bus_of(kind, inside) + cells;
+        self.dies[die as usize].asked += service;
+        let task = Task { class, contents_of, cells, service, inside, read: after.0, issued: self.now, ..Task::default() };
+        let (index, mut ticket) = self.tickets.slab.allocate_for(kind, die, 0, false, task);
         let mut loaded = NONE;
         if op == Op::Program && release == Release::Transfer {
-            (loaded, ticket) = self.tickets.slab.allocate(Kind::ProgramLoaded, die, 0, false);
-            self.tickets.slab.get_mut(loaded).more.class = class;
+            let task = Task { class, ..Task::default() };
+            (loaded, ticket) = self.tickets.slab.allocate_for(Kind::ProgramLoaded, die, 0, false, task);
+            self.tickets.slab.get_mut(index).more.loaded = loaded;
         }
-        self.tickets.slab.get_mut(index).more =
-            Task { class, loaded, contents_of, cells, inside, read: after.0, issued: self.now, ..Task::default() };
         match moved {
             Some((from, erase)) => self.order.enter_moved_read(&mut self.tickets, index, from, erase),
             None => self.order.enter(&mut self.tickets, index, op, page),
@@ -271,7 +302,9 @@ impl Timing for Scheduled {
         }
         if is_ready || is_half || !self.waits_for(index, after) {
             self.go_on(index);
-            self.end_instant();
+            if !self.is_settled() {
+                self.end_instant();
+            }
         }
         Ticket(ticket)
     }
@@ -281,16 +314,16 @@ impl Timing for Scheduled {
     }
 
     fn join(&mut self, a: Ticket, b: Ticket) -> Ticket {
-        let class = |t: Ticket| {
-            if self.tickets.slab.is_pending(t) {
-                self.tickets.slab.get(index_of(t.0)).more.class
-            } else {
-                OpClass::MapRead
-            }
-        };
-        let least_urgent = class(a).max(class(b));
         let both = self.tickets.join(self.now, a, b);
-        if self.tickets.slab.is_pending(both) && both != a && both != b {
+        if both != a && both != b && self.tickets.slab.is_pending(both) {
+            let class = |t: Ticket| {
+                if self.tickets.slab.is_pending(t) {
+                    self.tickets.slab.get(index_of(t.0)).more.class
+                } else {
+                    OpClass::MapRead
+                }
+            };
+            let least_urgent = class(a).max(class(b));
             self.tickets.slab.get_mut(index_of(both.0)).more.class = least_urgent;
         }
         both
@@ -307,7 +340,9 @@ impl Timing for Scheduled {
         if self.tickets.slab.is_pending(t) {
             self.hurry(OpClass::HostWrite, t);
         }
-        self.tickets.watch(self.now, t, token);
+        if self.tickets.watch(self.now, t, token) {
+            self.next_timer();
+        }
     }
 
     #[inline]
@@ -317,21 +352,21 @@ impl Timing for Scheduled {
 
     #[inline]
     fn next_event(&self) -> Option<u64> {
-        Some(self.next_time()).filter(|time| *time != NEVER)
+        (!self.events.is_empty()).then_some(self.events.next())
     }
 
     #[inline]
     fn step(&mut self) -> bool {
-        let time = self.next_time();
-        if time != NEVER {
-            self.run(time, false);
+        let is_pending = !self.events.is_empty();
+        if is_pending {
+            self.run(self.events.next(), false);
         }
-        time != NEVER
+        is_pending
     }
 
     #[inline]
     fn wait(&mut self, to: u64) -> bool {
-        let is_pending = self.next_time() != NEVER;
+        let is_pending = !self.events.is_empty();
         self.run(to, true);
         is_pending
     }
@@ -360,10 +395,13 @@ impl Timing for Scheduled {
         let cells = match die.cells {
             Cells::Idle | Cells::Done => 0,
             Cells::Command => self.command * u64::from(die.array.planes) + die.array.cells,
+            // What is told or loaded counts as a whole.
+            Cells::Work if self.foresees && self.now + die.array.cells < die.end => die.telling + die.array.cells,
             Cells::Work | Cells::Suspending => die.end.saturating_sub(self.now),
         };
         let (registers, cells_after) = match die.registers {
             Registers::Empty => (0, 0),
+            Registers::Load if self.foresees => (self.loads_left(die.turn), die.array.cells),
             Registers::Load => (self.loads_left(die.turn), die.cache.cells),
             Registers::Loaded => (0, die.cache.cells),
             Registers::Read | Registers::Transfer => (self.after_cells(&die.cache), 0),

@@ -59,22 +59,34 @@ pub type Scheduler = Choice<SchedulerRule>;
 
 /// The first operation of each class that waits for a die.
 #[derive(Clone, Debug)]
-pub struct Heads {
-    /// By class: when it came, as a number that grows with every operation; `u64::MAX` if none waits.
+pub struct Heads<'a> {
+    /// One bit for each class that has one.
+    pub mask: u8,
+    /// By class: when it came, as a number that grows with every operation.
     pub order: [u64; CLASSES],
     /// By class: how urgent it is, the least first. Its class, or that of a host write if such a one waits for it.
     pub rank: [u8; CLASSES],
     /// By class: the time that the die has worked for it, as fair queueing counts it, ns.
-    pub work: [u64; CLASSES],
+    pub work: &'a [u64; CLASSES],
 }
 
-impl Heads {
+impl Heads<'_> {
     /// The class of which `key` is least, of those that have somebody waiting.
     #[inline]
     pub(super) fn least<K: Ord>(&self, key: impl Fn(usize) -> K) -> usize {
-        let waiting = (0..CLASSES).filter(|class| self.order[*class] != u64::MAX);
-        waiting.min_by_key(|class| key(*class)).expect("somebody waits")
+        classes_of(self.mask).min_by_key(|class| key(*class)).expect("somebody waits")
     }
+}
+
+/// The classes in a mask, the most urgent first.
+#[inline]
+pub(super) fn classes_of(mask: u8) -> impl Iterator<Item = usize> {
+    let mut mask = u32::from(mask);
+    std::iter::from_fn(move || {
+        let class = mask.trailing_zeros() as usize;
+        mask &= mask.wrapping_sub(1);
+        (class < CLASSES).then_some(class)
+    })
 }
 
 /// What a die may suspend for a read that somebody waits for.

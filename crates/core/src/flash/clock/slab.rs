@@ -101,6 +101,12 @@ impl<X: Copy + Default> Slab<X> {
     /// A new node: its index and its ticket.
     #[inline(always)]
     pub(super) fn allocate(&mut self, kind: Kind, die: u32, data: u64, arrived: bool) -> (u32, u64) {
+        self.allocate_for(kind, die, data, arrived, X::default())
+    }
+
+    /// The same, with what the model knows of it from the start.
+    #[inline(always)]
+    pub(super) fn allocate_for(&mut self, kind: Kind, die: u32, data: u64, arrived: bool, more: X) -> (u32, u64) {
         if self.free == NONE {
             self.grow();
         }
@@ -109,8 +115,7 @@ impl<X: Copy + Default> Slab<X> {
         self.sequence = self.sequence.checked_add(STEP).expect("2^40 tickets are enough for one run");
         let node = &mut self.nodes[index as usize];
         self.free = node.next;
-        *node =
-            Node { ticket, data, next: NONE, waiters: NONE, die, kind, arrived, watched: false, more: X::default() };
+        *node = Node { ticket, data, next: NONE, waiters: NONE, die, kind, arrived, watched: false, more };
         (index, ticket)
     }
 

@@ -36,6 +36,12 @@ impl Waits {
         &self.by_class[class as usize]
     }
 
+    /// Of a class by its number.
+    #[inline]
+    pub(super) const fn of_number(&mut self, class: usize) -> &mut ClassWaits {
+        &mut self.by_class[class]
+    }
+
     #[inline]
     pub(super) const fn of_mut(&mut self, class: OpClass) -> &mut ClassWaits {
         &mut self.by_class[class as usize]

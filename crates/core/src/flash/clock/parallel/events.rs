@@ -2,8 +2,8 @@
 
 #![expect(clippy::inline_always, reason = "measured: calls between the steps of one event cost a fifth of its time")]
 
-use super::lanes::{self, CELL, COMMAND, LOAD, NEVER, TIMER, TRANSFER};
 use super::{Die, Parallel};
+use crate::flash::clock::lanes::{self, CELL, COMMAND, LOAD, NEVER, TIMER, TRANSFER};
 use crate::flash::clock::slab::{Kind, NONE, Node, index_of};
 use crate::flash::clock::{DIES_PER_CHANNEL, PENDING};
 use crate::ledger::Op;

@@ -1,9 +1,11 @@
 //! Channels: a die that wants its channel waits until its turn comes, which is that of who asked first unless `channel` says
 //! otherwise.
 
+#![expect(clippy::inline_always, reason = "measured: calls between the steps of one event cost a tenth of the model's time")]
+
 use super::die::{Cells, Die, Registers};
-use super::events::NEVER;
 use super::{Channel, Scheduled};
+use crate::flash::clock::lanes::{CELL, COMMAND, LOAD, TRANSFER};
 use crate::flash::clock::slab::NONE;
 use crate::flash::clock::{ChannelOrder, DIES_PER_CHANNEL};
 use crate::types::Nanos;
@@ -21,11 +23,26 @@ impl Scheduled {
     }
 
     /// A die wants its channel from now on, for this operation.
+    #[inline(always)]
     pub(super) fn request(&mut self, die: u32, turn: u32) {
-        let ticket = self.tickets.slab.get(turn).ticket;
         let d = &mut self.dies[die as usize];
-        (d.turn, d.requested) = (turn, self.now);
-        let (local, channel) = (d.local, d.channel);
+        d.turn = turn;
+        let channel = d.channel;
+        let c = &self.channels[channel as usize];
+        // Whoever waited for an idle channel would be among the ungranted.
+        if !c.busy && c.free_at <= self.now && self.is_over() {
+            self.occupy(die, channel);
+        } else {
+            self.wait_for_channel(die, channel);
+        }
+    }
+
+    #[inline(never)]
+    fn wait_for_channel(&mut self, die: u32, channel: u32) {
+        let d = &mut self.dies[die as usize];
+        d.requested = self.now;
+        let (turn, local) = (d.turn, d.local);
+        let ticket = self.tickets.slab.get(turn).ticket;
         let yields = self.yields(&self.dies[die as usize]);
         let Channel { head, tail: mut place, .. } = self.channels[channel as usize];
         // Requests that yield alike come in the order of time; those of one instant are put in issue order.
@@ -45,12 +62,20 @@ impl Scheduled {
         let c = &mut self.channels[channel as usize];
         c.tail = c.tail.wrapping_add(1);
         c.waiting[place as usize % DIES_PER_CHANNEL] = local;
-        if !c.busy {
+        if c.busy {
+            return;
+        }
+        if c.free_at <= self.now {
             self.ungranted.push(channel);
+        } else {
+            // From now on somebody must be told.
+            (c.busy, c.user) = (true, NONE);
+            self.events.set(LOAD, self.dies.len() as u32 + channel, c.free_at);
         }
     }
 
     /// An idle channel serves the first die of those that wait for it, if there is one.
+    #[inline(never)]
     pub(super) fn grant(&mut self, channel: u32) {
         let c = &mut self.channels[channel as usize];
         if c.busy || c.head == c.tail {
@@ -58,30 +83,58 @@ impl Scheduled {
         }
         let die = u32::from(c.waiting[c.head as usize % DIES_PER_CHANNEL]) * self.channel_count + channel;
         c.head = c.head.wrapping_add(1);
-        (c.busy, c.user) = (true, die);
-        let d = &mut self.dies[die as usize];
-        let waited = self.now - std::mem::replace(&mut d.requested, NEVER);
-        let turn = &mut self.tickets.slab.get_mut(d.turn).more;
-        turn.for_channel += waited;
-        let length = if d.cells == Cells::Command {
-            self.command * u64::from(d.array.planes)
-        } else if d.registers == Registers::Load && turn.opens {
-            self.command + self.transfer
+        let Die { requested, turn, .. } = self.dies[die as usize];
+        let waited = self.now - requested;
+        let task = &mut self.tickets.slab.get_mut(turn).more;
+        task.on_die += waited;
+        self.waits.of_mut(task.class).channel += Nanos(waited);
+        self.occupy(die, channel);
+    }
+
+    /// A die gets its channel. If it needs it for nothing else before its cells work, their end is known.
+    #[inline(always)]
+    fn occupy(&mut self, die: u32, channel: u32) {
+        let (d, c) = (&mut self.dies[die as usize], &mut self.channels[channel as usize]);
+        let turn = self.tickets.slab.get_mut(d.turn);
+        let (lane, length) = if d.cells == Cells::Command {
+            (COMMAND, self.command * u64::from(d.array.planes))
+        } else if d.registers == Registers::Load {
+            c.loaded = std::mem::replace(&mut turn.more.loaded, NONE);
+            (LOAD, self.transfer + if turn.more.opens { self.command } else { 0 })
         } else {
-            self.transfer
+            (TRANSFER, self.transfer)
         };
-        self.waits.of_mut(turn.class).channel += Nanos(waited);
-        self.events.set(self.dies.len() as u32 + channel, self.now + length);
+        let end = self.now + length;
+        c.user = die;
+        if self.foresees && (lane == COMMAND || lane == LOAD && turn.next == NONE) {
+            (d.registers, d.cells) = (Registers::Empty, Cells::Work);
+            (d.telling, d.end) = (length, end + d.array.cells);
+            self.events.set(CELL + d.array.kind.op(), die, d.end);
+            if c.head == c.tail && c.loaded == NONE {
+                c.free_at = end;
+                return;
+            }
+            c.user = NONE;
+        }
+        c.busy = true;
+        self.events.set(lane, self.dies.len() as u32 + channel, end);
     }
 
     /// The use of a channel ends.
+    #[inline(always)]
     pub(super) fn leave_bus(&mut self, channel: u32) {
         let c = &mut self.channels[channel as usize];
         c.busy = false;
         if c.head != c.tail {
             self.ungranted.push(channel);
         }
-        let die = c.user;
+        let (die, loaded) = (c.user, std::mem::replace(&mut c.loaded, NONE));
+        if loaded != NONE {
+            self.resolve(loaded);
+        }
+        if die == NONE {
+            return;
+        }
         let Die { cells, registers, turn, .. } = self.dies[die as usize];
         if cells == Cells::Command {
             self.command_is_told(die);
@@ -94,14 +147,15 @@ impl Scheduled {
             self.page_has_left(die);
             return;
         }
-        let loaded = std::mem::replace(&mut self.tickets.slab.get_mut(turn).more.loaded, NONE);
-        if loaded != NONE {
-            self.tickets.resolve(self.now, loaded);
-        }
         if next == NONE {
             self.all_is_loaded(die);
         } else {
-            self.request(die, next);
+            self.load_next(die, next);
         }
+    }
+
+    #[inline(never)]
+    fn load_next(&mut self, die: u32, page: u32) {
+        self.request(die, page);
     }
 }

@@ -1,5 +1,7 @@
 //! Commands: the operations that a die executes together, from when it takes them to their end.
 
+#![expect(clippy::inline_always, reason = "measured: calls between the steps of one event cost a tenth of the model's time")]
+
 use super::die::Command;
 use super::{ClockShape, OpClass, Scheduled, Task};
 use crate::divisor::Divisor;
@@ -17,6 +19,7 @@ pub(super) struct Commands {
     /// Most operations of one command.
     most: u32,
     planes: Planes,
+    has_cache: bool,
     cache_read: bool,
     cache_program: bool,
     by_block: Divisor,
@@ -42,6 +45,7 @@ impl Commands {
         Self {
             most,
             planes: shape.commands.planes,
+            has_cache: shape.commands.cache_read || shape.commands.cache_program,
             cache_read: shape.commands.cache_read,
             cache_program: shape.commands.cache_program,
             by_block: Divisor::new(shape.pages_per_block),
@@ -54,7 +58,7 @@ impl Commands {
     /// True if operations of any kind may begin while the die still has another command.
     #[inline]
     pub(super) const fn has_cache(&self) -> bool {
-        self.cache_read || self.cache_program
+        self.has_cache
     }
 
     /// True if those of a kind may.
@@ -85,39 +89,46 @@ impl Commands {
 
 impl Scheduled {
     /// A die takes the first operation of a class, and what goes with it.
+    #[inline(always)]
     pub(super) fn take_command(&mut self, die: u32, class: OpClass) -> Command {
-        let d = &self.dies[die as usize];
-        let follows = !d.is_idle();
-        let first = d.queues.first(class);
-        let Node { kind, more: Task { cells, inside, .. }, .. } = *self.tickets.slab.get(first);
-        let service = self.bus_of(kind, inside) + cells + self.copy_service(first);
         let d = &mut self.dies[die as usize];
-        d.queues.pop(&self.tickets, class, service);
-        let mut command = Command { first, kind, class, cells, ..Command::NO };
-        self.begin(die, first, true);
-        if self.commands.most > 1 && !inside {
-            self.take_company(die, &mut command, follows);
+        let first = d.queues.first(class);
+        let node = self.tickets.slab.get_mut(first);
+        let Node { kind, next, ticket, more: Task { block, cells, service, inside, .. }, .. } = *node;
+        d.begin(node, self.now, true);
+        node.more.works = cells;
+        d.queues.pop(class, next, service);
+        if kind == Kind::Erase {
+            self.order.begin_erase(ticket, block);
         }
-        self.tickets.slab.get_mut(first).more.works = command.cells;
+        let mut command = Command { first, kind, class, cells, planes: 1 };
+        if inside {
+            let program = self.copy_service(first);
+            self.dies[die as usize].queues.works_longer(class, program);
+        } else if self.commands.most > 1 {
+            (command.cells, command.planes) = self.take_company(die, command);
+        }
         command
     }
 
-    /// Takes what goes with the first operation of a command out of the queue. Reads that wait for nothing in the queue may pass
-    /// what does not go along: a queue of copies has a program behind every read.
-    fn take_company(&mut self, die: u32, command: &mut Command, follows: bool) {
-        let keeps_order = self.rules.policy.rule().keeps_order;
-        let Command { first, kind, class, .. } = *command;
+    /// Takes what goes with the first operation of a command out of the queue; what the cells take, and on how many planes.
+    /// Reads that wait for nothing in the queue may pass what does not go along: a queue of copies has a program behind every
+    /// read.
+    #[inline(never)]
+    fn take_company(&mut self, die: u32, mut command: Command) -> (u64, u32) {
+        let Command { first, kind, class, .. } = command;
+        let follows = !self.dies[die as usize].is_idle();
         let (mut last, mut count) = (first, 1);
         let (mut passed, mut at) = (NONE, self.dies[die as usize].queues.first_if_any(class));
         for _ in 0..LOOK_AHEAD * self.commands.most {
-            let Some(next) = at.filter(|_| count < self.commands.most) else { return };
+            let Some(next) = at.filter(|_| count < self.commands.most) else { break };
             let node = *self.tickets.slab.get(next);
             at = (node.next != NONE).then_some(node.next);
             let may_follow = !follows || !self.waits_for_another(next);
             let opens = self.opens(die, first, next, passed != NONE).filter(|_| may_follow);
             let Some(opens) = opens else {
-                if kind != Kind::Read || keeps_order {
-                    return;
+                if kind != Kind::Read || self.keeps_order {
+                    break;
                 }
                 passed = next;
                 continue;
@@ -131,6 +142,8 @@ impl Scheduled {
             self.tickets.slab.get_mut(last).next = next;
             (last, count) = (next, count + 1);
         }
+        self.tickets.slab.get_mut(first).more.works = command.cells;
+        (command.cells, command.planes)
     }
 
     /// If an operation goes with a command, whether it is the first on its plane.
@@ -138,7 +151,7 @@ impl Scheduled {
         let kind = self.tickets.slab.get(first).kind;
         let Node { kind: other, more: Task { page, reads, leans, inside, .. }, .. } = *self.tickets.slab.get(next);
         let queues = &self.dies[die as usize].queues;
-        let overtakes = self.rules.policy.rule().keeps_order && !queues.is_oldest(&self.tickets, next);
+        let overtakes = self.keeps_order && !queues.is_oldest(&self.tickets, next);
         if other != kind || reads > 0 || overtakes || inside || passes && leans {
             return None;
         }
@@ -149,15 +162,10 @@ impl Scheduled {
     /// An operation has left the queue of its die.
     pub(super) fn begin(&mut self, die: u32, index: u32, opens: bool) {
         let node = self.tickets.slab.get_mut(index);
-        node.next = NONE;
-        (node.more.begun, node.more.opens) = (self.now, opens);
-        let Node { kind, ticket, more: Task { page, cells, inside, .. }, .. } = *node;
-        let service = self.bus_of(kind, inside) + cells;
-        let d = &mut self.dies[die as usize];
-        d.backlog -= service;
-        d.asked -= service;
+        self.dies[die as usize].begin(node, self.now, opens);
+        let Node { kind, ticket, more: Task { block, .. }, .. } = *node;
         if kind == Kind::Erase {
-            self.order.begin_erase(ticket, page);
+            self.order.begin_erase(ticket, block);
         }
     }
 
@@ -194,8 +202,11 @@ impl Scheduled {
     }
 
     /// The programs or erases of a command are done.
+    #[inline(always)]
     pub(super) fn finish_command(&mut self, die: u32) {
-        let Command { first, class, suspended_for, .. } = self.dies[die as usize].array.take();
+        let d = &mut self.dies[die as usize];
+        let Command { first, class, .. } = d.array.take();
+        let suspended_for = std::mem::take(&mut d.suspended_for);
         let mut at = first;
         while at != NONE {
             let next = self.tickets.slab.get(at).next;
@@ -206,26 +217,27 @@ impl Scheduled {
     }
 
     /// An operation is done that was suspended so long.
+    #[inline(always)]
     pub(super) fn finish(&mut self, die: u32, index: u32, suspended: u64) {
         self.in_flight -= 1;
-        let Node { kind, ticket, more, .. } = *self.tickets.slab.get(index);
-        let Task { class, issued, begun, page, cells, works, for_channel, for_die, opens, inside, .. } = more;
+        let Node { kind, more: task, .. } = self.tickets.slab.get(index);
+        let (kind, block) = (*kind, task.block);
         self.finished.count(die, kind.op());
-        let transfer = if inside { self.transfer } else { 0 };
-        let saved = (transfer + if opens { 0 } else { self.command }).cast_signed();
-        self.finished.took_longer(die, (works.cast_signed() - self.cell[kind.op()].cast_signed() - saved, -saved));
-        let alone = self.bus_of(kind, inside) + cells;
-        let waits = self.waits.of_mut(class);
-        waits.latency.record(Nanos(self.now - issued));
-        waits.suspended += Nanos(suspended);
-        waits.company += Nanos(self.now - begun - alone - for_channel - for_die - suspended);
-        if kind.op() == Op::Read as usize {
-            if !self.rules.policy.rule().keeps_order {
-                self.leave_read(page);
-            }
-        } else {
-            self.order.leave_write(&self.tickets, ticket, page);
+        let cell = self.cell[kind.op()];
+        if task.works != cell || task.inside || !task.opens {
+            let transfer = if task.inside { self.transfer } else { 0 };
+            let saved = (transfer + if task.opens { 0 } else { self.command }).cast_signed();
+            self.finished.took_longer(die, (task.works.cast_signed() - cell.cast_signed() - saved, -saved));
         }
-        self.tickets.resolve(self.now, index);
+        let waits = self.waits.of_mut(task.class);
+        waits.latency.record(Nanos(self.now - task.issued));
+        waits.suspended += Nanos(suspended);
+        waits.company += Nanos(self.now - task.begun - task.service - task.on_die - suspended);
+        if kind.op() != Op::Read as usize {
+            self.order.leave_write(index, task);
+        } else if !self.keeps_order {
+            self.leave_read(block);
+        }
+        self.resolve(index);
     }
 }

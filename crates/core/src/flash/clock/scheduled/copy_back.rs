@@ -45,6 +45,7 @@ impl Scheduled {
     }
 
     /// The cells of a die have read a page that is copied inside its plane.
+    #[inline(never)]
     pub(super) fn program_what_was_read(&mut self, die: u32) {
         let Command { first: read, class, .. } = self.dies[die as usize].array.take();
         let program = self.tickets.slab.get(read).more.partner;

@@ -1,9 +1,10 @@
 //! A die: what its cells do, what its registers hold, and what waits for it.
 
-use super::OpClass;
-use super::events::NEVER;
+#![expect(clippy::inline_always, reason = "as in run")]
+
+use super::{OpClass, Task};
 use super::queues::Queues;
-use crate::flash::clock::slab::{Kind, NONE};
+use crate::flash::clock::slab::{Kind, NONE, Node};
 
 /// The operations that a die executes together.
 #[derive(Clone, Copy, Debug)]
@@ -15,27 +16,17 @@ pub(super) struct Command {
     /// What the cells take for all of them, ns, and on how many planes.
     pub(super) cells: u64,
     pub(super) planes: u32,
-    /// Since when it waits for what the die does for another command.
-    pub(super) since: u64,
-    /// How long it was suspended.
-    pub(super) suspended_for: u64,
 }
 
 impl Command {
-    pub(super) const NO: Self = Self {
-        first: NONE,
-        kind: Kind::Read,
-        class: OpClass::MapRead,
-        cells: 0,
-        planes: 1,
-        since: 0,
-        suspended_for: 0,
-    };
+    pub(super) const NO: Self = Self { first: NONE, kind: Kind::Read, class: OpClass::MapRead, cells: 0, planes: 1 };
 
     /// Leaves none behind.
     #[inline]
-    pub(super) fn take(&mut self) -> Self {
-        std::mem::replace(self, Self::NO)
+    pub(super) const fn take(&mut self) -> Self {
+        let command = *self;
+        self.first = NONE;
+        command
     }
 }
 
@@ -72,7 +63,7 @@ pub(super) struct Die {
     /// The command that the cells execute.
     pub(super) array: Command,
     pub(super) cells: Cells,
-    /// The command whose pages are in the cache registers.
+    /// The command whose pages are in the cache registers, or are loaded into the only ones if the end of that is not foreseen.
     pub(super) cache: Command,
     pub(super) registers: Registers,
     /// The operation that uses the channel, or wants to.
@@ -82,15 +73,20 @@ pub(super) struct Die {
     pub(super) channel: u32,
     /// Its number among the dies of its channel.
     pub(super) local: u8,
-    /// Since when it waits for its channel; [`NEVER`] when it does not.
+    /// Since when it waits for its channel, if it does.
     pub(super) requested: u64,
-    /// End of what the cells do.
+    /// End of what the cells do; they may begin later, after the use of the channel that takes so long.
     pub(super) end: u64,
+    pub(super) telling: u64,
+    /// Since when one of its commands waits for what it does for the other.
+    pub(super) since: u64,
     /// The command that is suspended,
     pub(super) suspended: Command,
     /// what its cells still have to do, ns, and since when it is.
     pub(super) rest: u64,
     pub(super) suspended_at: u64,
+    /// How long what it programs or erases, or has suspended, was suspended before.
+    pub(super) suspended_for: u64,
     /// Service time of what is in the queues, and of what was asked for and is not begun.
     pub(super) backlog: u64,
     pub(super) asked: u64,
@@ -109,11 +105,14 @@ impl Die {
             class: OpClass::MapRead,
             channel: number % channels,
             local: (number / channels) as u8,
-            requested: NEVER,
+            requested: 0,
             end: 0,
+            telling: 0,
+            since: 0,
             suspended: Command::NO,
             rest: 0,
             suspended_at: 0,
+            suspended_for: 0,
             backlog: 0,
             asked: 0,
             queues: Queues::new(),
@@ -124,6 +123,15 @@ impl Die {
     #[inline]
     pub(super) fn is_idle(&self) -> bool {
         self.cells == Cells::Idle && self.registers == Registers::Empty
+    }
+
+    /// An operation has left its queues; it is the first of its command on its plane, or not.
+    #[inline(always)]
+    pub(super) const fn begin(&mut self, node: &mut Node<Task>, now: u64, opens: bool) {
+        node.next = NONE;
+        (node.more.begun, node.more.opens) = (now, opens);
+        let service = node.more.service;
+        (self.backlog, self.asked) = (self.backlog - service, self.asked - service);
     }
 
     #[inline]

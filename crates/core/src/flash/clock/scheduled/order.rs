@@ -61,9 +61,8 @@ impl Order {
             }
         }
         let task = &mut tasks.slab.get_mut(index).more;
-        task.page = page;
+        (task.page, task.block) = (page, number);
         task.before = before;
-        task.in_block = NONE;
         if op == Op::Erase {
             task.reads = std::mem::take(&mut block.reads);
         }
@@ -71,9 +70,10 @@ impl Order {
 
     /// A read of a page that is being moved was issued, in its old place; the erase of that block waits for it.
     pub(super) fn enter_moved_read(&mut self, tasks: &mut Waiting, index: u32, page: Ppn, erase: u32) {
-        tasks.slab.get_mut(index).more.page = page;
+        let block = self.block_of(page);
+        let task = &mut tasks.slab.get_mut(index).more;
+        (task.page, task.block) = (page, block);
         if erase == NONE {
-            let block = self.block_of(page);
             self.blocks[block as usize].reads += 1;
         } else {
             tasks.slab.get_mut(erase).more.reads += 1;
@@ -94,10 +94,9 @@ impl Order {
     }
 
     /// An erase begins.
-    pub(super) fn begin_erase(&mut self, ticket: u64, page: Ppn) {
-        if !self.blocks.is_empty() && page.is_some() {
-            let block = self.block_of(page);
-            self.blocks[block as usize].erased = ticket;
+    pub(super) fn begin_erase(&mut self, ticket: u64, block: u32) {
+        if let Some(block) = self.blocks.get_mut(block as usize) {
+            block.erased = ticket;
         }
     }
 
@@ -124,11 +123,8 @@ impl Order {
     }
 
     /// An operation is over, or has taken its place in a queue that keeps the order. The erase that waited for nothing else.
-    pub(super) fn leave_read(&mut self, tasks: &mut Waiting, page: Ppn) -> Option<u32> {
-        if self.blocks.is_empty() || page.is_none() {
-            return None;
-        }
-        let block = &mut self.blocks[self.by_block.quotient(page.0) as usize];
+    pub(super) fn leave_read(&mut self, tasks: &mut Waiting, block: u32) -> Option<u32> {
+        let block = self.blocks.get_mut(block as usize)?;
         let mut at = block.head;
         while at != NONE {
             let write = tasks.slab.get_mut(at);
@@ -147,13 +143,10 @@ impl Order {
     }
 
     /// A program or an erase is finished: it is the first one of its block.
-    pub(super) fn leave_write(&mut self, tasks: &Waiting, ticket: u64, page: Ppn) {
-        if self.blocks.is_empty() || page.is_none() {
-            return;
-        }
-        let block = &mut self.blocks[self.by_block.quotient(page.0) as usize];
-        assert_eq!(block.head, index_of(ticket), "the writes of a block finish in their order");
-        block.head = tasks.slab.get(block.head).more.in_block;
+    pub(super) fn leave_write(&mut self, index: u32, task: &Task) {
+        let Some(block) = self.blocks.get_mut(task.block as usize) else { return };
+        assert_eq!(block.head, index, "the writes of a block finish in their order");
+        block.head = task.in_block;
     }
 }
 

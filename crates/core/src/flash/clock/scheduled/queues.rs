@@ -1,7 +1,7 @@
 //! What waits for a die, by class.
 
 use super::{Task, Waiting};
-use crate::flash::clock::scheduler::{self, Heads};
+use crate::flash::clock::scheduler::{self, Heads, classes_of};
 use crate::flash::clock::slab::NONE;
 use crate::flash::clock::{CLASSES, OpClass, SchedulerConfig, Waits};
 use crate::types::Nanos;
@@ -56,11 +56,11 @@ impl Queues {
         if passed == 0 || self.mask == 0 {
             return;
         }
-        let mut mask = self.mask;
+        let mut mask = u32::from(self.mask);
         while mask != 0 {
             let class = mask.trailing_zeros() as usize;
             mask &= mask - 1;
-            let waited = &mut waits.of_mut(OpClass::ALL[class]).die[busy as usize];
+            let waited = &mut waits.of_number(class).die[busy as usize];
             *waited += Nanos(self.len[class] * passed);
         }
     }
@@ -91,18 +91,16 @@ impl Queues {
 
     #[inline(never)]
     fn choose_one(&self, tasks: &Waiting, rules: &SchedulerConfig, now: u64, urgent: u64) -> (OpClass, bool) {
-        let mut heads = Heads { order: [u64::MAX; CLASSES], rank: [0; CLASSES], work: self.work };
+        let mut heads = Heads { mask: 0, order: [0; CLASSES], rank: [0; CLASSES], work: &self.work };
         let mut overdue = (u64::MAX, 0);
-        for class in 0..CLASSES {
-            if self.mask >> class & 1 == 0 {
-                continue;
-            }
+        for class in classes_of(self.mask) {
             let node = tasks.slab.get(self.head[class]);
             let Task { class: name, order, arrived, reads, .. } = node.more;
             // An erase that pages are still read from.
             if reads > 0 {
                 continue;
             }
+            heads.mask |= 1 << class;
             heads.order[class] = order;
             heads.rank[class] = if node.ticket <= urgent { name.hurried() } else { name } as u8;
             if now - arrived >= rules.most_wait.0 {
@@ -118,8 +116,7 @@ impl Queues {
     /// True if an operation, the first of its class, came before those of the other classes.
     pub(super) fn is_oldest(&self, tasks: &Waiting, index: u32) -> bool {
         let order = tasks.slab.get(index).more.order;
-        let waiting = (0..CLASSES).filter(|class| self.mask >> class & 1 != 0);
-        waiting.map(|class| tasks.slab.get(self.head[class]).more.order).all(|other| order <= other)
+        classes_of(self.mask).map(|class| tasks.slab.get(self.head[class]).more.order).all(|other| order <= other)
     }
 
     /// The most urgent class that has somebody waiting.
@@ -128,18 +125,23 @@ impl Queues {
         OpClass::ALL[self.mask.trailing_zeros() as usize]
     }
 
-    /// Removes the first operation of a class, which will keep the die busy for this long.
+    /// Removes the first operation of a class, which will keep the die busy for this long; `next` is behind it.
     #[inline]
-    pub(super) fn pop(&mut self, tasks: &Waiting, class: OpClass, service: u64) {
+    pub(super) const fn pop(&mut self, class: OpClass, next: u32, service: u64) {
         let class = class as usize;
         self.served = self.work[class];
-        let index = self.head[class];
-        self.head[class] = tasks.slab.get(index).next;
+        self.head[class] = next;
         self.len[class] -= 1;
         if self.len[class] == 0 {
             self.mask &= !(1 << class);
         }
         self.work[class] += service;
+    }
+
+    /// What was removed last keeps the die busy for so much longer.
+    #[inline]
+    pub(super) const fn works_longer(&mut self, class: OpClass, service: u64) {
+        self.work[class as usize] += service;
     }
 
     /// Removes an operation of the class that was served last, the one behind `passed` (the first if that is none): it goes with

@@ -26,38 +26,42 @@ pub(super) struct Task {
     pub(super) hold: Hold,
     /// It joined its queue because that keeps it behind something that it waits for.
     pub(super) leans: bool,
+    /// Where it is, and the block of that; [`NONE`], which no block is, if nobody knows.
     pub(super) page: Ppn,
+    pub(super) block: u32,
+    /// A read: the page that was asked for. A program: the page whose contents it copies.
+    pub(super) contents_of: Ppn,
     /// Next unfinished program or erase of its block.
     pub(super) in_block: u32,
     /// Reads of the block that an erase still waits for.
     pub(super) reads: u32,
     /// Node whose ticket resolves when the page has left the RAM.
     pub(super) loaded: u32,
-    /// A read: the page that was asked for. A program: the page whose contents it copies.
-    pub(super) contents_of: Ppn,
-    /// Ticket, or time, that it was asked to wait for: of a copy, its read.
-    pub(super) read: u64,
+    /// The other half of a copy inside a plane, once that is known.
+    pub(super) partner: u32,
     /// Ticket of the operation of its block that must be over before it.
     pub(super) before: u64,
-    pub(super) issued: u64,
     /// When it joined the queue of its die,
     pub(super) arrived: u64,
     /// how many had joined any queue before,
     pub(super) order: u64,
     /// and when the die took it.
     pub(super) begun: u64,
-    /// What its cells take, and the time that they are counted to work for it: that of the whole command for the first of it.
-    pub(super) cells: u64,
+    /// The time that cells are counted to work for it: what they take for the whole command, of the first operation of it.
     pub(super) works: u64,
-    /// How long it waited for the channel, and on its die for another command.
-    pub(super) for_channel: u64,
-    pub(super) for_die: u64,
+    /// How long it waited on its die, for the channel or for another command.
+    pub(super) on_die: u64,
+    /// Ticket, or time, that it was asked to wait for: of a copy, its read.
+    pub(super) read: u64,
+    /// When it was issued.
+    pub(super) issued: u64,
+    /// What its cells take, and with them its channel.
+    pub(super) cells: u64,
+    pub(super) service: u64,
     /// The first on its plane of those that share its command.
     pub(super) opens: bool,
-    /// It is half of a copy inside a plane,
+    /// It is half of a copy inside a plane.
     pub(super) inside: bool,
-    /// and this is the other half, once that is known.
-    pub(super) partner: u32,
 }
 
 impl Default for Task {
@@ -67,6 +71,7 @@ impl Default for Task {
             hold: Hold::Nothing,
             leans: false,
             page: Ppn::NONE,
+            block: NONE,
             in_block: NONE,
             reads: 0,
             loaded: NONE,
@@ -78,9 +83,9 @@ impl Default for Task {
             order: 0,
             begun: 0,
             cells: 0,
+            service: 0,
             works: 0,
-            for_channel: 0,
-            for_die: 0,
+            on_die: 0,
             opens: false,
             inside: false,
             partner: NONE,
