@@ -174,4 +174,38 @@ mod tests {
             }
         }
     }
+
+    /// Forty resources, of which most end out of order: places among the first few, and the tournament.
+    #[test]
+    fn events_come_in_order_of_time_whatever_was_set_and_cancelled() {
+        let (dies, channels) = (32, 8);
+        let mut events = Events::new(dies, channels);
+        let mut plain = vec![None; (dies + channels) as usize];
+        let (mut state, mut now) = (11_u64, 0);
+        for _ in 0..20_000 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let who = (state >> 33) as u32 % (dies + channels);
+            let lane = (state >> 60) as usize % TIMER;
+            let time = now + (state >> 40) % 5_000;
+            match plain[who as usize] {
+                None => {
+                    events.set(lane, who, time);
+                    plain[who as usize] = Some((lane, time));
+                }
+                Some((lane, _)) if state >> 20 & 3 == 0 => {
+                    events.cancel(lane, who);
+                    plain[who as usize] = None;
+                }
+                Some(_) => {
+                    now = events.next();
+                    let Who::Resource(first) = events.take() else { panic!("there is no timer") };
+                    assert_eq!(plain[first as usize].take().map(|(_, time)| time), Some(now));
+                }
+            }
+            assert_eq!(events.is_empty(), plain.iter().all(Option::is_none));
+            if let Some((_, first)) = plain.iter().flatten().min_by_key(|(_, time)| *time) {
+                assert_eq!(events.next(), *first);
+            }
+        }
+    }
 }
