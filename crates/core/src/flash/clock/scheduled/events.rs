@@ -192,7 +192,7 @@ mod tests {
                     events.set(lane, who, time);
                     plain[who as usize] = Some((lane, time));
                 }
-                Some((lane, _)) if state >> 20 & 3 == 0 => {
+                Some((lane, _)) if (state >> 20).is_multiple_of(4) => {
                     events.cancel(lane, who);
                     plain[who as usize] = None;
                 }
