@@ -215,9 +215,7 @@ impl Scheduled {
         let first = self.tickets.slab.get(index_of(before.0));
         let second = self.tickets.slab.get(index);
         first.ticket != before.0
-            || first.arrived
-                && first.die == second.die
-                && (self.keeps_order || first.more.class == second.more.class)
+            || first.arrived && first.die == second.die && (self.keeps_order || first.more.class == second.more.class)
     }
 
     /// A program or an erase that the queue will keep behind the one before it on its block, as soon as that is there.
@@ -268,17 +266,14 @@ impl Timing for Scheduled {
         };
         let is_ready = after.0 <= self.now || !self.tickets.slab.is_pending(after) && !after.is_time();
         let somebody_waits = op == Op::Read && class.suspends_others() && page.is_some();
-        let moved = if is_ready && somebody_waits && !self.keeps_order {
-            self.where_it_is(page)
-        } else {
-            None
-        };
+        let moved = if is_ready && somebody_waits && !self.keeps_order { self.where_it_is(page) } else { None };
         let die = moved.map_or(die, |(from, _)| self.die_of(from));
         self.in_flight += 1;
         let cells = if cells == Nanos::ZERO { self.cell[kind.op()] } else { cells.0 };
         let service = self.bus_of(kind, inside) + cells;
         self.dies[die as usize].asked += service;
-        let task = Task { class, contents_of, cells, service, inside, read: after.0, issued: self.now, ..Task::default() };
+        let task =
+            Task { class, contents_of, cells, service, inside, read: after.0, issued: self.now, ..Task::default() };
         let (index, mut ticket) = self.tickets.slab.allocate_for(kind, die, 0, false, task);
         let mut loaded = NONE;
         if op == Op::Program && release == Release::Transfer {

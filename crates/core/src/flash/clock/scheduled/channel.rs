@@ -1,7 +1,10 @@
 //! Channels: a die that wants its channel waits until its turn comes, which is that of who asked first unless `channel` says
 //! otherwise.
 
-#![expect(clippy::inline_always, reason = "measured: calls between the steps of one event cost a tenth of the model's time")]
+#![expect(
+    clippy::inline_always,
+    reason = "measured: calls between the steps of one event cost a tenth of the model's time"
+)]
 
 use super::die::{Cells, Die, Registers};
 use super::{Channel, Scheduled};

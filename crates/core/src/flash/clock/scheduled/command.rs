@@ -1,6 +1,9 @@
 //! Commands: the operations that a die executes together, from when it takes them to their end.
 
-#![expect(clippy::inline_always, reason = "measured: calls between the steps of one event cost a tenth of the model's time")]
+#![expect(
+    clippy::inline_always,
+    reason = "measured: calls between the steps of one event cost a tenth of the model's time"
+)]
 
 use super::die::Command;
 use super::{ClockShape, OpClass, Scheduled, Task};

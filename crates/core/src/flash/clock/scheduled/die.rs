@@ -2,8 +2,8 @@
 
 #![expect(clippy::inline_always, reason = "as in run")]
 
-use super::{OpClass, Task};
 use super::queues::Queues;
+use super::{OpClass, Task};
 use crate::flash::clock::slab::{Kind, NONE, Node};
 
 /// The operations that a die executes together.

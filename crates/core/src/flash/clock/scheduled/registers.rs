@@ -1,6 +1,9 @@
 //! Registers: a die whose cells work can hold pages that come in for its next program, or go out of its last read.
 
-#![expect(clippy::inline_always, reason = "measured: calls between the steps of one event cost a tenth of the model's time")]
+#![expect(
+    clippy::inline_always,
+    reason = "measured: calls between the steps of one event cost a tenth of the model's time"
+)]
 
 use super::die::{Cells, Command, Registers};
 use super::{Scheduled, Task};

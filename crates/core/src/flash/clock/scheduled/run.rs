@@ -1,10 +1,13 @@
 //! What happens at an instant, and in which order: the manual page has it in words.
 
-#![expect(clippy::inline_always, reason = "measured: calls between the steps of one event cost a tenth of the model's time")]
+#![expect(
+    clippy::inline_always,
+    reason = "measured: calls between the steps of one event cost a tenth of the model's time"
+)]
 
 use super::die::{Cells, Registers};
-use super::task::Hold;
 use super::events::Who;
+use super::task::Hold;
 use super::{Scheduled, Task};
 use crate::flash::clock::lanes::CELL;
 use crate::flash::clock::slab::{Kind, NONE, Node};
