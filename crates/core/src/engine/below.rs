@@ -142,7 +142,7 @@ pub trait Below {
     fn write_back(&mut self, slots: &mut Slots, pages: &[Slot], pad: bool) -> Self::When;
     /// These pages were written; those that are still resident stay, clean, and where more frames were in use `before`, the
     /// others gave theirs up. The frames can be used when `done` is reached.
-    fn writes_on(&mut self, slots: &mut Slots, pages: &[Slot], before: Frames, done: Self::When);
+    fn keep_frames(&mut self, slots: &mut Slots, pages: &[Slot], before: Frames, done: Self::When);
     /// A clean page leaves: when its frame may be used, joined with `room`.
     fn dropped(&mut self, slots: &Slots, slot: Slot, room: Self::When) -> Self::When;
     /// A page has moved to the other memory.

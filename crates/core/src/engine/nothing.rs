@@ -141,7 +141,7 @@ impl Below for Nothing {
     fn trimmed(&mut self, _: &Slots, _: Slot) {}
     fn trim(&mut self, _: Lpn, (): &mut ()) {}
     fn flush(&mut self, (): &mut ()) {}
-    fn writes_on(&mut self, _: &mut Slots, _: &[Slot], _: Frames, (): ()) {}
+    fn keep_frames(&mut self, _: &mut Slots, _: &[Slot], _: Frames, (): ()) {}
 }
 
 /// The first pages of a list, and the rest.

@@ -143,7 +143,7 @@ impl<B: Buffer, L: Below> Engine<B, L> {
                 self.slots.release(*slot);
             }
         }
-        self.below.writes_on(&mut self.slots, pages, used, done);
+        self.below.keep_frames(&mut self.slots, pages, used, done);
         done
     }
 

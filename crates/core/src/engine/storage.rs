@@ -398,7 +398,7 @@ impl Below for Storage {
             self.date(slots, slot);
         }
     }
-    fn writes_on(&mut self, slots: &mut Slots, pages: &[Slot], before: Frames, done: Ticket) {
+    fn keep_frames(&mut self, slots: &mut Slots, pages: &[Slot], before: Frames, done: Ticket) {
         self.keep_frames(slots, pages, before, done);
     }
     #[inline(always)]
