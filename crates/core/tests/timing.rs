@@ -11,6 +11,7 @@ mod timing {
     pub mod controller;
     pub mod copy_back;
     pub mod device;
+    pub mod lag;
     pub mod laws;
     pub mod link;
     pub mod paths;

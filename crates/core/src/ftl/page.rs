@@ -73,6 +73,10 @@ crate::params! {
         /// How fast collection goes: `whole` (a victim at once), `paced` or at most this many pages before every page that the
         /// host writes, from the moment that only the reserve is free. Slices need `gc_frontier = "separate"`.
         gc_slice: Pace = Pace::default(), in 1.0.., "pages";
+        /// How far collection in slices may lag behind the host: a page of the host is programmed when the slice of its group
+        /// is over that came this many slices before that of the page. It matters where collection yields (timing model
+        /// `scheduled`): without a bound the host is fast until it needs a block, and then waits for all that was put off.
+        gc_lag: Option<u32> = None, in 1.., "slices", absent "any number";
         /// In idle time, collection goes on until this many blocks beyond the reserve are free in every group; 0 is off.
         idle_free: u32 = 0, "blocks";
         /// Static wear levelling: when the most and the least erased block of a group are further apart, the pages of the
@@ -92,8 +96,8 @@ crate::params! {
 /// When the logical pages do not fit next to the reserve, or a parameter is out of range.
 pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError> {
     let Params { victim, alloc, reserve, frontiers, placement, stripe, .. } = params;
-    let Params { gc_frontier, gc_slice, streams, idle_free, wear_threshold, slc, slc_blocks, .. } = params;
-    let upkeep = Upkeep { gc_frontier, gc_slice, streams, idle_free, wear_threshold, slc, slc_blocks };
+    let Params { gc_frontier, gc_slice, gc_lag, streams, idle_free, wear_threshold, slc, slc_blocks, .. } = params;
+    let upkeep = Upkeep { gc_frontier, gc_slice, gc_lag, streams, idle_free, wear_threshold, slc, slc_blocks };
     upkeep.validate(shape)?;
     if stripe.orders_planes() && frontiers != Frontiers::Plane {
         let problem = format!("`{stripe}` orders planes, which have no frontiers of their own");

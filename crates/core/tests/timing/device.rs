@@ -390,7 +390,7 @@ fn options_of_collection_take_the_time_of_the_slow_simulator() {
     let variants: [(&str, &[&str]); 6] = [
         ("page", &["ftl.idle_free=3"]),
         ("dftl", &["ftl.idle_free=3", "ftl.cmt_entries=16", "ftl.entries_per_tp=32"]),
-        ("page", &["ftl.gc_frontier=separate", "ftl.gc_slice=2", "ftl.wear_threshold=2"]),
+        ("page", &["ftl.gc_frontier=separate", "ftl.gc_slice=2", "ftl.gc_lag=1", "ftl.wear_threshold=2"]),
         ("page", &["ftl.frontiers=single"]),
         ("page", &["ftl.placement=round_robin"]),
         ("rftl", &["ftl.cmt_entries=16", "ftl.entries_per_tp=32"]),

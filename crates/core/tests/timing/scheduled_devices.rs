@@ -10,7 +10,7 @@ use super::scheduled::{Seen, check_waits};
 use super::slow_scheduled::{After, Slow};
 
 /// The calls of a clock, made to the slow simulator at the same times.
-fn again(record: &[RecordedCall], shape: ClockShape) -> Slow {
+pub fn again(record: &[RecordedCall], shape: ClockShape) -> Slow {
     let mut slow = Slow::new(shape);
     let mut known: BTreeMap<Ticket, After> = BTreeMap::new();
     let after = |known: &BTreeMap<Ticket, After>, ticket: Ticket| match ticket.as_time() {

@@ -159,7 +159,7 @@ impl<C: MapPolicy> Frame<C> {
                 return ready;
             }
         }
-        let to = self.map.room_for_data(flash, &mut self.cache, page, after);
+        let (to, ready) = self.map.room_for_data(flash, &mut self.cache, page, after, ready);
         let target = self.map.space.append_new(to);
         let oob = Oob::data(page.lpn, page.version);
         let ticket = flash.program_released(target, oob, batch.data(index), page.cause, page.release, ready);
@@ -369,6 +369,8 @@ macro_rules! demand_params {
                 /// group keeps one block more than `reserve` free, every slice rewrites the translation pages of what it
                 /// moved (more of them than one batch for the whole victim), and translation blocks are collected at once.
                 gc_slice: $crate::ftl::pace::Pace = $crate::ftl::pace::Pace::default(), in 1.0.., "pages";
+                /// How far collection in slices may lag behind the host, as for `page`.
+                gc_lag: Option<u32> = None, in 1.., "slices", absent "any number";
                 /// Data frontiers of a die by update frequency of the page, as for `page`; copies stay in the stream of their
                 /// block.
                 streams: u32 = 1, in 1..=$crate::ftl::frame::heat::MAX_STREAMS as u32;
@@ -387,10 +389,11 @@ macro_rules! demand_params {
 
         impl Params {
             const fn upkeep(&self) -> $crate::ftl::frame::space::Upkeep {
-                let Self { gc_frontier, gc_slice, streams, idle_free, wear_threshold, slc, slc_blocks, .. } = *self;
+                let Self { gc_frontier, gc_slice, gc_lag, streams, idle_free, wear_threshold, slc, slc_blocks, .. } = *self;
                 $crate::ftl::frame::space::Upkeep {
                     gc_frontier,
                     gc_slice,
+                    gc_lag,
                     streams,
                     idle_free,
                     wear_threshold,

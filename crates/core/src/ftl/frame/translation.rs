@@ -20,6 +20,7 @@
 //! holds at the start of every slice.
 
 mod collect;
+mod lag;
 mod units;
 mod upkeep;
 mod whole;
@@ -32,6 +33,7 @@ use crate::types::{Lpn, Ppn};
 use crate::ftl::Shape;
 use crate::ftl::frame::space::{Layout, Space};
 use collect::Goal;
+use lag::Lag;
 
 /// Most copies of a translation page.
 pub const MAX_COPIES: usize = 16;
@@ -77,6 +79,7 @@ pub struct Translation {
     moved: Vec<(Lpn, Ppn)>,
     /// Scratch of the choice of a unit: blocks and valid pages of each.
     held: Vec<(u32, u32)>,
+    lag: Lag,
 }
 
 impl Translation {
@@ -84,8 +87,10 @@ impl Translation {
     pub fn new(layout: Layout, shape: &Shape, entries: u32, copies: u32) -> Self {
         assert!(copies as usize <= MAX_COPIES);
         let pages = shape.logical_pages.div_ceil(entries) * copies;
+        let space = Space::new(layout, shape, copies);
         Self {
-            space: Space::new(layout, shape, copies),
+            lag: Lag::new(layout.upkeep.gc_lag, space.groups()),
+            space,
             entries,
             copies,
             content: SparseTable::new(if copies == 0 { 0 } else { shape.logical_pages as usize }),

@@ -12,6 +12,11 @@ impl Slow {
         of_class.fold((0, 0), |(dependency, bus), o| (dependency + o.arrived - o.issued, bus + o.channel_wait))
     }
 
+    /// When an operation left its queue, and when it ended.
+    pub fn executed(&self, id: usize) -> (u64, u64) {
+        (self.ops[id].started, self.ops[id].finished.expect("everything finishes"))
+    }
+
     /// What the operations of a class would take by themselves.
     pub fn alone_all(&self, class: OpClass) -> u64 {
         (0..self.ops.len()).filter(|id| self.ops[*id].class == class).map(|id| self.alone(id)).sum()

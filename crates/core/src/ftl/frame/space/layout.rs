@@ -85,6 +85,8 @@ pub struct Upkeep {
     pub gc_frontier: GcFrontier,
     /// How fast collection goes.
     pub gc_slice: Pace,
+    /// Slices by which it may lag behind the host; none: any number.
+    pub gc_lag: Option<u32>,
     /// Data frontiers of a die by update frequency.
     pub streams: u32,
     /// Free blocks beyond the reserve that collection in idle time makes.
@@ -111,6 +113,10 @@ impl Upkeep {
         if self.gc_slice.has_slices() && self.gc_frontier == GcFrontier::Shared {
             let problem = "between slices the host would fill the block that the copies need";
             return Err(ConfigError::new("ftl.gc_slice", problem, "use gc_frontier = \"separate\" with it"));
+        }
+        if self.gc_lag.is_some() && !self.gc_slice.has_slices() {
+            let problem = "a victim is collected at once, so that there are no slices to lag behind";
+            return Err(ConfigError::new("ftl.gc_lag", problem, "use gc_slice = \"paced\" with it, or leave it out"));
         }
         Ok(())
     }

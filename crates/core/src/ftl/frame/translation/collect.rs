@@ -31,7 +31,8 @@ pub(super) struct Goal {
 }
 
 impl Translation {
-    /// Makes sure that a page of the host can be appended, and tells where: with slices, after one of them.
+    /// Makes sure that a page of the host can be appended, with slices after one of them, and tells where and when: as soon
+    /// as its data is `ready` and collection does not lag behind too far.
     #[expect(clippy::inline_always, reason = "as in Space: the way of every page that is written")]
     #[inline(always)]
     pub fn room_for_data<C: MapCache>(
@@ -40,36 +41,45 @@ impl Translation {
         cache: &mut C,
         page: &PageWrite,
         after: Ticket,
-    ) -> FrontierId {
+        mut ready: Ticket,
+    ) -> (FrontierId, Ticket) {
         let to = self.space.host_frontier(&flash.clock, page.lpn, page.cause);
         if self.space.layout().upkeep.gc_slice.has_slices() {
-            self.collect_slice(flash, cache, to, after);
-        }
-        if self.space.tail(to) == 0 {
+            ready = self.room_after_slice(flash, cache, to, after, ready);
+        } else if self.space.tail(to) == 0 {
             self.make_room(flash, cache, to, after);
         }
-        to
+        (to, ready)
     }
 
+    /// The ticket tells when all that was collected is over.
     #[inline(never)]
-    fn make_room<C: MapCache>(&mut self, flash: &mut Flash, cache: &mut C, to: FrontierId, after: Ticket) {
+    fn make_room<C: MapCache>(&mut self, flash: &mut Flash, cache: &mut C, to: FrontierId, after: Ticket) -> Ticket {
         let (group, wanted) = (self.space.group(to), self.space.reserve() + 1);
-        self.collect_until(flash, cache, Goal { group, wanted, room_in: Some(to) }, after);
+        let done = self.collect_until(flash, cache, Goal { group, wanted, room_in: Some(to) }, after);
         if self.space.tail(to) == 0 {
             self.space.open(flash, to);
         }
+        done
     }
 
     /// Collects until the goal is reached, and every group has its reserve (rewriting translation pages may have taken
-    /// blocks of other groups).
-    pub(super) fn collect_until<C: MapCache>(&mut self, flash: &mut Flash, cache: &mut C, goal: Goal, after: Ticket) {
+    /// blocks of other groups). The ticket tells when all that is over.
+    pub(super) fn collect_until<C: MapCache>(
+        &mut self,
+        flash: &mut Flash,
+        cache: &mut C,
+        goal: Goal,
+        after: Ticket,
+    ) -> Ticket {
+        let mut done = after;
         let blocks = u64::from(flash.geometry().blocks());
         // A policy that keeps picking blocks without an invalid page is overruled after as many turns as there are blocks.
         let patience = if C::RESIDENT { blocks } else { 2 * blocks };
         // Every collection of the best victim gains a page of at most all pages (see the module text).
         for turn in 0..=2 * flash.geometry().pages() + 2 * blocks {
             if C::RESIDENT && goal.room_in.is_some_and(|to| self.space.tail(to) > 0) {
-                return;
+                return done;
             }
             let short = if self.space.free(goal.group) < goal.wanted {
                 Some(goal.group)
@@ -78,9 +88,10 @@ impl Translation {
             } else {
                 (0..self.space.groups()).find(|other| self.space.is_short(*other))
             };
-            let Some(short) = short else { return };
+            let Some(short) = short else { return done };
             let choice = if turn > patience { Choice::FewestValid } else { Choice::Policy };
-            self.collect(flash, cache, short, choice, after);
+            let collected = self.collect(flash, cache, short, choice, after);
+            done = flash.clock.join(done, collected);
         }
         panic!("garbage collection makes no progress: more is valid than the group can hold");
     }
@@ -245,31 +256,60 @@ impl Translation {
         })
     }
 
-    /// Before a page of the host: a slice of a collection, if space is about to run out. Translation blocks are collected
-    /// at once.
+    /// Before a page of the host that is `ready`: a slice of a collection, if space is about to run out, and whatever else
+    /// makes room. Resolves when the page may be programmed.
     #[inline(never)]
-    fn collect_slice<C: MapCache>(&mut self, flash: &mut Flash, cache: &mut C, to: FrontierId, after: Ticket) {
+    fn room_after_slice<C: MapCache>(
+        &mut self,
+        flash: &mut Flash,
+        cache: &mut C,
+        to: FrontierId,
+        after: Ticket,
+        ready: Ticket,
+    ) -> Ticket {
         let group = self.space.group(to);
-        if !self.space.wants_space(flash, group, self.space.reserve()) {
-            return;
+        let mut collected = None;
+        if self.space.wants_space(flash, group, self.space.reserve()) {
+            collected = self.collect_slice(flash, cache, to, after);
+            self.restore_reserves(flash, cache, after);
         }
-        let job = self.space.sliced[group as usize].take().or_else(|| {
+        if self.space.tail(to) == 0 {
+            let rest = self.make_room(flash, cache, to, after);
+            if rest != after {
+                collected = Some(collected.map_or(rest, |slice| flash.clock.join(slice, rest)));
+            }
+        }
+        match collected {
+            Some(end) => self.lag.slice(flash, group, end, ready),
+            None => ready,
+        }
+    }
+
+    /// A slice of the collection of data; the ticket tells when it is over. Translation blocks are collected at once.
+    fn collect_slice<C: MapCache>(
+        &mut self,
+        flash: &mut Flash,
+        cache: &mut C,
+        to: FrontierId,
+        after: Ticket,
+    ) -> Option<Ticket> {
+        let group = self.space.group(to);
+        let mut job = if let Some(job) = self.space.sliced[group as usize].take() {
+            job
+        } else {
             flash.ledger.gc_runs += 1;
             let victim = self.space.pick_victim(flash, group).expect("a closed block gains a page");
             if self.space.holds_map(victim) {
-                self.empty(flash, cache, victim, Cause::Gc, after);
-                return None;
+                return Some(self.empty(flash, cache, victim, Cause::Gc, after));
             }
-            Some(self.job(flash, victim, Cause::Gc, after))
-        });
-        let pace = self.space.layout().upkeep.gc_slice;
-        let most = |job: &Job| pace.slice(self.copies_for_a_block(flash, job), self.space.tail(to));
-        if let Some((most, mut job)) = job.map(|job| (most(&job), job))
-            && self.go_on(flash, cache, &mut job, most, after).is_none()
-        {
+            self.job(flash, victim, Cause::Gc, after)
+        };
+        let most = self.space.layout().upkeep.gc_slice.slice(self.copies_for_a_block(flash, &job), self.space.tail(to));
+        let erased = self.go_on(flash, cache, &mut job, most, after);
+        if erased.is_none() {
             self.space.sliced[group as usize] = Some(job);
         }
-        self.restore_reserves(flash, cache, after);
+        Some(erased.unwrap_or(job.done))
     }
 
     /// Pages that collection has to copy until the group has a block more than its reserve, if the victims after this one have

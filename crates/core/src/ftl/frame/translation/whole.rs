@@ -12,7 +12,7 @@ impl Translation {
     pub fn fill(&mut self, flash: &mut Flash, cache: &mut impl MapCache, batch: Batch<'_>) {
         let now = Ticket::at(flash.now());
         for (page, data) in batch.iter() {
-            let to = self.room_for_data(flash, cache, page, now);
+            let (to, now) = self.room_for_data(flash, cache, page, now, now);
             let target = self.space.append_new(to);
             flash.program(target, Oob::data(page.lpn, page.version), data, page.cause, now);
             let old = self.content.replace(page.lpn.index(), target);
@@ -39,6 +39,7 @@ impl Translation {
     ///
     /// `cache` is empty, or (with 0 copies) holds the winners.
     pub fn rebuild(&mut self, flash: &mut Flash, cache: &mut impl MapCache, winners: &Winners) {
+        self.lag.forget();
         self.content.clear();
         self.directory.fill(Ppn::NONE);
         for (lpn, ppn) in winners.mapped() {
