@@ -43,7 +43,7 @@ impl<B: Buffer> Engine<B, Storage> {
         self.below.ledger().flushed_by_fill += dirty - before.0;
         let Some(flusher) = &mut self.below.flusher else { return };
         if sent > before.1 {
-            flusher.began(done, sent - before.1);
+            flusher.began(&mut self.below.flash.clock, done, sent - before.1);
         }
         if self.slots.used().total() >= used.total() {
             flusher.got_nothing();
@@ -62,7 +62,7 @@ impl<B: Buffer> Engine<B, Storage> {
         ledger.flushed_by_age += unit.len() as u64;
         let pages = ledger.buffer_write_pages - before;
         if let Some(flusher) = &mut self.below.flusher {
-            flusher.began(done, pages);
+            flusher.began(&mut self.below.flash.clock, done, pages);
         }
     }
 

@@ -171,6 +171,7 @@ impl Ascending {
 /// equal times the older request comes first.
 const WRITE_BACK: u64 = 1 << 63;
 const READ_BACK: u64 = 1 << 62;
+const FLUSHED: u64 = 1 << 61;
 const INDEX_BITS: u32 = 17;
 
 /// The requests in the device and those that wait for a place in the queue, with their times.
@@ -197,6 +198,8 @@ pub struct Inflight {
     late: Option<Late>,
     /// Nanoseconds of resolved buffer reads and writes since they were last taken.
     pub buffer_ns: (u64, u64),
+    /// Pages flushed ahead whose writes have ended since it was last taken.
+    pub flushed: u64,
 }
 
 impl Inflight {
@@ -221,6 +224,7 @@ impl Inflight {
             times: Times::default(),
             late: None,
             buffer_ns: (0, 0),
+            flushed: 0,
         }
     }
 
@@ -346,6 +350,8 @@ impl Inflight {
                 self.buffer_ns.1 += at.0 - (token & !WRITE_BACK);
             } else if token & READ_BACK != 0 {
                 self.buffer_ns.0 += at.0 - (token & !READ_BACK);
+            } else if token & FLUSHED != 0 {
+                self.flushed += token & !FLUSHED;
             } else {
                 let index = token as u32 & ((1 << INDEX_BITS) - 1);
                 let Pending { kind, arrival, admitted, bytes } = self.pending[index as usize];
@@ -421,6 +427,11 @@ impl Inflight {
             Some(at) => self.buffer_ns.0 += at.saturating_sub(issued).0,
             None => clock.watch(done, READ_BACK | issued.0),
         }
+    }
+
+    /// That many pages are flushed ahead: they count as [`Self::flushed`] when `done`, which is pending, resolves.
+    pub fn flushes(clock: &mut Clock, done: Ticket, pages: u64) {
+        clock.watch(done, FLUSHED | pages);
     }
 
     /// Lets everything complete.

@@ -46,7 +46,7 @@ fn pages(settings: &[&str], lag: usize, count: u64) -> Pages {
         let (die, (begin, end)) = (o.die as usize, slow.executed(id));
         match OpClass::of(o.op, o.target.cause) {
             OpClass::Collection if open[die] => {
-                *slices[die].last_mut().unwrap() = end.max(slices[die][slices[die].len() - 1])
+                *slices[die].last_mut().unwrap() = end.max(slices[die][slices[die].len() - 1]);
             }
             OpClass::Collection => {
                 slices[die].push(end);
@@ -73,7 +73,6 @@ fn lag_bounds_how_far_the_host_is_ahead_of_collection() {
             let (slice, bound) = (format!("ftl.gc_slice={pace}"), format!("ftl.gc_lag={lag}"));
             let bounded = pages(&[&policy, &slice, &bound], lag, count);
             let free = pages(&[&policy, &slice], lag, count);
-            println!("{scheduler} {pace} {lag}: {bounded:?}, without {free:?}");
             assert!(bounded.sliced > 150 && bounded.ahead == 0, "{scheduler} {pace} {lag}: {bounded:?}");
             // A fair share of the die is enough for most slices.
             let runs_ahead = free.ahead > free.sliced / 300 || scheduler == "fair_share";

@@ -3,12 +3,14 @@
 //! Time passes in [`Storage::next_due`] alone, from one instant at which something happens to the next: so a page is written
 //! when it has aged, also where no request comes for long.
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 
 use super::Storage;
 use super::leaving::is_over;
 use crate::buffer::{Fill, Frames, Medium, Slots};
 use crate::engine::FlushAhead;
+use crate::engine::inflight::Inflight;
 use crate::flash::{Clock, Ticket};
 use crate::types::{Nanos, Slot};
 
@@ -43,8 +45,10 @@ pub(in crate::engine) struct Flusher {
     evicting: bool,
     /// The policy gave nothing: it is asked again after the next request.
     gave_nothing: bool,
-    /// Writes that may not be over, with their pages.
-    under_way: Vec<(Ticket, u64)>,
+    /// Pages whose writes are not over,
+    under_way: u64,
+    /// and of these the writes whose ends are known, as (end, pages). The clock tells of the others.
+    known: BinaryHeap<Reverse<(Nanos, u64)>>,
     /// Dirty pages by the time since when they have been, the oldest first; with some that are not any more.
     dated: VecDeque<Dated>,
     /// By slot: number of its latest entry there, and how many there were.
@@ -60,7 +64,8 @@ impl Flusher {
             settings,
             evicting: false,
             gave_nothing: false,
-            under_way: Vec::new(),
+            under_way: 0,
+            known: BinaryHeap::new(),
             dated: VecDeque::new(),
             latest: Vec::new(),
             entries: 0,
@@ -102,14 +107,22 @@ impl Flusher {
     }
 
     /// True if another write may begin.
-    fn has_place(&mut self, clock: &Clock) -> bool {
-        self.under_way.retain(|(done, _)| !is_over(clock, *done));
-        self.under_way.iter().map(|(_, pages)| pages).sum::<u64>() < u64::from(self.settings.most)
+    const fn has_place(&self) -> bool {
+        self.under_way < self.settings.most as u64
+    }
+
+    /// Forgets the writes that are over now; the clock has told of those of so many pages.
+    fn end(&mut self, now: Nanos, told: u64) {
+        self.under_way -= told;
+        while let Some(&Reverse((_, pages))) = self.known.peek().filter(|Reverse((at, _))| *at <= now) {
+            self.under_way -= pages;
+            self.known.pop();
+        }
     }
 
     /// What is due now.
     fn due(&mut self, fill: Option<Fill>, slots: &Slots, clock: &Clock) -> Option<Due> {
-        if !self.has_place(clock) {
+        if !self.has_place() {
             return None;
         }
         if let Some((_, slot)) = self.oldest(slots).filter(|(at, _)| *at <= clock.now()) {
@@ -122,17 +135,21 @@ impl Flusher {
     }
 
     /// When something will be due although nothing happens before.
-    fn wakes(&mut self, slots: &Slots, clock: &Clock) -> Option<Nanos> {
-        if self.has_place(clock) {
+    fn wakes(&mut self, slots: &Slots) -> Option<Nanos> {
+        if self.has_place() {
             return self.oldest(slots).map(|(at, _)| at);
         }
         // Where the end of every operation is known when it is issued, no event tells of it.
-        self.under_way.iter().filter_map(|(done, _)| clock.time(*done)).min()
+        self.known.peek().map(|Reverse((at, _))| *at)
     }
 
     /// A write of so many pages has begun.
-    pub(in crate::engine) fn began(&mut self, done: Ticket, pages: u64) {
-        self.under_way.push((done, pages));
+    pub(in crate::engine) fn began(&mut self, clock: &mut Clock, done: Ticket, pages: u64) {
+        self.under_way += pages;
+        match clock.time(done) {
+            Some(at) => self.known.push(Reverse((at, pages))),
+            None => Inflight::flushes(clock, done, pages),
+        }
     }
     /// The policy was asked to make room, and made none.
     pub(in crate::engine) const fn got_nothing(&mut self) {
@@ -162,11 +179,12 @@ impl Storage {
             let clock = &mut self.flash.clock;
             self.inflight.settle(clock);
             let flusher = self.flusher.as_mut()?;
+            flusher.end(clock.now(), std::mem::take(&mut self.inflight.flushed));
             let due = flusher.due(fill, slots, clock);
             if due.is_some() {
                 return due;
             }
-            let wakes = flusher.wakes(slots, clock);
+            let wakes = flusher.wakes(slots);
             let known = match request_at {
                 Some(at) if self.inflight.admits(clock, at) => return None,
                 Some(at) => self.inflight.may_admit(clock, at),

@@ -55,12 +55,16 @@ impl Leaving {
     /// A page takes a frame: what that waits for, if no other frame is free.
     pub(super) fn take(&mut self, medium: Medium, slots: &Slots, clock: &Clock) -> Option<Ticket> {
         let waiting = &mut self.frames[medium as usize];
-        waiting.retain(|done| !is_over(clock, *done));
         let (frames, used) = (slots.frames(), slots.used());
         let free = match medium {
             Medium::Dram => frames.dram.saturating_sub(used.dram),
             Medium::Nvram => frames.nvram.saturating_sub(used.nvram),
         };
+        // Most of the time there are others even if none of these were over: then nobody has to look.
+        if waiting.len() < free as usize {
+            return None;
+        }
+        waiting.retain(|done| !is_over(clock, *done));
         // Frames that a shared map has taken since are its own.
         while waiting.len() > free as usize {
             waiting.pop_front();

@@ -74,6 +74,7 @@ impl Storage {
         self.leaving.forget();
         if let Some(flusher) = &mut self.flusher {
             flusher.forget();
+            self.inflight.flushed = 0;
         }
         self.ftl.rebuild(&mut self.flash);
         self.written_back = Ticket::at(Nanos::ZERO);

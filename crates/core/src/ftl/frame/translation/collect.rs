@@ -270,7 +270,7 @@ impl Translation {
         let group = self.space.group(to);
         let mut collected = None;
         if self.space.wants_space(flash, group, self.space.reserve()) {
-            collected = self.collect_slice(flash, cache, to, after);
+            collected = Some(self.collect_slice(flash, cache, to, after));
             self.restore_reserves(flash, cache, after);
         }
         if self.space.tail(to) == 0 {
@@ -292,7 +292,7 @@ impl Translation {
         cache: &mut C,
         to: FrontierId,
         after: Ticket,
-    ) -> Option<Ticket> {
+    ) -> Ticket {
         let group = self.space.group(to);
         let mut job = if let Some(job) = self.space.sliced[group as usize].take() {
             job
@@ -300,7 +300,7 @@ impl Translation {
             flash.ledger.gc_runs += 1;
             let victim = self.space.pick_victim(flash, group).expect("a closed block gains a page");
             if self.space.holds_map(victim) {
-                return Some(self.empty(flash, cache, victim, Cause::Gc, after));
+                return self.empty(flash, cache, victim, Cause::Gc, after);
             }
             self.job(flash, victim, Cause::Gc, after)
         };
@@ -309,7 +309,7 @@ impl Translation {
         if erased.is_none() {
             self.space.sliced[group as usize] = Some(job);
         }
-        Some(erased.unwrap_or(job.done))
+        erased.unwrap_or(job.done)
     }
 
     /// Pages that collection has to copy until the group has a block more than its reserve, if the victims after this one have
