@@ -246,9 +246,8 @@ impl Inflight {
         }
         while self.len >= self.depth {
             // The common case of a buffer hit: the next thing to happen is a completion that is known already.
-            let event = clock.next_event();
             match self.known.first() {
-                Some(known) if event.is_none_or(|event| known < event) => {
+                Some(known) if clock.next_event().is_none_or(|event| known < event) => {
                     if known > clock.now() {
                         clock.advance(known);
                     }
@@ -341,7 +340,9 @@ impl Inflight {
     #[expect(clippy::inline_always, reason = "a wait of every other request: two calls fewer")]
     #[inline(always)]
     fn book(&mut self, clock: &mut Clock) {
-        while let Some((token, at)) = clock.take_resolved() {
+        let now = clock.now();
+        let resolved = clock.resolved();
+        for (at, token) in resolved.iter().map(|&(at, token)| (Nanos(at), token)) {
             if token & WRITE_BACK != 0 {
                 self.buffer_ns.1 += at.0 - (token & !WRITE_BACK);
             } else if token & READ_BACK != 0 {
@@ -356,10 +357,13 @@ impl Inflight {
                 }
                 self.free.push(index);
                 self.len -= 1;
-                self.hold_place(clock.now(), finished);
+                self.hold_place(now, finished);
             }
         }
-        while self.known.first().is_some_and(|t| t <= clock.now()) {
+        if !resolved.is_empty() {
+            clock.forget_resolved();
+        }
+        while self.known.first().is_some_and(|t| t <= now) {
             self.leave();
         }
     }

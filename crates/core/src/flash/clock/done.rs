@@ -41,6 +41,22 @@ impl Resolved {
         Some((token, Nanos(time)))
     }
 
+    /// Those that have not been taken.
+    #[inline]
+    pub(super) fn all(&mut self) -> &[(u64, u64)] {
+        if self.unsorted {
+            self.sort();
+        }
+        &self.list[self.taken..]
+    }
+
+    /// Takes all of them.
+    #[inline]
+    pub(super) fn forget(&mut self) {
+        self.list.clear();
+        self.taken = 0;
+    }
+
     #[cold]
     fn sort(&mut self) {
         self.list.drain(..self.taken);

@@ -1,7 +1,7 @@
 //! What waits for a die, by class.
 
 use super::{Task, Waiting};
-use crate::flash::clock::scheduler::{self, Heads, classes_of};
+use crate::flash::clock::scheduler::{self, Head, classes_of};
 use crate::flash::clock::slab::NONE;
 use crate::flash::clock::{CLASSES, OpClass, SchedulerConfig, Waits};
 use crate::types::Nanos;
@@ -91,7 +91,7 @@ impl Queues {
 
     #[inline(never)]
     fn choose_one(&self, tasks: &Waiting, rules: &SchedulerConfig, now: u64, urgent: u64) -> (OpClass, bool) {
-        let mut heads = Heads { mask: 0, order: [0; CLASSES], rank: [0; CLASSES], work: &self.work };
+        let mut first = (u64::MAX, CLASSES);
         let mut overdue = (u64::MAX, 0);
         for class in classes_of(self.mask) {
             let node = tasks.slab.get(self.head[class]);
@@ -100,16 +100,18 @@ impl Queues {
             if reads > 0 {
                 continue;
             }
-            heads.mask |= 1 << class;
-            heads.order[class] = order;
-            heads.rank[class] = if node.ticket <= urgent { name.hurried() } else { name } as u8;
+            let rank = if node.ticket <= urgent { name.hurried() } else { name };
+            let key = scheduler::key(rules.policy, &Head { order, rank, work: self.work[class] });
+            if key < first.0 {
+                first = (key, class);
+            }
             if now - arrived >= rules.most_wait.0 {
                 overdue = overdue.min((order, class));
             }
         }
         // Every other turn: what is late in a device that is overloaded must not turn its order into first come, first served.
         let is_overdue = overdue.0 != u64::MAX && !self.was_overdue;
-        let class = if is_overdue { overdue.1 } else { scheduler::choose(rules.policy, &heads) };
+        let class = if is_overdue { overdue.1 } else { first.1 };
         (OpClass::ALL[class], is_overdue)
     }
 
