@@ -341,8 +341,7 @@ impl Inflight {
     #[inline(always)]
     fn book(&mut self, clock: &mut Clock) {
         let now = clock.now();
-        let resolved = clock.resolved();
-        for (at, token) in resolved.iter().map(|&(at, token)| (Nanos(at), token)) {
+        for (at, token) in clock.take_all_resolved().iter().map(|&(at, token)| (Nanos(at), token)) {
             if token & WRITE_BACK != 0 {
                 self.buffer_ns.1 += at.0 - (token & !WRITE_BACK);
             } else if token & READ_BACK != 0 {
@@ -360,9 +359,6 @@ impl Inflight {
                 self.hold_place(now, finished);
             }
         }
-        if !resolved.is_empty() {
-            clock.forget_resolved();
-        }
         while self.known.first().is_some_and(|t| t <= now) {
             self.leave();
         }
@@ -379,37 +375,36 @@ impl Inflight {
         admitted: Nanos,
         done: Ticket,
     ) -> Option<Nanos> {
-        let finished = clock.time(done);
+        // What it waits for was joined at this instant: a time, or a ticket of what is not over.
+        let finished = done.as_time();
         match finished {
             Some(at) => {
                 self.times.record(self.open, kind, arrival, admitted, at);
                 self.hold_place(admitted, at);
             }
-            None => self.watch(clock, kind, arrival, admitted, done, 0),
+            None => self.watch(clock, Pending { kind, arrival, admitted, bytes: 0 }, done),
         }
         finished
     }
 
     /// Remembers a request until the clock tells that it is done.
     #[inline(never)]
-    fn watch(
-        &mut self,
-        clock: &mut Clock,
-        kind: RequestKind,
-        arrival: Nanos,
-        admitted: Nanos,
-        done: Ticket,
-        bytes: u64,
-    ) {
-        self.len += 1;
-        let pending = Pending { kind, arrival, admitted, bytes };
-        let index = self.free.pop().unwrap_or_else(|| {
-            self.pending.push(pending);
-            self.pending.len() as u32 - 1
-        });
+    fn watch(&mut self, clock: &mut Clock, pending: Pending, done: Ticket) {
+        let index = match self.free.pop() {
+            Some(index) => index,
+            None => self.new_place(pending),
+        };
         self.pending[index as usize] = pending;
+        self.len += 1;
         self.watched += 1;
         clock.watch(done, self.watched << INDEX_BITS | u64::from(index));
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn new_place(&mut self, pending: Pending) -> u32 {
+        self.pending.push(pending);
+        self.pending.len() as u32 - 1
     }
 
     /// The buffer sent a write to the FTL at `issued`; count its time when it resolves.

@@ -15,7 +15,10 @@ impl Resolved {
     /// Times arrive in order; tokens of one instant need not.
     #[inline]
     pub(super) fn push(&mut self, time: u64, token: u64) {
-        if let Some(&last) = self.list.last() {
+        if self.taken == self.list.len() {
+            self.list.clear();
+            self.taken = 0;
+        } else if let Some(&last) = self.list.last() {
             self.unsorted |= (time, token) < last;
         }
         self.list.push((time, token));
@@ -41,20 +44,14 @@ impl Resolved {
         Some((token, Nanos(time)))
     }
 
-    /// Those that have not been taken.
+    /// Takes all that have not been taken.
     #[inline]
-    pub(super) fn all(&mut self) -> &[(u64, u64)] {
+    pub(super) fn take_all(&mut self) -> &[(u64, u64)] {
         if self.unsorted {
             self.sort();
         }
-        &self.list[self.taken..]
-    }
-
-    /// Takes all of them.
-    #[inline]
-    pub(super) fn forget(&mut self) {
-        self.list.clear();
-        self.taken = 0;
+        let first = std::mem::replace(&mut self.taken, self.list.len());
+        &self.list[first..]
     }
 
     #[cold]

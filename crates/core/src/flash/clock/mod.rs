@@ -322,16 +322,10 @@ impl Clock {
         either!(&mut self.model, m => m.resolved().take())
     }
 
-    /// All of them that are not taken, as (ns, token) in that order; they stay until they are forgotten.
+    /// Takes all of them, as (ns, token).
     #[inline]
-    pub(crate) fn resolved(&mut self) -> &[(u64, u64)] {
-        either!(&mut self.model, m => m.resolved().all())
-    }
-
-    /// Takes all of them.
-    #[inline]
-    pub(crate) fn forget_resolved(&mut self) {
-        either!(&mut self.model, m => m.resolved().forget());
+    pub(crate) fn take_all_resolved(&mut self) -> &[(u64, u64)] {
+        either!(&mut self.model, m => m.resolved().take_all())
     }
 
     /// Advances to the next instant at which something happens and processes it. False when nothing is pending.

@@ -20,7 +20,7 @@ macro_rules! schedulers {
         }
 
         /// Of several classes that have an operation waiting a die takes the one of which this is least, of equal ones the
-        /// most urgent.
+        /// most urgent. Below 2^61.
         #[inline]
         pub(super) fn key(scheduler: Scheduler, head: &Head) -> u64 {
             #[expect(non_camel_case_types, reason = "they are names of modules")]
@@ -65,7 +65,7 @@ pub struct Head {
     pub order: u64,
     /// How urgent it is, the least first. Its class, or that of a host write if such a one waits for it.
     pub rank: OpClass,
-    /// The time that the die has worked for its class, as fair queueing counts it, ns.
+    /// The time that the die has worked for its class, as fair queueing counts it, ns: below 2^61, for times end at 2^60.
     pub work: u64,
 }
 

@@ -130,8 +130,20 @@ impl Order {
     }
 
     /// An operation is over, or has taken its place in a queue that keeps the order. The erase that waited for nothing else.
+    #[inline]
     pub(super) fn leave_read(&mut self, tasks: &mut Waiting, block: u32) -> Option<u32> {
-        let block = self.blocks.get_mut(block as usize)?;
+        let under_way = self.blocks.get_mut(block as usize)?;
+        if under_way.head == NONE {
+            under_way.reads -= 1;
+            return None;
+        }
+        self.leave_read_before_writes(tasks, block)
+    }
+
+    /// The same where something else is done to the block.
+    #[inline(never)]
+    fn leave_read_before_writes(&mut self, tasks: &mut Waiting, block: u32) -> Option<u32> {
+        let block = &mut self.blocks[block as usize];
         let mut at = block.head;
         while at != NONE {
             let write = tasks.slab.get_mut(at);

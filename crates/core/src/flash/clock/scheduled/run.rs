@@ -183,6 +183,7 @@ impl<const PLAIN: bool> Scheduled<PLAIN> {
     }
 
     /// A read is over, or its queue keeps it before the erase of its block.
+    #[inline]
     pub(super) fn leave_read(&mut self, block: u32) {
         if let Some(erase) = self.order.leave_read(&mut self.tickets, block) {
             self.tickets.arrivals.push(erase);
