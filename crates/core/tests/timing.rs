@@ -15,6 +15,7 @@ mod timing {
     pub mod laws;
     pub mod link;
     pub mod paths;
+    pub mod plain;
     pub mod priorities;
     pub mod registers;
     pub mod requests;

@@ -250,9 +250,8 @@ impl Inflight {
         }
         while self.len >= self.depth {
             // The common case of a buffer hit: the next thing to happen is a completion that is known already.
-            let event = clock.next_event();
             match self.known.first() {
-                Some(known) if event.is_none_or(|event| known < event) => {
+                Some(known) if clock.next_event().is_none_or(|event| known < event) => {
                     if known > clock.now() {
                         clock.advance(known);
                     }
@@ -345,7 +344,8 @@ impl Inflight {
     #[expect(clippy::inline_always, reason = "a wait of every other request: two calls fewer")]
     #[inline(always)]
     fn book(&mut self, clock: &mut Clock) {
-        while let Some((token, at)) = clock.take_resolved() {
+        let now = clock.now();
+        for (at, token) in clock.take_all_resolved().iter().map(|&(at, token)| (Nanos(at), token)) {
             if token & WRITE_BACK != 0 {
                 self.buffer_ns.1 += at.0 - (token & !WRITE_BACK);
             } else if token & READ_BACK != 0 {
@@ -362,10 +362,10 @@ impl Inflight {
                 }
                 self.free.push(index);
                 self.len -= 1;
-                self.hold_place(clock.now(), finished);
+                self.hold_place(now, finished);
             }
         }
-        while self.known.first().is_some_and(|t| t <= clock.now()) {
+        while self.known.first().is_some_and(|t| t <= now) {
             self.leave();
         }
     }
@@ -381,37 +381,36 @@ impl Inflight {
         admitted: Nanos,
         done: Ticket,
     ) -> Option<Nanos> {
-        let finished = clock.time(done);
+        // What it waits for was joined at this instant: a time, or a ticket of what is not over.
+        let finished = done.as_time();
         match finished {
             Some(at) => {
                 self.times.record(self.open, kind, arrival, admitted, at);
                 self.hold_place(admitted, at);
             }
-            None => self.watch(clock, kind, arrival, admitted, done, 0),
+            None => self.watch(clock, Pending { kind, arrival, admitted, bytes: 0 }, done),
         }
         finished
     }
 
     /// Remembers a request until the clock tells that it is done.
     #[inline(never)]
-    fn watch(
-        &mut self,
-        clock: &mut Clock,
-        kind: RequestKind,
-        arrival: Nanos,
-        admitted: Nanos,
-        done: Ticket,
-        bytes: u64,
-    ) {
-        self.len += 1;
-        let pending = Pending { kind, arrival, admitted, bytes };
-        let index = self.free.pop().unwrap_or_else(|| {
-            self.pending.push(pending);
-            self.pending.len() as u32 - 1
-        });
+    fn watch(&mut self, clock: &mut Clock, pending: Pending, done: Ticket) {
+        let index = match self.free.pop() {
+            Some(index) => index,
+            None => self.new_place(pending),
+        };
         self.pending[index as usize] = pending;
+        self.len += 1;
         self.watched += 1;
         clock.watch(done, self.watched << INDEX_BITS | u64::from(index));
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn new_place(&mut self, pending: Pending) -> u32 {
+        self.pending.push(pending);
+        self.pending.len() as u32 - 1
     }
 
     /// The buffer sent a write to the FTL at `issued`; count its time when it resolves.

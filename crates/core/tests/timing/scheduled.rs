@@ -15,7 +15,7 @@ use super::rig::{NOW, finish_times};
 use super::slow_scheduled::{After, Slow};
 use crate::kit::Dice;
 
-const PAGES_PER_BLOCK: u32 = 4;
+pub const PAGES_PER_BLOCK: u32 = 4;
 const BLOCKS_PER_DIE: u32 = 3;
 
 /// What was seen, so that a comparison that compares nothing fails.
@@ -78,7 +78,8 @@ impl Seen {
     }
 }
 
-fn shape(r: &mut Dice, policy: &str) -> ClockShape {
+/// An array at random.
+pub fn shape(r: &mut Dice, policy: &str) -> ClockShape {
     let scale = if r.percent(50) { 4 } else { 3_000 };
     let zeros = r.percent(20);
     let mut time = |n: u64| Nanos(u64::from(!zeros) + r.below64(n * scale));
@@ -99,7 +100,7 @@ fn shape(r: &mut Dice, policy: &str) -> ClockShape {
     let (suspend_time, resume_time) = (Nanos(r.below64(2 * scale)), Nanos(r.below64(2 * scale)));
     let channels = 1 + r.below(3);
     let dies = channels * (1 + r.below(3));
-    ClockShape {
+    let mut shape = ClockShape {
         times: ClockTimes { command: if r.percent(50) { Nanos::ZERO } else { times.command }, ..times },
         channels,
         dies,
@@ -121,15 +122,20 @@ fn shape(r: &mut Dice, policy: &str) -> ClockShape {
             resume_time,
             channel: r.pick(&[ChannelOrder::AsAsked, ChannelOrder::CommandsFirst, ChannelOrder::DataFirst]),
         },
+    };
+    // Most devices have none of these, and the model has code of its own for them.
+    if r.percent(30) {
+        (shape.commands, shape.scheduler.suspend) = (CommandConfig::default(), Suspend::None);
     }
+    shape
 }
 
 /// The pages of an array by the rules of NAND: what may be done to a block.
-struct Pages(Vec<u32>);
+pub struct Pages(pub Vec<u32>);
 
 impl Pages {
     /// An operation that the rules allow, with its first page.
-    fn choose(&mut self, r: &mut Dice) -> (Op, u32) {
+    pub fn choose(&mut self, r: &mut Dice) -> (Op, u32) {
         let block = r.below(self.0.len() as u32);
         let programmed = &mut self.0[block as usize];
         let first = block * PAGES_PER_BLOCK;
@@ -249,6 +255,7 @@ fn compare(policy: &str, seed: u64, count: usize, seen: &mut Seen) {
         }
         let die = page / PAGES_PER_BLOCK % shape.dies;
         if op == Op::Read
+            && shape.commands.copy_back
             && r.percent(moving)
             && let Some(to) = pages.room_beside(&mut r, page, shape.dies * shape.planes)
         {

@@ -1,6 +1,6 @@
 //! What requests meet on their way into the device and out of it: a device that sleeps, its controller, the link.
 
-use super::{Inflight, RequestKind, Times};
+use super::{Inflight, Pending, RequestKind, Times};
 use crate::engine::link::Way;
 use crate::flash::{Clock, Ticket};
 use crate::types::Nanos;
@@ -48,7 +48,7 @@ impl Inflight {
         done: Ticket,
         bytes: u64,
     ) {
-        self.watch(clock, kind, arrival, admitted, done, bytes);
+        self.watch(clock, Pending { kind, arrival, admitted, bytes }, done);
         // If the data is ready already, it takes its turn before that of the next request.
         self.settle(clock);
     }

@@ -15,7 +15,10 @@ impl Resolved {
     /// Times arrive in order; tokens of one instant need not.
     #[inline]
     pub(super) fn push(&mut self, time: u64, token: u64) {
-        if let Some(&last) = self.list.last() {
+        if self.taken == self.list.len() {
+            self.list.clear();
+            self.taken = 0;
+        } else if let Some(&last) = self.list.last() {
             self.unsorted |= (time, token) < last;
         }
         self.list.push((time, token));
@@ -39,6 +42,16 @@ impl Resolved {
         };
         self.taken += 1;
         Some((token, Nanos(time)))
+    }
+
+    /// Takes all that have not been taken.
+    #[inline]
+    pub(super) fn take_all(&mut self) -> &[(u64, u64)] {
+        if self.unsorted {
+            self.sort();
+        }
+        let first = std::mem::replace(&mut self.taken, self.list.len());
+        &self.list[first..]
     }
 
     #[cold]

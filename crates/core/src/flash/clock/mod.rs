@@ -20,9 +20,10 @@ mod waits;
 pub use self::class::{CLASSES, OpClass};
 pub use self::commands::{CommandConfig, Planes};
 use self::done::{Finished, Resolved};
-use self::model::{Model, Timing, either};
+use self::model::{Apart, Model, Timing, either};
 use self::parallel::Parallel;
 pub use self::record::{Call, Operation, RecordedCall};
+use self::scheduled::Scheduled;
 pub use self::scheduler::{ChannelOrder, SCHEDULERS, Scheduler, SchedulerConfig, SchedulerRule, Suspend};
 pub use self::waits::{ClassWaits, Waits};
 use crate::ledger::{Cause, Op};
@@ -282,7 +283,11 @@ impl Clock {
     /// The same where an operation is under way.
     #[inline(never)]
     fn join_pending(&mut self, a: Ticket, b: Ticket) -> Ticket {
-        either!(&mut self.model, m => m.join(a, b))
+        match &mut self.model {
+            Model::Inline(m) => m.join(a, b),
+            Model::Apart(Apart::Plain(m)) => m.join(a, b),
+            Model::Apart(Apart::Boxed(m)) => m.join(a, b),
+        }
     }
 
     /// A ticket that resolves when `a` has, but not before time `at_least`.
@@ -314,14 +319,20 @@ impl Clock {
     /// Takes the next watched ticket that has resolved, as its token and its time: by time, then by token.
     #[inline]
     pub fn take_resolved(&mut self) -> Option<(u64, Nanos)> {
-        either!(&mut self.model, m => m.take_resolved())
+        either!(&mut self.model, m => m.resolved().take())
+    }
+
+    /// Takes all of them, as (ns, token).
+    #[inline]
+    pub(crate) fn take_all_resolved(&mut self) -> &[(u64, u64)] {
+        either!(&mut self.model, m => m.resolved().take_all())
     }
 
     /// Advances to the next instant at which something happens and processes it. False when nothing is pending.
     #[inline]
     pub fn step(&mut self) -> bool {
-        let was_pending = either!(&mut self.model, m => m.step());
-        self.follow();
+        let was_pending;
+        (was_pending, self.now) = either!(&mut self.model, m => (m.step(), m.now()));
         was_pending
     }
 
@@ -330,15 +341,9 @@ impl Clock {
     #[inline]
     pub fn wait(&mut self, to: Option<Nanos>) -> bool {
         let to = to.map_or(END_OF_TIME, |to| to.0);
-        let was_pending = either!(&mut self.model, m => m.wait(to));
-        self.follow();
+        let was_pending;
+        (was_pending, self.now) = either!(&mut self.model, m => (m.wait(to), m.now()));
         was_pending
-    }
-
-    /// Time has passed in the model.
-    #[inline]
-    fn follow(&mut self) {
-        self.now = either!(&self.model, m => m.now());
     }
 
     /// The next instant at which something happens.
@@ -351,14 +356,18 @@ impl Clock {
     #[inline]
     pub fn advance(&mut self, to: Nanos) {
         assert!(to.0 < END_OF_TIME, "times end at 2^60 ns");
-        either!(&mut self.model, m => m.advance(to.0));
-        self.follow();
+        self.now = either!(&mut self.model, m => {
+            m.advance(to.0);
+            m.now()
+        });
     }
 
     /// Advances until nothing is pending and the flash is idle.
     pub fn drain(&mut self) {
-        either!(&mut self.model, m => m.drain());
-        self.follow();
+        self.now = either!(&mut self.model, m => {
+            m.drain();
+            m.now()
+        });
     }
 
     /// When `channel` is expected to be free: the current time if no die on it executes or has queued anything, else a

@@ -33,10 +33,10 @@ use super::lanes::{self, Lanes, NEVER};
 use super::slab::{Kind, NONE, index_of};
 use super::tickets::Tickets;
 use super::{
-    ClockShape, DIES_PER_CHANNEL, END_OF_TIME, Finished, Model, OpTarget, ROWS, Release, Ticket, Timing, TimingRule,
+    ClockShape, DIES_PER_CHANNEL, END_OF_TIME, Finished, Model, OpTarget, ROWS, Release, Resolved, Ticket, Timing,
+    TimingRule,
 };
 use crate::ledger::Op;
-use crate::types::Nanos;
 
 pub(super) const RULE: TimingRule = TimingRule { build: |shape| Model::Inline(Parallel::new(shape)), schedules: false };
 
@@ -229,8 +229,8 @@ impl Timing for Parallel {
     }
 
     #[inline]
-    fn take_resolved(&mut self) -> Option<(u64, Nanos)> {
-        self.tickets.resolved.take()
+    fn resolved(&mut self) -> &mut Resolved {
+        &mut self.tickets.resolved
     }
 
     #[inline]

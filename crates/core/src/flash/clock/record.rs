@@ -3,8 +3,8 @@
 //! Whoever has the record can compute every time again by other means. Nothing is recorded, and nothing is paid for, until
 //! [`Clock::record`] is called.
 
-use super::model::{Model, Timing, either};
-use super::{Clock, ClockTimes, Finished, OpTarget, Release, Ticket, TimingModel, Waits};
+use super::model::{Apart, Model, Timing, either};
+use super::{Clock, ClockTimes, Finished, OpTarget, Release, Resolved, Ticket, TimingModel, Waits};
 use crate::ledger::Op;
 use crate::types::Nanos;
 
@@ -109,8 +109,8 @@ impl Timing for Recording {
     fn time(&self, t: Ticket) -> Option<u64> {
         either!(&self.model, m => m.time(t))
     }
-    fn take_resolved(&mut self) -> Option<(u64, Nanos)> {
-        either!(&mut self.model, m => m.take_resolved())
+    fn resolved(&mut self) -> &mut Resolved {
+        either!(&mut self.model, m => m.resolved())
     }
     fn step(&mut self) -> bool {
         either!(&mut self.model, m => m.step())
@@ -159,7 +159,7 @@ impl Clock {
         let nothing =
             Self::new(TimingModel::named("serial"), ClockTimes::cells(Nanos::ZERO, Nanos::ZERO, Nanos::ZERO), 1, 1);
         let model = std::mem::replace(&mut self.model, nothing.model);
-        self.model = Model::Boxed(Box::new(Recording { model, calls: Vec::new() }));
+        self.model = Model::Apart(Apart::Boxed(Box::new(Recording { model, calls: Vec::new() })));
     }
 
     /// The calls recorded so far; empty if nothing is recorded.

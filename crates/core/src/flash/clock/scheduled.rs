@@ -77,7 +77,9 @@ mod command;
 mod copy_back;
 mod die;
 mod events;
+mod issue;
 mod order;
+mod plain;
 mod queues;
 mod registers;
 mod run;
@@ -89,16 +91,32 @@ use self::events::Events;
 use self::order::Order;
 use self::task::{Task, Waiting};
 use super::lanes::NEVER;
-use super::slab::{Kind, NONE, index_of};
+use super::slab::NONE;
 use super::tickets::Tickets;
 use super::{
-    ClockShape, DIES_PER_CHANNEL, END_OF_TIME, Finished, Model, OpClass, OpTarget, ROWS, Release, SchedulerConfig,
-    Suspend, Ticket, Timing, TimingRule, Waits,
+    Apart, ClockShape, DIES_PER_CHANNEL, END_OF_TIME, Finished, Model, OpClass, OpTarget, ROWS, Release, Resolved,
+    SchedulerConfig, Suspend, Ticket, Timing, TimingRule, Waits,
 };
 use crate::ledger::Op;
-use crate::types::{Nanos, Ppn};
 
-pub(super) const RULE: TimingRule = TimingRule { build: |shape| Model::boxed(shape, Scheduled::new), schedules: true };
+pub(super) const RULE: TimingRule = TimingRule { build, schedules: true };
+
+fn build(shape: &ClockShape) -> Model {
+    if is_plain(shape) {
+        Model::Apart(Apart::Plain(Box::new(Scheduled::new(shape))))
+    } else {
+        Model::boxed(shape, Scheduled::<false>::new)
+    }
+}
+
+/// True if a die does one command of one page at a time, and nothing is suspended or moved inside a plane.
+fn is_plain(shape: &ClockShape) -> bool {
+    let commands = Commands::new(shape);
+    shape.scheduler.suspend == Suspend::None
+        && !shape.commands.copy_back
+        && !commands.has_cache()
+        && commands.are_single()
+}
 
 #[derive(Clone, Debug)]
 struct Channel {
@@ -116,9 +134,10 @@ struct Channel {
     waiting: [u8; DIES_PER_CHANNEL],
 }
 
-/// The scheduled model.
+/// The scheduled model. It is compiled once more for dies of the plain kind ([`is_plain`]), which most devices have: these need
+/// not be asked for what they cannot do.
 #[derive(Debug)]
-pub(super) struct Scheduled {
+pub(super) struct Scheduled<const PLAIN: bool> {
     pub(super) now: u64,
     rules: SchedulerConfig,
     /// The scheduler takes operations in the order in which they come.
@@ -151,7 +170,18 @@ pub(super) struct Scheduled {
     waits: Waits,
 }
 
-impl Scheduled {
+impl<const PLAIN: bool> Scheduled<PLAIN> {
+    #[inline]
+    const fn foresees(&self) -> bool {
+        PLAIN || self.foresees
+    }
+
+    /// True if a die can do two commands of one kind at a time.
+    #[inline]
+    const fn has_cache(&self) -> bool {
+        !PLAIN && self.commands.has_cache()
+    }
+
     pub(super) fn new(shape: &ClockShape) -> Self {
         let ClockShape { times, channels, dies, blocks, pages_per_block, scheduler, .. } = *shape;
         let commands = Commands::new(shape);
@@ -191,51 +221,6 @@ impl Scheduled {
         }
     }
 
-    /// True if an operation must wait for a ticket (or time), as it then does.
-    fn waits_for(&mut self, index: u32, after: Ticket) -> bool {
-        if after.is_time() {
-            let ticket = self.tickets.slab.get(index).ticket;
-            self.tickets.set_timer(after.0, ticket);
-            self.next_timer();
-            return true;
-        }
-        if self.is_behind(index, after) {
-            self.tickets.slab.get_mut(index).more.leans = true;
-            return false;
-        }
-        self.tickets.slab.wait_for(after.0, index);
-        let class = self.tickets.slab.get(index).more.class;
-        self.hurry(class, after);
-        true
-    }
-
-    /// A ticket is over, or the queue of the die keeps its operation before this one.
-    #[inline]
-    fn is_behind(&self, index: u32, before: Ticket) -> bool {
-        let first = self.tickets.slab.get(index_of(before.0));
-        let second = self.tickets.slab.get(index);
-        first.ticket != before.0
-            || first.arrived && first.die == second.die && (self.keeps_order || first.more.class == second.more.class)
-    }
-
-    /// A program or an erase that the queue will keep behind the one before it on its block, as soon as that is there.
-    #[inline]
-    fn follows(&self, index: u32, before: Ticket) -> bool {
-        let first = self.tickets.slab.get(index_of(before.0));
-        let second = self.tickets.slab.get(index);
-        let same_queue = self.keeps_order || first.more.class == second.more.class;
-        second.kind != Kind::Read && first.die == second.die && same_queue
-    }
-
-    /// Something of this class waits for a ticket: for the host, everything issued up to that is urgent.
-    #[inline]
-    fn hurry(&mut self, class: OpClass, before: Ticket) {
-        let waited_for = self.tickets.slab.get(index_of(before.0)).more.class;
-        if class <= OpClass::HostWrite && waited_for > OpClass::HostWrite {
-            self.urgent = self.urgent.max(before.0);
-        }
-    }
-
     /// The ticket of a node resolves now.
     #[inline]
     fn resolve(&mut self, index: u32) {
@@ -250,78 +235,25 @@ impl Scheduled {
     }
 }
 
-impl Timing for Scheduled {
+impl<const PLAIN: bool> Timing for Scheduled<PLAIN> {
+    #[inline]
     fn issue(&mut self, target: OpTarget, die: u32, op: Op, after: Ticket, release: Release) -> Ticket {
-        let OpTarget { page, cause, cells, inside } = target;
-        let kind = match op {
-            Op::Read => Kind::Read,
-            Op::Program => Kind::Program,
-            Op::Erase => Kind::Erase,
-        };
-        let class = OpClass::of(op, cause);
-        let contents_of = match op {
-            Op::Read => page,
-            Op::Program => self.copied_from(cause, after),
-            Op::Erase => Ppn::NONE,
-        };
-        let is_ready = after.0 <= self.now || !self.tickets.slab.is_pending(after) && !after.is_time();
-        let somebody_waits = op == Op::Read && class.suspends_others() && page.is_some();
-        let moved = if is_ready && somebody_waits && !self.keeps_order { self.where_it_is(page) } else { None };
-        let die = moved.map_or(die, |(from, _)| self.die_of(from));
-        self.in_flight += 1;
-        let cells = if cells == Nanos::ZERO { self.cell[kind.op()] } else { cells.0 };
-        let service = self.bus_of(kind, inside) + cells;
-        self.dies[die as usize].asked += service;
-        let task =
-            Task { class, contents_of, cells, service, inside, read: after.0, issued: self.now, ..Task::default() };
-        let (index, mut ticket) = self.tickets.slab.allocate_for(kind, die, 0, false, task);
-        let mut loaded = NONE;
-        if op == Op::Program && release == Release::Transfer {
-            let task = Task { class, ..Task::default() };
-            (loaded, ticket) = self.tickets.slab.allocate_for(Kind::ProgramLoaded, die, 0, false, task);
-            self.tickets.slab.get_mut(index).more.loaded = loaded;
+        if PLAIN
+            && release == Release::Done
+            && let Some(ticket) = self.plain_issue(target, die, op, after)
+        {
+            return ticket;
         }
-        match moved {
-            Some((from, erase)) => self.order.enter_moved_read(&mut self.tickets, index, from, erase),
-            None => self.order.enter(&mut self.tickets, index, op, page),
-        }
-        if loaded != NONE {
-            let end = self.tickets.follow(self.tickets.slab.get(index).ticket);
-            self.tickets.slab.get_mut(index_of(end.0)).more.class = class;
-            self.programmed = self.join(self.programmed, end);
-        }
-        // The program of a copy-back waits for its read in its own way.
-        let is_half = inside && op == Op::Program;
-        if is_half {
-            self.pair(index, after.0);
-        }
-        if is_ready || is_half || !self.waits_for(index, after) {
-            self.go_on(index);
-            if !self.is_settled() {
-                self.end_instant();
-            }
-        }
-        Ticket(ticket)
+        self.issue_any(target, die, op, after, release)
     }
 
     fn programmed(&mut self) -> Ticket {
         self.programmed
     }
 
+    #[inline]
     fn join(&mut self, a: Ticket, b: Ticket) -> Ticket {
-        let both = self.tickets.join(self.now, a, b);
-        if both != a && both != b && self.tickets.slab.is_pending(both) {
-            let class = |t: Ticket| {
-                if self.tickets.slab.is_pending(t) {
-                    self.tickets.slab.get(index_of(t.0)).more.class
-                } else {
-                    OpClass::MapRead
-                }
-            };
-            let least_urgent = class(a).max(class(b));
-            self.tickets.slab.get_mut(index_of(both.0)).more.class = least_urgent;
-        }
-        both
+        self.tickets.join_earlier(self.now, a, b).unwrap_or_else(|| self.join_any(a, b))
     }
 
     #[inline]
@@ -341,8 +273,8 @@ impl Timing for Scheduled {
     }
 
     #[inline]
-    fn take_resolved(&mut self) -> Option<(u64, Nanos)> {
-        self.tickets.resolved.take()
+    fn resolved(&mut self) -> &mut Resolved {
+        &mut self.tickets.resolved
     }
 
     #[inline]
@@ -391,12 +323,12 @@ impl Timing for Scheduled {
             Cells::Idle | Cells::Done => 0,
             Cells::Command => self.command * u64::from(die.array.planes) + die.array.cells,
             // What is told or loaded counts as a whole.
-            Cells::Work if self.foresees && self.now + die.array.cells < die.end => die.telling + die.array.cells,
+            Cells::Work if self.foresees() && self.now + die.array.cells < die.end => die.telling + die.array.cells,
             Cells::Work | Cells::Suspending => die.end.saturating_sub(self.now),
         };
         let (registers, cells_after) = match die.registers {
             Registers::Empty => (0, 0),
-            Registers::Load if self.foresees => (self.loads_left(die.turn), die.array.cells),
+            Registers::Load if self.foresees() => (self.loads_left(die.turn), die.array.cells),
             Registers::Load => (self.loads_left(die.turn), die.cache.cells),
             Registers::Loaded => (0, die.cache.cells),
             Registers::Read | Registers::Transfer => (self.after_cells(&die.cache), 0),

@@ -1,7 +1,7 @@
 //! Schedulers: which of the waiting operations an idle die takes. One file and one line each.
 //!
 //! A scheduler chooses a class; within a class the first that came is the first that goes. A file has its facts (`RULE`)
-//! and the choice (`choose`), which is compiled into the path of every operation that waited.
+//! and what it chooses by (`key`), which is compiled into the path of every operation that waited.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,13 +19,14 @@ macro_rules! schedulers {
             $($name,)+
         }
 
-        /// The class that a die takes next, of several that have an operation waiting.
+        /// Of several classes that have an operation waiting a die takes the one of which this is least, of equal ones the
+        /// most urgent. Below 2^61.
         #[inline]
-        pub(super) fn choose(scheduler: Scheduler, heads: &Heads) -> usize {
+        pub(super) fn key(scheduler: Scheduler, head: &Head) -> u64 {
             #[expect(non_camel_case_types, reason = "they are names of modules")]
             enum Index { $($name,)+ }
             $(if scheduler.index() == Index::$name as u8 {
-                return $name::choose(heads);
+                return $name::key(head);
             })+
             unreachable!("every scheduler is in the list")
         }
@@ -57,25 +58,15 @@ impl rules::Rule for SchedulerRule {
 /// A scheduler, as a configuration names it.
 pub type Scheduler = Choice<SchedulerRule>;
 
-/// The first operation of each class that waits for a die.
-#[derive(Clone, Debug)]
-pub struct Heads<'a> {
-    /// One bit for each class that has one.
-    pub mask: u8,
-    /// By class: when it came, as a number that grows with every operation.
-    pub order: [u64; CLASSES],
-    /// By class: how urgent it is, the least first. Its class, or that of a host write if such a one waits for it.
-    pub rank: [u8; CLASSES],
-    /// By class: the time that the die has worked for it, as fair queueing counts it, ns.
-    pub work: &'a [u64; CLASSES],
-}
-
-impl Heads<'_> {
-    /// The class of which `key` is least, of those that have somebody waiting.
-    #[inline]
-    pub(super) fn least<K: Ord>(&self, key: impl Fn(usize) -> K) -> usize {
-        classes_of(self.mask).min_by_key(|class| key(*class)).expect("somebody waits")
-    }
+/// The first operation of a class that waits for a die.
+#[derive(Clone, Copy, Debug)]
+pub struct Head {
+    /// When it came, as a number that grows with every operation, below 2^56.
+    pub order: u64,
+    /// How urgent it is, the least first. Its class, or that of a host write if such a one waits for it.
+    pub rank: OpClass,
+    /// The time that the die has worked for its class, as fair queueing counts it, ns: below 2^61, for times end at 2^60.
+    pub work: u64,
 }
 
 /// The classes in a mask, the most urgent first.

@@ -12,7 +12,6 @@ use std::collections::BinaryHeap;
 
 use super::{ClockShape, Finished, Model, OpTarget, ROWS, Release, Resolved, Ticket, Timing, TimingRule};
 use crate::ledger::Op;
-use crate::types::Nanos;
 
 pub(super) const RULE: TimingRule = TimingRule { build: |shape| Model::boxed(shape, Serial::new), schedules: false };
 
@@ -98,8 +97,8 @@ impl Timing for Serial {
     }
 
     #[inline]
-    fn take_resolved(&mut self) -> Option<(u64, Nanos)> {
-        self.resolved.take()
+    fn resolved(&mut self) -> &mut Resolved {
+        &mut self.resolved
     }
 
     #[inline]

@@ -35,12 +35,18 @@ impl<X: Copy + Default> Tickets<X> {
     /// What is known already adds nothing to what is pending: that is most joins.
     #[inline(always)]
     pub(super) fn join(&mut self, now: u64, a: Ticket, b: Ticket) -> Ticket {
+        self.join_earlier(now, a, b).unwrap_or_else(|| self.join_any(now, a, b))
+    }
+
+    /// The pending one of two tickets, if the other one is known already.
+    #[inline(always)]
+    pub(super) fn join_earlier(&self, now: u64, a: Ticket, b: Ticket) -> Option<Ticket> {
         let (earlier, later) = if a.is_time() { (a, b) } else { (b, a) };
-        if earlier.0 <= now && self.slab.is_pending(later) { later } else { self.join_any(now, a, b) }
+        (earlier.0 <= now && self.slab.is_pending(later)).then_some(later)
     }
 
     #[inline(never)]
-    fn join_any(&mut self, now: u64, a: Ticket, b: Ticket) -> Ticket {
+    pub(super) fn join_any(&mut self, now: u64, a: Ticket, b: Ticket) -> Ticket {
         match (self.slab.is_pending(a), self.slab.is_pending(b)) {
             (true, true) if a == b => a,
             (true, true) => self.join_nodes(a, b),

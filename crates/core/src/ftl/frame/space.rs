@@ -422,12 +422,14 @@ impl Space {
     }
 
     /// True if no more than `enough` blocks of a group are free and collecting one would gain a page, or goes on already.
+    #[inline]
     pub fn wants_space(&mut self, flash: &Flash, group: u32, enough: u32) -> bool {
-        let free = self.free(group);
-        let pool = &mut self.pools[group as usize];
-        self.sliced[group as usize].is_some()
-            || free <= enough
-                && pool.fewest_valid_pages(flash).is_some_and(|valid| valid < self.geometry.pages_per_block)
+        self.sliced[group as usize].is_some() || self.would_gain(flash, group, enough)
+    }
+    fn would_gain(&mut self, flash: &Flash, group: u32, enough: u32) -> bool {
+        let pages = self.geometry.pages_per_block;
+        self.free(group) <= enough
+            && self.pools[group as usize].fewest_valid_pages(flash).is_some_and(|valid| valid < pages)
     }
 
     /// Erases a victim and gives it back to its group.

@@ -13,7 +13,7 @@ use crate::flash::clock::slab::NONE;
 use crate::flash::clock::{ChannelOrder, DIES_PER_CHANNEL};
 use crate::types::Nanos;
 
-impl Scheduled {
+impl<const PLAIN: bool> Scheduled<PLAIN> {
     /// A die that wants its channel lets those go first that do not yield, whenever they asked.
     #[inline]
     fn yields(&self, die: &Die) -> bool {
@@ -41,7 +41,7 @@ impl Scheduled {
     }
 
     #[inline(never)]
-    fn wait_for_channel(&mut self, die: u32, channel: u32) {
+    pub(super) fn wait_for_channel(&mut self, die: u32, channel: u32) {
         let d = &mut self.dies[die as usize];
         d.requested = self.now;
         let (turn, local) = (d.turn, d.local);
@@ -103,13 +103,13 @@ impl Scheduled {
             (COMMAND, self.command * u64::from(d.array.planes))
         } else if d.registers == Registers::Load {
             c.loaded = std::mem::replace(&mut turn.more.loaded, NONE);
-            (LOAD, self.transfer + if turn.more.opens { self.command } else { 0 })
+            (LOAD, self.transfer + if PLAIN || turn.more.opens { self.command } else { 0 })
         } else {
             (TRANSFER, self.transfer)
         };
         let end = self.now + length;
         c.user = die;
-        if self.foresees && (lane == COMMAND || lane == LOAD && turn.next == NONE) {
+        if (PLAIN || self.foresees) && (lane == COMMAND || lane == LOAD && turn.next == NONE) {
             (d.registers, d.cells) = (Registers::Empty, Cells::Work);
             (d.telling, d.end) = (length, end + d.array.cells);
             self.events.set(CELL + d.array.kind.op(), die, d.end);

@@ -58,6 +58,11 @@ impl Commands {
         }
     }
 
+    /// True if every operation has a command of its own.
+    pub(super) const fn are_single(&self) -> bool {
+        self.most == 1
+    }
+
     /// True if operations of any kind may begin while the die still has another command.
     #[inline]
     pub(super) const fn has_cache(&self) -> bool {
@@ -90,7 +95,7 @@ impl Commands {
     }
 }
 
-impl Scheduled {
+impl<const PLAIN: bool> Scheduled<PLAIN> {
     /// A die takes the first operation of a class, and what goes with it.
     #[inline(always)]
     pub(super) fn take_command(&mut self, die: u32, class: OpClass) -> Command {
@@ -200,7 +205,7 @@ impl Scheduled {
 
     /// Time of the pages of a command from one of them on, which its die has yet to load.
     pub(super) fn loads_left(&self, first: u32) -> u64 {
-        let load = |node: &Node<Task>| self.transfer + if node.more.opens { self.command } else { 0 };
+        let load = |node: &Node<Task>| self.transfer + if PLAIN || node.more.opens { self.command } else { 0 };
         self.command_from(first).map(|(_, node)| load(node)).sum()
     }
 

@@ -9,7 +9,7 @@ use super::task::{Hold, Task};
 use crate::flash::clock::slab::{Kind, NONE, index_of};
 use crate::types::Nanos;
 
-impl Scheduled {
+impl<const PLAIN: bool> Scheduled<PLAIN> {
     /// What an operation takes of its channel.
     #[inline]
     pub(super) fn bus_of(&self, kind: Kind, inside: bool) -> u64 {

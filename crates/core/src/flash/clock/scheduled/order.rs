@@ -14,12 +14,12 @@ use crate::types::Ppn;
 
 /// What is under way on a block.
 #[derive(Clone, Copy, Debug)]
-struct Block {
+pub(super) struct Block {
     /// Programs and erases that are not finished, in the order in which they were issued: first and last node.
-    head: u32,
-    tail: u32,
+    pub(super) head: u32,
+    pub(super) tail: u32,
     /// Reads that are not finished and that no erase waits for.
-    reads: u32,
+    pub(super) reads: u32,
     /// Ticket of the erase that began last.
     erased: u64,
 }
@@ -35,6 +35,13 @@ impl Order {
     pub(super) fn new(blocks: u32, pages_per_block: u32) -> Self {
         let block = Block { head: NONE, tail: NONE, reads: 0, erased: 0 };
         Self { by_block: Divisor::new(pages_per_block), blocks: vec![block; blocks as usize] }
+    }
+
+    /// The block of a page, with its number, if there is an array.
+    #[inline]
+    pub(super) fn find(&mut self, page: Ppn) -> Option<(u32, &mut Block)> {
+        let number = self.block_of(page);
+        Some((number, self.blocks.get_mut(number as usize)?))
     }
 
     /// An operation on a page (an erase: the first page of its block) was issued: enters it, and what it waits for.
@@ -123,8 +130,20 @@ impl Order {
     }
 
     /// An operation is over, or has taken its place in a queue that keeps the order. The erase that waited for nothing else.
+    #[inline]
     pub(super) fn leave_read(&mut self, tasks: &mut Waiting, block: u32) -> Option<u32> {
-        let block = self.blocks.get_mut(block as usize)?;
+        let under_way = self.blocks.get_mut(block as usize)?;
+        if under_way.head == NONE {
+            under_way.reads -= 1;
+            return None;
+        }
+        self.leave_read_before_writes(tasks, block)
+    }
+
+    /// The same where something else is done to the block.
+    #[inline(never)]
+    fn leave_read_before_writes(&mut self, tasks: &mut Waiting, block: u32) -> Option<u32> {
+        let block = &mut self.blocks[block as usize];
         let mut at = block.head;
         while at != NONE {
             let write = tasks.slab.get_mut(at);
@@ -150,7 +169,13 @@ impl Order {
     }
 }
 
-impl Scheduled {
+/// True if what is programmed for it is the contents of another page.
+#[inline]
+pub(super) const fn moves(cause: Cause) -> bool {
+    matches!(cause, Cause::Gc | Cause::Merge | Cause::MapGc | Cause::Wear | Cause::Refresh)
+}
+
+impl<const PLAIN: bool> Scheduled<PLAIN> {
     /// Where a page is read that is being moved, if it can be read there now; and the erase that waits for that.
     pub(super) fn where_it_is(&self, page: Ppn) -> Option<(Ppn, u32)> {
         let (mut at, mut before) = (page, u64::MAX);
@@ -174,8 +199,7 @@ impl Scheduled {
     /// The page of which a program is a copy: what it waits for is the read of that page, and what moves it leaves its contents
     /// alone.
     pub(super) fn copied_from(&self, cause: Cause, after: Ticket) -> Ppn {
-        let moves = matches!(cause, Cause::Gc | Cause::Merge | Cause::MapGc | Cause::Wear | Cause::Refresh);
-        if !moves || !self.tickets.slab.is_pending(after) {
+        if !moves(cause) || !self.tickets.slab.is_pending(after) {
             return Ppn::NONE;
         }
         let read = self.tickets.slab.get(index_of(after.0));

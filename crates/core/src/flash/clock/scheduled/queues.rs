@@ -1,10 +1,15 @@
 //! What waits for a die, by class.
 
+#![expect(clippy::inline_always, reason = "as in run")]
+
 use super::{Task, Waiting};
-use crate::flash::clock::scheduler::{self, Heads, classes_of};
+use crate::flash::clock::scheduler::{self, Head, classes_of};
 use crate::flash::clock::slab::NONE;
 use crate::flash::clock::{CLASSES, OpClass, SchedulerConfig, Waits};
 use crate::types::Nanos;
+
+/// Bits that the number of a class takes.
+const CLASS_BITS: u32 = 3;
 
 /// The queues of one die: linked through the nodes, first come first served.
 #[derive(Clone, Debug)]
@@ -50,7 +55,7 @@ impl Queues {
     }
 
     /// Counts the time that has passed for those who wait; the die worked for `busy` meanwhile.
-    #[inline]
+    #[inline(always)]
     pub(super) fn pass(&mut self, now: u64, busy: OpClass, waits: &mut Waits) {
         let passed = now - std::mem::replace(&mut self.since, now);
         if passed == 0 || self.mask == 0 {
@@ -66,7 +71,7 @@ impl Queues {
     }
 
     /// Appends an operation.
-    #[inline]
+    #[inline(always)]
     pub(super) fn push(&mut self, tasks: &mut Waiting, index: u32, class: OpClass) {
         let class = class as usize;
         let last = std::mem::replace(&mut self.tail[class], index);
@@ -91,8 +96,8 @@ impl Queues {
 
     #[inline(never)]
     fn choose_one(&self, tasks: &Waiting, rules: &SchedulerConfig, now: u64, urgent: u64) -> (OpClass, bool) {
-        let mut heads = Heads { mask: 0, order: [0; CLASSES], rank: [0; CLASSES], work: &self.work };
-        let mut overdue = (u64::MAX, 0);
+        // What is least goes first; the class is in the last bits.
+        let (mut first, mut overdue) = (u64::MAX, u64::MAX);
         for class in classes_of(self.mask) {
             let node = tasks.slab.get(self.head[class]);
             let Task { class: name, order, arrived, reads, .. } = node.more;
@@ -100,17 +105,17 @@ impl Queues {
             if reads > 0 {
                 continue;
             }
-            heads.mask |= 1 << class;
-            heads.order[class] = order;
-            heads.rank[class] = if node.ticket <= urgent { name.hurried() } else { name } as u8;
+            let rank = if node.ticket <= urgent { name.hurried() } else { name };
+            let key = scheduler::key(rules.policy, &Head { order, rank, work: self.work[class] });
+            first = first.min(key << CLASS_BITS | class as u64);
             if now - arrived >= rules.most_wait.0 {
-                overdue = overdue.min((order, class));
+                overdue = overdue.min(order << CLASS_BITS | class as u64);
             }
         }
         // Every other turn: what is late in a device that is overloaded must not turn its order into first come, first served.
-        let is_overdue = overdue.0 != u64::MAX && !self.was_overdue;
-        let class = if is_overdue { overdue.1 } else { scheduler::choose(rules.policy, &heads) };
-        (OpClass::ALL[class], is_overdue)
+        let is_overdue = overdue != u64::MAX && !self.was_overdue;
+        let chosen = if is_overdue { overdue } else { first };
+        (OpClass::ALL[(chosen & ((1 << CLASS_BITS) - 1)) as usize], is_overdue)
     }
 
     /// True if an operation, the first of its class, came before those of the other classes.

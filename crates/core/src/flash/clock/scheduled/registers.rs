@@ -11,11 +11,11 @@ use crate::flash::clock::slab::{Kind, NONE, Node};
 use crate::flash::clock::{OpClass, Ticket};
 use crate::types::Nanos;
 
-impl Scheduled {
+impl<const PLAIN: bool> Scheduled<PLAIN> {
     /// A die has begun a command, or some of its pages have left: with cache registers it may have room for what follows.
     #[inline]
     pub(super) fn look_for_next(&mut self, die: u32) {
-        if self.commands.has_cache() {
+        if self.has_cache() {
             self.idle.push(die);
         }
     }
@@ -140,7 +140,7 @@ impl Scheduled {
         let d = &mut self.dies[die as usize];
         d.cache = d.array.take();
         (d.cells, d.registers) = (Cells::Idle, Registers::Read);
-        if self.commands.has_cache() {
+        if self.has_cache() {
             self.idle.push(die);
         } else {
             self.send_page(die);

@@ -14,7 +14,7 @@ use crate::flash::clock::slab::{Kind, NONE, Node};
 use crate::flash::clock::{OpClass, Ticket};
 use crate::types::Nanos;
 
-impl Scheduled {
+impl<const PLAIN: bool> Scheduled<PLAIN> {
     /// Processes every instant up to `to`, or if `wait`, up to the first at which something watched has resolved.
     pub(super) fn run(&mut self, to: u64, wait: bool) {
         loop {
@@ -31,11 +31,27 @@ impl Scheduled {
             }
             match self.events.take() {
                 Who::Timer => self.fire_timer(),
-                Who::Resource(who) => match who.checked_sub(self.dies.len() as u32) {
-                    None => self.cells_are_done(who),
-                    Some(channel) => self.leave_bus(channel),
-                },
+                Who::Resource(who) => self.is_done(who),
             }
+        }
+    }
+
+    /// A die or a channel is done with what it did.
+    #[inline(always)]
+    fn is_done(&mut self, who: u32) {
+        let channel = who.checked_sub(self.dies.len() as u32);
+        if PLAIN {
+            let finished = match channel {
+                Some(channel) => self.plain_leave_bus(channel),
+                None => self.plain_cells_are_done(who),
+            };
+            if let Some((die, index)) = finished {
+                self.plain_finish(die, index);
+            }
+        } else if let Some(channel) = channel {
+            self.leave_bus(channel);
+        } else {
+            self.cells_are_done(who);
         }
     }
 
@@ -117,7 +133,7 @@ impl Scheduled {
             return;
         }
         let (mut first, mut last) = (index, index);
-        if inside {
+        if !PLAIN && inside {
             let Some((read, program)) = self.both_halves(index) else { return };
             self.tickets.slab.get_mut(program).arrived = true;
             (first, last) = (read, program);
@@ -160,13 +176,14 @@ impl Scheduled {
             self.idle.push(die);
             return;
         }
-        if d.cells == Cells::Work && class.suspends_others() {
+        if !PLAIN && d.cells == Cells::Work && class.suspends_others() {
             self.suspend(die);
         }
         self.look_for_next(die);
     }
 
     /// A read is over, or its queue keeps it before the erase of its block.
+    #[inline]
     pub(super) fn leave_read(&mut self, block: u32) {
         if let Some(erase) = self.order.leave_read(&mut self.tickets, block) {
             self.tickets.arrivals.push(erase);
@@ -190,11 +207,11 @@ impl Scheduled {
         // Two operations of one instant may both have found it idle.
         if self.dies[die as usize].is_idle() {
             self.begin_or_resume(die);
-            if !self.commands.has_cache() {
+            if !self.has_cache() {
                 return;
             }
         }
-        if self.commands.has_cache() {
+        if self.has_cache() {
             self.follow(die);
         }
         if self.dies[die as usize].registers == Registers::Read {
@@ -204,7 +221,14 @@ impl Scheduled {
 
     #[inline(never)]
     fn choose_of_many(&mut self, die: u32) {
-        self.choose(die);
+        if PLAIN {
+            // Who does not share its channel with another one of them gets it at once.
+            let channel = self.dies[die as usize].channel;
+            let is_alone = self.idle.iter().all(|other| self.dies[*other as usize].channel != channel);
+            self.plain_choose(die, is_alone);
+        } else {
+            self.choose(die);
+        }
     }
 
     #[inline(always)]

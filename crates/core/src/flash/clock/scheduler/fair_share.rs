@@ -9,11 +9,11 @@
 //! most urgent. A class that had nothing to do starts from where the class served last stands, so that it does not save up
 //! time. All weights are one.
 
-use super::{Heads, SchedulerRule};
+use super::{Head, SchedulerRule};
 
 pub(super) const RULE: SchedulerRule = SchedulerRule { keeps_order: false, prefers_reads: false };
 
 #[inline]
-pub(super) fn choose(heads: &Heads) -> usize {
-    heads.least(|class| (heads.work[class], class))
+pub(super) const fn key(head: &Head) -> u64 {
+    head.work
 }

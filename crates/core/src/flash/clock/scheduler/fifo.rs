@@ -7,11 +7,11 @@
 //! # What it does
 //! A die takes what came first, whatever it is for.
 
-use super::{Heads, SchedulerRule};
+use super::{Head, SchedulerRule};
 
 pub(super) const RULE: SchedulerRule = SchedulerRule { keeps_order: true, prefers_reads: false };
 
 #[inline]
-pub(super) fn choose(heads: &Heads) -> usize {
-    heads.least(|class| heads.order[class])
+pub(super) const fn key(head: &Head) -> u64 {
+    head.order
 }

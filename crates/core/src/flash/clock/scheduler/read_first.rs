@@ -12,11 +12,11 @@
 //! that write: of the two the one that came first goes first. `device.scheduler.most_wait` bounds how long anything is
 //! overtaken; `suspend` interrupts programs and erases.
 
-use super::{Heads, SchedulerRule};
+use super::{Head, SchedulerRule};
 
 pub(super) const RULE: SchedulerRule = SchedulerRule { keeps_order: false, prefers_reads: true };
 
 #[inline]
-pub(super) fn choose(heads: &Heads) -> usize {
-    heads.least(|class| (heads.rank[class], heads.order[class]))
+pub(super) const fn key(head: &Head) -> u64 {
+    (head.rank as u64) << 56 | head.order
 }

@@ -244,7 +244,9 @@ impl Translation {
                 Moved::Everywhere => self.content.set(lpn.index(), target),
             }
         };
-        job.done = self.update(flash, cache, &mut moved, after, job.done);
+        if !moved.is_empty() {
+            job.done = self.update(flash, cache, &mut moved, after, job.done);
+        }
         self.moved = moved;
         if !is_empty {
             return None;
