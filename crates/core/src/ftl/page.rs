@@ -73,10 +73,11 @@ crate::params! {
         /// How fast collection goes: `whole` (a victim at once), `paced` or at most this many pages before every page that the
         /// host writes, from the moment that only the reserve is free. Slices need `gc_frontier = "separate"`.
         gc_slice: Pace = Pace::default(), in 1.0.., "pages";
-        /// How far collection in slices may lag behind the host: a page of the host is programmed when the slice of its group
-        /// is over that came this many slices before that of the page. It matters where collection yields (timing model
-        /// `scheduled`): without a bound the host is fast until it needs a block, and then waits for all that was put off.
-        gc_lag: Option<u32> = None, in 1.., "slices", absent "any number";
+        /// How far collection in slices may lag behind the host: pages of the host go to a block in runs of this many, and those
+        /// of a run are programmed when all is over that was collected before the previous run began. It matters where
+        /// collection yields (timing model `scheduled`): without a bound the host is fast until it needs a block, and then
+        /// waits for all that was put off. Best a multiple of `device.commands.unit_pages`.
+        gc_lag: Option<u32> = None, in 1.., "pages", absent "any number";
         /// In idle time, collection goes on until this many blocks beyond the reserve are free in every group; 0 is off.
         idle_free: u32 = 0, "blocks";
         /// Static wear levelling: when the most and the least erased block of a group are further apart, the pages of the

@@ -370,7 +370,7 @@ macro_rules! demand_params {
                 /// moved (more of them than one batch for the whole victim), and translation blocks are collected at once.
                 gc_slice: $crate::ftl::pace::Pace = $crate::ftl::pace::Pace::default(), in 1.0.., "pages";
                 /// How far collection in slices may lag behind the host, as for `page`.
-                gc_lag: Option<u32> = None, in 1.., "slices", absent "any number";
+                gc_lag: Option<u32> = None, in 1.., "pages", absent "any number";
                 /// Data frontiers of a die by update frequency of the page, as for `page`; copies stay in the stream of their
                 /// block.
                 streams: u32 = 1, in 1..=$crate::ftl::frame::heat::MAX_STREAMS as u32;

@@ -287,6 +287,10 @@ impl Space {
         let frontier = &self.frontiers[id.0 as usize];
         frontier.end - frontier.next
     }
+    /// Where the next page of a frontier lies in its block.
+    pub fn offset(&self, id: FrontierId) -> u32 {
+        self.frontiers[id.0 as usize].next
+    }
 
     /// Gives a full frontier a free block.
     pub fn open(&mut self, flash: &mut Flash, id: FrontierId) {

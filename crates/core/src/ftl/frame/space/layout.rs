@@ -85,7 +85,7 @@ pub struct Upkeep {
     pub gc_frontier: GcFrontier,
     /// How fast collection goes.
     pub gc_slice: Pace,
-    /// Slices by which it may lag behind the host; none: any number.
+    /// Pages of the host by which it may lag behind; none: any number.
     pub gc_lag: Option<u32>,
     /// Data frontiers of a die by update frequency.
     pub streams: u32,

@@ -281,10 +281,8 @@ impl Translation {
                 collected = Some(collected.map_or(rest, |slice| flash.clock.join(slice, rest)));
             }
         }
-        match collected {
-            Some(end) => self.lag.slice(flash, group, end, ready),
-            None => ready,
-        }
+        let offset = self.space.offset(to);
+        self.lag.page(flash, (group, offset), collected, ready)
     }
 
     /// A slice of the collection of data; the ticket tells when it is over. Translation blocks are collected at once.

@@ -4,50 +4,58 @@
 //! whose copies and whose erase still wait behind the host, as long as the clock lets them yield; when the host needs the block,
 //! it waits for all of them at once. Bounding what is put off spreads that wait over the pages of the host.
 
-use std::collections::VecDeque;
-
 use crate::flash::{Flash, Ticket};
 use crate::types::Nanos;
 
-/// The slices of every group that need not be over yet.
+/// Pages of the host go to a block in runs of `gc_lag`. A run begins when all is over that was collected before the previous
+/// run began: pages of one run wait for the same, so that one command can program them.
 #[derive(Debug)]
 pub(super) struct Lag {
-    /// Slices that may be under way when a page of the host is programmed; none: any number.
-    most: Option<usize>,
-    groups: Vec<Slices>,
+    /// Pages of a run; none: nothing waits.
+    run: Option<u32>,
+    groups: Vec<Runs>,
 }
 
-#[derive(Clone, Debug)]
-struct Slices {
-    /// The ends of the last ones,
-    ends: VecDeque<Ticket>,
-    /// and of all before. One that only erases may be over before one that came earlier.
+/// When collection is over that came before a run, or will. A slice that only erases may be over before an earlier one: so
+/// all are joined.
+#[derive(Clone, Copy, Debug)]
+struct Runs {
+    /// Before the previous run: what the pages of this one wait for.
     due: Ticket,
+    /// Before this run,
+    before: Ticket,
+    /// and up to now.
+    now: Ticket,
 }
 
 impl Lag {
-    pub(super) fn new(most: Option<u32>, groups: u32) -> Self {
-        let none = Slices { ends: VecDeque::new(), due: Ticket::at(Nanos::ZERO) };
-        Self {
-            most: most.map(|most| most as usize),
-            groups: vec![none; if most.is_some() { groups as usize } else { 0 }],
-        }
+    pub(super) fn new(run: Option<u32>, groups: u32) -> Self {
+        let over = Ticket::at(Nanos::ZERO);
+        let none = Runs { due: over, before: over, now: over };
+        Self { run, groups: vec![none; if run.is_some() { groups as usize } else { 0 }] }
     }
 
     /// Nothing is under way.
     pub(super) fn forget(&mut self) {
-        *self = Self::new(self.most.map(|most| most as u32), self.groups.len() as u32);
+        *self = Self::new(self.run, self.groups.len() as u32);
     }
 
-    /// A slice with this end was issued before a page of the host that is `ready`: when the page may be programmed.
-    pub(super) fn slice(&mut self, flash: &mut Flash, group: u32, end: Ticket, ready: Ticket) -> Ticket {
-        let Some(most) = self.most else { return ready };
-        let Slices { ends, due } = &mut self.groups[group as usize];
-        ends.push_back(end);
-        if ends.len() > most
-            && let Some(end) = ends.pop_front()
-        {
-            *due = flash.clock.join(*due, end);
+    /// A page of the host is about to be put at this offset of its block, as soon as it is `ready`; before that, collection was
+    /// issued that ends at `collected`, if any was. Resolves when the page may be programmed.
+    pub(super) fn page(
+        &mut self,
+        flash: &mut Flash,
+        (group, offset): (u32, u32),
+        collected: Option<Ticket>,
+        ready: Ticket,
+    ) -> Ticket {
+        let Some(run) = self.run else { return ready };
+        let Runs { due, before, now } = &mut self.groups[group as usize];
+        if offset.is_multiple_of(run) {
+            *due = std::mem::replace(before, *now);
+        }
+        if let Some(end) = collected {
+            *now = flash.clock.join(*now, end);
         }
         flash.clock.join(ready, *due)
     }
