@@ -21,8 +21,8 @@
 //! row, which go over all dies, lie on a line on every die.
 //!
 //! # Parameters
-//! With groups `victim` chooses nothing, and `gc_frontier`, `gc_slice`, `streams`, `idle_free` and `wear_threshold` are
-//! refused.
+//! With groups `victim` chooses nothing, and `gc_frontier`, `gc_slice`, `gc_lag`, `streams`, `idle_free` and `wear_threshold`
+//! are refused.
 //!
 //! RAM: that of `tpftl`, and `ceil(entries_per_tp / 8) + 12 * pieces` bytes for every TP.
 //!
