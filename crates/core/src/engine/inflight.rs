@@ -429,7 +429,7 @@ impl Inflight {
     }
 
     /// That many pages are flushed ahead: they count as [`Self::flushed`] when `done`, which is pending, resolves.
-    pub fn flushes(clock: &mut Clock, done: Ticket, pages: u64) {
+    pub fn watch_flushed(clock: &mut Clock, done: Ticket, pages: u64) {
         clock.watch(done, FLUSHED | pages);
     }
 

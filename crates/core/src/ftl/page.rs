@@ -74,9 +74,9 @@ crate::params! {
         /// host writes, from the moment that only the reserve is free. Slices need `gc_frontier = "separate"`.
         gc_slice: Pace = Pace::default(), in 1.0.., "pages";
         /// How far collection in slices may lag behind the host: pages of the host go to a block in runs of this many, and those
-        /// of a run are programmed when all is over that was collected before the previous run began. It matters where
-        /// collection yields (timing model `scheduled`): without a bound the host is fast until it needs a block, and then
-        /// waits for all that was put off. Best a multiple of `device.commands.unit_pages`.
+        /// of a run are programmed when all is over that was collected for pages of the group before the previous run began. It
+        /// matters where collection yields (timing model `scheduled`): without a bound the host is fast until it needs a block,
+        /// and then waits for all that was put off. Best a multiple of `device.commands.unit_pages`.
         gc_lag: Option<u32> = None, in 1.., "pages", absent "any number";
         /// In idle time, collection goes on until this many blocks beyond the reserve are free in every group; 0 is off.
         idle_free: u32 = 0, "blocks";

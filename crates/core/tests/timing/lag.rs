@@ -72,9 +72,7 @@ fn lag_bounds_how_far_the_host_is_ahead_of_collection() {
             let bounded = pages(&[&policy, &slice, &bound], lag, count);
             let free = pages(&[&policy, &slice], lag, count);
             assert!(bounded.sliced > 150 && bounded.ahead == 0, "{scheduler} {pace} {lag}: {bounded:?}");
-            // A fair share of the die is enough for most slices.
-            let runs_ahead = free.ahead > free.sliced / 50 || scheduler == "fair_share";
-            assert!(runs_ahead, "without a bound the host should run ahead: {free:?}");
+            assert!(free.ahead > free.sliced / 2, "without a bound the host should run ahead: {free:?}");
         }
     }
 }

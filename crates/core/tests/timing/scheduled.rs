@@ -123,7 +123,7 @@ pub fn shape(r: &mut Dice, policy: &str) -> ClockShape {
             channel: r.pick(&[ChannelOrder::AsAsked, ChannelOrder::CommandsFirst, ChannelOrder::DataFirst]),
         },
     };
-    // Most devices have none of these, and the model has code of its own for them.
+    // The model has code of its own for devices without these.
     if r.percent(30) {
         (shape.commands, shape.scheduler.suspend) = (CommandConfig::default(), Suspend::None);
     }

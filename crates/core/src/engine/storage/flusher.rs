@@ -148,7 +148,7 @@ impl Flusher {
         self.under_way += pages;
         match clock.time(done) {
             Some(at) => self.known.push(Reverse((at, pages))),
-            None => Inflight::flushes(clock, done, pages),
+            None => Inflight::watch_flushed(clock, done, pages),
         }
     }
     /// The policy was asked to make room, and made none.

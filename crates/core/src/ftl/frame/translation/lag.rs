@@ -7,8 +7,9 @@
 use crate::flash::{Flash, Ticket};
 use crate::types::Nanos;
 
-/// Pages of the host go to a block in runs of `gc_lag`. A run begins when all is over that was collected before the previous
-/// run began: pages of one run wait for the same, so that one command can program them.
+/// Pages of the host go to a block in runs of `gc_lag`. A run begins when all is over that was collected for pages of the group
+/// before the previous run began: pages of one run wait for the same, so that one command can program them. What other work
+/// collects (translation pages that need room, idle time) is not counted.
 #[derive(Debug)]
 pub(super) struct Lag {
     /// Pages of a run; none: nothing waits.
