@@ -81,8 +81,8 @@ pub struct DeviceArgs {
     /// (the writes of the trace, once).
     #[arg(long, value_name = "STATE", value_parser = precondition)]
     pub precondition: Option<String>,
-    /// Any key of the configuration, for example --set ftl.reserve=2; may be repeated, and wins over everything
-    /// else (but --capacity grows what it gives).
+    /// Any key of the configuration, for example --set ftl.reserve=2, or `--set ftl.gc_lag=` to leave out what a preset
+    /// sets; may be repeated, and wins over everything else (but --capacity grows what it gives).
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// Seed of every random choice.

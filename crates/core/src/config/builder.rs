@@ -87,7 +87,8 @@ impl Builder {
         Ok(self)
     }
 
-    /// Sets one dotted key, for example `ftl.reserve=2`.
+    /// Sets one dotted key, for example `ftl.reserve=2`. Without a value, as in `ftl.gc_lag=`, the key is left out, whatever
+    /// the preset or the file says.
     ///
     /// # Errors
     /// If it is not `key=value` or the path leads through something that is not a table.
@@ -97,11 +98,12 @@ impl Builder {
             let problem = format!("`{assignment}` is not key=value");
             return Err(ConfigError::new("--set", problem, "for example --set ftl.reserve=2"));
         };
-        self.set_value(key.trim(), scalar(value.trim()))?;
+        let value = value.trim();
+        self.set_value(key.trim(), if value.is_empty() { Value::Null } else { scalar(value) })?;
         Ok(self)
     }
 
-    /// Sets one dotted key to a value.
+    /// Sets one dotted key to a value; null leaves the key out.
     ///
     /// # Errors
     /// If the path leads through something that is not a table.
@@ -121,7 +123,11 @@ impl Builder {
                 "`nandlab config` shows every key",
             ));
         };
-        table.insert(parts[parts.len() - 1].to_owned(), value);
+        let last = parts[parts.len() - 1];
+        // A null that stays names a key that is not there: if there is no such key at all, that is found.
+        if !value.is_null() || table.remove(last).is_none() {
+            table.insert(last.to_owned(), value);
+        }
         Ok(())
     }
 
@@ -287,6 +293,20 @@ mod tests {
             let again = PluginConfig::parse(&plugin.label(), "ftl").unwrap();
             assert_eq!((&again.name, &again.params), (&plugin.name, &plugin.params), "{}", plugin.label());
         }
+    }
+
+    #[test]
+    fn key_without_a_value_is_left_out() {
+        let lag = |settings: &[&str]| {
+            let builder = settings.iter().try_fold(Builder::preset("modern-tlc")?, |b, setting| b.set(setting))?;
+            builder.finish().map(|config| config.ftl.params.get("gc_lag").and_then(Value::as_u64))
+        };
+        assert_eq!(lag(&[]).unwrap(), Some(4));
+        assert_eq!(lag(&["ftl.gc_lag="]).unwrap(), None);
+        assert_eq!(lag(&["ftl.gc_lag=", "ftl.gc_lag="]).unwrap(), None, "a key that is not there");
+        assert_eq!(lag(&["ftl.gc_lag= ", "ftl.gc_slice=whole"]).unwrap(), None);
+        assert!(lag(&["ftl.gc_lagg="]).unwrap_err().to_string().contains("gc_lagg"));
+        assert!(lag(&["device.geometry.channels="]).is_err(), "a key that is needed");
     }
 
     #[test]

@@ -149,6 +149,7 @@ fn options_that_cannot_work_are_refused_with_help() {
     };
     for (settings, words) in [
         (&["ftl.gc_slice=2"] as &[&str], ["ftl.gc_slice", "separate"]),
+        (&["ftl.gc_lag=2"], ["ftl.gc_lag", "paced"]),
         (&["ftl.gc_frontier=separate", "ftl.gc_slice=0"], ["ftl.gc_slice", "1 or more"]),
         (&["ftl.gc_frontier=separate", "ftl.gc_slice=1.5"], ["ftl.gc_slice", "whole pages"]),
         (&["device.scheduler.policy=read_first"], ["device.scheduler", "scheduled"]),

@@ -116,7 +116,11 @@ impl Upkeep {
         }
         if self.gc_lag.is_some() && !self.gc_slice.has_slices() {
             let problem = "a victim is collected at once, so that there are no slices to lag behind";
-            return Err(ConfigError::new("ftl.gc_lag", problem, "use gc_slice = \"paced\" with it, or leave it out"));
+            return Err(ConfigError::new(
+                "ftl.gc_lag",
+                problem,
+                "use gc_slice = \"paced\" with it, or leave it out (--set ftl.gc_lag=)",
+            ));
         }
         Ok(())
     }
