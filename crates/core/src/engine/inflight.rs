@@ -2,9 +2,11 @@
 
 mod interface;
 
+use interface::Outgoing;
+
 use super::Settings;
 use super::controller::Controller;
-use super::link::{Link, LinkUse, Way};
+use super::link::{Link, LinkUse};
 use super::sleep::Sleep;
 use crate::flash::{Clock, Ticket};
 use crate::histogram::Histogram;
@@ -89,8 +91,7 @@ struct Pending {
     kind: RequestKind,
     arrival: Nanos,
     admitted: Nanos,
-    /// Bytes that cross the link when all else is over.
-    bytes: u64,
+    outgoing: Outgoing,
 }
 
 /// The end of a request whose end was not known when it was carried out ([`Completion::finished`](super::Completion)).
@@ -354,8 +355,8 @@ impl Inflight {
                 self.flushed += token & !FLUSHED;
             } else {
                 let index = token as u32 & ((1 << INDEX_BITS) - 1);
-                let Pending { kind, arrival, admitted, bytes } = self.pending[index as usize];
-                let finished = if bytes == 0 { at } else { self.cross(Way::ToHost, at, bytes) };
+                let Pending { kind, arrival, admitted, outgoing } = self.pending[index as usize];
+                let finished = self.leave_link(outgoing, at);
                 self.times.record(self.open, kind, arrival, admitted, finished);
                 if let Some(late) = &mut self.late {
                     late.completed.push(LateCompletion { nth: (token >> INDEX_BITS) - 1 - late.from, finished });
@@ -388,7 +389,7 @@ impl Inflight {
                 self.times.record(self.open, kind, arrival, admitted, at);
                 self.hold_place(admitted, at);
             }
-            None => self.watch(clock, Pending { kind, arrival, admitted, bytes: 0 }, done),
+            None => self.watch(clock, Pending { kind, arrival, admitted, outgoing: Outgoing::Nothing }, done),
         }
         finished
     }

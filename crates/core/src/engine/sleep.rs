@@ -26,6 +26,11 @@ impl Sleep {
         Self { times, since: Nanos::ZERO, awake: Nanos::ZERO }
     }
 
+    /// It wakes now: when it is awake.
+    pub(super) fn waking(&self, now: Nanos) -> Option<Nanos> {
+        Some(self.awake).filter(|awake| *awake > now)
+    }
+
     /// A request is admitted now, and no other is under way since that time, if it is past: when the device looks at it.
     pub(super) fn wake(&mut self, now: Nanos, idle_since: Nanos) -> Nanos {
         if self.since.max(idle_since) + self.times.after <= now {

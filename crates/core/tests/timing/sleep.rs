@@ -43,6 +43,21 @@ fn read_after_a_rest_takes_the_time_to_wake() {
     assert_eq!(device.times().read_response.mean_ns() * 4.0, f64::from(87_000 + 87_000 + 887_000 + 587_000));
 }
 
+/// Two writes, and between them reads of what was never written, which need no flash: all of them want the link when
+/// the device is awake, and cross it in their order.
+#[test]
+fn requests_that_wake_a_device_cross_the_link_in_their_order() {
+    let link = "device.host.link=\"1GiB/s half-duplex\"";
+    let sleep = "device.sleep={after=\"9us\", wake_time=\"3us\"}";
+    let settings = ["buffer.name=none", "replay.mode=open", "precondition=none", link, sleep].map(str::to_owned);
+    let kinds = [HostOp::Write, HostOp::Read, HostOp::Write, HostOp::Read, HostOp::Read, HostOp::Write];
+    let requests = (0..).zip(kinds).map(|(n, op)| HostRequest::new(Nanos(100_000 + n), op, n * 4, 4));
+    let seen = observe(&config(&settings), requests.collect());
+    seen.check("six in turn");
+    // 2 KiB take 1,907 ns: the last of six ends 11,442 ns after the device is awake, and is then programmed.
+    assert_eq!(seen.device.times().last_completion, Nanos(100_000 + 3_000 + 6 * 1_907 + 10 + 100));
+}
+
 /// Requests in bursts and pauses on whole devices: `check` has them wait for the slow device.
 #[test]
 fn resting_device_takes_the_time_of_the_slow_one() {

@@ -5,6 +5,17 @@ use crate::engine::link::Way;
 use crate::flash::{Clock, Ticket};
 use crate::types::Nanos;
 
+/// The data of a read that crosses the link when all else is over.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Outgoing {
+    /// None.
+    Nothing,
+    /// So many bytes, which take their turn then.
+    Bytes(u64),
+    /// They have had their turn on the link: when they have crossed.
+    Until(Nanos),
+}
+
 impl Inflight {
     /// Times are taken from now on, and the device is awake.
     pub fn start_measuring(&mut self, now: Nanos) {
@@ -19,6 +30,11 @@ impl Inflight {
         let is_idle = self.pending.len() == self.free.len();
         let Some(sleep) = &mut self.sleep else { return now };
         sleep.wake(now, if is_idle { self.times.last_completion } else { now })
+    }
+
+    /// The device wakes now: when it is awake.
+    fn waking(&self, now: Nanos) -> Option<Nanos> {
+        self.sleep.as_ref()?.waking(now)
     }
 
     /// A command is there since `ready`; with its data, so many pages: when the controller has carried it out.
@@ -37,6 +53,16 @@ impl Inflight {
         }
     }
 
+    /// All else of a request is over at that time: when it completes.
+    #[inline]
+    pub(super) fn leave_link(&mut self, outgoing: Outgoing, at: Nanos) -> Nanos {
+        match outgoing {
+            Outgoing::Nothing => at,
+            Outgoing::Bytes(bytes) => self.cross(Way::ToHost, at, bytes),
+            Outgoing::Until(crossed) => crossed,
+        }
+    }
+
     /// [`Inflight::finish`] for a read that sends data over the link once `done` has resolved. Its turn is known then:
     /// whatever is ready earlier goes first, even if its request comes later.
     pub fn finish_over_link(
@@ -48,7 +74,12 @@ impl Inflight {
         done: Ticket,
         bytes: u64,
     ) {
-        self.watch(clock, Pending { kind, arrival, admitted, bytes }, done);
+        let outgoing = match self.waking(clock.now()) {
+            // While the device wakes, the data of writes has taken its turn; that of a read which waits for nothing else does too.
+            Some(awake) if done.as_time() == Some(awake) => Outgoing::Until(self.cross(Way::ToHost, awake, bytes)),
+            _ => Outgoing::Bytes(bytes),
+        };
+        self.watch(clock, Pending { kind, arrival, admitted, outgoing }, done);
         // If the data is ready already, it takes its turn before that of the next request.
         self.settle(clock);
     }
