@@ -75,7 +75,7 @@ impl Inflight {
         bytes: u64,
     ) {
         let outgoing = match self.waking(clock.now()) {
-            // While the device wakes, the data of writes has taken its turn; that of a read which waits for nothing else does too.
+            // The data of writes has had its turn while the device wakes; that of a read which waits for nothing has it too.
             Some(awake) if done.as_time() == Some(awake) => Outgoing::Until(self.cross(Way::ToHost, awake, bytes)),
             _ => Outgoing::Bytes(bytes),
         };
