@@ -58,6 +58,19 @@ fn requests_that_wake_a_device_cross_the_link_in_their_order() {
     assert_eq!(seen.device.times().last_completion, Nanos(100_000 + 3_000 + 6 * 1_907 + 10 + 100));
 }
 
+/// Short rests and RAM that is read in no time: much is ready when the device is awake, and has to cross in its order.
+#[test]
+fn drawn_requests_that_wake_a_device_cross_the_link_in_their_order() {
+    for n in 0..50 {
+        let mut settings = vec![format!("seed={n}"), "replay.queue_depth=64".to_owned(), "replay.mode=open".to_owned()];
+        settings.push(format!("buffer.name={}", ["urm", "lru", "wpa", "none", "fab"][n as usize % 5]));
+        settings.extend(super::link::host(4));
+        settings.push("device.sleep={after=\"200ns\", wake_time=\"200ns\"}".to_owned());
+        settings.extend(["ram.dram_read=0ns", "ram.nvram_read=0ns"].map(str::to_owned));
+        observe(&config(&settings), requests(n, 300)).check(&format!("{settings:?}"));
+    }
+}
+
 /// Requests in bursts and pauses on whole devices: `check` has them wait for the slow device.
 #[test]
 fn resting_device_takes_the_time_of_the_slow_one() {

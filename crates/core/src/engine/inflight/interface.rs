@@ -75,7 +75,8 @@ impl Inflight {
         bytes: u64,
     ) {
         let outgoing = match self.waking(clock.now()) {
-            // The data of writes has had its turn while the device wakes; that of a read which waits for nothing has it too.
+            // Writes take their turn on the link when they are admitted. So does a read whose data is ready as soon as the device
+            // is awake: else younger writes, ready at the same instant, would go before it.
             Some(awake) if done.as_time() == Some(awake) => Outgoing::Until(self.cross(Way::ToHost, awake, bytes)),
             _ => Outgoing::Bytes(bytes),
         };
