@@ -34,7 +34,7 @@ cargo build --quiet --locked --workspace
 rm -rf "$place/package"
 mkdir -p "$place/package"
 cp -R python/nandlab "$place/package/nandlab"
-library=target/debug/libnandlab_native
+library=${CARGO_TARGET_DIR:-target}/debug/libnandlab_native
 if [ -f "$library.so" ]; then library=$library.so; else library=$library.dylib; fi
 cp "$library" "$place/package/nandlab/_native.abi3.so"
 

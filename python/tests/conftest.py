@@ -13,6 +13,7 @@ import pytest
 import nandlab
 
 ROOT = Path(__file__).parents[2]
+COMMAND = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "debug/nandlab"
 #: A small device and a workload of which much is evicted.
 SMALL: dict[str, Any] = {
     "address": "modulo",
@@ -32,7 +33,7 @@ def command() -> Any:
     """Runs the command line of the same build, and returns what it prints."""
 
     def run(*arguments: str) -> str:
-        done = subprocess.run([ROOT / "target/debug/nandlab", *arguments], capture_output=True, text=True, check=True)
+        done = subprocess.run([COMMAND, *arguments], capture_output=True, text=True, check=True)
         return done.stdout
 
     return run

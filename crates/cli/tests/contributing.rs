@@ -200,6 +200,9 @@ fn guide_leads_to_a_project_that_passes_its_tests() {
     for args in [["init", "--quiet"].as_slice(), &["add", "--all"]] {
         assert!(command("git", args, &copy).status.success());
     }
+    // Where there is no Python the stubs are not tested either.
+    let stubs = command("scripts/python.sh", &["stubs"], &copy);
+    assert!(stubs.status.success(), "{}", String::from_utf8_lossy(&stubs.stderr));
     let tested = command("./test", &[], &copy);
     let (out, err) = (String::from_utf8_lossy(&tested.stdout), String::from_utf8_lossy(&tested.stderr));
     assert!(tested.status.success(), "{out}\n{err}");
