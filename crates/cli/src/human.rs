@@ -189,22 +189,21 @@ fn flash(report: &Report, style: Style) -> String {
 
 /// Flash operations by class: how long they took, and the mean of what they waited for.
 fn operations(operations: &Operations, style: Style) -> String {
+    type Wait = (&'static str, fn(&ClassOperations) -> Option<f64>);
+    const WAITS: [Wait; 4] = [
+        ("waits: order", |class| class.dependency_mean_ns),
+        ("channel", |class| class.channel_mean_ns),
+        ("company", |class| class.company_mean_ns),
+        ("suspended", |class| class.suspended_mean_ns),
+    ];
+    let classes = || OpClass::ALL.into_iter().map(|class| (class, operations.get(class)));
+    let waited = |wait: &Wait| classes().any(|(_, class)| wait.1(class).is_some_and(|ns| ns > 0.0));
+    // What most devices never wait for only makes rows too long.
+    let waits: Vec<Wait> = WAITS.into_iter().enumerate().filter(|(n, w)| *n < 2 || waited(w)).map(|(_, w)| w).collect();
     let mut table = Table::new(1);
-    table.row([
-        "OPERATIONS",
-        "count",
-        "mean",
-        "p99",
-        "max",
-        "waits: order",
-        "channel",
-        "company",
-        "suspended",
-        "die",
-        "mostly for",
-    ]);
-    for class in OpClass::ALL {
-        let of_class = operations.get(class);
+    let named = waits.iter().map(|wait| wait.0);
+    table.row(["OPERATIONS", "count", "mean", "p99", "max"].into_iter().chain(named).chain(["die", "mostly for"]));
+    for (class, of_class) in classes() {
         let ClassOperations { latency, die_mean_ns, .. } = of_class;
         if latency.count == 0 {
             continue;
@@ -213,8 +212,7 @@ fn operations(operations: &Operations, style: Style) -> String {
         let most = OpClass::ALL.into_iter().max_by(|a, b| of_die(a).total_cmp(&of_die(b)));
         let most = most.filter(|busy| of_die(busy) > 0.0).map_or("-", OpClass::name);
         let in_queue = OpClass::ALL.iter().map(of_die).sum();
-        let on_die = [of_class.channel_mean_ns, of_class.company_mean_ns, of_class.suspended_mean_ns];
-        let waits = [of_class.dependency_mean_ns].into_iter().chain(on_die).chain([Some(in_queue)]);
+        let waits = waits.iter().map(|wait| wait.1(of_class)).chain([Some(in_queue)]);
         let took = [short(latency.count), time(latency.mean_ns), nanos(latency.p99_ns), nanos(latency.max_ns)];
         let waits = waits.map(|ns| time(ns.unwrap_or(0.0)));
         table.row([class.name().to_owned()].into_iter().chain(took).chain(waits).chain([most.to_owned()]));
@@ -299,9 +297,10 @@ fn below(report: &Report) -> Vec<Fact> {
 fn link(report: &Report) -> Option<Fact> {
     let link = &report.link;
     link.bytes_per_second?;
-    let way = |way: &WayWork| format!("{} ({} busy)", Bytes(way.bytes), percent(way.utilisation));
-    let (name, to_device, to_host) = (report.config.device.host.link, way(&link.to_device), way(&link.to_host));
-    Some(("link", format!("{name}: {to_device} to the device, {to_host} to the host")))
+    let way = |way: &WayWork, end| format!("{} to {end} ({} busy)", Bytes(way.bytes), percent(way.utilisation));
+    let (name, to_device, to_host) =
+        (report.config.device.host.link, way(&link.to_device, "device"), way(&link.to_host, "host"));
+    Some(("link", format!("{name}: {to_device}, {to_host}")))
 }
 
 /// How busy the controller was, if commands take it any time.

@@ -52,6 +52,14 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
+/// Reports are read again from the files of a sweep: a number is then the same to its last digit.
+#[test]
+fn number_reads_back_as_it_was_written() {
+    for number in ["0.10000498195486739", "24.678128523111614", "7.586854954860164e-08"] {
+        assert_eq!(serde_json::from_str::<f64>(number).unwrap(), number.parse::<f64>().unwrap(), "{number}");
+    }
+}
+
 #[test]
 fn sweep_has_the_reports_of_its_runs_and_is_not_run_twice() {
     let (plan, results) = plan("sweep-runs", &usual(&trace("sweep-runs.spc")));

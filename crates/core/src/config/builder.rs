@@ -1,15 +1,17 @@
 //! Layers of a configuration: built-in defaults, a device preset, a TOML file, `key=value` settings.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::{Config, PluginConfig};
 use crate::error::ConfigError;
+use crate::ftl::FTLS;
 use crate::registry;
 use crate::types::Bytes;
 
 /// Built-in device presets: name and TOML text.
 pub const DEVICES: &[(&str, &str)] = &[
     ("lab", include_str!("../../devices/lab.toml")),
+    ("lab-fifo", include_str!("../../devices/lab-fifo.toml")),
     ("aalru", include_str!("../../devices/aalru.toml")),
     ("hitstat", include_str!("../../devices/hitstat.toml")),
     ("rftl", include_str!("../../devices/rftl.toml")),
@@ -54,7 +56,7 @@ impl Builder {
             return Err(ConfigError::new("device", format!("there is no device `{name}`"), help));
         };
         let layer: Value = toml::from_str(text).map_err(|e| ConfigError::new("device", e.to_string(), ""))?;
-        merge(&mut builder.root, layer);
+        builder.lay(layer);
         Ok(builder)
     }
 
@@ -83,7 +85,7 @@ impl Builder {
             self = Self::preset(preset).map_err(in_file)?;
         }
         self.file = Some((name.to_owned(), text.to_owned()));
-        merge(&mut self.root, layer);
+        self.lay(layer);
         Ok(self)
     }
 
@@ -136,16 +138,30 @@ impl Builder {
         self.capacity = capacity;
     }
 
-    /// Chooses a plug-in; parameters of another one that stood there are dropped.
+    /// Chooses a plug-in. Parameters of another one that stood there are dropped, but an FTL takes over those that it has too:
+    /// what a device says of collection or placement holds for every FTL on it.
     #[must_use]
     pub fn plugin(mut self, section: &str, plugin: &PluginConfig) -> Self {
-        let known = &self.root[section];
-        let same = known["name"].as_str() == Some(&plugin.name);
-        let mut table = if same { known.as_object().cloned().unwrap_or_default() } else { Map::new() };
+        let mut table = plugin.params.clone();
         table.insert("name".to_owned(), json!(plugin.name));
-        table.extend(plugin.params.clone());
-        self.root[section] = Value::Object(table);
+        self.lay(json!({ section: table }));
         self
+    }
+
+    /// Lays a layer over what there is.
+    fn lay(&mut self, layer: Value) {
+        if let Some(name) = layer["ftl"]["name"].as_str().map(str::to_owned) {
+            self.change_ftl(&name);
+        }
+        merge(&mut self.root, layer);
+    }
+
+    /// Puts another FTL in the place of that which stands there, with the parameters that both have.
+    fn change_ftl(&mut self, name: &str) {
+        let Some(table) = self.root["ftl"].as_object_mut().filter(|table| table["name"] != name) else { return };
+        let ftl = registry::find(FTLS, "ftl", name);
+        table.retain(|key, value| ftl.as_ref().is_ok_and(|ftl| (ftl.check)(json!({ key: value })).is_ok()));
+        table.insert("name".to_owned(), json!(name));
     }
 
     /// The typed configuration with the plug-ins' parameters expanded.
@@ -284,7 +300,7 @@ mod tests {
         assert!(label.contains("victim={ d_choices = 10 }") && label.contains("rule=model"), "{label}");
         let again = PluginConfig::parse(&label, "ftl").unwrap();
         assert_eq!((again.name, again.params), (plugin.name, plugin.params), "{label}");
-        let defaults = crate::ftl::FTLS.iter().map(|p| (p.name(), (p.defaults)()));
+        let defaults = FTLS.iter().map(|p| (p.name(), (p.defaults)()));
         let defaults = defaults.chain(crate::catalog::BUFFERS.iter().map(|p| (p.name(), (p.defaults)())));
         for (name, params) in defaults {
             let mut params = params.as_object().cloned().unwrap_or_default();
@@ -321,16 +337,45 @@ mod tests {
 
     #[test]
     fn expanded_form_is_a_configuration_again() {
-        let config = Builder::preset("lab").and_then(|b| b.finish()).unwrap();
+        let config = Builder::preset("lab-fifo").and_then(|b| b.finish()).unwrap();
         let text = config.to_toml();
         let again = Builder::preset("aalru").and_then(|b| b.file("x.toml", &text)).and_then(|b| b.finish()).unwrap();
         assert_eq!(text, again.to_toml());
     }
 
     #[test]
+    fn another_ftl_keeps_what_it_has_too() {
+        let ftl = |name: &str| {
+            let file = format!("[ftl]\nname = \"{name}\"\n");
+            let by_file = Builder::preset("modern-tlc").unwrap().file("my.toml", &file).unwrap();
+            let by_name = Builder::preset("modern-tlc").unwrap().plugin("ftl", &PluginConfig::named(name));
+            assert_eq!(by_file.root, by_name.root);
+            by_name.root["ftl"].clone()
+        };
+        let paced = json!({"name": "dftl", "gc_frontier": "separate", "gc_slice": "paced", "gc_lag": 4});
+        assert_eq!(ftl("dftl"), paced);
+        assert_eq!(ftl("block"), json!({"name": "block"}));
+        let settings = ["ftl.frontiers=single", "ftl.reserve=3"];
+        let builder = settings.iter().try_fold(Builder::preset("lab-fifo").unwrap(), |b, s| b.set(s)).unwrap();
+        let named = builder.plugin("ftl", &PluginConfig::parse("dftl:reserve=4", "ftl").unwrap());
+        assert_eq!(
+            named.root["ftl"],
+            json!({"name": "dftl", "frontiers": "single", "reserve": 4}),
+            "what is said of it goes before"
+        );
+        for (name, _) in DEVICES {
+            for plugin in FTLS {
+                let builder = Builder::preset(name).unwrap().plugin("ftl", &PluginConfig::named(&plugin.name()));
+                assert!(builder.finish().is_ok(), "{name}, {}", plugin.name());
+            }
+        }
+    }
+
+    #[test]
     fn bad_key_names_its_line() {
         let file = "seed = 3\n[ram]\ndram = \"8MiB\"\ndarm = 1\n";
-        let error = Builder::preset("lab").and_then(|b| b.file("my.toml", file)).and_then(|b| b.finish()).unwrap_err();
+        let error =
+            Builder::preset("lab-fifo").and_then(|b| b.file("my.toml", file)).and_then(|b| b.finish()).unwrap_err();
         let text = error.to_string();
         assert!(text.contains("my.toml:4") && text.contains("darm"), "{text}");
     }

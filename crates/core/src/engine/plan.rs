@@ -115,7 +115,10 @@ impl<B: Buffer, L: Below> Engine<B, L> {
 
     /// Writes what is dirty in these media back, ascending, in the units of the policy and without padding.
     pub(super) fn write_dirty_back(&mut self, media: &[Medium]) {
-        self.for_units(self.slots.dirty_in(media), |engine, unit| _ = engine.clean_pages(unit));
+        self.for_units(self.slots.dirty_in(media), |engine, unit| {
+            engine.below.catch_up();
+            engine.clean_pages(unit);
+        });
     }
 
     /// Does something with dirty pages in units of the policy, in ascending order.

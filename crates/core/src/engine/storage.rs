@@ -96,8 +96,8 @@ pub struct Storage {
     /// What is written ahead of need, if anything is.
     pub(super) flusher: Option<Flusher>,
     pub(super) leaving: Leaving,
-    /// Pages are flushed ahead, the FTL works in idle time, the array ages, or groups of reads are counted: see
-    /// [`Engine::before_admission`].
+    /// Pages are flushed ahead, the FTL works in idle time, the array ages, groups of reads are counted, or the flash had more to
+    /// do than it may when a request comes: see [`Engine::before_admission`].
     attentive: bool,
     /// Somebody takes notice of requests, accesses and drops: see [`Storage::observe`].
     observed: bool,
@@ -435,6 +435,9 @@ impl Below for Storage {
         self.flash.journal(&[Tombstone { lpn, version: self.version }]);
         let ticket = self.trim_page(lpn, self.begins());
         flight.done = self.flash.clock.join(flight.done, ticket);
+    }
+    fn catch_up(&mut self) {
+        self.catch_up();
     }
     fn flush(&mut self, flight: &mut Flight<'_>) {
         let over = self.flash.clock.programmed();

@@ -1,7 +1,7 @@
 //! The times of single requests, as a replay hands them out: in order, each once, and the same as the histograms have.
 
 use nandlab::config::Config;
-use nandlab::engine::Times;
+use nandlab::engine::{Payload, Times};
 use nandlab::histogram::Histogram;
 use nandlab::replay::{Replay, RequestTimes};
 use nandlab::types::{HostOp, HostRequest, Nanos};
@@ -49,6 +49,36 @@ fn two_dies(settings: &[&str]) -> Config {
 
 fn on_page(at: u64, op: HostOp, page: u64) -> HostRequest {
     HostRequest::new(Nanos(at), op, page * 4, 4)
+}
+
+/// Flash operations in flight at most, over requests for pages at random, of which each that leaves the buffer has its block
+/// merged: two operations for a page of the block.
+fn in_flight(dram: &str, requests: u32, pages: u32) -> usize {
+    let geometry = "device.geometry={channels=1, chips_per_channel=1, dies_per_chip=1, planes_per_die=1, blocks_per_plane=96, \
+                    pages_per_block=4096, page_bytes=4096}";
+    let dram = format!("ram.dram={dram}");
+    let config = lab([geometry, &dram, "ftl.name=block", "replay.mode=fast"]);
+    let (mut device, mut dice, mut most) = (config.build().unwrap(), Dice::of_case(&[3]), 0);
+    let mut submit = |request| {
+        device.submit(&request, Payload::None).unwrap();
+        most = most.max(device.flash().clock.in_flight());
+    };
+    for _ in 0..requests {
+        let page = u64::from(dice.below(config.logical_pages() - pages));
+        submit(HostRequest::new(Nanos::ZERO, HostOp::Write, page * 8, pages * 8));
+    }
+    submit(HostRequest::new(Nanos::ZERO, HostOp::Flush, 0, 0));
+    most
+}
+
+#[test]
+fn operations_in_flight_are_bounded_where_pages_have_blocks_merged() {
+    // 32 requests of 24 pages, which wait for 768 merges, and a flush of 512 pages.
+    for (dram, requests, pages) in [("1MiB", 60, 24), ("2MiB", 512, 1)] {
+        let most = in_flight(dram, requests, pages);
+        assert!(most > 1 << 21, "{pages} pages: nothing to wait for, {most} operations at most");
+        assert!(most <= (1 << 21) + pages as usize * 8192 + 64, "{pages} pages: {most} operations in flight");
+    }
 }
 
 #[test]

@@ -34,8 +34,8 @@ impl Storage {
         }
     }
 
-    /// Refuses to change a device that is worn out, counts the groups of a read, and gives the FTL the time until the
-    /// request, if the array is idle until then.
+    /// Refuses to change a device that is worn out, lets the flash catch up, counts the groups of a read, and gives the FTL the
+    /// time until the request, if the array is idle until then.
     pub(in crate::engine) fn before_admission(
         &mut self,
         request: &HostRequest,
@@ -46,6 +46,7 @@ impl Storage {
             let retired = self.flash.retired_blocks();
             return Err(Refused::ReadOnly { lba: request.lba, sectors: request.sectors, retired });
         }
+        self.catch_up();
         let reads = request.op == HostOp::Read && request.sectors > 0 && slots.frames().total() > 0;
         if self.settings.read_groups && reads {
             self.count_read_groups(request, rest, slots);

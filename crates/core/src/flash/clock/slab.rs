@@ -123,7 +123,11 @@ impl<X: Copy + Default> Slab<X> {
     fn grow(&mut self) {
         let old = self.nodes.len();
         let new = (old * 2).clamp(64, 1 << INDEX_BITS);
-        assert!(new > old, "more than 2^{INDEX_BITS} operations are in flight");
+        assert!(
+            new > old,
+            "one flush or request asks for more than 2^{INDEX_BITS} flash operations at once: take a smaller ram.dram, shorter \
+             blocks or an FTL that does not merge whole blocks for a page"
+        );
         let (kind, next) = (Kind::Watch, NONE);
         let (waiters, die, more) = (NONE, NONE, X::default());
         let node = Node { ticket: 0, data: 0, next, waiters, die, kind, arrived: false, watched: false, more };
