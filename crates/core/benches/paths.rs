@@ -286,7 +286,7 @@ fn config<'a>(settings: impl IntoIterator<Item = &'a str>) -> Config {
     let builder = replay
         .into_iter()
         .chain(settings)
-        .fold(Builder::preset("lab-fifo"), |builder, setting| builder.and_then(|b| b.set(setting)));
+        .fold(Builder::preset("lab"), |builder, setting| builder.and_then(|b| b.set(setting)));
     builder.and_then(|b| b.finish()).expect("a valid configuration")
 }
 

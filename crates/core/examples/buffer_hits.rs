@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "device.geometry={{channels=1, chips_per_channel=1, dies_per_chip=1, planes_per_die=1, blocks_per_plane={blocks}, \
          pages_per_block=128, page_bytes=512}}"
     );
-    let device = Builder::preset("lab-fifo")?
+    let device = Builder::preset("lab")?
         .set(&geometry)?
         .set(&format!("device.over_provisioning={{logical_pages={logical_pages}}}"))?
         .set(&format!("ram.dram={}", frames * 512))?

@@ -18,7 +18,7 @@ mod policies {
 
 /// What is said about a policy with one setting.
 fn refusal(policy: &str, setting: &str) -> String {
-    let builder = Builder::preset("lab-fifo").and_then(|b| b.set("ram.nvram=1MiB"));
+    let builder = Builder::preset("lab").and_then(|b| b.set("ram.nvram=1MiB"));
     let builder = builder.and_then(|b| b.set(&format!("buffer.name={policy}"))).and_then(|b| b.set(setting));
     let config = builder.and_then(|b| b.finish());
     config.and_then(|c| c.build_hits().map(|_| ())).expect_err("it is refused").to_string()

@@ -181,7 +181,7 @@ const LOGICAL_PAGES: u32 = 256;
 
 /// Four dies that store bytes, without transfers, and some keys besides.
 fn config(buffer: &str, ftl: &str, keys: &[&str]) -> Result<Config, ConfigError> {
-    let mut builder = Builder::preset("lab-fifo")?;
+    let mut builder = Builder::preset("lab")?;
     builder = builder.plugin("buffer", &PluginConfig::named(buffer)).plugin("ftl", &PluginConfig::named(ftl));
     let device = [
         "device.geometry={channels=2, chips_per_channel=2, dies_per_chip=1, planes_per_die=1, blocks_per_plane=40, \
@@ -425,6 +425,6 @@ fn senseless_keys_are_refused_by_their_names() {
     assert_eq!(error.key, "ram.flush");
     let accepted = ["ram.flush.above=0.0", "ram.flush.below=0.0", "ram.flush.age=1ns", "ram.flush.most=65536"];
     let config = config("lru", "page", &accepted).unwrap();
-    let again = Builder::preset("lab-fifo").and_then(|builder| builder.file("again.toml", &config.to_toml()));
+    let again = Builder::preset("lab").and_then(|builder| builder.file("again.toml", &config.to_toml()));
     assert_eq!(again.and_then(|builder| builder.finish()).unwrap().to_toml(), config.to_toml());
 }

@@ -29,7 +29,7 @@ fn config_with(buffer: &str, params: &[&str]) -> Config {
     .map(str::to_owned);
     let params = params.iter().map(|param| format!("buffer.{param}"));
     let keys: Vec<String> = keys.into_iter().chain(params).collect();
-    let builder = keys.iter().try_fold(Builder::preset("lab-fifo").unwrap(), |builder, key| builder.set(key));
+    let builder = keys.iter().try_fold(Builder::preset("lab").unwrap(), |builder, key| builder.set(key));
     builder.and_then(|b| b.finish()).unwrap_or_else(|e| panic!("{buffer}: {e}"))
 }
 
@@ -229,7 +229,7 @@ fn hits(policy: &str, compat: &str, frames: u64, hot: u64, pages: u64) -> u64 {
                     blocks_per_plane=1000, pages_per_block=128, page_bytes=512}";
     let ram = format!("ram.dram={}", frames * 512);
     let [policy, compat] = [format!("buffer.name={policy}"), format!("buffer.compat={compat}")];
-    let lab = Builder::preset("lab-fifo").unwrap();
+    let lab = Builder::preset("lab").unwrap();
     let builder = [geometry, &ram, &policy, &compat].into_iter().try_fold(lab, Builder::set);
     let mut alone = builder.and_then(|b| b.finish()).and_then(|c| c.build_hits()).unwrap();
     let mut draw = numbers();

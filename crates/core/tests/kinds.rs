@@ -99,7 +99,7 @@ const LOGICAL_PAGES: u32 = 512;
 
 /// A small device of four dies, which stores bytes.
 fn config((buffer, ftl): &(String, String), key: &str, value: &Value) -> Result<Config, ConfigError> {
-    let mut builder = Builder::preset("lab-fifo")?;
+    let mut builder = Builder::preset("lab")?;
     builder = builder.plugin("buffer", &PluginConfig::named(buffer)).plugin("ftl", &PluginConfig::named(ftl));
     for setting in [
         "device.geometry={channels=2, chips_per_channel=2, dies_per_chip=1, planes_per_die=1, blocks_per_plane=48, \
@@ -161,7 +161,7 @@ fn every_name_is_read_back_as_it_is_written() {
                 let value = serde_json::to_value(&written).unwrap();
                 assert_eq!(value.pointer(&format!("/{}", key.replace('.', "/"))), Some(&named.value), "{what}");
                 let text = written.to_toml();
-                let read = Builder::preset("lab-fifo").and_then(|builder| builder.file("written.toml", &text));
+                let read = Builder::preset("lab").and_then(|builder| builder.file("written.toml", &text));
                 assert_eq!(read.and_then(|builder| builder.finish()).unwrap().to_toml(), text, "{what}");
                 let mut plugin = PluginConfig::named(&user.1);
                 plugin.params.insert("rule".to_owned(), named.value.clone());

@@ -17,7 +17,7 @@ mod policies {
 
 /// What is said about a policy with one setting.
 fn refusal(policy: &str, setting: &str) -> String {
-    let builder = Builder::preset("lab-fifo").and_then(|b| b.set(&format!("buffer.name={policy}")));
+    let builder = Builder::preset("lab").and_then(|b| b.set(&format!("buffer.name={policy}")));
     let config = builder.and_then(|b| b.set(setting)).and_then(|b| b.finish());
     config.and_then(|c| c.build_hits().map(|_| ())).expect_err("it is refused").to_string()
 }

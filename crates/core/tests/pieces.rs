@@ -57,7 +57,7 @@ fn report(buffer: &str, ftl: &str, timing: &str, requests: &[HostRequest]) -> Re
         "replay.read_groups=true".to_owned(),
         "precondition=none".to_owned(),
     ];
-    let mut builder = Builder::preset("lab-fifo").unwrap();
+    let mut builder = Builder::preset("lab").unwrap();
     for setting in &settings {
         builder = builder.set(setting).unwrap();
     }
@@ -92,7 +92,7 @@ fn request_in_pieces_is_one_request() {
 fn replay_of_pieces_in_one_batch_counts_requests() {
     let whole = requests(6_000);
     let pieces = in_pieces(&whole);
-    let config = Builder::preset("lab-fifo").and_then(|builder| builder.finish()).unwrap();
+    let config = Builder::preset("lab").and_then(|builder| builder.finish()).unwrap();
     let outcome = |requests: &[HostRequest]| {
         let mut device = config.build().unwrap();
         let mut replay = Replay::new(&config, &*device);
@@ -112,7 +112,7 @@ fn replay_of_pieces_in_one_batch_counts_requests() {
 fn hits_alone_take_pieces_for_one_request() {
     let (whole, pieces) = (requests(2_000), in_pieces(&requests(2_000)));
     for plugin in BUFFERS {
-        let config = Builder::preset("lab-fifo")
+        let config = Builder::preset("lab")
             .and_then(|builder| builder.set(&format!("buffer.name={}", plugin.name())))
             .and_then(|builder| builder.set("ram.dram=1MiB"))
             .and_then(|builder| builder.set("ram.nvram=1MiB"))

@@ -23,7 +23,7 @@ fn resident() -> u64 {
 /// Writes and reads far apart on an empty device of 1 TiB; returns the memory that came with it.
 fn growth(buffer: &str, ftl: &str) -> u64 {
     let before = resident();
-    let mut builder = Builder::preset("lab-fifo").unwrap();
+    let mut builder = Builder::preset("lab").unwrap();
     builder.set_value("precondition", "none".into()).unwrap();
     builder.grow(Bytes(TIB));
     let builder = builder.plugin("buffer", &PluginConfig::named(buffer)).plugin("ftl", &PluginConfig::named(ftl));

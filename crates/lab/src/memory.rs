@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn memory_is_counted_for_what_is_written() {
-        let mut builder = Builder::preset("lab-fifo").unwrap();
+        let mut builder = Builder::preset("lab").unwrap();
         let plain = builder.finish().unwrap();
         builder.set_value("device.media", "memory".into()).unwrap();
         let with_bytes = builder.finish().unwrap();

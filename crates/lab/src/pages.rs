@@ -17,7 +17,7 @@ use crate::workload::Workload;
 
 /// What was measured last, for the pages and for `nandlab describe`.
 pub const RECORDED: &str = include_str!("../measured.csv");
-/// The device: a quarter of `lab-fifo`, which holds the erase blocks of the trace that docs/policies is measured on.
+/// The device: a quarter of `lab`, which holds the erase blocks of the trace that docs/policies is measured on.
 const SETTINGS: [&str; 5] = [
     "device.geometry.blocks_per_plane=256",
     "ram.dram=4MiB",
@@ -97,9 +97,9 @@ fn section(measured: &str, name: &str) -> String {
     let rows: Vec<Vec<&str>> =
         measured.lines().map(|line| line.split(',').collect()).filter(|row: &Vec<&str>| row[0] == name).collect();
     let mut text = format!(
-        "## Measured\n\nDevice `lab-fifo` with {} on the FTL `page`, {REQUESTS} requests at most. Hits and times: pages in\n\
-         percent, microseconds; write-backs are commands, the other counts pages. Recipe of a row:\n\
-         `nandlab run WORKLOAD -d lab-fifo --buffer {name} --address compact -n {REQUESTS}` and a `--set` for each of these settings.\n\n",
+        "## Measured\n\nDevice `lab` with {} on the FTL `page`, {REQUESTS} requests at most. Hits and times: pages in percent,\n\
+         microseconds; write-backs are commands, the other counts pages. Recipe of a row: `nandlab run WORKLOAD --buffer {name}`\n\
+         `--address compact -n {REQUESTS}` and a `--set` for each of these settings.\n\n",
         SETTINGS.map(|setting| format!("`{setting}`")).join(", ")
     );
     if rows.is_empty() {
@@ -149,7 +149,7 @@ fn buffer_of(row: &str) -> &str {
 
 fn measure_one(buffer: &str, trace: &str, progress: &Part<'_>) -> Result<Report, Error> {
     let device =
-        Device { buffer: Some(buffer.to_owned()), set: SETTINGS.map(str::to_owned).into(), ..Device::of("lab-fifo") };
+        Device { buffer: Some(buffer.to_owned()), set: SETTINGS.map(str::to_owned).into(), ..Device::of("lab") };
     let (builder, config) = device.configure()?;
     let workload =
         Workload { address: Address::Compact(AddressUnit::Block), limit: Some(REQUESTS), ..Workload::of(trace) };

@@ -37,7 +37,7 @@ fn decoded_trace_is_replayed_as_the_file_is() {
                 for (capacity, seed) in [("1024", 1), ("64", 2)] {
                     let blocks = format!("device.geometry.blocks_per_plane={capacity}");
                     let set = vec!["precondition=none".into(), format!("seed={seed}"), blocks];
-                    let device = Device { set, ..Device::of("lab-fifo") };
+                    let device = Device { set, ..Device::of("lab") };
                     let streamed = Workload { address, volumes, limit: Some(500), ..Workload::of(&trace) };
                     let kept = Workload { decoded: decoded.clone(), ..streamed.clone() };
                     let streamed = outcome(&Run { device: device.clone(), workload: streamed });
@@ -59,7 +59,7 @@ fn trace_is_decoded_once_for_all_seeds_and_sizes_of_the_device() {
     for (blocks, seed) in [(512, 1), (1024, 2), (2048, 3)] {
         let set = vec!["precondition=none".into(), format!("seed={seed}")];
         let set = [set, vec![format!("device.geometry.blocks_per_plane={blocks}")]].concat();
-        let device = Device { set, capacity: Some(nandlab_lab::Capacity::Fit), ..Device::of("lab-fifo") };
+        let device = Device { set, capacity: Some(nandlab_lab::Capacity::Fit), ..Device::of("lab") };
         let workload = Workload { decoded: decoded.clone(), ..Workload::of(trace) };
         outcome(&Run { device, workload }).unwrap();
     }
@@ -70,7 +70,7 @@ fn trace_is_decoded_once_for_all_seeds_and_sizes_of_the_device() {
 fn trace_without_room_is_read_by_each_run() {
     let decoded = Decoded::up_to(1000);
     let workload = Workload { limit: Some(1000), decoded: decoded.clone(), ..Workload::of("make:oltp") };
-    let device = Device { set: vec!["precondition=none".into()], ..Device::of("lab-fifo") };
+    let device = Device { set: vec!["precondition=none".into()], ..Device::of("lab") };
     let run = Run { device, workload };
     let without = Run { workload: Workload { decoded: Decoded::default(), ..run.workload.clone() }, ..run.clone() };
     assert_eq!(outcome(&run), outcome(&without));

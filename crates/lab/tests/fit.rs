@@ -19,7 +19,7 @@ fn drive(secret: &[String]) -> Device {
         "replay.settle=none",
     ];
     let set = known.iter().map(ToString::to_string).chain(secret.iter().cloned()).collect();
-    Device { set, ..Device::of("lab-fifo") }
+    Device { set, ..Device::of("lab") }
 }
 
 /// A number between two, by factors.
@@ -140,10 +140,10 @@ fn fit_says_what_reads_alone_do_not_tell() {
     assert!((of(&fitted, "page_read").number / 60e3 - 1.0).abs() < 0.01, "{:?}", fitted.parameters);
     // The file says it too, and is a device.
     assert!(fitted.preset.contains("# device.timing.block_erase: not told\n"), "{}", fitted.preset);
-    let config = Builder::preset("lab-fifo").unwrap().file("fitted.toml", &fitted.preset).unwrap().finish().unwrap();
+    let config = Builder::preset("lab").unwrap().file("fitted.toml", &fitted.preset).unwrap().finish().unwrap();
     assert_eq!(config.device.timing.page_read.0 as f64, of(&fitted, "page_read").number);
     assert!(config.device.source.contains("fit_reads.csv") && config.device.source.contains("out of sample"));
-    assert_eq!(config.device.name, "lab-fifo-fitted");
+    assert_eq!(config.device.name, "lab-fitted");
     config.build().unwrap();
 }
 

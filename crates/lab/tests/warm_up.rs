@@ -5,7 +5,7 @@ use nandlab_lab::{Device, Foresight, Run, WarmUp, Watch, Workload};
 #[test]
 fn rule_that_runs_twice_is_refused_with_hints_of_ones_own() {
     let report = |warm_up, foresight| {
-        let device = Device { set: vec!["precondition=none".to_owned()], ..Device::of("lab-fifo") };
+        let device = Device { set: vec!["precondition=none".to_owned()], ..Device::of("lab") };
         let workload = Workload { limit: Some(500), warm_up, foresight, ..Workload::of("make:oltp") };
         Run { device, workload }.report(&Watch::default())
     };

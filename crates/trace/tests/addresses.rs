@@ -59,7 +59,7 @@ fn config(buffer: &str, ftl: &str) -> Config {
         "replay.mode=fast".to_owned(),
         "precondition=none".to_owned(),
     ];
-    let mut builder = Builder::preset("lab-fifo").unwrap();
+    let mut builder = Builder::preset("lab").unwrap();
     for setting in &settings {
         builder = builder.set(setting).unwrap();
     }

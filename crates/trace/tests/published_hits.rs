@@ -30,8 +30,7 @@ fn hit_percent(requests: &[HostRequest], page_bytes: u64, policy: &str, frames: 
         format!("ram.dram={}", frames * page_bytes),
         format!("buffer.name={policy}"),
     ];
-    let builder =
-        settings.iter().try_fold(Builder::preset("lab-fifo").unwrap(), |builder, setting| builder.set(setting));
+    let builder = settings.iter().try_fold(Builder::preset("lab").unwrap(), |builder, setting| builder.set(setting));
     let mut hits = builder.unwrap().finish().unwrap().build_hits().unwrap();
     hits.run(requests).unwrap();
     let ledger = hits.ledger();

@@ -11,7 +11,7 @@ use crate::types::Bytes;
 /// Built-in device presets: name and TOML text.
 pub const DEVICES: &[(&str, &str)] = &[
     ("lab", include_str!("../../devices/lab.toml")),
-    ("lab-fifo", include_str!("../../devices/lab-fifo.toml")),
+    ("lab-drive", include_str!("../../devices/lab-drive.toml")),
     ("aalru", include_str!("../../devices/aalru.toml")),
     ("hitstat", include_str!("../../devices/hitstat.toml")),
     ("rftl", include_str!("../../devices/rftl.toml")),
@@ -337,7 +337,7 @@ mod tests {
 
     #[test]
     fn expanded_form_is_a_configuration_again() {
-        let config = Builder::preset("lab-fifo").and_then(|b| b.finish()).unwrap();
+        let config = Builder::preset("lab").and_then(|b| b.finish()).unwrap();
         let text = config.to_toml();
         let again = Builder::preset("aalru").and_then(|b| b.file("x.toml", &text)).and_then(|b| b.finish()).unwrap();
         assert_eq!(text, again.to_toml());
@@ -356,7 +356,7 @@ mod tests {
         assert_eq!(ftl("dftl"), paced);
         assert_eq!(ftl("block"), json!({"name": "block"}));
         let settings = ["ftl.frontiers=single", "ftl.reserve=3"];
-        let builder = settings.iter().try_fold(Builder::preset("lab-fifo").unwrap(), |b, s| b.set(s)).unwrap();
+        let builder = settings.iter().try_fold(Builder::preset("lab").unwrap(), |b, s| b.set(s)).unwrap();
         let named = builder.plugin("ftl", &PluginConfig::parse("dftl:reserve=4", "ftl").unwrap());
         assert_eq!(
             named.root["ftl"],
@@ -375,7 +375,7 @@ mod tests {
     fn bad_key_names_its_line() {
         let file = "seed = 3\n[ram]\ndram = \"8MiB\"\ndarm = 1\n";
         let error =
-            Builder::preset("lab-fifo").and_then(|b| b.file("my.toml", file)).and_then(|b| b.finish()).unwrap_err();
+            Builder::preset("lab").and_then(|b| b.file("my.toml", file)).and_then(|b| b.finish()).unwrap_err();
         let text = error.to_string();
         assert!(text.contains("my.toml:4") && text.contains("darm"), "{text}");
     }

@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn capacity_never_shrinks_a_device() {
-        let plain = Builder::preset("lab-fifo").unwrap().finish().unwrap().device;
+        let plain = Builder::preset("lab").unwrap().finish().unwrap().device;
         assert_eq!(grown("lab", 1).unwrap().geometry, plain.geometry);
     }
 

@@ -318,7 +318,7 @@ mod tests {
     use crate::types::{HostOp, HostRequest};
 
     fn run(assignments: &[&str]) -> Report {
-        let mut builder = Builder::preset("lab-fifo").unwrap();
+        let mut builder = Builder::preset("lab").unwrap();
         for assignment in assignments {
             builder = builder.set(assignment).unwrap();
         }

@@ -144,7 +144,7 @@ fn device_without_idle_time_collects_as_if_the_option_were_off() {
 #[test]
 fn options_that_cannot_work_are_refused_with_help() {
     let build = |settings: &[&str]| {
-        let builder = settings.iter().fold(Builder::preset("lab-fifo"), |b, s| b.and_then(|b| b.set(s)));
+        let builder = settings.iter().fold(Builder::preset("lab"), |b, s| b.and_then(|b| b.set(s)));
         builder.and_then(|b| b.finish()).and_then(|c| c.build()).err().map(|e| e.to_string()).unwrap_or_default()
     };
     for (settings, words) in [

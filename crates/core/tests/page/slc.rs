@@ -29,7 +29,7 @@ fn config(settings: &[&str]) -> Config {
         "precondition=none",
     ];
     let given = device.iter().chain(settings).map(|setting| (*setting).to_owned());
-    let builder = given.fold(Builder::preset("lab-fifo").unwrap(), |builder, setting| builder.set(&setting).unwrap());
+    let builder = given.fold(Builder::preset("lab").unwrap(), |builder, setting| builder.set(&setting).unwrap());
     builder.finish().unwrap_or_else(|error| panic!("{settings:?}: {error}"))
 }
 

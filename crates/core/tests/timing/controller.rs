@@ -233,7 +233,7 @@ fn crowded_controller_takes_the_time_of_the_slow_one() {
 #[test]
 fn impossible_controller_is_refused() {
     let refuses = |settings: &[&str], key: &str| {
-        let given = settings.iter().fold(Builder::preset("lab-fifo").unwrap(), |b, setting| b.set(setting).unwrap());
+        let given = settings.iter().fold(Builder::preset("lab").unwrap(), |b, setting| b.set(setting).unwrap());
         let error = given.finish().err().unwrap_or_else(|| panic!("{settings:?} is accepted"));
         assert_eq!(error.key, key, "{settings:?}: {error}");
     };
