@@ -374,8 +374,7 @@ mod tests {
     #[test]
     fn bad_key_names_its_line() {
         let file = "seed = 3\n[ram]\ndram = \"8MiB\"\ndarm = 1\n";
-        let error =
-            Builder::preset("lab").and_then(|b| b.file("my.toml", file)).and_then(|b| b.finish()).unwrap_err();
+        let error = Builder::preset("lab").and_then(|b| b.file("my.toml", file)).and_then(|b| b.finish()).unwrap_err();
         let text = error.to_string();
         assert!(text.contains("my.toml:4") && text.contains("darm"), "{text}");
     }
