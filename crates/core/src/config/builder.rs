@@ -372,6 +372,19 @@ mod tests {
     }
 
     #[test]
+    fn lab_drive_has_the_flash_of_lab() {
+        let of = |name| Builder::preset(name).and_then(|b| b.finish()).unwrap();
+        let (lab, drive) = (of("lab"), of("lab-drive"));
+        assert_eq!((lab.device.geometry, lab.logical_pages()), (drive.device.geometry, drive.logical_pages()));
+        let cells = |config: &Config| {
+            let timing = config.device.timing;
+            (timing.page_read, timing.page_program, timing.block_erase, timing.page_transfer)
+        };
+        assert_eq!(cells(&lab), cells(&drive));
+        assert_eq!((lab.ram.dram, lab.ram.nvram), (drive.ram.dram, drive.ram.nvram));
+    }
+
+    #[test]
     fn bad_key_names_its_line() {
         let file = "seed = 3\n[ram]\ndram = \"8MiB\"\ndarm = 1\n";
         let error = Builder::preset("lab").and_then(|b| b.file("my.toml", file)).and_then(|b| b.finish()).unwrap_err();

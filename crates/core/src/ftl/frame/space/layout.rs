@@ -218,7 +218,8 @@ pub fn validate(layout: &Layout, shape: &Shape, map_pages: u32, copies: u32) -> 
     layout.upkeep.validate(shape)?;
     if let (Some(_), Some(key)) = (layout.sorted_pages, layout.upkeep.shares_blocks()) {
         let problem = "groups keep their pages in blocks of their own and are collected as a whole";
-        return Err(ConfigError::new(key, problem, "leave it out, or group_tps"));
+        let help = format!("leave it out (--set {key}= if a device sets it, and all that needs it), or group_tps");
+        return Err(ConfigError::new(key, problem, help));
     }
     let geometry = &shape.geometry;
     let pages = u64::from(geometry.pages_per_block);
