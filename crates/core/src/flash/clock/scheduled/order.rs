@@ -18,10 +18,15 @@ pub(super) struct Block {
     /// Programs and erases that are not finished, in the order in which they were issued: first and last node.
     pub(super) head: u32,
     pub(super) tail: u32,
+    /// The erases among them.
+    first_erase: u32,
+    last_erase: u32,
     /// Reads that are not finished and that no erase waits for.
     pub(super) reads: u32,
     /// Ticket of the erase that began last.
     erased: u64,
+    /// Ticket of the program that was looked for last: blocks are read in ascending order, and the next one follows it.
+    found: u64,
 }
 
 /// All blocks of an array.
@@ -33,8 +38,8 @@ pub(super) struct Order {
 
 impl Order {
     pub(super) fn new(blocks: u32, pages_per_block: u32) -> Self {
-        let block = Block { head: NONE, tail: NONE, reads: 0, erased: 0 };
-        Self { by_block: Divisor::new(pages_per_block), blocks: vec![block; blocks as usize] }
+        let idle = Block { first_erase: NONE, last_erase: NONE, head: NONE, tail: NONE, reads: 0, erased: 0, found: 0 };
+        Self { by_block: Divisor::new(pages_per_block), blocks: vec![idle; blocks as usize] }
     }
 
     /// The block of a page, with its number, if there is an array.
@@ -52,7 +57,7 @@ impl Order {
         let number = self.block_of(page);
         let mut before = 0;
         if op == Op::Read {
-            before = self.program_of(tasks, page, u64::MAX).map_or(0, |program| program.ticket);
+            before = self.program_of(tasks, page).map_or(0, |program| program.ticket);
         }
         let block = &mut self.blocks[number as usize];
         if op == Op::Read {
@@ -72,6 +77,12 @@ impl Order {
         task.before = before;
         if op == Op::Erase {
             task.reads = std::mem::take(&mut block.reads);
+            let last = std::mem::replace(&mut block.last_erase, index);
+            if block.first_erase == NONE {
+                block.first_erase = index;
+            } else {
+                tasks.slab.get_mut(last).more.next_erase = index;
+            }
         }
     }
 
@@ -87,17 +98,39 @@ impl Order {
         }
     }
 
+    /// The unfinished program of the contents that a page has now.
+    pub(super) fn program_of<'a>(&mut self, tasks: &'a Waiting, page: Ppn) -> Option<&'a Node<Task>> {
+        let number = self.block_of(page);
+        let block = self.blocks.get_mut(number as usize)?;
+        let (head, last_erase) = (block.head, if block.first_erase == NONE { NONE } else { block.last_erase });
+        if head == NONE {
+            return None;
+        }
+        let mut program = None;
+        if tasks.slab.is_pending(Ticket(block.found)) {
+            let found = tasks.slab.get(index_of(block.found));
+            if last_erase == NONE || found.ticket > tasks.slab.get(last_erase).ticket {
+                program = find_program(tasks, index_of(found.ticket), page);
+            }
+        }
+        let since = if last_erase == NONE { head } else { last_erase };
+        program = program.or_else(|| find_program(tasks, since, page));
+        block.found = program.map_or(block.found, |program| program.ticket);
+        program
+    }
+
     /// The unfinished program of the contents that a page had just before a ticket was issued.
-    pub(super) fn program_of<'a>(&self, tasks: &'a Waiting, page: Ppn, before: u64) -> Option<&'a Node<Task>> {
-        let programs = self.writes(tasks, page).filter(|write| write.kind.op() == Op::Program as usize);
-        let of_page = programs.filter(|write| write.more.page == page && write.ticket < before);
-        of_page.last()
+    fn program_before<'a>(&self, tasks: &'a Waiting, page: Ppn, before: u64) -> Option<&'a Node<Task>> {
+        let block = self.blocks.get(self.block_of(page) as usize)?;
+        let erase = self.erases(tasks, page).take_while(|erase| erase.ticket < before).last();
+        let since = erase.map_or(block.head, |erase| index_of(erase.ticket));
+        find_program(tasks, since, page).filter(|program| program.ticket < before)
     }
 
     /// The first unfinished erase of a page's block that was issued after a ticket; [`NONE`] without one.
-    pub(super) fn erase_after(&self, tasks: &Waiting, page: Ppn, ticket: u64) -> u32 {
-        let mut erases = self.writes(tasks, page).filter(|write| write.kind.op() == Op::Erase as usize);
-        erases.find(|write| write.ticket > ticket).map_or(NONE, |write| index_of(write.ticket))
+    fn erase_after(&self, tasks: &Waiting, page: Ppn, ticket: u64) -> u32 {
+        let mut erases = self.erases(tasks, page);
+        erases.find(|erase| erase.ticket > ticket).map_or(NONE, |erase| index_of(erase.ticket))
     }
 
     /// An erase begins.
@@ -113,14 +146,10 @@ impl Order {
         self.blocks[self.block_of(page) as usize].erased > ticket
     }
 
-    /// Unfinished programs and erases of a page's block, in the order in which they were issued.
-    fn writes<'a>(&self, tasks: &'a Waiting, page: Ppn) -> impl Iterator<Item = &'a Node<Task>> {
-        let mut at = self.blocks.get(self.block_of(page) as usize).map_or(NONE, |block| block.head);
-        std::iter::from_fn(move || {
-            let write = (at != NONE).then(|| tasks.slab.get(at))?;
-            at = write.more.in_block;
-            Some(write)
-        })
+    /// Unfinished erases of a page's block, in the order in which they were issued.
+    fn erases<'a>(&self, tasks: &'a Waiting, page: Ppn) -> impl Iterator<Item = &'a Node<Task>> {
+        let first = self.blocks.get(self.block_of(page) as usize).map_or(NONE, |block| block.first_erase);
+        chain(tasks, first, |erase| erase.next_erase)
     }
 
     /// Number of a page's block.
@@ -144,18 +173,18 @@ impl Order {
     #[inline(never)]
     fn leave_read_before_writes(&mut self, tasks: &mut Waiting, block: u32) -> Option<u32> {
         let block = &mut self.blocks[block as usize];
-        let mut at = block.head;
+        let mut at = block.first_erase;
         while at != NONE {
-            let write = tasks.slab.get_mut(at);
-            if write.kind.op() == Op::Erase as usize && write.more.reads > 0 {
-                write.more.reads -= 1;
-                if write.more.reads > 0 || write.more.hold != Hold::Reads {
+            let erase = &mut tasks.slab.get_mut(at).more;
+            if erase.reads > 0 {
+                erase.reads -= 1;
+                if erase.reads > 0 || erase.hold != Hold::Reads {
                     return None;
                 }
-                write.more.hold = Hold::Nothing;
+                erase.hold = Hold::Nothing;
                 return Some(at);
             }
-            at = write.more.in_block;
+            at = erase.next_erase;
         }
         block.reads -= 1;
         None
@@ -166,7 +195,28 @@ impl Order {
         let Some(block) = self.blocks.get_mut(task.block as usize) else { return };
         assert_eq!(block.head, index, "the writes of a block finish in their order");
         block.head = task.in_block;
+        if block.first_erase == index {
+            block.first_erase = task.next_erase;
+        }
     }
+}
+
+/// Nodes from one on, each the one that the one before names.
+fn chain<'a>(tasks: &'a Waiting, first: u32, next: fn(&Task) -> u32) -> impl Iterator<Item = &'a Node<Task>> {
+    let mut at = first;
+    std::iter::from_fn(move || {
+        let node = (at != NONE).then(|| tasks.slab.get(at))?;
+        at = next(&node.more);
+        Some(node)
+    })
+}
+
+/// The program of a page, from an unfinished program or erase of its block on and up to the next erase.
+fn find_program<'a>(tasks: &'a Waiting, since: u32, page: Ppn) -> Option<&'a Node<Task>> {
+    let is_erase = |write: &Node<Task>| write.kind.op() == Op::Erase as usize;
+    let writes = chain(tasks, since, |write| write.in_block).enumerate();
+    let programs = writes.take_while(|(n, write)| *n == 0 || !is_erase(write)).map(|(_, write)| write);
+    programs.filter(|write| !is_erase(write)).find(|program| program.more.page == page)
 }
 
 /// True if what is programmed for it is the contents of another page.
@@ -177,14 +227,15 @@ pub(super) const fn moves(cause: Cause) -> bool {
 
 impl<const PLAIN: bool> Scheduled<PLAIN> {
     /// Where a page is read that is being moved, if it can be read there now; and the erase that waits for that.
-    pub(super) fn where_it_is(&self, page: Ppn) -> Option<(Ppn, u32)> {
-        let (mut at, mut before) = (page, u64::MAX);
-        while let Some(program) = self.order.program_of(&self.tickets, at, before) {
-            let Task { contents_of, read, .. } = program.more;
+    pub(super) fn where_it_is(&mut self, page: Ppn) -> Option<(Ppn, u32)> {
+        let (mut at, mut before) = (page, 0);
+        let mut program = self.order.program_of(&self.tickets, page);
+        while let Some(Node { more: Task { contents_of, read, .. }, .. }) = program {
             if contents_of.is_none() {
                 return None;
             }
-            (at, before) = (contents_of, read);
+            (at, before) = (*contents_of, *read);
+            program = self.order.program_before(&self.tickets, at, before);
         }
         if at == page || self.order.was_erased_after(at, before) {
             return None;

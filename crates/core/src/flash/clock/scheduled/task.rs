@@ -33,6 +33,8 @@ pub(super) struct Task {
     pub(super) contents_of: Ppn,
     /// Next unfinished program or erase of its block.
     pub(super) in_block: u32,
+    /// Of an erase: next unfinished erase of its block.
+    pub(super) next_erase: u32,
     /// Reads of the block that an erase still waits for.
     pub(super) reads: u32,
     /// Node whose ticket resolves when the page has left the RAM.
@@ -73,6 +75,7 @@ impl Default for Task {
             page: Ppn::NONE,
             block: NONE,
             in_block: NONE,
+            next_erase: NONE,
             reads: 0,
             loaded: NONE,
             contents_of: Ppn::NONE,
