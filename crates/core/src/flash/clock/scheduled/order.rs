@@ -202,7 +202,7 @@ impl Order {
 }
 
 /// Nodes from one on, each the one that the one before names.
-fn chain<'a>(tasks: &'a Waiting, first: u32, next: fn(&Task) -> u32) -> impl Iterator<Item = &'a Node<Task>> {
+fn chain(tasks: &Waiting, first: u32, next: fn(&Task) -> u32) -> impl Iterator<Item = &Node<Task>> {
     let mut at = first;
     std::iter::from_fn(move || {
         let node = (at != NONE).then(|| tasks.slab.get(at))?;
@@ -212,7 +212,7 @@ fn chain<'a>(tasks: &'a Waiting, first: u32, next: fn(&Task) -> u32) -> impl Ite
 }
 
 /// The program of a page, from an unfinished program or erase of its block on and up to the next erase.
-fn find_program<'a>(tasks: &'a Waiting, since: u32, page: Ppn) -> Option<&'a Node<Task>> {
+fn find_program(tasks: &Waiting, since: u32, page: Ppn) -> Option<&Node<Task>> {
     let is_erase = |write: &Node<Task>| write.kind.op() == Op::Erase as usize;
     let writes = chain(tasks, since, |write| write.in_block).enumerate();
     let programs = writes.take_while(|(n, write)| *n == 0 || !is_erase(write)).map(|(_, write)| write);
