@@ -315,7 +315,7 @@ def flat() -> str:
         def on_remove(self, slot: int) -> None:
             del self.order[slot]
 
-    options = {**PLAIN, "ram": "256KiB", "device__geometry__blocks_per_plane": 32, "limit": 200}
+    options = {**PLAIN, "ram": "256KiB", "device__geometry__blocks_per_plane": 48, "limit": 200}
     seen = []
     for number in range(1000):
         nandlab.run(nandlab.generate.uniform(), buffer=LRU if number % 2 else "lru", **options)

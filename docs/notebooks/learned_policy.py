@@ -12,7 +12,13 @@ import nandlab.gym
 
 trace = nandlab.generate.zipf(theta=1.2, writes=0.6)
 env = nandlab.gym.BufferEnv(
-    trace, ram="512KiB", limit=2_000, address="modulo", precondition="none", device__geometry__blocks_per_plane=32
+    trace,
+    device="lab",
+    ram="512KiB",
+    limit=2_000,
+    address="modulo",
+    precondition="none",
+    device__geometry__blocks_per_plane=32,
 )
 observation, info = env.reset(seed=1)
 print(env.observation_space, env.action_space)

@@ -16,6 +16,7 @@ Array = NDArray[numpy.floating[Any]]
 
 TRACE = nandlab.generate.zipf(theta=1.2, writes=0.6)
 DEVICE: dict[str, Any] = {
+    "device": "lab",
     "ram": "1MiB",
     "limit": 10_000,
     "address": "modulo",

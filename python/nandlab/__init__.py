@@ -15,11 +15,12 @@ from ._papers import Front, Reproduced, reproduce, search
 from ._policy import Batch, Hints, Policy
 from ._registry import Buffer, Ftl, Generator
 from ._result import Latency, Result
-from ._run import Device, bound, compare, curve, devices, run, trace_info
+from ._run import DEFAULT_DEVICE, Device, bound, compare, curve, devices, run, trace_info
 from ._sweep import Sweep, load
 from ._table import Table
 
 __all__ = [
+    "DEFAULT_DEVICE",
     "Batch",
     "Buffer",
     "ConfigError",

@@ -1,7 +1,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any, final
 
-__all__ = ["arrow_stream", "Memory", "memory", "command", "Device", "Environment", "ConfigError", "InputError", "Plan", "Access", "Sense", "Slots", "describe", "devices", "plugin_names", "short_form", "RunReport", "run", "experiment", "reproduce", "search", "sweep", "sweep_rows", "bound", "compare", "curve", "trace_info", "VERSION"]
+__all__ = ["arrow_stream", "Memory", "memory", "command", "Device", "Environment", "ConfigError", "InputError", "Plan", "Access", "Sense", "Slots", "describe", "devices", "plugin_names", "short_form", "RunReport", "run", "experiment", "reproduce", "search", "sweep", "sweep_rows", "bound", "compare", "curve", "trace_info", "DEFAULT_DEVICE", "VERSION"]
+DEFAULT_DEVICE: str
 VERSION: str
 
 class ConfigError(ValueError): ...

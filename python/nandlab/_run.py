@@ -13,6 +13,9 @@ from ._registry import Buffer, Ftl, Generator, _json
 from ._result import Result
 from ._table import Table
 
+#: The device of a run that names none.
+DEFAULT_DEVICE: str = _native.DEFAULT_DEVICE
+
 Path = Union[str, "os.PathLike[str]"]
 #: A path, several that are one trace, a generator, or columns: a table with `__arrow_c_stream__` or a mapping of arrays.
 #: `None` is the built-in workload.
@@ -133,7 +136,7 @@ def _is_policy(buffer: Any) -> bool:
 
 def run(
     trace: Trace = None,
-    device: Path = "lab",
+    device: Path = DEFAULT_DEVICE,
     buffer: Any = None,
     ftl: str | Ftl | None = None,
     seed: int | None = None,
@@ -197,7 +200,7 @@ def compare(
     trace: Trace = None,
     buffers: str | Buffer | Iterable[str | Buffer] = "all",
     ftls: str | Ftl | Iterable[str | Ftl] = "page",
-    device: Path = "lab",
+    device: Path = DEFAULT_DEVICE,
     seed: int | None = None,
     *,
     ram: str | int | None = None,
@@ -222,7 +225,7 @@ def curve(
     buffers: str | Buffer | Iterable[str | Buffer] = "lru",
     ram: str = "1MiB..64MiB",
     ftl: str | Ftl | None = None,
-    device: Path = "lab",
+    device: Path = DEFAULT_DEVICE,
     seed: int | None = None,
     *,
     points: int = 16,
@@ -252,7 +255,7 @@ def bound(
     trace: Trace = None,
     buffers: str | Buffer | Iterable[str | Buffer] = "lru",
     ram: str | None = None,
-    device: Path = "lab",
+    device: Path = DEFAULT_DEVICE,
     seed: int | None = None,
     *,
     read_cost: int = 1,
@@ -289,7 +292,7 @@ class Device:
 
     def __init__(
         self,
-        device: Path = "lab",
+        device: Path = DEFAULT_DEVICE,
         buffer: Any = None,
         ftl: str | Ftl | None = None,
         seed: int | None = None,

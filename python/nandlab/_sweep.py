@@ -12,7 +12,7 @@ from . import _native
 from ._progress import Progress, telling
 from ._registry import Buffer, Ftl, Generator, _json
 from ._result import flat
-from ._run import Path, _device, _names, _split, _workload
+from ._run import DEFAULT_DEVICE, Path, _device, _names, _split, _workload
 from ._table import Table
 
 #: The file of the plan in the folder of the results.
@@ -33,7 +33,7 @@ class Sweep:
         traces: Any = None,
         buffers: str | Buffer | Iterable[str | Buffer] = "lru",
         ftls: str | Ftl | Iterable[str | Ftl] = "page",
-        device: Path = "lab",
+        device: Path = DEFAULT_DEVICE,
         *,
         ram: str | int | Iterable[str | int] = (),
         seeds: Iterable[int] = (),
@@ -50,7 +50,7 @@ class Sweep:
             varied["ram"] = {name: [f"ram.dram={size}"] for name, size in _worded("ram", map(str, sizes)).items()}
         for axis, values in (axes or {}).items():
             varied[axis] = {
-                value: _device("lab", None, None, None, None, settings)["set"] for value, settings in values.items()
+                value: _device(DEFAULT_DEVICE, None, None, None, None, settings)["set"] for value, settings in values.items()
             }
         workloads = {label: _paths(trace, reading) for label, trace in _traces(traces).items()}
         described = {

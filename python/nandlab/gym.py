@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from . import _native
 from ._registry import Ftl
 from ._result import Result
-from ._run import Path, Trace, _device, _spec, _split
+from ._run import DEFAULT_DEVICE, Path, Trace, _device, _spec, _split
 
 __all__ = ["BufferEnv", "FEATURES"]
 
@@ -39,7 +39,7 @@ class BufferEnv(gymnasium.Env[NDArray[numpy.float32], numpy.int64]):
     `candidates` on, row `action - candidates` leaves and is padded: if it is dirty, the whole logical block is written.
 
     **Reward**: flash time saved since the step before, ms: what the page accesses of the host would have taken without a buffer
-    (page reads and page programs of the flash, cell and transfer), less what all operations of the flash took, garbage
+    (page reads and page programs of the flash: command, cells and transfer), less what all operations of the flash took, garbage
     collection and the like included. The rewards of an episode add up to the time that its report says.
 
     **Episode**: one run of the trace; at its end `terminated` is true, the observation is zero, and `result` is the report of
@@ -58,7 +58,7 @@ class BufferEnv(gymnasium.Env[NDArray[numpy.float32], numpy.int64]):
     def __init__(
         self,
         trace: Trace = None,
-        device: Path = "lab",
+        device: Path = DEFAULT_DEVICE,
         ftl: str | Ftl | None = None,
         *,
         candidates: int = 16,

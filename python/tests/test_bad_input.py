@@ -111,9 +111,9 @@ def test_columns_that_change_meanwhile_give_other_requests_and_nothing_worse():
             columns["lba"][:] = numpy.random.default_rng(1).integers(-(2**62), 2**62, 300_000)
 
     table = dict(columns)
-    thread = threading.Thread(target=change)
+    thread = threading.Thread(target=change, daemon=True)
     for _ in range(2):
-        thread = threading.Thread(target=change)
+        thread = threading.Thread(target=change, daemon=True)
         done.clear()
         columns["lba"][:] = 0
         thread.start()
@@ -156,7 +156,7 @@ def test_random_arguments_never_abort(arguments):
 @settings(max_examples=200 * LONG, deadline=None, suppress_health_check=list(HealthCheck))
 @given(some.lists(some.tuples(SCALARS, SCALARS, SCALARS, SCALARS), max_size=4))
 def test_random_steps_never_abort(steps):
-    device = nandlab.Device(precondition="none", ram="64KiB", device__geometry__blocks_per_plane=32)
+    device = nandlab.Device(precondition="none", ram="64KiB", device__geometry__blocks_per_plane=48)
     for op, lba, sectors, data in steps:
         try:
             device.submit(op, lba, sectors, data)

@@ -21,8 +21,8 @@ TINY = {**SMALL, "ram": "256KiB"}
 ZIPF = nandlab.generate.zipf(theta=0.9, writes=0.6)
 #: Requests of several pages.
 LARGE = nandlab.generate.xp_month()
-#: Of the device `lab`: cell and transfer.
-READ_NS, PROGRAM_NS = 87_000, 762_000
+#: Of the default device: command, cells and transfer.
+READ_NS, PROGRAM_NS = 87_300, 762_300
 
 
 def play(env, seed, choose):

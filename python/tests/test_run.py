@@ -123,7 +123,7 @@ def test_other_threads_go_on_during_a_run():
             ticks[0] += 1
             time.sleep(0.001)
 
-    thread = threading.Thread(target=tick)
+    thread = threading.Thread(target=tick, daemon=True)
     thread.start()
     begun = time.perf_counter()
     nandlab.run(ZIPF, limit=100_000, **SMALL)

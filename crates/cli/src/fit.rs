@@ -136,6 +136,9 @@ fn text(fitted: &Fitted, style: Style) -> String {
         ]);
     }
     text += &table.render(style);
+    if fitted.parameters.iter().any(|parameter| parameter.told != Told::Found) {
+        text += "\nAnother --seed, or more --evaluations, may end elsewhere: search with several before you quote a value or an error.\n";
+    }
     for skipped in &fitted.skipped {
         text += &format!("not compared: {}: {}\n", skipped.job, skipped.reason);
     }

@@ -44,7 +44,7 @@ fn every_policy_is_measured_and_shown_with_its_manual() {
 
 #[test]
 fn row_is_the_same_as_a_run_by_its_recipe() {
-    let recipe = "run make:oltp --buffer lru --address compact -n 80000 --set device.geometry.blocks_per_plane=256 \
+    let recipe = "run make:oltp -d lab --buffer lru --address compact -n 80000 --set device.geometry.blocks_per_plane=256 \
                   --set ram.dram=4MiB --set ram.nvram=4MiB --set precondition={steady=1} --set replay.mode=fast --json - -q";
     let report = common::json(&stdout(&recipe.split_whitespace().collect::<Vec<_>>()));
     let row = MEASURED.lines().find(|line| line.starts_with("lru,make:oltp,")).unwrap();

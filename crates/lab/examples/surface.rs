@@ -33,27 +33,19 @@ const REQUESTS: u64 = 100_000;
 const HEAD: &str =
     "spare,reads_percent,depth,requests_per_second,bound,share_of_bound,waf,half_load_read_p999_ns,per_lone_read";
 
-/// The device: that on which simulators are compared, with fewer pages a block so that it is steady soon, and a controller with
-/// a scheduler.
+/// The device of a run that names none, without a buffer and with fewer and smaller blocks, so that it is steady soon.
 fn device(spare: f64, more: &[String]) -> Device {
-    let mut set: Vec<String> = [
+    let spare = format!("device.over_provisioning={{spare_over_physical={spare}}}");
+    let fixed = [
+        "device.geometry.blocks_per_plane=128",
         "device.geometry.pages_per_block=64",
-        "device.timing.model=scheduled",
-        "device.timing.command=300ns",
-        "ftl.placement=least_busy",
-        "ftl.gc_slice=early",
         "precondition={steady=2}",
+        "buffer.name=none",
         "replay.mode=fast",
-    ]
-    .map(str::to_owned)
-    .into();
-    if !more.iter().any(|setting| setting.starts_with("device.timing.model")) {
-        let suspension = "suspend=\"erase_and_program\", suspend_time=\"20us\"";
-        set.push(format!("device.scheduler={{policy=\"read_first\", {suspension}, channel=\"commands_first\"}}"));
-    }
-    set.push(format!("device.over_provisioning={{spare_over_physical={spare}}}"));
-    set.extend(more.iter().cloned());
-    Device { set, ..Device::of("g1") }
+        &spare,
+    ];
+    let set = fixed.into_iter().map(str::to_owned).chain(more.iter().cloned()).collect();
+    Device { set, ..Device::default() }
 }
 
 fn run(device: Device, reads: u32, arrival: &str) -> Result<Report, Error> {

@@ -98,8 +98,8 @@ fn section(measured: &str, name: &str) -> String {
         measured.lines().map(|line| line.split(',').collect()).filter(|row: &Vec<&str>| row[0] == name).collect();
     let mut text = format!(
         "## Measured\n\nDevice `lab` with {} on the FTL `page`, {REQUESTS} requests at most. Hits and times: pages in percent,\n\
-         microseconds; write-backs are commands, the other counts pages. Recipe of a row: `nandlab run WORKLOAD --buffer {name}`\n\
-         `--address compact -n {REQUESTS}` and a `--set` for each of these settings.\n\n",
+         microseconds; write-backs are commands, the other counts pages. Recipe of a row:\n\
+         `nandlab run WORKLOAD -d lab --buffer {name} --address compact -n {REQUESTS}` and a `--set` for each of these settings.\n\n",
         SETTINGS.map(|setting| format!("`{setting}`")).join(", ")
     );
     if rows.is_empty() {

@@ -59,4 +59,6 @@ mod _native {
 
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
+    #[pymodule_export]
+    const DEFAULT_DEVICE: &str = nandlab::config::DEFAULT_DEVICE;
 }

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Config, PluginConfig};
 use crate::error::ConfigError;
+use crate::flash::clock::SchedulerConfig;
 use crate::ftl::FTLS;
 use crate::registry;
 use crate::types::Bytes;
@@ -28,12 +29,14 @@ pub const DEVICES: &[(&str, &str)] = &[
 ];
 
 /// The device of a run that names none.
-pub const DEFAULT_DEVICE: &str = "lab";
+pub const DEFAULT_DEVICE: &str = "lab-drive";
 
 /// Layers of a configuration on their way to a [`Config`].
 #[derive(Clone, Debug)]
 pub struct Builder {
     root: Value,
+    /// The scheduler that the preset says.
+    scheduler: Value,
     /// The user's file, to point at a line of it.
     file: Option<(String, String)>,
     /// Bytes that the host can address at least.
@@ -46,7 +49,7 @@ impl Builder {
     /// # Errors
     /// If there is no such preset.
     pub fn preset(name: &str) -> Result<Self, ConfigError> {
-        let mut builder = Self { root: defaults(), file: None, capacity: Bytes(0) };
+        let mut builder = Self { root: defaults(), scheduler: Value::Null, file: None, capacity: Bytes(0) };
         let Some((_, text)) = DEVICES.iter().find(|(known, _)| *known == name) else {
             let names: Vec<String> = DEVICES.iter().map(|(known, _)| (*known).to_owned()).collect();
             let help = match registry::nearest(name, &names) {
@@ -57,6 +60,7 @@ impl Builder {
         };
         let layer: Value = toml::from_str(text).map_err(|e| ConfigError::new("device", e.to_string(), ""))?;
         builder.lay(layer);
+        builder.scheduler = builder.root["device"]["scheduler"].clone();
         Ok(builder)
     }
 
@@ -174,6 +178,11 @@ impl Builder {
             let problem = registry::plain_words(&misfit.problem);
             self.locate(ConfigError::new(misfit.path, problem, "`nandlab config` shows every key"))
         })?;
+        // The scheduler of the preset goes with its timing model; one that somebody asks for stays, and is refused.
+        let schedules = config.device.timing.model.rule().schedules;
+        if !schedules && self.root["device"]["scheduler"] == self.scheduler {
+            config.device.scheduler = SchedulerConfig::default();
+        }
         config.expand().map_err(|e| self.locate(e))?;
         config.check().map_err(|e| self.locate(e))?;
         if self.capacity.0 > 0 {
@@ -369,6 +378,20 @@ mod tests {
                 assert!(builder.finish().is_ok(), "{name}, {}", plugin.name());
             }
         }
+    }
+
+    #[test]
+    fn scheduler_of_a_preset_goes_with_its_timing_model() {
+        let policy = |settings: &[&str]| {
+            let builder = settings.iter().try_fold(Builder::preset("lab-drive")?, |b, setting| b.set(setting))?;
+            builder.finish().map(|config| config.device.scheduler == SchedulerConfig::default())
+        };
+        assert!(!policy(&[]).unwrap());
+        assert!(policy(&["device.timing.model=parallel"]).unwrap());
+        assert!(policy(&["device.timing.model=serial"]).unwrap());
+        let asked = ["device.timing.model=parallel", "device.scheduler.suspend=erase"];
+        let error = policy(&asked).unwrap_err().to_string();
+        assert!(error.contains("device.scheduler") && error.contains("no scheduler"), "{error}");
     }
 
     #[test]
