@@ -88,6 +88,41 @@ fn operations_in_flight_are_bounded_where_pages_have_blocks_merged() {
 }
 
 #[test]
+fn requests_beyond_the_bound_are_admitted_when_enough_is_over() {
+    // One die, on which every operation takes 110 ns and one follows the other: when so many are over is known.
+    let settings = [
+        "device.geometry={channels=1, chips_per_channel=1, dies_per_chip=1, planes_per_die=1, blocks_per_plane=96, \
+         pages_per_block=4096, page_bytes=4096}",
+        "device.timing={model=\"parallel\", page_read=\"100ns\", page_program=\"100ns\", block_erase=\"110ns\", \
+         page_transfer=\"10ns\", command=\"0ns\"}",
+        "ram.dram=1MiB",
+        "ram.dram_read=0ns",
+        "ram.dram_write=0ns",
+        "ftl.name=block",
+        "replay.mode=open",
+        "replay.queue_depth=65536",
+    ];
+    let config = lab(settings);
+    let (mut dice, pages) = (Dice::of_case(&[4]), 24);
+    let requests: Vec<HostRequest> = (0..40)
+        .map(|_| u64::from(dice.below(config.logical_pages() - pages)))
+        .map(|page| HostRequest::new(Nanos::ZERO, HostOp::Write, page * 8, pages * 8))
+        .collect();
+    let mut device = config.build().unwrap();
+    let before = device.ledger().ops.iter().flatten().sum::<u64>();
+    let issued = requests.iter().map(|request| {
+        let issued = device.ledger().ops.iter().flatten().sum::<u64>() - before;
+        device.submit(request, Payload::None).unwrap();
+        issued
+    });
+    let expected: Vec<u64> = issued.map(|issued| 110 * issued.saturating_sub(1 << 21)).collect();
+    let (times, _, start) = follow(&config, &requests, 8);
+    let admitted: Vec<u64> = times.iter().map(|time| time.admitted.0 - start).collect();
+    assert!(expected.iter().filter(|at| **at > 0).count() > 10, "too few wait: {expected:?}");
+    assert_eq!(admitted, expected);
+}
+
+#[test]
 fn times_of_requests_are_those_worked_out_by_hand() {
     use HostOp::{Read, Write};
     // The first program goes to die 1, the next to die 0. The read of page 1 (die 0) overtakes the write of page 0; that
