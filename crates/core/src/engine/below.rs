@@ -160,8 +160,6 @@ pub trait Below {
     fn trimmed(&mut self, slots: &Slots, slot: Slot);
     /// The host gives a page up.
     fn trim(&mut self, lpn: Lpn, flight: &mut Self::Flight<'_>);
-    /// Before the next of many write-backs: lets time pass until the device has no more to do than it may.
-    fn catch_up(&mut self);
     /// A host flush waits for all write-backs so far.
     fn flush(&mut self, flight: &mut Self::Flight<'_>);
 }

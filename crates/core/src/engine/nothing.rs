@@ -140,7 +140,6 @@ impl Below for Nothing {
 
     fn trimmed(&mut self, _: &Slots, _: Slot) {}
     fn trim(&mut self, _: Lpn, (): &mut ()) {}
-    fn catch_up(&mut self) {}
     fn flush(&mut self, (): &mut ()) {}
     fn keep_frames(&mut self, _: &mut Slots, _: &[Slot], _: Frames, (): ()) {}
 }

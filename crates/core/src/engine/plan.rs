@@ -116,7 +116,6 @@ impl<B: Buffer, L: Below> Engine<B, L> {
     /// Writes what is dirty in these media back, ascending, in the units of the policy and without padding.
     pub(super) fn write_dirty_back(&mut self, media: &[Medium]) {
         self.for_units(self.slots.dirty_in(media), |engine, unit| {
-            engine.below.catch_up();
             engine.clean_pages(unit);
         });
     }

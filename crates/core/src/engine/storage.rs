@@ -436,9 +436,6 @@ impl Below for Storage {
         let ticket = self.trim_page(lpn, self.begins());
         flight.done = self.flash.clock.join(flight.done, ticket);
     }
-    fn catch_up(&mut self) {
-        self.catch_up();
-    }
     fn flush(&mut self, flight: &mut Flight<'_>) {
         let over = self.flash.clock.programmed();
         let over = self.flash.clock.join(self.written_back, over);

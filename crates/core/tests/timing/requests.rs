@@ -53,12 +53,11 @@ fn on_page(at: u64, op: HostOp, page: u64) -> HostRequest {
 
 /// Flash operations in flight at most, over requests for pages at random, of which each that leaves the buffer has its block
 /// merged: two operations for a page of the block.
-fn in_flight(model: &str, dram: &str, requests: u32, pages: u32) -> usize {
+fn in_flight(model: &str, buffer: &str, requests: u32, pages: u32) -> usize {
     let geometry = "device.geometry={channels=1, chips_per_channel=1, dies_per_chip=1, planes_per_die=1, blocks_per_plane=96, \
                     pages_per_block=4096, page_bytes=4096}";
-    let dram = format!("ram.dram={dram}");
     let model = format!("device.timing.model={model}");
-    let config = lab([geometry, &dram, &model, "ftl.name=block", "replay.mode=fast"]);
+    let config = lab([geometry, buffer, &model, "ftl.name=block", "replay.mode=fast"]);
     let (mut device, mut dice, mut most) = (config.build().unwrap(), Dice::of_case(&[3]), 0);
     let mut submit = |request| {
         device.submit(&request, Payload::None).unwrap();
@@ -74,15 +73,14 @@ fn in_flight(model: &str, dram: &str, requests: u32, pages: u32) -> usize {
 
 #[test]
 fn operations_in_flight_are_bounded_where_pages_have_blocks_merged() {
-    // 32 requests of 24 pages, which wait for 768 merges, and a flush of 512 pages.
+    // 32 requests of 24 pages, which wait for 768 merges, a flush of 512 pages, and a request of 1,100 pages.
+    let (few, some) = ("ram.dram=1MiB", "ram.dram=2MiB");
     for model in ["parallel", "scheduled"] {
-        for (dram, requests, pages) in [("1MiB", 60, 24), ("2MiB", 512, 1)] {
-            let most = in_flight(model, dram, requests, pages);
-            assert!(most > 1 << 21, "{model}, {pages} pages: nothing to wait for, {most} operations at most");
-            assert!(
-                most <= (1 << 21) + pages as usize * 8192 + 64,
-                "{model}, {pages} pages: {most} operations in flight"
-            );
+        for (buffer, requests, pages) in [(few, 60, 24), (some, 512, 1), (few, 1, 1100), ("buffer.name=none", 1, 1100)]
+        {
+            let most = in_flight(model, buffer, requests, pages);
+            assert!(most > 1 << 21, "{model}, {buffer}, {pages} pages: nothing to wait for, {most} operations at most");
+            assert!(most <= (1 << 21) + 8192 + 64, "{model}, {buffer}, {pages} pages: {most} operations in flight");
         }
     }
 }

@@ -5,6 +5,7 @@
 //! many pages each command has and holds the FTL to it, in every run.
 
 use super::Storage;
+use super::write_back::MOST_IN_FLIGHT;
 use crate::buffer::Slots;
 use crate::flash::Ticket;
 use crate::ftl::{Batch, Found, PageRead, PageWrite, Source};
@@ -67,6 +68,9 @@ impl Storage {
         self.check_look_ups(due);
         if self.map_on_flash {
             self.take_old_copies(slots);
+        }
+        if self.flash.clock.in_flight() > MOST_IN_FLIGHT {
+            self.attentive = true;
         }
         done
     }

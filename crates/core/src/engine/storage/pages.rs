@@ -142,6 +142,7 @@ impl Storage {
 
     /// Writes one page past the buffer; a part of a page is completed first.
     pub(super) fn write_through(&mut self, slots: &mut Slots, lpn: Lpn, part: Part, flight: &mut Flight<'_>) {
+        self.catch_up();
         let mut after = Ticket::reached(self.begins);
         let whole = part.count == self.page_sectors;
         self.stage.clear();

@@ -7,14 +7,15 @@ use crate::ftl::{PageWrite, Source};
 use crate::ledger::Cause;
 use crate::types::{Lbn, Lpn, Ppn, Slot};
 
-/// Flash operations that may wait or be under way when a request is admitted, or a flush writes its next page back; with
-/// more they wait, so that memory stays bounded. A page whose write-back merges a large block takes thousands, and a large
-/// buffer holds thousands of such pages.
-const MOST_IN_FLIGHT: usize = 1 << 21;
+/// Flash operations that may wait or be under way when a request is admitted or a command writes pages; with more they wait, so
+/// that memory stays bounded. A page whose write merges a large block takes thousands, and a large buffer holds thousands of such
+/// pages.
+pub(super) const MOST_IN_FLIGHT: usize = 1 << 21;
 
 impl Storage {
     /// Writes dirty pages of the buffer as one command; with `pad` the rest of their logical block too.
     pub(super) fn write_pages_back(&mut self, slots: &mut Slots, pages: &[Slot], pad: bool) -> Ticket {
+        self.catch_up();
         let mut after = Ticket::reached(self.begins);
         self.batch.clear();
         let mut complete = true;
@@ -65,14 +66,19 @@ impl Storage {
         }
         self.inflight.time_buffer_write(&mut self.flash.clock, issued, done);
         self.written_back = self.flash.clock.join(self.written_back, done);
-        if self.flash.clock.in_flight() > MOST_IN_FLIGHT {
-            self.attentive = true;
-        }
         done
     }
 
     /// Lets time pass until the flash has no more to do than it may.
+    #[inline]
     pub(super) fn catch_up(&mut self) {
+        if self.attentive {
+            self.let_time_pass();
+        }
+    }
+
+    #[inline(never)]
+    fn let_time_pass(&mut self) {
         while self.flash.clock.in_flight() > MOST_IN_FLIGHT {
             self.flash.clock.step();
             self.inflight.settle(&mut self.flash.clock);
