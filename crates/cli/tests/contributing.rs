@@ -90,9 +90,14 @@ fn link_dependencies(from: &Path, to: &Path) {
     }
 }
 
+/// Where a copy is built: each has its own, so that no copy runs what another has built.
+fn target_of(copy: &Path) -> PathBuf {
+    copy.with_added_extension("target")
+}
+
 /// A command in the copy.
 fn command(program: &str, arguments: &[&str], copy: &Path) -> Output {
-    let target = temporary("contributing-target");
+    let target = target_of(copy);
     if !target.is_dir() {
         let built = Path::new(env!("CARGO_TARGET_TMPDIR")).join("../debug");
         for part in ["deps", "build", ".fingerprint"] {
@@ -120,7 +125,7 @@ fn build(copy: &Path) {
 fn try_it(line: &str, copy: &Path) -> String {
     let arguments = line.trim().strip_prefix("./nandlab ").expect("the guide runs ./nandlab").split(' ');
     build(copy);
-    let binary = temporary("contributing-target").join("debug/nandlab");
+    let binary = target_of(copy).join("debug/nandlab");
     let output = command(&binary.to_string_lossy(), &arguments.collect::<Vec<_>>(), copy);
     let err = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{line}: {err}");

@@ -242,7 +242,7 @@ impl<const PLAIN: bool> Scheduled<PLAIN> {
         waits.suspended += Nanos(suspended);
         waits.company += Nanos(self.now - task.begun - task.service - task.on_die - suspended);
         if kind.op() != Op::Read as usize {
-            self.order.leave_write(index, task);
+            self.order.leave_write(index, kind, task);
         } else if !self.keeps_order {
             self.leave_read(block);
         }

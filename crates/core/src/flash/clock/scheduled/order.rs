@@ -18,13 +18,18 @@ pub(super) struct Block {
     /// Programs and erases that are not finished, in the order in which they were issued: first and last node.
     pub(super) head: u32,
     pub(super) tail: u32,
-    /// The erases among them.
-    first_erase: u32,
-    last_erase: u32,
     /// Reads that are not finished and that no erase waits for.
     pub(super) reads: u32,
+}
+
+/// What only erases and reads of pages ask that are not programmed yet.
+#[derive(Clone, Copy, Debug)]
+struct Erases {
+    /// First and last of the erases that are not finished.
+    first: u32,
+    last: u32,
     /// Ticket of the erase that began last.
-    erased: u64,
+    began: u64,
     /// Ticket of the program that was looked for last: blocks are read in ascending order, and the next one follows it.
     found: u64,
 }
@@ -34,12 +39,15 @@ pub(super) struct Block {
 pub(super) struct Order {
     by_block: Divisor,
     blocks: Vec<Block>,
+    erases: Vec<Erases>,
 }
 
 impl Order {
     pub(super) fn new(blocks: u32, pages_per_block: u32) -> Self {
-        let idle = Block { first_erase: NONE, last_erase: NONE, head: NONE, tail: NONE, reads: 0, erased: 0, found: 0 };
-        Self { by_block: Divisor::new(pages_per_block), blocks: vec![idle; blocks as usize] }
+        let idle = Block { head: NONE, tail: NONE, reads: 0 };
+        let no_erases = Erases { first: NONE, last: NONE, began: 0, found: 0 };
+        let (blocks, erases) = (vec![idle; blocks as usize], vec![no_erases; blocks as usize]);
+        Self { by_block: Divisor::new(pages_per_block), blocks, erases }
     }
 
     /// The block of a page, with its number, if there is an array.
@@ -77,9 +85,10 @@ impl Order {
         task.before = before;
         if op == Op::Erase {
             task.reads = std::mem::take(&mut block.reads);
-            let last = std::mem::replace(&mut block.last_erase, index);
-            if block.first_erase == NONE {
-                block.first_erase = index;
+            let erases = &mut self.erases[number as usize];
+            let last = std::mem::replace(&mut erases.last, index);
+            if erases.first == NONE {
+                erases.first = index;
             } else {
                 tasks.slab.get_mut(last).more.next_erase = index;
             }
@@ -101,21 +110,22 @@ impl Order {
     /// The unfinished program of the contents that a page has now.
     pub(super) fn program_of<'a>(&mut self, tasks: &'a Waiting, page: Ppn) -> Option<&'a Node<Task>> {
         let number = self.block_of(page);
-        let block = self.blocks.get_mut(number as usize)?;
-        let (head, last_erase) = (block.head, if block.first_erase == NONE { NONE } else { block.last_erase });
+        let head = self.blocks.get(number as usize)?.head;
         if head == NONE {
             return None;
         }
+        let erases = &mut self.erases[number as usize];
+        let last_erase = if erases.first == NONE { NONE } else { erases.last };
         let mut program = None;
-        if tasks.slab.is_pending(Ticket(block.found)) {
-            let found = tasks.slab.get(index_of(block.found));
+        if tasks.slab.is_pending(Ticket(erases.found)) {
+            let found = tasks.slab.get(index_of(erases.found));
             if last_erase == NONE || found.ticket > tasks.slab.get(last_erase).ticket {
                 program = find_program(tasks, index_of(found.ticket), page);
             }
         }
         let since = if last_erase == NONE { head } else { last_erase };
         program = program.or_else(|| find_program(tasks, since, page));
-        block.found = program.map_or(block.found, |program| program.ticket);
+        erases.found = program.map_or(erases.found, |program| program.ticket);
         program
     }
 
@@ -135,20 +145,20 @@ impl Order {
 
     /// An erase begins.
     pub(super) fn begin_erase(&mut self, ticket: u64, block: u32) {
-        if let Some(block) = self.blocks.get_mut(block as usize) {
-            block.erased = ticket;
+        if let Some(erases) = self.erases.get_mut(block as usize) {
+            erases.began = ticket;
         }
     }
 
     /// True if an erase of a page's block has begun that was issued after a ticket. Not all FTLs let the erase of a block
     /// wait for all the copies that were taken from it.
     fn was_erased_after(&self, page: Ppn, ticket: u64) -> bool {
-        self.blocks[self.block_of(page) as usize].erased > ticket
+        self.erases[self.block_of(page) as usize].began > ticket
     }
 
     /// Unfinished erases of a page's block, in the order in which they were issued.
     fn erases<'a>(&self, tasks: &'a Waiting, page: Ppn) -> impl Iterator<Item = &'a Node<Task>> {
-        let first = self.blocks.get(self.block_of(page) as usize).map_or(NONE, |block| block.first_erase);
+        let first = self.erases.get(self.block_of(page) as usize).map_or(NONE, |erases| erases.first);
         chain(tasks, first, |erase| erase.next_erase)
     }
 
@@ -172,8 +182,7 @@ impl Order {
     /// The same where something else is done to the block.
     #[inline(never)]
     fn leave_read_before_writes(&mut self, tasks: &mut Waiting, block: u32) -> Option<u32> {
-        let block = &mut self.blocks[block as usize];
-        let mut at = block.first_erase;
+        let mut at = self.erases[block as usize].first;
         while at != NONE {
             let erase = &mut tasks.slab.get_mut(at).more;
             if erase.reads > 0 {
@@ -186,17 +195,18 @@ impl Order {
             }
             at = erase.next_erase;
         }
-        block.reads -= 1;
+        self.blocks[block as usize].reads -= 1;
         None
     }
 
     /// A program or an erase is finished: it is the first one of its block.
-    pub(super) fn leave_write(&mut self, index: u32, task: &Task) {
+    #[inline]
+    pub(super) fn leave_write(&mut self, index: u32, kind: Kind, task: &Task) {
         let Some(block) = self.blocks.get_mut(task.block as usize) else { return };
         assert_eq!(block.head, index, "the writes of a block finish in their order");
         block.head = task.in_block;
-        if block.first_erase == index {
-            block.first_erase = task.next_erase;
+        if kind == Kind::Erase {
+            self.erases[task.block as usize].first = task.next_erase;
         }
     }
 }

@@ -170,7 +170,7 @@ impl<const PLAIN: bool> Scheduled<PLAIN> {
         }
         self.waits.of_mut(task.class).latency.record(Nanos(self.now - task.issued));
         if kind != Kind::Read {
-            self.order.leave_write(index, &task);
+            self.order.leave_write(index, kind, &task);
         } else if !self.keeps_order {
             self.leave_read(task.block);
         }
