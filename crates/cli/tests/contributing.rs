@@ -92,7 +92,9 @@ fn link_dependencies(from: &Path, to: &Path) {
 
 /// Where a copy is built: each has its own, so that no copy runs what another has built.
 fn target_of(copy: &Path) -> PathBuf {
-    copy.with_added_extension("target")
+    let mut target = copy.as_os_str().to_owned();
+    target.push("-target");
+    target.into()
 }
 
 /// A command in the copy.

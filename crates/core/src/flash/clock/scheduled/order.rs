@@ -90,7 +90,7 @@ impl Order {
             if erases.first == NONE {
                 erases.first = index;
             } else {
-                tasks.slab.get_mut(last).more.next_erase = index;
+                tasks.slab.get_mut(last).more.partner = index;
             }
         }
     }
@@ -159,7 +159,7 @@ impl Order {
     /// Unfinished erases of a page's block, in the order in which they were issued.
     fn erases<'a>(&self, tasks: &'a Waiting, page: Ppn) -> impl Iterator<Item = &'a Node<Task>> {
         let first = self.erases.get(self.block_of(page) as usize).map_or(NONE, |erases| erases.first);
-        chain(tasks, first, |erase| erase.next_erase)
+        chain(tasks, first, |erase| erase.partner)
     }
 
     /// Number of a page's block.
@@ -193,7 +193,7 @@ impl Order {
                 erase.hold = Hold::Nothing;
                 return Some(at);
             }
-            at = erase.next_erase;
+            at = erase.partner;
         }
         self.blocks[block as usize].reads -= 1;
         None
@@ -206,7 +206,7 @@ impl Order {
         assert_eq!(block.head, index, "the writes of a block finish in their order");
         block.head = task.in_block;
         if kind == Kind::Erase {
-            self.erases[task.block as usize].first = task.next_erase;
+            self.erases[task.block as usize].first = task.partner;
         }
     }
 }

@@ -33,13 +33,11 @@ pub(super) struct Task {
     pub(super) contents_of: Ppn,
     /// Next unfinished program or erase of its block.
     pub(super) in_block: u32,
-    /// Of an erase: next unfinished erase of its block.
-    pub(super) next_erase: u32,
     /// Reads of the block that an erase still waits for.
     pub(super) reads: u32,
     /// Node whose ticket resolves when the page has left the RAM.
     pub(super) loaded: u32,
-    /// The other half of a copy inside a plane, once that is known.
+    /// The other half of a copy inside a plane, once that is known; of an erase, the next unfinished one of its block.
     pub(super) partner: u32,
     /// Ticket of the operation of its block that must be over before it.
     pub(super) before: u64,
@@ -75,7 +73,6 @@ impl Default for Task {
             page: Ppn::NONE,
             block: NONE,
             in_block: NONE,
-            next_erase: NONE,
             reads: 0,
             loaded: NONE,
             contents_of: Ppn::NONE,
