@@ -22,7 +22,7 @@ pub(super) struct Block {
     pub(super) reads: u32,
 }
 
-/// What only erases and reads of pages ask that are not programmed yet.
+/// The erases of a block, and the program that a read of it waited for last: what plain programs and reads need not look at.
 #[derive(Clone, Copy, Debug)]
 struct Erases {
     /// First and last of the erases that are not finished.
