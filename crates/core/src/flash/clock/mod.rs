@@ -285,8 +285,7 @@ impl Clock {
     fn join_pending(&mut self, a: Ticket, b: Ticket) -> Ticket {
         match &mut self.model {
             Model::Inline(m) => m.join(a, b),
-            Model::Apart(Apart::Plain(m)) => m.join(a, b),
-            Model::Apart(Apart::Boxed(m)) => m.join(a, b),
+            Model::Apart(m) => m.join(a, b),
         }
     }
 
@@ -313,7 +312,10 @@ impl Clock {
     #[expect(clippy::inline_always, reason = "as issue_for: every request that waits for flash")]
     #[inline(always)]
     pub fn watch(&mut self, t: Ticket, token: u64) {
-        either!(&mut self.model, m => m.watch(t, token));
+        match &mut self.model {
+            Model::Inline(m) => m.watch(t, token),
+            Model::Apart(m) => m.watch(t, token),
+        }
     }
 
     /// Takes the next watched ticket that has resolved, as its token and its time: by time, then by token.
@@ -393,7 +395,10 @@ impl Clock {
     /// model, where the end of every operation is known when it is issued.
     #[inline]
     pub fn in_flight(&self) -> usize {
-        either!(&self.model, m => m.in_flight())
+        match &self.model {
+            Model::Inline(m) => m.in_flight(),
+            Model::Apart(m) => m.in_flight(),
+        }
     }
 
     /// Time that die `die` has spent on the operations that are finished: command, cell and transfer, without waiting

@@ -79,6 +79,32 @@ impl Model {
     }
 }
 
+/// What every write asks for, without what [`either`] passes through memory.
+impl Apart {
+    #[inline]
+    pub(super) fn join(&mut self, a: Ticket, b: Ticket) -> Ticket {
+        match self {
+            Self::Plain(m) => m.join(a, b),
+            Self::Boxed(m) => m.join(a, b),
+        }
+    }
+    #[cold]
+    #[inline(never)]
+    pub(super) fn watch(&mut self, t: Ticket, token: u64) {
+        match self {
+            Self::Plain(m) => m.watch(t, token),
+            Self::Boxed(m) => m.watch(t, token),
+        }
+    }
+    #[inline]
+    pub(super) fn in_flight(&self) -> usize {
+        match self {
+            Self::Plain(m) => m.in_flight(),
+            Self::Boxed(m) => m.in_flight(),
+        }
+    }
+}
+
 /// Carries out a call of such a model apart from the code of the other one, which stays small enough to be inlined.
 #[cold]
 #[inline(never)]

@@ -83,10 +83,10 @@ impl<const PLAIN: bool> Scheduled<PLAIN> {
             under_way.tail = index;
         }
         self.in_flight += 1;
-        self.dies[die as usize].asked += service;
         match held {
             None => self.plain_join(die, index, class, service),
             Some((first, waited_for)) => {
+                self.dies[die as usize].asked += service;
                 if task.hold == Hold::Nothing {
                     slab.wait_for(first, index);
                 }
@@ -106,8 +106,9 @@ impl<const PLAIN: bool> Scheduled<PLAIN> {
         d.queues.pass(self.now, d.class, &mut self.waits);
         d.queues.push(&mut self.tickets, index, class);
         d.backlog += service;
+        d.asked += service;
         if d.is_idle() {
-            self.plain_choose(die, true);
+            self.plain_take(die, true);
             if !self.is_settled() {
                 self.end_instant();
             }
@@ -181,22 +182,26 @@ impl<const PLAIN: bool> Scheduled<PLAIN> {
             self.next_timer();
         }
         if self.is_over() {
-            self.plain_choose(die, true);
+            self.plain_take(die, true);
         } else {
             self.idle.push(die);
+        }
+    }
+
+    /// A die that was idle takes the operation whose turn it is: two operations of one instant may both have found it idle.
+    #[inline(always)]
+    pub(super) fn plain_choose(&mut self, die: u32, is_alone: bool) {
+        if self.dies[die as usize].is_idle() {
+            self.plain_take(die, is_alone);
         }
     }
 
     /// An idle die takes the operation whose turn it is. If it is alone, no other die will ask for its channel at this instant
     /// before channels are granted.
     #[inline(always)]
-    pub(super) fn plain_choose(&mut self, die: u32, is_alone: bool) {
+    fn plain_take(&mut self, die: u32, is_alone: bool) {
         let (now, channels_from) = (self.now, self.dies.len() as u32);
         let d = &mut self.dies[die as usize];
-        // Two operations of one instant may both have found it idle.
-        if !d.is_idle() {
-            return;
-        }
         d.queues.pass(now, d.class, &mut self.waits);
         if d.queues.is_empty() {
             return;
