@@ -7,8 +7,8 @@
 use super::Storage;
 use super::write_back::MOST_IN_FLIGHT;
 use crate::buffer::Slots;
-use crate::flash::Ticket;
-use crate::ftl::{Batch, Found, PageRead, PageWrite, Source};
+use crate::flash::{Flash, Ticket};
+use crate::ftl::{Batch, Found, Ftl, PageRead, PageWrite, Source};
 use crate::ledger::Cause;
 use crate::probe::Command;
 use crate::types::{Lbn, Lpn, Nanos};
@@ -58,20 +58,26 @@ impl Storage {
     /// belongs to goes on to the page before `end`, if that is known.
     #[inline]
     pub(super) fn send_batch(&mut self, slots: &mut Slots, block: Option<Lbn>, end: Lpn, after: Ticket) -> Ticket {
-        let due = self.look_ups_due(self.batch.len());
-        let old_copies = self.map_on_flash.then_some(&self.old_copies);
-        let batch = Batch { pages: &self.batch, bytes: &self.stage, end, old_copies };
-        let done = match block {
-            Some(lbn) => self.ftl.write_block(&mut self.flash, lbn, batch, after),
-            None => self.ftl.write(&mut self.flash, batch, after),
+        let done = if self.map_on_flash {
+            self.send_and_look_up(slots, block, end, after)
+        } else {
+            let batch = Batch { pages: &self.batch, bytes: &self.stage, end, old_copies: None };
+            hand_over((&mut *self.ftl, &mut self.flash), block, batch, after)
         };
-        self.check_look_ups(due);
-        if self.map_on_flash {
-            self.take_old_copies(slots);
-        }
         if self.flash.clock.in_flight() > MOST_IN_FLIGHT {
             self.attentive = true;
         }
+        done
+    }
+
+    /// The same where the FTL looks up every page.
+    #[inline(never)]
+    fn send_and_look_up(&mut self, slots: &mut Slots, block: Option<Lbn>, end: Lpn, after: Ticket) -> Ticket {
+        let due = self.look_ups_due(self.batch.len());
+        let batch = Batch { pages: &self.batch, bytes: &self.stage, end, old_copies: Some(&self.old_copies) };
+        let done = hand_over((&mut *self.ftl, &mut self.flash), block, batch, after);
+        self.check_look_ups(due);
+        self.take_old_copies(slots);
         done
     }
 
@@ -108,16 +114,22 @@ impl Storage {
         ticket
     }
 
-    /// What the count of look-ups must be after a command of that many pages: see the module text. A map in RAM is
-    /// never looked up.
+    /// What the count of look-ups must be after a command of that many pages: see the module text.
     #[inline]
-    fn look_ups_due(&self, pages: usize) -> u64 {
-        if self.map_on_flash { self.flash.ledger.map_look_ups() + pages as u64 } else { 0 }
+    fn look_ups_due(&self, pages: usize) -> Option<u64> {
+        self.map_on_flash.then(|| self.flash.ledger.map_look_ups() + pages as u64)
     }
 
     #[inline]
-    fn check_look_ups(&self, due: u64) {
-        assert_eq!(self.flash.ledger.map_look_ups(), due, "one look-up for every data page");
+    fn check_look_ups(&self, due: Option<u64>) {
+        if let Some(due) = due {
+            assert_eq!(self.flash.ledger.map_look_ups(), due, "one look-up for every data page");
+        }
+    }
+
+    /// A map in RAM is never looked up.
+    pub(super) fn check_no_look_ups(&self) {
+        assert!(self.map_on_flash || self.flash.ledger.map_look_ups() == 0, "a map in RAM is never looked up");
     }
 
     /// Tells the probe of a read command.
@@ -147,5 +159,14 @@ impl Storage {
         let lpns: Vec<Lpn> = written().map(|page| page.lpn).collect();
         let padded: Vec<Lpn> = written().filter(|page| page.cause == Cause::Pad).map(|page| page.lpn).collect();
         probe.on_command(Command::Write { lpns: &lpns, padded: &padded });
+    }
+}
+
+/// Hands a batch to the FTL, as a whole logical block if one is named.
+#[inline]
+fn hand_over((ftl, flash): (&mut dyn Ftl, &mut Flash), block: Option<Lbn>, batch: Batch<'_>, after: Ticket) -> Ticket {
+    match block {
+        Some(lbn) => ftl.write_block(flash, lbn, batch, after),
+        None => ftl.write(flash, batch, after),
     }
 }
