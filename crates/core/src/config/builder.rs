@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Config, PluginConfig};
+use super::{Config, PluginConfig, mode};
 use crate::error::ConfigError;
 use crate::flash::clock::SchedulerConfig;
 use crate::ftl::FTLS;
@@ -35,12 +35,20 @@ pub const DEFAULT_DEVICE: &str = "lab-drive";
 #[derive(Clone, Debug)]
 pub struct Builder {
     root: Value,
-    /// The scheduler that the preset says.
-    scheduler: Value,
+    /// Built-in defaults and the preset, and what was laid over them since.
+    preset: Value,
+    laid: Vec<Laid>,
     /// The user's file, to point at a line of it.
     file: Option<(String, String)>,
     /// Bytes that the host can address at least.
     capacity: Bytes,
+}
+
+/// Something laid over what there is.
+#[derive(Clone, Debug)]
+enum Laid {
+    Layer(Value),
+    Key(String, Value),
 }
 
 impl Builder {
@@ -49,7 +57,7 @@ impl Builder {
     /// # Errors
     /// If there is no such preset.
     pub fn preset(name: &str) -> Result<Self, ConfigError> {
-        let mut builder = Self { root: defaults(), scheduler: Value::Null, file: None, capacity: Bytes(0) };
+        let mut builder = Self::over(defaults());
         let Some((_, text)) = DEVICES.iter().find(|(known, _)| *known == name) else {
             let names: Vec<String> = DEVICES.iter().map(|(known, _)| (*known).to_owned()).collect();
             let help = match registry::nearest(name, &names) {
@@ -60,8 +68,12 @@ impl Builder {
         };
         let layer: Value = toml::from_str(text).map_err(|e| ConfigError::new("device", e.to_string(), ""))?;
         builder.lay(layer);
-        builder.scheduler = builder.root["device"]["scheduler"].clone();
-        Ok(builder)
+        Ok(Self::over(builder.root))
+    }
+
+    /// Nothing laid over a preset.
+    fn over(preset: Value) -> Self {
+        Self { root: preset.clone(), preset, laid: Vec::new(), file: None, capacity: Bytes(0) }
     }
 
     /// Lays a TOML file over what there is. A top-level `preset = "NAME"` in it starts from that device instead.
@@ -114,6 +126,7 @@ impl Builder {
     /// # Errors
     /// If the path leads through something that is not a table.
     pub fn set_value(&mut self, key: &str, value: Value) -> Result<(), ConfigError> {
+        self.laid.push(Laid::Key(key.to_owned(), value.clone()));
         let mut at = &mut self.root;
         let parts: Vec<&str> = key.split('.').collect();
         for part in &parts[..parts.len() - 1] {
@@ -154,6 +167,7 @@ impl Builder {
 
     /// Lays a layer over what there is.
     fn lay(&mut self, layer: Value) {
+        self.laid.push(Laid::Layer(layer.clone()));
         if let Some(name) = layer["ftl"]["name"].as_str().map(str::to_owned) {
             self.change_ftl(&name);
         }
@@ -168,19 +182,37 @@ impl Builder {
         table.insert("name".to_owned(), json!(name));
     }
 
+    /// All layers. If they ask for a device of a paper where the preset is a drive, without what the preset says of that.
+    fn root(&self) -> Result<Value, ConfigError> {
+        let asks = |root: &Value| root["device"]["mode"] == "paper";
+        if !asks(&self.root) || asks(&self.preset) {
+            return Ok(self.root.clone());
+        }
+        let mut preset = self.preset.clone();
+        mode::as_paper(&mut preset);
+        let mut builder = Self::over(preset);
+        for laid in self.laid.clone() {
+            match laid {
+                Laid::Layer(layer) => builder.lay(layer),
+                Laid::Key(key, value) => builder.set_value(&key, value)?,
+            }
+        }
+        Ok(builder.root)
+    }
+
     /// The typed configuration with the plug-ins' parameters expanded.
     ///
     /// # Errors
     /// At the first unknown key, wrong type or impossible value, with the line of the file it came from.
     pub fn finish(&self) -> Result<Config, ConfigError> {
-        let parsed: Result<Config, _> = registry::typed(self.root.clone());
+        let parsed: Result<Config, _> = registry::typed(self.root()?);
         let mut config = parsed.map_err(|misfit| {
             let problem = registry::plain_words(&misfit.problem);
             self.locate(ConfigError::new(misfit.path, problem, "`nandlab config` shows every key"))
         })?;
         // The scheduler of the preset goes with its timing model; one that somebody asks for stays, and is refused.
         let schedules = config.device.timing.model.rule().schedules;
-        if !schedules && self.root["device"]["scheduler"] == self.scheduler {
+        if !schedules && self.root["device"]["scheduler"] == self.preset["device"]["scheduler"] {
             config.device.scheduler = SchedulerConfig::default();
         }
         config.expand().map_err(|e| self.locate(e))?;
@@ -361,7 +393,7 @@ mod tests {
             assert_eq!(by_file.root, by_name.root);
             by_name.root["ftl"].clone()
         };
-        let paced = json!({"name": "dftl", "gc_frontier": "separate", "gc_slice": "paced", "gc_lag": 4});
+        let paced = json!({"name": "dftl", "placement": "least_busy", "gc_frontier": "separate", "gc_slice": "paced", "gc_lag": 4});
         assert_eq!(ftl("dftl"), paced);
         assert_eq!(ftl("block"), json!({"name": "block"}));
         let settings = ["ftl.frontiers=single", "ftl.reserve=3"];

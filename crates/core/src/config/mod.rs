@@ -9,6 +9,8 @@ mod capacity;
 mod controller;
 mod flush;
 mod host;
+mod mode;
+mod replay;
 mod sleep;
 
 use serde::{Deserialize, Serialize};
@@ -30,6 +32,8 @@ pub use builder::{Builder, DEFAULT_DEVICE, DEVICES, split_outside};
 pub use controller::ControllerConfig;
 pub use flush::FlushConfig;
 pub use host::{HostConfig, HostLink};
+pub use mode::DeviceMode;
+pub use replay::{ReplayConfig, ReplayMode, Settle};
 pub use sleep::SleepConfig;
 
 /// Everything that decides a run, apart from the trace.
@@ -60,6 +64,9 @@ pub struct DeviceConfig {
     pub name: String,
     /// Where its figures come from.
     pub source: String,
+    /// Whether it works as the devices of papers do.
+    #[serde(default)]
+    pub mode: DeviceMode,
     /// Shape of the array.
     pub geometry: Geometry,
     /// Pages the host cannot address.
@@ -215,54 +222,6 @@ impl PluginConfig {
     }
 }
 
-/// When requests arrive.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ReplayMode {
-    /// At the times of the trace, scaled.
-    Open,
-    /// The next request starts when a place in the queue is free and the host has thought.
-    Closed,
-    /// As fast as possible: closed without thinking.
-    Fast,
-}
-
-/// What becomes of the dirty pages that are in the buffer when the last request is complete. What each choice means for
-/// every metric is in docs/metrics.md, 'The end of a run'.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Settle {
-    /// They are written to flash, and all counts are taken after that. The default, because only then have two buffers done
-    /// the same work when they are compared: else the one that holds more dirty pages back is flattered.
-    #[default]
-    Flush,
-    /// The counts are those of the requests; then the pages are written, and what that cost is reported by itself.
-    Charge,
-    /// They stay where they are.
-    None,
-}
-
-/// How requests arrive.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ReplayConfig {
-    /// When requests arrive.
-    pub mode: ReplayMode,
-    /// Requests that the device admits at a time.
-    pub queue_depth: u32,
-    /// Open: factor on the times of the trace (0.5 = twice as fast).
-    pub time_scale: f64,
-    /// Closed: pause of the host between a completion and the next request of that place.
-    pub think_time: Nanos,
-    /// Count the group hits of reads too (`hits.group_read`). Off, because it costs every read some instructions and the
-    /// papers count groups of writes.
-    pub read_groups: bool,
-    /// What becomes of the dirty pages in the buffer at the end: `flush` (they are written, and the cost is in all counts),
-    /// `charge` (they are written, and the cost is reported by itself) or `none` (they stay).
-    #[serde(default)]
-    pub settle: Settle,
-}
-
 /// State of the device before the measurement.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -349,6 +308,7 @@ impl Config {
         self.device.endurance.check()?;
         self.check_times()?;
         self.check_writes()?;
+        self.check_mode()?;
         range("replay.queue_depth", self.replay.queue_depth.into(), 1, 65_536)?;
         if !(self.replay.time_scale > 0.0 && self.replay.time_scale <= 1e6) {
             let problem = format!("{} is outside 0 (excluded) to 1,000,000", self.replay.time_scale);

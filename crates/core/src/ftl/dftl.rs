@@ -25,8 +25,8 @@
 //!   a translation block, so once per allocation runs dry.
 //! - When translation pages are rewritten during a collection and at most one block is free, a translation block is
 //!   compacted first. The paper does not say how the collector itself finds room.
-//! - `frontiers = "die"`: page `l` goes to die `l % dies`, the TP `t` to channel `t % channels`; a victim's pages stay
-//!   on its die. Blocks are collected per channel, so the reserve is kept on each.
+//! - `frontiers = "die"`: page `l` goes to die `l % dies` (or where `placement` says), the TP `t` to channel
+//!   `t % channels`; a victim's pages stay on its die. Blocks are collected per channel, so the reserve is kept on each.
 //! - With `write_miss_fetch = false` the old copy is invalidated although no look-up told where it is, as EagleTree
 //!   does; the read is not counted.
 //! - A request waits for its own look-up, eviction included; garbage collection delays it only through busy dies. A hit
@@ -106,11 +106,19 @@ macro_rules! cmt_params {
                 $crate::ftl::dftl::Table::new((cmt_entries, cmt_bytes), cmt_protected, &self.ways(), shape)
             }
             fn common(&self, frontiers: $crate::ftl::frame::space::Frontiers) -> $crate::ftl::frame::Common {
-                let Self { entries_per_tp, reserve, .. } = *self;
+                let Self { entries_per_tp, reserve, placement, .. } = *self;
                 let $crate::ftl::dftl::Ways { victim, alloc, .. } = self.ways();
-                let upkeep = self.upkeep();
-                let sorted_tps = None;
-                $crate::ftl::frame::Common { entries_per_tp, reserve, victim, alloc, frontiers, sorted_tps, upkeep }
+                let (sorted_tps, upkeep) = (None, self.upkeep());
+                $crate::ftl::frame::Common {
+                    entries_per_tp,
+                    reserve,
+                    victim,
+                    alloc,
+                    frontiers,
+                    placement,
+                    sorted_tps,
+                    upkeep,
+                }
             }
         }
     };

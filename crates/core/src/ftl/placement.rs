@@ -49,7 +49,7 @@ impl rules::Rule for PlacementRule {
     const KIND: &'static str = "placement";
     const ALL: &'static [Plugin<Self>] = PLACEMENTS;
     const KEY: &'static str = "ftl.placement";
-    const CHOSEN_BY: &'static str = "`page` with `frontiers = \"die\"`";
+    const CHOSEN_BY: &'static str = "FTLs that map pages, with `frontiers = \"die\"`";
 }
 
 /// A placement, as a configuration names it.

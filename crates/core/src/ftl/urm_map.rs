@@ -23,9 +23,9 @@
 //!
 //! # Deviations and chosen readings
 //! - Runs are runs of physical page numbers, and pages of a block have consecutive ones. With `frontiers = "die"` page `l`
-//!   goes to die `l mod dies`, so that on more than one die no two pages written in a row are neighbours and nothing is
-//!   compressed: use `single`, as the paper's table supposes, when the size of the table matters. Sequential writes then
-//!   use one die at a time.
+//!   goes to die `l mod dies` (or where `placement` says), so that on more than one die no two pages written in a row are
+//!   neighbours and nothing is compressed: use `single`, as the paper's table supposes, when the size of the table
+//!   matters. Sequential writes then use one die at a time.
 //! - The paper's "ratio up to 43" counts 8 bytes a pair; against the 4 bytes that make its 32 MB table it is 21.3.
 //! - Every TP in RAM has a header of 8 bytes. A raw TP is compressed again when its runs certainly take less.
 //! - The RAM of `demand` may exceed the budget while a request is served (collections change cached mappings).

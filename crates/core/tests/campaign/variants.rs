@@ -89,6 +89,8 @@ pub fn variants(ftl: &str) -> Vec<Value> {
                 json!({"gc_frontier": "separate", "gc_slice": 1, "wear_threshold": 1}),
                 json!({"gc_frontier": "separate", "gc_slice": 2, "frontiers": "single", "idle_free": 1, "streams": 2}),
                 json!({"gc_frontier": "separate", "gc_slice": "paced", "frontiers": "plane"}),
+                json!({"gc_frontier": "separate", "gc_slice": "paced", "placement": "least_busy"}),
+                json!({"placement": "round_robin", "streams": 2, "wear_threshold": 1}),
             ]
             .map(|more| extended(&base, more))
             .to_vec()
@@ -101,6 +103,7 @@ pub fn variants(ftl: &str) -> Vec<Value> {
                 json!({"replicas": 1, "preset": "flashsim"}),
                 json!({"replicas": 2, "evict_batch": true, "streams": 2, "wear_threshold": 2}),
                 json!({"replicas": 1, "gc_frontier": "separate", "gc_slice": 2}),
+                json!({"replicas": 2, "placement": "round_robin"}),
             ]
             .map(|more| extended(&base, more))
             .to_vec()
@@ -112,6 +115,7 @@ pub fn variants(ftl: &str) -> Vec<Value> {
             json!({"entries_per_tp": 4, "cmt_entries": 12, "request_prefetch": false, "wear_threshold": 1}),
             json!({"entries_per_tp": 4, "cmt_bytes": 90, "frontiers": "single", "victim": "random"}),
             json!({"entries_per_tp": 4, "cmt_entries": 7, "gc_frontier": "separate", "gc_slice": 1}),
+            json!({"entries_per_tp": 4, "cmt_entries": 7, "placement": "least_busy", "idle_free": 1}),
         ],
         "learnedftl" => vec![
             json!({"entries_per_tp": 4, "cmt_entries": 3}),
@@ -121,6 +125,7 @@ pub fn variants(ftl: &str) -> Vec<Value> {
             json!({"entries_per_tp": 4, "cmt_entries": 5, "group_tps": 2}),
             json!({"entries_per_tp": 4, "cmt_entries": 3, "group_tps": 3, "frontiers": "single"}),
             json!({"entries_per_tp": 4, "cmt_entries": 3, "gc_frontier": "separate", "gc_slice": 2}),
+            json!({"entries_per_tp": 4, "cmt_entries": 3, "placement": "round_robin"}),
         ],
         "sftl" => vec![
             json!({"entries_per_tp": 4, "cache_bytes": 40}),
@@ -143,6 +148,8 @@ pub fn variants(ftl: &str) -> Vec<Value> {
             json!({"mode": "demand", "entries_per_tp": 10, "map_budget": 70, "load_entries": 1}),
             json!({"entries_per_tp": 8, "reserve": 1, "gc_frontier": "separate", "gc_slice": 1}),
             json!({"mode": "demand", "entries_per_tp": 10, "map_budget": 70, "gc_frontier": "separate", "gc_slice": 2}),
+            json!({"mode": "demand", "entries_per_tp": 10, "map_budget": 70, "placement": "round_robin"}),
+            json!({"entries_per_tp": 8, "reserve": 1, "placement": "least_busy"}),
         ],
         _ => vec![json!({})],
     }

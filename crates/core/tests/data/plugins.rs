@@ -23,7 +23,7 @@ pub fn ftl_params(name: &str, seed: u64, planes: u32) -> Value {
                 "sftl" => json!({"cache_bytes": 40}),
                 _ => json!({"cmt_entries": 4, "ctp_pages": 1}),
             };
-            let slices = json!({"frontiers": frontiers, "gc_slice": "paced"});
+            let slices = json!({"frontiers": frontiers, "gc_slice": "paced", "placement": "least_busy"});
             let slc = json!({"slc": "dynamic", "slc_blocks": 2});
             let both = json!({"entries_per_tp": 8, "gc_frontier": "separate"});
             let parts = [own, both, if seed.is_multiple_of(3) { slices } else { slc }];

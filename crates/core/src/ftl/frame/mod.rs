@@ -299,6 +299,8 @@ pub struct Common {
     pub alloc: Alloc,
     /// One frontier for the device or one on every die.
     pub frontiers: Frontiers,
+    /// Die of a page when every die has one.
+    pub placement: Placement,
     /// Translation pages whose pages have blocks of their own and are collected together, sorted.
     pub sorted_tps: Option<u32>,
     /// Options that every FTL has which maps pages.
@@ -326,7 +328,7 @@ impl Common {
     /// When a relation between parameters and device is broken.
     pub fn translation(&self, shape: &Shape, copies: u32) -> Result<Translation, ConfigError> {
         let entries = self.entries(shape)?;
-        let Self { reserve, victim, alloc, frontiers, .. } = *self;
+        let Self { reserve, victim, alloc, frontiers, placement, .. } = *self;
         let sorted_pages = self.sorted_tps.map(|tps| tps.saturating_mul(entries).min(shape.logical_pages));
         let layout = Layout {
             victim,
@@ -334,7 +336,7 @@ impl Common {
             reserve,
             frontiers,
             sharing: Sharing::Channel,
-            placement: Placement::default(),
+            placement,
             stripe: Stripe::default(),
             sorted_pages,
             upkeep: self.upkeep,
@@ -363,6 +365,8 @@ macro_rules! demand_params {
                 victim: $victim = $victim_default $(, absent $no_victim)?;
                 /// Which free block is taken.
                 alloc: $alloc = $alloc_default $(, absent $no_alloc)?;
+                /// Die of a page with `frontiers = "die"`, plane with `"plane"`; not where groups keep their pages.
+                placement: $crate::ftl::placement::Placement = $crate::ftl::placement::Placement::default();
                 /// Where garbage collection writes.
                 gc_frontier: $crate::ftl::frame::space::GcFrontier = $crate::ftl::frame::space::GcFrontier::Shared;
                 /// How fast collection goes, as for `page`. With slices a
@@ -417,10 +421,18 @@ macro_rules! demand_params {
 
         impl Params {
             fn common(&self, frontiers: $crate::ftl::frame::space::Frontiers) -> $crate::ftl::frame::Common {
-                let Self { entries_per_tp, reserve, victim, alloc, .. } = *self;
-                let upkeep = self.upkeep();
-                let sorted_tps = None;
-                $crate::ftl::frame::Common { entries_per_tp, reserve, victim, alloc, frontiers, sorted_tps, upkeep }
+                let Self { entries_per_tp, reserve, victim, alloc, placement, .. } = *self;
+                let (sorted_tps, upkeep) = (None, self.upkeep());
+                $crate::ftl::frame::Common {
+                    entries_per_tp,
+                    reserve,
+                    victim,
+                    alloc,
+                    frontiers,
+                    placement,
+                    sorted_tps,
+                    upkeep,
+                }
             }
         }
     };

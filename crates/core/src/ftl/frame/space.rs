@@ -22,6 +22,7 @@ use crate::types::{Lpn, Pbn, Ppn};
 
 mod layout;
 mod slc;
+mod units;
 mod whole;
 
 pub use self::layout::{Frontiers, GcFrontier, Layout, Sharing, Upkeep, validate};
@@ -109,14 +110,13 @@ pub struct Space {
 }
 
 impl Space {
-    /// All blocks free. Translation pages are written in that many `copies`.
-    pub fn new(layout: Layout, shape: &Shape, copies: u32) -> Self {
+    /// All blocks free. `map_pages` translation pages are written in that many `copies`.
+    pub fn new(layout: Layout, shape: &Shape, map_pages: u32, copies: u32) -> Self {
         let geometry = shape.geometry;
         let blocks = geometry.blocks() as usize;
         let (groups, dies) = layout.counts(&geometry);
         let reserve = layout.kept_free(&geometry, copies);
-        let usable = (geometry.blocks() / groups).saturating_sub(reserve + layout.open_blocks(&geometry));
-        let most_valid = usable * geometry.pages_per_block;
+        let most_valid = layout.most_data(&geometry, map_pages, copies);
         let order = if dies == 1 { vec![0] } else { layout.stripe.order(&geometry, dies / geometry.dies()) };
         let apart = layout.sorted_pages.is_some() || layout.upkeep.streams > 1;
         let mut space = Self {
@@ -189,10 +189,6 @@ impl Space {
     pub fn is_short(&self, group: u32) -> bool {
         self.free(group) + u32::from(self.sliced[group as usize].is_some()) < self.reserve
     }
-    /// True if ranges of pages have blocks of their own.
-    pub const fn has_units(&self) -> bool {
-        self.layout.sorted_pages.is_some()
-    }
     /// True if the number of a page tells its die.
     pub const fn is_striped(&self) -> bool {
         self.dies.count() > 1 && self.dies.is_by_number()
@@ -249,10 +245,6 @@ impl Space {
             GcFrontier::Separate => FrontierId(self.units + die),
             GcFrontier::Shared => FrontierId(self.home.get(victim.index()).copied().unwrap_or(die)),
         }
-    }
-    /// Frontier of a unit.
-    pub const fn unit_frontier(number: u32) -> FrontierId {
-        FrontierId(number)
     }
     /// Frontier of a group for the pages of cold blocks.
     pub const fn cold_frontier(&self, group: u32) -> FrontierId {
@@ -344,12 +336,18 @@ impl Space {
         self.append(id)
     }
 
-    /// A page is not needed any more.
+    /// A page of the host is not needed any more.
     #[inline(always)]
     pub fn drop_copy(&mut self, flash: &mut Flash, ppn: Ppn) {
         let pbn = flash.invalidate(ppn);
         let (position, group) = self.by_group.parts(pbn.0);
         self.dies.drop(group);
+        self.pools[group as usize].touched(position);
+    }
+
+    /// The same for a translation page.
+    pub fn drop_map_copy(&mut self, flash: &mut Flash, ppn: Ppn) {
+        let (position, group) = self.by_group.parts(flash.invalidate(ppn).0);
         self.pools[group as usize].touched(position);
     }
 
@@ -388,33 +386,6 @@ impl Space {
             self.pool(pbn).reopen(pbn);
         }
         closed
-    }
-
-    /// Units of the device.
-    pub const fn units(&self) -> u32 {
-        self.units
-    }
-
-    /// Blocks of a group that can be collected, with their units (none: translation pages); open data blocks too.
-    pub fn collectable(&self, group: u32) -> impl Iterator<Item = (Pbn, Option<u32>)> + '_ {
-        let data = &self.frontiers[..self.units as usize];
-        let open = data.iter().filter(move |f| f.group == group && f.next < f.end);
-        let unit = |pbn: Pbn| (pbn, (!self.holds_map(pbn)).then(|| self.home[pbn.index()]));
-        self.pools[group as usize].closed_blocks().chain(open.map(|frontier| frontier.pbn)).map(unit)
-    }
-
-    /// Takes all blocks of a unit, the open one too, which is full afterwards.
-    pub fn take_unit(&mut self, number: u32) -> Vec<Pbn> {
-        let group = self.frontiers[number as usize].group;
-        let mut blocks: Vec<Pbn> =
-            self.collectable(group).filter(|(_, unit)| *unit == Some(number)).map(|(pbn, _)| pbn).collect();
-        blocks.sort_unstable();
-        for pbn in &blocks {
-            self.take_closed(*pbn);
-        }
-        let frontier = &mut self.frontiers[number as usize];
-        (frontier.pbn, frontier.next) = (Pbn::NONE, frontier.end);
-        blocks
     }
 
     /// Static wear levelling: a closed block whose pages are to move, because it was erased much less than the most

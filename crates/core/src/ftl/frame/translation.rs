@@ -86,15 +86,15 @@ impl Translation {
     /// Nothing written yet.
     pub fn new(layout: Layout, shape: &Shape, entries: u32, copies: u32) -> Self {
         assert!(copies as usize <= MAX_COPIES);
-        let pages = shape.logical_pages.div_ceil(entries) * copies;
-        let space = Space::new(layout, shape, copies);
+        let map_pages = shape.logical_pages.div_ceil(entries);
+        let space = Space::new(layout, shape, map_pages, copies);
         Self {
             lag: Lag::new(layout.upkeep.gc_lag, space.groups()),
             space,
             entries,
             copies,
             content: SparseTable::new(if copies == 0 { 0 } else { shape.logical_pages as usize }),
-            directory: vec![Ppn::NONE; pages as usize],
+            directory: vec![Ppn::NONE; (map_pages * copies) as usize],
             moved: Vec::with_capacity(shape.geometry.pages_per_block as usize),
             held: Vec::new(),
         }
@@ -191,7 +191,7 @@ impl Translation {
             done = if self.copies == 1 { ticket } else { flash.clock.join(done, ticket) };
             let old = std::mem::replace(&mut self.directory[(tp * self.copies + copy) as usize], target);
             if old.is_some() {
-                self.space.drop_copy(flash, old);
+                self.space.drop_map_copy(flash, old);
             }
         }
         cache.rewritten(tp, self);

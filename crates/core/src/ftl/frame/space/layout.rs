@@ -186,6 +186,21 @@ impl Layout {
         lanes / groups * (streams + separate) + u32::from(wear_threshold.is_some()) + set_aside
     }
 
+    /// True if a page may go to any lane that has room.
+    fn is_free(&self, geometry: &Geometry) -> bool {
+        !self.placement.rule().by_number && self.counts(geometry).1 > 1
+    }
+
+    /// Valid pages of the host that a group can hold and always make room, beside `copies` of its share of the translation pages.
+    pub(super) fn most_data(&self, geometry: &Geometry, map_pages: u32, copies: u32) -> u32 {
+        let groups = self.counts(geometry).0;
+        let kept = self.kept_free(geometry, copies) + self.open_blocks(geometry);
+        // Translation pages have an open block, and collection one to turn over.
+        let kept = kept + 2 * copies.min(1);
+        let room = (geometry.blocks() / groups).saturating_sub(kept) * geometry.pages_per_block;
+        room.saturating_sub(copies * map_pages.div_ceil(groups))
+    }
+
     /// Blocks that the valid pages of a unit fill, 0 without units.
     fn unit_blocks(&self, geometry: &Geometry) -> u32 {
         let dies = self.counts(geometry).1;
@@ -216,7 +231,9 @@ pub fn validate(layout: &Layout, shape: &Shape, map_pages: u32, copies: u32) -> 
         return Err(ConfigError::new("ftl.reserve", problem, format!("use {floor} or more")));
     }
     layout.upkeep.validate(shape)?;
-    if let (Some(_), Some(key)) = (layout.sorted_pages, layout.upkeep.shares_blocks()) {
+    let is_free = layout.is_free(&shape.geometry);
+    let shares = layout.upkeep.shares_blocks().or(is_free.then_some("ftl.placement"));
+    if let (Some(_), Some(key)) = (layout.sorted_pages, shares) {
         let problem = "groups keep their pages in blocks of their own and are collected as a whole";
         let help = format!("leave it out (--set {key}= if a device sets it, and all that needs it), or group_tps");
         return Err(ConfigError::new(key, problem, help));
@@ -239,6 +256,11 @@ pub fn validate(layout: &Layout, shape: &Shape, map_pages: u32, copies: u32) -> 
     let open = open + u64::from(copies.min(1));
     let reserve = u64::from(layout.kept_free(geometry, copies));
     let need = blocks + reserve + open + together.div_ceil(pages).max(1);
+    if is_free {
+        let uneven =
+            format!("placement `{}` fills the groups unevenly: two blocks more in each", layout.placement.name());
+        shape.need_blocks("ftl.placement", (need + 2) * u64::from(groups), &uneven)?;
+    }
     let why = format!(
         "{groups} group(s) of {blocks} blocks for pages, {reserve} in reserve, {open} open and one to turn over"
     );
