@@ -29,8 +29,8 @@ if ! cmp -s python/requirements-test.txt "$place/installed.txt" || ! "$place/env
     cp python/requirements-test.txt "$place/installed.txt"
 fi
 
-# The whole workspace, so that features are those of the other tests and nothing is built twice.
-cargo build --quiet --locked --workspace
+# The whole workspace, and its examples, so that features are those of the other tests and nothing is built twice.
+cargo build --quiet --locked --workspace --lib --bins --examples
 rm -rf "$place/package"
 mkdir -p "$place/package"
 cp -R python/nandlab "$place/package/nandlab"
