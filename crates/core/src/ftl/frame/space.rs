@@ -4,8 +4,8 @@
 //! frontier, and a group is the blocks of a die (the map is in RAM) or of a channel (translation pages need blocks too):
 //! there each data frontier prefers free blocks of its die and takes another one of the channel when the die has none. With
 //! `"plane"` the same holds of every plane of every die, which is called a die in what follows. A
-//! group has one translation frontier. A page belongs to the die that the placement tells, so what a group must hold is
-//! bounded. `die = pbn % dies` and `channel = die % channels` make a group the blocks of one residue.
+//! group has one translation frontier, or several (`map`). A page belongs to the die that the placement tells, so what a
+//! group must hold is bounded. `die = pbn % dies` and `channel = die % channels` make a group the blocks of one residue.
 //!
 //! With `sorted_pages` every range of that many logical pages has blocks of its own on each die: a *unit*, which is a
 //! data frontier and is collected as a whole (`translation`).
@@ -21,6 +21,7 @@ use crate::ledger::{BlockKind, Cause};
 use crate::types::{Lpn, Pbn, Ppn};
 
 mod layout;
+mod map;
 mod slc;
 mod units;
 mod whole;
@@ -86,6 +87,8 @@ pub struct Space {
     seed: u64,
     /// Free blocks of a group at which collection starts.
     reserve: u32,
+    /// The same in slices, for which there is time.
+    watermark: u32,
     /// Free and closed blocks by group.
     pools: Vec<Pool>,
     /// Data frontiers (by stream or range, then by die), those of copies by die, of cold pages and of the map by group.
@@ -96,6 +99,10 @@ pub struct Space {
     pub sliced: Vec<Option<Job>>,
     /// By block: it holds (or last held) translation pages.
     holds_map: Vec<bool>,
+    /// Translation frontiers of a group,
+    map_frontiers: u32,
+    /// and by group whose turn it is.
+    map_turns: Vec<u32>,
     /// To divide by the groups.
     by_group: Divisor,
     /// The dies with frontiers of their own.
@@ -124,11 +131,14 @@ impl Space {
             layout,
             seed: shape.seed,
             reserve,
+            watermark: reserve + layout.blocks_ahead(&geometry, copies),
             pools: Vec::new(),
             frontiers: Vec::new(),
             units: 0,
             sliced: Vec::new(),
             holds_map: vec![false; blocks],
+            map_frontiers: layout.map_frontiers(&geometry, copies).max(1),
+            map_turns: vec![0; groups as usize],
             by_group: Divisor::new(groups),
             dies: Dies::new(layout.placement, geometry, order, groups, most_valid),
             one_for_a_die: !apart,
@@ -153,7 +163,9 @@ impl Space {
             (0..count).map(move |number| Frontier { pbn, next, end: next, group: number % groups, kind })
         };
         let data = some(Kind::Data, self.units).chain(some(Kind::Copies, dies));
-        self.frontiers = data.chain(some(Kind::Cold, groups)).chain(some(Kind::Map, groups)).collect();
+        let map = some(Kind::Map, groups * self.map_frontiers);
+        self.frontiers = data.chain(some(Kind::Cold, groups)).chain(map).collect();
+        self.map_turns.fill(0);
         self.sliced = vec![None; groups as usize];
         self.holds_map.fill(false);
         self.home.fill(0);
@@ -183,6 +195,11 @@ impl Space {
     #[inline]
     pub const fn reserve(&self) -> u32 {
         self.reserve
+    }
+    /// Free blocks of a group at which collection in slices starts.
+    #[inline]
+    pub const fn watermark(&self) -> u32 {
+        self.watermark
     }
     /// True if a group has fewer free blocks than it must keep; a victim that is collected in slices may hold one.
     #[inline]
@@ -250,11 +267,6 @@ impl Space {
     pub const fn cold_frontier(&self, group: u32) -> FrontierId {
         FrontierId(self.units + self.dies.count() + group)
     }
-    /// Translation frontier of a group.
-    #[inline]
-    pub const fn map_frontier(&self, group: u32) -> FrontierId {
-        FrontierId(self.units + self.dies.count() + self.pools.len() as u32 + group)
-    }
     /// Group of a frontier.
     #[inline]
     pub fn group(&self, id: FrontierId) -> u32 {
@@ -267,11 +279,6 @@ impl Space {
     }
     fn pool(&mut self, pbn: Pbn) -> &mut Pool {
         &mut self.pools[self.by_group.remainder(pbn.0) as usize]
-    }
-    /// True if the block holds translation pages.
-    #[inline]
-    pub fn holds_map(&self, pbn: Pbn) -> bool {
-        self.holds_map[pbn.index()]
     }
     /// Pages that can be appended before a frontier needs another block.
     #[inline]
@@ -290,9 +297,11 @@ impl Space {
         let Frontier { group, kind, .. } = self.frontiers[id.0 as usize];
         let beyond = self.free(group).saturating_sub(self.reserve);
         let slc = if kind == Kind::Data { self.slc.next_block(group, beyond) } else { None };
+        let of_map = if kind == Kind::Map { self.die_of_map(id) } else { 0 };
         let pool = &mut self.pools[group as usize];
         let pbn = match kind {
             Kind::Cold => pool.take_worn(flash),
+            Kind::Map if self.map_frontiers > 1 => pool.take_near(flash, |pbn| self.dies.wrap(pbn.0) == of_map),
             Kind::Data | Kind::Copies if self.dies.count() as usize > self.sliced.len() => {
                 let die = self.dies.wrap(if kind == Kind::Data { id.0 } else { id.0 - self.units });
                 pool.take_near(flash, |pbn| self.dies.wrap(pbn.0) == die)
@@ -345,12 +354,6 @@ impl Space {
         self.pools[group as usize].touched(position);
     }
 
-    /// The same for a translation page.
-    pub fn drop_map_copy(&mut self, flash: &mut Flash, ppn: Ppn) {
-        let (position, group) = self.by_group.parts(flash.invalidate(ppn).0);
-        self.pools[group as usize].touched(position);
-    }
-
     /// Takes a victim by the policy out of a group's closed blocks.
     pub fn pick_victim(&mut self, flash: &Flash, group: u32) -> Option<Pbn> {
         self.pools[group as usize].pick_victim(flash)
@@ -359,20 +362,6 @@ impl Space {
     /// Takes the closed block with the fewest valid pages, whatever the policy.
     pub fn pick_fewest_valid(&mut self, flash: &Flash, group: u32) -> Option<Pbn> {
         self.pools[group as usize].pick_fewest_valid(flash)
-    }
-
-    /// Takes the closed translation block with the fewest valid pages, if collecting it frees a page at all.
-    pub fn pick_map_victim(&mut self, flash: &Flash, group: u32) -> Option<Pbn> {
-        let groups = self.pools.len();
-        let pool = &mut self.pools[group as usize];
-        let blocks = (group..self.geometry.blocks()).step_by(groups).map(Pbn);
-        let closed = blocks.filter(|pbn| self.holds_map[pbn.index()] && pool.is_closed(*pbn));
-        let victim = closed.min_by_key(|pbn| (flash.valid_pages(*pbn), *pbn))?;
-        if flash.valid_pages(victim) == self.geometry.pages_per_block {
-            return None;
-        }
-        pool.reopen(victim);
-        Some(victim)
     }
 
     /// Takes a block, if it is closed.

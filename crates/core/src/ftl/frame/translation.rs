@@ -15,6 +15,9 @@
 //! free blocks a translation block is compacted instead. Capacity (checked by [`crate::ftl::frame::space::validate`]) leaves a
 //! closed block with an invalid page whenever a group asks for room, so every collection gains at least one page.
 //!
+//! With several translation frontiers in a group the same holds: one that has room is used before another block is opened as soon
+//! as no more than two blocks are free, so that what is opened then is opened when all are full.
+//!
 //! A collection in slices (`gc_slice`) holds at most one block that it has not given back: its copies go to a frontier of
 //! their own, and a victim is not larger than a block. A group keeps one block more in reserve for it, so that the above
 //! holds at the start of every slice.
@@ -229,7 +232,7 @@ impl Translation {
                 self.space.pick_cold(flash, victim, false);
             }
         }
-        self.space.append(to)
+        self.space.append_map(group, to)
     }
 
     /// Makes sure that all copies of a TP can be written without collecting.

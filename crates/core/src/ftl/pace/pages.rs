@@ -1,8 +1,9 @@
 //! pages - At most so many pages before every page of the host
 //!
 //! # What it does
-//! From the moment that only the reserve is free, collection copies at most this number of pages before every page that the
-//! host writes. What is left of a victim when the host needs its block is collected at once.
+//! From the moment that only the reserve is free (and as much above it as for `paced`), collection copies at most this
+//! number of pages before every page that the host writes. What is left of a victim when the host needs its block is
+//! collected at once.
 
 use super::{Number, PaceRule};
 

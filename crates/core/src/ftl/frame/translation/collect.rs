@@ -160,15 +160,16 @@ impl Translation {
 
     /// Moves the valid TPs of a victim inside its group.
     pub(super) fn collect_map(&mut self, flash: &mut Flash, victim: Pbn, cause: Cause, after: Ticket) {
-        let to = self.space.map_frontier(self.space.group_of(victim));
+        let group = self.space.group_of(victim);
         let mut done = after;
         let mut from = 0;
         while let Some(source) = flash.next_valid(victim, from) {
             from = flash.geometry().page_in_block(source) + 1;
+            let to = self.space.map_frontier(group);
             if self.space.tail(to) == 0 {
                 self.space.open(flash, to);
             }
-            let target = self.space.append(to);
+            let target = self.space.append_map(group, to);
             let tp = flash.number(source);
             let ticket = if flash.is_map_readable(source) {
                 flash.copy(source, target, cause, after)
@@ -271,7 +272,7 @@ impl Translation {
     ) -> Ticket {
         let group = self.space.group(to);
         let mut collected = None;
-        if self.space.wants_space(flash, group, self.space.reserve()) {
+        if self.space.wants_space(flash, group, self.space.watermark()) {
             collected = Some(self.collect_slice(flash, cache, to, after));
             self.restore_reserves(flash, cache, after);
         }
@@ -312,7 +313,7 @@ impl Translation {
         erased.unwrap_or(job.done)
     }
 
-    /// Pages that collection has to copy until the group has a block more than its reserve, if the victims after this one have
+    /// Pages that collection has to copy until the group has a block more than its watermark, if the victims after this one have
     /// as many valid pages. Copies take blocks too: `k` victims of `n` pages, of which `v` are valid, give `k` blocks back and
     /// take another whenever the copy frontier, which has room for `tail` pages, is full. So `b` blocks are gained as soon as
     /// `k n >= b n + (k v - tail)`. A page of the victim that the host wrote meanwhile counts as copied:
@@ -320,7 +321,7 @@ impl Translation {
     fn copies_for_a_block(&self, flash: &Flash, job: &Job) -> u32 {
         let (pages, left) = (self.space.pages_per_block(), flash.valid_pages(job.victim));
         let free = self.space.free(self.space.group_of(job.victim));
-        let blocks = (self.space.reserve() + 1).saturating_sub(free).max(1);
+        let blocks = (self.space.watermark() + 1).saturating_sub(free).max(1);
         let room = self.space.tail(job.to) + job.valid.saturating_sub(left);
         let victims = (blocks * pages).saturating_sub(room).div_ceil((pages - job.valid).max(1)).max(blocks);
         left.saturating_add((victims - 1).saturating_mul(job.valid))
