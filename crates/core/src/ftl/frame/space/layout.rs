@@ -176,8 +176,8 @@ impl Layout {
         }
     }
 
-    /// Translation frontiers of a group: one on each of its lanes if collection goes in slices ([`super::map`]), none if there are
-    /// no `copies` of translation pages.
+    /// Translation frontiers of a group: one on each of its lanes if collection goes in slices ([`super::map`]), none if there
+    /// are no `copies` of translation pages.
     pub(super) fn map_frontiers(&self, geometry: &Geometry, copies: u32) -> u32 {
         let (groups, lanes) = self.counts(geometry);
         let several = if self.upkeep.gc_slice.has_slices() { lanes / groups } else { 1 };
