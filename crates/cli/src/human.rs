@@ -331,9 +331,10 @@ fn buffer(report: &Report) -> Vec<Fact> {
             let text = format!("{later} hit later, {own} by their own request; page hits at arrival {at_arrival}");
             facts.push(("prefetched", text));
         }
-        let (fill, age) = (buffer.pages_flushed_by_fill, buffer.pages_flushed_by_age);
-        if fill + age > 0 {
-            facts.push(("flushed ahead", format!("{} pages by fill, {} by age", count(fill), count(age))));
+        let ways = [buffer.pages_flushed_by_fill, buffer.pages_flushed_by_age, buffer.pages_flushed_gathered];
+        if ways != [0; 3] {
+            let [fill, age, gathered] = ways.map(count);
+            facts.push(("flushed ahead", format!("{fill} pages by fill, {age} by age, {gathered} gathered")));
         }
     }
     if padding.padded_pages > 0 {

@@ -204,6 +204,8 @@ ledger! {
         flushed_by_fill,
         /// Of those, pages that were written because they had been dirty for long (`ram.flush.age`).
         flushed_by_age,
+        /// Of those, pages that were written because enough of them had gathered (`ram.flush.gather`).
+        flushed_gathered,
         /// Pages added to write-backs by padding (whether read from flash or copied from RAM).
         padded_pages,
         /// Of those, pages that had to be read from flash; the others had a copy in RAM.

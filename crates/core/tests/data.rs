@@ -176,6 +176,7 @@ fn every_read_returns_the_last_write() {
         // What it holds dirty is in NVRAM, where it is safe.
         if sum.name != "cbm-r" {
             sum.need("a write of an aged page", 50, |l| l.flushed_by_age);
+            sum.need("a write of gathered pages", 50, |l| l.flushed_gathered);
         }
         let starved: u64 = sum.runs.iter().map(|run| run.without_frames).sum();
         assert!(starved > 20, "{}: {starved} steps without a frame", sum.name);

@@ -43,9 +43,10 @@ fn rig(shape: &Shape, model: &str) -> Rig {
             queue_depth: shape.depth as u32,
             evict_wait: if shape.until_transfer { EvictWait::Transfer } else { EvictWait::Program },
             write_ack: if shape.through { WriteAck::Flash } else { WriteAck::Ram },
-            flush: (shape.marks.is_some() || shape.age.is_some()).then(|| FlushAhead {
+            flush: (shape.marks.is_some() || shape.age.is_some() || shape.gather.is_some()).then(|| FlushAhead {
                 marks: shape.marks.map(|(above, below)| FillMarks { above, below }),
                 age: shape.age.map(Nanos),
+                gather: shape.gather.map(|pages| pages as u32),
                 most: shape.most as u32,
             }),
             ..settings(64)
@@ -95,6 +96,7 @@ fn observe(shape: &Shape, model: &str, requests: &[Request]) -> (u64, Told) {
         completed,
         by_fill: ledger.flushed_by_fill,
         by_age: ledger.flushed_by_age,
+        gathered: ledger.flushed_gathered,
         waits: ledger.eviction_waits,
         drops: ledger.buffer_drops,
     };
@@ -149,6 +151,7 @@ fn any_shape(dice: &mut Dice) -> Shape {
         until_transfer: transfer > 0 && dice.one_in(2),
         marks: (!dice.one_in(3)).then(|| (above, above * f64::from(dice.below(101)) / 100.0)),
         age: (!dice.one_in(3)).then(|| u64::from(100_000 + dice.below(12_000_000))),
+        gather: dice.one_in(3).then(|| 2 + dice.below(5) as usize),
         most: 1 + dice.below(4) as usize,
         through: false,
     }
@@ -156,22 +159,31 @@ fn any_shape(dice: &mut Dice) -> Shape {
 
 #[test]
 fn every_page_is_flushed_when_a_plain_list_says() {
-    let (mut by_fill, mut by_age, mut waits) = (0, 0, 0);
+    let (mut by_fill, mut by_age, mut gathered, mut waits) = (0, 0, 0, 0);
     for case in 0..150 {
         let mut dice = Dice::of_case(&[case]);
         let shape = any_shape(&mut dice);
         let span = 2 * shape.frames as u32 + 8;
         let told = agree(&shape, &any_requests(&mut dice, 300, span));
         (by_fill, by_age, waits) = (by_fill + told.by_fill, by_age + told.by_age, waits + told.waits);
+        gathered += told.gathered;
     }
-    assert!(by_fill > 5_000 && by_age > 5_000 && waits > 5_000, "{by_fill} by fill, {by_age} by age, {waits} waits");
+    let told = format!("{by_fill} by fill, {by_age} by age, {gathered} gathered, {waits} waits");
+    assert!(by_fill > 5_000 && by_age > 4_000 && gathered > 2_000 && waits > 5_000, "{told}");
 }
 
 #[test]
 fn write_through_completes_when_a_plain_list_says() {
     for case in 0..40 {
         let mut dice = Dice::of_case(&[case, 7]);
-        let shape = Shape { marks: None, age: None, until_transfer: false, through: true, ..any_shape(&mut dice) };
+        let shape = Shape {
+            marks: None,
+            age: None,
+            gather: None,
+            until_transfer: false,
+            through: true,
+            ..any_shape(&mut dice)
+        };
         let told = agree(&shape, &any_requests(&mut dice, 200, 40));
         assert!(told.drops > 50, "{told:?}");
     }

@@ -27,4 +27,5 @@ mod timing {
     pub mod slow_scheduled;
     pub mod theory;
     pub mod tickets;
+    pub mod units;
 }

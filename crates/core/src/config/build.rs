@@ -75,7 +75,8 @@ impl Config {
             flash.use_copy_back();
         }
         let logical_pages = self.logical_pages();
-        let shape = Shape { geometry, logical_pages, slc_pages, order: self.device.program_order, seed: self.seed };
+        let (order, seed) = (self.device.program_order, self.seed);
+        let shape = Shape { geometry, logical_pages, slc_pages, unit_pages, order, seed };
         let built = (ftl.build)(Value::Object(self.ftl.params.clone()), &shape)?;
         let (ageing, pe_cycles) = (self.device.reliability, self.device.endurance.pe_cycles);
         flash.set_reliability(ageing, pe_cycles, self.seed, built.relocates_disturbed())?;
@@ -117,7 +118,7 @@ impl Config {
             },
             host: self.device.host.times(&self.device.controller, &self.device.sleep),
             write_ack: self.device.host.write_ack,
-            flush: self.ram.flush.settings(self.device.pages_at_a_time()),
+            flush: self.ram.flush.settings(self.device.pages_at_a_time(), self.device.commands.unit_pages),
             read_groups: self.replay.read_groups,
             seed: self.seed,
         }

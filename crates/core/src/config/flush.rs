@@ -20,10 +20,24 @@ pub struct FlushConfig {
     /// A page that has been dirty for this long is written; it stays in its frame, clean, if the policy keeps such pages.
     /// Absent: never.
     pub age: Option<Nanos>,
+    /// As soon as so many pages are dirty, those that have been so for the longest are written together; what has aged takes
+    /// as many along. 2 to 65,536, or `unit`. Absent: a page is written alone when it has aged.
+    pub gather: Option<Gather>,
     /// The next of these writes begins when fewer than this many pages of earlier ones are under way, 1 to 65,536. Absent: what
     /// the dies can program at a time, with `device.commands` a command of each; more would only wait for dies, where reads
     /// wait behind them.
     pub most: Option<u32>,
+}
+
+/// How many pages are written together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Gather {
+    /// As many as are a page of the flash: `device.commands.unit_pages`.
+    Unit,
+    /// So many.
+    #[serde(untagged)]
+    Pages(u32),
 }
 
 impl FlushConfig {
@@ -37,7 +51,7 @@ impl FlushConfig {
     /// # Errors
     /// Names the key.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
-        let Self { above, below, age, most } = *self;
+        let Self { above, below, age, gather, most } = *self;
         let refuse = |key: &str, problem: String, help: &str| Err(ConfigError::new(key, problem, help));
         if let Some(above) = above.filter(|above| !(0.0..1.0).contains(above)) {
             let problem = format!("{above} is outside 0 to 1 (1 excluded): no more than all frames are ever in use");
@@ -60,23 +74,33 @@ impl FlushConfig {
             let help = "times have a unit, as in 30s; device.host.write_ack = \"flash\" writes every page at once";
             return refuse("ram.flush.age", problem, help);
         }
+        if let Some(Gather::Pages(pages @ (0..=1 | 65_537..))) = gather {
+            let problem = format!("{pages} is outside 2 to 65536");
+            let help = "`unit` gathers a page of the flash; leave it out to write every page alone";
+            return refuse("ram.flush.gather", problem, help);
+        }
         match most {
             Some(0 | 65_537..) => {
                 let problem = format!("{} is outside 1 to 65536", most.unwrap_or_default());
                 refuse("ram.flush.most", problem, "leave it out for what the dies program at a time")
             }
-            Some(_) if above.is_none() && age.is_none() => {
+            Some(_) if above.is_none() && age.is_none() && gather.is_none() => {
                 let problem = "nothing is flushed ahead of which there could be too much".to_owned();
-                refuse("ram.flush.most", problem, "set ram.flush.above or ram.flush.age, or leave it out")
+                refuse("ram.flush.most", problem, "set ram.flush.above, age or gather, or leave it out")
             }
             _ => Ok(()),
         }
     }
 
-    /// For the engine of a device that programs so many pages at a time.
-    pub(super) fn settings(&self, at_a_time: u32) -> Option<FlushAhead> {
-        let marks = self.above.map(|above| FillMarks { above, below: self.below.unwrap_or(above) });
-        (!self.is_off()).then(|| FlushAhead { marks, age: self.age, most: self.most.unwrap_or(at_a_time) })
+    /// For the engine of a device that programs so many pages at a time, in units of so many.
+    pub(super) fn settings(&self, at_a_time: u32, unit_pages: u32) -> Option<FlushAhead> {
+        let Self { above, below, age, gather, most } = *self;
+        let marks = above.map(|above| FillMarks { above, below: below.unwrap_or(above) });
+        let gather = gather.map(|gather| match gather {
+            Gather::Unit => unit_pages,
+            Gather::Pages(pages) => pages,
+        });
+        (!self.is_off()).then(|| FlushAhead { marks, age, gather, most: most.unwrap_or(at_a_time) })
     }
 }
 

@@ -30,7 +30,7 @@ use crate::types::{Bytes, Nanos};
 
 pub use builder::{Builder, DEFAULT_DEVICE, DEVICES, split_outside};
 pub use controller::ControllerConfig;
-pub use flush::FlushConfig;
+pub use flush::{FlushConfig, Gather};
 pub use host::{HostConfig, HostLink};
 pub use mode::DeviceMode;
 pub use replay::{ReplayConfig, ReplayMode, Settle};

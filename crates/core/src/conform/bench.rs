@@ -93,7 +93,8 @@ impl Bench {
         let times = ClockTimes::cells(Nanos::from_us(25), Nanos::from_us(200), Nanos::from_us(1500));
         let clock = Clock::new(TimingModel::named("serial"), times, 1, 1);
         let order = device.program_order;
-        let shape = Shape { geometry, logical_pages: device.logical_pages, slc_pages: 0, order, seed: 1 };
+        let shape =
+            Shape { geometry, logical_pages: device.logical_pages, slc_pages: 0, unit_pages: 1, order, seed: 1 };
         let plugin = registry::find(FTLS, "ftl", name)?;
         let ftl = (plugin.build)(parameters(name, params), &shape)?;
         let mut bench = Self {

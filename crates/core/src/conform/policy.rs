@@ -371,7 +371,7 @@ fn build_device(policy: &str, case: &Case) -> Result<Box<dyn Ssd>, String> {
     let order = ProgramOrder::Ascending;
     let flash = Flash::new(geometry, order, Media::None, Clock::new(TimingModel::named("serial"), times, 1, 1));
     let ftl = registry::find(FTLS, "ftl", "page").map_err(|e| e.to_string())?;
-    let shape = Shape { geometry, logical_pages, slc_pages: 0, order, seed: 1 };
+    let shape = Shape { geometry, logical_pages, slc_pages: 0, unit_pages: 1, order, seed: 1 };
     let ftl = (ftl.build)(json!({"frontiers": "single"}), &shape).map_err(|e| e.to_string())?;
     let settings = Settings {
         logical_pages,

@@ -26,7 +26,8 @@ impl<B: Buffer> Engine<B, Storage> {
             self.below.snapshot_nvram(&self.slots);
             self.below.begin_now();
             match due {
-                Due::Aged(slot) => self.write_aged(slot),
+                Due::Aged(pages) => self.write_oldest(pages, |ledger| &mut ledger.flushed_by_age),
+                Due::Gathered(pages) => self.write_oldest(pages, |ledger| &mut ledger.flushed_gathered),
                 Due::Fill => self.evict_ahead(),
             }
         }
@@ -50,20 +51,22 @@ impl<B: Buffer> Engine<B, Storage> {
         }
     }
 
-    /// Writes a page that has been dirty for long, alone or with all dirty pages of its block, as the policy does.
-    fn write_aged(&mut self, slot: Slot) {
-        let unit: Vec<Slot> = match self.buffer.grain() {
-            Grain::Page => vec![slot],
-            Grain::Block => self.slots.dirty_of_block(self.slots.lbn(slot), Medium::Dram),
-        };
-        let before = self.below.ledger().buffer_write_pages;
-        let done = self.clean_pages(&unit);
-        let ledger = self.below.ledger();
-        ledger.flushed_by_age += unit.len() as u64;
-        let pages = ledger.buffer_write_pages - before;
-        if let Some(flusher) = &mut self.below.flusher {
-            flusher.began(&mut self.below.flash.clock, done, pages);
+    /// Writes pages that have been dirty for long, each alone or with all dirty pages of its block, as the policy does.
+    fn write_oldest(&mut self, mut pages: Vec<Slot>, counter: fn(&mut Ledger) -> &mut u64) {
+        if self.buffer.grain() == Grain::Block {
+            let of_block = |slot: &Slot| self.slots.dirty_of_block(self.slots.lbn(*slot), Medium::Dram);
+            pages = pages.iter().flat_map(of_block).collect();
         }
+        self.for_units(pages, |engine, unit| {
+            let before = engine.below.ledger().buffer_write_pages;
+            let done = engine.clean_pages(unit);
+            let ledger = engine.below.ledger();
+            *counter(ledger) += unit.len() as u64;
+            let pages = ledger.buffer_write_pages - before;
+            if let Some(flusher) = &mut engine.below.flusher {
+                flusher.began(&mut engine.below.flash.clock, done, pages);
+            }
+        });
     }
 
     /// The device writes through: the request waits until its pages are programmed, except for those in NVRAM.

@@ -173,6 +173,8 @@ pub struct Shape {
     pub logical_pages: u32,
     /// Pages of a block in SLC mode; 0 if the array has no such mode.
     pub slc_pages: u32,
+    /// Consecutive pages of a block that are one page of the flash (`device.commands.unit_pages`).
+    pub unit_pages: u32,
     /// Order of programs inside a block.
     pub order: ProgramOrder,
     /// Seed of every random choice.

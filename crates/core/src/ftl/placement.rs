@@ -138,7 +138,11 @@ impl Dies {
     /// True if the group of the die at a position can hold one page more.
     #[inline]
     pub fn has_room(&self, position: u32) -> bool {
-        let group = self.by_group.remainder(self.lane(position));
+        self.has_room_in(self.by_group.remainder(self.lane(position)))
+    }
+    /// True if a group can.
+    #[inline]
+    pub fn has_room_in(&self, group: u32) -> bool {
         self.valid.get(group as usize).is_none_or(|valid| *valid < self.most_valid)
     }
 

@@ -14,8 +14,10 @@ pub struct BufferWork {
     pub pages_written_back: u64,
     /// Of those, pages that were evicted ahead of need because the buffer was full (`ram.flush.above`).
     pub pages_flushed_by_fill: u64,
-    /// Of those, pages that were written because they had been dirty for long (`ram.flush.age`).
+    /// Of those, pages that were written because they, or one that takes them along, had been dirty for long (`ram.flush.age`).
     pub pages_flushed_by_age: u64,
+    /// Of those, pages that were written because enough of them had gathered (`ram.flush.gather`).
+    pub pages_flushed_gathered: u64,
     /// Dirty pages written back / write-back commands.
     pub pages_per_write_back: Option<f64>,
     /// Clean pages dropped without a flash operation.
@@ -61,6 +63,7 @@ impl BufferWork {
             pages_written_back: l.write_back_pages,
             pages_flushed_by_fill: l.flushed_by_fill,
             pages_flushed_by_age: l.flushed_by_age,
+            pages_flushed_gathered: l.flushed_gathered,
             pages_per_write_back: share(l.write_back_pages, l.write_back_commands),
             drops: l.buffer_drops,
             dirty_eviction_ratio: share(l.write_back_pages, l.write_back_pages + l.buffer_drops),

@@ -44,6 +44,7 @@ pub fn variants(ftl: &str) -> Vec<Value> {
             json!({"gc_frontier": "separate", "slc": "static", "slc_blocks": 1, "frontiers": "single", "victim": "fifo"}),
             json!({"gc_frontier": "separate", "gc_slice": "paced", "reserve": 2}),
             json!({"gc_frontier": "separate", "gc_slice": "paced", "frontiers": "plane", "placement": "least_busy"}),
+            json!({"whole_units": true, "streams": 2, "placement": "round_robin"}),
         ],
         "block" => vec![json!({}), json!({"append": true}), json!({"alloc": "min_erase"})],
         "bast" => vec![
@@ -90,7 +91,7 @@ pub fn variants(ftl: &str) -> Vec<Value> {
                 json!({"gc_frontier": "separate", "gc_slice": 2, "frontiers": "single", "idle_free": 1, "streams": 2}),
                 json!({"gc_frontier": "separate", "gc_slice": "paced", "frontiers": "plane"}),
                 json!({"gc_frontier": "separate", "gc_slice": "paced", "placement": "least_busy"}),
-                json!({"placement": "round_robin", "streams": 2, "wear_threshold": 1}),
+                json!({"placement": "round_robin", "whole_units": true, "streams": 2, "wear_threshold": 1}),
             ]
             .map(|more| extended(&base, more))
             .to_vec()

@@ -13,7 +13,7 @@ pub const PAGE_BYTES: u32 = 512;
 
 pub fn shape(pages_per_block: u32, blocks: u32, logical_pages: u32, order: ProgramOrder) -> Shape {
     let geometry = Geometry::single_die(blocks, pages_per_block, PAGE_BYTES);
-    Shape { geometry, logical_pages, slc_pages: (pages_per_block / 3).max(1), order, seed: 7 }
+    Shape { geometry, logical_pages, slc_pages: (pages_per_block / 3).max(1), unit_pages: 2, order, seed: 7 }
 }
 
 pub fn build(ftl: &str, params: &Value, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError> {

@@ -12,7 +12,8 @@ pub fn ftl_params(name: &str, seed: u64, planes: u32) -> Value {
         json!({"gc_frontier": "separate", "gc_slice": 2, "idle_free": 1}),
         json!({"frontiers": "single", "victim": "cost_age_times", "idle_free": 2, "wear_threshold": 1}),
         json!({"placement": "round_robin", "gc_frontier": "separate", "gc_slice": 1, "streams": 2, "alloc": "min_erase"}),
-        json!({"frontiers": frontiers, "placement": "least_busy", "gc_frontier": "separate", "gc_slice": "paced"}),
+        json!({"frontiers": frontiers, "placement": "least_busy", "whole_units": seed.is_multiple_of(2),
+            "gc_frontier": "separate", "gc_slice": "paced"}),
         json!({"gc_frontier": "separate", "slc": "dynamic", "slc_blocks": 2, "gc_slice": "early", "gc_lag": 2}),
     ];
     match name {

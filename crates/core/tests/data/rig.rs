@@ -86,13 +86,14 @@ impl Script {
         self.ways >> bit & 1 == 1
     }
 
-    /// What is flushed ahead: by fill, by age or by both; for policies that keep pages.
+    /// What is flushed ahead: by fill, by age, by both, and some of it together; for policies that keep pages.
     pub(super) fn flush(&self) -> Option<FlushAhead> {
         let keeps = BUFFERS[self.buffer].name() != "none";
         let marks = FillMarks { above: 0.7, below: 0.4 };
         (self.way(13) && keeps).then(|| FlushAhead {
             marks: (!self.seed.is_multiple_of(3)).then_some(marks),
             age: (self.seed % 3 < 2).then_some(Nanos(600)),
+            gather: (self.seed % 5 < 2).then_some(2 + (self.seed >> 5) as u32 % 4),
             most: 1 + (self.seed >> 4) as u32 % 6,
         })
     }
@@ -120,7 +121,8 @@ impl Script {
                     page_bytes: PAGE_BYTES,
                 };
                 let (logical_pages, slc_pages) = (LOGICAL_PAGES, SLC_PAGES);
-                let shape = Shape { geometry, logical_pages, slc_pages, order, seed: self.seed };
+                let (unit_pages, seed) = (2, self.seed);
+                let shape = Shape { geometry, logical_pages, slc_pages, unit_pages, order, seed };
                 match (plugin.build)(params.clone(), &shape) {
                     Ok(ftl) => return (geometry, order, ftl),
                     Err(error) => refused = Some(error),
@@ -401,7 +403,7 @@ fn conserves(device: &dyn Ssd, ledger: &Ledger) {
     );
     assert!(device.ftl().completes_blocks() || above == sent, "{sent} pages sent down, {above} programmed");
     assert!(ledger.write_back_pages + ledger.padded_pages <= sent);
-    assert!(ledger.flushed_by_fill + ledger.flushed_by_age <= ledger.write_back_pages);
+    assert!(ledger.flushed_by_fill + ledger.flushed_by_age + ledger.flushed_gathered <= ledger.write_back_pages);
     look_ups_are_data_accesses(device, ledger);
     for cause in [Cause::Gc, Cause::Merge, Cause::Wear, Cause::Refresh] {
         let (read, programmed) = (ledger.count(Op::Read, cause), ledger.count(Op::Program, cause));

@@ -21,6 +21,8 @@ pub struct Shape {
     pub until_transfer: bool,
     pub marks: Option<(f64, f64)>,
     pub age: Option<u64>,
+    /// Pages that are written together.
+    pub gather: Option<usize>,
     pub most: usize,
     /// Writes wait until they are programmed.
     pub through: bool,
@@ -46,6 +48,7 @@ pub struct Told {
     pub completed: Vec<u64>,
     pub by_fill: u64,
     pub by_age: u64,
+    pub gathered: u64,
     pub waits: u64,
     pub drops: u64,
 }
@@ -113,9 +116,11 @@ impl Reference {
         done
     }
 
-    fn oldest(&self) -> Option<Page> {
-        let dirty = self.pages.iter().filter(|page| page.dirty_since.is_some());
-        dirty.min_by_key(|page| page.dirty_since).copied()
+    /// The dirty pages, those that have been so for the longest first.
+    fn oldest(&self) -> Vec<Page> {
+        let mut dirty: Vec<Page> = self.pages.iter().filter(|page| page.dirty_since.is_some()).copied().collect();
+        dirty.sort_by_key(|page| page.dirty_since);
+        dirty
     }
 
     /// Writes a page that stays: when that is over.
@@ -127,9 +132,8 @@ impl Reference {
     }
 
     /// When the page that has been dirty for the longest will have been so for too long.
-    fn aged(&self) -> Option<(u64, u32)> {
-        let page = self.oldest()?;
-        Some((page.dirty_since?.0 + self.shape.age?, page.lpn))
+    fn aged(&self) -> Option<u64> {
+        Some(self.oldest().first()?.dirty_since?.0 + self.shape.age?)
     }
 
     /// All that is due at this instant.
@@ -139,10 +143,16 @@ impl Reference {
             if self.ahead.len() >= self.shape.most {
                 return;
             }
-            if let Some((_, lpn)) = self.aged().filter(|(at, _)| *at <= self.now) {
-                let done = self.clean(lpn);
-                self.told.by_age += 1;
-                self.ahead.push(done);
+            let (oldest, has_aged) = (self.oldest(), self.aged().is_some_and(|at| at <= self.now));
+            if has_aged || self.shape.gather.is_some_and(|pages| oldest.len() >= pages) {
+                let pages = oldest.iter().take(self.shape.gather.unwrap_or(1));
+                let mut pages: Vec<u32> = pages.map(|page| page.lpn).collect();
+                pages.sort_unstable();
+                for lpn in pages {
+                    let done = self.clean(lpn);
+                    *(if has_aged { &mut self.told.by_age } else { &mut self.told.gathered }) += 1;
+                    self.ahead.push(done);
+                }
                 continue;
             }
             let Some((above, below)) = self.shape.marks else { return };
@@ -214,7 +224,7 @@ impl Reference {
     fn next(&self, arrival: Option<u64>) -> Option<u64> {
         let work = self.inside.iter().chain(&self.ahead).chain([&self.free]).copied().chain(arrival);
         let work = work.filter(|at| *at > self.now).min()?;
-        let aged = self.aged().map(|(at, _)| at).filter(|at| *at > self.now);
+        let aged = self.aged().filter(|at| *at > self.now);
         Some(work.min(aged.unwrap_or(work)))
     }
 

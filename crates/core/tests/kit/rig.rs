@@ -85,7 +85,7 @@ impl Rig {
     }
     pub fn shape(&self) -> Shape {
         let Settings { logical_pages, seed, .. } = self.settings;
-        Shape { geometry: self.geometry, logical_pages, slc_pages: 0, order: self.order, seed }
+        Shape { geometry: self.geometry, logical_pages, slc_pages: 0, unit_pages: 2, order: self.order, seed }
     }
     pub fn ftl(&self) -> Box<dyn Ftl> {
         let ftl = build_ftl(self.ftl, self.ftl_params.clone(), &self.shape());

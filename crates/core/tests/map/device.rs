@@ -20,7 +20,7 @@ pub fn shape(channels: u32, blocks: u32, pages_per_block: u32, logical_pages: u3
         pages_per_block,
         page_bytes,
     };
-    Shape { geometry, logical_pages, slc_pages: 0, order: ProgramOrder::Ascending, seed: 1 }
+    Shape { geometry, logical_pages, slc_pages: 0, unit_pages: 1, order: ProgramOrder::Ascending, seed: 1 }
 }
 
 /// A device that does one operation at a time.

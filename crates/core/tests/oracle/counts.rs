@@ -85,6 +85,7 @@ counts! {
     write_back_pages,
     flushed_by_fill,
     flushed_by_age,
+    flushed_gathered,
     padded_pages,
     padded_from_flash,
     padding_holes,

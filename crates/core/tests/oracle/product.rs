@@ -107,7 +107,7 @@ pub fn build(case: &Case) -> Box<dyn Ssd> {
         command: Nanos(t.command),
     };
     let logical_pages = setup.logical_pages as u32;
-    let shape = Shape { geometry, logical_pages, slc_pages: 0, order: ProgramOrder::Ascending, seed: 1 };
+    let shape = Shape { geometry, logical_pages, slc_pages: 0, unit_pages: 1, order: ProgramOrder::Ascending, seed: 1 };
     let plugin = registry::find(FTLS, "ftl", case.ftl.name()).expect("an FTL");
     let mut ftl = (plugin.build)(case.ftl.params(), &shape).unwrap_or_else(|error| panic!("{case:?}: {error}"));
     if setup.shared_ram.is_some() {

@@ -20,7 +20,14 @@ pub struct Device {
 impl Device {
     pub fn new(params: &Value, pages_per_block: u32, blocks: u32, logical: u32) -> Self {
         let geometry = Geometry::single_die(blocks, pages_per_block, 512);
-        let shape = Shape { geometry, logical_pages: logical, slc_pages: 0, order: ProgramOrder::Strict, seed: 7 };
+        let shape = Shape {
+            geometry,
+            logical_pages: logical,
+            slc_pages: 0,
+            unit_pages: 1,
+            order: ProgramOrder::Strict,
+            seed: 7,
+        };
         let ftl = build_ftl("page", params.clone(), &shape).unwrap_or_else(|error| panic!("{params}: {error}"));
         let clock = Clock::new(TimingModel::named("serial"), times(50_000, 500_000, 2_000_000, 10_000), 1, 1);
         let flash = Flash::new(geometry, ProgramOrder::Strict, Media::None, clock);

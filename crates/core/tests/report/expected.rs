@@ -202,6 +202,7 @@ impl Expected {
                 ("pages_written_back", json!(l.write_back_pages)),
                 ("pages_flushed_by_fill", json!(l.flushed_by_fill)),
                 ("pages_flushed_by_age", json!(l.flushed_by_age)),
+                ("pages_flushed_gathered", json!(l.flushed_gathered)),
                 ("pages_per_write_back", ratio(l.write_back_pages, l.write_back_commands)),
                 ("drops", json!(l.buffer_drops)),
                 ("dirty_eviction_ratio", ratio(l.write_back_pages, l.write_back_pages + l.buffer_drops)),

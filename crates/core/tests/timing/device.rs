@@ -109,7 +109,7 @@ fn parallel(record: &[RecordedCall], times: ClockTimes, channels: usize, dies: u
             Call::Programmed { ticket } => {
                 known.insert(ticket, slow.programmed.clone());
             }
-            Call::Watch { .. } => {}
+            Call::Watch { .. } | Call::Settle => {}
         }
     }
     slow.drain();
@@ -139,7 +139,7 @@ fn serial(record: &[RecordedCall], times: ClockTimes, start: u64) -> Timed {
         let operation = match *call {
             Call::Operation(operation) => operation,
             // Of a read whose data crosses a link then.
-            Call::Watch { .. } | Call::Programmed { .. } => continue,
+            Call::Watch { .. } | Call::Programmed { .. } | Call::Settle => continue,
             Call::Join { .. } => panic!("{call:?}: the tickets of this model are times"),
         };
         let begin = free.max(at.0).max(operation.after.as_time().unwrap().0);
@@ -172,7 +172,7 @@ fn again(record: &[RecordedCall], times: ClockTimes, channels: u32, dies: u32) -
             Call::Programmed { ticket } => {
                 known.insert(ticket, clock.programmed());
             }
-            Call::Watch { .. } => {}
+            Call::Watch { .. } | Call::Settle => {}
         }
     }
     super::rig::finish_times(&mut clock, count as usize)

@@ -18,7 +18,9 @@ pub fn again(record: &[RecordedCall], shape: ClockShape) -> Slow {
         None => known[&ticket].clone(),
     };
     for RecordedCall { at, call } in record {
-        slow.advance(at.0);
+        if at.0 > slow.now {
+            slow.advance(at.0);
+        }
         match *call {
             Call::Operation(o) => {
                 let waits_for = after(&known, o.after);
@@ -35,6 +37,7 @@ pub fn again(record: &[RecordedCall], shape: ClockShape) -> Slow {
                 known.insert(ticket, slow.programmed.clone());
             }
             Call::Watch { ticket, .. } => slow.watch(&after(&known, ticket)),
+            Call::Settle => slow.advance(at.0),
         }
     }
     slow.drain();

@@ -6,7 +6,7 @@ mod judge;
 mod overlap;
 mod time;
 
-use nandlab::flash::clock::{CLASSES, ClockShape, OpClass, OpTarget, Release, Suspend};
+use nandlab::flash::clock::{CLASSES, ClockShape, OpClass, OpTarget, Planes, Release, Suspend};
 use nandlab::ledger::{Cause, Op};
 
 /// A ticket: all of some operations and a time.
@@ -184,6 +184,12 @@ impl Slow {
         self.shape.dies
     }
 
+    /// No command serves several operations: what is issued begins at once.
+    fn is_single(&self) -> bool {
+        let commands = &self.shape.commands;
+        self.shape.blocks == 0 || commands.unit_pages == 1 && (commands.planes == Planes::One || self.shape.planes == 1)
+    }
+
     fn keeps_order(&self) -> bool {
         self.shape.scheduler.policy.rule().keeps_order
     }
@@ -273,7 +279,9 @@ impl Slow {
         if is_resolved || is_second_half || after.own && self.is_ahead(after.ops[0], id) {
             self.ops[id].leans = !is_resolved;
             self.go_on(id);
-            self.without_completions();
+            if self.is_single() {
+                self.without_completions();
+            }
         } else {
             self.hurry(self.ops[id].class, &after);
         }

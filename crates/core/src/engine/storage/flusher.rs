@@ -15,10 +15,12 @@ use crate::flash::{Clock, Ticket};
 use crate::types::{Nanos, Slot};
 
 /// A write that is due now.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(in crate::engine) enum Due {
-    /// Of this page, which has been dirty for too long.
-    Aged(Slot),
+    /// Of these pages, which have been dirty for the longest, because one of them has been for too long.
+    Aged(Vec<Slot>),
+    /// The same, because there are as many as are gathered.
+    Gathered(Vec<Slot>),
     /// Of what the policy gives next.
     Fill,
 }
@@ -75,7 +77,7 @@ impl Flusher {
 
     /// True if it matters since when pages have been dirty.
     pub(super) const fn wants_dates(&self) -> bool {
-        self.settings.age.is_some()
+        self.settings.age.is_some() || self.settings.gather.is_some()
     }
 
     /// The page is dirty; times never go back.
@@ -94,15 +96,42 @@ impl Flusher {
         self.dated.push_back(Dated { since, slot, number: self.entries });
     }
 
-    /// The page that has been dirty for the longest, and when that is too long.
-    fn oldest(&mut self, slots: &Slots) -> Option<(Nanos, Slot)> {
+    /// When a page will have been dirty for too long.
+    fn ages(&mut self, slots: &Slots) -> Option<Nanos> {
         let age = self.settings.age?;
-        while let Some(entry) = self.dated.front().copied() {
+        while let Some(entry) = self.dated.front() {
             if entry.stands(&self.latest, slots) {
-                return Some((entry.since + age, entry.slot));
+                return Some(entry.since + age);
             }
             self.dated.pop_front();
         }
+        None
+    }
+
+    /// The pages that are to be written together now, if any: those that have been dirty for the longest, when one has been
+    /// for too long, or when there are as many as are gathered.
+    fn take_due(&mut self, slots: &Slots, now: Nanos) -> Option<Due> {
+        let has_aged = self.ages(slots).is_some_and(|at| at <= now);
+        let most = self.settings.gather.unwrap_or(1) as usize;
+        if !has_aged && (self.settings.gather.is_none() || self.dated.len() < most) {
+            return None;
+        }
+        let mut oldest = Vec::with_capacity(most);
+        while oldest.len() < most
+            && let Some(entry) = self.dated.pop_front()
+        {
+            if entry.stands(&self.latest, slots) {
+                oldest.push(entry);
+            }
+        }
+        let pages = || oldest.iter().map(|entry| entry.slot).collect();
+        if has_aged {
+            return Some(Due::Aged(pages()));
+        }
+        if oldest.len() == most {
+            return Some(Due::Gathered(pages()));
+        }
+        self.dated.extend(oldest);
         None
     }
 
@@ -125,8 +154,8 @@ impl Flusher {
         if !self.has_place() {
             return None;
         }
-        if let Some((_, slot)) = self.oldest(slots).filter(|(at, _)| *at <= clock.now()) {
-            return Some(Due::Aged(slot));
+        if let Some(due) = self.take_due(slots, clock.now()) {
+            return Some(due);
         }
         let (marks, Fill { used, frames }) = (self.settings.marks?, fill?);
         let mark = if self.evicting { marks.below } else { marks.above };
@@ -137,7 +166,7 @@ impl Flusher {
     /// When something will be due although nothing happens before.
     fn wakes(&mut self, slots: &Slots) -> Option<Nanos> {
         if self.has_place() {
-            return self.oldest(slots).map(|(at, _)| at);
+            return self.ages(slots);
         }
         // Where the end of every operation is known when it is issued, no event tells of it.
         self.known.peek().map(|Reverse((at, _))| *at)

@@ -384,6 +384,12 @@ impl Clock {
         Nanos(dies.max().unwrap_or(0))
     }
 
+    /// True if a die works on all that was asked of it, so that what is asked now comes after that. Only models with a scheduler
+    /// tell: with others it is false.
+    pub fn die_works_on_all(&self, die: u32) -> bool {
+        either!(&self.model, m => m.die_works_on_all(die))
+    }
+
     /// When `die` is expected to be done with all that was asked of it, as [`Clock::channel_busy_until`]; with a scheduler,
     /// operations that still wait for their dependency are in it.
     #[inline]

@@ -25,6 +25,10 @@ pub(super) trait Timing: Debug + Send {
     fn advance(&mut self, to: u64);
     fn drain(&mut self);
     fn die_busy_until(&self, die: u32) -> u64;
+    /// True if a die works on all that was asked of it: nothing waits for it. Only models with a scheduler tell.
+    fn die_works_on_all(&self, _die: u32) -> bool {
+        false
+    }
     fn die_work_until(&self, die: u32) -> u64 {
         self.die_busy_until(die)
     }

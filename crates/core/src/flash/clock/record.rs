@@ -51,6 +51,8 @@ pub enum Call {
         /// What the clock gives back then.
         token: u64,
     },
+    /// Time was let pass while something was left to do at this instant: dies begin with what had been issued.
+    Settle,
 }
 
 /// A call and the time at which it was made.
@@ -72,6 +74,11 @@ struct Recording {
 impl Recording {
     fn note(&mut self, call: Call) {
         self.calls.push(RecordedCall { at: Nanos(self.now()), call });
+    }
+    fn note_settling(&mut self) {
+        if self.next_event() == Some(self.now()) {
+            self.note(Call::Settle);
+        }
     }
 }
 
@@ -113,15 +120,18 @@ impl Timing for Recording {
         either!(&mut self.model, m => m.resolved())
     }
     fn step(&mut self) -> bool {
+        self.note_settling();
         either!(&mut self.model, m => m.step())
     }
     fn wait(&mut self, to: u64) -> bool {
+        self.note_settling();
         either!(&mut self.model, m => m.wait(to))
     }
     fn next_event(&self) -> Option<u64> {
         either!(&self.model, m => m.next_event())
     }
     fn advance(&mut self, to: u64) {
+        self.note_settling();
         either!(&mut self.model, m => m.advance(to));
     }
     fn drain(&mut self) {
@@ -129,6 +139,9 @@ impl Timing for Recording {
     }
     fn die_busy_until(&self, die: u32) -> u64 {
         either!(&self.model, m => m.die_busy_until(die))
+    }
+    fn die_works_on_all(&self, die: u32) -> bool {
+        either!(&self.model, m => m.die_works_on_all(die))
     }
     fn die_work_until(&self, die: u32) -> u64 {
         either!(&self.model, m => m.die_work_until(die))

@@ -34,10 +34,11 @@
 //! One command may serve several operations (`[device.commands]`): when a die takes one, those behind it in the queue of its
 //! class go with it (with `fifo`, those that came next), as long as they are of the same kind and lie in the same unit of
 //! `unit_pages` consecutive pages of a block, or on another plane of the die, as `planes` allows. A read may pass what does not
-//! go along, if nothing in the queue must come before it (not with `fifo`); as many operations are looked at as four commands
-//! can have. The pages of a command cross the channel one after the other, each by itself, with a command phase for each plane;
-//! the cells work once, as long as the slowest takes. A program resolves when all are programmed, a read when its page is
-//! transferred. `fair_share` counts for what goes along its time on the channel only.
+//! go along, if nothing in the queue must come before it (not with `fifo`); as many operations are looked at as four commands can
+//! have. What is issued at an instant is there before a die chooses. The pages of a command cross the channel one after the
+//! other, each by itself, with a command phase for each plane; the cells work once, as long as the slowest takes. A program
+//! resolves when all are programmed, a read when its page is transferred. `fair_share` counts for what goes along its time on the
+//! channel only.
 //!
 //! With `cache_program` and `cache_read` every plane has a cache register beside its data register, and a die can do two commands
 //! of one kind at a time. While its cells are programmed, the pages of the next program cross the channel into the cache
@@ -279,21 +280,24 @@ impl<const PLAIN: bool> Timing for Scheduled<PLAIN> {
 
     #[inline]
     fn next_event(&self) -> Option<u64> {
+        if self.is_to_settle() {
+            return Some(self.now);
+        }
         (!self.events.is_empty()).then_some(self.events.next())
     }
 
     #[inline]
     fn step(&mut self) -> bool {
-        let is_pending = !self.events.is_empty();
-        if is_pending {
-            self.run(self.events.next(), false);
+        let next = self.next_event();
+        if let Some(next) = next {
+            self.run(next, false);
         }
-        is_pending
+        next.is_some()
     }
 
     #[inline]
     fn wait(&mut self, to: u64) -> bool {
-        let is_pending = !self.events.is_empty();
+        let is_pending = self.next_event().is_some();
         self.run(to, true);
         is_pending
     }
@@ -309,6 +313,11 @@ impl<const PLAIN: bool> Timing for Scheduled<PLAIN> {
         assert!(self.in_flight == 0, "{} operations wait for something that never happens", self.in_flight);
     }
 
+    fn die_works_on_all(&self, die: u32) -> bool {
+        let die = &self.dies[die as usize];
+        die.asked == 0 && !die.is_idle()
+    }
+
     fn die_work_until(&self, die: u32) -> u64 {
         let Die { backlog, asked, .. } = self.dies[die as usize];
         self.die_busy_until(die) - backlog + asked
@@ -317,7 +326,7 @@ impl<const PLAIN: bool> Timing for Scheduled<PLAIN> {
     fn die_busy_until(&self, die: u32) -> u64 {
         let die = &self.dies[die as usize];
         if die.is_idle() && !die.is_suspended() {
-            return self.now;
+            return self.now + die.backlog;
         }
         let cells = match die.cells {
             Cells::Idle | Cells::Done => 0,

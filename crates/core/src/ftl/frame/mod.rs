@@ -367,6 +367,8 @@ macro_rules! demand_params {
                 alloc: $alloc = $alloc_default $(, absent $no_alloc)?;
                 /// Die of a page with `frontiers = "die"`, plane with `"plane"`; not where groups keep their pages.
                 placement: $crate::ftl::placement::Placement = $crate::ftl::placement::Placement::default();
+                /// The die is chosen for a whole unit of pages, as for `page`.
+                whole_units: bool = false;
                 /// Where garbage collection writes.
                 gc_frontier: $crate::ftl::frame::space::GcFrontier = $crate::ftl::frame::space::GcFrontier::Shared;
                 /// How fast collection goes, as for `page`. With slices a
@@ -393,12 +395,13 @@ macro_rules! demand_params {
 
         impl Params {
             const fn upkeep(&self) -> $crate::ftl::frame::space::Upkeep {
-                let Self { gc_frontier, gc_slice, gc_lag, streams, idle_free, wear_threshold, slc, slc_blocks, .. } = *self;
+                let Self { gc_frontier, gc_slice, gc_lag, streams, whole_units, idle_free, wear_threshold, slc, slc_blocks, .. } = *self;
                 $crate::ftl::frame::space::Upkeep {
                     gc_frontier,
                     gc_slice,
                     gc_lag,
                     streams,
+                    whole_units,
                     idle_free,
                     wear_threshold,
                     slc,

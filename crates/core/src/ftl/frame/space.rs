@@ -109,6 +109,10 @@ pub struct Space {
     dies: Dies,
     /// A die has one data frontier.
     one_for_a_die: bool,
+    /// To divide by the pages of a page of the flash.
+    by_flash_page: Divisor,
+    /// With whole units, by stream: the frontier of the host's last page.
+    filling: Vec<Option<FrontierId>>,
     logical_pages: u32,
     /// By block: the data frontier that it was opened for, if it holds data. Empty without units and streams.
     home: Vec<u32>,
@@ -141,7 +145,9 @@ impl Space {
             map_turns: vec![0; groups as usize],
             by_group: Divisor::new(groups),
             dies: Dies::new(layout.placement, geometry, order, groups, most_valid),
-            one_for_a_die: !apart,
+            one_for_a_die: !apart && !layout.upkeep.whole_units,
+            by_flash_page: Divisor::new(shape.unit_pages),
+            filling: Vec::new(),
             logical_pages: shape.logical_pages,
             home: vec![0; if apart { blocks } else { 0 }],
             heat: Heat::new(layout.upkeep.streams, shape.logical_pages),
@@ -170,6 +176,7 @@ impl Space {
         self.holds_map.fill(false);
         self.home.fill(0);
         self.dies.forget();
+        self.filling = if upkeep.whole_units { vec![None; upkeep.streams as usize] } else { Vec::new() };
         self.slc.forget();
         if self.heat.is_on() {
             self.heat.forget();
@@ -247,9 +254,23 @@ impl Space {
     /// Number of the data frontier of a page in a stream.
     #[inline]
     fn data_frontier(&mut self, clock: &Clock, lpn: Lpn, stream: u32) -> u32 {
+        if let Some(FrontierId(id)) = self.begun(stream, clock) {
+            return id;
+        }
         let die = self.dies.place(PageToPlace { lpn, stream }, clock);
         let range = self.layout.sorted_pages.map_or(stream, |pages| lpn.0 / pages);
-        range * self.dies.count() + die
+        let id = range * self.dies.count() + die;
+        if let Some(filling) = self.filling.get_mut(stream as usize) {
+            *filling = Some(FrontierId(id));
+        }
+        id
+    }
+    /// With whole units, the frontier of a stream whose page of the flash is not full, unless the die already programs it.
+    fn begun(&self, stream: u32, clock: &Clock) -> Option<FrontierId> {
+        let id = (*self.filling.get(stream as usize)?)?;
+        let Frontier { next, group, pbn, .. } = self.frontiers[id.0 as usize];
+        let goes_on = self.by_flash_page.remainder(next) != 0 && self.dies.has_room_in(group);
+        (goes_on && !clock.die_works_on_all(self.geometry.die(pbn))).then_some(id)
     }
     /// Number of the die of a block among those with frontiers of their own.
     fn die(&self, pbn: Pbn) -> u32 {

@@ -122,6 +122,7 @@ impl Slow {
     }
 
     pub fn advance(&mut self, to: u64) {
+        self.without_completions();
         while let Some(t) = self.next_instant().filter(|&t| t <= to) {
             self.now = t;
             self.process_instant();
@@ -130,6 +131,7 @@ impl Slow {
     }
 
     pub fn drain(&mut self) {
+        self.without_completions();
         while let Some(t) = self.next_instant() {
             self.advance(t);
         }

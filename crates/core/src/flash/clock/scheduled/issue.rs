@@ -57,7 +57,7 @@ impl<const PLAIN: bool> Scheduled<PLAIN> {
         }
         if is_ready || is_half || !self.waits_for(index, after) {
             self.go_on(index);
-            if !self.is_settled() {
+            if !self.is_settled() && self.commands.are_single() {
                 self.end_instant();
             }
         }

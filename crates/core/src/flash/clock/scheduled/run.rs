@@ -61,6 +61,13 @@ impl<const PLAIN: bool> Scheduled<PLAIN> {
         self.tickets.arrivals.len() | self.idle.len() | self.ungranted.len() == 0
     }
 
+    /// True if dies have yet to choose among what was issued at this instant. Where operations share commands they do so when
+    /// all of it is there.
+    #[inline]
+    pub(super) fn is_to_settle(&self) -> bool {
+        !PLAIN && !self.is_settled()
+    }
+
     /// True if nothing at all is left to do at this instant.
     #[inline]
     pub(super) fn is_over(&self) -> bool {

@@ -89,6 +89,8 @@ pub struct Upkeep {
     pub gc_lag: Option<u32>,
     /// Data frontiers of a die by update frequency.
     pub streams: u32,
+    /// The host fills a page of the flash (`device.commands.unit_pages`) before the placement is asked again.
+    pub whole_units: bool,
     /// Free blocks beyond the reserve that collection in idle time makes.
     pub idle_free: u32,
     /// Spread of erases at which cold pages move; none: no static wear levelling.
@@ -206,6 +208,19 @@ impl Layout {
         !self.placement.rule().by_number && self.counts(geometry).1 > 1
     }
 
+    /// Refuses units whose pages go to a die each by its number.
+    ///
+    /// # Errors
+    /// Names the option.
+    pub fn validate_units(&self) -> Result<(), ConfigError> {
+        if !(self.upkeep.whole_units && self.placement.rule().by_number) {
+            return Ok(());
+        }
+        let name = self.placement.name();
+        let problem = format!("placement `{name}` tells the die of every page by its number");
+        Err(ConfigError::new("ftl.whole_units", problem, "use ftl.placement = \"least_busy\" with it, or leave it out"))
+    }
+
     /// Valid pages of the host that a group can hold and always make room, beside `copies` of its share of the translation pages.
     pub(super) fn most_data(&self, geometry: &Geometry, map_pages: u32, copies: u32) -> u32 {
         let groups = self.counts(geometry).0;
@@ -246,6 +261,7 @@ pub fn validate(layout: &Layout, shape: &Shape, map_pages: u32, copies: u32) -> 
         return Err(ConfigError::new("ftl.reserve", problem, format!("use {floor} or more")));
     }
     layout.upkeep.validate(shape)?;
+    layout.validate_units()?;
     let is_free = layout.is_free(&shape.geometry);
     let shares = layout.upkeep.shares_blocks().or(is_free.then_some("ftl.placement"));
     if let (Some(_), Some(key)) = (layout.sorted_pages, shares) {

@@ -1,0 +1,160 @@
+//! Are pages that one program can take gathered, sent to one die and programmed by one command?
+
+use nandlab::config::Builder;
+use nandlab::engine::Ssd;
+use nandlab::flash::clock::{Call, Operation};
+use nandlab::ledger::{Cause, Op};
+use nandlab::types::{HostOp, HostRequest, Nanos};
+
+use super::commands::config;
+use crate::kit::Dice;
+
+const UNITS: [&str; 3] = ["device.commands.unit_pages=4", "ftl.placement=least_busy", "ftl.whole_units=true"];
+const BUFFER: [&str; 5] =
+    ["buffer.name=lru", "ram.dram=1MiB", "replay.mode=open", "ram.dram_write=0us", "ram.evict_wait=program"];
+
+fn request(op: HostOp, at_us: u64, lpn: u32) -> HostRequest {
+    HostRequest::new(Nanos::from_us(at_us), op, u64::from(lpn) * 8, if op == HostOp::Flush { 0 } else { 8 })
+}
+
+fn device(settings: &[&[&str]]) -> Box<dyn Ssd> {
+    let mut device = config(&settings.concat()).build().unwrap();
+    device.test_port().flash_mut().clock.record();
+    device
+}
+
+/// The host's programs, as issued.
+fn host_programs(device: &mut dyn Ssd) -> Vec<(Nanos, Operation)> {
+    let record = device.test_port().flash_mut().clock.recorded().iter();
+    record
+        .filter_map(|call| match call.call {
+            Call::Operation(operation) if operation.op == Op::Program && operation.target.cause == Cause::Host => {
+                Some((call.at, operation))
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+#[test]
+fn whole_units_go_to_one_die_each_while_blocks_are_collected() {
+    for settings in [&[] as &[&str], &["ftl.gc_slice=paced"], &["ftl.frontiers=plane", "ftl.gc_slice=4"]] {
+        let mut device = device(&[&UNITS, settings]);
+        let mut dice = Dice(9);
+        let writes: Vec<HostRequest> = (0..30_000).map(|_| request(HostOp::Write, 0, dice.below(6000))).collect();
+        device.run(&writes).unwrap();
+        device.drain();
+        assert!(device.ledger().count(Op::Erase, Cause::Gc) > 100, "blocks are collected");
+        let programs = host_programs(&mut *device);
+        assert_eq!(programs.len(), 30_000);
+        let mut of_die = [0; 2];
+        for unit in programs.chunks(4) {
+            let first = unit[0].1;
+            assert_eq!(first.target.page.0 % 4, 0, "{settings:?}: a unit begins where a page of the flash does");
+            for (n, (_, operation)) in unit.iter().enumerate() {
+                assert_eq!(operation.target.page.0, first.target.page.0 + n as u32, "{settings:?}");
+            }
+            of_die[first.die as usize] += 1;
+        }
+        assert!(of_die.iter().all(|units| *units > 3_000), "{settings:?}: both dies work: {of_die:?}");
+    }
+}
+
+#[test]
+fn streams_fill_units_of_their_own() {
+    let mut device = device(&[&UNITS, &["ftl.streams=2"]]);
+    let mut dice = Dice(5);
+    // A twentieth of the pages takes half of the writes.
+    let lpn = |dice: &mut Dice| if dice.one_in(2) { dice.below(300) } else { dice.below(6000) };
+    let writes: Vec<HostRequest> = (0..30_000).map(|_| request(HostOp::Write, 0, lpn(&mut dice))).collect();
+    device.run(&writes).unwrap();
+    device.drain();
+    let mut filling: Vec<u32> = Vec::new();
+    let mut most = 0;
+    for (_, operation) in host_programs(&mut *device) {
+        let page = operation.target.page.0;
+        match filling.iter().position(|next| *next == page) {
+            Some(at) => drop(filling.swap_remove(at)),
+            None => assert_eq!(page % 4, 0, "a page that goes on with no unit begins one"),
+        }
+        if page % 4 != 3 {
+            filling.push(page + 1);
+        }
+        most = most.max(filling.len());
+    }
+    assert_eq!(most, 2, "one unit of each stream is begun");
+}
+
+/// Pages on two dies, four at a time, 10 us apart: with whole units a command each.
+#[test]
+fn gathered_units_are_one_program_each() {
+    let end_us = |settings: &[&str], pages: u32, flush: bool| {
+        let mut device = device(&[&BUFFER, settings]);
+        let at = |n: u32| u64::from(n / 4 * 10);
+        let writes = (0..pages).map(|n| request(HostOp::Write, at(n), n * 7));
+        device.run(&writes.collect::<Vec<_>>()).unwrap();
+        if flush {
+            device.run(&[request(HostOp::Flush, at(pages), 0)]).unwrap();
+        }
+        device.drain();
+        (device.flash().now().0 / 1_000, device.ledger().flushed_gathered, device.ledger().programs())
+    };
+    let gather = ["ram.flush.gather=unit"];
+    let whole = [&UNITS[..], &gather].concat();
+    // A command, four transfers of 10 us, a program of 600 us.
+    let unit = 1 + 4 * 10 + 600;
+    assert_eq!(end_us(&whole, 4, false), (unit, 4, 4));
+    assert_eq!(end_us(&whole, 8, false), (10 + unit, 8, 8), "another die");
+    assert_eq!(end_us(&whole, 7, false), (unit, 4, 4), "three more wait for a fourth");
+    assert_eq!(end_us(&whole, 7, true), (10 + unit - 10, 4, 7), "or for a flush, which programs them at once");
+    assert_eq!(end_us(&whole, 16, false), (10 + 2 * unit, 16, 16), "the second command of a die follows the first");
+    // Page by page over both dies every gathering is two halves of units.
+    let by_page = [&UNITS[..2], &gather].concat();
+    assert_eq!(end_us(&by_page, 8, false), (2 * (unit - 20), 8, 8));
+}
+
+/// What is asked for at one instant is one command, although its die is idle.
+#[test]
+fn pages_of_one_request_share_a_command() {
+    let mut device = device(&[&UNITS[..1], &["ftl.frontiers=single", "replay.mode=open", "ftl.placement=lpn"]]);
+    let pages = |op, at_us, lpn: u64, pages: u32| HostRequest::new(Nanos::from_us(at_us), op, lpn * 8, pages * 8);
+    device.run(&[pages(HostOp::Write, 0, 0, 8)]).unwrap();
+    device.drain();
+    assert_eq!(device.flash().now().0 / 1_000, 2 * (1 + 4 * 10 + 600));
+    device.run(&[pages(HostOp::Read, 10_000, 0, 4)]).unwrap();
+    device.run(&[pages(HostOp::Read, 20_000, 1, 2)]).unwrap();
+    device.run(&[pages(HostOp::Read, 30_000, 3, 2)]).unwrap();
+    device.drain();
+    let reads = &device.times().read_response;
+    // Two pages of one unit, four of one, one each of two.
+    assert_eq!(reads.mean_ns() * 3.0 / 1000.0, f64::from((1 + 60 + 20) + (1 + 60 + 40) + 2 * (1 + 60 + 10)));
+}
+
+#[test]
+fn page_that_has_aged_takes_as_many_along_as_are_gathered() {
+    let keys = ["ram.flush.gather=4", "ram.flush.age=1s"];
+    let mut device = device(&[&BUFFER, &UNITS, &keys]);
+    let writes = [(0, 5), (100, 1), (200, 3)].map(|(at, lpn)| request(HostOp::Write, at, lpn));
+    let rest = [(3_000_000, 8), (3_000_000, 9)].map(|(at, lpn)| request(HostOp::Write, at, lpn));
+    device.run(&writes).unwrap();
+    device.run(&rest).unwrap();
+    device.run(&[request(HostOp::Read, 9_000_000, 50)]).unwrap();
+    let at: Vec<u64> = host_programs(&mut *device).iter().map(|(at, _)| at.0 / 1_000).collect();
+    assert_eq!(at, [1_000_000, 1_000_000, 1_000_000, 4_000_000, 4_000_000]);
+    assert_eq!((device.ledger().flushed_by_age, device.ledger().flushed_gathered), (5, 0));
+}
+
+#[test]
+fn units_without_effect_are_refused() {
+    let refused = |settings: &[&str], key: &str| {
+        let begin = Builder::preset("lab-drive");
+        let builder = settings.iter().try_fold(begin.unwrap(), |builder, setting| builder.set(setting));
+        let built = builder.and_then(|builder| builder.finish()).and_then(|config| config.build());
+        let error = built.err().unwrap_or_else(|| panic!("{settings:?} is accepted"));
+        assert_eq!(error.key, key, "{settings:?}: {error}");
+    };
+    refused(&["ftl.whole_units=true", "ftl.placement=lpn"], "ftl.whole_units");
+    refused(&["ram.flush.gather=1"], "ram.flush.gather");
+    refused(&["ram.flush.gather=65537"], "ram.flush.gather");
+    refused(&["ram.flush.gather=units"], "ram.flush.gather");
+}
