@@ -92,14 +92,19 @@ impl FlushConfig {
         }
     }
 
-    /// For the engine of a device that programs so many pages at a time, in units of so many.
-    pub(super) fn settings(&self, at_a_time: u32, unit_pages: u32) -> Option<FlushAhead> {
-        let Self { above, below, age, gather, most } = *self;
-        let marks = above.map(|above| FillMarks { above, below: below.unwrap_or(above) });
-        let gather = gather.map(|gather| match gather {
+    /// Pages that are written together, if they are gathered.
+    fn gathered(&self, unit_pages: u32) -> Option<u32> {
+        self.gather.map(|gather| match gather {
             Gather::Unit => unit_pages,
             Gather::Pages(pages) => pages,
-        });
+        })
+    }
+
+    /// For the engine of a device that programs so many pages at a time, in units of so many.
+    pub(super) fn settings(&self, at_a_time: u32, unit_pages: u32) -> Option<FlushAhead> {
+        let Self { above, below, age, most, .. } = *self;
+        let marks = above.map(|above| FillMarks { above, below: below.unwrap_or(above) });
+        let gather = self.gathered(unit_pages);
         (!self.is_off()).then(|| FlushAhead { marks, age, gather, most: most.unwrap_or(at_a_time) })
     }
 }
@@ -111,6 +116,11 @@ impl Config {
     /// Names the key.
     pub(super) fn check_writes(&self) -> Result<(), ConfigError> {
         self.ram.flush.check()?;
+        let (unit_pages, frames) = (self.device.commands.unit_pages, self.frames().dram);
+        if let Some(pages) = self.ram.flush.gathered(unit_pages).filter(|pages| *pages > frames) {
+            let problem = format!("{pages} pages never gather in {frames} frames of DRAM");
+            return Err(ConfigError::new("ram.flush.gather", problem, "use fewer pages, or more ram.dram"));
+        }
         if self.device.host.write_ack == WriteAck::Ram {
             return Ok(());
         }

@@ -2,9 +2,10 @@
 
 use nandlab::config::Builder;
 use nandlab::engine::Ssd;
-use nandlab::flash::clock::{Call, Operation};
+use nandlab::flash::clock::{Call, OpTarget, Operation, Release};
+use nandlab::flash::{Clock, Ticket, TimingModel};
 use nandlab::ledger::{Cause, Op};
-use nandlab::types::{HostOp, HostRequest, Nanos};
+use nandlab::types::{HostOp, HostRequest, Nanos, Ppn};
 
 use super::commands::config;
 use crate::kit::Dice;
@@ -113,6 +114,41 @@ fn gathered_units_are_one_program_each() {
     assert_eq!(end_us(&by_page, 8, false), (2 * (unit - 20), 8, 8));
 }
 
+/// A unit that its die programs already is not gone on with: the rest would come after that.
+#[test]
+fn unit_under_way_is_left_for_an_idle_die() {
+    let mut device = device(&[&BUFFER, &UNITS]);
+    for (at, lpn) in [(0, 0), (100, 10), (200, 20)] {
+        device.run(&[request(HostOp::Write, at, lpn), request(HostOp::Flush, at, 0)]).unwrap();
+    }
+    device.drain();
+    let programs: Vec<(u32, u32)> =
+        host_programs(&mut *device).iter().map(|(_, operation)| (operation.die, operation.target.page.0 % 4)).collect();
+    let (first, other) = (programs[0].0, programs[1].0);
+    assert_ne!(first, other, "the second page goes to the die that is idle");
+    // Then both work, and the first will be idle first: its unit goes on.
+    assert_eq!(programs, [(first, 0), (other, 0), (first, 1)]);
+    assert_eq!(device.flash().now().0 / 1_000, 2 * (1 + 10 + 600));
+}
+
+/// Before a die takes what was issued at this instant, it counts as work all the same.
+#[test]
+fn die_has_the_work_that_it_has_not_begun() {
+    let config = config(&UNITS[..1]);
+    let mut clock = Clock::of(TimingModel::named("scheduled"), &config.device.clock_shape());
+    let target = |page| OpTarget { page: Ppn(page), cause: Cause::Host, cells: Nanos::ZERO, inside: false };
+    let tickets =
+        [0, 1].map(|page| clock.issue_for(target(page), 0, Op::Program, Ticket::at(Nanos::ZERO), Release::Done));
+    assert_eq!(clock.die_work_until(0), Nanos::from_us(2 * (1 + 10 + 600)), "two commands, as far as it knows");
+    assert!(!clock.die_works_on_all(0) && clock.next_event() == Some(Nanos::ZERO));
+    clock.step();
+    assert_eq!(clock.die_work_until(0), Nanos::from_us(1 + 20 + 600));
+    assert!(clock.die_works_on_all(0) && !clock.die_works_on_all(1));
+    clock.drain();
+    assert_eq!(tickets.map(|ticket| clock.time(ticket)), [Some(Nanos::from_us(1 + 20 + 600)); 2]);
+    assert_eq!(clock.die_work_until(0), clock.now());
+}
+
 /// What is asked for at one instant is one command, although its die is idle.
 #[test]
 fn pages_of_one_request_share_a_command() {
@@ -157,4 +193,5 @@ fn units_without_effect_are_refused() {
     refused(&["ram.flush.gather=1"], "ram.flush.gather");
     refused(&["ram.flush.gather=65537"], "ram.flush.gather");
     refused(&["ram.flush.gather=units"], "ram.flush.gather");
+    refused(&["ram.dram=1MiB", "ram.flush.gather=300"], "ram.flush.gather");
 }
