@@ -21,7 +21,8 @@ pub struct FlushConfig {
     /// Absent: never.
     pub age: Option<Nanos>,
     /// As soon as so many pages are dirty, those that have been so for the longest are written together; what has aged takes
-    /// as many along. 2 to 65,536, or `unit`. Absent: a page is written alone when it has aged.
+    /// as many along. 2 to 65,536, or `unit`, a page of the flash (`device.commands.unit_pages`). Absent: a page is written alone
+    /// when it has aged.
     pub gather: Option<Gather>,
     /// The next of these writes begins when fewer than this many pages of earlier ones are under way, 1 to 65,536. Absent: what
     /// the dies can program at a time, with `device.commands` a command of each; more would only wait for dies, where reads
@@ -31,9 +32,9 @@ pub struct FlushConfig {
 
 /// How many pages are written together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", expecting = "expected `unit` or a number of pages")]
 pub enum Gather {
-    /// As many as are a page of the flash: `device.commands.unit_pages`.
+    /// As many as one program takes on one plane: `device.commands.unit_pages`.
     Unit,
     /// So many.
     #[serde(untagged)]
@@ -117,9 +118,17 @@ impl Config {
     pub(super) fn check_writes(&self) -> Result<(), ConfigError> {
         self.ram.flush.check()?;
         let (unit_pages, frames) = (self.device.commands.unit_pages, self.frames().dram);
-        if let Some(pages) = self.ram.flush.gathered(unit_pages).filter(|pages| *pages > frames) {
-            let problem = format!("{pages} pages never gather in {frames} frames of DRAM");
-            return Err(ConfigError::new("ram.flush.gather", problem, "use fewer pages, or more ram.dram"));
+        match self.ram.flush.gathered(unit_pages) {
+            Some(1) => {
+                let problem = "a unit of this flash is one page, so that there is nothing to gather";
+                let help = "set device.commands.unit_pages, give a number of pages, or leave it out";
+                return Err(ConfigError::new("ram.flush.gather", problem, help));
+            }
+            Some(pages) if pages > frames => {
+                let problem = format!("{pages} pages never gather in {frames} frames of DRAM");
+                return Err(ConfigError::new("ram.flush.gather", problem, "use fewer pages, or more ram.dram"));
+            }
+            _ => {}
         }
         if self.device.host.write_ack == WriteAck::Ram {
             return Ok(());

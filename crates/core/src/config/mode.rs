@@ -27,7 +27,7 @@ pub enum DeviceMode {
 }
 
 /// Parameters of FTLs that say when they work, and where that is so that dies are kept busy.
-const OF_DRIVES: [&str; 4] = ["gc_slice", "gc_lag", "idle_free", "placement"];
+const OF_DRIVES: [&str; 5] = ["gc_slice", "gc_lag", "idle_free", "placement", "whole_units"];
 
 /// A preset with defaults under it, as a device of a paper: what it is made of stays, how a drive works with that goes.
 pub(super) fn as_paper(preset: &mut Value) {

@@ -64,8 +64,8 @@ crate::params! {
         /// Die of a page with `frontiers = "die"`, plane with `"plane"`.
         placement: Placement = Placement::default();
         /// The die is chosen for a whole unit of pages (`device.commands.unit_pages`): the host's next pages go to the die of
-        /// the one before until its unit is full, so that they are programmed together if they come together. Needs a
-        /// placement that chooses.
+        /// the one before until its unit is full, so that they are programmed together if they come together, or until that die
+        /// works on all that it was asked for (timing model `scheduled`). Needs a placement that chooses.
         whole_units: bool = false;
         /// Order in which consecutive pages or writes go over the dies: which of channel, way (chip), die (of the chip)
         /// and, with `frontiers = "plane"`, plane runs fastest.
@@ -106,14 +106,13 @@ pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError>
     } = params;
     let upkeep =
         Upkeep { gc_frontier, gc_slice, gc_lag, streams, whole_units, idle_free, wear_threshold, slc, slc_blocks };
-    upkeep.validate(shape)?;
     if stripe.orders_planes() && frontiers != Frontiers::Plane {
         let problem = format!("`{stripe}` orders planes, which have no frontiers of their own");
         return Err(ConfigError::new("ftl.stripe", problem, "use frontiers = \"plane\", or leave out the p"));
     }
     let sharing = Sharing::Lane;
     let layout = Layout { victim, alloc, reserve, frontiers, sharing, placement, stripe, sorted_pages: None, upkeep };
-    layout.validate_units()?;
+    layout.validate(shape)?;
     validate_capacity(&layout, shape)?;
     let map = Resident(SparseTable::new(shape.logical_pages as usize));
     Ok(Box::new(Frame::new(Translation::new(layout, shape, 1, 0), map, shape)))

@@ -107,7 +107,7 @@ fn gathered_units_are_one_program_each() {
     assert_eq!(end_us(&whole, 4, false), (unit, 4, 4));
     assert_eq!(end_us(&whole, 8, false), (10 + unit, 8, 8), "another die");
     assert_eq!(end_us(&whole, 7, false), (unit, 4, 4), "three more wait for a fourth");
-    assert_eq!(end_us(&whole, 7, true), (10 + unit - 10, 4, 7), "or for a flush, which programs them at once");
+    assert_eq!(end_us(&whole, 7, true), (10 + (unit - 10), 4, 7), "or for a flush: a page less crosses");
     assert_eq!(end_us(&whole, 16, false), (10 + 2 * unit, 16, 16), "the second command of a die follows the first");
     // Page by page over both dies every gathering is two halves of units.
     let by_page = [&UNITS[..2], &gather].concat();
@@ -189,7 +189,11 @@ fn units_without_effect_are_refused() {
         let error = built.err().unwrap_or_else(|| panic!("{settings:?} is accepted"));
         assert_eq!(error.key, key, "{settings:?}: {error}");
     };
-    refused(&["ftl.whole_units=true", "ftl.placement=lpn"], "ftl.whole_units");
+    let unit = "device.commands.unit_pages=4";
+    refused(&[unit, "ftl.whole_units=true", "ftl.placement=lpn"], "ftl.whole_units");
+    refused(&["ftl.whole_units=true", "ftl.placement=least_busy"], "ftl.whole_units");
+    refused(&[unit, "ftl.name=dftl", "ftl.whole_units=true", "ftl.placement=lpn"], "ftl.whole_units");
+    refused(&["ram.flush.gather=unit"], "ram.flush.gather");
     refused(&["ram.flush.gather=1"], "ram.flush.gather");
     refused(&["ram.flush.gather=65537"], "ram.flush.gather");
     refused(&["ram.flush.gather=units"], "ram.flush.gather");

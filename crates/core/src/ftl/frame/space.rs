@@ -7,7 +7,7 @@
 //! group has one translation frontier, or several (`map`). A page belongs to the die that the placement tells, so what a
 //! group must hold is bounded. `die = pbn % dies` and `channel = die % channels` make a group the blocks of one residue.
 //!
-//! With `sorted_pages` every range of that many logical pages has blocks of its own on each die: a *unit*, which is a
+//! With `sorted_pages` every range of that many logical pages has blocks of its own on each die: a *region*, which is a
 //! data frontier and is collected as a whole (`translation`).
 
 #![expect(
@@ -22,8 +22,8 @@ use crate::types::{Lpn, Pbn, Ppn};
 
 mod layout;
 mod map;
+mod regions;
 mod slc;
-mod units;
 mod whole;
 
 pub use self::layout::{Frontiers, GcFrontier, Layout, Sharing, Upkeep, validate};
@@ -93,8 +93,8 @@ pub struct Space {
     pools: Vec<Pool>,
     /// Data frontiers (by stream or range, then by die), those of copies by die, of cold pages and of the map by group.
     frontiers: Vec<Frontier>,
-    /// Data frontiers, which with ranges of their own are units.
-    units: u32,
+    /// Data frontiers, which with ranges of their own are regions.
+    regions: u32,
     /// By group: a collection that goes on slice by slice.
     pub sliced: Vec<Option<Job>>,
     /// By block: it holds (or last held) translation pages.
@@ -114,7 +114,7 @@ pub struct Space {
     /// With whole units, by stream: the frontier of the host's last page.
     filling: Vec<Option<FrontierId>>,
     logical_pages: u32,
-    /// By block: the data frontier that it was opened for, if it holds data. Empty without units and streams.
+    /// By block: the data frontier that it was opened for, if it holds data. Empty without regions and streams.
     home: Vec<u32>,
     heat: Heat,
     slc: SlcCache,
@@ -138,7 +138,7 @@ impl Space {
             watermark: reserve + layout.blocks_ahead(&geometry, copies),
             pools: Vec::new(),
             frontiers: Vec::new(),
-            units: 0,
+            regions: 0,
             sliced: Vec::new(),
             holds_map: vec![false; blocks],
             map_frontiers: layout.map_frontiers(&geometry, copies).max(1),
@@ -163,12 +163,12 @@ impl Space {
         let ranges = sorted_pages.map_or(upkeep.streams, |pages| self.logical_pages.div_ceil(pages));
         let pool = |first| Pool::new(first, groups, self.geometry.blocks(), alloc, victim, self.seed);
         self.pools = (0..groups).map(pool).collect();
-        self.units = dies * ranges;
+        self.regions = dies * ranges;
         let (pbn, next) = (Pbn::NONE, self.geometry.pages_per_block);
         let some = |kind, count: u32| {
             (0..count).map(move |number| Frontier { pbn, next, end: next, group: number % groups, kind })
         };
-        let data = some(Kind::Data, self.units).chain(some(Kind::Copies, dies));
+        let data = some(Kind::Data, self.regions).chain(some(Kind::Copies, dies));
         let map = some(Kind::Map, groups * self.map_frontiers);
         self.frontiers = data.chain(some(Kind::Cold, groups)).chain(map).collect();
         self.map_turns.fill(0);
@@ -276,17 +276,17 @@ impl Space {
     fn die(&self, pbn: Pbn) -> u32 {
         if self.dies.count() == 1 { 0 } else { self.dies.wrap(pbn.0) }
     }
-    /// Frontier to which the pages of a victim go: the collector's, or that of its unit or die, in its stream.
+    /// Frontier to which the pages of a victim go: the collector's, or that of its region or die, in its stream.
     pub fn copy_frontier(&self, victim: Pbn) -> FrontierId {
         let die = self.die(victim);
         match self.layout.upkeep.gc_frontier {
-            GcFrontier::Separate => FrontierId(self.units + die),
+            GcFrontier::Separate => FrontierId(self.regions + die),
             GcFrontier::Shared => FrontierId(self.home.get(victim.index()).copied().unwrap_or(die)),
         }
     }
     /// Frontier of a group for the pages of cold blocks.
     pub const fn cold_frontier(&self, group: u32) -> FrontierId {
-        FrontierId(self.units + self.dies.count() + group)
+        FrontierId(self.regions + self.dies.count() + group)
     }
     /// Group of a frontier.
     #[inline]
@@ -324,7 +324,7 @@ impl Space {
             Kind::Cold => pool.take_worn(flash),
             Kind::Map if self.map_frontiers > 1 => pool.take_near(flash, |pbn| self.dies.wrap(pbn.0) == of_map),
             Kind::Data | Kind::Copies if self.dies.count() as usize > self.sliced.len() => {
-                let die = self.dies.wrap(if kind == Kind::Data { id.0 } else { id.0 - self.units });
+                let die = self.dies.wrap(if kind == Kind::Data { id.0 } else { id.0 - self.regions });
                 pool.take_near(flash, |pbn| self.dies.wrap(pbn.0) == die)
             }
             _ => pool.take(flash),

@@ -24,7 +24,7 @@
 
 mod collect;
 mod lag;
-mod units;
+mod regions;
 mod upkeep;
 mod whole;
 
@@ -80,7 +80,7 @@ pub struct Translation {
     directory: Vec<Ppn>,
     /// Scratch of a collection: pages whose mapping is not in RAM.
     moved: Vec<(Lpn, Ppn)>,
-    /// Scratch of the choice of a unit: blocks and valid pages of each.
+    /// Scratch of the choice of a region: blocks and valid pages of each.
     held: Vec<(u32, u32)>,
     lag: Lag,
 }

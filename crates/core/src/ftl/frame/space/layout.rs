@@ -106,7 +106,7 @@ impl Upkeep {
     ///
     /// # Errors
     /// Names the option.
-    pub fn validate(&self, shape: &Shape) -> Result<(), ConfigError> {
+    fn validate(&self, shape: &Shape) -> Result<(), ConfigError> {
         self.validate_slc(shape.slc_pages)?;
         if self.gc_slice.number().fract() != 0.0 {
             let problem = format!("{} is no number of pages", self.gc_slice.number());
@@ -208,17 +208,21 @@ impl Layout {
         !self.placement.rule().by_number && self.counts(geometry).1 > 1
     }
 
-    /// Refuses units whose pages go to a die each by its number.
+    /// Refuses upkeep that cannot be, and whole units where they would make no difference or pages go to dies by their numbers.
     ///
     /// # Errors
     /// Names the option.
-    pub fn validate_units(&self) -> Result<(), ConfigError> {
-        if !(self.upkeep.whole_units && self.placement.rule().by_number) {
-            return Ok(());
+    pub fn validate(&self, shape: &Shape) -> Result<(), ConfigError> {
+        self.upkeep.validate(shape)?;
+        let error = |problem: &str, help: &str| Err(ConfigError::new("ftl.whole_units", problem, help));
+        if self.upkeep.whole_units && self.placement.rule().by_number {
+            let problem = format!("placement `{}` tells the die of every page by its number", self.placement.name());
+            return error(&problem, "use ftl.placement = \"least_busy\" with it, or leave it out");
         }
-        let name = self.placement.name();
-        let problem = format!("placement `{name}` tells the die of every page by its number");
-        Err(ConfigError::new("ftl.whole_units", problem, "use ftl.placement = \"least_busy\" with it, or leave it out"))
+        if self.upkeep.whole_units && shape.unit_pages == 1 {
+            return error("a unit of this flash is one page", "set device.commands.unit_pages, or leave it out");
+        }
+        Ok(())
     }
 
     /// Valid pages of the host that a group can hold and always make room, beside `copies` of its share of the translation pages.
@@ -231,17 +235,17 @@ impl Layout {
         room.saturating_sub(copies * map_pages.div_ceil(groups))
     }
 
-    /// Blocks that the valid pages of a unit fill, 0 without units.
-    fn unit_blocks(&self, geometry: &Geometry) -> u32 {
+    /// Blocks that the valid pages of a region fill, 0 without regions.
+    fn region_blocks(&self, geometry: &Geometry) -> u32 {
         let dies = self.counts(geometry).1;
         self.sorted_pages.map_or(0, |pages| pages.div_ceil(dies).div_ceil(geometry.pages_per_block))
     }
 
-    /// Free blocks of a group at which collection starts: with units, enough to rewrite one; with slices, the block
+    /// Free blocks of a group at which collection starts: with regions, enough to rewrite one; with slices, the block
     /// that a victim fills before it is erased, while translation pages (in that many `copies`) need the others.
     pub(super) fn kept_free(&self, geometry: &Geometry, copies: u32) -> u32 {
         let sliced = u32::from(self.upkeep.gc_slice.has_slices() && copies > 0);
-        self.reserve + self.unit_blocks(geometry) + sliced
+        self.reserve + self.region_blocks(geometry) + sliced
     }
 }
 
@@ -260,8 +264,7 @@ pub fn validate(layout: &Layout, shape: &Shape, map_pages: u32, copies: u32) -> 
         let problem = format!("{} is too few: {why}", layout.reserve);
         return Err(ConfigError::new("ftl.reserve", problem, format!("use {floor} or more")));
     }
-    layout.upkeep.validate(shape)?;
-    layout.validate_units()?;
+    layout.validate(shape)?;
     let is_free = layout.is_free(&shape.geometry);
     let shares = layout.upkeep.shares_blocks().or(is_free.then_some("ftl.placement"));
     if let (Some(_), Some(key)) = (layout.sorted_pages, shares) {
@@ -275,10 +278,10 @@ pub fn validate(layout: &Layout, shape: &Shape, map_pages: u32, copies: u32) -> 
     let together = if groups == 1 { u64::from(copies) } else { u64::from(copies.min(1)) };
     let map = u64::from(copies) * u64::from(map_pages.div_ceil(groups));
     let dies = u64::from(frontiers / groups);
-    let unit = u64::from(layout.unit_blocks(geometry));
+    let region = u64::from(layout.region_blocks(geometry));
     let (blocks, open) = match layout.sorted_pages {
-        // Every unit may end in the middle of a block.
-        Some(range) => (u64::from(shape.logical_pages.div_ceil(range)) * dies * unit + map.div_ceil(pages), 0),
+        // Every region may end in the middle of a block.
+        Some(range) => (u64::from(shape.logical_pages.div_ceil(range)) * dies * region + map.div_ceil(pages), 0),
         None => (
             (u64::from(shape.logical_pages.div_ceil(frontiers)) * dies + map) / pages,
             u64::from(layout.open_blocks(geometry)),

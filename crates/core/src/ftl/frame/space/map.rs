@@ -16,7 +16,7 @@ const ENOUGH_FOR_ALL: u32 = 2;
 impl Space {
     /// Number of the first translation frontier.
     fn first_map_frontier(&self) -> u32 {
-        self.units + self.dies.count() + self.groups()
+        self.regions + self.dies.count() + self.groups()
     }
     /// The die that the blocks of a translation frontier come from if possible.
     pub(super) fn die_of_map(&self, id: FrontierId) -> u32 {

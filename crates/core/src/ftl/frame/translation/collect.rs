@@ -1,6 +1,6 @@
 //! Garbage collection: at once or in slices, of data and translation blocks.
 
-use super::units::Best;
+use super::regions::Best;
 use super::{MapCache, Moved, Translation};
 use crate::flash::{Flash, Oob, Ticket};
 use crate::ftl::PageWrite;
@@ -121,10 +121,10 @@ impl Translation {
             return self.finish(flash, cache, job, after);
         }
         flash.ledger.gc_runs += 1;
-        if compact.is_none() && self.space.has_units() {
+        if compact.is_none() && self.space.has_regions() {
             match self.best_in_group(flash, group) {
-                Best::Unit(number) => {
-                    self.collect_unit(flash, cache, number, after);
+                Best::Region(number) => {
+                    self.collect_region(flash, cache, number, after);
                     return after;
                 }
                 Best::Map => compact = self.space.pick_map_victim(flash, group),

@@ -1,11 +1,11 @@
-//! Units: the pages of a range of translation pages on one die have blocks of their own and are collected together.
+//! Regions: the pages of a range of translation pages on one die have blocks of their own and are collected together.
 //!
-//! Collecting a unit writes its valid pages in LPN order into fresh blocks, rewrites the translation pages of its range
+//! Collecting a region writes its valid pages in LPN order into fresh blocks, rewrites the translation pages of its range
 //! (one read and one program each) and erases all its old blocks, the open one too. Afterwards its pages lie on lines.
-//! The unit is taken that costs the fewest copies for the blocks it gives back; a translation block is taken when it is
+//! The region is taken that costs the fewest copies for the blocks it gives back; a translation block is taken when it is
 //! cheaper still.
 //!
-//! There is always room: a unit takes no more than the blocks that its range fills, which are in reserve beyond the
+//! There is always room: a region takes no more than the blocks that its range fills, which are in reserve beyond the
 //! three of [`super`], and if none gave a block back, all would lie in the fewest blocks, which
 //! [`crate::ftl::frame::space::validate`] counted as needed.
 
@@ -17,8 +17,8 @@ use crate::types::{Lpn, Ppn};
 
 /// What is collected next.
 pub(super) enum Best {
-    /// The unit with this data frontier.
-    Unit(u32),
+    /// The region with this data frontier.
+    Region(u32),
     /// A translation block.
     Map,
 }
@@ -29,11 +29,11 @@ impl Translation {
         let pages = self.space.pages_per_block();
         let mut held = std::mem::take(&mut self.held);
         held.clear();
-        held.resize(self.space.units() as usize, (0, 0));
+        held.resize(self.space.regions() as usize, (0, 0));
         let mut map = None;
-        for (pbn, unit) in self.space.collectable(group) {
+        for (pbn, region) in self.space.collectable(group) {
             let valid = flash.valid_pages(pbn);
-            match unit {
+            match region {
                 Some(number) => {
                     let (blocks, pages) = &mut held[number as usize];
                     *blocks += 1;
@@ -45,7 +45,7 @@ impl Translation {
         // Copies and the pages that they gain; a division would not be exact.
         let gains = held.iter().enumerate().filter_map(|(number, (blocks, valid))| {
             let gained = blocks.saturating_sub(valid.div_ceil(pages)) * pages;
-            (gained > 0).then_some((u64::from(*valid), u64::from(gained), Best::Unit(number as u32)))
+            (gained > 0).then_some((u64::from(*valid), u64::from(gained), Best::Region(number as u32)))
         });
         let map = map.filter(|valid| *valid < pages);
         let map = map.map(|valid| (u64::from(valid), u64::from(pages - valid), Best::Map));
@@ -54,10 +54,10 @@ impl Translation {
         best.expect("something gains a page when space runs out").2
     }
 
-    /// Collects a unit.
-    pub(super) fn collect_unit(&mut self, flash: &mut Flash, cache: &mut impl MapCache, number: u32, after: Ticket) {
-        let to = Space::unit_frontier(number);
-        let blocks = self.space.take_unit(number);
+    /// Collects a region.
+    pub(super) fn collect_region(&mut self, flash: &mut Flash, cache: &mut impl MapCache, number: u32, after: Ticket) {
+        let to = Space::region_frontier(number);
+        let blocks = self.space.take_region(number);
         let mut moved = std::mem::take(&mut self.moved);
         for pbn in &blocks {
             let mut from = 0;
