@@ -34,6 +34,7 @@ fn number(row: &serde_json::Value, metric: &str) -> f64 {
     match metric {
         "mean" => of("/response/all/mean_ns"),
         "p99" => of("/response/all/p99_ns"),
+        "hits" => of("/hits/page/total"),
         "waf" => of("/write_amplification/host"),
         "ram" => of("/ram/data_bytes") + of("/ram/map_bytes"),
         _ => unreachable!("{metric}"),
@@ -128,6 +129,12 @@ fn minutes_become_a_part_that_gives_the_same_front() {
     );
     assert!(!Path::new(&path("share/little")).exists());
     assert_eq!(by_clock.split("the clock decided").next(), Some(by_share.as_str()));
+    // Of a metric whose high values are good the highest is found.
+    let found = stdout(&["search", &plan, "--minimise", "hits", "-o", &path("hits"), "--budget", "1", "--csv", "-"]);
+    let found: f64 = found.lines().nth(1).unwrap().rsplit(',').next().unwrap().parse().unwrap();
+    let rows = json(&stdout(&["sweep", "status", &path("hits/full"), "--json"]));
+    let hits = rows["cells"].as_array().unwrap().iter().map(|row| number(row, "hits") * 100.0);
+    assert_eq!(found, hits.fold(0.0, f64::max));
     let output = nandlab(&["search", &plan, "--minimise", "mean", "-o", &path("clock"), "--minutes", "0.00001"]);
     assert!(stderr(&output).contains("too little to search 252 cells"), "{}", stderr(&output));
 }

@@ -102,6 +102,11 @@ fn changed_trace_or_setting_is_run_again_and_nothing_else() {
     std::fs::write(&plan, wider).unwrap();
     let again = stdout(&["sweep", &plan, "-o", text(&results)]);
     assert!(again.contains("30 cells: 6 run now"), "{again}");
+    let apart =
+        std::fs::read_to_string(&plan).unwrap().replace("modulo'\n[devices", "modulo'\nvolumes = 'stack'\n[devices");
+    std::fs::write(&plan, apart).unwrap();
+    let again = stdout(&["sweep", &plan, "-o", text(&results)]);
+    assert!(again.contains("30 cells: 15 run now"), "those whose volumes lie one after the other: {again}");
 }
 
 #[test]

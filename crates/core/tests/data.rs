@@ -5,6 +5,7 @@ mod data {
     pub mod hungry;
     pub mod model;
     pub mod modes;
+    pub mod padder;
     pub mod plugins;
     pub mod rig;
 }

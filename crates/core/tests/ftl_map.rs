@@ -18,4 +18,5 @@ mod map {
     pub mod parameters;
     pub mod replicas;
     pub mod theory;
+    pub mod uneven;
 }

@@ -132,19 +132,35 @@ fn types_of_pages_have_their_times() {
     ];
     let config = config(&types);
     let mut device = config.build().unwrap();
-    // Each die gets 12 pages: six units, two of each type.
-    let writes: Vec<HostRequest> = (0..24).map(|n| request(HostOp::Write, n)).collect();
+    // Each die gets 10 pages: five units, two of the first type, two of the second and one of the third.
+    let writes: Vec<HostRequest> = (0..20).map(|n| request(HostOp::Write, n)).collect();
     device.run(&writes).unwrap();
-    device.run(&(0..24).map(|n| request(HostOp::Read, n)).collect::<Vec<_>>()).unwrap();
+    device.run(&(0..20).map(|n| request(HostOp::Read, n)).collect::<Vec<_>>()).unwrap();
     device.drain();
     let ledger = device.ledger();
-    let bus = 24 * 11_000;
-    assert_eq!(ledger.nanos(Op::Program, Cause::Host), bus + 8 * (300_000 + 600_000 + 900_000));
-    assert_eq!(ledger.nanos(Op::Read, Cause::Host), bus + 8 * (40_000 + 60_000 + 80_000));
+    let bus = 20 * 11_000;
+    let (programs, reads) = (8 * (300_000 + 600_000) + 4 * 900_000, 8 * (40_000 + 60_000) + 4 * 80_000);
+    assert_eq!(ledger.nanos(Op::Program, Cause::Host), bus + programs);
+    assert_eq!(ledger.nanos(Op::Read, Cause::Host), bus + reads);
     // At depth 1 nothing waits or goes along: latencies are those times.
     let waits = device.flash().clock.waits().unwrap();
-    assert_eq!((waits.of(OpClass::HostRead).latency.mean_ns() * 24.0).round() as u64, bus + 8 * 180_000);
-    assert_eq!((waits.of(OpClass::HostWrite).latency.mean_ns() * 24.0).round() as u64, bus + 8 * 1_800_000);
+    assert_eq!((waits.of(OpClass::HostRead).latency.mean_ns() * 20.0).round() as u64, bus + reads);
+    assert_eq!((waits.of(OpClass::HostWrite).latency.mean_ns() * 20.0).round() as u64, bus + programs);
+}
+
+#[test]
+fn waits_of_a_warm_up_are_not_those_of_the_measurement() {
+    let config = config(&["replay.queue_depth=4"]);
+    let mut device = config.build().unwrap();
+    let read = |n| request(HostOp::Read, n);
+    device.run(&(0..40).map(|n| request(HostOp::Write, n)).collect::<Vec<_>>()).unwrap();
+    device.run(&(0..40).map(read).collect::<Vec<_>>()).unwrap();
+    device.start_measuring();
+    device.run(&(0..7).map(read).collect::<Vec<_>>()).unwrap();
+    device.drain();
+    let waits = device.flash().clock.waits().unwrap();
+    let counts = [OpClass::HostWrite, OpClass::HostRead].map(|class| waits.of(class).latency.count());
+    assert_eq!(counts, [0, 7]);
 }
 
 #[test]

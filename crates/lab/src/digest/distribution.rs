@@ -211,6 +211,8 @@ mod tests {
         assert_eq!(corners(&buckets, 0.0), [[10.0, 0.0], [10.0, 1.0], [20.0, 98.0], [30.0, 99.0], [1000.0, 100.0]]);
         // What is told stays true: at most so many took at most so long.
         assert_eq!(corners(&buckets, 2.0), [[10.0, 0.0], [20.0, 98.0], [1000.0, 100.0]]);
+        // The longest is told, however near it is.
+        assert_eq!(corners(&buckets, 5.0), [[10.0, 0.0], [20.0, 98.0], [1000.0, 100.0]]);
         assert_eq!(corners(&Vec::new(), 0.0), Vec::<[f64; 2]>::new());
     }
 

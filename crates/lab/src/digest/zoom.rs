@@ -91,17 +91,18 @@ mod tests {
     fn page_carries_the_figures_and_names_the_scripts_that_it_lets_run() {
         let all = [
             shown("Best by p99", None, None),
+            shown("Left out", Some(figure(0)), None),
             shown("Over RAM", Some(figure(1)), None),
             shown("The run", Some(figure(2)), Some(figure(9))),
         ];
         let zoom = Zoom::of(&all);
-        let [table, small, large] = all.each_ref().map(|shown| super::super::file_name(&shown.name));
-        assert_eq!([&table, &small, &large].map(|name| zoom.has(name)), [false, true, true]);
+        let [table, empty, small, large] = all.each_ref().map(|shown| super::super::file_name(&shown.name));
+        assert_eq!([&table, &empty, &small, &large].map(|name| zoom.has(name)), [false, false, true, true]);
         let scripts = zoom.scripts();
         let packed = STANDARD.decode(between(&scripts, "id=\"packed\">", "<")).unwrap();
         let packed: Value =
             serde_json::from_slice(&miniz_oxide::inflate::decompress_to_vec_zlib(&packed).unwrap()).unwrap();
-        assert_eq!(packed["figures"][&small], all[1].figure.as_ref().unwrap().data());
+        assert_eq!(packed["figures"][&small], all[2].figure.as_ref().unwrap().data());
         assert_eq!(packed["figures"][&large].as_array().map(Vec::len), Some(9), "all panels, not those of the picture");
         // A browser compares what stands between the tags with the policy.
         for script in [between(&scripts, "<script>", "</script>"), packed["program"].as_str().unwrap()] {

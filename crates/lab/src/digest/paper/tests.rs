@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::{figures, order, spaced};
+use crate::digest::figures::{Datum, Head, Shown};
 use crate::digest::metric::metrics;
 use crate::digest::points::Points;
 use crate::experiment::ExperimentFigure;
@@ -30,8 +31,8 @@ const CELLS: [(&str, &str, &str, f64); 8] = [
     ("x", "b", "16MiB", 60.0),
 ];
 
-/// The table behind a figure: workload, RAM, then a column for each buffer and each printed value.
-fn table(text: &str) -> Vec<Vec<String>> {
+/// The figure that is described.
+fn figure(text: &str) -> Shown {
     let rows: Vec<SweepRow> = CELLS
         .iter()
         .map(|(workload, buffer, ram, erases)| {
@@ -48,12 +49,17 @@ fn table(text: &str) -> Vec<Vec<String>> {
         })
         .collect();
     let figure: ExperimentFigure =
-        toml::from_str(&format!("title = 't'\nprinted = 'p'\nmetric = 'erases'\nx = 'ram'\n{text}")).unwrap();
-    let shown =
-        figures(&Points::of(&rows), &metrics(&BTreeMap::new()).unwrap(), [(&"fig1".to_owned(), &figure)].into_iter());
-    let data = &shown[0].data;
-    let exact = |row: &Vec<crate::digest::figures::Datum>| row.iter().map(|datum| datum.exact.clone()).collect();
-    let head = data.head.iter().map(crate::digest::figures::Head::with_unit).collect();
+        toml::from_str(&format!("title = 't'\nprinted = 'p'\nmetric = 'erases'\n{text}")).unwrap();
+    let named = "fig1".to_owned();
+    let mut shown = figures(&Points::of(&rows), &metrics(&BTreeMap::new()).unwrap(), [(&named, &figure)].into_iter());
+    shown.remove(0)
+}
+
+/// The table behind a figure over RAM: workload, RAM, then a column for each buffer and each printed value.
+fn table(text: &str) -> Vec<Vec<String>> {
+    let data = figure(&format!("x = 'ram'\n{text}")).data;
+    let exact = |row: &Vec<Datum>| row.iter().map(|datum| datum.exact.clone()).collect();
+    let head = data.head.iter().map(Head::with_unit).collect();
     std::iter::once(head).chain(data.rows.iter().map(exact)).collect()
 }
 
@@ -90,4 +96,17 @@ fn printed_values_stand_beside_those_that_they_are_of() {
     assert_eq!(shown[1], ["", "4MiB", "100", "50", "7", ""]);
     assert_eq!(shown[2], ["", "16MiB", "30", "60", "7", "9"]);
     assert_eq!(shown.len(), 3);
+}
+
+#[test]
+fn bars_are_as_high_as_their_own_line_says() {
+    let shown = figure("x = 'workload'\nwhere = { ram = ['16MiB'] }\nvalues = { 'b/w' = 3.0 }");
+    let panels = shown.figure.unwrap().data();
+    let lines: Vec<_> =
+        panels[0]["series"].as_array().unwrap().iter().map(|line| (&line["name"], &line["y"])).collect();
+    let expected = [("a", json!([8, 30])), ("b", json!([2, 60])), ("printed", json!([3]))];
+    assert_eq!(lines.len(), expected.len());
+    for ((name, heights), (own, right)) in lines.into_iter().zip(&expected) {
+        assert_eq!((name.as_str(), heights), (Some(*own), right));
+    }
 }
