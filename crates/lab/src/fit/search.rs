@@ -4,7 +4,12 @@
 //! analysis of output from a computer code, Technometrics 21, 1979) takes a fifth of the evaluations. From its best points
 //! damped least squares descend (Levenberg 1944; Marquardt: An algorithm for least-squares estimation of nonlinear parameters,
 //! SIAM Journal on Applied Mathematics 11, 1963), with derivatives from differences and with weights that make the sum of
-//! squares the sum of absolute values. A descent keeps the choices of its point; where it ends, others are tried.
+//! squares the sum of absolute values. Several descend side by side, and the worse half gives up after every few steps, until
+//! one goes on to its end (successive halving: Jamieson, Talwalkar: Non-stochastic best arm identification and hyperparameter
+//! optimization, AISTATS 2016).
+//!
+//! A descent keeps the choices of its point, and does not move a parameter that makes no difference where it is. So where it
+//! ends other choices are tried, and other values of such parameters, all over their ranges: the next descents begin there.
 
 use super::linear::{Matrix, least_squares};
 use crate::error::Error;
@@ -27,6 +32,15 @@ const DAMPINGS: [f64; 5] = [0.001, 0.01, 0.1, 1.0, 10.0];
 const SMALL: f64 = 0.01;
 /// A loss that need not be improved: the model says what was recorded.
 const EXACT: f64 = 2e-4;
+/// Descents side by side at most; and how many steps each of them could take of what is left to spend, at least.
+const WIDEST: usize = 8;
+const STEPS_EACH: usize = 6;
+/// Steps between which half of the descents give up.
+const STEPS_OF_A_ROUND: usize = 2;
+/// A parameter makes no difference if it would change times by less than 5 % across its whole range.
+const FLAT: f64 = 0.05;
+/// Values that are tried of a parameter that makes no difference: the middles of so many parts of its range.
+const PARTS: usize = 16;
 
 /// A search that is asked for.
 pub(super) struct Search<'a> {
@@ -48,6 +62,15 @@ struct Place {
     point: Point,
     residuals: Residuals,
     loss: f64,
+}
+
+/// A descent under way.
+struct Descent {
+    here: Place,
+    /// Over which differences are taken.
+    difference: f64,
+    /// Coordinates that made no difference when they were last moved.
+    flat: Vec<usize>,
 }
 
 /// Evaluates points at the same time.
@@ -72,22 +95,63 @@ impl Search<'_> {
         points.extend(hypercube(dimensions, (self.evaluations / 5).max(1) - 1, &mut random));
         let mut left = self.evaluations.saturating_sub(points.len());
         let mut starts = self.places(points, evaluate)?;
+        let mut elsewhere: Vec<Place> = Vec::new();
         let mut tried: Vec<Vec<usize>> = Vec::new();
-        while left > 0 && !starts.is_empty() {
+        let mut best = f64::INFINITY;
+        while left > 0 && !(starts.is_empty() && elsewhere.is_empty()) {
+            let width = (left / (STEPS_EACH * self.step_evaluations())).clamp(1, WIDEST);
+            // Values far from where one descent ended have half of the places.
+            elsewhere.sort_by(|a, b| a.loss.total_cmp(&b.loss));
+            let far = elsewhere.len().min(if starts.is_empty() { width } else { width.div_ceil(2) });
+            let mut begun: Vec<Place> = elsewhere.drain(..far).collect();
             starts.sort_by(|a, b| a.loss.total_cmp(&b.loss));
-            // Choices from which one descent began are not tried again before the others.
-            let untried = starts.iter().position(|start| !tried.contains(&self.chosen(&start.point)));
-            let start = starts.remove(untried.unwrap_or(0));
-            tried.push(self.chosen(&start.point));
-            let end = self.descend(start, &mut left, evaluate)?;
-            if end.loss < EXACT || end.residuals.is_none() {
+            while begun.len() < width && !starts.is_empty() {
+                // Choices from which one descent began are not tried again before the others.
+                let untried = starts.iter().position(|start| !tried.contains(&self.chosen(&start.point)));
+                let start = starts.remove(untried.unwrap_or(0));
+                tried.push(self.chosen(&start.point));
+                begun.push(start);
+            }
+            let end = self.race(begun, &mut left, evaluate)?;
+            if end.here.loss < EXACT || end.here.residuals.is_none() {
                 break;
             }
-            let others = self.other_choices(&end.point);
+            let others = self.other_choices(&end.here.point);
             left = left.saturating_sub(others.len());
             starts.extend(self.places(others, evaluate)?);
+            if end.here.loss < best {
+                best = end.here.loss;
+                let others = other_values(&end);
+                left = left.saturating_sub(others.len());
+                elsewhere = self.places(others, evaluate)?;
+            }
         }
         Ok(())
+    }
+
+    /// Descends from several places; after every few steps the worse half gives up, and the last one goes on to its end.
+    fn race(&self, begun: Vec<Place>, left: &mut usize, evaluate: &mut impl Evaluate) -> Result<Descent, Error> {
+        let begin = |here| Descent { here, difference: FIRST_DIFFERENCE, flat: Vec::new() };
+        let mut descents: Vec<Descent> = begun.into_iter().map(begin).collect();
+        while descents.len() > 1 && *left > 0 {
+            for descent in &mut descents {
+                self.descend(descent, STEPS_OF_A_ROUND, left, evaluate)?;
+            }
+            descents.sort_by(|a, b| a.here.loss.total_cmp(&b.here.loss));
+            descents.truncate(descents.len() / 2);
+        }
+        let mut best = descents.swap_remove(0);
+        self.descend(&mut best, usize::MAX, left, evaluate)?;
+        Ok(best)
+    }
+
+    /// Coordinates that a descent moves.
+    fn free(&self) -> impl Iterator<Item = usize> {
+        (0..self.start.len()).filter(|at| self.choices[*at].is_none())
+    }
+
+    fn step_evaluations(&self) -> usize {
+        self.free().count() + DAMPINGS.len()
     }
 
     fn places(&self, points: Vec<Point>, evaluate: &mut impl Evaluate) -> Result<Vec<Place>, Error> {
@@ -120,13 +184,20 @@ impl Search<'_> {
         points
     }
 
-    /// Goes down from a place until differences are small or no evaluations are left.
-    fn descend(&self, mut here: Place, left: &mut usize, evaluate: &mut impl Evaluate) -> Result<Place, Error> {
-        let free: Vec<usize> = (0..here.point.len()).filter(|at| self.choices[*at].is_none()).collect();
-        let mut difference = FIRST_DIFFERENCE;
-        while *left > 0 && difference >= LAST_DIFFERENCE && here.loss >= EXACT && !free.is_empty() {
+    /// Goes down so many steps, or until differences are small or no evaluations are left.
+    fn descend(
+        &self,
+        descent: &mut Descent,
+        steps: usize,
+        left: &mut usize,
+        evaluate: &mut impl Evaluate,
+    ) -> Result<(), Error> {
+        let mut steps = steps;
+        let free: Vec<usize> = self.free().collect();
+        let Descent { here, difference, flat } = descent;
+        while steps > 0 && *left > 0 && *difference >= LAST_DIFFERENCE && here.loss >= EXACT && !free.is_empty() {
             let Some(known) = here.residuals.clone() else { break };
-            let signed = |at: usize| if here.point[at] + difference <= 1.0 { difference } else { -difference };
+            let signed = |at: usize| if here.point[at] + *difference <= 1.0 { *difference } else { -*difference };
             let beside = free.iter().map(|at| moved(&here.point, &[(*at, signed(*at))])).collect();
             let beside = self.places(beside, evaluate)?;
             let columns = beside.iter().zip(&free).map(|(place, at)| {
@@ -137,6 +208,7 @@ impl Search<'_> {
                     .map_or_else(|| vec![0.0; known.len()], |there| there.iter().zip(&known).map(slope).collect())
             });
             let columns: Matrix = columns.collect();
+            *flat = free.iter().zip(&columns).filter(|(_, column)| self.is_flat(column)).map(|(at, _)| *at).collect();
             let weights: Vec<f64> =
                 known.iter().zip(self.weights).map(|(residual, weight)| weight / residual.abs().max(SMALL)).collect();
             let trial = |damping: &f64| {
@@ -146,19 +218,40 @@ impl Search<'_> {
                 moved(&here.point, &moves)
             };
             let trials = self.places(DAMPINGS.iter().map(trial).collect(), evaluate)?;
-            *left = left.saturating_sub(free.len() + DAMPINGS.len());
+            *left = left.saturating_sub(self.step_evaluations());
+            steps -= 1;
             let before = here.loss;
             for place in beside.into_iter().chain(trials) {
                 if place.loss < here.loss {
-                    here = place;
+                    *here = place;
                 }
             }
             if here.loss > before * 0.98 {
-                difference /= 2.0;
+                *difference /= 2.0;
             }
         }
-        Ok(here)
+        Ok(())
     }
+
+    /// Slopes that say that a parameter makes no difference.
+    fn is_flat(&self, slopes: &[f64]) -> bool {
+        slopes.iter().zip(self.weights).map(|(slope, weight)| slope.abs() * weight).sum::<f64>() < FLAT
+    }
+}
+
+/// The point with another value of a parameter that makes no difference there, in all parts of its range.
+fn other_values(end: &Descent) -> Vec<Point> {
+    let point = &end.here.point;
+    let part = |x: f64| ((x * PARTS as f64) as usize).min(PARTS - 1);
+    let others = |at: &usize| {
+        let (at, own) = (*at, part(point[*at]));
+        (0..PARTS).filter(move |other| *other != own).map(move |other| {
+            let mut point = point.clone();
+            point[at] = (other as f64 + 0.5) / PARTS as f64;
+            point
+        })
+    };
+    end.flat.iter().flat_map(others).collect()
 }
 
 /// The point with some coordinates moved, inside the cube.
@@ -247,6 +340,37 @@ mod tests {
             assert!(error < 0.01 && best[4] < 0.2, "seed {seed}: {best:?}");
             assert!(points.len() <= 320, "{}", points.len());
             assert!(points.iter().flatten().all(|x| (0.0..=1.0).contains(x)));
+        }
+    }
+
+    /// Requests take what they take, and some of them what a small buffer adds; a large one adds nothing, whatever its size.
+    fn buffered(point: &Point) -> Vec<f64> {
+        let full = (0.4 - point[0]).max(0.0);
+        let others = point[1..].iter().enumerate().map(|(at, x)| (x - 0.5) * (1.0 + at as f64 / 4.0));
+        let tails = [full - 0.15, 2.0 * (full - 0.15) + point[1] - 0.5];
+        others.chain(tails).collect()
+    }
+
+    #[test]
+    fn search_leaves_a_place_where_a_parameter_makes_no_difference() {
+        for seed in 1..6 {
+            let mut best = (f64::INFINITY, Vec::new());
+            let weights = [0.1; 13];
+            let mut start = vec![0.52; 12];
+            start[0] = 0.9;
+            let search = Search { seed, evaluations: 400, start, choices: &[None; 12], weights: &weights };
+            let mut evaluate = |points: Vec<Point>| {
+                let found: Vec<Residuals> = points.iter().map(|point| Some(buffered(point))).collect();
+                for (point, residuals) in points.into_iter().zip(&found) {
+                    let loss = loss(residuals, &weights);
+                    if loss < best.0 {
+                        best = (loss, point);
+                    }
+                }
+                Ok(found)
+            };
+            search.run(&mut evaluate).unwrap();
+            assert!((best.1[0] - 0.25).abs() < 0.01, "seed {seed}: {best:?}");
         }
     }
 
