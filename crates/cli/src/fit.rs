@@ -32,6 +32,11 @@ pub struct FitArgs {
     /// with: 0 to 0.9.
     #[arg(long, value_name = "PART", default_value = "0.33", allow_hyphen_values = true, help_heading = "Search")]
     pub holdout: f64,
+    /// Cut a trace into so many equal parts and hold out the end of each, not that of the trace: for what changes on the way.
+    /// 1 to 10,000.
+    #[arg(long, value_name = "N", value_parser = parts, default_value = "1", allow_hyphen_values = true,
+        help_heading = "Search")]
+    pub holdout_parts: u64,
     /// Compare what flushes take too, as much as reads and as writes: of a trace with flushes, from a drive that writes its
     /// buffer to flash for them.
     #[arg(long, help_heading = "Search")]
@@ -54,6 +59,10 @@ fn evaluations(text: &str) -> Result<u64, String> {
     number::ranged(text, 10, 1_000_000)
 }
 
+fn parts(text: &str) -> Result<u64, String> {
+    number::ranged(text, 1, 10_000)
+}
+
 /// Runs the command.
 pub fn fit(args: &FitArgs, style: Style) -> Result<(), Failure> {
     if args.trace.read.trace.is_empty() {
@@ -70,6 +79,7 @@ pub fn fit(args: &FitArgs, style: Style) -> Result<(), Failure> {
         workload: args.trace.workload()?,
         parameters: parameters.collect::<Result<_, _>>()?,
         holdout: args.holdout,
+        holdout_parts: args.holdout_parts as usize,
         flushes: args.flushes,
         evaluations: args.evaluations as usize,
         threads: args.threads,

@@ -64,6 +64,7 @@ fn fit_refuses_with_a_reason() {
     assert!(with(&["--parameter", "ram.dram=2MiB..1MiB"]).contains("the low end comes first"));
     assert!(with(&["--parameter", "ram.drum=1MiB..2MiB"]).contains("ram.drum"));
     assert!(with(&["--holdout", "1"]).contains("--holdout 1"));
+    assert!(with(&["--holdout-parts", "0"]).contains("--holdout-parts"));
     assert!(with(&["--limit", "50"]).contains("50 of 50 requests"));
     assert!(with(&["--flushes"]).contains("--flushes: 0 flushes of"));
     let fio = temporary("fit_flushes.json");

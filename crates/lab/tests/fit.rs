@@ -78,7 +78,16 @@ fn recorded_of(name: &str, workload: Workload, drive: Device) -> Workload {
 fn fit(workload: Workload, evaluations: usize, threads: usize) -> Fit {
     let parameters = vec![FitParameter::read("device.geometry.channels=1|2|4").unwrap()];
     let device = drive(&[]);
-    Fit { device, workload, parameters, holdout: 0.33, flushes: false, evaluations, threads: Some(threads) }
+    Fit {
+        device,
+        workload,
+        parameters,
+        holdout: 0.33,
+        holdout_parts: 1,
+        flushes: false,
+        evaluations,
+        threads: Some(threads),
+    }
 }
 
 fn of<'a>(fitted: &'a Fitted, key: &str) -> &'a FittedParameter {
@@ -202,6 +211,7 @@ fn fit_refuses_what_it_cannot_do() {
         (with("device.geometry.blocks_per_plane=10..90"), "keeps the number of erase blocks"),
         (Fit { flushes: true, ..with("device.timing.page_read=20us..90us") }, "--flushes: 0 flushes of"),
         (Fit { holdout: 1.5, ..with("device.timing.page_read=20us..90us") }, "--holdout 1.5"),
+        (Fit { holdout_parts: 0, ..with("device.timing.page_read=20us..90us") }, "--holdout-parts 0"),
         (
             Fit { device: drive(&["precondition=trace".into()]), ..with("device.timing.page_read=20us..90us") },
             "precondition",
@@ -266,6 +276,8 @@ fn fit_finds_secret_parameters_from_results_of_fio() {
         std::fs::write(&path, text).unwrap();
         fit.run(&Watch::default()).unwrap_err().to_string()
     };
+    let in_parts = Fit { holdout_parts: 2, ..fit.clone() }.run(&Watch::default()).unwrap_err().to_string();
+    assert!(in_parts.contains("--holdout-parts: of results of fio whole jobs"), "{in_parts}");
     assert!(refused("{\"jobs\": []}").contains("no job that can be compared"));
     assert!(refused("{}").contains("no results of fio"));
 }

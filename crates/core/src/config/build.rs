@@ -22,7 +22,7 @@ impl TimingConfig {
 
 impl DeviceConfig {
     /// Pages that its dies can program at a time.
-    const fn pages_at_a_time(&self) -> u32 {
+    pub(super) const fn pages_at_a_time(&self) -> u32 {
         let planes = if matches!(self.commands.planes, Planes::One) { 1 } else { self.geometry.planes_per_die };
         self.geometry.dies() * planes * self.commands.unit_pages
     }
@@ -118,7 +118,7 @@ impl Config {
             },
             host: self.device.host.times(&self.device.controller, &self.device.sleep),
             write_ack: self.device.host.write_ack,
-            flush: self.ram.flush.settings(self.device.pages_at_a_time(), self.device.commands.unit_pages),
+            flush: self.ram.flush.settings(&self.device),
             read_groups: self.replay.read_groups,
             seed: self.seed,
         }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Config;
+use super::{Config, DeviceConfig};
 use crate::engine::{EvictWait, FillMarks, FlushAhead, WriteAck};
 use crate::error::ConfigError;
 use crate::types::Nanos;
@@ -21,8 +21,8 @@ pub struct FlushConfig {
     /// Absent: never.
     pub age: Option<Nanos>,
     /// As soon as so many pages are dirty, those that have been so for the longest are written together; what has aged takes
-    /// as many along. 2 to 65,536, or `unit`, a page of the flash (`device.commands.unit_pages`). Absent: a page is written alone
-    /// when it has aged.
+    /// as many along. 2 to 65,536, or `unit`, a page of the flash (`device.commands.unit_pages`), or `stripe`, what the dies can
+    /// program at a time. Absent: a page is written alone when it has aged.
     pub gather: Option<Gather>,
     /// The next of these writes begins when fewer than this many pages of earlier ones are under way, 1 to 65,536. Absent: what
     /// the dies can program at a time, with `device.commands` a command of each; more would only wait for dies, where reads
@@ -32,10 +32,13 @@ pub struct FlushConfig {
 
 /// How many pages are written together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case", expecting = "expected `unit` or a number of pages")]
+#[serde(rename_all = "snake_case", expecting = "expected `unit`, `stripe` or a number of pages")]
 pub enum Gather {
     /// As many as one program takes on one plane: `device.commands.unit_pages`.
     Unit,
+    /// As many as all dies can program at a time: a unit of each, with `device.commands.planes` of each of its planes. Drives
+    /// write such stripes, so that dies work in step and what waits for room gets it at once.
+    Stripe,
     /// So many.
     #[serde(untagged)]
     Pages(u32),
@@ -77,7 +80,8 @@ impl FlushConfig {
         }
         if let Some(Gather::Pages(pages @ (0..=1 | 65_537..))) = gather {
             let problem = format!("{pages} is outside 2 to 65536");
-            let help = "`unit` gathers a page of the flash; leave it out to write every page alone";
+            let help =
+                "`unit` gathers a page of the flash, `stripe` one of every die; leave it out to write every page alone";
             return refuse("ram.flush.gather", problem, help);
         }
         match most {
@@ -93,20 +97,21 @@ impl FlushConfig {
         }
     }
 
-    /// Pages that are written together, if they are gathered.
-    fn gathered(&self, unit_pages: u32) -> Option<u32> {
+    /// Pages that are written together, if they are gathered, on a device.
+    fn gathered(&self, device: &DeviceConfig) -> Option<u32> {
         self.gather.map(|gather| match gather {
-            Gather::Unit => unit_pages,
+            Gather::Unit => device.commands.unit_pages,
+            Gather::Stripe => device.pages_at_a_time(),
             Gather::Pages(pages) => pages,
         })
     }
 
-    /// For the engine of a device that programs so many pages at a time, in units of so many.
-    pub(super) fn settings(&self, at_a_time: u32, unit_pages: u32) -> Option<FlushAhead> {
+    /// For the engine of a device.
+    pub(super) fn settings(&self, device: &DeviceConfig) -> Option<FlushAhead> {
         let Self { above, below, age, most, .. } = *self;
         let marks = above.map(|above| FillMarks { above, below: below.unwrap_or(above) });
-        let gather = self.gathered(unit_pages);
-        (!self.is_off()).then(|| FlushAhead { marks, age, gather, most: most.unwrap_or(at_a_time) })
+        let gather = self.gathered(device);
+        (!self.is_off()).then(|| FlushAhead { marks, age, gather, most: most.unwrap_or(device.pages_at_a_time()) })
     }
 }
 
@@ -117,10 +122,10 @@ impl Config {
     /// Names the key.
     pub(super) fn check_writes(&self) -> Result<(), ConfigError> {
         self.ram.flush.check()?;
-        let (unit_pages, frames) = (self.device.commands.unit_pages, self.frames().dram);
-        match self.ram.flush.gathered(unit_pages) {
+        let frames = self.frames().dram;
+        match self.ram.flush.gathered(&self.device) {
             Some(1) => {
-                let problem = "a unit of this flash is one page, so that there is nothing to gather";
+                let problem = "this flash programs one page, so that there is nothing to gather";
                 let help = "set device.commands.unit_pages, give a number of pages, or leave it out";
                 return Err(ConfigError::new("ram.flush.gather", problem, help));
             }

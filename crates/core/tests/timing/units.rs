@@ -114,6 +114,32 @@ fn gathered_units_are_one_program_each() {
     assert_eq!(end_us(&by_page, 8, false), (2 * (unit - 20), 8, 8));
 }
 
+/// A unit of every die is there before one is written: then dies begin and end at the same time.
+#[test]
+fn stripe_is_a_unit_of_every_die() {
+    let begins_us = |settings: &[&str], pages: u32| {
+        let mut device = device(&[&BUFFER, &UNITS, &["ram.flush.gather=stripe"], settings]);
+        let writes = (0..pages).map(|n| request(HostOp::Write, u64::from(n), n * 7));
+        device.run(&writes.collect::<Vec<_>>()).unwrap();
+        device.drain();
+        let programs = host_programs(&mut *device);
+        programs.iter().map(|(at, operation)| (at.0 / 1_000, operation.die)).collect::<Vec<_>>()
+    };
+    assert_eq!(begins_us(&[], 7), [], "seven of eight pages");
+    let programs = begins_us(&[], 21);
+    let (first, other) = (programs[0].1, 1 - programs[0].1);
+    let stripe = |at| [[(at, first); 4], [(at, other); 4]].concat();
+    // The second is there when the first is under way, and follows when one die is done.
+    assert_eq!(programs[..8], stripe(7));
+    assert_eq!(programs.len(), 16);
+    let on_first = programs[8..].iter().filter(|(_, die)| *die == first).count();
+    assert_eq!(on_first, 4, "{programs:?}");
+    // All four planes that work together count.
+    let planes = ["ftl.frontiers=plane", "device.commands.planes=any_page"];
+    assert_eq!(begins_us(&planes, 31), []);
+    assert_eq!(begins_us(&planes, 32).len(), 32);
+}
+
 /// A unit that its die programs already is not gone on with: the rest would come after that.
 #[test]
 fn unit_under_way_is_left_for_an_idle_die() {
@@ -198,4 +224,5 @@ fn units_without_effect_are_refused() {
     refused(&["ram.flush.gather=65537"], "ram.flush.gather");
     refused(&["ram.flush.gather=units"], "ram.flush.gather");
     refused(&["ram.dram=1MiB", "ram.flush.gather=300"], "ram.flush.gather");
+    refused(&["ram.dram=1MiB", "device.commands.unit_pages=16", "ram.flush.gather=stripe"], "ram.flush.gather");
 }

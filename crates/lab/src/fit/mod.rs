@@ -3,7 +3,8 @@
 //! The loss of a configuration is the mean absolute logarithm of simulated over recorded times: of each kind of requests
 //! (reads, writes, flushes if wanted) the percentiles 5, 10, 25, 50, 75, 90, 95, 98, 99, 99.5 and 99.9, of all of them as much
 //! as of their classes of sizes together.
-//! The last part of a trace (of fio results every third job) is held out: it is simulated, and the search does not see it.
+//! The last part of a trace, or of each of several parts of it (of fio results every third job), is held out: it is simulated,
+//! and the search does not see it.
 //! What of the result the data tells is found by trying: [`Told`]. docs/fit.md says more.
 
 mod errors;
@@ -43,6 +44,9 @@ const SLACK: f64 = 0.005;
 /// ... or this part of the least loss.
 const SLACK_SHARE: f64 = 0.05;
 
+/// Most parts into which a trace is cut.
+const PARTS_MAX: usize = 10_000;
+
 /// A fit that is asked for.
 #[derive(Clone, Debug)]
 pub struct Fit {
@@ -54,6 +58,9 @@ pub struct Fit {
     pub parameters: Vec<FitParameter>,
     /// The part of the data that the search does not see, from 0 to 0.9.
     pub holdout: f64,
+    /// Parts into which a trace is cut, 1 to 10,000, of each of which the last requests are held out. Of one part, the whole
+    /// trace, it is its end.
+    pub holdout_parts: usize,
     /// Flushes are compared too, and count as much as reads and as writes.
     pub flushes: bool,
     /// Simulations of the search; what the data tells takes about twenty more for each parameter.
@@ -82,6 +89,9 @@ pub struct Fitted {
     pub evaluations: usize,
     /// The part that was held out.
     pub holdout: f64,
+    /// Parts of the trace of which each had its end held out; of jobs of fio there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub holdout_parts: Option<usize>,
     /// Loss of the device as it was, without the held-out part; nothing if it could not be built.
     pub loss_before: Option<f64>,
     /// The least loss, without the held-out part.
@@ -138,6 +148,10 @@ impl Fit {
             let problem = format!("--holdout {}: it is outside 0 to 0.9", self.holdout);
             return Err(Error::input(problem, "0.33 keeps the last third for the test"));
         }
+        if !(1..=PARTS_MAX).contains(&self.holdout_parts) {
+            let problem = format!("--holdout-parts {}: it is outside 1 to {PARTS_MAX}", self.holdout_parts);
+            return Err(Error::input(problem, "with 1 the end of the trace is held out"));
+        }
         let builder = self.device.base()?;
         let (_, plain) = self.device.over(&builder)?;
         let is_fio = fio::is_fio(&self.workload);
@@ -153,6 +167,10 @@ impl Fit {
         }
         memory::check(&config)?;
         let parameters = self.searched(&builder, &device, &config)?;
+        if is_fio && self.holdout_parts > 1 {
+            let problem = "--holdout-parts: of results of fio whole jobs are held out, spread over all of them";
+            return Err(Error::input(problem, "leave it out"));
+        }
         if is_fio && self.flushes {
             let problem = "--flushes: results of fio say nothing of flushes that could be compared";
             return Err(Error::input(problem, "leave it out, or fit to a trace"));
@@ -162,7 +180,11 @@ impl Fit {
             (self.workload.trace[0].clone(), samples, skipped)
         } else {
             let source = Source::open(&self.workload, &config, watch)?;
-            (source.describe().name, vec![Sample::of_trace(source, self.holdout, self.flushes)?], Vec::new())
+            (
+                source.describe().name,
+                vec![Sample::of_trace(source, self.holdout, self.holdout_parts, self.flushes)?],
+                Vec::new(),
+            )
         };
         let mut fitting = Fitting {
             builder,
@@ -243,6 +265,7 @@ impl Fit {
             requests: samples.iter().map(|sample| sample.requests).sum(),
             evaluations: history.len(),
             holdout: self.holdout,
+            holdout_parts: (!fio::is_fio(&self.workload)).then_some(self.holdout_parts),
             loss_before: history.first().map(|(_, loss)| *loss).filter(|loss| loss.is_finite()),
             loss: *loss,
             threshold,

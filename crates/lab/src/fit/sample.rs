@@ -82,11 +82,11 @@ impl Sample {
         Ok(Self { settings: Vec::new(), batches, requests: known.len(), groups: Vec::new() })
     }
 
-    /// A recorded trace, of which the last part is held out.
+    /// A recorded trace, cut into equal parts; the last requests of each are held out, that share of them.
     ///
     /// # Errors
     /// It cannot be read, or it has too few requests with latencies.
-    pub(super) fn of_trace(source: Source, holdout: f64, flushes: bool) -> Result<Self, Error> {
+    pub(super) fn of_trace(source: Source, holdout: f64, parts: usize, flushes: bool) -> Result<Self, Error> {
         let name = source.describe().name;
         let mut known: Vec<(u32, HostOp, u64, u64)> = Vec::new();
         let sample = Self::load(source, |number, op, sectors, recorded| {
@@ -104,8 +104,8 @@ impl Sample {
                         `nandlab trace info` shows what a trace has";
             return Err(Error::input(problem, help));
         }
-        let split = ((known.len() as f64) * (1.0 - holdout)).round() as usize;
-        let flushed = known[..split].iter().filter(|request| request.1 == HostOp::Flush).count();
+        let [seen, held_out] = split(&known, holdout, parts);
+        let flushed = seen.iter().filter(|request| request.1 == HostOp::Flush).count();
         if flushes && flushed < GROUP_MIN {
             let problem = format!(
                 "--flushes: {flushed} flushes of {name} with a recorded latency are left to search with, and {GROUP_MIN} are needed"
@@ -113,7 +113,7 @@ impl Sample {
             return Err(Error::input(problem, "leave --flushes out, use a longer trace, or hold out less (--holdout)"));
         }
         let mut groups = Vec::new();
-        for (part, held_out) in [(&known[..split], false), (&known[split..], true)] {
+        for (part, held_out) in [(&seen, false), (&held_out, true)] {
             for &(kind, op) in compared(flushes) {
                 let whole = part.iter().filter(|request| request.1 == op);
                 groups.extend(Group::of_trace(kind, false, held_out, whole.clone()));
@@ -164,6 +164,18 @@ impl Sample {
         requests.hand_out(&mut replay, &mut *device)?;
         Ok(responses)
     }
+}
+
+/// The requests that are seen, and those that are held out: the last ones of each of so many equal parts.
+fn split<R: Clone>(requests: &[R], holdout: f64, parts: usize) -> [Vec<R>; 2] {
+    let (mut seen, mut held_out) = (Vec::new(), Vec::new());
+    for part in 0..parts {
+        let part = &requests[requests.len() * part / parts..requests.len() * (part + 1) / parts];
+        let (before, after) = part.split_at((part.len() as f64 * (1.0 - holdout)).round() as usize);
+        seen.extend_from_slice(before);
+        held_out.extend_from_slice(after);
+    }
+    [seen, held_out]
 }
 
 impl Group {
@@ -239,5 +251,22 @@ impl Sample {
             1.0 / (kinds * halves * like(group.is_class) * group.recorded.len()) as f64
         };
         seen().flat_map(|group| std::iter::repeat_n(weight(group), group.recorded.len())).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split;
+
+    #[test]
+    fn last_requests_of_every_part_are_held_out() {
+        let requests: Vec<u32> = (0..30).collect();
+        assert_eq!(split(&requests, 0.2, 1), [(0..24).collect::<Vec<_>>(), (24..30).collect()]);
+        let [seen, held_out] = split(&requests, 0.2, 3);
+        assert_eq!(held_out, [8, 9, 18, 19, 28, 29]);
+        assert_eq!(seen.len() + held_out.len(), 30);
+        assert_eq!(split(&requests, 0.0, 7), [requests.clone(), vec![]]);
+        // More parts than requests: a part may be one request, or none.
+        assert_eq!(split(&requests, 0.9, 100)[1], requests);
     }
 }
