@@ -98,7 +98,13 @@ impl Search<'_> {
         let mut elsewhere: Vec<Place> = Vec::new();
         let mut tried: Vec<Vec<usize>> = Vec::new();
         let mut best = f64::INFINITY;
-        while left > 0 && !(starts.is_empty() && elsewhere.is_empty()) {
+        loop {
+            // What cannot be simulated is no place to begin.
+            starts.retain(|place| place.residuals.is_some());
+            elsewhere.retain(|place| place.residuals.is_some());
+            if left == 0 || starts.is_empty() && elsewhere.is_empty() {
+                return Ok(());
+            }
             let width = (left / (STEPS_EACH * self.step_evaluations())).clamp(1, WIDEST);
             // Values far from where one descent ended have half of the places.
             elsewhere.sort_by(|a, b| a.loss.total_cmp(&b.loss));
@@ -113,8 +119,8 @@ impl Search<'_> {
                 begun.push(start);
             }
             let end = self.race(begun, &mut left, evaluate)?;
-            if end.here.loss < EXACT || end.here.residuals.is_none() {
-                break;
+            if end.here.loss < EXACT {
+                return Ok(());
             }
             let others = self.other_choices(&end.here.point);
             left = left.saturating_sub(others.len());
@@ -126,7 +132,6 @@ impl Search<'_> {
                 elsewhere = self.places(others, evaluate)?;
             }
         }
-        Ok(())
     }
 
     /// Descends from several places; after every few steps the worse half gives up, and the last one goes on to its end.
