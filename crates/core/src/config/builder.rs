@@ -2,8 +2,10 @@
 
 use serde_json::{Value, json};
 
+use super::inherited::{Laid, without_what_hangs};
 use super::{Config, PluginConfig, mode};
 use crate::error::ConfigError;
+use crate::flash::clock::SchedulerConfig;
 use crate::ftl::FTLS;
 use crate::registry;
 use crate::types::Bytes;
@@ -41,13 +43,6 @@ pub struct Builder {
     file: Option<(String, String)>,
     /// Bytes that the host can address at least.
     capacity: Bytes,
-}
-
-/// Something laid over what there is.
-#[derive(Clone, Debug)]
-enum Laid {
-    Layer(Value),
-    Key(String, Value),
 }
 
 impl Builder {
@@ -185,7 +180,7 @@ impl Builder {
     fn root(&self) -> Result<Value, ConfigError> {
         let asks = |root: &Value| root["device"]["mode"] == "paper";
         if !asks(&self.root) || asks(&self.preset) {
-            return Ok(self.root.clone());
+            return Ok(without_what_hangs(self.root.clone(), &self.laid));
         }
         let mut preset = self.preset.clone();
         mode::as_paper(&mut preset);
@@ -209,7 +204,11 @@ impl Builder {
             let problem = registry::plain_words(&misfit.problem);
             self.locate(ConfigError::new(misfit.path, problem, "`nandlab config` shows every key"))
         })?;
-        mode::without_effect(&mut config, &self.root["device"]["scheduler"], &self.preset["device"]["scheduler"]);
+        // The scheduler of the preset goes with its timing model; one that somebody asks for stays, and is refused.
+        let schedules = config.device.timing.model.rule().schedules;
+        if !schedules && self.root["device"]["scheduler"] == self.preset["device"]["scheduler"] {
+            config.device.scheduler = SchedulerConfig::default();
+        }
         config.expand().map_err(|e| self.locate(e))?;
         config.check().map_err(|e| self.locate(e))?;
         if self.capacity.0 > 0 {
@@ -316,7 +315,6 @@ fn line_of(text: &str, at: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flash::clock::SchedulerConfig;
 
     #[test]
     fn list_is_split_outside_brackets_only() {
@@ -420,10 +418,6 @@ mod tests {
         let asked = ["device.timing.model=parallel", "device.scheduler.suspend=erase"];
         let error = policy(&asked).unwrap_err().to_string();
         assert!(error.contains("device.scheduler") && error.contains("no scheduler"), "{error}");
-        // So do the times of suspension.
-        policy(&["device.scheduler.suspend=none"]).unwrap();
-        let error = policy(&["device.scheduler.suspend=none", "device.scheduler.resume_time=1us"]).unwrap_err();
-        assert!(error.to_string().contains("device.scheduler.resume_time: nothing is suspended"), "{error}");
     }
 
     #[test]

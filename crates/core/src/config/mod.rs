@@ -9,6 +9,7 @@ mod capacity;
 mod controller;
 mod flush;
 mod host;
+mod inherited;
 mod mode;
 mod replay;
 mod sleep;

@@ -7,11 +7,10 @@ use super::{Config, FlushConfig, HostConfig, SleepConfig};
 use crate::config::ControllerConfig;
 use crate::engine::EvictWait;
 use crate::error::ConfigError;
-use crate::flash::clock::{SchedulerConfig, Suspend};
+use crate::flash::clock::Suspend;
 use crate::flash::{CellConfig, CommandConfig};
 use crate::ftl::FTLS;
 use crate::registry;
-use crate::types::Nanos;
 
 /// Whether a device works as those of papers do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
@@ -39,23 +38,6 @@ pub(super) fn as_paper(preset: &mut Value) {
     preset["ram"]["evict_wait"] = json!("program");
     without(&mut preset["ftl"], &OF_DRIVES);
     without(&mut preset["ftl"], &["slc", "slc_blocks"]);
-}
-
-/// What a preset says of its scheduler, and what is `said` now, where it has no effect: the scheduler goes with its timing model,
-/// and the times of suspension go with suspension. What somebody asks for besides the preset stays, and is refused.
-pub(super) fn without_effect(config: &mut Config, said: &Value, preset: &Value) {
-    if !config.device.timing.model.rule().schedules && said == preset {
-        config.device.scheduler = SchedulerConfig::default();
-    }
-    let scheduler = &mut config.device.scheduler;
-    if scheduler.suspend == Suspend::None {
-        let times = [("suspend_time", &mut scheduler.suspend_time), ("resume_time", &mut scheduler.resume_time)];
-        for (key, time) in times {
-            if said[key] == preset[key] {
-                *time = Nanos::ZERO;
-            }
-        }
-    }
 }
 
 fn without(table: &mut Value, keys: &[&str]) {
