@@ -244,14 +244,13 @@ type Fact = (&'static str, String);
 
 fn facts(report: &Report, style: Style) -> String {
     let amplification = &report.write_amplification;
-    let mut facts = vec![(
-        "write amplification",
-        format!(
-            "host {} (programs per page the host wrote), buffer {} (per page sent down)",
-            factor(amplification.host),
-            factor(amplification.buffer)
-        ),
-    )];
+    let (host, sent) = (factor(amplification.host), factor(amplification.buffer));
+    let mut text = format!("host {host} (programs per page the host wrote), buffer {sent} (per page sent down)");
+    if amplification.dummy_pages > 0 {
+        let (all, dummies) = (factor(amplification.host_with_dummies), count(amplification.dummy_pages));
+        text += &format!("; host {all} with {dummies} dummy pages");
+    }
+    let mut facts = vec![("write amplification", text)];
     facts.extend(below(report));
     facts.extend(buffer(report));
     facts.extend(settling(&report.settling));

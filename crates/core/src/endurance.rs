@@ -78,7 +78,7 @@ pub struct Measured {
     pub logical_bytes: u64,
     /// Bytes that the host wrote.
     pub written_bytes: u64,
-    /// Bytes programmed, all causes.
+    /// Bytes programmed, all causes, and of pages that stay without data beside them.
     pub programmed_bytes: u64,
     /// Simulated time of the run.
     pub simulated: Nanos,
@@ -95,7 +95,7 @@ pub struct Endurance {
     pub cell: CellType,
     /// P/E cycles assumed of every block (`device.endurance.pe_cycles`).
     pub pe_cycles: u32,
-    /// Bytes programmed / bytes the host wrote, in the measured run.
+    /// Bytes programmed, dummy pages included / bytes the host wrote, in the measured run.
     pub byte_amplification: Option<f64>,
     /// Mean / greatest erase count of a block, preconditioning included: 1 is perfectly level. Nothing without erases.
     pub levelling: Option<f64>,

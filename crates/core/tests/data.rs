@@ -163,6 +163,7 @@ fn every_read_returns_the_last_write() {
                 sum.need("a log block without valid pages", 5, |l| l.merges_dead);
             }
             "superblock" => sum.need("a collection with copies", 100, |l| l.merges_full),
+            "page" => sum.need("a page that stays without data", 50, |l| l.dummy_pages),
             _ => {}
         }
     };

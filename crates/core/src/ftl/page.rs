@@ -65,7 +65,8 @@ crate::params! {
         placement: Placement = Placement::default();
         /// The die is chosen for a whole unit of pages (`device.commands.unit_pages`): the host's next pages go to the die of
         /// the one before until its unit is full, so that they are programmed together if they come together, or until that die
-        /// works on all that it was asked for (timing model `scheduled`). Needs a placement that chooses.
+        /// begins to program it (timing model `scheduled`). Then the rest of the unit stays without data: cells are programmed
+        /// once (`write_amplification.dummy_pages`). Needs a placement that chooses, and blocks that may skip pages (`program_order`).
         whole_units: bool = false;
         /// Order in which consecutive pages or writes go over the dies: which of channel, way (chip), die (of the chip)
         /// and, with `frontiers = "plane"`, plane runs fastest.

@@ -186,6 +186,11 @@ pub struct WriteAmplification {
     /// Programs the FTL added (garbage collection, merges, mapping, wear) / pages the buffer sent to it: RFTL's
     /// extra-write ratio; `waf_buffer` - 1.
     pub extra: Option<f64>,
+    /// Pages of the flash that stay without data because a part of their unit was programmed alone (`ftl.whole_units`): a drive
+    /// fills them with dummy data. They are no programs.
+    pub dummy_pages: u64,
+    /// (All programs + `dummy_pages`) / pages the host wrote: flash that is used up for a page, what SMART calls NAND writes.
+    pub host_with_dummies: Option<f64>,
     /// Programs of host data and padding: what the buffer sent.
     pub programs_from_above: u64,
     /// Programs the FTL added. With a page-mapped FTL: AALRU's GC_w.
@@ -278,6 +283,8 @@ impl WriteAmplification {
             host: share(above + below, ledger.host_page_writes),
             buffer: share(above + below, above),
             extra: share(below, above),
+            dummy_pages: ledger.dummy_pages,
+            host_with_dummies: share(above + below + ledger.dummy_pages, ledger.host_page_writes),
             programs_from_above: above,
             programs_from_below: below,
         }
@@ -297,7 +304,7 @@ fn measured(config: &Config, ledger: &Ledger, simulated: Nanos, wear: &Wear) -> 
         physical_bytes: config.device.geometry.pages() * page_bytes,
         logical_bytes: u64::from(config.logical_pages()) * page_bytes,
         written_bytes: ledger.host_sector_writes * SECTOR_BYTES,
-        programmed_bytes: ledger.programs() * page_bytes,
+        programmed_bytes: (ledger.programs() + ledger.dummy_pages) * page_bytes,
         simulated,
         erases_mean: wear.mean,
         erases_max: wear.max,

@@ -86,6 +86,7 @@ counts! {
     flushed_by_fill,
     flushed_by_age,
     flushed_gathered,
+    dummy_pages,
     padded_pages,
     padded_from_flash,
     padding_holes,

@@ -150,6 +150,8 @@ impl Expected {
                 ("host", ratio(all, l.host_page_writes)),
                 ("buffer", ratio(all, above)),
                 ("extra", ratio(all - above, above)),
+                ("dummy_pages", json!(l.dummy_pages)),
+                ("host_with_dummies", ratio(all + l.dummy_pages, l.host_page_writes)),
                 ("programs_from_above", json!(above)),
                 ("programs_from_below", json!(all - above)),
             ],
@@ -354,7 +356,7 @@ impl Expected {
         let physical = f64::from(blocks) * f64::from(geometry.pages_per_block) * page;
         let logical = f64::from(config.logical_pages()) * page;
         let written = 512.0 * l.host_sector_writes as f64;
-        let amplification = over(total(l, Op::Program) as f64 * page, written);
+        let amplification = over((total(l, Op::Program) + l.dummy_pages) as f64 * page, written);
         let counts = || (0..blocks).map(|pbn| f64::from(fake.flash().erase_count(Pbn(pbn))));
         let levelling = counts().sum::<f64>() / f64::from(blocks) / counts().fold(0.0, f64::max);
         self.set(

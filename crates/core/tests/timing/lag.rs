@@ -21,7 +21,7 @@ fn pages(settings: &[&str], lag: u32, count: u64) -> Pages {
         "replay.queue_depth=32",
         "buffer.name=none",
         "precondition=none",
-        "device.geometry.blocks_per_plane=14",
+        "device.geometry.blocks_per_plane=16",
     ]
     .into_iter()
     .chain(["device.timing.model=scheduled", "ftl.gc_frontier=separate"])
@@ -40,6 +40,8 @@ fn pages(settings: &[&str], lag: u32, count: u64) -> Pages {
     // By die: when all is over that was collected before the previous run, before this run, and up to now.
     let mut over = vec![[0; 3]; dies];
     let (mut sliced, mut collected) = (vec![false; dies], vec![0; dies]);
+    // By die: block of the host's last page, and the run in it.
+    let mut runs = vec![None; dies];
     let mut seen = Pages::default();
     for (id, o) in operations.enumerate() {
         let (die, (begin, end)) = (o.die as usize, slow.executed(id));
@@ -50,7 +52,9 @@ fn pages(settings: &[&str], lag: u32, count: u64) -> Pages {
                 sliced[die] = true;
             }
             OpClass::HostWrite => {
-                if (o.target.page.0 % config.device.geometry.pages_per_block).is_multiple_of(lag) {
+                let pages_per_block = config.device.geometry.pages_per_block;
+                let (block, offset) = (o.target.page.0 / pages_per_block, o.target.page.0 % pages_per_block);
+                if runs[die].replace((block, offset / lag)) != Some((block, offset / lag)) {
                     over[die] = [over[die][1], over[die][2], over[die][2]];
                 }
                 over[die][2] = collected[die].max(over[die][2]);
@@ -74,5 +78,19 @@ fn lag_bounds_how_far_the_host_is_ahead_of_collection() {
             assert!(bounded.sliced > 150 && bounded.ahead == 0, "{scheduler} {pace} {lag}: {bounded:?}");
             assert!(free.ahead > free.sliced / 2, "without a bound the host should run ahead: {free:?}");
         }
+    }
+}
+
+/// Units that are left before they are full take the pages that stay without data with them.
+#[test]
+fn lag_counts_the_pages_that_stay_without_data() {
+    let units = ["device.commands.unit_pages=4", "ftl.placement=least_busy", "ftl.whole_units=true"];
+    for (lag, depth) in [(2, 8), (3, 8), (3, 12)] {
+        let (bound, queue) = (format!("ftl.gc_lag={lag}"), format!("replay.queue_depth={depth}"));
+        let settings = [&units[..], &[&*queue, "ftl.gc_slice=paced", "device.scheduler.policy=read_first"]].concat();
+        let bounded = pages(&[&settings[..], &[&bound]].concat(), lag, 1500);
+        let free = pages(&settings, lag, 1500);
+        assert!(bounded.sliced > 300 && bounded.ahead == 0, "{lag} {depth}: {bounded:?}");
+        assert!(free.ahead > 500, "without a bound the host should run ahead: {free:?}");
     }
 }

@@ -384,10 +384,10 @@ impl Clock {
         Nanos(dies.max().unwrap_or(0))
     }
 
-    /// True if a die works on all that was asked of it, so that what is asked now comes after that. Only models with a scheduler
-    /// tell: with others it is false.
-    pub fn die_works_on_all(&self, die: u32) -> bool {
-        either!(&self.model, m => m.die_works_on_all(die))
+    /// True if the die has begun all programs and erases that were asked of a page's block, so that what is asked now is none of
+    /// their commands. Only models with a scheduler tell: with others it is false.
+    pub fn has_begun_writes(&self, page: Ppn) -> bool {
+        either!(&self.model, m => m.has_begun_writes(page))
     }
 
     /// When `die` is expected to be done with all that was asked of it, as [`Clock::channel_busy_until`]; with a scheduler,

@@ -4,6 +4,7 @@ use std::fmt::Debug;
 
 use super::{ClockShape, Finished, OpTarget, Parallel, RecordedCall, Release, Resolved, Scheduled, Ticket, Waits};
 use crate::ledger::Op;
+use crate::types::Ppn;
 
 /// When operations start and end. The methods are those of [`Clock`](super::Clock), where they are described; times are in ns.
 pub(super) trait Timing: Debug + Send {
@@ -25,8 +26,8 @@ pub(super) trait Timing: Debug + Send {
     fn advance(&mut self, to: u64);
     fn drain(&mut self);
     fn die_busy_until(&self, die: u32) -> u64;
-    /// True if a die works on all that was asked of it: nothing waits for it. Only models with a scheduler tell.
-    fn die_works_on_all(&self, _die: u32) -> bool {
+    /// True if no program and no erase waits that was asked of a page's block. Only models with a scheduler tell.
+    fn has_begun_writes(&self, _page: Ppn) -> bool {
         false
     }
     fn die_work_until(&self, die: u32) -> u64 {

@@ -6,7 +6,7 @@
 use super::model::{Apart, Model, Timing, either};
 use super::{Clock, ClockTimes, Finished, OpTarget, Release, Resolved, Ticket, TimingModel, Waits};
 use crate::ledger::Op;
-use crate::types::Nanos;
+use crate::types::{Nanos, Ppn};
 
 /// A flash operation as it was handed to the clock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -140,8 +140,8 @@ impl Timing for Recording {
     fn die_busy_until(&self, die: u32) -> u64 {
         either!(&self.model, m => m.die_busy_until(die))
     }
-    fn die_works_on_all(&self, die: u32) -> bool {
-        either!(&self.model, m => m.die_works_on_all(die))
+    fn has_begun_writes(&self, page: Ppn) -> bool {
+        either!(&self.model, m => m.has_begun_writes(page))
     }
     fn die_work_until(&self, die: u32) -> u64 {
         either!(&self.model, m => m.die_work_until(die))

@@ -90,7 +90,7 @@ use self::command::Commands;
 use self::die::{Cells, Die, Registers};
 use self::events::Events;
 use self::order::Order;
-use self::task::{Task, Waiting};
+use self::task::{NOT_BEGUN, Task, Waiting};
 use super::lanes::NEVER;
 use super::slab::NONE;
 use super::tickets::Tickets;
@@ -99,6 +99,7 @@ use super::{
     SchedulerConfig, Suspend, Ticket, Timing, TimingRule, Waits,
 };
 use crate::ledger::Op;
+use crate::types::Ppn;
 
 pub(super) const RULE: TimingRule = TimingRule { build, schedules: true };
 
@@ -313,9 +314,8 @@ impl<const PLAIN: bool> Timing for Scheduled<PLAIN> {
         assert!(self.in_flight == 0, "{} operations wait for something that never happens", self.in_flight);
     }
 
-    fn die_works_on_all(&self, die: u32) -> bool {
-        let die = &self.dies[die as usize];
-        die.asked == 0 && !die.is_idle()
+    fn has_begun_writes(&self, page: Ppn) -> bool {
+        self.order.last_write(&self.tickets, page).is_none_or(|write| write.more.begun != NOT_BEGUN)
     }
 
     fn die_work_until(&self, die: u32) -> u64 {

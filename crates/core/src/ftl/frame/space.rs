@@ -24,11 +24,13 @@ mod layout;
 mod map;
 mod regions;
 mod slc;
+mod units;
 mod whole;
 
 pub use self::layout::{Frontiers, GcFrontier, Layout, Sharing, Upkeep, validate};
 pub use self::slc::Slc;
 use self::slc::SlcCache;
+use self::units::Units;
 use crate::ftl::Shape;
 use crate::ftl::blocks::pool::Pool;
 use crate::ftl::frame::heat::Heat;
@@ -109,10 +111,7 @@ pub struct Space {
     dies: Dies,
     /// A die has one data frontier.
     one_for_a_die: bool,
-    /// To divide by the pages of a page of the flash.
-    by_flash_page: Divisor,
-    /// With whole units, by stream: the frontier of the host's last page.
-    filling: Vec<Option<FrontierId>>,
+    units: Units,
     logical_pages: u32,
     /// By block: the data frontier that it was opened for, if it holds data. Empty without regions and streams.
     home: Vec<u32>,
@@ -146,8 +145,7 @@ impl Space {
             by_group: Divisor::new(groups),
             dies: Dies::new(layout.placement, geometry, order, groups, most_valid),
             one_for_a_die: !apart && !layout.upkeep.whole_units,
-            by_flash_page: Divisor::new(shape.unit_pages),
-            filling: Vec::new(),
+            units: Units::new(shape.unit_pages),
             logical_pages: shape.logical_pages,
             home: vec![0; if apart { blocks } else { 0 }],
             heat: Heat::new(layout.upkeep.streams, shape.logical_pages),
@@ -176,7 +174,7 @@ impl Space {
         self.holds_map.fill(false);
         self.home.fill(0);
         self.dies.forget();
-        self.filling = if upkeep.whole_units { vec![None; upkeep.streams as usize] } else { Vec::new() };
+        self.units.forget(upkeep.whole_units.then_some(upkeep.streams));
         self.slc.forget();
         if self.heat.is_on() {
             self.heat.forget();
@@ -233,15 +231,15 @@ impl Space {
 
     /// Data frontier for a page that the host writes.
     #[inline(always)]
-    pub fn host_frontier(&mut self, clock: &Clock, lpn: Lpn, cause: Cause) -> FrontierId {
+    pub fn host_frontier(&mut self, flash: &mut Flash, lpn: Lpn, cause: Cause) -> FrontierId {
         if self.one_for_a_die {
-            return FrontierId(self.dies.place(PageToPlace { lpn, stream: 0 }, clock));
+            return FrontierId(self.dies.place(PageToPlace { lpn, stream: 0 }, &flash.clock));
         }
-        self.one_of_several(clock, lpn, cause)
+        self.one_of_several(flash, lpn, cause)
     }
-    /// The same where a die has several: by range or by stream.
+    /// The same where a die has several, by range or by stream, and with whole units.
     #[inline(never)]
-    fn one_of_several(&mut self, clock: &Clock, lpn: Lpn, cause: Cause) -> FrontierId {
+    fn one_of_several(&mut self, flash: &mut Flash, lpn: Lpn, cause: Cause) -> FrontierId {
         let mut stream = 0;
         if self.heat.is_on() {
             if cause == Cause::Host {
@@ -249,28 +247,23 @@ impl Space {
             }
             stream = self.heat.stream(lpn);
         }
-        FrontierId(self.data_frontier(clock, lpn, stream))
+        let id = FrontierId(self.data_frontier(&flash.clock, lpn, stream));
+        if self.layout.upkeep.whole_units {
+            self.leave_unit(flash, id);
+        }
+        id
     }
     /// Number of the data frontier of a page in a stream.
     #[inline]
     fn data_frontier(&mut self, clock: &Clock, lpn: Lpn, stream: u32) -> u32 {
-        if let Some(FrontierId(id)) = self.begun(stream, clock) {
+        if let Some(id) = self.unit_of(stream, clock) {
             return id;
         }
         let die = self.dies.place(PageToPlace { lpn, stream }, clock);
         let range = self.layout.sorted_pages.map_or(stream, |pages| lpn.0 / pages);
         let id = range * self.dies.count() + die;
-        if let Some(filling) = self.filling.get_mut(stream as usize) {
-            *filling = Some(FrontierId(id));
-        }
+        self.units.fill(stream, id);
         id
-    }
-    /// With whole units, the frontier of a stream whose page of the flash is not full, unless the die already programs it.
-    fn begun(&self, stream: u32, clock: &Clock) -> Option<FrontierId> {
-        let id = (*self.filling.get(stream as usize)?)?;
-        let Frontier { next, group, pbn, .. } = self.frontiers[id.0 as usize];
-        let goes_on = self.by_flash_page.remainder(next) != 0 && self.dies.has_room_in(group);
-        (goes_on && !clock.die_works_on_all(self.geometry.die(pbn))).then_some(id)
     }
     /// Number of the die of a block among those with frontiers of their own.
     fn die(&self, pbn: Pbn) -> u32 {

@@ -107,6 +107,12 @@ impl Order {
         }
     }
 
+    /// The program or erase of a page's block that was issued last, if it is not finished.
+    pub(super) fn last_write<'a>(&self, tasks: &'a Waiting, page: Ppn) -> Option<&'a Node<Task>> {
+        let block = self.blocks.get(self.block_of(page) as usize)?;
+        (block.head != NONE).then(|| tasks.slab.get(block.tail))
+    }
+
     /// The unfinished program of the contents that a page has now.
     pub(super) fn program_of<'a>(&mut self, tasks: &'a Waiting, page: Ppn) -> Option<&'a Node<Task>> {
         let number = self.block_of(page);

@@ -18,6 +18,9 @@ pub(super) enum Hold {
     Half,
 }
 
+/// When an operation began that waits.
+pub(super) const NOT_BEGUN: u64 = u64::MAX;
+
 /// What the scheduler knows of an operation; of a combination of tickets, the least urgent class among them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Task {
@@ -45,7 +48,7 @@ pub(super) struct Task {
     pub(super) arrived: u64,
     /// how many had joined any queue before,
     pub(super) order: u64,
-    /// and when the die took it.
+    /// and when the die took it ([`NOT_BEGUN`] before).
     pub(super) begun: u64,
     /// The time that cells are counted to work for it: what they take for the whole command, of the first operation of it.
     pub(super) works: u64,
@@ -81,7 +84,7 @@ impl Default for Task {
             issued: 0,
             arrived: 0,
             order: 0,
-            begun: 0,
+            begun: NOT_BEGUN,
             cells: 0,
             service: 0,
             works: 0,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::slc::Slc;
 use crate::error::ConfigError;
-use crate::flash::Geometry;
+use crate::flash::{Geometry, ProgramOrder};
 use crate::ftl::Shape;
 use crate::ftl::alloc::Alloc;
 use crate::ftl::frame::stripe::Stripe;
@@ -221,6 +221,11 @@ impl Layout {
         }
         if self.upkeep.whole_units && shape.unit_pages == 1 {
             return error("a unit of this flash is one page", "set device.commands.unit_pages, or leave it out");
+        }
+        if self.upkeep.whole_units && shape.order == ProgramOrder::Strict {
+            let problem =
+                "a unit that is programmed before it is full leaves pages without data, and program_order is `strict`";
+            return error(problem, "use device.program_order = \"ascending\" with it");
         }
         Ok(())
     }

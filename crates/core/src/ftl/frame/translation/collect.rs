@@ -43,7 +43,7 @@ impl Translation {
         after: Ticket,
         mut ready: Ticket,
     ) -> (FrontierId, Ticket) {
-        let to = self.space.host_frontier(&flash.clock, page.lpn, page.cause);
+        let to = self.space.host_frontier(flash, page.lpn, page.cause);
         if self.space.layout().upkeep.gc_slice.has_slices() {
             ready = self.room_after_slice(flash, cache, to, after, ready);
         } else if self.space.tail(to) == 0 {
@@ -283,7 +283,7 @@ impl Translation {
             }
         }
         let offset = self.space.offset(to);
-        self.lag.page(flash, (group, offset), collected, ready)
+        self.lag.page(flash, (group, offset, self.space.left_out()), collected, ready)
     }
 
     /// A slice of the collection of data; the ticket tells when it is over. Translation blocks are collected at once.
@@ -305,7 +305,10 @@ impl Translation {
             }
             self.job(flash, victim, Cause::Gc, after)
         };
-        let most = self.space.layout().upkeep.gc_slice.slice(self.copies_for_a_block(flash, &job), self.space.tail(to));
+        // A page that leaves others without data pays for them too.
+        let left_out = self.space.left_out();
+        let (copies, room) = (self.copies_for_a_block(flash, &job), self.space.tail(to) + left_out);
+        let most = self.space.layout().upkeep.gc_slice.slice(copies, room).saturating_mul(1 + left_out);
         let erased = self.go_on(flash, cache, &mut job, most, after);
         if erased.is_none() {
             self.space.sliced[group as usize] = Some(job);
