@@ -15,11 +15,12 @@ pub(super) enum Laid {
 type IsGone = fn(&Value) -> bool;
 
 /// By what they hang on, keys of a preset.
-const HANG_ON: [(IsGone, &[&str]); 4] = [
+const HANG_ON: [(IsGone, &[&str]); 5] = [
     (suspends_nothing, &["/device/scheduler/suspend_time", "/device/scheduler/resume_time"]),
     (places_by_number, &["/ftl/whole_units"]),
     (programs_single_pages, &["/ftl/whole_units"]),
     (ends_before_it_begins, &["/ram/flush/below"]),
+    (keeps_no_pages, &["/ram/flush"]),
 ];
 
 fn suspends_nothing(root: &Value) -> bool {
@@ -41,6 +42,10 @@ fn ends_before_it_begins(root: &Value) -> bool {
     mark("below").is_some_and(|below| mark("above").is_none_or(|above| above < below))
 }
 
+fn keeps_no_pages(root: &Value) -> bool {
+    root["buffer"]["name"] == "none"
+}
+
 /// Takes out what only the preset says and what hangs on something that somebody said otherwise. What is asked for besides the
 /// preset stays, and is refused.
 pub(super) fn without_what_hangs(mut root: Value, laid: &[Laid]) -> Value {
@@ -58,13 +63,15 @@ pub(super) fn without_what_hangs(mut root: Value, laid: &[Laid]) -> Value {
 }
 
 impl Laid {
-    /// It says something of a key, `/ftl/reserve`.
+    /// It says something of a key, `/ftl/reserve`, or of a part of it.
     fn says(&self, pointer: &str) -> bool {
         match self {
             Self::Layer(layer) => layer.pointer(pointer).is_some(),
             Self::Key(key, value) => {
-                let rest = pointer.strip_prefix(&format!("/{}", key.replace('.', "/")));
-                rest.is_some_and(|rest| value.pointer(rest).is_some())
+                let said = format!("/{}", key.replace('.', "/"));
+                let is_part = said.strip_prefix(pointer).is_some_and(|rest| rest.starts_with('/'));
+                let rest = pointer.strip_prefix(&*said);
+                is_part || rest.is_some_and(|rest| value.pointer(rest).is_some())
             }
         }
     }
@@ -90,6 +97,7 @@ mod tests {
         let lower = drive(&["ram.flush.above=0.3"]).unwrap();
         assert_eq!((lower.ram.flush.above, lower.ram.flush.below), (Some(0.3), None));
         assert_eq!(drive(&["ram.flush.above=0.7"]).unwrap().ram.flush.below, usual.ram.flush.below);
+        assert!(drive(&["buffer.name=none"]).unwrap().build().is_ok());
         let waits = drive(&["device.scheduler.suspend=none"]).unwrap();
         assert_eq!(waits.device.scheduler.suspend_time.0, 0);
     }
@@ -101,6 +109,7 @@ mod tests {
             (["ftl={name=\"page\", placement=\"lpn\", whole_units=true}", "seed=1"], "ftl.whole_units"),
             (["device.commands.unit_pages=1", "ftl.whole_units=true"], "ftl.whole_units"),
             (["ram.flush.above=0.3", "ram.flush.below=0.48"], "ram.flush.below"),
+            (["buffer.name=none", "ram.flush.age=1s"], "ram.flush"),
             (["device.scheduler.suspend=none", "device.scheduler.resume_time=1us"], "device.scheduler.resume_time"),
         ] {
             let error = drive(&settings).and_then(|config| config.build().map(|_| ())).unwrap_err();

@@ -66,7 +66,7 @@ crate::params! {
         /// The die is chosen for a whole unit of pages (`device.commands.unit_pages`): the host's next pages go to the die of
         /// the one before until its unit is full, so that they are programmed together if they come together, or until that die
         /// begins to program it (timing model `scheduled`). Then the rest of the unit stays without data: cells are programmed
-        /// once (`write_amplification.dummy_pages`). Needs a placement that chooses, and blocks that may skip pages (`program_order`).
+        /// once (`write_amplification.dummy_pages`). Needs a placement that chooses, and a `program_order` that may skip pages.
         whole_units: bool = false;
         /// Order in which consecutive pages or writes go over the dies: which of channel, way (chip), die (of the chip)
         /// and, with `frontiers = "plane"`, plane runs fastest.

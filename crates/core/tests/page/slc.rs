@@ -73,6 +73,19 @@ fn cache_takes_its_blocks_and_then_lets_pages_pass() {
     }
 }
 
+/// Where the dies of a channel share their blocks they share the cache too, which is as large.
+#[test]
+fn cache_is_as_large_where_dies_share_blocks() {
+    for (kind, ftl) in [("static", "dftl"), ("dynamic", "dftl"), ("static", "sftl"), ("dynamic", "urm-map")] {
+        let ftl = format!(
+            "ftl={{name=\"{ftl}\", gc_frontier=\"separate\", frontiers=\"die\", slc=\"{kind}\", slc_blocks=3}}"
+        );
+        let mut device = config(&[&ftl]).build().unwrap();
+        run(&mut *device, (0..400).map(|lpn| write(lpn, 0)));
+        assert_eq!(check(&*device).slc_programs, 96, "{ftl}");
+    }
+}
+
 #[test]
 fn page_in_the_cache_is_read_and_written_in_its_own_time() {
     let config = config(&["ftl.slc=static", "ftl.slc_blocks=1"]);

@@ -388,7 +388,7 @@ macro_rules! demand_params {
                 wear_threshold: Option<u32> = None, in 1.., "erases", absent "no static wear levelling (MQSim: 100)";
                 /// Which blocks take the host's pages with one bit in a cell (SLC cache), as for `page`.
                 slc: $crate::ftl::frame::space::Slc = $crate::ftl::frame::space::Slc::None;
-                /// Most blocks of the SLC cache on every channel (with `frontiers = "single"` in all).
+                /// Most blocks of the SLC cache for every die, as for `page`; the dies of a channel share them.
                 slc_blocks: u32 = 0, "blocks";
             }
         }

@@ -149,7 +149,7 @@ impl Space {
             logical_pages: shape.logical_pages,
             home: vec![0; if apart { blocks } else { 0 }],
             heat: Heat::new(layout.upkeep.streams, shape.logical_pages),
-            slc: SlcCache::new(layout.upkeep.slc, layout.upkeep.slc_blocks, shape.slc_pages, groups),
+            slc: SlcCache::new(layout.upkeep.slc, layout.slc_blocks(&geometry), shape.slc_pages, groups),
         };
         space.forget();
         space

@@ -97,7 +97,7 @@ pub struct Upkeep {
     pub wear_threshold: Option<u32>,
     /// Which blocks the SLC cache consists of,
     pub slc: Slc,
-    /// and how many of a group at most.
+    /// and how many of a lane at most.
     pub slc_blocks: u32,
 }
 
@@ -193,13 +193,19 @@ impl Layout {
         if self.upkeep.gc_slice.has_slices() { self.map_frontiers(geometry, copies) } else { 0 }
     }
 
+    /// Most blocks of the SLC cache of a group.
+    pub(super) fn slc_blocks(&self, geometry: &Geometry) -> u32 {
+        let (groups, lanes) = self.counts(geometry);
+        self.upkeep.slc_blocks.saturating_mul(lanes / groups)
+    }
+
     /// Blocks of a group besides those that are full of pages: open ones of every die and for cold pages, and those of a static
     /// SLC cache.
     pub fn open_blocks(&self, geometry: &Geometry) -> u32 {
         let (groups, lanes) = self.counts(geometry);
-        let Upkeep { streams, gc_frontier, wear_threshold, slc, slc_blocks, .. } = self.upkeep;
+        let Upkeep { streams, gc_frontier, wear_threshold, slc, .. } = self.upkeep;
         let separate = u32::from(gc_frontier == GcFrontier::Separate);
-        let set_aside = if slc == Slc::Static { slc_blocks } else { 0 };
+        let set_aside = if slc == Slc::Static { self.slc_blocks(geometry) } else { 0 };
         lanes / groups * (streams + separate) + u32::from(wear_threshold.is_some()) + set_aside
     }
 

@@ -24,9 +24,9 @@ pub enum Slc {
     /// There is none.
     #[default]
     None,
-    /// Blocks set aside for it: `slc_blocks` in every group, whatever else is free.
+    /// Blocks set aside for it: `slc_blocks` for every die, whatever else is free.
     Static,
-    /// Whatever is free beyond the reserve, up to `slc_blocks` in every group.
+    /// Whatever is free beyond the reserve, up to `slc_blocks` for every die.
     Dynamic,
 }
 

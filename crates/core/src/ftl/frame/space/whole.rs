@@ -45,7 +45,10 @@ impl Space {
             let blocks = (0..self.geometry.blocks()).map(Pbn).filter(|pbn| self.group_of(*pbn) as usize == group);
             let slc: Vec<Pbn> = blocks.filter(|pbn| flash.is_slc(*pbn)).collect();
             assert_eq!(self.slc.used(group), slc.len() as u32, "SLC cache of group {group}");
-            assert!(slc.len() as u32 <= self.layout.upkeep.slc_blocks, "SLC cache of group {group} is too large");
+            assert!(
+                slc.len() as u32 <= self.layout.slc_blocks(&self.geometry),
+                "SLC cache of group {group} is too large"
+            );
         }
     }
 
