@@ -203,6 +203,28 @@ fn directions_and_sizes_follow_their_parameters() {
 }
 
 #[test]
+fn flushes_come_with_every_nth_write_and_change_nothing_else() {
+    for generator in ["zipf:writes=0.4:arrival=exponential@1ms", "sequential:writes=1:arrival=closed"] {
+        let without = made(generator, 8, 3_000);
+        for every in [1, 7] {
+            let records = made(&format!("{generator}:flush_every={every}"), 8, 3_000);
+            let requests: Vec<_> = records.iter().filter(|record| record.op != HostOp::Flush).cloned().collect();
+            assert_eq!(requests, without[..requests.len()]);
+            let mut writes = 0;
+            for (n, record) in records.iter().enumerate() {
+                if record.op == HostOp::Flush {
+                    assert_eq!((writes, records[n - 1].op, record.at), (every, HostOp::Write, records[n - 1].at));
+                    writes = 0;
+                }
+                writes += u32::from(record.op == HostOp::Write);
+                assert!(writes <= every);
+            }
+            assert!(requests.len() < 2_900, "{}", requests.len());
+        }
+    }
+}
+
+#[test]
 fn requests_arrive_as_asked() {
     let gaps = |arrival: &str| -> Vec<u64> {
         let records = made(&format!("uniform:arrival={arrival}"), 5, 100_001);

@@ -25,6 +25,9 @@ nandlab::params! {
         /// is drawn again: a chain of two states whose share of writes is `writes` for every persistence below 1, and
         /// in which the correlation of neighbours is `persistence`.
         persistence: f64 = 0.0, in 0.0..=1.0;
+        /// After every how many writes a flush of the whole device comes, at the time of the last of them, as from a host that
+        /// waits until its data is safe (`fsync`); 0: none come. A flush is a request too.
+        flush_every: u32 = 0, "writes";
         /// `constant@GAP`; `exponential@GAP` with this mean (a Poisson process); `bursty@GAP@N@PAUSE`, which is bursts of N
         /// requests on average (geometric) with exponential gaps of mean GAP, and between bursts exponential pauses of mean
         /// PAUSE; or `closed`: every request at time 0, for hosts that wait for answers (`--mode closed`).
@@ -74,6 +77,8 @@ impl Shape {
             writes,
             persistence: Chance::new(self.persistence),
             writing: random.chance(writes),
+            flush_every: self.flush_every,
+            unflushed: 0,
             clock: Clock::new(&self.arrival)?,
             random,
         })
@@ -123,8 +128,18 @@ pub(crate) struct Shaped<P> {
     writes: Chance,
     persistence: Chance,
     writing: bool,
+    flush_every: u32,
+    /// Writes since the last flush.
+    unflushed: u32,
     clock: Clock,
     random: SplitMix,
+}
+
+impl<P> Shaped<P> {
+    #[inline]
+    const fn is_flush_due(&self) -> bool {
+        self.flush_every > 0 && self.unflushed == self.flush_every
+    }
 }
 
 impl<P: Place> Iterator for Shaped<P> {
@@ -132,16 +147,26 @@ impl<P: Place> Iterator for Shaped<P> {
 
     #[inline]
     fn next(&mut self) -> Option<TraceRecord> {
+        if self.is_flush_due() {
+            self.unflushed = 0;
+            let flush = TraceRecord::plain(self.clock.now, HostOp::Flush, 0, 0);
+            self.clock.advance(&mut self.random);
+            return Some(flush);
+        }
         let length = self.sizes.draw(&mut self.random);
         let place = self.place.place(&mut self.random, length);
         let offset = self.base + self.bounds.fit(place, length);
         let op = if self.writing { HostOp::Write } else { HostOp::Read };
         let mut record = TraceRecord::plain(self.clock.now, op, offset, length);
         record.hint.pattern = P::HINT;
+        self.unflushed += u32::from(self.writing && self.flush_every > 0);
         if !self.random.chance(self.persistence) {
             self.writing = self.random.chance(self.writes);
         }
-        self.clock.advance(&mut self.random);
+        // The flush comes with the write before it.
+        if !self.is_flush_due() {
+            self.clock.advance(&mut self.random);
+        }
         Some(record)
     }
 }

@@ -1,7 +1,7 @@
 //! Whole units: pages that one command programs ([`unit_pages`]) are given to one die together.
 //!
-//! Cells are programmed once. What comes when a die has begun to program a part of a unit begins another unit, and the rest of that
-//! one stays without data (a drive fills it with dummy data). So a flush that leaves a unit half full costs flash; what
+//! Cells are programmed once. What comes when a die has begun to program a part of a unit begins another unit, and the rest
+//! of that one stays without data (a drive fills it with dummy data). So a flush that leaves a unit half full costs flash. What
 //! collection copies is not treated so, because a drive keeps it in RAM until a unit is full.
 //!
 //! [`unit_pages`]: crate::flash::CommandConfig::unit_pages
