@@ -27,7 +27,7 @@ const SCRIPTS: usize = 2_500;
 const STEPS: u32 = 220;
 
 /// Rows of the table of whole devices in crates/core/EVIDENCE.md.
-const MODES_OF_DEVICES: [&str; 10] = [
+const MODES_OF_DEVICES: [&str; 11] = [
     "all",
     "scheduler",
     "suspension",
@@ -38,6 +38,7 @@ const MODES_OF_DEVICES: [&str; 10] = [
     "SLC cache",
     "flushing ahead",
     "write through",
+    "power-loss protection",
 ];
 
 const MODES: [CutMode; 3] = [CutMode::Before, CutMode::After, CutMode::Torn];

@@ -2,6 +2,7 @@
 
 mod kit;
 mod flush {
+    mod acknowledged;
     pub mod reference;
 }
 
@@ -356,58 +357,6 @@ fn idle_device_is_clean_and_below_its_mark_under_every_policy() {
         assert!(of <= 16 + 1 || buffer == "lirs", "{buffer} over {ftl}: {used:?}");
         assert!(by_fill.ledger().flushed_by_fill > 100, "{buffer}: {:?}", by_fill.ledger());
     }
-}
-
-#[test]
-fn acknowledged_writes_survive_a_power_cut_where_the_device_writes_through() {
-    for (n, buffer) in BUFFERS.iter().map(Plugin::name).enumerate() {
-        for ftl in ["page", FTLS[n % FTLS.len()].name().as_str()] {
-            for (ack, kept) in [("flash", true), ("ram", false)] {
-                let mut device =
-                    device(&buffer, ftl, &["ram.partial_write=mask", &format!("device.host.write_ack={ack}")]);
-                for at in 0..40_u64 {
-                    submit(&mut *device, HostOp::Write, at, at as u32 * 3);
-                }
-                device.drain();
-                device.test_port().cut_power();
-                let mut found = 0;
-                for lpn in (0..40_u32).map(|n| n * 3) {
-                    let mut bytes = vec![0xEE; 512];
-                    let read = HostRequest::new(Nanos(1 << 40), HostOp::Read, u64::from(lpn), 1);
-                    device.submit(&read, Payload::Read(&mut bytes)).unwrap();
-                    found += usize::from(lpn > 0 && bytes == vec![lpn as u8; 512]);
-                }
-                assert!(!kept || found == 39, "{buffer} over {ftl}: {found} of 39 writes");
-                assert!(kept || found < 39 || matches!(&*buffer, "none" | "cbm-r" | "clock-dnv" | "wpa"), "{buffer}");
-            }
-        }
-    }
-}
-
-#[test]
-fn write_through_of_no_buffer_is_what_no_buffer_does() {
-    let run = |ack: &str| {
-        let mut device = device("none", "page", &["device.media=none", &format!("device.host.write_ack={ack}")]);
-        let requests = any_host(&mut Dice::of_case(&[3]), 2000, device.flash().now().0);
-        device.run(&requests).unwrap();
-        device.finish();
-        (device.ledger(), format!("{:?}", device.times()))
-    };
-    assert!(run("flash") == run("ram"));
-}
-
-#[test]
-fn pages_written_through_stay_clean() {
-    let mut device = device("lru", "page", &["device.host.write_ack=flash"]);
-    let start = device.flash().now().0 / 1000;
-    submit(&mut *device, HostOp::Write, start, 7);
-    device.drain();
-    assert_eq!(device.times().write_response.max(), Nanos::from_us(400));
-    assert_eq!((device.slots().used().dram, device.slots().dirty_pages()), (1, 0));
-    let at = start + 1000;
-    assert_eq!(submit(&mut *device, HostOp::Read, at, 7), Some(Nanos::from_us(at)), "it is in RAM");
-    submit(&mut *device, HostOp::Flush, at, 0);
-    assert_eq!(device.ledger().programs(), 1, "a flush finds nothing to write");
 }
 
 #[test]

@@ -208,7 +208,7 @@ fn flushes_come_with_every_nth_write_and_change_nothing_else() {
         let without = made(generator, 8, 3_000);
         for every in [1, 7] {
             let records = made(&format!("{generator}:flush_every={every}"), 8, 3_000);
-            let requests: Vec<_> = records.iter().filter(|record| record.op != HostOp::Flush).cloned().collect();
+            let requests: Vec<_> = records.iter().filter(|record| record.op != HostOp::Flush).copied().collect();
             assert_eq!(requests, without[..requests.len()]);
             let mut writes = 0;
             for (n, record) in records.iter().enumerate() {

@@ -139,6 +139,10 @@ impl Config {
             let problem = "a buffer without FTL and flash has nothing to write through to";
             return Err(ConfigError::new("device.host.write_ack", problem, "name an FTL, or use `ram`"));
         }
+        if self.device.host.write_ack == WriteAck::ProtectedRam {
+            let problem = "without FTL and flash every flush writes what is dirty";
+            return Err(ConfigError::new("device.host.write_ack", problem, "name an FTL, or use `ram`"));
+        }
         registry::find(FTLS, "ftl", &self.ftl.name)?;
         let buffer = registry::find(BUFFERS, "buffer", &self.buffer.name)?;
         let geometry = self.device.geometry;

@@ -135,7 +135,7 @@ impl Config {
             }
             _ => {}
         }
-        if self.device.host.write_ack == WriteAck::Ram {
+        if self.device.host.write_ack != WriteAck::Flash {
             return Ok(());
         }
         let key = "device.host.write_ack";

@@ -22,7 +22,8 @@ pub struct HostConfig {
     pub read_overhead: Nanos,
     /// The same for a write (after its data crossed the link), a trim and a flush.
     pub write_overhead: Nanos,
-    /// When a write is acknowledged: `ram` when its data is there, `flash` when it is programmed.
+    /// When a write is acknowledged: `ram` when its data is there, `protected_ram` the same with power-loss protection, so that
+    /// flushes have nothing to do, `flash` when it is programmed.
     pub write_ack: WriteAck,
 }
 

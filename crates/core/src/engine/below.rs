@@ -160,6 +160,10 @@ pub trait Below {
     fn trimmed(&mut self, slots: &Slots, slot: Slot);
     /// The host gives a page up.
     fn trim(&mut self, lpn: Lpn, flight: &mut Self::Flight<'_>);
+    /// True if what is in RAM survives a loss of power, all of it.
+    fn keeps_ram(&self) -> bool {
+        false
+    }
     /// A host flush waits for all write-backs so far.
     fn flush(&mut self, flight: &mut Self::Flight<'_>);
 }

@@ -105,12 +105,14 @@ impl<B: Buffer, L: Below> Engine<B, L> {
         panic!("the policy does not shrink to {frames:?}");
     }
 
-    /// Host flush: everything volatile and dirty goes down, and all earlier write-backs finish.
+    /// Host flush: everything volatile and dirty goes down, and all earlier write-backs finish; nothing, if RAM survives.
     #[inline(never)]
     pub(super) fn flush_pages(&mut self, flight: &mut L::Flight<'_>) {
         self.below.ledger().host_flush_requests += 1;
-        self.write_dirty_back(&[Medium::Dram]);
-        self.below.flush(flight);
+        if !self.below.keeps_ram() {
+            self.write_dirty_back(&[Medium::Dram]);
+            self.below.flush(flight);
+        }
     }
 
     /// Writes what is dirty in these media back, ascending, in the units of the policy and without padding.

@@ -41,9 +41,12 @@ pub enum PartialWrite {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WriteAck {
-    /// When its data is in RAM: a drive that caches writes, or that has capacitors.
+    /// When its data is in RAM: a drive that caches writes.
     #[default]
     Ram,
+    /// The same, and capacitors keep the RAM until its dirty pages are safe when power fails (power-loss protection): a flush of
+    /// the host has nothing to write and nothing to wait for.
+    ProtectedRam,
     /// When its pages are programmed: a drive that writes through. They stay in their frames, clean, if the policy keeps such
     /// pages; what lies in NVRAM is safe there and is not written through.
     Flash,

@@ -437,6 +437,9 @@ impl Below for Storage {
         let ticket = self.trim_page(lpn, self.begins());
         flight.done = self.flash.clock.join(flight.done, ticket);
     }
+    fn keeps_ram(&self) -> bool {
+        self.settings.write_ack == WriteAck::ProtectedRam
+    }
     fn flush(&mut self, flight: &mut Flight<'_>) {
         let over = self.flash.clock.programmed();
         let over = self.flash.clock.join(self.written_back, over);

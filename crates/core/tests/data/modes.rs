@@ -64,6 +64,7 @@ impl Script {
             ("SLC cache", ftl.get("slc").is_some()),
             ("flushing ahead", self.flush().is_some()),
             ("write through", self.writes_through()),
+            ("power-loss protection", self.keeps_ram()),
         ]
         .into_iter()
         .filter_map(|(mode, on)| on.then_some(mode))

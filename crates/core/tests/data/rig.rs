@@ -102,6 +102,11 @@ impl Script {
         self.way(14) && !self.way(13) && !self.way(2)
     }
 
+    /// Capacitors keep the RAM.
+    pub(super) fn keeps_ram(&self) -> bool {
+        !self.writes_through() && self.seed >> 11 & 3 == 3
+    }
+
     /// The FTL on the smallest array that it accepts, or a little more.
     fn ftl(&self) -> (Geometry, ProgramOrder, Box<dyn Ftl>) {
         let plugin = &FTLS[self.ftl];
@@ -161,7 +166,13 @@ impl Script {
             } else {
                 HostTimes::default()
             },
-            write_ack: if self.writes_through() { WriteAck::Flash } else { WriteAck::Ram },
+            write_ack: if self.writes_through() {
+                WriteAck::Flash
+            } else if self.keeps_ram() {
+                WriteAck::ProtectedRam
+            } else {
+                WriteAck::Ram
+            },
             flush: self.flush(),
             seed: self.seed,
             ..settings(LOGICAL_PAGES)
@@ -204,8 +215,15 @@ impl Script {
     pub fn run(&self) -> Outcome {
         let device = self.device();
         let dice = Dice(self.seed ^ 0x5EED);
-        let mut run =
-            Run { device, model: Model::new(LOGICAL_PAGES), dice, at: Nanos(0), done: Done::default(), again: 0 };
+        let mut run = Run {
+            device,
+            model: Model::new(LOGICAL_PAGES),
+            dice,
+            at: Nanos(0),
+            done: Done::default(),
+            again: 0,
+            keeps_ram: self.keeps_ram(),
+        };
         for step in &self.steps {
             run.step(step, self.way(3));
             let dirty = |slot: &Slot| {
@@ -237,6 +255,7 @@ struct Run {
     done: Done,
     /// Operation of the next recovery at which power fails again; 0: none.
     again: u32,
+    keeps_ram: bool,
 }
 
 impl Run {
@@ -298,7 +317,7 @@ impl Run {
         if self.device.flash().is_cut() {
             self.outage();
         } else {
-            self.model.acknowledge(self.device.slots(), flushed);
+            self.model.acknowledge(self.device.slots(), flushed || self.keeps_ram);
         }
     }
 

@@ -1,18 +1,18 @@
 //! Power failure of a whole device.
 //!
 //! A cut is armed at a flash operation. The flash takes a snapshot of its cells at that operation and the doomed run goes on;
-//! [`Engine::power_cycle`] then throws it away. What lies in NVRAM survives as it was when the interrupted request began:
-//! every acknowledged write is in it, and a frame is given away only after its page is programmed.
+//! [`Engine::power_cycle`] then throws it away. What lies in NVRAM, or in RAM that capacitors keep, survives as it was when the
+//! interrupted request began: every acknowledged write is in it, and a frame is given away only after its page is programmed.
 
 use super::Storage;
 use crate::buffer::{Buffer, Medium, Slots};
-use crate::engine::Engine;
+use crate::engine::{Below, Engine};
 use crate::flash::{CutMode, Ticket, Tombstone};
 use crate::ftl::PageWrite;
 use crate::ledger::Cause;
 use crate::types::{Lpn, Nanos, Slot};
 
-/// Dirty NVRAM pages, ascending.
+/// Dirty pages in RAM that survives, ascending.
 #[derive(Clone, Debug, Default)]
 pub(in crate::engine) struct NvramSnapshot {
     pages: Vec<NvramPage>,
@@ -42,7 +42,8 @@ impl Storage {
     }
 
     fn nvram_now(&self, slots: &Slots) -> NvramSnapshot {
-        let dirty = slots.iter().filter(|slot| slots.medium(*slot) == Medium::Nvram && slots.is_dirty(*slot));
+        let survives = |slot: Slot| self.keeps_ram() || slots.medium(slot) == Medium::Nvram;
+        let dirty = slots.iter().filter(|slot| survives(*slot) && slots.is_dirty(*slot));
         let page = |slot: Slot| NvramPage {
             write: PageWrite::new(slots.lpn(slot), Cause::Recover, self.contents.version(slot)),
             bytes: self.contents.bytes(slot).to_vec(),
