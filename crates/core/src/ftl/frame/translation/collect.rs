@@ -283,7 +283,7 @@ impl Translation {
             }
         }
         let offset = self.space.offset(to);
-        self.lag.page(flash, (group, offset, self.space.left_out()), collected, ready)
+        self.lag.page(flash, (group, offset), self.space.left_out(), collected, ready)
     }
 
     /// A slice of the collection of data; the ticket tells when it is over. Translation blocks are collected at once.

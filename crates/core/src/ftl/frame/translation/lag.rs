@@ -47,7 +47,8 @@ impl Lag {
     pub(super) fn page(
         &mut self,
         flash: &mut Flash,
-        (group, offset, left_out): (u32, u32, u32),
+        (group, offset): (u32, u32),
+        left_out: u32,
         collected: Option<Ticket>,
         ready: Ticket,
     ) -> Ticket {
