@@ -19,19 +19,19 @@ pub(super) struct Units {
     by_pages: Divisor,
     /// By stream: the frontier of the host's last page. Empty without whole units.
     filling: Vec<Option<FrontierId>>,
-    /// Pages that stay without data because of the host's last page.
-    left_out: u32,
+    /// Pages that stay without data because of the host's last page (dummy pages).
+    dummies: u32,
 }
 
 impl Units {
     pub(super) fn new(pages: u32) -> Self {
-        Self { pages, by_pages: Divisor::new(pages), filling: Vec::new(), left_out: 0 }
+        Self { pages, by_pages: Divisor::new(pages), filling: Vec::new(), dummies: 0 }
     }
 
     /// Nothing is filled; with whole units, by so many streams.
     pub(super) fn forget(&mut self, streams: Option<u32>) {
         self.filling = vec![None; streams.unwrap_or(0) as usize];
-        self.left_out = 0;
+        self.dummies = 0;
     }
 
     /// The host's page of a stream goes to this frontier.
@@ -59,7 +59,7 @@ impl Space {
 
     /// Before a page of the host: leaves the unit of its frontier if the die has begun to program that.
     pub(super) fn leave_unit(&mut self, flash: &mut Flash, id: FrontierId) {
-        self.units.left_out = 0;
+        self.units.dummies = 0;
         if !self.has_begun_unit(id, &flash.clock) {
             return;
         }
@@ -67,16 +67,16 @@ impl Space {
         let Frontier { pbn, next, end, group, .. } = *frontier;
         let rest = self.units.pages - self.units.by_pages.remainder(next);
         frontier.next = end.min(next + rest);
-        self.units.left_out = frontier.next - next;
-        flash.ledger.dummy_pages += u64::from(self.units.left_out);
+        self.units.dummies = frontier.next - next;
+        flash.ledger.dummy_pages += u64::from(self.units.dummies);
         if frontier.next == end {
             self.close(group, pbn, end != self.geometry.pages_per_block);
         }
     }
 
-    /// Pages that stay without data because of the host's last page.
+    /// Pages that stay without data because of the host's last page (dummy pages).
     #[inline]
-    pub const fn left_out(&self) -> u32 {
-        self.units.left_out
+    pub const fn dummies(&self) -> u32 {
+        self.units.dummies
     }
 }

@@ -283,7 +283,7 @@ impl Translation {
             }
         }
         let offset = self.space.offset(to);
-        self.lag.page(flash, (group, offset), self.space.left_out(), collected, ready)
+        self.lag.page(flash, (group, offset), self.space.dummies(), collected, ready)
     }
 
     /// A slice of the collection of data; the ticket tells when it is over. Translation blocks are collected at once.
@@ -306,9 +306,9 @@ impl Translation {
             self.job(flash, victim, Cause::Gc, after)
         };
         // A page that leaves others without data pays for them too.
-        let left_out = self.space.left_out();
-        let (copies, room) = (self.copies_for_a_block(flash, &job), self.space.tail(to) + left_out);
-        let most = self.space.layout().upkeep.gc_slice.slice(copies, room).saturating_mul(1 + left_out);
+        let dummies = self.space.dummies();
+        let (copies, room) = (self.copies_for_a_block(flash, &job), self.space.tail(to) + dummies);
+        let most = self.space.layout().upkeep.gc_slice.slice(copies, room).saturating_mul(1 + dummies);
         let erased = self.go_on(flash, cache, &mut job, most, after);
         if erased.is_none() {
             self.space.sliced[group as usize] = Some(job);

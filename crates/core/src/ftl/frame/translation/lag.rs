@@ -41,20 +41,19 @@ impl Lag {
         *self = Self::new(self.run, self.groups.len() as u32);
     }
 
-    /// A page of the host is about to be put at this offset of its block, which leaves out so many before it, as soon as it is
-    /// `ready`; before that, collection was issued that ends at `collected`, if any was. Resolves when the page may be
-    /// programmed.
+    /// A page of the host is about to be put at this offset of its block, behind so many dummy pages, as soon as it is `ready`;
+    /// before that, collection was issued that ends at `collected`, if any was. Resolves when the page may be programmed.
     pub(super) fn page(
         &mut self,
         flash: &mut Flash,
         (group, offset): (u32, u32),
-        left_out: u32,
+        dummies: u32,
         collected: Option<Ticket>,
         ready: Ticket,
     ) -> Ticket {
         let Some(run) = self.run else { return ready };
         let Runs { due, before, now } = &mut self.groups[group as usize];
-        if offset % run <= left_out {
+        if offset % run <= dummies {
             *due = std::mem::replace(before, *now);
         }
         if let Some(end) = collected {
