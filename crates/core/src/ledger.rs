@@ -302,6 +302,10 @@ impl Ledger {
         self.ops[op as usize][cause as usize] += 1;
         self.op_ns[op as usize][cause as usize] += ns;
     }
+    /// Requests of the host that were carried out, of all kinds.
+    pub const fn host_requests(&self) -> u64 {
+        self.host_read_requests + self.host_write_requests + self.host_trim_requests + self.host_flush_requests
+    }
     /// Mapping look-ups, by the answers of the map cache; 0 for FTLs whose map is in RAM. One for every data page that is
     /// read, written (read before or not) or trimmed below the buffer.
     #[inline]

@@ -136,6 +136,7 @@ impl Replay {
 
     fn feed_batch(&mut self, device: &mut dyn Ssd, batch: &[HostRequest]) -> Result<(), ReplayError> {
         let first = self.outcome.requests + 1;
+        let before = carried_out(device);
         let ran = if self.open && (self.scale != 1.0 || self.origin > Nanos::ZERO) {
             self.scaled.clear();
             let (start, scale) = (self.origin.0, self.scale);
@@ -150,8 +151,7 @@ impl Replay {
             carry_out(&mut self.follower, device, batch)
         };
         if let Err(error) = ran {
-            let request = first + HostRequest::count(&batch[..batch.iter().position(|r| is(r, error)).unwrap_or(0)]);
-            return Err(ReplayError::Refused { request, error });
+            return Err(ReplayError::Refused { request: first + carried_out(device) - before, error });
         }
         self.outcome.requests += HostRequest::count(batch);
         let now = device.flash().now();
@@ -193,8 +193,9 @@ fn carry_out(follower: &mut Option<Follower>, device: &mut dyn Ssd, batch: &[Hos
     }
 }
 
-fn is(request: &HostRequest, error: Refused) -> bool {
-    (request.lba, request.sectors) == error.range()
+/// Requests that a device has carried out.
+fn carried_out(device: &dyn Ssd) -> u64 {
+    device.ledger().host_requests()
 }
 
 fn check_times(batch: &[HostRequest], first: u64) -> Result<(), ReplayError> {

@@ -174,16 +174,33 @@ impl Bytes {
     /// A sentence that says what is wrong and what is accepted.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (number, unit) = split_unit(text);
+        if matches!(unit.to_ascii_lowercase().as_str(), "kb" | "mb" | "gb" | "tb") {
+            let binary = unit[..1].to_ascii_uppercase();
+            return Err(format!("`{text}` is ambiguous: write {number}{binary}iB (powers of 1,024)"));
+        }
+        Self::scaled(text)
+    }
+    /// Parses the bytes of a rate, as in `500MiB/s` or `560MB/s`: of rates nobody means 1,024 by `kB`, `MB` and `GB`.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong and what is accepted.
+    pub fn parse_rate(text: &str) -> Result<Self, String> {
+        let bytes =
+            text.trim_end().strip_suffix("/s").ok_or_else(|| format!("`{text}` is not a rate such as 560MB/s"))?;
+        Self::scaled(bytes)
+    }
+    fn scaled(text: &str) -> Result<Self, String> {
+        let (number, unit) = split_unit(text);
         let scale: u64 = match unit.to_ascii_lowercase().as_str() {
             "" | "b" => 1,
             "k" | "kib" => 1 << 10,
             "m" | "mib" => 1 << 20,
             "g" | "gib" => 1 << 30,
             "t" | "tib" => 1 << 40,
-            "kb" | "mb" | "gb" | "tb" => {
-                let binary = unit.chars().next().map_or(' ', |c| c.to_ascii_uppercase());
-                return Err(format!("`{text}` is ambiguous: write {number}{binary}iB (powers of 1,024)"));
-            }
+            "kb" => 1_000,
+            "mb" => 1_000_000,
+            "gb" => 1_000_000_000,
+            "tb" => 1_000_000_000_000,
             _ => return Err(format!("`{text}`: unknown unit `{unit}`: use B, KiB, MiB, GiB or TiB")),
         };
         let value: f64 = number.parse().map_err(|_| format!("`{text}` is not a size such as 8MiB"))?;

@@ -4,12 +4,17 @@
 
 mod campaign;
 mod common;
+mod kit;
 
 use campaign::rig::{Device, Size, Start, smallest};
 use campaign::streams::Seen;
 use campaign::{Counts, variants};
+use kit::Dice;
+use nandlab::config::{Builder, PluginConfig};
+use nandlab::engine::Payload;
 use nandlab::ftl::FTLS;
 use nandlab::ledger::{Cause, Op};
+use nandlab::types::{HostOp, HostRequest, Nanos};
 
 /// The cell of an FTL in the table of crates/core/EVIDENCE.md.
 #[track_caller]
@@ -124,5 +129,52 @@ fn evidence_golden_columns_are_true() {
         };
         assert_eq!(recorded(&name, "golden cases"), cases.len() as u64, "{name}");
         assert_eq!(recorded(&name, "golden steps"), cases.iter().map(steps).sum::<u64>(), "{name}");
+    }
+}
+
+/// Random reads, writes and trims of a device with this FTL.
+fn run_in_a_device(ftl: &str, params: &serde_json::Value) {
+    let mut params = params.clone();
+    params["name"] = ftl.into();
+    // Pages of 4 mappings are for the small devices above, and some budgets just hold one.
+    let more = if params.get("map_budget").is_some() { 8 } else { 64 };
+    if let Some(entries) = params.get_mut("entries_per_tp") {
+        *entries = more.into();
+    }
+    let settings = [
+        "device.geometry={channels=4, chips_per_channel=1, dies_per_chip=1, planes_per_die=2, blocks_per_plane=24, \
+         pages_per_block=12, page_bytes=4096}",
+        "device.over_provisioning={spare_over_physical=0.4}",
+        "device.endurance.cell=tlc",
+        "device.timing.model=scheduled",
+        "device.commands.unit_pages=2",
+        "device.cells={slc_read=\"20us\", slc_program=\"200us\"}",
+        "ram.dram=64KiB",
+        "precondition=full",
+        "replay.mode=fast",
+    ];
+    let builder =
+        settings.iter().fold(Builder::preset("lab").unwrap(), |builder, setting| builder.set(setting).unwrap());
+    let plugin: PluginConfig = serde_json::from_value(params).expect("a name and parameters");
+    let label = plugin.label();
+    let config = builder.plugin("ftl", &plugin).finish();
+    let mut device = config.and_then(|config| config.build()).unwrap_or_else(|error| panic!("{label}: {error}"));
+    let mut dice = Dice::of_case(&[7]);
+    for _ in 0..3_000 {
+        let op = [HostOp::Write, HostOp::Write, HostOp::Read, HostOp::Trim][dice.below(4) as usize];
+        let page = u64::from(dice.below(device.logical_pages()));
+        device.submit(&HostRequest::new(Nanos::ZERO, op, page * 8, 8), Payload::None).unwrap();
+    }
+    device.drain();
+    device.test_port().check();
+}
+
+#[test]
+fn every_ftl_runs_in_a_device_with_every_variant_of_its_parameters() {
+    for plugin in FTLS {
+        let name = plugin.name();
+        for params in variants::variants(&name) {
+            run_in_a_device(&name, &params);
+        }
     }
 }

@@ -15,7 +15,8 @@ use crate::types::{Bytes, Nanos};
 #[serde(deny_unknown_fields, default)]
 pub struct HostConfig {
     /// The link over which the data of requests crosses: `none` (in no time), `sata1` to `sata3`, `pcieGxN` (generation 1 to
-    /// 6, 1 to 16 lanes), or its rate for the data itself, as in `500MiB/s` (both ways at a time) or `500MiB/s half-duplex`.
+    /// 6, 1 to 16 lanes), or its rate for the data itself, as in `560MB/s` (10^6), `500MiB/s` (both ways at a time) or
+    /// `560MB/s half-duplex`.
     pub link: HostLink,
     /// Protocol, firmware and controller time of a read, before its operations start. A pure latency: any number of
     /// requests spend it at a time; what they cannot is `device.controller`.
@@ -69,7 +70,7 @@ pub enum HostLink {
 }
 
 const FORMS: &str = "use none, sata1 to sata3, pcieGxN (generation G 1 to 6; 1, 2, 4, 8 or 16 lanes), or a rate as in \
-                     500MiB/s or 500MiB/s half-duplex";
+                     560MB/s, 500MiB/s or 560MB/s half-duplex";
 const HALF_DUPLEX: &str = "half-duplex";
 
 impl HostLink {
@@ -98,8 +99,10 @@ impl HostLink {
             Some(rate) => (rate.trim(), true),
             None => (text.trim(), false),
         };
-        let size = rate.strip_suffix("/s").ok_or_else(refuse)?;
-        let bytes_per_second = Bytes::parse(size).map_err(|problem| format!("{problem}; {FORMS}"))?;
+        if !rate.ends_with("/s") {
+            return Err(refuse());
+        }
+        let bytes_per_second = Bytes::parse_rate(rate).map_err(|problem| format!("{problem}; {FORMS}"))?;
         if !(Bytes::mib(1)..=Bytes::mib(1 << 20)).contains(&bytes_per_second) {
             return Err(format!("{bytes_per_second}/s is outside 1MiB/s to 1TiB/s"));
         }
@@ -181,7 +184,8 @@ impl schemars::JsonSchema for HostLink {
         "HostLink".into()
     }
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        let description = "A link: none, sata1 to sata3, pcieGxN, or a rate such as 500MiB/s or 500MiB/s half-duplex";
+        let description =
+            "A link: none, sata1 to sata3, pcieGxN, or a rate such as 560MB/s, 500MiB/s or 560MB/s half-duplex";
         json!({"type": "string", "description": description}).try_into().expect("an object is a schema")
     }
 }
@@ -197,11 +201,15 @@ mod tests {
             assert_eq!(HostLink::parse(text).unwrap().to_string(), text);
         }
         assert_eq!(HostLink::parse(" PCIe4x4 "), Ok(HostLink::Pcie { generation: 4, lanes: 4 }));
+        // As the reports of `fit` show it.
+        let rate = HostLink::parse("1319 MB/s").unwrap();
+        assert_eq!(rate.speed().unwrap().bytes_per_second, 1_319_000_000);
+        assert_eq!(HostLink::parse(&rate.to_string()), Ok(rate));
     }
 
     #[test]
     fn unknown_link_is_refused_with_what_is_accepted() {
-        for text in ["", "pcie", "pcie7x4", "pcie3x3", "pcie3", "sata4", "sata", "nvme", "500MiB", "2x", "1GB/s"] {
+        for text in ["", "pcie", "pcie7x4", "pcie3x3", "pcie3", "sata4", "sata", "nvme", "500MiB", "2x", "1Mb/h"] {
             let problem = HostLink::parse(text).unwrap_err();
             assert!(problem.contains(text.trim_end_matches("/s")) && problem.contains("pcieGxN"), "{problem}");
         }

@@ -35,22 +35,13 @@ pub enum Refused {
     },
 }
 
-impl Refused {
-    /// First sector and number of sectors asked for.
-    pub const fn range(&self) -> (u64, u32) {
-        match self {
-            Self::OutOfRange(OutOfRange { lba, sectors, .. }) | Self::ReadOnly { lba, sectors, .. } => (*lba, *sectors),
-        }
-    }
-}
-
 impl std::fmt::Display for Refused {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::OutOfRange(error) => error.fmt(f),
             Self::ReadOnly { lba, sectors, retired } => write!(
                 f,
-                "write of {sectors} sectors at {lba}: the device is worn out and read-only ({retired} blocks failed, and \
+                "write or trim of {sectors} sectors at {lba}: the device is worn out and read-only ({retired} blocks failed, and \
                  a die has no spare block left); raise device.endurance.pe_cycles or device.reliability.spare_blocks_per_die"
             ),
         }

@@ -17,6 +17,8 @@ use crate::types::{Nanos, Pbn, Ppn};
 /// Most types of pages.
 const TYPES: usize = 8;
 const NANOS_PER_DAY: f64 = 86_400e9;
+/// No time.
+const NEVER: Nanos = Nanos(u64::MAX);
 
 /// Times of the types of pages of a block: `["50us", "70us", "90us"]`. Empty: all pages are alike.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -199,7 +201,7 @@ pub(super) struct CellTimes {
     reads: u64,
     /// The block erased last was in SLC mode.
     erased_slc: bool,
-    /// By block: when its first page was programmed, if age matters.
+    /// By block: when its first page was programmed, if age matters; [`NEVER`] since its erase, or if nobody told.
     since: Vec<Nanos>,
     /// End of the preconditioning: what was written until then is old.
     measured_from: Nanos,
@@ -214,8 +216,9 @@ impl CellTimes {
         let cycles = f64::from(erases) + f64::from(self.config.cycles_before);
         let mut expected = cycles / 1_000.0 * self.config.retries_per_1000_cycles;
         if let Some(since) = self.since.get(pbn.index()) {
-            let before = if *since < self.measured_from { self.config.days_before } else { 0.0 };
-            let days = (now - *since).0 as f64 / NANOS_PER_DAY + before;
+            let since = if *since == NEVER { Nanos::ZERO } else { *since };
+            let before = if since < self.measured_from { self.config.days_before } else { 0.0 };
+            let days = (now - since).0 as f64 / NANOS_PER_DAY + before;
             expected += days * self.config.retries_per_day;
         }
         self.reads += 1;
@@ -240,7 +243,7 @@ impl Flash {
             seed,
             reads: 0,
             erased_slc: false,
-            since: vec![Nanos::ZERO; if config.retries_per_day > 0.0 { blocks } else { 0 }],
+            since: vec![NEVER; if config.retries_per_day > 0.0 { blocks } else { 0 }],
             measured_from: Nanos::ZERO,
         }));
     }
@@ -303,13 +306,16 @@ impl Flash {
             Op::Program => {
                 assert!(!slc || offset < *slc_pages, "block {} holds {slc_pages} pages in SLC mode", pbn.0);
                 self.ledger.slc_programs += u64::from(slc);
-                if offset == 0
-                    && let Some(since) = times.since.get_mut(pbn.index())
-                {
+                // Not all FTLs begin at the first page of a block.
+                if let Some(since) = times.since.get_mut(pbn.index()).filter(|since| **since == NEVER) {
                     *since = now;
                 }
             }
-            Op::Erase => {}
+            Op::Erase => {
+                if let Some(since) = times.since.get_mut(pbn.index()) {
+                    *since = NEVER;
+                }
+            }
         }
         (cells, cells + bus)
     }

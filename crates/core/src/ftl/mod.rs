@@ -260,6 +260,10 @@ pub trait Ftl: Send {
     fn keeps_map_on_flash(&self) -> bool {
         false
     }
+    /// True if mappings are looked up in a cache and may be missing there, so that look-ups are counted.
+    fn caches_mappings(&self) -> bool {
+        self.keeps_map_on_flash()
+    }
     /// True if [`Ftl::idle`] does anything: only then the engine looks for idle time.
     fn works_in_idle_time(&self) -> bool {
         false

@@ -287,6 +287,9 @@ impl Ftl for Superblock {
     fn merges(&self) -> Option<MergeKind> {
         Some(MergeKind::Measured)
     }
+    fn caches_mappings(&self) -> bool {
+        self.cache.is_some()
+    }
     fn read(&mut self, flash: &mut Flash, PageRead { lpn, cause, .. }: PageRead, after: Ticket) -> Found {
         let after = self.look_up(flash, lpn, after);
         self.copies.read(flash, lpn, cause, after)

@@ -39,7 +39,7 @@ impl Requests {
             writes: l.host_write_requests,
             trims: l.host_trim_requests,
             flushes: l.host_flush_requests,
-            total: l.host_read_requests + l.host_write_requests + l.host_trim_requests + l.host_flush_requests,
+            total: l.host_requests(),
             pages_read: l.host_page_reads,
             pages_written: l.host_page_writes,
             pages_trimmed: l.host_page_trims,

@@ -86,12 +86,8 @@ pub struct Throughput {
 impl Throughput {
     pub(super) fn new(ledger: &Ledger, makespan: Nanos) -> Self {
         let per_second = |n: u64| share(n, makespan.0).map(|rate| rate * 1e9);
-        let requests = ledger.host_read_requests
-            + ledger.host_write_requests
-            + ledger.host_trim_requests
-            + ledger.host_flush_requests;
         Self {
-            requests_per_second: per_second(requests),
+            requests_per_second: per_second(ledger.host_requests()),
             pages_per_second: per_second(ledger.host_page_reads + ledger.host_page_writes),
             read_bytes_per_second: per_second(ledger.host_sector_reads * SECTOR_BYTES),
             written_bytes_per_second: per_second(ledger.host_sector_writes * SECTOR_BYTES),

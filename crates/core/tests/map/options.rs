@@ -32,6 +32,23 @@ fn write_hot_and_cold(ftl: &mut dyn Ftl, flash: &mut Flash, shape: &Shape, write
 }
 
 #[test]
+fn policy_that_takes_full_blocks_is_overruled_before_collection_runs_away() {
+    for (victim, pace) in [("random", "paced"), ("random", "early"), ("fifo", "paced"), ("fifo", "whole")] {
+        let params = json!({"victim": victim, "gc_slice": pace, "gc_frontier": "separate", "cmt_entries": 64});
+        let (shape, mut flash, mut ftl) = device("dftl", params);
+        let mut dice = Dice(3);
+        let mut most = 0;
+        for _ in 0..10_000 {
+            let before = flash.ledger.programs();
+            ftl.write(&mut flash, Batch::new(&[host(dice.below(shape.logical_pages), 1)], &[]), start());
+            most = most.max(flash.ledger.programs() - before);
+        }
+        // 16 victims of 16 pages that rewrite a translation page each, and what is taken after them.
+        assert!(most < 3_000, "{victim}, {pace}: a page of the host has {most} pages programmed");
+    }
+}
+
+#[test]
 fn streams_keep_copies_of_cold_pages_down() {
     for name in FTLS {
         let [mixed, apart] = [1, 2].map(|streams| {

@@ -4,6 +4,7 @@ use nandlab::engine::{Payload, Refused};
 use nandlab::flash::{ReliabilityConfig, Ticket};
 use nandlab::ftl::PageRead;
 use nandlab::ledger::{Cause, Op};
+use nandlab::replay::{Replay, ReplayError};
 use nandlab::types::{HostOp, HostRequest, Lpn, Nanos, Pbn};
 use rand_pcg::Pcg64Mcg;
 use serde_json::json;
@@ -105,4 +106,32 @@ fn worn_out_device_still_writes_its_buffer_back() {
     device.finish();
     assert_eq!(device.slots().iter().filter(|slot| device.slots().is_dirty(*slot)).count(), 0);
     device.test_port().check();
+}
+
+#[test]
+fn refused_request_has_its_own_number() {
+    let settings = [
+        "device.geometry={channels=1, chips_per_channel=1, dies_per_chip=1, planes_per_die=1, blocks_per_plane=24, \
+         pages_per_block=4, page_bytes=4096}",
+        "device.over_provisioning={spare_over_physical=0.25}",
+        "device.endurance.pe_cycles=800",
+        "device.reliability={wear_out=true}",
+        "buffer.name=none",
+        "replay.mode=fast",
+        "seed=3",
+    ];
+    let config = crate::kit::lab(settings);
+    let mut device = config.build().unwrap();
+    // Every second request reads what the others write: those are refused.
+    let request = |n: u64| {
+        let op = if n.is_multiple_of(2) { HostOp::Write } else { HostOp::Read };
+        HostRequest::new(Nanos::ZERO, op, 0, 8)
+    };
+    let requests: Vec<HostRequest> = (1..=100_000).map(request).collect();
+    let mut replay = Replay::new(&config, &*device);
+    let error = replay.feed(&mut *device, &requests).expect_err("it wears out");
+    let ReplayError::Refused { request, error: Refused::ReadOnly { .. } } = error else { panic!("{error}") };
+    let before = device.ledger().host_read_requests + device.ledger().host_write_requests;
+    assert!(request.is_multiple_of(2) && request == before + 1, "request {request} after {before}");
+    assert!(request > 5_000, "request {request}: batches have one request until the 4,096th");
 }

@@ -188,6 +188,25 @@ fn reads_are_tried_again_with_wear_and_age() {
 }
 
 #[test]
+fn age_counts_from_the_first_program_after_the_erase_whichever_page_that_is() {
+    // With blocks of the FTL `block`: all that is old is rewritten but for page 0 of each block, which is trimmed.
+    let (blocks, pages) = (20, 48);
+    let settings = ["device.cells={retries_per_day=0.5, days_before=40}", "replay.queue_depth=1", "precondition=full"];
+    let config = config(&[&settings[..], &["ftl={name=\"block\"}"]].concat());
+    let mut device = config.build().unwrap();
+    let of = |op| move |n: u32| request(op, n);
+    let rewritten = || (0..blocks * pages).filter(|n| n % pages > 0);
+    device.run(&(0..blocks).map(|block| request(HostOp::Trim, block * pages)).collect::<Vec<_>>()).unwrap();
+    device.run(&rewritten().map(of(HostOp::Write)).collect::<Vec<_>>()).unwrap();
+    device.drain();
+    let before = device.ledger().nanos(Op::Read, Cause::Host);
+    device.run(&rewritten().map(of(HostOp::Read)).collect::<Vec<_>>()).unwrap();
+    device.drain();
+    let read = (device.ledger().nanos(Op::Read, Cause::Host) - before) as f64 / rewritten().count() as f64 / 1e9;
+    assert!((read / (READ + TRANSFER + COMMAND) - 1.0).abs() < 0.01, "{read} s for a page that was just written");
+}
+
+#[test]
 fn nonsense_is_refused_by_its_key() {
     let refused = |settings: &[&str], key: &str| {
         let given = settings.iter().map(|setting| (*setting).to_owned());

@@ -66,8 +66,8 @@ fn scheduler_choice(config: &Config, policy: &str, suspend: Suspend) -> String {
 impl FitUnit {
     /// Reads a value with its unit.
     fn read(text: &str) -> Option<(f64, Self)> {
-        if let Some(rate) = text.strip_suffix("/s") {
-            return Bytes::parse(rate).ok().map(|rate| (rate.0 as f64, Self::Rate));
+        if text.ends_with("/s") {
+            return Bytes::parse_rate(text).ok().map(|rate| (rate.0 as f64, Self::Rate));
         }
         if let Ok(number) = text.parse::<f64>() {
             let unit = if text.contains(['.', 'e']) { Self::Number } else { Self::Whole };
@@ -263,6 +263,7 @@ mod tests {
         assert_eq!(read("a.b=20us..1ms").unwrap().range, between(2e4, 1e6, FitUnit::Time));
         assert_eq!(read("a=1MiB..2MiB").unwrap().range, between(1_048_576.0, 2_097_152.0, FitUnit::Size));
         assert_eq!(read("a=1MiB/s..2MiB/s").unwrap().range, between(1_048_576.0, 2_097_152.0, FitUnit::Rate));
+        assert_eq!(read("a=150MB/s..14400 MB/s").unwrap().range, between(150e6, 14.4e9, FitUnit::Rate));
         assert_eq!(read("a=1..8").unwrap().range, between(1.0, 8.0, FitUnit::Whole));
         assert_eq!(read("a=0..0.5").unwrap().range, between(0.0, 0.5, FitUnit::Number));
         assert_eq!(read("a=x|y").unwrap().range, FitRange::Choice(vec!["x".into(), "y".into()]));

@@ -10,4 +10,4 @@
 use super::PaceRule;
 
 pub(super) const RULE: PaceRule =
-    PaceRule { number: None, slice: Some(|slice| (4 * slice.copies).div_ceil(slice.room.max(1)).max(1)) };
+    PaceRule { number: None, slice: Some(|slice| slice.copies.saturating_mul(4).div_ceil(slice.room.max(1)).max(1)) };

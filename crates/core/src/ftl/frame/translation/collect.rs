@@ -8,6 +8,10 @@ use crate::ftl::frame::space::{FrontierId, Job};
 use crate::ledger::Cause;
 use crate::types::{Lpn, Pbn};
 
+/// Victims that a policy chooses until a demand-mapped FTL has the blocks that it needs; then those with the fewest valid pages
+/// are taken. The good policies need a few.
+const MOST_TURNS: u64 = 16;
+
 /// Which block is collected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Choice {
@@ -74,8 +78,10 @@ impl Translation {
     ) -> Ticket {
         let mut done = after;
         let blocks = u64::from(flash.geometry().blocks());
-        // A policy that keeps picking blocks without an invalid page is overruled after as many turns as there are blocks.
-        let patience = if C::RESIDENT { blocks } else { 2 * blocks };
+        // A policy that keeps picking blocks which gain too little is overruled: after as many turns as there are blocks where a
+        // full block only costs its copies, and soon where each of them also rewrites translation pages, which may take more
+        // blocks than it gives back.
+        let patience = if C::RESIDENT { blocks } else { MOST_TURNS };
         // Every collection of the best victim gains a page of at most all pages (see the module text).
         for turn in 0..=2 * flash.geometry().pages() + 2 * blocks {
             if C::RESIDENT && goal.room_in.is_some_and(|to| self.space.tail(to) > 0) {
@@ -320,13 +326,17 @@ impl Translation {
     /// as many valid pages. Copies take blocks too: `k` victims of `n` pages, of which `v` are valid, give `k` blocks back and
     /// take another whenever the copy frontier, which has room for `tail` pages, is full. So `b` blocks are gained as soon as
     /// `k n >= b n + (k v - tail)`. A page of the victim that the host wrote meanwhile counts as copied:
-    /// the estimate is a little low.
+    /// the estimate is a little low. A victim all of whose pages are valid, as `random` and `fifo` take them, says nothing of those
+    /// after it: it is copied away, and the next one is asked.
     fn copies_for_a_block(&self, flash: &Flash, job: &Job) -> u32 {
         let (pages, left) = (self.space.pages_per_block(), flash.valid_pages(job.victim));
+        if job.valid == pages {
+            return left;
+        }
         let free = self.space.free(self.space.group_of(job.victim));
         let blocks = (self.space.watermark() + 1).saturating_sub(free).max(1);
         let room = self.space.tail(job.to) + job.valid.saturating_sub(left);
-        let victims = (blocks * pages).saturating_sub(room).div_ceil((pages - job.valid).max(1)).max(blocks);
+        let victims = (blocks * pages).saturating_sub(room).div_ceil(pages - job.valid).max(blocks);
         left.saturating_add((victims - 1).saturating_mul(job.valid))
     }
 }
