@@ -23,16 +23,19 @@ impl<B: Buffer, L: Below> Engine<B, L> {
         self.below.page_ends(&mut self.slots, access, hit);
         self.buffer.after_access(access, slot.is_some(), &self.slots, &self.below.sense(), &mut self.plan);
         if !self.plan.is_empty() {
-            self.carry_out_afterthought(*access);
+            self.carry_out_afterthought(*access, flight);
         }
         hit
     }
 
     /// What the policy planned after the access.
     #[inline(never)]
-    fn carry_out_afterthought(&mut self, access: Access) {
+    fn carry_out_afterthought(&mut self, access: Access, flight: &mut L::Flight<'_>) {
         let begins = self.below.begins();
-        self.carry_out_plan(begins, Some(&access));
+        let done = self.carry_out_plan(begins, Some(&access), &mut None);
+        if access.write {
+            self.below.written_after(done, flight);
+        }
     }
 
     /// The page is not resident.
@@ -52,17 +55,17 @@ impl<B: Buffer, L: Below> Engine<B, L> {
     fn admit_page(&mut self, access: &Access, part: Part, medium: Medium, flight: &mut L::Flight<'_>) {
         let mut room = self.below.begins();
         let fetches_first = self.buffer.fetches_first();
-        let mut found = None;
+        let (mut found, mut wanted) = (None, Some(medium));
         if fetches_first {
             found = self.below.fetch(&self.slots, access, part, room);
         }
         if !self.buffer.has_room(Some(access), &self.slots) {
             self.below.ledger().eviction_waits += 1;
-            let mut fits = self.make_room_for(access, &mut room);
+            let mut fits = self.make_room_for(access, &mut room, &mut wanted);
             if self.below.data_frames().is_some() {
                 // The evictions may have grown a shared map: shrink before the page is placed, so that it fits.
                 self.share_ram();
-                fits = self.make_room_for(access, &mut room);
+                fits = self.make_room_for(access, &mut room, &mut wanted);
             }
             if !fits {
                 return self.below.pass_by(&mut self.slots, access, part, flight);
@@ -70,7 +73,8 @@ impl<B: Buffer, L: Below> Engine<B, L> {
             if let Some(found) = &mut found {
                 self.below.follow(access.lpn, found);
             }
-        } else if self.below.frames_leave() {
+        }
+        if wanted.is_some() && self.below.frames_leave() {
             room = self.below.claim_frame(&self.slots, medium, room);
         }
         if !fetches_first {
@@ -90,7 +94,7 @@ impl<B: Buffer, L: Below> Engine<B, L> {
     /// Evicts until the page fits. False if it cannot because a shared map took the frames, or those of the region of the
     /// buffer to which the page belongs.
     #[inline]
-    fn make_room_for(&mut self, access: &Access, room: &mut L::When) -> bool {
+    fn make_room_for(&mut self, access: &Access, room: &mut L::When, wanted: &mut Option<Medium>) -> bool {
         let mut rounds = 0;
         while !self.buffer.has_room(Some(access), &self.slots) {
             if self.slots.frames().dram == 0 && self.slots.used().total() == 0 {
@@ -100,7 +104,7 @@ impl<B: Buffer, L: Below> Engine<B, L> {
             if self.plan.is_empty() && (self.slots.frames().dram == 0 || self.below.data_frames().is_some()) {
                 return false;
             }
-            *room = self.carry_out_plan(*room, Some(access));
+            *room = self.carry_out_plan(*room, Some(access), wanted);
             rounds += 1;
             assert!(rounds <= 2 * self.slots.slot_count() + 2, "the policy makes no room");
         }

@@ -38,8 +38,7 @@ impl<B: Buffer> Engine<B, Storage> {
         let count = |ledger: &Ledger| (ledger.write_back_pages, ledger.buffer_write_pages);
         let (used, before) = (self.slots.used(), count(self.below.ledger()));
         self.buffer.make_room(None, &self.slots, &self.below.sense(), &mut self.plan);
-        let done = self.carry_out_plan(self.below.begins(), None);
-        self.below.keep_frames(&mut self.slots, &[], used, done);
+        let done = self.carry_out_plan(self.below.begins(), None, &mut None);
         let (dirty, sent) = count(self.below.ledger());
         self.below.ledger().flushed_by_fill += dirty - before.0;
         let Some(flusher) = &mut self.below.flusher else { return };

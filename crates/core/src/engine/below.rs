@@ -140,11 +140,14 @@ pub trait Below {
 
     /// Writes dirty pages back as one command; with `pad` the rest of their logical block too.
     fn write_back(&mut self, slots: &mut Slots, pages: &[Slot], pad: bool) -> Self::When;
-    /// These pages were written; those that are still resident stay, clean, and where more frames were in use `before`, the
-    /// others gave theirs up. The frames can be used when `done` is reached.
-    fn keep_frames(&mut self, slots: &mut Slots, pages: &[Slot], before: Frames, done: Self::When);
-    /// A clean page leaves: when its frame may be used, joined with `room`.
-    fn dropped(&mut self, slots: &Slots, slot: Slot, room: Self::When) -> Self::When;
+    /// After the policy wrote pages back that it was not asked for, while a write of the host is served.
+    fn written_after(&mut self, done: Self::When, flight: &mut Self::Flight<'_>);
+    /// A page is written when `done` is reached and stays, clean; until then nothing else can take its frame.
+    fn keep_frame(&mut self, slots: &mut Slots, slot: Slot, done: Self::When);
+    /// A page has left a frame in that memory, which can be used when `done` is reached.
+    fn give_frame_up(&mut self, medium: Medium, done: Self::When);
+    /// A clean page leaves: when its frame may be used.
+    fn dropped(&mut self, slots: &Slots, slot: Slot) -> Self::When;
     /// A page has moved to the other memory.
     fn moved(&mut self, slots: &mut Slots, slot: Slot);
     /// True if frames may have been given up whose pages are still to be written.

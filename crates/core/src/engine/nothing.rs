@@ -126,7 +126,7 @@ impl Below for Nothing {
         self.ledger.write_back_pages += pages.len() as u64;
         self.ledger.buffer_write_pages += pages.len() as u64;
     }
-    fn dropped(&mut self, _: &Slots, _: Slot, (): ()) {}
+    fn dropped(&mut self, _: &Slots, _: Slot) {}
     fn moved(&mut self, _: &mut Slots, _: Slot) {}
     #[inline(always)]
     fn frames_leave(&self) -> bool {
@@ -141,7 +141,9 @@ impl Below for Nothing {
     fn trimmed(&mut self, _: &Slots, _: Slot) {}
     fn trim(&mut self, _: Lpn, (): &mut ()) {}
     fn flush(&mut self, (): &mut ()) {}
-    fn keep_frames(&mut self, _: &mut Slots, _: &[Slot], _: Frames, (): ()) {}
+    fn written_after(&mut self, (): (), _: &mut Self::Flight<'_>) {}
+    fn keep_frame(&mut self, _: &mut Slots, _: Slot, (): ()) {}
+    fn give_frame_up(&mut self, _: Medium, (): ()) {}
 }
 
 /// The first pages of a list, and the rest.

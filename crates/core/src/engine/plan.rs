@@ -6,34 +6,43 @@ use crate::types::{HostRequest, Lpn, Slot};
 
 impl<B: Buffer, L: Below> Engine<B, L> {
     /// Carries out the plan in its order and empties it; pages are read ahead for `access`, after all else. Returns when
-    /// the frames it freed may be used, joined with `room`.
+    /// all that it writes is over, joined with `room`. The first frame in the memory that is `wanted` is left to whoever waits
+    /// for that, who then wants no more; other frames can be used when their pages are written.
     #[inline]
-    pub(super) fn carry_out_plan(&mut self, mut room: L::When, access: Option<&Access>) -> L::When {
+    pub(super) fn carry_out_plan(
+        &mut self,
+        mut room: L::When,
+        access: Option<&Access>,
+        wanted: &mut Option<Medium>,
+    ) -> L::When {
         let mut ahead = false;
         for index in 0..self.plan.actions.len() {
             match self.plan.actions[index] {
                 Action::WriteBack { start, len, freed, pad } => {
-                    let pages = &self.plan.slots[start as usize..(start + len) as usize];
-                    let done = self.below.write_back(&mut self.slots, pages, pad);
+                    let (start, end) = (start as usize, (start + len) as usize);
+                    let done = self.below.write_back(&mut self.slots, &self.plan.slots[start..end], pad);
                     room = self.below.join(room, done);
-                    let (freed, kept) = pages.split_at(freed as usize);
-                    for slot in freed {
-                        self.slots.release(*slot);
-                    }
-                    for slot in kept {
-                        self.slots.set_clean(*slot);
+                    for at in start..end {
+                        let slot = self.plan.slots[at];
+                        if at < start + freed as usize {
+                            self.leave(slot, done, wanted);
+                        } else {
+                            self.slots.set_clean(slot);
+                            self.below.keep_frame(&mut self.slots, slot, done);
+                        }
                     }
                 }
                 Action::WriteBackPage(slot) => {
                     let done = self.below.write_back(&mut self.slots, &[slot], false);
                     room = self.below.join(room, done);
-                    self.slots.release(slot);
+                    self.leave(slot, done, wanted);
                 }
                 Action::Drop(slot) => {
                     assert!(!self.slots.is_dirty(slot), "the policy drops dirty page {}", self.slots.lpn(slot).0);
                     self.below.ledger().buffer_drops += 1;
-                    room = self.below.dropped(&self.slots, slot, room);
-                    self.slots.release(slot);
+                    let done = self.below.dropped(&self.slots, slot);
+                    room = self.below.join(room, done);
+                    self.leave(slot, done, wanted);
                 }
                 Action::Move(slot, medium) => {
                     if self.below.frames_leave() {
@@ -51,6 +60,18 @@ impl<B: Buffer, L: Below> Engine<B, L> {
         self.plan.actions.clear();
         self.plan.slots.clear();
         room
+    }
+
+    /// A page leaves its frame, which can be used when `done` is reached.
+    #[inline]
+    fn leave(&mut self, slot: Slot, done: L::When, wanted: &mut Option<Medium>) {
+        let medium = self.slots.medium(slot);
+        self.slots.release(slot);
+        if *wanted == Some(medium) {
+            *wanted = None;
+        } else {
+            self.below.give_frame_up(medium, done);
+        }
     }
 
     /// Reads the pages of the plan that the policy wants ahead of the host into frames, for which it has made room.
@@ -100,7 +121,7 @@ impl<B: Buffer, L: Below> Engine<B, L> {
                 return;
             }
             self.buffer.make_room(None, &self.slots, &self.below.sense(), &mut self.plan);
-            room = self.carry_out_plan(room, None);
+            room = self.carry_out_plan(room, None, &mut None);
         }
         panic!("the policy does not shrink to {frames:?}");
     }
@@ -139,15 +160,15 @@ impl<B: Buffer, L: Below> Engine<B, L> {
     /// Writes dirty pages back as one command, without padding; those that the policy keeps stay, clean. Returns when that is
     /// over; until then their frames can't be used, whether given up or not.
     pub(super) fn clean_pages(&mut self, pages: &[Slot]) -> L::When {
-        let used = self.slots.used();
         let done = self.below.write_back(&mut self.slots, pages, false);
         for slot in pages {
             self.slots.set_clean(*slot);
-            if !self.buffer.on_clean(*slot, &self.slots) {
-                self.slots.release(*slot);
+            if self.buffer.on_clean(*slot, &self.slots) {
+                self.below.keep_frame(&mut self.slots, *slot, done);
+            } else {
+                self.leave(*slot, done, &mut None);
             }
         }
-        self.below.keep_frames(&mut self.slots, pages, used, done);
         done
     }
 

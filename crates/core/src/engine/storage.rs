@@ -386,8 +386,9 @@ impl Below for Storage {
         self.write_pages_back(slots, pages, pad)
     }
     #[inline]
-    fn dropped(&mut self, slots: &Slots, slot: Slot, room: Ticket) -> Ticket {
-        if self.observed { self.observe_drop(slots, slot, room) } else { room }
+    fn dropped(&mut self, slots: &Slots, slot: Slot) -> Ticket {
+        let begins = self.begins();
+        if self.observed { self.observe_drop(slots, slot).unwrap_or(begins) } else { begins }
     }
     fn moved(&mut self, slots: &mut Slots, slot: Slot) {
         let ledger = &mut self.flash.ledger;
@@ -399,8 +400,16 @@ impl Below for Storage {
             self.date(slots, slot);
         }
     }
-    fn keep_frames(&mut self, slots: &mut Slots, pages: &[Slot], before: Frames, done: Ticket) {
-        self.keep_frames(slots, pages, before, done);
+    fn written_after(&mut self, done: Ticket, flight: &mut Flight<'_>) {
+        if self.settings.write_ack == WriteAck::Flash {
+            flight.wait_for(self, done);
+        }
+    }
+    fn keep_frame(&mut self, slots: &mut Slots, slot: Slot, done: Ticket) {
+        self.keep_frame(slots, slot, done);
+    }
+    fn give_frame_up(&mut self, medium: Medium, done: Ticket) {
+        self.give_up(medium, done);
     }
     #[inline(always)]
     fn frames_leave(&self) -> bool {
@@ -428,7 +437,7 @@ impl Below for Storage {
 
     fn trimmed(&mut self, slots: &Slots, slot: Slot) {
         if let Some(done) = self.leaving.kept(slots, slot, &self.flash.clock) {
-            self.give_up(slots.medium(slot), 1, done);
+            self.give_up(slots.medium(slot), done);
         }
     }
     fn trim(&mut self, lpn: Lpn, flight: &mut Flight<'_>) {

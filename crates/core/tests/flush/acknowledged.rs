@@ -4,6 +4,7 @@ use nandlab::catalog::BUFFERS;
 use nandlab::engine::Payload;
 use nandlab::ftl::FTLS;
 use nandlab::registry::Plugin;
+use nandlab::replay::Replay;
 use nandlab::types::{HostOp, HostRequest, Nanos};
 
 use crate::kit::Dice;
@@ -31,6 +32,60 @@ fn acknowledged_writes_survive_a_power_cut_where_that_is_promised() {
                 assert!(!kept || found == 39, "{buffer} over {ftl}: {found} of 39 writes");
                 assert!(kept || found < 39 || matches!(&*buffer, "none" | "cbm-r" | "clock-dnv" | "wpa"), "{buffer}");
             }
+        }
+    }
+}
+
+#[test]
+fn writes_through_end_with_a_program_whichever_way_the_policy_takes() {
+    // `hitstat` writes a block as soon as it is whole, after the access that made it so.
+    let eager = ["buffer.full_flush=eager", "device.host.write_ack=flash", "ram.nvram=0"];
+    for (buffer, keys) in [("hitstat", &eager[..]), ("bplru", &eager[1..]), ("fab", &eager[1..]), ("lru", &eager[1..])]
+    {
+        let mut device = device(buffer, "page", keys);
+        for n in 0..20_u64 {
+            let at = Nanos(device.flash().now().0 + 100_000_000);
+            device.submit(&HostRequest::new(at, HostOp::Write, n * 8, 8), Payload::None).unwrap();
+            device.drain();
+            let (programs, took) = (device.ledger().programs(), device.times().write_response.max());
+            assert!(programs >= 8 * (n + 1) && took >= Nanos::from_us(400), "{buffer}: {programs} programs, {took}");
+        }
+        let mean = device.times().write_response.mean_ns();
+        assert!(mean >= 400_000.0, "{buffer}: a write took {mean} ns on average, a program takes 400 us");
+    }
+}
+
+/// When each of many writes of a page, which all arrive at one instant, is acknowledged.
+fn burst(buffer: &str, ftl: &str, keys: &[&str], pages: u32) -> (Vec<u64>, u32) {
+    let keys = [&["replay.queue_depth=256", "device.media=none"], keys].concat();
+    let mut device = device(buffer, ftl, &keys);
+    let writes: Vec<HostRequest> =
+        (0..pages).map(|lpn| HostRequest::new(Nanos::ZERO, HostOp::Write, u64::from(lpn), 1)).collect();
+    let config = config(buffer, ftl, &keys).unwrap();
+    let mut replay = Replay::new(&config, &*device);
+    replay.follow(&mut *device);
+    replay.feed(&mut *device, &writes).unwrap();
+    let frames = device.slots().frames().total();
+    device.drain();
+    let mut ends = Vec::new();
+    replay.take_times(&mut *device, |request| ends.push(request.response().0));
+    ends.sort_unstable();
+    (ends, frames)
+}
+
+#[test]
+fn pages_that_are_acknowledged_are_in_ram_or_programmed() {
+    // Four dies program at most four pages each 400 us: what was acknowledged before is in a frame.
+    let program = 400_000;
+    for buffer in BUFFERS.iter().map(Plugin::name).filter(|name| name != "none") {
+        // Only the memory that the policy uses.
+        let one = ["ram.nvram=0"];
+        let keys = if config(&buffer, "page", &one).and_then(|config| config.build()).is_ok() { &one[..] } else { &[] };
+        let (ends, frames) = burst(&buffer, "page", keys, 200);
+        assert_eq!(ends.len(), 200);
+        for (n, end) in ends.iter().enumerate() {
+            let programmed = 4 * (end / program);
+            assert!(n as u64 + 1 <= u64::from(frames) + programmed, "{buffer}: {} pages at {end} ns", n + 1);
         }
     }
 }

@@ -231,7 +231,7 @@ impl Device {
             self.pass_by(part, flight);
         }
         let steps = self.policy.after(access, resident, &self.ram, &self.array.counts);
-        self.carry_out(steps);
+        self.carry_out(steps, &mut false);
     }
 
     fn hit(&mut self, part: &Part, flight: &mut Flight) {
@@ -279,18 +279,19 @@ impl Device {
     /// Into the buffer, after somebody left it if need be.
     fn miss(&mut self, part: &Part, flight: &mut Flight) {
         let Access { lpn, write, .. } = part.access;
-        let mut room = self.array.now;
+        let (mut room, mut wanted) = (self.array.now, true);
         if self.ram.is_full() {
             self.array.counts.eviction_waits += 1;
-            let mut fits = self.evict_until_it_fits(&mut room);
+            let mut fits = self.evict_until_it_fits(&mut room, &mut wanted);
             if self.setup.shared_ram.is_some() {
                 self.share_ram();
-                fits = self.evict_until_it_fits(&mut room);
+                fits = self.evict_until_it_fits(&mut room, &mut wanted);
             }
             if !fits {
                 return self.pass_by(part, flight);
             }
-        } else {
+        }
+        if wanted {
             room = room.max(self.take_frame());
         }
         let partial = part.count < self.setup.page_sectors && !self.setup.masks;
@@ -310,7 +311,7 @@ impl Device {
         self.policy.placed(part.access, &self.ram);
     }
 
-    fn evict_until_it_fits(&mut self, room: &mut u64) -> bool {
+    fn evict_until_it_fits(&mut self, room: &mut u64, wanted: &mut bool) -> bool {
         while self.ram.is_full() {
             if self.ram.pages.is_empty() {
                 return false;
@@ -319,7 +320,7 @@ impl Device {
             if steps.is_empty() {
                 return false;
             }
-            *room = (*room).max(self.carry_out(steps));
+            *room = (*room).max(self.carry_out(steps, wanted));
         }
         true
     }
@@ -399,7 +400,7 @@ impl Device {
             self.policy.resized(frames);
             while self.ram.pages.len() > self.ram.frames {
                 let steps = self.policy.make_room(&self.ram, &self.array.counts);
-                self.carry_out(steps);
+                self.carry_out(steps, &mut false);
             }
         }
     }

@@ -8,7 +8,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use super::Storage;
 use super::leaving::is_over;
-use crate::buffer::{Fill, Frames, Medium, Slots};
+use crate::buffer::{Fill, Medium, Slots};
 use crate::engine::FlushAhead;
 use crate::engine::inflight::Inflight;
 use crate::flash::{Clock, Ticket};
@@ -258,23 +258,20 @@ impl Storage {
         }
     }
 
-    /// Frames whose pages are being written, kept or given up, can be used when that is over.
-    pub(super) fn keep_frames(&mut self, slots: &mut Slots, pages: &[Slot], before: Frames, done: Ticket) {
-        for slot in pages {
-            if slots.is_resident(*slot) {
-                self.leaving.keep(slots, *slot, done);
-            }
+    /// A page stays in its frame and is written when `done` resolves.
+    pub(super) fn keep_frame(&mut self, slots: &mut Slots, slot: Slot, done: Ticket) {
+        let is_first = !self.leaving.has_kept();
+        self.leaving.keep(slots, slot, done);
+        if is_first {
+            self.set_observed();
         }
-        self.set_observed();
-        let now = slots.used();
-        self.give_up(Medium::Dram, before.dram.saturating_sub(now.dram), done);
-        self.give_up(Medium::Nvram, before.nvram.saturating_sub(now.nvram), done);
     }
 
-    /// A frame, or more of them, is given up, and what was in it is written when `done` resolves.
-    pub(super) fn give_up(&mut self, medium: Medium, frames: u32, done: Ticket) {
+    /// A frame is given up, and what was in it is written when `done` resolves.
+    #[inline]
+    pub(super) fn give_up(&mut self, medium: Medium, done: Ticket) {
         if !is_over(&self.flash.clock, done) {
-            (0..frames).for_each(|_| self.leaving.give_up(medium, done));
+            self.leaving.give_up(medium, done);
         }
     }
 }

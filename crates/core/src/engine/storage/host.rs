@@ -22,16 +22,13 @@ impl Storage {
         self.observed = self.probe.is_some() || self.armed_nvram.is_some() || !host.is_free() || writes;
     }
 
-    /// A clean page leaves, whose write may be under way.
+    /// A clean page leaves: the end of its write, if that is under way.
     #[cold]
-    pub(super) fn observe_drop(&mut self, slots: &Slots, slot: Slot, room: Ticket) -> Ticket {
+    pub(super) fn observe_drop(&mut self, slots: &Slots, slot: Slot) -> Option<Ticket> {
         if let Some(probe) = &mut self.probe {
             probe.on_drop(slots.lpn(slot));
         }
-        match self.leaving.kept(slots, slot, &self.flash.clock) {
-            Some(done) => self.flash.clock.join(room, done),
-            None => room,
-        }
+        self.leaving.kept(slots, slot, &self.flash.clock)
     }
 
     /// Refuses to change a device that is worn out, lets the flash catch up, counts the groups of a read, and gives the FTL the

@@ -46,8 +46,9 @@ impl Device {
         (place, end)
     }
 
-    /// In order, but what is fetched ahead comes last. Returns when the frames that became free can be used.
-    pub(super) fn carry_out(&mut self, steps: Vec<Step>) -> u64 {
+    /// In order, but what is fetched ahead comes last. Returns when all that is written is over. The first frame that a page
+    /// leaves is for whoever waits for that, if a frame is `wanted`; the others can be used when their pages are written.
+    pub(super) fn carry_out(&mut self, steps: Vec<Step>, wanted: &mut bool) -> u64 {
         let mut room = self.array.now;
         let mut ahead = Vec::new();
         for step in steps {
@@ -57,16 +58,20 @@ impl Device {
                     assert!(!frame.dirty, "a dirty page is dropped");
                     self.array.counts.buffer_drops += 1;
                     room = room.max(frame.writing);
+                    self.leave(frame.writing, wanted);
                 }
                 Step::Write { leave, stay, pad } => {
                     let mut all = leave.clone();
                     all.extend(&stay);
-                    room = room.max(self.write_back(&all, pad));
+                    let done = self.write_back(&all, pad);
+                    room = room.max(done);
                     for lpn in &leave {
                         self.ram.pages.remove(lpn);
+                        self.leave(done, wanted);
                     }
                     for lpn in &stay {
-                        self.ram.pages.get_mut(lpn).expect("a resident page").dirty = false;
+                        let frame = self.ram.pages.get_mut(lpn).expect("a resident page");
+                        (frame.dirty, frame.writing) = (false, done);
                     }
                 }
                 Step::Fetch(lpn) => ahead.push(lpn),
@@ -86,6 +91,12 @@ impl Device {
             self.policy.placed(Access { lpn, write: false, request: self.requests }, &self.ram);
         }
         room
+    }
+
+    fn leave(&mut self, written: u64, wanted: &mut bool) {
+        if !std::mem::take(wanted) && written > self.array.now {
+            self.leaving.push(written);
+        }
     }
 
     /// One command: dirty pages, perhaps with the rest of their logical block.
