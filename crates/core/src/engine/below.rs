@@ -140,6 +140,8 @@ pub trait Below {
 
     /// Writes dirty pages back as one command; with `pad` the rest of their logical block too.
     fn write_back(&mut self, slots: &mut Slots, pages: &[Slot], pad: bool) -> Self::When;
+    /// When this page of the latest command is written.
+    fn page_written(&self, slots: &Slots, slot: Slot) -> Self::When;
     /// After the policy wrote pages back that it was not asked for, while a write of the host is served.
     fn written_after(&mut self, done: Self::When, flight: &mut Self::Flight<'_>);
     /// A page is written when `done` is reached and stays, clean; until then nothing else can take its frame.

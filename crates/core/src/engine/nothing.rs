@@ -141,6 +141,7 @@ impl Below for Nothing {
     fn trimmed(&mut self, _: &Slots, _: Slot) {}
     fn trim(&mut self, _: Lpn, (): &mut ()) {}
     fn flush(&mut self, (): &mut ()) {}
+    fn page_written(&self, _: &Slots, _: Slot) {}
     fn written_after(&mut self, (): (), _: &mut Self::Flight<'_>) {}
     fn keep_frame(&mut self, _: &mut Slots, _: Slot, (): ()) {}
     fn give_frame_up(&mut self, _: Medium, (): ()) {}

@@ -22,27 +22,26 @@ impl<B: Buffer, L: Below> Engine<B, L> {
                     let (start, end) = (start as usize, (start + len) as usize);
                     let done = self.below.write_back(&mut self.slots, &self.plan.slots[start..end], pad);
                     room = self.below.join(room, done);
-                    for at in start..end {
+                    // In the order in which they are programmed.
+                    let kept = start + freed as usize;
+                    self.plan.slots[start..kept].sort_unstable_by_key(|slot| self.slots.lpn(*slot));
+                    for at in start..kept {
                         let slot = self.plan.slots[at];
-                        if at < start + freed as usize {
-                            self.leave(slot, done, wanted);
-                        } else {
-                            self.slots.set_clean(slot);
-                            self.below.keep_frame(&mut self.slots, slot, done);
-                        }
+                        self.leave(slot, wanted, |engine| engine.written(slot));
                     }
+                    (kept..end).for_each(|at| self.stay(self.plan.slots[at]));
                 }
                 Action::WriteBackPage(slot) => {
                     let done = self.below.write_back(&mut self.slots, &[slot], false);
                     room = self.below.join(room, done);
-                    self.leave(slot, done, wanted);
+                    self.leave(slot, wanted, |engine| engine.written(slot));
                 }
                 Action::Drop(slot) => {
                     assert!(!self.slots.is_dirty(slot), "the policy drops dirty page {}", self.slots.lpn(slot).0);
                     self.below.ledger().buffer_drops += 1;
                     let done = self.below.dropped(&self.slots, slot);
                     room = self.below.join(room, done);
-                    self.leave(slot, done, wanted);
+                    self.leave(slot, wanted, |_| done);
                 }
                 Action::Move(slot, medium) => {
                     if self.below.frames_leave() {
@@ -62,16 +61,29 @@ impl<B: Buffer, L: Below> Engine<B, L> {
         room
     }
 
-    /// A page leaves its frame, which can be used when `done` is reached.
+    /// A page leaves its frame, which can be used `when` that says.
     #[inline]
-    fn leave(&mut self, slot: Slot, done: L::When, wanted: &mut Option<Medium>) {
+    fn leave(&mut self, slot: Slot, wanted: &mut Option<Medium>, when: impl FnOnce(&Self) -> L::When) {
         let medium = self.slots.medium(slot);
-        self.slots.release(slot);
         if *wanted == Some(medium) {
             *wanted = None;
         } else {
+            let done = when(self);
             self.below.give_frame_up(medium, done);
         }
+        self.slots.release(slot);
+    }
+
+    /// A page was written by the latest command and stays.
+    fn stay(&mut self, slot: Slot) {
+        let done = self.written(slot);
+        self.slots.set_clean(slot);
+        self.below.keep_frame(&mut self.slots, slot, done);
+    }
+
+    /// When a page of the latest command is written.
+    fn written(&self, slot: Slot) -> L::When {
+        self.below.page_written(&self.slots, slot)
     }
 
     /// Reads the pages of the plan that the policy wants ahead of the host into frames, for which it has made room.
@@ -162,11 +174,9 @@ impl<B: Buffer, L: Below> Engine<B, L> {
     pub(super) fn clean_pages(&mut self, pages: &[Slot]) -> L::When {
         let done = self.below.write_back(&mut self.slots, pages, false);
         for slot in pages {
-            self.slots.set_clean(*slot);
-            if self.buffer.on_clean(*slot, &self.slots) {
-                self.below.keep_frame(&mut self.slots, *slot, done);
-            } else {
-                self.leave(*slot, done, &mut None);
+            self.stay(*slot);
+            if !self.buffer.on_clean(*slot, &self.slots) {
+                self.leave(*slot, &mut None, |engine| engine.written(*slot));
             }
         }
         done

@@ -400,6 +400,11 @@ impl Below for Storage {
             self.date(slots, slot);
         }
     }
+    fn page_written(&self, slots: &Slots, slot: Slot) -> Ticket {
+        let lpn = slots.lpn(slot);
+        let at = self.batch.binary_search_by_key(&lpn, |page| page.lpn).expect("it is in the batch, which is sorted");
+        self.batch[at].done.get()
+    }
     fn written_after(&mut self, done: Ticket, flight: &mut Flight<'_>) {
         if self.settings.write_ack == WriteAck::Flash {
             flight.wait_for(self, done);

@@ -132,7 +132,9 @@ impl Fast {
         }
         match self.sw {
             Some(sw) if sw.owner == lbn && offset == sw.count => self.append_sw(flash, page, data, after),
-            Some(sw) if sw.owner == lbn => self.break_sw(flash, sw, Batch::new(&[*page], data), after),
+            Some(sw) if sw.owner == lbn => {
+                self.break_sw(flash, sw, Batch::new(std::slice::from_ref(page), data), after)
+            }
             _ => self.append_rw(flash, page, data, after),
         }
     }

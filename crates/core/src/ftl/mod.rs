@@ -14,17 +14,17 @@ pub mod pace;
 pub mod placement;
 pub mod victim;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use serde_json::Value;
 
 use crate::error::ConfigError;
-use crate::flash::{Flash, Geometry, ProgramOrder, Release, Ticket};
+use crate::flash::{Flash, Geometry, Oob, ProgramOrder, Release, Ticket};
 use crate::ledger::{Cause, MergeKind};
 use crate::types::{Lbn, Lpn, Nanos, Ppn};
 
 /// One page on its way down.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PageWrite {
     /// Its address.
     pub lpn: Lpn,
@@ -36,13 +36,31 @@ pub struct PageWrite {
     pub from: Source,
     /// When the ticket of its program resolves.
     pub release: Release,
+    /// That ticket, once the FTL has programmed it: then its frame can be used.
+    pub done: Cell<Ticket>,
 }
 
 impl PageWrite {
     /// A page whose content is in RAM, and stays there until it is programmed.
     #[inline]
     pub const fn new(lpn: Lpn, cause: Cause, version: u64) -> Self {
-        Self { lpn, cause, version, from: Source::Ram, release: Release::Done }
+        Self {
+            lpn,
+            cause,
+            version,
+            from: Source::Ram,
+            release: Release::Done,
+            done: Cell::new(Ticket::at(Nanos::ZERO)),
+        }
+    }
+
+    /// Programs it: the only way for a page from above to get to flash.
+    #[inline]
+    pub fn program(&self, flash: &mut Flash, to: Ppn, data: &[u8], after: Ticket) -> Ticket {
+        let oob = Oob::data(self.lpn, self.version);
+        let ticket = flash.program_released(to, oob, data, self.cause, self.release, after);
+        self.done.set(ticket);
+        ticket
     }
 }
 

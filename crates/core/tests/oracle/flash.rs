@@ -1,6 +1,6 @@
 //! The oracle's flash: blocks of pages, a list of free blocks, and one operation at a time.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use nandlab::ledger::{BlockKind, Cause, Op};
 
@@ -58,6 +58,8 @@ pub struct Array {
     pub until_transfer: bool,
     /// End of the last program of such a page.
     pub programmed: u64,
+    /// When each page from above left the RAM last, by its address.
+    pub written: BTreeMap<u32, u64>,
     pub counts: Counts,
     /// When the old copies were read that the pages of a write needed.
     pub old_copies: Vec<u64>,
@@ -74,6 +76,7 @@ impl Array {
             idle_at: 0,
             until_transfer: false,
             programmed: 0,
+            written: BTreeMap::new(),
             counts: Counts::default(),
             old_copies: Vec::new(),
         }
@@ -116,14 +119,21 @@ impl Array {
     }
     pub fn program(&mut self, at: Addr, page: Page, cause: Cause, after: u64) -> u64 {
         assert!(at.1 >= self.next(at.0), "program out of order");
+        let owner = page.owner;
         self.blocks[at.0][at.1] = Some(page);
         let (start, end) = self.operate(Op::Program, cause, after);
         let from_buffer = cause == Cause::Host || cause == Cause::Pad;
-        if !self.until_transfer || !from_buffer {
-            return end;
+        let mut left = end;
+        if self.until_transfer && from_buffer {
+            self.programmed = end;
+            left = start + self.times.command + self.times.transfer;
         }
-        self.programmed = end;
-        start + self.times.command + self.times.transfer
+        if let Owner::Data(lpn) = owner
+            && from_buffer
+        {
+            self.written.insert(lpn, left);
+        }
+        left
     }
     pub fn invalidate(&mut self, at: Addr) {
         let page = self.blocks[at.0][at.1].as_mut().expect("a programmed page");

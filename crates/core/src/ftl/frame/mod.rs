@@ -22,7 +22,7 @@ use self::space::{Frontiers, Layout, Sharing, Upkeep};
 use self::stripe::Stripe;
 use self::translation::{MapCache, Translation};
 use crate::error::ConfigError;
-use crate::flash::{Flash, Geometry, Oob, Ticket};
+use crate::flash::{Flash, Geometry, Ticket};
 use crate::ftl::alloc::Alloc;
 use crate::ftl::blocks::recover::{self, Winners};
 use crate::ftl::placement::Placement;
@@ -161,8 +161,7 @@ impl<C: MapPolicy> Frame<C> {
         }
         let (to, ready) = self.map.room_for_data(flash, &mut self.cache, page, after, ready);
         let target = self.map.space.append_new(to);
-        let oob = Oob::data(page.lpn, page.version);
-        let ticket = flash.program_released(target, oob, batch.data(index), page.cause, page.release, ready);
+        let ticket = page.program(flash, target, batch.data(index), ready);
         self.replace(flash, entry, target);
         self.cache.shrink(flash, &mut self.map, page.lpn, ticket)
     }

@@ -1,6 +1,6 @@
 //! The newest copy of every page, for FTLs that keep the place of every page in RAM.
 
-use crate::flash::{Flash, Oob, Ticket};
+use crate::flash::{Flash, Ticket};
 use crate::ftl::blocks::recover;
 use crate::ftl::{Found, PageWrite, Shape};
 use crate::ledger::Cause;
@@ -41,8 +41,7 @@ impl Copies {
     /// Programs new contents of a page, then invalidates the old copy.
     #[inline]
     pub fn program(&mut self, flash: &mut Flash, to: Ppn, page: &PageWrite, data: &[u8], after: Ticket) -> Ticket {
-        let oob = Oob::data(page.lpn, page.version);
-        let ticket = flash.program_released(to, oob, data, page.cause, page.release, after);
+        let ticket = page.program(flash, to, data, after);
         let old = self.newest.replace(page.lpn.index(), to);
         if old.is_some() {
             flash.invalidate(old);

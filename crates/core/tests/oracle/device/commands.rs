@@ -60,18 +60,19 @@ impl Device {
                     room = room.max(frame.writing);
                     self.leave(frame.writing, wanted);
                 }
-                Step::Write { leave, stay, pad } => {
+                Step::Write { mut leave, stay, pad } => {
+                    leave.sort_unstable();
                     let mut all = leave.clone();
                     all.extend(&stay);
                     let done = self.write_back(&all, pad);
                     room = room.max(done);
                     for lpn in &leave {
                         self.ram.pages.remove(lpn);
-                        self.leave(done, wanted);
+                        self.leave(self.array.written[lpn], wanted);
                     }
                     for lpn in &stay {
                         let frame = self.ram.pages.get_mut(lpn).expect("a resident page");
-                        (frame.dirty, frame.writing) = (false, done);
+                        (frame.dirty, frame.writing) = (false, self.array.written[lpn]);
                     }
                 }
                 Step::Fetch(lpn) => ahead.push(lpn),
@@ -216,8 +217,9 @@ impl Device {
             .map(<[u32]>::to_vec)
             .collect::<Vec<_>>()
         {
-            let done = self.write_back(&unit, false);
+            self.write_back(&unit, false);
             for lpn in unit {
+                let done = self.array.written[&lpn];
                 let frame = self.ram.pages.get_mut(&lpn).expect("resident");
                 (frame.dirty, frame.writing) = (false, done);
                 if !self.policy.flushed(lpn, &self.ram) {
