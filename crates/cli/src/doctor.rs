@@ -181,7 +181,10 @@ fn fix(error: &TraceError, paths: &[String], options: &mut Options) -> Option<Ve
         TraceError::Row { .. } | TraceError::TooManyBad { .. } => {
             // Skips all; how many there were comes with the findings.
             if options.skip_bad == Some(i64::MAX as u64) {
-                return None;
+                // Not even its header is of the format that was named.
+                options.format.take()?;
+                options.skip_bad = None;
+                return Some(vec![("--format", None)]);
             }
             options.skip_bad = Some(i64::MAX as u64);
             Vec::new()

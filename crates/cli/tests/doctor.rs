@@ -88,6 +88,19 @@ fn text_that_is_no_trace_is_reported_as_such() {
 }
 
 #[test]
+fn file_without_the_header_of_the_named_format_is_refused_at_once() {
+    let hello = file("hello.txt", "hello world\n");
+    let output = nandlab(&["run", &hello, "--format", "hpsrt", "--quiet"]);
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("hello.txt: byte 0: header") && !said.contains("try: "), "{said}");
+    let said = stderr(&nandlab(&["run", &fixture("spc.spc"), "--format", "hpsrt", "--device", TINY]));
+    let line = after(&said, "try: ").unwrap_or_else(|| panic!("{said}"));
+    assert!(!line.contains("--format"), "{line}");
+    suggested(line);
+}
+
+#[test]
 fn times_in_another_unit_are_warned_about_and_fixed() {
     let path = fixture("unknown_microseconds.trace");
     let replay = ["run", &path, "--quiet", "--device", TINY];

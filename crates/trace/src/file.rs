@@ -385,6 +385,14 @@ impl RecordFile {
         }
     }
 
+    /// The bad row was passed over. A header, which is looked at before anything is read, would be met again for ever.
+    fn is_past_it(&self) -> bool {
+        match &self.rows {
+            Rows::Binary(_, buffer) => Place::Byte(buffer.offset()) != self.place,
+            _ => true,
+        }
+    }
+
     fn next_row(&mut self) -> Option<Result<TraceRecord, TraceError>> {
         while !self.done {
             let failed = match self.step() {
@@ -404,7 +412,7 @@ impl RecordFile {
                     self.done = true;
                     return None;
                 }
-                Err(Failure::Bad(row)) => self.bad(row),
+                Err(Failure::Bad(row)) if self.is_past_it() => self.bad(row),
                 Err(failure) => Err(broken(&self.name, self.compression, self.place, failure)),
             };
             if let Err(error) = failed {
