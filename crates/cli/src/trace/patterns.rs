@@ -5,6 +5,7 @@ use nandlab_lab::{LocatedRequests, PatternCounts, PatternReport};
 
 use super::InputArgs;
 use crate::fail::Failure;
+use crate::files::Files;
 use crate::picture::Target;
 use crate::rows::{both, csv};
 use crate::style::{Style, Table, count};
@@ -31,6 +32,15 @@ pub struct PatternsArgs {
     /// the table.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     plot: Option<Target>,
+}
+
+impl PatternsArgs {
+    /// What it reads and writes.
+    pub fn files(&self) -> Files {
+        Files::reading(&self.input.read.trace)
+            .writing("--json", self.json.as_ref())
+            .writing("--plot", self.plot.as_ref().and_then(Target::file))
+    }
 }
 
 const HEADS: [&str; 7] = ["PC", "pattern", "call stack", "requests", "reads", "run", "period"];
