@@ -284,8 +284,9 @@ impl Checkup {
             let window = (self.displaced + 1).min(crate::options::SORT_WINDOW_MAX).to_string();
             return Some(Finding { topic, warning, text, options: words(["--sort-window", &window]) });
         }
-        let (low, high) = self.span?;
-        let idle = 1.0 - self.active_ns as f64 / (high - low).max(1) as f64;
+        // Without a length there are no gaps.
+        let (low, high) = self.span.filter(|(low, high)| low < high)?;
+        let idle = 1.0 - self.active_ns as f64 / (high - low) as f64;
         (idle > 0.5).then(|| {
             let text = format!("{:.0} % of the time lies in gaps above 60 s", 100.0 * idle);
             Finding { topic, warning: false, text, options: words(["--cap-gap", "60s"]) }
