@@ -171,7 +171,7 @@ fn fix(error: &TraceError, paths: &[String], options: &mut Options) -> Option<Ve
             let reads = |format: &str| {
                 let options = Options { format: Some(format.to_owned()), ..options.clone() };
                 // How the file ends says nothing of its format.
-                let fits = |finding: &Finding| !finding.warning || finding.topic == "end";
+                let fits = |finding: &Finding| !finding.warning || matches!(finding.topic, "end" | "files");
                 check_up(paths, &options, FIRST_ROWS).is_ok_and(|checked| checked.findings.iter().all(fits))
             };
             let format = candidates.iter().find(|known| reads(known.format)).or(candidates.first())?.format;
