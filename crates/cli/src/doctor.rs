@@ -138,8 +138,7 @@ fn prescribe(asked: &Asked) -> Option<Vec<Word>> {
     let mut words: Vec<Word> = Vec::new();
     for _ in 0..6 {
         match check_up(&paths, &options, ALL_ROWS) {
-            Ok(checked) if checked.bad_rows * 10 > checked.rows + checked.bad_rows => {
-                // That many are no damage: it is another format.
+            Ok(checked) if is_another(&checked, &paths, &options) => {
                 options.format.take()?;
                 options.skip_bad = None;
                 words.push(("--format", None));
@@ -157,6 +156,18 @@ fn prescribe(asked: &Asked) -> Option<Vec<Word>> {
         }
     }
     None
+}
+
+/// What was read is of another format: so many bad rows are no damage, and what speaks against the format that was named may
+/// not speak against the one that the contents tell.
+fn is_another(checked: &Checked, paths: &[String], options: &Options) -> bool {
+    let is_odd =
+        |finding: &Finding| finding.warning && matches!(finding.topic, "bad rows" | "order" | "times" | "sizes");
+    let told = || Options { format: None, skip_bad: None, ..options.clone() };
+    checked.bad_rows * 10 > checked.rows + checked.bad_rows
+        || options.format.is_some()
+            && checked.findings.iter().any(is_odd)
+            && check_up(paths, &told(), FIRST_ROWS).is_ok_and(|read| !read.findings.iter().any(is_odd))
 }
 
 /// Changes the options so that reading gets further than to this error.

@@ -101,6 +101,20 @@ fn file_without_the_header_of_the_named_format_is_refused_at_once() {
 }
 
 #[test]
+fn text_that_was_named_binary_is_read_as_what_it_is() {
+    let rows = |row: fn(u32) -> String| (0..400).map(row).collect::<String>();
+    // Digits make sizes that are believed: no row is bad here, and hardly one there.
+    let digits = rows(|n| format!("{} 0 {} 8 {}\n", n * 1_000_000, n * 37 % 900 * 8, n % 2));
+    let letters = rows(|n| format!("0,{},4096,w,{n}.5\n", n * 37 % 900 * 8));
+    for (name, text) in [("digits.ascii", digits), ("letters.spc", letters)] {
+        let said = stderr(&nandlab(&["run", &file(name, text), "--format", "oracle-general", "--device", TINY]));
+        let line = after(&said, "try: ").unwrap_or_else(|| panic!("{said}"));
+        assert!(!line.contains("--format") && !line.contains("--skip-bad"), "{line}");
+        assert_eq!(suggested(line)["requests"]["total"], 400, "{line}");
+    }
+}
+
+#[test]
 fn times_in_another_unit_are_warned_about_and_fixed() {
     let path = fixture("unknown_microseconds.trace");
     let replay = ["run", &path, "--quiet", "--device", TINY];
