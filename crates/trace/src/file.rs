@@ -381,7 +381,10 @@ impl RecordFile {
                 self.place = Place::Row(columns.number());
                 Ok(next?.map(Row::Request))
             }
-            Rows::Made(records) => Ok(records.next().map(Row::Request)),
+            Rows::Made(records) => {
+                self.place = Place::Row(self.seen.requests + 1);
+                Ok(records.next().map(Row::Request))
+            }
         }
     }
 
