@@ -251,9 +251,13 @@ pub fn cannot_write(target: &str, error: &io::Error) -> Failure {
     if error.kind() == io::ErrorKind::BrokenPipe {
         return Failure::Hangup;
     }
-    let problem = format!("{target}: cannot be written: {error}");
+    let is_stdout = target == "-";
+    let problem = format!("{}: cannot be written: {error}", if is_stdout { "standard output" } else { target });
     if error.kind() == io::ErrorKind::InvalidInput {
         return Failure::bad(problem, "nandlab describe nandlab and nandlab describe parquet say what can be written");
+    }
+    if is_stdout {
+        return Failure::Message(Exit::Failed, problem);
     }
     let help = "no incomplete file is left; check the folder, its permissions and the space on the disk";
     Failure::Message(Exit::Failed, format!("{problem}\n  help: {help}"))

@@ -6,7 +6,7 @@ use nandlab::types::HostOp;
 use serde::Serialize;
 
 use super::IDLE_NS;
-use super::words::{amount, bytes, percent, span};
+use super::words::{amount, bytes, percent, span, times};
 use crate::error::TraceError;
 use crate::options::Options;
 use crate::order::FileOrder;
@@ -272,8 +272,8 @@ impl Checkup {
         let share = percent(self.out_of_order, self.rows);
         if self.clocks_set_back > 0 {
             let text = format!(
-                "the clock steps back by more than a minute {} times: a restart, a clock that was set, or logs put together",
-                amount(self.clocks_set_back)
+                "the clock steps back by more than a minute {}: a restart, a clock that was set, or logs put together",
+                times(self.clocks_set_back)
             );
             return Some(Finding { topic, warning: true, text, options: words(["--rebase"]) });
         }
