@@ -165,7 +165,7 @@ pub struct TraceArgs {
     /// simulated on a device of its own; `run` only).
     #[arg(long, value_name = "POLICY", value_parser = volumes, default_value = "reject")]
     pub volumes: VolumeChoice,
-    /// Requests to replay at most.
+    /// Requests to replay at most; with --volumes separate, of each device.
     #[arg(long, short = 'n', value_name = "N", value_parser = number::positive, allow_hyphen_values = true)]
     pub limit: Option<u64>,
 }

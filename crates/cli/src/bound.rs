@@ -9,6 +9,7 @@ use nandlab_lab::{Bound, Bounds, Sizes, Word, plugin_list};
 
 use crate::args::{CostArgs, DeviceArgs, OutputArgs, TraceArgs};
 use crate::fail::Failure;
+use crate::files::Files;
 use crate::progress::Progress;
 use crate::rows::{Cells, Form, Head, Heading, Printer, exact, names};
 use crate::style::{Style, count, factor, percent};
@@ -38,6 +39,13 @@ pub struct BoundArgs {
     costs: CostArgs,
     #[command(flatten)]
     output: OutputArgs,
+}
+
+impl BoundArgs {
+    /// What it reads and writes.
+    pub fn files(&self) -> Files {
+        Files::reading(&self.trace.read.trace).and([&self.device]).writing("--json", self.output.json.as_ref())
+    }
 }
 
 /// Runs the command.

@@ -10,6 +10,7 @@ use crate::bound::BoundArgs;
 use crate::compare::CompareArgs;
 use crate::curve::CurveArgs;
 use crate::datasheet::DatasheetArgs;
+use crate::files::Files;
 use crate::fit::FitArgs;
 use crate::pages::PagesArgs;
 use crate::probe::ProbeArgs;
@@ -129,6 +130,34 @@ pub enum Command {
         #[arg(value_enum)]
         shell: clap_complete::Shell,
     },
+}
+
+impl Command {
+    /// What it reads and writes, as far as the command line names it.
+    pub fn files(&self) -> Files {
+        match self {
+            Self::Run(args) => Files::reading(&args.trace.read.trace)
+                .and([&args.device.device])
+                .writing("--latencies", args.latencies.as_ref())
+                .writing("--json", args.json.as_ref()),
+            Self::Compare(args) => Files::reading(&args.trace.read.trace)
+                .and([&args.device.device])
+                .writing("--json", args.output.json.as_ref()),
+            Self::Curve(args) => args.files(),
+            Self::Bound(args) => args.files(),
+            Self::Fit(args) => Files::reading(&args.trace.read.trace)
+                .and([&args.device.device])
+                .writing("--output", args.output.as_ref())
+                .writing("--json", args.json.as_ref()),
+            Self::Search(args) => args.files(),
+            Self::Report(args) => args.files(),
+            Self::Datasheet(args) => args.files(),
+            Self::Pages(args) => Files::reading(&args.trace).writing("--figures", args.figures.as_ref()),
+            Self::Ram(args) => Files::reading([&args.device]).writing("--json", args.json.as_ref()),
+            Self::Trace(command) => command.files(),
+            _ => Files::default(),
+        }
+    }
 }
 
 /// Arguments of `config`.

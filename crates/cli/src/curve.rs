@@ -8,6 +8,7 @@ use nandlab_lab::{Curve, Sizes, Word, plugin_list};
 use crate::args::{DeviceArgs, OutputArgs, TraceArgs};
 use crate::curve_table as table;
 use crate::fail::{Exit, Failure};
+use crate::files::Files;
 use crate::picture::Target;
 use crate::progress::Progress;
 use crate::rows::{Form, Printer, both};
@@ -51,6 +52,16 @@ pub struct CurveArgs {
     plot: Option<Target>,
     #[command(flatten)]
     output: OutputArgs,
+}
+
+impl CurveArgs {
+    /// What it reads and writes.
+    pub fn files(&self) -> Files {
+        Files::reading(&self.trace.read.trace)
+            .and([&self.device.device])
+            .writing("--json", self.output.json.as_ref())
+            .writing("--plot", self.plot.as_ref().and_then(Target::file))
+    }
 }
 
 fn points(text: &str) -> Result<u64, String> {

@@ -5,6 +5,7 @@ use nandlab_lab::datasheet::{Datasheets, SheetResult, SheetRow};
 
 use crate::args::OutputArgs;
 use crate::fail::Failure;
+use crate::files::Files;
 use crate::output;
 use crate::progress::Progress;
 use crate::rows::{Cells, Form, Head, Heading, Printer, exact, names};
@@ -18,6 +19,13 @@ pub struct DatasheetArgs {
     devices: Vec<String>,
     #[command(flatten)]
     output: OutputArgs,
+}
+
+impl DatasheetArgs {
+    /// What it reads and writes.
+    pub fn files(&self) -> Files {
+        Files::default().writing("--json", self.output.json.as_ref())
+    }
 }
 
 /// Runs the command.

@@ -138,8 +138,7 @@ fn prescribe(asked: &Asked) -> Option<Vec<Word>> {
     let mut words: Vec<Word> = Vec::new();
     for _ in 0..6 {
         match check_up(&paths, &options, ALL_ROWS) {
-            Ok(checked) if checked.bad_rows * 10 > checked.rows + checked.bad_rows => {
-                // That many are no damage: it is another format.
+            Ok(checked) if is_another(&checked, &paths, &options) => {
                 options.format.take()?;
                 options.skip_bad = None;
                 words.push(("--format", None));
@@ -159,6 +158,18 @@ fn prescribe(asked: &Asked) -> Option<Vec<Word>> {
     None
 }
 
+/// What was read is of another format: so many bad rows are no damage, and what speaks against the format that was named may
+/// not speak against the one that the contents tell.
+fn is_another(checked: &Checked, paths: &[String], options: &Options) -> bool {
+    let is_odd =
+        |finding: &Finding| finding.warning && matches!(finding.topic, "bad rows" | "order" | "times" | "sizes");
+    let told = || Options { format: None, skip_bad: None, ..options.clone() };
+    checked.bad_rows * 10 > checked.rows + checked.bad_rows
+        || options.format.is_some()
+            && checked.findings.iter().any(is_odd)
+            && check_up(paths, &told(), FIRST_ROWS).is_ok_and(|read| !read.findings.iter().any(is_odd))
+}
+
 /// Changes the options so that reading gets further than to this error.
 fn fix(error: &TraceError, paths: &[String], options: &mut Options) -> Option<Vec<Word>> {
     Some(match error {
@@ -171,7 +182,7 @@ fn fix(error: &TraceError, paths: &[String], options: &mut Options) -> Option<Ve
             let reads = |format: &str| {
                 let options = Options { format: Some(format.to_owned()), ..options.clone() };
                 // How the file ends says nothing of its format.
-                let fits = |finding: &Finding| !finding.warning || finding.topic == "end";
+                let fits = |finding: &Finding| !finding.warning || matches!(finding.topic, "end" | "files");
                 check_up(paths, &options, FIRST_ROWS).is_ok_and(|checked| checked.findings.iter().all(fits))
             };
             let format = candidates.iter().find(|known| reads(known.format)).or(candidates.first())?.format;
@@ -181,7 +192,10 @@ fn fix(error: &TraceError, paths: &[String], options: &mut Options) -> Option<Ve
         TraceError::Row { .. } | TraceError::TooManyBad { .. } => {
             // Skips all; how many there were comes with the findings.
             if options.skip_bad == Some(i64::MAX as u64) {
-                return None;
+                // Not even its header is of the format that was named.
+                options.format.take()?;
+                options.skip_bad = None;
+                return Some(vec![("--format", None)]);
             }
             options.skip_bad = Some(i64::MAX as u64);
             Vec::new()

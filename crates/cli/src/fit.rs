@@ -84,7 +84,6 @@ pub fn fit(args: &FitArgs, style: Style) -> Result<(), Failure> {
         evaluations: args.evaluations as usize,
         threads: args.threads,
     };
-    output::distinct([("--output", args.output.as_deref()), ("--json", args.json.as_deref())])?;
     let preset = output::Target::open(args.output.as_deref())?;
     let json = output::Target::open(args.json.as_deref())?;
     let progress = Progress::new("fitting", args.quiet);

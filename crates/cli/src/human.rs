@@ -11,7 +11,7 @@ use nandlab::report::{
 use nandlab::types::Bytes;
 use nandlab_lab::{LatencySummary, TimesOfKind};
 
-use crate::style::{Style, Table, count, factor, nanos, percent, short, time};
+use crate::style::{Style, Table, count, factor, nanos, percent, plural, short, time, times};
 
 /// The report as text.
 pub fn report(report: &Report, style: Style) -> String {
@@ -49,7 +49,7 @@ fn head(report: &Report, style: Style) -> String {
     let precondition = match config.precondition {
         Precondition::None => "erased".to_owned(),
         Precondition::Full => "full".to_owned(),
-        Precondition::Steady(n) => format!("full and {n} times overwritten"),
+        Precondition::Steady(n) => format!("full and {} overwritten", times(n)),
         Precondition::Trace => "after the writes of the trace".to_owned(),
     };
     let lines = [
@@ -109,9 +109,10 @@ fn trace(report: &Report) -> String {
 
 /// A trace as recorded, in words.
 pub fn recorded(recorded: &Recorded) -> String {
+    let Recorded { requests, write_percent, pages_read_mib: read, pages_written_mib: written } = recorded;
+    let requests = plural(*requests, "request");
     format!(
-        "as recorded {} requests, {:.2} % writes, footprint {:.1} MiB read and {:.1} MiB written",
-        recorded.requests, recorded.write_percent, recorded.pages_read_mib, recorded.pages_written_mib
+        "as recorded {requests}, {write_percent:.2} % writes, footprint {read:.1} MiB read and {written:.1} MiB written"
     )
 }
 

@@ -16,6 +16,7 @@ mod curve_table;
 mod datasheet;
 mod doctor;
 mod fail;
+mod files;
 mod fit;
 mod human;
 mod interrupt;
@@ -64,6 +65,7 @@ pub fn run_command(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 }
 
 fn dispatch(cli: &Cli) -> Result<(), Failure> {
+    cli.command.files().check()?;
     let style = Style::for_stdout(cli.color);
     match &cli.command {
         Command::Run(args) => run::run(args, style),

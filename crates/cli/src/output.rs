@@ -1,7 +1,6 @@
 //! The only place that writes results.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
 
 use nandlab_lab::Error;
 pub use nandlab_lab::json;
@@ -59,29 +58,6 @@ impl Target {
 
 fn cannot_write(target: &str, error: io::Error) -> Failure {
     Error::Write { target: target.to_owned(), source: error }.into()
-}
-
-/// Two results must not go to the same file: the one that is written first would be lost. Devices and pipes may take several.
-pub fn distinct<const N: usize>(targets: [(&str, Option<&str>); N]) -> Result<(), Failure> {
-    let mut known: Vec<(PathBuf, &str)> = Vec::new();
-    for (option, target) in targets {
-        let Some(target) = target.filter(|target| *target != "-") else { continue };
-        let path = Path::new(target);
-        if path.metadata().is_ok_and(|data| !data.is_file()) {
-            continue;
-        }
-        // What is not there yet lies in a folder that is.
-        let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
-        let beside = || Some(folder.canonicalize().ok()?.join(path.file_name()?));
-        let place = path.canonicalize().ok().or_else(beside).unwrap_or_else(|| path.to_owned());
-        if let Some((_, other)) = known.iter().find(|(known, _)| *known == place) {
-            let problem =
-                format!("{other} and {option} both name {target}, and only one of the results would be there");
-            return Err(Failure::bad(problem, "give each a file of its own"));
-        }
-        known.push((place, option));
-    }
-    Ok(())
 }
 
 /// Writes a file as a whole or not at all.

@@ -46,7 +46,7 @@ impl Target {
     }
 
     /// The file, if it is one.
-    fn file(&self) -> Option<&str> {
+    pub fn file(&self) -> Option<&str> {
         match self {
             Self::Svg(path) | Self::Pdf(path) | Self::Png(path) => Some(path),
             Self::Terminal => None,
@@ -55,9 +55,7 @@ impl Target {
 
     /// Opens a result as JSON and a picture, which are asked for or not, before there is anything to write or to draw.
     pub fn open_both(json: Option<&str>, plot: Option<&Self>) -> Result<(output::Target, output::Target), Failure> {
-        let plot = plot.and_then(Self::file);
-        output::distinct([("--json", json), ("--plot", plot)])?;
-        Ok((output::Target::open(json)?, output::Target::open(plot)?))
+        Ok((output::Target::open(json)?, output::Target::open(plot.and_then(Self::file))?))
     }
 
     /// Draws it into the file that was opened for it.

@@ -1,5 +1,6 @@
 //! `nandlab probe`: the micro-benchmark whose results `nandlab fit` wants.
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 use nandlab::types::Bytes;
 use nandlab_lab::MicroBenchmark;
@@ -14,7 +15,7 @@ pub struct ProbeArgs {
     #[arg(long, value_enum, default_value = "fio")]
     pub script: ScriptKind,
     /// The file or block device that is measured. ALL DATA ON IT IS LOST when the jobs run.
-    #[arg(long, value_name = "PATH", default_value = "/dev/CHANGE_ME")]
+    #[arg(long, value_name = "PATH", value_parser = NonEmptyStringValueParser::new(), default_value = "/dev/CHANGE_ME")]
     pub file: String,
     /// Bytes of it that are used: more than the drive's caches.
     #[arg(long, value_name = "SIZE", value_parser = size, default_value = "64GiB", allow_hyphen_values = true)]

@@ -6,6 +6,7 @@ use clap::Args;
 use nandlab_lab::{Digest, SweepResults};
 
 use crate::fail::Failure;
+use crate::files::Files;
 use crate::output;
 
 /// Arguments of `report`.
@@ -26,10 +27,16 @@ pub struct ReportArgs {
     markdown: Option<String>,
 }
 
+impl ReportArgs {
+    /// What it reads and writes.
+    pub fn files(&self) -> Files {
+        Files::default().writing("--output", Some(&self.output)).writing("--markdown", self.markdown.as_ref())
+    }
+}
+
 /// Runs the command.
 pub fn report(args: &ReportArgs) -> Result<(), Failure> {
     let digest = Digest::of(&SweepResults::open(&args.folder)?)?;
-    output::distinct([("--output", Some(&args.output)), ("--markdown", args.markdown.as_deref())])?;
     let page = output::Target::open(Some(&args.output))?;
     if let Some(folder) = &args.figures {
         digest.write_figures(folder)?;

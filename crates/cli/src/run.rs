@@ -55,7 +55,6 @@ pub fn run(args: &RunArgs, style: Style) -> Result<(), Failure> {
             "--volumes pick:N, once for each device",
         ));
     }
-    output::distinct([("--latencies", args.latencies.as_deref()), ("--json", args.json.as_deref())])?;
     let json = output::Target::open(args.json.as_deref())?;
     match args.trace.volumes {
         VolumeChoice::Together(_) => {

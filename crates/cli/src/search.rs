@@ -6,6 +6,7 @@ use clap::Args;
 use nandlab_lab::{FoundCell, FoundFront, Search, SearchBudget};
 
 use crate::fail::{Exit, Failure};
+use crate::files::Files;
 use crate::progress::Progress;
 use crate::rows::quoted;
 use crate::style::count;
@@ -46,6 +47,14 @@ pub struct SearchArgs {
     /// Write the front as comma-separated values to a file, or to standard output (`-`) instead of the table.
     #[arg(long, value_name = "FILE")]
     csv: Option<String>,
+}
+
+impl SearchArgs {
+    /// What it reads and writes.
+    pub fn files(&self) -> Files {
+        let plan = self.plan.to_string_lossy().into_owned();
+        Files::reading([&plan]).writing("--csv", self.csv.as_ref())
+    }
 }
 
 fn share(text: &str) -> Result<f64, String> {

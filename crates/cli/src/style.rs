@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 
 use clap::ValueEnum;
 use nandlab::types::Nanos;
-pub use nandlab_lab::count;
+pub use nandlab_lab::{count, plural};
 
 /// When to use colour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -53,6 +53,12 @@ impl Style {
     pub fn warn(self, text: &str) -> String {
         self.paint("1;33", text)
     }
+}
+
+/// `once`, `2.5 times`.
+pub fn times(n: f64) -> String {
+    let n = n.to_string();
+    if n == "1" { "once".to_owned() } else { format!("{n} times") }
 }
 
 /// At most seven characters: `12,345`, `123.4k`, `12.35M`.

@@ -73,6 +73,7 @@ fn wrong_command_line_is_refused() {
         ("conform", "FILE"),
         ("conform nothere.json", "nothere.json|help:"),
         ("completions ksh", "ksh|bash"),
+        ("probe --file ", "--file"),
     ];
     let folder = common::temporary("command-line");
     std::fs::create_dir_all(&folder).unwrap();

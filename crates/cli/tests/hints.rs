@@ -114,6 +114,13 @@ fn labels_of_a_generator_are_compared_with_what_is_found() {
 }
 
 #[test]
+fn hints_that_tell_nothing_are_said_to() {
+    let made = "# nandlab trace 1\ntime_ns,device,op,offset,length,pc,pattern,run_pages,period\n0,0,R,0,4096,0,r,0,0\n";
+    let table = tool("trace patterns -", made);
+    assert!(table.starts_with("1 request of 1 program location: none of them tells anything\n"), "{table}");
+}
+
+#[test]
 fn wrong_uses_are_refused_with_the_way_out() {
     let plain = "# nandlab trace 1\ntime_ns,device,op,offset,length\n0,0,R,0,4096\n";
     for (line, input, help) in [

@@ -178,6 +178,50 @@ fn outputs_are_opened_before_the_work() {
 }
 
 #[test]
+fn output_never_takes_the_place_of_an_input() {
+    let folder = folder("inputs");
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    fs::create_dir(folder.join("sub")).unwrap();
+    let (rows, own) = (trace(20), stdout(&["config", "--device", TINY]));
+    for (name, content) in
+        [("t.spc", &rows), ("b.spc", &rows), ("0.spc", &rows), ("my.toml", &own), ("plan.toml", &own)]
+    {
+        fs::write(folder.join(name), content).unwrap();
+    }
+    symlink("t.spc", folder.join("link.spc")).unwrap();
+    for line in [
+        "run t.spc --json t.spc",
+        "run t.spc --json link.spc",
+        "run link.spc --latencies sub/../t.spc",
+        "run [t].spc -d my.toml --json my.toml",
+        "compare t.spc --json t.spc",
+        "curve t.spc --json ./t.spc",
+        "bound t.spc -d my.toml --json my.toml",
+        "fit t.spc -o t.spc",
+        "search plan.toml --minimise waf -o results --csv plan.toml",
+        "ram -d my.toml --json my.toml",
+        "trace info t.spc --json t.spc",
+        "trace match t.spc b.spc --json b.spc",
+        "trace convert t.spc -o t.spc",
+        "trace merge t.spc b.spc -o b.spc",
+        "trace split 0.spc --every 1000 -o {}.spc",
+        "trace hint t.spc --lengths my.toml -o my.toml",
+    ] {
+        let output = command(&line.split(' ').collect::<Vec<_>>()).current_dir(&folder).output().unwrap();
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{line}: {said}");
+        assert!(said.contains("would be written over") && said.contains("a file of its own"), "{line}: {said}");
+    }
+    for (name, content) in [("t.spc", &rows), ("b.spc", &rows), ("0.spc", &rows), ("my.toml", &own)] {
+        assert_eq!(&fs::read_to_string(path(name)).unwrap(), content, "{name}");
+    }
+    // What is no file may be both.
+    let ram =
+        command(&["ram", "-d", "my.toml", "-f", "page", "--json", "/dev/null"]).current_dir(&folder).output().unwrap();
+    assert!(ram.status.success(), "{}", stderr(&ram));
+}
+
+#[test]
 fn trace_without_any_request_is_no_trace() {
     let path = file("no-request.txt", "\n\n");
     let output = nandlab(&["trace", "info", &path, "--format", "spc"]);

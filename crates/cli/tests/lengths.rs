@@ -108,7 +108,7 @@ fn mistakes_name_the_file_and_the_fix() {
         (vec!["trace", "lengths", "make:uniform", "-n", "1000"], "no sequential or looping request"),
         (vec!["trace", "lengths", &trace, "--train", "100"], "train"),
         (vec!["trace", "lengths", &trace, "-o", &trace], "would be written over"),
-        (vec!["trace", "lengths", &trace, "-o", "same.toml", "--json", "same.toml"], "would be written over"),
+        (vec!["trace", "lengths", &trace, "-o", "same.toml", "--json", "same.toml"], "both name same.toml"),
         (vec!["trace", "hint", &trace, "--shuffle", "1", "--tell", "lengths"], "--tell"),
     ] {
         let output = nandlab(&arguments);

@@ -127,6 +127,13 @@ fn full_disk_fails_with_a_message() {
 }
 
 #[test]
+fn single_things_are_not_told_in_the_plural() {
+    let one = file("one.spc", "0,8,4096,w,1\n");
+    let text = stdout(&["run", &one, "--device", TINY, "--precondition", "steady:1"]);
+    assert!(text.contains("as recorded 1 request,") && text.contains("full and once overwritten"), "{text}");
+}
+
+#[test]
 fn closed_reader_is_no_error() {
     let mut child = command(&["describe", "metrics"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());

@@ -151,6 +151,11 @@ fn full_disk_is_a_clear_error() {
     let output = nandlab_reading(&["trace", "convert", "-", "-o", "/dev/full"], text().as_bytes());
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     assert!(stderr(&output).contains("/dev/full: cannot be written: No space left"), "{}", stderr(&output));
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = common::command(&["trace", "make", "zipf", "-n", "100000"]).stdout(full).output().unwrap();
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("standard output: cannot be written: No space left") && !said.contains("file"), "{said}");
 }
 
 #[test]

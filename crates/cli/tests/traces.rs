@@ -64,6 +64,30 @@ fn each_volume_is_simulated_by_itself() {
 }
 
 #[test]
+fn trace_as_recorded_is_that_of_the_rows_replayed() {
+    // Device 5 comes late, writes only, and has a request of no length.
+    let path = file(
+        "limited.spc",
+        "3,8,4096,r,1\n3,8,4096,r,2\n3,8,512,r,3\n5,16,512,w,4\n5,8,0,w,5\n5,8,512,w,6\n5,8,4096,r,7\n",
+    );
+    let recorded = |more: &[&str]| {
+        let trace = report(&[&[path.as_str()], more].concat())["trace"].clone();
+        (trace["replayed"].clone(), trace["recorded"]["requests"].clone(), trace["recorded"]["write_percent"].clone())
+    };
+    let is = |replayed: u64, requests: u64, writes: f64| (replayed.into(), requests.into(), writes.into());
+    assert_eq!(recorded(&["--volumes", "pick:5", "-n", "2"]), is(2, 3, 100.0));
+    assert_eq!(recorded(&["--volumes", "pick:5"]), is(3, 4, 75.0));
+    assert_eq!(recorded(&["--volumes", "merge", "-n", "4"]), is(4, 4, 25.0));
+    let separate = report(&[&path, "--volumes", "separate", "-n", "2"]);
+    let of = |volume: usize| separate["volumes"][volume]["report"]["trace"]["recorded"]["write_percent"].clone();
+    assert_eq!((of(0), of(1)), (0.0.into(), 100.0.into()));
+    // The last of the rows is another one when they are sorted.
+    let late = file("late.spc", "0,8,512,w,3\n0,8,512,r,1\n0,8,512,r,2\n");
+    let sorted = report(&[&late, "-n", "2", "--sort-window", "8"]);
+    assert_eq!(sorted["trace"]["recorded"]["write_percent"], 0.0);
+}
+
+#[test]
 fn times_are_corrected_on_request_and_everything_is_counted() {
     let path = file("times.spc", "0,8,512,w,500\n0,16,512,w,501\n0,24,512,w,0\n0,32,512,w,40\n0,40,512,w,39\n");
     let changed = |more: &[&str]| report(&[&[path.as_str()], more].concat())["trace"]["changed"].clone();

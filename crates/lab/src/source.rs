@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use nandlab::config::Config;
 use nandlab::report;
-use nandlab::types::HostRequest;
-use nandlab_trace::{AddressPolicy, Options, Records, Trace, TraceReport, Volumes, generators, stats_of};
+use nandlab::types::{HostOp, HostRequest};
+use nandlab_trace::{AddressPolicy, Measure, Options, Records, Timed, Trace, TraceReport, Volumes, generators};
 
 use crate::address;
 use crate::decoded::{self, KeptTrace, Room};
@@ -258,7 +258,8 @@ fn capacity(config: &Config) -> u64 {
     u64::from(config.logical_pages()) * u64::from(config.device.geometry.page_sectors())
 }
 
-/// Counts the trace as recorded, in a pass of its own; nothing for the built-in workload.
+/// Counts what is replayed of the trace as recorded, in a pass of its own: the rows up to the last one that is replayed, of
+/// the device that is picked. Nothing for the built-in workload.
 pub(crate) fn recorded(
     workload: &Workload,
     config: &Config,
@@ -270,7 +271,19 @@ pub(crate) fn recorded(
     // A generator makes what fits the device.
     let capacity_sectors = Some(capacity(config));
     let options = Options { seed: config.seed, capacity_sectors, ..workload.options(watch)? };
-    let stats = stats_of(Records::open_all(&workload.paths()?, &options)?, &options)?;
+    // In the order of a replay, which ends elsewhere in another order.
+    let mut rows = Timed::new(Records::open_all(&workload.paths()?, &options)?, &options);
+    let mut measure = Measure::default();
+    let mut left = workload.limit.unwrap_or(u64::MAX);
+    while left > 0
+        && let Some(row) = rows.next().transpose()?
+    {
+        if !matches!(workload.volumes, Volumes::Pick(device) if device != row.device) {
+            measure.add(&row);
+            left -= u64::from(row.op == HostOp::Flush || row.sectors() > 0);
+        }
+    }
+    let stats = measure.finish();
     let mib = |pages: u64| pages as f64 / 256.0;
     Ok(Some(report::Recorded {
         requests: stats.requests,

@@ -8,6 +8,7 @@ use std::io;
 
 pub(crate) use bad_row::excerpt;
 pub use bad_row::{BadRow, Problem};
+use nandlab::types::{Bytes, SECTOR_BYTES};
 
 /// Where in a trace something was found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -397,9 +398,8 @@ pub enum TraceError {
     },
     /// The trace touches more distinct units than the device has room for.
     #[error(
-        "{name}: {place}: even compacted in units of {unit_sectors} sectors, the trace touches more than the {capacity} \
-         sectors that the device has ({} MiB); use a larger device, or the address policy modulo, or a limit",
-        .capacity / 2048
+        "{name}: {place}: even compacted in units of {}, the trace touches more than the {} that the device has",
+        Bytes(unit_sectors.saturating_mul(SECTOR_BYTES)), Bytes(capacity.saturating_mul(SECTOR_BYTES))
     )]
     CompactFull {
         /// Path.

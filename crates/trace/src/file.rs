@@ -381,7 +381,18 @@ impl RecordFile {
                 self.place = Place::Row(columns.number());
                 Ok(next?.map(Row::Request))
             }
-            Rows::Made(records) => Ok(records.next().map(Row::Request)),
+            Rows::Made(records) => {
+                self.place = Place::Row(self.seen.requests + 1);
+                Ok(records.next().map(Row::Request))
+            }
+        }
+    }
+
+    /// The bad row was passed over. A header, which is looked at before anything is read, would be met again for ever.
+    fn is_past_it(&self) -> bool {
+        match &self.rows {
+            Rows::Binary(_, buffer) => Place::Byte(buffer.offset()) != self.place,
+            _ => true,
         }
     }
 
@@ -404,7 +415,7 @@ impl RecordFile {
                     self.done = true;
                     return None;
                 }
-                Err(Failure::Bad(row)) => self.bad(row),
+                Err(Failure::Bad(row)) if self.is_past_it() => self.bad(row),
                 Err(failure) => Err(broken(&self.name, self.compression, self.place, failure)),
             };
             if let Err(error) = failed {

@@ -3,7 +3,7 @@
 mod paired;
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeSet, BinaryHeap};
 use std::io::Read;
 
 use crate::error::{Place, TraceError};
@@ -82,6 +82,8 @@ pub struct Records {
     reason: String,
     guessed_unit: Option<TimeUnit>,
     bytes_total: Option<u64>,
+    /// Files that hold nothing, as far as that is known.
+    without_data: BTreeSet<usize>,
     done: bool,
 }
 
@@ -108,16 +110,18 @@ impl Records {
         }
         let mut bytes_total = Some(0);
         let held = options.memory.as_ref().map(MemoryTrace::path);
+        let mut without_data = BTreeSet::new();
         let is_file =
             |path: &&String| *path != "-" && !path.starts_with(generators::PREFIX) && Some(path.as_str()) != held;
-        for path in paths.iter().filter(is_file) {
+        for (index, path) in paths.iter().enumerate().filter(|(_, path)| is_file(path)) {
             let meta = std::fs::metadata(path).map_err(|source| TraceError::Open { name: path.clone(), source })?;
             bytes_total = bytes_total.filter(|_| meta.is_file()).map(|sum| sum + meta.len());
+            without_data.extend((meta.is_file() && meta.len() == 0).then_some(index));
         }
         if !paths.iter().all(|path| is_file(&path)) {
             bytes_total = None;
         }
-        let mut records = Self::empty(paths.to_vec(), options, bytes_total)?;
+        let mut records = Self { without_data, ..Self::empty(paths.to_vec(), options, bytes_total)? };
         records.start()?;
         Ok(records)
     }
@@ -154,6 +158,7 @@ impl Records {
             reason: String::new(),
             guessed_unit: None,
             bytes_total,
+            without_data: BTreeSet::new(),
             done: false,
         })
     }
@@ -188,7 +193,8 @@ impl Records {
         files.append(&mut self.files);
         self.files = files;
         for index in self.at + 1..self.names.len() {
-            self.files.push(self.open_file(index)?);
+            let file = self.open_file(index)?;
+            self.files.push(file);
         }
         self.files.iter_mut().flatten().for_each(RecordFile::one_by_one);
         self.own = vec![None; self.files.len()];
@@ -214,10 +220,13 @@ impl Records {
     }
 
     /// A file; `None` if it is empty.
-    fn open_file(&self, index: usize) -> Result<Option<RecordFile>, TraceError> {
+    fn open_file(&mut self, index: usize) -> Result<Option<RecordFile>, TraceError> {
         match RecordFile::open(&self.names[index], &self.common) {
             Ok(file) => Ok(Some(file)),
-            Err(TraceError::Empty { .. }) => Ok(None),
+            Err(TraceError::Empty { .. }) => {
+                self.without_data.insert(index);
+                Ok(None)
+            }
             Err(error) => Err(error),
         }
     }
@@ -301,6 +310,10 @@ impl Records {
     /// Paths, or `<stdin>`.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(|name| shown(name))
+    }
+    /// Those of files that are known to hold nothing.
+    pub(crate) fn names_without_data(&self) -> Vec<&str> {
+        self.without_data.iter().map(|index| shown(&self.names[*index])).collect()
     }
     /// All paths in one line.
     pub fn name(&self) -> String {

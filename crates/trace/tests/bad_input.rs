@@ -255,6 +255,15 @@ fn binary_trace_is_checked_record_by_record() {
 }
 
 #[test]
+fn broken_header_ends_the_trace_whatever_may_be_skipped() {
+    for bytes in [&b"$$TR_IOREC-1.3\nno end"[..], b"$$TR_IOREC-1.3\n\x0cxxxxxxxx", b"hello world\n"] {
+        let error = read(bytes, &Options { skip_bad: Some(5), ..format("hpsrt") }).unwrap_err();
+        let TraceError::Row { place: Place::Byte(0), row, .. } = &error else { panic!("{error}") };
+        assert_eq!(row.field, "header");
+    }
+}
+
+#[test]
 fn trace_ends_after_its_first_error() {
     let mut trace = Trace::from_reader("test", &b"0,8,512,w,0\nbad\n0,8,512,w,0\n"[..], &format("spc")).unwrap();
     assert!(trace.next().unwrap().is_ok());

@@ -54,6 +54,21 @@ fn exports_read_back_as_the_same_requests() {
 }
 
 #[test]
+fn refused_requests_are_told_by_the_simulator_and_what_leaves_them_out() {
+    let requests = requests();
+    let empty = TraceRecord { length: 0, ..requests[3] };
+    let flush = TraceRecord { op: HostOp::Flush, offset: 0, ..empty };
+    for (format, simulator) in [("ssdsim", "SSDsim"), ("mqsim", "MQSim")] {
+        let fails = |records: &[TraceRecord]| export("refused.trace", format, records).unwrap_err();
+        let order = fails(&[requests[0], requests[2], requests[1]]);
+        assert!(order.contains(&format!("{simulator} wants times that never fall")), "{order}");
+        let no_length = fails(&[requests[0], empty]);
+        assert!(no_length.contains(&format!("{simulator} has no requests of no length")), "{no_length}");
+        assert!(fails(&[requests[0], flush]).contains("filter --op R,W"), "a flush is no request of no length");
+    }
+}
+
+#[test]
 fn discards_and_flushes_reach_the_formats_that_have_them() {
     let trim = TraceRecord { op: HostOp::Trim, ..requests()[0] };
     let flush = TraceRecord { op: HostOp::Flush, offset: 0, length: 0, ..trim };

@@ -160,6 +160,32 @@ fn parts_of_one_volume_are_one_device() {
 }
 
 #[test]
+fn trace_of_one_time_has_no_gaps() {
+    for rows in ["0,8,512,w,1.5\n", "0,8,512,w,0\n0,16,512,w,0\n"] {
+        let checked = check_up(&files("one-time", &[("a.spc", rows)]), &Options::default(), u64::MAX).unwrap();
+        assert!(checked.findings.iter().all(|finding| finding.topic != "order"), "{:?}", checked.findings);
+    }
+    let gap = files("one-gap", &[("a.spc", "0,8,512,w,0\n0,16,512,w,1000\n")]);
+    let checked = check_up(&gap, &Options::default(), u64::MAX).unwrap();
+    assert!(checked.findings.iter().any(|finding| finding.text.starts_with("100 % of the time lies in gaps")));
+}
+
+#[test]
+fn files_that_hold_nothing_are_named() {
+    let found = |contents: &[(&str, &str)], order: FileOrder| {
+        let checked = check_up(&files("nothing", contents), &self::order(order), u64::MAX).unwrap();
+        let text = checked.findings.into_iter().find(|finding| finding.topic == "files").map(|finding| finding.text);
+        text.map(|text| text.matches(".spc").count())
+    };
+    let row = "0,8,512,w,1.5\n";
+    for order in [FileOrder::Sequence, FileOrder::Merge, FileOrder::Devices] {
+        assert_eq!(found(&[("a.spc", row), ("b.spc", ""), ("c.spc", row)], order), Some(1), "{order:?}");
+        assert_eq!(found(&[("a.spc", ""), ("b.spc", row), ("c.spc", "")], order), Some(2), "{order:?}");
+        assert_eq!(found(&[("a.spc", row), ("b.spc", row)], order), None, "{order:?}");
+    }
+}
+
+#[test]
 fn end_without_line_break_is_found_where_it_may_be_a_cut() {
     let found = |contents: &[(&str, &str)], order: FileOrder| {
         let checked = check_up(&files("ends", contents), &self::order(order), u64::MAX).unwrap();

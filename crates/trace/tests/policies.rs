@@ -1,7 +1,7 @@
 //! Do the policies for devices and addresses do what they say, and count it?
 mod common;
 
-use common::{fixture, plain, read, read_fixture};
+use common::{drain, fixture, plain, read, read_fixture};
 use nandlab_trace::{AddressPolicy, Options, TraceError, Volumes};
 
 /// Compaction by pages of 4 KiB.
@@ -91,6 +91,17 @@ fn compacting_keeps_offsets_order_and_repeats() {
     assert_eq!((report.compacted_units, report.split), (4, 2));
     let error = read(rows, &addresses(BY_PAGE, 31)).unwrap_err();
     assert!(matches!(error, TraceError::CompactFull { capacity: 31, .. }), "{error}");
+}
+
+#[test]
+fn what_does_not_fit_is_told_with_its_request_and_sizes() {
+    let options = Options { limit: Some(2_000), ..addresses(AddressPolicy::Compact { unit_sectors: 512 }, 2_048) };
+    let mut trace = nandlab_trace::open("make:uniform:span=256MiB", &options).unwrap();
+    let fitting =
+        trace.by_ref().take_while(Result::is_ok).filter(|piece| piece.as_ref().is_ok_and(|r| !r.more)).count();
+    let error = drain(nandlab_trace::open("make:uniform:span=256MiB", &options).unwrap()).unwrap_err().to_string();
+    assert!(fitting > 0 && error.contains(&format!(": row {}: even compacted", fitting + 1)), "{fitting}: {error}");
+    assert!(error.ends_with("in units of 256KiB, the trace touches more than the 1MiB that the device has"), "{error}");
 }
 
 #[test]

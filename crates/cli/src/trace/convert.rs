@@ -14,7 +14,7 @@ pub struct ConvertArgs {
     #[command(flatten)]
     pub input: InputArgs,
     #[command(flatten)]
-    output: OutputArgs,
+    pub output: OutputArgs,
     /// Write the format of another tool: fio, blkparse, spc, msr, mqsim, ssdsim, disksim or oracle-general (what each
     /// says and what not: `nandlab describe NAME`).
     #[arg(long, value_name = "FORMAT")]

@@ -13,7 +13,7 @@ pub struct CutArgs {
     #[command(flatten)]
     pub input: InputArgs,
     #[command(flatten)]
-    output: OutputArgs,
+    pub output: OutputArgs,
     /// Beginning of the window, from the first request on, as in 90s.
     #[arg(long, value_name = "TIME", value_parser = time, default_value = "0s", allow_hyphen_values = true)]
     from: u64,

@@ -13,7 +13,7 @@ pub struct FilterArgs {
     #[command(flatten)]
     pub input: InputArgs,
     #[command(flatten)]
-    output: OutputArgs,
+    pub output: OutputArgs,
     /// Operations to keep, separated by commas: R, W, D (discard), F (flush).
     #[arg(long, value_name = "OPS", value_parser = op, value_delimiter = ',')]
     op: Vec<HostOp>,

@@ -17,14 +17,14 @@ pub struct HintArgs {
     #[command(flatten)]
     pub input: InputArgs,
     #[command(flatten)]
-    output: OutputArgs,
+    pub output: OutputArgs,
     #[command(flatten)]
     host: HostArgs,
     /// Say besides how many mappings the run of each request will need, by the mean of its program location (`mean`), by
     /// the run before (`last`), by what comes in the trace (`actual`: no host knows that), or by a file of `nandlab trace
     /// lengths`.
     #[arg(long, value_name = "mean|last|actual|FILE")]
-    lengths: Option<String>,
+    pub lengths: Option<String>,
     /// Tell something else, as a control of what each part is worth.
     #[arg(long, value_enum, conflicts_with = "lengths")]
     tell: Option<Told>,

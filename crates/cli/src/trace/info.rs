@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::{info_table, info_text};
 use crate::fail::{Exit, Failure};
+use crate::files::Files;
 use crate::picture::Target;
 use crate::reading::ReadingArgs;
 use crate::rows::both;
@@ -49,6 +50,15 @@ pub struct InfoArgs {
 pub fn sample_pages(text: &str) -> Result<SamplePages, String> {
     let rate = text.parse().ok().and_then(SamplePages::new);
     rate.ok_or_else(|| "a share of the pages is a number above 0 and at most 1, for example 0.01".to_owned())
+}
+
+impl InfoArgs {
+    /// What it reads and writes.
+    pub fn files(&self) -> Files {
+        Files::reading(&self.traces)
+            .writing("--json", self.json.as_ref())
+            .writing("--plot", self.plot.as_ref().and_then(Target::file))
+    }
 }
 
 #[derive(Serialize)]

@@ -1,13 +1,12 @@
 //! `nandlab trace lengths`: how well the lengths of runs can be predicted, and the regressions that predict them.
 
-use std::collections::BTreeSet;
-
 use clap::Args;
 use nandlab_host::{LengthReport, REGION_PAGES};
 
 use super::InputArgs;
 use super::hint::{HostArgs, model, survey};
 use crate::fail::Failure;
+use crate::files::Files;
 use crate::style::{Style, Table, count};
 use crate::{number, output};
 
@@ -35,15 +34,19 @@ pub struct LengthsArgs {
     json: Option<String>,
 }
 
+impl LengthsArgs {
+    /// What it reads and writes.
+    pub fn files(&self) -> Files {
+        Files::reading(&self.input.read.trace)
+            .and(&self.model)
+            .writing("--json", self.json.as_ref())
+            .writing("--output", self.output.as_ref())
+    }
+}
+
 /// Runs the tool.
 pub fn lengths(args: &LengthsArgs, style: Style) -> Result<(), Failure> {
-    let mut taken: BTreeSet<&String> = args.input.read.trace.iter().chain(&args.model).collect();
-    let mut outputs = [&args.output, &args.json].into_iter().flatten().filter(|name| *name != "-");
-    if let Some(twice) = outputs.find(|name| !taken.insert(name)) {
-        return Err(Failure::bad(format!("{twice}: would be written over"), "give every file a name of its own"));
-    }
     let known = args.model.as_deref().map(|path| model(path, &args.host)).transpose()?;
-    output::distinct([("--json", args.json.as_deref()), ("--output", args.output.as_deref())])?;
     let json = output::Target::open(args.json.as_deref())?;
     let kept = output::Target::open(args.output.as_deref())?;
     let region = u32::try_from(args.region).unwrap_or(u32::MAX);

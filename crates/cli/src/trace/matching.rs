@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::info::sample_pages;
 use crate::fail::{Exit, Failure};
+use crate::files::Files;
 use crate::reading::ReadingArgs;
 use crate::style::{Style, Table};
 use crate::{number, output};
@@ -36,6 +37,13 @@ pub struct MatchArgs {
     /// Write everything as JSON to a file, or to standard output (`-`) instead of the table.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     json: Option<String>,
+}
+
+impl MatchArgs {
+    /// What it reads and writes.
+    pub fn files(&self) -> Files {
+        Files::reading([&self.a, &self.b]).writing("--json", self.json.as_ref())
+    }
 }
 
 fn tolerance(text: &str) -> Result<f64, String> {

@@ -12,9 +12,9 @@ use crate::reading::ReadArgs;
 #[derive(Args, Debug)]
 pub struct MergeArgs {
     #[command(flatten)]
-    read: ReadArgs,
+    pub read: ReadArgs,
     #[command(flatten)]
-    output: OutputArgs,
+    pub output: OutputArgs,
     /// Keep the numbers of the devices: equal numbers are one device. Otherwise each device of each trace is its own.
     #[arg(long)]
     keep_devices: bool,

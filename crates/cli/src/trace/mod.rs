@@ -25,6 +25,7 @@ use nandlab_trace::tools::{Applied, Counts, Tool};
 use nandlab_trace::{Extra, Options, Recording, Records, Step, Timed, Writer};
 
 use crate::fail::{Exit, Failure};
+use crate::files::Files;
 use crate::reading::{ReadArgs, ReadingArgs};
 use crate::style::Style;
 use crate::{number, output};
@@ -80,6 +81,29 @@ impl TraceCommand {
             Self::Info(_) | Self::Merge(_) | Self::Match(_) | Self::Make(_) => return None,
         };
         Some((input.read.trace.clone(), input.read.reading.clone()))
+    }
+}
+
+impl TraceCommand {
+    /// What it reads and writes; the parts of `split` are known when they begin.
+    pub fn files(&self) -> Files {
+        let (read, output) = match self {
+            Self::Convert(args) => (&args.input.read, &args.output),
+            Self::Cut(args) => (&args.input.read, &args.output),
+            Self::Sample(args) => (&args.input.read, &args.output),
+            Self::Scale(args) => (&args.input.read, &args.output),
+            Self::Remap(args) => (&args.input.read, &args.output),
+            Self::Filter(args) => (&args.input.read, &args.output),
+            Self::Hint(args) => (&args.input.read, &args.output),
+            Self::Merge(args) => (&args.read, &args.output),
+            Self::Info(args) => return args.files(),
+            Self::Match(args) => return args.files(),
+            Self::Lengths(args) => return args.files(),
+            Self::Patterns(args) => return args.files(),
+            Self::Split(_) | Self::Make(_) => return Files::default(),
+        };
+        let lengths = if let Self::Hint(args) = self { args.lengths.as_ref() } else { None };
+        Files::reading(&read.trace).and(lengths).writing("--output", Some(&output.output))
     }
 }
 
@@ -227,9 +251,13 @@ pub fn cannot_write(target: &str, error: &io::Error) -> Failure {
     if error.kind() == io::ErrorKind::BrokenPipe {
         return Failure::Hangup;
     }
-    let problem = format!("{target}: cannot be written: {error}");
+    let is_stdout = target == "-";
+    let problem = format!("{}: cannot be written: {error}", if is_stdout { "standard output" } else { target });
     if error.kind() == io::ErrorKind::InvalidInput {
         return Failure::bad(problem, "nandlab describe nandlab and nandlab describe parquet say what can be written");
+    }
+    if is_stdout {
+        return Failure::Message(Exit::Failed, problem);
     }
     let help = "no incomplete file is left; check the folder, its permissions and the space on the disk";
     Failure::Message(Exit::Failed, format!("{problem}\n  help: {help}"))

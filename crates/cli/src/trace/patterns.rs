@@ -5,9 +5,10 @@ use nandlab_lab::{LocatedRequests, PatternCounts, PatternReport};
 
 use super::InputArgs;
 use crate::fail::Failure;
+use crate::files::Files;
 use crate::picture::Target;
 use crate::rows::{both, csv};
-use crate::style::{Style, Table, count};
+use crate::style::{Style, Table, count, plural};
 use crate::{number, output};
 
 /// Arguments of `trace patterns`.
@@ -31,6 +32,15 @@ pub struct PatternsArgs {
     /// the table.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     plot: Option<Target>,
+}
+
+impl PatternsArgs {
+    /// What it reads and writes.
+    pub fn files(&self) -> Files {
+        Files::reading(&self.input.read.trace)
+            .writing("--json", self.json.as_ref())
+            .writing("--plot", self.plot.as_ref().and_then(Target::file))
+    }
 }
 
 const HEADS: [&str; 7] = ["PC", "pattern", "call stack", "requests", "reads", "run", "period"];
@@ -100,14 +110,16 @@ fn text(report: &PatternReport, top: u64, style: Style) -> String {
     let requests = report.requests.max(1) as f64;
     let shares = report.by_pattern.iter();
     let shares = shares.map(|(name, n)| format!("{name} {:.1} %", 100.0 * *n as f64 / requests)).collect::<Vec<_>>();
+    // Hints may tell nothing of any location.
+    let shares = if shares.is_empty() { "none of them tells anything".to_owned() } else { shares.join(", ") };
     let left = report.locations.len().saturating_sub(top);
     let more = if left > 0 { format!("{} more locations: --top\n", count(left as u64)) } else { String::new() };
     format!(
-        "{} requests of {} program locations: {}\n\n{}{more}\n\
+        "{} of {}: {}\n\n{}{more}\n\
          run: mean pages that are expected from a request on; period: mean requests between two accesses to a page\n",
-        count(report.requests),
-        count(report.locations.len() as u64),
-        shares.join(", "),
+        plural(report.requests, "request"),
+        plural(report.locations.len() as u64, "program location"),
+        shares,
         table.render(style)
     )
 }

@@ -12,7 +12,7 @@ pub struct RemapArgs {
     #[command(flatten)]
     pub input: InputArgs,
     #[command(flatten)]
-    output: OutputArgs,
+    pub output: OutputArgs,
     /// Place the devices one after the other on device 0, in whole pages of 4 KiB; reads the trace twice.
     #[arg(long)]
     stack: bool,

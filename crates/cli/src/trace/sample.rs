@@ -13,7 +13,7 @@ pub struct SampleArgs {
     #[command(flatten)]
     pub input: InputArgs,
     #[command(flatten)]
-    output: OutputArgs,
+    pub output: OutputArgs,
     /// Share to keep, as in 0.01 or 1/64.
     #[arg(long, value_name = "P", value_parser = Ratio::parse, allow_hyphen_values = true)]
     rate: Ratio,

@@ -13,7 +13,7 @@ pub struct ScaleArgs {
     #[command(flatten)]
     pub input: InputArgs,
     #[command(flatten)]
-    output: OutputArgs,
+    pub output: OutputArgs,
     #[command(flatten)]
     by: By,
 }

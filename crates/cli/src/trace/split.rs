@@ -8,6 +8,7 @@ use nandlab_trace::{Records, Writer};
 
 use super::{InputArgs, OutputArgs, chain, step, time};
 use crate::fail::Failure;
+use crate::files::Files;
 use crate::number;
 
 /// Arguments of `trace split`.
@@ -102,6 +103,8 @@ fn output_of(args: &SplitArgs, name: &str) -> OutputArgs {
 
 fn begin(args: &SplitArgs, records: &Records, number: u64) -> Result<Part, Failure> {
     let output = output_of(args, &args.output.replace("{}", &number.to_string()));
+    let inputs: Vec<String> = records.names().map(str::to_owned).collect();
+    Files::reading(&inputs).writing("--output", Some(&output.output)).check()?;
     let steps = chain(&[records], &step(&[records]), &Counts::new());
     Ok(Part { writer: output.begin(&steps, records.extra())?, output })
 }

@@ -49,7 +49,7 @@ impl Srt {
         let wrong = |text: &[u8], problem, allowed: &str| BadRow::new("header", text, problem, allowed).into();
         let head = buffer.peek()?;
         let Some(end) = head.iter().position(|byte| *byte == FORM_FEED) else {
-            return Err(wrong(head, Problem::Missing, "text of at most 64 KiB that ends with a form feed"));
+            return Err(wrong(head, Problem::CutOff, "text of at most 64 KiB that ends with a form feed"));
         };
         let text = String::from_utf8_lossy(&head[..end]).into_owned();
         let mut sizes = text.lines().filter_map(|line| line.trim().strip_prefix("sectorsize")).map(|rest| {

@@ -22,30 +22,39 @@ pub(crate) const FORMAT: Format = Format {
     title: "MQSim ASCII (nanoseconds, sectors)",
     extensions: &["trace", "txt"],
     extra: Extra::NONE,
-    write: Some(|| Box::<Writer>::default()),
+    write: Some(|| Box::new(Writer::of("MQSim"))),
     sniff: |_| Sniff::No,
     parser: |_| Parser::Text(Box::new(WithUnit::new(TimeUnit::Nanoseconds, whole_line))),
 };
 
 /// Writes the five columns, which `SSDsim` reads as well. Times count from the first request and are exact.
-#[derive(Default)]
 pub(crate) struct Writer {
+    /// Whose format it is, for messages.
+    simulator: &'static str,
     before: u64,
+}
+
+impl Writer {
+    pub(crate) fn of(simulator: &'static str) -> Self {
+        Self { simulator, before: 0 }
+    }
 }
 
 impl Export for Writer {
     fn row(&mut self, record: &TraceRecord, at: u64, out: &mut Vec<u8>, _: &mut Lost) -> Result<(), String> {
+        let simulator = self.simulator;
         if at < self.before {
-            return Err("MQSim wants times that never fall; put rows in order: --sort-window 100000".to_owned());
+            return Err(format!("{simulator} wants times that never fall; put rows in order: --sort-window 100000"));
         }
         self.before = at;
+        // A flush has no length either, and goes with other advice.
+        let (device, op) = (record.device, u8::from(is_read(record)?));
         let (lba, sectors) = whole_sectors(record)?;
         if sectors == 0 {
-            return Err(
-                "a request of no length ends MQSim; leave it out: nandlab trace filter --min-length 512".to_owned()
-            );
+            return Err(format!(
+                "{simulator} has no requests of no length; leave them out: nandlab trace filter --min-length 512"
+            ));
         }
-        let (device, op) = (record.device, u8::from(is_read(record)?));
         writeln!(out, "{at} {device} {lba} {sectors} {op}").map_err(|error| error.to_string())
     }
 }

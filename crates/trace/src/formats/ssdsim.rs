@@ -19,7 +19,7 @@ pub(crate) const FORMAT: Format = Format {
     title: "SSDsim ASCII (nanoseconds, sectors)",
     extensions: &["ascii", "trace"],
     extra: Extra::NONE,
-    write: Some(|| Box::<super::mqsim::Writer>::default()),
+    write: Some(|| Box::new(super::mqsim::Writer::of("SSDsim"))),
     sniff,
     parser: |_| Parser::Text(Box::new(WithUnit::new(TimeUnit::Nanoseconds, whole_line))),
 };

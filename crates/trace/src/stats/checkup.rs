@@ -6,9 +6,10 @@ use nandlab::types::HostOp;
 use serde::Serialize;
 
 use super::IDLE_NS;
-use super::words::{amount, bytes, percent, span};
+use super::words::{amount, bytes, percent, span, times};
 use crate::error::TraceError;
 use crate::options::Options;
+use crate::order::FileOrder;
 use crate::policy::DEVICES_MAX;
 use crate::records::Records;
 use crate::row::TraceRecord;
@@ -31,7 +32,7 @@ const MAXIMA: usize = 65_536;
 /// Something about a trace that a user should know before trusting a replay of it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Finding {
-    /// `times`, `order`, `blanks`, `bad rows`, `end`, `repeats`, `devices`, `sizes` or `capacity`.
+    /// `times`, `order`, `blanks`, `bad rows`, `files`, `end`, `repeats`, `devices`, `sizes` or `capacity`.
     pub topic: &'static str,
     /// A replay as it is may mean nothing.
     pub warning: bool,
@@ -198,6 +199,7 @@ impl Checkup {
             self.order_of_rows(),
             blanks(seen.blank_rows, self.rows),
             bad(seen.bad_rows, self.rows),
+            files_without_data(records),
             seen.open_end().map(|text| Finding { topic: "end", warning: true, text, options: Vec::new() }),
             self.repeated(),
             self.sizes(),
@@ -270,8 +272,8 @@ impl Checkup {
         let share = percent(self.out_of_order, self.rows);
         if self.clocks_set_back > 0 {
             let text = format!(
-                "the clock steps back by more than a minute {} times: a restart, a clock that was set, or logs put together",
-                amount(self.clocks_set_back)
+                "the clock steps back by more than a minute {}: a restart, a clock that was set, or logs put together",
+                times(self.clocks_set_back)
             );
             return Some(Finding { topic, warning: true, text, options: words(["--rebase"]) });
         }
@@ -284,8 +286,9 @@ impl Checkup {
             let window = (self.displaced + 1).min(crate::options::SORT_WINDOW_MAX).to_string();
             return Some(Finding { topic, warning, text, options: words(["--sort-window", &window]) });
         }
-        let (low, high) = self.span?;
-        let idle = 1.0 - self.active_ns as f64 / (high - low).max(1) as f64;
+        // Without a length there are no gaps.
+        let (low, high) = self.span.filter(|(low, high)| low < high)?;
+        let idle = 1.0 - self.active_ns as f64 / (high - low) as f64;
         (idle > 0.5).then(|| {
             let text = format!("{:.0} % of the time lies in gaps above 60 s", 100.0 * idle);
             Finding { topic, warning: false, text, options: words(["--cap-gap", "60s"]) }
@@ -346,6 +349,15 @@ fn bad(bad: u64, rows: u64) -> Option<Finding> {
     (bad > 0).then(|| {
         let text = format!("{} rows ({}) cannot be read", amount(bad), percent(bad, rows + bad));
         Finding { topic: "bad rows", warning: true, text, options: words(["--skip-bad", &bad.to_string()]) }
+    })
+}
+
+/// A log of a CPU that did nothing is empty; part of a trace is not.
+fn files_without_data(records: &Records) -> Option<Finding> {
+    let names = records.names_without_data();
+    (!names.is_empty() && FileOrder::of(records.format()) != FileOrder::Merge).then(|| {
+        let text = format!("nothing is in {}", names.join(", "));
+        Finding { topic: "files", warning: true, text, options: Vec::new() }
     })
 }
 

@@ -13,6 +13,11 @@ pub(super) fn amount(n: u64) -> String {
     text
 }
 
+/// `once`, `1,234 times`.
+pub(super) fn times(n: u64) -> String {
+    if n == 1 { "once".to_owned() } else { format!("{} times", amount(n)) }
+}
+
 /// `1.5 GiB`.
 pub(super) fn bytes(n: u64) -> String {
     let (mut value, mut unit) = (n as f64, 0);
@@ -49,6 +54,7 @@ mod tests {
     #[test]
     fn figures_read_well() {
         assert_eq!([amount(0), amount(999), amount(1_234_567)], ["0", "999", "1,234,567"]);
+        assert_eq!([times(1), times(2), times(1_000)], ["once", "2 times", "1,000 times"]);
         assert_eq!([bytes(512), bytes(1536), bytes(3 << 30)], ["512 B", "1.50 KiB", "3.00 GiB"]);
         assert_eq!([span(0.3), span(12.5), span(5_400.0), span(2e-6)], ["300 ms", "12.5 s", "1.50 h", "2.00 us"]);
         assert_eq!(percent(1, 3), "33.33 %");
