@@ -24,7 +24,8 @@ pub struct FitArgs {
     /// are searched (docs/fit.md); may be repeated. --set KEY=VALUE takes a key out of the search.
     #[arg(long, value_name = "KEY=VALUES", help_heading = "Search")]
     pub parameter: Vec<String>,
-    /// Simulations of the search. What the data tells takes about 20 more for each parameter.
+    /// Simulations of the search. What the data tells takes about 20 more for each parameter, and as many again each time (up
+    /// to 4) that these find a better device.
     #[arg(long, value_name = "N", value_parser = evaluations, default_value = "500", allow_hyphen_values = true,
         help_heading = "Search")]
     pub evaluations: u64,
