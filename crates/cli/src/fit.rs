@@ -117,7 +117,7 @@ fn text(fitted: &Fitted, style: Style) -> String {
     if !fitted.parameters.is_empty() {
         let mut table = Table::new(2);
         table.row(["PARAMETER", "the data tells", "best", "as good from", "to"]);
-        for FittedParameter { key, value, told, low, high, choices, at_bound, .. } in &fitted.parameters {
+        for FittedParameter { key, short, told, low, high, choices, at_bound, .. } in &fitted.parameters {
             let told = match told {
                 Told::Found => "its value",
                 Told::Roughly => "its value, roughly",
@@ -128,9 +128,12 @@ fn text(fitted: &Fitted, style: Style) -> String {
             };
             let told = if *at_bound { format!("{told} (best at a bound)") } else { told.to_owned() };
             let low = if choices.len() > 1 { format!("{} choices", choices.len()) } else { low.clone() };
-            table.row([key.clone(), told, value.clone(), low, high.clone()]);
+            table.row([key.clone(), told, short.clone(), low, high.clone()]);
         }
         text += &table.render(style);
+        for FittedParameter { key, short_choices, .. } in fitted.parameters.iter().filter(|one| one.choices.len() > 1) {
+            text += &format!("{key}: as good are\n  {}\n", short_choices.join("\n  "));
+        }
         text.push('\n');
     }
     let mut table = Table::new(3);

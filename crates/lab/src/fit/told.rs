@@ -64,8 +64,31 @@ pub struct FittedParameter {
     pub choices: Vec<String>,
     /// The best value is a bound of its range: the drive's may lie beyond.
     pub at_bound: bool,
+    /// The best value in short: of a choice among tables only the keys in which they differ.
+    #[serde(skip)]
+    pub short: String,
+    /// [`Self::choices`] in the same form.
+    #[serde(skip)]
+    pub short_choices: Vec<String>,
     /// The best value as a number: ns, bytes, bytes a second; of choices the place in the list.
     pub number: f64,
+}
+
+/// Choices in short: of tables only the keys in which they differ, as `key=value`.
+fn in_short(choices: &[String]) -> Vec<String> {
+    let table = |choice: &String| -> Option<toml::Table> {
+        let parsed: toml::Table = toml::from_str(&format!("v = {choice}")).ok()?;
+        parsed.get("v")?.as_table().cloned()
+    };
+    let Some(tables) = choices.iter().map(table).collect::<Option<Vec<toml::Table>>>() else { return choices.to_vec() };
+    let differs = |key: &String| tables.iter().any(|table| table.get(key) != tables[0].get(key));
+    let word = |(key, value): (&String, &toml::Value)| {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        format!("{key}={value}")
+    };
+    let short =
+        |table: &toml::Table| table.iter().filter(|(key, _)| differs(key)).map(word).collect::<Vec<_>>().join(" ");
+    tables.iter().map(short).collect()
 }
 
 /// The value that is tried for a factor of another one: the nearest possible one, but not the same where there is one beyond.
@@ -169,7 +192,7 @@ pub(super) fn judge(
     let (best, value) = (parameter.value(best[at]), parameter.value(profiled[at]));
     let values = || as_good.iter().map(|point| parameter.value(point[at])).chain([value]);
     let (low, high) = values().fold((value, value), |(low, high), value| (low.min(value), high.max(value)));
-    let (told, low, high, choices, at_bound) = match &parameter.range {
+    let (told, low, high, good, at_bound) = match &parameter.range {
         FitRange::Choice(choices) => {
             let mut good: Vec<usize> = values().map(|value| value as usize).collect();
             good.sort_unstable();
@@ -179,8 +202,7 @@ pub(super) fn judge(
                 n if n == choices.len() => Told::Nothing,
                 _ => Told::SomeOf,
             };
-            let list: Vec<String> = good.iter().map(|number| choices[*number].clone()).collect();
-            (told, String::new(), String::new(), list, false)
+            (told, String::new(), String::new(), good, false)
         }
         FitRange::Between { low: least, high: most, .. } => {
             let (at_low, at_high) = (best <= least * 1.01, best >= most * 0.99);
@@ -199,14 +221,21 @@ pub(super) fn judge(
             (told, parameter.shown(low), parameter.shown(high), Vec::new(), at_low || at_high)
         }
     };
+    let (all, short) = match &parameter.range {
+        FitRange::Choice(choices) => (choices.clone(), in_short(choices)),
+        FitRange::Between { .. } => (Vec::new(), Vec::new()),
+    };
+    let those = |all: &[String]| good.iter().map(|number| all[*number].clone()).collect();
     FittedParameter {
         key: parameter.key.clone(),
         value: parameter.shown(best),
         told,
         low,
         high,
-        choices,
+        choices: those(&all),
         at_bound,
+        short: short.get(best as usize).cloned().unwrap_or_else(|| parameter.shown(best)),
+        short_choices: those(&short),
         number: best,
     }
 }
@@ -251,6 +280,14 @@ mod tests {
     fn nought_is_told_if_more_is_worse() {
         assert_eq!(told(&["a=0us..50us"], &[0.0], |values| values[0]), [Told::AtMost]);
         assert_eq!(told(&["a=0us..50us"], &[0.0], |_| 0.0), [Told::Nothing]);
+    }
+
+    #[test]
+    fn choice_among_tables_is_said_by_the_keys_that_differ() {
+        let tables = [r#"{ a = 1, policy = "fifo" }"#, r#"{ a = 1, policy = "read_first", wait = "5us" }"#];
+        assert_eq!(in_short(&tables.map(str::to_owned)), ["policy=fifo", "policy=read_first wait=5us"]);
+        let words = ["4", "none"].map(str::to_owned);
+        assert_eq!(in_short(&words), words);
     }
 
     #[test]
