@@ -47,6 +47,11 @@ fn wrong_command_line_is_refused() {
         ("run --set precondition=steady", "precondition|write \"steady:N\" or { steady = N }"),
         ("run --set precondition=steady:x", "precondition.steady|expected a number"),
         ("run --set precondition=gone", "precondition|expected one of `none`"),
+        (
+            "run --set seed=18446744073709551615",
+            "seed: 18446744073709551615, expected a whole number from 0 to 9223372036854775807",
+        ),
+        ("run --seed 18446744073709551615", "--seed|from 0 to 9223372036854775807"),
         ("run --device labb", "device|did you mean `lab`"),
         ("run --device nothere.toml", "nothere.toml|nandlab list devices"),
         ("run --ftl pgae", "ftl.name|pgae|did you mean `page`"),
