@@ -75,7 +75,7 @@ pub struct DeviceArgs {
     #[arg(long, value_name = "SIZE|fit", value_parser = str::parse::<Capacity>, allow_hyphen_values = true)]
     pub capacity: Option<Capacity>,
     /// NVRAM for data pages (ram.nvram).
-    #[arg(long, value_name = "SIZE", value_parser = Bytes::parse, allow_hyphen_values = true)]
+    #[arg(long, value_name = "SIZE", value_parser = number::size, allow_hyphen_values = true)]
     pub nvram: Option<Bytes>,
     /// State before the measurement: none, full, steady:N (full, then N overwrites of the capacity at random) or trace
     /// (the writes of the trace, once).
@@ -115,7 +115,7 @@ pub enum SettleChoice {
 #[command(next_help_heading = "Device")]
 pub struct SizeArgs {
     /// DRAM (ram.dram): its data pages, or with budget = "unified" its data pages and the map.
-    #[arg(long, value_name = "SIZE", value_parser = Bytes::parse, allow_hyphen_values = true)]
+    #[arg(long, value_name = "SIZE", value_parser = number::size, allow_hyphen_values = true)]
     pub ram: Option<Bytes>,
 }
 

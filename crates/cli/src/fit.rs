@@ -24,7 +24,8 @@ pub struct FitArgs {
     /// are searched (docs/fit.md); may be repeated. --set KEY=VALUE takes a key out of the search.
     #[arg(long, value_name = "KEY=VALUES", help_heading = "Search")]
     pub parameter: Vec<String>,
-    /// Simulations of the search. What the data tells takes about 20 more for each parameter.
+    /// Simulations of the search. What the data tells takes about 20 more for each parameter, and as many again each time (up
+    /// to 4) that these find a better device.
     #[arg(long, value_name = "N", value_parser = evaluations, default_value = "500", allow_hyphen_values = true,
         help_heading = "Search")]
     pub evaluations: u64,
@@ -115,7 +116,7 @@ fn text(fitted: &Fitted, style: Style) -> String {
     if !fitted.parameters.is_empty() {
         let mut table = Table::new(2);
         table.row(["PARAMETER", "the data tells", "best", "as good from", "to"]);
-        for FittedParameter { key, value, told, low, high, choices, at_bound, .. } in &fitted.parameters {
+        for FittedParameter { key, short, told, low, high, choices, at_bound, .. } in &fitted.parameters {
             let told = match told {
                 Told::Found => "its value",
                 Told::Roughly => "its value, roughly",
@@ -126,9 +127,12 @@ fn text(fitted: &Fitted, style: Style) -> String {
             };
             let told = if *at_bound { format!("{told} (best at a bound)") } else { told.to_owned() };
             let low = if choices.len() > 1 { format!("{} choices", choices.len()) } else { low.clone() };
-            table.row([key.clone(), told, value.clone(), low, high.clone()]);
+            table.row([key.clone(), told, short.clone(), low, high.clone()]);
         }
         text += &table.render(style);
+        for FittedParameter { key, short_choices, .. } in fitted.parameters.iter().filter(|one| one.choices.len() > 1) {
+            text += &format!("{key}: as good are\n  {}\n", short_choices.join("\n  "));
+        }
         text.push('\n');
     }
     let mut table = Table::new(3);

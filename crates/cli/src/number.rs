@@ -1,4 +1,7 @@
-//! Whole numbers on the command line, and what is allowed.
+//! Numbers, sizes and times on the command line, and what is allowed.
+
+use nandlab::types::{Bytes, Nanos};
+use nandlab_lab::rounded_size;
 
 /// A number of a range.
 pub fn ranged(text: &str, low: u64, high: u64) -> Result<u64, String> {
@@ -15,6 +18,21 @@ pub fn any(text: &str) -> Result<u64, String> {
 /// Such a number from 1 on.
 pub fn positive(text: &str) -> Result<u64, String> {
     ranged(text, 1, i64::MAX as u64)
+}
+
+/// A size of memory as it is typed or as tables show it, with a fraction of a byte left out: memories hold whole pages anyway.
+pub fn size(text: &str) -> Result<Bytes, String> {
+    rounded_size(text, f64::floor)
+}
+
+/// A time above zero.
+pub fn time(text: &str) -> Result<Nanos, String> {
+    match Nanos::parse(text)? {
+        Nanos::ZERO => {
+            Err("allowed is a time above zero, as in 60s; leave it out, and times stay as they are".to_owned())
+        }
+        time => Ok(time),
+    }
 }
 
 /// Threads.

@@ -60,6 +60,11 @@ fn cannot_write(target: &str, error: io::Error) -> Failure {
     Error::Write { target: target.to_owned(), source: error }.into()
 }
 
+/// Makes a folder and those above it, if they are not there.
+pub fn make_folder(folder: &str) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, error))
+}
+
 /// Writes a file as a whole or not at all.
 pub fn write_file(target: &str, bytes: &[u8]) -> Result<(), Failure> {
     Target::open(Some(target))?.write_bytes(bytes)

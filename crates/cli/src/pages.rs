@@ -12,7 +12,7 @@ use crate::{number, output};
 /// Arguments of `pages`.
 #[derive(Args, Debug)]
 pub struct PagesArgs {
-    /// Where the pages go.
+    /// Where the pages go; the folder is made if it does not exist.
     pub folder: String,
     /// Traces to measure besides the generated workloads; they are named by their file names.
     #[arg(value_name = "TRACE")]
@@ -41,6 +41,7 @@ pub fn pages(args: &PagesArgs) -> Result<(), Failure> {
     if let Some(file) = &args.figures {
         output::write_file(file, measured.as_bytes())?;
     }
+    output::make_folder(&args.folder)?;
     for (name, text) in pages::pages(&measured) {
         output::write_file(&Path::new(&args.folder).join(name).to_string_lossy(), text.as_bytes())?;
     }

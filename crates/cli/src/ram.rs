@@ -8,9 +8,9 @@ use nandlab_lab::{Cell, plugin_list};
 
 use crate::args::DeviceArgs;
 use crate::fail::{Exit, Failure};
-use crate::output;
 use crate::rows::{self, csv};
 use crate::style::{Style, Table, count};
+use crate::{number, output};
 
 /// Arguments of `ram`.
 #[derive(Args, Debug)]
@@ -19,7 +19,7 @@ pub struct RamArgs {
     #[arg(long, short, value_name = "PRESET|FILE", default_value = nandlab::config::DEFAULT_DEVICE)]
     pub device: String,
     /// DRAM that map and data share (ram.dram).
-    #[arg(long, value_name = "SIZE", value_parser = Bytes::parse, allow_hyphen_values = true)]
+    #[arg(long, value_name = "SIZE", value_parser = number::size, allow_hyphen_values = true)]
     pub ram: Option<Bytes>,
     /// FTLs, separated by commas: names or name:key=value:key=value; all when absent.
     #[arg(long, short, value_name = "LIST")]

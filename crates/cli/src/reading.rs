@@ -64,14 +64,14 @@ pub struct ReadingArgs {
     #[arg(long, value_name = "N", value_parser = number::any, allow_hyphen_values = true)]
     pub skip_bad: Option<u64>,
     /// Take out jumps of the clock, to either side, of more than this (60s when no time is given).
-    #[arg(long, value_name = "TIME", value_parser = Nanos::parse, num_args = 0..=1, require_equals = true,
+    #[arg(long, value_name = "TIME", value_parser = number::time, num_args = 0..=1, require_equals = true,
         default_missing_value = "60s")]
     pub rebase: Option<Nanos>,
     /// Put rows in order of time, as far as N rows looked ahead allow.
     #[arg(long, value_name = "N", value_parser = window, allow_hyphen_values = true)]
     pub sort_window: Option<u64>,
     /// Shorten gaps between rows that are longer than this, as in 10s.
-    #[arg(long, value_name = "TIME", value_parser = Nanos::parse, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", value_parser = number::time, allow_hyphen_values = true)]
     pub cap_gap: Option<Nanos>,
 }
 

@@ -40,9 +40,15 @@ impl Form {
     }
 }
 
-/// Two options want standard output.
+/// Two options want standard output; those that can write to a file instead end in ` -`.
 pub fn both(one: &str, other: &str) -> Failure {
-    Failure::bad(format!("{one} and {other} both want standard output"), "give one of them the name of a file")
+    let help = match (one.strip_suffix(" -"), other.strip_suffix(" -")) {
+        (Some(_), Some(_)) => "give one of them the name of a file".to_owned(),
+        (Some(option), None) => format!("leave {other} out, or write {option} FILE"),
+        (None, Some(option)) => format!("leave {one} out, or write {option} FILE"),
+        (None, None) => "leave one of them out".to_owned(),
+    };
+    Failure::bad(format!("{one} and {other} both want standard output"), help)
 }
 
 /// A column.

@@ -27,8 +27,8 @@ pub struct SearchArgs {
     /// The experiment: a TOML file, or one that nandlab brings (`nandlab list experiments`).
     #[arg(value_name = "PLAN")]
     plan: PathBuf,
-    /// Metrics whose front is wanted: p99, mean, waf, erases, hits, ram, or those of the experiment. Of those whose high values
-    /// are good the highest are wanted.
+    /// Metrics whose front is wanted: p99, mean, waf, erases, hits, ram (the map, and the memories that the buffer uses), or
+    /// those of the experiment. Of those whose high values are good the highest are wanted.
     #[arg(long, value_name = "METRICS", value_delimiter = ',', required = true)]
     minimise: Vec<String>,
     /// The folder of the results; it is made if it does not exist.

@@ -48,7 +48,7 @@ pub struct SweepArgs {
     #[arg(long)]
     retry: bool,
     /// Memory for decoded traces, which all cells share; larger ones are decoded by each cell.
-    #[arg(long, value_name = "SIZE", value_parser = Bytes::parse)]
+    #[arg(long, value_name = "SIZE", value_parser = number::size)]
     trace_memory: Option<Bytes>,
     /// Print failed cells only.
     #[arg(long, short)]

@@ -46,6 +46,14 @@ fn capacity_fit_grows_the_devices_of_all_commands() {
 }
 
 #[test]
+fn sizes_that_are_shown_are_taken() {
+    let grown = stdout(&["config", "--capacity", "30.324GiB"]);
+    assert_eq!(grown, stdout(&["config", "--capacity", "32560147071"]));
+    let config = stdout(&["config", "--ram", "6.348MiB", "--nvram", "0.1KiB"]);
+    assert!(config.contains("dram = \"6656360B\"") && config.contains("nvram = \"102B\""), "{config}");
+}
+
+#[test]
 fn capacity_is_refused_where_it_means_nothing() {
     let path = file("far_refused.spc", FAR);
     for (more, wanted) in [

@@ -54,6 +54,21 @@ fn fitted_device_is_a_device_and_the_tables_say_what_is_told() {
 }
 
 #[test]
+fn choice_of_a_scheduler_is_shown_in_short() {
+    let trace = trace("fit_cli_scheduler.csv");
+    let mut args = vec!["fit", &trace, "--format", "nandlab", "-d", TINY, "--evaluations", "10", "--threads", "1"];
+    args.extend(FIXED.iter().flat_map(|set| ["--set", set]));
+    let text = stdout(&[&args[..], &["--set", "device.timing.model=scheduled"]].concat());
+    let row = text.lines().find(|line| line.starts_with("device.scheduler ")).unwrap();
+    assert!(row.contains("policy=") && row.contains("suspend="), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() < 160), "{text}");
+    // Which choices do as well is listed.
+    assert!(row.ends_with(" choices"), "{text}");
+    let listed = text.lines().skip_while(|line| *line != "device.scheduler: as good are").skip(1);
+    assert!(listed.take_while(|line| line.starts_with("  policy=")).count() > 1, "{text}");
+}
+
+#[test]
 fn fit_refuses_with_a_reason() {
     let trace = trace("fit_cli_refused.csv");
     let with = |more: &[&'static str]| {

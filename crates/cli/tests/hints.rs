@@ -127,7 +127,7 @@ fn wrong_uses_are_refused_with_the_way_out() {
         ("trace patterns -", plain.to_owned(), "nandlab trace hint"),
         ("trace hint -", recorded(), "nandlab trace convert"),
         ("trace hint - --depth 0", plain.to_owned(), "from 1"),
-        ("trace patterns - --csv --json -", plain.to_owned(), "give one of them the name of a file"),
+        ("trace patterns - --csv --json -", plain.to_owned(), "leave --csv out, or write --json FILE"),
     ] {
         let args: Vec<&str> = line.split(' ').collect();
         let output = nandlab_reading(&args, input.as_bytes());

@@ -12,8 +12,8 @@ const MEASURED: &str = include_str!("../../lab/measured.csv");
 #[test]
 fn policy_pages_say_what_the_sources_say() {
     let folder = temporary("policies");
+    // The command makes it.
     _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).unwrap();
     stdout(&["pages", folder.to_str().unwrap(), "--keep"]);
     let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/policies");
     let names = |folder: &Path| {

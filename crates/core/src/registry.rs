@@ -137,20 +137,29 @@ pub fn parameters<P: Parameters>(section: &str, name: &str, params: Value) -> Re
     Ok(params)
 }
 
+/// What TOML has of whole numbers.
+const WHOLE: &str = "expected a whole number from 0 to 9223372036854775807 (2^63 - 1)";
+
 /// What serde says about a value, in words of a user.
 pub fn plain_words(problem: &str) -> String {
     let words = [
         ("invalid type: null", "this value is not a finite number"),
-        ("expected u64", "expected a whole number from 0 to 2^64 - 1"),
+        ("expected u64", WHOLE),
         ("expected u32", "expected a whole number from 0 to 4294967295"),
-        ("expected usize", "expected a whole number from 0 to 2^64 - 1"),
+        ("expected usize", WHOLE),
         ("expected f64", "expected a number"),
         ("invalid type: ", ""),
         ("invalid value: ", ""),
     ];
     let plain = words.iter().fold(problem.to_owned(), |text, (from, to)| text.replace(from, to));
-    match plain.split_once("expected struct ") {
+    let plain = match plain.split_once("expected struct ") {
         Some((before, _)) => format!("{before}expected a table"),
+        None => plain,
+    };
+    // A number that TOML does not have was kept as it was typed.
+    let number = plain.strip_prefix("string \"").and_then(|rest| rest.split_once('"'));
+    match number.filter(|(text, rest)| text.parse::<f64>().is_ok() && rest.contains(WHOLE)) {
+        Some((text, rest)) => format!("{text}{rest}"),
         None => plain,
     }
 }
@@ -202,6 +211,20 @@ pub use plugins;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn number_that_is_too_large_is_called_a_number() {
+        let builder = crate::config::Builder::preset("lab").unwrap();
+        let refused =
+            |seed: &str| builder.clone().set(&format!("seed={seed}")).unwrap().finish().unwrap_err().to_string();
+        let error = refused("18446744073709551615");
+        assert!(
+            error.contains("18446744073709551615, expected a whole number from 0 to 9223372036854775807"),
+            "{error}"
+        );
+        assert!(!error.contains("string"), "{error}");
+        assert!(refused("many").contains("string \"many\""));
+    }
 
     #[test]
     fn nearest_name_is_the_one_people_meant() {

@@ -14,13 +14,29 @@ pub enum Capacity {
     Fit,
 }
 
+/// Reads a size, of which a fraction of a byte is rounded: reports show sizes with three decimals, and whoever copies one means
+/// the size that it stands for.
+///
+/// # Errors
+/// As [`Bytes::parse`].
+pub fn rounded_size(text: &str, round: fn(f64) -> f64) -> Result<Bytes, String> {
+    Bytes::parse(text).or_else(|problem| {
+        let text = text.trim();
+        let (number, unit) = text.split_at(text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len()));
+        let unit = Bytes::parse(&format!("1{unit}")).map_or(1, |unit| unit.0);
+        let bytes = number.trim().parse::<f64>().map_or(f64::NAN, |number| number * unit as f64);
+        if unit > 1 && (0.0..=1e18).contains(&bytes) { Ok(Bytes(round(bytes) as u64)) } else { Err(problem) }
+    })
+}
+
 impl FromStr for Capacity {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
             "fit" => Ok(Self::Fit),
-            _ => match Bytes::parse(text) {
+            // What is shown of a size is rounded, and less than that would not be what it says.
+            _ => match rounded_size(text, f64::ceil) {
                 Ok(Bytes(0)) => Err("a capacity is 1 byte at least".to_owned()),
                 Ok(size) => Ok(Self::Size(size)),
                 Err(problem) => Err(format!("{problem}, or `fit`: every address of the trace")),
@@ -46,7 +62,10 @@ mod tests {
     fn capacity_is_a_size_or_the_word_fit() {
         assert_eq!("fit".parse(), Ok(Capacity::Fit));
         assert_eq!("1TiB".parse(), Ok(Capacity::Size(Bytes(1 << 40))));
-        for wrong in ["", "0", "1TB", "Fit", "-1"] {
+        // 30.324 * 2^30 is 32,560,147,070.98; less is not at least that.
+        assert_eq!("30.324GiB".parse(), Ok(Capacity::Size(Bytes(32_560_147_071))));
+        assert_eq!(rounded_size("30.324 GiB", f64::floor), Ok(Bytes(32_560_147_070)));
+        for wrong in ["", "0", "0.5", "1TB", "Fit", "-1", "-0.001KiB", "1.5.5GiB", "0.1YiB", "9999999.9TiB"] {
             assert!(wrong.parse::<Capacity>().is_err(), "{wrong}");
         }
     }

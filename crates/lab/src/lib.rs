@@ -65,7 +65,7 @@ mod workload;
 pub use address::{Address, AddressUnit};
 pub use alone::Sizes;
 pub use bound::{Bound, Bounds};
-pub use capacity::Capacity;
+pub use capacity::{Capacity, rounded_size};
 pub use compare::{Compare, Comparison};
 pub use curve::{Curve, Curves};
 pub use decoded::Decoded;

@@ -1,7 +1,10 @@
 //! Values that are written as one word, on a command line and in TOML alike.
 
+use std::fmt;
+
 use nandlab_trace::{BlockEvent, ColumnSpec, FileOrder, TimeUnit, TraceError, Volumes};
-use serde::de::Error as _;
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serializer};
 
 use crate::address::Address;
@@ -108,6 +111,24 @@ pub(crate) fn serialize<T: Word, S: Serializer>(value: &T, serializer: S) -> Res
 pub(crate) fn deserialize<'de, T: Word, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     let text = String::deserialize(deserializer)?;
     T::read(&text).map_err(|allowed| D::Error::custom(format!("`{text}`: {allowed}")))
+}
+
+/// For `serde(deserialize_with)`: a list of words, of which one may stand alone.
+pub(crate) fn one_or_several<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    struct OneOrSeveral;
+    impl<'de> Visitor<'de> for OneOrSeveral {
+        type Value = Vec<String>;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a string or a list of strings, as in [\"a.csv\", \"b.csv\"]")
+        }
+        fn visit_str<E>(self, text: &str) -> Result<Vec<String>, E> {
+            Ok(vec![text.to_owned()])
+        }
+        fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Vec<String>, A::Error> {
+            Vec::deserialize(SeqAccessDeserializer::new(list))
+        }
+    }
+    deserializer.deserialize_any(OneOrSeveral)
 }
 
 /// The same for a value that may be absent.

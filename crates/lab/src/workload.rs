@@ -27,7 +27,8 @@ pub(crate) const FIRST_ROWS: u64 = 65_536;
 #[serde(deny_unknown_fields, default)]
 pub struct Workload {
     /// Files that together are one trace, quoted patterns (`cpu.*`), `-` for standard input, or `make:NAME:key=value` for
-    /// a generator; without any, the built-in workload.
+    /// a generator; without any, the built-in workload. In TOML one of them may stand without a list.
+    #[serde(deserialize_with = "word::one_or_several")]
     pub trace: Vec<String>,
     /// How the rows are read.
     pub reading: Reading,

@@ -156,6 +156,23 @@ fn fit_says_what_reads_alone_do_not_tell() {
     config.build().unwrap();
 }
 
+#[test]
+fn profile_that_finds_a_better_drive_is_made_again() {
+    let workload = recorded("fit_again.csv", &format!("make:uniform:{SHAPE}:writes=0"), 600, drive(&few(&[])));
+    let keys = ["page_read", "page_program", "block_erase", "page_transfer", "read_overhead", "write_overhead"];
+    for seed in 1..=4 {
+        // So few evaluations that the profile ends far below where the search did.
+        let device = drive(&[few(&keys), vec![format!("seed={seed}")]].concat());
+        let fitted =
+            Fit { parameters: Vec::new(), device, ..fit(workload.clone(), 10, 2) }.run(&Watch::default()).unwrap();
+        for key in ["page_program", "block_erase", "write_overhead"] {
+            assert_eq!(of(&fitted, key).told, Told::Nothing, "seed {seed}: {:?}", fitted.parameters);
+        }
+        assert_ne!(of(&fitted, "page_read").told, Told::Nothing, "seed {seed}: {:?}", fitted.parameters);
+        assert!(fitted.evaluations > 10 + 2 * 6 * 18, "seed {seed}: {} evaluations", fitted.evaluations);
+    }
+}
+
 /// A host that flushes what it wrote, and reads when that is over.
 fn flushing(name: &str) -> Workload {
     let mut text = "time_ns,device,op,offset,length\n".to_owned();

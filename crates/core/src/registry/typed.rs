@@ -40,6 +40,23 @@ impl Misfit {
     }
 }
 
+impl Misfit {
+    /// The same for a word that is a choice: serde speaks of variants if the choice has a value.
+    fn of_a_word(self, word: &str) -> Self {
+        if !self.problem.contains("unit variant, expected newtype variant") {
+            return self;
+        }
+        Self::custom(format!("`{word}` has a value: write \"{word}:N\" or {{ {word} = N }}"))
+    }
+    /// The same for a table of one key that is a choice: to serde a choice without a value has one of the type unit.
+    fn of_a_table(self, key: &str) -> Self {
+        if self.path != key || !self.problem.ends_with("expected unit") {
+            return self;
+        }
+        Self::custom(format!("`{key}` has no value: write \"{key}\""))
+    }
+}
+
 impl Display for Misfit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}: {}", self.path, self.problem)
@@ -60,6 +77,13 @@ impl Error for Misfit {
             found => Self::custom(format!("invalid type: {found}, expected {expected}")),
         }
     }
+}
+
+/// The short spelling of a choice that has a value, `steady:2` for `{ steady = 2 }`.
+fn with_value(text: &str, variants: &[&str]) -> Option<Map<String, Value>> {
+    let (name, value) = text.split_once([':', '=']).map(|(name, value)| (name.trim(), value.trim()))?;
+    let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
+    variants.contains(&name).then(|| Map::from_iter([(name.to_owned(), value)]))
 }
 
 /// A value to be read.
@@ -107,14 +131,22 @@ impl<'de> Deserializer<'de> for Tracked {
 
     fn deserialize_enum<V: Visitor<'de>>(
         self,
-        _: &'static str,
-        _: &'static [&'static str],
+        name: &'static str,
+        variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Misfit> {
         match self.0 {
-            Value::String(name) => visitor.visit_enum(StringDeserializer::new(name)),
+            Value::String(text) => {
+                if let Some(table) = with_value(&text, variants) {
+                    return Self(Value::Object(table)).deserialize_enum(name, variants, visitor);
+                }
+                let read = visitor.visit_enum(StringDeserializer::<Misfit>::new(text.clone()));
+                read.map_err(|misfit| misfit.of_a_word(&text))
+            }
             Value::Object(table) if table.len() == 1 => {
-                visitor.visit_enum(MapAccessDeserializer::new(Entries::of(table)))
+                let key = table.keys().next().cloned().unwrap_or_default();
+                let read = visitor.visit_enum(MapAccessDeserializer::new(Entries::of(table)));
+                read.map_err(|misfit| misfit.of_a_table(&key))
             }
             Value::Object(_) => Err(Misfit::custom("invalid value: map, expected map with a single key")),
             other => Err(Misfit::invalid_type(kind(&other), &"string or map")),
@@ -248,6 +280,23 @@ mod tests {
             let same: Whole = serde_json::from_value(value.clone()).unwrap();
             assert_eq!(read(value), Ok(same));
         }
+    }
+
+    #[test]
+    fn choice_with_a_value_has_a_short_spelling() {
+        let part = |text: &str| read(json!({"count": 3, "share": 1, "name": null, "parts": [text]}));
+        let number = |text: &str| part(text).unwrap().parts.remove(0);
+        assert_eq!((number("number:4"), number("number = 5")), (Part::Number(4), Part::Number(5)));
+        assert_eq!(part("number:x").unwrap_err().path, "parts[0].number");
+        assert!(part("other:4").unwrap_err().problem.contains("unknown variant `other:4`"));
+        let table = json!({"count": 3, "share": 1, "name": null, "parts": [{"nothing": 1}]});
+        assert_eq!(read(table).unwrap_err().problem, "`nothing` has no value: write \"nothing\"");
+        assert_eq!(part("nothing:1").unwrap_err().problem, "`nothing` has no value: write \"nothing\"");
+        let missing = part("number").unwrap_err();
+        assert_eq!(
+            (missing.path.as_str(), missing.problem.contains("write \"number:N\" or { number = N }")),
+            ("parts[0]", true)
+        );
     }
 
     #[test]

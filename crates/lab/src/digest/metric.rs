@@ -50,9 +50,9 @@ pub(crate) fn metrics(added: &BTreeMap<String, ExperimentMetric>) -> Result<Vec<
 }
 
 impl Metric {
-    /// What the data and the map take of the RAM, bytes.
+    /// What data and map take of the RAM, bytes: [`Formula::ram`].
     pub(crate) fn ram() -> Self {
-        let formula = Formula::parse("ram.data_bytes + ram.map_bytes").expect("it is written here");
+        let formula = Formula::ram();
         let words = "RAM for data and map".to_owned();
         Self { name: "ram".to_owned(), words, formula, unit: AxisUnit::Bytes, good: Good::Low, is_whole: true }
     }

@@ -31,6 +31,8 @@ enum Term {
         of: String,
         at_most: u64,
     },
+    /// Bytes of the memories in which the buffer keeps pages.
+    Memories,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -66,6 +68,13 @@ impl Formula {
             }
         }
         Ok(formula)
+    }
+
+    /// What data and map take of the RAM, bytes. A device has its memories whatever the buffer, and only some buffers use NVRAM,
+    /// and one none at all: a memory that no request touched is not counted, nor would a device for that buffer have it.
+    pub(crate) fn ram() -> Self {
+        let map = ["ram", "map_bytes"].map(|name| Step::Field(name.to_owned()));
+        Self { first: Term::Memories, steps: vec![('+', Term::Path(map.to_vec()))] }
     }
 
     /// Its value in a report, and in how the run went; `None` if a part is not there, is a ratio of nothing, or the result is no
@@ -160,6 +169,7 @@ impl Term {
             Self::Number(number) => Some(*number),
             Self::Path(steps) => Self::find(steps, report)?.as_f64(),
             Self::Times { of, at_most } => course?.share_within(of, *at_most),
+            Self::Memories => memories(report),
         }
     }
 
@@ -167,12 +177,28 @@ impl Term {
         let steps = match self {
             Self::Number(_) => return true,
             Self::Times { of, .. } => return course.is_some_and(|course| course.has_times(of)),
+            Self::Memories => return memories(report).is_some(),
             Self::Path(steps) => steps,
         };
         // A list may have no entry that is small enough.
         let to_list = steps.iter().position(|step| matches!(step, Step::UpTo(..))).unwrap_or(steps.len());
         Self::find(&steps[..to_list], report).is_some()
     }
+}
+
+/// Bytes of the frames of the memories that were read or written.
+fn memories(report: &Value) -> Option<f64> {
+    let (ram, buffer) = (report.get("ram")?, report.get("buffer")?);
+    let number = |table: &Value, name: String| table.get(name).and_then(Value::as_f64);
+    let (mut frames, mut used) = (0.0, 0.0);
+    for memory in ["dram", "nvram"] {
+        let own = number(ram, format!("{memory}_frames"))?;
+        let touched = number(buffer, format!("{memory}_reads"))? + number(buffer, format!("{memory}_writes"))?;
+        frames += own;
+        used += if touched > 0.0 { own } else { 0.0 };
+    }
+    let bytes = number(ram, "data_bytes".to_owned())?;
+    Some(if frames > 0.0 { bytes * used / frames } else { 0.0 })
 }
 
 #[cfg(test)]
@@ -201,6 +227,23 @@ mod tests {
             assert!(formula.is_in(&report, None), "{text}");
         }
         assert!(!Formula::parse("a.d").unwrap().is_in(&report, None));
+    }
+
+    #[test]
+    fn ram_is_that_of_memories_that_were_used() {
+        let of = |dram: [u64; 2], nvram: [u64; 2]| {
+            let report = json!({
+                "ram": {"dram_frames": 6, "nvram_frames": 2, "data_bytes": 8 * 4096, "map_bytes": 100},
+                "buffer": {"dram_reads": dram[0], "dram_writes": dram[1], "nvram_reads": nvram[0], "nvram_writes": nvram[1]},
+            });
+            assert!(Formula::ram().is_in(&report, None));
+            Formula::ram().value(&report, None).unwrap()
+        };
+        assert_eq!(of([3, 1], [0, 7]), 32_868.0);
+        assert_eq!(of([0, 1], [0, 0]), 24_676.0, "LRU on a device with NVRAM");
+        assert_eq!(of([0, 0], [1, 0]), 8_292.0);
+        assert_eq!(of([0, 0], [0, 0]), 100.0, "no buffer");
+        assert!(!Formula::ram().is_in(&json!({"ram": {"map_bytes": 1}}), None));
     }
 
     #[test]

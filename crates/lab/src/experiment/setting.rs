@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::word;
+
 /// A change that a value of an axis makes: a setting for every cell, or plug-ins and settings for some. As TOML:
 ///
 /// ```toml
@@ -37,7 +39,7 @@ pub struct SettingOfSome {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ftl: Option<String>,
     /// What is replayed, in place of the trace of the workload of the cell.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "word::one_or_several")]
     pub trace: Vec<String>,
     /// Keys of the configuration with their values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -79,6 +81,21 @@ mod tests {
         assert_eq!(device("fifo/small").ftl.as_deref(), Some("dftl"));
         assert_eq!(device("fifo/small").set, ["ram.dram=1MiB", "ram.dram=2MiB"]);
         assert_eq!(device("fifo/large").ftl, None);
+    }
+
+    #[test]
+    fn trace_is_one_word_or_a_list_of_them() {
+        let read = |trace: &str| {
+            let text = format!(
+                "name = 'a'\n[workloads.w]\ntrace = {trace}\n[axes.x]\ny = [{{ trace = {trace} }}, 'ram.dram=1MiB']\n"
+            );
+            Experiment::parse("a.toml", &text)
+        };
+        let (one, list) = (read("'make:zipf'").unwrap(), read("['make:zipf']").unwrap());
+        assert_eq!((&one.axes, &one.workloads["w"].trace), (&list.axes, &list.workloads["w"].trace));
+        assert_eq!(one.runs().unwrap()["a"].workload.trace, ["make:zipf"]);
+        let error = Experiment::parse("a.toml", "name = 'a'\n[workloads.w]\ntrace = 3\n").unwrap_err().to_string();
+        assert!(error.contains("a.toml line 3: ") && error.contains("a string or a list of strings"), "{error}");
     }
 
     #[test]

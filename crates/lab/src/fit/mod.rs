@@ -32,7 +32,7 @@ use crate::workload::Workload;
 use errors::errors;
 use sample::Sample;
 use search::{Point, Residuals, Search, loss};
-use told::{PROBES, judge, profile};
+use told::{PROBES, PROFILES, judge, profile};
 
 pub use errors::FitError;
 pub use fio::SkippedJob;
@@ -43,6 +43,9 @@ pub use told::{FittedParameter, Told};
 const SLACK: f64 = 0.005;
 /// ... or this part of the least loss.
 const SLACK_SHARE: f64 = 0.05;
+
+/// A point that is better than the profiled one by this part of what still counts as good is another best one.
+const MOVED: f64 = 0.1;
 
 /// Most parts into which a trace is cut.
 const PARTS_MAX: usize = 10_000;
@@ -63,7 +66,8 @@ pub struct Fit {
     pub holdout_parts: usize,
     /// Flushes are compared too, and count as much as reads and as writes.
     pub flushes: bool,
-    /// Simulations of the search; what the data tells takes about twenty more for each parameter.
+    /// Simulations of the search; what the data tells takes about twenty more for each parameter, up
+    /// to five times.
     pub evaluations: usize,
     /// Simulations at a time, which changes no result; `None`: one for each processor.
     pub threads: Option<usize>,
@@ -96,7 +100,7 @@ pub struct Fitted {
     pub loss_before: Option<f64>,
     /// The least loss, without the held-out part.
     pub loss: f64,
-    /// Up to this loss a value counts as good as the best.
+    /// Up to this loss a value counts as good as the best: as the one around which others were tried last.
     pub threshold: f64,
     /// The parameters, in the order in which they are searched.
     pub parameters: Vec<FittedParameter>,
@@ -135,6 +139,13 @@ struct Fitting<'a> {
     history: Vec<(Point, f64)>,
     /// The best of them, and what it gave.
     best: Option<(Point, f64, Evaluated)>,
+    /// The point around which others were tried last, with its loss.
+    profiled: Option<(Point, f64)>,
+}
+
+/// The loss up to which a value is as good as one of this loss.
+fn as_good_as(loss: f64) -> f64 {
+    loss + SLACK.max(SLACK_SHARE * loss)
 }
 
 impl Fit {
@@ -197,6 +208,7 @@ impl Fit {
             watch,
             history: Vec::new(),
             best: None,
+            profiled: None,
         };
         let work = watch.work(self.evaluations + PROBES * fitting.parameters.len());
         let complete = fitting.search(self.evaluations, &work).and_then(|()| fitting.probe(&work));
@@ -250,10 +262,12 @@ impl Fit {
     fn result(&self, fitting: &Fitting<'_>, data: String, interrupted: bool) -> Result<Fitted, Error> {
         let Fitting { history, parameters, samples, .. } = fitting;
         let (point, loss, Evaluated { errors, .. }) = fitting.best.as_ref().expect("something was evaluated");
-        let threshold = loss + SLACK.max(SLACK_SHARE * loss);
+        let (profiled, profiled_loss) = fitting.profiled.as_ref().map_or((point, loss), |(point, loss)| (point, loss));
+        let threshold = as_good_as(*profiled_loss);
         let as_good: Vec<&Point> =
             history.iter().filter(|(_, loss)| *loss <= threshold).map(|(point, _)| point).collect();
-        let judged = parameters.iter().enumerate().map(|(at, parameter)| judge(parameter, at, point, &as_good));
+        let judged =
+            parameters.iter().enumerate().map(|(at, parameter)| judge(parameter, at, point, profiled, &as_good));
         let settings = fitting.settings(point);
         let mut fitted = Fitted {
             schema: SCHEMA_VERSION,
@@ -380,12 +394,22 @@ impl Fitting<'_> {
         self.parameters.iter().map(coordinate).collect()
     }
 
-    /// Tries other values around the best ones, and the held-out part with the best.
+    /// Tries other values around the best ones, and the held-out part with the best. Where the others that are fitted again
+    /// end at a point that is better still, what was tried around the old one says nothing of the new: it is tried again.
     fn probe(&mut self, work: &Work<'_>) -> Result<(), Error> {
-        let (point, _, result) = self.best.as_ref().expect("the search evaluated something");
-        let (point, residuals) = (point.clone(), result.residuals.clone().unwrap_or_default());
         let (parameters, weights) = (self.parameters.clone(), self.weights.clone());
-        profile(&parameters, &point, &residuals, &weights, &mut |points| self.evaluate_all(points, work))?;
+        let again = self.watch.work(PROBES * parameters.len());
+        for round in 0..PROFILES {
+            let work = if round == 0 { work } else { &again };
+            let (point, loss, result) = self.best.as_ref().expect("the search evaluated something");
+            let (point, loss, residuals) = (point.clone(), *loss, result.residuals.clone().unwrap_or_default());
+            self.profiled = Some((point.clone(), loss));
+            profile(&parameters, &point, &residuals, &weights, &mut |points| self.evaluate_all(points, work))?;
+            let least = self.best.as_ref().map_or(loss, |best| best.1);
+            if least >= loss - MOVED * (as_good_as(loss) - loss) {
+                break;
+            }
+        }
         let (point, loss, _) = self.best.take().expect("the search evaluated something");
         let result = self.evaluate(&point, true)?;
         self.best = Some((point, loss, result));

@@ -7,13 +7,15 @@
 use serde::Serialize;
 
 use super::linear::{Matrix, least_squares};
-use super::parameter::{FitParameter, FitRange};
+use super::parameter::{FitParameter, FitRange, FitUnit};
 use super::search::{Evaluate, Point};
 use crate::error::Error;
 
 /// Factors of the best value that are tried.
 const FACTORS: [f64; 6] = [0.5, 0.8, 0.9, 1.1, 1.25, 2.0];
-/// Simulations for each parameter, about.
+/// Profiles at most: one that finds a better point than the one around which it lies is made again around that.
+pub(super) const PROFILES: usize = 5;
+/// Simulations for each parameter and profile, about.
 pub(super) const PROBES: usize = 2 + 3 * FACTORS.len();
 /// A value is found if none beyond these factors of it does as well ...
 const FOUND: (f64, f64) = (0.81, 1.24);
@@ -62,11 +64,46 @@ pub struct FittedParameter {
     pub choices: Vec<String>,
     /// The best value is a bound of its range: the drive's may lie beyond.
     pub at_bound: bool,
+    /// The best value in short: of a choice among tables only the keys in which they differ.
+    #[serde(skip)]
+    pub short: String,
+    /// [`Self::choices`] in the same form.
+    #[serde(skip)]
+    pub short_choices: Vec<String>,
     /// The best value as a number: ns, bytes, bytes a second; of choices the place in the list.
     pub number: f64,
 }
 
-/// Simulates points that tell which parameters matter.
+/// Choices in short: of tables only the keys in which they differ, as `key=value`.
+fn in_short(choices: &[String]) -> Vec<String> {
+    let table = |choice: &String| -> Option<toml::Table> {
+        let parsed: toml::Table = toml::from_str(&format!("v = {choice}")).ok()?;
+        parsed.get("v")?.as_table().cloned()
+    };
+    let Some(tables) = choices.iter().map(table).collect::<Option<Vec<toml::Table>>>() else { return choices.to_vec() };
+    let differs = |key: &String| tables.iter().any(|table| table.get(key) != tables[0].get(key));
+    let word = |(key, value): (&String, &toml::Value)| {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        format!("{key}={value}")
+    };
+    let short =
+        |table: &toml::Table| table.iter().filter(|(key, _)| differs(key)).map(word).collect::<Vec<_>>().join(" ");
+    tables.iter().map(short).collect()
+}
+
+/// The value that is tried for a factor of another one: the nearest possible one, but not the same where there is one beyond.
+/// Around 0, of which all factors are the same, it is that part of the range.
+fn other_value(parameter: &FitParameter, value: f64, factor: f64) -> f64 {
+    let FitRange::Between { high, unit, .. } = parameter.range else { return value };
+    let other = if value > 0.0 { factor * value } else { (factor - 1.0).max(0.0) * high };
+    parameter.within(match unit {
+        FitUnit::Whole if factor < 1.0 => other.floor(),
+        FitUnit::Whole => other.ceil(),
+        _ => other,
+    })
+}
+
+/// Simulates points around one that tell which parameters matter.
 ///
 /// # Errors
 /// Those of an evaluation.
@@ -123,7 +160,11 @@ pub(super) fn profile(
     for (at, parameter) in parameters.iter().enumerate() {
         let others: Vec<f64> = match &parameter.range {
             FitRange::Choice(choices) => (0..choices.len()).map(|number| number as f64).collect(),
-            FitRange::Between { .. } => FACTORS.iter().map(|factor| parameter.within(factor * values[at])).collect(),
+            FitRange::Between { .. } => {
+                let mut others = FACTORS.map(|factor| other_value(parameter, values[at], factor)).to_vec();
+                others.dedup();
+                others
+            }
         };
         let others = others.into_iter().filter(|other| *other != values[at]);
         tried.extend(others.map(|other| (at, with(&values, at, other))));
@@ -140,12 +181,18 @@ pub(super) fn profile(
     Ok(())
 }
 
-/// What points that do as well as the best one tell of a parameter.
-pub(super) fn judge(parameter: &FitParameter, at: usize, best: &Point, as_good: &[&Point]) -> FittedParameter {
-    let value = parameter.value(best[at]);
+/// What points that do as well as the profiled one tell of a parameter, of which the best value is said.
+pub(super) fn judge(
+    parameter: &FitParameter,
+    at: usize,
+    best: &Point,
+    profiled: &Point,
+    as_good: &[&Point],
+) -> FittedParameter {
+    let (best, value) = (parameter.value(best[at]), parameter.value(profiled[at]));
     let values = || as_good.iter().map(|point| parameter.value(point[at])).chain([value]);
     let (low, high) = values().fold((value, value), |(low, high), value| (low.min(value), high.max(value)));
-    let (told, low, high, choices, at_bound) = match &parameter.range {
+    let (told, low, high, good, at_bound) = match &parameter.range {
         FitRange::Choice(choices) => {
             let mut good: Vec<usize> = values().map(|value| value as usize).collect();
             good.sort_unstable();
@@ -155,14 +202,14 @@ pub(super) fn judge(parameter: &FitParameter, at: usize, best: &Point, as_good: 
                 n if n == choices.len() => Told::Nothing,
                 _ => Told::SomeOf,
             };
-            let list: Vec<String> = good.iter().map(|number| choices[*number].clone()).collect();
-            (told, String::new(), String::new(), list, false)
+            (told, String::new(), String::new(), good, false)
         }
         FitRange::Between { low: least, high: most, .. } => {
-            let (at_low, at_high) = (value <= least * 1.01, value >= most * 0.99);
+            let (at_low, at_high) = (best <= least * 1.01, best >= most * 0.99);
             // A side whose bound does as well is open, however near it is.
             let open_below = low <= value * ROUGHLY.0 || low <= least * 1.01;
-            let open_above = high >= value * ROUGHLY.1 || high >= most * 0.99;
+            let twice = (value * ROUGHLY.1).max(other_value(parameter, value, 2.0) * 0.99);
+            let open_above = high >= twice || high >= most * 0.99;
             let is_found = low > value * FOUND.0 && high < value * FOUND.1;
             let told = match (open_below, open_above) {
                 (true, true) => Told::Nothing,
@@ -174,14 +221,81 @@ pub(super) fn judge(parameter: &FitParameter, at: usize, best: &Point, as_good: 
             (told, parameter.shown(low), parameter.shown(high), Vec::new(), at_low || at_high)
         }
     };
+    let (all, short) = match &parameter.range {
+        FitRange::Choice(choices) => (choices.clone(), in_short(choices)),
+        FitRange::Between { .. } => (Vec::new(), Vec::new()),
+    };
+    let those = |all: &[String]| good.iter().map(|number| all[*number].clone()).collect();
     FittedParameter {
         key: parameter.key.clone(),
-        value: parameter.shown(value),
+        value: parameter.shown(best),
         told,
         low,
         high,
-        choices,
+        choices: those(&all),
         at_bound,
-        number: value,
+        short: short.get(best as usize).cloned().unwrap_or_else(|| parameter.shown(best)),
+        short_choices: those(&short),
+        number: best,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::search::loss;
+    use super::*;
+
+    /// What a profile around these values tells of parameters, of which `residual` says what values give.
+    fn told(parameters: &[&str], values: &[f64], residual: fn(&[f64]) -> f64) -> Vec<Told> {
+        let parameters: Vec<FitParameter> = parameters.iter().map(|text| FitParameter::read(text).unwrap()).collect();
+        let values_of = |point: &Point| -> Vec<f64> {
+            parameters.iter().zip(point).map(|(parameter, x)| parameter.value(*x)).collect()
+        };
+        let best: Point =
+            parameters.iter().zip(values).map(|(parameter, value)| parameter.coordinate(*value)).collect();
+        let mut as_good = Vec::new();
+        let mut evaluate = |points: Vec<Point>| {
+            let found = points.iter().map(|point| Some(vec![residual(&values_of(point))])).collect::<Vec<_>>();
+            let good = points.into_iter().zip(&found).filter(|(_, residuals)| loss(residuals, &[1.0]) < 0.005);
+            as_good.extend(good.map(|(point, _)| point));
+            Ok(found)
+        };
+        profile(&parameters, &best, &[residual(values)], &[1.0], &mut evaluate).unwrap();
+        let as_good: Vec<&Point> = as_good.iter().collect();
+        let judged = |(at, parameter)| judge(parameter, at, &best, &best, &as_good).told;
+        parameters.iter().enumerate().map(judged).collect()
+    }
+
+    #[test]
+    fn whole_number_without_effect_is_not_told_and_one_with_effect_is() {
+        for value in 2..=8 {
+            let values = [f64::from(value)];
+            assert_eq!(told(&["a=1..9"], &values, |_| 0.0), [Told::Nothing], "{value}");
+        }
+        assert_eq!(told(&["a=0..9"], &[3.0], |values| values[0] - 3.0), [Told::Found]);
+        assert_eq!(told(&["a=0..9"], &[1.0], |values| values[0] - 1.0), [Told::Found]);
+    }
+
+    #[test]
+    fn nought_is_told_if_more_is_worse() {
+        assert_eq!(told(&["a=0us..50us"], &[0.0], |values| values[0]), [Told::AtMost]);
+        assert_eq!(told(&["a=0us..50us"], &[0.0], |_| 0.0), [Told::Nothing]);
+    }
+
+    #[test]
+    fn choice_among_tables_is_said_by_the_keys_that_differ() {
+        let tables = [r#"{ a = 1, policy = "fifo" }"#, r#"{ a = 1, policy = "read_first", wait = "5us" }"#];
+        assert_eq!(in_short(&tables.map(str::to_owned)), ["policy=fifo", "policy=read_first wait=5us"]);
+        let words = ["4", "none"].map(str::to_owned);
+        assert_eq!(in_short(&words), words);
+    }
+
+    #[test]
+    fn best_value_beside_the_profiled_one_is_judged_with_it() {
+        let parameter = FitParameter::read("a=1us..1s").unwrap();
+        let point = |value: f64| vec![parameter.coordinate(value)];
+        let (profiled, best, half, twice) = (point(1e6), point(3e6), point(0.5e6), point(2e6));
+        let judged = judge(&parameter, 0, &best, &profiled, &[&profiled, &best, &half, &twice]);
+        assert_eq!((judged.told, judged.value.as_str(), judged.high.as_str()), (Told::Nothing, "3ms", "3ms"));
     }
 }

@@ -35,7 +35,8 @@ pub struct Search {
     pub plan: PathBuf,
     /// Where the results are kept: a sweep for each step.
     pub folder: PathBuf,
-    /// The metrics whose front is wanted: of a report, of the experiment, or `ram` (bytes of data and map).
+    /// The metrics whose front is wanted: of a report, of the experiment, or `ram` (bytes of the map and of the memories that the
+    /// buffer uses).
     pub metrics: Vec<String>,
     /// What may be spent.
     pub budget: SearchBudget,
