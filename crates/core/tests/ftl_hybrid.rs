@@ -303,7 +303,7 @@ fn padding_saves_what_hitstats_figure_8_says() {
         ftl.write(&mut flash, Batch::new(&dirty, &[]), Ticket::at(Nanos::ZERO));
         ftl.settle(&mut flash);
         assert_eq!((flash.ledger.erases(), flash.ledger.programs()), (2, 6), "{name} without padding");
-        let padded = [page(4, Cause::Pad), dirty[0], page(6, Cause::Pad), dirty[1]];
+        let padded = [page(4, Cause::Pad), dirty[0].clone(), page(6, Cause::Pad), dirty[1].clone()];
         let (mut ftl, mut flash) = counting(name, &params, 4, 9, 16);
         ftl.write_block(&mut flash, Lbn(1), Batch::new(&padded, &[]), Ticket::at(Nanos::ZERO));
         ftl.settle(&mut flash);

@@ -142,7 +142,7 @@ impl Below for Nothing {
     fn trim(&mut self, _: Lpn, (): &mut ()) {}
     fn flush(&mut self, (): &mut ()) {}
     fn page_written(&self, _: &Slots, _: Slot) {}
-    fn written_after(&mut self, (): (), _: &mut Self::Flight<'_>) {}
+    fn written_after(&mut self, (): (), (): &mut ()) {}
     fn keep_frame(&mut self, _: &mut Slots, _: Slot, (): ()) {}
     fn give_frame_up(&mut self, _: Medium, (): ()) {}
 }

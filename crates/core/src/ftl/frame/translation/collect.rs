@@ -326,8 +326,8 @@ impl Translation {
     /// as many valid pages. Copies take blocks too: `k` victims of `n` pages, of which `v` are valid, give `k` blocks back and
     /// take another whenever the copy frontier, which has room for `tail` pages, is full. So `b` blocks are gained as soon as
     /// `k n >= b n + (k v - tail)`. A page of the victim that the host wrote meanwhile counts as copied:
-    /// the estimate is a little low. A victim all of whose pages are valid, as `random` and `fifo` take them, says nothing of those
-    /// after it: it is copied away, and the next one is asked.
+    /// the estimate is a little low. A victim all of whose pages are valid, as `random` and `fifo` take them, says nothing of
+    /// those after it: it is copied away, and the next one is asked.
     fn copies_for_a_block(&self, flash: &Flash, job: &Job) -> u32 {
         let (pages, left) = (self.space.pages_per_block(), flash.valid_pages(job.victim));
         if job.valid == pages {
