@@ -401,14 +401,10 @@ impl Below for Storage {
         }
     }
     fn page_written(&self, slots: &Slots, slot: Slot) -> Ticket {
-        let lpn = slots.lpn(slot);
-        let at = self.batch.binary_search_by_key(&lpn, |page| page.lpn).expect("it is in the batch, which is sorted");
-        self.batch[at].done.get()
+        self.written(slots.lpn(slot))
     }
     fn written_after(&mut self, done: Ticket, flight: &mut Flight<'_>) {
-        if self.settings.write_ack == WriteAck::Flash {
-            flight.wait_for(self, done);
-        }
+        self.wait_if_written_through(done, flight);
     }
     fn keep_frame(&mut self, slots: &mut Slots, slot: Slot, done: Ticket) {
         self.keep_frame(slots, slot, done);
@@ -422,22 +418,13 @@ impl Below for Storage {
     }
     #[cold]
     fn claim_frame(&mut self, slots: &Slots, medium: Medium, room: Ticket) -> Ticket {
-        let Some(done) = self.leaving.take(medium, slots, &self.flash.clock) else { return room };
-        self.flash.ledger.eviction_waits += 1;
-        self.flash.clock.join(room, done)
+        self.take_frame(slots, medium, room)
     }
     fn reads_ahead(&mut self, lpns: &[Lpn]) {
         self.tell_read(Cause::Prefetch, lpns);
     }
     fn read_ahead(&mut self, slots: &mut Slots, lpn: Lpn) -> Slot {
-        let mut begins = self.begins();
-        if self.frames_leave() {
-            begins = self.claim_frame(slots, Medium::Dram, begins);
-        }
-        let found = self.read_page(slots, PageRead::new(lpn, Cause::Prefetch), begins);
-        let slot = self.insert(slots, lpn, Medium::Dram);
-        self.fill_slot(slots, slot, found);
-        slot
+        self.fetch_ahead(slots, lpn)
     }
 
     fn trimmed(&mut self, slots: &Slots, slot: Slot) {

@@ -267,6 +267,13 @@ impl Storage {
         }
     }
 
+    /// A page takes a frame in that memory: when it can be used, joined with `room`.
+    pub(super) fn take_frame(&mut self, slots: &Slots, medium: Medium, room: Ticket) -> Ticket {
+        let Some(done) = self.leaving.take(medium, slots, &self.flash.clock) else { return room };
+        self.flash.ledger.eviction_waits += 1;
+        self.flash.clock.join(room, done)
+    }
+
     /// A frame is given up, and what was in it is written when `done` resolves.
     #[inline]
     pub(super) fn give_up(&mut self, medium: Medium, done: Ticket) {

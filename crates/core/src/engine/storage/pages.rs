@@ -2,7 +2,7 @@
 
 use super::{Flight, Part, Payload, Storage};
 use crate::buffer::{Access, Medium, Slots};
-use crate::engine::PartialWrite;
+use crate::engine::{Below, PartialWrite};
 use crate::flash::{Media, Ticket};
 use crate::ftl::{Found, PageRead, PageWrite, Source};
 use crate::ledger::Cause;
@@ -138,6 +138,18 @@ impl Storage {
         let found = self.read_below(slots, PageRead::new(slots.lpn(slot), Cause::Pad), begins);
         self.fill_slot(slots, slot, found);
         found.ticket
+    }
+
+    /// Reads a page ahead of the host into a frame, as soon as there is one.
+    pub(super) fn fetch_ahead(&mut self, slots: &mut Slots, lpn: Lpn) -> Slot {
+        let mut begins = self.begins();
+        if self.frames_leave() {
+            begins = self.take_frame(slots, Medium::Dram, begins);
+        }
+        let found = self.read_page(slots, PageRead::new(lpn, Cause::Prefetch), begins);
+        let slot = self.insert(slots, lpn, Medium::Dram);
+        self.fill_slot(slots, slot, found);
+        slot
     }
 
     /// Writes one page past the buffer; a part of a page is completed first.

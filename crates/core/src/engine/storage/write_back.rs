@@ -1,7 +1,8 @@
 //! Writing dirty pages of the buffer back as one command, padded if the policy wants it.
 
-use super::Storage;
+use super::{Flight, Storage};
 use crate::buffer::Slots;
+use crate::engine::WriteAck;
 use crate::flash::{Media, Ticket};
 use crate::ftl::{PageWrite, Source};
 use crate::ledger::Cause;
@@ -67,6 +68,19 @@ impl Storage {
         self.inflight.time_buffer_write(&mut self.flash.clock, issued, done);
         self.written_back = self.flash.clock.join(self.written_back, done);
         done
+    }
+
+    /// When this page of the latest command is written.
+    pub(super) fn written(&self, lpn: Lpn) -> Ticket {
+        let at = self.batch.binary_search_by_key(&lpn, |page| page.lpn).expect("it is in the batch, which is sorted");
+        self.batch[at].done.get()
+    }
+
+    /// A device that writes through waits for what is written after a page of the host.
+    pub(super) fn wait_if_written_through(&mut self, done: Ticket, flight: &mut Flight<'_>) {
+        if self.settings.write_ack == WriteAck::Flash {
+            flight.wait_for(self, done);
+        }
     }
 
     /// Lets time pass until the flash has no more to do than it may.
