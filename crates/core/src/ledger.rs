@@ -280,7 +280,7 @@ ledger! {
         padding_data_blocks,
         /// Pages programmed in those log blocks: the sum of R_LB * N * U_LB.
         padding_log_pages,
-        /// Frames' worth of requests that had to wait for a frame (an eviction) before they were placed.
+        /// Page accesses for which the policy had to make room, or that waited for a frame whose page was still on its way.
         eviction_waits,
     }
 }

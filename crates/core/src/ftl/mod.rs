@@ -55,7 +55,8 @@ impl PageWrite {
     }
 
     /// Programs it: the only way for a page from above to get to flash.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "as in Space: the way of every page that is written")]
+    #[inline(always)]
     pub fn program(&self, flash: &mut Flash, to: Ppn, data: &[u8], after: Ticket) -> Ticket {
         let oob = Oob::data(self.lpn, self.version);
         let ticket = flash.program_released(to, oob, data, self.cause, self.release, after);

@@ -24,7 +24,8 @@ pub struct BufferWork {
     pub drops: u64,
     /// `P_d` of URM: dirty pages written back / (dirty pages written back + clean pages dropped).
     pub dirty_eviction_ratio: Option<f64>,
-    /// Page accesses that had to wait for an eviction.
+    /// Page accesses for which the policy had to make room, or that waited for a frame whose page was still on its way to
+    /// flash. Where clean pages are dropped for them they wait for nothing.
     pub eviction_waits: u64,
     /// Pages fetched ahead of the host.
     pub prefetched_pages: u64,
