@@ -183,8 +183,8 @@ pub struct WriteAmplification {
     pub host: Option<f64>,
     /// `waf_buffer` = all programs / pages the buffer sent to the FTL, padding included: AALRU's Wf (equation 4).
     pub buffer: Option<f64>,
-    /// Programs the FTL added (garbage collection, merges, mapping, wear) / pages the buffer sent to it: RFTL's
-    /// extra-write ratio; `waf_buffer` - 1.
+    /// Programs the FTL added (garbage collection, merges, mapping, wear) / pages the buffer sent to it; `waf_buffer` - 1.
+    /// RFTL's E (table 1) has those that misses of its map cache cause alone.
     pub extra: Option<f64>,
     /// Pages of the flash that stay without data because a part of their unit was programmed alone (`ftl.whole_units`): a drive
     /// fills them with dummy data. They are no programs.
