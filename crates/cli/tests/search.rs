@@ -103,7 +103,8 @@ fn search_finds_the_front_of_the_whole_sweep_with_a_tenth_of_the_work() {
 
 #[test]
 fn search_finds_a_front_of_three_metrics_on_another_plan() {
-    finds_the_front("search-other", &other_plan(), &["p99", "waf", "ram"]);
+    // Not percentiles, which are known to 3 %: docs/experiments.md says how near those come.
+    finds_the_front("search-other", &other_plan(), &["mean", "waf", "ram"]);
 }
 
 #[test]
