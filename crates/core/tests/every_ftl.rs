@@ -10,7 +10,7 @@ use campaign::rig::{Device, Size, Start, smallest};
 use campaign::streams::Seen;
 use campaign::{Counts, variants};
 use kit::Dice;
-use nandlab::config::{Builder, PluginConfig};
+use nandlab::config::PluginConfig;
 use nandlab::engine::Payload;
 use nandlab::ftl::FTLS;
 use nandlab::ledger::{Cause, Op};
@@ -153,12 +153,9 @@ fn run_in_a_device(ftl: &str, params: &serde_json::Value) {
         "precondition=full",
         "replay.mode=fast",
     ];
-    let builder =
-        settings.iter().fold(Builder::preset("lab").unwrap(), |builder, setting| builder.set(setting).unwrap());
-    let plugin: PluginConfig = serde_json::from_value(params).expect("a name and parameters");
-    let label = plugin.label();
-    let config = builder.plugin("ftl", &plugin).finish();
-    let mut device = config.and_then(|config| config.build()).unwrap_or_else(|error| panic!("{label}: {error}"));
+    let ftl = format!("ftl={}", PluginConfig::typed(&params));
+    let config = kit::lab(settings.into_iter().chain([ftl.as_str()]));
+    let mut device = config.build().unwrap_or_else(|error| panic!("{ftl}: {error}"));
     let mut dice = Dice::of_case(&[7]);
     for _ in 0..3_000 {
         let op = [HostOp::Write, HostOp::Write, HostOp::Read, HostOp::Trim][dice.below(4) as usize];

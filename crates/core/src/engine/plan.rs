@@ -29,7 +29,11 @@ impl<B: Buffer, L: Below> Engine<B, L> {
                         let slot = self.plan.slots[at];
                         self.leave(slot, wanted, |engine| engine.written(slot));
                     }
-                    (kept..end).for_each(|at| self.stay(self.plan.slots[at]));
+                    for at in kept..end {
+                        let slot = self.plan.slots[at];
+                        self.slots.set_clean(slot);
+                        self.stay(slot);
+                    }
                 }
                 Action::WriteBackPage(slot) => {
                     let done = self.below.write_back(&mut self.slots, &[slot], false);
@@ -74,10 +78,9 @@ impl<B: Buffer, L: Below> Engine<B, L> {
         self.slots.release(slot);
     }
 
-    /// A page was written by the latest command and stays.
+    /// A page of the latest command stays, clean; until it is written nothing else can take its frame.
     fn stay(&mut self, slot: Slot) {
         let done = self.written(slot);
-        self.slots.set_clean(slot);
         self.below.keep_frame(&mut self.slots, slot, done);
     }
 
@@ -174,8 +177,10 @@ impl<B: Buffer, L: Below> Engine<B, L> {
     pub(super) fn clean_pages(&mut self, pages: &[Slot]) -> L::When {
         let done = self.below.write_back(&mut self.slots, pages, false);
         for slot in pages {
-            self.stay(*slot);
-            if !self.buffer.on_clean(*slot, &self.slots) {
+            self.slots.set_clean(*slot);
+            if self.buffer.on_clean(*slot, &self.slots) {
+                self.stay(*slot);
+            } else {
                 self.leave(*slot, &mut None, |engine| engine.written(*slot));
             }
         }

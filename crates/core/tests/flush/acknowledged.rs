@@ -77,15 +77,16 @@ fn burst(buffer: &str, ftl: &str, keys: &[&str], pages: u32) -> (Vec<u64>, u32) 
 fn pages_that_are_acknowledged_are_in_ram_or_programmed() {
     // Four dies program at most four pages each 400 us: what was acknowledged before is in a frame.
     let program = 400_000;
-    for buffer in BUFFERS.iter().map(Plugin::name).filter(|name| name != "none") {
+    let pairs = BUFFERS.iter().flat_map(|buffer| FTLS.iter().map(|ftl| (buffer.name(), ftl.name())));
+    for (buffer, ftl) in pairs.filter(|(buffer, _)| buffer != "none") {
         // Only the memory that the policy uses.
         let one = ["ram.nvram=0"];
-        let keys = if config(&buffer, "page", &one).and_then(|config| config.build()).is_ok() { &one[..] } else { &[] };
-        let (ends, frames) = burst(&buffer, "page", keys, 200);
+        let keys = if config(&buffer, &ftl, &one).and_then(|config| config.build()).is_ok() { &one[..] } else { &[] };
+        let (ends, frames) = burst(&buffer, &ftl, keys, 200);
         assert_eq!(ends.len(), 200);
         for (n, end) in ends.iter().enumerate() {
             let programmed = 4 * (end / program);
-            assert!((n as u64) < u64::from(frames) + programmed, "{buffer}: {} pages at {end} ns", n + 1);
+            assert!((n as u64) < u64::from(frames) + programmed, "{buffer} over {ftl}: {} pages at {end} ns", n + 1);
         }
     }
 }
