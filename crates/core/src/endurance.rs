@@ -2,7 +2,8 @@
 //!
 //! TBW (bytes the host may write until the cells are worn out) = capacity * P/E cycles / write amplification, the usual
 //! estimate of JEDEC's rating (Insignis, NAND write endurance). Here the capacity is the physical one, because spare
-//! blocks wear too, and the write amplification is that of the measured run in bytes. The formula takes wear to be
+//! blocks wear too, and the write amplification is that of the measured run in bytes; a page in SLC mode takes the share of an
+//! erase that it fills of its block. The formula takes wear to be
 //! perfectly level; next to it stands the projection in which the drive dies with its most worn block, at the ratio of
 //! mean to greatest erase count that the run has reached. DWPD (drive writes a day) = TBW / (logical capacity * days of
 //! warranty). Neither retention, read disturb, bad blocks nor the wear of a future change of workload is modelled.
@@ -80,6 +81,9 @@ pub struct Measured {
     pub written_bytes: u64,
     /// Bytes programmed, all causes, and of pages that stay without data beside them.
     pub programmed_bytes: u64,
+    /// Bytes that blocks would have held for the same erases: those programmed, and of every page in SLC mode what its cells
+    /// hold otherwise.
+    pub worn_bytes: f64,
     /// Simulated time of the run.
     pub simulated: Nanos,
     /// Mean erases of a block.
@@ -97,6 +101,8 @@ pub struct Endurance {
     pub pe_cycles: u32,
     /// Bytes programmed, dummy pages included / bytes the host wrote, in the measured run.
     pub byte_amplification: Option<f64>,
+    /// The same as it wears the cells: a page in SLC mode counts as the share of its block that it takes, with TLC three pages.
+    pub wear_amplification: Option<f64>,
     /// Mean / greatest erase count of a block, preconditioning included: 1 is perfectly level. Nothing without erases.
     pub levelling: Option<f64>,
     /// With perfectly level wear.
@@ -108,7 +114,7 @@ pub struct Endurance {
 /// How long a drive lasts.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct Projection {
-    /// TBW: bytes that the host can write = physical bytes * P/E cycles / `byte_amplification` (* `levelling`).
+    /// TBW: bytes that the host can write = physical bytes * P/E cycles / `wear_amplification` (* `levelling`).
     pub tbw_bytes: Option<f64>,
     /// Drive writes a day over a warranty of 5 years of 365 days = `tbw_bytes` / (logical bytes * 1825).
     pub dwpd: Option<f64>,
@@ -129,7 +135,8 @@ impl Endurance {
         let byte_amplification = ratio(run.programmed_bytes as f64, written);
         let levelling = ratio(run.erases_mean, f64::from(run.erases_max));
         let budget = run.physical_bytes as f64 * f64::from(config.pe_cycles);
-        let tbw = byte_amplification.and_then(|amplification| ratio(budget, amplification));
+        let wear_amplification = ratio(run.worn_bytes, written);
+        let tbw = wear_amplification.and_then(|amplification| ratio(budget, amplification));
         let project = |tbw_bytes: Option<f64>| {
             let days = WARRANTY_YEARS * DAYS_PER_YEAR;
             let rate = ratio(written, run.simulated.as_secs());
@@ -144,6 +151,7 @@ impl Endurance {
             cell: config.cell,
             pe_cycles: config.pe_cycles,
             byte_amplification,
+            wear_amplification,
             levelling,
             level: project(tbw),
             observed: project(tbw.zip(levelling).map(|(tbw, levelling)| tbw * levelling)),
@@ -164,6 +172,7 @@ mod tests {
         logical_bytes: 1_000_000_000_000,
         written_bytes: 50_000_000_000,
         programmed_bytes: 125_000_000_000,
+        worn_bytes: 125e9,
         simulated: Nanos(1_000_000_000_000),
         erases_mean: 6.0,
         erases_max: 8,
@@ -187,13 +196,21 @@ mod tests {
     }
 
     #[test]
+    fn pages_in_slc_mode_wear_blocks_that_hold_fewer_of_them() {
+        // 25 GB of the 125 were programmed with one bit in cells of three.
+        let slc = Endurance::new(&config(3650), &Measured { worn_bytes: 175e9, ..RUN });
+        assert_eq!((slc.byte_amplification, slc.wear_amplification), (Some(2.5), Some(3.5)));
+        assert!((slc.level.tbw_bytes.unwrap() / 1_334.857_142_857e12 - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
     fn projection_is_absent_without_the_events_it_needs() {
         let of = |run: Measured| Endurance::new(&config(1000), &run);
         let fresh = of(Measured { erases_mean: 0.0, erases_max: 0, ..RUN });
         assert!(fresh.level.tbw_bytes.is_some() && fresh.levelling.is_none() && fresh.observed.tbw_bytes.is_none());
-        let idle = of(Measured { written_bytes: 0, programmed_bytes: 0, ..RUN });
+        let idle = of(Measured { written_bytes: 0, programmed_bytes: 0, worn_bytes: 0.0, ..RUN });
         assert!(idle.level.tbw_bytes.is_none() && idle.level.lifetime_years.is_none());
-        let absorbed = of(Measured { programmed_bytes: 0, ..RUN });
+        let absorbed = of(Measured { programmed_bytes: 0, worn_bytes: 0.0, ..RUN });
         assert_eq!((absorbed.byte_amplification, absorbed.level.dwpd), (Some(0.0), None), "all rewrites in RAM");
         let at_once = of(Measured { simulated: Nanos::ZERO, ..RUN });
         assert!(at_once.level.dwpd.is_some() && at_once.level.lifetime_years.is_none());

@@ -82,6 +82,7 @@ fn every_field_is_its_formula() {
         let link = ["none", "10MiB/s", "20MiB/s half-duplex"][seed as usize / 2 % 3];
         config.device.host.link = HostLink::parse(link).unwrap();
         config.device.controller.cores = 1 + seed as u32 % 3;
+        config.device.cells.slc_program = (seed % 5 < 2).then_some(Nanos(200));
         let fake = Fake::new(device, &mut r, seed);
         // The limit of an overloaded run is 1 %: just not, just so, and anything.
         let requests = 1 + r.below64(3_000);

@@ -14,6 +14,7 @@ mod timing {
     pub mod lag;
     pub mod laws;
     pub mod link;
+    pub mod map_write_buffer;
     pub mod paths;
     pub mod plain;
     pub mod priorities;

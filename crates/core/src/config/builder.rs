@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::inherited::{Laid, without_what_hangs};
+use super::text::scalar;
 use super::{Config, PluginConfig, mode};
 use crate::error::ConfigError;
 use crate::flash::clock::SchedulerConfig;
@@ -67,7 +68,9 @@ impl Builder {
 
     /// Nothing laid over a preset.
     fn over(preset: Value) -> Self {
-        Self { root: preset.clone(), preset, laid: Vec::new(), file: None, capacity: Bytes(0) }
+        let mut root = preset.clone();
+        keep_known(&mut root["ftl"]);
+        Self { root, preset, laid: Vec::new(), file: None, capacity: Bytes(0) }
     }
 
     /// Lays a TOML file over what there is. A top-level `preset = "NAME"` in it starts from that device instead.
@@ -168,12 +171,17 @@ impl Builder {
         merge(&mut self.root, layer);
     }
 
-    /// Puts another FTL in the place of that which stands there, with the parameters that both have.
+    /// Puts another FTL in the place of that which stands there, with the parameters that both have, and those that the preset
+    /// gives to FTLs which have them while its own does not.
     fn change_ftl(&mut self, name: &str) {
         let Some(table) = self.root["ftl"].as_object_mut().filter(|table| table["name"] != name) else { return };
-        let ftl = registry::find(FTLS, "ftl", name);
-        table.retain(|key, value| ftl.as_ref().is_ok_and(|ftl| (ftl.check)(json!({ key: value })).is_ok()));
+        for (key, value) in self.preset["ftl"].as_object().into_iter().flatten() {
+            if !is_known(&table["name"], key, value) {
+                table.insert(key.clone(), value.clone());
+            }
+        }
         table.insert("name".to_owned(), json!(name));
+        keep_known(&mut self.root["ftl"]);
     }
 
     /// All layers. If they ask for a device of a paper where the preset is a drive, without what the preset says of that.
@@ -234,6 +242,20 @@ impl Builder {
     }
 }
 
+/// True if the FTL of this name has such a parameter.
+fn is_known(name: &Value, key: &str, value: &Value) -> bool {
+    let ftl = registry::find(FTLS, "ftl", name.as_str().unwrap_or(""));
+    key == "name" || ftl.is_ok_and(|ftl| (ftl.check)(json!({ key: value })).is_ok())
+}
+
+/// Takes the parameters out of an FTL's table that it does not have.
+fn keep_known(ftl: &mut Value) {
+    let name = ftl["name"].clone();
+    if let Some(table) = ftl.as_object_mut() {
+        table.retain(|key, value| is_known(&name, key, value));
+    }
+}
+
 fn defaults() -> Value {
     json!({
         "seed": 1,
@@ -274,40 +296,6 @@ fn merge(base: &mut Value, layer: Value) {
     }
 }
 
-/// A value as people write it on a command line: number, boolean, TOML array or inline table, else a string.
-pub(super) fn scalar(text: &str) -> Value {
-    let parsed: Result<toml::Table, _> = toml::from_str(&format!("v = {text}"));
-    let value = parsed.ok().and_then(|mut table| table.remove("v")).and_then(|v| serde_json::to_value(v).ok());
-    // JSON has no NaN: as a string it is refused by its own name.
-    value.filter(|value| !value.is_null()).unwrap_or_else(|| Value::String(text.to_owned()))
-}
-
-/// The text that [`scalar`] reads as this value; strings without quotes where it takes them so.
-pub(super) fn typed(value: &Value) -> String {
-    match value {
-        Value::String(text) if scalar(text) == *value => text.clone(),
-        _ => toml::Value::try_from(value).map_or_else(|_| value.to_string(), |value| value.to_string()),
-    }
-}
-
-/// The parts of a text between separators that are not inside parentheses, brackets or braces.
-pub fn split_outside(text: &str, separator: char) -> Vec<&str> {
-    let (mut parts, mut start, mut depth) = (Vec::new(), 0, 0i32);
-    for (at, letter) in text.char_indices() {
-        match letter {
-            '(' | '[' | '{' => depth += 1,
-            ')' | ']' | '}' => depth -= 1,
-            _ if letter == separator && depth <= 0 => {
-                parts.push(&text[start..at]);
-                start = at + letter.len_utf8();
-            }
-            _ => {}
-        }
-    }
-    parts.push(&text[start..]);
-    parts
-}
-
 fn line_of(text: &str, at: usize) -> usize {
     text[..at.min(text.len())].matches('\n').count() + 1
 }
@@ -315,14 +303,6 @@ fn line_of(text: &str, at: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn list_is_split_outside_brackets_only() {
-        assert_eq!(split_outside("a,b:x=[1,2], c", ','), ["a", "b:x=[1,2]", " c"]);
-        assert_eq!(split_outside("mix:parts=(a:b=1)@2,(c)@1:x=1", ':'), ["mix", "parts=(a:b=1)@2,(c)@1", "x=1"]);
-        assert_eq!(split_outside("", ':'), [""]);
-        assert_eq!(split_outside("a):b", ':'), ["a)", "b"]);
-    }
 
     #[test]
     fn label_reads_back_as_the_same_plugin() {
@@ -363,7 +343,12 @@ mod tests {
     #[test]
     fn every_preset_builds() {
         for (name, _) in DEVICES {
-            let config = Builder::preset(name).and_then(|b| b.finish()).unwrap_or_else(|e| panic!("{name}: {e}"));
+            let builder = Builder::preset(name).unwrap();
+            for (key, value) in builder.preset["ftl"].as_object().unwrap() {
+                let known = FTLS.iter().any(|ftl| is_known(&json!(ftl.name()), key, value));
+                assert!(known, "{name}: no FTL has ftl.{key} = {value}");
+            }
+            let config = builder.finish().unwrap_or_else(|e| panic!("{name}: {e}"));
             assert_eq!(&config.device.name, name);
             let device = config.build().unwrap_or_else(|e| panic!("{name}: {e}"));
             assert_eq!(device.logical_pages(), config.logical_pages());
@@ -387,8 +372,9 @@ mod tests {
             assert_eq!(by_file.root, by_name.root);
             by_name.root["ftl"].clone()
         };
-        let paced = json!({"name": "dftl", "placement": "least_busy", "gc_frontier": "separate", "gc_slice": "paced", "gc_lag": 4});
-        assert_eq!(ftl("dftl"), paced);
+        let paced = json!({"name": "dftl", "placement": "least_busy", "gc_frontier": "separate", "gc_slice": "paced", "gc_lag": 4,
+            "map_write_buffer": 16});
+        assert_eq!(ftl("dftl"), paced, "the map of `page` is in RAM");
         assert_eq!(ftl("block"), json!({"name": "block"}));
         let settings = ["ftl.frontiers=single", "ftl.reserve=3"];
         let builder = settings.iter().try_fold(Builder::preset("lab").unwrap(), |b, s| b.set(s)).unwrap();

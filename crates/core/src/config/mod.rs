@@ -13,6 +13,7 @@ mod inherited;
 mod mode;
 mod replay;
 mod sleep;
+mod text;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -29,13 +30,14 @@ use crate::ftl::FTLS;
 use crate::registry;
 use crate::types::{Bytes, Nanos};
 
-pub use builder::{Builder, DEFAULT_DEVICE, DEVICES, split_outside};
+pub use builder::{Builder, DEFAULT_DEVICE, DEVICES};
 pub use controller::ControllerConfig;
 pub use flush::{FlushConfig, Gather};
 pub use host::{HostConfig, HostLink};
 pub use mode::DeviceMode;
 pub use replay::{ReplayConfig, ReplayMode, Settle};
 pub use sleep::SleepConfig;
+pub use text::split_outside;
 
 /// Everything that decides a run, apart from the trace.
 #[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
@@ -205,13 +207,13 @@ impl PluginConfig {
                 let problem = format!("`{part}` in `{text}` is not key=value");
                 return Err(ConfigError::new(section, problem, "write name:key=value:key=value"));
             };
-            plugin.params.insert(key.trim().to_owned(), builder::scalar(value));
+            plugin.params.insert(key.trim().to_owned(), text::scalar(value));
         }
         Ok(plugin)
     }
     /// A value as it is typed on a command line.
     pub fn typed(value: &Value) -> String {
-        builder::typed(value)
+        text::typed(value)
     }
     /// The short form, which [`Self::parse`] reads back.
     pub fn label(&self) -> String {

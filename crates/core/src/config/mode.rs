@@ -27,7 +27,7 @@ pub enum DeviceMode {
 }
 
 /// Parameters of FTLs that say when they work, and where that is so that dies are kept busy.
-const OF_DRIVES: [&str; 5] = ["gc_slice", "gc_lag", "idle_free", "placement", "whole_units"];
+const OF_DRIVES: [&str; 6] = ["gc_slice", "gc_lag", "idle_free", "map_write_buffer", "placement", "whole_units"];
 
 /// A preset with defaults under it, as a device of a paper: what it is made of stays, how a drive works with that goes.
 pub(super) fn as_paper(preset: &mut Value) {
@@ -145,6 +145,7 @@ mod tests {
             ("ram.evict_wait=transfer", "ram.evict_wait"),
             ("ftl.gc_slice=paced", "ftl.gc_slice"),
             ("ftl.placement=least_busy", "ftl.placement"),
+            ("ftl.map_write_buffer=8", "ftl.map_write_buffer"),
         ];
         for (settings, key) in cases {
             let settings: Vec<&str> = settings.split(' ').collect();

@@ -48,7 +48,8 @@ demand_params! {
     cmt_entries: u32 = 4096, in 1.., "entries";
     /// Size of the CTP. With pages of 4 KiB both defaults take the RAM of `dftl`.
     ctp_pages: u32 = 8, in 1.., "TPs";
-    /// One data and one translation frontier, or a data frontier on every die and a translation frontier on every channel.
+    /// One data and one translation frontier, or a data frontier on every die and a translation frontier on every channel (with
+    /// `gc_slice` in slices: on every die).
     frontiers: Frontiers = Frontiers::Die;
 }
 

@@ -26,7 +26,9 @@
 //! - When translation pages are rewritten during a collection and at most one block is free, a translation block is
 //!   compacted first. The paper does not say how the collector itself finds room.
 //! - `frontiers = "die"`: page `l` goes to die `l % dies` (or where `placement` says), the TP `t` to channel
-//!   `t % channels`; a victim's pages stay on its die. Blocks are collected per channel, so the reserve is kept on each.
+//!   `t % channels`; a victim's pages stay on its die. Blocks are collected per channel, so the reserve is kept on each. In
+//!   slices (`gc_slice`), which are for drives, TP `t` goes to die `t % dies` and blocks are collected per die: a group empties
+//!   one block at a time, and a channel that does so keeps one of its dies busy.
 //! - With `write_miss_fetch = false` the old copy is invalidated although no look-up told where it is, as EagleTree
 //!   does; the read is not counted.
 //! - A request waits for its own look-up, eviction included; garbage collection delays it only through busy dies. A hit
@@ -106,7 +108,7 @@ macro_rules! cmt_params {
                 $crate::ftl::dftl::Table::new((cmt_entries, cmt_bytes), cmt_protected, &self.ways(), shape)
             }
             fn common(&self, frontiers: $crate::ftl::frame::space::Frontiers) -> $crate::ftl::frame::Common {
-                let Self { entries_per_tp, reserve, placement, .. } = *self;
+                let Self { entries_per_tp, reserve, placement, map_write_buffer, .. } = *self;
                 let $crate::ftl::dftl::Ways { victim, alloc, .. } = self.ways();
                 let (sorted_tps, upkeep) = (None, self.upkeep());
                 $crate::ftl::frame::Common {
@@ -117,6 +119,7 @@ macro_rules! cmt_params {
                     frontiers,
                     placement,
                     sorted_tps,
+                    map_write_buffer,
                     upkeep,
                 }
             }
@@ -126,7 +129,8 @@ macro_rules! cmt_params {
 pub(super) use cmt_params;
 
 cmt_params! {
-    /// One data and one translation frontier, or a data frontier on every die and a translation frontier on every channel.
+    /// One data and one translation frontier, or a data frontier on every die and a translation frontier on every channel (with
+    /// `gc_slice` in slices: on every die).
     frontiers: Option<Frontiers> = None, absent "`die`; flashsim `single`";
 }
 

@@ -116,7 +116,7 @@ pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError>
     layout.validate(shape)?;
     validate_capacity(&layout, shape)?;
     let map = Resident(SparseTable::new(shape.logical_pages as usize));
-    Ok(Box::new(Frame::new(Translation::new(layout, shape, 1, 0), map, shape)))
+    Ok(Box::new(Frame::new(Translation::new(layout, shape, 1, 0, 0), map, shape)))
 }
 
 /// With the map in RAM, a closed block with an invalid page is certain as soon as the open blocks and the reserve stand

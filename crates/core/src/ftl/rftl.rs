@@ -17,8 +17,9 @@
 //! replica 1, ...; when none is, the copy whose channel becomes idle first.
 //!
 //! # Parameters
-//! The reserve is kept on every channel. Data frontiers lie on every die under every preset. The authors extended EagleTree's
-//! DFTL, so their baseline is probably `preset = "eagletree"`.
+//! The reserve is kept on every channel (in slices, `gc_slice`, on every die, and `C` above is the number of dies). Data
+//! frontiers lie on every die under every preset. The authors extended EagleTree's DFTL, so their baseline is probably
+//! `preset = "eagletree"`.
 //!
 //! RAM: `8 * cmt_entries + 4 * (1 + replicas) * ceil(logical_pages / entries_per_tp)` bytes.
 //!

@@ -42,7 +42,8 @@ demand_params! {
     /// RAM for compressed TPs; the default is what 8192 entries of `dftl` take. The TP in use stays even if it alone takes
     /// more.
     cache_bytes: Bytes = Bytes::kib(64);
-    /// One data and one translation frontier, or a data frontier on every die and a translation frontier on every channel.
+    /// One data and one translation frontier, or a data frontier on every die and a translation frontier on every channel (with
+    /// `gc_slice` in slices: on every die).
     frontiers: Frontiers = Frontiers::Die;
 }
 

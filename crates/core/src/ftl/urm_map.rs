@@ -65,7 +65,8 @@ demand_params! {
     map_budget: Bytes = Bytes::mib(1);
     /// What a miss loads (`demand` only): a multiple of a tenth of a TP (102 of 1024).
     load_entries: Option<u32> = None, in 1.., "mappings", absent "the whole TP";
-    /// One data and one translation frontier, or a data frontier on every die and a translation frontier on every channel.
+    /// One data and one translation frontier, or a data frontier on every die and a translation frontier on every channel (with
+    /// `gc_slice` in slices: on every die).
     frontiers: Frontiers = Frontiers::Die;
 }
 

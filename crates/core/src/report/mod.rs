@@ -299,12 +299,18 @@ fn reconstructions(config: &Config) -> Vec<String> {
 
 /// What the projections of endurance are made of.
 fn measured(config: &Config, ledger: &Ledger, simulated: Nanos, wear: &Wear) -> Measured {
-    let page_bytes = u64::from(config.device.geometry.page_bytes);
+    let (device, geometry) = (&config.device, &config.device.geometry);
+    let page_bytes = u64::from(geometry.page_bytes);
+    let programmed_bytes = (ledger.programs() + ledger.dummy_pages) * page_bytes;
+    let in_slc = device.cells.slc_pages(device.endurance.cell, geometry, device.commands.unit_pages);
+    // Pages of a usual block for each page of one in SLC mode, beyond that page.
+    let more = if in_slc == 0 { 0.0 } else { f64::from(geometry.pages_per_block) / f64::from(in_slc) - 1.0 };
     Measured {
         physical_bytes: config.device.geometry.pages() * page_bytes,
         logical_bytes: u64::from(config.logical_pages()) * page_bytes,
         written_bytes: ledger.host_sector_writes * SECTOR_BYTES,
-        programmed_bytes: (ledger.programs() + ledger.dummy_pages) * page_bytes,
+        programmed_bytes,
+        worn_bytes: programmed_bytes as f64 + more * (ledger.slc_programs * page_bytes) as f64,
         simulated,
         erases_mean: wear.mean,
         erases_max: wear.max,

@@ -40,7 +40,7 @@ pub struct Size {
 /// The smallest device that the FTL accepts, with some more blocks when it is to be roomy.
 ///
 /// # Panics
-/// When 64 blocks more than the data needs are not enough.
+/// When 100 blocks more than the data needs are not enough.
 pub fn smallest(name: &str, params: &Value, size: Size, start: Start) -> Shape {
     let orders: &[ProgramOrder] = match start {
         Start::Roomy => &[ProgramOrder::Any],
@@ -52,7 +52,7 @@ pub fn smallest(name: &str, params: &Value, size: Size, start: Start) -> Shape {
     for order in orders {
         // Replicas on distinct channels need four of them.
         for channels in if size.dies == 1 { vec![1] } else { vec![2, 4] } {
-            for blocks in least..least + 64 {
+            for blocks in least..least + 100 {
                 let wide = |blocks| {
                     let shape = shape(size.pages_per_block, blocks, size.logical_pages, *order);
                     spread(shape, channels, size.dies, planes)
@@ -63,7 +63,7 @@ pub fn smallest(name: &str, params: &Value, size: Size, start: Start) -> Shape {
             }
         }
     }
-    panic!("{name} {params}: 64 spare blocks are not enough for {size:?}");
+    panic!("{name} {params}: 100 spare blocks are not enough for {size:?}");
 }
 
 /// The same device, its blocks spread over planes, dies and channels (rounded up).

@@ -24,13 +24,16 @@ pub fn ftl_params(name: &str, seed: u64, planes: u32) -> Value {
                 "sftl" => json!({"cache_bytes": 40}),
                 _ => json!({"cmt_entries": 4, "ctp_pages": 1}),
             };
-            let slices = json!({"frontiers": frontiers, "gc_slice": "paced", "placement": "least_busy"});
+            let slices = json!({"frontiers": frontiers, "gc_slice": "paced", "placement": "least_busy",
+                "map_write_buffer": seed / 3 % 3});
             let slc = json!({"slc": "dynamic", "slc_blocks": 2});
             let both = json!({"entries_per_tp": 8, "gc_frontier": "separate"});
             let parts = [own, both, if seed.is_multiple_of(3) { slices } else { slc }];
             parts.into_iter().filter_map(|part| part.as_object().cloned()).flatten().collect::<Map<_, _>>().into()
         }
-        "dftl" | "rftl" | "tpftl" | "learnedftl" => json!({"cmt_entries": 6, "entries_per_tp": 8}),
+        "dftl" | "rftl" | "tpftl" | "learnedftl" => {
+            json!({"cmt_entries": 6, "entries_per_tp": 8, "map_write_buffer": seed / 3 % 3})
+        }
         "sftl" => json!({"cache_bytes": 40, "entries_per_tp": 8}),
         "cdftl" => json!({"cmt_entries": 4, "ctp_pages": 1, "entries_per_tp": 8}),
         "urm-map" => json!({"mode": "demand", "map_budget": "64B", "entries_per_tp": 8, "max_run": 4}),

@@ -115,7 +115,7 @@ impl Script {
         let mut refused = None;
         let orders = [ProgramOrder::Ascending, ProgramOrder::Strict, ProgramOrder::Any, ProgramOrder::Ascending];
         for order in [orders[(self.ways >> 7) as usize % 4], ProgramOrder::Ascending] {
-            for blocks_per_die in LOGICAL_PAGES.div_ceil(BLOCK) / 4 + 1..24 {
+            for blocks_per_die in LOGICAL_PAGES.div_ceil(BLOCK) / 4 + 1..32 {
                 let geometry = Geometry {
                     channels: 2,
                     chips_per_channel: 1,

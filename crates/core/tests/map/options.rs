@@ -154,7 +154,7 @@ fn map_pages_by_die(name: &str, gc_slice: &str) -> Vec<u32> {
 }
 
 #[test]
-fn translation_pages_take_turns_on_dies_with_slices() {
+fn translation_pages_lie_on_all_dies_with_slices() {
     for name in FTLS {
         let [whole, paced] = ["whole", "paced"].map(|pace| map_pages_by_die(name, pace));
         println!("{name}: translation pages by die {whole:?}, in slices {paced:?}");

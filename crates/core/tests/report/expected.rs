@@ -357,6 +357,11 @@ impl Expected {
         let logical = f64::from(config.logical_pages()) * page;
         let written = 512.0 * l.host_sector_writes as f64;
         let amplification = over((total(l, Op::Program) + l.dummy_pages) as f64 * page, written);
+        let (bits, unit) = (config.device.endurance.cell.bits(), config.device.commands.unit_pages);
+        let slc_block = f64::from(geometry.pages_per_block / unit / bits * unit);
+        let slc = config.device.cells.slc_program.map_or(0.0, |_| l.slc_programs as f64);
+        let usual = (total(l, Op::Program) + l.dummy_pages) as f64 - slc;
+        let wear = over((usual + slc * f64::from(geometry.pages_per_block) / slc_block) * page, written);
         let counts = || (0..blocks).map(|pbn| f64::from(fake.flash().erase_count(Pbn(pbn))));
         let levelling = counts().sum::<f64>() / f64::from(blocks) / counts().fold(0.0, f64::max);
         self.set(
@@ -364,14 +369,15 @@ impl Expected {
             &[
                 ("cell", serde_json::to_value(config.device.endurance.cell).unwrap()),
                 ("pe_cycles", json!(config.device.endurance.pe_cycles)),
-                ("byte_amplification", amplification.clone()),
+                ("byte_amplification", amplification),
+                ("wear_amplification", wear.clone()),
                 ("levelling", json!(levelling)),
             ],
         );
         let seconds = (fake.times.last_completion.0 - outcome.start.0.min(fake.times.last_completion.0)) as f64 / 1e9;
         for (name, factor) in [("level", 1.0), ("observed", levelling)] {
             let budget = physical * f64::from(config.device.endurance.pe_cycles) * factor;
-            let tbw = amplification.as_f64().map(|a| budget / a);
+            let tbw = wear.as_f64().map(|a| budget / a);
             let from = |tbw: Option<f64>, whole: f64| tbw.map_or(Value::Null, |tbw| over(tbw, whole));
             let fields = [
                 ("tbw_bytes", tbw.map_or(Value::Null, |tbw| json!(tbw))),

@@ -205,13 +205,14 @@ impl Slow {
         let usual = [t.page_read.0, t.page_program.0, t.block_erase.0][op as usize];
         let cells = if cells.0 == 0 { usual } else { cells.0 };
         let asked = page;
-        let urgent = op == Op::Read && OpClass::of(op, cause) <= OpClass::HostRead;
-        let moved = if urgent && self.is_resolved(after) { self.where_it_is(page) } else { None };
+        let rewrites = matches!(cause, Cause::MapUpdate | Cause::MapEvict);
+        let goes_ahead = op == Op::Read && (rewrites || OpClass::of(op, cause) <= OpClass::HostRead);
+        let moved = if goes_ahead && self.is_resolved(after) { self.where_it_is(page, !rewrites) } else { None };
         let (page, die) = moved.map_or((page, die), |(at, _)| (at, self.block(at) % self.shape.dies as usize));
         let block = self.block(page);
         let plane = block / self.shape.dies as usize % self.shape.planes as usize;
         let unit = page % self.shape.pages_per_block as usize / self.shape.commands.unit_pages as usize;
-        let moves = matches!(cause, Cause::Gc | Cause::Merge | Cause::MapGc | Cause::Wear | Cause::Refresh);
+        let moves = rewrites || matches!(cause, Cause::Gc | Cause::Merge | Cause::MapGc | Cause::Wear | Cause::Refresh);
         let read = after.ops.first().filter(|id| after.own && self.ops[**id].op == Op::Read);
         let read = read.filter(|id| self.ops[**id].resolved.is_none() && moves && op == Op::Program);
         let copied_from = if op == Op::Read { Some(asked) } else { read.and_then(|id| self.ops[*id].copied_from) };
@@ -292,7 +293,7 @@ impl Slow {
     }
 
     /// The old place of a page that is being moved, and the erase that it has to be read before.
-    fn where_it_is(&self, page: usize) -> Option<(usize, Option<usize>)> {
+    fn where_it_is(&self, page: usize, before_queue: bool) -> Option<(usize, Option<usize>)> {
         let (mut at, mut until) = (page, self.ops.len());
         loop {
             let is_program = |id: &usize| {
@@ -310,8 +311,9 @@ impl Slow {
             o.op == Op::Erase && o.block == self.block(at)
         });
         let erase = erases.next();
-        let has_begun = |id: usize| matches!(self.ops[id].state, State::Executing | State::Suspended | State::Done);
-        (!erase.is_some_and(has_begun)).then_some((at, erase))
+        let begun = |id: usize| matches!(self.ops[id].state, State::Executing | State::Suspended | State::Done);
+        let is_late = |id: usize| begun(id) || !before_queue && self.ops[id].state >= State::Queued;
+        (!erase.is_some_and(is_late)).then_some((at, erase))
     }
 
     /// The queue of its die keeps the first before the second.

@@ -1,11 +1,11 @@
 //! Blocks of the FTLs that map pages: free, open (*frontiers*) and closed ones, in groups.
 //!
 //! With `frontiers = "single"` the device is one *group* of blocks with one data frontier. With `"die"` every die has a data
-//! frontier, and a group is the blocks of a die (the map is in RAM) or of a channel (translation pages need blocks too):
-//! there each data frontier prefers free blocks of its die and takes another one of the channel when the die has none. With
-//! `"plane"` the same holds of every plane of every die, which is called a die in what follows. A
-//! group has one translation frontier, or several (`map`). A page belongs to the die that the placement tells, so what a
-//! group must hold is bounded. `die = pbn % dies` and `channel = die % channels` make a group the blocks of one residue.
+//! frontier, and a group is the blocks of a die, or (with translation pages, as papers have them) of a channel: there each
+//! data frontier prefers free blocks of its die and takes another one of the channel when the die has none. With `"plane"`
+//! the same holds of every plane of every die, which is called a die in what follows. A group has one translation frontier. A
+//! page belongs to the die that the placement tells, so what a group must hold is bounded. `die = pbn % dies` and
+//! `channel = die % channels` make a group the blocks of one residue.
 //!
 //! With `sorted_pages` every range of that many logical pages has blocks of its own on each die: a *region*, which is a
 //! data frontier and is collected as a whole (`translation`).
@@ -101,10 +101,6 @@ pub struct Space {
     pub sliced: Vec<Option<Job>>,
     /// By block: it holds (or last held) translation pages.
     holds_map: Vec<bool>,
-    /// Translation frontiers of a group,
-    map_frontiers: u32,
-    /// and by group whose turn it is.
-    map_turns: Vec<u32>,
     /// To divide by the groups.
     by_group: Divisor,
     /// The dies with frontiers of their own.
@@ -134,14 +130,12 @@ impl Space {
             layout,
             seed: shape.seed,
             reserve,
-            watermark: reserve + layout.blocks_ahead(&geometry, copies),
+            watermark: reserve + layout.blocks_ahead(copies),
             pools: Vec::new(),
             frontiers: Vec::new(),
             regions: 0,
             sliced: Vec::new(),
             holds_map: vec![false; blocks],
-            map_frontiers: layout.map_frontiers(&geometry, copies).max(1),
-            map_turns: vec![0; groups as usize],
             by_group: Divisor::new(groups),
             dies: Dies::new(layout.placement, geometry, order, groups, most_valid),
             one_for_a_die: !apart && !layout.upkeep.whole_units,
@@ -167,9 +161,8 @@ impl Space {
             (0..count).map(move |number| Frontier { pbn, next, end: next, group: number % groups, kind })
         };
         let data = some(Kind::Data, self.regions).chain(some(Kind::Copies, dies));
-        let map = some(Kind::Map, groups * self.map_frontiers);
+        let map = some(Kind::Map, groups);
         self.frontiers = data.chain(some(Kind::Cold, groups)).chain(map).collect();
-        self.map_turns.fill(0);
         self.sliced = vec![None; groups as usize];
         self.holds_map.fill(false);
         self.home.fill(0);
@@ -311,11 +304,9 @@ impl Space {
         let Frontier { group, kind, .. } = self.frontiers[id.0 as usize];
         let beyond = self.free(group).saturating_sub(self.reserve);
         let slc = if kind == Kind::Data { self.slc.next_block(group, beyond) } else { None };
-        let of_map = if kind == Kind::Map { self.die_of_map(id) } else { 0 };
         let pool = &mut self.pools[group as usize];
         let pbn = match kind {
             Kind::Cold => pool.take_worn(flash),
-            Kind::Map if self.map_frontiers > 1 => pool.take_near(flash, |pbn| self.dies.wrap(pbn.0) == of_map),
             Kind::Data | Kind::Copies if self.dies.count() as usize > self.sliced.len() => {
                 let die = self.dies.wrap(if kind == Kind::Data { id.0 } else { id.0 - self.regions });
                 pool.take_near(flash, |pbn| self.dies.wrap(pbn.0) == die)

@@ -15,9 +15,6 @@
 //! free blocks a translation block is compacted instead. Capacity (checked by [`crate::ftl::frame::space::validate`]) leaves a
 //! closed block with an invalid page whenever a group asks for room, so every collection gains at least one page.
 //!
-//! With several translation frontiers in a group the same holds: one that has room is used before another block is opened as soon
-//! as no more than two blocks are free, so that what is opened then is opened when all are full.
-//!
 //! A collection in slices (`gc_slice`) holds at most one block that it has not given back: its copies go to a frontier of
 //! their own, and a victim is not larger than a block. A group keeps one block more in reserve for it, so that the above
 //! holds at the start of every slice.
@@ -27,6 +24,7 @@ mod lag;
 mod regions;
 mod upkeep;
 mod whole;
+mod write_buffer;
 
 use crate::flash::{Flash, Oob, Ticket};
 use crate::ledger::Cause;
@@ -37,6 +35,7 @@ use crate::ftl::Shape;
 use crate::ftl::frame::space::{Layout, Space};
 use collect::Goal;
 use lag::Lag;
+use write_buffer::WriteBuffer;
 
 /// Most copies of a translation page.
 pub const MAX_COPIES: usize = 16;
@@ -83,11 +82,12 @@ pub struct Translation {
     /// Scratch of the choice of a region: blocks and valid pages of each.
     held: Vec<(u32, u32)>,
     lag: Lag,
+    write_buffer: WriteBuffer,
 }
 
 impl Translation {
     /// Nothing written yet.
-    pub fn new(layout: Layout, shape: &Shape, entries: u32, copies: u32) -> Self {
+    pub fn new(layout: Layout, shape: &Shape, entries: u32, copies: u32, write_buffer: u32) -> Self {
         assert!(copies as usize <= MAX_COPIES);
         let map_pages = shape.logical_pages.div_ceil(entries);
         let space = Space::new(layout, shape, map_pages, copies);
@@ -100,6 +100,7 @@ impl Translation {
             directory: vec![Ppn::NONE; (map_pages * copies) as usize],
             moved: Vec::with_capacity(shape.geometry.pages_per_block as usize),
             held: Vec::new(),
+            write_buffer: WriteBuffer::new(if copies == 0 { 0 } else { write_buffer }, shape.geometry.page_bytes),
         }
     }
 
@@ -116,9 +117,9 @@ impl Translation {
     pub fn pages(&self) -> u32 {
         self.directory.len() as u32 / self.copies.max(1)
     }
-    /// RAM of the directory, bytes: 4 for every copy of a translation page.
-    pub const fn directory_bytes(&self) -> u64 {
-        4 * self.directory.len() as u64
+    /// RAM beside the cache, bytes: 4 for every copy of a translation page, pages that are written back, and how hot pages are.
+    pub const fn ram_bytes(&self) -> u64 {
+        4 * self.directory.len() as u64 + self.write_buffer.bytes() + self.space.heat_bytes()
     }
     /// What the translation page on flash says about a page. Only what was fetched may be used.
     #[inline]
@@ -203,7 +204,7 @@ impl Translation {
 
     /// Writes dirty mappings of a translation page back: makes room, reads the page unless RAM holds all of it, and
     /// programs it with what `patch` tells [`Self::patch`]. What is evicted must still be in the cache before, because
-    /// making room may move its pages.
+    /// making room may move its pages. Resolves when the look-up that evicts may go on.
     pub fn write_back<C: MapCache>(
         &mut self,
         flash: &mut Flash,
@@ -216,7 +217,8 @@ impl Translation {
         self.room_for_map(flash, cache, tp, after);
         let read = if all_in_ram { after } else { self.fetch(flash, tp, Cause::MapEvict, after) };
         patch(cache, self);
-        self.rewrite(flash, cache, tp, Cause::MapEvict, read)
+        let done = self.rewrite(flash, cache, tp, Cause::MapEvict, read);
+        self.write_buffer.page(flash, done, after)
     }
 
     /// The next page of a group's translation frontier.
@@ -232,7 +234,7 @@ impl Translation {
                 self.space.pick_cold(flash, victim, false);
             }
         }
-        self.space.append_map(group, to)
+        self.space.append(to)
     }
 
     /// Makes sure that all copies of a TP can be written without collecting.
@@ -248,7 +250,7 @@ impl Translation {
     /// A group without room for its copies of a TP, and the free blocks that it needs.
     fn short_of(&self, tp: u32) -> Option<(u32, u32)> {
         let groups = self.space.groups();
-        let each = if groups == 1 { self.copies } else { 1 };
+        let each = self.copies.div_ceil(groups);
         let short = |copy| {
             let group = (tp + copy) % groups;
             let missing = each.saturating_sub(self.space.tail(self.space.map_frontier(group)));

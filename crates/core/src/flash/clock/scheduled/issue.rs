@@ -1,5 +1,6 @@
 //! Operations are issued, and tickets joined.
 
+use super::order::rewrites;
 use super::{OpTarget, Scheduled, Task};
 use crate::flash::clock::slab::{Kind, NONE, index_of};
 use crate::flash::clock::{OpClass, Release, Ticket, Timing};
@@ -25,8 +26,10 @@ impl<const PLAIN: bool> Scheduled<PLAIN> {
         let is_ready = after.0 <= self.now || !self.tickets.slab.is_pending(after) && !after.is_time();
         debug_assert!(!PLAIN || !inside, "this device moves nothing inside a plane");
         let inside = !PLAIN && inside;
-        let somebody_waits = op == Op::Read && class.suspends_others() && page.is_some();
-        let moved = if is_ready && somebody_waits && !self.keeps_order { self.where_it_is(page) } else { None };
+        // Those that somebody waits for go before an erase that waits for the die.
+        let is_first = class.suspends_others();
+        let may_move = op == Op::Read && (is_first || rewrites(cause)) && page.is_some();
+        let moved = if is_ready && may_move && !self.keeps_order { self.where_it_is(page, is_first) } else { None };
         let die = moved.map_or(die, |(from, _)| self.die_of(from));
         self.in_flight += 1;
         let cells = if cells == Nanos::ZERO { self.cell[kind.op()] } else { cells.0 };

@@ -238,12 +238,19 @@ fn find_program(tasks: &Waiting, since: u32, page: Ppn) -> Option<&Node<Task>> {
 /// True if what is programmed for it is the contents of another page.
 #[inline]
 pub(super) const fn moves(cause: Cause) -> bool {
-    matches!(cause, Cause::Gc | Cause::Merge | Cause::MapGc | Cause::Wear | Cause::Refresh)
+    matches!(cause, Cause::Gc | Cause::Merge | Cause::MapGc | Cause::Wear | Cause::Refresh) || rewrites(cause)
+}
+
+/// True if that is a translation page, of which RAM has the mappings that change until they are programmed.
+#[inline]
+pub(super) const fn rewrites(cause: Cause) -> bool {
+    matches!(cause, Cause::MapUpdate | Cause::MapEvict)
 }
 
 impl<const PLAIN: bool> Scheduled<PLAIN> {
-    /// Where a page is read that is being moved, if it can be read there now; and the erase that waits for that.
-    pub(super) fn where_it_is(&mut self, page: Ppn) -> Option<(Ppn, u32)> {
+    /// Where a page is read that is being moved, if it can be read there now, and the erase that waits for that: with
+    /// `before_queue` one that is in the queue of its die too.
+    pub(super) fn where_it_is(&mut self, page: Ppn, before_queue: bool) -> Option<(Ppn, u32)> {
         let (mut at, mut before) = (page, 0);
         let mut program = self.order.program_of(&self.tickets, page);
         while let Some(Node { more: Task { contents_of, read, .. }, .. }) = program {
@@ -256,7 +263,9 @@ impl<const PLAIN: bool> Scheduled<PLAIN> {
         if at == page || self.order.was_erased_after(at, before) {
             return None;
         }
-        Some((at, self.order.erase_after(&self.tickets, at, before)))
+        let erase = self.order.erase_after(&self.tickets, at, before);
+        let is_late = !before_queue && erase != NONE && self.tickets.slab.get(erase).arrived;
+        (!is_late).then_some((at, erase))
     }
 
     pub(super) fn die_of(&self, page: Ppn) -> u32 {

@@ -46,7 +46,7 @@ pub enum GcFrontier {
     Separate,
 }
 
-/// Which blocks form a group: they share a free list, a reserve and collection.
+/// Which blocks form a group: they share a free list, a reserve and collection, which empties one block at a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sharing {
     /// Those of a channel.
@@ -178,19 +178,11 @@ impl Layout {
         }
     }
 
-    /// Translation frontiers of a group: one on each of its lanes if collection goes in slices ([`super::map`]), none if there
-    /// are no `copies` of translation pages.
-    pub(super) fn map_frontiers(&self, geometry: &Geometry, copies: u32) -> u32 {
-        let (groups, lanes) = self.counts(geometry);
-        let several = if self.upkeep.gc_slice.has_slices() { lanes / groups } else { 1 };
-        several * copies.min(1)
-    }
-
-    /// Free blocks beyond the reserve at which slices start: one for each translation frontier, which may need it before the
-    /// next slice. Without them the translation pages that a slice rewrites would break the reserve, and the rest of its
-    /// victim be collected at once.
-    pub(super) fn blocks_ahead(&self, geometry: &Geometry, copies: u32) -> u32 {
-        if self.upkeep.gc_slice.has_slices() { self.map_frontiers(geometry, copies) } else { 0 }
+    /// Free blocks beyond the reserve at which slices start: one for the translation frontier, which may need it before the next
+    /// slice. Without it the translation pages that a slice rewrites would break the reserve, and the rest of its victim be
+    /// collected at once.
+    pub(super) fn blocks_ahead(&self, copies: u32) -> u32 {
+        u32::from(self.upkeep.gc_slice.has_slices()) * copies.min(1)
     }
 
     /// Most blocks of the SLC cache of a group.
@@ -240,8 +232,8 @@ impl Layout {
     pub(super) fn most_data(&self, geometry: &Geometry, map_pages: u32, copies: u32) -> u32 {
         let groups = self.counts(geometry).0;
         let kept = self.kept_free(geometry, copies) + self.open_blocks(geometry);
-        // Translation pages have open blocks, and collection one to turn over.
-        let kept = kept + self.map_frontiers(geometry, copies) + self.blocks_ahead(geometry, copies) + copies.min(1);
+        // Translation pages have an open block, and collection one to turn over.
+        let kept = kept + self.blocks_ahead(copies) + 2 * copies.min(1);
         let room = (geometry.blocks() / groups).saturating_sub(kept) * geometry.pages_per_block;
         room.saturating_sub(copies * map_pages.div_ceil(groups))
     }
@@ -286,7 +278,7 @@ pub fn validate(layout: &Layout, shape: &Shape, map_pages: u32, copies: u32) -> 
     let geometry = &shape.geometry;
     let pages = u64::from(geometry.pages_per_block);
     let (groups, frontiers) = layout.counts(geometry);
-    let together = if groups == 1 { u64::from(copies) } else { u64::from(copies.min(1)) };
+    let together = u64::from(copies.div_ceil(groups));
     let map = u64::from(copies) * u64::from(map_pages.div_ceil(groups));
     let dies = u64::from(frontiers / groups);
     let region = u64::from(layout.region_blocks(geometry));
@@ -298,8 +290,8 @@ pub fn validate(layout: &Layout, shape: &Shape, map_pages: u32, copies: u32) -> 
             u64::from(layout.open_blocks(geometry)),
         ),
     };
-    let open = open + u64::from(layout.map_frontiers(geometry, copies));
-    let reserve = u64::from(layout.kept_free(geometry, copies) + layout.blocks_ahead(geometry, copies));
+    let open = open + u64::from(copies.min(1));
+    let reserve = u64::from(layout.kept_free(geometry, copies) + layout.blocks_ahead(copies));
     let need = blocks + reserve + open + together.div_ceil(pages).max(1);
     if is_free {
         let uneven =

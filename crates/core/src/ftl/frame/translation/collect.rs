@@ -175,7 +175,7 @@ impl Translation {
             if self.space.tail(to) == 0 {
                 self.space.open(flash, to);
             }
-            let target = self.space.append_map(group, to);
+            let target = self.space.append(to);
             let tp = flash.number(source);
             let ticket = if flash.is_map_readable(source) {
                 flash.copy(source, target, cause, after)

@@ -40,6 +40,7 @@ impl Translation {
     /// `cache` is empty, or (with 0 copies) holds the winners.
     pub fn rebuild(&mut self, flash: &mut Flash, cache: &mut impl MapCache, winners: &Winners) {
         self.lag.forget();
+        self.write_buffer.forget();
         self.content.clear();
         self.directory.fill(Ppn::NONE);
         for (lpn, ppn) in winners.mapped() {

@@ -1,0 +1,39 @@
+//! RAM for translation pages that are being written back.
+
+use crate::flash::{Flash, Ticket};
+use crate::types::Nanos;
+
+/// Translation pages that are written back while look-ups go on: RAM for so many, used in turn.
+///
+/// Without it a look-up that evicts a dirty mapping waits until the translation page is read and programmed, which is how papers
+/// evict; on a device whose dies collect at the same time it then waits for them, although all that it needs is the place in RAM.
+#[derive(Debug)]
+pub(super) struct WriteBuffer {
+    /// By page of RAM: when what it holds is programmed.
+    programmed: Vec<Ticket>,
+    next: usize,
+    page_bytes: u32,
+}
+
+impl WriteBuffer {
+    pub(super) fn new(pages: u32, page_bytes: u32) -> Self {
+        Self { programmed: vec![Ticket::at(Nanos::ZERO); pages as usize], next: 0, page_bytes }
+    }
+
+    pub(super) const fn bytes(&self) -> u64 {
+        self.programmed.len() as u64 * self.page_bytes as u64
+    }
+
+    /// Nothing is under way.
+    pub(super) fn forget(&mut self) {
+        *self = Self::new(self.programmed.len() as u32, self.page_bytes);
+    }
+
+    /// A translation page that was evicted for somebody who is `ready` is programmed at `done`: resolves when he may go on.
+    pub(super) fn page(&mut self, flash: &mut Flash, done: Ticket, ready: Ticket) -> Ticket {
+        let Some(page) = self.programmed.get_mut(self.next) else { return done };
+        let free = std::mem::replace(page, done);
+        self.next = (self.next + 1) % self.programmed.len();
+        flash.clock.join(ready, free)
+    }
+}
