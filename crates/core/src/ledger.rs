@@ -352,10 +352,6 @@ impl Ledger {
     pub fn waf_buffer(&self) -> f64 {
         ratio(self.programs(), self.programs_from_above())
     }
-    /// Page hits of reads and writes over page accesses.
-    pub fn page_hit_ratio(&self) -> f64 {
-        ratio(self.buffer_read_hits + self.buffer_write_hits, self.host_page_reads + self.host_page_writes)
-    }
 }
 
 /// `part / whole`, 0 when the whole is 0.

@@ -12,7 +12,6 @@ mod map {
     pub mod compressed;
     pub mod costs;
     pub mod device;
-    pub mod golden;
     pub mod learned;
     pub mod options;
     pub mod parameters;

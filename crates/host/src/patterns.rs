@@ -80,11 +80,6 @@ impl Patterns {
         }
     }
 
-    /// Longest run that is announced, in pages.
-    pub fn longest(&self) -> u32 {
-        self.longest
-    }
-
     /// The program location, which is learnt if it is new.
     fn program(&mut self, pc: u32) -> Option<&mut Program> {
         if self.programs.find(pc, |_| true).is_none() {

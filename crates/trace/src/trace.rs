@@ -148,12 +148,8 @@ impl Trace {
     pub fn requests_total(&self) -> Option<u64> {
         self.records().requests_total()
     }
-    /// How long the recorded device took for the request that was given last, in ns; 0 if it is not recorded.
-    pub fn latency_ns(&self) -> u64 {
-        self.latency_ns
-    }
     /// Adds requests to `batch` until it has `wanted` and the last one has all its pieces, and for each piece how long the
-    /// recorded device took for its request ([`Trace::latency_ns`]) to `latencies`, if that is wanted. Adds nothing at the
+    /// recorded device took for its request to `latencies`, if that is wanted. Adds nothing at the
     /// end.
     ///
     /// # Errors

@@ -136,10 +136,6 @@ impl Flash {
     pub const fn geometry(&self) -> &Geometry {
         &self.geometry
     }
-    /// Rule for the order of programs inside a block.
-    pub const fn program_order(&self) -> ProgramOrder {
-        self.order
-    }
     /// Whether bytes are stored.
     pub const fn media(&self) -> Media {
         self.media

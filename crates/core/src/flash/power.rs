@@ -67,10 +67,6 @@ impl Flash {
     pub const fn lost_page(&self) -> Option<Oob> {
         self.power.lost
     }
-    /// Programs and erases done so far (with media).
-    pub const fn power_steps(&self) -> u64 {
-        self.power.steps
-    }
 
     /// Puts the cells back to the moment of the cut (or leaves them as they are if none was armed or reached) and
     /// forgets everything volatile: validity, pending operations.

@@ -5,7 +5,7 @@
 //! (`position`), which is compiled into the path of a write.
 
 use crate::divisor::Divisor;
-use crate::flash::{Clock, Geometry};
+use crate::flash::Clock;
 use crate::registry::Plugin;
 use crate::registry::rules::{self, Choice};
 use crate::types::Lpn;
@@ -68,7 +68,6 @@ pub struct PageToPlace {
 /// `stripe`.
 #[derive(Debug)]
 pub struct Dies {
-    geometry: Geometry,
     placement: Placement,
     /// By position.
     order: Vec<u32>,
@@ -83,15 +82,14 @@ pub struct Dies {
 }
 
 impl Dies {
-    /// Dies in this order, their blocks in `groups` (those of die `d` in group `d % groups`), each of which has room for
+    /// The lanes of so many `dies` in this order, their blocks in `groups` (those of die `d` in group `d % groups`), each of which has room for
     /// `most_valid` pages. No page lies there yet.
-    pub fn new(placement: Placement, geometry: Geometry, order: Vec<u32>, groups: u32, most_valid: u32) -> Self {
+    pub fn new(placement: Placement, dies: u32, order: Vec<u32>, groups: u32, most_valid: u32) -> Self {
         let uneven = !placement.rule().by_number && order.len() > 1;
         Self {
-            geometry,
             placement,
             by_count: Divisor::new(order.len() as u32),
-            by_die: Divisor::new(geometry.dies()),
+            by_die: Divisor::new(dies),
             order,
             last: 0,
             by_group: Divisor::new(groups),
@@ -115,7 +113,7 @@ impl Dies {
     pub const fn wrap(&self, number: u32) -> u32 {
         self.by_count.remainder(number)
     }
-    /// Number of the lane at a position: that of its die as in [`Geometry`], or of its plane
+    /// Number of the lane at a position: that of its die as in [`Geometry`](crate::flash::Geometry), or of its plane
     /// ([`Frontiers::lanes`](crate::ftl::frame::space::Frontiers::lanes)).
     #[inline]
     pub fn lane(&self, position: u32) -> u32 {
@@ -125,10 +123,6 @@ impl Dies {
     #[inline]
     pub fn die(&self, position: u32) -> u32 {
         self.by_die.remainder(self.lane(position))
-    }
-    /// The array that they belong to.
-    pub const fn geometry(&self) -> &Geometry {
-        &self.geometry
     }
     /// Position of the page placed last.
     #[inline]

@@ -114,8 +114,3 @@ impl Model {
 pub fn replica_share(replicas: u32, channels: u32) -> f64 {
     f64::from(replicas) / f64::from(channels)
 }
-
-/// A better estimate of the same probability: channels busy with probability `busy`, independently of each other.
-pub fn idle_copy_if_independent(busy: f64, replicas: u32) -> f64 {
-    1.0 - busy.powf(f64::from(1 + replicas))
-}

@@ -72,10 +72,6 @@ impl Pool {
     pub fn free_count(&self) -> u32 {
         self.free.len() as u32
     }
-    /// Blocks closed.
-    pub fn closed_count(&self) -> u32 {
-        self.closed.len() as u32
-    }
     /// Free blocks in the order in which they became free.
     pub fn free_blocks(&self) -> impl Iterator<Item = Pbn> + '_ {
         self.free.iter().copied()

@@ -108,10 +108,6 @@ impl CompressedPage {
             Form::Raw(..) => RAW_BYTES * self.format.entries_per_tp,
         }
     }
-    /// True if the page is kept uncompressed.
-    pub const fn is_raw(&self) -> bool {
-        matches!(self.form, Form::Raw(..))
-    }
     /// True if a mapping is not on flash.
     pub const fn is_dirty(&self) -> bool {
         self.dirty

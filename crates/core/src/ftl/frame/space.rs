@@ -137,7 +137,7 @@ impl Space {
             sliced: Vec::new(),
             holds_map: vec![false; blocks],
             by_group: Divisor::new(groups),
-            dies: Dies::new(layout.placement, geometry, order, groups, most_valid),
+            dies: Dies::new(layout.placement, geometry.dies(), order, groups, most_valid),
             one_for_a_die: !apart && !layout.upkeep.whole_units,
             units: Units::new(shape.unit_pages),
             logical_pages: shape.logical_pages,
