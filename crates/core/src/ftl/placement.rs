@@ -82,8 +82,8 @@ pub struct Dies {
 }
 
 impl Dies {
-    /// The lanes of so many `dies` in this order, their blocks in `groups` (those of die `d` in group `d % groups`), each of which has room for
-    /// `most_valid` pages. No page lies there yet.
+    /// The lanes of so many `dies` in this order, their blocks in `groups` (those of die `d` in group `d % groups`), each of
+    /// which has room for `most_valid` pages. No page lies there yet.
     pub fn new(placement: Placement, dies: u32, order: Vec<u32>, groups: u32, most_valid: u32) -> Self {
         let uneven = !placement.rule().by_number && order.len() > 1;
         Self {
