@@ -20,7 +20,7 @@ SMALL: dict[str, Any] = {
     "ram": "1MiB",
     "ram__nvram": 0,
     "precondition": "none",
-    "device__geometry__blocks_per_plane": 48,
+    "device__geometry__blocks_per_plane": 96,
 }
 
 #: How many times the cases that a test tries at random: scripts/python-long.sh tries more.

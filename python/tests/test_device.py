@@ -13,7 +13,7 @@ TINY = {
     "ram": "64KiB",
     "precondition": "none",
     "device__media": "memory",
-    "device__geometry__blocks_per_plane": 48,
+    "device__geometry__blocks_per_plane": 96,
     "device__geometry__pages_per_block": 16,
 }
 

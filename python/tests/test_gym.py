@@ -51,7 +51,7 @@ def test_environment_is_one_of_gymnasium():
 def test_rewards_add_up_to_the_flash_time_that_the_report_says(group, ftl):
     # Few dies and full ones, so that there is garbage to collect.
     full = {"precondition": "full", "device__geometry__channels": 1, "device__geometry__chips_per_channel": 2}
-    full["device__geometry__blocks_per_plane"] = 64
+    full["device__geometry__blocks_per_plane"] = 96
     env = nandlab.gym.BufferEnv(LARGE, ftl=ftl, group=group, limit=800, **{**TINY, **full})
     chance = numpy.random.default_rng(1)
     rewards, info = play(env, 7, lambda observation, info: chance.integers(env.action_space.n))

@@ -43,7 +43,8 @@ pub struct BufferWork {
     pub read_mean_ns: Option<f64>,
     /// Pages sent to the FTL, padding included: `Bf_w` of AALRU (equation 4).
     pub pages_sent: u64,
-    /// Mean time from sending a command to its last program, mapping and collection work included, over pages sent.
+    /// Mean time from sending a write-back to its last program, mapping and collection work included, over the pages of all
+    /// write-backs, padding included. A page that passes the buffer is in none: its time is that of its request.
     pub write_mean_ns: Option<f64>,
     /// Page reads from DRAM frames, by the host and by moves (not by write-backs).
     pub dram_reads: u64,
@@ -76,7 +77,7 @@ impl BufferWork {
             pages_read: l.buffer_read_pages,
             read_mean_ns: share(l.buffer_read_ns, l.buffer_read_pages),
             pages_sent: l.buffer_write_pages,
-            write_mean_ns: share(l.buffer_write_ns, l.buffer_write_pages),
+            write_mean_ns: share(l.buffer_write_ns, l.write_back_pages + l.padded_pages),
             dram_reads: l.dram_reads,
             dram_writes: l.dram_writes,
             nvram_reads: l.nvram_reads,

@@ -95,7 +95,7 @@ impl Aalru {
             counts.buffer_read_ns,
             counts.buffer_read_pages,
             counts.buffer_write_ns,
-            counts.buffer_write_pages,
+            counts.write_back_pages + counts.padded_pages,
         ];
         let mut grown = [0; 6];
         for (i, grown) in grown.iter_mut().enumerate() {

@@ -351,7 +351,6 @@ impl Device {
         let end = self.ftl.write(&mut self.array, &down, after);
         self.book_old_copies(&down);
         self.array.counts.buffer_write_pages += 1;
-        self.buffer_ns.1 += end - now;
         flight.done = flight.done.max(end);
     }
 

@@ -216,7 +216,7 @@ impl Expected {
                 ("pages_read", json!(l.buffer_read_pages)),
                 ("read_mean_ns", ratio(l.buffer_read_ns, l.buffer_read_pages)),
                 ("pages_sent", json!(l.buffer_write_pages)),
-                ("write_mean_ns", ratio(l.buffer_write_ns, l.buffer_write_pages)),
+                ("write_mean_ns", ratio(l.buffer_write_ns, l.write_back_pages + l.padded_pages)),
                 ("dram_reads", json!(l.dram_reads)),
                 ("dram_writes", json!(l.dram_writes)),
                 ("nvram_reads", json!(l.nvram_reads)),

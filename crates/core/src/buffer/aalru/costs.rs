@@ -16,7 +16,7 @@ fn seen(source: WfSource, ledger: &Ledger) -> Seen {
         ledger.buffer_read_ns,
         ledger.buffer_read_pages,
         ledger.buffer_write_ns,
-        ledger.buffer_write_pages,
+        ledger.write_back_pages + ledger.padded_pages,
     ]
 }
 
@@ -94,7 +94,7 @@ mod tests {
             ledger.buffer_read_ns += read_ns;
             ledger.buffer_read_pages += read_pages;
             ledger.buffer_write_ns += write_ns;
-            ledger.buffer_write_pages += write_pages;
+            ledger.write_back_pages += write_pages;
             (0..above).for_each(|_| ledger.add(Op::Program, Cause::Host, 1));
             (0..below).for_each(|_| ledger.add(Op::Program, Cause::Gc, 1));
             let sense = Sense { now: Nanos(0), ledger: &ledger, times };

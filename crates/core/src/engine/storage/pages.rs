@@ -181,10 +181,8 @@ impl Storage {
         self.batch.clear();
         self.batch.push(PageWrite { from, ..PageWrite::new(lpn, Cause::Host, self.version) });
         self.tell_write();
-        let issued = self.begins;
         let ticket = self.send_batch(slots, None, part.end, after);
         self.flash.ledger.buffer_write_pages += 1;
-        self.inflight.time_buffer_write(&mut self.flash.clock, issued, ticket);
         flight.done = self.flash.clock.join(flight.done, ticket);
     }
 }
