@@ -108,20 +108,8 @@ macro_rules! cmt_params {
                 $crate::ftl::dftl::Table::new((cmt_entries, cmt_bytes), cmt_protected, &self.ways(), shape)
             }
             fn common(&self, frontiers: $crate::ftl::frame::space::Frontiers) -> $crate::ftl::frame::Common {
-                let Self { entries_per_tp, reserve, placement, map_write_buffer, .. } = *self;
                 let $crate::ftl::dftl::Ways { victim, alloc, .. } = self.ways();
-                let (sorted_tps, upkeep) = (None, self.upkeep());
-                $crate::ftl::frame::Common {
-                    entries_per_tp,
-                    reserve,
-                    victim,
-                    alloc,
-                    frontiers,
-                    placement,
-                    sorted_tps,
-                    map_write_buffer,
-                    upkeep,
-                }
+                self.common_with((victim, alloc), frontiers)
             }
         }
     };

@@ -51,6 +51,25 @@ macro_rules! demand_params {
         }
 
         impl Params {
+            /// What all demand-mapped FTLs share, with the victim policy and the allocation that are meant.
+            const fn common_with(
+                &self,
+                (victim, alloc): ($crate::ftl::victim::Victim, $crate::ftl::alloc::Alloc),
+                frontiers: $crate::ftl::frame::space::Frontiers,
+            ) -> $crate::ftl::frame::Common {
+                let Self { entries_per_tp, reserve, placement, map_write_buffer, .. } = *self;
+                $crate::ftl::frame::Common {
+                    entries_per_tp,
+                    reserve,
+                    victim,
+                    alloc,
+                    frontiers,
+                    placement,
+                    sorted_tps: None,
+                    map_write_buffer,
+                    upkeep: self.upkeep(),
+                }
+            }
             const fn upkeep(&self) -> $crate::ftl::frame::space::Upkeep {
                 let Self { gc_frontier, gc_slice, gc_lag, streams, whole_units, idle_free, wear_threshold, slc, slc_blocks, .. } = *self;
                 $crate::ftl::frame::space::Upkeep {
@@ -81,19 +100,7 @@ macro_rules! demand_params {
 
         impl Params {
             fn common(&self, frontiers: $crate::ftl::frame::space::Frontiers) -> $crate::ftl::frame::Common {
-                let Self { entries_per_tp, reserve, victim, alloc, placement, map_write_buffer, .. } = *self;
-                let (sorted_tps, upkeep) = (None, self.upkeep());
-                $crate::ftl::frame::Common {
-                    entries_per_tp,
-                    reserve,
-                    victim,
-                    alloc,
-                    frontiers,
-                    placement,
-                    sorted_tps,
-                    map_write_buffer,
-                    upkeep,
-                }
+                self.common_with((self.victim, self.alloc), frontiers)
             }
         }
     };

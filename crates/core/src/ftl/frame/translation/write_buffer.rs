@@ -29,7 +29,8 @@ impl WriteBuffer {
         *self = Self::new(self.programmed.len() as u32, self.page_bytes);
     }
 
-    /// A translation page that was evicted for somebody who is `ready` is programmed at `done`: resolves when he may go on.
+    /// A translation page that a look-up evicted when it was `ready` is programmed at `done`: resolves when the look-up may
+    /// go on.
     pub(super) fn page(&mut self, flash: &mut Flash, done: Ticket, ready: Ticket) -> Ticket {
         let Some(page) = self.programmed.get_mut(self.next) else { return done };
         let free = std::mem::replace(page, done);
