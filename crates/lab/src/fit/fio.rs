@@ -8,7 +8,7 @@ use nandlab::types::{Bytes, HostOp, SECTOR_BYTES};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::sample::{BEYOND_MIN, Group, KINDS, Percentile, Sample};
+use super::sample::{BEYOND_MIN, Group, KINDS, Percentile, Sample, Which};
 use crate::device::Device;
 use crate::error::Error;
 use crate::source::Source;
@@ -219,15 +219,16 @@ impl Job {
         let (_, config): (_, Config) = Device { set, ..device.clone() }.over(builder)?;
         let workload = Workload { limit: Some(shape.requests), ..Workload::of(&shape.generator) };
         let mut members: [Vec<u32>; 2] = Default::default();
-        let sample = Sample::load(Source::open(&workload, &config, watch)?, |number, op, _, _| {
-            members[usize::from(op == HostOp::Write)].push(number as u32);
-        })?;
+        let (sample, requests) = Sample::load(Source::open(&workload, &config, watch)?)?;
+        for request in requests {
+            members[usize::from(request.op == HostOp::Write)].push(request.number);
+        }
         let mut groups = Vec::new();
         for (kind, direction) in self.directions() {
             let members = std::mem::take(&mut members[kind]);
             let recorded: Vec<_> = direction.percentiles(members.len() as u64).collect();
             if !recorded.is_empty() {
-                groups.push(Group { kind: KINDS[kind].0, is_class: false, held_out, members, recorded });
+                groups.push(Group { kind: KINDS[kind].0, which: Which::All, held_out, members, recorded });
             }
         }
         Ok(Sample { settings: mode.to_vec(), groups, ..sample })

@@ -1,8 +1,8 @@
 //! Fitting a simulated drive to a real one: the parameters with which it takes as long as what was recorded.
 //!
 //! The loss of a configuration is the mean absolute logarithm of simulated over recorded times: of each kind of requests
-//! (reads, writes, flushes if wanted) the percentiles 5, 10, 25, 50, 75, 90, 95, 98, 99, 99.5 and 99.9, of all of them as much
-//! as of their classes of sizes together.
+//! (reads, writes, flushes if wanted) the percentiles 5, 10, 25, 50, 75, 90, 95, 98, 99, 99.5 and 99.9: of all of them as much
+//! as of their classes of sizes together, and as of those that met no other request.
 //! The last part of a trace, or of each of several parts of it (of fio results every third job), is held out: it is simulated,
 //! and the search does not see it.
 //! What of the result the data tells is found by trying: [`Told`]. docs/fit.md says more.

@@ -33,13 +33,37 @@ fn compared(flushes: bool) -> &'static [(&'static str, HostOp)] {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Percentile(pub(super) f64);
 
+/// Requests of a kind that are compared together.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Which {
+    /// All of them; these are reported.
+    All,
+    /// A class of sizes.
+    Sizes,
+    /// Those that met no other request while they were served: what a request takes without a queue.
+    Alone,
+}
+
+/// A request as it was recorded.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Recorded {
+    /// Its number in the trace, from 0.
+    pub(super) number: u32,
+    pub(super) op: HostOp,
+    sectors: u64,
+    /// Arrival, ns.
+    at: u64,
+    /// Response, ns; 0 if it was not recorded.
+    latency: u64,
+}
+
 /// Requests that are compared together.
 #[derive(Debug)]
 pub(super) struct Group {
     /// `reads`, `writes` or `flushes`.
     pub(super) kind: &'static str,
-    /// A class of sizes only; what is reported are the groups of all sizes.
-    pub(super) is_class: bool,
+    /// Which requests of the kind these are.
+    pub(super) which: Which,
     /// It is held out: the search does not see it.
     pub(super) held_out: bool,
     /// Numbers of the requests, from 0.
@@ -60,26 +84,21 @@ pub(super) struct Sample {
 }
 
 impl Sample {
-    /// Reads requests to the end of their source; `each` gets each of them with its recorded time, ns, if there is one.
-    pub(super) fn load(
-        mut source: Source,
-        mut each: impl FnMut(usize, HostOp, u64, Option<u64>),
-    ) -> Result<Self, Error> {
-        let (mut batches, mut known, mut more) = (Vec::new(), Vec::<(HostOp, u64, u64)>::new(), false);
+    /// Reads requests to the end of their source; they come with what was recorded of them.
+    pub(super) fn load(mut source: Source) -> Result<(Self, Vec<Recorded>), Error> {
+        let (mut batches, mut known, mut more) = (Vec::new(), Vec::<Recorded>::new(), false);
         let mut batch = Vec::new();
-        while source.fill_seen(&mut batch, |piece, recorded| {
+        while source.fill_seen(&mut batch, |piece, latency| {
             if std::mem::replace(&mut more, piece.more) {
-                known.last_mut().expect("its first piece was read before").1 += u64::from(piece.sectors);
+                known.last_mut().expect("its first piece was read before").sectors += u64::from(piece.sectors);
             } else {
-                known.push((piece.op, piece.sectors.into(), recorded));
+                let (number, sectors) = (known.len() as u32, piece.sectors.into());
+                known.push(Recorded { number, op: piece.op, sectors, at: piece.at.0, latency });
             }
         })? {
             batches.push(std::mem::take(&mut batch));
         }
-        for (number, (op, sectors, recorded)) in known.iter().enumerate() {
-            each(number, *op, *sectors, (*recorded > 0).then_some(*recorded));
-        }
-        Ok(Self { settings: Vec::new(), batches, requests: known.len(), groups: Vec::new() })
+        Ok((Self { settings: Vec::new(), batches, requests: known.len(), groups: Vec::new() }, known))
     }
 
     /// A recorded trace, cut into equal parts; the last requests of each are held out, that share of them.
@@ -88,14 +107,11 @@ impl Sample {
     /// It cannot be read, or it has too few requests with latencies.
     pub(super) fn of_trace(source: Source, holdout: f64, parts: usize, flushes: bool) -> Result<Self, Error> {
         let name = source.describe().name;
-        let mut known: Vec<(u32, HostOp, u64, u64)> = Vec::new();
-        let sample = Self::load(source, |number, op, sectors, recorded| {
-            if let Some(recorded) = recorded
-                && compared(flushes).iter().any(|(_, kind)| *kind == op)
-            {
-                known.push((number as u32, op, sectors, recorded));
-            }
-        })?;
+        let (sample, all) = Self::load(source)?;
+        let is_alone = alone(&all);
+        let is_compared = |request: &Recorded| compared(flushes).iter().any(|(_, kind)| *kind == request.op);
+        let known: Vec<Recorded> =
+            all.into_iter().filter(|request| request.latency > 0 && is_compared(request)).collect();
         if known.len() < GROUP_MIN {
             let (requests, few) = (sample.requests, known.len());
             let problem =
@@ -105,7 +121,7 @@ impl Sample {
             return Err(Error::input(problem, help));
         }
         let [seen, held_out] = split(&known, holdout, parts);
-        let flushed = seen.iter().filter(|request| request.1 == HostOp::Flush).count();
+        let flushed = seen.iter().filter(|request| request.op == HostOp::Flush).count();
         if flushes && flushed < GROUP_MIN {
             let problem = format!(
                 "--flushes: {flushed} flushes of {name} with a recorded latency are left to search with, and {GROUP_MIN} are needed"
@@ -115,16 +131,19 @@ impl Sample {
         let mut groups = Vec::new();
         for (part, held_out) in [(&seen, false), (&held_out, true)] {
             for &(kind, op) in compared(flushes) {
-                let whole = part.iter().filter(|request| request.1 == op);
-                groups.extend(Group::of_trace(kind, false, held_out, whole.clone()));
-                let classes = CLASSES.into_iter().filter_map(|(least, most)| {
-                    let class = whole.clone().filter(|request| (least..=most).contains(&request.2));
-                    Group::of_trace(kind, true, held_out, class)
+                let whole = part.iter().filter(|request| request.op == op);
+                let group = |which, members: &mut dyn Iterator<Item = &Recorded>| {
+                    Group::of_trace(kind, which, held_out, members)
+                };
+                groups.extend(group(Which::All, &mut whole.clone()));
+                let sizes = CLASSES.into_iter().filter_map(|(least, most)| {
+                    group(Which::Sizes, &mut whole.clone().filter(|request| (least..=most).contains(&request.sectors)))
                 });
-                let classes: Vec<Group> = classes.collect();
-                if classes.len() > 1 {
-                    groups.extend(classes);
+                let sizes: Vec<Group> = sizes.collect();
+                if sizes.len() > 1 {
+                    groups.extend(sizes);
                 }
+                groups.extend(group(Which::Alone, &mut whole.filter(|request| is_alone[request.number as usize])));
             }
         }
         let sample = Self { groups, ..sample };
@@ -180,13 +199,14 @@ fn split<R: Clone>(requests: &[R], holdout: f64, parts: usize) -> [Vec<R>; 2] {
 
 impl Group {
     /// Nothing if there are too few.
-    fn of_trace<'a>(
+    fn of_trace(
         kind: &'static str,
-        is_class: bool,
+        which: Which,
         held_out: bool,
-        requests: impl Iterator<Item = &'a (u32, HostOp, u64, u64)>,
+        requests: &mut dyn Iterator<Item = &Recorded>,
     ) -> Option<Self> {
-        let (members, mut times): (Vec<u32>, Vec<u64>) = requests.map(|request| (request.0, request.3)).unzip();
+        let (members, mut times): (Vec<u32>, Vec<u64>) =
+            requests.map(|request| (request.number, request.latency)).unzip();
         if members.len() < GROUP_MIN {
             return None;
         }
@@ -194,7 +214,7 @@ impl Group {
         let is_told = |percent: &f64| percent.min(100.0 - percent) / 100.0 * times.len() as f64 >= BEYOND_MIN;
         let known = PERCENTILES.into_iter().filter(is_told).map(Percentile);
         let recorded = known.map(|what| (what, what.of(&times))).collect();
-        Some(Self { kind, is_class, held_out, members, recorded })
+        Some(Self { kind, which, held_out, members, recorded })
     }
 
     /// The times of its requests, ascending.
@@ -240,23 +260,37 @@ impl Sample {
         groups.flat_map(move |group| group.residuals(responses))
     }
 
-    /// How much each of them weighs, in all 1: kinds weigh the same, and of a kind all its requests as much as its classes
-    /// of sizes together.
+    /// How much each of them weighs, in all 1: kinds weigh the same, and of a kind all its requests, its classes of sizes
+    /// together, and those that were alone.
     pub(super) fn weights(&self) -> Vec<f64> {
         let seen = || self.groups.iter().filter(|group| !group.held_out && !group.recorded.is_empty());
         let kinds = KINDS.iter().filter(|(kind, _)| seen().any(|group| group.kind == *kind)).count();
         let weight = |group: &Group| {
-            let like = |is_class| seen().filter(|g| g.kind == group.kind && g.is_class == is_class).count();
-            let halves = 1 + usize::from(like(true) > 0 && like(false) > 0);
-            1.0 / (kinds * halves * like(group.is_class) * group.recorded.len()) as f64
+            let like = |which| seen().filter(|g| g.kind == group.kind && g.which == which).count();
+            let present = [Which::All, Which::Sizes, Which::Alone].into_iter().filter(|which| like(*which) > 0).count();
+            1.0 / (kinds * present * like(group.which) * group.recorded.len()) as f64
         };
         seen().flat_map(|group| std::iter::repeat_n(weight(group), group.recorded.len())).collect()
     }
 }
 
+/// Which requests met no other: none was under way when they arrived, and none arrived until they were complete. Requests are
+/// in the order in which they arrived.
+fn alone(requests: &[Recorded]) -> Vec<bool> {
+    let mut busy_until = 0;
+    let next = requests.iter().skip(1).map(|request| request.at).chain([u64::MAX]);
+    let one = |(request, next): (&Recorded, u64)| {
+        let end = request.at.saturating_add(request.latency);
+        let met_none = busy_until <= request.at && end <= next;
+        busy_until = busy_until.max(end);
+        met_none
+    };
+    requests.iter().zip(next).map(one).collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::split;
+    use super::{Group, HostOp, Percentile, Recorded, Sample, Which, alone, split};
 
     #[test]
     fn last_requests_of_every_part_are_held_out() {
@@ -268,5 +302,43 @@ mod tests {
         assert_eq!(split(&requests, 0.0, 7), [requests.clone(), vec![]]);
         // More parts than requests: a part may be one request, or none.
         assert_eq!(split(&requests, 0.9, 100)[1], requests);
+    }
+
+    #[test]
+    fn request_is_alone_if_it_meets_no_other() {
+        let request = |number: u32, at, latency| Recorded { number, op: HostOp::Read, sectors: 8, at, latency };
+        // The third arrives when the second ends; the fifth and sixth while the fourth is served, which ends last.
+        let times = [(0, 5), (10, 10), (20, 5), (30, 50), (40, 5), (79, 1), (80, 0), (80, 3)];
+        let requests: Vec<Recorded> =
+            (0..).zip(times).map(|(number, (at, latency))| request(number, at, latency)).collect();
+        assert_eq!(alone(&requests), [true, true, true, false, false, false, true, true]);
+        assert_eq!(alone(&[]), [] as [bool; 0]);
+    }
+
+    #[test]
+    fn weights_are_equal_between_kinds_and_between_all_sizes_and_alone() {
+        let group = |kind, which, held_out, percentiles: usize| {
+            let recorded = vec![(Percentile(50.0), 1.0); percentiles];
+            Group { kind, which, held_out, members: Vec::new(), recorded }
+        };
+        let groups = vec![
+            group("reads", Which::All, false, 2),
+            group("reads", Which::Sizes, false, 1),
+            group("reads", Which::Sizes, false, 2),
+            group("reads", Which::Alone, false, 4),
+            group("writes", Which::All, false, 1),
+            group("writes", Which::All, true, 1),
+        ];
+        let sample = Sample { settings: Vec::new(), batches: Vec::new(), requests: 0, groups };
+        let part = 1.0 / 12.0;
+        let expected = [part, part, part, part / 2.0, part / 2.0]
+            .into_iter()
+            .chain([1.0 / 24.0; 4])
+            .chain([0.5])
+            .collect::<Vec<f64>>();
+        for (weight, expected) in sample.weights().iter().zip(&expected) {
+            assert!((weight - expected).abs() < 1e-12, "{:?}, not {expected:?}", sample.weights());
+        }
+        assert_eq!(sample.weights().len(), expected.len());
     }
 }

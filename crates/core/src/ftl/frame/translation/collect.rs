@@ -313,7 +313,7 @@ impl Translation {
         };
         // A page that leaves others without data pays for them too.
         let dummies = self.space.dummies();
-        let (copies, room) = (self.copies_for_a_block(flash, &job), self.space.tail(to) + dummies);
+        let (copies, room) = (self.copies_for_a_block(flash, group, &job), self.space.tail(to) + dummies);
         let most = self.space.layout().upkeep.gc_slice.slice(copies, room).saturating_mul(1 + dummies);
         let erased = self.go_on(flash, cache, &mut job, most, after);
         if erased.is_none() {
@@ -322,19 +322,20 @@ impl Translation {
         erased.unwrap_or(job.done)
     }
 
-    /// Pages that collection has to copy until the group has a block more than its watermark, if the victims after this one have
-    /// as many valid pages. Copies take blocks too: `k` victims of `n` pages, of which `v` are valid, give `k` blocks back and
-    /// take another whenever the copy frontier, which has room for `tail` pages, is full. So `b` blocks are gained as soon as
-    /// `k n >= b n + (k v - tail)`. A page of the victim that the host wrote meanwhile counts as copied:
-    /// the estimate is a little low. A victim all of whose pages are valid, as `random` and `fifo` take them, says nothing of
-    /// those after it: it is copied away, and the next one is asked.
-    fn copies_for_a_block(&self, flash: &Flash, job: &Job) -> u32 {
+    /// Pages that collection has to copy until the group of the victim has a block more than its watermark, if the victims
+    /// after this one have as many valid pages. Copies take blocks too: `k` victims of `n` pages, of which `v` are valid, give
+    /// `k` blocks back and take another whenever the copy frontier, which has room for `tail` pages, is full. So `b` blocks are
+    /// gained as soon as `k n >= b n + (k v - tail)`. A page of the victim that the host wrote meanwhile counts as copied: the
+    /// estimate is a little low. A victim all of whose pages are valid, as `random` and `fifo` take them, says nothing of those
+    /// after it: it is copied away, and the next one is asked.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "before every slice, from one place")]
+    fn copies_for_a_block(&self, flash: &Flash, group: u32, job: &Job) -> u32 {
         let (pages, left) = (self.space.pages_per_block(), flash.valid_pages(job.victim));
         if job.valid == pages {
             return left;
         }
-        let free = self.space.free(self.space.group_of(job.victim));
-        let blocks = (self.space.watermark() + 1).saturating_sub(free).max(1);
+        let blocks = (self.space.watermark() + 1).saturating_sub(self.space.free(group)).max(1);
         let room = self.space.tail(job.to) + job.valid.saturating_sub(left);
         let victims = (blocks * pages).saturating_sub(room).div_ceil(pages - job.valid).max(blocks);
         left.saturating_add((victims - 1).saturating_mul(job.valid))
