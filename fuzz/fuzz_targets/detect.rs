@@ -9,6 +9,6 @@ use nandlab_trace::{Options, Trace, Volumes};
 fuzz_target!(|bytes: &[u8]| {
     let options = Options { volumes: Volumes::Merge, limit: Some(100_000), ..Options::default() };
     let Ok(trace) = Trace::from_reader("fuzz", Cursor::new(bytes.to_vec()), &options) else { return };
-    assert!(trace.reason().starts_with("because "));
+    assert!(trace.records().reason().starts_with("because "));
     trace.map_while(Result::ok).for_each(drop);
 });

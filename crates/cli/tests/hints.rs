@@ -4,7 +4,7 @@ mod common;
 
 use std::fmt::Write;
 
-use common::{json, nandlab, nandlab_reading, stderr, temporary};
+use common::{json, nandlab, nandlab_reading, path, stderr, tool};
 
 /// Requests of two stacks: one reads a file of 8 pages again and again, the other any page of a large one.
 fn recorded() -> String {
@@ -19,18 +19,6 @@ fn recorded() -> String {
     text += "# {\"stack\":[70,[[1,4096],[2,256]]]}\n# {\"stack\":[71,[[1,4096],[2,512]]]}\n";
     text += "# {\"file\":[5,{\"path\":\"/etc/hosts\",\"device\":1,\"inode\":2,\"generation\":3}]}\n";
     text
-}
-
-fn path(name: &str) -> String {
-    temporary(name).to_str().expect("UTF-8").to_owned()
-}
-
-/// Standard output of a tool that must succeed.
-fn tool(line: &str, input: &str) -> String {
-    let args: Vec<&str> = line.split(' ').collect();
-    let output = nandlab_reading(&args, input.as_bytes());
-    assert!(output.status.success(), "{line}: {}", stderr(&output));
-    String::from_utf8(output.stdout).expect("text")
 }
 
 /// What is said about stacks, modules and files at the end of text.

@@ -10,7 +10,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use common::{TINY, command, file, json, nandlab, nandlab_reading, stderr, stdout, temporary};
+use common::{TINY, command, file, folder, json, nandlab, nandlab_reading, stderr, stdout, temporary};
 
 /// A trace of some requests to two devices.
 fn trace(rows: u64) -> String {
@@ -19,14 +19,6 @@ fn trace(rows: u64) -> String {
         format!("{device},{},{},{op},{}.5\n", n * 7919 % 400 * 8, 4096 * (1 + n % 3), n / 10)
     };
     (0..rows).map(row).collect()
-}
-
-/// A folder of its own for a test, empty.
-fn folder(name: &str) -> PathBuf {
-    let folder = temporary(name);
-    _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).unwrap();
-    folder
 }
 
 /// Runs to its end, which must come soon.

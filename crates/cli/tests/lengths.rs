@@ -4,7 +4,7 @@ mod common;
 
 use std::path::Path;
 
-use common::{json, nandlab, stderr, stdout, temporary};
+use common::{folder, json, nandlab, stderr, stdout, temporary};
 
 fn fixture(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../workloads/fixtures/{name}.parquet")).display().to_string()
@@ -20,9 +20,7 @@ fn column(trace: &str, name: &str) -> Vec<String> {
 
 #[test]
 fn regressions_are_trained_judged_kept_and_used() {
-    let folder = temporary("lengths");
-    _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).unwrap();
+    let folder = folder("lengths");
     let path = |name: &str| folder.join(name).display().to_string();
     let (trace, model, hinted) = (fixture("rocksdb"), path("lengths.toml"), path("hinted.parquet"));
     let report = json(&stdout(&["trace", "lengths", &trace, "-o", &model, "--json", "-"]));
@@ -66,9 +64,7 @@ fn regressions_are_trained_judged_kept_and_used() {
 
 #[test]
 fn controls_change_what_is_told_and_nothing_else() {
-    let folder = temporary("lengths-controls");
-    _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).unwrap();
+    let folder = folder("lengths-controls");
     let trace = fixture("sqlite");
     let told = |name: &str, arguments: &[&str]| {
         let path = folder.join(format!("{name}.parquet")).display().to_string();

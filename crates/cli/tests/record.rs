@@ -5,11 +5,7 @@ mod common;
 use std::process::{Command, Output};
 use std::time::Duration;
 
-use common::{json, nandlab, stderr, temporary};
-
-fn path(name: &str) -> String {
-    temporary(name).to_str().expect("UTF-8").to_owned()
-}
+use common::{json, nandlab, path, stderr, temporary};
 
 /// Runs `nandlab record` without reading ahead; nothing where the system lets nobody trace.
 fn record(test: &str, target: &str, limit: &str, command: &[&str]) -> Option<Output> {

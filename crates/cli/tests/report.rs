@@ -4,13 +4,11 @@ mod common;
 
 use std::path::PathBuf;
 
-use common::{TINY, json, nandlab, stderr, stdout, temporary};
+use common::{TINY, folder, json, nandlab, stderr, stdout};
 
 /// A sweep that is done, in a folder of its own.
 fn swept(name: &str, plan: &str) -> (PathBuf, String) {
-    let folder = temporary(name);
-    _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).unwrap();
+    let folder = folder(name);
     let file = folder.join("plan.toml");
     std::fs::write(&file, plan).unwrap();
     let results = folder.join("results").to_str().unwrap().to_owned();

@@ -5,7 +5,7 @@ mod common;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{nandlab, stderr, stdout, temporary};
+use common::{folder, nandlab, stderr, stdout};
 use nandlab_lab::papers::PAPERS;
 use nandlab_lab::{Claim, Experiment};
 
@@ -13,14 +13,6 @@ const CLAIMS: &str = include_str!("../../../docs/claims.md");
 
 fn docs(file: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(file)
-}
-
-/// An empty folder for a test.
-fn empty(name: &str) -> PathBuf {
-    let folder = temporary(name);
-    _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).unwrap();
-    folder
 }
 
 fn text(path: PathBuf) -> String {
@@ -66,7 +58,7 @@ fn claims_page_has_the_claims_of_every_paper_as_its_results_have_them() {
 
 #[test]
 fn published_numbers_are_those_of_runs() {
-    let folder = empty("published");
+    let folder = folder("published");
     let (experiment, page) = published().into_iter().find(|(experiment, _)| experiment.name == "rftl").unwrap();
     let plan = PAPERS.iter().find(|paper| paper.name() == "rftl").unwrap().text();
     let some = "\n[[cells]]\nworkload = ['read-dominant']\ndevice = ['filled']\nftl = ['DFTL', 'RFTL(1)']\nmap = ['eagletree']\n\
@@ -98,7 +90,7 @@ fn published_numbers_are_those_of_runs() {
 
 #[test]
 fn reproduction_of_a_figure_runs_what_it_needs_and_goes_on() {
-    let folder = empty("reproduce");
+    let folder = folder("reproduce");
     let out = text(folder.join("out"));
     let trace = concat!("mine=", env!("CARGO_MANIFEST_DIR"), "/../trace/tests/fixtures/msr.csv");
     let arguments = ["reproduce", "hitstat", "--figure", "section5.2", "-n", "3000", "-o", &out];
@@ -122,7 +114,7 @@ fn reproduction_of_a_figure_runs_what_it_needs_and_goes_on() {
 
 #[test]
 fn mistakes_of_reproduce_say_what_is_there() {
-    let folder = empty("reproduce-errors");
+    let folder = folder("reproduce-errors");
     let out = text(folder.join("out"));
     for (arguments, words) in [
         (vec!["aalrv"], vec!["there is no `aalrv`", "did you mean `aalru`?"]),

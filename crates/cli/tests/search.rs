@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use common::{TINY, json, nandlab, stderr, stdout, temporary};
+use common::{TINY, folder, json, nandlab, stderr, stdout};
 
 /// 252 cells: buffers, FTLs, sizes.
 fn plan() -> String {
@@ -61,9 +61,7 @@ fn front(results: &str, metrics: &[&str]) -> BTreeMap<String, Vec<f64>> {
 
 /// A search with a tenth of the work finds the front of the sweep within 3 %.
 fn finds_the_front(name: &str, plan: &str, metrics: &[&str]) {
-    let folder = temporary(name);
-    _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).unwrap();
+    let folder = folder(name);
     let path = |name: &str| folder.join(name).into_os_string().into_string().unwrap();
     fs::write(folder.join("plan.toml"), plan).unwrap();
     let (named, plan) = (metrics.join(","), path("plan.toml"));
@@ -109,9 +107,7 @@ fn search_finds_a_front_of_three_metrics_on_another_plan() {
 
 #[test]
 fn memory_that_a_buffer_does_not_use_is_no_ram_of_it() {
-    let folder = temporary("search-memories");
-    _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).unwrap();
+    let folder = folder("search-memories");
     let path = |name: &str| folder.join(name).into_os_string().into_string().unwrap();
     let text = format!(
         "name = 'few'\n[workloads.w]\ntrace = 'make:zipf:span=4MiB'\nlimit = 2000\naddress = 'modulo'\n[devices.tiny]\n\
@@ -135,9 +131,7 @@ fn memory_that_a_buffer_does_not_use_is_no_ram_of_it() {
 
 #[test]
 fn minutes_become_a_part_that_gives_the_same_front() {
-    let folder = temporary("search-minutes");
-    _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).unwrap();
+    let folder = folder("search-minutes");
     let path = |name: &str| folder.join(name).into_os_string().into_string().unwrap();
     fs::write(folder.join("plan.toml"), plan().replace("limit = 100000", "limit = 5000")).unwrap();
     let plan = path("plan.toml");
@@ -174,9 +168,7 @@ fn minutes_become_a_part_that_gives_the_same_front() {
 
 #[test]
 fn mistakes_of_a_search_say_what_is_there() {
-    let folder = temporary("search-errors");
-    _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).unwrap();
+    let folder = folder("search-errors");
     let plan_file = folder.join("plan.toml").into_os_string().into_string().unwrap();
     let out = folder.join("out").into_os_string().into_string().unwrap();
     fs::write(&plan_file, plan()).unwrap();
@@ -196,9 +188,7 @@ fn mistakes_of_a_search_say_what_is_there() {
 
 #[test]
 fn failed_simulations_are_told_and_end_with_an_error() {
-    let folder = temporary("search-failing");
-    _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).unwrap();
+    let folder = folder("search-failing");
     let path = |name: &str| folder.join(name).into_os_string().into_string().unwrap();
     let text = format!(
         "name = 'few'\n[workloads.w]\ntrace = ['make:zipf:span=4MiB']\nlimit = 2000\naddress = 'modulo'\n[devices.tiny]\n\

@@ -6,13 +6,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use common::{TINY, command, json, nandlab, stderr, stdout, temporary};
+use common::{TINY, command, folder, json, nandlab, stderr, stdout, temporary};
 
 /// An empty folder with a plan, and the path of the results in it.
 fn plan(name: &str, text: &str) -> (String, PathBuf) {
-    let folder = temporary(name);
-    _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).unwrap();
+    let folder = folder(name);
     let plan = folder.join("plan.toml");
     std::fs::write(&plan, text).unwrap();
     (plan.to_str().unwrap().to_owned(), folder.join("results"))

@@ -4,7 +4,7 @@ mod common;
 
 use std::fmt::Write;
 
-use common::{TINY, json, nandlab, nandlab_reading, stderr, temporary};
+use common::{TINY, json, nandlab, nandlab_reading, path, stderr, tool};
 
 /// 1,000 writes of 4 KiB on two devices, one every microsecond.
 fn text() -> String {
@@ -15,21 +15,9 @@ fn text() -> String {
     text
 }
 
-/// Standard output of a tool that must succeed.
-fn tool(line: &str, input: &str) -> String {
-    let args: Vec<&str> = line.split(' ').collect();
-    let output = nandlab_reading(&args, input.as_bytes());
-    assert!(output.status.success(), "{line}: {}", stderr(&output));
-    String::from_utf8(output.stdout).expect("text")
-}
-
 /// The rows without what is said about them.
 fn rows(text: &str) -> Vec<&str> {
     text.lines().filter(|line| !line.starts_with('#') && !line.starts_with("time_ns")).collect()
-}
-
-fn path(name: &str) -> String {
-    temporary(name).to_str().expect("UTF-8").to_owned()
 }
 
 #[test]

@@ -7,7 +7,7 @@ mod flush {
 }
 
 use flush::reference::{Reference, Request, Shape, Told};
-use kit::{Dice, Event, Recorder, Rig, settings, times};
+use kit::{Dice, Event, Recorder, Rig, times};
 use nandlab::buffer::Medium;
 use nandlab::catalog::BUFFERS;
 use nandlab::config::{Builder, Config, PluginConfig};
@@ -50,7 +50,7 @@ fn rig(shape: &Shape, model: &str) -> Rig {
                 gather: shape.gather.map(|pages| pages as u32),
                 most: shape.most as u32,
             }),
-            ..settings(64)
+            ..Settings::one_at_a_time(64)
         },
         filled: true,
         ..Rig::new(geometry, 64, shape.frames as u32)

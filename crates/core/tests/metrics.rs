@@ -16,17 +16,9 @@ use nandlab::types::{Hint, HostOp, HostRequest, Lpn, Nanos};
 
 const BLOCK_PAGES: u32 = 16;
 const SECTORS: u64 = 8;
-const SMALL: [&str; 5] = [
-    "device.geometry={channels=1, chips_per_channel=1, dies_per_chip=1, planes_per_die=1, blocks_per_plane=64, \
-     pages_per_block=16, page_bytes=4096}",
-    "device.over_provisioning={spare_over_physical=0.25}",
-    "ram.dram=256KiB",
-    "ram.nvram=256KiB",
-    "precondition=full",
-];
 
 fn config(settings: &[&str]) -> Config {
-    kit::lab(SMALL.iter().chain(settings))
+    kit::small(["precondition=full"].iter().chain(settings))
 }
 
 fn report(config: &Config, device: &mut dyn Ssd) -> Report {

@@ -11,17 +11,9 @@ use nandlab::report::{Report, TraceSource};
 use nandlab::types::{HostOp, HostRequest, Lpn, Nanos};
 
 const SECTORS: u64 = 8;
-const SMALL: [&str; 5] = [
-    "device.geometry={channels=1, chips_per_channel=1, dies_per_chip=1, planes_per_die=1, blocks_per_plane=64, \
-     pages_per_block=16, page_bytes=4096}",
-    "device.over_provisioning={spare_over_physical=0.25}",
-    "ram.dram=256KiB",
-    "ram.nvram=256KiB",
-    "precondition=none",
-];
 
 fn config(settings: &[&str]) -> Config {
-    kit::lab(SMALL.iter().chain(settings))
+    kit::small(["precondition=none"].iter().chain(settings))
 }
 
 /// Runs requests and settles.

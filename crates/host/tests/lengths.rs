@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use nandlab::types::{Hint, HostOp, Nanos, Pattern};
+use nandlab::types::{Hint, HostOp, Pattern};
 use nandlab_host::{
     HintControl, Hinter, Indicator, LengthModel, LengthSurvey, MappingLengths, Mix, Patterns, RunFacts, SkippedFrames,
 };
-use nandlab_trace::{Origin, Recording, TraceRecord};
+use nandlab_trace::{Recording, TraceRecord};
 
 const PAGE: u64 = 4096;
 
@@ -23,17 +23,8 @@ impl Dice {
 }
 
 fn read(pc: u32, page: u64, pages: u64) -> TraceRecord {
-    TraceRecord {
-        at: Nanos(0),
-        offset: page * PAGE,
-        length: (pages * PAGE) as u32,
-        device: 0,
-        op: HostOp::Read,
-        hint: Hint { pc, ..Hint::default() },
-        latency_ns: 0,
-        process: 0,
-        origin: Origin::default(),
-    }
+    let hint = Hint { pc, ..Hint::default() };
+    TraceRecord { hint, ..TraceRecord::plain(0, HostOp::Read, page * PAGE, pages * PAGE) }
 }
 
 fn hinter() -> Hinter {

@@ -173,14 +173,14 @@ impl Source {
 
     /// How far it is read, as a part of the whole, when that is known.
     pub(crate) fn progress(&self, replayed: u64) -> Option<(u64, u64)> {
-        let trace = match &self.from {
-            From::Trace(trace) => trace,
+        let rows = match &self.from {
+            From::Trace(trace) => trace.records(),
             From::Kept(kept, given) => return Some((*given as u64, kept.requests.len() as u64)),
         };
-        if let Some(whole) = trace.requests_total() {
+        if let Some(whole) = rows.requests_total() {
             return Some((replayed.min(whole), whole));
         }
-        let by_bytes = trace.bytes_total().map(|total| (trace.bytes_read().min(total), total));
+        let by_bytes = rows.bytes_total().map(|total| (rows.bytes_read().min(total), total));
         match (by_bytes, self.limit) {
             // Whichever ends first.
             (Some((read, total)), Some(limit)) if read as f64 * limit as f64 > replayed as f64 * total as f64 => {
@@ -206,14 +206,15 @@ impl Source {
             limit: self.limit,
             ..report::TraceSource::default()
         };
-        info.name = trace.name();
-        let names: Vec<String> = trace.records().names().map(str::to_owned).collect();
+        let rows = trace.records();
+        info.name = rows.name();
+        let names: Vec<String> = rows.names().map(str::to_owned).collect();
         if names.len() > 1 {
-            trace.records().order().name().clone_into(info.files_order.get_or_insert_default());
+            rows.order().name().clone_into(info.files_order.get_or_insert_default());
             info.files = names;
         }
-        trace.format().clone_into(&mut info.format);
-        trace.reason().clone_into(&mut info.reason);
+        rows.format().clone_into(&mut info.format);
+        rows.reason().clone_into(&mut info.reason);
         if self.is_built_in {
             BUILT_IN.clone_into(&mut info.name);
             "built-in".clone_into(&mut info.format);

@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
-use nandlab::types::{Hint, HostOp, Nanos};
+use nandlab::types::HostOp;
 use nandlab_trace::{FILE_PAGE_BYTES, Origin, REQUEST_BYTES_MAX, TraceRecord};
 
 use crate::ahead::Ahead;
@@ -142,17 +142,8 @@ impl PageCache {
             let (place, in_a_row) = self.layout.place(file, page);
             let part = length.min(in_a_row * FILE_PAGE_BYTES - within).min(REQUEST_BYTES_MAX);
             let origin = Origin { file, file_page: u32::try_from(page).unwrap_or(u32::MAX), stack: caller.stack };
-            self.out.push(TraceRecord {
-                at: Nanos(caller.at_ns),
-                offset: place * FILE_PAGE_BYTES + within,
-                length: part as u32,
-                device: 0,
-                op,
-                hint: Hint::default(),
-                latency_ns: 0,
-                process: caller.process,
-                origin,
-            });
+            let record = TraceRecord::plain(caller.at_ns, op, place * FILE_PAGE_BYTES + within, part);
+            self.out.push(TraceRecord { process: caller.process, origin, ..record });
             offset += part;
             length -= part;
         }
@@ -301,19 +292,7 @@ impl PageCache {
         }
         let Caller { at_ns, process, stack } = caller;
         let origin = Origin { stack, ..Origin::default() };
-        let (hint, at) = (Hint::default(), Nanos(at_ns));
-        let flush = TraceRecord {
-            at,
-            offset: 0,
-            length: 0,
-            device: 0,
-            op: HostOp::Flush,
-            hint,
-            latency_ns: 0,
-            process,
-            origin,
-        };
-        self.out.push(flush);
+        self.out.push(TraceRecord { process, origin, ..TraceRecord::plain(at_ns, HostOp::Flush, 0, 0) });
     }
 
     /// A program says how it will use a range of a file; a length of 0 reaches to the end.

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use nandlab::types::{Hint, HostOp, Nanos};
+use nandlab::types::HostOp;
 use nandlab_trace::{FILE_PAGE_BYTES, FileName, Origin, REQUEST_BYTES_MAX, Recording, TraceRecord};
 
 use crate::event::{DeviceEvent, DeviceWork, FileKey};
@@ -121,16 +121,13 @@ impl Joiner {
                 }
                 let page = u32::try_from(place / FILE_PAGE_BYTES).unwrap_or(u32::MAX);
                 let devices = self.devices.len() as u32;
+                let offset = if op == HostOp::Flush { 0 } else { offset };
+                let at = at_ns.saturating_sub(begin);
                 Some(TraceRecord {
-                    at: Nanos(at_ns.saturating_sub(begin)),
-                    offset: if op == HostOp::Flush { 0 } else { offset },
-                    length: length.min(REQUEST_BYTES_MAX) as u32,
                     device: *self.devices.entry(target).or_insert(devices),
-                    op,
-                    hint: Hint::default(),
-                    latency_ns: 0,
                     process,
                     origin: Origin { file: id, file_page: if id == 0 { 0 } else { page }, stack },
+                    ..TraceRecord::plain(at, op, offset, length.min(REQUEST_BYTES_MAX))
                 })
             }
         }

@@ -9,7 +9,7 @@ mod common;
 
 use std::io::Cursor;
 
-use nandlab::types::{Hint, HostOp, Nanos};
+use nandlab::types::HostOp;
 use nandlab_trace::{Info, Options, Records, SamplePages, TraceRecord, Writer, stats_of};
 
 const REQUESTS: u64 = 1_000_000;
@@ -28,17 +28,7 @@ fn random() -> Vec<TraceRecord> {
         x ^= x << 17;
         let op = if x.is_multiple_of(2) { HostOp::Read } else { HostOp::Write };
         let offset = ((x >> 11) % (1 << 17)) * 32_768;
-        TraceRecord {
-            at: Nanos(i * 1_000),
-            offset,
-            length: 32_768,
-            device: 0,
-            op,
-            hint: Hint::default(),
-            latency_ns: 0,
-            process: 0,
-            origin: nandlab_trace::Origin::default(),
-        }
+        TraceRecord::plain(i * 1_000, op, offset, 32_768)
     };
     (0..REQUESTS).map(record).collect()
 }

@@ -19,7 +19,11 @@ fn main() -> Result<(), TraceError> {
                 for request in &mut trace {
                     sum = sum.wrapping_add(request?.lba);
                 }
-                println!("{path}: {} {} requests, sum of sectors {sum}", trace.format(), trace.report().requests);
+                println!(
+                    "{path}: {} {} requests, sum of sectors {sum}",
+                    trace.records().format(),
+                    trace.report().requests
+                );
             }
             path => match nandlab_trace::stats(path, &options) {
                 Ok(stats) => println!("{path}: {stats:?}"),

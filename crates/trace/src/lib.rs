@@ -12,7 +12,7 @@
 //! use nandlab_trace::{Options, Trace};
 //! let text = "0,8,4096,w,0.5\n0,16,4096,r,0.75\n";
 //! let mut trace = Trace::from_reader("example", text.as_bytes(), &Options::default())?;
-//! assert_eq!(trace.format(), "spc");
+//! assert_eq!(trace.records().format(), "spc");
 //! assert_eq!(trace.nth(1).unwrap()?.at.0, 250_000_000);
 //! # Ok::<(), nandlab_trace::TraceError>(())
 //! ```

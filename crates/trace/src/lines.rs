@@ -65,7 +65,7 @@ pub(crate) trait LineParser: Send {
 /// parser with a memory may see in their turn (comments) are not parsed ahead at all. So places, counts and errors are
 /// those of a reader that goes line by line, however the bytes arrive.
 pub(crate) struct Lines {
-    parser: Box<dyn LineParser>,
+    pub(crate) parser: Box<dyn LineParser>,
     buffer: Buffer,
     run: Vec<TraceRecord>,
     /// Requests of the run that were given.
@@ -98,21 +98,6 @@ impl Lines {
     /// The file ended with a request and without a line break.
     pub(crate) fn has_open_end(&self) -> bool {
         self.open_end
-    }
-    pub(crate) fn events(&mut self) -> Option<&mut Events> {
-        self.parser.events()
-    }
-    pub(crate) fn time_unit(&mut self) -> Option<&mut TimeUnit> {
-        self.parser.time_unit()
-    }
-    pub(crate) fn time_is_told(&self) -> bool {
-        self.parser.time_is_told()
-    }
-    pub(crate) fn has_objects(&self) -> bool {
-        self.parser.has_objects()
-    }
-    pub(crate) fn about(&self) -> &About {
-        self.parser.about()
     }
 
     /// The next request that was parsed ahead.

@@ -81,7 +81,7 @@ mod tests {
         let (paths, options) = options(1000);
         for _ in 0..2 {
             let mut trace = Trace::open_all(&paths, &options).unwrap();
-            assert_eq!((trace.format(), trace.requests_total()), ("memory", Some(1000)));
+            assert_eq!((trace.records().format(), trace.records().requests_total()), ("memory", Some(1000)));
             let requests: Vec<_> = trace.by_ref().map(Result::unwrap).collect();
             assert_eq!((requests.len(), requests[0].at.0, requests[999].at.0), (1000, 0, 9990));
             assert_eq!((requests[999].lba, requests[999].sectors), (999 * 8, 8));

@@ -120,4 +120,8 @@ impl<'a> Head<'a> {
         let good = self.lines.iter().filter(|line| shape(line)).count();
         good > 0 && self.lines.len() - good <= (self.lines.len() / 4).max(1)
     }
+    /// Yes for this reason, a clause that begins with "because", if most rows look so.
+    pub(crate) fn yes_if_most(&self, shape: impl Fn(&[u8]) -> bool, reason: &str) -> Sniff {
+        if self.most(shape) { Sniff::Yes(reason.to_owned()) } else { Sniff::No }
+    }
 }

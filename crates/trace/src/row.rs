@@ -95,7 +95,7 @@ impl Extra {
 impl TraceRecord {
     /// A request of device 0 that the host says nothing about; offset and length in bytes, time in ns.
     #[inline]
-    pub(crate) fn plain(at: u64, op: HostOp, offset: u64, length: u64) -> Self {
+    pub fn plain(at: u64, op: HostOp, offset: u64, length: u64) -> Self {
         Self {
             at: Nanos(at),
             offset,

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use nandlab::types::{HostOp, HostRequest, Nanos};
 
-use crate::error::{Place, TraceError};
+use crate::error::TraceError;
 use crate::options::{AddressPolicy, DeviceExtent, Options, TraceReport, Volumes};
 use crate::policy::{DEVICES_MAX, Devices, UnitNumbers, fold};
 use crate::records::Records;
@@ -56,8 +56,8 @@ impl Trace {
     pub fn open_all(paths: &[String], options: &Options) -> Result<Self, TraceError> {
         let mut trace = Self::new(Records::open_all(paths, options)?, options);
         if options.volumes == Volumes::Stack && !matches!(options.address, AddressPolicy::Compact { .. }) {
-            if options.passes.is_none() && trace.bytes_total().is_none() {
-                return Err(TraceError::StackNeedsFile { name: trace.name() });
+            if options.passes.is_none() && trace.records().bytes_total().is_none() {
+                return Err(TraceError::StackNeedsFile { name: trace.records().name() });
             }
             trace.measure_devices()?;
             let mut devices = std::mem::take(&mut trace.devices);
@@ -115,38 +115,9 @@ impl Trace {
         Ok(())
     }
 
-    /// All paths in one line.
-    pub fn name(&self) -> String {
-        self.records.records().name()
-    }
     /// The rows below.
     pub fn records(&self) -> &Records {
         self.records.records()
-    }
-    /// File and place of the last row.
-    fn whereabouts(&self) -> (String, Place) {
-        let locus = self.records.locus();
-        (self.records().file_of(locus).to_owned(), locus.place)
-    }
-    /// Name of the format.
-    pub fn format(&self) -> &'static str {
-        self.records().format()
-    }
-    /// Why this format: a clause that begins with "because".
-    pub fn reason(&self) -> &str {
-        self.records().reason()
-    }
-    /// Bytes read from the source so far (compressed, if it is).
-    pub fn bytes_read(&self) -> u64 {
-        self.records().bytes_read()
-    }
-    /// Bytes of the source, if it is a file.
-    pub fn bytes_total(&self) -> Option<u64> {
-        self.records().bytes_total()
-    }
-    /// Requests that there will be, if that is known before: of a generator.
-    pub fn requests_total(&self) -> Option<u64> {
-        self.records().requests_total()
     }
     /// Adds requests to `batch` until it has `wanted` and the last one has all its pieces, and for each piece how long the
     /// recorded device took for its request to `latencies`, if that is wanted. Adds nothing at the
@@ -198,13 +169,13 @@ impl Trace {
     fn see_device(&mut self, record: &TraceRecord) -> Result<u64, TraceError> {
         let known = self.devices.list().len();
         let Some(base) = self.devices.see(record) else {
-            let (name, place) = self.whereabouts();
+            let (name, place) = self.records.whereabouts();
             return Err(TraceError::TooManyDevices { name, place, max: DEVICES_MAX });
         };
         if known == 1 && self.options.volumes == Volumes::Reject && self.devices.list().len() == 2 {
             let list = self.devices.list();
             let first = if list[0].device == record.device { list[1].device } else { list[0].device };
-            let (name, place) = self.whereabouts();
+            let (name, place) = self.records.whereabouts();
             return Err(TraceError::SecondDevice { name, place, first, second: record.device });
         }
         Ok(base)
@@ -242,7 +213,7 @@ impl Trace {
 
     #[cold]
     fn beyond(&self, lba: u64, sectors: u32, capacity: u64) -> TraceError {
-        let (name, place) = self.whereabouts();
+        let (name, place) = self.records.whereabouts();
         TraceError::BeyondCapacity { name, place, lba, sectors, capacity }
     }
 
@@ -280,7 +251,7 @@ impl Trace {
         // The end of a page counts as the page: a trace fits a device or does not, whatever its requests cover.
         let page_end = (lba + sectors).next_multiple_of(u64::from(self.options.page_sectors));
         if page_end > capacity {
-            let (name, place) = self.whereabouts();
+            let (name, place) = self.records.whereabouts();
             return Err(TraceError::CompactFull { name, place, capacity, unit_sectors });
         }
         Ok((lba, sectors as u32))
@@ -308,7 +279,7 @@ impl Trace {
     fn picked_something(&mut self) -> Result<(), TraceError> {
         match self.options.volumes {
             Volumes::Pick(wanted) if self.devices.list().iter().all(|d| d.device != wanted) => {
-                let (name, devices) = (self.name(), self.devices.names());
+                let (name, devices) = (self.records().name(), self.devices.names());
                 Err(TraceError::NoSuchDevice { name, wanted, devices })
             }
             _ => Ok(()),

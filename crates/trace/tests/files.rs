@@ -142,7 +142,7 @@ fn file_that_could_be_two_formats_is_read_as_the_first_one() {
     let paths = files("alike", &[("a", "0.5 0 8 8 1\n0.7 0 8 8 80\n"), ("b", "0.9 0 16 8 1\n1.5 0 24 8 0\n")]);
     assert_eq!(lbas(&paths, &Options::default()), [8, 8, 16, 24]);
     let trace = Trace::open_all(&paths, &Options::default()).unwrap();
-    assert_eq!((trace.format(), trace.name()), ("disksim", format!("{}, {}", paths[0], paths[1])));
+    assert_eq!((trace.records().format(), trace.records().name()), ("disksim", format!("{}, {}", paths[0], paths[1])));
     let (requests, _) = drain(trace).unwrap();
     assert_eq!(plain(&requests)[3], (1_000_000, 'W', 24, 8));
 }

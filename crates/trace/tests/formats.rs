@@ -134,7 +134,11 @@ fn blkparse_reads_one_event_of_each_request() {
         assert_eq!(requests(Some(event)).0, [(0, 'W', 2048, 8)], "{event:?}");
     }
     let trace = nandlab_trace::open(&fixture("blkparse.txt"), &Options::default()).unwrap();
-    assert!(trace.reason().ends_with("its events D (issued to the driver) are read"), "{}", trace.reason());
+    assert!(
+        trace.records().reason().ends_with("its events D (issued to the driver) are read"),
+        "{}",
+        trace.records().reason()
+    );
 }
 
 #[test]
@@ -273,8 +277,8 @@ fn format_is_found_by_content_with_a_reason() {
         ("spc.spc.xz", "spc"),
     ] {
         let trace = nandlab_trace::open(&fixture(file), &Options::default()).unwrap();
-        assert_eq!(trace.format(), expected, "{file}");
-        assert!(trace.reason().starts_with("because "), "{}", trace.reason());
+        assert_eq!(trace.records().format(), expected, "{file}");
+        assert!(trace.records().reason().starts_with("because "), "{}", trace.records().reason());
     }
 }
 
@@ -320,10 +324,10 @@ fn every_format_has_a_manual_with_units_and_source() {
 fn progress_reaches_the_size_of_the_file() {
     let mut trace = nandlab_trace::open(&fixture("msr.csv"), &Options::default()).unwrap();
     assert_eq!(trace.by_ref().map(Result::unwrap).count(), 4);
-    assert_eq!(Some(trace.bytes_read()), trace.bytes_total());
+    assert_eq!(Some(trace.records().bytes_read()), trace.records().bytes_total());
     let path = fixture("msr.csv");
     let piped = nandlab_trace::Trace::from_reader("pipe", std::fs::File::open(path).unwrap(), &Options::default());
-    assert_eq!(piped.unwrap().bytes_total(), None);
+    assert_eq!(piped.unwrap().records().bytes_total(), None);
 }
 
 #[test]
@@ -381,14 +385,14 @@ fn comments_of_mqsim_are_no_rows() {
 fn one_device_is_not_several() {
     let text = b"1.5 3 8 8 1\n2.5 3 16 8 0\n";
     let trace = Trace::from_reader("test", &text[..], &Options::default()).unwrap();
-    assert_eq!(trace.format(), "disksim");
+    assert_eq!(trace.records().format(), "disksim");
     assert!(
-        trace.reason().contains("its device is not 0") && !trace.reason().contains("several"),
+        trace.records().reason().contains("its device is not 0") && !trace.records().reason().contains("several"),
         "{}",
-        trace.reason()
+        trace.records().reason()
     );
     let several = Trace::from_reader("test", &b"1.5 3 8 8 1\n2.5 4 16 8 0\n"[..], &Options::default()).unwrap();
-    assert!(several.reason().contains("several devices"));
+    assert!(several.records().reason().contains("several devices"));
 }
 
 #[test]

@@ -316,7 +316,7 @@ fn requests_of_a_device_are_those_of_the_generator() {
         assert_eq!((request.at, request.lba, request.op), (record.at, record.lba(), record.op));
     }
     let preset = Trace::open("make:multi2", &Options::default()).unwrap();
-    assert_eq!(preset.requests_total(), Some(280_016));
+    assert_eq!(preset.records().requests_total(), Some(280_016));
     let named = Options { format: Some("spc".to_owned()), ..Options::default() };
     assert!(Trace::open("make:zipf", &named).is_err());
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
-use nandlab::types::{Hint, HostOp, Nanos};
+use nandlab::types::HostOp;
 use nandlab_trace::tools::{
     Applied, Cut, Filter, Merge, Ratio, Remap, Sample, SampleBy, Scale, Span, Split, SplitBy, Tool,
 };
@@ -15,19 +15,9 @@ use proptest::prelude::*;
 /// Small traces with neighbours, gaps, flushes and rows out of order.
 fn trace() -> impl Strategy<Value = Vec<TraceRecord>> {
     let ops = prop::sample::select(vec![HostOp::Read, HostOp::Write, HostOp::Trim, HostOp::Flush]);
-    let row = (0u64..50, 0u64..200, 0u32..100, 0u32..3, ops).prop_map(|(at, offset, length, device, op)| {
-        let (at, hint) = (Nanos(1000 + at), Hint::default());
-        TraceRecord {
-            at,
-            offset: offset * 100,
-            length: length * 100,
-            device,
-            op,
-            hint,
-            latency_ns: 0,
-            process: 0,
-            origin: nandlab_trace::Origin::default(),
-        }
+    let row = (0u64..50, 0u64..200, 0u32..100, 0u32..3, ops).prop_map(|(at, offset, length, device, op)| TraceRecord {
+        device,
+        ..TraceRecord::plain(1000 + at, op, offset * 100, u64::from(length) * 100)
     });
     prop::collection::vec(row, 1..40)
 }
@@ -77,21 +67,8 @@ fn bytes(trace: &[TraceRecord]) -> Vec<(u64, HostOp, u32, u64)> {
 
 #[test]
 fn stacking_learns_sizes_from_as_many_requests_as_it_is_told() {
-    let row = |device: u32, page: u64| {
-        let (at, hint) = (Nanos(1000), Hint::default());
-        let (op, offset) = (HostOp::Write, page * 4096);
-        TraceRecord {
-            at,
-            offset,
-            length: 4096,
-            device,
-            op,
-            hint,
-            latency_ns: 0,
-            process: 0,
-            origin: nandlab_trace::Origin::default(),
-        }
-    };
+    let row =
+        |device: u32, page: u64| TraceRecord { device, ..TraceRecord::plain(1000, HostOp::Write, page * 4096, 4096) };
     let all = [row(0, 2), row(1, 0), row(0, 9), row(1, 0)];
     let base = |limit| {
         let mut tool = Remap::default();
@@ -239,19 +216,7 @@ proptest! {
 
 #[test]
 fn target_rate_is_reached() {
-    let t: Vec<TraceRecord> = (0..101)
-        .map(|i| TraceRecord {
-            at: Nanos(7 + i * i * 1000),
-            offset: 0,
-            length: 512,
-            device: 0,
-            op: HostOp::Read,
-            hint: Hint::default(),
-            latency_ns: 0,
-            process: 0,
-            origin: nandlab_trace::Origin::default(),
-        })
-        .collect();
+    let t: Vec<TraceRecord> = (0..101).map(|i| TraceRecord::plain(7 + i * i * 1000, HostOp::Read, 0, 512)).collect();
     let mut span = Span::default();
     t.iter().for_each(|r| span.add(r));
     let (above, below) = span.factor(1000).unwrap();
@@ -263,17 +228,7 @@ fn target_rate_is_reached() {
 
 #[test]
 fn requests_that_cannot_be_changed_are_refused_with_their_place() {
-    let record = |at, offset| TraceRecord {
-        at: Nanos(at),
-        offset,
-        length: 512,
-        device: 0,
-        op: HostOp::Read,
-        hint: Hint::default(),
-        latency_ns: 0,
-        process: 0,
-        origin: nandlab_trace::Origin::default(),
-    };
+    let record = |at, offset| TraceRecord::plain(at, HostOp::Read, offset, 512);
     let t = [record(0, 8192), record(9_000_000_000_000_000_000, 4096)];
     let refused = |mut applied: Box<dyn Iterator<Item = Result<TraceRecord, nandlab_trace::TraceError>>>| {
         assert!(applied.next().unwrap().is_ok());

@@ -47,11 +47,32 @@ pub fn temporary(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
 
+/// The same as text.
+pub fn path(name: &str) -> String {
+    temporary(name).to_str().expect("its name is UTF-8").to_owned()
+}
+
+/// A folder of its own for a test, empty.
+pub fn folder(name: &str) -> PathBuf {
+    let folder = temporary(name);
+    _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("the folder for temporary files is writable");
+    folder
+}
+
 /// A file with this content.
 pub fn file(name: &str, content: impl AsRef<[u8]>) -> String {
     let path = temporary(name);
     std::fs::write(&path, content).expect("the folder for temporary files is writable");
     path.to_str().expect("its name is UTF-8").to_owned()
+}
+
+/// Standard output of a tool that must succeed, with its arguments in a line.
+pub fn tool(line: &str, input: &str) -> String {
+    let args: Vec<&str> = line.split(' ').collect();
+    let output = nandlab_reading(&args, input.as_bytes());
+    assert!(output.status.success(), "{line}: {}", stderr(&output));
+    String::from_utf8(output.stdout).expect("the output is UTF-8")
 }
 
 /// JSON.

@@ -45,7 +45,7 @@ use serde_json::{Value, json};
 
 use super::tools::groups::Groups;
 use super::tools::padding::Padding;
-use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Sense, Slots, share};
+use super::{Access, Buffer, BufferShape, Frames, Plan, Sense, Slots, share};
 use crate::error::ConfigError;
 use crate::list::{Links, List};
 use crate::types::Slot;
@@ -172,9 +172,6 @@ impl Buffer for Aalru {
             }
         }
     }
-    fn on_miss(&mut self, _: &Access, _: &Slots, _: &Sense<'_>) -> Admission {
-        Admission::Admit(Medium::Dram)
-    }
     fn make_room(&mut self, _: Option<&Access>, slots: &Slots, sense: &Sense<'_>, plan: &mut Plan) {
         self.padding.observe(sense.ledger);
         let rb_gives = self.params.tau_compare.reached(f64::from(self.rb.len()), f64::from(self.tau));
@@ -189,9 +186,7 @@ impl Buffer for Aalru {
         }
     }
     fn on_insert(&mut self, slot: Slot, access: &Access, slots: &Slots) {
-        if self.in_wb.len() <= slot.index() {
-            self.in_wb.resize(slots.slot_count(), false);
-        }
+        slots.cover(&mut self.in_wb, false);
         if access.write {
             self.enter_wb(slot, slots);
         } else {

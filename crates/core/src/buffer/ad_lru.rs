@@ -25,7 +25,7 @@
 use serde_json::{Value, json};
 
 use super::tools::clean::CleanLinks;
-use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Prefetch, Sense, Slots, share};
+use super::{Access, Buffer, BufferShape, Frames, Plan, Prefetch, Sense, Slots, share};
 use crate::error::ConfigError;
 use crate::list::{Links, List};
 use crate::types::Slot;
@@ -125,9 +125,6 @@ impl Buffer for AdLru {
         self.unlink(slot);
         self.push(slot, HOT, slots);
     }
-    fn on_miss(&mut self, _: &Access, _: &Slots, _: &Sense<'_>) -> Admission {
-        Admission::Admit(Medium::Dram)
-    }
     fn make_room(&mut self, _: Option<&Access>, slots: &Slots, _: &Sense<'_>, plan: &mut Plan) {
         let queues = self.queues.iter_mut().map(|Queue { pages, clean }| (&*pages, clean));
         self.clean_links.rebuild(&self.links, queues, slots);
@@ -137,10 +134,8 @@ impl Buffer for AdLru {
         }
     }
     fn on_insert(&mut self, slot: Slot, _: &Access, slots: &Slots) {
-        if self.queue_of.len() <= slot.index() {
-            self.queue_of.resize(slots.slot_count(), COLD);
-            self.flagged.resize(slots.slot_count(), false);
-        }
+        slots.cover(&mut self.queue_of, COLD);
+        slots.cover(&mut self.flagged, false);
         self.push(slot, COLD, slots);
     }
     fn on_remove(&mut self, slot: Slot, _: &Slots) {

@@ -25,7 +25,7 @@
 use serde_json::{Value, json};
 
 use super::tools::compat::Compat;
-use super::{Access, Admission, Buffer, BufferShape, Medium, Plan, Prefetch, Sense, Slots};
+use super::{Access, Buffer, BufferShape, Plan, Prefetch, Sense, Slots};
 use crate::error::ConfigError;
 use crate::list::{Links, List};
 use crate::types::Slot;
@@ -114,18 +114,13 @@ impl Buffer for CcfLru {
         self.unlink(slot);
         self.push(slot, Page { cold: false, in_cold_clean: false });
     }
-    fn on_miss(&mut self, _: &Access, _: &Slots, _: &Sense<'_>) -> Admission {
-        Admission::Admit(Medium::Dram)
-    }
     fn make_room(&mut self, _: Option<&Access>, slots: &Slots, _: &Sense<'_>, plan: &mut Plan) {
         if let Some(victim) = self.victim(slots) {
             plan.evict(victim, slots);
         }
     }
     fn on_insert(&mut self, slot: Slot, access: &Access, slots: &Slots) {
-        if self.pages.len() <= slot.index() {
-            self.pages.resize(slots.slot_count(), Page::default());
-        }
+        slots.cover(&mut self.pages, Page::default());
         self.push(slot, Page { cold: !access.write || self.new_dirty_cold, in_cold_clean: !access.write });
     }
     fn on_remove(&mut self, slot: Slot, _: &Slots) {

@@ -29,7 +29,7 @@ use serde_json::{Value, json};
 
 use super::share;
 use super::tools::groups::{Group, Groups};
-use super::{Access, Admission, Buffer, BufferShape, Frames, Grain, Medium, Plan, Sense, Slots};
+use super::{Access, Buffer, BufferShape, Frames, Grain, Plan, Sense, Slots};
 use crate::error::ConfigError;
 use crate::list::{Links, List};
 use crate::types::Slot;
@@ -212,9 +212,6 @@ impl Buffer for Cfdc {
         self.place[slot.index()] = Place::Working;
         self.links.push_front(&mut self.working, slot.0);
         self.settle(slots);
-    }
-    fn on_miss(&mut self, _: &Access, _: &Slots, _: &Sense<'_>) -> Admission {
-        Admission::Admit(Medium::Dram)
     }
     fn make_room(&mut self, _: Option<&Access>, slots: &Slots, _: &Sense<'_>, plan: &mut Plan) {
         self.settle(slots);

@@ -31,7 +31,7 @@ mod climb;
 use serde_json::{Value, json};
 
 use super::tools::clean::CleanLinks;
-use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Sense, Slots, share};
+use super::{Access, Buffer, BufferShape, Frames, Plan, Sense, Slots, share};
 use crate::error::ConfigError;
 use crate::list::{Links, List};
 use crate::types::Slot;
@@ -156,9 +156,6 @@ impl Buffer for Cflru {
             self.links.move_front(&mut self.working, slot.0);
         }
     }
-    fn on_miss(&mut self, _: &Access, _: &Slots, _: &Sense<'_>) -> Admission {
-        Admission::Admit(Medium::Dram)
-    }
     fn make_room(&mut self, _: Option<&Access>, slots: &Slots, _: &Sense<'_>, plan: &mut Plan) {
         self.balance(slots);
         self.clean_links.rebuild(&self.links, [(&self.window, &mut self.clean)], slots);
@@ -169,9 +166,7 @@ impl Buffer for Cflru {
         self.balance(slots);
     }
     fn on_insert(&mut self, slot: Slot, _: &Access, slots: &Slots) {
-        if self.in_window.len() <= slot.index() {
-            self.in_window.resize(slots.slot_count(), false);
-        }
+        slots.cover(&mut self.in_window, false);
         self.links.push_front(&mut self.working, slot.0);
         self.balance(slots);
     }

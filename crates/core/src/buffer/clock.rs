@@ -22,7 +22,7 @@
 use prefetch_index::prefetch_index;
 use serde_json::{Value, json};
 
-use super::{Access, Admission, Buffer, BufferShape, Medium, Plan, Prefetch, Sense, Slots};
+use super::{Access, Buffer, BufferShape, Plan, Prefetch, Sense, Slots};
 use crate::error::ConfigError;
 use crate::types::Slot;
 
@@ -66,10 +66,6 @@ impl Buffer for Clock {
         self.ring[slot.index()] = Place::Referenced;
     }
     #[inline]
-    fn on_miss(&mut self, _: &Access, _: &Slots, _: &Sense<'_>) -> Admission {
-        Admission::Admit(Medium::Dram)
-    }
-    #[inline]
     fn make_room(&mut self, _: Option<&Access>, slots: &Slots, _: &Sense<'_>, plan: &mut Plan) {
         // After one round no bit is set.
         for _ in 0..2 * self.ring.len() {
@@ -87,9 +83,7 @@ impl Buffer for Clock {
     }
     #[inline]
     fn on_insert(&mut self, slot: Slot, _: &Access, slots: &Slots) {
-        if self.ring.len() <= slot.index() {
-            self.ring.resize(slots.slot_count(), Place::Free);
-        }
+        slots.cover(&mut self.ring, Place::Free);
         self.ring[slot.index()] = self.new_page;
     }
     fn on_remove(&mut self, slot: Slot, _: &Slots) {

@@ -26,7 +26,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Sense, Slots, share};
+use super::{Access, Buffer, BufferShape, Frames, Plan, Sense, Slots, share};
 use crate::error::ConfigError;
 use crate::list::{Links, List};
 use crate::types::Slot;
@@ -122,9 +122,6 @@ impl Buffer for ClruR {
         self.push(slot, hot, slots);
         self.cool(slots);
     }
-    fn on_miss(&mut self, _: &Access, _: &Slots, _: &Sense<'_>) -> Admission {
-        Admission::Admit(Medium::Dram)
-    }
     fn make_room(&mut self, _: Option<&Access>, slots: &Slots, _: &Sense<'_>, plan: &mut Plan) {
         if let Some(victim) = self.queues.iter().find_map(List::back) {
             self.unlink(Slot(victim));
@@ -132,9 +129,7 @@ impl Buffer for ClruR {
         }
     }
     fn on_insert(&mut self, slot: Slot, _: &Access, slots: &Slots) {
-        if self.pages.len() <= slot.index() {
-            self.pages.resize(slots.slot_count(), Page::default());
-        }
+        slots.cover(&mut self.pages, Page::default());
         self.accesses += 1;
         self.pages[slot.index()].last = self.accesses;
         self.push(slot, false, slots);

@@ -28,7 +28,7 @@ use super::tools::by_size::BySize;
 use super::tools::groups::Groups;
 use super::tools::padding::Padding;
 pub use super::tools::padding::Params;
-use super::{Access, Admission, Buffer, BufferShape, Grain, Medium, Plan, Sense, Slots};
+use super::{Access, Buffer, BufferShape, Grain, Plan, Sense, Slots};
 use crate::error::ConfigError;
 use crate::types::Slot;
 
@@ -58,9 +58,6 @@ impl Buffer for FabRw {
     fn on_hit(&mut self, slot: Slot, _: &Access, slots: &Slots, _: &Sense<'_>) {
         let group = self.groups.of(slot, slots);
         self.order.touch(group, self.groups.len(group));
-    }
-    fn on_miss(&mut self, _: &Access, _: &Slots, _: &Sense<'_>) -> Admission {
-        Admission::Admit(Medium::Dram)
     }
     fn make_room(&mut self, _: Option<&Access>, slots: &Slots, sense: &Sense<'_>, plan: &mut Plan) {
         self.padding.observe(sense.ledger);

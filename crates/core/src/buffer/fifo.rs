@@ -15,7 +15,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Access, Admission, Buffer, BufferShape, Medium, Plan, Prefetch, Sense, Slots};
+use super::{Access, Buffer, BufferShape, Plan, Prefetch, Sense, Slots};
 use crate::error::ConfigError;
 use crate::list::{Links, List};
 use crate::types::Slot;
@@ -42,10 +42,6 @@ pub fn build(_: Params, shape: &BufferShape) -> Result<Fifo, ConfigError> {
 impl Buffer for Fifo {
     #[inline]
     fn on_hit(&mut self, _: Slot, _: &Access, _: &Slots, _: &Sense<'_>) {}
-    #[inline]
-    fn on_miss(&mut self, _: &Access, _: &Slots, _: &Sense<'_>) -> Admission {
-        Admission::Admit(Medium::Dram)
-    }
     #[inline]
     fn make_room(&mut self, _: Option<&Access>, slots: &Slots, _: &Sense<'_>, plan: &mut Plan) {
         if let Some(victim) = self.links.pop_back(&mut self.queue) {

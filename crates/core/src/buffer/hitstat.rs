@@ -204,9 +204,7 @@ impl Buffer for HitStat {
         }
     }
     fn on_insert(&mut self, slot: Slot, _: &Access, slots: &Slots) {
-        if self.sectors.len() < slots.slot_count() {
-            self.sectors.resize(slots.slot_count(), 0);
-        }
+        slots.cover(&mut self.sectors, 0);
         self.sectors[slot.index()] = 0;
         let (group, created) = self.groups.insert(slot, slots);
         if created {

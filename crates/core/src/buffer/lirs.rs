@@ -38,7 +38,7 @@ use prefetch_index::prefetch_index;
 use serde_json::{Value, json};
 
 use super::tools::compat::YardstickCompat;
-use super::{Access, Admission, Buffer, BufferShape, Frames, Medium, Plan, Prefetch, Sense, Slots};
+use super::{Access, Buffer, BufferShape, Frames, Plan, Prefetch, Sense, Slots};
 use crate::error::ConfigError;
 use crate::list::{Links, List};
 use crate::sparse::SparseTable;
@@ -224,10 +224,6 @@ impl Buffer for Lirs {
         self.prune();
     }
     #[inline]
-    fn on_miss(&mut self, _: &Access, _: &Slots, _: &Sense<'_>) -> Admission {
-        Admission::Admit(Medium::Dram)
-    }
-    #[inline]
     fn make_room(&mut self, access: Option<&Access>, slots: &Slots, _: &Sense<'_>, plan: &mut Plan) {
         if let Some(victim) = self.victim() {
             plan.evict(victim, slots);
@@ -239,9 +235,7 @@ impl Buffer for Lirs {
     }
     #[inline]
     fn on_insert(&mut self, slot: Slot, access: &Access, slots: &Slots) {
-        if self.entry_of.len() <= slot.index() {
-            self.entry_of.resize(slots.slot_count(), NONE);
-        }
+        slots.cover(&mut self.entry_of, NONE);
         let new = Entry { lpn: access.lpn, slot, state: State::Hir };
         let found = self.remembered_as.take(access.lpn.index());
         let entry = if found == NONE {

@@ -15,7 +15,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Access, Admission, Buffer, BufferShape, Medium, Plan, Prefetch, Sense, Slots};
+use super::{Access, Buffer, BufferShape, Plan, Prefetch, Sense, Slots};
 use crate::error::ConfigError;
 use crate::list::{Links, List};
 use crate::types::Slot;
@@ -42,10 +42,6 @@ impl Buffer for Lru {
     #[inline]
     fn on_hit(&mut self, slot: Slot, _: &Access, _: &Slots, _: &Sense<'_>) {
         self.links.move_front(&mut self.recency, slot.0);
-    }
-    #[inline]
-    fn on_miss(&mut self, _: &Access, _: &Slots, _: &Sense<'_>) -> Admission {
-        Admission::Admit(Medium::Dram)
     }
     #[inline]
     fn make_room(&mut self, _: Option<&Access>, slots: &Slots, _: &Sense<'_>, plan: &mut Plan) {

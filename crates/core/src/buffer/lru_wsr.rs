@@ -18,7 +18,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Access, Admission, Buffer, BufferShape, Medium, Plan, Prefetch, Sense, Slots};
+use super::{Access, Buffer, BufferShape, Plan, Prefetch, Sense, Slots};
 use crate::error::ConfigError;
 use crate::list::{Links, List};
 use crate::types::Slot;
@@ -49,9 +49,6 @@ impl Buffer for LruWsr {
         self.cold[slot.index()] = false;
         self.links.move_front(&mut self.recency, slot.0);
     }
-    fn on_miss(&mut self, _: &Access, _: &Slots, _: &Sense<'_>) -> Admission {
-        Admission::Admit(Medium::Dram)
-    }
     fn make_room(&mut self, _: Option<&Access>, slots: &Slots, _: &Sense<'_>, plan: &mut Plan) {
         while let Some(id) = self.recency.back() {
             let slot = Slot(id);
@@ -65,9 +62,7 @@ impl Buffer for LruWsr {
         }
     }
     fn on_insert(&mut self, slot: Slot, _: &Access, slots: &Slots) {
-        if self.cold.len() <= slot.index() {
-            self.cold.resize(slots.slot_count(), false);
-        }
+        slots.cover(&mut self.cold, false);
         self.cold[slot.index()] = false;
         self.links.push_front(&mut self.recency, slot.0);
     }

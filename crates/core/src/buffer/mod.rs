@@ -274,8 +274,12 @@ pub trait Buffer: Send {
     }
     /// The page was found. The dirty bit is already set if it is a write.
     fn on_hit(&mut self, slot: Slot, access: &Access, slots: &Slots, sense: &Sense<'_>);
-    /// The page was not found: where does it go?
-    fn on_miss(&mut self, access: &Access, slots: &Slots, sense: &Sense<'_>) -> Admission;
+    /// The page was not found: where does it go? By default into DRAM.
+    #[inline]
+    fn on_miss(&mut self, access: &Access, slots: &Slots, sense: &Sense<'_>) -> Admission {
+        let _ = (access, slots, sense);
+        Admission::Admit(Medium::Dram)
+    }
     /// True if the missed page fits now; without an access: if the resident pages fit the frames. By default pages lie in
     /// DRAM only; policies that admit to NVRAM bring their own.
     #[inline]

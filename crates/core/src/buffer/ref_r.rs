@@ -191,9 +191,7 @@ impl Buffer for RefR {
         }
     }
     fn on_insert(&mut self, slot: Slot, _: &Access, slots: &Slots) {
-        if self.written.len() <= slot.index() {
-            self.written.resize(slots.slot_count(), 0);
-        }
+        slots.cover(&mut self.written, 0);
         self.push_front(slot.0);
     }
     fn on_remove(&mut self, slot: Slot, slots: &Slots) {

@@ -21,7 +21,7 @@
 use prefetch_index::prefetch_index;
 use serde_json::{Value, json};
 
-use super::{Access, Admission, Buffer, BufferShape, Medium, Plan, Prefetch, Sense, Slots};
+use super::{Access, Buffer, BufferShape, Plan, Prefetch, Sense, Slots};
 use crate::error::ConfigError;
 use crate::list::{Links, List};
 use crate::types::Slot;
@@ -55,10 +55,6 @@ impl Buffer for Sieve {
         self.visited[slot.index()] = true;
     }
     #[inline]
-    fn on_miss(&mut self, _: &Access, _: &Slots, _: &Sense<'_>) -> Admission {
-        Admission::Admit(Medium::Dram)
-    }
-    #[inline]
     fn make_room(&mut self, _: Option<&Access>, slots: &Slots, _: &Sense<'_>, plan: &mut Plan) {
         // After one round no bit is set.
         while let Some(at) = self.hand.or(self.queue.back()) {
@@ -71,9 +67,7 @@ impl Buffer for Sieve {
     }
     #[inline]
     fn on_insert(&mut self, slot: Slot, _: &Access, slots: &Slots) {
-        if self.visited.len() <= slot.index() {
-            self.visited.resize(slots.slot_count(), false);
-        }
+        slots.cover(&mut self.visited, false);
         self.visited[slot.index()] = false;
         self.links.push_front(&mut self.queue, slot.0);
     }

@@ -232,6 +232,13 @@ impl Slots {
     pub fn slot_count(&self) -> usize {
         self.held.len()
     }
+    /// Gives every slot that was handed out an entry of a table, new ones this value.
+    #[inline]
+    pub fn cover<T: Clone>(&self, table: &mut Vec<T>, value: T) {
+        if table.len() < self.slot_count() {
+            table.resize(self.slot_count(), value);
+        }
+    }
     /// Resident pages in slot order.
     pub fn iter(&self) -> impl Iterator<Item = Slot> + '_ {
         let slots = (0..self.held.len()).map(Slot::from);

@@ -103,9 +103,7 @@ impl Buffer for TwoQ {
     }
     #[inline]
     fn on_insert(&mut self, slot: Slot, _: &Access, slots: &Slots) {
-        if self.in_am.len() <= slot.index() {
-            self.in_am.resize(slots.slot_count(), false);
-        }
+        slots.cover(&mut self.in_am, false);
         self.in_am[slot.index()] = self.returns;
         self.links.push_front(if self.returns { &mut self.am } else { &mut self.a1in }, slot.0);
     }

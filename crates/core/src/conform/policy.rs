@@ -15,9 +15,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::{ConformError, Conformance, GoldenKind, Mismatch};
-use crate::buffer::{Access, Bypass, Frames};
+use crate::buffer::{Access, Frames};
 use crate::catalog::BUFFERS;
-use crate::engine::{Arrival, EvictWait, HostTimes, PartialWrite, Parts, RamTimes, Settings, Ssd, WriteAck};
+use crate::engine::{Parts, Settings, Ssd};
 use crate::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, TimingModel};
 use crate::ftl::{FTLS, Shape};
 use crate::ledger::{Cause, Ledger, Op};
@@ -373,23 +373,7 @@ fn build_device(policy: &str, case: &Case) -> Result<Box<dyn Ssd>, String> {
     let ftl = registry::find(FTLS, "ftl", "page").map_err(|e| e.to_string())?;
     let shape = Shape { geometry, logical_pages, slc_pages: 0, unit_pages: 1, order, seed: 1 };
     let ftl = (ftl.build)(json!({"frontiers": "single"}), &shape).map_err(|e| e.to_string())?;
-    let settings = Settings {
-        logical_pages,
-        arrival: Arrival::Closed { think: Nanos::ZERO },
-        queue_depth: 1,
-        evict_wait: EvictWait::Program,
-        partial_write: PartialWrite::Fetch,
-        bypass: Bypass::None,
-        write_miss_fetch: false,
-        shared_dram: None,
-        nvram_frames: frames.nvram,
-        ram_times: RamTimes::default(),
-        host: HostTimes::default(),
-        write_ack: WriteAck::default(),
-        flush: None,
-        read_groups: false,
-        seed: 1,
-    };
+    let settings = Settings { nvram_frames: frames.nvram, ..Settings::one_at_a_time(logical_pages) };
     let buffer = registry::find(BUFFERS, "buffer", policy).map_err(|e| e.to_string())?;
     let parts = Parts { flash, ftl, frames, settings };
     let mut device = (buffer.build.device)(Value::Object(params), parts).map_err(|e| e.to_string())?;

@@ -121,3 +121,26 @@ pub struct Settings {
     /// Seed of every random choice.
     pub seed: u64,
 }
+
+impl Settings {
+    /// One request at a time, as fast as they go, over DRAM alone; partial writes are completed at once.
+    pub fn one_at_a_time(logical_pages: u32) -> Self {
+        Self {
+            logical_pages,
+            arrival: Arrival::Closed { think: Nanos::ZERO },
+            queue_depth: 1,
+            evict_wait: EvictWait::Program,
+            partial_write: PartialWrite::Fetch,
+            bypass: Bypass::None,
+            write_miss_fetch: false,
+            shared_dram: None,
+            nvram_frames: 0,
+            ram_times: RamTimes::default(),
+            host: HostTimes::default(),
+            write_ack: WriteAck::default(),
+            flush: None,
+            read_groups: false,
+            seed: 1,
+        }
+    }
+}

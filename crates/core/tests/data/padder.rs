@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use nandlab::buffer::{Access, Admission, Buffer, Medium, Plan, Sense, Slots};
+use nandlab::buffer::{Access, Buffer, Plan, Sense, Slots};
 use nandlab::engine::{Engine, PartialWrite, Payload, Settings, Ssd};
 use nandlab::flash::{Geometry, Media};
 use nandlab::types::{HostOp, HostRequest, Nanos, Slot};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::model::Model;
 use super::rig::{BLOCK, LOGICAL_PAGES, LOGICAL_SECTORS, PAGE_BYTES, PAGE_SECTORS};
-use crate::kit::{Dice, Rig, settings};
+use crate::kit::{Dice, Rig};
 
 /// First in, first out; a dirty page leaves alone, with its block completed.
 #[derive(Default)]
@@ -20,9 +20,6 @@ struct Padder {
 
 impl Buffer for Padder {
     fn on_hit(&mut self, _: Slot, _: &Access, _: &Slots, _: &Sense<'_>) {}
-    fn on_miss(&mut self, _: &Access, _: &Slots, _: &Sense<'_>) -> Admission {
-        Admission::Admit(Medium::Dram)
-    }
     fn make_room(&mut self, _: Option<&Access>, slots: &Slots, _: &Sense<'_>, plan: &mut Plan) {
         match self.queue.pop_front() {
             Some(slot) if slots.is_dirty(slot) => plan.write_back([slot], true),
@@ -46,7 +43,7 @@ impl Buffer for Padder {
 fn padding_completes_pages_that_are_partly_in_ram() {
     let mut rig = Rig::new(Geometry::single_die(40, BLOCK, PAGE_BYTES), LOGICAL_PAGES, 12);
     rig.media = Media::Memory;
-    rig.settings = Settings { partial_write: PartialWrite::Mask, ..settings(LOGICAL_PAGES) };
+    rig.settings = Settings { partial_write: PartialWrite::Mask, ..Settings::one_at_a_time(LOGICAL_PAGES) };
     let mut device = Engine::new(rig.parts(rig.ftl()), Padder::default()).unwrap();
     let (mut model, mut dice) = (Model::new(LOGICAL_PAGES), Dice(3));
     for step in 0..20_000 {

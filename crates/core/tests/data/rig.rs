@@ -17,7 +17,7 @@ use nandlab::types::{Bytes, Hint, HostOp, HostRequest, Nanos, Pattern, Pbn, Ppn,
 use super::hungry::Hungry;
 use super::model::{Model, parts};
 use super::plugins::{buffer_params, ftl_params};
-use crate::kit::{Around, Dice, settings, times};
+use crate::kit::{Around, Dice, times};
 
 pub const PAGE_SECTORS: u32 = 4;
 pub const PAGE_BYTES: u32 = PAGE_SECTORS * 512;
@@ -175,7 +175,7 @@ impl Script {
             },
             flush: self.flush(),
             seed: self.seed,
-            ..settings(LOGICAL_PAGES)
+            ..Settings::one_at_a_time(LOGICAL_PAGES)
         };
         let mut flash = Flash::new(geometry, order, Media::Memory, self.clock(&geometry));
         if self.copies_back() {

@@ -11,6 +11,6 @@ mod rig;
 
 pub use around::{Around, Twist};
 pub use dice::Dice;
-pub use lab::lab;
+pub use lab::{lab, small};
 pub use recorder::{Event, Recorder, numbers};
-pub use rig::{Rig, build_ftl, settings, submit, times};
+pub use rig::{Rig, build_ftl, submit, times};

@@ -10,27 +10,6 @@ use nandlab::registry::find;
 use nandlab::types::{HostOp, HostRequest, Nanos};
 use serde_json::{Value, json};
 
-/// One request at a time, as fast as they go; partial writes are completed at once.
-pub fn settings(logical_pages: u32) -> Settings {
-    Settings {
-        logical_pages,
-        arrival: Arrival::Closed { think: Nanos(0) },
-        queue_depth: 1,
-        evict_wait: EvictWait::Program,
-        partial_write: PartialWrite::Fetch,
-        bypass: Bypass::None,
-        write_miss_fetch: false,
-        shared_dram: None,
-        nvram_frames: 0,
-        ram_times: RamTimes::default(),
-        host: HostTimes::default(),
-        write_ack: WriteAck::default(),
-        flush: None,
-        read_groups: false,
-        seed: 1,
-    }
-}
-
 /// Times of an array in ns: page read, page program, block erase, page transfer.
 pub const fn times(read: u64, program: u64, erase: u64, transfer: u64) -> ClockTimes {
     ClockTimes {
@@ -79,7 +58,7 @@ impl Rig {
             ftl: "page",
             ftl_params: json!({}),
             frames: Frames { dram: frames, nvram: 0 },
-            settings: settings(logical_pages),
+            settings: Settings::one_at_a_time(logical_pages),
             filled: false,
         }
     }

@@ -1,8 +1,8 @@
 //! The device under test, from the registries, with an FTL whose map grows by its fragments and a policy that reads ahead.
 
-use nandlab::buffer::{Access, Admission, Buffer, Bypass, Frames, Medium, Plan, Sense, Slots};
+use nandlab::buffer::{Access, Buffer, Frames, Plan, Sense, Slots};
 use nandlab::catalog::BUFFERS;
-use nandlab::engine::{Arrival, Engine, EvictWait, HostTimes, PartialWrite, Parts, RamTimes, Settings, Ssd, WriteAck};
+use nandlab::engine::{Arrival, Engine, EvictWait, PartialWrite, Parts, RamTimes, Settings, Ssd, WriteAck};
 use nandlab::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, TimingModel};
 use nandlab::ftl::{FTLS, Ftl, Shape};
 use nandlab::registry;
@@ -52,9 +52,6 @@ impl Buffer for Ahead {
     fn on_hit(&mut self, slot: Slot, _: &Access, _: &Slots, _: &Sense<'_>) {
         self.remove(slot);
         self.list.insert(0, slot);
-    }
-    fn on_miss(&mut self, _: &Access, _: &Slots, _: &Sense<'_>) -> Admission {
-        Admission::Admit(Medium::Dram)
     }
     fn make_room(&mut self, _: Option<&Access>, slots: &Slots, _: &Sense<'_>, plan: &mut Plan) {
         if let Some(slot) = self.list.pop() {
@@ -115,25 +112,20 @@ pub fn build(case: &Case) -> Box<dyn Ssd> {
         ftl = Box::new(Around::new(ftl, Fragments { logical_pages, bytes_each, bytes: 0 }));
     }
     let settings = Settings {
-        logical_pages,
         arrival: if setup.open { Arrival::Open } else { Arrival::Closed { think: Nanos(setup.think) } },
         queue_depth: setup.depth as u32,
         evict_wait: if setup.until_transfer { EvictWait::Transfer } else { EvictWait::Program },
         partial_write: if setup.masks { PartialWrite::Mask } else { PartialWrite::Fetch },
-        bypass: Bypass::None,
         write_miss_fetch: setup.write_miss_fetch,
         shared_dram: setup.shared_ram.map(Bytes),
-        nvram_frames: 0,
         ram_times: RamTimes {
             dram_read: Nanos(setup.ram_read),
             dram_write: Nanos(setup.ram_write),
             ..RamTimes::default()
         },
-        host: HostTimes::default(),
         write_ack: WriteAck::Ram,
-        flush: None,
         read_groups: setup.read_groups,
-        seed: 1,
+        ..Settings::one_at_a_time(logical_pages)
     };
     let clock = Clock::new(TimingModel::named("serial"), times, 1, 1);
     let media = if case.media { Media::Memory } else { Media::None };

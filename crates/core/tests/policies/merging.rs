@@ -7,7 +7,7 @@ use nandlab::ftl::Ftl;
 use nandlab::ledger::MergeKind;
 use serde_json::{Value, json};
 
-use crate::kit::{Around, Recorder, Rig, Twist, build_ftl, settings};
+use crate::kit::{Around, Recorder, Rig, Twist, build_ftl};
 
 /// An FTL that says something else about its merges.
 struct Pretends(Option<MergeKind>);
@@ -60,7 +60,7 @@ impl Merging {
         let rig = Rig {
             ftl: self.real_ftl,
             ftl_params: serde_json::from_str(self.ftl_params).unwrap(),
-            settings: Settings { partial_write: self.partial_write, ..settings(self.logical_pages) },
+            settings: Settings { partial_write: self.partial_write, ..Settings::one_at_a_time(self.logical_pages) },
             filled: true,
             ..Rig::new(geometry, self.logical_pages, self.frames)
         };

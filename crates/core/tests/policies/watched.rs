@@ -7,7 +7,7 @@ use nandlab::ledger::Cause;
 use nandlab::types::{Hint, HostOp, HostRequest, Nanos, Pattern};
 use serde_json::Value;
 
-use crate::kit::{Dice, Event, Recorder, Rig, settings, times};
+use crate::kit::{Dice, Event, Recorder, Rig, times};
 
 /// What a policy did in one step.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -55,7 +55,7 @@ pub fn rig(frames: Frames, pages_per_block: u32) -> Rig {
     Rig {
         times: times(10, 100, 1000, 5),
         frames,
-        settings: Settings { partial_write: PartialWrite::Mask, ..settings(LOGICAL_PAGES) },
+        settings: Settings { partial_write: PartialWrite::Mask, ..Settings::one_at_a_time(LOGICAL_PAGES) },
         ..Rig::new(geometry, LOGICAL_PAGES, frames.dram)
     }
 }

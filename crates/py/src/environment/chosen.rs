@@ -4,7 +4,7 @@
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, OnceLock};
 
-use nandlab::buffer::{Access, Admission, Buffer, FlashTimes, Medium, Plan, Sense, Slots};
+use nandlab::buffer::{Access, Buffer, FlashTimes, Plan, Sense, Slots};
 use nandlab::ledger::Ledger;
 use nandlab::types::{Lbn, Slot};
 use rand::Rng;
@@ -154,9 +154,6 @@ impl Chosen {
 impl Buffer for Chosen {
     fn on_hit(&mut self, slot: Slot, _: &Access, slots: &Slots, _: &Sense<'_>) {
         self.touch(self.group(slot, slots));
-    }
-    fn on_miss(&mut self, _: &Access, _: &Slots, _: &Sense<'_>) -> Admission {
-        Admission::Admit(Medium::Dram)
     }
     fn make_room(&mut self, access: Option<&Access>, slots: &Slots, sense: &Sense<'_>, plan: &mut Plan) {
         let groups = self.candidates();

@@ -68,7 +68,7 @@ impl Rows {
 
     pub(super) fn events(&mut self) -> Option<&mut Events> {
         match self {
-            Self::Lines(lines) => lines.events(),
+            Self::Lines(lines) => lines.parser.events(),
             Self::Binary(parser, _) => parser.events(),
             Self::Columns(_) | Self::Made(_) => None,
         }
@@ -76,7 +76,7 @@ impl Rows {
 
     pub(super) fn has_objects(&self) -> bool {
         match self {
-            Self::Lines(lines) => lines.has_objects(),
+            Self::Lines(lines) => lines.parser.has_objects(),
             Self::Binary(parser, _) => parser.has_objects(),
             Self::Columns(_) | Self::Made(_) => false,
         }
@@ -84,7 +84,7 @@ impl Rows {
 
     pub(super) fn time_is_told(&self) -> bool {
         match self {
-            Self::Lines(lines) => lines.time_is_told(),
+            Self::Lines(lines) => lines.parser.time_is_told(),
             Self::Binary(parser, _) => parser.time_is_told(),
             Self::Columns(_) | Self::Made(_) => true,
         }
@@ -92,7 +92,7 @@ impl Rows {
 
     pub(super) fn time_unit(&mut self) -> Option<&mut TimeUnit> {
         match self {
-            Self::Lines(lines) => lines.time_unit(),
+            Self::Lines(lines) => lines.parser.time_unit(),
             Self::Binary(parser, _) => parser.time_unit(),
             Self::Columns(_) | Self::Made(_) => None,
         }
@@ -100,7 +100,7 @@ impl Rows {
 
     pub(super) fn about(&self) -> &About {
         match self {
-            Self::Lines(lines) => lines.about(),
+            Self::Lines(lines) => lines.parser.about(),
             Self::Binary(..) | Self::Made(_) => About::NOTHING,
             Self::Columns(columns) => columns.about(),
         }

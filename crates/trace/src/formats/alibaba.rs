@@ -5,7 +5,7 @@
 //!
 //! Source: README of alibaba/block-traces. No data of it was at hand.
 
-use crate::cursor::Cursor;
+use crate::cursor::{Cursor, Parse};
 use crate::registry::{Format, Head, Parser, Sniff, columns, is_rw, is_uint};
 use crate::row::{Extra, Field, Row};
 
@@ -16,7 +16,7 @@ pub(crate) const FORMAT: Format = Format {
     extra: Extra::NONE,
     write: None,
     sniff,
-    parser: |_| parser(),
+    parser: |_| Parser::Text(Box::new(line)),
 };
 
 fn sniff(head: &Head) -> Sniff {
@@ -24,25 +24,20 @@ fn sniff(head: &Head) -> Sniff {
         let c = columns(line, b',');
         c.len() == 5 && is_rw(c[1]) && [0, 2, 3, 4].iter().all(|&i| is_uint(c[i]))
     };
-    if !head.most(shape) {
-        return Sniff::No;
-    }
-    Sniff::Yes("because its rows have 5 columns, and R or W is the 2nd".to_owned())
+    head.yes_if_most(shape, "because its rows have 5 columns, and R or W is the 2nd")
 }
 
-fn parser() -> Parser {
-    Parser::Text(Box::new(|line: &[u8]| {
-        if line.starts_with(b"device_id,") {
-            return Ok(Row::Other);
-        }
-        let mut c = Cursor::<b','>::new(line);
-        let device = c.device(Field::device("device_id"))?;
-        let op = c.op("opcode")?;
-        let offset = c.uint(Field::offset("offset"))?;
-        let length = c.uint(Field::length("length"))?;
-        let time_us = Field::new("timestamp", "microseconds, 0 to 18446744073709551", u64::MAX / 1_000);
-        let at = c.uint(time_us)? * 1_000;
-        c.end("5 columns")?;
-        Ok(Row::bytes(at, device, op, offset, length))
-    }))
+fn line(line: &[u8]) -> Parse<Row> {
+    if line.starts_with(b"device_id,") {
+        return Ok(Row::Other);
+    }
+    let mut c = Cursor::<b','>::new(line);
+    let device = c.device(Field::device("device_id"))?;
+    let op = c.op("opcode")?;
+    let offset = c.uint(Field::offset("offset"))?;
+    let length = c.uint(Field::length("length"))?;
+    let time_us = Field::new("timestamp", "microseconds, 0 to 18446744073709551", u64::MAX / 1_000);
+    let at = c.uint(time_us)? * 1_000;
+    c.end("5 columns")?;
+    Ok(Row::bytes(at, device, op, offset, length))
 }

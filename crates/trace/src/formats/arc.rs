@@ -6,7 +6,7 @@
 //!
 //! Source: Megiddo and Modha, FAST 2003; traces as kept by moka-rs/cache-trace.
 
-use crate::cursor::{BLANKS, Cursor};
+use crate::cursor::{BLANKS, Cursor, Parse};
 use crate::registry::{Format, Head, Parser, Sniff, columns, is_uint};
 use crate::row::{Extra, Field, Row};
 use nandlab::types::HostOp;
@@ -18,7 +18,7 @@ pub(crate) const FORMAT: Format = Format {
     extra: Extra::NONE,
     write: None,
     sniff,
-    parser: |_| parser(),
+    parser: |_| Parser::Text(Box::new(line)),
 };
 
 fn sniff(head: &Head) -> Sniff {
@@ -26,20 +26,15 @@ fn sniff(head: &Head) -> Sniff {
         let c = columns(line, b' ');
         c.len() == 4 && c.iter().all(|c| is_uint(c)) && c[2] == b"0"
     };
-    if !head.most(shape) {
-        return Sniff::No;
-    }
-    Sniff::Yes("because its rows are four whole numbers, and the 3rd is 0".to_owned())
+    head.yes_if_most(shape, "because its rows are four whole numbers, and the 3rd is 0")
 }
 
-fn parser() -> Parser {
-    Parser::Text(Box::new(|line: &[u8]| {
-        let mut c = Cursor::<BLANKS>::new(line);
-        let lba = c.uint(Field::lba("start"))?;
-        let sectors = c.uint(Field::sectors("count"))?;
-        c.uint(Field::any("ignore"))?;
-        c.uint(Field::any("number"))?;
-        c.end("4 columns")?;
-        Ok(Row::sectors(0, 0, HostOp::Read, lba, sectors))
-    }))
+fn line(line: &[u8]) -> Parse<Row> {
+    let mut c = Cursor::<BLANKS>::new(line);
+    let lba = c.uint(Field::lba("start"))?;
+    let sectors = c.uint(Field::sectors("count"))?;
+    c.uint(Field::any("ignore"))?;
+    c.uint(Field::any("number"))?;
+    c.end("4 columns")?;
+    Ok(Row::sectors(0, 0, HostOp::Read, lba, sectors))
 }

@@ -8,7 +8,7 @@
 //!
 //! Source: `BIOTracer` readme (Zhou et al., IISWC 2015).
 
-use crate::cursor::{BLANKS, Cursor};
+use crate::cursor::{BLANKS, Cursor, Parse};
 use crate::registry::{Format, Head, Parser, Sniff, columns, is_decimal, is_uint, uint};
 use crate::row::{Extra, Field, Row};
 use crate::unit::TimeUnit;
@@ -21,7 +21,7 @@ pub(crate) const FORMAT: Format = Format {
     extra: Extra::LATENCY,
     write: None,
     sniff,
-    parser: |_| parser(),
+    parser: |_| Parser::Text(Box::new(line)),
 };
 
 fn sniff(head: &Head) -> Sniff {
@@ -32,26 +32,24 @@ fn sniff(head: &Head) -> Sniff {
             && c[4..].iter().all(|c| is_decimal(c) && c.contains(&b'.'))
             && uint(c[1]).zip(uint(c[2])).is_some_and(|(sectors, bytes)| sectors.checked_mul(512) == Some(bytes))
     };
-    if !head.most(shape) {
-        return Sniff::No;
-    }
-    Sniff::Yes("because its rows have 8 columns: sector, sectors, the same in bytes, a type and four times".to_owned())
+    head.yes_if_most(
+        shape,
+        "because its rows have 8 columns: sector, sectors, the same in bytes, a type and four times",
+    )
 }
 
-fn parser() -> Parser {
-    Parser::Text(Box::new(|line: &[u8]| {
-        let mut c = Cursor::<BLANKS>::new(line);
-        let lba = c.uint(Field::lba("sector"))?;
-        let sectors = c.uint(Field::sectors("sectors"))?;
-        c.uint(Field::any("bytes"))?;
-        let kind = c.uint(Field::new("type", "bit 0 set = write; 0 to 255", 255))?;
-        let at = c.decimal(Field::time("t_generate", "seconds, 0 to 18446744073"), 9)?;
-        let mut finished = 0;
-        for name in ["t_process", "t_submit", "t_finish"] {
-            finished = c.time(name, TimeUnit::Seconds)?;
-        }
-        c.end("8 columns")?;
-        let op = if kind & 1 == 1 { HostOp::Write } else { HostOp::Read };
-        Ok(Row::sectors(at, 0, op, lba, sectors).after(finished.saturating_sub(at)))
-    }))
+fn line(line: &[u8]) -> Parse<Row> {
+    let mut c = Cursor::<BLANKS>::new(line);
+    let lba = c.uint(Field::lba("sector"))?;
+    let sectors = c.uint(Field::sectors("sectors"))?;
+    c.uint(Field::any("bytes"))?;
+    let kind = c.uint(Field::new("type", "bit 0 set = write; 0 to 255", 255))?;
+    let at = c.decimal(Field::time("t_generate", "seconds, 0 to 18446744073"), 9)?;
+    let mut finished = 0;
+    for name in ["t_process", "t_submit", "t_finish"] {
+        finished = c.time(name, TimeUnit::Seconds)?;
+    }
+    c.end("8 columns")?;
+    let op = if kind & 1 == 1 { HostOp::Write } else { HostOp::Read };
+    Ok(Row::sectors(at, 0, op, lba, sectors).after(finished.saturating_sub(at)))
 }

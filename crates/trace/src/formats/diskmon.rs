@@ -7,7 +7,7 @@
 //!
 //! Source: Sysinternals; `convertdiskmontrace.c` of the `SimulationTrace` repository.
 
-use crate::cursor::{BLANKS, Cursor};
+use crate::cursor::{BLANKS, Cursor, Parse};
 use crate::registry::{Format, Head, Parser, Sniff, columns, is_decimal, is_read_write, is_uint};
 use crate::row::{Extra, Field, Row};
 use crate::unit::TimeUnit;
@@ -19,7 +19,7 @@ pub(crate) const FORMAT: Format = Format {
     extra: Extra::LATENCY,
     write: None,
     sniff,
-    parser: |_| parser(),
+    parser: |_| Parser::Text(Box::new(line)),
 };
 
 fn sniff(head: &Head) -> Sniff {
@@ -31,25 +31,20 @@ fn sniff(head: &Head) -> Sniff {
             && is_read_write(c[4])
             && [0, 3, 5, 6].iter().all(|&i| is_uint(c[i]))
     };
-    if !head.most(shape) {
-        return Sniff::No;
-    }
-    Sniff::Yes("because its rows have 7 columns, and Read or Write is the 5th".to_owned())
+    head.yes_if_most(shape, "because its rows have 7 columns, and Read or Write is the 5th")
 }
 
-fn parser() -> Parser {
-    Parser::Text(Box::new(|line: &[u8]| {
-        let mut c = Cursor::<BLANKS>::new(line);
-        c.uint(Field::any("index"))?;
-        let at = c.decimal(Field::time("time", "seconds, 0 to 18446744073"), 9)?;
-        let latency = decimal_or_nothing(c.word("duration")?);
-        let device = c.device(Field::device("disk"))?;
-        let op = c.op("request")?;
-        let lba = c.uint(Field::lba("sector"))?;
-        let sectors = c.uint(Field::sectors("length"))?;
-        c.end("7 columns")?;
-        Ok(Row::sectors(at, device, op, lba, sectors).after(latency))
-    }))
+fn line(line: &[u8]) -> Parse<Row> {
+    let mut c = Cursor::<BLANKS>::new(line);
+    c.uint(Field::any("index"))?;
+    let at = c.decimal(Field::time("time", "seconds, 0 to 18446744073"), 9)?;
+    let latency = decimal_or_nothing(c.word("duration")?);
+    let device = c.device(Field::device("disk"))?;
+    let op = c.op("request")?;
+    let lba = c.uint(Field::lba("sector"))?;
+    let sectors = c.uint(Field::sectors("length"))?;
+    c.end("7 columns")?;
+    Ok(Row::sectors(at, device, op, lba, sectors).after(latency))
 }
 
 /// Seconds in ns; durations are unreliable, and garbage in them spoils no row.

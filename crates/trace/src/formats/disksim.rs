@@ -13,7 +13,7 @@
 
 use std::io::Write as _;
 
-use crate::cursor::{BLANKS, Cursor};
+use crate::cursor::{BLANKS, Cursor, Parse};
 use crate::export::{Export, Lost, is_read, whole_sectors};
 use crate::five::sniff_milliseconds;
 use crate::registry::{Format, Parser, WithUnit};
@@ -28,21 +28,19 @@ pub(crate) const FORMAT: Format = Format {
     extra: Extra::NONE,
     write: Some(|| Box::<Writer>::default()),
     sniff: |head| sniff_milliseconds(head, false),
-    parser: |_| parser(),
+    parser: |_| Parser::Text(Box::new(WithUnit::new(TimeUnit::Milliseconds, line))),
 };
 
-fn parser() -> Parser {
-    Parser::Text(Box::new(WithUnit::new(TimeUnit::Milliseconds, |line: &[u8], unit| {
-        let mut c = Cursor::<BLANKS>::new(line);
-        let at = c.time("time", unit)?;
-        let device = c.device(Field::device("device"))?;
-        let lba = c.uint(Field::lba("block"))?;
-        let sectors = c.uint(Field::sectors("size"))?;
-        let flags = c.hex(Field::new("flags", "hexadecimal; bit 0 = read", u32::MAX as u64))?;
-        c.end("5 columns")?;
-        let op = if flags & 1 == 1 { HostOp::Read } else { HostOp::Write };
-        Ok(Row::sectors(at, device, op, lba, sectors))
-    })))
+fn line(line: &[u8], unit: TimeUnit) -> Parse<Row> {
+    let mut c = Cursor::<BLANKS>::new(line);
+    let at = c.time("time", unit)?;
+    let device = c.device(Field::device("device"))?;
+    let lba = c.uint(Field::lba("block"))?;
+    let sectors = c.uint(Field::sectors("size"))?;
+    let flags = c.hex(Field::new("flags", "hexadecimal; bit 0 = read", u32::MAX as u64))?;
+    c.end("5 columns")?;
+    let op = if flags & 1 == 1 { HostOp::Read } else { HostOp::Write };
+    Ok(Row::sectors(at, device, op, lba, sectors))
 }
 
 /// Writes the five columns. Times count from the first request, in milliseconds with six decimals: they are exact.

@@ -58,12 +58,9 @@ fn has_old_offsets(head: &Head) -> bool {
 }
 
 fn sniff(head: &Head) -> Sniff {
-    if !head.most(is_row) {
-        return Sniff::No;
-    }
-    Sniff::Yes(
-        "because its rows are those of a log of fio: `time, value, 0 to 2, size, ...`, with a blank after commas"
-            .into(),
+    head.yes_if_most(
+        is_row,
+        "because its rows are those of a log of fio: `time, value, 0 to 2, size, ...`, with a blank after commas",
     )
 }
 

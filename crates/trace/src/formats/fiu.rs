@@ -8,7 +8,7 @@
 //!
 //! Source: README of the SNIA IOTTA sets 391 and 411.
 
-use crate::cursor::{BLANKS, Cursor};
+use crate::cursor::{BLANKS, Cursor, Parse};
 use crate::registry::{Format, Head, Parser, Sniff, columns, is_rw, is_uint, uint};
 use crate::row::{Extra, Field, Row};
 
@@ -19,7 +19,7 @@ pub(crate) const FORMAT: Format = Format {
     extra: Extra::PROCESS,
     write: None,
     sniff,
-    parser: |_| parser(),
+    parser: |_| Parser::Text(Box::new(line)),
 };
 
 fn sniff(head: &Head) -> Sniff {
@@ -31,32 +31,27 @@ fn sniff(head: &Head) -> Sniff {
             && is_rw(c[5])
             && c[8].len() == 32
     };
-    if !head.most(shape) {
-        return Sniff::No;
-    }
-    Sniff::Yes("because its rows have 9 columns, R or W is the 6th, and the last is an MD5 hash".to_owned())
+    head.yes_if_most(shape, "because its rows have 9 columns, R or W is the 6th, and the last is an MD5 hash")
 }
 
-fn parser() -> Parser {
-    Parser::Text(Box::new(|line: &[u8]| {
-        let begin = line.trim_ascii_start().first().copied().unwrap_or(0);
-        if !begin.is_ascii_digit() && begin != b'-' {
-            return Ok(Row::Other);
-        }
-        let mut c = Cursor::<BLANKS>::new(line);
-        if line.windows(7).any(|w| w == b" ctime=" || w == b" mtime=" || w == b" atime=") {
-            return Ok(Row::Other);
-        }
-        let at = c.uint(Field::any("time"))?;
-        let pid = c.uint(Field::any("pid"))?;
-        c.word("process")?;
-        let lba = c.uint(Field::lba("lba"))?;
-        let sectors = c.uint(Field::sectors("size"))?;
-        let op = c.op("operation")?;
-        let major = c.uint(Field::new("major", "a whole number, 0 to 4094", 4_094))?;
-        let minor = c.uint(Field::new("minor", "a whole number, 0 to 1048575", 0xF_FFFF))?;
-        c.word("md5")?;
-        c.end("9 columns")?;
-        Ok(Row::sectors(at, (major << 20 | minor) as u32, op, lba, sectors).of(pid))
-    }))
+fn line(line: &[u8]) -> Parse<Row> {
+    let begin = line.trim_ascii_start().first().copied().unwrap_or(0);
+    if !begin.is_ascii_digit() && begin != b'-' {
+        return Ok(Row::Other);
+    }
+    let mut c = Cursor::<BLANKS>::new(line);
+    if line.windows(7).any(|w| w == b" ctime=" || w == b" mtime=" || w == b" atime=") {
+        return Ok(Row::Other);
+    }
+    let at = c.uint(Field::any("time"))?;
+    let pid = c.uint(Field::any("pid"))?;
+    c.word("process")?;
+    let lba = c.uint(Field::lba("lba"))?;
+    let sectors = c.uint(Field::sectors("size"))?;
+    let op = c.op("operation")?;
+    let major = c.uint(Field::new("major", "a whole number, 0 to 4094", 4_094))?;
+    let minor = c.uint(Field::new("minor", "a whole number, 0 to 1048575", 0xF_FFFF))?;
+    c.word("md5")?;
+    c.end("9 columns")?;
+    Ok(Row::sectors(at, (major << 20 | minor) as u32, op, lba, sectors).of(pid))
 }

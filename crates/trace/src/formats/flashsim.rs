@@ -9,7 +9,7 @@
 //!
 //! Source: the files, compared row by row with the `SSDsim` version of the same trace.
 
-use crate::cursor::{BLANKS, Cursor};
+use crate::cursor::{BLANKS, Cursor, Parse};
 use crate::five::sniff_milliseconds;
 use crate::registry::{Format, Parser, WithUnit};
 use crate::row::{Extra, Field, Row};
@@ -22,18 +22,16 @@ pub(crate) const FORMAT: Format = Format {
     extra: Extra::NONE,
     write: None,
     sniff: |head| sniff_milliseconds(head, true),
-    parser: |_| parser(),
+    parser: |_| Parser::Text(Box::new(WithUnit::new(TimeUnit::Milliseconds, line))),
 };
 
-fn parser() -> Parser {
-    Parser::Text(Box::new(WithUnit::new(TimeUnit::Milliseconds, |line: &[u8], unit| {
-        let mut c = Cursor::<BLANKS>::new(line);
-        let at = c.time("time", unit)?;
-        let device = c.device(Field::device("device"))?;
-        let lba = c.uint(Field::lba("block"))?;
-        let pages = c.uint(Field::new("size", "pages of 4 KiB, 0 to 262144 (1 GiB)", 262_144))?;
-        let op = c.bit_op(Field::new("operation", "1 = read, 0 = write", 1), 1)?;
-        c.end("5 columns")?;
-        Ok(Row::sectors(at, device, op, lba, pages * 8))
-    })))
+fn line(line: &[u8], unit: TimeUnit) -> Parse<Row> {
+    let mut c = Cursor::<BLANKS>::new(line);
+    let at = c.time("time", unit)?;
+    let device = c.device(Field::device("device"))?;
+    let lba = c.uint(Field::lba("block"))?;
+    let pages = c.uint(Field::new("size", "pages of 4 KiB, 0 to 262144 (1 GiB)", 262_144))?;
+    let op = c.bit_op(Field::new("operation", "1 = read, 0 = write", 1), 1)?;
+    c.end("5 columns")?;
+    Ok(Row::sectors(at, device, op, lba, pages * 8))
 }

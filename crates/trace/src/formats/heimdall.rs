@@ -7,7 +7,7 @@
 //!
 //! Source: the statistics files of the repository, which these units reproduce.
 
-use crate::cursor::{BLANKS, Cursor};
+use crate::cursor::{BLANKS, Cursor, Parse};
 use crate::five::look;
 use crate::registry::{Format, Head, Parser, Sniff, WithUnit};
 use crate::row::{Extra, Field, Row};
@@ -20,7 +20,7 @@ pub(crate) const FORMAT: Format = Format {
     extra: Extra::NONE,
     write: None,
     sniff,
-    parser: |_| parser(),
+    parser: |_| Parser::Text(Box::new(WithUnit::new(TimeUnit::Milliseconds, line))),
 };
 
 fn sniff(head: &Head) -> Sniff {
@@ -34,15 +34,13 @@ fn sniff(head: &Head) -> Sniff {
     }
 }
 
-fn parser() -> Parser {
-    Parser::Text(Box::new(WithUnit::new(TimeUnit::Milliseconds, |line: &[u8], unit| {
-        let mut c = Cursor::<BLANKS>::new(line);
-        let at = c.time("time", unit)?;
-        let device = c.device(Field::device("device"))?;
-        let offset = c.uint(Field::offset("offset"))?;
-        let size = c.uint(Field::length("size"))?;
-        let op = c.bit_op(Field::new("operation", "1 = read, 0 = write", 1), 1)?;
-        c.end("5 columns")?;
-        Ok(Row::bytes(at, device, op, offset, size))
-    })))
+fn line(line: &[u8], unit: TimeUnit) -> Parse<Row> {
+    let mut c = Cursor::<BLANKS>::new(line);
+    let at = c.time("time", unit)?;
+    let device = c.device(Field::device("device"))?;
+    let offset = c.uint(Field::offset("offset"))?;
+    let size = c.uint(Field::length("size"))?;
+    let op = c.bit_op(Field::new("operation", "1 = read, 0 = write", 1), 1)?;
+    c.end("5 columns")?;
+    Ok(Row::bytes(at, device, op, offset, size))
 }

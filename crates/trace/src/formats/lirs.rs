@@ -5,7 +5,7 @@
 //!
 //! Source: traces of Song Jiang, as kept by the caffeine simulator.
 
-use crate::cursor::{BLANKS, Cursor};
+use crate::cursor::{BLANKS, Cursor, Parse};
 use crate::registry::{Format, Head, Parser, Sniff, is_uint};
 use crate::row::{ADDRESS_BYTES_MAX, Extra, Field, Row};
 use nandlab::types::HostOp;
@@ -17,7 +17,7 @@ pub(crate) const FORMAT: Format = Format {
     extra: Extra::NONE,
     write: None,
     sniff,
-    parser: |_| parser(),
+    parser: |_| Parser::Text(Box::new(line)),
 };
 
 fn sniff(head: &Head) -> Sniff {
@@ -27,14 +27,12 @@ fn sniff(head: &Head) -> Sniff {
     Sniff::No
 }
 
-fn parser() -> Parser {
-    Parser::Text(Box::new(|line: &[u8]| {
-        if line.trim_ascii() == b"*" {
-            return Ok(Row::Other);
-        }
-        let mut c = Cursor::<BLANKS>::new(line);
-        let page = c.uint(Field::new("block", "pages of 4 KiB, 0 to 2^51 - 1", ADDRESS_BYTES_MAX / 4096))?;
-        c.end("1 column")?;
-        Ok(Row::sectors(0, 0, HostOp::Read, page * 8, 8))
-    }))
+fn line(line: &[u8]) -> Parse<Row> {
+    if line.trim_ascii() == b"*" {
+        return Ok(Row::Other);
+    }
+    let mut c = Cursor::<BLANKS>::new(line);
+    let page = c.uint(Field::new("block", "pages of 4 KiB, 0 to 2^51 - 1", ADDRESS_BYTES_MAX / 4096))?;
+    c.end("1 column")?;
+    Ok(Row::sectors(0, 0, HostOp::Read, page * 8, 8))
 }

@@ -38,11 +38,9 @@ fn sniff(head: &Head) -> Sniff {
             && is_read_write(c[3])
             && [2, 4, 5, 6].iter().all(|&i| is_uint(c[i]))
     };
-    if !head.most(shape) {
-        return Sniff::No;
-    }
-    Sniff::Yes(
-        "because its rows have 7 columns that begin with a Windows file time, and Read or Write is the 4th".into(),
+    head.yes_if_most(
+        shape,
+        "because its rows have 7 columns that begin with a Windows file time, and Read or Write is the 4th",
     )
 }
 

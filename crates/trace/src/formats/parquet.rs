@@ -29,12 +29,8 @@ pub(crate) const FORMAT: Format = Format {
     extra: Extra::NONE,
     write: None,
     sniff,
-    parser: |_| parser(),
+    parser: |_| Parser::Columns,
 };
-
-fn parser() -> Parser {
-    Parser::Columns
-}
 
 fn sniff(head: &Head) -> Sniff {
     if head.bytes.starts_with(MAGIC) {

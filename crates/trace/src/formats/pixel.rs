@@ -8,7 +8,7 @@
 //!
 //! Source: README of `MobileBlockIOTraces` (Technion, SYSTOR 2024, doi 10.1145/3688351.3689157), and its data.
 
-use crate::cursor::Cursor;
+use crate::cursor::{Cursor, Parse};
 use crate::registry::{Format, Head, Parser, Sniff, uint};
 use crate::row::{Extra, Field, Row};
 use nandlab::types::HostOp;
@@ -20,7 +20,7 @@ pub(crate) const FORMAT: Format = Format {
     extra: Extra::PROCESS,
     write: None,
     sniff,
-    parser: |_| parser(),
+    parser: |_| Parser::Text(Box::new(line)),
 };
 
 const READ_SECTORS_MAX: u64 = 1024;
@@ -34,22 +34,20 @@ fn sniff(head: &Head) -> Sniff {
     }
 }
 
-fn parser() -> Parser {
-    Parser::Text(Box::new(|line: &[u8]| {
-        if line.starts_with(b"proces,device,") {
-            return Ok(Row::Other);
-        }
-        let mut c = Cursor::<b','>::new(line);
-        let process = c.word("proces")?;
-        let discards = process.starts_with(b"f2fs_discard");
-        let thread = process.rsplit(|b| *b == b'-').next().and_then(uint).unwrap_or(0);
-        let device = c.device(Field::device("device"))?;
-        let op = c.op("rw_flag")?;
-        let lba = c.uint(Field::lba("sector"))?;
-        let sectors = c.uint(Field::sectors("size"))?;
-        let at = c.decimal(Field::time("timestamp", "seconds, 0 to 18446744073"), 9)?;
-        c.end("6 columns")?;
-        let discard = op == HostOp::Read && (discards || sectors > READ_SECTORS_MAX);
-        Ok(Row::sectors(at, device, if discard { HostOp::Trim } else { op }, lba, sectors).of(thread))
-    }))
+fn line(line: &[u8]) -> Parse<Row> {
+    if line.starts_with(b"proces,device,") {
+        return Ok(Row::Other);
+    }
+    let mut c = Cursor::<b','>::new(line);
+    let process = c.word("proces")?;
+    let discards = process.starts_with(b"f2fs_discard");
+    let thread = process.rsplit(|b| *b == b'-').next().and_then(uint).unwrap_or(0);
+    let device = c.device(Field::device("device"))?;
+    let op = c.op("rw_flag")?;
+    let lba = c.uint(Field::lba("sector"))?;
+    let sectors = c.uint(Field::sectors("size"))?;
+    let at = c.decimal(Field::time("timestamp", "seconds, 0 to 18446744073"), 9)?;
+    c.end("6 columns")?;
+    let discard = op == HostOp::Read && (discards || sectors > READ_SECTORS_MAX);
+    Ok(Row::sectors(at, device, if discard { HostOp::Trim } else { op }, lba, sectors).of(thread))
 }

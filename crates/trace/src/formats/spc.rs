@@ -13,7 +13,7 @@
 
 use std::io::Write as _;
 
-use crate::cursor::Cursor;
+use crate::cursor::{Cursor, Parse};
 use crate::export::{Export, Lost, is_read};
 use crate::registry::{Format, Head, Parser, Sniff, columns, is_decimal, is_rw, is_uint};
 use crate::row::{Extra, Field, Row, TraceRecord};
@@ -25,7 +25,7 @@ pub(crate) const FORMAT: Format = Format {
     extra: Extra::NONE,
     write: Some(|| Box::<Writer>::default()),
     sniff,
-    parser: |_| parser(),
+    parser: |_| Parser::Text(Box::new(line)),
 };
 
 fn sniff(head: &Head) -> Sniff {
@@ -33,22 +33,17 @@ fn sniff(head: &Head) -> Sniff {
         let c = columns(line, b',');
         c.len() >= 5 && c[..3].iter().all(|c| is_uint(c)) && is_rw(c[3]) && is_decimal(c[4])
     };
-    if !head.most(shape) {
-        return Sniff::No;
-    }
-    Sniff::Yes("because its rows are three whole numbers, R or W, and seconds, with commas between".to_owned())
+    head.yes_if_most(shape, "because its rows are three whole numbers, R or W, and seconds, with commas between")
 }
 
-fn parser() -> Parser {
-    Parser::Text(Box::new(|line: &[u8]| {
-        let mut c = Cursor::<b','>::new(line);
-        let device = c.device(Field::device("ASU"))?;
-        let lba = c.uint(Field::lba("LBA"))?;
-        let bytes = c.uint(Field::length("Size"))?;
-        let op = c.op("Opcode")?;
-        let at = c.decimal(Field::time("Timestamp", "seconds, 0 to 18446744073"), 9)?;
-        Ok(Row::bytes(at, device, op, lba * 512, bytes))
-    }))
+fn line(line: &[u8]) -> Parse<Row> {
+    let mut c = Cursor::<b','>::new(line);
+    let device = c.device(Field::device("ASU"))?;
+    let lba = c.uint(Field::lba("LBA"))?;
+    let bytes = c.uint(Field::length("Size"))?;
+    let op = c.op("Opcode")?;
+    let at = c.decimal(Field::time("Timestamp", "seconds, 0 to 18446744073"), 9)?;
+    Ok(Row::bytes(at, device, op, lba * 512, bytes))
 }
 
 /// Writes the five columns. Times count from the first request and are exact.

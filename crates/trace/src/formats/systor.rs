@@ -6,7 +6,7 @@
 //!
 //! Source: README of the SNIA IOTTA distribution (Lee et al., SYSTOR 2017). No data of it was at hand.
 
-use crate::cursor::Cursor;
+use crate::cursor::{Cursor, Parse};
 use crate::registry::{Format, Head, Parser, Sniff, columns, is_decimal, is_rw, is_uint};
 use crate::row::{Extra, Field, Row};
 use crate::unit::TimeUnit;
@@ -18,7 +18,7 @@ pub(crate) const FORMAT: Format = Format {
     extra: Extra::LATENCY,
     write: None,
     sniff,
-    parser: |_| parser(),
+    parser: |_| Parser::Text(Box::new(line)),
 };
 
 const HEADER: &[u8] = b"Timestamp,Response,IOType,";
@@ -42,19 +42,17 @@ fn sniff(head: &Head) -> Sniff {
     Sniff::Yes("because its rows have 6 columns, and R, W or nothing is the 3rd".to_owned())
 }
 
-fn parser() -> Parser {
-    Parser::Text(Box::new(|line: &[u8]| {
-        if line.starts_with(HEADER) {
-            return Ok(Row::Other);
-        }
-        let mut c = Cursor::<b','>::new(line);
-        let at = c.decimal(Field::time("Timestamp", "seconds, 0 to 18446744073"), 9)?;
-        let latency = if c.is_blank() { 0 } else { c.time("Response", TimeUnit::Seconds)? };
-        let op = if c.is_blank() { None } else { Some(c.op("IOType")?) };
-        let device = c.device(Field::device("LUN"))?;
-        let offset = c.uint(Field::offset("Offset"))?;
-        let size = c.uint(Field::length("Size"))?;
-        c.end("6 columns")?;
-        Ok(op.map_or(Row::Blank, |op| Row::bytes(at, device, op, offset, size).after(latency)))
-    }))
+fn line(line: &[u8]) -> Parse<Row> {
+    if line.starts_with(HEADER) {
+        return Ok(Row::Other);
+    }
+    let mut c = Cursor::<b','>::new(line);
+    let at = c.decimal(Field::time("Timestamp", "seconds, 0 to 18446744073"), 9)?;
+    let latency = if c.is_blank() { 0 } else { c.time("Response", TimeUnit::Seconds)? };
+    let op = if c.is_blank() { None } else { Some(c.op("IOType")?) };
+    let device = c.device(Field::device("LUN"))?;
+    let offset = c.uint(Field::offset("Offset"))?;
+    let size = c.uint(Field::length("Size"))?;
+    c.end("6 columns")?;
+    Ok(op.map_or(Row::Blank, |op| Row::bytes(at, device, op, offset, size).after(latency)))
 }

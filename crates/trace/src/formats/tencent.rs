@@ -6,7 +6,7 @@
 //!
 //! Source: README of SNIA IOTTA set 28064. No data of it was at hand.
 
-use crate::cursor::Cursor;
+use crate::cursor::{Cursor, Parse};
 use crate::registry::{Format, Head, Parser, Sniff, columns, is_uint};
 use crate::row::{Extra, Field, Row};
 
@@ -17,7 +17,7 @@ pub(crate) const FORMAT: Format = Format {
     extra: Extra::NONE,
     write: None,
     sniff,
-    parser: |_| parser(),
+    parser: |_| Parser::Text(Box::new(line)),
 };
 
 fn sniff(head: &Head) -> Sniff {
@@ -25,25 +25,20 @@ fn sniff(head: &Head) -> Sniff {
         let c = columns(line, b',');
         c.len() == 5 && c.iter().all(|c| is_uint(c)) && matches!(c[3], b"0" | b"1")
     };
-    if !head.most(shape) {
-        return Sniff::No;
-    }
-    Sniff::Yes("because its rows are five whole numbers with commas between, and the 4th is 0 or 1".to_owned())
+    head.yes_if_most(shape, "because its rows are five whole numbers with commas between, and the 4th is 0 or 1")
 }
 
-fn parser() -> Parser {
-    Parser::Text(Box::new(|line: &[u8]| {
-        if line.starts_with(b"Timestamp,") {
-            return Ok(Row::Other);
-        }
-        let mut c = Cursor::<b','>::new(line);
-        let seconds = Field::new("Timestamp", "seconds, 0 to 18446744073", u64::MAX / 1_000_000_000);
-        let at = c.uint(seconds)? * 1_000_000_000;
-        let lba = c.uint(Field::lba("Offset"))?;
-        let sectors = c.uint(Field::sectors("Size"))?;
-        let op = c.bit_op(Field::new("IOType", "0 = read, 1 = write", 1), 0)?;
-        let device = c.device(Field::device("VolumeID"))?;
-        c.end("5 columns")?;
-        Ok(Row::sectors(at, device, op, lba, sectors))
-    }))
+fn line(line: &[u8]) -> Parse<Row> {
+    if line.starts_with(b"Timestamp,") {
+        return Ok(Row::Other);
+    }
+    let mut c = Cursor::<b','>::new(line);
+    let seconds = Field::new("Timestamp", "seconds, 0 to 18446744073", u64::MAX / 1_000_000_000);
+    let at = c.uint(seconds)? * 1_000_000_000;
+    let lba = c.uint(Field::lba("Offset"))?;
+    let sectors = c.uint(Field::sectors("Size"))?;
+    let op = c.bit_op(Field::new("IOType", "0 = read, 1 = write", 1), 0)?;
+    let device = c.device(Field::device("VolumeID"))?;
+    c.end("5 columns")?;
+    Ok(Row::sectors(at, device, op, lba, sectors))
 }

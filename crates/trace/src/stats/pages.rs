@@ -5,6 +5,7 @@ use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 
 use super::distribution::Distribution;
+use crate::generators::random::SplitMix;
 use nandlab::stack::{MARKS_MAX, Stack};
 
 /// Not accessed yet.
@@ -149,7 +150,7 @@ impl PageTable {
         self.found.together[kind].accesses += 1;
         self.found.alone[kind].accesses += 1;
         let rate = self.rate();
-        if rate < 1.0 && mix(page ^ u64::from(device) << 40) >> (64 - SAMPLE_BITS) >= self.threshold {
+        if rate < 1.0 && SplitMix(page ^ u64::from(device) << 40).next() >> (64 - SAMPLE_BITS) >= self.threshold {
             return true;
         }
         let number = match self.numbers.entry((device, page)) {
@@ -217,15 +218,6 @@ impl PageTable {
         }
         Pages { footprint, ..self.found }
     }
-}
-
-/// The finaliser of `SplitMix64` (Steele, Lea and Flood, OOPSLA 2014): every bit of the result depends on every bit.
-#[inline]
-const fn mix(value: u64) -> u64 {
-    let value = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let value = (value ^ (value >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let value = (value ^ (value >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    value ^ (value >> 31)
 }
 
 impl Pages {
