@@ -1,7 +1,7 @@
 //! `nandlab datasheet`: what makers print of their drives, beside what the presets do.
 
 use clap::Args;
-use nandlab_lab::datasheet::{Datasheets, SheetResult, SheetRow};
+use nandlab_lab::datasheet::{Datasheet, Datasheets, SheetResult, SheetRow};
 
 use crate::args::OutputArgs;
 use crate::fail::Failure;
@@ -32,6 +32,9 @@ impl DatasheetArgs {
 pub fn datasheet(args: &DatasheetArgs, style: Style) -> Result<(), Failure> {
     let json_is_stdout = args.output.json.as_deref() == Some("-");
     let form = Form::of(&args.output, json_is_stdout.then_some("--json -"))?;
+    for device in &args.devices {
+        Datasheet::of(device)?;
+    }
     let sheets = Datasheets { devices: args.devices.clone(), threads: args.output.threads };
     let json = output::Target::open(args.output.json.as_deref())?;
     let progress = Progress::new("simulating drives", args.output.quiet);

@@ -48,12 +48,16 @@ use nandlab_lab::Capacity;
 use style::Style;
 
 /// Runs the command that these arguments are, the name of the program among them, and returns its exit code. A message about
-/// arguments that are no command, and `--help`, end the process at once. Takes over the signals of the process.
+/// arguments that are no command ends the process at once. Takes over the signals of the process.
 pub fn run_command(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     report_bugs();
     interrupt::listen();
-    let cli = Cli::parse_from(arguments);
-    match dispatch(&cli) {
+    let done = match Cli::try_parse_from(arguments) {
+        Ok(cli) => dispatch(&cli),
+        Err(wrong) if wrong.use_stderr() => wrong.exit(),
+        Err(help) => output::print_with(|| help.print()),
+    };
+    match done {
         Ok(()) => 0,
         Err(failure) => {
             if let Some(message) = doctor::message(&failure) {

@@ -10,8 +10,12 @@ use crate::fail::{Exit, Failure};
 
 /// Writes to standard output. A reader that went away ends the program quietly.
 pub fn print(text: &str) -> Result<(), Failure> {
-    let mut stdout = io::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+    print_with(|| io::stdout().lock().write_all(text.as_bytes()))
+}
+
+/// The same with something that writes by itself.
+pub fn print_with(write: impl FnOnce() -> io::Result<()>) -> Result<(), Failure> {
+    match write().and_then(|()| io::stdout().lock().flush()) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Failure::Hangup),
         Err(error) => Err(Failure::Message(Exit::Failed, format!("standard output: {error}"))),

@@ -96,6 +96,9 @@ fn probe_prints_jobs_that_fit_understands() {
     let script = stdout(&["probe", "--file", "/dev/nvme9n1", "--size", "2GiB"]);
     assert!(script.contains("[global]\nfilename=/dev/nvme9n1\nsize=2147483648\n"), "{script}");
     assert!(script.contains("IT OVERWRITES /dev/nvme9n1"));
+    // fio takes a colon for the end of a file name.
+    let script = stdout(&["probe", "--file", "/dev/disk/by-path/pci-0000:01:00.0-nvme-1"]);
+    assert!(script.contains("\nfilename=/dev/disk/by-path/pci-0000\\:01\\:00.0-nvme-1\n"), "{script}");
     let small = nandlab(&["probe", "--size", "1MiB"]);
     assert!(stderr(&small).contains("at least 1GiB"));
 }

@@ -124,6 +124,11 @@ fn full_disk_fails_with_a_message() {
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let status = command(&RUN).stdout(full).stderr(Stdio::null()).status().unwrap();
     assert_eq!(status.code(), Some(1), "standard output is full");
+    for help in [&["--version"][..], &["--help"], &["run", "--help"]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let status = command(help).stdout(full).stderr(Stdio::null()).status().unwrap();
+        assert_eq!(status.code(), Some(1), "{help:?}");
+    }
 }
 
 #[test]

@@ -208,6 +208,8 @@ ledger! {
         flushed_gathered,
         /// Pages of the flash that stay without data because the rest of their unit was programmed alone (`ftl.whole_units`).
         dummy_pages,
+        /// Of those, pages of blocks in SLC mode.
+        slc_dummy_pages,
         /// Pages added to write-backs by padding (whether read from flash or copied from RAM).
         padded_pages,
         /// Of those, pages that had to be read from flash; the others had a copy in RAM.

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use kit::{Dice, Event, Recorder};
 use nandlab::buffer::Access;
 use nandlab::catalog::BUFFERS;
-use nandlab::config::Config;
+use nandlab::config::{Builder, Config};
 use nandlab::engine::{INTERVALS, Payload, Ssd};
 use nandlab::ledger::{BlockKind, Cause};
-use nandlab::replay::Outcome;
+use nandlab::replay::{Outcome, Replay};
 use nandlab::report::{Report, TraceSource};
 use nandlab::types::{Hint, HostOp, HostRequest, Lpn, Nanos};
 
@@ -373,4 +373,29 @@ fn overload_is_a_share_of_the_requests_that_are_measured() {
     };
     // 50 wait: half a percent of 10,000, one of the last 5,000, more of the last 4,000.
     assert_eq!([0, 5_000, 6_000].map(is_overloaded), [false, false, true]);
+}
+
+/// Every write is programmed alone, in SLC mode, with the rest of its unit without data: both wear a block of TLC three times.
+#[test]
+fn dummy_pages_of_slc_blocks_wear_like_their_data() {
+    let settings =
+        ["device.geometry.blocks_per_plane=60", "precondition=none", "replay.mode=fast", "replay.queue_depth=1"];
+    let builder = settings.iter().try_fold(Builder::preset("nvme-client").unwrap(), |builder, set| builder.set(set));
+    let config = builder.and_then(|builder| builder.finish()).unwrap();
+    let mut device = config.build().unwrap();
+    let mut replay = Replay::new(&config, &*device);
+    let pair = |n: u64| {
+        [
+            HostRequest::new(Nanos(0), HostOp::Write, n * SECTORS, SECTORS as u32),
+            HostRequest::new(Nanos(0), HostOp::Flush, 0, 0),
+        ]
+    };
+    let requests: Vec<HostRequest> = (0..500).flat_map(pair).collect();
+    replay.feed(&mut *device, &requests).unwrap();
+    let outcome = replay.finish(&mut *device);
+    let report = Report::new(&config, &*device, TraceSource::default(), &outcome);
+    assert_eq!((report.slc.programs, report.slc.share), (500, Some(1.0)));
+    assert!(report.write_amplification.dummy_pages >= 500, "{:?}", report.write_amplification);
+    let (bytes, wear) = (report.endurance.byte_amplification.unwrap(), report.endurance.wear_amplification.unwrap());
+    assert!((wear / bytes - 3.0).abs() < 1e-9, "{bytes} bytes, {wear} of wear");
 }

@@ -33,8 +33,10 @@ impl MicroBenchmark {
              ;   nandlab fit drive.json --device modern-tlc -o drive.toml\n\
              ; The logs *_bw.log and *_iops.log tell by the second (time in ms, value): the jobs `slc-cache` (where the rate\n\
              ; of writes falls) and `collection` (where the rate of overwrites falls). `fit` does not simulate these two.\n\n\
-             [global]\nfilename={file}\nsize={}\nioengine=libaio\ndirect=1\nnorandommap=1\nrandrepeat=1\n\
+             [global]\nfilename={}\nsize={}\nioengine=libaio\ndirect=1\nnorandommap=1\nrandrepeat=1\n\
              refill_buffers=1\nlog_avg_msec=1000\npercentile_list=1:5:10:25:50:75:90:95:98:99:99.9\n\n",
+            // Between file names fio has colons.
+            file.replace('\\', "\\\\").replace(':', "\\:"),
             size.0
         );
         let mut job = |name: &str, lines: &[String]| {

@@ -57,7 +57,12 @@ pub fn maps(device: &Device, ftls: &[PluginConfig]) -> Result<Maps, Error> {
         let none = PluginConfig::named("none");
         device.with(builder.clone(), Some(&none), Some(ftl), &device.set).map(|(_, config)| config)
     };
-    let plain = config(&PluginConfig::named("page"))?;
+    let mut configs: Vec<_> = ftls.iter().map(config).collect();
+    // What is asked for may be a parameter that not all of them have.
+    let plain = match configs.iter().find_map(|config| config.as_ref().ok()) {
+        Some(plain) => plain.clone(),
+        None => configs.pop().unwrap_or_else(|| config(&PluginConfig::named("page")))?,
+    };
     memory::check(&plain)?;
     Ok(Maps {
         schema: SCHEMA_VERSION,
@@ -67,7 +72,7 @@ pub fn maps(device: &Device, ftls: &[PluginConfig]) -> Result<Maps, Error> {
         page_bytes: plain.device.geometry.page_bytes,
         ram_bytes: plain.ram.dram.0,
         full_map_bytes: 4 * u64::from(plain.logical_pages()),
-        rows: ftls.iter().map(|ftl| row(ftl, config(ftl))).collect(),
+        rows: ftls.iter().zip(configs).map(|(ftl, config)| row(ftl, config)).collect(),
     })
 }
 

@@ -21,6 +21,8 @@ pub struct FormatInfo {
     pub manual: String,
     /// Usual file name endings, without the dot; they are not used to detect anything.
     pub extensions: &'static [&'static str],
+    /// Traces can be written in it too, with [`Writer::export`](crate::Writer::export).
+    pub is_written: bool,
 }
 
 /// The readable formats, with their manuals.
@@ -29,6 +31,7 @@ pub fn formats() -> &'static [FormatInfo] {
         let info = |(f, source): (&&Format, &&str)| FormatInfo {
             name: f.name,
             title: f.title,
+            is_written: f.write.is_some(),
             manual: module_text(source) + "\n",
             extensions: f.extensions,
         };
@@ -56,6 +59,7 @@ pub(crate) fn detect(name: &str, bytes: &[u8]) -> Result<(&'static Format, Strin
             Sniff::No => {}
             Sniff::Maybe(reason) => maybe.push((format, reason)),
             Sniff::Yes(reason) => yes.push((format, reason)),
+            Sniff::Says(reason) => return Ok((format, reason)),
         }
     }
     if yes.len() == 1 {

@@ -81,6 +81,8 @@ pub(crate) enum Sniff {
     Maybe(String),
     /// It is this format.
     Yes(String),
+    /// It says itself that it is this format, whatever its rows look like.
+    Says(String),
 }
 
 /// A format.

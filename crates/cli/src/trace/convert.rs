@@ -1,7 +1,9 @@
 //! `nandlab trace convert`: any format in, our own forms and those of other tools out.
 
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 use nandlab_trace::Writer;
+use nandlab_trace::formats;
 use nandlab_trace::tools::{Applied, Keep};
 
 use super::{InputArgs, OutputArgs, cannot_write, pass};
@@ -15,10 +17,15 @@ pub struct ConvertArgs {
     pub input: InputArgs,
     #[command(flatten)]
     pub output: OutputArgs,
-    /// Write the format of another tool: fio, blkparse, spc, msr, mqsim, ssdsim, disksim or oracle-general (what each
-    /// says and what not: `nandlab describe NAME`).
-    #[arg(long, value_name = "FORMAT")]
+    /// Write the format of another tool (what each says and what not: `nandlab describe NAME`).
+    #[arg(long, value_name = "FORMAT", value_parser = written())]
     to: Option<String>,
+}
+
+/// The formats that can be written.
+fn written() -> PossibleValuesParser {
+    let others = formats().iter().filter(|format| format.is_written).map(|format| format.name);
+    PossibleValuesParser::new(["nandlab", "parquet"].into_iter().chain(others))
 }
 
 /// Runs the tool.

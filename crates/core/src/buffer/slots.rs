@@ -63,12 +63,10 @@ impl Facts {
     pub(crate) const fn is_complete(self) -> bool {
         self.0 & COMPLETE != 0
     }
-    /// The flash read that fills the frame may not have finished.
     #[inline]
     pub(crate) const fn is_filling(self) -> bool {
         self.0 & FILLING != 0
     }
-    /// The page was read ahead of the host, which has not accessed it since.
     #[inline]
     pub(crate) const fn is_ahead(self) -> bool {
         self.0 & AHEAD != 0
@@ -241,8 +239,7 @@ impl Slots {
     }
     /// Resident pages in slot order.
     pub fn iter(&self) -> impl Iterator<Item = Slot> + '_ {
-        let slots = (0..self.held.len()).map(Slot::from);
-        slots.filter(|slot| self.is_resident(*slot))
+        (0..self.held.len()).map(Slot::from).filter(|slot| self.is_resident(*slot))
     }
 
     /// The dirty pages in these media, in no order.

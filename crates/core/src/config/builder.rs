@@ -124,6 +124,9 @@ impl Builder {
     /// If the path leads through something that is not a table.
     pub fn set_value(&mut self, key: &str, value: Value) -> Result<(), ConfigError> {
         self.laid.push(Laid::Key(key.to_owned(), value.clone()));
+        if let ("ftl.name", Some(name)) = (key, value.as_str()) {
+            self.change_ftl(name);
+        }
         let mut at = &mut self.root;
         let parts: Vec<&str> = key.split('.').collect();
         for part in &parts[..parts.len() - 1] {
@@ -172,9 +175,14 @@ impl Builder {
     }
 
     /// Puts another FTL in the place of that which stands there, with the parameters that both have, and those that the preset
-    /// gives to FTLs which have them while its own does not.
+    /// gives to FTLs which have them while its own does not. What is the default of the one says nothing of the other, and blocks
+    /// that suffice the one as its reserve may not suffice the other.
     fn change_ftl(&mut self, name: &str) {
         let Some(table) = self.root["ftl"].as_object_mut().filter(|table| table["name"] != name) else { return };
+        let before = defaults_of(table["name"].as_str().unwrap_or(""));
+        table.retain(|key, value| before.get(key) != Some(value));
+        let reserve = defaults_of(name)["reserve"].as_u64();
+        table.retain(|key, value| key != "reserve" || value.as_u64() >= reserve);
         for (key, value) in self.preset["ftl"].as_object().into_iter().flatten() {
             if !is_known(&table["name"], key, value) {
                 table.insert(key.clone(), value.clone());
@@ -210,7 +218,8 @@ impl Builder {
         let parsed: Result<Config, _> = registry::typed(self.root()?);
         let mut config = parsed.map_err(|misfit| {
             let problem = registry::plain_words(&misfit.problem);
-            self.locate(ConfigError::new(misfit.path, problem, "`nandlab config` shows every key"))
+            let path = if misfit.path == "." { "the configuration".to_owned() } else { misfit.path };
+            self.locate(ConfigError::new(path, problem, "`nandlab config` shows every key"))
         })?;
         // The scheduler of the preset goes with its timing model; one that somebody asks for stays, and is refused.
         let schedules = config.device.timing.model.rule().schedules;
@@ -240,6 +249,11 @@ impl Builder {
         }
         error
     }
+}
+
+/// The parameters of an FTL, each with its default.
+fn defaults_of(ftl: &str) -> Value {
+    registry::find(FTLS, "ftl", ftl).map_or(Value::Null, |ftl| (ftl.defaults)())
 }
 
 /// True if the FTL of this name has such a parameter.
@@ -388,6 +402,22 @@ mod tests {
             for plugin in FTLS {
                 let builder = Builder::preset(name).unwrap().plugin("ftl", &PluginConfig::named(&plugin.name()));
                 assert!(builder.finish().is_ok(), "{name}, {}", plugin.name());
+            }
+        }
+    }
+
+    #[test]
+    fn ftl_is_the_same_however_it_is_named() {
+        for name in ["lab", "lab-drive", "modern-tlc", "g1"] {
+            let device = || Builder::preset(name).unwrap();
+            let expanded = device().finish().unwrap().to_toml();
+            for plugin in FTLS {
+                let ftl = plugin.name();
+                let of = |builder: Builder| builder.finish().map(|config| config.to_toml()).map_err(|e| e.to_string());
+                let named = of(device().plugin("ftl", &PluginConfig::named(&ftl)));
+                assert_eq!(of(device().set(&format!("ftl.name={ftl}")).unwrap()), named, "{name}, {ftl}, by its key");
+                let file = device().file("my.toml", &expanded).unwrap().plugin("ftl", &PluginConfig::named(&ftl));
+                assert_eq!(of(file), named, "{name}, {ftl}, over a file that says all of {name}");
             }
         }
     }

@@ -310,7 +310,8 @@ fn measured(config: &Config, ledger: &Ledger, simulated: Nanos, wear: &Wear) -> 
         logical_bytes: u64::from(config.logical_pages()) * page_bytes,
         written_bytes: ledger.host_sector_writes * SECTOR_BYTES,
         programmed_bytes,
-        worn_bytes: programmed_bytes as f64 + more * (ledger.slc_programs * page_bytes) as f64,
+        worn_bytes: programmed_bytes as f64
+            + more * ((ledger.slc_programs + ledger.slc_dummy_pages) * page_bytes) as f64,
         simulated,
         erases_mean: wear.mean,
         erases_max: wear.max,

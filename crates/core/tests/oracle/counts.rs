@@ -87,6 +87,7 @@ counts! {
     flushed_by_age,
     flushed_gathered,
     dummy_pages,
+    slc_dummy_pages,
     padded_pages,
     padded_from_flash,
     padding_holes,

@@ -359,7 +359,7 @@ impl Expected {
         let amplification = over((total(l, Op::Program) + l.dummy_pages) as f64 * page, written);
         let (bits, unit) = (config.device.endurance.cell.bits(), config.device.commands.unit_pages);
         let slc_block = f64::from(geometry.pages_per_block / unit / bits * unit);
-        let slc = config.device.cells.slc_program.map_or(0.0, |_| l.slc_programs as f64);
+        let slc = config.device.cells.slc_program.map_or(0.0, |_| (l.slc_programs + l.slc_dummy_pages) as f64);
         let usual = (total(l, Op::Program) + l.dummy_pages) as f64 - slc;
         let wear = over((usual + slc * f64::from(geometry.pages_per_block) / slc_block) * page, written);
         let counts = || (0..blocks).map(|pbn| f64::from(fake.flash().erase_count(Pbn(pbn))));

@@ -38,7 +38,7 @@ fn random_ledger(r: &mut Dice, seed: u64) -> Ledger {
         host_trim_requests host_flush_requests host_sector_reads host_sector_writes unmapped_reads buffer_read_hits
         buffer_write_hits request_read_hits request_write_hits sector_read_hits sector_write_hits group_hits group_misses
         group_read_hits group_read_misses dram_reads dram_writes nvram_reads nvram_writes buffer_drops write_back_commands
-        flushed_groups padded_write_backs write_back_pages flushed_by_fill flushed_by_age flushed_gathered dummy_pages padded_pages padding_holes padded_from_flash prefetched_pages prefetch_hits own_prefetch_hits
+        flushed_groups padded_write_backs write_back_pages flushed_by_fill flushed_by_age flushed_gathered dummy_pages slc_dummy_pages padded_pages padding_holes padded_from_flash prefetched_pages prefetch_hits own_prefetch_hits
         buffer_read_pages buffer_read_ns buffer_write_pages buffer_write_ns map_hits map_second_hits map_prefetches
         map_misses map_unreadable map_lost gc_runs slc_programs slc_pages_folded slc_erases
         merges_switch merges_partial merges_full merges_full_lbns

@@ -68,7 +68,9 @@ impl Space {
         let rest = self.units.pages - self.units.by_pages.remainder(next);
         frontier.next = end.min(next + rest);
         self.units.dummies = frontier.next - next;
-        flash.ledger.dummy_pages += u64::from(self.units.dummies);
+        let dummies = u64::from(self.units.dummies);
+        flash.ledger.dummy_pages += dummies;
+        flash.ledger.slc_dummy_pages += if flash.is_slc(pbn) { dummies } else { 0 };
         if frontier.next == end {
             self.close(group, pbn, end != self.geometry.pages_per_block);
         }

@@ -1,0 +1,76 @@
+//! Which format does content have?
+mod common;
+
+use std::fmt::Write as _;
+
+use common::{fixture, read, read_fixture};
+use nandlab_trace::{Options, Trace, TraceError};
+
+#[test]
+fn format_is_found_by_content_with_a_reason() {
+    for (file, expected) in [
+        ("spc.spc", "spc"),
+        ("msr.csv", "msr"),
+        ("msr_indexed.csv", "msr"),
+        ("blkreplay.load", "blkreplay"),
+        ("disksim.trace", "disksim"),
+        ("ssdsim.ascii", "ssdsim"),
+        ("diskmon.log", "diskmon"),
+        ("heimdall.trace", "heimdall"),
+        ("fiu.blkparse", "fiu"),
+        ("biotracer.txt", "biotracer"),
+        ("pixel.csv", "pixel"),
+        ("systor.csv", "systor"),
+        ("alibaba.csv", "alibaba"),
+        ("tencent.csv", "tencent"),
+        ("lirs.trc", "lirs"),
+        ("arc.lis", "arc"),
+        ("blkparse.txt", "blkparse"),
+        ("wpa.csv", "wpa"),
+        ("fio_v2.iolog", "fio"),
+        ("fio_v3.iolog", "fio"),
+        ("fio_clat.log", "fio_lat"),
+        ("fio_clat_issued.log", "fio_lat"),
+        ("xperf.csv", "xperf"),
+        ("hpsrt.srt", "hpsrt"),
+        ("vscsi.vscsi", "vscsi"),
+        ("blktrace.0", "blktrace"),
+        ("spc.spc.gz", "spc"),
+        ("spc.spc.bz2", "spc"),
+        ("spc.spc.xz", "spc"),
+    ] {
+        let trace = nandlab_trace::open(&fixture(file), &Options::default()).unwrap();
+        assert_eq!(trace.records().format(), expected, "{file}");
+        assert!(trace.records().reason().starts_with("because "), "{}", trace.records().reason());
+    }
+}
+
+#[test]
+fn detection_asks_where_no_rule_decides() {
+    let Err(TraceError::Ambiguous { candidates, .. }) = read_fixture("disksim_or_flashsim.trace", &Options::default())
+    else {
+        panic!("disksim or flashsim")
+    };
+    assert_eq!(candidates.iter().map(|c| c.format).collect::<Vec<_>>(), ["disksim", "flashsim"]);
+    // Whole numbers that step by 5: milliseconds or nanoseconds?
+    let error = read(b"0 0 8 8 1\n5 0 16 8 0\n10 0 24 8 1\n", &Options::default()).unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains("disksim") && text.contains("ssdsim") && text.contains("because"), "{text}");
+}
+
+/// Rows of nandlab's own text may look like those of another format: with a latency like those of SYSTOR '17.
+#[test]
+fn text_that_says_what_it_is_is_believed() {
+    for (columns, rest) in
+        [("", ""), (",latency_ns", ",80000"), (",process", ",7"), (",latency_ns,process", ",80000,7")]
+    {
+        let mut text = format!("time_ns,device,op,offset,length{columns}\n");
+        for row in 0..40 {
+            writeln!(text, "{row},0,R,{},4096{rest}", row * 4096).unwrap();
+        }
+        for text in [format!("# nandlab trace 1\n{text}"), text] {
+            let trace = Trace::from_reader("test", std::io::Cursor::new(text.clone()), &Options::default()).unwrap();
+            assert_eq!(trace.records().format(), "nandlab", "{text}");
+        }
+    }
+}
