@@ -1,0 +1,142 @@
+//! What does a configuration become that is put together of layers?
+
+use super::*;
+
+#[test]
+fn label_reads_back_as_the_same_plugin() {
+    let params = json!({
+        "victim": {"d_choices": 10}, "ratio": [1, 2.5], "padding": 0.5, "rule": "model", "size": "8MiB",
+        "number_as_text": "7", "flag": true, "nested": {"a": [{"b": "c"}]}, "streams": 4,
+    });
+    let plugin = PluginConfig { name: "page".to_owned(), params: params.as_object().unwrap().clone() };
+    let label = plugin.label();
+    assert!(label.contains("victim={ d_choices = 10 }") && label.contains("rule=model"), "{label}");
+    let again = PluginConfig::parse(&label, "ftl").unwrap();
+    assert_eq!((again.name, again.params), (plugin.name, plugin.params), "{label}");
+    let defaults = FTLS.iter().map(|p| (p.name(), (p.defaults)()));
+    let defaults = defaults.chain(crate::catalog::BUFFERS.iter().map(|p| (p.name(), (p.defaults)())));
+    for (name, params) in defaults {
+        let mut params = params.as_object().cloned().unwrap_or_default();
+        params.retain(|_, value| !value.is_null());
+        let plugin = PluginConfig { name, params };
+        let again = PluginConfig::parse(&plugin.label(), "ftl").unwrap();
+        assert_eq!((&again.name, &again.params), (&plugin.name, &plugin.params), "{}", plugin.label());
+    }
+}
+
+#[test]
+fn key_without_a_value_is_left_out() {
+    let lag = |settings: &[&str]| {
+        let builder = settings.iter().try_fold(Builder::preset("modern-tlc")?, |b, setting| b.set(setting))?;
+        builder.finish().map(|config| config.ftl.params.get("gc_lag").and_then(Value::as_u64))
+    };
+    assert_eq!(lag(&[]).unwrap(), Some(4));
+    assert_eq!(lag(&["ftl.gc_lag="]).unwrap(), None);
+    assert_eq!(lag(&["ftl.gc_lag=", "ftl.gc_lag="]).unwrap(), None, "a key that is not there");
+    assert_eq!(lag(&["ftl.gc_lag= ", "ftl.gc_slice=whole"]).unwrap(), None);
+    assert!(lag(&["ftl.gc_lagg="]).unwrap_err().to_string().contains("gc_lagg"));
+    assert!(lag(&["device.geometry.channels="]).is_err(), "a key that is needed");
+}
+
+#[test]
+fn every_preset_builds() {
+    for (name, _) in DEVICES {
+        let builder = Builder::preset(name).unwrap();
+        for (key, value) in builder.preset["ftl"].as_object().unwrap() {
+            let known = FTLS.iter().any(|ftl| is_known(&json!(ftl.name()), key, value));
+            assert!(known, "{name}: no FTL has ftl.{key} = {value}");
+        }
+        let config = builder.finish().unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert_eq!(&config.device.name, name);
+        let device = config.build().unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert_eq!(device.logical_pages(), config.logical_pages());
+    }
+}
+
+#[test]
+fn expanded_form_is_a_configuration_again() {
+    let config = Builder::preset("lab").and_then(|b| b.finish()).unwrap();
+    let text = config.to_toml();
+    let again = Builder::preset("aalru").and_then(|b| b.file("x.toml", &text)).and_then(|b| b.finish()).unwrap();
+    assert_eq!(text, again.to_toml());
+}
+
+#[test]
+fn another_ftl_keeps_what_it_has_too() {
+    let ftl = |name: &str| {
+        let file = format!("[ftl]\nname = \"{name}\"\n");
+        let by_file = Builder::preset("modern-tlc").unwrap().file("my.toml", &file).unwrap();
+        let by_name = Builder::preset("modern-tlc").unwrap().plugin("ftl", &PluginConfig::named(name));
+        assert_eq!(by_file.root, by_name.root);
+        by_name.root["ftl"].clone()
+    };
+    let paced = json!({"name": "dftl", "placement": "least_busy", "gc_frontier": "separate", "gc_slice": "paced", "gc_lag": 4,
+        "map_write_buffer": 16});
+    assert_eq!(ftl("dftl"), paced, "the map of `page` is in RAM");
+    assert_eq!(ftl("block"), json!({"name": "block"}));
+    let settings = ["ftl.frontiers=single", "ftl.reserve=3"];
+    let builder = settings.iter().try_fold(Builder::preset("lab").unwrap(), |b, s| b.set(s)).unwrap();
+    let named = builder.plugin("ftl", &PluginConfig::parse("dftl:reserve=4", "ftl").unwrap());
+    assert_eq!(
+        named.root["ftl"],
+        json!({"name": "dftl", "frontiers": "single", "reserve": 4}),
+        "what is said of it goes before"
+    );
+    for (name, _) in DEVICES {
+        for plugin in FTLS {
+            let builder = Builder::preset(name).unwrap().plugin("ftl", &PluginConfig::named(&plugin.name()));
+            assert!(builder.finish().is_ok(), "{name}, {}", plugin.name());
+        }
+    }
+}
+
+#[test]
+fn ftl_is_the_same_however_it_is_named() {
+    for name in ["lab", "lab-drive", "modern-tlc", "g1"] {
+        let device = || Builder::preset(name).unwrap();
+        let expanded = device().finish().unwrap().to_toml();
+        for plugin in FTLS {
+            let ftl = plugin.name();
+            let of = |builder: Builder| builder.finish().map(|config| config.to_toml()).map_err(|e| e.to_string());
+            let named = of(device().plugin("ftl", &PluginConfig::named(&ftl)));
+            assert_eq!(of(device().set(&format!("ftl.name={ftl}")).unwrap()), named, "{name}, {ftl}, by its key");
+            let file = device().file("my.toml", &expanded).unwrap().plugin("ftl", &PluginConfig::named(&ftl));
+            assert_eq!(of(file), named, "{name}, {ftl}, over a file that says all of {name}");
+        }
+    }
+}
+
+#[test]
+fn scheduler_of_a_preset_goes_with_its_timing_model() {
+    let policy = |settings: &[&str]| {
+        let builder = settings.iter().try_fold(Builder::preset("lab-drive")?, |b, setting| b.set(setting))?;
+        builder.finish().map(|config| config.device.scheduler == SchedulerConfig::default())
+    };
+    assert!(!policy(&[]).unwrap());
+    assert!(policy(&["device.timing.model=parallel"]).unwrap());
+    assert!(policy(&["device.timing.model=serial"]).unwrap());
+    let asked = ["device.timing.model=parallel", "device.scheduler.suspend=erase"];
+    let error = policy(&asked).unwrap_err().to_string();
+    assert!(error.contains("device.scheduler") && error.contains("no scheduler"), "{error}");
+}
+
+#[test]
+fn lab_drive_has_the_flash_of_lab() {
+    let of = |name| Builder::preset(name).and_then(|b| b.finish()).unwrap();
+    let (lab, drive) = (of("lab"), of("lab-drive"));
+    assert_eq!((lab.device.geometry, lab.logical_pages()), (drive.device.geometry, drive.logical_pages()));
+    let cells = |config: &Config| {
+        let timing = config.device.timing;
+        (timing.page_read, timing.page_program, timing.block_erase, timing.page_transfer)
+    };
+    assert_eq!(cells(&lab), cells(&drive));
+    assert_eq!((lab.ram.dram, lab.ram.nvram), (drive.ram.dram, drive.ram.nvram));
+}
+
+#[test]
+fn bad_key_names_its_line() {
+    let file = "seed = 3\n[ram]\ndram = \"8MiB\"\ndarm = 1\n";
+    let error = Builder::preset("lab").and_then(|b| b.file("my.toml", file)).and_then(|b| b.finish()).unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains("my.toml:4") && text.contains("darm"), "{text}");
+}
