@@ -71,6 +71,17 @@ fn rows_that_are_done_are_printed_and_written() {
 }
 
 #[test]
+fn preconditioning_ends_at_once() {
+    let args = ["compare", "-d", "sata-qlc", "-b", "lru,fifo", "-f", "page", "-n", "100", "--threads", "1"];
+    let child = start(&[&args[..], &["--precondition", "steady:1000"]].concat());
+    std::thread::sleep(Duration::from_millis(700));
+    signal(&child, "-INT");
+    let (_, stderr, status) = end(child);
+    // A process that does not end within 5 s is ended, and says nothing.
+    assert_eq!((status.code(), stderr.as_str()), (Some(130), "interrupted: 0 of 2 rows are done\n"));
+}
+
+#[test]
 fn points_of_curves_that_are_done_are_printed() {
     let args = ["curve", "--device", TINY, "--ftl", "page", "--ram", "64KiB..1MiB", "--points", "500", "-n", "20000"];
     let mut child = start(&[&args[..], &["--csv"]].concat());

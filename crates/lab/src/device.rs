@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::memory;
 use crate::own_buffer::OwnBuffer;
 use crate::source::Source;
-use crate::watch::Watch;
+use crate::watch::{Stop, Watch};
 use crate::word;
 use crate::workload::Workload;
 
@@ -81,8 +81,7 @@ impl Device {
             return Err(Error::input(problem, "use none, full or {steady=N}"));
         }
         memory::check(&config)?;
-        let built = self.own.as_ref().map_or_else(|| config.build(), |own| own.device(&config));
-        Ok((built.map_err(|error| builder.locate(error))?, config))
+        Ok((built(&builder, &config, self.own.as_ref(), &Stop::default())?, config))
     }
 
     /// The same over a base that was read before.
@@ -173,4 +172,20 @@ fn read(path: &str) -> io::Result<String> {
         return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
     }
     Ok(text)
+}
+
+/// The device of a configuration, around a policy of one's own if there is one, preconditioned.
+///
+/// # Errors
+/// A plug-in does not fit; [`Error::Stopped`] if the work is to end.
+pub(crate) fn built(
+    builder: &Builder,
+    config: &Config,
+    own: Option<&OwnBuffer>,
+    stop: &Stop,
+) -> Result<Box<dyn Ssd>, Error> {
+    let fresh = own.map_or_else(|| config.fresh(), |own| own.device(config));
+    let mut device = fresh.map_err(|error| builder.locate(error))?;
+    let done = config.precondition(&mut *device, &mut || !stop.is_stopped());
+    if done { Ok(device) } else { Err(Error::Stopped) }
 }

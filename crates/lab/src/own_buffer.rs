@@ -44,12 +44,12 @@ impl OwnBuffer {
         Config { buffer: PluginConfig::named(&self.name), ..config.clone() }
     }
 
-    /// The device of a configuration around this policy.
+    /// The new device of a configuration around this policy.
     ///
     /// # Errors
-    /// As [`Config::build_around`].
+    /// As [`Config::fresh_around`].
     pub(crate) fn device(&self, config: &Config) -> Result<Box<dyn Ssd>, ConfigError> {
-        config.build_around(|parts| (self.build)(parts))
+        config.fresh_around(|parts| (self.build)(parts))
     }
 }
 

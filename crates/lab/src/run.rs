@@ -12,7 +12,7 @@ use nandlab_trace::{Options, Trace, Volumes};
 use serde::{Deserialize, Serialize};
 
 use crate::course::Course;
-use crate::device::Device;
+use crate::device::{Device, built};
 use crate::error::{Error, ROOM};
 use crate::foresight::Foresight;
 use crate::idle::{self, is_hinted};
@@ -225,8 +225,7 @@ fn simulate_from(
     let mut source = open()?;
     memory::check(config)?;
     let started = now();
-    let built = own.map_or_else(|| config.build(), |own| own.device(config));
-    let mut device = built.map_err(|error| builder.locate(error))?;
+    let mut device = built(builder, config, own, &progress.watch().stop)?;
     let work = move || {
         if config.precondition == Precondition::Trace {
             warm_up(&mut *device, source, workload.foresight.as_ref(), progress)?;

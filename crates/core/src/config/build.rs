@@ -49,16 +49,36 @@ impl Config {
     /// # Errors
     /// When a plug-in refuses its parameters or does not fit the device.
     pub fn build(&self) -> Result<Box<dyn Ssd>, ConfigError> {
-        let buffer = registry::find(BUFFERS, "buffer", &self.buffer.name)?;
-        self.build_around(|parts| (buffer.build.device)(Value::Object(self.buffer.params.clone()), parts))
+        let mut device = self.fresh()?;
+        self.precondition(&mut *device, &mut || true);
+        Ok(device)
     }
 
-    /// The same around a policy that is in no list: `buffer` makes the device of what lies below the policy, as
+    /// Builds the device as it is new.
+    ///
+    /// # Errors
+    /// As [`Config::build`].
+    pub fn fresh(&self) -> Result<Box<dyn Ssd>, ConfigError> {
+        let buffer = registry::find(BUFFERS, "buffer", &self.buffer.name)?;
+        self.fresh_around(|parts| (buffer.build.device)(Value::Object(self.buffer.params.clone()), parts))
+    }
+
+    /// Preconditions a device that is new, except for [`Precondition::Trace`]. Every few thousand pages it asks whether to go on;
+    /// if not, it returns false, and the device is of no use.
+    pub fn precondition(&self, device: &mut dyn Ssd, go_on: &mut dyn FnMut() -> bool) -> bool {
+        match self.precondition {
+            Precondition::None | Precondition::Trace => true,
+            Precondition::Full => device.precondition(true, 0.0, go_on),
+            Precondition::Steady(overwrites) => device.precondition(true, overwrites, go_on),
+        }
+    }
+
+    /// The new device around a policy that is in no list: `buffer` makes it of what lies below the policy, as
     /// [`Engine::new`](crate::engine::Engine::new) does. The buffer that is configured is ignored.
     ///
     /// # Errors
     /// As [`Config::build`], and those of `buffer`.
-    pub fn build_around(
+    pub fn fresh_around(
         &self,
         buffer: impl FnOnce(Parts) -> Result<Box<dyn Ssd>, ConfigError>,
     ) -> Result<Box<dyn Ssd>, ConfigError> {
@@ -86,13 +106,7 @@ impl Config {
             return Err(ConfigError::new("device.reliability.map_page_loss", problem, help));
         }
         let parts = Parts { flash, ftl: built, frames: self.frames(), settings: self.settings() };
-        let mut device = buffer(parts)?;
-        match self.precondition {
-            Precondition::None | Precondition::Trace => {}
-            Precondition::Full => device.precondition(true, 0.0),
-            Precondition::Steady(overwrites) => device.precondition(true, overwrites),
-        }
-        Ok(device)
+        buffer(parts)
     }
 
     fn settings(&self) -> Settings {

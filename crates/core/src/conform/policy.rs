@@ -377,6 +377,6 @@ fn build_device(policy: &str, case: &Case) -> Result<Box<dyn Ssd>, String> {
     let buffer = registry::find(BUFFERS, "buffer", policy).map_err(|e| e.to_string())?;
     let parts = Parts { flash, ftl, frames, settings };
     let mut device = (buffer.build.device)(Value::Object(params), parts).map_err(|e| e.to_string())?;
-    device.precondition(true, 0.0);
+    device.precondition(true, 0.0, &mut || true);
     Ok(device)
 }

@@ -38,8 +38,9 @@ pub trait Ssd: Send {
     /// Lets all operations finish without writing anything back.
     fn drain(&mut self);
     /// Brings the device into its state before the measurement, then forgets counts and times: if `fill`, every page is
-    /// written once, ascending; then `overwrites` times as many pages as there are, uniformly at random.
-    fn precondition(&mut self, fill: bool, overwrites: f64);
+    /// written once, ascending; then `overwrites` times as many pages as there are, uniformly at random. Every few thousand pages
+    /// it asks whether to go on; if not, it returns false, and the device is of no use.
+    fn precondition(&mut self, fill: bool, overwrites: f64, go_on: &mut dyn FnMut() -> bool) -> bool;
     /// Forgets counts and times; contents and wear stay.
     fn start_measuring(&mut self);
     /// Counts so far.
@@ -95,9 +96,12 @@ impl<B: Buffer> Ssd for Engine<B, Storage> {
         self.flush_ahead(None);
         self.below.drain();
     }
-    fn precondition(&mut self, fill: bool, overwrites: f64) {
-        self.below.fill_device(fill, overwrites);
-        self.start_measuring();
+    fn precondition(&mut self, fill: bool, overwrites: f64, go_on: &mut dyn FnMut() -> bool) -> bool {
+        let done = self.below.fill_device(fill, overwrites, go_on);
+        if done {
+            self.start_measuring();
+        }
+        done
     }
     fn start_measuring(&mut self) {
         self.drain();

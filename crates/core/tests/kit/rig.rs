@@ -89,7 +89,7 @@ impl Rig {
         let plugin = find(BUFFERS, "buffer", policy)?;
         let mut device = (plugin.build.device)(params, self.parts(ftl))?;
         if self.filled {
-            device.precondition(true, 0.0);
+            device.precondition(true, 0.0, &mut || true);
         }
         Ok(device)
     }

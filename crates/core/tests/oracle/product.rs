@@ -144,7 +144,7 @@ pub fn build(case: &Case) -> Box<dyn Ssd> {
         }
     };
     if case.filled {
-        device.precondition(true, 0.0);
+        device.precondition(true, 0.0, &mut || true);
     }
     device
 }

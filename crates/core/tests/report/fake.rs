@@ -125,7 +125,7 @@ impl Ssd for Fake {
     fn drain(&mut self) {
         unreachable!()
     }
-    fn precondition(&mut self, _: bool, _: f64) {
+    fn precondition(&mut self, _: bool, _: f64, _: &mut dyn FnMut() -> bool) -> bool {
         unreachable!()
     }
     fn start_measuring(&mut self) {

@@ -4,6 +4,7 @@ use nandlab::config::{Builder, Config};
 use nandlab::replay::Replay;
 use nandlab::types::{HostOp, HostRequest};
 
+use crate::device::built;
 use crate::error::Error;
 use crate::latencies::{ReplayedRequest, Requests};
 use crate::source::Source;
@@ -163,7 +164,7 @@ impl Sample {
 
     /// The response of every request on a device, ns.
     pub(super) fn simulate(&self, builder: &Builder, config: &Config, stop: &Stop) -> Result<Vec<u64>, Error> {
-        let mut device = config.build().map_err(|error| builder.locate(error))?;
+        let mut device = built(builder, config, None, stop)?;
         let mut responses = Vec::with_capacity(self.requests);
         let mut each = |request: &ReplayedRequest| {
             responses.push(request.response.0);
