@@ -12,6 +12,7 @@ use nandlab::registry::rules::{Number, Rule};
 use nandlab::registry::{self, Plugin};
 use nandlab::report::Report;
 use nandlab::types::Bytes;
+use nandlab_lab::Experiment;
 use nandlab_lab::pages::{manual, measured};
 use nandlab_lab::papers::{PAPERS, Paper};
 use nandlab_trace::formats;
@@ -29,7 +30,7 @@ struct Entry {
     family: &'static str,
     name: String,
     title: String,
-    page: fn(&str) -> String,
+    page: Box<dyn Fn() -> String>,
 }
 
 /// Prints one family.
@@ -65,7 +66,7 @@ pub fn describe(name: &str, family: Option<Family>, style: Style) -> Result<(), 
     let mut text = String::new();
     for entry in found {
         let heading = format!("{} {} - {}", entry.family, entry.name, entry.title);
-        text += &format!("{}\n\n{}\n", style.bold(&heading), headings((entry.page)(&entry.name).trim(), style));
+        text += &format!("{}\n\n{}\n", style.bold(&heading), headings((entry.page)().trim(), style));
     }
     output::print(&text)
 }
@@ -81,10 +82,10 @@ fn headings(page: &str, style: Style) -> String {
 
 fn entries(family: Family) -> Vec<Entry> {
     match family {
-        Family::Buffers => plugins(BUFFERS, "buffer", |name| {
-            plugin_page(BUFFERS, "buffer", name) + "\n" + &measured(name).replace("## ", "# ")
+        Family::Buffers => plugins(BUFFERS, "buffer", |plugin| {
+            manual(plugin, "buffer") + "\n" + &measured(&plugin.name()).replace("## ", "# ")
         }),
-        Family::Ftls => plugins(FTLS, "ftl", |name| plugin_page(FTLS, "ftl", name) + &evidence(name)),
+        Family::Ftls => plugins(FTLS, "ftl", |plugin| manual(plugin, "ftl") + &evidence(&plugin.name())),
         Family::Victims => rules::<victim::VictimRule>(),
         Family::ChainVictims => rules::<chain_victim::ChainVictimRule>(),
         Family::Allocations => rules::<alloc::AllocRule>(),
@@ -94,65 +95,47 @@ fn entries(family: Family) -> Vec<Entry> {
         Family::Timings => rules::<TimingRule>(),
         Family::Schedulers => rules::<SchedulerRule>(),
         Family::CmtOrders => rules::<CmtOrderRule>(),
-        Family::Devices => {
-            let entry = |(name, _): &(&str, &str)| Entry {
-                family: "device",
-                name: (*name).to_owned(),
-                title: device_title(name),
-                page: device_page,
-            };
-            DEVICES.iter().map(entry).collect()
-        }
+        Family::Devices => DEVICES
+            .iter()
+            .map(|(name, text)| entry("device", *name, device_title(name), || device_page(name, text)))
+            .collect(),
         Family::Formats => {
-            let entry = |format: &nandlab_trace::FormatInfo| Entry {
-                family: "format",
-                name: format.name.to_owned(),
-                title: format.title.to_owned(),
-                page: format_page,
-            };
-            formats().iter().map(entry).collect()
+            formats().iter().map(|format| entry("format", format.name, format.title, || format_page(format))).collect()
         }
         Family::Generators => {
-            let preset = |preset: &generators::Preset| Entry {
-                family: "preset",
-                name: preset.name.to_owned(),
-                title: preset.title.to_owned(),
-                page: preset_page,
-            };
-            let mut entries = plugins(GENERATORS, "generator", generator_page);
-            entries.extend(PRESETS.iter().map(preset));
-            entries
+            let presets = PRESETS.iter();
+            let presets = presets.map(|preset| entry("preset", preset.name, preset.title, || preset_page(preset)));
+            plugins(GENERATORS, "generator", generator_page).into_iter().chain(presets).collect()
         }
         Family::Experiments => {
-            let entry = |paper: &Paper| {
+            let entry = |paper: &'static Paper| {
                 let experiment = paper.experiment().expect("experiments are tested");
-                Entry { family: "experiment", name: experiment.name, title: experiment.sentence, page: experiment_page }
+                entry("experiment", paper.name(), experiment.sentence.clone(), move || experiment_page(&experiment))
             };
             PAPERS.iter().map(entry).collect()
         }
-        Family::Tools => {
-            let entry = |tool: ToolInfo| Entry {
-                family: "tool",
-                name: tool.name.to_owned(),
-                title: tool.title,
-                page: tool_page,
-            };
-            trace_tools().into_iter().map(entry).collect()
-        }
+        Family::Tools => trace_tools()
+            .into_iter()
+            .map(|tool| entry("tool", tool.name, tool.title.clone(), move || tool_page(&tool)))
+            .collect(),
     }
 }
 
-fn extras() -> [Entry; 1] {
-    [Entry {
-        family: "report",
-        name: "metrics".to_owned(),
-        title: "Every field of the result with its formula".to_owned(),
-        page: |_| metrics(),
-    }]
+fn entry(
+    family: &'static str,
+    name: impl Into<String>,
+    title: impl Into<String>,
+    page: impl Fn() -> String + 'static,
+) -> Entry {
+    Entry { family, name: name.into(), title: title.into(), page: Box::new(page) }
 }
 
-fn plugins<B>(list: &[Plugin<B>], family: &'static str, page: fn(&str) -> String) -> Vec<Entry> {
-    list.iter().map(|plugin| Entry { family, name: plugin.name(), title: plugin.title(), page }).collect()
+fn extras() -> [Entry; 1] {
+    [entry("report", "metrics", "Every field of the result with its formula", metrics)]
+}
+
+fn plugins<B>(list: &'static [Plugin<B>], family: &'static str, page: fn(&Plugin<B>) -> String) -> Vec<Entry> {
+    list.iter().map(|plugin| entry(family, plugin.name(), plugin.title(), move || page(plugin))).collect()
 }
 
 /// The first line of a manual page repeats name and title.
@@ -165,8 +148,7 @@ fn rules<R: Rule>() -> Vec<Entry> {
 }
 
 /// The manual page, and how to choose the rule.
-fn rule_page<R: Rule>(name: &str) -> String {
-    let Some(plugin) = R::ALL.iter().find(|plugin| plugin.name() == name) else { return String::new() };
+fn rule_page<R: Rule>(plugin: &Plugin<R>) -> String {
     let parameter = R::KEY.rsplit('.').next().unwrap_or(R::KEY);
     let choice = match plugin.build.number() {
         None => format!("`{parameter} = \"{}\"`", plugin.module),
@@ -177,39 +159,32 @@ fn rule_page<R: Rule>(name: &str) -> String {
     format!("{page}\n\n# Parameter of {}\n{choice}, as in --set {}=...\n", R::CHOSEN_BY, R::KEY)
 }
 
-fn plugin_page<B>(list: &[Plugin<B>], section: &str, name: &str) -> String {
-    let Some(plugin) = list.iter().find(|plugin| plugin.name() == name) else { return String::new() };
-    manual(plugin, section)
-}
-
-fn generator_page(name: &str) -> String {
-    let Some(plugin) = GENERATORS.iter().find(|plugin| plugin.name() == name) else { return String::new() };
+fn generator_page(plugin: &Plugin<generators::Build>) -> String {
     let (own, shared) = generators::parameters_of(plugin);
     let mut page = without_title(&plugin.manual()).trim().to_owned();
     if !shared.is_empty() {
         page += &format!("\n\n{}", generators::shared_manual(plugin).trim_end());
     }
     page += "\n\n# With all defaults\nmake:";
-    page += name;
+    page += &plugin.name();
     for (key, value) in own.iter().chain(&shared) {
         page += &format!(":{key}={}", value.as_str().map_or_else(|| value.to_string(), str::to_owned));
     }
     page
 }
 
-fn tool_page(name: &str) -> String {
-    let Some(tool) = trace_tools().into_iter().find(|tool| tool.name == name) else { return String::new() };
-    format!("# What it does\n{}\n\n# Options\n`nandlab trace {name} --help` lists them.\n", tool.manual)
+fn tool_page(tool: &ToolInfo) -> String {
+    format!("# What it does\n{}\n\n# Options\n`nandlab trace {} --help` lists them.\n", tool.manual, tool.name)
 }
 
-fn preset_page(name: &str) -> String {
-    let Some(preset) = PRESETS.iter().find(|preset| preset.name == name) else { return String::new() };
+fn preset_page(preset: &generators::Preset) -> String {
     format!(
         "# Source\n{}\n\n# What it does\n{} requests of this generator, whose parameters can be overridden:\n\n{}\n\n\
-         `nandlab trace make {name} --check` prints the published figures next to those achieved; docs/workloads.md has all.",
+         `nandlab trace make {} --check` prints the published figures next to those achieved; docs/workloads.md has all.",
         preset.source,
         count(preset.requests),
-        preset.spec
+        preset.spec,
+        preset.name
     )
 }
 
@@ -244,9 +219,8 @@ fn several(n: u32, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
-fn device_page(name: &str) -> String {
+fn device_page(name: &str, text: &str) -> String {
     let config = Builder::preset(name).and_then(|builder| builder.finish()).expect("presets are tested");
-    let text = DEVICES.iter().find(|(known, _)| *known == name).map_or("", |(_, text)| text);
     let comment: Vec<&str> = text.lines().map_while(|line| line.strip_prefix("# ")).collect();
     let geometry = &config.device.geometry;
     let (physical, logical) = (geometry.pages(), u64::from(config.logical_pages()));
@@ -264,16 +238,14 @@ fn device_page(name: &str) -> String {
     )
 }
 
-fn experiment_page(name: &str) -> String {
-    let Some(paper) = PAPERS.iter().find(|paper| paper.name() == name) else { return String::new() };
-    let manual = paper.experiment().and_then(|experiment| experiment.manual()).expect("experiments are tested");
+fn experiment_page(experiment: &Experiment) -> String {
+    let (name, manual) = (&experiment.name, experiment.manual().expect("experiments are tested"));
     format!(
         "{manual}\n`nandlab reproduce {name} -o FOLDER` carries it out and judges the claims; docs/claims.md has the verdicts.\n"
     )
 }
 
-fn format_page(name: &str) -> String {
-    let Some(format) = formats().iter().find(|format| format.name == name) else { return String::new() };
+fn format_page(format: &nandlab_trace::FormatInfo) -> String {
     let endings = match format.extensions {
         [] => String::new(),
         list => format!("\nUsual endings of file names: {}.\n", list.join(", ")),

@@ -64,19 +64,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::sweep::CellStatus;
 
     #[test]
     fn sentence_tells_rule_range_and_doubt() {
-        let row = |trace| SweepRow {
-            cell: String::new(),
-            values: BTreeMap::new(),
-            id: String::new(),
-            status: CellStatus::Done,
-            error: None,
-            report: Some(json!({ "trace": trace })),
-            course: None,
-        };
+        let row = |trace| SweepRow::done("", BTreeMap::new(), json!({ "trace": trace }));
         let cut = |requests: u64, warnings: &[&str]| {
             row(json!({ "warm_up": { "requests": requests, "rule": "mser-5" }, "warnings": warnings }))
         };

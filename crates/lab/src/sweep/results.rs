@@ -89,6 +89,12 @@ pub struct SweepRow {
 }
 
 impl SweepRow {
+    /// A cell that was simulated, for tests of what reads results.
+    #[cfg(test)]
+    pub(crate) fn done(cell: impl Into<String>, values: BTreeMap<String, String>, report: Value) -> Self {
+        let (id, status) = (String::new(), CellStatus::Done);
+        Self { cell: cell.into(), values, id, status, error: None, report: Some(report), course: None }
+    }
     /// A number of the report by its path, as in `hits.page.total`.
     pub fn number(&self, path: &str) -> Option<f64> {
         self.report.as_ref()?.pointer(&format!("/{}", path.replace('.', "/")))?.as_f64()

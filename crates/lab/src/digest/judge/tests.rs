@@ -8,22 +8,13 @@ use super::{Judged, Verdict};
 use crate::digest::metric::{Metric, metrics};
 use crate::digest::points::Points;
 use crate::experiment::Claim;
-use crate::sweep::{CellStatus, SweepRow};
+use crate::sweep::SweepRow;
 
 /// A cell: values of its axes as `axis=value`, and its erases.
 fn row(cell: &str, erases: f64) -> SweepRow {
     let values = cell.split(' ').map(|word| word.split_once('=').unwrap());
     let values: BTreeMap<String, String> = values.map(|(axis, value)| (axis.to_owned(), value.to_owned())).collect();
-    let report = Some(json!({"flash": {"erases": {"total": erases}}}));
-    SweepRow {
-        cell: cell.to_owned(),
-        values,
-        id: String::new(),
-        status: CellStatus::Done,
-        error: None,
-        report,
-        course: None,
-    }
+    SweepRow::done(cell, values, json!({"flash": {"erases": {"total": erases}}}))
 }
 
 fn claim(text: &str) -> Claim {

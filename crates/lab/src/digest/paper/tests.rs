@@ -9,7 +9,7 @@ use crate::digest::figures::{Datum, Head, Shown};
 use crate::digest::metric::metrics;
 use crate::digest::points::Points;
 use crate::experiment::ExperimentFigure;
-use crate::sweep::{CellStatus, SweepRow};
+use crate::sweep::SweepRow;
 
 #[test]
 fn figures_are_in_the_order_of_their_numbers() {
@@ -37,15 +37,9 @@ fn figure(text: &str) -> Shown {
         .iter()
         .map(|(workload, buffer, ram, erases)| {
             let values = [("workload", workload), ("buffer", buffer), ("ram", ram)];
-            SweepRow {
-                cell: format!("{workload}/{buffer}/{ram}"),
-                values: values.into_iter().map(|(axis, value)| (axis.to_owned(), (*value).to_owned())).collect(),
-                id: String::new(),
-                status: CellStatus::Done,
-                error: None,
-                report: Some(json!({"flash": {"erases": {"total": erases}}})),
-                course: None,
-            }
+            let values = values.into_iter().map(|(axis, value)| (axis.to_owned(), (*value).to_owned())).collect();
+            let report = json!({"flash": {"erases": {"total": erases}}});
+            SweepRow::done(format!("{workload}/{buffer}/{ram}"), values, report)
         })
         .collect();
     let figure: ExperimentFigure =

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::{Groups, Winners};
 use crate::digest::metric::{Metric, metrics};
 use crate::digest::points::Points;
-use crate::sweep::{CellStatus, SweepRow};
+use crate::sweep::SweepRow;
 
 /// A cell: buffer, FTL, seed, and the value of all metrics that are tried.
 fn row(buffer: &str, ftl: &str, seed: &str, value: Option<f64>) -> SweepRow {
@@ -17,15 +17,7 @@ fn row(buffer: &str, ftl: &str, seed: &str, value: Option<f64>) -> SweepRow {
         "response": {"all": {"p99_ns": value, "mean_ns": value}},
         "hits": {"page": {"total": value.map(|value| value / 100.0)}},
     });
-    SweepRow {
-        cell: format!("{buffer}/{ftl}/{seed}"),
-        values,
-        id: String::new(),
-        status: CellStatus::Done,
-        error: None,
-        report: Some(report),
-        course: None,
-    }
+    SweepRow::done(format!("{buffer}/{ftl}/{seed}"), values, report)
 }
 
 fn metric(name: &str) -> Metric {
