@@ -59,7 +59,7 @@ pub(crate) fn detect(name: &str, bytes: &[u8]) -> Result<(&'static Format, Strin
             Sniff::No => {}
             Sniff::Maybe(reason) => maybe.push((format, reason)),
             Sniff::Yes(reason) => yes.push((format, reason)),
-            Sniff::Says(reason) => return Ok((format, reason)),
+            Sniff::Certain(reason) => return Ok((format, reason)),
         }
     }
     if yes.len() == 1 {

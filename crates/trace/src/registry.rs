@@ -82,7 +82,7 @@ pub(crate) enum Sniff {
     /// It is this format.
     Yes(String),
     /// It says itself that it is this format, whatever its rows look like.
-    Says(String),
+    Certain(String),
 }
 
 /// A format.

@@ -17,7 +17,7 @@ pub struct ConvertArgs {
     pub input: InputArgs,
     #[command(flatten)]
     pub output: OutputArgs,
-    /// Write the format of another tool (what each says and what not: `nandlab describe NAME`).
+    /// Write this format in place of nandlab's own (what those of other tools say and what not: `nandlab describe NAME`).
     #[arg(long, value_name = "FORMAT", value_parser = written())]
     to: Option<String>,
 }

@@ -186,7 +186,7 @@ impl Buffer for Aalru {
         }
     }
     fn on_insert(&mut self, slot: Slot, access: &Access, slots: &Slots) {
-        slots.cover(&mut self.in_wb, false);
+        slots.extend_table(&mut self.in_wb, false);
         if access.write {
             self.enter_wb(slot, slots);
         } else {

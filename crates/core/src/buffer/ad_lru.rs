@@ -134,8 +134,8 @@ impl Buffer for AdLru {
         }
     }
     fn on_insert(&mut self, slot: Slot, _: &Access, slots: &Slots) {
-        slots.cover(&mut self.queue_of, COLD);
-        slots.cover(&mut self.flagged, false);
+        slots.extend_table(&mut self.queue_of, COLD);
+        slots.extend_table(&mut self.flagged, false);
         self.push(slot, COLD, slots);
     }
     fn on_remove(&mut self, slot: Slot, _: &Slots) {

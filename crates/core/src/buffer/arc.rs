@@ -155,7 +155,7 @@ impl Buffer for Arc {
     }
     #[inline]
     fn on_insert(&mut self, slot: Slot, _: &Access, slots: &Slots) {
-        slots.cover(&mut self.list_of, 0);
+        slots.extend_table(&mut self.list_of, 0);
         let list = usize::from(self.missed.is_some());
         self.list_of[slot.index()] = list as u8;
         self.links.push_front(&mut self.resident[list], slot.0);

@@ -152,7 +152,7 @@ impl Buffer for CarfR {
         }
     }
     fn on_insert(&mut self, slot: Slot, access: &Access, slots: &Slots) {
-        slots.cover(&mut self.pages, Page::default());
+        slots.extend_table(&mut self.pages, Page::default());
         self.touch(slot, access.write, 0.0);
     }
     fn on_remove(&mut self, slot: Slot, _: &Slots) {

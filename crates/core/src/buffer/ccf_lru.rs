@@ -120,7 +120,7 @@ impl Buffer for CcfLru {
         }
     }
     fn on_insert(&mut self, slot: Slot, access: &Access, slots: &Slots) {
-        slots.cover(&mut self.pages, Page::default());
+        slots.extend_table(&mut self.pages, Page::default());
         self.push(slot, Page { cold: !access.write || self.new_dirty_cold, in_cold_clean: !access.write });
     }
     fn on_remove(&mut self, slot: Slot, _: &Slots) {

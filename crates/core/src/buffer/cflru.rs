@@ -166,7 +166,7 @@ impl Buffer for Cflru {
         self.balance(slots);
     }
     fn on_insert(&mut self, slot: Slot, _: &Access, slots: &Slots) {
-        slots.cover(&mut self.in_window, false);
+        slots.extend_table(&mut self.in_window, false);
         self.links.push_front(&mut self.working, slot.0);
         self.balance(slots);
     }

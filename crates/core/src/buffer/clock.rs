@@ -83,7 +83,7 @@ impl Buffer for Clock {
     }
     #[inline]
     fn on_insert(&mut self, slot: Slot, _: &Access, slots: &Slots) {
-        slots.cover(&mut self.ring, Place::Free);
+        slots.extend_table(&mut self.ring, Place::Free);
         self.ring[slot.index()] = self.new_page;
     }
     fn on_remove(&mut self, slot: Slot, _: &Slots) {

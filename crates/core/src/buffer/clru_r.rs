@@ -129,7 +129,7 @@ impl Buffer for ClruR {
         }
     }
     fn on_insert(&mut self, slot: Slot, _: &Access, slots: &Slots) {
-        slots.cover(&mut self.pages, Page::default());
+        slots.extend_table(&mut self.pages, Page::default());
         self.accesses += 1;
         self.pages[slot.index()].last = self.accesses;
         self.push(slot, false, slots);

@@ -204,7 +204,7 @@ impl Buffer for HitStat {
         }
     }
     fn on_insert(&mut self, slot: Slot, _: &Access, slots: &Slots) {
-        slots.cover(&mut self.sectors, 0);
+        slots.extend_table(&mut self.sectors, 0);
         self.sectors[slot.index()] = 0;
         let (group, created) = self.groups.insert(slot, slots);
         if created {

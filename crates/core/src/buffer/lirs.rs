@@ -235,7 +235,7 @@ impl Buffer for Lirs {
     }
     #[inline]
     fn on_insert(&mut self, slot: Slot, access: &Access, slots: &Slots) {
-        slots.cover(&mut self.entry_of, NONE);
+        slots.extend_table(&mut self.entry_of, NONE);
         let new = Entry { lpn: access.lpn, slot, state: State::Hir };
         let found = self.remembered_as.take(access.lpn.index());
         let entry = if found == NONE {

@@ -62,7 +62,7 @@ impl Buffer for LruWsr {
         }
     }
     fn on_insert(&mut self, slot: Slot, _: &Access, slots: &Slots) {
-        slots.cover(&mut self.cold, false);
+        slots.extend_table(&mut self.cold, false);
         self.cold[slot.index()] = false;
         self.links.push_front(&mut self.recency, slot.0);
     }

@@ -108,7 +108,7 @@ impl Buffer for PrLruR {
         plan.evict(*victim, slots);
     }
     fn on_insert(&mut self, slot: Slot, _: &Access, slots: &Slots) {
-        slots.cover(&mut self.pages, Page::default());
+        slots.extend_table(&mut self.pages, Page::default());
         self.pages[slot.index()] = Page { count: 1, first: self.accesses, last: self.accesses };
     }
     fn on_remove(&mut self, _: Slot, _: &Slots) {}

@@ -191,7 +191,7 @@ impl Buffer for RefR {
         }
     }
     fn on_insert(&mut self, slot: Slot, _: &Access, slots: &Slots) {
-        slots.cover(&mut self.written, 0);
+        slots.extend_table(&mut self.written, 0);
         self.push_front(slot.0);
     }
     fn on_remove(&mut self, slot: Slot, slots: &Slots) {

@@ -159,7 +159,7 @@ impl Buffer for S3Fifo {
     }
     #[inline]
     fn on_insert(&mut self, slot: Slot, _: &Access, slots: &Slots) {
-        slots.cover(&mut self.pages, Page::default());
+        slots.extend_table(&mut self.pages, Page::default());
         let in_main = self.returns || self.overflows && self.small.len() >= self.small_pages;
         self.push(slot.0, Page { count: 0, in_main });
     }

@@ -67,7 +67,7 @@ impl Buffer for Sieve {
     }
     #[inline]
     fn on_insert(&mut self, slot: Slot, _: &Access, slots: &Slots) {
-        slots.cover(&mut self.visited, false);
+        slots.extend_table(&mut self.visited, false);
         self.visited[slot.index()] = false;
         self.links.push_front(&mut self.queue, slot.0);
     }

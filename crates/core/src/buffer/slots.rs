@@ -232,7 +232,7 @@ impl Slots {
     }
     /// Gives every slot that was handed out an entry of a table, new ones this value.
     #[inline]
-    pub fn cover<T: Clone>(&self, table: &mut Vec<T>, value: T) {
+    pub fn extend_table<T: Clone>(&self, table: &mut Vec<T>, value: T) {
         if table.len() < self.slot_count() {
             table.resize(self.slot_count(), value);
         }

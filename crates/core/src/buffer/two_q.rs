@@ -103,7 +103,7 @@ impl Buffer for TwoQ {
     }
     #[inline]
     fn on_insert(&mut self, slot: Slot, _: &Access, slots: &Slots) {
-        slots.cover(&mut self.in_am, false);
+        slots.extend_table(&mut self.in_am, false);
         self.in_am[slot.index()] = self.returns;
         self.links.push_front(if self.returns { &mut self.am } else { &mut self.a1in }, slot.0);
     }

@@ -168,7 +168,7 @@ impl Buffer for WTinylfu {
         }
     }
     fn on_insert(&mut self, slot: Slot, _: &Access, slots: &Slots) {
-        slots.cover(&mut self.list_of, WINDOW);
+        slots.extend_table(&mut self.list_of, WINDOW);
         self.push(slot.0, WINDOW);
         // There was room, so the main region has room for what the window gives up.
         if self.lists[WINDOW].len() > self.window_pages {

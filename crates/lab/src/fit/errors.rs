@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::sample::{KINDS, Percentile, Sample, Which, log_ratio, mean};
+use super::sample::{KINDS, Percentile, Sample, Subset, log_ratio, mean};
 
 /// The percentiles that are reported.
 const PERCENTILES: [f64; 3] = [50.0, 95.0, 99.0];
@@ -35,7 +35,7 @@ pub(super) fn errors(samples: &[(&Sample, Vec<u64>)]) -> Vec<FitError> {
             let of = |(sample, times): &(&Sample, Vec<u64>)| {
                 let groups = sample.groups.iter();
                 let groups = groups
-                    .filter(|group| group.kind == kind && group.held_out == held_out && group.which == Which::All);
+                    .filter(|group| group.kind == kind && group.held_out == held_out && group.subset == Subset::All);
                 groups.map(|group| (group.recorded.clone(), group.sorted(times))).collect::<Vec<_>>()
             };
             let groups: Vec<_> = samples.iter().flat_map(of).collect();

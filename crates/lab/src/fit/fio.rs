@@ -8,7 +8,7 @@ use nandlab::types::{Bytes, HostOp, SECTOR_BYTES};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::sample::{BEYOND_MIN, Group, KINDS, Percentile, Sample, Which};
+use super::sample::{BEYOND_MIN, Group, KINDS, Percentile, Sample, Subset};
 use crate::device::Device;
 use crate::error::Error;
 use crate::source::Source;
@@ -228,7 +228,7 @@ impl Job {
             let members = std::mem::take(&mut members[kind]);
             let recorded: Vec<_> = direction.percentiles(members.len() as u64).collect();
             if !recorded.is_empty() {
-                groups.push(Group { kind: KINDS[kind].0, which: Which::All, held_out, members, recorded });
+                groups.push(Group { kind: KINDS[kind].0, subset: Subset::All, held_out, members, recorded });
             }
         }
         Ok(Sample { settings: mode.to_vec(), groups, ..sample })

@@ -36,7 +36,7 @@ pub(super) struct Percentile(pub(super) f64);
 
 /// Requests of a kind that are compared together.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Which {
+pub(super) enum Subset {
     /// All of them; these are reported.
     All,
     /// A class of sizes.
@@ -64,7 +64,7 @@ pub(super) struct Group {
     /// `reads`, `writes` or `flushes`.
     pub(super) kind: &'static str,
     /// Which requests of the kind these are.
-    pub(super) which: Which,
+    pub(super) subset: Subset,
     /// It is held out: the search does not see it.
     pub(super) held_out: bool,
     /// Numbers of the requests, from 0.
@@ -133,18 +133,18 @@ impl Sample {
         for (part, held_out) in [(&seen, false), (&held_out, true)] {
             for &(kind, op) in compared(flushes) {
                 let whole = part.iter().filter(|request| request.op == op);
-                let group = |which, members: &mut dyn Iterator<Item = &Recorded>| {
-                    Group::of_trace(kind, which, held_out, members)
+                let group = |subset, members: &mut dyn Iterator<Item = &Recorded>| {
+                    Group::of_trace(kind, subset, held_out, members)
                 };
-                groups.extend(group(Which::All, &mut whole.clone()));
+                groups.extend(group(Subset::All, &mut whole.clone()));
                 let sizes = CLASSES.into_iter().filter_map(|(least, most)| {
-                    group(Which::Sizes, &mut whole.clone().filter(|request| (least..=most).contains(&request.sectors)))
+                    group(Subset::Sizes, &mut whole.clone().filter(|request| (least..=most).contains(&request.sectors)))
                 });
                 let sizes: Vec<Group> = sizes.collect();
                 if sizes.len() > 1 {
                     groups.extend(sizes);
                 }
-                groups.extend(group(Which::Alone, &mut whole.filter(|request| is_alone[request.number as usize])));
+                groups.extend(group(Subset::Alone, &mut whole.filter(|request| is_alone[request.number as usize])));
             }
         }
         let sample = Self { groups, ..sample };
@@ -202,7 +202,7 @@ impl Group {
     /// Nothing if there are too few.
     fn of_trace(
         kind: &'static str,
-        which: Which,
+        subset: Subset,
         held_out: bool,
         requests: &mut dyn Iterator<Item = &Recorded>,
     ) -> Option<Self> {
@@ -215,7 +215,7 @@ impl Group {
         let is_told = |percent: &f64| percent.min(100.0 - percent) / 100.0 * times.len() as f64 >= BEYOND_MIN;
         let known = PERCENTILES.into_iter().filter(is_told).map(Percentile);
         let recorded = known.map(|what| (what, what.of(&times))).collect();
-        Some(Self { kind, which, held_out, members, recorded })
+        Some(Self { kind, subset, held_out, members, recorded })
     }
 
     /// The times of its requests, ascending.
@@ -267,9 +267,10 @@ impl Sample {
         let seen = || self.groups.iter().filter(|group| !group.held_out && !group.recorded.is_empty());
         let kinds = KINDS.iter().filter(|(kind, _)| seen().any(|group| group.kind == *kind)).count();
         let weight = |group: &Group| {
-            let like = |which| seen().filter(|g| g.kind == group.kind && g.which == which).count();
-            let present = [Which::All, Which::Sizes, Which::Alone].into_iter().filter(|which| like(*which) > 0).count();
-            1.0 / (kinds * present * like(group.which) * group.recorded.len()) as f64
+            let like = |subset| seen().filter(|g| g.kind == group.kind && g.subset == subset).count();
+            let present =
+                [Subset::All, Subset::Sizes, Subset::Alone].into_iter().filter(|subset| like(*subset) > 0).count();
+            1.0 / (kinds * present * like(group.subset) * group.recorded.len()) as f64
         };
         seen().flat_map(|group| std::iter::repeat_n(weight(group), group.recorded.len())).collect()
     }
@@ -291,7 +292,7 @@ fn alone(requests: &[Recorded]) -> Vec<bool> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Group, HostOp, Percentile, Recorded, Sample, Which, alone, split};
+    use super::{Group, HostOp, Percentile, Recorded, Sample, Subset, alone, split};
 
     #[test]
     fn last_requests_of_every_part_are_held_out() {
@@ -318,17 +319,17 @@ mod tests {
 
     #[test]
     fn weights_are_equal_between_kinds_and_between_all_sizes_and_alone() {
-        let group = |kind, which, held_out, percentiles: usize| {
+        let group = |kind, subset, held_out, percentiles: usize| {
             let recorded = vec![(Percentile(50.0), 1.0); percentiles];
-            Group { kind, which, held_out, members: Vec::new(), recorded }
+            Group { kind, subset, held_out, members: Vec::new(), recorded }
         };
         let groups = vec![
-            group("reads", Which::All, false, 2),
-            group("reads", Which::Sizes, false, 1),
-            group("reads", Which::Sizes, false, 2),
-            group("reads", Which::Alone, false, 4),
-            group("writes", Which::All, false, 1),
-            group("writes", Which::All, true, 1),
+            group("reads", Subset::All, false, 2),
+            group("reads", Subset::Sizes, false, 1),
+            group("reads", Subset::Sizes, false, 2),
+            group("reads", Subset::Alone, false, 4),
+            group("writes", Subset::All, false, 1),
+            group("writes", Subset::All, true, 1),
         ];
         let sample = Sample { settings: Vec::new(), batches: Vec::new(), requests: 0, groups };
         let part = 1.0 / 12.0;

@@ -69,10 +69,10 @@ pub(crate) const FORMAT: Format = Format {
 
 fn sniff(head: &Head) -> Sniff {
     if head.lines.first().is_some_and(|line| *line == MAGIC.as_bytes()) {
-        return Sniff::Says(format!("because its first line is `{MAGIC}`"));
+        return Sniff::Certain(format!("because its first line is `{MAGIC}`"));
     }
     if head.lines.first().is_some_and(|line| named(line).is_some()) {
-        return Sniff::Says("because its first line names the columns of nandlab".to_owned());
+        return Sniff::Certain("because its first line names the columns of nandlab".to_owned());
     }
     Sniff::No
 }
