@@ -266,3 +266,67 @@ fn what_is_cut_off_before_it_is_written_back_never_is() {
     written.sort_unstable();
     assert_eq!(written, [(0, 1), (0, 2), (0, 2), (0, 2), (5, 5)], "opened anew, by number, by name, punched twice");
 }
+
+/// Runs a Python script with `nandlab record`: its writes as (first page, pages), and how often it read and flushed.
+fn recorded_script(name: &str, limit: &str, script: &str) -> Option<(Vec<(u64, u64)>, usize, usize)> {
+    let trace = path(&format!("{name}.parquet"));
+    let output = record(name, &trace, limit, &["python3", "-I", "-S", "-c", script])?;
+    assert!(output.status.success(), "{}", stderr(&output));
+    let rows = rows(&trace);
+    // The interpreter reads itself: libraries, before anything is written.
+    let first = rows.iter().position(|row| row.0 == "W").unwrap_or(rows.len());
+    let of = |op: &str| rows[first..].iter().filter(|row| row.0 == op).count();
+    let pages = |bytes: u64| bytes.div_ceil(4096);
+    let writes = rows.iter().filter(|row| row.0 == "W").map(|row| (row.2, pages(row.1))).collect();
+    Some((writes, of("R"), of("F")))
+}
+
+#[test]
+fn file_stays_the_same_under_every_name() {
+    let [one, two, three, four, five] = ["1", "2", "3", "4", "5"].map(|name| path(&format!("same.{name}")));
+    _ = std::fs::remove_file(&five);
+    let folder = std::path::Path::new(&one).parent().expect("a folder").display();
+    let script = format!(
+        "import ctypes, os\n\
+         def new(name, pages):\n  f = open(name, 'wb', buffering=0)\n  f.write(b'x' * 4096 * pages)\n  return f\n\
+         f = new('{one}.tmp', 1)\nos.fsync(f.fileno())\nos.rename('{one}.tmp', '{one}')\nopen('{one}', 'rb').read()\n\
+         new('{two}.tmp', 2)\nos.rename('{two}.tmp', '{two}')\nos.unlink('{two}')\n\
+         new('{three}', 3)\nos.link('{three}', '{three}.link')\nos.unlink('{three}')\nos.unlink('{three}.link')\n\
+         new('{four}.tmp', 4)\nos.rename('{four}.tmp', '{four}')\nf = os.open('{four}', os.O_RDONLY)\nos.fsync(f)\n\
+         f = os.open('{folder}', os.O_TMPFILE | os.O_RDWR)\nos.write(f, b'x' * 4096 * 5)\n\
+         g = os.open('{folder}', os.O_TMPFILE | os.O_RDWR)\nos.write(g, b'x' * 4096 * 6)\n\
+         named = ctypes.CDLL(None).linkat(-100, b'/proc/self/fd/%d' % g, -100, b'{five}', 0x400)\nassert named == 0\n\
+         os.write(os.memfd_create('m'), b'x' * 4096 * 7)\n"
+    );
+    let Some((writes, reads, flushes)) = recorded_script("same", "64MiB", &script) else { return };
+    assert_eq!(
+        (writes, reads, flushes),
+        (vec![(0, 1), (0, 4), (0, 6)], 0, 2),
+        "1, 4 and 6 pages are of files in the end"
+    );
+}
+
+#[test]
+fn writes_go_where_the_system_puts_them() {
+    let [append, long, threads] = ["append", "long", "threads"].map(|name| path(&format!("where.{name}")));
+    let script = format!(
+        "import os\n\
+         f = os.open('{append}', os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_APPEND)\nos.write(f, b'x' * 8192)\nos.pwrite(f, b'x' * 4096, 0)\n\
+         f = os.open('{append}', os.O_WRONLY)\n\
+         os.pwritev(f, [b'x' * 4096], 0, os.RWF_APPEND)\nos.pwritev(f, [b'x' * 4096], 0, os.RWF_DSYNC)\n\
+         f = os.open('{long}', os.O_CREAT | os.O_WRONLY)\nos.write(f, b'x' * (1 << 20))\n"
+    );
+    let Some((writes, _, flushes)) = recorded_script("where", "0", &script) else { return };
+    assert_eq!((writes, flushes), (vec![(0, 2), (2, 1), (3, 1), (0, 1), (0, 256)], 1));
+    let script = format!(
+        "import os, threading\n\
+         f = os.open('{threads}', os.O_CREAT | os.O_TRUNC | os.O_WRONLY)\n\
+         def run():\n  for _ in range(200):\n    os.write(f, b'x' * 4096)\n\
+         all = [threading.Thread(target=run) for _ in range(4)]\n[t.start() for t in all]\n[t.join() for t in all]\n\
+         for _ in range(3):\n  if os.fork() == 0:\n    f = os.open('{threads}', os.O_WRONLY | os.O_APPEND)\n    run()\n    os._exit(0)\n\
+         [os.wait() for _ in range(3)]\n"
+    );
+    let Some((mut writes, ..)) = recorded_script("threads", "0", &script) else { return };
+    writes.sort_unstable();
+    assert_eq!(writes, (0..1400).map(|page| (page, 1)).collect::<Vec<_>>(), "every page once");
+}

@@ -139,7 +139,8 @@ impl PageCache {
     fn emit(&mut self, op: HostOp, file: u32, mut offset: u64, mut length: u64, caller: Caller) {
         while length > 0 {
             let (page, within) = (offset / FILE_PAGE_BYTES, offset % FILE_PAGE_BYTES);
-            let (place, in_a_row) = self.layout.place(file, page);
+            let wanted = (within + length.min(REQUEST_BYTES_MAX)).div_ceil(FILE_PAGE_BYTES);
+            let (place, in_a_row) = self.layout.place(file, page, wanted);
             let part = length.min(in_a_row * FILE_PAGE_BYTES - within).min(REQUEST_BYTES_MAX);
             let origin = Origin { file, file_page: u32::try_from(page).unwrap_or(u32::MAX), stack: caller.stack };
             let record = TraceRecord::plain(caller.at_ns, op, place * FILE_PAGE_BYTES + within, part);
@@ -343,6 +344,11 @@ impl PageCache {
         self.gone.insert(file);
         let dirty = self.dirty.range((file, 0)..=(file, u64::MAX)).map(|((_, page), _)| *page).collect();
         self.drop_pages(file, dirty);
+    }
+
+    /// A file has a name, or none any more. What waits of one without a name is dropped in the end, unless it gets one.
+    pub fn set_named(&mut self, file: u32, is_named: bool) {
+        _ = if is_named { self.gone.remove(&file) } else { self.gone.insert(file) };
     }
 
     /// The pages of a range of a file that are cached.

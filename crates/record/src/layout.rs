@@ -38,8 +38,21 @@ impl Layout {
         });
     }
 
-    /// Where a page of a file lies, and how many pages from it on lie in a row.
-    pub fn place(&mut self, file: u32, page: u64) -> (u64, u64) {
+    /// Where a page of a file lies, and how many of the `wanted` pages from it on, or a few more, lie in a row.
+    pub fn place(&mut self, file: u32, page: u64, wanted: u64) -> (u64, u64) {
+        let (place, mut pages) = self.piece(file, page);
+        while pages < wanted {
+            let (next, more) = self.piece(file, page + pages);
+            if next != place + pages {
+                break;
+            }
+            pages += more;
+        }
+        (place, pages)
+    }
+
+    /// Where a page of a file lies, and the pages from it on to the end of its extent.
+    fn piece(&mut self, file: u32, page: u64) -> (u64, u64) {
         let laid = self.files.entry(file).or_default();
         let (first, pages) = laid.head;
         if page < pages {
@@ -64,7 +77,18 @@ mod tests {
         layout.see(1, 10);
         layout.see(2, 5);
         layout.see(1, 99);
-        assert_eq!([layout.place(1, 0), layout.place(1, 9), layout.place(2, 4)], [(0, 10), (9, 1), (14, 1)]);
-        assert_eq!([layout.place(1, 10), layout.place(3, 70), layout.place(1, 12)], [(15, 64), (85, 58), (17, 62)]);
+        let mut place = |file, page| layout.place(file, page, 1);
+        assert_eq!([place(1, 0), place(1, 9), place(2, 4)], [(0, 10), (9, 1), (14, 1)]);
+        assert_eq!([place(1, 10), place(3, 70), place(1, 12)], [(15, 64), (85, 58), (17, 62)]);
+    }
+
+    #[test]
+    fn extents_side_by_side_are_one_place() {
+        let mut layout = Layout::default();
+        assert_eq!(layout.place(1, 10, 200), (10, 246), "four extents in a row");
+        assert_eq!(layout.place(2, 0, 64), (256, 64));
+        assert_eq!(layout.place(1, 200, 100), (200, 56), "the next one lies behind another file's");
+        layout.see(3, 3);
+        assert_eq!(layout.place(3, 0, 4), (384, 67), "what a file held and what it grew by");
     }
 }

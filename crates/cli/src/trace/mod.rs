@@ -251,11 +251,11 @@ pub fn cannot_write(target: &str, error: &io::Error) -> Failure {
     if error.kind() == io::ErrorKind::BrokenPipe {
         return Failure::Hangup;
     }
+    if error.kind() == io::ErrorKind::InvalidInput {
+        return Failure::bad(error.to_string(), "nandlab describe NAME says what a format has a place for");
+    }
     let is_stdout = target == "-";
     let problem = format!("{}: cannot be written: {error}", if is_stdout { "standard output" } else { target });
-    if error.kind() == io::ErrorKind::InvalidInput {
-        return Failure::bad(problem, "nandlab describe nandlab and nandlab describe parquet say what can be written");
-    }
     if is_stdout {
         return Failure::Message(Exit::Failed, problem);
     }

@@ -77,7 +77,7 @@ macro_rules! cmt_params {
             /// The same in bytes, 8 an entry, instead of `cmt_entries`.
             cmt_bytes: Option<$crate::types::Bytes> = None;
             /// Protected segment of the CMT; FlashSim has 6552 of 8192 entries. The clock has none.
-            cmt_protected: $crate::ftl::dftl::Protected = $crate::ftl::dftl::Protected::Share(0.8);
+            cmt_protected: Option<$crate::ftl::dftl::Protected> = None, absent "0.8 of the entries";
             /// Order of the CMT.
             cmt_order: Option<$crate::ftl::cache::cmt::CmtOrder> = None, absent "`segmented`; flashsim `age`, eagletree `clock`";
             /// Evicting a dirty entry also writes back all other dirty entries of its TP, which stay cached and become clean.
@@ -213,7 +213,7 @@ impl Table {
     /// When a size is out of range.
     pub fn new(
         size: (Option<u32>, Option<Bytes>),
-        protected: Protected,
+        protected: Option<Protected>,
         ways: &Ways,
         shape: &Shape,
     ) -> Result<Self, ConfigError> {
@@ -230,7 +230,11 @@ impl Table {
             let problem = format!("{capacity} entries are outside 1 to {}", u32::MAX);
             return Err(ConfigError::new("ftl.cmt_entries", problem, "use a size between 8 bytes and the whole map"));
         };
-        let protected = match protected {
+        if protected.is_some() && !ways.cmt_order.rule().protects {
+            let problem = format!("the order `{}` has no protected segment", ways.cmt_order.name());
+            return Err(ConfigError::new("ftl.cmt_protected", problem, "leave it out"));
+        }
+        let protected = match protected.unwrap_or(Protected::Share(0.8)) {
             Protected::Entries(entries) => u64::from(entries),
             Protected::Share(share) if (0.0..=1.0).contains(&share) => (share * f64::from(capacity)) as u64,
             Protected::Share(share) => {

@@ -81,7 +81,7 @@ pub fn variants(ftl: &str) -> Vec<Value> {
                 json!({"cmt_entries": 1, "cmt_protected": 0}),
                 json!({"cmt_entries": 64, "victim": {"d_choices": 2}}),
                 json!({"preset": "flashsim"}),
-                json!({"preset": "eagletree"}),
+                json!({"preset": "eagletree", "cmt_protected": null}),
                 json!({"frontiers": "single", "victim": "cost_benefit"}),
                 json!({"victim": "random"}),
                 json!({"streams": 2, "wear_threshold": 1, "idle_free": 1}),

@@ -16,6 +16,7 @@ fn parameters_that_cannot_work_are_refused() {
     assert!(refused("dftl", json!({"cmt_entries": 0})).contains("ftl.cmt_entries"));
     assert!(refused("dftl", json!({"cmt_entries": 4, "cmt_protected": 5})).contains("ftl.cmt_protected"));
     assert!(refused("dftl", json!({"cmt_protected": 1.5})).contains("ftl.cmt_protected"));
+    assert!(refused("dftl", json!({"cmt_protected": 1, "cmt_order": "clock"})).contains("the order `clock` has no"));
     assert!(refused("dftl", json!({"cmt_size": 4})).contains("cmt_size"));
     assert!(refused("tpftl", json!({"cmt_entries": 0})).contains("ftl.cmt_entries"));
     assert!(refused("tpftl", json!({"cmt_entries": 1, "cmt_bytes": 100})).contains("ftl.cmt_bytes"));

@@ -8,7 +8,7 @@ use nandlab_trace::{FILE_PAGE_BYTES, FileName};
 use nix::unistd::Pid;
 
 use super::calls::{At, Call};
-use super::files::{OpenFile, last_name, named_file, open_file};
+use super::files::{OpenFile, last_name, linked_file, named_file, open_file};
 use super::memory;
 use crate::cache::Advice;
 
@@ -22,16 +22,20 @@ pub(super) struct Access {
     pub op: HostOp,
     pub file: OpenFile,
     pub offset: u64,
-    /// How many bytes; nothing: as many as the call says when it ends.
+    /// How many bytes; nothing: as many as the call says when it ends. A flush has 0.
     pub length: Option<u64>,
+    /// It begins at the position or at the end of the file, wherever that is when its turn comes.
+    pub moves: bool,
 }
 
 /// What a system call does when it succeeds.
 pub(super) enum Begun {
-    /// These accesses. Of requests of libaio as many count as were taken.
-    Accesses(Vec<Access>),
+    /// These accesses. Of requests of libaio as many count as were taken, with those that are no accesses.
+    Accesses(Vec<Option<Access>>),
     /// What was written is durable: of one file, or of all.
     Sync(Option<FileName>),
+    /// This file gets a name.
+    Named(FileName),
     /// This file loses its last name.
     Forget(FileName),
     /// These pages of a file are cut off or punched out.
@@ -46,31 +50,33 @@ pub(super) enum Begun {
 
 /// What a call is about to do; nothing if it is no concern of a recorder.
 pub(super) fn begun(task: Pid, call: Call, arguments: [u64; 6]) -> Option<Begun> {
-    let access = |op, (descriptor, at): (usize, At)| {
-        let file = open_file(task, arguments[descriptor])?;
-        let position = if file.appends && op == HostOp::Write { file.bytes } else { file.position };
+    let access_as = |op, (descriptor, at): (usize, At), flags: i32| {
+        let mut file = open_file(task, arguments[descriptor])?;
+        let may_append = op == HostOp::Write && flags & libc::RWF_NOAPPEND == 0;
+        let appends = may_append && (file.is(libc::O_APPEND) || flags & libc::RWF_APPEND != 0);
+        file.flags |= opened_as(flags);
         let offset = match at {
+            // Wherever a call says that it writes.
+            _ if appends => Some(file.bytes),
             At::Position => None,
             At::Argument(at) => Some(arguments[at]).filter(|offset| *offset != u64::MAX),
             At::Pointer(at) if arguments[at] == 0 => None,
             At::Pointer(at) => memory::word(task, arguments[at]),
         };
-        Some(Access { op, offset: offset.unwrap_or(position), file, length: None })
+        let moves = appends || offset.is_none();
+        Some(Access { op, offset: offset.unwrap_or(file.position), file, length: None, moves })
     };
-    let some = |accesses: Vec<Access>| (!accesses.is_empty()).then_some(Begun::Accesses(accesses));
-    let last = |folder: Option<u64>, name: u64| last_name(task, folder, &memory::text(task, name)?);
-    let gone = |folder: Option<u64>, name: u64| Some(Begun::Forget(last(folder, name)?));
-    // Who is given the name that he has loses nothing.
-    let replaced = |from: (Option<u64>, u64), to: (Option<u64>, u64)| {
-        let file = last(to.0, to.1)?;
-        (last(from.0, from.1).as_ref() != Some(&file)).then_some(Begun::Forget(file))
-    };
+    let access = |op, place| access_as(op, place, 0);
+    let some =
+        |accesses: Vec<Option<Access>>| accesses.iter().any(Option::is_some).then_some(Begun::Accesses(accesses));
+    let gone = |folder: Option<u64>, name: u64| Some(Begun::Forget(last(task, (folder, name))?));
     match call {
-        Call::Read(descriptor, at) => some(access(HostOp::Read, (descriptor, at)).into_iter().collect()),
-        Call::Write(descriptor, at) => some(access(HostOp::Write, (descriptor, at)).into_iter().collect()),
-        Call::Copy { from, to } => {
-            some(access(HostOp::Read, from).into_iter().chain(access(HostOp::Write, to)).collect())
+        Call::Read(descriptor, at) => some(vec![access(HostOp::Read, (descriptor, at))]),
+        Call::Write(descriptor, at) => some(vec![access(HostOp::Write, (descriptor, at))]),
+        Call::WriteAs(descriptor, at, flags) => {
+            some(vec![access_as(HostOp::Write, (descriptor, at), arguments[flags] as i32)])
         }
+        Call::Copy { from, to } => some(vec![access(HostOp::Read, from), access(HostOp::Write, to)]),
         Call::Submit => some(submitted(task, arguments[1], arguments[2])),
         Call::Sync => Some(Begun::Sync(Some(open_file(task, arguments[0])?.name))),
         Call::SyncAll => Some(Begun::Sync(None)),
@@ -105,13 +111,30 @@ pub(super) fn begun(task: Pid, call: Call, arguments: [u64; 6]) -> Option<Begun>
         }
         Call::Unlink(name) => gone(None, arguments[name]),
         Call::UnlinkAt => gone(Some(arguments[0]), arguments[1]),
-        Call::Rename => replaced((None, arguments[0]), (None, arguments[1])),
+        Call::Rename => replaced(task, (None, arguments[0]), (None, arguments[1])),
         // Two files that change their names keep what they have.
         Call::RenameAt { has_flags: true } if arguments[4] & u64::from(libc::RENAME_EXCHANGE) != 0 => None,
-        Call::RenameAt { .. } => replaced((Some(arguments[0]), arguments[1]), (Some(arguments[2]), arguments[3])),
+        Call::RenameAt { .. } => replaced(task, (Some(arguments[0]), arguments[1]), (Some(arguments[2]), arguments[3])),
+        Call::Link => Some(Begun::Named(linked_file(task, arguments[0], &memory::text(task, arguments[1])?)?)),
         Call::Ring => (arguments[1] > 0).then_some(Begun::Ring),
         Call::Map => None,
     }
+}
+
+/// The file that a call names (folder, place of the name), if it has no other name.
+fn last(task: Pid, (folder, name): (Option<u64>, u64)) -> Option<FileName> {
+    last_name(task, folder, &memory::text(task, name)?)
+}
+
+/// A name goes from one file to another. Who is given the name that he has loses nothing.
+fn replaced(task: Pid, from: (Option<u64>, u64), to: (Option<u64>, u64)) -> Option<Begun> {
+    let file = last(task, to)?;
+    (last(task, from).as_ref() != Some(&file)).then_some(Begun::Forget(file))
+}
+
+/// The flag of an open file that says of all writes what these flags (`RWF_*`) say of one.
+fn opened_as(flags: i32) -> i32 {
+    if flags & (libc::RWF_DSYNC | libc::RWF_SYNC) == 0 { 0 } else { libc::O_DSYNC }
 }
 
 /// What a program says by the number of `posix_fadvise`. That data are used once (`POSIX_FADV_NOREUSE`) changes nothing that is
@@ -133,7 +156,7 @@ fn cut(file: Option<FileName>, bytes: u64) -> Option<Begun> {
 }
 
 /// The accesses that a call of `io_submit` hands over (`struct iocb` of Linux, little-endian).
-fn submitted(task: Pid, count: u64, pointers: u64) -> Vec<Access> {
+fn submitted(task: Pid, count: u64, pointers: u64) -> Vec<Option<Access>> {
     let pointer = |at: u64| memory::word(task, pointers.checked_add(8 * at)?);
     let one = |at: u64| {
         let bytes = memory::copy(task, pointer(at)?, SUBMITTED_BYTES);
@@ -142,17 +165,22 @@ fn submitted(task: Pid, count: u64, pointers: u64) -> Vec<Access> {
         let word = |at: usize| bytes.get(at..).and_then(|rest| rest.first_chunk()).map(|b| u32::from_le_bytes(*b));
         let (buffer, number) = (long(24)?, long(32)?);
         let parts = || (0..number.min(1024)).map_while(|part| memory::word(task, buffer.checked_add(16 * part + 8)?));
+        let mut file = open_file(task, u64::from(word(20)?))?;
         let (op, length) = match short(16)? {
             0 => (HostOp::Read, number),
             1 => (HostOp::Write, number),
             7 => (HostOp::Read, parts().fold(0, u64::saturating_add)),
             8 => (HostOp::Write, parts().fold(0, u64::saturating_add)),
+            2 | 3 => (HostOp::Flush, 0),
             _ => return None,
         };
-        let (file, offset) = (open_file(task, u64::from(word(20)?))?, long(40)?);
+        let (flags, offset) = (word(12)?.cast_signed(), long(40)?);
+        file.flags |= opened_as(flags);
+        let appends = op == HostOp::Write && (file.is(libc::O_APPEND) || flags & libc::RWF_APPEND != 0);
+        let offset = if appends { file.bytes } else { offset };
         // Nobody reads beyond the end.
         let left = if op == HostOp::Read { file.bytes.saturating_sub(offset) } else { u64::MAX };
-        Some(Access { op, file, offset, length: Some(length.min(left)) })
+        Some(Access { op, file, offset, length: Some(length.min(left)), moves: appends })
     };
-    (0..count.min(SUBMITTED_MAX)).filter_map(one).collect()
+    (0..count.min(SUBMITTED_MAX)).map(one).collect()
 }

@@ -18,6 +18,8 @@ pub(super) enum Call {
     Read(usize, At),
     /// It writes to the file descriptor in its argument.
     Write(usize, At),
+    /// The same with flags of its own (`RWF_*`) in the third number.
+    WriteAs(usize, At, usize),
     /// It copies from one file descriptor to another: arguments of both.
     Copy { from: (usize, At), to: (usize, At) },
     /// It hands over requests of libaio.
@@ -62,6 +64,8 @@ pub(super) enum Call {
         /// There are flags.
         has_flags: bool,
     },
+    /// It gives a file another name, also one that has none (`O_TMPFILE`).
+    Link,
     /// It hands over requests of `io_uring`.
     Ring,
 }
@@ -77,7 +81,7 @@ pub(super) const CALLS: &[(i64, Call)] = &[
     (libc::SYS_writev, Call::Write(0, At::Position)),
     (libc::SYS_pwrite64, Call::Write(0, At::Argument(3))),
     (libc::SYS_pwritev, Call::Write(0, At::Argument(3))),
-    (libc::SYS_pwritev2, Call::Write(0, At::Argument(3))),
+    (libc::SYS_pwritev2, Call::WriteAs(0, At::Argument(3), 5)),
     (libc::SYS_sendfile, Call::Copy { from: (1, At::Pointer(2)), to: (0, At::Position) }),
     (libc::SYS_copy_file_range, Call::Copy { from: (0, At::Pointer(1)), to: (2, At::Pointer(3)) }),
     (libc::SYS_splice, Call::Copy { from: (0, At::Pointer(1)), to: (2, At::Pointer(3)) }),
@@ -102,6 +106,7 @@ pub(super) const CALLS: &[(i64, Call)] = &[
     (libc::SYS_rename, Call::Rename),
     (libc::SYS_renameat, Call::RenameAt { has_flags: false }),
     (libc::SYS_renameat2, Call::RenameAt { has_flags: true }),
+    (libc::SYS_linkat, Call::Link),
     (libc::SYS_io_uring_enter, Call::Ring),
 ];
 

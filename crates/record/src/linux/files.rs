@@ -12,26 +12,36 @@ use nix::unistd::Pid;
 /// An open file.
 pub(super) struct OpenFile {
     pub name: FileName,
+    /// It has a name in some folder, so that it can be opened again.
+    pub is_named: bool,
     pub bytes: u64,
     /// Position for calls that have none of their own.
     pub position: u64,
-    /// What is written goes to the end.
-    pub appends: bool,
-    /// It passes the page cache by.
-    pub is_direct: bool,
-    /// Every write is durable.
-    pub is_sync: bool,
+    /// With which flags (`O_*`) it was opened.
+    pub flags: i32,
+}
+
+impl OpenFile {
+    /// It was opened with this flag: what is written goes to the end (`O_APPEND`), it passes the page cache by (`O_DIRECT`), or every
+    /// write is durable (`O_DSYNC`).
+    pub fn is(&self, flag: i32) -> bool {
+        self.flags & flag != 0
+    }
 }
 
 /// Folders whose files are none on a device.
 const ELSEWHERE: [&str; 3] = ["/proc/", "/sys/", "/dev/"];
+
+/// What the names of files in memory that no folder has (`memfd_create`) begin with.
+const MEMORY: &str = "/memfd:";
 
 /// How a file is told from all others, if it is a regular file.
 fn named(meta: &fs::Metadata, path: &Path) -> Option<FileName> {
     let path = path.to_string_lossy();
     // What the system adds to the name of an open file that has none any more.
     let path = if meta.nlink() == 0 { path.strip_suffix(" (deleted)").unwrap_or(&path) } else { &path };
-    if !meta.is_file() || ELSEWHERE.iter().any(|folder| path.starts_with(folder)) {
+    let is_memory = meta.nlink() == 0 && path.starts_with(MEMORY);
+    if !meta.is_file() || is_memory || ELSEWHERE.iter().any(|folder| path.starts_with(folder)) {
         return None;
     }
     // A file of the same inode that is made later has another birth.
@@ -49,14 +59,12 @@ pub(super) fn open_file(task: Pid, descriptor: u64) -> Option<OpenFile> {
     let name = named(&meta, &fs::read_link(&link).ok()?)?;
     let told = fs::read_to_string(format!("/proc/{task}/fdinfo/{descriptor}")).ok()?;
     let field = |name: &str| told.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
-    let flags = field("flags:").and_then(|text| i32::from_str_radix(text, 8).ok()).unwrap_or(0);
     Some(OpenFile {
         name,
+        is_named: meta.nlink() > 0,
         bytes: meta.len(),
         position: field("pos:").and_then(|text| text.parse().ok()).unwrap_or(0),
-        appends: flags & libc::O_APPEND != 0,
-        is_direct: flags & libc::O_DIRECT != 0,
-        is_sync: flags & libc::O_DSYNC != 0,
+        flags: field("flags:").and_then(|text| i32::from_str_radix(text, 8).ok()).unwrap_or(0),
     })
 }
 
@@ -73,6 +81,15 @@ fn path(task: Pid, folder: Option<u64>, name: &[u8]) -> Option<PathBuf> {
 pub(super) fn named_file(task: Pid, folder: Option<u64>, name: &[u8]) -> Option<FileName> {
     let path = fs::canonicalize(path(task, folder, name)?).ok()?;
     named(&fs::metadata(&path).ok()?, &path)
+}
+
+/// The regular file of a descriptor, if that is how a call of `linkat` names it: the only way to name one that has no name.
+pub(super) fn linked_file(task: Pid, folder: u64, name: &[u8]) -> Option<FileName> {
+    let descriptor = match name {
+        b"" => folder,
+        name => std::str::from_utf8(name).ok()?.strip_prefix("/proc/self/fd/")?.parse().ok()?,
+    };
+    open_file(task, descriptor).map(|file| file.name)
 }
 
 /// The regular file of this name that has no other name.

@@ -13,7 +13,7 @@ use super::calls::{Call, call};
 use super::files::{OpenFile, open_file};
 use super::memory;
 use super::stacks::Stacks;
-use super::tree::{Tree, Watcher};
+use super::tree::{Beginning, Tree, Watcher};
 use crate::cache::{Caller, FileRange, PageCache};
 use crate::stack::{RawStack, STACK_BYTES};
 use crate::{Ended, RecordCounts, RecordError, RecordOptions, RecordedCommand};
@@ -24,12 +24,23 @@ const MODEL_BYTES: u64 = 64 << 20;
 /// A system call that has begun.
 struct Pending {
     begun: Begun,
+    /// The file whose position or end it moves.
+    moves: Option<Identity>,
     at_ns: u64,
     stack: RawStack,
 }
 
+/// What tells a file from all others, whatever it is called: file system, inode and generation.
+type Identity = [u64; 3];
+
+fn identity(name: &FileName) -> Identity {
+    [name.device, name.inode, name.generation]
+}
+
 struct Calls {
     start: Instant,
+    /// Files by what they are, where their system says when they were made: one that gets another name stays what it is.
+    ids: BTreeMap<Identity, u32>,
     /// By task.
     pending: BTreeMap<i32, Pending>,
     stacks: Stacks,
@@ -48,6 +59,7 @@ pub(super) fn run(mut tree: Tree, options: &RecordOptions) -> Result<RecordedCom
     let start = Instant::now();
     let mut calls = Calls {
         start,
+        ids: BTreeMap::new(),
         pending: BTreeMap::new(),
         stacks: Stacks::new(options.folder.clone()),
         recording: Recording::default(),
@@ -63,19 +75,30 @@ pub(super) fn run(mut tree: Tree, options: &RecordOptions) -> Result<RecordedCom
 }
 
 impl Watcher for Calls {
-    fn begins(&mut self, task: Pid, process: i32, registers: &Registers) -> bool {
-        let Some(call) = call(registers.orig_rax) else { return false };
+    fn begins(&mut self, task: Pid, process: i32, registers: &Registers) -> Beginning {
+        let Some(call) = call(registers.orig_rax) else { return Beginning::Unwatched };
         let arguments = [registers.rdi, registers.rsi, registers.rdx, registers.r10, registers.r8, registers.r9];
         if call == Call::Map {
             self.map(task, process, arguments);
-            return false;
+            return Beginning::Unwatched;
         }
-        let Some(begun) = begun(task, call, arguments) else { return false };
+        let Some(begun) = begun(task, call, arguments) else { return Beginning::Unwatched };
+        // Where it begins is known when all others have ended that move the same position or end. Calls that copy to a pipe or a
+        // socket may wait for somebody who would wait here: they hold nobody up.
+        let moves = match (&begun, call) {
+            (Begun::Accesses(accesses), Call::Read(..) | Call::Write(..) | Call::WriteAs(..)) => {
+                accesses.iter().flatten().find(|access| access.moves).map(|access| identity(&access.file.name))
+            }
+            _ => None,
+        };
+        if moves.is_some() && self.pending.values().any(|other| other.moves == moves) {
+            return Beginning::Later;
+        }
         let needs_stack = matches!(begun, Begun::Accesses(_) | Begun::Sync(_) | Begun::Advise(..));
         let bytes = if needs_stack { memory::copy(task, registers.rsp, STACK_BYTES) } else { Vec::new() };
         let stack = RawStack { ip: registers.rip, sp: registers.rsp, bp: registers.rbp, bytes };
-        self.pending.insert(task.as_raw(), Pending { begun, at_ns: self.now(), stack });
-        true
+        self.pending.insert(task.as_raw(), Pending { begun, moves, at_ns: self.now(), stack });
+        Beginning::Watched
     }
 
     fn ends(&mut self, task: Pid, process: i32, registers: &Registers) {
@@ -113,10 +136,14 @@ impl Calls {
 
     /// A call has succeeded: what it did is known.
     fn done(&mut self, pending: Pending, process: i32, result: u64) {
-        let Pending { begun, at_ns, stack } = pending;
+        let Pending { begun, at_ns, stack, .. } = pending;
         let caller = |stack| Caller { at_ns, process: process.cast_unsigned(), stack };
         match begun {
             Begun::Ring => self.rings += result,
+            Begun::Named(name) => {
+                let file = self.add_file(name);
+                self.cache.set_named(file, true);
+            }
             Begun::Forget(name) => {
                 let file = self.add_file(name);
                 self.cache.forget(file);
@@ -142,8 +169,9 @@ impl Calls {
             Begun::Accesses(accesses) => {
                 let caller = caller(self.stacks.unwind(&mut self.recording, process, &stack));
                 // Of requests that are handed over the result says how many were taken.
-                let taken = accesses.iter().filter(|access| access.length.is_none()).count() as u64 + result;
-                for access in accesses.into_iter().take(usize::try_from(taken).unwrap_or(usize::MAX)) {
+                let is_sure = |access: &Option<Access>| access.as_ref().is_none_or(|access| access.length.is_none());
+                let taken = if accesses.iter().all(is_sure) { u64::MAX } else { result };
+                for access in accesses.into_iter().take(usize::try_from(taken).unwrap_or(usize::MAX)).flatten() {
                     self.access(access, result, caller);
                 }
             }
@@ -151,23 +179,40 @@ impl Calls {
         self.requests.append(&mut self.cache.take());
     }
 
-    /// The id of a file.
+    /// The id of a file: that of the name by which it was met first.
     fn add_file(&mut self, mut name: FileName) -> u32 {
+        let identity = identity(&name);
+        if let Some(id) = self.ids.get(&identity) {
+            return *id;
+        }
         name.path = self.stacks.name(&name.path);
-        self.recording.add_file(name)
+        let can_be_told = name.generation != 0;
+        let id = self.recording.add_file(name);
+        if can_be_told {
+            self.ids.insert(identity, id);
+        }
+        id
     }
 
     fn range(&mut self, file: OpenFile, offset: u64, length: u64) -> FileRange {
-        FileRange { file: self.add_file(file.name), offset, length, file_bytes: file.bytes }
+        let id = self.add_file(file.name);
+        if !file.is_named {
+            self.cache.set_named(id, false);
+        }
+        FileRange { file: id, offset, length, file_bytes: file.bytes }
     }
 
     fn access(&mut self, access: Access, result: u64, caller: Caller) {
-        let Access { op, file, offset, length } = access;
+        let Access { op, file, offset, length, .. } = access;
         let length = length.unwrap_or(result);
+        if op == HostOp::Flush {
+            let file = self.add_file(file.name);
+            return self.cache.sync(Some(file), caller);
+        }
         if length == 0 {
             return;
         }
-        let (is_direct, is_sync) = (file.is_direct, file.is_sync);
+        let (is_direct, is_sync) = (file.is(libc::O_DIRECT), file.is(libc::O_DSYNC));
         let range = self.range(file, offset, length);
         let is_write = op == HostOp::Write;
         *(if is_write { &mut self.counts.writes } else { &mut self.counts.reads }) += 1;

@@ -23,10 +23,21 @@ use crate::{Ended, RecordError};
 /// How often the wish to stop is looked at.
 const LOOK: Duration = Duration::from_millis(20);
 
+/// What becomes of a system call that stopped a task.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Beginning {
+    /// It goes on.
+    Unwatched,
+    /// It goes on, and its end matters.
+    Watched,
+    /// It stands still, and begins anew when a call of another task has ended.
+    Later,
+}
+
 /// Whoever looks at what a process tree does.
 pub(super) trait Watcher {
-    /// A task stops at a system call of the filter. True: its end matters, too.
-    fn begins(&mut self, task: Pid, process: i32, registers: &Registers) -> bool;
+    /// A task stops at a system call of the filter.
+    fn begins(&mut self, task: Pid, process: i32, registers: &Registers) -> Beginning;
     /// A system call ends of which the end matters.
     fn ends(&mut self, task: Pid, process: i32, registers: &Registers);
     /// A process is about to end; what it has loaded can still be seen.
@@ -42,6 +53,8 @@ pub(super) struct Tree {
     tasks: BTreeMap<i32, i32>,
     /// Those in a system call of which the end matters.
     waiting: BTreeSet<i32>,
+    /// Those that stand still until the call of another one has ended, in the order in which they came.
+    held: Vec<Pid>,
     /// All tasks, for whoever wants to end them.
     alive: Arc<Mutex<Vec<Pid>>>,
     /// What the command is called.
@@ -81,6 +94,7 @@ impl Tree {
             root,
             tasks: BTreeMap::from([(root.as_raw(), root.as_raw())]),
             waiting: BTreeSet::new(),
+            held: Vec::new(),
             alive: Arc::new(Mutex::new(vec![root])),
             name,
             met: 1,
@@ -148,12 +162,7 @@ impl Tree {
                 }
                 WaitStatus::PtraceEvent(task, _, libc::PTRACE_EVENT_SECCOMP) => {
                     self.meet(task);
-                    let process = self.process(task);
-                    // Its end says what it did.
-                    if ptrace::getregs(task).is_ok_and(|registers| watcher.begins(task, process, &registers)) {
-                        self.waiting.insert(task.as_raw());
-                    }
-                    self.go_on(task, None);
+                    self.begin(task, watcher);
                 }
                 WaitStatus::PtraceEvent(task, _, libc::PTRACE_EVENT_EXEC) => {
                     was_run = true;
@@ -165,8 +174,10 @@ impl Tree {
                     }
                     watcher.changed(task.as_raw());
                     self.go_on(task, None);
+                    self.begin_held(watcher);
                 }
                 WaitStatus::PtraceEvent(task, _, libc::PTRACE_EVENT_EXIT) => {
+                    self.held.retain(|held| *held != task);
                     watcher.leaves(self.process(task));
                     self.go_on(task, None);
                 }
@@ -178,6 +189,7 @@ impl Tree {
                         watcher.ends(task, self.process(task), &registers);
                     }
                     self.go_on(task, None);
+                    self.begin_held(watcher);
                 }
                 WaitStatus::Stopped(task, signal) => {
                     // A new task begins with a stop that nobody sent.
@@ -188,6 +200,26 @@ impl Tree {
             }
         }
         (if is_signal_lost { Ended::Unfollowed } else { ended }, was_run)
+    }
+
+    /// A task is at the beginning of a system call.
+    fn begin(&mut self, task: Pid, watcher: &mut impl Watcher) {
+        let process = self.process(task);
+        let beginning = ptrace::getregs(task).map(|registers| watcher.begins(task, process, &registers));
+        if beginning == Ok(Beginning::Later) {
+            return self.held.push(task);
+        }
+        if beginning == Ok(Beginning::Watched) {
+            // Its end says what it did.
+            self.waiting.insert(task.as_raw());
+        }
+        self.go_on(task, None);
+    }
+
+    fn begin_held(&mut self, watcher: &mut impl Watcher) {
+        for task in std::mem::take(&mut self.held) {
+            self.begin(task, watcher);
+        }
     }
 
     /// Lets a task run to its next stop. One that is gone meanwhile needs no more.
@@ -219,7 +251,9 @@ impl Tree {
     fn gone(&mut self, task: Pid, watcher: &mut impl Watcher) {
         self.tasks.remove(&task.as_raw());
         self.waiting.remove(&task.as_raw());
+        self.held.retain(|held| *held != task);
         watcher.changed(task.as_raw());
+        self.begin_held(watcher);
         if let Ok(mut alive) = self.alive.lock() {
             alive.retain(|known| *known != task);
         }

@@ -73,7 +73,7 @@ pub struct CmtOrderRule {
     /// Entries of a segment stand in the order of their rank, ties by page number; else in the order in which they came.
     by_rank: bool,
     /// The protected segment holds no more than its capacity.
-    protects: bool,
+    pub(crate) protects: bool,
 }
 
 impl rules::Rule for CmtOrderRule {

@@ -17,7 +17,7 @@ use nandlab_trace::{Recording, TraceRecord};
 use nix::unistd::{Pid, sync};
 
 use super::stacks::Stacks;
-use super::tree::{Tree, Watcher};
+use super::tree::{Beginning, Tree, Watcher};
 use crate::event::DeviceEvent;
 use crate::join::Joiner;
 use crate::maps::mounts;
@@ -76,9 +76,9 @@ impl Shared {
 }
 
 impl Watcher for Shared {
-    fn begins(&mut self, _: Pid, process: i32, _: &Registers) -> bool {
+    fn begins(&mut self, _: Pid, process: i32, _: &Registers) -> Beginning {
         self.settle(process);
-        false
+        Beginning::Unwatched
     }
 
     fn ends(&mut self, _: Pid, _: i32, _: &Registers) {}
