@@ -54,6 +54,11 @@ fn files_and_stacks_survive_every_tool() {
     let parts = path("recorded-{}.parquet");
     tool(&format!("trace split {columns} -o {parts} --every 500"), "");
     assert_eq!(tables(&tool(&format!("trace cut {}", parts.replace("{}", "1")), "")), tables(&text));
+    for part in ["cut - --take 5", "convert - -n 5"] {
+        assert_eq!(tables(&tool(&format!("trace {part}"), &text)), tables(&text), "{part} reads on to them");
+    }
+    let early = nandlab_reading(&["trace", "split", "-", "-o", &parts, "--every", "500"], text.as_bytes());
+    assert!(stderr(&early).contains("keep it as Parquet first"), "{}", stderr(&early));
     let piped = tool("trace cut -", &tool("trace filter -", &text));
     assert_eq!(tables(&piped), tables(&text), "through pipes too");
     let split = tool(

@@ -267,8 +267,11 @@ fn what_is_cut_off_before_it_is_written_back_never_is() {
     assert_eq!(written, [(0, 1), (0, 2), (0, 2), (0, 2), (5, 5)], "opened anew, by number, by name, punched twice");
 }
 
-/// Runs a Python script with `nandlab record`: its writes as (first page, pages), and how often it read and flushed.
-fn recorded_script(name: &str, limit: &str, script: &str) -> Option<(Vec<(u64, u64)>, usize, usize)> {
+/// What a script did: its writes as (first page, pages), reads after the first write, and flushes.
+type Done = (Vec<(u64, u64)>, usize, usize);
+
+/// Runs a Python script with `nandlab record`.
+fn recorded_script(name: &str, limit: &str, script: &str) -> Option<Done> {
     let trace = path(&format!("{name}.parquet"));
     let output = record(name, &trace, limit, &["python3", "-I", "-S", "-c", script])?;
     assert!(output.status.success(), "{}", stderr(&output));

@@ -10,7 +10,8 @@
 //! 2. **sort window** of N rows: of the next N rows the earliest comes first; of equal times the first in file order. A
 //!    row that should have come before one that is already delivered is late: it comes at once and keeps its time.
 //! 3. **cap gap**: when a row comes later than the latest before it by more than the bound, it and all rows after it are
-//!    moved forward so that the gap is the bound.
+//!    moved forward so that the gap is the bound. A row that comes too late is moved as one of its time: inside a gap that was
+//!    shortened, it keeps its distance from the end of the gap up to the bound.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -77,6 +78,8 @@ pub struct Timed {
     read: u64,
     /// Latest time delivered, before gaps are shortened.
     latest_ns: Option<u64>,
+    /// Beginning and end of the gaps that were shortened.
+    gaps: Vec<(u64, u64)>,
     /// Of the last row, if rows are sorted.
     locus: Option<Locus>,
     /// An error, once the rows before it are delivered.
@@ -97,6 +100,7 @@ impl Timed {
             waiting: BinaryHeap::new(),
             read: 0,
             latest_ns: None,
+            gaps: Vec::new(),
             locus: None,
             error: None,
         }
@@ -170,8 +174,13 @@ impl Timed {
             if now > latest && now - latest > bound {
                 self.counts.gaps_capped += 1;
                 self.counts.gaps_capped_ns += now - latest - bound;
+                self.gaps.push((latest, now));
             }
-            record.at = Nanos(now.saturating_sub(self.counts.gaps_capped_ns));
+            // A row that should have come earlier is not moved for gaps that end after it.
+            let after = self.gaps.iter().rev().take_while(|(_, end)| now < *end);
+            let not_yet: u64 =
+                after.map(|(begin, end)| (end - begin - bound).saturating_sub(now.saturating_sub(*begin))).sum();
+            record.at = Nanos(now - (self.counts.gaps_capped_ns - not_yet));
         }
     }
 }

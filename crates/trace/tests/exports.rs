@@ -54,6 +54,21 @@ fn exports_read_back_as_the_same_requests() {
 }
 
 #[test]
+fn fio_log_keeps_the_numbers_of_devices() {
+    let on = |device| TraceRecord { device, ..requests()[0] };
+    let records = [on(5), on(1), on(5)];
+    let path = export("numbers.fio", "fio", &records).unwrap();
+    let devices = |path: &str| -> Result<Vec<u32>, _> {
+        Records::open(path, &common::format("fio"))?.map(|row| row.map(|row| row.device)).collect()
+    };
+    assert_eq!(devices(&path).unwrap(), [5, 1, 5]);
+    let mixed = std::fs::read_to_string(&path).unwrap().replace("device1", "data");
+    std::fs::write(&path, mixed).unwrap();
+    let error = devices(&path).unwrap_err().to_string();
+    assert!(error.contains("`deviceN`, as the first file is called"), "{error}");
+}
+
+#[test]
 fn refused_requests_are_told_by_the_simulator_and_what_leaves_them_out() {
     let requests = requests();
     let empty = TraceRecord { length: 0, ..requests[3] };

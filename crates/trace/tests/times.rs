@@ -84,6 +84,14 @@ fn long_gaps_are_shortened_and_all_that_follows_is_moved() {
 }
 
 #[test]
+fn row_that_comes_too_late_is_moved_as_one_of_its_time() {
+    let (rows, counts) = timed(&[0, 100_000, 200_000, 150_000, 100_500, 50_000, 300_000], &cap(1_000));
+    let times: Vec<u64> = rows.iter().map(|(_, ms)| *ms).collect();
+    assert_eq!(times, [0, 1_000, 2_000, 1_000, 1_000, 0, 3_000]);
+    assert_eq!((counts.gaps_capped, counts.gaps_capped_ns), (3, 297_000_000_000));
+}
+
+#[test]
 fn time_policies_work_together_and_reach_the_report() {
     let options = Options { sort_window: Some(2), cap_gap: Some(Nanos(SECOND)), ..rebase(60_000) };
     let text = trace(&[100_000, 130_000, 129_000, 0, 500, 400]);

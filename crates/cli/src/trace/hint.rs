@@ -68,11 +68,7 @@ impl HostArgs {
     /// The call stacks of the trace are not known before its requests.
     pub fn hinter(&self, input: &InputArgs, rows: &Timed) -> Result<Hinter, Failure> {
         let (extra, recording) = (rows.records().extra(), rows.records().recording());
-        if extra.origin && recording.is_empty() && rows.records().format() == "nandlab" {
-            let problem =
-                format!("{}: text names its call stacks, if it has any, after its last row", rows.records().name());
-            return Err(Failure::bad(problem, "keep it as Parquet first: nandlab trace convert TRACE -o t.parquet"));
-        }
+        super::need_tables(rows.records())?;
         if extra.origin && input.paths()?.len() > 1 {
             let problem = "the call stacks of several traces are known one file after the other";
             return Err(Failure::bad(problem, "make one of them first: nandlab trace merge A B -o t.parquet"));

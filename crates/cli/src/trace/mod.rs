@@ -222,6 +222,18 @@ pub fn pass<T: Tool>(rows: Timed, tool: T, limit: Option<u64>, output: &OutputAr
     output.end(writer, steps, told, &counts)
 }
 
+/// Call stacks and files must be known now, before the last row.
+///
+/// # Errors
+/// They are not: text names them after its last row.
+fn need_tables(records: &Records) -> Result<(), Failure> {
+    if records.extra().origin && records.recording().is_empty() && records.format() == "nandlab" {
+        let problem = format!("{}: text names its call stacks, if it has any, after its last row", records.name());
+        return Err(Failure::bad(problem, "keep it as Parquet first: nandlab trace convert TRACE -o t.parquet"));
+    }
+    Ok(())
+}
+
 /// What the user told the tool.
 fn told() -> String {
     let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());

@@ -75,7 +75,8 @@ pub fn split(args: &SplitArgs) -> Result<(), Failure> {
         left -= 1;
         let number = split.part(&record);
         if !open.contains_key(&number) {
-            if split.is_serial() {
+            if split.is_serial() && !open.is_empty() {
+                super::need_tables(rows.records())?;
                 finish(&mut open, rows.records())?;
             } else if open.len() == OPEN_MAX {
                 let problem = format!("{}: more than {OPEN_MAX} devices", rows.records().name());

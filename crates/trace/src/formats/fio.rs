@@ -5,8 +5,8 @@
 //! - action: add, open, close ask for nothing; read, write; trim is a discard; sync, datasync and `sync_file_range` are
 //!   flushes; wait (version 2 only) lets `offset` microseconds pass, so that requests of version 2 lie at the sum of the
 //!   waits before them.
-//! - offset and length: bytes. Each file is a device, numbered in order of appearance; the logs of several jobs are read
-//!   as a device each.
+//! - offset and length: bytes. Each file is a device, numbered in order of appearance; if the first one is called `deviceN`, as
+//!   `--to fio` writes them, all must be and are device N. The logs of several jobs are read as a device each.
 //! - Written by `--to fio`: version 3, times in microseconds from the first request, file `deviceN` for each device; replay it
 //!   on a drive with `fio --name=replay --read_iolog=FILE --replay_redirect=/dev/...`.
 //!
@@ -29,7 +29,7 @@ pub(crate) const FORMAT: Format = Format {
     extra: Extra::NONE,
     write: Some(|| Box::<Writer>::default()),
     sniff,
-    parser: |names| Parser::Text(Box::new(Fio { times: None, files: names.clone(), waited_us: 0 })),
+    parser: |names| Parser::Text(Box::new(Fio { times: None, files: names.clone(), are_numbered: None, waited_us: 0 })),
 };
 
 const FIRST_LINES: [&[u8]; 2] = [b"fio version 2 iolog", b"fio version 3 iolog"];
@@ -48,11 +48,23 @@ struct Fio {
     /// Whether rows begin with a time (version 3), once the first line is read.
     times: Option<bool>,
     files: Names,
+    /// Whether files are called `deviceN`, once there is one.
+    are_numbered: Option<bool>,
     /// Sum of the waits, in microseconds (version 2).
     waited_us: u64,
 }
 
 impl Fio {
+    fn device(&mut self, file: &[u8]) -> Parse<u32> {
+        let digits = file.strip_prefix(b"device").and_then(|digits| std::str::from_utf8(digits).ok());
+        let number: Option<u32> = digits.and_then(|digits| digits.parse().ok());
+        let wrong = |allowed| BadRow::new("file", file, Problem::Unknown, allowed);
+        if *self.are_numbered.get_or_insert(number.is_some()) {
+            return number.ok_or_else(|| wrong("`deviceN`, as the first file is called"));
+        }
+        self.files.number(file).ok_or_else(|| wrong("at most 4096 files"))
+    }
+
     fn wait(&mut self, c: &mut Cursor<BLANKS>) -> Parse<Row> {
         let field = Field::new("wait", "microseconds in version 2, in all at most 18446744073709551", u64::MAX / 1_000);
         let wait = c.uint(field)?;
@@ -90,8 +102,7 @@ impl LineParser for Fio {
         };
         let (offset, length) = (c.uint(Field::offset("offset"))?, c.uint(Field::length("length"))?);
         c.end("[time] file action offset length")?;
-        let device = self.files.number(file);
-        let device = device.ok_or_else(|| BadRow::new("file", file, Problem::Unknown, "at most 4096 files"))?;
+        let device = self.device(file)?;
         let (offset, length) = if op == HostOp::Flush { (0, 0) } else { (offset, length) };
         Ok(Row::bytes(at_us * 1_000, device, op, offset, length))
     }
