@@ -87,8 +87,22 @@ fn comparison_says_how_far_above_the_bound_it_is() {
         pages_out
     };
     assert_eq!([pages_out("flush"), pages_out("charge")], [pages_out("none"); 2]);
+    // A map that takes a part of the RAM leaves fewer frames, to the buffer and to its bound.
+    let of = |budget: &str, ram: &str| {
+        let set = format!("ram.budget={budget}");
+        let args = ["--buffers", "lru", "--ftls", "page", "--ram", ram, "--set", &set, "--bound", "--json", "-"];
+        json(&stdout(&with("compare", &args)))["rows"][0].clone()
+    };
+    let unified = of("unified", "1MiB");
+    let frames = number(&unified["report"]["ram"]["dram_frames"]);
+    let page_bytes = number(&unified["report"]["config"]["device"]["geometry"]["page_bytes"]);
+    let apart = of("fixed", &format!("{}B", frames * page_bytes));
+    assert!(frames * page_bytes < 1 << 20, "the map takes some: {frames} frames");
+    assert_eq!((&unified["bound"]["frames"], &unified["bound"]), (&apart["bound"]["frames"], &apart["bound"]));
     let text = stdout(&with("compare", &args));
     assert!(text.contains("above bound %"), "{text}");
+    let nvram = nandlab(&with("bound", &["--set", "ram.nvram=1MiB", "--buffers", "wpa"]));
+    assert!(stderr(&nvram).contains("a bound is that of a buffer of DRAM"), "{}", stderr(&nvram));
     assert!(!stdout(&with("compare", &args[..6])).contains("above bound"));
 }
 

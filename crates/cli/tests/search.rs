@@ -205,3 +205,29 @@ fn failed_simulations_are_told_and_end_with_an_error() {
         assert!(out.contains("simulations failed"), "{out}{err}");
     }
 }
+
+#[test]
+fn length_of_a_workload_is_that_of_its_trace() {
+    let folder = folder("search-length");
+    let path = |name: &str| folder.join(name).into_os_string().into_string().unwrap();
+    let row = |n: u64| format!("0,{},4096,{},{}\n", n * 7919 % 900 * 8, if n.is_multiple_of(3) { 'r' } else { 'w' }, n);
+    fs::write(folder.join("t.csv"), (0..5000).map(row).collect::<String>()).unwrap();
+    let (few, sizes) = ("bplru = 'bplru:padding=0.7'\n", (1..60).map(|n| format!("s{n} = ['ram.dram={n}00KiB']\n")));
+    // The limit is beyond the end, and the first cell is one that fails.
+    let text = format!(
+        "name = 'long'\n[workloads.w]\ntrace = ['{}']\nlimit = 1000000\naddress = 'modulo'\n[devices.tiny]\n\
+         base = '{TINY}'\nset = ['replay.settle=none']\n[buffers]\n{few}lru = 'lru'\nsieve = 'sieve'\n[axes.ram]\n{}",
+        path("t.csv"),
+        sizes.collect::<String>()
+    );
+    fs::write(folder.join("plan.toml"), text).unwrap();
+    let output = nandlab(&["search", &path("plan.toml"), "--minimise", "mean,ram", "-o", &path("found")]);
+    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), stderr(&output));
+    let replayed = |folder: &str| -> u64 {
+        let rows = json(&stdout(&["sweep", "status", &path(folder), "--json"]));
+        let of = |row: &serde_json::Value| row["report"]["trace"]["replayed"].as_u64();
+        rows["cells"].as_array().unwrap().iter().filter_map(of).max().unwrap()
+    };
+    assert_eq!(replayed("found/length-2"), 5000, "{said}");
+    assert!(replayed("found/little") < 1000, "a part of the trace, not of the limit: {said}");
+}

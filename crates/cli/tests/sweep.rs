@@ -196,6 +196,15 @@ fn impossible_sweeps_are_refused_before_any_work() {
         ("name = 'a'\n[axes.ram]\nx = ['ram.dram=much']\n".to_owned(), "no cell can be built"),
         ("name = 'a'\ncells = []\n".to_owned(), "it has no cells"),
         ("nam = 'a'\n".to_owned(), "unknown field `nam`"),
+        (
+            made.replace("TRACE", "x") + "[metrics.mean]\npath = 'hits.page.total'\nwords = 'hits'\nunit = 'ratio'\n",
+            "metrics.mean: the name is taken",
+        ),
+        (
+            made.replace("TRACE", "x")
+                + "[metrics]\n'a_b' = { path = 'waf', words = 'w', unit = 'ratio' }\n'a-b' = { path = 'waf', words = 'w', unit = 'ratio' }\n",
+            "metrics.a_b: the name is taken",
+        ),
     ];
     for (text_of_plan, words) in cases {
         let (plan, results) = plan("sweep-refused", &text_of_plan);

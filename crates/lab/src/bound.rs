@@ -137,6 +137,16 @@ impl Bound {
     /// # Errors
     /// The device cannot be built, a size is impossible, or the workload cannot be read to its end.
     pub fn begin<'a>(&'a self, watch: &'a Watch<'a>) -> Result<Bounding<'a>, Error> {
+        let asks_for_nvram = |setting: &String| {
+            setting.strip_prefix("ram.nvram=").is_some_and(|size| !["0", "0B"].contains(&size.trim()))
+        };
+        if self.device.set.iter().any(asks_for_nvram) {
+            let problem = "ram.nvram: a bound is that of a buffer of DRAM";
+            return Err(Error::input(
+                problem,
+                "nandlab compare --bound has buffers with NVRAM and the bounds of their sizes",
+            ));
+        }
         let builder = self.device.base()?;
         let plain = self.configure(&builder, &PluginConfig::named("none"), &self.device.set)?;
         let workload = alone::kept(&self.workload);

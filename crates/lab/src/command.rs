@@ -13,7 +13,9 @@ impl Run {
         words.extend(workload.trace.iter().cloned());
         let mut option = |name: &str, value: Option<String>| {
             if let Some(value) = value {
-                words.extend([format!("--{}", name.replace('_', "-")), value]);
+                let name = format!("--{}", name.replace('_', "-"));
+                // `--rebase` has a bound of its own when none is given, so that a word after it would be a trace.
+                words.extend(if name == "--rebase" { vec![format!("{name}={value}")] } else { vec![name, value] });
             }
         };
         for (key, value) in workload.reading.given() {
@@ -57,5 +59,9 @@ mod tests {
         let workload = Workload { limit: Some(7), ..Workload::of("it's *.csv") };
         let command = Run { device, workload }.command();
         assert_eq!(command, r"nandlab run 'it'\''s *.csv' --limit 7 --device lab --ftl dftl --set ram.dram=2MiB");
+        let mut workload = Workload::of("t.csv");
+        workload.reading.rebase = Some(nandlab::types::Nanos(5));
+        let command = Run { device: Device::of("lab"), workload }.command();
+        assert_eq!(command, "nandlab run t.csv --rebase=5ns --device lab", "one word: the bound may be left out");
     }
 }

@@ -1,11 +1,11 @@
 //! Buffers x FTLs on one workload: one table.
 
+use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use nandlab::buffer::Frames;
 use nandlab::config::{Builder, Config, PluginConfig, Precondition, Settle};
 use nandlab::offline::{AccessCounts, Costs, ROUNDS, Segments, lower_bound};
-use nandlab::report::{self, FlushCost, Recorded, Report, SCHEMA_VERSION};
+use nandlab::report::{self, FlushCost, Ram, Recorded, Report, SCHEMA_VERSION};
 use serde::Serialize;
 
 use crate::alone;
@@ -108,8 +108,8 @@ pub struct Comparing<'a> {
 /// The bounds, each computed when the first row needs it.
 struct Bounds {
     costs: Costs,
-    /// With DRAM only, and with NVRAM besides: frames and bound. Locked while it is computed.
-    known: [Mutex<Option<(u32, u64)>>; 2],
+    /// By frames, with DRAM only and with NVRAM besides. Locked while one is computed.
+    known: [Mutex<BTreeMap<u32, u64>>; 2],
 }
 
 impl Compare {
@@ -197,16 +197,17 @@ impl Comparing<'_> {
     fn bound(&self, bounds: &Bounds, report: &Report) -> Result<RowBound, Error> {
         let uses_nvram = report.ledger.nvram_reads + report.ledger.nvram_writes > 0;
         let mut known = bounds.known[usize::from(uses_nvram)].lock().unwrap_or_else(PoisonError::into_inner);
-        let (frames, bound) = if let Some(known) = *known {
-            known
+        // Those of the row: a map that shares the DRAM leaves fewer.
+        let Ram { dram_frames, nvram_frames, .. } = report.ram;
+        let frames = if uses_nvram { dram_frames.saturating_add(nvram_frames) } else { dram_frames };
+        let bound = if let Some(known) = known.get(&frames) {
+            *known
         } else {
             // What lies in NVRAM need not be written back when the host flushes.
             let mut source = Source::open(&self.asked.workload, &self.config, self.watch)?;
             let (history, _) = alone::history(&mut source, &self.config, !uses_nvram)?;
-            let Frames { dram, nvram } = self.config.frames();
-            let frames = if uses_nvram { dram.saturating_add(nvram) } else { dram };
             let bound = lower_bound(&Segments::new(&history, bounds.costs), frames, ROUNDS);
-            *known.insert((frames, bound.cost))
+            *known.entry(frames).or_insert(bound.cost)
         };
         let counts = AccessCounts::of(&report.ledger, report.buffer.dirty_at_end);
         let cost = counts.cost(bounds.costs);

@@ -109,7 +109,7 @@ fn against_best(points: &Points<'_>, compared: &str, metric: &Metric) -> Option<
                 let best = valued.iter().map(|(_, v)| *v).reduce(|a, b| if metric.is_better(b, a) { b } else { a });
                 let own = valued.iter().find(|(name, _)| name == value);
                 if let (Some(best), Some((_, own))) = (best, own) {
-                    distances.push(distance(metric, *own, best));
+                    distances.extend(distance(metric, *own, best));
                 }
             }
             let mean = distances.iter().sum::<f64>() / distances.len() as f64;
@@ -152,7 +152,7 @@ fn every_combination(points: &Points<'_>, compared: &str, metric: &Metric) -> Op
         let datum = |value: Option<(f64, Option<f64>)>| {
             let Some((mean, half)) = value else { return Datum::default() };
             let interval = half.map(|half| format!(" \u{b1} {}", metric.text(half))).unwrap_or_default();
-            let shade = shaded(metric, distance(metric, mean, best)).shade;
+            let shade = distance(metric, mean, best).and_then(|distance| shaded(metric, distance).shade);
             Datum { shade, ..Datum::number(metric.text(mean) + &interval, mean) }
         };
         data.rows.push(std::iter::once(Datum::name(name)).chain(values.into_iter().map(datum)).collect());
@@ -169,14 +169,15 @@ fn every_combination(points: &Points<'_>, compared: &str, metric: &Metric) -> Op
     })
 }
 
-/// How much worse than the best: percentage points for ratios, else the logarithm of the factor.
-fn distance(metric: &Metric, own: f64, best: f64) -> f64 {
+/// How far from the best: percentage points for ratios, else the logarithm of the factor; nothing if there is no factor (of
+/// zero, or of another sign).
+fn distance(metric: &Metric, own: f64, best: f64) -> Option<f64> {
     if metric.unit == AxisUnit::Percent {
-        (best - own).abs()
+        Some((best - own).abs())
     } else if own == best {
-        0.0
+        Some(0.0)
     } else {
-        (own / best).ln()
+        Some((own / best).ln()).filter(|factor| factor.is_finite())
     }
 }
 
@@ -184,7 +185,7 @@ fn shaded(metric: &Metric, distance: f64) -> Datum {
     let (text, exact, shade) = if metric.unit == AxisUnit::Percent {
         (format!("{distance:.1}"), distance, distance / 30.0)
     } else {
-        (format!("{:.2}", distance.exp()), distance.exp(), distance / 3.0_f64.ln())
+        (format!("{:.2}", distance.exp()), distance.exp(), distance.abs() / 3.0_f64.ln())
     };
     Datum { shade: Some(shade.clamp(0.0, 1.0)), ..Datum::number(text, exact) }
 }

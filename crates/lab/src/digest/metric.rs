@@ -121,11 +121,11 @@ pub(super) fn in_unit(unit: AxisUnit, value: f64) -> String {
 /// Nanoseconds with a unit.
 pub(super) fn time(ns: f64) -> String {
     let units = [(1e9, "s"), (1e6, "ms"), (1e3, "us")];
-    let (size, unit) = units.into_iter().find(|(size, _)| ns >= *size).unwrap_or((1.0, "ns"));
+    let (size, unit) = units.into_iter().find(|(size, _)| ns.abs() >= *size).unwrap_or((1.0, "ns"));
     let value = ns / size;
-    let digits = if value >= 100.0 {
+    let digits = if value.abs() >= 100.0 {
         0
-    } else if value >= 10.0 {
+    } else if value.abs() >= 10.0 {
         1
     } else {
         2

@@ -1,6 +1,6 @@
 //! What a paper claims about the results of an experiment, and its figures.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use nandlab::types::Nanos;
 use serde::{Deserialize, Serialize};
@@ -236,6 +236,12 @@ impl ClaimTest {
 impl Experiment {
     /// Refuses metrics that no report could have.
     pub(super) fn check_metrics(&self) -> Result<(), Error> {
+        // Files of a report have the names of metrics, without what may not be in one.
+        let plain = |name: &str| name.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+        let mut taken: BTreeSet<String> = OWN_METRICS.iter().map(|own| own.name).chain(["ram"]).map(plain).collect();
+        if let Some(name) = self.metrics.keys().find(|name| !taken.insert(plain(name))) {
+            return Err(Error::input(format!("metrics.{name}: the name is taken"), "give it another name"));
+        }
         let check = |(name, metric): (&String, &ExperimentMetric)| {
             Formula::parse(&metric.path).map(|_| ()).map_err(|error| error.at(format!("metrics.{name}.path")))
         };

@@ -139,7 +139,7 @@ impl Search {
             interrupted: false,
         };
         let (failed, begun) = (Cell::new(0), now());
-        let lengths = self.lengths(&experiment, &all, &failed, watch, &mut step)?;
+        let lengths = self.lengths(&experiment, &failed, watch, &mut step)?;
         let Some(lengths) = lengths else { return Ok(FoundFront { interrupted: true, ..found }) };
         let Some((budget, clock)) = self.share(&experiment, &all, &lengths, watch, &mut step)? else {
             return Ok(FoundFront { interrupted: true, ..found });
@@ -166,7 +166,7 @@ impl Search {
             }
             judge(&experiment, &metrics, &mut found, &places, before.as_ref(), &values);
         }
-        let to_the_end = experiment.workloads.values().filter(|workload| workload.limit.is_none()).count();
+        let to_the_end = experiment.workloads.values().filter(|workload| made(workload).is_none()).count();
         found.spent += to_the_end as f64 / found.candidates as f64;
         found.failed = failed.get();
         if let Some(clock) = &mut found.clock {
@@ -216,36 +216,48 @@ impl Search {
         self.metrics.iter().map(find).collect()
     }
 
-    /// The requests of each workload. One without a limit is run once to its end.
+    /// The requests of each workload. One that may end before its limit, or has none, is run once, with the first cell
+    /// that gets to the end.
     fn lengths(
         &self,
         experiment: &Experiment,
-        all: &[Place],
         failed: &Cell<u64>,
         watch: &Watch<'_>,
         step: &mut (impl FnMut(&str, SweepStep<'_>) + Send),
     ) -> Result<Option<BTreeMap<String, u64>>, Error> {
         let mut lengths = BTreeMap::new();
-        let mut unknown = Vec::new();
-        for place in all {
-            let name = workload_of(experiment, place);
-            match experiment.workloads.get(&name).and_then(|workload| workload.limit) {
-                Some(limit) => _ = lengths.insert(name, limit),
-                None if unknown.iter().any(|known| workload_of(experiment, known) == name) => {}
-                None => unknown.push(place.clone()),
+        let mut unknown: BTreeMap<String, BTreeSet<Place>> = BTreeMap::new();
+        for placed in experiment.placed()? {
+            let can_be_built = placed.run.device.configure().is_ok();
+            let place = place(placed);
+            let name = workload_of(experiment, &place);
+            match experiment.workloads.get(&name).and_then(made) {
+                Some(requests) => _ = lengths.insert(name, requests),
+                None => unknown.entry(name).or_default().extend(can_be_built.then_some(place)),
             }
         }
-        if unknown.is_empty() {
-            return Ok(Some(lengths));
-        }
-        let rung = Rung { folder: self.folder.join("length"), share: 1.0, places: &unknown, failed };
-        let mut told = |told: SweepStep<'_>| step("length", told);
-        let swept = self.sweep(experiment, &BTreeMap::new(), &rung, watch, &mut told)?;
-        let Some((results, _)) = swept else { return Ok(None) };
-        for row in results.rows()? {
-            if let Some(requests) = row.number("trace.replayed") {
-                let place = row.values.into_iter().filter(|(axis, _)| axis != "seed").collect();
-                lengths.insert(workload_of(experiment, &place), requests as u64);
+        for round in 0.. {
+            unknown.retain(|name, _| !lengths.contains_key(name));
+            if unknown.is_empty() {
+                break;
+            }
+            let next = |(name, places): (&String, &BTreeSet<Place>)| {
+                places.iter().nth(round).cloned().ok_or_else(|| {
+                    let help = format!("nandlab sweep status {} says why", self.folder.join("length").display());
+                    Error::input(format!("workloads.{name}: no cell of it gets to its end"), help)
+                })
+            };
+            let places = unknown.iter().map(next).collect::<Result<Vec<_>, _>>()?;
+            let folder = if round == 0 { "length".to_owned() } else { format!("length-{}", round + 1) };
+            let rung = Rung { folder: self.folder.join(folder), share: 1.0, places: &places, failed };
+            let mut told = |told: SweepStep<'_>| step("length", told);
+            let swept = self.sweep(experiment, &BTreeMap::new(), &rung, watch, &mut told)?;
+            let Some((results, _)) = swept else { return Ok(None) };
+            for row in results.rows()? {
+                if let Some(requests) = row.number("trace.replayed") {
+                    let place = row.values.into_iter().filter(|(axis, _)| axis != "seed").collect();
+                    lengths.insert(workload_of(experiment, &place), requests as u64);
+                }
             }
         }
         Ok(Some(lengths))
@@ -320,6 +332,12 @@ impl Search {
     }
 }
 
+/// The requests of a workload that is known before it is run: a generator makes as many as its limit says.
+fn made(workload: &Workload) -> Option<u64> {
+    let is_made = |trace: &String| trace.starts_with(nandlab_trace::generators::PREFIX);
+    workload.limit.filter(|_| workload.trace.iter().all(is_made))
+}
+
 /// What the last step found, of which the one before had seen less.
 fn judge(
     experiment: &Experiment,
@@ -374,11 +392,14 @@ fn sign(metric: &Metric) -> f64 {
     if metric.is_better(1.0, 0.0) { -1.0 } else { 1.0 }
 }
 
+/// A cell without its seed.
+fn place(run: PlacedRun) -> Place {
+    run.values.into_iter().filter(|(axis, _)| axis != "seed").collect()
+}
+
 /// The cells without their seeds.
 fn candidates(placed: Vec<PlacedRun>) -> Vec<Place> {
-    let without_seed = |run: PlacedRun| run.values.into_iter().filter(|(axis, _)| axis != "seed").collect::<Place>();
-    let all: BTreeSet<Place> = placed.into_iter().map(without_seed).collect();
-    all.into_iter().collect()
+    placed.into_iter().map(place).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// The workload of a candidate, if the plan has several: those of different ones are not compared.

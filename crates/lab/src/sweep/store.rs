@@ -15,6 +15,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::record::Field;
 use parquet::schema::types::Type;
+use twox_hash::XxHash3_128;
 
 use crate::error::Error;
 
@@ -31,6 +32,15 @@ pub(super) struct CellResult {
     pub(super) course: Option<String>,
     /// Why there is none.
     pub(super) error: Option<String>,
+}
+
+impl CellResult {
+    /// Tells a file that was damaged from one that was written.
+    fn sum(&self) -> String {
+        let Self { id, key, report, course, error } = self;
+        let parts = serde_json::to_vec(&(id, key, report, course, error)).expect("text is plain data");
+        format!("{:032x}", XxHash3_128::oneshot(&parts))
+    }
 }
 
 /// The folder of the results of cells.
@@ -57,6 +67,7 @@ impl Store {
             ("report".to_owned(), text(report.as_ref())),
             ("course".to_owned(), text(course.as_ref())),
             ("error".to_owned(), text(error.as_ref())),
+            ("sum".to_owned(), text(Some(&result.sum()))),
         ];
         write_parquet(self.path(id), &columns)
     }
@@ -83,6 +94,10 @@ impl Store {
         let need = |name: &str| text(name)?.ok_or_else(|| cannot(&format!("`{name}` is empty")));
         let (report, course, error) = (text("report")?, text("course")?, text("error")?);
         let result = CellResult { id: need("id")?, key: need("key")?, report, course, error };
+        // Sweeps of earlier versions have none.
+        if row.get_column_iter().any(|(column, _)| column == "sum") && need("sum")? != result.sum() {
+            return Err(cannot(&"it is damaged: its sum is another"));
+        }
         if result.id == id { Ok(result) } else { Err(cannot(&format!("it is that of {}", result.id))) }
     }
 }
@@ -157,4 +172,38 @@ fn encode(columns: &[(String, Values)]) -> Result<Vec<u8>, ParquetError> {
 /// 1 where there is a value.
 fn levels<T>(values: &[Option<T>]) -> Vec<i16> {
     values.iter().map(|value| i16::from(value.is_some())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn result_that_was_changed_on_the_disk_is_refused() {
+        let folder = std::env::temp_dir().join(format!("nandlab-store-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let store = Store(folder.clone());
+        let result = |report: &str| CellResult {
+            id: "1".to_owned(),
+            key: "{}".to_owned(),
+            report: Some(report.to_owned()),
+            course: None,
+            error: None,
+        };
+        store.write(&result("{\"waf\": 1.25}")).unwrap();
+        assert_eq!(store.read("1").unwrap(), result("{\"waf\": 1.25}"));
+        let text = |text: &str| Values::Text(vec![Some(text.to_owned())]);
+        let none = || Values::Text(vec![None]);
+        let columns = |sum: &str| {
+            let names = ["id", "key", "report", "course", "error", "sum"].map(str::to_owned);
+            let values = [text("1"), text("{}"), text("{\"waf\": 1.26}"), none(), none(), text(sum)];
+            names.into_iter().zip(values).collect::<Vec<_>>()
+        };
+        write_parquet(store.path("1"), &columns(&result("{\"waf\": 1.25}").sum())).unwrap();
+        let error = store.read("1").unwrap_err().to_string();
+        assert!(error.contains("its sum is another") && error.contains("run the sweep again"), "{error}");
+        write_parquet(store.path("1"), &columns("")[..5]).unwrap();
+        assert_eq!(store.read("1").unwrap(), result("{\"waf\": 1.26}"), "sweeps of earlier versions have no sum");
+        std::fs::remove_dir_all(folder).unwrap();
+    }
 }

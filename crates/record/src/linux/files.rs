@@ -22,8 +22,8 @@ pub(super) struct OpenFile {
 }
 
 impl OpenFile {
-    /// It was opened with this flag: what is written goes to the end (`O_APPEND`), it passes the page cache by (`O_DIRECT`), or every
-    /// write is durable (`O_DSYNC`).
+    /// It was opened with this flag: what is written goes to the end (`O_APPEND`), it passes the page cache by
+    /// (`O_DIRECT`), or every write is durable (`O_DSYNC`).
     pub fn is(&self, flag: i32) -> bool {
         self.flags & flag != 0
     }

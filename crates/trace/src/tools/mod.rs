@@ -131,8 +131,8 @@ impl<T: Tool> Applied<T> {
         all
     }
 
-    /// Text has the tables of its call stacks and files after its last row: whoever stops before it reads on to them. What is wrong
-    /// with rows that nobody asked for is no matter.
+    /// Text has the tables of its call stacks and files after its last row: whoever stops before it reads on to them.
+    /// What is wrong with rows that nobody asked for is no matter.
     fn read_tables(&mut self) {
         if self.records().extra().origin && self.records().recording().is_empty() {
             while self.rows.next().is_some_and(|row| row.is_ok()) {}
