@@ -334,7 +334,7 @@ impl Ledger {
     pub const fn programs_from_above(&self) -> u64 {
         self.count(Op::Program, Cause::Host) + self.count(Op::Program, Cause::Pad)
     }
-    /// Programs the FTL added: garbage collection, merges, mapping, wear levelling, recovery. AALRU's GC_w.
+    /// Programs the FTL added: garbage collection, merges, mapping, wear levelling, recovery. (Of AALRU's GC_w see `aalru`.)
     pub fn programs_from_below(&self) -> u64 {
         self.programs() - self.programs_from_above()
     }

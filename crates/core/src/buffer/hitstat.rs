@@ -2,7 +2,7 @@
 //!
 //! # Source
 //! You-Chiuan Su (advisor Li-Ping Chang), "An efficient buffer management algorithm for solid-state disk", master's
-//! thesis, National Chiao Tung University, 2009, chapters 3.3 to 3.5 with equations 3 to 5.
+//! thesis, National Chiao Tung University, 2009, chapters 3.3 to 3.5 with equations 3 to 5, sections 4.1 to 4.4 and table 2.
 //!
 //! # What it does
 //! Writes are buffered in groups, one per logical block; reads bypass the buffer. A group knows when it was written

@@ -20,7 +20,7 @@
 //! # Deviations and chosen readings
 //! - The page to move is chosen first, then room is made for it, and it moves even if DRAM pages left together with the
 //!   evicted block.
-//! - The missed page is read before the eviction (algorithm 1). No padding.
+//! - The missed page is read before the eviction (algorithm 1 and figure 4 do not say when). No padding.
 //! - Written pages enter the PEL in ascending order, the last one is the newest; known numbers become the newest.
 //! - A page in the NVRAM that is written stays there.
 //! - Host flush: DRAM pages are written back by block and leave; NVRAM pages survive a power cut and stay. The PEL does

@@ -3,7 +3,7 @@
 //! # Source
 //! Jesung Kim, Jong Min Kim, Sam H. Noh, Sang Lyul Min and Yookun Cho, "A space-efficient flash translation layer for
 //! CompactFlash systems", IEEE Transactions on Consumer Electronics 48(2), 2002: one log block per logical block. The
-//! thesis of HitStat (section 3.5, tables 1 and 5) with chains of up to four.
+//! thesis of HitStat (section 2.3, tables 1, 3 and 5) with chains of up to four.
 //!
 //! # What it does
 //! Every logical block has a data block and, when it is updated, a chain of log blocks of its own, to which pages are
@@ -46,7 +46,7 @@ crate::params! {
         victim: ChainVictim = ChainVictim::default();
         /// Chains that `rr_longest` examines; the default is HitStat's.
         lookahead: u32 = 50, in 1.., "chains";
-        /// Whether an incomplete ordered log block is completed in place (HitStat: `false`).
+        /// Whether an incomplete ordered log block is completed in place (HitStat: `false`, which its tables 5 and 6 show; section 2.3 has them).
         partial_merge: bool = true;
         /// Path of a write of a whole logical block.
         block_write: BlockWrite = BlockWrite::Bypass;

@@ -3,7 +3,7 @@
 //! # Source
 //! Sang-Won Lee, Dong-Joo Park, Tae-Sun Chung, Dong-Ho Lee, Sangwon Park and Ha-Joo Song, "A log buffer-based flash
 //! translation layer using fully-associative sector translation", ACM Transactions on Embedded Computing Systems 6(3),
-//! 2007; the reading of FlashSim (`fast.c`); the thesis of HitStat (section 3.5, tables 1 and 6).
+//! 2007; the reading of FlashSim (`fast.c`); the thesis of HitStat (section 2.3, tables 1, 3 and 6).
 //!
 //! # What it does
 //! Updates of any logical block are appended to shared random-write (RW) log blocks. When all are full, the oldest one
@@ -48,7 +48,7 @@ crate::params! {
         /// Random-write log blocks. HitStat: 128.
         rw_blocks: Option<u32> = None, "blocks",
             absent "all besides data blocks, the SW block and two for merges, as in FlashSim";
-        /// Whether there is a SW log block, for sequential writes (HitStat: `false`).
+        /// Whether there is a SW log block, for sequential writes (HitStat: `false`, which its tables 5 and 6 show; section 2.3 has one).
         use_sw: bool = true;
         /// When a complete SW block becomes the data block.
         sw_switch: SwSwitch = SwSwitch::Eager;

@@ -2,8 +2,8 @@
 //!
 //! # Source
 //! Xiaochang Li, Jichen Chen, Zhengjun Zhai, Mingchen Feng and Xin Ye, "URM: a unified RAM management scheme for NAND
-//! flash storage devices", Discrete Dynamics in Nature and Society 2022, article 3376904, section 4.2 and figure 5: the
-//! mapping side.
+//! flash storage devices", Discrete Dynamics in Nature and Society 2022, article 3376904, sections 4.2 to 4.5, figures 4
+//! and 5: the mapping side.
 //!
 //! # What it does
 //! Pages are mapped one by one, as in `page`, but the table in RAM is kept by translation pages (TP) in compressed form:

@@ -228,7 +228,7 @@ pub struct Merges {
     /// Data blocks replaced by a block-mapped FTL.
     pub replace: u64,
     /// Erases of full merges (one for every logical block rewritten and every log block reclaimed) / all erases (HitStat,
-    /// figures 19 and 20).
+    /// figure 20).
     pub full_erase_share: Option<f64>,
     /// Pages programmed in log blocks, except for copies of merges.
     pub log_pages: u64,
@@ -265,7 +265,7 @@ impl Merges {
     }
 }
 
-/// HitStat's padding model (section 3.5): a switch merge of a padded block counts as one merge with one log block.
+/// HitStat's padding model (section 3.5): a padded block counts as a full merge of its chain with the unpadded pages logged.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct Padding {
     /// Merges that the model counts.

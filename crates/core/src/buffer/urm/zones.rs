@@ -1,4 +1,4 @@
-//! URM's zones: which list a page is in, and which page leaves first (section 4.1 of its paper).
+//! URM's zones: which list a page is in, and which page leaves first (sections 4.2 to 4.5 of its paper).
 //!
 //! The sequential and the random zone are one list each; the clustered and the looping zone have a list for every program
 //! location (PC), because the period of the PC comes before the age of the page there.

@@ -1,7 +1,7 @@
 //! rr-longest - The longest of the next chains, round robin
 //!
 //! # Source
-//! The thesis of HitStat, section 3.5: the manual page of the buffer `hitstat` names it.
+//! The thesis of HitStat, table 3 (section 5.1): the manual page of the buffer `hitstat` names it.
 //!
 //! # What it does
 //! Looks at the next `lookahead` chains in the order of their beginnings, from the one after the last victim on, and takes the
