@@ -8,8 +8,8 @@
 //! Pages that were read lie in the DRAM, the read cache, by recency. Written pages lie in the NVRAM, the write buffer, which
 //! has a page region (pages by recency) and a block region (blocks with their popularity). A written page joins its block if
 //! that is in the block region, else the page region; when `thr_migrate` pages of its block are there, all of them move to
-//! the block region. When the write buffer is full, a block leaves the block region as one cluster; if there is none, the
-//! block of the least recent page of the page region moves there first. A write to a page of the read cache moves the page
+//! the block region. When the write buffer is full, a block leaves the block region as one cluster; what moves there before
+//! is the choice of `full`. A write to a page of the read cache moves the page
 //! to the write buffer. Writes to a block raise its popularity by 1; it starts with the number of pages that moved.
 //! O(1), O(blocks of the block region) per victim with `least_popular`.
 //!
@@ -23,10 +23,15 @@
 //! - A read that misses while there is no DRAM bypasses the buffer. Without NVRAM (its frames can be taken away) every
 //!   write goes through to flash, and a written page of the read cache leaves. Pages in NVRAM survive a host flush and
 //!   a power cut as they are.
+//! - The abstract also has clean pages of the read cache written with the block that leaves: with `padding` those that a
+//!   victim lacks are taken from RAM where they are there, and read where not.
 //! - A trimmed page leaves its block without changing popularity or order.
 //!
 //! # Known ambiguities
 //! - The thresholds, the rule of the victim, and whether reads count for popularity.
+//! - When pages move without a threshold. The paper of WPA (II-B): on a full write buffer the least recent page of the page
+//!   region does (`full = "move_page"`). With the least popular block as victim that page mostly leaves at once, alone, and
+//!   blocks stay, which the abstract's "destage sequentiality" speaks against; so a block leaves here while there is one.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -45,8 +50,20 @@ pub enum Victim {
     /// The least popular; among equals the larger, then the least recently written.
     #[default]
     LeastPopular,
-    /// The least recently written (WPA's wording).
+    /// The least recently written.
     Lru,
+}
+
+/// What happens when the write buffer is full.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Full {
+    /// A block leaves the block region; if there is none, the block of the least recent page of the page region moves there first.
+    #[default]
+    EvictBlock,
+    /// The least recent page of the page region moves to the block region every time, alone, and then a block leaves: what
+    /// the paper of WPA says of CBM.
+    MovePage,
 }
 
 crate::params! {
@@ -55,6 +72,8 @@ crate::params! {
         thr_migrate: Option<u32> = None, in 1.., "pages", absent "an eighth of a block, at least 2";
         /// Which block leaves.
         victim: Victim = Victim::LeastPopular;
+        /// What happens when the write buffer is full.
+        full: Full = Full::EvictBlock;
         /// When an incomplete victim is completed.
         padding: PaddingChoice = PaddingChoice::named("never"), in 0.0..=1.0, "share of its block";
     }
@@ -64,6 +83,7 @@ crate::params! {
 #[derive(Debug)]
 pub struct CbmR {
     victim: Victim,
+    full: Full,
     padding: Padding,
     thr_migrate: u32,
     /// Pages of the read cache and of the page region.
@@ -95,6 +115,7 @@ pub fn build(params: Params, shape: &BufferShape) -> Result<CbmR, ConfigError> {
     let groups = || Groups::new(shape.logical_pages, shape.pages_per_block);
     Ok(CbmR {
         victim: params.victim,
+        full: params.full,
         padding: Padding::of(params.padding, shape),
         thr_migrate: params.thr_migrate.unwrap_or((shape.pages_per_block / 8).max(2)),
         links: Links::default(),
@@ -142,10 +163,24 @@ impl CbmR {
         self.block_links.push_front(&mut self.block_region, block.0);
     }
 
+    /// A page moves from the page region to the block region, alone.
+    fn migrate_page(&mut self, slot: Slot, slots: &Slots) {
+        self.links.remove(&mut self.page_region, slot.0);
+        self.loose.remove(slot, slots);
+        let (block, is_new) = self.blocks.insert(slot, slots);
+        if is_new {
+            self.popularity.resize(self.blocks.id_count().max(self.popularity.len()), 0);
+            self.popularity[block.index()] = 1;
+            self.block_links.push_front(&mut self.block_region, block.0);
+        }
+    }
+
     /// A block leaves the write buffer.
     fn evict_block(&mut self, slots: &Slots, plan: &mut Plan) {
-        if let (true, Some(oldest)) = (self.block_region.is_empty(), self.page_region.back()) {
-            self.migrate(self.loose.of(Slot(oldest), slots), slots);
+        match self.page_region.back().map(Slot) {
+            Some(oldest) if self.full == Full::MovePage => self.migrate_page(oldest, slots),
+            Some(oldest) if self.block_region.is_empty() => self.migrate(self.loose.of(oldest, slots), slots),
+            _ => {}
         }
         let victim = match self.victim {
             Victim::Lru => self.block_region.back(),

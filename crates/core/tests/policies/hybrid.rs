@@ -44,6 +44,8 @@ struct Cbm<'a> {
     frames: Frames,
     thr_migrate: usize,
     lru: bool,
+    /// On a full write buffer the oldest page moves.
+    moves: bool,
     share: f64,
     read_cache: Vec<u32>,
     page_region: Vec<u32>,
@@ -75,7 +77,17 @@ impl Cbm<'_> {
     }
     /// `moving` is a page of the read cache that is on its way here.
     fn evict_block(&mut self, moving: Option<u32>, done: &mut Vec<Event>) {
-        if self.block_region.is_empty() {
+        if self.moves
+            && let Some(oldest) = self.page_region.pop()
+        {
+            if let Some(block) = self.block_of(oldest) {
+                block.pages.push(oldest);
+                block.pages.sort_unstable();
+            } else {
+                let number = oldest / self.run.block_pages;
+                self.block_region.insert(0, Block { number, pages: vec![oldest], popularity: 1 });
+            }
+        } else if self.block_region.is_empty() {
             self.migrate(self.page_region.last().unwrap() / self.run.block_pages);
         }
         let mut victim = self.block_region.len() - 1;
@@ -91,8 +103,9 @@ impl Cbm<'_> {
         let Block { number, pages, .. } = self.block_region.remove(victim);
         let all = whole(self.run, number);
         if pads(self.share, &pages, &all) {
-            let clean: Vec<u32> = self.read_cache.iter().copied().chain(moving).collect();
-            self.flash.complete(&pages, &all, &clean, done);
+            // All that is in RAM need not be read, though it be of the page region and stay there.
+            let in_ram: Vec<u32> = self.read_cache.iter().chain(&self.page_region).copied().chain(moving).collect();
+            self.flash.complete(&pages, &all, &in_ram, done);
         } else {
             self.flash.send(pages, vec![], done);
         }
@@ -187,10 +200,11 @@ impl Reference for Cbm<'_> {
 fn cbm_r_moves_pages_from_the_read_cache_to_the_page_region_to_blocks() {
     enough_hybrid_runs(71, |run, random, label| {
         let given = [None, Some(1), Some(1 + random.below(6))][random.below(3) as usize];
-        let lru = random.one_in(2);
+        let (lru, moves) = (random.one_in(2), random.one_in(2));
         let (rule, share) = padding(random);
         let params = json!({
             "thr_migrate": given, "victim": if lru { "lru" } else { "least_popular" }, "padding": rule,
+            "full": if moves { "move_page" } else { "evict_block" },
         });
         let mut reference = Cbm {
             run,
@@ -198,6 +212,7 @@ fn cbm_r_moves_pages_from_the_read_cache_to_the_page_region_to_blocks() {
             frames: Frames { dram: run.frames, nvram: run.nvram },
             thr_migrate: given.unwrap_or(2.max(run.block_pages / 8)) as usize,
             lru,
+            moves,
             share,
             read_cache: vec![],
             page_region: vec![],
