@@ -1,7 +1,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any, final
 
-__all__ = ["arrow_stream", "Memory", "memory", "command", "Device", "Environment", "ConfigError", "InputError", "Plan", "Access", "Sense", "Slots", "describe", "devices", "plugin_names", "short_form", "RunReport", "run", "experiment", "reproduce", "search", "sweep", "sweep_rows", "bound", "compare", "curve", "trace_info", "DEFAULT_DEVICE", "VERSION"]
+__all__ = ["arrow_stream", "Memory", "memory", "command", "Device", "Environment", "ConfigError", "InputError", "Plan", "Access", "Sense", "Slots", "describe", "devices", "plugin_names", "short_form", "RunReport", "run", "experiment", "reproduce", "search", "sweep", "sweep_rows", "bound", "compare", "curve", "trace_info", "COLUMNS", "DEFAULT_DEVICE", "VERSION"]
+COLUMNS: list[str]
 DEFAULT_DEVICE: str
 VERSION: str
 
@@ -73,6 +74,8 @@ class RunReport:
     def percentile(self, kind: str, percent: float) -> int: ...
     def count(self, kind: str) -> int: ...
     def series(self) -> dict[str, list[Any]] | None: ...
+    def __new__(cls, text: str) -> RunReport: ...
+    def __getnewargs__(self) -> tuple[str]: ...
 
 @final
 class Device:
@@ -131,8 +134,8 @@ def curve(
     buffers: Sequence[str],
     ram: str,
     *,
+    points: int,
     ftl: str | None = None,
-    points: int = 16,
     bound: bool = False,
     memory: Memory | None = None,
     threads: int | None = None,
@@ -142,9 +145,9 @@ def bound(
     run: str,
     buffers: Sequence[str],
     *,
+    read_cost: int,
+    write_cost: int,
     ram: str | None = None,
-    read_cost: int = 1,
-    write_cost: int = 10,
     memory: Memory | None = None,
     threads: int | None = None,
     progress: Callable[[float], object] | None = None,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable, Mapping
 
+from ._plain import unmasked
+
 if TYPE_CHECKING:
     import numpy
     from numpy.typing import ArrayLike, NDArray
@@ -17,8 +19,9 @@ class Policy:
 
     A policy must have `make_room` and `on_remove`; `on_hit`, `on_miss`, `on_insert`, `after_access`, `on_clean` and `resize`
     cost nothing when it does not have them. Of one page access the engine calls `on_hit(slot, access)`; or
-    `on_miss(access)`, which answers `False` (past the buffer), `"nvram"`, or anything else for DRAM, then
-    `make_room(access, plan)` until there is room, then `on_insert(slot, access)`; at last `after_access(access, hit, plan)`.
+    `on_miss(access)`, which answers where the page goes: `None`, `True` or `"dram"` for DRAM, `"nvram"`, or `False` for past
+    the buffer; then `make_room(access, plan)` until there is room, then `on_insert(slot, access)`; at last
+    `after_access(access, hit, plan)`.
 
     `make_room` returns the slot of the page that leaves, or several, or fills the `plan` (`evict`, `drop_page`,
     `write_back`, `move_page`); the policy takes these pages out of its own lists. Its `access` is `None` if the buffer
@@ -90,7 +93,7 @@ def hinting(function: Callable[[Batch], Hints]) -> Callable[[dict[str, Any]], An
         return [_whole(name, getattr(hints, name), len(batch)) for name in ("pattern", "pc", "run_pages", "period")]
 
     def _whole(name: str, values: ArrayLike, length: int) -> Any:
-        array = numpy.asarray(values)
+        array = unmasked(f"hint: {name}", values)
         if array.dtype.kind not in "iu":
             raise TypeError(f"hint: {name} is an array of {array.dtype}, and whole numbers are needed")
         if array.size and (array.min() < 0 or array.max() > 2**32 - 1):
@@ -108,7 +111,7 @@ def deciding(function: Callable[[Batch], Any]) -> Callable[[dict[str, Any]], Any
 
     def call(arrays: dict[str, Any]) -> Any:
         batch = Batch(**arrays)
-        scores = numpy.asarray(function(batch))
+        scores = unmasked("decide", function(batch))
         if scores.dtype.kind not in "iufb":
             raise TypeError(f"decide: the answer is an array of {scores.dtype}, and numbers are needed")
         if scores.shape != (len(batch),):

@@ -161,6 +161,9 @@ class Result:
         """Figures."""
         return _Plot(self)
 
+    def __reduce__(self) -> tuple[type[Result], tuple[RunReport]]:
+        return Result, (self._native,)
+
     def table(self) -> Table:
         """The summary as a table of one row, behind the names of buffer, FTL and trace."""
         config, trace = self.report["config"], self.report["trace"]["name"]

@@ -7,6 +7,7 @@ import os
 from typing import Any, Callable, Iterable, Mapping, Sequence, Union
 
 from . import _native
+from ._plain import unmasked, whole
 from ._policy import Batch, Hints, deciding, hinting
 from ._progress import Progress, telling
 from ._registry import Buffer, Ftl, Generator, _json
@@ -36,25 +37,38 @@ def _short(plugin: Any, name: str, base: type) -> str | None:
         return plugin
     if isinstance(plugin, base):
         return str(plugin)
+    if _is_class_of(plugin, base):
+        raise TypeError(f"{name}: {plugin.__name__} is a class, and an object is needed: call it: `{plugin.__name__}()`")
     raise TypeError(f"{name}: {plugin!r} is neither a name nor a member of nandlab.{name}s")
 
 
+def _is_class_of(plugin: Any, base: type) -> bool:
+    return isinstance(plugin, type) and issubclass(plugin, base)
+
+
 def _setting(key: str, value: Any) -> str:
+    """An assignment as on the command line, where words alone need no quotes."""
+    return f"{key}={value if isinstance(value, str) else _toml(value)}"
+
+
+def _toml(value: Any) -> str:
+    """A value in TOML."""
     if isinstance(value, bool):
-        return f"{key}={str(value).lower()}"
+        return str(value).lower()
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
     if isinstance(value, Mapping):
-        inner = ", ".join(_setting(str(name), item) for name, item in value.items())
-        return f"{key}={{{inner}}}"
-    return f"{key}={value}"
+        return f"{{{', '.join(f'{name}={_toml(item)}' for name, item in value.items())}}}"
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_toml, value))}]"
+    return f"{value}"
 
 
 def _device(device: Path, ftl: Any, seed: int | None, ram: Any, capacity: Any, overrides: Mapping[str, Any]) -> dict[str, Any]:
     """The description of a device; `a__b=c` sets the key `a.b` of its configuration."""
     settings = {name.replace("__", "."): value for name, value in overrides.items()}
     if seed is not None:
-        if isinstance(seed, bool) or not hasattr(seed, "__index__"):
-            raise TypeError(f"seed: {seed!r} is not a whole number")
-        settings["seed"] = seed.__index__()
+        settings["seed"] = whole("seed", seed)
     if ram is not None:
         settings["ram.dram"] = ram
     described: dict[str, Any] = {"base": os.fspath(device), "set": [_setting(key, value) for key, value in settings.items()]}
@@ -76,16 +90,14 @@ def _columns(trace: Any) -> Any:
     return None
 
 
-_KNOWN = frozenset(
-    "time_ns device op write offset length lba sectors latency_ns process pattern pc run_pages period".split()
-)
+_KNOWN = frozenset(_native.COLUMNS)
 
 
 def _array(name: str, values: Any) -> Any:
-    """An array that lies in one piece; letters and truths as numbers."""
+    """An array that lies in one piece, each number where the processor reads such; letters and truths as numbers."""
     import numpy
 
-    array = numpy.asarray(values)
+    array = unmasked(f"trace[{name!r}]", values)
     if array.ndim != 1:
         raise ValueError(f"trace[{name!r}]: it has {array.ndim} dimensions, and a column has one")
     letters = {"op": "R, W, D or F", "pattern": "s, l, c or r"}
@@ -97,7 +109,7 @@ def _array(name: str, values: Any) -> Any:
         array = array.view(numpy.uint8) if array.flags.c_contiguous else array.astype(numpy.uint8)
     if array.dtype.kind not in "iu":
         raise TypeError(f"trace[{name!r}]: it is an array of {array.dtype}, and whole numbers are needed")
-    return numpy.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
+    return numpy.require(array, array.dtype.newbyteorder("="), ["C", "A"])
 
 
 def _workload(trace: Trace, options: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
@@ -131,7 +143,7 @@ def _split(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _is_policy(buffer: Any) -> bool:
-    return buffer is not None and not isinstance(buffer, (str, Buffer))
+    return buffer is not None and not isinstance(buffer, (str, Buffer)) and not _is_class_of(buffer, Buffer)
 
 
 def run(
@@ -185,7 +197,7 @@ def run(
 
 
 def _names(plugins: Any, name: str, base: type) -> list[str]:
-    several = [plugins] if isinstance(plugins, (str, base)) else list(plugins)
+    several = [plugins] if isinstance(plugins, (str, base, type)) else list(plugins)
     return [str(_short(plugin, name, base)) for plugin in several]
 
 
@@ -237,8 +249,8 @@ def curve(
 ) -> Table:
     """What buffers do at every size: `ram` is a list of sizes and ranges, each of which has so many `points`.
 
-    Without `ftl` buffers are simulated alone. `bound` adds what no buffer can do better. Other arguments are those of
-    `nandlab.run`.
+    Without `ftl` buffers are simulated alone, and `warm_up` is refused. `bound` adds what no buffer can do better. Other
+    arguments are those of `nandlab.run`.
     """
     reading, overrides = _split(options)
     spec, memory = _spec(trace, _device(device, None, seed, None, capacity, overrides), reading)
@@ -264,7 +276,12 @@ def bound(
     progress: Progress = None,
     **options: Any,
 ) -> Table:
-    """What a buffer of some size could reach at best, and how far from it policies are (docs/bounds.md)."""
+    """What a buffer of some size could reach at best, and how far from it policies are (docs/bounds.md).
+
+    `ram` is a list of sizes as in `nandlab.curve`; `None` is that of the device. `read_cost` and `write_cost`: of a page of
+    flash. Other arguments are those of `nandlab.run`, but `ftl`, `capacity` and `warm_up`: buffers are taken alone, with
+    addresses beyond the device as they are, and all requests count.
+    """
     reading, overrides = _split(options)
     spec, memory = _spec(trace, _device(device, None, seed, None, None, overrides), reading)
     names = _names(buffers, "buffer", Buffer)
@@ -316,8 +333,8 @@ class Device:
         device stores such (`device__media="memory"`). `at_ns` is the arrival in open loop.
         """
         told = hints or Hints()
-        numbers = tuple(int(value) for value in (told.pattern, told.pc, told.run_pages, told.period))  # type: ignore[arg-type]
-        return self._native.submit(op, lba, sectors, data, at_ns, numbers)  # type: ignore[arg-type]
+        numbers = [whole(name, getattr(told, name)) for name in ("pattern", "pc", "run_pages", "period")]
+        return self._native.submit(op, lba, sectors, data, at_ns, tuple(numbers))  # type: ignore[arg-type]
 
     def cut_power(self) -> None:
         """Power fails and comes back: what is only in DRAM is lost, and the FTL rebuilds its map from the flash.

@@ -9,6 +9,7 @@ from pathlib import Path as FilePath
 from typing import Any, Iterable, Mapping
 
 from . import _native
+from ._plain import whole
 from ._progress import Progress, telling
 from ._registry import Buffer, Ftl, Generator, _json
 from ._result import flat
@@ -49,10 +50,12 @@ class Sweep:
         if sizes:
             varied["ram"] = {name: [f"ram.dram={size}"] for name, size in _worded("ram", map(str, sizes)).items()}
         for axis, values in (axes or {}).items():
+            if axis in varied:
+                raise ValueError(f"axes: {axis}: the name is taken by the argument; give the values to one of the two")
             varied[axis] = {
                 value: _device(DEFAULT_DEVICE, None, None, None, None, settings)["set"] for value, settings in values.items()
             }
-        workloads = {label: _paths(trace, reading) for label, trace in _traces(traces).items()}
+        workloads = {label: _paths(trace, reading) for label, trace in _traces(traces, bool(reading)).items()}
         described = {
             "name": name,
             "workloads": workloads,
@@ -60,7 +63,7 @@ class Sweep:
             "buffers": named,
             "ftls": below,
             "axes": varied,
-            "seeds": [int(seed) for seed in seeds],
+            "seeds": [whole("seeds", seed) for seed in seeds],
         }
         self._plan, self._cells = _native.experiment(_json(described, "sweep"))
 
@@ -166,9 +169,10 @@ def _without(overrides: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in overrides.items() if name != "capacity"}
 
 
-def _traces(traces: Any) -> Mapping[str, Any]:
+def _traces(traces: Any, with_options: bool) -> Mapping[str, Any]:
     if traces is None:
-        return {}
+        # A plan without a workload has the built-in one, to which options need a name.
+        return {"built-in": None} if with_options else {}
     if isinstance(traces, Mapping):
         return traces
     several = [traces] if isinstance(traces, (str, os.PathLike, Generator)) else list(traces)

@@ -16,6 +16,7 @@ import numpy
 from numpy.typing import NDArray
 
 from . import _native
+from ._plain import whole
 from ._registry import Ftl
 from ._result import Result
 from ._run import DEFAULT_DEVICE, Path, Trace, _device, _spec, _split
@@ -50,7 +51,8 @@ class BufferEnv(gymnasium.Env[NDArray[numpy.float32], numpy.int64]):
     (`None` if the device makes room ahead of need); `saved_ns`, the flash time saved so far; `seed`.
 
     Arguments are those of `nandlab.run`; each option of the trace and each key of the configuration may be set. With
-    `precondition="trace"` there is no environment, because that runs a trace twice.
+    `precondition="trace"` there is no environment, because that runs a trace twice; nor with `warm_up`, because rewards count
+    from the first request on.
     """
 
     metadata: dict[str, Any] = {"render_modes": []}
@@ -69,8 +71,7 @@ class BufferEnv(gymnasium.Env[NDArray[numpy.float32], numpy.int64]):
     ) -> None:
         if group not in ("page", "block"):
             raise ValueError(f"group: {group!r} is neither 'page' nor 'block'")
-        if isinstance(candidates, bool) or not hasattr(candidates, "__index__"):
-            raise TypeError(f"candidates: {candidates!r} is not a whole number")
+        candidates = whole("candidates", candidates)
         if not 1 <= candidates <= 65_536:
             raise ValueError(f"candidates: {candidates} is outside 1 to 65536")
         reading, overrides = _split(options)
@@ -105,13 +106,14 @@ class BufferEnv(gymnasium.Env[NDArray[numpy.float32], numpy.int64]):
     ) -> tuple[NDArray[numpy.float32], float, bool, bool, dict[str, Any]]:
         """The candidate leaves, and the run goes on until the next page must leave.
 
-        Raises ValueError if there is no such action, or the episode is over.
+        Raises ValueError if there is no such action, or the episode is over; TypeError if it is no whole number.
         """
         if self._native is None:
             raise ValueError("the episode is over: call reset()")
-        if not self.action_space.contains(numpy.int64(action)):
+        number = whole("action", action)
+        if not 0 <= number < self._candidates * (1 + self._by_block):
             raise ValueError(f"action: {action!r} is not in {self.action_space}")
-        pad, candidate = divmod(int(action), self._candidates)
+        pad, candidate = divmod(number, self._candidates)
         # Of a run in which nothing had to leave, the end is all there is to tell.
         if len(self._said) > 2:
             self._said = self._native.advance(candidate, bool(pad))

@@ -92,6 +92,67 @@ def test_bad_argument_is_named(arguments, words):
         nandlab.run(**{"limit": 10, **arguments})
 
 
+FEW = {"limit": 10, "address": "modulo"}
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1025, 2**70])
+def test_threads_outside_their_range_are_refused_everywhere(threads, tmp_path):
+    words = f"threads: {threads}: allowed is a whole number from 1 to 1024"
+    sweep = nandlab.Sweep(nandlab.generate.zipf(), ["lru", "fifo"], **FEW)
+    for work in (
+        lambda: nandlab.compare(good(), ["lru"], threads=threads, **SMALL),
+        lambda: nandlab.curve(good(), threads=threads, **SMALL),
+        lambda: nandlab.bound(good(), ram="1MiB", threads=threads, **FEW),
+        lambda: sweep.run(tmp_path / "sweep", threads=threads),
+        lambda: nandlab.search(sweep, "mean", tmp_path / "search", threads=threads, budget=1.0),
+        lambda: nandlab.reproduce("hitstat", tmp_path / "papers", threads=threads),
+    ):
+        with pytest.raises(ValueError, match=words):
+            work()
+
+
+def test_numbers_below_zero_are_refused_by_name():
+    for work, name in (
+        (lambda: nandlab.curve(good(), points=-1, **FEW), "points"),
+        (lambda: nandlab.bound(good(), read_cost=-1, **FEW), "read_cost"),
+        (lambda: nandlab.bound(good(), write_cost=-1, **FEW), "write_cost"),
+    ):
+        with pytest.raises(ValueError, match=f"{name}: -1: allowed is a whole number"):
+            work()
+
+
+def test_warm_up_is_refused_where_all_requests_count():
+    for work in (
+        lambda: nandlab.curve(good(), ram="1MiB", warm_up=10, **FEW),
+        lambda: nandlab.bound(good(), ram="1MiB", warm_up=10, **FEW),
+        lambda: nandlab.trace_info(good(), warm_up=10),
+    ):
+        with pytest.raises(ValueError, match="warm_up: .* leave it out"):
+            work()
+    assert nandlab.curve(good(), ram="1MiB", ftl="page", warm_up=10, address="modulo").height == 1
+
+
+def test_class_where_an_object_is_needed_is_named():
+    for arguments in ({"buffer": nandlab.buffers.CFLRU}, {"ftl": nandlab.ftls.DFTL}):
+        (plugin,) = arguments.values()
+        for make in (nandlab.run, nandlab.Device):
+            with pytest.raises(TypeError, match=f"call it: `{plugin.__name__}\\(\\)`"):
+                make(**arguments)
+    with pytest.raises(TypeError, match="call it: `DFTL"):
+        nandlab.compare(good(), ftls=nandlab.ftls.DFTL)
+    with pytest.raises(TypeError, match="call it: `CFLRU"):
+        nandlab.compare(good(), ["lru", nandlab.buffers.CFLRU])
+
+
+def test_fractions_and_texts_are_no_whole_numbers():
+    device = nandlab.Device(precondition="none")
+    for wrong in (1.9, "2", True):
+        with pytest.raises(TypeError, match="seeds: .* whole number"):
+            nandlab.Sweep(seeds=[wrong])
+        with pytest.raises(TypeError, match="pattern: .* whole number"):
+            device.submit("W", 0, 8, hints=nandlab.Hints(pattern=wrong))
+
+
 def test_bad_answers_of_functions_are_named():
     for answer in (None, 5, numpy.zeros(3), nandlab.Hints(pattern=7), nandlab.Hints(pc=-1), nandlab.Hints(pc=0.5)):
         with pytest.raises((ValueError, TypeError), match="hint"):

@@ -192,6 +192,8 @@ def test_bad_arguments_are_named():
         ({"seed": 5}, "seed"),
         ({"ram": "8MB"}, "8MiB"),
         ({"precondition": "trace"}, "precondition"),
+        ({"warm_up": 50}, "warm_up"),
+        ({"warm_up": "mser-5"}, "warm_up"),
         ({"trace": "/no/such/file"}, "no/such/file"),
         ({"ftl": "dfl"}, "dftl"),
     ]:
@@ -203,6 +205,9 @@ def test_bad_arguments_are_named():
     env.reset(seed=1)
     for action in (-1, 16):
         with pytest.raises(ValueError, match="action"):
+            env.step(action)
+    for action in (1.7, "1", True, numpy.float64(2)):
+        with pytest.raises(TypeError, match="action: .* whole number"):
             env.step(action)
 
 

@@ -33,6 +33,22 @@ def test_scores_by_time_are_lru():
     assert here.ledger == nandlab.run(ZIPF, buffer="lru", ftl="page", **SHORT).ledger
 
 
+def test_scores_of_both_zeros_are_equal():
+    class Zeros:
+        def decide(self, batch):
+            return numpy.copysign(0.0, numpy.arange(len(batch)) % 3 - 1.0)
+
+    here = nandlab.run(ZIPF, buffer=Zeros, ftl="page", **SHORT)
+    assert here.ledger == nandlab.run(ZIPF, buffer="lru", ftl="page", **SHORT).ledger
+
+
+def test_truths_of_make_room_are_no_slots():
+    for answer in (True, False, [True]):
+        strange = policy(make_room=lambda self, access, plan, answer=answer: answer)
+        with pytest.raises(TypeError, match="the answer is None, a slot or a list"):
+            nandlab.run(ZIPF, buffer=strange, **SHORT)
+
+
 def test_scores_of_nan_keep_pages_out():
     class Nothing:
         def decide(self, batch):

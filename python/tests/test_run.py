@@ -101,6 +101,24 @@ def test_result_is_frozen_and_has_every_form():
     assert "<svg" in result._repr_html_() and "500 requests" in repr(result)
 
 
+def test_result_pickles_with_all_that_it_has():
+    result = nandlab.run(ZIPF, limit=2000, series=True, **SMALL)
+    again = pickle.loads(pickle.dumps(result))
+    assert again == result and again.report == result.report and again.series.rows() == result.series.rows()
+    for kind in ("all", "reads", "writes", "others", "device"):
+        assert again.latency.count(kind) == result.latency.count(kind)
+        for percent in (0, 12.5, 50, 99.9, 100):
+            assert again.latency.percentile(percent, kind) == result.latency.percentile(percent, kind)
+    plain = pickle.loads(pickle.dumps(nandlab.run(ZIPF, limit=100, **SMALL)))
+    with pytest.raises(ValueError, match="series=True"):
+        _ = plain.series
+
+
+def test_mapping_as_a_setting_is_the_same_as_its_keys():
+    keys = nandlab.run(ZIPF, limit=500, replay__mode="closed", replay__queue_depth=4, **SMALL)
+    assert nandlab.run(ZIPF, limit=500, replay={"mode": "closed", "queue_depth": 4, "time_scale": 1.0}, **SMALL) == keys
+
+
 def test_plugins_are_their_manual_pages_and_pickle():
     assert nandlab.buffers.HitStat.__doc__.startswith("hitstat - ")
     assert "# Source" in nandlab.ftls.DFTL.__doc__ and "theta" in nandlab.generate.zipf.__doc__
@@ -115,7 +133,15 @@ def test_plugins_are_their_manual_pages_and_pickle():
         nandlab.buffers.CFLRU(widow=0.5)
 
 
-def test_other_threads_go_on_during_a_run():
+def work_of(name):
+    if name == "run":
+        nandlab.run(ZIPF, limit=100_000, **SMALL)
+    else:
+        nandlab.Device(capacity="8GiB", precondition="{steady=2}")
+
+
+@pytest.mark.parametrize("name", ["run", "device"])
+def test_other_threads_go_on_during_work(name):
     ticks, done = [0], threading.Event()
 
     def tick():
@@ -126,7 +152,7 @@ def test_other_threads_go_on_during_a_run():
     thread = threading.Thread(target=tick, daemon=True)
     thread.start()
     begun = time.perf_counter()
-    nandlab.run(ZIPF, limit=100_000, **SMALL)
+    work_of(name)
     seconds = time.perf_counter() - begun
     done.set()
     thread.join()
@@ -147,7 +173,7 @@ import nandlab, signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)
 print("ready", flush=True)
 try:
-    nandlab.run(nandlab.generate.zipf(theta=0.9), limit=10**9, address="modulo", {extra})
+    {work}
 except KeyboardInterrupt:
     print(time.time(), flush=True)
 """
@@ -156,10 +182,20 @@ POLICY = "buffer=__import__('conftest').LRU"
 FILLED = "capacity='200GiB', precondition='{steady=20}'"
 
 
-@pytest.mark.parametrize("extra", ["", POLICY, FILLED, f"{POLICY}, {FILLED}"])
-def test_interrupt_ends_a_run_at_once(extra):
+RUN = "nandlab.run(nandlab.generate.zipf(theta=0.9), limit=10**9, address='modulo', {})"
+BUILD = "nandlab.Device({})"
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        *(RUN.format(extra) for extra in ("", POLICY, FILLED, f"{POLICY}, {FILLED}")),
+        *(BUILD.format(extra) for extra in (FILLED, f"{POLICY}, {FILLED}")),
+    ],
+)
+def test_interrupt_ends_work_at_once(work):
     environment = {**os.environ, "PYTHONPATH": f"{os.environ['PYTHONPATH']}:{ROOT / 'python/tests'}"}
-    code = INTERRUPTED.format(extra=extra)
+    code = INTERRUPTED.format(work=work)
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stdout.readline() == "ready\n"
         time.sleep(1)

@@ -65,6 +65,20 @@ def test_failed_cells_are_rows_and_bad_sweeps_are_errors(tmp_path):
         nandlab.load(tmp_path / "nowhere")
 
 
+def test_options_hold_for_the_built_in_workload(tmp_path):
+    small = nandlab.Sweep(None, ["lru"], limit=50, warm_up=10, address="modulo", precondition="none")
+    (row,) = small.run(tmp_path).rows()
+    run = nandlab.run(buffer="lru", ftl="page", limit=50, warm_up=10, address="modulo", precondition="none")
+    assert row["requests_total"] == 40 and {name: row[name] for name in run.summary} == dict(run.summary)
+
+
+def test_axis_of_the_name_of_an_argument_is_refused():
+    axes = {"ram": {"large": {"ram.dram": "8MiB"}}}
+    with pytest.raises(ValueError, match="ram: the name is taken"):
+        nandlab.Sweep(nandlab.generate.zipf(), ram=["1MiB"], axes=axes)
+    assert len(nandlab.Sweep(nandlab.generate.zipf(), axes=axes)) == 1
+
+
 def test_two_values_of_one_name_are_refused():
     twice = ["cflru:window_ratio=0.25", "cflru_window_ratio=0.25"]
     for wrong in ({"buffers": ["lru", "lru"]}, {"buffers": twice}, {"ftls": ["page", "page"]}, {"ram": ["1MiB", "1MiB"]}):

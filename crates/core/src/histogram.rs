@@ -1,5 +1,7 @@
 //! Latency histogram: log-linear counts that merge exactly in any order.
 
+use serde::{Deserialize, Serialize};
+
 use crate::types::Nanos;
 
 /// 32 sub-buckets by power of two: a bucket is at most 1/32 = 3.1 % wide.
@@ -8,7 +10,7 @@ const SUB: usize = 1 << SUB_BITS;
 const BUCKETS: usize = (64 - SUB_BITS as usize + 1) * SUB;
 
 /// A histogram of latencies in ns, log-linear: counts of two histograms add up exactly, in any order.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Histogram {
     counts: Vec<u64>,
     count: u64,

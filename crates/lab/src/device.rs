@@ -73,15 +73,15 @@ impl Device {
     ///
     /// # Errors
     /// As [`Device::configure`]; a plug-in does not fit, or the machine has too little memory. With
-    /// [`Precondition::Trace`] there is no trace.
-    pub fn build(&self) -> Result<(Box<dyn Ssd>, Config), Error> {
+    /// [`Precondition::Trace`] there is no trace. [`Error::Stopped`] if the work is to end.
+    pub fn build(&self, stop: &Stop) -> Result<(Box<dyn Ssd>, Config), Error> {
         let (builder, config) = self.configure()?;
         if config.precondition == Precondition::Trace {
             let problem = "precondition = \"trace\" replays a trace first, and here is none";
             return Err(Error::input(problem, "use none, full or {steady=N}"));
         }
         memory::check(&config)?;
-        Ok((built(&builder, &config, self.own.as_ref(), &Stop::default())?, config))
+        Ok((built(&builder, &config, self.own.as_ref(), stop)?, config))
     }
 
     /// The same over a base that was read before.

@@ -22,7 +22,7 @@ use crate::arrow;
 use crate::numpy_array;
 
 /// The columns that are known.
-const NAMES: [&str; 15] = [
+pub const NAMES: [&str; 15] = [
     "time_ns",
     "device",
     "op",
@@ -296,6 +296,8 @@ fn allowed(name: &str) -> &'static str {
         "sectors" => "sectors of 512 bytes, 0 to 2^21",
         "time_ns" => "nanoseconds, 0 to 2^64 - 1",
         "latency_ns" => "nanoseconds, 0 to 2^63 - 1",
+        "device" => "0 to 2^32 - 2",
+        "mappings" => "0 to 2^16 - 1",
         _ => "0 to 2^32 - 1",
     }
 }

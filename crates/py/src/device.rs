@@ -12,9 +12,9 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::errors::{from_json, raised, wrong};
+use crate::errors::{from_json, wrong};
 use crate::policy::{self, Raised, views};
-use crate::work::bug;
+use crate::work::{away_until, bug};
 
 /// A device and where it stands.
 struct Running {
@@ -63,15 +63,14 @@ impl NativeDevice {
     /// Builds the device that the JSON describes, with a policy in Python if there is one.
     #[new]
     #[pyo3(signature = (device, policy=None))]
-    fn new(device: &str, policy: Option<Py<PyAny>>) -> PyResult<Self> {
+    fn new(py: Python<'_>, device: &str, policy: Option<Py<PyAny>>) -> PyResult<Self> {
         let mut device: Description = from_json(device)?;
         let exception = Raised::default();
         if let Some(policy) = policy {
             device.own = Some(policy::own_buffer(policy, exception.clone())?);
         }
-        let built = catch_unwind(AssertUnwindSafe(|| device.build()))
-            .map_err(|panic| exception.take().unwrap_or_else(|| bug(&*panic)))?;
-        let (ssd, config) = built.map_err(|error| exception.take().unwrap_or_else(|| raised(&error)))?;
+        let built = away_until(py, &exception.turns, None, move |watch| device.build(&watch.stop));
+        let (ssd, config) = built.map_err(|error| exception.take().unwrap_or(error))?;
         Ok(Self(Mutex::new(Some(Running { ssd, config, raised: exception }))))
     }
 

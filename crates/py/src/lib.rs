@@ -15,6 +15,7 @@ mod run;
 mod scored;
 mod sweeps;
 mod tables;
+mod whole;
 mod work;
 
 use std::ffi::OsString;
@@ -57,6 +58,8 @@ mod _native {
     #[pymodule_export]
     use super::tables::{bound, compare, curve, trace_info};
 
+    #[pymodule_export]
+    const COLUMNS: [&str; super::columns::NAMES.len()] = super::columns::NAMES;
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
     #[pymodule_export]

@@ -7,6 +7,7 @@ use pyo3::types::PyDict;
 
 use crate::errors::wrong;
 use crate::tables::{Columns, columns};
+use crate::whole::{Whole, checked_threads};
 use crate::work::away;
 
 /// Of a paper: its name, its folder, its cells, those run now, those that failed, the sentence about its claims, and the claims
@@ -27,12 +28,12 @@ pub fn reproduce(
     figures: Vec<String>,
     traces: Vec<(String, String)>,
     limit: Option<u64>,
-    threads: Option<usize>,
+    threads: Option<Whole>,
     shard: (usize, usize),
     retry: bool,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Vec<PaperDone>> {
-    let shard = part(shard)?;
+    let (shard, threads) = (part(shard)?, checked_threads(threads.as_ref())?);
     if limit == Some(0) {
         return Err(wrong("limit: 0 requests are none; give 1 or more"));
     }
@@ -77,10 +78,10 @@ pub fn search<'py>(
     metrics: Vec<String>,
     budget: Option<f64>,
     minutes: Option<f64>,
-    threads: Option<usize>,
+    threads: Option<Whole>,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let budget = budget_of(budget, minutes)?;
+    let (budget, threads) = (budget_of(budget, minutes)?, checked_threads(threads.as_ref())?);
     if metrics.is_empty() {
         return Err(wrong("minimise: name one metric or more, as in [\"p99\", \"ram\"]"));
     }

@@ -4,9 +4,10 @@ use std::sync::{Arc, Mutex};
 
 use nandlab::histogram::Histogram;
 use nandlab::report::Report;
-use nandlab_lab::{Error, Run, Timeline, Watch, json};
+use nandlab_lab::{Error, Run, Timeline, TimelineRow, Watch, json};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use serde::{Deserialize, Serialize};
 
 use crate::columns::Memory;
 use crate::errors::{from_json, wrong};
@@ -17,25 +18,53 @@ use crate::work::away_until;
 
 /// The report of a run, with what its JSON does not have.
 #[pyclass(frozen, module = "nandlab._native")]
-pub struct RunReport {
-    report: Report,
-    series: Option<Timeline>,
+pub struct RunReport(Kept);
+
+/// What is kept of a run, and pickled.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    json: String,
+    times: Times,
+    /// The windows, if they were asked for.
+    series: Option<Vec<Window>>,
+}
+
+/// Of a window the first request, its time in the trace, the requests, the reads and the writes of them, and the sum and the
+/// longest of their response times, ns.
+type Window = [u64; 7];
+
+/// Response times by kinds of requests.
+#[derive(Serialize, Deserialize)]
+struct Times {
+    all: Histogram,
+    reads: Histogram,
+    writes: Histogram,
+    others: Histogram,
+    device: Histogram,
 }
 
 impl RunReport {
     /// A report without its wall times, so that two runs give the same bytes.
     pub fn new(report: Report, series: Option<Timeline>) -> Self {
-        Self { report: Report { wall: None, ..report }, series }
+        let report = Report { wall: None, ..report };
+        let (json, times) = (json(&report), report.times);
+        let (all, device) = (times.response(), times.device());
+        let (reads, writes, others) = (times.read_response, times.write_response, times.other_response);
+        let window = |row: &TimelineRow| {
+            [row.first, row.time.0, row.requests, row.reads, row.writes, row.response.0, row.response_max.0]
+        };
+        let series = series.map(|series| series.rows().iter().map(window).collect());
+        Self(Kept { json, times: Times { all, reads, writes, others, device }, series })
     }
 
-    fn histogram(&self, kind: &str) -> PyResult<Histogram> {
-        let times = &self.report.times;
+    fn histogram(&self, kind: &str) -> PyResult<&Histogram> {
+        let times = &self.0.times;
         Ok(match kind {
-            "all" => times.response(),
-            "reads" => times.read_response.clone(),
-            "writes" => times.write_response.clone(),
-            "others" => times.other_response.clone(),
-            "device" => times.device(),
+            "all" => &times.all,
+            "reads" => &times.reads,
+            "writes" => &times.writes,
+            "others" => &times.others,
+            "device" => &times.device,
             _ => return Err(wrong(format!("kind: {kind:?} is none of all, reads, writes, others, device"))),
         })
     }
@@ -43,9 +72,22 @@ impl RunReport {
 
 #[pymethods]
 impl RunReport {
+    /// What was pickled.
+    ///
+    /// # Errors
+    /// The text is of another version of nandlab.
+    #[new]
+    fn unpickled(text: &str) -> PyResult<Self> {
+        let kept = serde_json::from_str(text);
+        kept.map(Self).map_err(|error| wrong(format!("this is no result of this nandlab: {error}")))
+    }
+    /// For pickle: what [`RunReport::unpickled`] takes.
+    fn __getnewargs__(&self) -> (String,) {
+        (serde_json::to_string(&self.0).expect("a report is plain data"),)
+    }
     /// The bytes that `nandlab run --json - --no-wall` prints.
-    fn json(&self) -> String {
-        json(&self.report)
+    fn json(&self) -> &str {
+        &self.0.json
     }
     /// The time that so many per cent of the requests of a kind took at most, ns.
     fn percentile(&self, kind: &str, percent: f64) -> PyResult<u64> {
@@ -60,17 +102,15 @@ impl RunReport {
     }
     /// The columns of the windows, if they were asked for.
     fn series<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let Some(series) = &self.series else { return Ok(None) };
-        let rows = series.rows();
+        let Some(series) = &self.0.series else { return Ok(None) };
         let columns = PyDict::new(py);
-        columns.set_item("first_request", rows.iter().map(|row| row.first).collect::<Vec<_>>())?;
-        columns.set_item("time_ns", rows.iter().map(|row| row.time.0).collect::<Vec<_>>())?;
-        columns.set_item("requests", rows.iter().map(|row| row.requests).collect::<Vec<_>>())?;
-        columns.set_item("reads", rows.iter().map(|row| row.reads).collect::<Vec<_>>())?;
-        columns.set_item("writes", rows.iter().map(|row| row.writes).collect::<Vec<_>>())?;
-        let mean = rows.iter().map(|row| row.response.0 as f64 / row.requests as f64);
+        let column = |at: usize| series.iter().map(|window| window[at]).collect::<Vec<_>>();
+        for (at, name) in ["first_request", "time_ns", "requests", "reads", "writes"].into_iter().enumerate() {
+            columns.set_item(name, column(at))?;
+        }
+        let mean = series.iter().map(|[_, _, requests, .., response, _]| *response as f64 / *requests as f64);
         columns.set_item("response_mean_ns", mean.collect::<Vec<_>>())?;
-        columns.set_item("response_max_ns", rows.iter().map(|row| row.response_max.0).collect::<Vec<_>>())?;
+        columns.set_item("response_max_ns", column(6))?;
         Ok(Some(columns))
     }
 }

@@ -37,9 +37,10 @@ pub fn own_buffer(name: &str, ahead: Arc<Mutex<Ahead>>) -> OwnBuffer {
     })
 }
 
-/// Numbers in the order of [`f64::total_cmp`].
+/// Numbers in the order of [`f64::total_cmp`], but with one zero.
 fn ordered(score: f64) -> i64 {
-    let bits = score.to_bits().cast_signed();
+    // The sum is 0.0 for both zeros, and any other score as it is.
+    let bits = (score + 0.0).to_bits().cast_signed();
     bits ^ ((bits >> 63).cast_unsigned() >> 1).cast_signed()
 }
 

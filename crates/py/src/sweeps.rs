@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 
 use crate::errors::{from_json, raised, wrong};
 use crate::papers::part;
+use crate::whole::{Whole, checked_threads};
 use crate::work::away;
 
 /// The TOML of an experiment that the Python side wrote as JSON, and the number of its cells.
@@ -33,12 +34,12 @@ pub fn sweep(
     plan: &str,
     folder: &str,
     shard: (usize, usize),
-    threads: Option<usize>,
+    threads: Option<Whole>,
     retry: bool,
     memory: u64,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<(usize, usize, u64, u64, bool)> {
-    let shard = part(shard)?;
+    let (shard, threads) = (part(shard)?, checked_threads(threads.as_ref())?);
     let sweep = Sweep { plan: plan.into(), folder: folder.into(), threads, shard, retry, memory };
     let work = away(py, progress, move |watch| sweep.run(watch, |_| ()))?;
     Ok((work.cells, work.own, work.run, work.failed, work.complete))

@@ -4,12 +4,15 @@ use nandlab::catalog::BUFFERS;
 use nandlab::config::PluginConfig;
 use nandlab::ftl::FTLS;
 use nandlab::offline::Costs;
-use nandlab_lab::{Bound as LeastBound, Cell, Compare, Curve, Error, Run, Sizes, Table, Unit, Word, json, plugin_list};
+use nandlab_lab::{
+    Bound as LeastBound, Cell, Compare, Curve, Error, Run, Sizes, Table, Unit, Word, Workload, json, plugin_list,
+};
 use nandlab_trace::{Info, InfoReport, Options, SamplePages, expand};
 use pyo3::prelude::*;
 
 use crate::columns::Memory;
 use crate::errors::{from_json, wrong};
+use crate::whole::{Whole, checked_threads};
 use crate::work::away;
 
 /// A cell as Python has it.
@@ -67,6 +70,11 @@ fn plugins<B>(
     Ok(lists.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
 }
 
+/// Refuses a warm-up where nothing would leave it out.
+fn all_measured(workload: &Workload, why: &str) -> PyResult<()> {
+    if workload.warm_up.is_some() { Err(wrong(format!("warm_up: {why}"))) } else { Ok(()) }
+}
+
 fn sizes(ram: &str) -> PyResult<Sizes> {
     Sizes::read(ram).map_err(|problem| wrong(format!("ram: {problem}")))
 }
@@ -83,10 +91,10 @@ pub fn compare(
     buffers: Vec<String>,
     ftls: Vec<String>,
     memory: Option<&Bound<'_, Memory>>,
-    threads: Option<usize>,
+    threads: Option<Whole>,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<(String, Columns)> {
-    let Run { device, workload } = base(run, memory)?;
+    let (Run { device, workload }, threads) = (base(run, memory)?, checked_threads(threads.as_ref())?);
     away(py, progress, move |watch| {
         let (buffers, ftls) = (plugins(&buffers, "buffer", BUFFERS)?, plugins(&ftls, "ftl", FTLS)?);
         let compare = Compare { device, workload, buffers, ftls, costs: None, threads };
@@ -100,23 +108,24 @@ pub fn compare(
 /// # Errors
 /// As [`compare`].
 #[pyfunction]
-#[pyo3(signature = (run, buffers, ram, *, ftl=None, points=16, bound=false, memory=None, threads=None, progress=None))]
+#[pyo3(signature = (run, buffers, ram, *, points, ftl=None, bound=false, memory=None, threads=None, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
 pub fn curve(
     py: Python<'_>,
     run: &str,
     buffers: Vec<String>,
     ram: &str,
+    points: Whole,
     ftl: Option<String>,
-    points: u64,
     bound: bool,
     memory: Option<&Bound<'_, Memory>>,
-    threads: Option<usize>,
+    threads: Option<Whole>,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<(String, Columns)> {
     let (Run { device, workload }, ram) = (base(run, memory)?, sizes(ram)?);
-    if !(2..=1000).contains(&points) {
-        return Err(wrong(format!("points: {points} is outside 2 to 1000")));
+    let (points, threads) = (points.within("points", 2, 1000)?, checked_threads(threads.as_ref())?);
+    if ftl.is_none() {
+        all_measured(&workload, "buffers alone are counted over all requests; give an `ftl`, or leave it out")?;
     }
     away(py, progress, move |watch| {
         let buffers = plugins(&buffers, "buffer", BUFFERS)?;
@@ -132,25 +141,24 @@ pub fn curve(
 /// # Errors
 /// As [`compare`].
 #[pyfunction]
-#[pyo3(signature = (run, buffers, *, ram=None, read_cost=1, write_cost=10, memory=None, threads=None, progress=None))]
+#[pyo3(signature = (run, buffers, *, read_cost, write_cost, ram=None, memory=None, threads=None, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
 pub fn bound(
     py: Python<'_>,
     run: &str,
     buffers: Vec<String>,
+    read_cost: Whole,
+    write_cost: Whole,
     ram: Option<&str>,
-    read_cost: u64,
-    write_cost: u64,
     memory: Option<&Bound<'_, Memory>>,
-    threads: Option<usize>,
+    threads: Option<Whole>,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<(String, Columns)> {
     let (Run { device, workload }, ram) = (base(run, memory)?, ram.map(sizes).transpose()?);
-    for (name, cost) in [("read_cost", read_cost), ("write_cost", write_cost)] {
-        if cost > nandlab::offline::COST_MAX {
-            return Err(wrong(format!("{name}: {cost} is above {}", nandlab::offline::COST_MAX)));
-        }
-    }
+    let cost = |name: &str, cost: &Whole| cost.within(name, 0, nandlab::offline::COST_MAX);
+    let (read_cost, write_cost) = (cost("read_cost", &read_cost)?, cost("write_cost", &write_cost)?);
+    let threads = checked_threads(threads.as_ref())?;
+    all_measured(&workload, "a bound counts all requests; leave it out")?;
     if read_cost + write_cost == 0 {
         return Err(wrong("read_cost, write_cost: both are 0, so that nothing costs anything"));
     }
@@ -177,6 +185,7 @@ pub fn trace_info(
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<String> {
     let Run { workload, .. } = base(run, memory)?;
+    all_measured(&workload, "a trace is described with all its requests; leave it out")?;
     let wrong = || wrong(format!("sample_pages: {sample_pages} is not above 0 and at most 1"));
     let sample = SamplePages::new(sample_pages).ok_or_else(wrong)?;
     away(py, progress, move |watch| {

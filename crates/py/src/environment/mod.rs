@@ -72,6 +72,9 @@ impl Environment {
         if !(1..=CANDIDATES_MAX).contains(&candidates) {
             return Err(wrong(format!("candidates: {candidates} is outside 1 to {CANDIDATES_MAX}")));
         }
+        if run.workload.warm_up.is_some() {
+            return Err(wrong("warm_up: the rewards of an episode are those of all its requests; leave it out"));
+        }
         let (_, config) = run.device.configure().map_err(|error| raised(&error))?;
         if config.precondition == Precondition::Trace {
             return Err(wrong("precondition: \"trace\" runs the trace twice, and an episode is one run: use \"full\""));

@@ -6,6 +6,7 @@ use nandlab::buffer::{Medium, Plan, Slots};
 use nandlab::types::{Lpn, Slot};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyBool;
 
 use super::views::{SlotsView, resident};
 
@@ -207,16 +208,29 @@ impl PlanView {
     }
 }
 
+/// A number that is not a truth, though Python takes these for 0 and 1.
+struct Number(i64);
+
+impl<'py> FromPyObject<'_, 'py> for Number {
+    type Error = PyErr;
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if given.is_instance_of::<PyBool>() {
+            return Err(PyTypeError::new_err("a truth is no slot"));
+        }
+        given.extract().map(Self)
+    }
+}
+
 impl PlanView {
     /// What `make_room` returned: the slot of the page that leaves, or several.
     pub fn evict_answer(&self, py: Python<'_>, answer: &Bound<'_, PyAny>) -> PyResult<()> {
-        if let Ok(slot) = answer.extract::<i64>() {
+        if let Ok(Number(slot)) = answer.extract() {
             return self.evict(py, slot);
         }
-        let slots = answer.extract::<Vec<i64>>();
+        let slots = answer.extract::<Vec<Number>>();
         let slots =
             slots.map_err(|_| PyTypeError::new_err("make_room: the answer is None, a slot or a list of slots"))?;
-        slots.into_iter().try_for_each(|slot| self.evict(py, slot))
+        slots.into_iter().try_for_each(|Number(slot)| self.evict(py, slot))
     }
 }
 
