@@ -115,8 +115,9 @@ def test_result_pickles_with_all_that_it_has():
 
 
 def test_mapping_as_a_setting_is_the_same_as_its_keys():
+    whole = {"mode": "closed", "queue_depth": 4, "time_scale": 1.0, "think_time": "0ns", "read_groups": False, "settle": "flush"}
     keys = nandlab.run(ZIPF, limit=500, replay__mode="closed", replay__queue_depth=4, **SMALL)
-    assert nandlab.run(ZIPF, limit=500, replay={"mode": "closed", "queue_depth": 4, "time_scale": 1.0}, **SMALL) == keys
+    assert nandlab.run(ZIPF, limit=500, replay=whole, **SMALL) == keys
 
 
 def test_plugins_are_their_manual_pages_and_pickle():
@@ -133,15 +134,7 @@ def test_plugins_are_their_manual_pages_and_pickle():
         nandlab.buffers.CFLRU(widow=0.5)
 
 
-def work_of(name):
-    if name == "run":
-        nandlab.run(ZIPF, limit=100_000, **SMALL)
-    else:
-        nandlab.Device(capacity="8GiB", precondition="{steady=2}")
-
-
-@pytest.mark.parametrize("name", ["run", "device"])
-def test_other_threads_go_on_during_work(name):
+def test_other_threads_go_on_during_a_run():
     ticks, done = [0], threading.Event()
 
     def tick():
@@ -152,7 +145,7 @@ def test_other_threads_go_on_during_work(name):
     thread = threading.Thread(target=tick, daemon=True)
     thread.start()
     begun = time.perf_counter()
-    work_of(name)
+    nandlab.run(ZIPF, limit=100_000, **SMALL)
     seconds = time.perf_counter() - begun
     done.set()
     thread.join()
