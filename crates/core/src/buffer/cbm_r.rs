@@ -58,7 +58,8 @@ pub enum Victim {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Full {
-    /// A block leaves the block region; if there is none, the block of the least recent page of the page region moves there first.
+    /// A block leaves the block region; if there is none, the block of the least recent page of the page region moves there
+    /// first.
     #[default]
     EvictBlock,
     /// The least recent page of the page region moves to the block region every time, alone, and then a block leaves: what

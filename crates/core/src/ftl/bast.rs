@@ -46,7 +46,8 @@ crate::params! {
         victim: ChainVictim = ChainVictim::default();
         /// Chains that `rr_longest` examines; the default is HitStat's.
         lookahead: u32 = 50, in 1.., "chains";
-        /// Whether an incomplete ordered log block is completed in place (HitStat: `false`, which its tables 5 and 6 show; section 2.3 has them).
+        /// Whether an incomplete ordered log block is completed in place (HitStat: `false`, by its tables
+        /// 5 and 6; its section 2.3 has partial merges).
         partial_merge: bool = true;
         /// Path of a write of a whole logical block.
         block_write: BlockWrite = BlockWrite::Bypass;

@@ -48,7 +48,8 @@ crate::params! {
         /// Random-write log blocks. HitStat: 128.
         rw_blocks: Option<u32> = None, "blocks",
             absent "all besides data blocks, the SW block and two for merges, as in FlashSim";
-        /// Whether there is a SW log block, for sequential writes (HitStat: `false`, which its tables 5 and 6 show; section 2.3 has one).
+        /// Whether there is a SW log block, for sequential writes (HitStat: `false`, by its tables 5 and
+        /// 6; its section 2.3 has one).
         use_sw: bool = true;
         /// When a complete SW block becomes the data block.
         sw_switch: SwSwitch = SwSwitch::Eager;
