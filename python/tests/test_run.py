@@ -149,7 +149,8 @@ def test_other_threads_go_on_during_a_run():
     seconds = time.perf_counter() - begun
     done.set()
     thread.join()
-    assert ticks[0] > seconds * 100
+    # A thread that has to wait for the run hardly ticks at all, one beside it some 900 times a second; machines have other work.
+    assert ticks[0] > seconds * 20
 
 
 def test_warm_up_is_not_measured():

@@ -4,10 +4,12 @@
 //! stream, whatever the timing.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use flate2::bufread::GzDecoder;
 
 use crate::error::{Place, TraceError};
 use crate::passes::{Opened, Passes};
@@ -16,6 +18,9 @@ use crate::passes::{Opened, Passes};
 const BLOCK_BYTES: usize = 64 << 10;
 /// Blocks in flight between the threads.
 const BLOCKS: usize = 8;
+
+/// First byte of a gzip member.
+const GZIP_BEGINS: u8 = 0x1f;
 
 /// What standard input is called in messages and reports.
 pub(crate) const STDIN: &str = "<stdin>";
@@ -162,10 +167,43 @@ impl Decompressed {
     }
 }
 
+/// The members of a gzip file one after the other, and the zeros with which tapes and archives fill what is left (gzip takes
+/// them so, too).
+struct Gzip<R> {
+    /// Nothing when the last one has ended.
+    member: Option<GzDecoder<R>>,
+}
+
+impl<R: BufRead> Read for Gzip<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        while let Some(member) = &mut self.member {
+            let n = member.read(out)?;
+            if n > 0 || out.is_empty() {
+                return Ok(n);
+            }
+            let Some(mut source) = self.member.take().map(GzDecoder::into_inner) else { break };
+            let next = loop {
+                let bytes = source.fill_buf()?;
+                let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+                if zeros == 0 {
+                    break bytes.first().copied();
+                }
+                source.consume(zeros);
+            };
+            match next {
+                None => {}
+                Some(GZIP_BEGINS) => self.member = Some(GzDecoder::new(source)),
+                Some(_) => return Err(io::Error::other("bytes that are no gzip follow its end")),
+            }
+        }
+        Ok(0)
+    }
+}
+
 fn decompress(kind: Compression, source: Box<dyn Read + Send>, send: &SyncSender<io::Result<Vec<u8>>>) {
     let source = BufReader::with_capacity(BLOCK_BYTES, source);
     let opened: io::Result<Box<dyn Read>> = match kind {
-        Compression::Gzip => Ok(Box::new(flate2::bufread::MultiGzDecoder::new(source))),
+        Compression::Gzip => Ok(Box::new(Gzip { member: Some(GzDecoder::new(source)) })),
         Compression::Zstd => zstd::Decoder::with_buffer(source).map(|d| Box::new(d) as Box<dyn Read>),
         Compression::Bzip2 => Ok(Box::new(bzip2::bufread::MultiBzDecoder::new(source))),
         Compression::Xz => Ok(Box::new(liblzma::bufread::XzDecoder::new_multi_decoder(source))),

@@ -164,6 +164,18 @@ fn rows_before_a_cut_are_given() {
 }
 
 #[test]
+fn what_follows_a_gzip_stream_is_told_from_a_cut() {
+    let text = many_rows();
+    let gzip = COMPRESSORS.iter().find(|(name, _)| *name == "gzip").expect("gzip is read").1;
+    let (half, rest) = text.split_at(text.len() / 2);
+    let zeros = [0; 1000];
+    let members = [gzip(half.as_bytes()), zeros.to_vec(), gzip(rest.as_bytes()), zeros.to_vec()].concat();
+    assert_eq!(read(&members, &format("spc")).unwrap().0.len(), 40_000, "members, and zeros that fill");
+    let error = read(&[&members[..], b"what?"].concat(), &format("spc")).unwrap_err().to_string();
+    assert!(error.contains("bytes that are no gzip follow its end"), "{error}");
+}
+
+#[test]
 fn option_that_would_do_nothing_is_refused() {
     let columns = |spec: &str| Options { columns: Some(ColumnSpec::parse(spec).unwrap().into()), ..Options::default() };
     let with_unit = |options: Options| Options { object_unit: Some(512), ..options };
