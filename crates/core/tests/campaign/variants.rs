@@ -160,6 +160,8 @@ fn extended(params: &Value, more: Value) -> Value {
     let mut params = params.clone();
     if let (Value::Object(params), Value::Object(more)) = (&mut params, more) {
         params.extend(more);
+        // What is null is left out.
+        params.retain(|_, value| !value.is_null());
     }
     params
 }
