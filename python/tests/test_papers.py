@@ -11,7 +11,7 @@ import pytest
 import nandlab
 from test_sweep import SWEEP, contents
 
-QUICK = {"figures": ["section5.2"], "limit": 50, "threads": 2}
+QUICK = {"figures": ["section5.3.1"], "limit": 50, "threads": 2}
 
 
 def reports(folder: Path) -> dict[str, bytes]:
@@ -23,7 +23,7 @@ def test_reproduction_is_that_of_the_command_line(tmp_path, command):
     here, there = tmp_path / "here", tmp_path / "there"
     shares: list[float] = []
     (done,) = nandlab.reproduce("hitstat", here, progress=shares.append, **QUICK)
-    said = command("reproduce", "hitstat", "--figure", "section5.2", "-n", "50", "-j", "2", "-o", str(there))
+    said = command("reproduce", "hitstat", "--figure", "section5.3.1", "-n", "50", "-j", "2", "-o", str(there))
     assert reports(here) == reports(there) and (here / "hitstat/report.html").exists()
     assert done.paper == "hitstat" and done.run == done.cells > 0 and done.failed == 0
     assert done.sentence and done.sentence in said

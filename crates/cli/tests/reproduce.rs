@@ -93,7 +93,7 @@ fn reproduction_of_a_figure_runs_what_it_needs_and_goes_on() {
     let folder = folder("reproduce");
     let out = text(folder.join("out"));
     let trace = concat!("mine=", env!("CARGO_MANIFEST_DIR"), "/../trace/tests/fixtures/msr.csv");
-    let arguments = ["reproduce", "hitstat", "--figure", "section5.2", "-n", "3000", "-o", &out];
+    let arguments = ["reproduce", "hitstat", "--figure", "section5.3.1", "-n", "3000", "-o", &out];
     let first = stdout(&arguments);
     // Three buffers on two workloads; a second reading of HitStat.
     assert!(first.contains("hitstat: 8 cells, 8 run now") && first.contains("Of 1 claim 1 holds"), "{first}");
@@ -102,7 +102,7 @@ fn reproduction_of_a_figure_runs_what_it_needs_and_goes_on() {
     assert!(with_trace.contains("hitstat: 12 cells, 4 run now"), "{with_trace}");
     let page = fs::read_to_string(format!("{out}/hitstat/report.md")).unwrap();
     assert!(
-        page.contains("| section 5.2 |") && page.contains("| stream-zipf, log-64 |") && !page.contains("table 5"),
+        page.contains("| section 5.3.1 |") && page.contains("| stream-zipf, log-64 |") && !page.contains("table 5"),
         "{page}"
     );
     for file in ["figures/claim-1.csv", "report.html", "experiment.toml", "results.parquet"] {
@@ -120,7 +120,7 @@ fn mistakes_of_reproduce_say_what_is_there() {
         (vec!["aalrv"], vec!["there is no `aalrv`", "did you mean `aalru`?"]),
         (vec!["rftl", "--figure", "99"], vec!["no paper of these has `99`", "fig10"]),
         (vec!["rftl", "--trace", "x"], vec!["fin1=Financial1.spc"]),
-        (vec!["hitstat", "--figure", "section5.2", "--trace", "x=/nowhere/t.csv"], vec!["/nowhere/t.csv"]),
+        (vec!["hitstat", "--figure", "section5.3.1", "--trace", "x=/nowhere/t.csv"], vec!["/nowhere/t.csv"]),
     ] {
         let output = nandlab(&[&["reproduce", "-o", &out], arguments.as_slice()].concat());
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
