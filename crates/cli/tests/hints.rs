@@ -59,6 +59,8 @@ fn files_and_stacks_survive_every_tool() {
     }
     let early = nandlab_reading(&["trace", "split", "-", "-o", &parts, "--every", "500"], text.as_bytes());
     assert!(stderr(&early).contains("keep it as Parquet first"), "{}", stderr(&early));
+    let limited = nandlab_reading(&["trace", "split", "-", "-o", &parts, "--every", "500", "-n", "5"], text.as_bytes());
+    assert!(stderr(&limited).contains("keep it as Parquet first"), "{}", stderr(&limited));
     let piped = tool("trace cut -", &tool("trace filter -", &text));
     assert_eq!(tables(&piped), tables(&text), "through pipes too");
     let split = tool(

@@ -89,6 +89,9 @@ pub fn split(args: &SplitArgs) -> Result<(), Failure> {
         part.output.fill(&mut part.writer, std::iter::once(Ok::<_, Failure>(record)))?;
         *total.entry("requests_written".to_owned()).or_default() += 1;
     }
+    if left == 0 {
+        super::need_tables(rows.records())?;
+    }
     finish(&mut open, rows.records())?;
     total.insert("parts".to_owned(), parts);
     if split.out_of_order() > 0 {

@@ -193,7 +193,7 @@ pub struct WriteAmplification {
     pub host_with_dummies: Option<f64>,
     /// Programs of host data and padding: what the buffer sent.
     pub programs_from_above: u64,
-    /// Programs the FTL added, mapping included (AALRU's GC_w, which its section IV-B2 counts so).
+    /// Programs the FTL added, mapping included (AALRU's GC_w, as its section IV-B2 reads).
     pub programs_from_below: u64,
 }
 

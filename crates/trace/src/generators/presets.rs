@@ -39,8 +39,8 @@ ground lies dense. That what is repeated within 50,000 writes is as much of a mo
 runs, part 2 single requests, parts 3 to 6 are the spots written most. The flushes of the buffers are judged: \
 nothing was fitted to them, though two choices were made after a first look at them, from the logs alone: whole \
 disk instead of dense ground, and repetition from the whole past, had HitStat flush some 300,000 groups, dense \
-ground alone some 280,000. FAB is furthest from print: it keeps what is small, and here groups are smaller \
-than in the thesis, whose most are of 16 or 17 pages and fewer.";
+ground alone some 280,000. FAB is furthest from print: it keeps what is small, and the groups that it \
+flushes here are smaller than those of the thesis.";
 
 /// At the end of a run: 32 MiB as the thesis's tables 5 and 6 infer, chapters 1 and 6 for the ratios.
 const XP_JUDGED: &[Judged] = &[
