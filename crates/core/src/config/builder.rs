@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::inherited::{Laid, without_what_hangs};
+use super::lines::{line_at, line_of_key};
 use super::text::scalar;
 use super::{Config, PluginConfig, mode};
 use crate::error::ConfigError;
@@ -37,13 +38,22 @@ pub const DEFAULT_DEVICE: &str = "lab-drive";
 #[derive(Clone, Debug)]
 pub struct Builder {
     root: Value,
+    preset_name: &'static str,
     /// Built-in defaults and the preset, and what was laid over them since.
     preset: Value,
     laid: Vec<Laid>,
     /// The user's file, to point at a line of it.
-    file: Option<(String, String)>,
+    file: Option<UserFile>,
     /// Bytes that the host can address at least.
     capacity: Bytes,
+}
+
+#[derive(Clone, Debug)]
+struct UserFile {
+    path: String,
+    text: String,
+    /// What of [`Builder::laid`] came before it, and is in it.
+    laid: usize,
 }
 
 impl Builder {
@@ -52,8 +62,8 @@ impl Builder {
     /// # Errors
     /// If there is no such preset.
     pub fn preset(name: &str) -> Result<Self, ConfigError> {
-        let mut builder = Self::over(defaults());
-        let Some((_, text)) = DEVICES.iter().find(|(known, _)| *known == name) else {
+        let mut builder = Self::over("", defaults());
+        let Some((name, text)) = DEVICES.iter().find(|(known, _)| *known == name) else {
             let names: Vec<String> = DEVICES.iter().map(|(known, _)| (*known).to_owned()).collect();
             let help = match registry::nearest(name, &names) {
                 Some(near) => format!("did you mean `{near}`? `nandlab list devices` shows all"),
@@ -63,42 +73,52 @@ impl Builder {
         };
         let layer: Value = toml::from_str(text).map_err(|e| ConfigError::new("device", e.to_string(), ""))?;
         builder.lay(layer);
-        Ok(Self::over(builder.root))
+        Ok(Self::over(name, builder.root))
     }
 
     /// Nothing laid over a preset.
-    fn over(preset: Value) -> Self {
+    fn over(name: &'static str, preset: Value) -> Self {
         let mut root = preset.clone();
         keep_known(&mut root["ftl"]);
-        Self { root, preset, laid: Vec::new(), file: None, capacity: Bytes(0) }
+        Self { root, preset_name: name, preset, laid: Vec::new(), file: None, capacity: Bytes(0) }
     }
 
-    /// Lays a TOML file over what there is. A top-level `preset = "NAME"` in it starts from that device instead.
+    /// Lays a TOML file over what there is. A top-level `preset = "NAME"` in it starts from that device instead, and keys that
+    /// `without = ["KEY", ...]` names are left out, whatever the preset says.
     ///
     /// # Errors
     /// If it is not TOML (with its line), or names an unknown preset.
     pub fn file(mut self, name: &str, text: &str) -> Result<Self, ConfigError> {
         let parsed: Result<Value, _> = toml::from_str(text);
         let mut layer = parsed.map_err(|e| {
-            let line = e.span().map_or(1, |span| line_of(text, span.start));
+            let line = e.span().map_or(1, |span| line_at(text, span.start));
             let mut error = ConfigError::new(format!("line {line}"), e.message().to_owned(), "the file must be TOML");
             error.file = Some(name.to_owned());
             error
         })?;
-        if let Some(preset) = layer.as_object_mut().and_then(|table| table.remove("preset")) {
-            let in_file = |mut error: ConfigError| {
-                "preset".clone_into(&mut error.key);
-                error.file = Some(name.to_owned());
-                error
-            };
+        let in_file = |key: &str, mut error: ConfigError| {
+            key.clone_into(&mut error.key);
+            error.file = Some(line_of_key(text, key).map_or_else(|| name.to_owned(), |line| format!("{name}:{line}")));
+            error
+        };
+        let mut take = |key| layer.as_object_mut().and_then(|table| table.remove(key));
+        let (preset, without) = (take("preset"), take("without").unwrap_or_else(|| json!([])));
+        if let Some(preset) = preset {
             let Some(preset) = preset.as_str() else {
                 let problem = format!("{preset} is not the name of a device");
-                return Err(in_file(ConfigError::new("preset", problem, "`nandlab list devices` shows all")));
+                return Err(in_file("preset", ConfigError::new("", problem, "`nandlab list devices` shows all")));
             };
-            self = Self::preset(preset).map_err(in_file)?;
+            self = Self::preset(preset).map_err(|error| in_file("preset", error))?;
         }
-        self.file = Some((name.to_owned(), text.to_owned()));
+        let without: Vec<String> = serde_json::from_value(without).map_err(|_| {
+            let help = "keys of the preset that are left out, as in without = [\"ftl.gc_lag\"]";
+            in_file("without", ConfigError::new("", "this is not a list of keys", help))
+        })?;
         self.lay(layer);
+        for key in without {
+            self.set_value(&key, Value::Null).map_err(|error| in_file("without", error))?;
+        }
+        self.file = Some(UserFile { path: name.to_owned(), text: text.to_owned(), laid: self.laid.len() });
         Ok(self)
     }
 
@@ -200,7 +220,7 @@ impl Builder {
         }
         let mut preset = self.preset.clone();
         mode::as_paper(&mut preset);
-        let mut builder = Self::over(preset);
+        let mut builder = Self::over(self.preset_name, preset);
         for laid in self.laid.clone() {
             match laid {
                 Laid::Layer(layer) => builder.lay(layer),
@@ -221,6 +241,7 @@ impl Builder {
             let path = if misfit.path == "." { "the configuration".to_owned() } else { misfit.path };
             self.locate(ConfigError::new(path, problem, "`nandlab config` shows every key"))
         })?;
+        config.preset = self.preset_name;
         // The scheduler of the preset goes with its timing model; one that somebody asks for stays, and is refused.
         let schedules = config.device.timing.model.rule().schedules;
         if !schedules && self.root["device"]["scheduler"] == self.preset["device"]["scheduler"] {
@@ -235,19 +256,40 @@ impl Builder {
         Ok(config)
     }
 
-    /// Adds file and line to an error about a key that the user's file sets.
+    /// Adds file and line to an error about a key that the user's file sets, and nothing since.
     pub fn locate(&self, mut error: ConfigError) -> ConfigError {
-        let Some((name, text)) = &self.file else { return error };
-        let wanted = error.problem.split('`').nth(1).unwrap_or("").to_owned();
-        let last = error.key.rsplit('.').next().unwrap_or("").to_owned();
-        let line = text.lines().position(|line| {
-            let key = line.split('=').next().unwrap_or("").trim();
-            !key.is_empty() && (key == wanted || key == last || key.ends_with(&format!(".{last}")))
-        });
-        if let Some(line) = line {
-            error.file = Some(format!("{name}:{}", line + 1));
+        let Some(file) = &self.file else { return error };
+        let (key, unknown) = (error.key.as_str(), error.problem.split('`').nth(1).unwrap_or(""));
+        let said_since = |key: &str| {
+            let pointer = format!("/{}", key.replace('.', "/"));
+            self.laid[file.laid..].iter().any(|laid| laid.says(&pointer))
+        };
+        let keys = [format!("{key}.{unknown}"), unknown.to_owned(), key.to_owned()];
+        let lines = keys.iter().filter(|key| !said_since(key)).map(|key| line_of_key(&file.text, key));
+        if let Some(line) = lines.flatten().next() {
+            error.file = Some(format!("{}:{line}", file.path));
         }
         error
+    }
+
+    /// Keys that are there once a configuration is laid over the preset, and that it has not: it is without them.
+    pub(super) fn left_out(mut self, config: &Value) -> Vec<String> {
+        self.lay(config.clone());
+        let mut missing = Vec::new();
+        beyond(&self.root().expect("tables were laid over it"), config, "", &mut missing);
+        missing
+    }
+}
+
+/// Keys of a table, and of tables in it, that another one has not.
+fn beyond(table: &Value, other: &Value, path: &str, missing: &mut Vec<String>) {
+    let (Some(table), Some(other)) = (table.as_object(), other.as_object()) else { return };
+    for (key, value) in table {
+        let path = format!("{path}{key}");
+        match other.get(key) {
+            Some(other) => beyond(value, other, &format!("{path}."), missing),
+            None => missing.push(path),
+        }
     }
 }
 
@@ -286,21 +328,20 @@ fn defaults() -> Value {
     })
 }
 
-/// Lays `layer` over `base`, table by table. A plug-in table with another name replaces the old one.
+/// Values that are choices, such as `{ spare_over_logical = 0.2 }`, and no tables of keys.
+const CHOICES: [&str; 2] = ["over_provisioning", "precondition"];
+
+/// Lays `layer` over `base`, table by table. Choices and parameters of plug-ins are replaced by others, not joined with them, and so
+/// is a plug-in by another one.
 fn merge(base: &mut Value, layer: Value) {
     match (base, layer) {
         (Value::Object(base), Value::Object(layer)) => {
-            let renamed = match (base.get("name"), layer.get("name")) {
-                (Some(old), Some(new)) => old != new,
-                _ => false,
-            };
-            // A choice such as `{ spare_over_logical = 0.2 }` is replaced by another choice, not joined with it.
-            let other_choice = base.len() == 1 && layer.len() == 1 && base.keys().ne(layer.keys());
-            if other_choice || renamed && !base.contains_key("geometry") {
+            let is_plugin = base.contains_key("name") && !base.contains_key("geometry");
+            if is_plugin && layer.get("name").is_some_and(|name| base["name"] != *name) {
                 base.clear();
             }
             for (key, value) in layer {
-                match base.get_mut(&key) {
+                match base.get_mut(&key).filter(|_| !is_plugin && !CHOICES.contains(&key.as_str())) {
                     Some(known) => merge(known, value),
                     None => _ = base.insert(key, value),
                 }
@@ -308,10 +349,6 @@ fn merge(base: &mut Value, layer: Value) {
         }
         (base, layer) => *base = layer,
     }
-}
-
-fn line_of(text: &str, at: usize) -> usize {
-    text[..at.min(text.len())].matches('\n').count() + 1
 }
 
 #[cfg(test)]

@@ -64,7 +64,7 @@ pub(super) fn without_what_hangs(mut root: Value, laid: &[Laid]) -> Value {
 
 impl Laid {
     /// It says something of a key, `/ftl/reserve`, or of a part of it.
-    fn says(&self, pointer: &str) -> bool {
+    pub(super) fn says(&self, pointer: &str) -> bool {
         match self {
             Self::Layer(layer) => layer.pointer(pointer).is_some(),
             Self::Key(key, value) => {

@@ -10,6 +10,7 @@ mod controller;
 mod flush;
 mod host;
 mod inherited;
+mod lines;
 mod mode;
 mod replay;
 mod sleep;
@@ -57,6 +58,9 @@ pub struct Config {
     pub replay: ReplayConfig,
     /// State of the device before the measurement.
     pub precondition: Precondition,
+    /// The preset that it was laid over, which may say more to other FTLs than to this one.
+    #[serde(skip)]
+    pub preset: &'static str,
 }
 
 /// The flash device.
@@ -379,11 +383,20 @@ impl Config {
         Ok(())
     }
 
-    /// The configuration as TOML, which can be loaded again. Absent values are left out.
+    /// The configuration as TOML, which can be loaded again. Absent values are left out; it names those that its preset has.
     pub fn to_toml(&self) -> String {
         let mut value = serde_json::to_value(self).expect("a configuration is plain data");
         drop_nulls(&mut value);
-        toml::to_string(&value).expect("a configuration has a TOML form")
+        let mut begins = json!({});
+        if let Ok(preset) = Builder::preset(self.preset) {
+            begins["preset"] = json!(self.preset);
+            let without = preset.left_out(&value);
+            if !without.is_empty() {
+                begins["without"] = json!(without);
+            }
+        }
+        let written = |value| toml::to_string(value).expect("a configuration has a TOML form");
+        written(&begins) + &written(&value)
     }
 
     /// JSON schema of a configuration, with the parameters of every plug-in under `plugins`.

@@ -1,8 +1,5 @@
 //! Which free block is taken next: the allocation rules of all FTLs, one file and one line each.
 
-use std::collections::VecDeque;
-
-use crate::flash::Flash;
 use crate::registry::Plugin;
 use crate::registry::rules::{self, Choice, rules};
 use crate::types::Pbn;
@@ -17,21 +14,9 @@ rules! {
 /// An allocation rule: which free block is taken.
 #[derive(Clone, Copy, Debug)]
 pub struct AllocRule {
-    /// Chooses among the free blocks, of which there is one at least: its place among them.
-    pick: fn(&FreeBlocks<'_>) -> usize,
-}
-
-impl AllocRule {
-    /// Place of the block that is taken of `free`, in the order in which they became free. It is one that is `wanted` (for
-    /// example on a given die), or any if there is none.
-    ///
-    /// # Panics
-    /// If no block is free.
-    pub fn place(self, free: &VecDeque<Pbn>, flash: &Flash, wanted: &dyn Fn(Pbn) -> bool) -> usize {
-        assert!(!free.is_empty(), "no free block: the reserve was used up");
-        let any = !free.iter().any(|pbn| wanted(*pbn));
-        (self.pick)(&FreeBlocks { free, flash, wanted, any })
-    }
+    /// Rank of a free block, of its number and of how often it was erased: the block with the least one is taken, of equals the
+    /// one that has been free longest.
+    pub rank: fn(Pbn, u32) -> u64,
 }
 
 impl rules::Rule for AllocRule {
@@ -44,34 +29,12 @@ impl rules::Rule for AllocRule {
 /// An allocation rule, as a configuration names it.
 pub type Alloc = Choice<AllocRule>;
 
-/// The free blocks that may be taken, as an allocation rule sees them. There is one at least.
-pub struct FreeBlocks<'a> {
-    free: &'a VecDeque<Pbn>,
-    flash: &'a Flash,
-    wanted: &'a dyn Fn(Pbn) -> bool,
-    /// No free block is wanted, so that any will do.
-    any: bool,
-}
-
-impl FreeBlocks<'_> {
-    fn places(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.free.len()).filter(|place| self.any || (self.wanted)(self.free[*place]))
-    }
-    /// The block that has been free longest.
-    pub fn longest_free(&self) -> usize {
-        self.places().next().expect("one block at least may be taken")
-    }
-    /// The block with the least key, made of (number, erases); ties go to the one that has been free longest.
-    pub fn least<K: Ord>(&self, key: impl Fn(Pbn, u32) -> K) -> usize {
-        let key = |place: &usize| key(self.free[*place], self.flash.erase_count(self.free[*place]));
-        self.places().min_by_key(key).expect("one block at least may be taken")
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flash::{Clock, ClockTimes, Geometry, Media, ProgramOrder, Ticket, TimingModel};
+    use crate::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, Ticket, TimingModel};
+    use crate::ftl::blocks::pool::Pool;
+    use crate::ftl::victim::Victim;
     use crate::ledger::{BlockKind, Cause};
     use crate::types::Nanos;
 
@@ -83,10 +46,11 @@ mod tests {
         for block in [1, 1, 2, 3] {
             flash.erase(Pbn(block), BlockKind::Data, Cause::Gc, Ticket::at(Nanos(0)));
         }
-        let free: VecDeque<Pbn> = [1, 3, 2, 4, 0].map(Pbn).into();
         let taken = |rule: &str, wanted: &[u32]| {
-            let place = Alloc::named(rule).rule().place(&free, &flash, &|pbn: Pbn| wanted.contains(&pbn.0));
-            free[place].0
+            let mut pool = Pool::new(0, 1, 5, Alloc::named(rule), Victim::named("fifo"), 0);
+            (0..5).for_each(|_| _ = pool.take());
+            [1, 3, 2, 4, 0].into_iter().for_each(|block| pool.give_back(&flash, Pbn(block)));
+            pool.take_near(|pbn| wanted.contains(&pbn.0)).0
         };
         let all = [0, 1, 2, 3, 4];
         for (rule, wanted, block) in [

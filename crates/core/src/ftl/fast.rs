@@ -128,7 +128,7 @@ impl Fast {
         let offset = self.blocks.geometry().offset(page.lpn);
         if offset == 0 && self.params.use_sw && (!self.params.cond1_rw_check || !self.is_in_rw_log(lbn)) {
             let after = self.close_sw(flash, after);
-            self.sw = Some(Sequential { pbn: self.blocks.take(flash), owner: lbn, count: 0 });
+            self.sw = Some(Sequential { pbn: self.blocks.take(), owner: lbn, count: 0 });
             return self.append_sw(flash, page, data, after);
         }
         match self.sw {

@@ -116,7 +116,7 @@ pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError>
         shape: *shape,
     };
     let reserve = superblock.reserve;
-    superblock.pool.keep_free(|pbn| pbn != reserve);
+    superblock.pool.take_near(|pbn| pbn == reserve);
     Ok(Box::new(superblock))
 }
 
@@ -164,16 +164,16 @@ impl Superblock {
             owner.current = Pbn::NONE;
         }
         let done = flash.erase(pbn, BlockKind::Data, Cause::Gc, after);
-        self.give_back(pbn);
+        self.give_back(flash, pbn);
         done
     }
 
     /// An erased block comes back, to the reserve first.
-    fn give_back(&mut self, pbn: Pbn) {
+    fn give_back(&mut self, flash: &Flash, pbn: Pbn) {
         if self.reserve.is_none() {
             self.reserve = pbn;
         } else {
-            self.pool.give_back(pbn);
+            self.pool.give_back(flash, pbn);
         }
     }
 
@@ -195,7 +195,7 @@ impl Superblock {
             let updates = self.updates_of(group);
             let may_update = updates < self.params.update_blocks && self.updates < self.update_limit;
             if blocks < self.data_blocks(group) || may_update {
-                let fresh = self.pool.take(flash);
+                let fresh = self.pool.take();
                 self.open(group, fresh);
                 return after;
             }
@@ -236,7 +236,7 @@ impl Superblock {
         while let Some(source) = flash.next_valid(victim, 0) {
             if self.room(flash, group) == 0 {
                 let fresh = if self.pool.free_count() > 0 {
-                    self.pool.take(flash)
+                    self.pool.take()
                 } else {
                     std::mem::replace(&mut self.reserve, Pbn::NONE)
                 };
@@ -339,7 +339,7 @@ impl Ftl for Superblock {
         let free = (0..blocks).rev().map(Pbn).find(|pbn| !flash.is_block_used(*pbn));
         let reserve = free.expect("the reserve is free at every moment");
         self.pool = Pool::new(0, 1, blocks, self.params.alloc, Victim::named("fifo"), self.shape.seed);
-        self.pool.keep_free(|pbn| !flash.is_block_used(pbn) && pbn != reserve);
+        self.pool.keep_free(flash, |pbn| !flash.is_block_used(pbn) && pbn != reserve);
         self.reserve = reserve;
         owned.sort_unstable_by_key(|(sequence, ..)| *sequence);
         for (_, pbn, lpn) in owned {

@@ -135,8 +135,59 @@ fn lab_drive_has_the_flash_of_lab() {
 
 #[test]
 fn bad_key_names_its_line() {
-    let file = "seed = 3\n[ram]\ndram = \"8MiB\"\ndarm = 1\n";
-    let error = Builder::preset("lab").and_then(|b| b.file("my.toml", file)).and_then(|b| b.finish()).unwrap_err();
-    let text = error.to_string();
-    assert!(text.contains("my.toml:4") && text.contains("darm"), "{text}");
+    let error = |file: &str, settings: &[&str]| {
+        let builder = Builder::preset("lab").and_then(|b| b.file("my.toml", file));
+        let builder = settings.iter().try_fold(builder.unwrap(), |b, setting| b.set(setting)).unwrap();
+        builder.finish().unwrap_err().to_string()
+    };
+    let in_ram = error("seed = 3\n[ram]\ndram = \"8MiB\"\ndarm = 1\n", &[]);
+    assert!(in_ram.contains("my.toml:4") && in_ram.contains("darm"), "{in_ram}");
+    // Other tables have such a key too.
+    let named = "[device]\nname = \"mine\"\n[replay]\nmode = \"open\"\n[buffer]\nname = \"lruu\"\n";
+    assert!(error(named, &[]).contains("my.toml:6"), "{}", error(named, &[]));
+    let unknown = error("seed = 3\n[bufer]\nname = \"lru\"\n", &[]);
+    assert!(unknown.contains("my.toml:2") && unknown.contains("bufer"), "{unknown}");
+    // What was said later is not the file's.
+    let later = error("[device.geometry]\npages_per_block = 128\n", &["device.geometry.pages_per_block=1"]);
+    assert!(later.contains("pages_per_block") && !later.contains("my.toml"), "{later}");
+    let later = Builder::preset("lab").and_then(|b| b.file("my.toml", "[buffer]\nname = \"lru\"\n")).unwrap();
+    let later = later.plugin("buffer", &PluginConfig::named("lruu")).finish().unwrap_err().to_string();
+    assert!(later.contains("lruu") && !later.contains("my.toml"), "{later}");
+}
+
+#[test]
+fn file_lays_one_key_as_a_setting_does() {
+    let of = |builder: Builder| builder.finish().unwrap().to_toml();
+    for (preset, table, key, value) in [
+        ("lab-drive", "device.host", "read_overhead", "\"8us\""),
+        ("nvme-client", "device.commands", "cache_read", "true"),
+        ("lab", "ftl", "reserve", "5"),
+        ("lab", "buffer", "name", "\"fifo\""),
+        ("lab", "device.over_provisioning", "logical_pages", "1000"),
+        ("urm", "ram", "dram", "\"1MiB\""),
+    ] {
+        let preset = || Builder::preset(preset).unwrap();
+        let file = preset().file("my.toml", &format!("[{table}]\n{key} = {value}\n")).unwrap();
+        let setting = match table {
+            "device.over_provisioning" => preset().set(&format!("{table}={{{key}={value}}}")),
+            _ => preset().set(&format!("{table}.{key}={}", value.trim_matches('"'))),
+        };
+        assert_eq!(of(file), of(setting.unwrap()), "{table}.{key}");
+    }
+}
+
+#[test]
+fn expanded_form_says_what_it_is_without() {
+    let of = |builder: Result<Builder, ConfigError>| builder.and_then(|b| b.finish()).map(|config| config.to_toml());
+    let mine = |settings: &[&str]| settings.iter().try_fold(Builder::preset("modern-tlc")?, |b, s| b.set(s));
+    for settings in [&["ftl.gc_lag="][..], &["ftl.name=dftl", "ftl.gc_lag="], &["ram.flush.age=1s"], &[]] {
+        let text = of(mine(settings)).unwrap();
+        assert_eq!(text.contains("without = [\"ftl.gc_lag\"]"), settings.contains(&"ftl.gc_lag="), "{text}");
+        assert_eq!(of(Builder::preset("lab").and_then(|b| b.file("again.toml", &text))).unwrap(), text);
+    }
+    let file = |text: &str| of(Builder::preset("lab").and_then(|b| b.file("my.toml", text))).unwrap_err().to_string();
+    let error = file("preset = \"modern-tlc\"\nwithout = 3\n");
+    assert!(error.contains("my.toml:2: without"), "{error}");
+    let error = file("without = [\"ftl.gc_lagg\"]\n");
+    assert!(error.contains("gc_lagg"), "{error}");
 }

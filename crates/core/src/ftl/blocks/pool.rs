@@ -1,7 +1,7 @@
 //! Free and closed blocks of one allocation group: allocation order and garbage-collection victims.
 
 use std::cmp::Reverse;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use rand_pcg::Pcg64Mcg;
 
@@ -16,6 +16,8 @@ use crate::ftl::blocks::buckets::Buckets;
 use crate::registry::rules::Choice;
 use crate::types::Pbn;
 
+const NONE_FREE: &str = "no free block: the reserve was used up";
+
 /// Not closed: free, or open for programming.
 const NOT_CLOSED: u64 = 0;
 
@@ -28,7 +30,10 @@ pub struct Pool {
     alloc: AllocRule,
     /// The victim policy with its number.
     victim: (VictimRule, u32),
-    free: VecDeque<Pbn>,
+    /// Free blocks in the order in which they are taken: by their rank, then by how long they have been free.
+    free: BTreeMap<(u64, u64), Pbn>,
+    /// Blocks that became free so far.
+    freed: u64,
     /// By position: when the block was closed (from 1), or `NOT_CLOSED`.
     closed_at: Vec<u64>,
     /// Positions of the closed blocks in any order, and where each stands in that list.
@@ -44,18 +49,20 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// All blocks `first + i * stride` of a device of `blocks` blocks, free, in ascending order. `first` is below `stride`:
-    /// block `pbn` stands at position `pbn / stride`.
+    /// All blocks `first + i * stride` of a device of `blocks` blocks, free, in ascending order, none of them erased ever.
+    /// `first` is below `stride`: block `pbn` stands at position `pbn / stride`.
     pub fn new(first: u32, stride: u32, blocks: u32, alloc: Alloc, victim: Choice<VictimRule>, seed: u64) -> Self {
-        let rule = victim.rule();
+        let (rule, alloc) = (victim.rule(), alloc.rule());
+        let block = |i| Pbn(first + i * stride);
         let count = (blocks - first).div_ceil(stride) as usize;
         Self {
             first,
             stride,
             by_stride: Divisor::new(stride),
-            alloc: alloc.rule(),
+            alloc,
             victim: (rule, victim.number() as u32),
-            free: (0..count as u32).map(|i| Pbn(first + i * stride)).collect(),
+            free: (0..).zip((0..count as u32).map(block)).map(|(i, pbn)| (((alloc.rank)(pbn, 0), i), pbn)).collect(),
+            freed: count as u64,
             closed_at: vec![NOT_CLOSED; count],
             closed: Vec::with_capacity(count),
             place: vec![0; count],
@@ -72,9 +79,9 @@ impl Pool {
     pub fn free_count(&self) -> u32 {
         self.free.len() as u32
     }
-    /// Free blocks in the order in which they became free.
+    /// Free blocks in the order in which they would be taken.
     pub fn free_blocks(&self) -> impl Iterator<Item = Pbn> + '_ {
-        self.free.iter().copied()
+        self.free.values().copied()
     }
     /// Blocks that wait to be collected, in any order.
     pub fn closed_blocks(&self) -> impl Iterator<Item = Pbn> + '_ {
@@ -85,21 +92,22 @@ impl Pool {
         self.closed_at[self.position(pbn)] != NOT_CLOSED
     }
 
-    /// Takes a free block.
+    /// Takes the first free block.
     ///
     /// # Panics
     /// If none is left: the owner let its reserve run out.
-    pub fn take(&mut self, flash: &Flash) -> Pbn {
-        self.take_near(flash, |_| true)
+    pub fn take(&mut self) -> Pbn {
+        self.free.pop_first().expect(NONE_FREE).1
     }
 
-    /// Takes a free block that is `wanted` (for example on a given die), or any if there is none.
+    /// Takes the first free block that is `wanted` (for example on a given die), or the first of all if there is none.
     ///
     /// # Panics
     /// If none is left: the owner let its reserve run out.
-    pub fn take_near(&mut self, flash: &Flash, wanted: impl Fn(Pbn) -> bool) -> Pbn {
-        let place = self.alloc.place(&self.free, flash, &wanted);
-        self.free.remove(place).expect("a rule chooses among the free blocks")
+    pub fn take_near(&mut self, wanted: impl Fn(Pbn) -> bool) -> Pbn {
+        let found = self.free.iter().find(|(_, pbn)| wanted(**pbn)).or_else(|| self.free.first_key_value());
+        let key = *found.expect(NONE_FREE).0;
+        self.free.remove(&key).expect("it was found")
     }
 
     /// Takes the most erased free block (the one that has been free longest among equals), for data that will stay.
@@ -107,9 +115,9 @@ impl Pool {
     /// # Panics
     /// If none is left: the owner let its reserve run out.
     pub fn take_worn(&mut self, flash: &Flash) -> Pbn {
-        let rank = |i: &usize| (Reverse(flash.erase_count(self.free[*i])), *i);
-        let index = (0..self.free.len()).min_by_key(rank).unwrap_or(0);
-        self.free.remove(index).expect("no free block: the reserve was used up")
+        let worn = self.free.iter().min_by_key(|((_, freed), pbn)| (Reverse(flash.erase_count(**pbn)), *freed));
+        let key = *worn.expect(NONE_FREE).0;
+        self.free.remove(&key).expect("it was found")
     }
 
     /// Static wear levelling, after the erase of a block: if the most and the least erased blocks are more than
@@ -135,14 +143,20 @@ impl Pool {
         Some(pbn)
     }
 
-    /// Recovery: forgets the free blocks that do not pass the test.
-    pub fn keep_free(&mut self, keep: impl Fn(Pbn) -> bool) {
-        self.free.retain(|pbn| keep(*pbn));
+    /// Recovery, of a pool as it was made: forgets the free blocks that do not pass the test, and sees how worn the others are.
+    pub fn keep_free(&mut self, flash: &Flash, keep: impl Fn(Pbn) -> bool) {
+        let kept = std::mem::take(&mut self.free).into_iter().filter(|(_, pbn)| keep(*pbn));
+        self.free = kept.map(|((_, freed), pbn)| ((self.rank(flash, pbn), freed), pbn)).collect();
     }
 
     /// An erased block comes back.
-    pub fn give_back(&mut self, pbn: Pbn) {
-        self.free.push_back(pbn);
+    pub fn give_back(&mut self, flash: &Flash, pbn: Pbn) {
+        self.free.insert((self.rank(flash, pbn), self.freed), pbn);
+        self.freed += 1;
+    }
+
+    fn rank(&self, flash: &Flash, pbn: Pbn) -> u64 {
+        (self.alloc.rank)(pbn, flash.erase_count(pbn))
     }
 
     /// A block is full (or will not be programmed further): from now on it may be collected.
@@ -246,7 +260,7 @@ mod tests {
         let mut flash = Flash::new(geometry, ProgramOrder::Strict, Media::None, clock);
         let mut pool = Pool::new(0, 1, valid.len() as u32, Alloc::default(), victim, 1);
         for (block, valid) in valid.iter().enumerate() {
-            let pbn = pool.take(&flash);
+            let pbn = pool.take();
             assert_eq!(pbn.index(), block);
             for page in 0..6 {
                 let ppn = Ppn(pbn.0 * 6 + page);

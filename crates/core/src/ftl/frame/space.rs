@@ -309,9 +309,9 @@ impl Space {
             Kind::Cold => pool.take_worn(flash),
             Kind::Data | Kind::Copies if self.dies.count() as usize > self.sliced.len() => {
                 let die = self.dies.wrap(if kind == Kind::Data { id.0 } else { id.0 - self.regions });
-                pool.take_near(flash, |pbn| self.dies.wrap(pbn.0) == die)
+                pool.take_near(|pbn| self.dies.wrap(pbn.0) == die)
             }
-            _ => pool.take(flash),
+            _ => pool.take(),
         };
         if slc.is_some() {
             flash.use_as_slc(pbn);
@@ -409,7 +409,7 @@ impl Space {
         }
         let erased = flash.erase(pbn, kind, cause, after);
         self.holds_map[pbn.index()] = false;
-        self.pool(pbn).give_back(pbn);
+        self.pool(pbn).give_back(flash, pbn);
         erased
     }
 }

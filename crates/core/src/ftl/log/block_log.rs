@@ -160,7 +160,7 @@ impl BlockLog {
             let victim = self.pick();
             after = self.merge(blocks, flash, victim, after);
         }
-        let log = blocks.take(flash);
+        let log = blocks.take();
         self.chains.append(lbn, log);
         after
     }
@@ -234,7 +234,7 @@ impl BlockLog {
         let old = self.map_block;
         let full = old.is_some() && flash.next_page(old) == blocks.geometry().pages_per_block;
         if old.is_none() || full {
-            self.map_block = blocks.take(flash);
+            self.map_block = blocks.take();
         }
         let page = blocks.geometry().page(self.map_block, flash.next_page(self.map_block));
         let entries_per_page = flash.geometry().page_bytes / 4;

@@ -124,8 +124,8 @@ impl Merger {
         self.pool.free_count()
     }
     /// Takes a free block.
-    pub fn take(&mut self, flash: &Flash) -> Pbn {
-        self.pool.take(flash)
+    pub fn take(&mut self) -> Pbn {
+        self.pool.take()
     }
 
     /// Writes a page that has no copy yet to its offset of the data block (allocated if there is none), as long as
@@ -137,7 +137,7 @@ impl Merger {
         }
         let lbn = self.geometry.lbn(page.lpn);
         if self.data[lbn.index()].is_none() {
-            self.data[lbn.index()] = self.pool.take(flash);
+            self.data[lbn.index()] = self.pool.take();
         }
         let place = self.geometry.page(self.data[lbn.index()], self.geometry.offset(page.lpn));
         let writable = !self.sealed[lbn.index()] && flash.can_program(place);
@@ -198,7 +198,7 @@ impl Merger {
 
     /// [`Merger::complete`] of a fresh block, for a merge.
     pub fn rewrite(&mut self, flash: &mut Flash, lbn: Lbn, batch: Batch<'_>, after: Ticket) -> (Pbn, Ticket) {
-        let target = self.pool.take(flash);
+        let target = self.pool.take();
         let done = self.complete(flash, (lbn, target, 0), batch, Cause::Merge, after);
         (target, done)
     }
@@ -217,7 +217,7 @@ impl Merger {
             flash.ledger.log_pages_reclaimed += u64::from(flash.next_page(pbn));
         }
         let done = flash.erase(pbn, kind, Cause::Merge, after);
-        self.pool.give_back(pbn);
+        self.pool.give_back(flash, pbn);
         done
     }
 
@@ -235,8 +235,6 @@ impl Merger {
         self.data.fill(Pbn::NONE);
         self.sealed.fill(false);
         self.logged_by.fill(0);
-        self.pool = Pool::new(0, 1, self.geometry.blocks(), self.alloc, Victim::named("fifo"), self.seed);
-        self.pool.keep_free(|pbn| flash.valid_pages(pbn) == 0);
         let now = Ticket::at(flash.now());
         for b in 0..self.geometry.blocks() {
             let pbn = Pbn(b);
@@ -244,6 +242,8 @@ impl Merger {
                 flash.erase(pbn, BlockKind::Data, Cause::Recover, now);
             }
         }
+        self.pool = Pool::new(0, 1, self.geometry.blocks(), self.alloc, Victim::named("fifo"), self.seed);
+        self.pool.keep_free(flash, |pbn| flash.valid_pages(pbn) == 0);
         let all = 0..self.logical_blocks();
         let homeless: Vec<Lbn> = all.map(Lbn).filter(|lbn| !self.settle_at_home(flash, *lbn)).collect();
         for lbn in homeless {
@@ -281,13 +281,13 @@ impl Merger {
             .collect();
         sources.sort_unstable();
         sources.dedup();
-        let target = self.pool.take(flash);
+        let target = self.pool.take();
         let done = self.complete(flash, (lbn, target, 0), NOTHING, Cause::Recover, now);
         self.data[lbn.index()] = target;
         for pbn in sources {
             if flash.valid_pages(pbn) == 0 {
                 flash.erase(pbn, BlockKind::Data, Cause::Recover, done);
-                self.pool.give_back(pbn);
+                self.pool.give_back(flash, pbn);
             }
         }
     }

@@ -61,7 +61,7 @@ impl RandomLog {
     ) -> Ticket {
         assert!(!self.is_full(flash), "the log is full");
         if !self.is_open(flash) {
-            self.logs.push_back(blocks.take(flash));
+            self.logs.push_back(blocks.take());
         }
         let log = self.logs[self.logs.len() - 1];
         let place = flash.geometry().page(log, flash.next_page(log));

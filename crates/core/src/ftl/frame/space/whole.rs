@@ -12,7 +12,7 @@ impl Space {
     pub fn recover(&mut self, flash: &mut Flash, winners: &Winners) {
         self.forget();
         for pool in &mut self.pools {
-            pool.keep_free(|pbn| !flash.is_block_used(pbn));
+            pool.keep_free(flash, |pbn| !flash.is_block_used(pbn));
         }
         let now = Ticket::at(flash.now());
         for pbn in (0..self.geometry.blocks()).map(Pbn).filter(|pbn| flash.is_block_used(*pbn)).collect::<Vec<_>>() {
