@@ -62,11 +62,19 @@ impl Files {
     }
 }
 
+/// Links that lead to each other at most, as in Linux.
+const LINKS_MAX: usize = 40;
+
 /// Where a result takes the place of what is there; nothing for standard output, devices and pipes.
 fn place(target: &str) -> Option<PathBuf> {
-    let path = Path::new(target);
+    let mut path = PathBuf::from(target);
     if target == "-" || path.metadata().is_ok_and(|data| !data.is_file()) {
         return None;
+    }
+    // A link may lead to what is not there yet.
+    for _ in 0..LINKS_MAX {
+        let Ok(to) = path.read_link() else { break };
+        path.set_file_name(to);
     }
     // What is not there yet lies in a folder that is.
     let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));

@@ -47,7 +47,7 @@ pub struct RunArgs {
 
 /// Runs the command.
 pub fn run(args: &RunArgs, style: Style) -> Result<(), Failure> {
-    let device = args.device.complete(args.size, &args.plugins);
+    let device = args.device.complete(args.size, &args.plugins).read()?;
     device.configure()?;
     if args.latencies.is_some() && args.trace.volumes == VolumeChoice::Separate {
         return Err(Failure::bad(

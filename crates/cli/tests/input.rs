@@ -146,6 +146,27 @@ fn results_go_through_links_and_keep_permissions() {
 }
 
 #[test]
+fn links_to_the_same_place_are_no_two_files() {
+    let folder = folder("linked-twice");
+    let (new, link) = (folder.join("new"), folder.join("link"));
+    symlink("new", &link).unwrap();
+    let (new, link) = (new.to_str().unwrap(), link.to_str().unwrap());
+    let output = nandlab(&["run", "--device", TINY, "-n", "9", "-q", "--json", new, "--latencies", link]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("both name"), "{}", stderr(&output));
+    assert!(!std::path::Path::new(new).exists());
+}
+
+#[test]
+fn device_comes_through_a_pipe() {
+    let device = fs::read(TINY).unwrap();
+    let args = |device| ["run", "--device", device, "-n", "300", "-q", "--no-wall", "--json", "-"];
+    let piped = nandlab_reading(&args("/dev/stdin"), &device);
+    assert!(piped.status.success(), "{}", stderr(&piped));
+    assert_eq!(String::from_utf8(piped.stdout).unwrap(), stdout(&args(TINY)));
+}
+
+#[test]
 fn outputs_are_opened_before_the_work() {
     // If the trace were read first, it would be missed first.
     for line in [

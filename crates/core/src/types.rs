@@ -110,6 +110,9 @@ impl Nanos {
         if !(0.0..=9e18).contains(&nanos) {
             return Err(format!("`{text}` is outside 0 to 285 years"));
         }
+        if nanos == 0.0 && value > 0.0 {
+            return Err(format!("`{text}` is less than a nanosecond: write 0ns, or 1ns or more"));
+        }
         Ok(Self(nanos as u64))
     }
 }
@@ -205,8 +208,8 @@ impl Bytes {
         };
         let value: f64 = number.parse().map_err(|_| format!("`{text}` is not a size such as 8MiB"))?;
         let bytes = value * scale as f64;
-        if !(0.0..=1e18).contains(&bytes) || bytes.fract() != 0.0 {
-            return Err(format!("`{text}` is not a whole number of bytes between 0 and 10^18"));
+        if !(0.0..=(1u64 << 60) as f64).contains(&bytes) || bytes.fract() != 0.0 {
+            return Err(format!("`{text}` is not a whole number of bytes between 0 and 1048576TiB"));
         }
         Ok(Self(bytes as u64))
     }
@@ -404,6 +407,10 @@ mod tests {
         assert_eq!(Nanos::parse("3.8ms"), Ok(Nanos(3_800_000)));
         assert!(Nanos::parse("25").unwrap_err().contains("25us"));
         assert!(Nanos::parse("1e9s").is_err());
+        assert!(Nanos::parse("0.3ns").unwrap_err().contains("less than a nanosecond"));
+        assert_eq!((Nanos::parse("0us"), Nanos::parse("0.0006us")), (Ok(Nanos(0)), Ok(Nanos(1))));
+        assert_eq!(Bytes::parse("1048576TiB"), Ok(Bytes(1 << 60)));
+        assert!(Bytes::parse("1048577TiB").is_err());
     }
 
     #[test]

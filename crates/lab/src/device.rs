@@ -38,6 +38,9 @@ pub struct Device {
     /// What the host can address at least: planes get more erase blocks until it is so.
     #[serde(with = "word::maybe")]
     pub capacity: Option<Capacity>,
+    /// What stands in the file that the base names, once it was read ([`Device::read`]).
+    #[serde(skip)]
+    pub text: Option<String>,
     /// A policy of the caller's own instead of the buffer.
     #[serde(skip)]
     pub own: Option<OwnBuffer>,
@@ -53,12 +56,27 @@ impl Default for Device {
 impl Device {
     /// A preset or the path of a TOML file, as it is.
     pub fn of(base: impl Into<String>) -> Self {
-        Self { base: base.into(), buffer: None, ftl: None, set: Vec::new(), capacity: None, own: None }
+        Self { base: base.into(), buffer: None, ftl: None, set: Vec::new(), capacity: None, text: None, own: None }
+    }
+
+    /// The same with the file read that the base names, which is not read again: it may be a pipe.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn read(mut self) -> Result<Self, Error> {
+        if self.text.is_none() && !is_preset(&self.base) {
+            self.text = Some(read(&self.base)?);
+        }
+        Ok(self)
     }
 
     /// The base, without plug-ins and settings.
     pub(crate) fn base(&self) -> Result<Builder, Error> {
-        read_base(&self.base)
+        match &self.text {
+            Some(text) => of_file(&self.base, text),
+            None if is_preset(&self.base) => Ok(Builder::preset(&self.base)?),
+            None => of_file(&self.base, &read(&self.base)?),
+        }
     }
 
     /// The configuration, and the builder, which finds the places of errors in the user's file.
@@ -143,19 +161,15 @@ impl Device {
     }
 }
 
-fn read_base(base: &str) -> Result<Builder, Error> {
-    let is_preset = DEVICES.iter().any(|(name, _)| *name == base);
+/// True if a base is the name of a preset, or meant as one.
+fn is_preset(base: &str) -> bool {
     let looks_like_file = base.contains(['/', '\\', '.']);
-    if is_preset || !looks_like_file && !std::path::Path::new(base).is_file() {
-        return Ok(Builder::preset(base)?);
-    }
-    let text = read(base).map_err(|error| {
-        let help =
-            "give the path of a TOML file or a preset (`nandlab list devices`); `nandlab config > FILE` writes one";
-        Error::input(format!("--device {base}: cannot be read: {error}"), help)
-    })?;
-    let device = Builder::preset(DEFAULT_DEVICE)?.file(base, &text)?;
-    let says_nothing = toml::from_str::<toml::Table>(&text).is_ok_and(|table| table.is_empty());
+    DEVICES.iter().any(|(name, _)| *name == base) || !looks_like_file && !std::path::Path::new(base).is_file()
+}
+
+fn of_file(base: &str, text: &str) -> Result<Builder, Error> {
+    let device = Builder::preset(DEFAULT_DEVICE)?.file(base, text)?;
+    let says_nothing = toml::from_str::<toml::Table>(text).is_ok_and(|table| table.is_empty());
     if says_nothing {
         let help = "give it a key, as in preset = \"lab\"; `nandlab config > FILE` writes a whole one";
         return Err(Error::input(format!("--device {base}: there is nothing in it"), help));
@@ -164,14 +178,21 @@ fn read_base(base: &str) -> Result<Builder, Error> {
 }
 
 /// A configuration, which may come through a pipe. What never ends is not a configuration.
-fn read(path: &str) -> io::Result<String> {
-    let mut text = String::new();
-    let read = File::open(path)?.take(CONFIG_BYTES_MAX + 1).read_to_string(&mut text)?;
-    if read as u64 > CONFIG_BYTES_MAX {
-        let problem = format!("it has more than {}, and a configuration is a short text", Bytes(CONFIG_BYTES_MAX));
-        return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
-    }
-    Ok(text)
+fn read(base: &str) -> Result<String, Error> {
+    let text = || {
+        let mut text = String::new();
+        let read = File::open(base)?.take(CONFIG_BYTES_MAX + 1).read_to_string(&mut text)?;
+        if read as u64 > CONFIG_BYTES_MAX {
+            let problem = format!("it has more than {}, and a configuration is a short text", Bytes(CONFIG_BYTES_MAX));
+            return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
+        }
+        Ok(text)
+    };
+    text().map_err(|error| {
+        let help =
+            "give the path of a TOML file or a preset (`nandlab list devices`); `nandlab config > FILE` writes one";
+        Error::input(format!("--device {base}: cannot be read: {error}"), help)
+    })
 }
 
 /// The device of a configuration, around a policy of one's own if there is one, preconditioned.

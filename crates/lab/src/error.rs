@@ -75,6 +75,8 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Config(_) => ErrorKind::Config,
+            // A name that says a form which is not written.
+            Self::Write { source, .. } if source.kind() == std::io::ErrorKind::InvalidInput => ErrorKind::Input,
             Self::Trace(TraceError::Read { .. }) | Self::Write { .. } => ErrorKind::Machine,
             Self::Trace(_) | Self::Input { .. } | Self::Memory { .. } => ErrorKind::Input,
             Self::Stopped => ErrorKind::Stopped,
@@ -93,6 +95,7 @@ impl Error {
             Self::Config(error) => &error.help,
             Self::Trace(error) => help_for_trace(error),
             Self::Input { help, .. } | Self::Memory { help, .. } => help,
+            Self::Write { .. } if self.kind() == ErrorKind::Input => "",
             Self::Write { .. } => {
                 "the file was left as it was; check the folder, its permissions and the space on the disk"
             }

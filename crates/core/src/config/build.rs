@@ -10,7 +10,7 @@ use crate::error::ConfigError;
 use crate::flash::{Clock, ClockShape, ClockTimes, Flash, Planes};
 use crate::ftl::{FTLS, Shape};
 use crate::registry;
-use crate::types::Nanos;
+use crate::types::{Bytes, Nanos};
 
 impl TimingConfig {
     /// For the clock.
@@ -104,6 +104,15 @@ impl Config {
             let problem = format!("`{}` has no translation pages that could be lost", self.ftl.name);
             let help = "use a demand-mapped FTL (rftl, dftl), or leave it out";
             return Err(ConfigError::new("device.reliability.map_page_loss", problem, help));
+        }
+        let map = Bytes(built.map_bytes());
+        if self.ram.budget == Budget::Unified && map > self.ram.dram {
+            let problem = format!(
+                "the map of `{}` takes {map}, and {} is there for it and the data",
+                self.ftl.name, self.ram.dram
+            );
+            let help = "give it more (`--ram`), cache less of the map, or use ram.budget = \"fixed\", which does not count the map";
+            return Err(ConfigError::new("ram.dram", problem, help));
         }
         let parts = Parts { flash, ftl: built, frames: self.frames(), settings: self.settings() };
         buffer(parts)

@@ -202,7 +202,7 @@ impl PluginConfig {
     /// belong to the value.
     ///
     /// # Errors
-    /// If a part is not `key=value`.
+    /// If a part is not `key=value`, or a key is there twice.
     pub fn parse(text: &str, section: &str) -> Result<Self, ConfigError> {
         let mut parts = split_outside(text, ':').into_iter();
         let mut plugin = Self::named(parts.next().unwrap_or(""));
@@ -211,7 +211,10 @@ impl PluginConfig {
                 let problem = format!("`{part}` in `{text}` is not key=value");
                 return Err(ConfigError::new(section, problem, "write name:key=value:key=value"));
             };
-            plugin.params.insert(key.trim().to_owned(), text::scalar(value));
+            if plugin.params.insert(key.trim().to_owned(), text::scalar(value)).is_some() {
+                let problem = format!("`{}` is there twice in `{text}`", key.trim());
+                return Err(ConfigError::new(section, problem, "name each parameter once"));
+            }
         }
         Ok(plugin)
     }
@@ -219,10 +222,10 @@ impl PluginConfig {
     pub fn typed(value: &Value) -> String {
         text::typed(value)
     }
-    /// The short form, which [`Self::parse`] reads back.
+    /// The short form, which [`Self::parse`] reads back. Absent values are left out.
     pub fn label(&self) -> String {
         let mut label = self.name.clone();
-        for (key, value) in &self.params {
+        for (key, value) in self.params.iter().filter(|(_, value)| !value.is_null()) {
             label.extend([":", key, "=", &Self::typed(value)]);
         }
         label

@@ -1,5 +1,7 @@
 //! What does a configuration become that is put together of layers?
 
+use serde_json::Map;
+
 use super::*;
 
 #[test]
@@ -22,6 +24,26 @@ fn label_reads_back_as_the_same_plugin() {
         let again = PluginConfig::parse(&plugin.label(), "ftl").unwrap();
         assert_eq!((&again.name, &again.params), (&plugin.name, &plugin.params), "{}", plugin.label());
     }
+}
+
+#[test]
+fn plugin_has_each_parameter_once() {
+    let error = PluginConfig::parse("cflru:window_ratio=0.1:window_ratio=0.9", "buffer").unwrap_err().to_string();
+    assert!(error.contains("buffer") && error.contains("`window_ratio` is there twice"), "{error}");
+    let absent = PluginConfig { name: "dftl".to_owned(), params: Map::from_iter([("gc_lag".to_owned(), Value::Null)]) };
+    assert_eq!(absent.label(), "dftl", "what is absent has no form on a command line");
+}
+
+#[test]
+fn map_larger_than_the_ram_it_shares_is_refused() {
+    let of = |dram: &str| {
+        let settings = ["ram.budget=unified".to_owned(), "ram.nvram=0".to_owned(), format!("ram.dram={dram}")];
+        let builder = settings.iter().try_fold(Builder::preset("lab").unwrap(), |b, s| b.set(s)).unwrap();
+        builder.finish().and_then(|config| config.fresh()).map(|_| ()).map_err(|error| error.to_string())
+    };
+    assert_eq!(of("8MiB"), Ok(()));
+    let error = of("100KiB").unwrap_err();
+    assert!(error.contains("ram.dram") && error.contains("the map of `page` takes"), "{error}");
 }
 
 #[test]
