@@ -79,5 +79,5 @@ fn place(target: &str) -> Option<PathBuf> {
     // What is not there yet lies in a folder that is.
     let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
     let beside = || Some(folder.canonicalize().ok()?.join(path.file_name()?));
-    Some(path.canonicalize().ok().or_else(beside).unwrap_or_else(|| path.to_owned()))
+    Some(path.canonicalize().ok().or_else(beside).unwrap_or_else(|| path.clone()))
 }

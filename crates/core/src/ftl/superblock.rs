@@ -39,6 +39,7 @@ use crate::ftl::alloc::Alloc;
 use crate::ftl::blocks::pool::Pool;
 use crate::ftl::cache::cmt::{Cmt, CmtOrder};
 use crate::ftl::cache::slab::Mappings;
+use crate::ftl::frame::Purpose;
 use crate::ftl::log::copies::Copies;
 use crate::ftl::log::report::{Merge, Reclaimed, merged};
 use crate::ftl::log::ring::Ring;
@@ -253,7 +254,7 @@ impl Superblock {
 
     fn write_page(&mut self, flash: &mut Flash, page: &PageWrite, data: &[u8], after: Ticket) -> Ticket {
         let group = self.group_of(page.lpn);
-        let after = self.look_up(flash, page.lpn, after);
+        let after = self.look_up(flash, page.lpn, Purpose::Write, after);
         let after = self.make_room(flash, group, after);
         if self.updates_of(group) > 0 {
             self.recency.move_last(group);
@@ -264,8 +265,9 @@ impl Superblock {
     }
 
     /// With a map cache: finds the mapping of a page there, or reads it from the spare area and keeps it.
-    fn look_up(&mut self, flash: &mut Flash, lpn: Lpn, after: Ticket) -> Ticket {
+    fn look_up(&mut self, flash: &mut Flash, lpn: Lpn, purpose: Purpose, after: Ticket) -> Ticket {
         let Some(cache) = &mut self.cache else { return after };
+        flash.ledger.look_ups[purpose as usize] += 1;
         if let Some(entry) = cache.find(lpn) {
             flash.ledger.map_hits += 1;
             cache.hit(entry);
@@ -291,7 +293,7 @@ impl Ftl for Superblock {
         self.cache.is_some()
     }
     fn read(&mut self, flash: &mut Flash, PageRead { lpn, cause, .. }: PageRead, after: Ticket) -> Found {
-        let after = self.look_up(flash, lpn, after);
+        let after = self.look_up(flash, lpn, Purpose::Read, after);
         self.copies.read(flash, lpn, cause, after)
     }
 

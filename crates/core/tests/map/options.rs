@@ -1,5 +1,6 @@
 //! Do the options that demand-mapped FTLs share with `page` do what they are for?
 
+use nandlab::config::{Builder, PluginConfig};
 use nandlab::flash::{Flash, Geometry, Media, PageKind, ReliabilityConfig};
 use nandlab::ftl::{Batch, Ftl, PageRead, Shape};
 use nandlab::ledger::{Cause, Op};
@@ -29,6 +30,25 @@ fn write_hot_and_cold(ftl: &mut dyn Ftl, flash: &mut Flash, shape: &Shape, write
     }
     ftl.check(flash);
     flash.check();
+}
+
+#[test]
+fn wear_levelling_does_not_take_what_collection_gains() {
+    // A cold block that moves rewrites half a block of translation pages.
+    let small = ["geometry.channels=1", "geometry.chips_per_channel=1", "geometry.blocks_per_plane=200"];
+    let small = small.into_iter().chain(["geometry.pages_per_block=8", "geometry.page_bytes=512"]);
+    let small: Vec<String> = small.map(|setting| format!("device.{setting}")).collect();
+    for (name, threshold) in [("dftl", 1), ("dftl", 2), ("tpftl", 1), ("learnedftl", 1)] {
+        let mut builder = Builder::preset("lab").unwrap().plugin("ftl", &PluginConfig::named(name));
+        let more =
+            ["device.over_provisioning={ spare_over_physical = 0.1 }", "ftl.entries_per_tp=16", "ftl.cmt_entries=1"];
+        let more = more.map(str::to_owned).into_iter().chain([format!("ftl.wear_threshold={threshold}")]);
+        for setting in small.iter().cloned().chain(more).chain(["precondition={ steady = 4.0 }".to_owned()]) {
+            builder = builder.set(&setting).unwrap();
+        }
+        let device = builder.finish().and_then(|config| config.build()).unwrap();
+        assert!(device.ftl().free_blocks() > 0, "{name}, {threshold}");
+    }
 }
 
 #[test]

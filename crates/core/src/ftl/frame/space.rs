@@ -79,6 +79,8 @@ pub struct Job {
     pub to: FrontierId,
     /// Why.
     pub cause: Cause,
+    /// Static wear levelling may follow its erase.
+    pub levels: bool,
 }
 
 /// All blocks of a device.

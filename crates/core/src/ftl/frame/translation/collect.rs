@@ -145,23 +145,25 @@ impl Translation {
             some => some,
         };
         let victim = victim.expect("a closed block exists when space runs out");
-        self.empty(flash, cache, victim, Cause::Gc, after)
+        // Where collection gains too little, levelling must not take it: a cold block that moves rewrites translation pages too.
+        self.empty(flash, cache, victim, (Cause::Gc, choice != Choice::FewestValid), after)
     }
 
-    /// Empties and erases a block that was taken out of the closed ones.
+    /// Empties and erases a block that was taken out of the closed ones; wear levelling may follow or not.
     pub(super) fn empty<C: MapCache>(
         &mut self,
         flash: &mut Flash,
         cache: &mut C,
         victim: Pbn,
-        cause: Cause,
+        (cause, levels): (Cause, bool),
         after: Ticket,
     ) -> Ticket {
         if !self.space.holds_map(victim) {
-            return self.collect_data(flash, cache, victim, cause, after);
+            let job = Job { levels, ..self.job(flash, victim, cause, after) };
+            return self.finish(flash, cache, job, after);
         }
         self.collect_map(flash, victim, if cause == Cause::Gc { Cause::MapGc } else { cause }, after);
-        self.level_wear(flash, cache, victim, after, after)
+        self.level_wear(flash, cache, (victim, levels), after, after)
     }
 
     /// Moves the valid TPs of a victim inside its group.
@@ -211,7 +213,7 @@ impl Translation {
             Cause::Wear => self.space.cold_frontier(self.space.group_of(victim)),
             _ => self.space.copy_frontier(victim),
         };
-        Job { victim, valid: flash.valid_pages(victim), from: 0, done: after, to, cause }
+        Job { victim, valid: flash.valid_pages(victim), from: 0, done: after, to, cause, levels: true }
     }
 
     fn finish<C: MapCache>(&mut self, flash: &mut Flash, cache: &mut C, mut job: Job, after: Ticket) -> Ticket {
@@ -261,7 +263,7 @@ impl Translation {
         let erased = self.space.release(flash, job.victim, job.cause, job.done);
         Some(match job.cause {
             Cause::Wear | Cause::Recover => erased,
-            _ => self.level_wear(flash, cache, job.victim, erased, after),
+            _ => self.level_wear(flash, cache, (job.victim, job.levels), erased, after),
         })
     }
 
@@ -307,7 +309,7 @@ impl Translation {
             flash.ledger.gc_runs += 1;
             let victim = self.space.pick_victim(flash, group).expect("a closed block gains a page");
             if self.space.holds_map(victim) {
-                return self.empty(flash, cache, victim, Cause::Gc, after);
+                return self.empty(flash, cache, victim, (Cause::Gc, true), after);
             }
             self.job(flash, victim, Cause::Gc, after)
         };

@@ -10,17 +10,18 @@ use crate::types::{Nanos, Pbn};
 impl Translation {
     /// After a collection that erased a block (then `erased_at` resolves): if the most and the least erased block of a
     /// group are too many erases apart, the pages of the least erased closed one, which are cold, move to the most erased
-    /// free one. With translation pages the group must have more than its reserve, so that there is room for them too.
+    /// free one, if it `levels`. With translation pages the group must have more than its reserve, so that there is room for
+    /// them too.
     pub(super) fn level_wear<C: MapCache>(
         &mut self,
         flash: &mut Flash,
         cache: &mut C,
-        erased: Pbn,
+        (erased, levels): (Pbn, bool),
         erased_at: Ticket,
         after: Ticket,
     ) -> Ticket {
         let group = self.space.group_of(erased);
-        let may_move = C::RESIDENT || self.space.free(group) > self.space.reserve();
+        let may_move = levels && (C::RESIDENT || self.space.free(group) > self.space.reserve());
         let Some(victim) = self.space.pick_cold(flash, erased, may_move) else { return erased_at };
         let after = if C::RESIDENT { erased_at } else { after };
         if self.space.holds_map(victim) {
@@ -40,7 +41,7 @@ impl Translation {
                 self.collect(flash, cache, group, Choice::Policy, after);
             }
             if self.space.take_closed(victim) {
-                self.empty(flash, cache, victim, Cause::Refresh, after);
+                self.empty(flash, cache, victim, (Cause::Refresh, true), after);
             }
             self.restore_reserves(flash, cache, after);
         }
