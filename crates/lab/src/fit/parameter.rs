@@ -40,6 +40,8 @@ pub enum FitUnit {
     Size,
     /// Bytes a second.
     Rate,
+    /// Bytes a second of a link that carries data one way at a time.
+    HalfDuplexRate,
     /// A whole number.
     Whole,
     /// Any number.
@@ -75,8 +77,15 @@ impl FitUnit {
         }
         let time = Nanos::parse(text).ok().map(|time| (time.0 as f64, Self::Time));
         let size = || Bytes::parse(text).ok().map(|size| (size.0 as f64, Self::Size));
-        let link = || Some((HostLink::parse(text).ok()?.speed()?.bytes_per_second as f64, Self::Rate));
+        let link = || {
+            let speed = HostLink::parse(text).ok()?.speed()?;
+            Some((speed.bytes_per_second as f64, Self::of_link(speed.half_duplex)))
+        };
         time.or_else(size).or_else(link)
+    }
+
+    const fn of_link(half_duplex: bool) -> Self {
+        if half_duplex { Self::HalfDuplexRate } else { Self::Rate }
     }
 
     /// The text that a configuration takes.
@@ -85,6 +94,7 @@ impl FitUnit {
             Self::Time => format!("{}ns", value.round()),
             Self::Size | Self::Whole => format!("{}", value.round()),
             Self::Rate => format!("{}B/s", value.round()),
+            Self::HalfDuplexRate => format!("{}B/s half-duplex", value.round()),
             Self::Number => format!("{value:?}"),
         }
     }
@@ -95,6 +105,7 @@ impl FitUnit {
             Self::Time => Nanos(value.round() as u64).to_string(),
             Self::Size => Bytes(value.round() as u64).to_string(),
             Self::Rate => format!("{:.0} MB/s", value / 1e6),
+            Self::HalfDuplexRate => format!("{:.0} MB/s half-duplex", value / 1e6),
             Self::Whole => format!("{}", value.round()),
             Self::Number => format!("{value:.4}"),
         }
@@ -126,6 +137,11 @@ impl FitParameter {
                 let unit = match (unit, other) {
                     (FitUnit::Whole, FitUnit::Number) | (FitUnit::Number, FitUnit::Whole) => FitUnit::Number,
                     (one, other) if one == other => one,
+                    (FitUnit::Rate, FitUnit::HalfDuplexRate) | (FitUnit::HalfDuplexRate, FitUnit::Rate) => {
+                        return Err(refuse(
+                            "one end is a link that carries data one way at a time, the other both ways",
+                        ));
+                    }
                     _ => return Err(refuse("its ends have different units")),
                 };
                 if low < 0.0 || low >= high {
@@ -149,6 +165,7 @@ impl FitParameter {
     /// sheets and measured drives, docs/fit.md, 'Parameters'.
     pub fn physical(config: &Config) -> Vec<Self> {
         let page = f64::from(config.device.geometry.page_bytes);
+        let link = FitUnit::of_link(config.device.host.link.speed().is_some_and(|speed| speed.half_duplex));
         let time = |key: &str, low: f64, high: f64| Self::between(key, low * 1e3, high * 1e3, FitUnit::Time);
         let mut all = vec![
             time("device.timing.page_read", 20.0, 200.0),
@@ -158,8 +175,8 @@ impl FitParameter {
             time("device.timing.page_transfer", page / 3_600.0, page / 50.0),
             Self::choice("device.geometry.channels", [1, 2, 4, 8, 16]),
             Self::choice("device.geometry.dies_per_chip", [1, 2, 4, 8]),
-            // SATA I to PCI Express 5.0 with four lanes.
-            Self::between("device.host.link", 150e6, 14.4e9, FitUnit::Rate),
+            // SATA I to PCI Express 5.0 with four lanes. A link that carries data one way at a time remains one.
+            Self::between("device.host.link", 150e6, 14.4e9, link),
             time("device.host.read_overhead", 1.0, 100.0),
             time("device.host.write_overhead", 1.0, 100.0),
         ];
@@ -254,6 +271,8 @@ impl FitParameter {
 
 #[cfg(test)]
 mod tests {
+    use nandlab::config::Builder;
+
     use super::*;
 
     #[test]
@@ -264,6 +283,12 @@ mod tests {
         assert_eq!(read("a=1MiB..2MiB").unwrap().range, between(1_048_576.0, 2_097_152.0, FitUnit::Size));
         assert_eq!(read("a=1MiB/s..2MiB/s").unwrap().range, between(1_048_576.0, 2_097_152.0, FitUnit::Rate));
         assert_eq!(read("a=150MB/s..14400 MB/s").unwrap().range, between(150e6, 14.4e9, FitUnit::Rate));
+        let half = |low, high| between(low, high, FitUnit::HalfDuplexRate);
+        assert_eq!(read("a=150MB/s half-duplex..600MB/s half-duplex").unwrap().range, half(150e6, 600e6));
+        assert!(matches!(
+            read("a=sata1..sata3").unwrap().range,
+            FitRange::Between { unit: FitUnit::HalfDuplexRate, .. }
+        ));
         assert_eq!(read("a=1..8").unwrap().range, between(1.0, 8.0, FitUnit::Whole));
         assert_eq!(read("a=0..0.5").unwrap().range, between(0.0, 0.5, FitUnit::Number));
         assert_eq!(read("a=x|y").unwrap().range, FitRange::Choice(vec!["x".into(), "y".into()]));
@@ -272,6 +297,7 @@ mod tests {
             ("a=5us", "--set"),
             ("a=90us..30us", "low end comes first"),
             ("a=1us..2MiB", "different units"),
+            ("a=sata1..2GB/s", "one way at a time"),
             ("a=few..many", "neither a number"),
         ] {
             let error = read(text).unwrap_err();
@@ -293,6 +319,23 @@ mod tests {
             assert_eq!(choice.value(choice.coordinate(number)), number);
         }
         assert_eq!(choice.value(1.0), 2.0);
+    }
+
+    #[test]
+    fn searched_link_stays_of_the_kind_of_the_base() {
+        for (link, half_duplex) in [("sata3", true), ("560MB/s half-duplex", true), ("pcie3x4", false), ("none", false)]
+        {
+            let base = Builder::preset("lab").unwrap();
+            let of = |link: &str| base.clone().set(&format!("device.host.link={link}")).unwrap().finish().unwrap();
+            let searched = FitParameter::physical(&of(link));
+            let searched = searched.iter().find(|parameter| parameter.key == "device.host.link").unwrap();
+            let set = base.clone().set(&searched.setting(300e6)).unwrap().finish().unwrap();
+            let speed = set.device.host.link.speed().unwrap();
+            assert_eq!((speed.bytes_per_second, speed.half_duplex), (300_000_000, half_duplex), "{link}");
+            // What is shown can be typed.
+            let shown = HostLink::parse(&searched.shown(300e6)).unwrap();
+            assert_eq!(shown.speed(), Some(speed), "{link}");
+        }
     }
 
     #[test]
