@@ -152,6 +152,9 @@ fn text(fitted: &Fitted, style: Style) -> String {
     if fitted.parameters.iter().any(|parameter| parameter.told != Told::Found) {
         text += "\nAnother --seed, or more --evaluations, may end elsewhere: search with several before you quote a value or an error.\n";
     }
+    for reason in &fitted.not_searched {
+        text += &format!("not searched: {reason}\n");
+    }
     for skipped in &fitted.skipped {
         text += &format!("not compared: {}: {}\n", skipped.job, skipped.reason);
     }

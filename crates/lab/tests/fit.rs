@@ -206,6 +206,28 @@ fn flushes_tell_what_writes_into_ram_do_not() {
 }
 
 #[test]
+fn fit_keeps_the_kind_of_link_and_the_means_of_its_base() {
+    let base = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("fit_half_duplex.toml");
+    let text = "preset = \"lab\"\n[device.host]\nlink = \"sata3\"\n[device.timing]\nmodel = \"scheduled\"\npage_read = \"60us\"\n\
+                [device.cells]\nread_by_type = [\"40us\", \"80us\"]\n";
+    std::fs::write(&base, text).unwrap();
+    let fixed = few(&["page_read", "link", "read_overhead"]);
+    let device = Device { base: base.to_str().unwrap().to_owned(), ..drive(&fixed) };
+    let workload = recorded("fit_half_duplex.csv", &format!("make:uniform:{SHAPE}:writes=0"), 300, device.clone());
+    let fitted = Fit { parameters: Vec::new(), device, ..fit(workload, 20, 2) }.run(&Watch::default()).unwrap();
+    assert!(!fitted.parameters.iter().any(|parameter| parameter.key.ends_with("page_read")), "{:?}", fitted.parameters);
+    assert_eq!(fitted.not_searched, ["device.timing.page_read is the mean of device.cells.read_by_type"]);
+    let link = fitted.settings.iter().find_map(|setting| setting.strip_prefix("device.host.link=")).unwrap();
+    assert!(link.ends_with("B/s half-duplex"), "{link}");
+    assert!(of(&fitted, "link").value.ends_with("MB/s half-duplex"), "{:?}", fitted.parameters);
+    assert!(
+        fitted.preset.lines().any(|line| line.starts_with("link = ") && line.contains("half-duplex")),
+        "{}",
+        fitted.preset
+    );
+}
+
+#[test]
 fn fit_is_the_same_on_any_number_of_threads() {
     let workload = recorded("fit_threads.csv", &format!("make:uniform:{SHAPE}:writes=0.2"), 600, drive(&few(&[])));
     let device = drive(&few(&["page_read", "link"]));

@@ -104,6 +104,9 @@ pub struct Fitted {
     pub threshold: f64,
     /// The parameters, in the order in which they are searched.
     pub parameters: Vec<FittedParameter>,
+    /// Keys that can have one value only in the base, with the reason.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_searched: Vec<String>,
     /// How far simulated percentiles are from recorded ones.
     pub errors: Vec<FitError>,
     /// Jobs of fio that are not compared.
@@ -141,6 +144,8 @@ struct Fitting<'a> {
     best: Option<(Point, f64, Evaluated)>,
     /// The point around which others were tried last, with its loss.
     profiled: Option<(Point, f64)>,
+    /// By parameter: another value could be simulated there.
+    tried: Vec<bool>,
 }
 
 /// The loss up to which a value is as good as one of this loss.
@@ -209,6 +214,7 @@ impl Fit {
             history: Vec::new(),
             best: None,
             profiled: None,
+            tried: Vec::new(),
         };
         let work = watch.work(self.evaluations + PROBES * fitting.parameters.len());
         let complete = fitting.search(self.evaluations, &work).and_then(|()| fitting.probe(&work));
@@ -266,8 +272,8 @@ impl Fit {
         let threshold = as_good_as(*profiled_loss);
         let as_good: Vec<&Point> =
             history.iter().filter(|(_, loss)| *loss <= threshold).map(|(point, _)| point).collect();
-        let judged =
-            parameters.iter().enumerate().map(|(at, parameter)| judge(parameter, at, point, profiled, &as_good));
+        let judged = parameters.iter().zip(&fitting.tried).enumerate();
+        let judged = judged.map(|(at, (parameter, tried))| judge(parameter, at, point, profiled, &as_good, *tried));
         let settings = fitting.settings(point);
         let mut fitted = Fitted {
             schema: SCHEMA_VERSION,
@@ -284,6 +290,10 @@ impl Fit {
             loss: *loss,
             threshold,
             parameters: if interrupted { Vec::new() } else { judged.collect() },
+            not_searched: FitParameter::means(&fitting.config)
+                .iter()
+                .map(|(mean, types)| format!("{mean} is the mean of {types}"))
+                .collect(),
             errors: errors.clone(),
             skipped: Vec::new(),
             preset: String::new(),
@@ -404,7 +414,8 @@ impl Fitting<'_> {
             let (point, loss, result) = self.best.as_ref().expect("the search evaluated something");
             let (point, loss, residuals) = (point.clone(), *loss, result.residuals.clone().unwrap_or_default());
             self.profiled = Some((point.clone(), loss));
-            profile(&parameters, &point, &residuals, &weights, &mut |points| self.evaluate_all(points, work))?;
+            self.tried =
+                profile(&parameters, &point, &residuals, &weights, &mut |points| self.evaluate_all(points, work))?;
             let least = self.best.as_ref().map_or(loss, |best| best.1);
             if least >= loss - MOVED * (as_good_as(loss) - loss) {
                 break;

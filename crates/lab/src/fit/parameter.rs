@@ -195,7 +195,19 @@ impl FitParameter {
             });
             all.push(Self::choice("device.scheduler", choices));
         }
+        all.retain(|parameter| Self::means(config).iter().all(|(mean, _)| parameter.key != *mean));
         all
+    }
+
+    /// Keys that can have one value only, with those that give it: means of the times of types of pages.
+    pub(super) fn means(config: &Config) -> Vec<(&'static str, &'static str)> {
+        let cells = &config.device.cells;
+        let by_type = [
+            ("device.timing.page_read", "device.cells.read_by_type", &cells.read_by_type),
+            ("device.timing.page_program", "device.cells.program_by_type", &cells.program_by_type),
+        ];
+        let given = by_type.into_iter().filter(|(.., times)| times.mean().is_some());
+        given.map(|(mean, types, _)| (mean, types)).collect()
     }
 
     /// How many values it has, if it is a choice.
@@ -335,6 +347,26 @@ mod tests {
             // What is shown can be typed.
             let shown = HostLink::parse(&searched.shown(300e6)).unwrap();
             assert_eq!(shown.speed(), Some(speed), "{link}");
+        }
+    }
+
+    #[test]
+    fn mean_of_types_of_pages_is_not_searched() {
+        let base = Builder::preset("lab").unwrap().set("device.timing.model=scheduled").unwrap();
+        let keys = |cells: &[(&str, &str)]| -> Vec<String> {
+            let set = cells.iter().flat_map(|(types, mean)| [types, mean]);
+            let config = set.fold(base.clone(), |base, set| base.set(set).unwrap()).finish().unwrap();
+            FitParameter::physical(&config).into_iter().map(|parameter| parameter.key).collect()
+        };
+        let read = (r#"device.cells.read_by_type=["40us", "80us"]"#, "device.timing.page_read=60us");
+        let program = (r#"device.cells.program_by_type=["300us", "900us"]"#, "device.timing.page_program=600us");
+        let times = ["device.timing.page_read", "device.timing.page_program"].map(str::to_owned);
+        for (cells, searched) in
+            [(&[][..], &times[..]), (&[read], &times[1..]), (&[program], &times[..1]), (&[read, program], &[])]
+        {
+            let keys = keys(cells);
+            let known: Vec<String> = keys.into_iter().filter(|key| times.contains(key)).collect();
+            assert_eq!(known, searched, "{cells:?}");
         }
     }
 

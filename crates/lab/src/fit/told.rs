@@ -42,7 +42,7 @@ pub enum Told {
     AtMost,
     /// Some of the choices are as good as the best.
     SomeOf,
-    /// Nothing: whatever its value, the loss is the same.
+    /// Nothing: whatever its value, the loss is the same; or no other value could be simulated.
     Nothing,
 }
 
@@ -103,7 +103,7 @@ fn other_value(parameter: &FitParameter, value: f64, factor: f64) -> f64 {
     })
 }
 
-/// Simulates points around one that tell which parameters matter.
+/// Simulates points around one that tell which parameters matter. By parameter: another value of it could be simulated.
 ///
 /// # Errors
 /// Those of an evaluation.
@@ -113,7 +113,7 @@ pub(super) fn profile(
     residuals: &[f64],
     weights: &[f64],
     evaluate: &mut impl Evaluate,
-) -> Result<(), Error> {
+) -> Result<Vec<bool>, Error> {
     let values: Vec<f64> = parameters.iter().zip(best).map(|(parameter, x)| parameter.value(*x)).collect();
     let point_of = |values: &[f64]| -> Point {
         parameters.iter().zip(values).map(|(parameter, value)| parameter.coordinate(*value)).collect()
@@ -170,6 +170,8 @@ pub(super) fn profile(
         tried.extend(others.map(|other| (at, with(&values, at, other))));
     }
     let mut found = evaluate(tried.iter().map(|(_, values)| point_of(values)).collect())?;
+    let could = |at| tried.iter().zip(&found).any(|((other, _), residuals)| *other == at && residuals.is_some());
+    let is_tried = (0..parameters.len()).map(could).collect();
     for _ in 0..2 {
         for ((at, values), residuals) in tried.iter_mut().zip(&found) {
             if let Some(residuals) = residuals {
@@ -178,16 +180,18 @@ pub(super) fn profile(
         }
         found = evaluate(tried.iter().map(|(_, values)| point_of(values)).collect())?;
     }
-    Ok(())
+    Ok(is_tried)
 }
 
-/// What points that do as well as the profiled one tell of a parameter, of which the best value is said.
+/// What points that do as well as the profiled one tell of a parameter, of which the best value is said. If no other could be
+/// tried, that one is a matter of the base, not of the data.
 pub(super) fn judge(
     parameter: &FitParameter,
     at: usize,
     best: &Point,
     profiled: &Point,
     as_good: &[&Point],
+    is_tried: bool,
 ) -> FittedParameter {
     let (best, value) = (parameter.value(best[at]), parameter.value(profiled[at]));
     let values = || as_good.iter().map(|point| parameter.value(point[at])).chain([value]);
@@ -229,7 +233,7 @@ pub(super) fn judge(
     FittedParameter {
         key: parameter.key.clone(),
         value: parameter.shown(best),
-        told,
+        told: if is_tried { told } else { Told::Nothing },
         low,
         high,
         choices: those(&all),
@@ -242,10 +246,11 @@ pub(super) fn judge(
 
 #[cfg(test)]
 mod tests {
-    use super::super::search::loss;
+    use super::super::search::{Residuals, loss};
     use super::*;
 
-    /// What a profile around these values tells of parameters, of which `residual` says what values give.
+    /// What a profile around these values tells of parameters, of which `residual` says what values give; an infinite one cannot
+    /// be simulated.
     fn told(parameters: &[&str], values: &[f64], residual: fn(&[f64]) -> f64) -> Vec<Told> {
         let parameters: Vec<FitParameter> = parameters.iter().map(|text| FitParameter::read(text).unwrap()).collect();
         let values_of = |point: &Point| -> Vec<f64> {
@@ -255,14 +260,16 @@ mod tests {
             parameters.iter().zip(values).map(|(parameter, value)| parameter.coordinate(*value)).collect();
         let mut as_good = Vec::new();
         let mut evaluate = |points: Vec<Point>| {
-            let found = points.iter().map(|point| Some(vec![residual(&values_of(point))])).collect::<Vec<_>>();
+            let residuals = |point: &Point| vec![residual(&values_of(point))];
+            let found: Vec<Residuals> =
+                points.iter().map(residuals).map(|found| found[0].is_finite().then_some(found)).collect();
             let good = points.into_iter().zip(&found).filter(|(_, residuals)| loss(residuals, &[1.0]) < 0.005);
             as_good.extend(good.map(|(point, _)| point));
             Ok(found)
         };
-        profile(&parameters, &best, &[residual(values)], &[1.0], &mut evaluate).unwrap();
+        let tried = profile(&parameters, &best, &[residual(values)], &[1.0], &mut evaluate).unwrap();
         let as_good: Vec<&Point> = as_good.iter().collect();
-        let judged = |(at, parameter)| judge(parameter, at, &best, &best, &as_good).told;
+        let judged = |(at, parameter)| judge(parameter, at, &best, &best, &as_good, tried[at]).told;
         parameters.iter().enumerate().map(judged).collect()
     }
 
@@ -283,6 +290,17 @@ mod tests {
     }
 
     #[test]
+    fn value_that_no_other_could_replace_is_not_told() {
+        let only = |values: &[f64]| if values[0] == 5.0 { values[1] - 20e3 } else { f64::INFINITY };
+        assert_eq!(told(&["a=1..9", "b=1us..1ms"], &[5.0, 20e3], only), [Told::Nothing, Told::Found]);
+        let first = |values: &[f64]| if values[0] == 0.0 { 0.0 } else { f64::INFINITY };
+        assert_eq!(told(&["a=x|y|z"], &[0.0], first), [Told::Nothing]);
+        // One other is enough to tell.
+        let two = |values: &[f64]| if values[0] == 2.0 { f64::INFINITY } else { values[0] };
+        assert_eq!(told(&["a=x|y|z"], &[0.0], two), [Told::Found]);
+    }
+
+    #[test]
     fn choice_among_tables_is_said_by_the_keys_that_differ() {
         let tables = [r#"{ a = 1, policy = "fifo" }"#, r#"{ a = 1, policy = "read_first", wait = "5us" }"#];
         assert_eq!(in_short(&tables.map(str::to_owned)), ["policy=fifo", "policy=read_first wait=5us"]);
@@ -295,7 +313,7 @@ mod tests {
         let parameter = FitParameter::read("a=1us..1s").unwrap();
         let point = |value: f64| vec![parameter.coordinate(value)];
         let (profiled, best, half, twice) = (point(1e6), point(3e6), point(0.5e6), point(2e6));
-        let judged = judge(&parameter, 0, &best, &profiled, &[&profiled, &best, &half, &twice]);
+        let judged = judge(&parameter, 0, &best, &profiled, &[&profiled, &best, &half, &twice], true);
         assert_eq!((judged.told, judged.value.as_str(), judged.high.as_str()), (Told::Nothing, "3ms", "3ms"));
     }
 }
