@@ -7,6 +7,7 @@ use nandlab::types::HostOp;
 use nandlab_lab::{
     Device, Fit, FitParameter, Fitted, FittedParameter, Reading, ReplayedRequest, Run, Told, Watch, Workload,
 };
+use nandlab_trace::Volumes;
 
 /// A small drive with what is known of it: all but its times, its link and its channels.
 fn drive(secret: &[String]) -> Device {
@@ -317,6 +318,25 @@ fn fit_finds_secret_parameters_from_results_of_fio() {
     };
     let in_parts = Fit { holdout_parts: 2, ..fit.clone() }.run(&Watch::default()).unwrap_err().to_string();
     assert!(in_parts.contains("--holdout-parts: of results of fio whole jobs"), "{in_parts}");
+    let with = |fit: Fit| fit.run(&Watch::default()).unwrap_err().to_string();
+    let of = |workload: Workload| with(Fit { workload, ..fit.clone() });
+    let limited = of(Workload { limit: Some(5), ..fit.workload.clone() });
+    assert!(limited.contains("--limit says how to read a trace"), "{limited}");
+    let folded = of(Workload { address: "modulo".parse().unwrap(), ..fit.workload.clone() });
+    assert!(folded.contains("--address says how to read a trace"), "{folded}");
+    let stacked = of(Workload { volumes: Volumes::Stack, ..fit.workload.clone() });
+    assert!(stacked.contains("--volumes says how to read a trace"), "{stacked}");
+    for (setting, option) in [
+        ("replay.mode=closed", "--mode says how to replay a trace"),
+        ("replay.queue_depth=8", "--queue-depth says how to replay a trace"),
+        ("replay.think_time=1ms", "--set replay.think_time says how to replay a trace"),
+    ] {
+        let set = with(Fit { device: drive_with(&[setting]), ..fit.clone() });
+        assert!(set.contains(option), "{set}");
+    }
+    let depth = vec![FitParameter::read("replay.queue_depth=1..64").unwrap()];
+    let searched = with(Fit { parameters: depth, ..fit.clone() });
+    assert!(searched.contains("--queue-depth says how to replay a trace"), "{searched}");
     assert!(refused("{\"jobs\": []}").contains("no job that can be compared"));
     assert!(refused("{}").contains("no results of fio"));
 }

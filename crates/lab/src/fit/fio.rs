@@ -5,10 +5,13 @@ use std::fs;
 
 use nandlab::config::{Builder, Config};
 use nandlab::types::{Bytes, HostOp, SECTOR_BYTES};
+use nandlab_trace::Volumes;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::Fit;
 use super::sample::{BEYOND_MIN, Group, KINDS, Percentile, Sample, Subset};
+use crate::address::Address;
 use crate::device::Device;
 use crate::error::Error;
 use crate::source::Source;
@@ -21,6 +24,14 @@ const READS_MAX: u64 = 4_000;
 const WRITES_MAX: u64 = 65_536;
 /// Percentiles that are compared.
 const PERCENTILES: std::ops::RangeInclusive<f64> = 1.0..=99.0;
+
+/// Keys that a job fixes, with the options that set them.
+const REPLAY: [(&str, &str); 4] = [
+    ("replay.mode", "mode"),
+    ("replay.queue_depth", "queue-depth"),
+    ("replay.think_time", "set replay.think_time"),
+    ("replay.time_scale", "set replay.time_scale"),
+];
 
 /// A job of fio that is not compared.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -79,17 +90,13 @@ pub(super) fn is_fio(workload: &Workload) -> bool {
 /// # Errors
 /// The file cannot be read, or nothing in it can be compared.
 pub(super) fn samples(
-    workload: &Workload,
+    fit: &Fit,
     device: &Device,
     builder: &Builder,
-    holdout: f64,
     watch: &Watch<'_>,
 ) -> Result<(Vec<Sample>, Vec<SkippedJob>), Error> {
-    let path = &workload.trace[0];
-    if let Some((key, _)) = workload.reading.given().first() {
-        let problem = format!("--{} says how to read a trace, and {path} is results of fio", key.replace('_', "-"));
-        return Err(Error::input(problem, "leave it out"));
-    }
+    let (path, holdout) = (&fit.workload.trace[0], fit.holdout);
+    refuse_what_traces_need(fit)?;
     let help = "fio --output-format=json --output=FILE writes such a file; `nandlab probe` prints jobs for it";
     let text = fs::read_to_string(path).map_err(|error| Error::input(format!("{path}: {error}"), help))?;
     // Before the results fio may say something else.
@@ -120,6 +127,29 @@ pub(super) fn samples(
         return Err(Error::input(format!("{path}: there is no job that can be compared{why}"), help));
     }
     Ok((samples, skipped))
+}
+
+/// Refuses what says how a trace is read or replayed, which jobs say themselves.
+fn refuse_what_traces_need(fit: &Fit) -> Result<(), Error> {
+    let Workload { trace, reading, address, volumes, limit, .. } = &fit.workload;
+    let mut given: Vec<(&str, String)> =
+        reading.given().iter().map(|(key, _)| ("read", key.replace('_', "-"))).collect();
+    let others = [
+        ("limit", limit.is_some()),
+        ("address", *address != Address::default()),
+        ("volumes", *volumes != Volumes::default()),
+    ];
+    given.extend(others.iter().filter(|(_, given)| *given).map(|(option, _)| ("read", (*option).to_owned())));
+    let is_set = |key: &str| {
+        let mut keys = fit.device.set.iter().filter_map(|setting| setting.split('=').next());
+        keys.any(|set| set.trim() == key) || fit.parameters.iter().any(|parameter| parameter.key == key)
+    };
+    given.extend(REPLAY.iter().filter(|(key, _)| is_set(key)).map(|(_, option)| ("replay", (*option).to_owned())));
+    if let Some((what, option)) = given.first() {
+        let problem = format!("--{option} says how to {what} a trace, and {} is results of fio", trace[0]);
+        return Err(Error::input(problem, "leave it out"));
+    }
+    Ok(())
 }
 
 impl Job {

@@ -192,7 +192,7 @@ impl Fit {
             return Err(Error::input(problem, "leave it out, or fit to a trace"));
         }
         let (data, samples, skipped) = if is_fio {
-            let (samples, skipped) = fio::samples(&self.workload, &device, &builder, self.holdout, watch)?;
+            let (samples, skipped) = fio::samples(self, &device, &builder, watch)?;
             (self.workload.trace[0].clone(), samples, skipped)
         } else {
             let source = Source::open(&self.workload, &config, watch)?;
