@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use nandlab::config::{Builder, Config};
-use nandlab::types::{Bytes, HostOp, SECTOR_BYTES};
+use nandlab::types::{HostOp, SECTOR_BYTES};
 use nandlab_trace::Volumes;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Fit;
+use super::fio_job::Shape;
+use super::fio_options::Options;
 use super::sample::{BEYOND_MIN, Group, KINDS, Percentile, Sample, Subset};
 use crate::address::Address;
 use crate::device::Device;
@@ -18,10 +20,6 @@ use crate::source::Source;
 use crate::watch::Watch;
 use crate::workload::Workload;
 
-/// Reads alone leave the drive as it is: of a longer job that many tell the same.
-const READS_MAX: u64 = 4_000;
-/// Most requests of a job with writes that is simulated.
-const WRITES_MAX: u64 = 65_536;
 /// Percentiles that are compared.
 const PERCENTILES: std::ops::RangeInclusive<f64> = 1.0..=99.0;
 
@@ -72,14 +70,6 @@ struct Latencies {
     percentile: BTreeMap<String, f64>,
 }
 
-/// What a job does.
-struct Shape {
-    /// The generator that makes its requests.
-    generator: String,
-    depth: u64,
-    requests: u64,
-}
-
 /// The workload is results of fio: one file whose name ends in `.json`.
 pub(super) fn is_fio(workload: &Workload) -> bool {
     matches!(&workload.trace[..], [path] if path.to_ascii_lowercase().ends_with(".json"))
@@ -109,17 +99,21 @@ pub(super) fn samples(
     }
     let every = if holdout > 0.0 { (1.0 / holdout).round().max(2.0) as usize } else { usize::MAX };
     let (mut samples, mut skipped) = (Vec::new(), Vec::new());
+    let (_, config) = device.over(builder)?;
+    let capacity = u64::from(config.logical_pages()) * u64::from(config.device.geometry.page_sectors()) * SECTOR_BYTES;
     for job in &results.jobs {
-        let option = |key: &str| -> Option<String> {
-            let value = job.options.get(key).or_else(|| results.global.get(key))?;
-            Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+        let is_held_out = (samples.len() + 1).is_multiple_of(every);
+        let sample = match job.shape(&results.global, capacity) {
+            Ok(shape) => match job.sample(&shape, device, builder, is_held_out, watch) {
+                Err(error) if error.may_pass() => return Err(error),
+                Err(error) => Err(error.to_string().lines().next().unwrap_or_default().to_owned()),
+                Ok(sample) => Ok(sample),
+            },
+            Err(reason) => Err(reason),
         };
-        match job.shape(&option, device, builder) {
+        match sample {
+            Ok(sample) => samples.push(sample),
             Err(reason) => skipped.push(SkippedJob { job: job.jobname.clone(), reason }),
-            Ok(shape) => {
-                let is_held_out = (samples.len() + 1).is_multiple_of(every);
-                samples.push(job.sample(&shape, device, builder, is_held_out, watch)?);
-            }
         }
     }
     if !samples.iter().any(Sample::is_seen) {
@@ -153,78 +147,15 @@ fn refuse_what_traces_need(fit: &Fit) -> Result<(), Error> {
 }
 
 impl Job {
-    /// What it does, or why that cannot be simulated.
-    fn shape(
-        &self,
-        option: &dyn Fn(&str) -> Option<String>,
-        device: &Device,
-        builder: &Builder,
-    ) -> Result<Shape, String> {
-        let limits = ["rate", "rate_iops", "rate_min", "rate_iops_min", "thinktime", "bssplit", "bsrange", "zonemode"];
-        let shapes = ["random_distribution", "percentage_random", "fsync", "fdatasync", "sync", "offset", "buffered"];
-        if let Some(key) = limits.iter().chain(&shapes).find(|key| option(key).is_some()) {
-            return Err(format!("`{key}` is not simulated"));
-        }
-        if let Some(key) = ["write_bw_log", "write_iops_log"].iter().find(|key| option(key).is_some()) {
-            return Err(format!("with `{key}` it is the rate over time that tells, which is not compared"));
-        }
-        if option("direct").is_some_and(|direct| direct == "0") {
-            return Err("with `direct=0` the host's cache answers".to_owned());
-        }
-        let size = |key: &str| option(key).map(|text| Bytes::parse(&text).map(|size| size.0)).transpose();
-        let bytes = size("bs")?.or(size("blocksize")?).unwrap_or(4096);
-        let align = size("blockalign")?.or(size("ba")?).unwrap_or(bytes);
-        let number = |key: &str, default: u64| {
-            option(key).map_or(Ok(default), |text| text.parse().map_err(|_| format!("`{key}` is {text}")))
-        };
-        if bytes == 0 || align == 0 {
-            return Err("requests of no size, or aligned to nothing".to_owned());
-        }
-        let (jobs, mut depth, mut mix) = (number("numjobs", 1)?, number("iodepth", 1)?, number("rwmixread", 50)?);
-        if option("rwmixread").is_none() && option("rwmixwrite").is_some() {
-            mix = 100_u64.saturating_sub(number("rwmixwrite", 50)?);
-        }
-        // These engines wait for every request.
-        let waits = ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"];
-        if option("ioengine").is_some_and(|engine| waits.contains(&engine.as_str())) {
-            depth = 1;
-        }
-        let rw = option("rw").or_else(|| option("readwrite")).unwrap_or_else(|| "read".to_owned());
-        let (generator, writes) = match rw.as_str() {
-            "read" => ("sequential", 0.0),
-            "write" => ("sequential", 1.0),
-            "rw" | "readwrite" => ("sequential", 1.0 - mix as f64 / 100.0),
-            "randread" => ("uniform", 0.0),
-            "randwrite" => ("uniform", 1.0),
-            "randrw" => ("uniform", 1.0 - mix as f64 / 100.0),
-            other => return Err(format!("`rw={other}` is not simulated")),
-        };
-        let done = |direction: &Option<Direction>| direction.as_ref().map_or(0, |direction| direction.total_ios);
-        let all = done(&self.read) + done(&self.write);
-        let requests = match writes {
-            0.0 => all.min(READS_MAX),
-            _ if all > WRITES_MAX => {
-                return Err(format!("{all} requests: with writes at most {WRITES_MAX} are simulated"));
-            }
-            _ => all,
-        };
-        let told = self.directions().flat_map(|(_, direction)| direction.percentiles(requests)).count();
+    /// What it does, or why that cannot be simulated on a device of so many bytes.
+    fn shape(&self, global: &BTreeMap<String, Value>, capacity: u64) -> Result<Shape, String> {
+        let all = self.directions().fold(0, |all: u64, (_, direction)| all.saturating_add(direction.total_ios));
+        let shape = Shape::of(&Options { job: &self.options, global }, all, capacity)?;
+        let told = self.directions().flat_map(|(_, direction)| direction.percentiles(shape.requests)).count();
         if told == 0 {
             return Err("it has no percentiles of completion latencies, or too few requests".to_owned());
         }
-        let (_, config) = device.over(builder).map_err(|error| error.to_string())?;
-        let capacity =
-            u64::from(config.logical_pages()) * u64::from(config.device.geometry.page_sectors()) * SECTOR_BYTES;
-        // `size` may also be a part of the file, as in 50%.
-        let span = size("size").ok().flatten().unwrap_or(capacity).min(capacity) / align * align;
-        if bytes > span {
-            return Err(format!("a request is larger than the {} of the device", Bytes(span)));
-        }
-        let generator = format!(
-            "make:{generator}:span={span}:size={bytes}:align={}:writes={writes}:arrival=closed",
-            align.min(bytes)
-        );
-        Ok(Shape { generator, depth: jobs * depth, requests })
+        Ok(shape)
     }
 
     /// The directions that did something, with their numbers in [`KINDS`].

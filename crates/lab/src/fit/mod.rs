@@ -9,6 +9,8 @@
 
 mod errors;
 mod fio;
+mod fio_job;
+mod fio_options;
 mod linear;
 mod parameter;
 mod preset;
