@@ -66,8 +66,8 @@ pub enum Family {
 #[derive(Args, Clone, Default, Debug)]
 #[command(next_help_heading = "Device")]
 pub struct DeviceArgs {
-    /// A device preset (`nandlab list devices`) or a TOML file. A file is laid over `lab-drive`, or what its `preset = "NAME"` names, and
-    /// leaves out what `without = ["KEY"]` names.
+    /// A device preset (`nandlab list devices`) or a TOML file. A file is laid over `lab-drive`, or what its `preset = "NAME"`
+    /// names, and leaves out what `without = ["KEY"]` names.
     #[arg(long, short, value_name = "PRESET|FILE", default_value = nandlab::config::DEFAULT_DEVICE)]
     pub device: String,
     /// What the host can address at least: planes get more erase blocks until it is so (1TiB), or until every address of

@@ -146,10 +146,12 @@ fn trace_without_latencies_leaves_them_out() {
 
 #[test]
 fn target_that_cannot_be_written_fails_before_the_run() {
-    for target in ["/nowhere/at/all/rows.csv", "/", "rows.xz"] {
+    for (target, code, help) in
+        [("/nowhere/at/all/rows.csv", 1, "help:"), ("/", 1, "help:"), ("rows.xz", 2, ".zst or .gz")]
+    {
         let output = nandlab(&["run", "--limit", "2000", "-d", TINY, "--latencies", target]);
-        assert_eq!(output.status.code(), Some(1), "{target}: {}", stderr(&output));
-        assert!(stderr(&output).contains(target) && stderr(&output).contains("help:"), "{}", stderr(&output));
+        assert_eq!(output.status.code(), Some(code), "{target}: {}", stderr(&output));
+        assert!(stderr(&output).contains(target) && stderr(&output).contains(help), "{}", stderr(&output));
         assert!(output.stdout.is_empty());
     }
     if std::path::Path::new("/dev/full").exists() {

@@ -331,8 +331,8 @@ fn defaults() -> Value {
 /// Values that are choices, such as `{ spare_over_logical = 0.2 }`, and no tables of keys.
 const CHOICES: [&str; 2] = ["over_provisioning", "precondition"];
 
-/// Lays `layer` over `base`, table by table. Choices and parameters of plug-ins are replaced by others, not joined with them, and so
-/// is a plug-in by another one.
+/// Lays `layer` over `base`, table by table. Choices and parameters of plug-ins are replaced by others, not joined with them,
+/// and so is a plug-in by another one.
 fn merge(base: &mut Value, layer: Value) {
     match (base, layer) {
         (Value::Object(base), Value::Object(layer)) => {

@@ -176,7 +176,7 @@ impl Storage {
     /// Lets everything complete.
     pub(super) fn drain(&mut self) {
         self.inflight.drain(&mut self.flash.clock);
-        self.check_no_look_ups();
+        self.check_all_look_ups();
         self.count_buffer_times();
         self.begin_now();
     }

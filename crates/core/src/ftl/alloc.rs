@@ -49,7 +49,9 @@ mod tests {
         let taken = |rule: &str, wanted: &[u32]| {
             let mut pool = Pool::new(0, 1, 5, Alloc::named(rule), Victim::named("fifo"), 0);
             (0..5).for_each(|_| _ = pool.take());
-            [1, 3, 2, 4, 0].into_iter().for_each(|block| pool.give_back(&flash, Pbn(block)));
+            for block in [1, 3, 2, 4, 0] {
+                pool.give_back(&flash, Pbn(block));
+            }
             pool.take_near(|pbn| wanted.contains(&pbn.0)).0
         };
         let all = [0, 1, 2, 3, 4];

@@ -41,7 +41,7 @@ fn map_larger_than_the_ram_it_shares_is_refused() {
         let builder = settings.iter().try_fold(Builder::preset("lab").unwrap(), |b, s| b.set(s)).unwrap();
         builder.finish().and_then(|config| config.fresh()).map(|_| ()).map_err(|error| error.to_string())
     };
-    assert_eq!(of("8MiB"), Ok(()));
+    assert_eq!(of("16MiB"), Ok(()));
     let error = of("100KiB").unwrap_err();
     assert!(error.contains("ram.dram") && error.contains("the map of `page` takes"), "{error}");
 }

@@ -127,9 +127,10 @@ impl Storage {
         }
     }
 
-    /// A map that is all in RAM is never looked up.
-    pub(super) fn check_no_look_ups(&self) {
+    /// Every look-up is for something, and a map that is all in RAM is never looked up.
+    pub(super) fn check_all_look_ups(&self) {
         let counted = self.flash.ledger.map_look_ups();
+        assert_eq!(self.flash.ledger.look_ups.iter().sum::<u64>(), counted, "look-ups by what they are for");
         assert!(counted == 0 || self.ftl.caches_mappings(), "a map in RAM is never looked up");
     }
 

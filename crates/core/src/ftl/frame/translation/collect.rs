@@ -146,7 +146,8 @@ impl Translation {
         };
         let victim = victim.expect("a closed block exists when space runs out");
         // Where collection gains too little, levelling must not take it: a cold block that moves rewrites translation pages too.
-        self.empty(flash, cache, victim, (Cause::Gc, choice != Choice::FewestValid), after)
+        let levels = C::RESIDENT || choice != Choice::FewestValid;
+        self.empty(flash, cache, victim, (Cause::Gc, levels), after)
     }
 
     /// Empties and erases a block that was taken out of the closed ones; wear levelling may follow or not.
