@@ -48,12 +48,23 @@ pub struct Builder {
     capacity: Bytes,
 }
 
+/// A file that was laid over a preset.
 #[derive(Clone, Debug)]
 struct UserFile {
     path: String,
     text: String,
-    /// What of [`Builder::laid`] came before it, and is in it.
+    /// Keys that it says it is without.
+    without: Vec<String>,
+    /// How many of [`Builder::laid`] are of it, or came before it.
     laid: usize,
+}
+
+impl UserFile {
+    /// The line, from 1, on which it says something of a key, if it does.
+    fn line(&self, key: &str) -> Option<usize> {
+        let is_without = self.without.iter().any(|without| without == key);
+        line_of_key(&self.text, if is_without { "without" } else { key })
+    }
 }
 
 impl Builder {
@@ -115,10 +126,10 @@ impl Builder {
             in_file("without", ConfigError::new("", "this is not a list of keys", help))
         })?;
         self.lay(layer);
-        for key in without {
-            self.set_value(&key, Value::Null).map_err(|error| in_file("without", error))?;
+        for key in &without {
+            self.set_value(key, Value::Null).map_err(|error| in_file("without", error))?;
         }
-        self.file = Some(UserFile { path: name.to_owned(), text: text.to_owned(), laid: self.laid.len() });
+        self.file = Some(UserFile { path: name.to_owned(), text: text.to_owned(), without, laid: self.laid.len() });
         Ok(self)
     }
 
@@ -265,7 +276,7 @@ impl Builder {
             self.laid[file.laid..].iter().any(|laid| laid.says(&pointer))
         };
         let keys = [format!("{key}.{unknown}"), unknown.to_owned(), key.to_owned()];
-        let lines = keys.iter().filter(|key| !said_since(key)).map(|key| line_of_key(&file.text, key));
+        let lines = keys.iter().filter(|key| !said_since(key)).map(|key| file.line(key));
         if let Some(line) = lines.flatten().next() {
             error.file = Some(format!("{}:{line}", file.path));
         }

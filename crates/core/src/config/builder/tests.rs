@@ -211,5 +211,5 @@ fn expanded_form_says_what_it_is_without() {
     let error = file("preset = \"modern-tlc\"\nwithout = 3\n");
     assert!(error.contains("my.toml:2: without"), "{error}");
     let error = file("without = [\"ftl.gc_lagg\"]\n");
-    assert!(error.contains("gc_lagg"), "{error}");
+    assert!(error.contains("my.toml:1") && error.contains("gc_lagg"), "{error}");
 }
