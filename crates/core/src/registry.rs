@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::error::ConfigError;
 
-pub use params::{Bounded, Parameter, Parameters, Range, outside, schema, section};
+pub use params::{Bounded, Need, Parameter, Parameters, Range, check_needs, outside, schema, section};
 pub use typed::{Misfit, typed};
 
 /// End of the title of a plug-in that is built from summaries of its source.

@@ -116,7 +116,13 @@ fn ranges_hold<B>(list: &[Plugin<B>], section: &str) -> usize {
         let (schema, manual) = ((plugin.schema)(), plugin.manual());
         for parameter in (plugin.parameters)() {
             let name = parameter.name;
-            let check = |value: &Value| (plugin.check)(json!({name: value}));
+            let check = |value: &Value| {
+                let mut params = json!({name: value});
+                if let Some(need) = parameter.needs.as_ref().filter(|need| need.equal) {
+                    params[need.name] = need.value.clone();
+                }
+                (plugin.check)(params)
+            };
             let limits = ["minimum", "maximum", "exclusiveMinimum"].map(|keyword| &schema["properties"][name][keyword]);
             let Some(range) = parameter.range else { continue };
             for (limit, step) in limits.into_iter().zip([-1, 1, 0]).filter(|(limit, _)| limit.is_number()) {

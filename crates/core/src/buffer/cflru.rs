@@ -44,13 +44,16 @@ crate::params! {
         /// Whether the window adapts. The papers use static windows only.
         dynamic: bool = false;
         /// Time between two adaptations; the default is that of TONYQQ123/CFLRU-Page-Replacement-Algorithm-Simulation.
-        period: u32 = 1000, in 1.., "page accesses";
+        period: u32 = 1000, in 1.., "page accesses", with dynamic = true;
         /// How far the window moves at a time; the default is from the same place.
-        step: Option<u32> = None, in 1.., "pages", absent "a twentieth of the frames, at least 1";
+        step: Option<u32> = None, in 1.., "pages", absent "a twentieth of the frames, at least 1",
+            with dynamic = true;
         /// Cost of a page read.
-        cost_read: Option<f64> = None, in 0.0.., "any common unit", absent "the page read time of the device, in ns";
+        cost_read: Option<f64> = None, in 0.0.., "any common unit", absent "the page read time of the device, in ns",
+            with dynamic = true;
         /// Cost of a page write.
-        cost_write: Option<f64> = None, in 0.0.., "any common unit", absent "the page program time of the device, in ns";
+        cost_write: Option<f64> = None, in 0.0.., "any common unit", absent "the page program time of the device, in ns",
+            with dynamic = true;
     }
 }
 

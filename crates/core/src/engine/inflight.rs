@@ -256,7 +256,7 @@ impl Inflight {
                     if known > clock.now() {
                         clock.advance(known);
                     }
-                    self.leave();
+                    self.leave_due(known);
                 }
                 _ => self.wait_for_event(clock),
             }
@@ -265,11 +265,13 @@ impl Inflight {
         (if self.open { at } else { now }, now)
     }
 
-    /// The place of the first of the known completions is free.
+    /// Every place that is due is free, so that the requests that take them are there before a die chooses.
     #[inline]
-    fn leave(&mut self) {
-        self.known.remove_first();
-        self.len -= 1;
+    fn leave_due(&mut self, now: Nanos) {
+        while self.known.first().is_some_and(|due| due <= now) {
+            self.known.remove_first();
+            self.len -= 1;
+        }
     }
 
     /// Lets what is under way end, as far as the next request does not come before. Then, if the flash is idle and stays
@@ -366,9 +368,7 @@ impl Inflight {
                 self.hold_place(now, finished);
             }
         }
-        while self.known.first().is_some_and(|t| t <= now) {
-            self.leave();
-        }
+        self.leave_due(now);
     }
 
     /// A request was carried out in state; it completes when `done` resolves. Returns the time if it is known.

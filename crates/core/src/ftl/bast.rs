@@ -45,7 +45,7 @@ crate::params! {
         /// Which chain is merged when all log blocks are in use.
         victim: ChainVictim = ChainVictim::default();
         /// Chains that `rr_longest` examines; the default is HitStat's.
-        lookahead: u32 = 50, in 1.., "chains";
+        lookahead: u32 = 50, in 1.., "chains", with victim = "rr_longest";
         /// Whether an incomplete ordered log block is completed in place (HitStat: `false`, by its tables
         /// 5 and 6; its section 2.3 has partial merges).
         partial_merge: bool = true;

@@ -52,10 +52,10 @@ crate::params! {
         /// 6; its section 2.3 has one).
         use_sw: bool = true;
         /// When a complete SW block becomes the data block.
-        sw_switch: SwSwitch = SwSwitch::Eager;
+        sw_switch: SwSwitch = SwSwitch::Eager, with use_sw = true;
         /// A write of offset 0 begins a SW block only if its logical block has no valid page in the RW log (the original;
         /// FlashSim does not check).
-        cond1_rw_check: bool = false;
+        cond1_rw_check: bool = false, with use_sw = true;
         /// Path of a write of a whole logical block.
         block_write: BlockWrite = BlockWrite::Bypass;
         /// Which free block is taken.

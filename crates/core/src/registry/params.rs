@@ -29,6 +29,33 @@ pub struct Parameter {
     pub unit: &'static str,
     /// What holds when it is left out and has no fixed default; may be empty.
     pub absent: &'static str,
+    /// The other parameter on which its effect depends.
+    pub needs: Option<Need>,
+}
+
+/// The value that another parameter must have, or must not have, for a parameter to have an effect.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Need {
+    /// Key of the other one.
+    pub name: &'static str,
+    /// Its value, as JSON.
+    pub value: Value,
+    /// Whether it must have that value.
+    pub equal: bool,
+}
+
+impl Need {
+    fn is_met(&self, values: &Value) -> bool {
+        (values[self.name] == self.value) == self.equal
+    }
+}
+
+/// As it follows after "needs".
+impl Display for Need {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, value, equal } = self;
+        if *equal { write!(f, "`{name} = {value}`") } else { write!(f, "another `{name}` than {}", shown(value)) }
+    }
 }
 
 /// Values that a parameter may have.
@@ -43,10 +70,10 @@ pub struct Range {
 pub trait Parameters: Default + Serialize + DeserializeOwned + schemars::JsonSchema {
     /// All of them, in their order.
     fn list() -> Vec<Parameter>;
-    /// Refuses a value out of its range.
+    /// Refuses a value out of its range, and one other than the default that would have no effect.
     ///
     /// # Errors
-    /// Names the parameter with its section, its value, the range with its unit, and the default.
+    /// Names the parameter with its section, its value, the range with its unit, and the default, or what it needs.
     fn check(&self, section: &str, defaults: &Value) -> Result<(), ConfigError>;
 }
 
@@ -134,7 +161,8 @@ impl Parameter {
     /// Completes what the type alone says in a JSON schema.
     fn complete(&self, property: &mut Value) {
         let mut text = self.sentence();
-        for (what, words) in [("Unit", self.unit), ("If absent", self.absent)] {
+        let needs = self.needs.as_ref().map_or(String::new(), Need::to_string);
+        for (what, words) in [("Unit", self.unit), ("If absent", self.absent), ("Needs", &needs)] {
             if !words.is_empty() {
                 text.extend([" ", what, ": ", words, "."]);
             }
@@ -155,7 +183,9 @@ impl Parameter {
             default => format!("default {}", shown(default)),
         };
         let words = self.range.as_ref().map_or("", |range| range.words.as_str());
-        let facts: Vec<&str> = [self.unit, words, &default].into_iter().filter(|fact| !fact.is_empty()).collect();
+        let needs = self.needs.as_ref().map_or(String::new(), |need| format!("needs {need}"));
+        let facts: Vec<&str> =
+            [self.unit, words, &default, &needs].into_iter().filter(|fact| !fact.is_empty()).collect();
         let mut item = wrapped("- ", &format!("`{}` ({}): {}", self.name, facts.join(", "), self.sentence()));
         for (value, meaning) in choices {
             item += &wrapped("  - ", &format!("{value}: {meaning}"));
@@ -184,6 +214,24 @@ fn wrapped(bullet: &str, text: &str) -> String {
         width += 1 + length;
     }
     lines + "\n"
+}
+
+/// Refuses a value other than the default that would have no effect.
+///
+/// # Errors
+/// Names the parameter with its section, and what it needs.
+pub fn check_needs<P: Parameters>(params: &P, section: &str, defaults: &Value) -> Result<(), ConfigError> {
+    let (list, values) = (P::list(), json!(params));
+    let idle = |parameter: &&Parameter| parameter.needs.as_ref().is_some_and(|need| !need.is_met(&values));
+    let given = |parameter: &&Parameter| values[parameter.name] != defaults[parameter.name];
+    match list.iter().filter(idle).find(given) {
+        Some(Parameter { name, needs: Some(need), .. }) => Err(ConfigError::new(
+            format!("{section}.{name}"),
+            format!("{} has no effect with `{} = {}`", shown(&values[name]), need.name, values[need.name]),
+            format!("leave it out; it needs {need}"),
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// JSON schema of parameters: types, texts, defaults and bounds.
@@ -230,8 +278,8 @@ fn schemars_path(reference: &str) -> &str {
 /// Declares the parameters of a plug-in.
 ///
 /// Each has a text, a name, a type and a default; if they apply, a range (`in`, for numbers, sizes and such as may be
-/// absent), a unit, and what holds when it is absent. Attributes of serde are passed on. `: Copy` derives that too. At the end
-/// may come parameters that several plug-ins share, in a table of their own: `..shape: Shape = Shape::default();`.
+/// absent), a unit, what holds when it is absent, and the value that another parameter must have (`with`) or must not have
+/// (`unless`) for it to have an effect. Attributes of serde are passed on. `: Copy` derives that too. At the end may come parameters that several plug-ins share, in a table of their own: `..shape: Shape = Shape::default();`.
 ///
 /// ```
 /// nandlab::params! {
@@ -248,6 +296,10 @@ macro_rules! params {
     (@range $type:ty) => { None };
     (@outside $value:expr, $type:ty) => { None };
     (@outside $value:expr, $type:ty, $range:expr) => { $crate::registry::outside::<$type>($value, &$range) };
+    (@need) => { None };
+    (@need $name:ident = $value:literal, $equal:literal) => {
+        Some($crate::registry::Need { name: stringify!($name), value: serde_json::json!($value), equal: $equal })
+    };
     (@range $type:ty, $range:expr) => { Some($crate::registry::Range::of::<$type>(&$range)) };
     (
         $vis:vis struct $name:ident $(: $derive:ident)? {
@@ -255,7 +307,8 @@ macro_rules! params {
                 $(#[doc = $text:literal])*
                 $(#[serde($($serde:tt)*)])*
                 $field:ident : $type:ty = $default:expr
-                $(, in $range:expr)? $(, $unit:literal)? $(, absent $absent:literal)?;
+                $(, in $range:expr)? $(, $unit:literal)? $(, absent $absent:literal)?
+                $(, with $with:ident = $is:literal)? $(, unless $unless:ident = $is_not:literal)?;
             )*
             $(..$shared:ident : $table:ty = $tables:expr;)?
         }
@@ -289,6 +342,7 @@ macro_rules! params {
                     range: $crate::params!(@range $type $(, $range)?),
                     unit: concat!($($unit)?),
                     absent: concat!($($absent)?),
+                    needs: $crate::params!(@need $($with = $is, true)? $($unless = $is_not, false)?),
                 },)*]
             }
             fn check(&self, section: &str, defaults: &serde_json::Value) -> Result<(), $crate::error::ConfigError> {
@@ -299,113 +353,11 @@ macro_rules! params {
                     }
                 }
                 $($crate::registry::Parameters::check(&self.$shared, section, &defaults[stringify!($shared)])?;)?
-                Ok(())
+                $crate::registry::check_needs(self, section, defaults)
             }
         }
     };
 }
 
 #[cfg(test)]
-mod tests {
-    use std::ops::Bound::{Excluded, Unbounded};
-
-    use super::*;
-
-    #[derive(Clone, Copy, PartialEq, Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-    #[serde(rename_all = "snake_case")]
-    enum Order {
-        /// The oldest first.
-        Oldest,
-        /// The page that was
-        /// used last.
-        #[serde(untagged)]
-        Share(f64),
-    }
-
-    params! {
-        struct Params {
-            /// Size of the window: a long text, which does not fit into a line of the manual page, so that it is broken
-            /// where the line ends.
-            window: f64 = 0.5, in 0.0..=1.0, "fraction of the frames";
-            /// How far it moves.
-            #[serde(alias = "stride")]
-            step: Option<u32> = None, in 1.., "pages", absent "a twentieth of the frames";
-            /// A factor.
-            beta: f64 = 5.0, in (Excluded(1.0), Unbounded);
-            /// Room.
-            room: Bytes = Bytes::kib(4), in Bytes(512)..=Bytes::mib(1);
-            /// Who leaves.
-            order: Option<Order> = None;
-            /// Whether it moves.
-            dynamic: bool = false;
-        }
-    }
-
-    fn read(params: Value) -> Result<Params, ConfigError> {
-        crate::registry::parameters("buffer", "example", params)
-    }
-
-    #[test]
-    fn parameter_out_of_its_range_is_refused_with_what_to_do() {
-        for (params, key, problem, help) in [
-            (json!({"window": 1.5}), "buffer.window", "1.5 is outside", "use 0 to 1; the default is 0.5"),
-            (json!({"window": -0.1}), "buffer.window", "0 to 1 (fraction of the frames)", "use 0 to 1"),
-            (json!({"step": 0}), "buffer.step", "0 is outside", "use 1 or more; or leave it out for a twentieth"),
-            (json!({"stride": 0}), "buffer.step", "1 or more (pages)", "use 1 or more"),
-            (json!({"beta": 1}), "buffer.beta", "1 is outside", "use more than 1; the default is 5"),
-            (json!({"room": 511}), "buffer.room", "511B is outside", "use 512B to 1MiB; the default is `4KiB`"),
-            (json!({"room": "2MiB"}), "buffer.room", "2MiB is outside", "use 512B to 1MiB"),
-            (json!({"window": "wide"}), "buffer.window", "expected a number", "describe example"),
-            (json!({"widow": 1}), "buffer.widow", "unknown field", "describe example"),
-        ] {
-            let error = read(params.clone()).expect_err("it is refused");
-            assert_eq!(error.key, key, "{params}");
-            assert!(error.problem.contains(problem) && error.help.contains(help), "{params}: {error}");
-        }
-    }
-
-    #[test]
-    fn parameter_at_the_ends_of_its_range_is_accepted() {
-        for params in [
-            json!({"window": 0, "step": 1, "beta": 1.0_f64.next_up(), "room": 512}),
-            json!({"window": 1, "step": null, "room": "1MiB", "order": 0.5}),
-            json!({"step": u32::MAX}),
-        ] {
-            let read = read(params.clone()).unwrap_or_else(|error| panic!("{params}: {error}"));
-            assert_eq!(
-                json!(crate::registry::parameters::<Params>("buffer", "example", json!(read)).unwrap()),
-                json!(read)
-            );
-        }
-        assert_eq!(json!(read(json!({})).unwrap()), json!(Params::default()));
-    }
-
-    #[test]
-    fn schema_has_bounds_defaults_and_texts() {
-        let schema = schema::<Params>();
-        let of = |name: &str, keyword: &str| schema["properties"][name][keyword].clone();
-        assert_eq!((of("window", "minimum"), of("window", "maximum")), (json!(0.0), json!(1.0)));
-        assert_eq!((of("step", "minimum"), of("step", "maximum")), (json!(1), Value::Null));
-        assert_eq!((of("beta", "exclusiveMinimum"), of("window", "default")), (json!(1.0), json!(0.5)));
-        let text = "How far it moves. Unit: pages. If absent: a twentieth of the frames.";
-        assert_eq!(of("step", "description"), text);
-        assert_eq!((of("dynamic", "minimum"), schema["additionalProperties"].clone()), (Value::Null, json!(false)));
-    }
-
-    #[test]
-    fn manual_has_every_fact_of_a_parameter() {
-        let wanted = "\
-- `window` (fraction of the frames, 0 to 1, default 0.5): Size of the window: a long text, which does not fit into a
-  line of the manual page, so that it is broken where the line ends.
-- `step` (pages, 1 or more, default a twentieth of the frames): How far it moves.
-- `beta` (more than 1, default 5.0): A factor.
-- `room` (512B to 1MiB, default `4KiB`): Room.
-- `order` (absent by default): Who leaves.
-  - `oldest`: The oldest first.
-  - a number: The page that was used last.
-- `dynamic` (default false): Whether it moves.
-";
-        assert_eq!(section(&Params::list(), &json!(Params::default()), &schema::<Params>()), wanted);
-        assert_eq!(section(&[], &json!({}), &json!({})), "None.\n");
-    }
-}
+mod tests;

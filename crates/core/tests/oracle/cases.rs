@@ -95,7 +95,7 @@ impl FtlChoice {
                 })
             }
             Self::Fast { rw_blocks, use_sw, checks_random } => json!({
-                "rw_blocks": rw_blocks, "use_sw": use_sw, "cond1_rw_check": checks_random,
+                "rw_blocks": rw_blocks, "use_sw": use_sw, "cond1_rw_check": use_sw && checks_random,
                 "sw_switch": "eager", "block_write": "bypass",
             }),
             Self::Dftl(choices) => json!({
@@ -212,7 +212,8 @@ impl BufferChoice {
             Self::HitStat(choices) => {
                 let rule = choices.pads.map_or(json!("model"), pads);
                 let params = json!({
-                    "adj": choices.adj, "padding": rule, "pad_window": choices.pad_window, "levels": choices.levels,
+                    "adj": choices.adj, "padding": rule, "levels": choices.levels,
+                    "pad_window": if choices.pads.is_none() { choices.pad_window } else { 64 },
                     "levels_adapt": choices.levels_period.is_some(),
                     "levels_period": choices.levels_period.unwrap_or(2000), "levels_step": 4,
                     "hit_log_len": choices.hit_log_len, "age_threshold": choices.age_threshold,

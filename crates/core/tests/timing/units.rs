@@ -297,6 +297,21 @@ fn pages_of_one_request_share_a_command() {
     assert_eq!(reads.mean_ns() * 3.0 / 1000.0, f64::from((1 + 60 + 20) + (1 + 60 + 40) + 2 * (1 + 60 + 10)));
 }
 
+/// Also by two requests of a closed queue whose places become free at that instant.
+#[test]
+fn requests_of_one_instant_share_a_command() {
+    let closed = ["replay.mode=closed", "replay.queue_depth=2", "replay.think_time=50ms"];
+    let mut device = device(&[&UNITS[..1], &["ftl.frontiers=single", "ftl.placement=lpn"], &closed]);
+    let pages = |op, lpn: u64, pages: u32| HostRequest::new(Nanos::ZERO, op, lpn * 8, pages * 8);
+    device.run(&[pages(HostOp::Write, 0, 8)]).unwrap();
+    device.drain();
+    let trims = [pages(HostOp::Trim, 20, 1), pages(HostOp::Trim, 21, 1)];
+    device.run(&[&trims[..], &[pages(HostOp::Read, 0, 1), pages(HostOp::Read, 1, 1)]].concat()).unwrap();
+    device.drain();
+    let reads = &device.times().read_response;
+    assert_eq!(reads.mean_ns() * 2.0 / 1000.0, f64::from((1 + 60 + 10) + (1 + 60 + 20)));
+}
+
 #[test]
 fn page_that_has_aged_takes_as_many_along_as_are_gathered() {
     let keys = ["ram.flush.gather=4", "ram.flush.age=1s"];

@@ -38,22 +38,21 @@ crate::params! {
         /// What `period` counts.
         period_unit: PeriodUnit = PeriodUnit::Pages;
         /// Wf from which on every block is padded; the default is the paper's.
-        beta: f64 = 5.0, in (Excluded(1.0), Unbounded);
+        beta: f64 = 5.0, in (Excluded(1.0), Unbounded), with padding = "aalru";
         /// tau stays within `tau_min` and `1 - tau_min` of the frames; the default is that of the lab code.
         tau_min: f64 = 0.1, in 0.0..=0.5, "share of the frames";
         /// tau at the start; the default is that of the lab code.
         tau_start: f64 = 0.5, in 0.0..=1.0, "share of the frames";
         /// RB gives a page if it holds `ge` (section III-B, algorithm 2) or `gt` (section III-E) tau pages.
         tau_compare: Compare = Compare::Ge;
-        /// When an incomplete block is completed: by Th, or by one of the rules of the other policies. `beta`, `th_line` and
-        /// `wf_source` belong to `aalru`.
+        /// When an incomplete block is completed: by Th, or by one of the rules of the other policies.
         padding: PaddingChoice = PaddingChoice::named("aalru"), in 0.0..=1.0, "share of its block";
         /// A block is padded with `ge` (section III-C) or `gt` (algorithm 2) Th pages.
-        pad_compare: Compare = Compare::Ge;
+        pad_compare: Compare = Compare::Ge, unless padding = "never";
         /// The line from Wf to Th. Both give B up to Wf = 1 and 0 from beta on.
-        th_line: ThLine = ThLine::Eq6;
+        th_line: ThLine = ThLine::Eq6, with padding = "aalru";
         /// Where Wf comes from.
-        wf_source: WfSource = WfSource::Collection;
+        wf_source: WfSource = WfSource::Collection, with padding = "aalru";
         /// `D_r`.
         d_read: Option<f64> = None, in 0.0.., "microseconds",
             absent "the mean time per page of the reads that the buffer issued and that finished in the period";

@@ -27,7 +27,7 @@ crate::params! {
         /// with 4 and 16 MiB over BAST (64 and 256 log blocks) and FAST (16), the time of erases and programs is on average
         /// 0.5, 0.8, 0.8 and 0.9 % above that of the best of six fixed thresholds with 16, 64, 256 and 1,024 merges. 1,024
         /// takes one of these 42 cases from 8.2 to 1.4 %, and others from 1.8 to 4.9 and from 0.7 to 2.2 %.
-        pad_window: u32 = padding::DEFAULT_WINDOW, in 1.., "merges";
+        pad_window: u32 = padding::DEFAULT_WINDOW, in 1.., "merges", with padding = "model";
         /// Ranks of ages, at the start if they adapt: up to `hit_log_len` + 1. The default is the thesis'.
         levels: u32 = 32, in 1..;
         /// Whether `levels` adapts: every `levels_period` group misses are compared with the period before; if they rose the
@@ -35,9 +35,9 @@ crate::params! {
         /// thesis adapts but gives neither rule nor period.
         levels_adapt: bool = true;
         /// Time between two adaptations.
-        levels_period: u32 = 2000, in 1.., "write requests";
+        levels_period: u32 = 2000, in 1.., "write requests", with levels_adapt = true;
         /// Step of an adaptation.
-        levels_step: u32 = 4;
+        levels_step: u32 = 4, with levels_adapt = true;
         /// Ages remembered; the default is the thesis'.
         hit_log_len: u32 = 64, in 1..;
         /// Ages to start with, the oldest first.

@@ -34,10 +34,11 @@ macro_rules! node_params {
             /// Prefetching ahead of sequential accesses; the default is that of the public code.
             selective_prefetch: $crate::ftl::cache::tp_cache::Selective = $crate::ftl::cache::tp_cache::Selective::StartOn;
             /// Nodes more or fewer at which selective prefetching is switched.
-            selective_threshold: u32 = 3, "nodes";
+            selective_threshold: u32 = 3, "nodes", unless selective_prefetch = "never";
             /// When the cached pages before a miss are counted. The two differ only where the victims lie in the node of the
             /// missed page, that is in caches of very few nodes.
-            selective_run: $crate::ftl::cache::tp_cache::SelectiveRun = $crate::ftl::cache::tp_cache::SelectiveRun::AtMiss;
+            selective_run: $crate::ftl::cache::tp_cache::SelectiveRun = $crate::ftl::cache::tp_cache::SelectiveRun::AtMiss,
+                unless selective_prefetch = "never";
             /// One data and one translation frontier, or a data frontier on every die and a translation frontier on every
             /// channel.
             frontiers: $crate::ftl::frame::space::Frontiers = $crate::ftl::frame::space::Frontiers::Die;
