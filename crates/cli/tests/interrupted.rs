@@ -16,7 +16,7 @@ fn files(folder: &Path) -> Vec<String> {
 
 /// 200 buffers that do the same.
 fn buffers() -> String {
-    (1..=200).map(|period| format!("cflru:period={period}")).collect::<Vec<_>>().join(",")
+    (1..=200).map(|small| format!("s3-fifo:small=0.{small:03}")).collect::<Vec<_>>().join(",")
 }
 
 fn start(args: &[&str]) -> Child {
@@ -58,7 +58,7 @@ fn rows_that_are_done_are_printed_and_written() {
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     // The heading and one row: then the next ones are at work.
     assert!(lines.next().unwrap().unwrap().starts_with("buffer,ftl,status"));
-    assert!(lines.next().unwrap().unwrap().starts_with("cflru:period=1,page,ok"));
+    assert!(lines.next().unwrap().unwrap().starts_with("s3-fifo:small=0.001,page,ok"));
     signal(&child, "-INT");
     let rows = 1 + lines.map(Result::unwrap).inspect(|line| assert!(line.contains(",page,ok"), "{line}")).count();
     let (_, stderr, status) = end(child);

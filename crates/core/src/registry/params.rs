@@ -279,7 +279,8 @@ fn schemars_path(reference: &str) -> &str {
 ///
 /// Each has a text, a name, a type and a default; if they apply, a range (`in`, for numbers, sizes and such as may be
 /// absent), a unit, what holds when it is absent, and the value that another parameter must have (`with`) or must not have
-/// (`unless`) for it to have an effect. Attributes of serde are passed on. `: Copy` derives that too. At the end may come parameters that several plug-ins share, in a table of their own: `..shape: Shape = Shape::default();`.
+/// (`unless`) for it to have an effect. Attributes of serde are passed on. `: Copy` derives that too. At the end
+/// may come parameters that several plug-ins share, in a table of their own: `..shape: Shape = Shape::default();`.
 ///
 /// ```
 /// nandlab::params! {

@@ -1,3 +1,5 @@
+//! Are parameters read, refused and told as they are declared?
+
 use std::ops::Bound::{Excluded, Unbounded};
 
 use super::*;
