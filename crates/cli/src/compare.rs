@@ -19,7 +19,7 @@ use crate::{human, output, run};
 const TELLING_BUFFERS: &str = "none,lru,cflru,bplru,aalru,hitstat,wpa,s3-fifo";
 /// FTLs, one for each idea: all of the map in RAM, the map on flash, and log blocks.
 const TELLING_FTLS: &str = "page,dftl,fast";
-/// Requests of a comparison for which nothing at all is named: an answer within seconds.
+/// Requests of a comparison for which nothing at all is named: an answer within minutes.
 const QUICK_REQUESTS: u64 = 100_000;
 
 /// Arguments of `compare`.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// ```toml
 /// [metrics.map-reads]
-/// path = "operations.latency.map_read.mean_ns"
+/// path = "operations.map_read.latency.mean_ns"
 /// words = "mean time of a mapping read"
 /// unit = "time"
 /// ```
