@@ -54,7 +54,7 @@ pub struct ReadingArgs {
     #[arg(long, value_name = "UNIT", value_parser = TimeUnit::parse)]
     pub time_unit: Option<TimeUnit>,
     /// How several files become one trace: sequence (one after the other), merge (by time), devices (by time, each a
-    /// device of its own). Default: merge for blktrace, devices for msr and fio, else sequence.
+    /// device of its own). Default: merge for blktrace and `fio_lat`, devices for msr and fio, else sequence.
     #[arg(long, value_name = "ORDER", value_parser = FileOrder::read)]
     pub files: Option<FileOrder>,
     /// The event of a request that is read (blkparse and blktrace only): Q, G, I, D or C. Default: D.

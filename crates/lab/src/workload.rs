@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use nandlab::config::{Config, ReplayMode};
+use nandlab::config::{Config, PluginConfig, ReplayMode};
 use nandlab::registry;
 use nandlab::types::{Bytes, Nanos};
 use nandlab_trace::{
@@ -89,7 +89,7 @@ pub struct Reading {
 impl Reading {
     /// The keys that are given, with their values as they are typed.
     pub fn given(&self) -> Vec<(&'static str, String)> {
-        let time = |time: Option<Nanos>| time.map(|time| format!("{}ns", time.0));
+        let time = |time: Option<Nanos>| time.map(|time| PluginConfig::typed(&serde_json::json!(time)));
         let all = [
             ("format", self.format.clone()),
             ("columns", self.columns.as_ref().map(ToString::to_string)),

@@ -113,7 +113,7 @@ impl Seen {
 /// What a generator has instead of a format.
 static MADE: Format = Format {
     name: "generator",
-    title: "made by rule, see `nandlab list generators`",
+    title: "synthetic, see `nandlab list generators`",
     extensions: &[],
     extra: Extra::HINTS,
     write: None,

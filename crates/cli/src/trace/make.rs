@@ -1,4 +1,4 @@
-//! `nandlab trace make`: requests by rule.
+//! `nandlab trace make`: synthetic requests.
 
 use clap::Args;
 use nandlab_lab::{Watch, judge};

@@ -59,7 +59,7 @@ pub enum TraceCommand {
     Lengths(lengths::LengthsArgs),
     /// Show the program locations of a trace with hints: the pattern, lengths, period and call stack of each.
     Patterns(patterns::PatternsArgs),
-    /// Make a trace by rule, or check the presets against the figures of their papers.
+    /// Make a synthetic trace, or check the presets against the figures of their papers.
     Make(make::MakeArgs),
 }
 

@@ -18,7 +18,7 @@ mod sample;
 mod search;
 mod told;
 
-use nandlab::config::{Builder, Config, PluginConfig, Precondition};
+use nandlab::config::{Builder, Config, Precondition};
 use nandlab::error::ConfigError;
 use nandlab::report::SCHEMA_VERSION;
 use serde::Serialize;
@@ -292,10 +292,7 @@ impl Fit {
             loss: *loss,
             threshold,
             parameters: if interrupted { Vec::new() } else { judged.collect() },
-            not_searched: FitParameter::means(&fitting.config)
-                .iter()
-                .map(|(mean, types)| format!("{mean} is the mean of {types}"))
-                .collect(),
+            not_searched: FitParameter::not_searched(&fitting.config).into_iter().map(|(_, why)| why).collect(),
             errors: errors.clone(),
             skipped: Vec::new(),
             preset: String::new(),
@@ -398,11 +395,8 @@ impl Fitting<'_> {
     /// The device as it is, as far as its values are possible ones; else the middle of their range.
     fn start(&self) -> Point {
         let known = serde_json::to_value(&self.config).expect("a configuration is plain data");
-        let coordinate = |parameter: &FitParameter| {
-            let value = parameter.key.split('.').fold(&known, |at, part| &at[part]);
-            let number = parameter.number(&PluginConfig::typed(value));
-            number.map_or(0.5, |number| parameter.coordinate(number))
-        };
+        let coordinate =
+            |parameter: &FitParameter| parameter.number_in(&known).map_or(0.5, |number| parameter.coordinate(number));
         self.parameters.iter().map(coordinate).collect()
     }
 

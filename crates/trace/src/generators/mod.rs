@@ -1,4 +1,4 @@
-//! Generators: endless streams of requests made by rule. One file each, one line in the list below; presets are
+//! Generators: endless streams of synthetic requests. One file each, one line in the list below; presets are
 //! generators with the parameters of a paper's workload. What the user reads is the doc comment of the file.
 
 mod check;
