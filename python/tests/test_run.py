@@ -20,13 +20,16 @@ from conftest import LRU, ROOT, SMALL
 
 MSR = str(ROOT / "crates/trace/tests/fixtures/msr.csv")
 ZIPF = nandlab.generate.zipf(theta=0.9)
+#: The default device with fewer blocks, which a build without optimisation fills soon.
+FEW = {"device__geometry__blocks_per_plane": 96}
+SET = ["--set", "device.geometry.blocks_per_plane=96"]
 
 
 def test_result_has_the_bytes_of_the_command_line(command):
-    same = ["--json", "-", "--no-wall", "-q", "--address", "modulo"]
+    same = ["--json", "-", "--no-wall", "-q", "--address", "modulo", *SET]
     for trace, path in ((ZIPF, str(ZIPF)), (MSR, MSR)):
         for buffer in (nandlab.buffers.CFLRU(window_ratio=0.25), nandlab.buffers.HitStat()):
-            here = nandlab.run(trace, buffer=buffer, ftl="dftl", limit=3000, address="modulo", ram="2MiB", seed=7)
+            here = nandlab.run(trace, buffer=buffer, ftl="dftl", limit=3000, address="modulo", ram="2MiB", seed=7, **FEW)
             options = ["--buffer", str(buffer), "--ftl", "dftl", "-n", "3000", "--ram", "2MiB", "--seed", "7"]
             assert here.json == command("run", path, *options, *same)
 
@@ -38,14 +41,15 @@ def test_built_in_workload_is_that_of_the_command_line(command):
 
 
 def test_tables_have_the_bytes_of_the_command_line(command):
-    options = ["-n", "2000", "--address", "modulo", "--json", "-", "-q"]
-    rows = nandlab.compare(ZIPF, ["lru", nandlab.buffers.FAB()], ["page", "dftl"], limit=2000, address="modulo", threads=1)
+    options = ["-n", "2000", "--address", "modulo", "--json", "-", "-q", *SET]
+    same = {"limit": 2000, "address": "modulo", **FEW}
+    rows = nandlab.compare(ZIPF, ["lru", nandlab.buffers.FAB()], ["page", "dftl"], threads=1, **same)
     assert rows.json == command("compare", str(ZIPF), "--buffers", "lru,fab", "--ftls", "page,dftl", *options)
     assert rows["buffer"] == ("lru", "fab", "lru", "fab") and rows.height == 4
-    points = nandlab.curve(ZIPF, ["lru", "cflru"], "256KiB..1MiB", points=3, bound=True, limit=2000, address="modulo")
+    points = nandlab.curve(ZIPF, ["lru", "cflru"], "256KiB..1MiB", points=3, bound=True, **same)
     there = command("curve", str(ZIPF), "--buffers", "lru,cflru", "--ram", "256KiB..1MiB", "--points", "3", "--bound", *options)
     assert points.json == there
-    least = nandlab.bound(ZIPF, "lru", "1MiB", limit=2000, address="modulo")
+    least = nandlab.bound(ZIPF, "lru", "1MiB", **same)
     assert least.json == command("bound", str(ZIPF), "--buffers", "lru", "--ram", "1MiB", *options)
     info = nandlab.trace_info(MSR)
     assert info == json.loads(command("trace", "info", MSR, "--json", "-"))["traces"][0]
@@ -73,17 +77,17 @@ def test_columns_give_the_same_as_the_file_they_came_from(tmp_path, command):
 
 def test_series_is_that_of_single_requests(tmp_path, command):
     rows = tmp_path / "rows.csv"
-    command("run", str(ZIPF), "-n", "1500", "--address", "modulo", "--latencies", str(rows), "-q")
+    command("run", str(ZIPF), "-n", "1500", "--address", "modulo", "--latencies", str(rows), "-q", *SET)
     lines = [line.split(",") for line in rows.read_text().splitlines()]
     at = lines[0].index("response_ns")
     times = [int(line[at]) for line in lines[1:]]
-    series = nandlab.run(ZIPF, limit=1500, address="modulo", series=True).series
+    series = nandlab.run(ZIPF, limit=1500, address="modulo", series=True, **FEW).series
     width = series["requests"][0]
     parts = [times[begin : begin + width] for begin in range(0, len(times), width)]
     assert series["response_max_ns"] == tuple(map(max, parts))
     assert series["response_mean_ns"] == pytest.approx([sum(part) / len(part) for part in parts])
     with pytest.raises(ValueError, match="series=True"):
-        _ = nandlab.run(ZIPF, limit=10, address="modulo").series
+        _ = nandlab.run(ZIPF, limit=10, **SMALL).series
 
 
 def test_result_is_frozen_and_has_every_form():
