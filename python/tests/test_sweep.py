@@ -6,6 +6,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
+import pyarrow.parquet
 import pytest
 
 import nandlab
@@ -21,6 +22,14 @@ SWEEP = nandlab.Sweep(
     address="modulo",
     precondition="none",
 )
+
+
+def test_table_has_every_name_once(tmp_path):
+    sweep = nandlab.Sweep(nandlab.generate.uniform(), ["lru"], seeds=[1, 2], limit=10, address="modulo", precondition="none")
+    sweep.run(tmp_path)
+    table = pyarrow.parquet.read_table(tmp_path / "results.parquet")
+    assert table["seed"].to_pylist() == ["1", "2"] and table["report.seed"].to_pylist() == [1, 2]
+    assert len(set(table.column_names)) == len(table.column_names)
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -92,6 +92,13 @@ fn quiet_leaves_what_was_asked_for() {
 }
 
 #[test]
+fn setting_of_the_replay_that_did_nothing_is_told_once() {
+    let idle = ["--set", "replay.think_time=1ms"];
+    let output = nandlab(&with(&[&["--buffers", "lru,none", "--ftls", "page"][..], &idle].concat()));
+    assert_eq!(stderr(&output).matches("replay.think_time did nothing").count(), 1, "{}", stderr(&output));
+}
+
+#[test]
 fn combination_that_cannot_be_built_is_a_row_with_its_error() {
     let output = nandlab(&with(&["--buffers", "none,lru", "--ftls", "page", "--ram", "1KiB"]));
     assert_eq!(output.status.code(), Some(4));

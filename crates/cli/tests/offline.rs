@@ -62,6 +62,17 @@ fn results_are_the_same_on_any_number_of_threads() {
 }
 
 #[test]
+fn impossible_buffer_is_named_before_the_first_row() {
+    let output = nandlab(&with("bound", &["--buffers", "lru,cflru,cflru:period=5", "--ram", "64KiB,512KiB", "--csv"]));
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        output.stdout.is_empty() && stderr(&output).contains("cflru:period=5: buffer.period"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
 fn comparison_says_how_far_above_the_bound_it_is() {
     let args = ["--buffers", "lru,none", "--ftls", "page", "--ram", "256KiB", "--bound"];
     let rows = json(&stdout(&with("compare", &[&args[..], &["--json", "-"]].concat())))["rows"].clone();

@@ -173,6 +173,25 @@ fn failed_cell_is_a_row_with_its_message() {
 }
 
 #[test]
+fn cell_that_fails_for_another_reason_is_another_one() {
+    let (plan, results) = plan("sweep-mended", "");
+    let device = results.parent().unwrap().join("device.toml");
+    let text_of_plan = format!(
+        "name = 'mended'\n[workloads.made]\ntrace = ['make:uniform:span=1MiB']\nlimit = 10\n\
+         [devices.mine]\nbase = '{}'\n[buffers]\ngood = 'lru'\nidle = 'cflru:period=5'\n\
+         [devices.tiny]\nbase = 'lab'\n",
+        text(&device)
+    );
+    std::fs::write(&plan, text_of_plan).unwrap();
+    for (mine, problem) in [("without = [\"device.timing.command\"]", "timing"), ("seed = 3", "period")] {
+        std::fs::write(&device, format!("{mine}\n")).unwrap();
+        nandlab(&["sweep", &plan, "-o", text(&results), "-q"]);
+        let status = stdout(&["sweep", "status", text(&results)]);
+        assert!(status.lines().any(|line| line.contains("mine/idle: ") && line.contains(problem)), "{status}");
+    }
+}
+
+#[test]
 fn plan_that_nandlab_brings_goes_on_in_a_folder_of_its_name() {
     let folder = temporary("sweep-listed");
     _ = std::fs::remove_dir_all(&folder);

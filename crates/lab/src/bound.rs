@@ -149,6 +149,11 @@ impl Bound {
         }
         let builder = self.device.base()?;
         let plain = self.configure(&builder, &PluginConfig::named("none"), &self.device.set)?;
+        let settings = [&self.device.set[..], &["ram.nvram=0".to_owned()]].concat();
+        for buffer in &self.buffers {
+            let built = self.configure(&builder, buffer, &settings);
+            built.map_err(|error| Error::input(format!("{}: {error}", buffer.label()), ""))?;
+        }
         let workload = alone::kept(&self.workload);
         let open = || Source::open(&workload, &plain, watch);
         let mut source = open()?;

@@ -12,6 +12,7 @@ use crate::alone;
 use crate::bound::above;
 use crate::device::Device;
 use crate::error::Error;
+use crate::idle;
 use crate::parallel;
 use crate::run::simulate;
 use crate::source::{Source, recorded};
@@ -190,6 +191,7 @@ impl Comparing<'_> {
         let mut report = simulate(&builder, &config, &self.asked.workload, progress)?;
         // Simulations at the same time disturb each other's wall time, and nothing else.
         report.wall = None;
+        report.trace.warnings.extend(idle::replay(&self.device.set, &config));
         Ok(report)
     }
 

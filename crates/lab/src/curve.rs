@@ -12,6 +12,7 @@ use serde::Serialize;
 use crate::alone::{self, Room, Sizes};
 use crate::device::Device;
 use crate::error::Error;
+use crate::idle;
 use crate::parallel;
 use crate::run::simulate;
 use crate::source::Source;
@@ -280,6 +281,7 @@ impl Drawing<'_> {
         }
         let mut report = simulate(&builder, &config, &self.workload, progress)?;
         report.wall = None;
+        report.trace.warnings.extend(idle::replay(&self.device.set, &config));
         Ok((AccessCounts::of(&report.ledger, report.buffer.dirty_at_end), Some(report)))
     }
 

@@ -19,24 +19,34 @@ pub(crate) fn bypass(bypass: Bypass, is_hinted: bool) -> Option<String> {
     })
 }
 
-/// What to know about other settings of a replay, if they were asked for by themselves (`--set`, as in [`Device::set`]). A preset
-/// or a file says what a device has, whoever uses it, so that there they are not amiss.
+/// What to know about other settings, if they were asked for by themselves (`--set`, as in [`Device::set`]). A preset or a file
+/// says what a device has, whoever uses it, so that there they are not amiss.
 ///
 /// [`Device::set`]: crate::Device::set
 pub(crate) fn settings(set: &[String], config: &Config, report: &Report) -> Vec<String> {
+    let has_nvram = config.ram.nvram.0 > 0 && report.buffer.nvram_reads + report.buffer.nvram_writes == 0;
+    let why = "no request that was measured touched it, and most buffers use DRAM only";
+    [replay(set, config), told(set, &[(has_nvram, "ram.nvram", why)])].concat()
+}
+
+/// The same of the replay alone, which is one for several buffers; NVRAM that one does not use is there for the others.
+pub(crate) fn replay(set: &[String], config: &Config) -> Vec<String> {
     let replay = &config.replay;
     let thinks = replay.think_time > Nanos::ZERO && replay.mode != ReplayMode::Closed;
     let scales = replay.time_scale != 1.0 && replay.mode != ReplayMode::Open;
-    let has_nvram = config.ram.nvram.0 > 0 && report.buffer.nvram_reads + report.buffer.nvram_writes == 0;
-    [
-        (thinks, "replay.think_time", "hosts think in a closed loop only (--mode closed)"),
-        (scales, "replay.time_scale", "the times of the trace count in an open loop only (--mode open)"),
-        (has_nvram, "ram.nvram", "no request that was measured touched it, and most buffers use DRAM only"),
-    ]
-    .into_iter()
-    .filter(|(is_idle, key, _)| *is_idle && set.iter().any(|assignment| names(assignment, key)))
-    .map(|(_, key, why)| format!("{key} did nothing: {why}"))
-    .collect()
+    told(
+        set,
+        &[
+            (thinks, "replay.think_time", "hosts think in a closed loop only (--mode closed)"),
+            (scales, "replay.time_scale", "the times of the trace count in an open loop only (--mode open)"),
+        ],
+    )
+}
+
+/// Of keys that did nothing those that were asked for.
+fn told(set: &[String], idle: &[(bool, &str, &str)]) -> Vec<String> {
+    let asked = idle.iter().filter(|(is_idle, key, _)| *is_idle && set.iter().any(|assignment| names(assignment, key)));
+    asked.map(|(_, key, why)| format!("{key} did nothing: {why}")).collect()
 }
 
 /// Whether an assignment sets this key: `table.key=...` or `table={key=...}`.

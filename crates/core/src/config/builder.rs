@@ -6,10 +6,11 @@ use super::inherited::{Laid, without_what_hangs};
 use super::lines::{line_at, line_of_key};
 use super::text::scalar;
 use super::{Config, PluginConfig, mode};
+use crate::catalog::BUFFERS;
 use crate::error::ConfigError;
 use crate::flash::clock::SchedulerConfig;
 use crate::ftl::FTLS;
-use crate::registry;
+use crate::registry::{self, Plugin};
 use crate::types::Bytes;
 
 /// Built-in device presets: name and TOML text.
@@ -205,21 +206,28 @@ impl Builder {
         merge(&mut self.root, layer);
     }
 
-    /// Puts another FTL in the place of that which stands there, with the parameters that both have, and those that the preset
-    /// gives to FTLs which have them while its own does not. What is the default of the one says nothing of the other, and blocks
-    /// that suffice the one as its reserve may not suffice the other.
+    /// Puts another FTL in the place of that which stands there, with what the preset says of collection or placement, and over
+    /// that what was said since, as far as the FTL has such parameters. What is the default of the one says nothing of the other,
+    /// and blocks that suffice the one as its reserve may not suffice the other.
     fn change_ftl(&mut self, name: &str) {
-        let Some(table) = self.root["ftl"].as_object_mut().filter(|table| table["name"] != name) else { return };
-        let before = defaults_of(table["name"].as_str().unwrap_or(""));
-        table.retain(|key, value| before.get(key) != Some(value));
-        let reserve = defaults_of(name)["reserve"].as_u64();
-        table.retain(|key, value| key != "reserve" || value.as_u64() >= reserve);
-        for (key, value) in self.preset["ftl"].as_object().into_iter().flatten() {
-            if !is_known(&table["name"], key, value) {
-                table.insert(key.clone(), value.clone());
-            }
+        let said = |table: &Value| {
+            let default = defaults_of(FTLS, "ftl", table["name"].as_str().unwrap_or(""));
+            let mut said = table.as_object().cloned().unwrap_or_default();
+            said.retain(|key, value| key != "name" && default.get(key) != Some(value));
+            said
+        };
+        let (preset, before) = (&self.preset["ftl"], &self.root["ftl"]);
+        if before["name"] == name {
+            return;
         }
+        let mut table = said(preset);
+        let is_left_out = |laid: &Laid, key: &str| matches!(laid, Laid::Key(all, Value::Null) if all.strip_prefix("ftl.") == Some(key));
+        table.retain(|key, _| before.get(key).is_some() || !self.laid.iter().any(|laid| is_left_out(laid, key)));
+        table.extend(said(before).into_iter().filter(|(key, value)| preset.get(key) != Some(value)));
+        let reserve = defaults_of(FTLS, "ftl", name)["reserve"].as_u64();
+        table.retain(|key, value| key != "reserve" || value.as_u64() >= reserve);
         table.insert("name".to_owned(), json!(name));
+        self.root["ftl"] = Value::Object(table);
         keep_known(&mut self.root["ftl"]);
     }
 
@@ -248,11 +256,17 @@ impl Builder {
     pub fn finish(&self) -> Result<Config, ConfigError> {
         let parsed: Result<Config, _> = registry::typed(self.root()?);
         let mut config = parsed.map_err(|misfit| {
-            let problem = registry::plain_words(&misfit.problem);
+            let left_out = |laid: &Laid| matches!(laid, Laid::Key(key, Value::Null) if *key == misfit.path);
+            let is_null = misfit.problem.starts_with("invalid type: null");
+            let problem = match self.laid.iter().any(left_out) && is_null {
+                true => "there is nothing to leave out: neither the preset nor a file sets it".to_owned(),
+                false => registry::plain_words(&misfit.problem),
+            };
             let path = if misfit.path == "." { "the configuration".to_owned() } else { misfit.path };
             self.locate(ConfigError::new(path, problem, "`nandlab config` shows every key"))
         })?;
         config.preset = self.preset_name;
+        self.leave_out(&mut config);
         // The scheduler of the preset goes with its timing model; one that somebody asks for stays, and is refused.
         let schedules = config.device.timing.model.rule().schedules;
         if !schedules && self.root["device"]["scheduler"] == self.preset["device"]["scheduler"] {
@@ -265,6 +279,19 @@ impl Builder {
             config.check().map_err(|e| self.locate(e))?;
         }
         Ok(config)
+    }
+
+    /// Takes the parameters out that a setting leaves out although nothing had set them.
+    fn leave_out(&self, config: &mut Config) {
+        let ftl = defaults_of(FTLS, "ftl", &config.ftl.name);
+        let buffer = defaults_of(BUFFERS, "buffer", &config.buffer.name);
+        for (section, plugin, defaults) in [("ftl.", &mut config.ftl, ftl), ("buffer.", &mut config.buffer, buffer)] {
+            plugin.params.retain(|name, value| {
+                let is_named = |key: &str| key.strip_prefix(section) == Some(name);
+                let is_left_out = |laid: &Laid| matches!(laid, Laid::Key(key, Value::Null) if is_named(key));
+                !value.is_null() || defaults.get(name).is_none() || !self.laid.iter().any(is_left_out)
+            });
+        }
     }
 
     /// Adds file and line to an error about a key that the user's file sets, and nothing since.
@@ -305,8 +332,8 @@ fn beyond(table: &Value, other: &Value, path: &str, missing: &mut Vec<String>) {
 }
 
 /// The parameters of an FTL, each with its default.
-fn defaults_of(ftl: &str) -> Value {
-    registry::find(FTLS, "ftl", ftl).map_or(Value::Null, |ftl| (ftl.defaults)())
+fn defaults_of<B>(list: &'static [Plugin<B>], kind: &'static str, name: &str) -> Value {
+    registry::find(list, kind, name).map_or(Value::Null, |plugin| (plugin.defaults)())
 }
 
 /// True if the FTL of this name has such a parameter.

@@ -1,5 +1,7 @@
 //! The figures of a report on a sweep, each with the numbers behind it and a sentence that says what is seen.
 
+use std::collections::BTreeSet;
+
 use nandlab_plot::{Axis, AxisUnit, Figure, Layer, PALETTE, Panel};
 
 use super::metric::{Metric, TAIL, WRITES, suffix};
@@ -93,12 +95,12 @@ fn against_best(points: &Points<'_>, compared: &str, metric: &Metric) -> Option<
     let columns: Vec<&str> =
         if across.is_empty() { vec![""] } else { points.values(across).iter().map(String::as_str).collect() };
     let groups = Groups::of(points, compared, metric)?;
-    let mut rows = Vec::new();
+    let (mut rows, mut without_factor) = (Vec::new(), BTreeSet::new());
     for value in points.values(compared) {
         let mut row = vec![Datum::name(value)];
         for column in &columns {
             let mut distances = Vec::new();
-            for group in &groups.whole {
+            for (at, group) in groups.whole.iter().enumerate() {
                 let in_column = |point: &&&Point<'_>| across.is_empty() || point.values.get(across) == Some(column);
                 let mut valued: Vec<(&str, f64)> = Vec::new();
                 for point in group.iter().filter(in_column) {
@@ -108,8 +110,12 @@ fn against_best(points: &Points<'_>, compared: &str, metric: &Metric) -> Option<
                 }
                 let best = valued.iter().map(|(_, v)| *v).reduce(|a, b| if metric.is_better(b, a) { b } else { a });
                 let own = valued.iter().find(|(name, _)| name == value);
-                if let (Some(best), Some((_, own))) = (best, own) {
+                let (Some(best), Some((_, own))) = (best, own) else { continue };
+                // A mean over other combinations for some of them would not compare them.
+                if valued.iter().all(|(_, value)| distance(metric, *value, best).is_some()) {
                     distances.extend(distance(metric, *own, best));
+                } else {
+                    without_factor.insert((*column, at));
                 }
             }
             let mean = distances.iter().sum::<f64>() / distances.len() as f64;
@@ -128,9 +134,14 @@ fn against_best(points: &Points<'_>, compared: &str, metric: &Metric) -> Option<
     };
     let rest = points.axes.len().saturating_sub(2);
     let mean = if rest > 0 { ", averaged over all other axes" } else { "" };
+    let but = match without_factor.len() {
+        0 => String::new(),
+        1 => " (without one combination, of which the best is 0)".to_owned(),
+        several => format!(" (without {several} combinations, of which the best is 0)"),
+    };
     Some(Shown {
         name: format!("best-{}", metric.name),
-        title: format!("{}: {what}{mean}", capital(&metric.words)),
+        title: format!("{}: {what}{mean}{but}", capital(&metric.words)),
         sentence: Winners::of(points, compared, metric, &groups).sentence(metric, points.seeds),
         figure: None,
         data: Data { head, rows },

@@ -37,7 +37,7 @@ struct Deciding<'a> {
     /// Of the core, the trace readers and the laboratory: who changes a policy gets new results.
     sources: [&'static str; 2],
     lab: String,
-    /// The whole configuration, seed included; the description of the device if it cannot be built.
+    /// The whole configuration, seed included; the description of the device, and why, if it cannot be built.
     config: serde_json::Value,
     /// The capacity that is fitted to the trace.
     capacity: Option<String>,
@@ -88,10 +88,14 @@ impl Contents {
 ///
 /// # Errors
 /// A trace cannot be read.
-pub(super) fn key(run: &Run, config: Option<&Config>, contents: &mut Contents) -> Result<(String, String), Error> {
+pub(super) fn key(
+    run: &Run,
+    config: Result<&Config, &str>,
+    contents: &mut Contents,
+) -> Result<(String, String), Error> {
     let Run { device, workload } = run;
     let paths = if workload.is_built_in() { Vec::new() } else { workload.paths()? };
-    let config = config.map_or_else(|| serde_json::to_value(device), serde_json::to_value);
+    let config = config.map_or_else(|problem| serde_json::to_value((device, problem)), serde_json::to_value);
     let deciding = Deciding {
         nandlab: env!("CARGO_PKG_VERSION"),
         sources: [CORE_SOURCES, TRACE_SOURCES],

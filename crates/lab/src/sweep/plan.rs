@@ -94,7 +94,8 @@ fn cells(experiment: &Experiment, decoded: &Decoded) -> Result<Vec<SweepCell>, E
         if let Some(config) = &config {
             memory::check(config).map_err(at)?;
         }
-        let (key, id) = key::key(&run, config.as_ref(), &mut contents).map_err(at)?;
+        let (key, id) =
+            key::key(&run, config.as_ref().ok_or(problem.as_deref().unwrap_or_default()), &mut contents).map_err(at)?;
         cells.push(SweepCell { name, values, run, id, key, problem, base });
     }
     match cells.iter().find_map(|cell| cell.problem.as_ref()) {

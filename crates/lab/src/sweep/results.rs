@@ -262,7 +262,7 @@ impl SweepResults {
     }
 
     /// Writes `results.parquet`: a row for each cell, with its name, the values of all axes, its status and error, and every
-    /// number of its report.
+    /// number of its report, as `report.NAME` where an axis has the name.
     pub(super) fn write_table(&self) -> Result<(), Error> {
         let rows = self.rows()?;
         let text = |value: &dyn Fn(&SweepRow) -> Option<String>| Values::Text(rows.iter().map(value).collect());
@@ -274,7 +274,8 @@ impl SweepResults {
         columns.push(("error".to_owned(), text(&|row| row.error.clone())));
         for path in numbers(&rows) {
             let values = rows.iter().map(|row| row.number(&path)).collect();
-            columns.push((path, Values::Number(values)));
+            let is_taken = columns.iter().any(|(name, _)| *name == path);
+            columns.push((if is_taken { format!("report.{path}") } else { path }, Values::Number(values)));
         }
         write_parquet(self.folder.join(TABLE), &columns)
     }

@@ -58,6 +58,10 @@ fn key_without_a_value_is_left_out() {
     assert_eq!(lag(&["ftl.gc_lag= ", "ftl.gc_slice=whole"]).unwrap(), None);
     assert!(lag(&["ftl.gc_lagg="]).unwrap_err().to_string().contains("gc_lagg"));
     assert!(lag(&["device.geometry.channels="]).is_err(), "a key that is needed");
+    // Nothing had set them.
+    assert_eq!(lag(&["ftl.victim=", "ftl.reserve=", "buffer.name=cflru", "buffer.period="]).unwrap(), Some(4));
+    let error = lag(&["device.cells.read_by_type="]).unwrap_err().to_string();
+    assert!(error.contains("device.cells.read_by_type: there is nothing to leave out"), "{error}");
 }
 
 #[test]
@@ -126,6 +130,37 @@ fn ftl_is_the_same_however_it_is_named() {
             assert_eq!(of(file), named, "{name}, {ftl}, over a file that says all of {name}");
         }
     }
+}
+
+#[test]
+fn ftl_is_the_same_after_another_one() {
+    let mut pairs = 0;
+    for preset in ["lab", "lab-drive", "modern-tlc", "aalru", "urm", "g1"] {
+        let over = |before: &str, ftl: &str| {
+            let builder = Builder::preset("lab").unwrap().file("my.toml", before).unwrap();
+            let finished = builder.plugin("ftl", &PluginConfig::named(ftl)).finish();
+            finished.map(|config| config.to_toml()).map_err(|error| error.problem)
+        };
+        let names = FTLS.iter().map(|plugin| plugin.name()).collect::<Vec<_>>();
+        let device = format!("preset = \"{preset}\"\n");
+        let named: Vec<_> = names.iter().map(|ftl| over(&device, ftl)).collect();
+        for first in named.iter().flatten() {
+            for (ftl, named) in names.iter().zip(&named) {
+                assert_eq!(over(first, ftl), *named, "{preset}: {ftl} over\n{first}");
+                pairs += 1;
+            }
+        }
+        for first in &names {
+            for (ftl, named) in names.iter().zip(&named).filter(|(ftl, _)| *ftl != first) {
+                assert_eq!(
+                    over(&format!("{device}[ftl]\nname = \"{first}\"\n"), ftl),
+                    *named,
+                    "{preset}: {ftl} after {first}"
+                );
+            }
+        }
+    }
+    assert!(pairs > 900, "{pairs}");
 }
 
 #[test]
