@@ -14,7 +14,7 @@ fn files(folder: &Path) -> Vec<String> {
     std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
 
-/// 200 buffers that do the same.
+/// 200 buffers that are alike.
 fn buffers() -> String {
     (1..=200).map(|small| format!("s3-fifo:small=0.{small:03}")).collect::<Vec<_>>().join(",")
 }

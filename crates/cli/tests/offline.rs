@@ -73,6 +73,18 @@ fn impossible_buffer_is_named_before_the_first_row() {
 }
 
 #[test]
+fn settings_of_what_is_not_there_are_refused() {
+    let size = ["--ram", "64KiB"];
+    for (command, more, code) in [("bound", &[][..], 2), ("curve", &[], 2), ("curve", &["--ftl", "page"], 0)] {
+        for setting in ["ftl.reserve=3", "replay.read_groups=true"] {
+            let output = nandlab(&with(command, &[&size[..], more, &["--buffers", "lru", "--set", setting]].concat()));
+            assert_eq!(output.status.code(), Some(code), "{command} {more:?} {setting}: {}", stderr(&output));
+            assert_eq!(stderr(&output).contains("buffers are simulated alone"), code == 2, "{}", stderr(&output));
+        }
+    }
+}
+
+#[test]
 fn comparison_says_how_far_above_the_bound_it_is() {
     let args = ["--buffers", "lru,none", "--ftls", "page", "--ram", "256KiB", "--bound"];
     let rows = json(&stdout(&with("compare", &[&args[..], &["--json", "-"]].concat())))["rows"].clone();

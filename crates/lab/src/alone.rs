@@ -15,6 +15,18 @@ use crate::watch::{Event, Watch};
 use crate::word::Word;
 use crate::workload::Workload;
 
+/// Refuses settings of what is not there when buffers are simulated alone: an FTL, and a replay in time.
+pub(crate) fn check(set: &[String]) -> Result<(), Error> {
+    let table = |setting: &str| setting.split(['.', '=']).next().unwrap_or_default().trim().to_owned();
+    match set.iter().find(|setting| ["ftl", "replay"].contains(&&*table(setting))) {
+        Some(setting) => {
+            let problem = format!("--set {setting} says how a device works, but here buffers are simulated alone");
+            Err(Error::input(problem, "leave it out; nandlab curve --ftl and nandlab compare --bound simulate devices"))
+        }
+        None => Ok(()),
+    }
+}
+
 /// The page accesses of a trace, and whether a request has a hint.
 pub(crate) fn history(source: &mut Source, config: &Config, with_flushes: bool) -> Result<(History, bool), Error> {
     let mut has_hints = false;

@@ -147,6 +147,7 @@ impl Bound {
                 "nandlab compare --bound has buffers with NVRAM and the bounds of their sizes",
             ));
         }
+        alone::check(&self.device.set)?;
         let builder = self.device.base()?;
         let plain = self.configure(&builder, &PluginConfig::named("none"), &self.device.set)?;
         let settings = [&self.device.set[..], &["ram.nvram=0".to_owned()]].concat();

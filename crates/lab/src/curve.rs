@@ -140,6 +140,9 @@ impl Curve {
     /// # Errors
     /// The device cannot be built, a size is impossible, or the workload cannot be read to its end.
     pub fn begin<'a>(&'a self, watch: &'a Watch<'a>) -> Result<Drawing<'a>, Error> {
+        if self.ftl.is_none() {
+            alone::check(&self.device.set)?;
+        }
         let builder = self.device.base()?;
         let none = PluginConfig::named("none");
         let (_, plain) = self.configure(&self.device, &builder, &none, None)?;

@@ -155,6 +155,8 @@ impl Builder {
     /// # Errors
     /// If the path leads through something that is not a table.
     pub fn set_value(&mut self, key: &str, value: Value) -> Result<(), ConfigError> {
+        let is_out = |laid: &Laid| matches!(laid, Laid::Key(other, Value::Null) if other == key);
+        let is_out_already = value.is_null() && self.laid.iter().any(is_out);
         self.laid.push(Laid::Key(key.to_owned(), value.clone()));
         if let ("ftl.name", Some(name)) = (key, value.as_str()) {
             self.change_ftl(name);
@@ -176,7 +178,7 @@ impl Builder {
         };
         let last = parts[parts.len() - 1];
         // A null that stays names a key that is not there: if there is no such key at all, that is found.
-        if !value.is_null() || table.remove(last).is_none() {
+        if !value.is_null() || table.remove(last).is_none() && !is_out_already {
             table.insert(last.to_owned(), value);
         }
         Ok(())
@@ -220,15 +222,32 @@ impl Builder {
         if before["name"] == name {
             return;
         }
+        let (old, reserve_before) =
+            (before["name"].clone(), defaults_of(FTLS, "ftl", before["name"].as_str().unwrap_or("")));
+        let is_small = |key: &str, value: &Value, default: &Value| {
+            key == "reserve" && value.as_u64() < default["reserve"].as_u64()
+        };
+        let is_left_out = |key: &str| {
+            let of_ftl = |all: &str| all.strip_prefix("ftl.") == Some(key);
+            self.laid.iter().any(|laid| matches!(laid, Laid::Key(all, Value::Null) if of_ftl(all)))
+        };
         let mut table = said(preset);
-        let is_left_out = |laid: &Laid, key: &str| matches!(laid, Laid::Key(all, Value::Null) if all.strip_prefix("ftl.") == Some(key));
-        table.retain(|key, _| before.get(key).is_some() || !self.laid.iter().any(|laid| is_left_out(laid, key)));
+        // Of the preset holds what the FTL that stands there has of it, or could not have.
+        table.retain(|key, value| match before.get(key) {
+            Some(same) if same == value => true,
+            Some(_) => is_small(key, value, &reserve_before),
+            None => !is_left_out(key) && (!is_known(&old, key, value) || is_small(key, value, &reserve_before)),
+        });
         table.extend(said(before).into_iter().filter(|(key, value)| preset.get(key) != Some(value)));
-        let reserve = defaults_of(FTLS, "ftl", name)["reserve"].as_u64();
-        table.retain(|key, value| key != "reserve" || value.as_u64() >= reserve);
-        table.insert("name".to_owned(), json!(name));
+        let default = defaults_of(FTLS, "ftl", name);
+        let (name, of_preset) = (json!(name), |key: &str, value: &Value| preset.get(key) == Some(value));
+        // What neither of the two has is an error to be found.
+        table.retain(|key, value| {
+            let is_error = !of_preset(key, value) && !is_known(&old, key, value);
+            !is_small(key, value, &default) && (is_known(&name, key, value) || is_error)
+        });
+        table.insert("name".to_owned(), name);
         self.root["ftl"] = Value::Object(table);
-        keep_known(&mut self.root["ftl"]);
     }
 
     /// All layers. If they ask for a device of a paper where the preset is a drive, without what the preset says of that.
@@ -258,9 +277,10 @@ impl Builder {
         let mut config = parsed.map_err(|misfit| {
             let left_out = |laid: &Laid| matches!(laid, Laid::Key(key, Value::Null) if *key == misfit.path);
             let is_null = misfit.problem.starts_with("invalid type: null");
-            let problem = match self.laid.iter().any(left_out) && is_null {
-                true => "there is nothing to leave out: neither the preset nor a file sets it".to_owned(),
-                false => registry::plain_words(&misfit.problem),
+            let problem = if is_null && self.laid.iter().any(left_out) {
+                "there is nothing to leave out: neither the preset nor a file sets it".to_owned()
+            } else {
+                registry::plain_words(&misfit.problem)
             };
             let path = if misfit.path == "." { "the configuration".to_owned() } else { misfit.path };
             self.locate(ConfigError::new(path, problem, "`nandlab config` shows every key"))
@@ -338,8 +358,16 @@ fn defaults_of<B>(list: &'static [Plugin<B>], kind: &'static str, name: &str) ->
 
 /// True if the FTL of this name has such a parameter.
 fn is_known(name: &Value, key: &str, value: &Value) -> bool {
-    let ftl = registry::find(FTLS, "ftl", name.as_str().unwrap_or(""));
-    key == "name" || ftl.is_ok_and(|ftl| (ftl.check)(json!({ key: value })).is_ok())
+    let Ok(ftl) = registry::find(FTLS, "ftl", name.as_str().unwrap_or("")) else { return key == "name" };
+    let mut params = json!({ key: value });
+    // Whether it has an effect is a question of the others.
+    for need in (ftl.parameters)().into_iter().filter(|parameter| parameter.name == key).filter_map(|known| known.needs)
+    {
+        if need.equal {
+            params[need.name] = need.value;
+        }
+    }
+    key == "name" || (ftl.check)(params).is_ok()
 }
 
 /// Takes the parameters out of an FTL's table that it does not have.

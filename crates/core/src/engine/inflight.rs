@@ -256,7 +256,7 @@ impl Inflight {
                     if known > clock.now() {
                         clock.advance(known);
                     }
-                    self.leave_due(known);
+                    self.leave_due(clock.now());
                 }
                 _ => self.wait_for_event(clock),
             }

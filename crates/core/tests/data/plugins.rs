@@ -68,6 +68,7 @@ pub fn buffer_params(name: &str, seed: u64) -> Value {
         "aalru" => vec![
             json!({"keep_written": 0.5, "period": 16}),
             json!({"keep_written": 1.0, "padding": "always"}),
+            json!({"padding": 0.5, "period": 8}),
             json!({"period": 8, "th_line": "continuous", "wf_source": "delay"}),
         ],
         "hitstat" => vec![json!({"full_flush": "eager"}), json!({"adj": true, "padding": 0.25})],

@@ -136,8 +136,8 @@ fn against_best(points: &Points<'_>, compared: &str, metric: &Metric) -> Option<
     let mean = if rest > 0 { ", averaged over all other axes" } else { "" };
     let but = match without_factor.len() {
         0 => String::new(),
-        1 => " (without one combination, of which the best is 0)".to_owned(),
-        several => format!(" (without {several} combinations, of which the best is 0)"),
+        1 => " (without one combination, in which a value is 0)".to_owned(),
+        several => format!(" (without {several} combinations, in which a value is 0)"),
     };
     Some(Shown {
         name: format!("best-{}", metric.name),

@@ -237,6 +237,11 @@ impl Fit {
             return Err(Error::input(problem, "set it instead: --set device.geometry.blocks_per_plane=N"));
         }
         for parameter in &self.parameters {
+            if let Some((key, why)) =
+                FitParameter::not_searched(config).into_iter().find(|(key, _)| *key == parameter.key)
+            {
+                return Err(Error::input(format!("--parameter {key}: {why}"), "leave it out"));
+            }
             let fixed = device.set.iter().find(|setting| parameter.is_fixed_by(setting));
             if let Some(setting) = fixed {
                 let problem = format!("--parameter {}: --set {setting} fixes it", parameter.key);

@@ -58,6 +58,8 @@ fn key_without_a_value_is_left_out() {
     assert_eq!(lag(&["ftl.gc_lag= ", "ftl.gc_slice=whole"]).unwrap(), None);
     assert!(lag(&["ftl.gc_lagg="]).unwrap_err().to_string().contains("gc_lagg"));
     assert!(lag(&["device.geometry.channels="]).is_err(), "a key that is needed");
+    let twice = lag(&["device.timing.command=", "device.timing.command="]).unwrap_err().to_string();
+    assert!(twice.contains("missing field `command`"), "{twice}");
     // Nothing had set them.
     assert_eq!(lag(&["ftl.victim=", "ftl.reserve=", "buffer.name=cflru", "buffer.period="]).unwrap(), Some(4));
     let error = lag(&["device.cells.read_by_type="]).unwrap_err().to_string();
@@ -141,7 +143,7 @@ fn ftl_is_the_same_after_another_one() {
             let finished = builder.plugin("ftl", &PluginConfig::named(ftl)).finish();
             finished.map(|config| config.to_toml()).map_err(|error| error.problem)
         };
-        let names = FTLS.iter().map(|plugin| plugin.name()).collect::<Vec<_>>();
+        let names = FTLS.iter().map(registry::Plugin::name).collect::<Vec<_>>();
         let device = format!("preset = \"{preset}\"\n");
         let named: Vec<_> = names.iter().map(|ftl| over(&device, ftl)).collect();
         for first in named.iter().flatten() {
@@ -161,6 +163,28 @@ fn ftl_is_the_same_after_another_one() {
         }
     }
     assert!(pairs > 900, "{pairs}");
+}
+
+#[test]
+fn another_ftl_keeps_what_the_file_says() {
+    let over = |file: &str, key: &str| {
+        let builder = Builder::preset("lab").unwrap().file("my.toml", file).unwrap();
+        let config = builder.plugin("ftl", &PluginConfig::named("dftl")).finish();
+        config.map(|config| config.ftl.params[key].clone()).map_err(|error| error.to_string())
+    };
+    let file = "preset = \"lab-drive\"\n[ftl]\nname = \"page\"\ngc_slice = \"whole\"\n";
+    assert_eq!(over(file, "gc_slice"), Ok(json!("whole")), "not the preset's");
+    let file = "preset = \"nvme-client\"\n[ftl]\nslc = \"none\"\nslc_blocks = 0\n";
+    assert_eq!(over(file, "slc"), Ok(json!("none")));
+    let error = over("[ftl]\nname = \"page\"\ngc_lagg = 4\n", "reserve").unwrap_err();
+    assert!(error.contains("my.toml:3: ftl.gc_lagg: unknown field"), "{error}");
+}
+
+#[test]
+fn parameter_that_needs_another_one_is_known() {
+    let known = |ftl: &str, key: &str, value: Value| is_known(&json!(ftl), key, &value);
+    assert!(known("bast", "lookahead", json!(20)) && known("fast", "sw_switch", json!("lazy")));
+    assert!(!known("fast", "lookahead", json!(20)) && !known("bast", "lookahead", json!("far")));
 }
 
 #[test]
