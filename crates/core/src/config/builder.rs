@@ -1,6 +1,6 @@
 //! Layers of a configuration: built-in defaults, a device preset, a TOML file, `key=value` settings.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::inherited::{Laid, without_what_hangs};
 use super::lines::{line_at, line_of_key};
@@ -212,41 +212,28 @@ impl Builder {
     /// that what was said since, as far as the FTL has such parameters. What is the default of the one says nothing of the other,
     /// and blocks that suffice the one as its reserve may not suffice the other.
     fn change_ftl(&mut self, name: &str) {
-        let said = |table: &Value| {
-            let default = defaults_of(FTLS, "ftl", table["name"].as_str().unwrap_or(""));
-            let mut said = table.as_object().cloned().unwrap_or_default();
-            said.retain(|key, value| key != "name" && default.get(key) != Some(value));
-            said
-        };
         let (preset, before) = (&self.preset["ftl"], &self.root["ftl"]);
         if before["name"] == name {
             return;
         }
-        let (old, reserve_before) =
-            (before["name"].clone(), defaults_of(FTLS, "ftl", before["name"].as_str().unwrap_or("")));
-        let is_small = |key: &str, value: &Value, default: &Value| {
-            key == "reserve" && value.as_u64() < default["reserve"].as_u64()
-        };
+        let (old, new) = (before["name"].clone(), json!(name));
         let is_left_out = |key: &str| {
             let of_ftl = |all: &str| all.strip_prefix("ftl.") == Some(key);
             self.laid.iter().any(|laid| matches!(laid, Laid::Key(all, Value::Null) if of_ftl(all)))
         };
-        let mut table = said(preset);
-        // Of the preset holds what the FTL that stands there has of it, or could not have.
+        let mut table = said_of(preset);
+        // What the old FTL has otherwise than the preset was said since; but what it could not have is still the preset's.
         table.retain(|key, value| match before.get(key) {
-            Some(same) if same == value => true,
-            Some(_) => is_small(key, value, &reserve_before),
-            None => !is_left_out(key) && (!is_known(&old, key, value) || is_small(key, value, &reserve_before)),
+            Some(kept) => kept == value || is_too_few(&old, key, value),
+            None => !is_left_out(key) && (!is_known(&old, key, value) || is_too_few(&old, key, value)),
         });
-        table.extend(said(before).into_iter().filter(|(key, value)| preset.get(key) != Some(value)));
-        let default = defaults_of(FTLS, "ftl", name);
-        let (name, of_preset) = (json!(name), |key: &str, value: &Value| preset.get(key) == Some(value));
-        // What neither of the two has is an error to be found.
+        table.extend(said_of(before).into_iter().filter(|(key, value)| preset.get(key) != Some(value)));
         table.retain(|key, value| {
-            let is_error = !of_preset(key, value) && !is_known(&old, key, value);
-            !is_small(key, value, &default) && (is_known(&name, key, value) || is_error)
+            // What the user says and neither of the two has stays, as an error to be found.
+            let is_mistaken = preset.get(key) != Some(value) && !is_known(&old, key, value);
+            !is_too_few(&new, key, value) && (is_known(&new, key, value) || is_mistaken)
         });
-        table.insert("name".to_owned(), name);
+        table.insert("name".to_owned(), new);
         self.root["ftl"] = Value::Object(table);
     }
 
@@ -354,6 +341,20 @@ fn beyond(table: &Value, other: &Value, path: &str, missing: &mut Vec<String>) {
 /// The parameters of an FTL, each with its default.
 fn defaults_of<B>(list: &'static [Plugin<B>], kind: &'static str, name: &str) -> Value {
     registry::find(list, kind, name).map_or(Value::Null, |plugin| (plugin.defaults)())
+}
+
+/// What the table of an FTL says beyond the defaults of that FTL.
+fn said_of(table: &Value) -> Map<String, Value> {
+    let default = defaults_of(FTLS, "ftl", table["name"].as_str().unwrap_or(""));
+    let mut said = table.as_object().cloned().unwrap_or_default();
+    said.retain(|key, value| key != "name" && default.get(key) != Some(value));
+    said
+}
+
+/// True for a reserve of fewer blocks than the FTL of this name has by default.
+fn is_too_few(name: &Value, key: &str, value: &Value) -> bool {
+    let default = || defaults_of(FTLS, "ftl", name.as_str().unwrap_or(""))["reserve"].as_u64();
+    key == "reserve" && value.as_u64() < default()
 }
 
 /// True if the FTL of this name has such a parameter.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::error::Error;
 
-/// Times of the host interface.
+/// Keys of the host interface.
 const HOST: [&str; 3] = ["device.host.link", "device.host.read_overhead", "device.host.write_overhead"];
 
 /// A key of the configuration that is searched, with the values that it may have.
