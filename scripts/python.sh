@@ -46,11 +46,13 @@ if [ "${1:-}" = stubs ]; then
 fi
 "$run" scripts/stubs.py --check
 "$run" -m mypy --strict --cache-dir "$place/mypy" python/nandlab python/examples docs/notebooks \
-    scripts/notebooks.py scripts/python_measure.py scripts/site.py scripts/stubs.py
+    scripts/notebooks.py scripts/python_measure.py scripts/site.py scripts/stubs.py &
+types=$!
 "$run" -m mypy.stubtest --concise --mypy-config-file pyproject.toml --allowlist python/tests/stubtest.txt \
     --ignore-unused-allowlist nandlab
+wait "$types"
 # Pyright is a program of Node: what it finds is checked where it is installed (pip install pyright).
 if command -v pyright >/dev/null 2>&1; then
     pyright --pythonpath "$run" --project .
 fi
-"$run" -m pytest --quiet -p no:cacheprovider python/tests "$@"
+"$run" -m pytest --quiet --numprocesses logical -p no:cacheprovider python/tests "$@"

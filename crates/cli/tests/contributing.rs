@@ -110,12 +110,13 @@ fn command(program: &str, arguments: &[&str], copy: &Path) -> Output {
 }
 
 /// Builds the command in the copy, and an example, because an example has the features that tests have: no crate of others
-/// is built again. Only the core is optimised, without which the commands of the guide would take longer than the build.
+/// is built again. Only the core is optimised, without which the commands of the guide would take longer than the build; nobody
+/// looks for the lines of a panic.
 fn build(copy: &Path) {
     let settings: Vec<String> = ["nandlab-trace", "nandlab-plot", "nandlab-host", "nandlab-record"]
         .iter()
         .map(|name| format!("--config=profile.dev.package.{name}.opt-level=0"))
-        .chain([String::from("--config=profile.dev.package.nandlab.opt-level=1")])
+        .chain(["package.nandlab.opt-level=1", "debug=false"].map(|setting| format!("--config=profile.dev.{setting}")))
         .collect();
     let cargo =
         ["build", "--quiet", "--offline", "--locked", "--workspace", "--bin", "nandlab", "--example", "bare_lru"];

@@ -26,7 +26,7 @@ pub struct Plugin<B> {
     /// Text of its file.
     pub text: &'static str,
     /// Its parameters as they are declared.
-    pub parameters: fn() -> Vec<Parameter>,
+    pub parameters: fn() -> &'static [Parameter],
     /// Default parameters.
     pub defaults: fn() -> Value,
     /// JSON schema of the parameters.
@@ -57,7 +57,7 @@ impl<B> Plugin<B> {
             Some(own) => page.split_at(own + heading.len()),
             None => page.split_at(at("Deviations").or_else(|| at("Known")).unwrap_or(page.len())),
         };
-        let section = section(&list, &defaults, &(self.schema)());
+        let section = section(list, &defaults, &(self.schema)());
         let (before, after) = (before.trim_end_matches(heading).trim_end(), after.trim_start());
         format!("{before}\n\n{heading}{section}\n{after}").trim_end().to_owned()
     }
@@ -133,7 +133,7 @@ pub fn parameters<P: Parameters>(section: &str, name: &str, params: Value) -> Re
         let help = format!("`nandlab describe {}` explains every parameter", name.replace('_', "-"));
         ConfigError::new(key, plain_words(&misfit.problem), help)
     })?;
-    params.check(section, &serde_json::json!(P::default()))?;
+    params.check(section, P::defaults())?;
     Ok(params)
 }
 
@@ -173,7 +173,7 @@ macro_rules! plugin {
             module: stringify!($name),
             text: include_str!($file),
             parameters: <$name::Params as $crate::registry::Parameters>::list,
-            defaults: || serde_json::to_value($name::Params::default()).expect("parameters are plain data"),
+            defaults: || <$name::Params as $crate::registry::Parameters>::defaults().clone(),
             schema: $crate::registry::schema::<$name::Params>,
             check: |params| {
                 $crate::registry::parameters::<$name::Params>($section, stringify!($name), params).map(|_| ())

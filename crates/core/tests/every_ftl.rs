@@ -9,7 +9,7 @@ mod kit;
 use campaign::rig::{Device, Size, Start, smallest};
 use campaign::streams::Seen;
 use campaign::{Counts, variants};
-use kit::Dice;
+use kit::{Dice, at_once};
 use nandlab::config::PluginConfig;
 use nandlab::engine::Payload;
 use nandlab::ftl::FTLS;
@@ -42,13 +42,29 @@ const OPERATIONS: u32 = 1_000_000;
 /// Cut points in all, at least.
 const CUT_POINTS: u64 = 100_000;
 
+/// What every FTL went through, and that no stream was run twice.
+fn of_each_ftl(run: impl Fn(&str, &mut Seen) -> Counts + Sync) -> (Vec<(String, Counts)>, Seen) {
+    let mut all = Seen::default();
+    let runs = at_once(FTLS, |plugin| {
+        let mut seen = Seen::default();
+        let counts = run(&plugin.name(), &mut seen);
+        (plugin.name(), counts, seen)
+    });
+    let counts = runs.into_iter().map(|(name, counts, seen)| {
+        all.join(seen);
+        (name, counts)
+    });
+    (counts.collect(), all)
+}
+
 #[test]
 fn every_ftl_returns_what_was_written_last() {
-    let (mut wrong, mut seen) = (Vec::new(), Seen::default());
-    for plugin in FTLS {
-        let name = plugin.name();
-        let runs = variants::variants(&name).len() * variants::SIZES.len() * campaign::rig::STARTS.len();
-        let counts = campaign::operate(&name, 0, OPERATIONS.div_ceil(runs as u32), &mut seen);
+    let mut wrong = Vec::new();
+    let (counts, _) = of_each_ftl(|name, seen| {
+        let runs = variants::variants(name).len() * variants::SIZES.len() * campaign::rig::STARTS.len();
+        campaign::operate(name, 0, OPERATIONS.div_ceil(runs as u32), seen)
+    });
+    for (name, counts) in counts {
         println!("{name}: {} operations", counts.operations);
         assert!(counts.operations >= u64::from(OPERATIONS));
         hold_against_the_page(&name, "random operations", counts.operations, &mut wrong);
@@ -58,10 +74,9 @@ fn every_ftl_returns_what_was_written_last() {
 
 #[test]
 fn every_ftl_survives_a_power_cut_at_every_flash_operation() {
-    let (mut all, mut wrong, mut seen) = (Counts::default(), Vec::new(), Seen::default());
-    for plugin in FTLS {
-        let name = plugin.name();
-        let counts = campaign::cut(&name, 0, 40, &mut seen);
+    let (mut all, mut wrong) = (Counts::default(), Vec::new());
+    let (counts, seen) = of_each_ftl(|name, seen| campaign::cut(name, 0, 40, seen));
+    for (name, counts) in counts {
         println!("{name}: {counts}");
         assert!(counts.cut_points > 1_000 && counts.recovery_cuts > 500, "{name}: {counts}");
         // Each variant of the parameters adds its cuts, and a new FTL may have only one.

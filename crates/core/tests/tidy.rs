@@ -124,7 +124,7 @@ fn ranges_hold<B>(list: &[Plugin<B>], section: &str) -> usize {
                 (plugin.check)(params)
             };
             let limits = ["minimum", "maximum", "exclusiveMinimum"].map(|keyword| &schema["properties"][name][keyword]);
-            let Some(range) = parameter.range else { continue };
+            let Some(range) = &parameter.range else { continue };
             for (limit, step) in limits.into_iter().zip([-1, 1, 0]).filter(|(limit, _)| limit.is_number()) {
                 let beyond = match limit.as_i64() {
                     Some(whole) => json!(whole + step),

@@ -21,7 +21,7 @@ fn traces() -> Vec<String> {
         .map(|path| path.to_str().unwrap().to_owned())
         .collect();
     traces.sort();
-    traces.extend(["make:zipf:theta=0.9".to_owned(), "make:oltp".to_owned()]);
+    traces.extend(["make:zipf:theta=0.9:span=8MiB".to_owned(), "make:oltp".to_owned()]);
     traces
 }
 
@@ -34,7 +34,7 @@ fn decoded_trace_is_replayed_as_the_file_is() {
         let decoded = Decoded::up_to(1 << 26);
         for address in addresses {
             for volumes in [Volumes::Reject, Volumes::Stack, Volumes::Merge] {
-                for (capacity, seed) in [("1024", 1), ("64", 2)] {
+                for (capacity, seed) in [("256", 1), ("32", 2)] {
                     let blocks = format!("device.geometry.blocks_per_plane={capacity}");
                     let set = vec!["precondition=none".into(), format!("seed={seed}"), blocks];
                     let device = Device { set, ..Device::of("lab") };

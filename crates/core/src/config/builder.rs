@@ -362,10 +362,9 @@ fn is_known(name: &Value, key: &str, value: &Value) -> bool {
     let Ok(ftl) = registry::find(FTLS, "ftl", name.as_str().unwrap_or("")) else { return key == "name" };
     let mut params = json!({ key: value });
     // Whether it has an effect is a question of the others.
-    for need in (ftl.parameters)().into_iter().filter(|parameter| parameter.name == key).filter_map(|known| known.needs)
-    {
+    for need in (ftl.parameters)().iter().filter(|known| known.name == key).filter_map(|known| known.needs.as_ref()) {
         if need.equal {
-            params[need.name] = need.value;
+            params[need.name] = need.value.clone();
         }
     }
     key == "name" || (ftl.check)(params).is_ok()

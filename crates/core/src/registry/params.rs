@@ -69,7 +69,9 @@ pub struct Range {
 /// The parameters of a plug-in, as [`params!`](crate::params) declares them.
 pub trait Parameters: Default + Serialize + DeserializeOwned + schemars::JsonSchema {
     /// All of them, in their order.
-    fn list() -> Vec<Parameter>;
+    fn list() -> &'static [Parameter];
+    /// What they are by default, as JSON.
+    fn defaults() -> &'static Value;
     /// Refuses a value out of its range, and one other than the default that would have no effect.
     ///
     /// # Errors
@@ -221,7 +223,11 @@ fn wrapped(bullet: &str, text: &str) -> String {
 /// # Errors
 /// Names the parameter with its section, and what it needs.
 pub fn check_needs<P: Parameters>(params: &P, section: &str, defaults: &Value) -> Result<(), ConfigError> {
-    let (list, values) = (P::list(), json!(params));
+    let list = P::list();
+    if list.iter().all(|parameter| parameter.needs.is_none()) {
+        return Ok(());
+    }
+    let values = json!(params);
     let idle = |parameter: &&Parameter| parameter.needs.as_ref().is_some_and(|need| !need.is_met(&values));
     let given = |parameter: &&Parameter| values[parameter.name] != defaults[parameter.name];
     match list.iter().filter(idle).find(given) {
@@ -336,19 +342,25 @@ macro_rules! params {
         }
 
         impl $crate::registry::Parameters for $name {
-            fn list() -> Vec<$crate::registry::Parameter> {
-                vec![$($crate::registry::Parameter {
+            fn list() -> &'static [$crate::registry::Parameter] {
+                // Made once: a test builds some FTL a million times.
+                static LIST: std::sync::OnceLock<Vec<$crate::registry::Parameter>> = std::sync::OnceLock::new();
+                LIST.get_or_init(|| vec![$($crate::registry::Parameter {
                     name: stringify!($field),
                     text: concat!($($text, "\n",)*),
                     range: $crate::params!(@range $type $(, $range)?),
                     unit: concat!($($unit)?),
                     absent: concat!($($absent)?),
                     needs: $crate::params!(@need $($with = $is, true)? $($unless = $is_not, false)?),
-                },)*]
+                },)*])
+            }
+            fn defaults() -> &'static serde_json::Value {
+                static DEFAULTS: std::sync::OnceLock<serde_json::Value> = std::sync::OnceLock::new();
+                DEFAULTS.get_or_init(|| serde_json::json!(Self::default()))
             }
             fn check(&self, section: &str, defaults: &serde_json::Value) -> Result<(), $crate::error::ConfigError> {
                 let outside: Vec<Option<String>> = vec![$($crate::params!(@outside &self.$field, $type $(, $range)?),)*];
-                for (parameter, value) in Self::list().iter().zip(outside) {
+                for (parameter, value) in <Self as $crate::registry::Parameters>::list().iter().zip(outside) {
                     if let Some(value) = value {
                         return Err(parameter.refusal(section, &value, defaults));
                     }

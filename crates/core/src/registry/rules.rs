@@ -256,7 +256,7 @@ macro_rules! rules {
         pub static $list: &[$crate::registry::Plugin<$rule>] = &[$($crate::registry::Plugin {
             module: stringify!($name),
             text: include_str!(concat!($folder, "/", stringify!($name), ".rs")),
-            parameters: Vec::new,
+            parameters: || &[],
             defaults: || serde_json::Value::Null,
             schema: || serde_json::Value::Null,
             check: |_| Ok(()),

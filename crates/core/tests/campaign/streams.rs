@@ -79,6 +79,15 @@ impl Seen {
     pub fn cut(&mut self, digest: u64) -> u64 {
         u64::from(self.cuts.insert(digest))
     }
+    /// Takes what was seen elsewhere, of other FTLs: their cuts differ by name.
+    ///
+    /// # Panics
+    /// If a stream is among both.
+    pub fn join(&mut self, other: Self) {
+        assert!(self.streams.is_disjoint(&other.streams), "the campaign repeats itself: two FTLs have one stream");
+        self.streams.extend(other.streams);
+        self.cuts.extend(other.cuts);
+    }
     /// Streams, all of them different.
     pub fn streams(&self) -> u64 {
         self.streams.len() as u64

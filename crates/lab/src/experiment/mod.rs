@@ -394,7 +394,8 @@ mod tests {
 
     #[test]
     fn results_name_the_nearest_cell() {
-        let experiment = Experiment::parse("a.toml", TEXT).unwrap();
+        let text = format!("{TEXT}[devices.d]\nset = ['device.geometry.blocks_per_plane=64']\n");
+        let experiment = Experiment::parse("a.toml", &text).unwrap();
         let cells =
             experiment.run_those(|name| name.ends_with("/1"), Some(20), None, &crate::Watch::default()).unwrap();
         assert_eq!(cells.iter().count(), 4);

@@ -149,19 +149,20 @@ mod tests {
     use crate::{Cells, Experiment, Watch};
 
     fn cells() -> Cells {
-        let text = "name = 'a'\nworkloads.w.limit = 1200\n[buffers]\nlru = 'lru'\nfifo = 'fifo'\n";
+        let text = "name = 'a'\nworkloads.w.limit = 1200\ndevices.d.set = ['device.geometry.blocks_per_plane=64']\n[buffers]\nlru = 'lru'\nfifo = 'fifo'\n";
         Experiment::parse("a.toml", text).unwrap().run(None, None, &Watch::default()).unwrap()
     }
 
     #[test]
     fn notes_have_the_figures_of_the_results() {
+        let cells = cells();
         for (text, filled) in [
             ("{lru requests.total}, {lru requests.total / requests.total x3 .2}", "1,200, 3.00"),
             ("{fifo requests.total / requests.total %1} %", "100.0 %"),
             ("{lru requests.total - requests.total}", "0"),
             ("{lru against fifo requests.total .1} %", "0.0 %"),
         ] {
-            assert_eq!(cells().fill(text).unwrap(), filled, "{text}");
+            assert_eq!(cells.fill(text).unwrap(), filled, "{text}");
         }
     }
 

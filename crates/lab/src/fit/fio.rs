@@ -51,6 +51,9 @@ struct Results {
 #[derive(Deserialize)]
 struct Job {
     jobname: String,
+    /// A new one begins at `stonewall` and at `new_group`.
+    #[serde(rename = "groupid")]
+    group: Option<u64>,
     #[serde(rename = "job options", default)]
     options: BTreeMap<String, Value>,
     read: Option<Direction>,
@@ -101,19 +104,23 @@ pub(super) fn samples(
     let (mut samples, mut skipped) = (Vec::new(), Vec::new());
     let (_, config) = device.over(builder)?;
     let capacity = u64::from(config.logical_pages()) * u64::from(config.device.geometry.page_sectors()) * SECTOR_BYTES;
-    for job in &results.jobs {
-        let is_held_out = (samples.len() + 1).is_multiple_of(every);
-        let sample = match job.shape(&results.global, capacity) {
-            Ok(shape) => match job.sample(&shape, device, builder, is_held_out, watch) {
-                Err(error) if error.may_pass() => return Err(error),
-                Err(error) => Err(error.to_string().lines().next().unwrap_or_default().to_owned()),
-                Ok(sample) => Ok(sample),
-            },
-            Err(reason) => Err(reason),
-        };
-        match sample {
-            Ok(sample) => samples.push(sample),
-            Err(reason) => skipped.push(SkippedJob { job: job.jobname.clone(), reason }),
+    for batch in results.jobs.chunk_by(|before, job| job.ran_beside(before, &results.global)) {
+        for (number, job) in batch.iter().enumerate() {
+            let is_held_out = (samples.len() + 1).is_multiple_of(every);
+            let shape = job.shape(&results.global, capacity).and_then(|shape| match batch {
+                [_] => Ok(shape),
+                _ => Err(beside(&batch[usize::from(number == 0)].jobname)),
+            });
+            let sample = match shape.map(|shape| job.sample(&shape, device, builder, is_held_out, watch)) {
+                Ok(Err(error)) if error.may_pass() => return Err(error),
+                Ok(Err(error)) => Err(error.to_string().lines().next().unwrap_or_default().to_owned()),
+                Ok(Ok(sample)) => Ok(sample),
+                Err(reason) => Err(reason),
+            };
+            match sample {
+                Ok(sample) => samples.push(sample),
+                Err(reason) => skipped.push(SkippedJob { job: job.jobname.clone(), reason }),
+            }
         }
     }
     if !samples.iter().any(Sample::is_seen) {
@@ -121,6 +128,14 @@ pub(super) fn samples(
         return Err(Error::input(format!("{path}: there is no job that can be compared{why}"), help));
     }
     Ok((samples, skipped))
+}
+
+/// Why a job that ran at the same time as another one is not compared.
+fn beside(other: &str) -> String {
+    format!(
+        "it ran at the same time as `{other}`: jobs are simulated one by one (`stonewall` has fio run them so, \
+         `group_reporting` makes one result of the clones of `numjobs`)"
+    )
 }
 
 /// Refuses what says how a trace is read or replayed, which jobs say themselves.
@@ -147,6 +162,13 @@ fn refuse_what_traces_need(fit: &Fit) -> Result<(), Error> {
 }
 
 impl Job {
+    /// It did not wait for the job before it: a group runs at the same time, and so does one that only `new_group` begins.
+    fn ran_beside(&self, before: &Self, global: &BTreeMap<String, Value>) -> bool {
+        let options = Options { job: &self.options, global };
+        let is_set = |name| options.text(name).is_some_and(|value| value != "0");
+        self.group.is_some() && self.group == before.group || is_set("new_group") && !is_set("stonewall")
+    }
+
     /// What it does, or why that cannot be simulated on a device of so many bytes.
     fn shape(&self, global: &BTreeMap<String, Value>, capacity: u64) -> Result<Shape, String> {
         let all = self.directions().fold(0, |all: u64, (_, direction)| all.saturating_add(direction.total_ios));

@@ -90,6 +90,19 @@ impl Options<'_> {
         Ok(self.first(names).map(size).transpose()?.map(|size| size.0))
     }
 
+    /// The same, or a part of so many bytes in percent.
+    pub(super) fn part_or_size(&self, name: &str, whole: u64) -> Result<Option<u64>, String> {
+        let Some(text) = self.text(name) else { return Ok(None) };
+        let size = match text.strip_suffix('%') {
+            Some(percent) => {
+                let percent = percent.parse().ok().filter(|percent| (1..=100).contains(percent));
+                percent.map(|percent: u64| whole / 100 * percent + whole % 100 * percent / 100)
+            }
+            None => Bytes::parse(&text).ok().map(|size| size.0),
+        };
+        size.map(Some).ok_or_else(|| format!("`{name}={text}` is not a number from 1 to 100 with %, or of bytes"))
+    }
+
     /// The same of whole sectors.
     pub(super) fn sectors(&self, names: &[&str]) -> Result<Option<u64>, String> {
         let size = self.size(names)?;

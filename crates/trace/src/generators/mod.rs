@@ -152,7 +152,7 @@ pub fn shared_manual(plugin: &Plugin<Build>) -> String {
         return String::new();
     }
     let schema = registry::schema::<shape::Shape>();
-    format!("# Shared parameters\n{}", registry::section(&shape::Shape::list(), &Value::Object(shared), &schema))
+    format!("# Shared parameters\n{}", registry::section(shape::Shape::list(), &Value::Object(shared), &schema))
 }
 
 /// A value of a parameter that cannot be used.

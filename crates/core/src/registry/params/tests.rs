@@ -119,6 +119,6 @@ fn manual_has_every_fact_of_a_parameter() {
 - `period` (accesses, 1 or more, default 9, needs `dynamic = true`): How often.
 - `place` (default the end, needs another `order` than `oldest`): Where to.
 ";
-    assert_eq!(section(&Params::list(), &json!(Params::default()), &schema::<Params>()), wanted);
+    assert_eq!(section(Params::list(), Params::defaults(), &schema::<Params>()), wanted);
     assert_eq!(section(&[], &json!({}), &json!({})), "None.\n");
 }
