@@ -22,7 +22,7 @@ if ! cmp -s python/requirements-test.txt "$place/installed.txt" || ! "$place/env
     rm -rf "$place/environment" "$place/installed.txt"
     mkdir -p "$place"
     "$python" -m venv "$place/environment"
-    if ! "$place/environment/bin/python" -m pip install --quiet --disable-pip-version-check -r python/requirements-test.txt; then
+    if ! "$place/environment/bin/python" -m pip install --quiet --no-compile --disable-pip-version-check -r python/requirements-test.txt; then
         echo "skipped: python/tests (what they need cannot be installed, see above)" >&2
         exit 0
     fi

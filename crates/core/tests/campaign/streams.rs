@@ -83,6 +83,7 @@ impl Seen {
     ///
     /// # Panics
     /// If a stream is among both.
+    #[allow(dead_code, reason = "the example runs one FTL after the other")]
     pub fn join(&mut self, other: Self) {
         assert!(self.streams.is_disjoint(&other.streams), "the campaign repeats itself: two FTLs have one stream");
         self.streams.extend(other.streams);
