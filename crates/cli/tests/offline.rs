@@ -337,7 +337,8 @@ fn bypass_without_hints_is_warned_of() {
         let said = |trace: &str, bypass: &str| {
             let buffers = if command == "run" { "--buffer" } else { "--buffers" };
             let set = format!("ram.bypass={bypass}");
-            let size: &[&str] = if command == "run" { &["--address", "modulo"] } else { &["--ram", "1MiB"] };
+            let size: &[&str] =
+                if command == "run" { &["--device", TINY, "--address", "modulo"] } else { &["--ram", "1MiB"] };
             let args = [command, trace, buffers, "lru", "--limit", "500", "--set", &set, "--json", "-"];
             let output = nandlab(&[&args[..], size].concat());
             assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));

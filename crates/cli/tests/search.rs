@@ -11,7 +11,7 @@ use common::{TINY, folder, json, nandlab, stderr, stdout};
 /// 252 cells: buffers, FTLs, sizes.
 fn plan() -> String {
     let mut text = format!(
-        "name = 'space'\n[workloads.w]\ntrace = ['make:zipf:theta=0.9:span=8MiB:writes=0.6']\nlimit = 100000\naddress = 'modulo'\n\
+        "name = 'space'\n[workloads.w]\ntrace = ['make:zipf:theta=0.9:span=8MiB:writes=0.6']\nlimit = 50000\naddress = 'modulo'\n\
          [devices.tiny]\nbase = '{TINY}'\nset = ['replay.settle=none']\n[buffers]\nlru = 'lru'\nfifo = 'fifo'\nsieve = 'sieve'\n\
          lirs = 'lirs'\ntwo-q = 'two-q'\narc = 'arc'\nclock = 'clock'\ns3-fifo = 's3-fifo'\nw-tinylfu = 'w-tinylfu'\n\
          cflru = 'cflru'\nlru-wsr = 'lru-wsr'\nad-lru = 'ad-lru'\nfab = 'fab'\nbplru = 'bplru'\nvbbms = 'vbbms'\n\
@@ -133,7 +133,7 @@ fn memory_that_a_buffer_does_not_use_is_no_ram_of_it() {
 fn minutes_become_a_part_that_gives_the_same_front() {
     let folder = folder("search-minutes");
     let path = |name: &str| folder.join(name).into_os_string().into_string().unwrap();
-    fs::write(folder.join("plan.toml"), plan().replace("limit = 100000", "limit = 5000")).unwrap();
+    fs::write(folder.join("plan.toml"), plan().replace("limit = 50000", "limit = 5000")).unwrap();
     let plan = path("plan.toml");
     let search = |arguments: &[&str], out: &str| {
         stdout(&[&["search", plan.as_str(), "--minimise", "mean,ram", "-o", out], arguments].concat())
@@ -215,7 +215,7 @@ fn length_of_a_workload_is_that_of_its_trace() {
     let (few, sizes) = ("bplru = 'bplru:padding=0.7'\n", (1..60).map(|n| format!("s{n} = ['ram.dram={n}00KiB']\n")));
     // The limit is beyond the end, and the first cell is one that fails.
     let text = format!(
-        "name = 'long'\n[workloads.w]\ntrace = ['{}']\nlimit = 1000000\naddress = 'modulo'\n[devices.tiny]\n\
+        "name = 'long'\n[workloads.w]\ntrace = ['{}']\nlimit = 500000\naddress = 'modulo'\n[devices.tiny]\n\
          base = '{TINY}'\nset = ['replay.settle=none']\n[buffers]\n{few}lru = 'lru'\nsieve = 'sieve'\n[axes.ram]\n{}",
         path("t.csv"),
         sizes.collect::<String>()

@@ -237,12 +237,17 @@ mod tests {
     use crate::run::Run;
     use crate::watch::Watch;
 
-    fn run(limit: u64) -> (Report, Course) {
+    fn plan(limit: u64) -> Run {
         let text = format!(
-            "[device]\nbase = 'lab'\nset = ['ram.dram=1MiB', 'replay.settle=none', 'device.timing.model=scheduled']\n\
-             [workload]\ntrace = ['make:zipf:theta=0.9:writes=0.6']\naddress = 'modulo'\nlimit = {limit}\n"
+            "[device]\nbase = 'lab'\nset = ['ram.dram=1MiB', 'replay.settle=none', 'device.timing.model=scheduled', \
+             'device.geometry.blocks_per_plane=64']\n[workload]\ntrace = ['make:zipf:theta=0.9:writes=0.6']\n\
+             address = 'modulo'\nlimit = {limit}\n"
         );
-        let run: Run = toml::from_str(&text).unwrap();
+        toml::from_str(&text).unwrap()
+    }
+
+    fn run(limit: u64) -> (Report, Course) {
+        let run = plan(limit);
         let watch = Watch::default();
         let mut course = Course::default();
         let (report, _) =
@@ -283,10 +288,7 @@ mod tests {
     fn course_changes_nothing_and_has_the_times_of_the_report() {
         let (report, course) = run(3_000);
         let watch = Watch::default();
-        let text = "[device]\nbase = 'lab'\nset = ['ram.dram=1MiB', 'replay.settle=none', \
-                    'device.timing.model=scheduled']\n[workload]\ntrace = ['make:zipf:theta=0.9:writes=0.6']\n\
-                    address = 'modulo'\nlimit = 3000\n";
-        let alone: Run = toml::from_str(text).unwrap();
+        let alone = plan(3_000);
         let (alone, _) = alone.simulate(&watch.work(1).part(), None).unwrap();
         assert_eq!(report.ledger, alone.ledger);
         assert_eq!(report.response, alone.response);

@@ -68,8 +68,9 @@ mod tests {
 
     fn run(limit: u64, warm_up: &str, mode: &str) -> Result<(Report, Course), crate::Error> {
         let text = format!(
-            "[device]\nbase = 'lab'\nset = ['ram.dram=1MiB', 'replay.settle=none', 'replay.mode={mode}']\n\
-             [workload]\ntrace = ['make:zipf:theta=0.9:writes=0.6']\naddress = 'modulo'\nlimit = {limit}\n{warm_up}\n"
+            "[device]\nbase = 'lab'\nset = ['ram.dram=1MiB', 'replay.settle=none', 'replay.mode={mode}', \
+             'device.geometry.blocks_per_plane=64']\n[workload]\n\
+             trace = ['make:zipf:theta=0.9:writes=0.6']\naddress = 'modulo'\nlimit = {limit}\n{warm_up}\n"
         );
         let run: Run = toml::from_str(&text).unwrap();
         let (watch, mut course) = (Watch::default(), Course::default());
