@@ -105,6 +105,23 @@ fn reproduction_of_a_figure_runs_what_it_needs_and_goes_on() {
         page.contains("| section 5.3.1 |") && page.contains("| stream-zipf, log-64 |") && !page.contains("table 5"),
         "{page}"
     );
+    let left = Path::new(&out).join("hitstat/figures/claim-9.csv");
+    fs::write(&left, "of a call that was asked for more").unwrap();
+    let part = stdout(&[&arguments[..], &["--shard", "1/2"]].concat());
+    assert!(!part.contains("Not all cells") && !left.exists(), "{part}");
+    let part = stdout(&[
+        "reproduce",
+        "hitstat",
+        "--figure",
+        "section5.3.1",
+        "-n",
+        "200",
+        "-o",
+        &(out.clone() + "-part"),
+        "--shard",
+        "1/4",
+    ]);
+    assert!(part.contains("Not all cells have a result yet: what follows is of those that do."), "{part}");
     for file in ["figures/claim-1.csv", "report.html", "experiment.toml", "results.parquet"] {
         assert!(Path::new(&out).join("hitstat").join(file).is_file(), "{file}");
     }

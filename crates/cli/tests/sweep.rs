@@ -216,6 +216,12 @@ fn impossible_sweeps_are_refused_before_any_work() {
         ("name = 'a'\ncells = []\n".to_owned(), "it has no cells"),
         ("nam = 'a'\n".to_owned(), "unknown field `nam`"),
         (
+            made.replace("TRACE", "make:zipf")
+                + "address = 'modulo'\n[buffers]\nlru = 'lru'\nfifo = 'fifo'\n[[claims]]\n\
+                place = 'p'\nclaim = 'c'\nprinted = ''\nnote = '{lur waf}'\n",
+            "claims: p: note: `{lur waf}`: cells: there is no `lur`",
+        ),
+        (
             made.replace("TRACE", "x") + "[metrics.mean]\npath = 'hits.page.total'\nwords = 'hits'\nunit = 'ratio'\n",
             "metrics.mean: the name is taken",
         ),

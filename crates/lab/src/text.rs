@@ -1,4 +1,6 @@
-//! Results as text: numbers for people, JSON for programs.
+//! Results as text: numbers for people, JSON for programs; and texts that are numbers.
+
+use nandlab::types::Bytes;
 
 /// JSON for files: indented, with a line end.
 ///
@@ -32,4 +34,15 @@ pub fn count(n: u64) -> String {
         text.push(digit);
     }
     text
+}
+/// The number that a value of an axis is, or begins with: sizes in bytes; 0 for a name.
+pub(crate) fn place(value: &str) -> (f64, bool) {
+    if let Some(number) = value.parse().ok().filter(|number: &f64| number.is_finite()) {
+        return (number, true);
+    }
+    if let Ok(Bytes(size)) = Bytes::parse(value) {
+        return (size as f64, true);
+    }
+    let end = value.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(value.len());
+    value[..end].parse().map_or((0.0, false), |number| (number, true))
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use nandlab_plot::{Axis, AxisUnit, Figure, Layer, PALETTE, Panel};
 
 use super::metric::{Metric, TAIL, WRITES, suffix};
-use super::points::{Point, Points, place};
+use super::points::{Point, Points};
 use super::winners::{Groups, Winners};
-use crate::text::capital;
+use crate::text::{capital, place};
 
 /// Panels of a figure at most.
 pub(super) const PANELS: usize = 12;

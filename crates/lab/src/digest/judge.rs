@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use nandlab_plot::AxisUnit;
 
 use super::metric::Metric;
-use super::points::{Point, Points, mean, place};
+use super::points::{Point, Points, mean};
 use crate::experiment::{Claim, ClaimTest, ClaimWay};
+use crate::text::place;
 
 /// A claim and what came out.
 pub(super) struct Judged<'c> {
@@ -266,6 +267,9 @@ impl Judge<'_> {
 
     /// The outcome of one case; `None` if a value that it needs is missing.
     fn holds(&self, test: &ClaimTest, case: &Case<'_, '_>) -> Option<bool> {
+        if self.expected.is_empty() {
+            return None;
+        }
         let point = |value: &String| case.point(self.axis, value);
         match test {
             ClaimTest::First { value, among, rank, within } => {
@@ -283,14 +287,9 @@ impl Judge<'_> {
             ClaimTest::Last { value, among } => {
                 let own = point(value)?;
                 let others = self.values_of(among).into_iter().filter(|other| other != value);
-                let mut any = false;
-                for other in others {
-                    any = true;
-                    if !self.beats(case.point(self.axis, other)?, own, 0.0)? {
-                        return Some(false);
-                    }
-                }
-                any.then_some(true)
+                let better = others.map(|other| self.beats(case.point(self.axis, other)?, own, 0.0));
+                let better = better.collect::<Option<Vec<_>>>()?;
+                (!better.is_empty()).then(|| better.into_iter().all(|better| better))
             }
             ClaimTest::Order { values } => {
                 let points = values.iter().map(point).collect::<Option<Vec<_>>>()?;

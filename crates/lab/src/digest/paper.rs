@@ -5,9 +5,9 @@ use nandlab_plot::{Axis, AxisUnit, Layer, Panel};
 use super::distribution;
 use super::figures::{Data, Datum, Head, PANELS, Shown, laid_out, styled};
 use super::metric::{Metric, suffix};
-use super::points::{Point, Points, place, unit_of};
+use super::points::{Point, Points, unit_of};
 use crate::experiment::ExperimentFigure;
-use crate::text::capital;
+use crate::text::{capital, place};
 
 /// Part of a group that its bars take.
 const BARS: f64 = 0.8;
@@ -56,7 +56,8 @@ fn shown(points: &Points<'_>, metrics: &[Metric], name: &str, figure: &Experimen
         let is_used = |value: &&str| meant.iter().any(|point| point.values.get(axis) == Some(value));
         points.values(axis).iter().map(String::as_str).filter(is_used).collect()
     };
-    let x_axis = figure.x.as_deref().unwrap_or("");
+    // What has one value says nothing.
+    let x_axis = figure.x.as_deref().filter(|x| !points.values(x).is_empty()).unwrap_or("");
     let x = if x_axis.is_empty() { vec![ALL] } else { used(x_axis) };
     let unit = (x.len() > 1).then(|| unit_of(&x)).flatten();
     let drawn = Drawn { figure, metric, axis, lines: used(axis), x, unit };

@@ -8,6 +8,7 @@ use nandlab_plot::AxisUnit;
 use super::metric::Metric;
 use crate::course::Course;
 use crate::sweep::SweepRow;
+use crate::text::place;
 
 /// The axis whose values are repetitions.
 pub(crate) const SEED: &str = "seed";
@@ -180,18 +181,6 @@ pub(crate) fn unit_of<V: AsRef<str>>(values: &[V]) -> Option<AxisUnit> {
     } else {
         None
     }
-}
-
-/// The number that a value of an axis is, or begins with: sizes in bytes; 0 for a name.
-pub(crate) fn place(value: &str) -> (f64, bool) {
-    if let Some(number) = value.parse().ok().filter(|number: &f64| number.is_finite()) {
-        return (number, true);
-    }
-    if let Ok(Bytes(size)) = Bytes::parse(value) {
-        return (size as f64, true);
-    }
-    let end = value.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(value.len());
-    value[..end].parse().map_or((0.0, false), |number| (number, true))
 }
 
 #[cfg(test)]

@@ -184,7 +184,7 @@ pub struct ExperimentFigure {
 
 impl ExperimentFigure {
     /// It shows a metric or times; printed values of the latter have a time each.
-    fn check_times(&self) -> Result<(), Error> {
+    pub(super) fn check_times(&self) -> Result<(), Error> {
         let Some(of) = &self.times else {
             let help = "name one, as in metric = \"mean\", or times = \"response.reads\"";
             return if self.metric.is_empty() { Err(Error::input("it shows no metric", help)) } else { Ok(()) };
@@ -213,7 +213,7 @@ impl ExperimentFigure {
 
 impl ClaimTest {
     /// The values of the compared axis that it names.
-    fn values(&self) -> Vec<&String> {
+    pub(super) fn values(&self) -> Vec<&String> {
         match self {
             Self::First { value, among, .. } | Self::Last { value, among } => among.iter().chain([value]).collect(),
             Self::Order { values } | Self::Inside { values } => values.iter().collect(),
@@ -222,6 +222,30 @@ impl ClaimTest {
             Self::Ratios { of, .. } => of.keys().collect(),
             Self::Crossing { of, with, .. } => vec![of, with],
         }
+    }
+
+    /// Refuses numbers and lists with which every outcome would do, or none.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        let is_no_error = |within: &f64| *within >= 0.0;
+        let is_share = |share: &f64| share.is_finite() && *share != 0.0;
+        let (is_right, help) = match self {
+            Self::First { rank, within, .. } => {
+                (*rank > 0 && is_no_error(within), "test.first: `rank` is 1 or more, `within` 0 or more")
+            }
+            Self::Order { values } => (values.len() > 1, "test.order: name two values at least, the best first"),
+            Self::Inside { values } => (values.len() > 2, "test.inside: name three values at least, in their order"),
+            Self::Change { from, .. } => (
+                !from.is_empty() && from.values().all(is_share),
+                "test.change: name others with the printed change, which is not 0; test.ratios says how near values are",
+            ),
+            Self::Between { low, high, .. } => (low <= high, "test.between: `low` is not above `high`"),
+            Self::Ratios { of, within } => (
+                of.len() > 1 && of.values().all(is_share) && is_no_error(within),
+                "test.ratios: name two values at least, with shares other than 0, and `within` as 0 or more",
+            ),
+            Self::Last { .. } | Self::Along { .. } | Self::Crossing { .. } => (true, ""),
+        };
+        if is_right { Ok(()) } else { Err(Error::input("the test says nothing about the results", help)) }
     }
 
     /// The axis of numbers that it goes along.
@@ -249,79 +273,12 @@ impl Experiment {
     }
 
     /// Refuses a metric that a report on this experiment does not have.
-    fn check_metric(&self, key: &str, metric: &str) -> Result<(), Error> {
+    pub(super) fn check_metric(&self, key: &str, metric: &str) -> Result<(), Error> {
         let known = || OWN_METRICS.iter().map(|own| own.name).chain(self.metrics.keys().map(String::as_str));
         if known().any(|name| name == metric) {
             Ok(())
         } else {
             Err(unknown(&format!("{key}: metric"), metric, known()))
         }
-    }
-
-    /// Refuses claims and figures about what is not there.
-    pub(super) fn check_claims(&self) -> Result<(), Error> {
-        let axes = self.axes()?;
-        let values = |key: &str, axis: &str| {
-            let known = axes.iter().find(|(name, _)| *name == axis).map(|(_, values)| values);
-            known.ok_or_else(|| unknown(key, axis, axes.iter().map(|(name, _)| *name)))
-        };
-        let is_value = |key: &str, axis: &str, value: &String| {
-            let known = values(key, axis)?;
-            if known.contains(value) { Ok(()) } else { Err(unknown(&format!("{key}.{axis}"), value, known)) }
-        };
-        for axis in &self.open {
-            values("open", axis)?;
-        }
-        let compared = ["buffer", "ftl"].into_iter().find(|name| values("", name).is_ok_and(|all| all.len() > 1));
-        let listed = |key: &str, cells: &BTreeMap<String, Vec<String>>| {
-            cells.iter().try_for_each(|(axis, some)| some.iter().try_for_each(|value| is_value(key, axis, value)))
-        };
-        for (name, figure) in &self.figures {
-            let key = format!("figures.{name}");
-            listed(&format!("{key}: where"), &figure.cells)?;
-            for axis in [&figure.axis, &figure.x].into_iter().flatten() {
-                values(&key, axis)?;
-            }
-            figure.check_times().map_err(|error| error.at(key.clone()))?;
-            if figure.times.is_none() {
-                self.check_metric(&key, &figure.metric)?;
-            }
-            if let (Some(axis), Some(relative)) = (figure.axis.as_deref().or(compared), &figure.relative)
-                && !["best", "worst"].contains(&relative.as_str())
-            {
-                is_value(&format!("{key}: relative"), axis, relative)?;
-            }
-            if let Some(axis) = figure.axis.as_deref().or(compared) {
-                for name in figure.values.keys() {
-                    let line = name.split('/').next().unwrap_or_default().to_owned();
-                    is_value(&format!("{key}: values"), axis, &line)?;
-                }
-            }
-        }
-        for Claim { place, axis, cells, test, metric, claim, .. } in &self.claims {
-            let key = format!("claims: {place}");
-            let Some(test) = test else { continue };
-            if metric.is_empty() {
-                return Err(Error::input(
-                    format!("{key}: `{claim}` has a test and no metric"),
-                    "name one: metric = \"mean\"",
-                ));
-            }
-            self.check_metric(&key, metric)?;
-            listed(&format!("{key}: where"), cells)?;
-            let Some(axis) = axis.as_deref().or(compared) else {
-                return Err(Error::input(format!("{key}: nothing says what is compared"), "name an axis"));
-            };
-            for value in test.values() {
-                is_value(&key, axis, value)?;
-            }
-            if let Some(along) = test.along() {
-                values(&key, along)?;
-            }
-            if let ClaimTest::Crossing { along, at, .. } = test {
-                is_value(&key, along, at)?;
-            }
-        }
-        Ok(())
     }
 }

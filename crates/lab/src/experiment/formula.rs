@@ -164,10 +164,20 @@ impl Term {
         })
     }
 
+    /// A share of nothing: of those up to a limit, where all are above it.
+    fn nothing(steps: &[Step], report: &Value) -> Option<f64> {
+        let [before @ .., Step::UpTo(field, _), Step::Field(share)] = steps else { return None };
+        let entries = Self::find(before, report)?.as_array()?;
+        let is_share = share.starts_with("share") && entries.first()?.get(share)?.is_number();
+        (is_share && entries.iter().all(|entry| entry.get(field).is_some_and(Value::is_number))).then_some(0.0)
+    }
+
     fn value(&self, report: &Value, course: Option<&Course>) -> Option<f64> {
         match self {
             Self::Number(number) => Some(*number),
-            Self::Path(steps) => Self::find(steps, report)?.as_f64(),
+            Self::Path(steps) => {
+                Self::find(steps, report).and_then(Value::as_f64).or_else(|| Self::nothing(steps, report))
+            }
             Self::Times { of, at_most } => course?.share_within(of, *at_most),
             Self::Memories => memories(report),
         }
@@ -217,7 +227,9 @@ mod tests {
             ("1 + a.b * c", Some(14.0)),
             ("list[at<=5].share", Some(0.5)),
             ("1 - list[at<=8].share", Some(0.5)),
-            ("list[at<=0].share", None),
+            ("list[at<=0].share", Some(0.0)),
+            ("list[at<=0].at", None),
+            ("list[to<=0].share", None),
             ("a.none", None),
             ("a.b / a.none", None),
             ("a.b / 0", None),

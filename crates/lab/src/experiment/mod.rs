@@ -1,6 +1,7 @@
 //! Experiments: what varies over what, as values and as TOML; each cell is a run with a name.
 
 mod cells;
+mod check;
 mod claim;
 mod formula;
 mod manual;
@@ -8,7 +9,7 @@ mod metric;
 mod note;
 mod setting;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -161,12 +162,19 @@ impl Experiment {
         for (cell, run) in &runs {
             run.device.configure().map_err(|error| error.at(format!("cell {cell}")))?;
         }
-        let is_cell = |cell: &str| runs.get(cell).map(|_| ()).ok_or_else(|| unknown("cells", cell, runs.keys()));
-        for Claim { place, note, .. } in &self.claims {
-            note::check(note, is_cell).map_err(|error| error.at(format!("claims: {place}")))?;
-        }
+        self.check_notes(&runs.keys().map(String::as_str).collect())?;
         self.check_metrics()?;
         self.check_claims()
+    }
+
+    /// Refuses notes of claims with other cells than these.
+    pub(crate) fn check_notes(&self, cells: &BTreeSet<&str>) -> Result<(), Error> {
+        let is_cell = |cell: &str| {
+            if cells.contains(cell) { Ok(()) } else { Err(unknown("cells", cell, cells)) }
+        };
+        self.claims.iter().try_for_each(|Claim { place, note, .. }| {
+            note::check(note, is_cell).map_err(|error| error.at(format!("claims: {place}")))
+        })
     }
 
     /// The runs by their names.

@@ -107,7 +107,9 @@ impl Reproduction {
             if let Some(digest) = &digest {
                 write(&folder.join("report.html"), &digest.html())?;
                 write(&folder.join("report.md"), &digest.markdown())?;
-                digest.write_figures(&folder.join("figures"))?;
+                let figures = folder.join("figures");
+                remove_earlier(&figures, paper)?;
+                digest.write_figures(&figures)?;
             }
             reproduced.papers.push(ReproducedPaper { name: paper.name(), folder, work, digest });
             if interrupted {
@@ -199,6 +201,19 @@ fn keep_figures(experiment: &mut Experiment, asked: &[String]) -> bool {
     let both = parts.iter().flat_map(|part| wheres.iter().filter_map(|wanted| common(part, wanted)));
     experiment.cells = Some(both.collect());
     true
+}
+
+/// Removes the figures of the paper and of its claims that an earlier call, which was asked for others, left in a folder.
+fn remove_earlier(folder: &Path, paper: &Paper) -> Result<(), Error> {
+    let known = paper.experiment()?.figures;
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let file = entry.file_name().to_string_lossy().into_owned();
+        let name = file.split('.').next().unwrap_or_default();
+        if name.starts_with("claim-") || known.contains_key(name) {
+            std::fs::remove_file(entry.path()).map_err(|source| cannot(&entry.path(), source))?;
+        }
+    }
+    Ok(())
 }
 
 /// `fig. 10` as `fig10`.

@@ -56,6 +56,10 @@ fn claims_about_order_hold_in_the_cases_in_which_they_do() {
         ("test.first = { value = 'a', within = 100.0 }", (Reproduced, 2, 2)),
         ("test.last = { value = 'c' }", (Reproduced, 2, 2)),
         ("test.last = { value = 'b', among = ['a'] }", (Partly, 1, 2)),
+        // A case without one of the values does not count, whatever the others say.
+        ("test.last = { value = 'b', among = ['c', 'd'] }", (NotTested, 0, 0)),
+        ("test.last = { value = 'b', among = ['d', 'c'] }", (NotTested, 0, 0)),
+        ("axis = 'ftl'\ntest.between = { low = 1e9, high = 2e9 }", (NotTested, 0, 0)),
         ("test.order = { values = ['a', 'b', 'c'] }", (Partly, 1, 2)),
         ("test.order = { values = ['b', 'a'] }", (Partly, 1, 2)),
         ("where = { workload = ['x'] }\ntest.order = { values = ['b', 'a', 'c'] }", (Reproduced, 1, 1)),

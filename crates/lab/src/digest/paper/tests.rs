@@ -93,6 +93,13 @@ fn printed_values_stand_beside_those_that_they_are_of() {
 }
 
 #[test]
+fn axis_with_one_value_makes_no_places() {
+    let shown = figure("x = 'seed'\nwhere = { workload = ['x'], ram = ['4MiB'] }");
+    assert_eq!(shown.data.rows.len(), 1);
+    assert_eq!(shown.data.rows[0][2].exact, "100");
+}
+
+#[test]
 fn bars_are_as_high_as_their_own_line_says() {
     let shown = figure("x = 'workload'\nwhere = { ram = ['16MiB'] }\nvalues = { 'b/w' = 3.0 }");
     let panels = shown.figure.unwrap().data();

@@ -1,0 +1,164 @@
+//! Refuses claims and figures about what is not there.
+
+use std::collections::BTreeMap;
+
+use super::{Axis, Claim, ClaimTest, Experiment, ExperimentFigure, unknown};
+use crate::error::Error;
+use crate::text;
+
+/// The axes of an experiment with their values.
+struct Axes<'e> {
+    all: Vec<Axis<'e>>,
+    /// The one whose values are compared where nothing else is said.
+    compared: Option<&'static str>,
+}
+
+impl Axes<'_> {
+    fn values(&self, key: &str, axis: &str) -> Result<&[String], Error> {
+        let known = self.all.iter().find(|(name, _)| *name == axis).map(|(_, values)| values.as_slice());
+        known.ok_or_else(|| unknown(key, axis, self.all.iter().map(|(name, _)| *name)))
+    }
+
+    fn is_value(&self, key: &str, axis: &str, value: &str) -> Result<(), Error> {
+        let known = self.values(key, axis)?;
+        let is_known = known.iter().any(|known| known == value);
+        if is_known { Ok(()) } else { Err(unknown(&format!("{key}.{axis}"), value, known)) }
+    }
+
+    /// Values by axes.
+    fn are_cells(&self, key: &str, cells: &BTreeMap<String, Vec<String>>) -> Result<(), Error> {
+        let mut listed = cells.iter().flat_map(|(axis, values)| values.iter().map(move |value| (axis, value)));
+        listed.try_for_each(|(axis, value)| self.is_value(&format!("{key}: where"), axis, value))
+    }
+
+    /// An axis along which a metric can go, of these cells: its values are numbers, no two alike.
+    fn is_along(&self, key: &str, along: &str, cells: &BTreeMap<String, Vec<String>>) -> Result<(), Error> {
+        let all = self.values(key, along)?;
+        let mut places: BTreeMap<u64, &str> = BTreeMap::new();
+        for value in cells.get(along).map_or(all, Vec::as_slice) {
+            let (place, is_number) = text::place(value);
+            if !is_number || places.insert(place.to_bits(), value).is_some_and(|other| other != value) {
+                let problem = format!("{key}: `{along}` is no axis of different numbers: it has `{value}`");
+                return Err(Error::input(problem, "take one whose values are, or begin with, numbers or sizes"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Experiment {
+    /// Refuses claims and figures about what is not there.
+    pub(super) fn check_claims(&self) -> Result<(), Error> {
+        let all = self.axes()?;
+        let is_compared = |axis: &&str| all.iter().any(|(name, values)| name == axis && values.len() > 1);
+        let compared = ["buffer", "ftl"].into_iter().find(is_compared);
+        let axes = Axes { all, compared };
+        self.open.iter().try_for_each(|axis| axes.values("open", axis).map(|_| ()))?;
+        self.figures
+            .iter()
+            .try_for_each(|(name, figure)| self.check_figure(&format!("figures.{name}"), figure, &axes))?;
+        self.claims.iter().try_for_each(|claim| self.check_claim(&format!("claims: {}", claim.place), claim, &axes))
+    }
+
+    fn check_figure(&self, key: &str, figure: &ExperimentFigure, axes: &Axes<'_>) -> Result<(), Error> {
+        axes.are_cells(key, &figure.cells)?;
+        for axis in [&figure.axis, &figure.x].into_iter().flatten() {
+            axes.values(key, axis)?;
+        }
+        figure.check_times().map_err(|error| error.at(key))?;
+        if figure.times.is_none() {
+            self.check_metric(key, &figure.metric)?;
+        }
+        let Some(axis) = figure.axis.as_deref().or(axes.compared) else { return Ok(()) };
+        if let Some(relative) = figure.relative.as_ref().filter(|name| !["best", "worst"].contains(&name.as_str())) {
+            axes.is_value(&format!("{key}: relative"), axis, relative)?;
+        }
+        let key = format!("{key}: values");
+        for name in figure.values.keys() {
+            axes.is_value(&key, axis, name.split('/').next().unwrap_or_default())?;
+            let (None, Some((_, place))) = (&figure.times, name.split_once('/')) else { continue };
+            let x = figure.x.as_deref().ok_or_else(|| {
+                Error::input(
+                    format!("{key}: `{name}` has a place, and the figure no x"),
+                    "name the axis, as in x = \"ram\"",
+                )
+            })?;
+            axes.is_value(&key, x, place)?;
+        }
+        Ok(())
+    }
+
+    fn check_claim(&self, key: &str, claim: &Claim, axes: &Axes<'_>) -> Result<(), Error> {
+        let Some(test) = &claim.test else { return Ok(()) };
+        if claim.metric.is_empty() {
+            let problem = format!("{key}: `{}` has a test and no metric", claim.claim);
+            return Err(Error::input(problem, "name one: metric = \"mean\""));
+        }
+        self.check_metric(key, &claim.metric)?;
+        axes.are_cells(key, &claim.cells)?;
+        let Some(axis) = claim.axis.as_deref().or(axes.compared) else {
+            return Err(Error::input(format!("{key}: nothing says what is compared"), "name an axis"));
+        };
+        test.check().map_err(|error| error.at(key))?;
+        if axes.values(key, axis)?.len() < 2 {
+            let problem = format!("{key}: `{axis}` has one value, so that nothing is compared");
+            return Err(Error::input(problem, "name another axis, or add a value"));
+        }
+        test.values().into_iter().try_for_each(|value| axes.is_value(key, axis, value))?;
+        test.along().map_or(Ok(()), |along| axes.is_along(key, along, &claim.cells))?;
+        if let ClaimTest::Crossing { along, at, .. } = test { axes.is_value(key, along, at) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "name = 'a'\n[workloads.w]\n[buffers]\nLRU = 'lru'\nFIFO = 'fifo'\nNONE = 'none'\n\
+                        [axes.pace]\nslow = []\nquick = []\n[axes.ram]\n1MiB = []\n1024KiB = []\n2MiB = []\n";
+
+    fn problem(more: &str) -> String {
+        let error = Experiment::read("a.toml", &format!("{TEXT}{more}")).err();
+        error.map_or_else(String::new, |error| format!("{error} {}", error.help()))
+    }
+
+    #[test]
+    fn test_that_says_nothing_is_refused() {
+        for (test, words) in [
+            ("first = { value = 'LRU', rank = 0 }", "`rank` is 1 or more"),
+            ("first = { value = 'LRU', within = -5.0 }", "`within` 0 or more"),
+            ("order = { values = ['LRU'] }", "two values at least, the best first"),
+            ("inside = { values = ['LRU', 'FIFO'] }", "three values at least"),
+            ("change = { of = 'LRU', from = { FIFO = 0.0 } }", "which is not 0"),
+            ("change = { of = 'LRU', from = {} }", "name others"),
+            ("between = { low = 2.0, high = 1.0 }", "`low` is not above `high`"),
+            ("between = { low = nan, high = 1.0 }", "`low` is not above `high`"),
+            ("ratios = { of = { LRU = 1.0 }, within = 1.0 }", "two values at least"),
+            ("ratios = { of = { LRU = 1.0, FIFO = 0.0 }, within = 1.0 }", "shares other than 0"),
+            ("along = { along = 'pace', way = 'rises' }", "`pace` is no axis of different numbers: it has `"),
+            ("along = { along = 'ram', way = 'rises' }", "`ram` is no axis of different numbers: it has `1MiB`"),
+            ("first = { value = 'LRU' }", ""),
+        ] {
+            let claim = format!("[[claims]]\nplace = 'p'\nclaim = 'c'\nprinted = ''\nmetric = 'mean'\ntest.{test}\n");
+            let said = problem(&claim);
+            assert!(said.contains(words) && said.is_empty() == words.is_empty(), "{test}: {said}");
+            assert!(words.is_empty() || said.contains("claims: p"), "{test}: {said}");
+            let here = problem(&format!("{claim}where = {{ ram = ['1MiB', '2MiB'] }}\n"));
+            assert_eq!(here.is_empty(), words.is_empty() || test.contains("'ram'"), "{test}: {here}");
+        }
+        let one = "[[claims]]\nplace = 'p'\nclaim = 'c'\nprinted = ''\nmetric = 'mean'\naxis = 'workload'\n\
+                   test.between = { low = 0.0, high = 1.0 }\n";
+        assert!(problem(one).contains("claims: p: `workload` has one value, so that nothing is compared"));
+    }
+
+    #[test]
+    fn printed_value_of_no_place_is_refused() {
+        let figure =
+            |more: &str| problem(&format!("[figures.f]\ntitle = 't'\nprinted = ''\nmetric = 'mean'\n{more}\n"));
+        assert_eq!(figure("x = 'ram'\nvalues = { 'LRU/2MiB' = 1.0, FIFO = 2.0 }"), "");
+        assert!(
+            figure("x = 'ram'\nvalues = { 'LRU/3MiB' = 1.0 }").contains("figures.f: values.ram: there is no `3MiB`")
+        );
+        assert!(figure("values = { 'LRU/2MiB' = 1.0 }").contains("`LRU/2MiB` has a place, and the figure no x"));
+    }
+}
