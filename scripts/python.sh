@@ -48,11 +48,14 @@ fi
 "$run" -m mypy --strict --cache-dir "$place/mypy" python/nandlab python/examples docs/notebooks \
     scripts/notebooks.py scripts/python_measure.py scripts/site.py scripts/stubs.py &
 types=$!
+trap 'kill "$types" 2>/dev/null || :' EXIT
 "$run" -m mypy.stubtest --concise --mypy-config-file pyproject.toml --allowlist python/tests/stubtest.txt \
     --ignore-unused-allowlist nandlab
 wait "$types"
+trap - EXIT
 # Pyright is a program of Node: what it finds is checked where it is installed (pip install pyright).
 if command -v pyright >/dev/null 2>&1; then
     pyright --pythonpath "$run" --project .
 fi
+# With `-n 0` in the same process, as `--pdb` wants it.
 "$run" -m pytest --quiet --numprocesses logical -p no:cacheprovider python/tests "$@"

@@ -112,10 +112,10 @@ fn summary(paper: &ReproducedPaper) -> String {
         text += &format!(", {} failed (nandlab sweep status {})", count(work.failed), folder.display());
     }
     text += &format!(" in {:.0} s\n", work.wall.as_secs_f64());
-    if !work.complete {
-        text += "  Not all cells have a result yet: what follows is of those that do.\n";
-    }
     if let Some(sentence) = digest.as_ref().and_then(|digest| digest.verdict()) {
+        if !work.complete {
+            text += "  Not all cells have a result yet: what follows is of those that do.\n";
+        }
         text += &format!("  {sentence}\n  {}/report.html shows them\n", folder.display());
     }
     text

@@ -35,6 +35,7 @@ pub fn count(n: u64) -> String {
     }
     text
 }
+
 /// The number that a value of an axis is, or begins with: sizes in bytes; 0 for a name.
 pub(crate) fn place(value: &str) -> (f64, bool) {
     if let Some(number) = value.parse().ok().filter(|number: &f64| number.is_finite()) {

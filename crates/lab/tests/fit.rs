@@ -299,8 +299,8 @@ fn fio_results(drive: &Device) -> String {
         job["groupid"] = group.into();
     }
     let last = jobs.last().unwrap().clone();
-    for (name, new_group) in [("beside", "1"), ("clone", "0")] {
-        let options = serde_json::json!({"rw": "randread", "bs": "4k", "iodepth": "1", "new_group": new_group});
+    for (name, begins) in [("beside", "new_group"), ("clone", "stonewall")] {
+        let options = serde_json::json!({"rw": "randread", "bs": "4k", "iodepth": "1", begins: "1"});
         jobs.push(serde_json::json!({"jobname": name, "groupid": 8, "job options": options, "read": last["read"]}));
     }
     let results = serde_json::json!({"fio version": "fio-3.36", "global options": {"size": "4m", "ioengine": "libaio", "direct": "1"}, "jobs": jobs});

@@ -56,7 +56,7 @@ fn shown(points: &Points<'_>, metrics: &[Metric], name: &str, figure: &Experimen
         let is_used = |value: &&str| meant.iter().any(|point| point.values.get(axis) == Some(value));
         points.values(axis).iter().map(String::as_str).filter(is_used).collect()
     };
-    // What has one value says nothing.
+    // An axis with one value, and that of the seeds, has no places.
     let x_axis = figure.x.as_deref().filter(|x| !points.values(x).is_empty()).unwrap_or("");
     let x = if x_axis.is_empty() { vec![ALL] } else { used(x_axis) };
     let unit = (x.len() > 1).then(|| unit_of(&x)).flatten();
@@ -90,7 +90,7 @@ fn shown(points: &Points<'_>, metrics: &[Metric], name: &str, figure: &Experimen
             data.rows.push(row);
         }
     }
-    if data.rows.is_empty() {
+    if data.rows.is_empty() || drawn.lines.is_empty() {
         return None;
     }
     let all: Vec<Vec<f64>> = (0..drawn.lines.len())
@@ -134,7 +134,9 @@ impl Drawn<'_> {
 
     fn printed(&self, line: &str, x: &str) -> Option<f64> {
         let values = &self.figure.values;
-        values.get(&format!("{line}/{x}")).or_else(|| values.get(line)).copied()
+        let only = || values.iter().find(|(name, _)| x == ALL && name.split('/').next() == Some(line));
+        let value = values.get(&format!("{line}/{x}")).or_else(|| values.get(line));
+        value.or_else(|| Some(only()?.1)).copied()
     }
 
     fn with_printed(&self, mut lines: Vec<Vec<f64>>) -> Vec<Vec<f64>> {

@@ -1,4 +1,4 @@
-//! Refuses claims and figures about what is not there.
+//! Refuses claims and figures about what is not there, and tests that say nothing.
 
 use std::collections::BTreeMap;
 
@@ -37,9 +37,14 @@ impl Axes<'_> {
         let mut places: BTreeMap<u64, &str> = BTreeMap::new();
         for value in cells.get(along).map_or(all, Vec::as_slice) {
             let (place, is_number) = text::place(value);
-            if !is_number || places.insert(place.to_bits(), value).is_some_and(|other| other != value) {
+            // No place is -0.
+            if !is_number || places.insert((place + 0.0).to_bits(), value).is_some_and(|other| other != value) {
                 let problem = format!("{key}: `{along}` is no axis of different numbers: it has `{value}`");
-                return Err(Error::input(problem, "take one whose values are, or begin with, numbers or sizes"));
+                let help = format!(
+                    "take one whose values are, or begin with, numbers or sizes, or name those that are meant: \
+                     where = {{ {along} = [...] }}"
+                );
+                return Err(Error::input(problem, help));
             }
         }
         Ok(())
@@ -47,7 +52,7 @@ impl Axes<'_> {
 }
 
 impl Experiment {
-    /// Refuses claims and figures about what is not there.
+    /// Refuses claims and figures about what is not there, and tests that say nothing.
     pub(super) fn check_claims(&self) -> Result<(), Error> {
         let all = self.axes()?;
         let is_compared = |axis: &&str| all.iter().any(|(name, values)| name == axis && values.len() > 1);

@@ -224,9 +224,9 @@ impl ClaimTest {
         }
     }
 
-    /// Refuses numbers and lists with which every outcome would do, or none.
+    /// Refuses numbers and lists of which no test can be made.
     pub(super) fn check(&self) -> Result<(), Error> {
-        let is_no_error = |within: &f64| *within >= 0.0;
+        let is_no_error = |within: &f64| *within >= 0.0 && within.is_finite();
         let is_share = |share: &f64| share.is_finite() && *share != 0.0;
         let (is_right, help) = match self {
             Self::First { rank, within, .. } => {

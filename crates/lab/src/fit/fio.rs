@@ -162,11 +162,14 @@ fn refuse_what_traces_need(fit: &Fit) -> Result<(), Error> {
 }
 
 impl Job {
-    /// It did not wait for the job before it: a group runs at the same time, and so does one that only `new_group` begins.
+    /// It did not wait for the job before it: both are in one group, or its own was begun by `new_group` alone.
     fn ran_beside(&self, before: &Self, global: &BTreeMap<String, Value>) -> bool {
         let options = Options { job: &self.options, global };
         let is_set = |name| options.text(name).is_some_and(|value| value != "0");
-        self.group.is_some() && self.group == before.group || is_set("new_group") && !is_set("stonewall")
+        let is_one_group = self.group.is_some() && self.group == before.group;
+        // In a group `stonewall` is what the first of the clones has done.
+        let is_beside = is_one_group || is_set("new_group") && !is_set("stonewall");
+        is_beside && options.text("wait_for").as_ref() != Some(&before.jobname)
     }
 
     /// What it does, or why that cannot be simulated on a device of so many bytes.

@@ -127,6 +127,7 @@ mod tests {
         has(&[("rw", "randread"), ("ba", "64k")], ":size=4096:align=65536:");
         has(&[("rw", "randread"), ("blockalign", "64k"), ("size", "64k")], ":span=65536:size=4096:align=65536:");
         has(&[("rw", "randread"), ("size", "25%")], "make:uniform:span=268435456:size=4096:");
+        has(&[("rw", "randread"), ("size", "512MB")], "make:uniform:span=536870912:size=4096:");
         has(&[("rw", "read"), ("size", "0")], "make:sequential:span=1073741824:size=4096:");
         // Alignment is of random requests only.
         has(&[("rw", "write"), ("ba", "64k")], "make:sequential:span=1073741824:size=4096:align=4096:writes=1:");
@@ -158,8 +159,8 @@ mod tests {
             (&[("iodepth", &most), ("numjobs", &most)], "is not a number from 1 to 65536"),
             (&[("iodepth", "65536"), ("numjobs", "65536")], "4294967296 requests at a time"),
             (&[("size", "2k")], "its `size` of 2KiB has no room for requests of 4KiB at multiples of 4KiB"),
-            (&[("size", "120%")], "`size=120%` is not a number from 1 to 100 with %, or of bytes"),
-            (&[("size", "half")], "`size=half` is not a number from 1 to 100 with %, or of bytes"),
+            (&[("size", "120%")], "`size=120%` is neither bytes nor a part from 1% to 100%"),
+            (&[("size", "half")], "`size=half` is neither bytes nor a part"),
             (&[("bs", "2g")], "the device of 1GiB has no room for requests of 2GiB"),
             (&[("rw", "randread"), ("ba", "2m"), ("size", "1m")], "its `size` of 1MiB has no room"),
             (&[("rw", "trim")], "`rw=trim` is not simulated"),

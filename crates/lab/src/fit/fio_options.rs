@@ -93,14 +93,16 @@ impl Options<'_> {
     /// The same, or a part of so many bytes in percent.
     pub(super) fn part_or_size(&self, name: &str, whole: u64) -> Result<Option<u64>, String> {
         let Some(text) = self.text(name) else { return Ok(None) };
-        let size = match text.strip_suffix('%') {
-            Some(percent) => {
-                let percent = percent.parse().ok().filter(|percent| (1..=100).contains(percent));
-                percent.map(|percent: u64| whole / 100 * percent + whole % 100 * percent / 100)
-            }
-            None => Bytes::parse(&text).ok().map(|size| size.0),
+        let size = if let Some(percent) = text.strip_suffix('%') {
+            let percent = percent.parse().ok().filter(|percent| (1..=100).contains(percent));
+            percent.map(|percent: u64| whole / 100 * percent + whole % 100 * percent / 100)
+        } else {
+            // To fio GB is GiB.
+            let is_binary = |short: &&str| short.ends_with(|c: char| "kmgtKMGT".contains(c));
+            let short = text.strip_suffix(['b', 'B']).filter(is_binary).unwrap_or(&text);
+            Bytes::parse(short).ok().map(|size| size.0)
         };
-        size.map(Some).ok_or_else(|| format!("`{name}={text}` is not a number from 1 to 100 with %, or of bytes"))
+        size.map(Some).ok_or_else(|| format!("`{name}={text}` is neither bytes nor a part from 1% to 100%"))
     }
 
     /// The same of whole sectors.

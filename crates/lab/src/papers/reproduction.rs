@@ -209,8 +209,13 @@ fn remove_earlier(folder: &Path, paper: &Paper) -> Result<(), Error> {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let file = entry.file_name().to_string_lossy().into_owned();
         let name = file.split('.').next().unwrap_or_default();
-        if name.starts_with("claim-") || known.contains_key(name) {
-            std::fs::remove_file(entry.path()).map_err(|source| cannot(&entry.path(), source))?;
+        let is_claim = name.strip_prefix("claim-").is_some_and(|number| number.parse::<u32>().is_ok());
+        if is_claim || known.contains_key(name) {
+            match std::fs::remove_file(entry.path()) {
+                // Another shard has done it.
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => (),
+                done => done.map_err(|source| cannot(&entry.path(), source))?,
+            }
         }
     }
     Ok(())

@@ -75,7 +75,11 @@ fn cells(experiment: &Experiment, decoded: &Decoded) -> Result<Vec<SweepCell>, E
     let mut bases: BTreeMap<String, Arc<Builder>> = BTreeMap::new();
     let mut passes = BTreeMap::new();
     let mut cells = Vec::new();
-    for PlacedRun { name, values, mut run } in experiment.placed()? {
+    let placed = experiment.placed()?;
+    if !placed.is_empty() {
+        experiment.check_notes(&placed.iter().map(|cell| cell.name.as_str()).collect())?;
+    }
+    for PlacedRun { name, values, mut run } in placed {
         let at = |error: Error| error.at(format!("cell {name}"));
         let base = if let Some(base) = bases.get(&run.device.base) {
             base.clone()
@@ -98,7 +102,6 @@ fn cells(experiment: &Experiment, decoded: &Decoded) -> Result<Vec<SweepCell>, E
             key::key(&run, config.as_ref().ok_or(problem.as_deref().unwrap_or_default()), &mut contents).map_err(at)?;
         cells.push(SweepCell { name, values, run, id, key, problem, base });
     }
-    experiment.check_notes(&cells.iter().map(|cell| cell.name.as_str()).collect())?;
     match cells.iter().find_map(|cell| cell.problem.as_ref()) {
         _ if cells.is_empty() => Err(Error::input("it has no cells", "leave `cells` out for all combinations")),
         Some(problem) if cells.iter().all(|cell| cell.problem.is_some()) => {

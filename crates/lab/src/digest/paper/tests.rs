@@ -94,9 +94,9 @@ fn printed_values_stand_beside_those_that_they_are_of() {
 
 #[test]
 fn axis_with_one_value_makes_no_places() {
-    let shown = figure("x = 'seed'\nwhere = { workload = ['x'], ram = ['4MiB'] }");
+    let shown = figure("x = 'ftl'\nwhere = { workload = ['x'], ram = ['4MiB'] }\nvalues = { 'a/page' = 90.0 }");
     assert_eq!(shown.data.rows.len(), 1);
-    assert_eq!(shown.data.rows[0][2].exact, "100");
+    assert_eq!([2, 4].map(|column| shown.data.rows[0][column].exact.clone()), ["100", "90"]);
 }
 
 #[test]
