@@ -174,7 +174,8 @@ impl SchedulerConfig {
         }
         if self.suspend != Suspend::None && !self.policy.rule().prefers_reads {
             let problem = format!("`{}` lets no read go first, so that nothing is ever suspended", self.policy.name());
-            return Err(ConfigError::new("device.scheduler.suspend", problem, "use policy = \"read_first\""));
+            let help = "use suspend = \"none\" with it, or policy = \"read_first\"";
+            return Err(ConfigError::new("device.scheduler.suspend", problem, help));
         }
         if self.suspend == Suspend::None && self.suspend_time.max(self.resume_time) > Nanos::ZERO {
             let help = "use suspend = \"erase\" or \"erase_and_program\", or leave the times out";
