@@ -215,7 +215,7 @@ fn length_of_a_workload_is_that_of_its_trace() {
     let (few, sizes) = ("bplru = 'bplru:padding=0.7'\n", (1..60).map(|n| format!("s{n} = ['ram.dram={n}00KiB']\n")));
     // The limit is beyond the end, and the first cell is one that fails.
     let text = format!(
-        "name = 'long'\n[workloads.w]\ntrace = ['{}']\nlimit = 500000\naddress = 'modulo'\n[devices.tiny]\n\
+        "name = 'long'\n[workloads.w]\ntrace = ['{}']\nlimit = 1000000\naddress = 'modulo'\n[devices.tiny]\n\
          base = '{TINY}'\nset = ['replay.settle=none']\n[buffers]\n{few}lru = 'lru'\nsieve = 'sieve'\n[axes.ram]\n{}",
         path("t.csv"),
         sizes.collect::<String>()

@@ -265,7 +265,7 @@ impl Judge<'_> {
         Some(lead > if self.seeds > 1 { half? } else { 0.0 })
     }
 
-    /// The outcome of one case; `None` if a value that it needs is missing.
+    /// The outcome of one case; `None` if a value that it needs is missing, or the cells do not differ in what is compared.
     fn holds(&self, test: &ClaimTest, case: &Case<'_, '_>) -> Option<bool> {
         if self.expected.is_empty() {
             return None;
