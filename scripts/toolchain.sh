@@ -16,7 +16,11 @@ if ! command -v cc >/dev/null 2>&1; then
     fi
 fi
 
-[ -d "$HOME/.cargo/bin" ] && PATH="$HOME/.cargo/bin:$PATH"
+# Not twice, for a script that calls another: pyo3 is built again for another PATH.
+case $PATH in
+"$HOME/.cargo/bin:"*) ;;
+*) [ -d "$HOME/.cargo/bin" ] && PATH="$HOME/.cargo/bin:$PATH" ;;
+esac
 if ! command -v cargo >/dev/null 2>&1; then
     echo "nandlab: no Rust found, installing it with rustup" >&2
     if command -v curl >/dev/null 2>&1; then fetch="curl --proto =https --tlsv1.2 -sSf"; else fetch="wget -qO-"; fi
