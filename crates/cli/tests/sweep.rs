@@ -218,8 +218,19 @@ fn impossible_sweeps_are_refused_before_any_work() {
         (
             made.replace("TRACE", "make:zipf")
                 + "address = 'modulo'\n[buffers]\nlru = 'lru'\nfifo = 'fifo'\n[[claims]]\n\
-                place = 'p'\nclaim = 'c'\nprinted = ''\nnote = '{lur waf}'\n",
-            "claims: p: note: `{lur waf}`: cells: there is no `lur`",
+                place = 'p'\nclaim = 'c'\nprinted = ''\nnote = '{lur hits.page.total}'\n",
+            "claims: p: note: `{lur hits.page.total}`: cells: there is no `lur`",
+        ),
+        (
+            made.replace("TRACE", "make:zipf")
+                + "address = 'modulo'\n[buffers]\nlru = 'lru'\nfifo = 'fifo'\n[[claims]]\n\
+                place = 'p'\nclaim = 'c'\nprinted = ''\nnote = '{lru waf}'\n",
+            "claims: p: note: `{lru waf}`: report: there is no `waf`",
+        ),
+        (
+            made.replace("TRACE", "x")
+                + "[metrics]\nmaps = { path = 'operations.map_reads.count', words = 'w', unit = 'count' }\n",
+            "metrics.maps.path: report.operations: there is no `map_reads`\n  help: did you mean `map_read`?",
         ),
         (
             made.replace("TRACE", "x") + "[metrics.mean]\npath = 'hits.page.total'\nwords = 'hits'\nunit = 'ratio'\n",

@@ -267,7 +267,8 @@ impl Experiment {
             return Err(Error::input(format!("metrics.{name}: the name is taken"), "give it another name"));
         }
         let check = |(name, metric): (&String, &ExperimentMetric)| {
-            Formula::parse(&metric.path).map(|_| ()).map_err(|error| error.at(format!("metrics.{name}.path")))
+            let checked = Formula::parse(&metric.path).and_then(|formula| formula.check_places());
+            checked.map_err(|error| error.at(format!("metrics.{name}.path")))
         };
         self.metrics.iter().try_for_each(check)
     }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::course::Course;
 use crate::error::Error;
-use crate::experiment::unknown;
+use crate::experiment::{place, unknown};
 
 /// A number of a report, or several with `+`, `-`, `*` and `/` between them, carried out from left to right.
 ///
@@ -36,7 +36,7 @@ enum Term {
 }
 
 #[derive(Clone, PartialEq, Debug)]
-enum Step {
+pub(super) enum Step {
     Field(String),
     /// The last entry of a list with a field that is no greater.
     UpTo(String, f64),
@@ -91,6 +91,15 @@ impl Formula {
             }
         }
         value.is_finite().then_some(value)
+    }
+
+    /// Refuses places that no report has.
+    ///
+    /// # Errors
+    /// There is one; the help has the nearest name.
+    pub(super) fn check_places(&self) -> Result<(), Error> {
+        let paths = self.terms().filter_map(|term| if let Term::Path(steps) = term { Some(steps) } else { None });
+        paths.into_iter().try_for_each(|steps| place::check(steps))
     }
 
     fn terms(&self) -> impl Iterator<Item = &Term> {

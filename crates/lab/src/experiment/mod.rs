@@ -7,6 +7,7 @@ mod formula;
 mod manual;
 mod metric;
 mod note;
+mod place;
 mod setting;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::cells::Cells;
+use super::place;
 use crate::error::Error;
 use crate::text::count;
 
@@ -29,7 +30,7 @@ impl Cells {
     /// The text with the figures of the results. `{CELL FIGURE}` names a value of the JSON report of a cell
     /// (`nandlab describe metrics`), as in `{lru/1MiB flash.erases.total}`. Steps may follow, in order: `- FIGURE` and
     /// `/ FIGURE` take another value of that report, `x1000` multiplies. `{CELL against OTHER FIGURE}` is the change in
-    /// percent from the other cell. Whole numbers are shown; `.2` asks for that many digits behind the point, `%1` for the
+    /// percent from the other cell; a ratio of nothing is `-`. Whole numbers are shown; `.2` asks for that many digits behind the point, `%1` for the
     /// same in percent.
     ///
     /// # Errors
@@ -52,12 +53,18 @@ pub(crate) fn fill(text: &str, report: impl Fn(&str) -> Result<Option<Value>, Er
     Ok(filled)
 }
 
-/// Refuses figures that cannot be read, and those of cells that `known` does not know.
+/// Refuses figures that cannot be read or that no report has, and those of cells that `known` does not know.
 pub(crate) fn check(text: &str, known: impl Fn(&str) -> Result<(), Error>) -> Result<(), Error> {
+    let check = |figure: Figure<'_>| {
+        [Some(figure.cell), figure.against].into_iter().flatten().try_for_each(&known)?;
+        let others = figure.steps.iter().filter_map(|step| match step {
+            Step::Minus(path) | Step::Over(path) => Some(*path),
+            Step::Times(_) => None,
+        });
+        others.chain([figure.path]).try_for_each(place::check_path)
+    };
     for words in pieces(text)?.into_iter().filter_map(|(_, words)| words) {
-        let cells = parse(words)
-            .and_then(|figure| [Some(figure.cell), figure.against].into_iter().flatten().try_for_each(&known));
-        cells.map_err(|error| error.at(within(words)))?;
+        parse(words).and_then(check).map_err(|error| error.at(within(words)))?;
     }
     Ok(())
 }
@@ -120,8 +127,14 @@ impl Figure<'_> {
             }
             None => own,
         };
-        let is_count = self.decimals == 0 && value.is_finite() && value >= 0.0;
-        Ok(if is_count { count(value.round() as u64) } else { format!("{value:.*}", self.decimals) })
+        let is_count = self.decimals == 0 && value >= 0.0;
+        Ok(if !value.is_finite() {
+            "-".to_owned()
+        } else if is_count {
+            count(value.round() as u64)
+        } else {
+            format!("{value:.*}", self.decimals)
+        })
     }
 
     fn value(&self, report: &Value) -> Result<f64, Error> {
@@ -161,6 +174,7 @@ mod tests {
             ("{fifo requests.total / requests.total %1} %", "100.0 %"),
             ("{lru requests.total - requests.total}", "0"),
             ("{lru against fifo requests.total .1} %", "0.0 %"),
+            ("{lru against fifo flash.erases.total}", "-"),
         ] {
             assert_eq!(cells.fill(text).unwrap(), filled, "{text}");
         }

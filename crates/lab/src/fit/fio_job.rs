@@ -128,6 +128,7 @@ mod tests {
         has(&[("rw", "randread"), ("blockalign", "64k"), ("size", "64k")], ":span=65536:size=4096:align=65536:");
         has(&[("rw", "randread"), ("size", "25%")], "make:uniform:span=268435456:size=4096:");
         has(&[("rw", "randread"), ("size", "512MB")], "make:uniform:span=536870912:size=4096:");
+        has(&[("rw", "randread"), ("size", "512MiB"), ("bs", "4kb")], "make:uniform:span=512000000:size=4096:");
         has(&[("rw", "read"), ("size", "0")], "make:sequential:span=1073741824:size=4096:");
         // Alignment is of random requests only.
         has(&[("rw", "write"), ("ba", "64k")], "make:sequential:span=1073741824:size=4096:align=4096:writes=1:");
@@ -152,7 +153,8 @@ mod tests {
         for (options, reason) in [
             (&[("bs", "1000")][..], "`bs=1000` is not a number of whole sectors"),
             (&[("bs", "0")], "`bs=0` is not"),
-            (&[("bs", "4k,64k")], "`bs`: `4k,64k`"),
+            (&[("bs", "4k,64k")], "`bs=4k,64k` is not a number of whole sectors"),
+            (&[("bs", "4KiB")], "`bs=4KiB` is not a number of whole sectors"),
             (&[("rw", "randread"), ("ba", "100")], "`ba=100` is not a number of whole sectors"),
             (&[("rw", "randrw"), ("rwmixread", "130")], "`rwmixread=130` is not a number from 0 to 100"),
             (&[("iodepth", "0")], "`iodepth=0` is not a number from 1 to 65536"),

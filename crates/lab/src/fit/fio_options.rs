@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use nandlab::types::{Bytes, SECTOR_BYTES};
+use nandlab::types::SECTOR_BYTES;
 use serde_json::Value;
 
 /// Engines that pass the host's cache by, whatever `direct` says.
@@ -84,35 +84,24 @@ impl Options<'_> {
         number.ok_or_else(|| format!("`{name}={text}` is not a number from {} to {}", range.start(), range.end()))
     }
 
-    /// Bytes; the names are those of one option.
-    pub(super) fn size(&self, names: &[&str]) -> Result<Option<u64>, String> {
-        let size = |(name, text): (&str, String)| Bytes::parse(&text).map_err(|problem| format!("`{name}`: {problem}"));
-        Ok(self.first(names).map(size).transpose()?.map(|size| size.0))
-    }
-
-    /// The same, or a part of so many bytes in percent.
+    /// Bytes, or a part of so many bytes in percent.
     pub(super) fn part_or_size(&self, name: &str, whole: u64) -> Result<Option<u64>, String> {
         let Some(text) = self.text(name) else { return Ok(None) };
         let size = if let Some(percent) = text.strip_suffix('%') {
             let percent = percent.parse().ok().filter(|percent| (1..=100).contains(percent));
             percent.map(|percent: u64| whole / 100 * percent + whole % 100 * percent / 100)
         } else {
-            // To fio GB is GiB.
-            let is_binary = |short: &&str| short.ends_with(|c: char| "kmgtKMGT".contains(c));
-            let short = text.strip_suffix(['b', 'B']).filter(is_binary).unwrap_or(&text);
-            Bytes::parse(short).ok().map(|size| size.0)
+            bytes(&text)
         };
         size.map(Some).ok_or_else(|| format!("`{name}={text}` is neither bytes nor a part from 1% to 100%"))
     }
 
-    /// The same of whole sectors.
+    /// Bytes of whole sectors; the names are those of one option.
     pub(super) fn sectors(&self, names: &[&str]) -> Result<Option<u64>, String> {
-        let size = self.size(names)?;
-        if size.is_some_and(|size| size == 0 || !size.is_multiple_of(SECTOR_BYTES)) {
-            let (name, text) = self.first(names).unwrap_or_default();
-            return Err(format!("`{name}={text}` is not a number of whole sectors of {SECTOR_BYTES} B"));
-        }
-        Ok(size)
+        let Some((name, text)) = self.first(names) else { return Ok(None) };
+        let size = bytes(&text).filter(|size| *size > 0 && size.is_multiple_of(SECTOR_BYTES));
+        let problem = || format!("`{name}={text}` is not a number of whole sectors of {SECTOR_BYTES} B");
+        size.map(Some).ok_or_else(problem)
     }
 
     /// Why it is not simulated, if it is an option that says so; `depth` is that of one process.
@@ -136,6 +125,18 @@ impl Options<'_> {
         };
         Err(format!("{cached} the host's cache answers"))
     }
+}
+
+/// A size as fio reads it by default (`kb_base=1024`): KB, like k, is 1,024 bytes, and KiB is 1,000.
+fn bytes(text: &str) -> Option<u64> {
+    let text = text.to_ascii_lowercase();
+    let (number, suffix) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
+    let (prefix, base) = match suffix.strip_suffix("ib") {
+        Some(prefix) if !prefix.is_empty() => (prefix, 1000_u64),
+        _ => (suffix.strip_suffix('b').unwrap_or(suffix), 1024),
+    };
+    let power = ["", "k", "m", "g", "t", "p"].iter().position(|known| *known == prefix)?;
+    number.parse::<u64>().ok()?.checked_mul(base.checked_pow(power as u32)?)
 }
 
 /// All of its parts (one for reads, one for writes) are such values; nought may have a unit. An option without a value is set.
