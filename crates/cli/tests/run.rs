@@ -273,4 +273,9 @@ fn setting_that_did_nothing_is_warned_of() {
     for own in ["wpa", "clock-dnv"] {
         assert_eq!(said(&[&nvram[..], &[own]].concat()), Vec::<String>::new(), "{own}");
     }
+    let all = ["--ram", "1MiB", "--set", "ram.bypass=reads", "--set", "ram.evict_wait=program", "--buffer"];
+    assert_eq!(said(&[&all[..], &["none"]].concat()), ["ram.dram", "ram.bypass", "ram.evict_wait"]);
+    assert_eq!(said(&[&all[..], &["lru"]].concat()), Vec::<String>::new());
+    let unified = ["--ram", "1MiB", "--set", "ram.budget=unified", "--ftl", "dftl", "--buffer", "none"];
+    assert_eq!(said(&unified), Vec::<String>::new(), "the map uses it");
 }

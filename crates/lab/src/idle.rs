@@ -1,7 +1,7 @@
 //! Settings that a run did nothing with: whoever gave them should know.
 
 use nandlab::buffer::Bypass;
-use nandlab::config::{Config, ReplayMode};
+use nandlab::config::{Budget, Config, ReplayMode};
 use nandlab::report::Report;
 use nandlab::types::{Hint, HostRequest, Nanos};
 
@@ -24,9 +24,18 @@ pub(crate) fn bypass(bypass: Bypass, is_hinted: bool) -> Option<String> {
 ///
 /// [`Device::set`]: crate::Device::set
 pub(crate) fn settings(set: &[String], config: &Config, report: &Report) -> Vec<String> {
-    let has_nvram = config.ram.nvram.0 > 0 && report.buffer.nvram_reads + report.buffer.nvram_writes == 0;
-    let why = "no request that was measured touched it, and most buffers use DRAM only";
-    [replay(set, config), told(set, &[(has_nvram, "ram.nvram", why)])].concat()
+    let (ram, buffer) = (&config.ram, &report.buffer);
+    let has_dram = ram.dram.0 > 0 && ram.budget == Budget::Fixed && buffer.dram_reads + buffer.dram_writes == 0;
+    let has_nvram = ram.nvram.0 > 0 && buffer.nvram_reads + buffer.nvram_writes == 0;
+    let has_none = config.buffer.name == "none";
+    let why_none = "the buffer `none` keeps no pages";
+    let of_ram = [
+        (has_dram, "ram.dram", "no request that was measured touched it"),
+        (has_nvram, "ram.nvram", "no request that was measured touched it, and most buffers use DRAM only"),
+        (has_none && ram.bypass != Bypass::None, "ram.bypass", why_none),
+        (has_none, "ram.evict_wait", why_none),
+    ];
+    [replay(set, config), told(set, &of_ram)].concat()
 }
 
 /// The same of the replay alone, which is one for several buffers; NVRAM that one does not use is there for the others.
