@@ -28,6 +28,7 @@ impl Storage {
         self.check_look_ups(due);
         self.count_read(found);
         self.time_read(slots, issued, found.ticket);
+        self.watch_operations();
         found
     }
 
@@ -64,10 +65,16 @@ impl Storage {
             let batch = Batch { pages: &self.batch, bytes: &self.stage, end, old_copies: None };
             hand_over((&mut *self.ftl, &mut self.flash), block, batch, after)
         };
+        self.watch_operations();
+        done
+    }
+
+    /// Looks from now on at how many operations are under way, if there are too many.
+    #[inline(always)]
+    fn watch_operations(&mut self) {
         if self.flash.clock.in_flight() > MOST_IN_FLIGHT {
             self.attentive = true;
         }
-        done
     }
 
     /// The same where the FTL looks up every page.

@@ -10,8 +10,9 @@ use crate::types::{Lbn, Lpn, Ppn, Slot};
 
 /// Flash operations that may wait or be under way when a request is admitted or a command writes pages; with more they wait, so
 /// that memory stays bounded. A page whose write merges a large block takes thousands, and a large buffer holds thousands of such
-/// pages.
-pub(super) const MOST_IN_FLIGHT: usize = 1 << 21;
+/// pages. The clock has room for 2^23 tickets, and a page that is evicted has eight: its program has two, and five join it to
+/// what waits for it.
+pub(super) const MOST_IN_FLIGHT: usize = 1 << 19;
 
 impl Storage {
     /// Writes dirty pages of the buffer as one command; with `pad` the rest of their logical block too.
