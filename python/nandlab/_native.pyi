@@ -1,7 +1,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, final
 
-__all__ = ["arrow_stream", "Memory", "memory", "command", "Device", "Environment", "ConfigError", "InputError", "Plan", "Access", "Sense", "Slots", "describe", "devices", "plugin_names", "short_form", "RunReport", "run", "experiment", "reproduce", "search", "sweep", "sweep_rows", "bound", "compare", "curve", "trace_info", "COLUMNS", "DEFAULT_DEVICE", "VERSION"]
+__all__ = ["arrow_stream", "Memory", "memory", "command", "Device", "Environment", "ConfigError", "InputError", "Plan", "Access", "Sense", "Slots", "describe", "devices", "plugin_names", "short_form", "RunReport", "run", "experiment", "reproduce", "search", "sweep", "sweep_rows", "bound", "compare", "curve", "trace_info", "end_work", "COLUMNS", "DEFAULT_DEVICE", "VERSION"]
 COLUMNS: list[str]
 DEFAULT_DEVICE: str
 VERSION: str
@@ -188,4 +188,5 @@ def search(
     threads: int | None = None,
     progress: Callable[[float], object] | None = None,
 ) -> dict[str, Any]: ...
+def end_work() -> None: ...
 def sweep_rows(folder: str) -> str: ...

@@ -38,7 +38,7 @@ def reproduce(
     papers: str | Iterable[str] = (),
     folder: Path = "results",
     *,
-    figures: Iterable[str | int] = (),
+    figures: str | int | Iterable[str | int] = (),
     traces: Mapping[str, Path] | None = None,
     limit: int | None = None,
     threads: int | None = None,
@@ -54,12 +54,13 @@ def reproduce(
     where it was.
     """
     named = [papers] if isinstance(papers, str) else list(papers)
+    shown = [figures] if isinstance(figures, (str, int)) else list(figures)
     files = [(name, os.path.abspath(os.fspath(path))) for name, path in (traces or {}).items()]
     with telling(progress, "reproduce") as tell:
         done = _native.reproduce(
             os.fspath(folder),
             names=named,
-            figures=[str(figure) for figure in figures],
+            figures=[str(figure) for figure in shown],
             traces=files,
             limit=limit,
             threads=threads,

@@ -69,16 +69,16 @@ class Batch:
 
 @dataclass(frozen=True)
 class Hints:
-    """What is told about the requests of a batch: an array each, or one number for all."""
+    """What is told about the requests of a batch: an array each, or one number for all. `None`: what the trace says of it."""
 
     #: 0 sequential, 1 looping, 2 clustered hot, 3 random or unknown.
-    pattern: ArrayLike = 3
+    pattern: ArrayLike | None = None
     #: Program location that asked; 0 = unknown.
-    pc: ArrayLike = 0
+    pc: ArrayLike | None = None
     #: Predicted run length in pages; 0 or 1 = no run.
-    run_pages: ArrayLike = 0
+    run_pages: ArrayLike | None = None
     #: Accesses between repeats; 0 = unknown.
-    period: ArrayLike = 0
+    period: ArrayLike | None = None
 
 
 def hinting(function: Callable[[Batch], Hints]) -> Callable[[dict[str, Any]], Any]:
@@ -92,7 +92,9 @@ def hinting(function: Callable[[Batch], Hints]) -> Callable[[dict[str, Any]], An
             raise TypeError(f"hint: the answer is {type(hints).__name__}, and nandlab.Hints is needed")
         return [_whole(name, getattr(hints, name), len(batch)) for name in ("pattern", "pc", "run_pages", "period")]
 
-    def _whole(name: str, values: ArrayLike, length: int) -> Any:
+    def _whole(name: str, values: ArrayLike | None, length: int) -> Any:
+        if values is None:
+            return None
         array = unmasked(f"hint: {name}", values)
         if array.dtype.kind not in "iu":
             raise TypeError(f"hint: {name} is an array of {array.dtype}, and whole numbers are needed")

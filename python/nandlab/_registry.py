@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 from typing import Any, Callable, Mapping
 
 from . import _native
@@ -38,7 +39,7 @@ class _Plugin:
         return hash((self.family, self._text))
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return _again, (self.family, self.plugin, self._parameters)
+        return _again, (type(self).__module__, type(self).__name__, self._parameters)
 
 
 class Buffer(_Plugin):
@@ -66,9 +67,10 @@ class Generator(_Plugin):
 _BASES: dict[str, type[_Plugin]] = {"buffer": Buffer, "ftl": Ftl, "generator": Generator}
 
 
-def _again(family: str, plugin: str, parameters: dict[str, Any]) -> _Plugin:
+def _again(module: str, name: str, parameters: dict[str, Any]) -> _Plugin:
     """An object with the same parameters, in another process."""
-    return _class(family, plugin, plugin)(**parameters)
+    made: _Plugin = getattr(import_module(module), name)(**parameters)
+    return made
 
 
 def _json(parameters: Mapping[str, Any], name: str) -> str:

@@ -48,6 +48,7 @@ def _is_class_of(plugin: Any, base: type) -> bool:
 
 def _setting(key: str, value: Any) -> str:
     """An assignment as on the command line, where words alone need no quotes."""
+    value = value.item() if hasattr(value, "item") else value
     return f"{key}={value if isinstance(value, str) else _toml(value)}"
 
 
@@ -66,11 +67,12 @@ def _toml(value: Any) -> str:
 
 def _device(device: Path, ftl: Any, seed: int | None, ram: Any, capacity: Any, overrides: Mapping[str, Any]) -> dict[str, Any]:
     """The description of a device; `a__b=c` sets the key `a.b` of its configuration."""
-    settings = {name.replace("__", "."): value for name, value in overrides.items()}
+    settings = {name.replace("__", "."): value for name, value in overrides.items() if value is not None}
     if seed is not None:
         settings["seed"] = whole("seed", seed)
     if ram is not None:
-        settings["ram.dram"] = ram
+        # A key of the configuration wins, as on the command line.
+        settings.setdefault("ram.dram", ram)
     described: dict[str, Any] = {"base": os.fspath(device), "set": [_setting(key, value) for key, value in settings.items()]}
     if ftl is not None:
         described["ftl"] = _short(ftl, "ftl", Ftl)
@@ -198,6 +200,8 @@ def run(
 
 def _names(plugins: Any, name: str, base: type) -> list[str]:
     several = [plugins] if isinstance(plugins, (str, base, type)) else list(plugins)
+    if not several:
+        raise ValueError(f"{name}s: none is given")
     return [str(_short(plugin, name, base)) for plugin in several]
 
 
@@ -235,12 +239,12 @@ def compare(
 def curve(
     trace: Trace = None,
     buffers: str | Buffer | Iterable[str | Buffer] = "lru",
-    ram: str = "1MiB..64MiB",
+    ram: str | int = "1MiB..256MiB",
     ftl: str | Ftl | None = None,
     device: Path = DEFAULT_DEVICE,
     seed: int | None = None,
     *,
-    points: int = 16,
+    points: int = 9,
     bound: bool = False,
     capacity: str | None = None,
     threads: int | None = None,
@@ -258,7 +262,7 @@ def curve(
     with telling(progress, "curve") as tell:
         return _table(
             _native.curve(
-                spec, names, ram, ftl=below, points=points, bound=bound, memory=memory, threads=threads, progress=tell
+                spec, names, str(ram), ftl=below, points=points, bound=bound, memory=memory, threads=threads, progress=tell
             )
         )
 
@@ -266,7 +270,7 @@ def curve(
 def bound(
     trace: Trace = None,
     buffers: str | Buffer | Iterable[str | Buffer] = "lru",
-    ram: str | None = None,
+    ram: str | int | None = None,
     device: Path = DEFAULT_DEVICE,
     seed: int | None = None,
     *,
@@ -285,9 +289,10 @@ def bound(
     reading, overrides = _split(options)
     spec, memory = _spec(trace, _device(device, None, seed, None, None, overrides), reading)
     names = _names(buffers, "buffer", Buffer)
+    sizes = None if ram is None else str(ram)
     costs = {"read_cost": read_cost, "write_cost": write_cost}
     with telling(progress, "bound") as tell:
-        return _table(_native.bound(spec, names, ram=ram, **costs, memory=memory, threads=threads, progress=tell))
+        return _table(_native.bound(spec, names, ram=sizes, **costs, memory=memory, threads=threads, progress=tell))
 
 
 def trace_info(trace: Trace, *, sample_pages: float = 1.0, progress: Progress = None, **options: Any) -> dict[str, Any]:
@@ -332,8 +337,9 @@ class Device:
         Returns when the device admitted it, when it is done (ns; `None` if that is still open), and the bytes of a read if the
         device stores such (`device__media="memory"`). `at_ns` is the arrival in open loop.
         """
-        told = hints or Hints()
-        numbers = [whole(name, getattr(told, name)) for name in ("pattern", "pc", "run_pages", "period")]
+        told = {name: value for name, value in vars(hints or Hints()).items() if value is not None}
+        unknown = {"pattern": 3, "pc": 0, "run_pages": 0, "period": 0}
+        numbers = [whole(name, value) for name, value in {**unknown, **told}.items()]
         return self._native.submit(op, lba, sectors, data, at_ns, tuple(numbers))  # type: ignore[arg-type]
 
     def cut_power(self) -> None:

@@ -6,7 +6,7 @@ import json
 import os
 from concurrent.futures import Executor, as_completed
 from pathlib import Path as FilePath
-from typing import Any, Iterable, Mapping
+from typing import Any, Iterable, Mapping, SupportsIndex
 
 from . import _native
 from ._plain import whole
@@ -46,10 +46,12 @@ class Sweep:
         named = _worded("buffers", _names(buffers, "buffer", Buffer))
         below = _worded("ftls", _names(ftls, "ftl", Ftl))
         varied: dict[str, dict[str, list[str]]] = {}
-        sizes = [ram] if isinstance(ram, (str, int)) else list(ram)
+        sizes = [ram] if isinstance(ram, (str, SupportsIndex)) else list(ram)
         if sizes:
             varied["ram"] = {name: [f"ram.dram={size}"] for name, size in _worded("ram", map(str, sizes)).items()}
         for axis, values in (axes or {}).items():
+            if not values:
+                raise ValueError(f"axes: {axis}: it has no values")
             if axis in varied:
                 raise ValueError(f"axes: {axis}: the name is taken by the argument; give the values to one of the two")
             varied[axis] = {
@@ -127,19 +129,17 @@ def _part(plan: str, folder: str, number: int, of: int, retry: bool) -> int:
 def load(folder: Path) -> Table:
     """The results in a folder, also while the sweep runs: a row for each cell.
 
-    Columns: `cell`, the value of each axis, `status` (`done`, `failed` or `open`), `error`, then all numbers of the report.
+    Columns: `cell`, the value of each axis, `status` (`done`, `failed` or `open`), `error`, then all numbers of the report. One
+    that has the name of a column before it is `report_NAME`.
     """
     rows: list[dict[str, Any]] = json.loads(_native.sweep_rows(os.fspath(folder)))
-    lines = [
-        {
-            "cell": row["cell"],
-            **row["values"],
-            "status": row["status"],
-            "error": row.get("error"),
-            **flat(row.get("report") or {}),
-        }
-        for row in rows
-    ]
+    lines: list[dict[str, Any]] = []
+    for row in rows:
+        own = {"cell": row["cell"], **row["values"], "status": row["status"], "error": row.get("error")}
+        if "seed" in row["values"]:
+            own["seed"] = int(row["values"]["seed"])
+        told = flat(row.get("report") or {}).items()
+        lines.append({**own, **{f"report_{name}" if name in own else name: value for name, value in told}})
     names: dict[str, None] = {}
     for line in lines:
         names.update(dict.fromkeys(line))
@@ -173,9 +173,11 @@ def _traces(traces: Any, with_options: bool) -> Mapping[str, Any]:
     if traces is None:
         # A plan without a workload has the built-in one, to which options need a name.
         return {"built-in": None} if with_options else {}
-    if isinstance(traces, Mapping):
-        return traces
-    several = [traces] if isinstance(traces, (str, os.PathLike, Generator)) else list(traces)
+    several = [traces] if isinstance(traces, (str, os.PathLike, Generator)) else traces
+    if not several:
+        raise ValueError("traces: none is given")
+    if isinstance(several, Mapping):
+        return several
     named: dict[str, Any] = {}
     for trace in several:
         name = _word(FilePath(str(trace)).name)

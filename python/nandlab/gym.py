@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from . import _native
 from ._plain import whole
-from ._registry import Ftl
+from ._registry import Ftl, _json
 from ._result import Result
-from ._run import DEFAULT_DEVICE, Path, Trace, _device, _spec, _split
+from ._run import DEFAULT_DEVICE, Path, Trace, _device, _split, _workload
 
 __all__ = ["BufferEnv", "FEATURES"]
 
@@ -77,7 +77,8 @@ class BufferEnv(gymnasium.Env[NDArray[numpy.float32], numpy.int64]):
         reading, overrides = _split(options)
         if "seed" in overrides:
             raise TypeError("seed: it is given to reset(seed=...)")
-        self._trace, self._reading = trace, reading
+        # Columns are taken once: a stream has them once.
+        self._workload, self._memory = _workload(trace, reading)
         self._described = _device(device, ftl, None, ram, capacity, overrides)
         self._candidates, self._by_block = candidates, group == "block"
         shape = (candidates, len(FEATURES))
@@ -96,9 +97,11 @@ class BufferEnv(gymnasium.Env[NDArray[numpy.float32], numpy.int64]):
         super().reset(seed=seed, options=options)
         self._seed = int(self.np_random.integers(2**32))
         described = {**self._described, "set": [*self._described["set"], f"seed={self._seed}"]}
-        spec, memory = _spec(self._trace, described, self._reading)
-        self._native = _native.Environment(spec, self._candidates, self._by_block, memory)
-        self._said, self._saved = self._native.advance(), 0
+        self._native = None
+        spec = _json({"device": described, "workload": self._workload}, "reset")
+        native = _native.Environment(spec, self._candidates, self._by_block, self._memory)
+        self._said, self._saved = native.advance(), 0
+        self._native = native
         return self._observed()
 
     def step(
@@ -129,7 +132,8 @@ class BufferEnv(gymnasium.Env[NDArray[numpy.float32], numpy.int64]):
         """What the agent sees of the last word of the run."""
         if len(self._said) == 2:
             zeros = numpy.zeros((self._candidates, len(FEATURES)), numpy.float32)
-            groups = numpy.zeros(0, numpy.uint32)
+            # Of the same shape at every step, as vectors of environments want it.
+            groups = numpy.zeros(self._candidates, numpy.uint32)
             return zeros, {"groups": groups, "comes": None, "saved_ns": self._said[1], "seed": self._seed}
         features, groups, saved, comes = self._said
         return features, {"groups": groups, "comes": comes, "saved_ns": saved, "seed": self._seed}

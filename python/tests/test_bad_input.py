@@ -132,6 +132,19 @@ def test_warm_up_is_refused_where_all_requests_count():
     assert nandlab.curve(good(), ram="1MiB", ftl="page", warm_up=10, address="modulo").height == 1
 
 
+def test_two_columns_of_one_name_are_refused():
+    pyarrow = pytest.importorskip("pyarrow")
+    numbers = pyarrow.array([0, 8], pyarrow.uint64())
+    table = pyarrow.table([numbers] * 4, names=["time_ns", "lba", "sectors", "lba"])
+    with pytest.raises(ValueError, match="two columns of this name"):
+        nandlab.run(table, **FEW)
+
+
+def test_device_that_is_driven_has_no_trace_to_fit():
+    with pytest.raises(ValueError, match='capacity = "fit"'):
+        nandlab.Device(capacity="fit")
+
+
 def test_class_where_an_object_is_needed_is_named():
     for arguments in ({"buffer": nandlab.buffers.CFLRU}, {"ftl": nandlab.ftls.DFTL}):
         (plugin,) = arguments.values()

@@ -184,6 +184,36 @@ def test_run_in_which_nothing_leaves_is_an_episode_of_one_step():
         env.step(0)
 
 
+def test_environments_go_side_by_side():
+    few = {**TINY, "ram": "64KiB", "limit": 60}
+    several = gymnasium.make_vec("nandlab/Buffer-v0", num_envs=2, vectorization_mode="sync", trace=ZIPF, **few)
+    several.reset(seed=3)
+    ends = 0
+    for _ in range(150):
+        ends += several.step(numpy.zeros(2, int))[2].sum()
+    assert ends > 2
+
+
+def test_reset_that_fails_leaves_no_episode():
+    env = nandlab.gym.BufferEnv(ZIPF, limit=5, **TINY)
+    play(env, 1, lambda observation, info: 3)
+    env._described["set"].append("ram.dram=much")
+    with pytest.raises(ValueError, match="much"):
+        env.reset()
+    with pytest.raises(ValueError, match="the episode is over: call reset"):
+        env.step(0)
+
+
+def test_trace_that_can_be_read_once_serves_all_episodes():
+    pyarrow = pytest.importorskip("pyarrow")
+    numbers = numpy.arange(2000, dtype=numpy.uint64)
+    table = pyarrow.table({"time_ns": numbers, "lba": numbers * 8, "sectors": numpy.full(2000, 8), "write": numbers % 2})
+    env = nandlab.gym.BufferEnv(table.to_reader(), **TINY)
+    for seed in (1, 2):
+        play(env, seed, lambda observation, info: 0)
+        assert env.result.requests == 2000
+
+
 def test_bad_arguments_are_named():
     for arguments, words in [
         ({"candidates": 0}, "candidates"),

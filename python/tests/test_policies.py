@@ -153,6 +153,102 @@ def test_what_is_lent_ends_with_the_call():
             late()
 
 
+def test_hints_that_are_not_given_are_those_of_the_trace():
+    seen = set()
+
+    class Sees(LRU):
+        def on_insert(self, slot, access):
+            seen.add((access.pattern, access.pc, access.run_pages, access.period))
+            super().on_insert(slot, access)
+
+    zeros = numpy.zeros(8, numpy.uint64)
+    trace = {"time_ns": zeros, "lba": zeros, "sectors": zeros + 8, "pattern": ["s"] * 8}
+    trace.update(pc=zeros + 2, run_pages=zeros + 9, period=zeros + 3)
+    nandlab.run(trace, buffer=Sees, hint=lambda batch: nandlab.Hints(pc=5), **SMALL)
+    assert seen == {(0, 5, 9, 3)}
+
+
+def test_functions_see_no_batch_without_requests():
+    lengths = []
+    numbers = numpy.arange(8)
+    trace = {"time_ns": numbers, "lba": numbers * 8, "sectors": numpy.full(8, 8), "write": numpy.zeros(8, bool)}
+    hint = lambda batch: lengths.append(len(batch)) or nandlab.Hints()  # noqa: E731
+    nandlab.run(trace, hint=hint, **{**SMALL, "precondition": "trace"})
+    assert lengths and min(lengths) > 0
+
+
+def test_time_is_that_of_the_access_also_where_it_is_not_hooked():
+    times = []
+
+    class Times(LRU):
+        def on_insert(self, slot, access):
+            times.append(self.sense.now_ns)
+            super().on_insert(slot, access)
+
+    at = numpy.arange(8, dtype=numpy.uint64) * 10**9
+    trace = {"time_ns": at, "lba": numpy.arange(8) * 8, "sectors": numpy.full(8, 8), "write": numpy.ones(8, bool)}
+    nandlab.run(trace, buffer=Times, **SMALL)
+    assert [time // 10**9 for time in times] == list(range(8))
+
+
+def test_policy_without_a_frame_is_refused():
+    for own in (LRU, type("Scores", (), {"decide": lambda self, batch: batch.lba})):
+        with pytest.raises(ValueError, match="0 page frames"):
+            nandlab.run(ZIPF, buffer=own, **{**SHORT, "ram": 0})
+
+
+def test_moved_pages_take_the_frames_that_they_move_to():
+    class Moves(nandlab.Policy):
+        """Fills both memories, and then does with the last page of NVRAM what `act` says."""
+
+        def __init__(self, act):
+            self.act, self.said = act, None
+
+        def on_miss(self, access):
+            return "nvram" if self.slots.used()[1] < 8 else "dram"
+
+        def make_room(self, access, plan):
+            dram, nvram = (
+                [slot for slot in self.slots.resident() if self.slots.medium(slot) == name] for name in ("dram", "nvram")
+            )
+            try:
+                self.act(plan, dram, nvram)
+            except ValueError as error:
+                self.said = str(error)
+                raise
+            return None
+
+        def on_remove(self, slot):
+            pass
+
+    def freed_where_it_moved_to(plan, dram, nvram):
+        plan.evict(nvram[0])
+        plan.move_page(dram[0], "nvram")
+        plan.evict(dram[0])
+        plan.move_page(nvram[1], "dram")
+        plan.move_page(nvram[2], "dram")
+
+    policy = Moves(freed_where_it_moved_to)
+    with pytest.raises(ValueError, match="no room in the other memory"):
+        nandlab.run(ZIPF, buffer=policy, **{**SHORT, "ram": "64KiB", "ram__nvram": "32KiB"})
+
+
+def test_page_does_not_move_to_where_another_is_read_ahead():
+    class Ahead(LRU):
+        def on_miss(self, access):
+            return "nvram" if self.slots.used()[1] < 8 else "dram"
+
+        def after_access(self, access, hit, plan):
+            if self.slots.used() == (16, 8):
+                slots = self.slots.resident()
+                plan.evict(next(slot for slot in slots if self.slots.medium(slot) == "dram"))
+                plan.prefetch(next(lpn for lpn in range(100) if self.slots.find(lpn) is None))
+                plan.move_page(next(slot for slot in slots if self.slots.medium(slot) == "nvram"), "dram")
+
+    with pytest.raises(ValueError, match="no room in the other memory"):
+        nandlab.run(ZIPF, buffer=Ahead, **{**SHORT, "ram": "64KiB", "ram__nvram": "32KiB"})
+
+
 def test_class_without_hooks_is_refused():
     for buffer in (object(), 5, type("Empty", (), {"make_room": 3}), type("Half", (), {"make_room": print})):
         with pytest.raises(TypeError, match="buffer"):

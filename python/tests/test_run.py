@@ -204,6 +204,60 @@ def test_interrupt_ends_work_at_once(work):
     assert ended - sent < 1
 
 
+SLOW = """
+import nandlab, signal, sys, threading, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.path.insert(0, {tests!r})
+from conftest import LRU, SMALL
+
+class Slow(LRU):
+    def on_miss(self, access):
+        print("asked", flush=True)
+        {ask}
+
+nandlab.run(nandlab.generate.zipf(), buffer=Slow, limit=10**6, **SMALL)
+"""
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        # As a model that computes does.
+        "end = time.time() + 0.5\n        while time.time() < end: pass",
+        # A run of its own, on a thread to which no signal comes.
+        "nandlab.run(nandlab.generate.zipf(), buffer=LRU, limit=10**9, **SMALL)",
+    ],
+)
+def test_interpreter_that_ends_waits_for_what_asks_it(ask):
+    code = SLOW.format(tests=str(ROOT / "python/tests"), ask=ask)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", code], text=True, **pipes) as process:
+        assert process.stdout.readline() == "asked\n"
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=20)
+    # Python ends itself by the signal, as it came.
+    assert process.returncode == -signal.SIGINT and "KeyboardInterrupt" in said and "Fatal" not in said, said
+
+
+def test_key_of_the_configuration_wins_over_an_argument():
+    options = {"ram": "1MiB", "ram__dram": "2MiB", "ram__nvram": numpy.int64(0), "replay__mode": None}
+    told = nandlab.run(ZIPF, limit=100, **{**SMALL, **options})
+    assert told.report["config"]["ram"]["dram"] == "2MiB"
+
+
+def test_windows_of_a_warm_up_are_refused():
+    with pytest.raises(ValueError, match="series: with warm_up"):
+        nandlab.run(ZIPF, limit=3000, warm_up=1000, series=True, **SMALL)
+
+
+def test_pickled_plug_in_is_of_its_class():
+    buffers, ftls = nandlab.buffers, nandlab.ftls
+    for plugin in (buffers.CFLRU(window_ratio=0.25), buffers.None_(), ftls.DFTL(), nandlab.generate.zipf(theta=0.9)):
+        again = pickle.loads(pickle.dumps(plugin))
+        assert again == plugin and repr(again) == repr(plugin)
+    assert isinstance(pickle.loads(pickle.dumps(nandlab.ftls.DFTL())), nandlab.ftls.DFTL)
+
+
 def test_command_line_comes_with_the_package(command):
     done = subprocess.run([sys.executable, "-m", "nandlab", "describe", "lru"], capture_output=True, text=True, check=True)
     assert done.stdout == command("describe", "lru")

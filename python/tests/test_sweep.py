@@ -6,6 +6,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
+import numpy
 import pyarrow.parquet
 import pytest
 
@@ -72,6 +73,21 @@ def test_failed_cells_are_rows_and_bad_sweeps_are_errors(tmp_path):
             nandlab.Sweep(nandlab.generate.zipf(), **wrong).run(tmp_path / "wrong")
     with pytest.raises(ValueError, match="there is no sweep"):
         nandlab.load(tmp_path / "nowhere")
+
+
+def test_columns_have_one_type_and_axes_keep_their_values(tmp_path):
+    axes = {"requests_total": {"few": {"replay.queue_depth": 1}, "many": {"replay.queue_depth": 8}}}
+    failing = nandlab.Sweep(nandlab.generate.zipf(), ["lru", "bplru"], limit=50, address="modulo", ram="4KiB", seeds=[1, 2], axes=axes)
+    table = failing.run(tmp_path)
+    assert set(table["seed"]) == {1, 2} and set(table["requests_total"]) == {"few", "many"}
+    assert set(table["report_requests_total"]) == {50, None}
+
+
+def test_axis_without_values_is_refused():
+    for wrong in ({"traces": []}, {"traces": {}}, {"buffers": []}, {"ftls": ()}, {"axes": {"depth": {}}}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            nandlab.Sweep(**{"traces": nandlab.generate.zipf(), **wrong})
+    assert len(nandlab.Sweep(nandlab.generate.zipf(), ram=numpy.int64(1 << 20))) == 1
 
 
 def test_options_hold_for_the_built_in_workload(tmp_path):

@@ -91,9 +91,13 @@ impl Device {
     ///
     /// # Errors
     /// As [`Device::configure`]; a plug-in does not fit, or the machine has too little memory. With
-    /// [`Precondition::Trace`] there is no trace. [`Error::Stopped`] if the work is to end.
+    /// [`Precondition::Trace`] or [`Capacity::Fit`] there is no trace. [`Error::Stopped`] if the work is to end.
     pub fn build(&self, stop: &Stop) -> Result<(Box<dyn Ssd>, Config), Error> {
         let (builder, config) = self.configure()?;
+        if self.capacity == Some(Capacity::Fit) {
+            let problem = "capacity = \"fit\" is as large as a trace needs, and here is none";
+            return Err(Error::input(problem, "give a size"));
+        }
         if config.precondition == Precondition::Trace {
             let problem = "precondition = \"trace\" replays a trace first, and here is none";
             return Err(Error::input(problem, "use none, full or {steady=N}"));

@@ -313,7 +313,10 @@ fn warm_up(
         for request in &mut batch {
             request.at = Nanos::ZERO;
         }
-        Foresight::show(foresight, &mut batch)?;
+        // There may be no write in it.
+        if !batch.is_empty() {
+            Foresight::show(foresight, &mut batch)?;
+        }
         if let Err(error) = device.run(&batch) {
             return Err(Error::input(error, ROOM));
         }

@@ -126,7 +126,9 @@ fn chunk(given: &[(String, ArrayRef)]) -> PyResult<Chunk> {
             return Err(PyValueError::new_err(problem));
         }
         check_type(name, array)?;
-        *place = Some(Arc::clone(array));
+        if place.replace(Arc::clone(array)).is_some() {
+            return Err(PyValueError::new_err(format!("trace[{name:?}]: there are two columns of this name")));
+        }
     }
     let has = |name: &str| columns[at(name)].is_some();
     for (one, other) in [("offset", "lba"), ("length", "sectors"), ("op", "write")] {

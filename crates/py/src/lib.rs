@@ -57,6 +57,8 @@ mod _native {
     use super::sweeps::{experiment, sweep, sweep_rows};
     #[pymodule_export]
     use super::tables::{bound, compare, curve, trace_info};
+    #[pymodule_export]
+    use super::work::end_work;
 
     #[pymodule_export]
     const COLUMNS: [&str; super::columns::NAMES.len()] = super::columns::NAMES;

@@ -83,21 +83,28 @@ fn arrays<'py>(py: Python<'py>, first: u64, batch: &[HostRequest]) -> PyResult<B
     Ok(arrays)
 }
 
-/// Pattern, pc, `run_pages` and period of each request.
-type Hints<'py> = [PyReadonlyArray1<'py, u32>; 4];
+/// Pattern, pc, `run_pages` and period of each request; what is not told stays as the trace has it.
+type Hints<'py> = [Option<PyReadonlyArray1<'py, u32>>; 4];
 
 fn give_hints(batch: &mut [HostRequest], hints: Hints<'_>) -> PyResult<()> {
     let requests = HostRequest::count(batch);
-    let hints = hints.map(|column| column.as_array().to_vec());
-    if let Some(column) = hints.iter().find(|column| column.len() as u64 != requests) {
+    let hints = hints.map(|column| column.map(|column| column.as_array().to_vec()));
+    if let Some(column) = hints.iter().flatten().find(|column| column.len() as u64 != requests) {
         return Err(wrong(format!("hint: {} values for {requests} requests", column.len())));
     }
     let mut at = 0;
     for request in batch {
-        let [pattern, pc, run_pages, period] = [0, 1, 2, 3].map(|column| hints[column][at]);
-        let known = views::pattern(pattern.into());
-        let pattern = known.ok_or_else(|| wrong(format!("hint: pattern {pattern} is none of 0 to 3")))?;
-        request.hint = Hint { pattern, pc, run_pages, period, ..request.hint };
+        let Hint { pattern, pc, run_pages, period, .. } = request.hint;
+        let told = [0, 1, 2, 3].map(|column: usize| hints[column].as_ref().map(|column| column[at]));
+        let known = told[0].map_or(Some(pattern), |pattern| views::pattern(pattern.into()));
+        let unknown = || wrong(format!("hint: pattern {} is none of 0 to 3", told[0].unwrap_or_default()));
+        request.hint = Hint {
+            pattern: known.ok_or_else(unknown)?,
+            pc: told[1].unwrap_or(pc),
+            run_pages: told[2].unwrap_or(run_pages),
+            period: told[3].unwrap_or(period),
+            ..request.hint
+        };
         at += usize::from(!request.more);
     }
     Ok(())

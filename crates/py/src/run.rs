@@ -117,6 +117,10 @@ impl RunReport {
 
 /// Carries out a run.
 fn report(run: &Run, with_series: bool, watch: &Watch<'_>) -> Result<RunReport, Error> {
+    if with_series && run.workload.warm_up.is_some() {
+        let problem = "series: with warm_up the windows would have the requests before the measurement in them";
+        return Err(Error::input(problem, "leave one of the two out"));
+    }
     let mut series = with_series.then(Timeline::default);
     let report = match &mut series {
         None => run.report(watch)?,

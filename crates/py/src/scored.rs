@@ -31,7 +31,10 @@ struct Scored {
 
 /// The buffer, with the name that reports show.
 pub fn own_buffer(name: &str, ahead: Arc<Mutex<Ahead>>) -> OwnBuffer {
+    let of = name.to_owned();
     OwnBuffer::new(name, move |parts| {
+        let shape = parts.buffer_shape();
+        shape.need_frames(&of, shape.frames.total(), 1, "a page")?;
         let (order, ranks) = (BTreeSet::new(), Vec::new());
         Ok(Box::new(Engine::new(parts, Scored { ahead: Arc::clone(&ahead), order, ranks, accesses: 0 })?))
     })

@@ -1,15 +1,16 @@
 //! Work of the laboratory on a thread of its own: other threads of Python go on meanwhile, and Ctrl-C ends it at once.
 
 use std::any::Any;
+use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 use std::time::Duration;
 
 use nandlab_lab::{Error, Event, Stop, Watch};
-use pyo3::exceptions::{PyRuntimeError, PyUserWarning};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyUserWarning};
 use pyo3::prelude::*;
 
 use crate::errors::raised;
@@ -20,6 +21,14 @@ const POLL: Duration = Duration::from_millis(25);
 const GLANCE: Duration = Duration::from_micros(20);
 /// In units of what the progress is kept.
 const WHOLE: f64 = 1e6;
+
+/// Work that asks code in Python and may not be over: the interpreter must not end before it.
+static ASKING: Mutex<Vec<(Weak<()>, Stop)>> = Mutex::new(Vec::new());
+
+thread_local! {
+    /// The wish that the work of this thread ends: what code in Python begins there ends with it.
+    static OUTER: RefCell<Stop> = RefCell::default();
+}
 
 /// How work that keeps the lock of the interpreter, and the thread that waits for it and looks for signals, take turns.
 ///
@@ -94,10 +103,10 @@ pub fn away<T: Send + 'static>(
     progress: Option<Bound<'_, PyAny>>,
     work: impl FnOnce(&Watch<'_>) -> Result<T, Error> + Send + 'static,
 ) -> PyResult<T> {
-    away_until(py, &Turns::default(), progress, work)
+    carry_out(py, &Turns::default(), progress, work)
 }
 
-/// The same; what the work asks in Python takes turns with the caller by `turns`, and ends by its `stop`.
+/// The same of work that asks code in Python: it takes turns with the caller by `turns`, and ends by its `stop`.
 ///
 /// # Errors
 /// As [`away`].
@@ -107,10 +116,51 @@ pub fn away_until<T: Send + 'static>(
     progress: Option<Bound<'_, PyAny>>,
     work: impl FnOnce(&Watch<'_>) -> Result<T, Error> + Send + 'static,
 ) -> PyResult<T> {
+    let goes_on = Arc::new(());
+    asking().push((Arc::downgrade(&goes_on), turns.stop.clone()));
+    carry_out(py, turns, progress, move |watch| {
+        let _goes_on = goes_on;
+        work(watch)
+    })
+}
+
+/// Work that asks code in Python and is not over.
+fn asking() -> MutexGuard<'static, Vec<(Weak<()>, Stop)>> {
+    let mut asking = ASKING.lock().unwrap_or_else(PoisonError::into_inner);
+    asking.retain(|(goes_on, _)| goes_on.strong_count() > 0);
+    asking
+}
+
+/// Ends all work that asks code in Python, and waits for that: to be called before the interpreter ends, which such work would
+/// not survive. A function that takes its time is waited for.
+///
+/// # Errors
+/// A signal came.
+#[pyfunction]
+pub fn end_work(py: Python<'_>) -> PyResult<()> {
+    loop {
+        let stops: Vec<Stop> = asking().iter().map(|(_, stop)| stop.clone()).collect();
+        if stops.is_empty() {
+            return Ok(());
+        }
+        stops.iter().for_each(Stop::stop);
+        py.detach(|| thread::sleep(POLL / 5));
+        py.check_signals()?;
+    }
+}
+
+fn carry_out<T: Send + 'static>(
+    py: Python<'_>,
+    turns: &Turns,
+    progress: Option<Bound<'_, PyAny>>,
+    work: impl FnOnce(&Watch<'_>) -> Result<T, Error> + Send + 'static,
+) -> PyResult<T> {
     let told = Arc::new(Told::default());
     let (sender, mut done) = mpsc::channel();
     let (seen, hears) = (turns.stop.clone(), Arc::clone(&told));
+    let outer = OUTER.with_borrow(Clone::clone);
     let task = move || {
+        OUTER.set(seen.clone());
         let watch = Watch::new(seen, |event| hears.hear(event));
         // Nobody waits any more after a signal.
         _ = sender.send(catch_unwind(AssertUnwindSafe(|| work(&watch))));
@@ -126,6 +176,8 @@ pub fn away_until<T: Send + 'static>(
                 return result.map_err(|panic| bug(&*panic))?.map_err(|error| raised(&error));
             }
             Err(RecvTimeoutError::Disconnected) => return Err(bug(&"its thread ended")),
+            // Signals come to another thread if this is the work of one that was called away.
+            Err(RecvTimeoutError::Timeout) if outer.is_stopped() => Err(PyKeyboardInterrupt::new_err(())),
             Err(RecvTimeoutError::Timeout) => py.check_signals().and_then(|()| {
                 let share = told.share.load(Ordering::Relaxed) as f64 / WHOLE;
                 progress.as_ref().map_or(Ok(()), |progress| progress.call1((share,)).map(|_| ()))

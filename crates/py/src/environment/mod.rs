@@ -125,6 +125,7 @@ impl Environment {
         if ends.waits {
             // If the run is over meanwhile, the end is what is heard next.
             _ = ends.answer.send(Choice { candidate, pad });
+            ends.waits = false;
         }
         loop {
             let asked = &mut ends.asked;

@@ -105,8 +105,10 @@ pub fn own_buffer(policy: Py<PyAny>, raised: Raised) -> PyResult<OwnBuffer> {
         let class = policy.cast::<pyo3::types::PyType>().cloned().unwrap_or_else(|_| policy.get_type());
         class.name().map(|name| format!("{name} (Python)"))
     })?;
+    let of = name.clone();
     let buffer = OwnBuffer::new(&name, move |parts| {
         let shape = parts.buffer_shape();
+        shape.need_frames(&of, shape.frames.total(), 1, "a page")?;
         let buffer = Python::attach(|py| PythonBuffer::new(policy.bind(py), &shape, raised.clone()));
         let buffer = buffer.map_err(|exception| {
             let error = ConfigError::new("buffer", exception.to_string(), "see docs/python.md");
@@ -243,8 +245,9 @@ impl Buffer for PythonBuffer {
     fn on_miss(&mut self, access: &Access, slots: &Slots, sense: &Sense<'_>) -> Admission {
         self.rounds = 0;
         self.admitted = Medium::Dram;
-        let Some(hook) = &self.hooks.on_miss else { return Admission::Admit(Medium::Dram) };
+        // Also for what follows, which is told no time.
         self.show(Some(access), Some(sense));
+        let Some(hook) = &self.hooks.on_miss else { return Admission::Admit(Medium::Dram) };
         let answer = self.ask(slots, |py| {
             let answer = admission(hook.bind(py).call1((&self.access,))?.as_any())?;
             match answer {

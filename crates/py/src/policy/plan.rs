@@ -103,17 +103,16 @@ impl Filling {
         Ok(found)
     }
 
-    /// Frames of a memory in use when the plan is carried out up to here.
+    /// Frames of a memory in use when the plan is carried out up to here. A page moves once.
     fn used(&self, slots: &Slots, medium: Medium) -> usize {
         let used = slots.used();
         let before = if medium == Medium::Dram { used.dram } else { used.nvram } as usize;
-        let of = |slot: Slot| {
-            self.moved.iter().rev().find(|moved| moved.0 == slot).map_or(slots.medium(slot), |moved| moved.1)
-        };
-        let left = self.freed.iter().filter(|slot| slots.medium(**slot) == medium).count();
-        let came = self.moved.iter().filter(|moved| of(moved.0) == medium && slots.medium(moved.0) != medium).count();
-        let went = self.moved.iter().filter(|moved| of(moved.0) != medium && slots.medium(moved.0) == medium).count();
-        (before + came).saturating_sub(left + went)
+        let of =
+            |slot: Slot| self.moved.iter().find(|moved| moved.0 == slot).map_or(slots.medium(slot), |moved| moved.1);
+        let left = self.freed.iter().filter(|slot| of(**slot) == medium).count();
+        let came = self.moved.iter().filter(|moved| moved.1 == medium).count();
+        let ahead = if medium == Medium::Dram { self.wanted.len() } else { 0 };
+        (before + came + ahead).saturating_sub(left + self.moved.len() - came)
     }
 }
 
@@ -198,7 +197,7 @@ impl PlanView {
             if slots.find(lpn).is_some() || filling.wanted.contains(&lpn) {
                 return Err(PyValueError::new_err(format!("prefetch: page {} is in the buffer", lpn.0)));
             }
-            if filling.used(slots, Medium::Dram) + filling.wanted.len() >= slots.frames().dram as usize {
+            if filling.used(slots, Medium::Dram) >= slots.frames().dram as usize {
                 return Err(PyValueError::new_err("prefetch: there is no free frame; evict a page first"));
             }
             filling.plan.prefetch(lpn);

@@ -70,7 +70,7 @@ impl Storage {
     }
 
     /// Looks from now on at how many operations are under way, if there are too many.
-    #[inline(always)]
+    #[inline]
     fn watch_operations(&mut self) {
         if self.flash.clock.in_flight() > MOST_IN_FLIGHT {
             self.attentive = true;
