@@ -5,7 +5,8 @@ use nandlab::config::Config;
 use nandlab::types::SECTOR_BYTES;
 use nandlab_lab::{Address, Device, Error};
 use nandlab_trace::{
-    BlockEvent, Checked, ColumnSpec, DeviceNeed, FileOrder, Finding, Options, TraceError, Volumes, check_up, expand,
+    BlockEvent, Checked, ColumnSpec, DeviceNeed, FileOrder, Finding, Options, Place, TraceError, Volumes, check_up,
+    expand,
 };
 
 use crate::advice::{Word, capacity, quoted, room};
@@ -189,6 +190,8 @@ fn fix(error: &TraceError, paths: &[String], options: &mut Options) -> Option<Ve
             options.format = Some(format.to_owned());
             vec![("--format", Some(format.to_owned()))]
         }
+        // Perhaps a header whose columns are in another order than those of the format that rows look like.
+        TraceError::Row { place: Place::Line(1), .. } if options.format.is_none() => return None,
         TraceError::Row { .. } | TraceError::TooManyBad { .. } => {
             // Skips all; how many there were comes with the findings.
             if options.skip_bad == Some(i64::MAX as u64) {

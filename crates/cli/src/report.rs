@@ -8,6 +8,7 @@ use nandlab_lab::{Digest, SweepResults};
 use crate::fail::Failure;
 use crate::files::Files;
 use crate::output;
+use crate::rows::both;
 
 /// Arguments of `report`.
 #[derive(Args, Debug)]
@@ -36,6 +37,9 @@ impl ReportArgs {
 
 /// Runs the command.
 pub fn report(args: &ReportArgs) -> Result<(), Failure> {
+    if [Some(&args.output), args.markdown.as_ref()].iter().flatten().filter(|output| **output == "-").count() > 1 {
+        return Err(both("--output -", "--markdown -"));
+    }
     let digest = Digest::of(&SweepResults::open(&args.folder)?)?;
     let page = output::Target::open(Some(&args.output))?;
     if let Some(folder) = &args.figures {

@@ -78,6 +78,18 @@ fn split_parts_merge_to_the_whole() {
 }
 
 #[test]
+fn files_of_a_pattern_are_one_trace_of_a_merge() {
+    let parts = [("m-0.csv", "0,5,W,0,4096\n"), ("m-1.csv", "9,5,W,4096,4096\n"), ("n-0.csv", "4,5,W,0,512\n")];
+    for (name, row) in parts {
+        std::fs::write(path(name), format!("# nandlab trace 1\ntime_ns,device,op,offset,length\n{row}")).unwrap();
+    }
+    let merged = tool(&format!("trace merge {} {}", path("m-*.csv"), path("n-0.csv")), "");
+    assert_eq!(rows(&merged), ["0,0,W,0,4096", "4,1,W,0,512", "9,0,W,4096,4096"]);
+    let output = nandlab(&["trace", "merge", &path("m-*.csv")]);
+    assert!(stderr(&output).contains("needs two traces"), "{}", stderr(&output));
+}
+
+#[test]
 fn sample_and_remap_do_what_they_say() {
     let half = tool("trace sample - --rate 0.5 --seed 3", &text());
     let kept = rows(&half).len();
@@ -113,6 +125,10 @@ fn wrong_options_are_refused() {
         ("filter - --min-length 5 --max-length 4", "--min-length is above"),
         ("convert - -o x.csv.xz", "written are .parquet"),
         ("convert - -o /nowhere/x.parquet", "cannot be written"),
+        ("convert - --to parquet -o x.csv", "files that end in .parquet"),
+        ("convert - --to parquet", "files that end in .parquet"),
+        ("convert - --to nandlab -o x.parquet", "would be no Parquet"),
+        ("convert - --to spc -o x.parquet", "would be no Parquet"),
         ("convert nothere.parquet", "nothere.parquet"),
     ];
     let failures: Vec<String> = cases

@@ -159,6 +159,8 @@ fn measure_one(buffer: &str, trace: &str, progress: &Part<'_>) -> Result<Report,
 fn row(buffer: &str, workload: &str, report: &Report) -> String {
     // Of a file only its name: the folder is that of whoever measured.
     let workload = Path::new(workload).file_name().map_or(workload.into(), |name| name.to_string_lossy());
+    // What stands between columns here and on the page.
+    let workload = workload.replace([',', '|', '\n'], "_");
     let percent = |ratio: Option<f64>| ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{:.2}", 100.0 * ratio));
     let buffer_work = &report.buffer;
     format!(

@@ -8,7 +8,9 @@ use crate::error::{Candidate, Proposal, TraceError, excerpt};
 use crate::export::Export;
 use crate::formats::columns::{self as columns_format, guess, numbered_lines, propose};
 use crate::formats::{FORMATS, SOURCES};
-use crate::registry::{Format, Head, Sniff};
+use crate::names::Names;
+use crate::registry::{Format, Head, Parser, Sniff};
+use crate::row::Row;
 
 /// What a user should know about a format.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -62,14 +64,17 @@ pub(crate) fn detect(name: &str, bytes: &[u8]) -> Result<(&'static Format, Strin
             Sniff::Certain(reason) => return Ok((format, reason)),
         }
     }
+    // A header line says more than what rows look like, unless it is that of the format.
+    let named = guess(&head);
+    let is_own = |header: &[u8]| yes.iter().chain(&maybe).any(|(format, _)| knows(format, header));
+    if let Some(guess) = named.filter(|guess| !is_own(head.lines[guess.header])) {
+        return Ok((&columns_format::FORMAT, guess.reason));
+    }
     if yes.len() == 1 {
         return Ok(yes.remove(0));
     }
     yes.append(&mut maybe);
     if yes.is_empty() {
-        if let Some(guess) = guess(&head) {
-            return Ok((&columns_format::FORMAT, guess.reason));
-        }
         let hint = if bytes.get(257..262) == Some(b"ustar") {
             "It is a tar archive: unpack it first (tar -xf), or pipe one member: tar -xOf. "
         } else if bytes.contains(&0) {
@@ -86,6 +91,14 @@ pub(crate) fn detect(name: &str, bytes: &[u8]) -> Result<(&'static Format, Strin
     }
     let candidates = yes.into_iter().map(|(f, reason)| Candidate { format: f.name, reason }).collect();
     Err(TraceError::Ambiguous { name: name.to_owned(), candidates })
+}
+
+/// True if a line is one that the format passes over, as its header.
+fn knows(format: &Format, line: &[u8]) -> bool {
+    match (format.parser)(&Names::of_a_trace()) {
+        Parser::Text(mut parser) => matches!(parser.line(line), Ok(Row::Other)),
+        Parser::Binary(_) | Parser::Columns => false,
+    }
 }
 
 /// The exporter of a format.

@@ -32,6 +32,9 @@ pub(crate) struct Lost {
     rounded: u64,
     pub(crate) writes_as_accesses: u64,
     latencies: u64,
+    latencies_rounded: u64,
+    /// Requests that are none in the format.
+    pub(crate) requests: u64,
     processes: u64,
     hints: u64,
     origins: u64,
@@ -42,6 +45,12 @@ impl Lost {
     pub(crate) fn whole(&mut self, at: u64, unit: u64) -> u64 {
         self.rounded += u64::from(!at.is_multiple_of(unit));
         at / unit
+    }
+
+    /// The same of a latency.
+    pub(crate) fn whole_latency(&mut self, latency: u64, unit: u64) -> u64 {
+        self.latencies_rounded += u64::from(!latency.is_multiple_of(unit));
+        latency / unit
     }
 
     /// Counts what a request carries and the format does not.
@@ -59,6 +68,8 @@ impl Lost {
             ("times_rounded_down", self.rounded),
             ("writes_become_accesses", self.writes_as_accesses),
             ("latencies_left_out", self.latencies),
+            ("latencies_rounded_down", self.latencies_rounded),
+            ("requests_left_out", self.requests),
             ("processes_left_out", self.processes),
             ("hints_left_out", self.hints),
             ("files_and_stacks_left_out", self.origins),

@@ -18,6 +18,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod ahead;
 mod buffer;
 mod bytes;
 mod columns;

@@ -345,11 +345,10 @@ impl Records {
     }
     /// What requests carry besides the rest, or may do so in a file that is not open yet.
     pub fn extra(&self) -> Extra {
-        if self.order == FileOrder::Sequence && self.names.len() > 1 && crate::formats::is_own(self.format()) {
-            return Extra::ALL;
-        }
         let open = self.files.iter().flatten().map(RecordFile::extra);
-        open.fold(self.past_about.extra, Extra::or)
+        let is_own_sequence = self.order == FileOrder::Sequence && crate::formats::is_own(self.format());
+        let later = self.names.iter().skip(if is_own_sequence { self.at + 1 } else { self.names.len() });
+        open.chain(later.map(|name| crate::ahead::extra(name, &self.common))).fold(self.past_about.extra, Extra::or)
     }
     /// Unit of the times, if that is a guess.
     pub fn guessed_unit(&self) -> Option<TimeUnit> {

@@ -74,3 +74,32 @@ fn text_that_says_what_it_is_is_believed() {
         }
     }
 }
+
+#[test]
+fn header_that_names_the_columns_wins_over_what_rows_look_like() {
+    let text = |header: &str, row: &dyn Fn(u64) -> String| {
+        (1..60).fold(format!("{header}\n"), |text, at| text + &row(at) + "\n")
+    };
+    let alibaba =
+        text("device_id,op,length,offset,time_ns", &|at| format!("3,W,4096,{},{}", at * 8192, at * 1_000_000));
+    let tencent =
+        text("Timestamp,Size,Offset,IOType,VolumeID", &|at| format!("{},8,{},1,5", 1_538_323_200 + at, at * 16));
+    let msr = text("Timestamp,Hostname,DiskNumber,Type,Size,Offset,ResponseTime", &|at| {
+        format!("{},usr,0,Read,4096,{},400", 128_166_372_003_061_629 + at * 10_000, at * 8192)
+    });
+    let spc = text("device,offset,length,op,time_ns", &|at| format!("3,{},4096,W,{}", at * 8192, at * 1_000_000));
+    for (text, format) in [(alibaba, "alibaba"), (msr, "msr"), (spc, "spc")] {
+        let records =
+            nandlab_trace::Records::from_reader(format, std::io::Cursor::new(text), &Options::default()).unwrap();
+        assert_eq!(records.format(), "columns", "{format}: {}", records.reason());
+        let records: Vec<_> = records.map(Result::unwrap).collect();
+        assert!(
+            records.iter().zip(1..).all(|(record, at)| (record.offset, record.length) == (at * 8192, 4096)),
+            "{format}"
+        );
+        assert_eq!(records[1].at.0 - records[0].at.0, 1_000_000, "{format}");
+    }
+    // What 0 and 1 mean its header does not say.
+    let error = read(tencent.as_bytes(), &Options::default()).unwrap_err().to_string();
+    assert!(error.contains("line 1: Timestamp"), "{error}");
+}

@@ -175,3 +175,20 @@ fn oracle_general_has_a_record_for_every_page_and_knows_the_next() {
     assert_eq!(ranges[..5], [0, 1, 2, 3, 4]);
     assert_eq!(ranges[18], 0);
 }
+
+#[test]
+fn what_a_format_rounds_or_leaves_out_is_counted() {
+    let late = TraceRecord { latency_ns: 150, ..requests()[0] };
+    let empty = TraceRecord { length: 0, ..late };
+    let lost = |format: &str, records: &[TraceRecord]| {
+        let mut writer = Writer::export(&path(&format!("lost.{format}")), format).unwrap();
+        records.iter().for_each(|record| writer.write(record).unwrap());
+        let lost = writer.lost();
+        writer.finish().unwrap();
+        lost
+    };
+    let msr = lost("msr", &[late, TraceRecord { latency_ns: 200, ..late }]);
+    assert_eq!(msr.get("latencies_rounded_down"), Some(&1));
+    let oracle = lost("oracle-general", &[late, empty]);
+    assert_eq!((oracle.get("requests_left_out"), oracle.get("writes_become_accesses")), (Some(&1), Some(&1)));
+}

@@ -4,7 +4,7 @@ mod common;
 use std::path::PathBuf;
 
 use common::{drain, plain};
-use nandlab_trace::{AddressPolicy, FileOrder, Options, Records, Trace, TraceError, Volumes, check_up, expand};
+use nandlab_trace::{AddressPolicy, Extra, FileOrder, Options, Records, Trace, TraceError, Volumes, check_up, expand};
 
 /// Writes files into a folder of their own; returns their paths in the order given.
 fn files(folder: &str, contents: &[(&str, &str)]) -> Vec<String> {
@@ -214,4 +214,15 @@ fn end_without_line_break_is_found_where_it_may_be_a_cut() {
         drain(Trace::open_all(&files("ends", &[("a.spc", cut)]), &options).unwrap()).unwrap().1
     };
     assert!(report(None).open_end.is_some() && report(Some(1)).open_end.is_none());
+}
+
+#[test]
+fn files_of_our_own_have_the_columns_that_their_beginnings_name() {
+    let header = "# nandlab trace 1\ntime_ns,device,op,offset,length";
+    let plain = format!("{header}\n0,0,R,0,512\n");
+    let with = format!("{header},latency_ns\n0,0,R,0,512,7\n");
+    let paths = files("columns", &[("a.csv", &plain), ("b.csv", &plain), ("c.csv", &with)]);
+    let extra = |paths: &[String]| nandlab_trace::Records::open_all(paths, &Options::default()).unwrap().extra();
+    assert_eq!(extra(&paths[..2]), Extra::NONE);
+    assert_eq!(extra(&paths), Extra::LATENCY);
 }

@@ -275,3 +275,19 @@ fn gap_of_a_minute_is_active_and_a_longer_one_is_not() {
     let minute = 60_000_000;
     assert_eq!([active(minute - 1), active(minute), active(minute + 1)], [59_999_999_000, 60_000_000_000, 0]);
 }
+
+#[test]
+fn sequences_are_of_bytes() {
+    let stats = |rows: &dyn Fn(u64) -> (u64, u64)| {
+        let text = (0..100).fold("# nandlab trace 1\ntime_ns,device,op,offset,length\n".to_owned(), |text, at| {
+            let (offset, length) = rows(at);
+            text + &format!("{at},0,W,{offset},{length}\n")
+        });
+        let records = Records::from_reader("test", std::io::Cursor::new(text), &Options::default()).unwrap();
+        let info = Info::of(records, &Options::default(), SamplePages::ALL).unwrap();
+        (info.stats.sequential, info.stats.unaligned, info.stats.top_bytes)
+    };
+    assert_eq!(stats(&|at| (at * 100, 100)), (99, 100, 10_000));
+    assert_eq!(stats(&|at| (at * 4096 + 100, 3900)), (0, 100, 99 * 4096 + 4000));
+    assert_eq!(stats(&|at| (at * 4196 + 4, 4096)), (0, 100, 99 * 4196 + 4100), "gaps of 100 bytes");
+}

@@ -1,5 +1,7 @@
 //! `nandlab trace convert`: any format in, our own forms and those of other tools out.
 
+use std::path::Path;
+
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use nandlab_trace::Writer;
@@ -30,10 +32,27 @@ fn written() -> PossibleValuesParser {
 
 /// Runs the tool.
 pub fn convert(args: &ConvertArgs) -> Result<(), Failure> {
+    check_name(args)?;
     let rows = args.input.open()?;
     match args.to.as_deref() {
         None | Some("nandlab" | "parquet") => pass(rows, Keep, args.input.limit, &args.output),
         Some(format) => export(Applied::new(rows, Keep, args.input.limit), format, &args.output),
+    }
+}
+
+/// Refuses a format that the name of the output contradicts: Parquet is what ends in `.parquet`.
+fn check_name(args: &ConvertArgs) -> Result<(), Failure> {
+    let output = &args.output.output;
+    let is_parquet = Path::new(output).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("parquet"));
+    match args.to.as_deref() {
+        Some("parquet") if !is_parquet => {
+            Err(Failure::bad("--to parquet: it is written into files that end in .parquet", "-o TRACE.parquet"))
+        }
+        Some(format) if format != "parquet" && is_parquet => Err(Failure::bad(
+            format!("--to {format}: {output} would be no Parquet"),
+            "leave --to out, or name another file",
+        )),
+        _ => Ok(()),
     }
 }
 

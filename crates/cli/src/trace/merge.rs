@@ -2,7 +2,7 @@
 
 use clap::Args;
 use nandlab_trace::tools::{Counts, Merge};
-use nandlab_trace::{Extra, Recording, Records, Step, Timed};
+use nandlab_trace::{Extra, Recording, Records, Step, Timed, expand};
 
 use super::{OutputArgs, chain, step};
 use crate::fail::Failure;
@@ -25,18 +25,21 @@ pub struct MergeArgs {
 
 /// Runs the tool.
 pub fn merge(args: &MergeArgs) -> Result<(), Failure> {
-    let (paths, options) = (args.read.paths()?, args.read.reading.options()?);
-    if paths.len() < 2 {
+    let options = args.read.reading.options()?;
+    // Each argument is a trace; a pattern is one in several files.
+    let files = |argument: &String| Ok(expand(std::slice::from_ref(argument))?);
+    let traces = args.read.trace.iter().map(files).collect::<Result<Vec<Vec<String>>, Failure>>()?;
+    if traces.len() < 2 {
         return Err(Failure::bad(
             "a merge needs two traces at least",
-            "nandlab trace merge a.csv b.csv -o both.parquet",
+            "nandlab trace merge a.csv b.csv -o both.parquet (files that a quoted pattern stands for are one trace)",
         ));
     }
-    if paths.iter().filter(|path| *path == "-").count() > 1 {
+    if args.read.trace.iter().filter(|path| *path == "-").count() > 1 {
         return Err(Failure::bad("standard input can be read once", "name `-` once"));
     }
-    let open = |path: &String| Ok(Timed::new(Records::open(path, &options)?, &options));
-    let opened = paths.iter().map(open).collect::<Result<Vec<Timed>, Failure>>()?;
+    let open = |files: &Vec<String>| Ok(Timed::new(Records::open_all(files, &options)?, &options));
+    let opened = traces.iter().map(open).collect::<Result<Vec<Timed>, Failure>>()?;
     let inputs: Vec<&Records> = opened.iter().map(Timed::records).collect();
     let step = step(&inputs);
     let begun: Vec<Step> = chain(&inputs, &step, &Counts::new());

@@ -43,7 +43,7 @@ pub enum TraceCommand {
     Scale(scale::ScaleArgs),
     /// Give requests other addresses or devices.
     Remap(remap::RemapArgs),
-    /// Merge several traces by time.
+    /// Merge several traces by time; each argument is a trace, a quoted pattern one in several files.
     Merge(merge::MergeArgs),
     /// Split a trace into files.
     Split(split::SplitArgs),
@@ -253,7 +253,13 @@ pub fn step(inputs: &[&Records]) -> Step {
 
 /// The steps of what was read, and this one with what it counted.
 pub fn chain(inputs: &[&Records], step: &Step, counts: &Counts) -> Vec<Step> {
-    let mut steps: Vec<Step> = inputs.iter().flat_map(|records| records.steps()).collect();
+    let mut steps: Vec<Step> = Vec::new();
+    // Parts of one trace have the same.
+    for step in inputs.iter().flat_map(|records| records.steps()) {
+        if !steps.contains(&step) {
+            steps.push(step);
+        }
+    }
     steps.push(Step { counts: counts.clone(), ..step.clone() });
     steps
 }

@@ -28,7 +28,7 @@ fn sniff(head: &Head) -> Sniff {
 }
 
 fn line(line: &[u8]) -> Parse<Row> {
-    if line.starts_with(b"device_id,") {
+    if line.eq_ignore_ascii_case(b"device_id,opcode,offset,length,timestamp") {
         return Ok(Row::Other);
     }
     let mut c = Cursor::<b','>::new(line);

@@ -60,7 +60,7 @@ impl LineParser for Msr {
     fn line(&mut self, line: &[u8]) -> Parse<Row> {
         let stamp = Field::new("Timestamp", "units of 100 ns, 0 to 184467440737095516", u64::MAX / 100);
         let mut c = Cursor::<b','>::new(line);
-        if line.starts_with(b"Timestamp,") {
+        if line.eq_ignore_ascii_case(b"Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime") {
             return Ok(Row::Other);
         }
         let at = c.uint_after_index(stamp)? * 100;
@@ -97,7 +97,8 @@ impl Export for Writer {
         let kind = if is_read(record)? { "Read" } else { "Write" };
         let units = lost.whole(record.at.0, 100);
         let stamp = if units > FILE_TIME_MIN { units } else { units + FROM_1601_TO_1970 };
-        let (disk, offset, length, latency) = (record.device, record.offset, record.length, record.latency_ns / 100);
+        let latency = lost.whole_latency(record.latency_ns, 100);
+        let (disk, offset, length) = (record.device, record.offset, record.length);
         writeln!(out, "{stamp},nandlab,{disk},{kind},{offset},{length},{latency}").map_err(|error| error.to_string())
     }
 }

@@ -117,10 +117,11 @@ impl Export for Writer {
             return Err("there is one address space; put devices into one: nandlab trace remap --stack".to_owned());
         }
         let seconds = u32::try_from(lost.whole(at, 1_000_000_000)).map_err(|_| "a time has at most 2^32 - 1 s")?;
-        lost.writes_as_accesses += u64::from(record.op == HostOp::Write);
         if record.length == 0 {
+            lost.requests += 1;
             return Ok(());
         }
+        lost.writes_as_accesses += u64::from(record.op == HostOp::Write);
         let last = (record.offset + u64::from(record.length) - 1) / PAGE_BYTES;
         self.accesses.extend((record.offset / PAGE_BYTES..=last).map(|page| (seconds, page)));
         Ok(())

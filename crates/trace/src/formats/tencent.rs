@@ -29,7 +29,7 @@ fn sniff(head: &Head) -> Sniff {
 }
 
 fn line(line: &[u8]) -> Parse<Row> {
-    if line.starts_with(b"Timestamp,") {
+    if line.eq_ignore_ascii_case(b"Timestamp,Offset,Size,IOType,VolumeID") {
         return Ok(Row::Other);
     }
     let mut c = Cursor::<b','>::new(line);

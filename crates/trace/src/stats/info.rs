@@ -123,14 +123,15 @@ impl Pass {
             return Err(TooMany::Devices);
         }
         let (device, ends) = self.devices.entry(record.device).or_default();
-        if let Some(back) = ends.follow(record.lba(), record.end_lba()) {
+        let end = record.offset + u64::from(record.length);
+        if let Some(back) = ends.follow(record.offset, end) {
             for (count, window) in self.sequential.iter_mut().zip(WINDOWS) {
                 *count += u64::from(back <= window);
             }
         }
         let bytes = u64::from(record.sectors()) * nandlab::types::SECTOR_BYTES;
         device.requests += 1;
-        device.top_bytes = device.top_bytes.max(record.end_lba() * nandlab::types::SECTOR_BYTES);
+        device.top_bytes = device.top_bytes.max(end);
         match record.op {
             HostOp::Read => {
                 device.reads += 1;

@@ -159,8 +159,8 @@ impl Counters {
         let sectors = if record.op == HostOp::Flush { 0 } else { record.sectors() };
         let bytes = u64::from(sectors) * SECTOR_BYTES;
         s.requests += 1;
-        let (now, lba) = (record.at.0, record.lba());
-        let end = lba + u64::from(sectors);
+        let now = record.at.0;
+        let (begin, end) = (record.offset, record.offset + u64::from(record.length));
         let (low, high, before) = *self.times.get_or_insert((now, now, now));
         s.out_of_order += u64::from(now < before);
         s.active_ns += now.saturating_sub(before) * u64::from(now.saturating_sub(before) <= IDLE_NS);
@@ -169,9 +169,9 @@ impl Counters {
             s.flushes += 1;
             return None;
         }
-        s.top_bytes = s.top_bytes.max(end * SECTOR_BYTES);
-        s.sequential += u64::from(self.ends.insert(record.device, end) == Some(lba));
-        s.unaligned += u64::from(!(lba | end).is_multiple_of(PAGE_SECTORS));
+        s.top_bytes = s.top_bytes.max(end);
+        s.sequential += u64::from(self.ends.insert(record.device, end) == Some(begin));
+        s.unaligned += u64::from(!(begin | end).is_multiple_of(PAGE_SECTORS * SECTOR_BYTES));
         let write = record.op == HostOp::Write;
         match record.op {
             HostOp::Read => {
@@ -187,7 +187,8 @@ impl Counters {
                 return None;
             }
         }
-        (sectors > 0).then(|| Touched { first: lba / PAGE_SECTORS, last: (end - 1) / PAGE_SECTORS, write })
+        let (first, last) = (record.lba() / PAGE_SECTORS, record.end_lba().saturating_sub(1) / PAGE_SECTORS);
+        (sectors > 0).then_some(Touched { first, last, write })
     }
 
     /// What was counted, without the pages.

@@ -14,6 +14,8 @@
 //!
 //! Requests without address (flushes) get a new device only. Requests of no length are moved like one byte.
 
+use std::collections::BTreeMap;
+
 use nandlab::types::{HostOp, SECTOR_BYTES};
 
 use super::{Counts, Flow, Tool, counts};
@@ -39,7 +41,8 @@ pub struct Remap {
     pub compact: Option<u64>,
     /// Bytes.
     pub modulo: Option<u64>,
-    units: UnitNumbers,
+    /// Of each device.
+    units: BTreeMap<u32, UnitNumbers>,
     moved: u64,
     grown: u64,
     split: u64,
@@ -87,7 +90,9 @@ impl Remap {
         let (mut begin, mut end) = (i128::from(record.offset) + base, 0);
         end += begin + i128::from(record.length);
         if let Some(align) = self.align.map(i128::from) {
-            let aligned = (begin.div_euclid(align) * align, (end + align - 1).div_euclid(align) * align);
+            // What has no length has none afterwards.
+            let up = if record.length == 0 { 0 } else { align - 1 };
+            let aligned = (begin.div_euclid(align) * align, (end + up).div_euclid(align) * align);
             self.grown += u64::from(aligned != (begin, end));
             (begin, end) = aligned;
         }
@@ -107,7 +112,7 @@ impl Remap {
     /// The next piece of a range that lies together, and where.
     fn piece(&mut self, device: u32, at: u64, end: u64) -> (u64, u64) {
         let (to, length) = match self.compact {
-            Some(unit) => self.units.compact(device, at, end, unit),
+            Some(unit) => self.units.entry(device).or_default().compact(device, at, end, unit),
             None => (at, end - at),
         };
         match self.modulo {
@@ -145,7 +150,7 @@ impl Tool for Remap {
             ("requests_moved", self.moved),
             ("requests_grown", self.grown),
             ("requests_split", self.split),
-            ("units_renumbered", self.units.len()),
+            ("units_renumbered", self.units.values().map(UnitNumbers::len).sum()),
         ])
     }
 }

@@ -12,6 +12,8 @@ use crate::unit::TimeUnit;
 /// What the columns may be.
 pub(crate) struct Guess {
     pub(crate) spec: ColumnSpec,
+    /// The header line: its index among the lines of the head.
+    pub(crate) header: usize,
     /// Why: a clause that begins with "because".
     pub(crate) reason: String,
 }
@@ -218,7 +220,7 @@ pub(crate) fn guess(head: &Head) -> Option<Guess> {
     if sectors {
         reason += " (sizes are small and no multiples of 512, so they are sectors)";
     }
-    Some(Guess { spec, reason })
+    Some(Guess { spec, header: index, reason })
 }
 
 /// The columns that a line names.
