@@ -58,4 +58,4 @@ if command -v pyright >/dev/null 2>&1; then
     pyright --pythonpath "$run" --project .
 fi
 # With `-n 0` in the same process, as `--pdb` wants it.
-"$run" -m pytest --quiet --numprocesses logical -p no:cacheprovider python/tests "$@"
+exec "$run" -m pytest --quiet --numprocesses logical -p no:cacheprovider python/tests "$@"

@@ -48,7 +48,8 @@ def _is_class_of(plugin: Any, base: type) -> bool:
 
 def _setting(key: str, value: Any) -> str:
     """An assignment as on the command line, where words alone need no quotes."""
-    value = value.item() if hasattr(value, "item") else value
+    # A number of NumPy.
+    value = value.item() if getattr(value, "ndim", None) == 0 else value
     return f"{key}={value if isinstance(value, str) else _toml(value)}"
 
 
@@ -200,9 +201,18 @@ def run(
 
 def _names(plugins: Any, name: str, base: type) -> list[str]:
     several = [plugins] if isinstance(plugins, (str, base, type)) else list(plugins)
-    if not several:
-        raise ValueError(f"{name}s: none is given")
     return [str(_short(plugin, name, base)) for plugin in several]
+
+
+def _some(plugins: Any, name: str, base: type) -> list[str]:
+    """The same.
+
+    Raises ValueError if there is none.
+    """
+    names = _names(plugins, name, base)
+    if not names:
+        raise ValueError(f"{name}s: none is given")
+    return names
 
 
 def _table(result: tuple[str, list[tuple[str, str, list[Any]]]]) -> Table:
@@ -231,7 +241,7 @@ def compare(
     """
     reading, overrides = _split(options)
     spec, memory = _spec(trace, _device(device, None, seed, ram, capacity, overrides), reading)
-    names = _names(buffers, "buffer", Buffer), _names(ftls, "ftl", Ftl)
+    names = _some(buffers, "buffer", Buffer), _some(ftls, "ftl", Ftl)
     with telling(progress, "compare") as tell:
         return _table(_native.compare(spec, *names, memory=memory, threads=threads, progress=tell))
 

@@ -6,14 +6,14 @@ import json
 import os
 from concurrent.futures import Executor, as_completed
 from pathlib import Path as FilePath
-from typing import Any, Iterable, Mapping, SupportsIndex
+from typing import Any, Iterable, Mapping
 
 from . import _native
 from ._plain import whole
 from ._progress import Progress, telling
 from ._registry import Buffer, Ftl, Generator, _json
 from ._result import flat
-from ._run import DEFAULT_DEVICE, Path, _device, _names, _split, _workload
+from ._run import DEFAULT_DEVICE, Path, _device, _some, _split, _workload
 from ._table import Table
 
 #: The file of the plan in the folder of the results.
@@ -43,10 +43,12 @@ class Sweep:
         **options: Any,
     ) -> None:
         reading, overrides = _split(options)
-        named = _worded("buffers", _names(buffers, "buffer", Buffer))
-        below = _worded("ftls", _names(ftls, "ftl", Ftl))
+        named = _worded("buffers", _some(buffers, "buffer", Buffer))
+        below = _worded("ftls", _some(ftls, "ftl", Ftl))
         varied: dict[str, dict[str, list[str]]] = {}
-        sizes = [ram] if isinstance(ram, (str, SupportsIndex)) else list(ram)
+        sizes = [ram] if isinstance(ram, str) or not isinstance(ram, Iterable) else list(ram)
+        if sizes and "ram__dram" in overrides:
+            raise ValueError("ram: ram__dram is the same; give one of the two")
         if sizes:
             varied["ram"] = {name: [f"ram.dram={size}"] for name, size in _worded("ram", map(str, sizes)).items()}
         for axis, values in (axes or {}).items():
@@ -173,7 +175,8 @@ def _traces(traces: Any, with_options: bool) -> Mapping[str, Any]:
     if traces is None:
         # A plan without a workload has the built-in one, to which options need a name.
         return {"built-in": None} if with_options else {}
-    several = [traces] if isinstance(traces, (str, os.PathLike, Generator)) else traces
+    is_one = isinstance(traces, (str, os.PathLike, Generator))
+    several = traces if isinstance(traces, Mapping) else [traces] if is_one else list(traces)
     if not several:
         raise ValueError("traces: none is given")
     if isinstance(several, Mapping):

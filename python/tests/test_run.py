@@ -239,6 +239,33 @@ def test_interpreter_that_ends_waits_for_what_asks_it(ask):
     assert process.returncode == -signal.SIGINT and "KeyboardInterrupt" in said and "Fatal" not in said, said
 
 
+FORKED = """
+import os, sys, threading, time
+sys.path.insert(0, {tests!r})
+import nandlab
+from conftest import LRU, SMALL
+begun = threading.Event()
+
+class Begins(LRU):
+    def on_miss(self, access):
+        begun.set()
+
+run = lambda: nandlab.run(nandlab.generate.zipf(), buffer=Begins, limit=10**9, **SMALL)
+threading.Thread(target=run, daemon=True).start()
+begun.wait()
+child = os.fork()
+if child:
+    print(os.waitpid(child, 0)[1], flush=True)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="it is about fork")
+def test_child_by_fork_does_not_wait_for_threads_that_it_does_not_have():
+    code = FORKED.format(tests=str(ROOT / "python/tests"))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "0\n" and "bug" not in done.stderr and "Fatal" not in done.stderr, done.stderr
+
+
 def test_key_of_the_configuration_wins_over_an_argument():
     options = {"ram": "1MiB", "ram__dram": "2MiB", "ram__nvram": numpy.int64(0), "replay__mode": None}
     told = nandlab.run(ZIPF, limit=100, **{**SMALL, **options})

@@ -84,10 +84,14 @@ def test_columns_have_one_type_and_axes_keep_their_values(tmp_path):
 
 
 def test_axis_without_values_is_refused():
-    for wrong in ({"traces": []}, {"traces": {}}, {"buffers": []}, {"ftls": ()}, {"axes": {"depth": {}}}):
+    for wrong in ({"traces": []}, {"traces": {}}, {"traces": iter(())}, {"buffers": []}, {"ftls": ()}, {"axes": {"depth": {}}}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             nandlab.Sweep(**{"traces": nandlab.generate.zipf(), **wrong})
-    assert len(nandlab.Sweep(nandlab.generate.zipf(), ram=numpy.int64(1 << 20))) == 1
+    zipf = nandlab.generate.zipf()
+    assert len(nandlab.Sweep(zipf, ram=numpy.int64(1 << 20))) == 1
+    assert len(nandlab.Sweep(zipf, ram=numpy.array([1 << 20, 1 << 21]))) == 2
+    with pytest.raises(ValueError, match="ram__dram is the same"):
+        nandlab.Sweep(zipf, ram="1MiB", ram__dram="2MiB")
 
 
 def test_options_hold_for_the_built_in_workload(tmp_path):

@@ -191,7 +191,11 @@ fn fix(error: &TraceError, paths: &[String], options: &mut Options) -> Option<Ve
             vec![("--format", Some(format.to_owned()))]
         }
         // Perhaps a header whose columns are in another order than those of the format that rows look like.
-        TraceError::Row { place: Place::Line(1), .. } if options.format.is_none() => return None,
+        TraceError::Row { place: Place::Line(1), row, .. }
+            if options.format.is_none() && row.text.starts_with(|c: char| c.is_ascii_alphabetic()) =>
+        {
+            return None;
+        }
         TraceError::Row { .. } | TraceError::TooManyBad { .. } => {
             // Skips all; how many there were comes with the findings.
             if options.skip_bad == Some(i64::MAX as u64) {

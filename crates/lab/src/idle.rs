@@ -27,7 +27,7 @@ pub(crate) fn settings(set: &[String], config: &Config, report: &Report) -> Vec<
     let (ram, buffer) = (&config.ram, &report.buffer);
     let has_dram = ram.dram.0 > 0 && ram.budget == Budget::Fixed && buffer.dram_reads + buffer.dram_writes == 0;
     let has_nvram = ram.nvram.0 > 0 && buffer.nvram_reads + buffer.nvram_writes == 0;
-    let has_none = config.buffer.name == "none";
+    let has_none = report.config.buffer.name == "none";
     let why_none = "the buffer `none` keeps no pages";
     let of_ram = [
         (has_dram, "ram.dram", "no request that was measured touched it"),

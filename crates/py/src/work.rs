@@ -23,7 +23,14 @@ const GLANCE: Duration = Duration::from_micros(20);
 const WHOLE: f64 = 1e6;
 
 /// Work that asks code in Python and may not be over: the interpreter must not end before it.
-static ASKING: Mutex<Vec<(Weak<()>, Stop)>> = Mutex::new(Vec::new());
+static ASKING: Mutex<Vec<Asking>> = Mutex::new(Vec::new());
+
+struct Asking {
+    goes_on: Weak<()>,
+    /// The process whose thread does it: a child by `fork` has a copy of this list and no such thread.
+    process: u32,
+    stop: Stop,
+}
 
 thread_local! {
     /// The wish that the work of this thread ends: what code in Python begins there ends with it.
@@ -117,17 +124,18 @@ pub fn away_until<T: Send + 'static>(
     work: impl FnOnce(&Watch<'_>) -> Result<T, Error> + Send + 'static,
 ) -> PyResult<T> {
     let goes_on = Arc::new(());
-    asking().push((Arc::downgrade(&goes_on), turns.stop.clone()));
+    asking().push(Asking { goes_on: Arc::downgrade(&goes_on), process: std::process::id(), stop: turns.stop.clone() });
     carry_out(py, turns, progress, move |watch| {
-        let _goes_on = goes_on;
-        work(watch)
+        let done = work(watch);
+        drop(goes_on);
+        done
     })
 }
 
 /// Work that asks code in Python and is not over.
-fn asking() -> MutexGuard<'static, Vec<(Weak<()>, Stop)>> {
-    let mut asking = ASKING.lock().unwrap_or_else(PoisonError::into_inner);
-    asking.retain(|(goes_on, _)| goes_on.strong_count() > 0);
+fn asking() -> MutexGuard<'static, Vec<Asking>> {
+    let (mut asking, process) = (ASKING.lock().unwrap_or_else(PoisonError::into_inner), std::process::id());
+    asking.retain(|work| work.process == process && work.goes_on.strong_count() > 0);
     asking
 }
 
@@ -139,7 +147,7 @@ fn asking() -> MutexGuard<'static, Vec<(Weak<()>, Stop)>> {
 #[pyfunction]
 pub fn end_work(py: Python<'_>) -> PyResult<()> {
     loop {
-        let stops: Vec<Stop> = asking().iter().map(|(_, stop)| stop.clone()).collect();
+        let stops: Vec<Stop> = asking().iter().map(|work| work.stop.clone()).collect();
         if stops.is_empty() {
             return Ok(());
         }
@@ -171,6 +179,8 @@ fn carry_out<T: Send + 'static>(
         let (received, receiver) = turns.wait(py, move || (done.recv_timeout(POLL), done));
         done = receiver;
         let step = match received {
+            // What is stopped while it asks is unwound.
+            Ok(Err(_)) if turns.stop.is_stopped() => return Err(PyKeyboardInterrupt::new_err(())),
             Ok(result) => {
                 told.warn(py)?;
                 return result.map_err(|panic| bug(&*panic))?.map_err(|error| raised(&error));

@@ -79,6 +79,7 @@ pub struct Records {
     past_events: Events,
     past_bytes: u64,
     past_about: About,
+    later_extra: Extra,
     reason: String,
     guessed_unit: Option<TimeUnit>,
     bytes_total: Option<u64>,
@@ -155,6 +156,7 @@ impl Records {
             past_events: Events::default(),
             past_bytes: 0,
             past_about: About::default(),
+            later_extra: Extra::NONE,
             reason: String::new(),
             guessed_unit: None,
             bytes_total,
@@ -187,6 +189,9 @@ impl Records {
         }
         self.order = self.common.options.files.unwrap_or_else(|| FileOrder::of(format));
         if self.order == FileOrder::Sequence {
+            if crate::formats::is_own(format) {
+                self.later_extra = crate::ahead::extra(&self.names[self.at + 1..], &self.common);
+            }
             return Ok(());
         }
         let mut files: Vec<_> = (0..self.at).map(|_| None).collect();
@@ -346,9 +351,7 @@ impl Records {
     /// What requests carry besides the rest, or may do so in a file that is not open yet.
     pub fn extra(&self) -> Extra {
         let open = self.files.iter().flatten().map(RecordFile::extra);
-        let is_own_sequence = self.order == FileOrder::Sequence && crate::formats::is_own(self.format());
-        let later = self.names.iter().skip(if is_own_sequence { self.at + 1 } else { self.names.len() });
-        open.chain(later.map(|name| crate::ahead::extra(name, &self.common))).fold(self.past_about.extra, Extra::or)
+        open.fold(self.past_about.extra.or(self.later_extra), Extra::or)
     }
     /// Unit of the times, if that is a guess.
     pub fn guessed_unit(&self) -> Option<TimeUnit> {

@@ -99,6 +99,23 @@ fn header_that_names_the_columns_wins_over_what_rows_look_like() {
         );
         assert_eq!(records[1].at.0 - records[0].at.0, 1_000_000, "{format}");
     }
+    // Words that the format does not know, and other ways to write those that it does, change nothing.
+    let known = [
+        ("alibaba", "device_id, op, offset, length, timestamp (us)", "3,W,4096,512,9"),
+        ("tencent", "Timestamp, Offset, Size, IO_Type, Volume_ID,", "1538323201,8,16,1,5"),
+        (
+            "msr",
+            "Timestamp,Host,Disk Number,Type,Offset,Size,Response Time",
+            "128166372003061629,usr,0,Read,4096,512,400",
+        ),
+    ];
+    for (format, header, row) in known {
+        let text = format!("{header}\n{}", format!("{row}\n").repeat(60));
+        let records =
+            nandlab_trace::Records::from_reader(format, std::io::Cursor::new(text), &Options::default()).unwrap();
+        assert_eq!(records.format(), format, "{}", records.reason());
+        assert_eq!(records.map(Result::unwrap).count(), 60, "{format}");
+    }
     // What 0 and 1 mean its header does not say.
     let error = read(tencent.as_bytes(), &Options::default()).unwrap_err().to_string();
     assert!(error.contains("line 1: Timestamp"), "{error}");

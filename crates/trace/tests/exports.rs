@@ -182,7 +182,9 @@ fn what_a_format_rounds_or_leaves_out_is_counted() {
     let empty = TraceRecord { length: 0, ..late };
     let lost = |format: &str, records: &[TraceRecord]| {
         let mut writer = Writer::export(&path(&format!("lost.{format}")), format).unwrap();
-        records.iter().for_each(|record| writer.write(record).unwrap());
+        for record in records {
+            writer.write(record).unwrap();
+        }
         let lost = writer.lost();
         writer.finish().unwrap();
         lost

@@ -253,13 +253,15 @@ pub fn step(inputs: &[&Records]) -> Step {
 
 /// The steps of what was read, and this one with what it counted.
 pub fn chain(inputs: &[&Records], step: &Step, counts: &Counts) -> Vec<Step> {
-    let mut steps: Vec<Step> = Vec::new();
-    // Parts of one trace have the same.
-    for step in inputs.iter().flat_map(|records| records.steps()) {
-        if !steps.contains(&step) {
-            steps.push(step);
+    let mut histories: Vec<Vec<Step>> = Vec::new();
+    for records in inputs {
+        let history = records.steps();
+        // Parts of one trace have the same.
+        if !histories.contains(&history) {
+            histories.push(history);
         }
     }
+    let mut steps = histories.concat();
     steps.push(Step { counts: counts.clone(), ..step.clone() });
     steps
 }

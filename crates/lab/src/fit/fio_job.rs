@@ -154,6 +154,7 @@ mod tests {
             (&[("bs", "1000")][..], "`bs=1000` is not a number of whole sectors"),
             (&[("bs", "0")], "`bs=0` is not"),
             (&[("bs", "4k,64k")], "`bs=4k,64k` is not a number of whole sectors"),
+            (&[("bs", "4µ")], "`bs=4µ` is not a number of whole sectors"),
             (&[("bs", "4KiB")], "`bs=4KiB` is not a number of whole sectors"),
             (&[("rw", "randread"), ("ba", "100")], "`ba=100` is not a number of whole sectors"),
             (&[("rw", "randrw"), ("rwmixread", "130")], "`rwmixread=130` is not a number from 0 to 100"),

@@ -131,11 +131,13 @@ impl Options<'_> {
 fn bytes(text: &str) -> Option<u64> {
     let text = text.to_ascii_lowercase();
     let (number, suffix) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
-    let (prefix, base) = match suffix.strip_suffix("ib") {
-        Some(prefix) if !prefix.is_empty() => (prefix, 1000_u64),
-        _ => (suffix.strip_suffix('b').unwrap_or(suffix), 1024),
-    };
-    let power = ["", "k", "m", "g", "t", "p"].iter().position(|known| *known == prefix)?;
+    if !suffix.bytes().all(|letter| letter.is_ascii_alphabetic()) {
+        return None;
+    }
+    // What else follows the first letter fio does not look at.
+    let (prefix, rest) = suffix.split_at(suffix.len().min(1));
+    let base = if rest.starts_with("ib") { 1000_u64 } else { 1024 };
+    let power = ["", "k", "m", "g", "t", "p"].iter().position(|known| *known == prefix.trim_matches('b'))?;
     number.parse::<u64>().ok()?.checked_mul(base.checked_pow(power as u32)?)
 }
 

@@ -6,8 +6,18 @@
 //! Source: README of alibaba/block-traces. No data of it was at hand.
 
 use crate::cursor::{Cursor, Parse};
+use crate::formats::columns::{Role, is_header};
 use crate::registry::{Format, Head, Parser, Sniff, columns, is_rw, is_uint};
 use crate::row::{Extra, Field, Row};
+use crate::unit::TimeUnit;
+
+const COLUMNS: [Option<(Role, u64)>; 5] = [
+    Some((Role::Device, 0)),
+    Some((Role::Op, 0)),
+    Some((Role::Offset, 1)),
+    Some((Role::Size, 1)),
+    Some((Role::Time, 0)),
+];
 
 pub(crate) const FORMAT: Format = Format {
     name: "alibaba",
@@ -28,7 +38,7 @@ fn sniff(head: &Head) -> Sniff {
 }
 
 fn line(line: &[u8]) -> Parse<Row> {
-    if line.eq_ignore_ascii_case(b"device_id,opcode,offset,length,timestamp") {
+    if is_header(line, &COLUMNS, TimeUnit::Microseconds) {
         return Ok(Row::Other);
     }
     let mut c = Cursor::<b','>::new(line);

@@ -40,7 +40,7 @@ use crate::registry::{Format, Head, LineParser, Parser, Sniff};
 use crate::row::{Extra, Field, Row};
 use crate::unit::TimeUnit;
 
-pub(crate) use guess::{guess, numbered_lines, propose};
+pub(crate) use guess::{Role, guess, is_header, numbered_lines, propose};
 pub(crate) use objects::Objects;
 pub use spec::ColumnSpec;
 use spec::{Address, Length, Times};

@@ -14,9 +14,21 @@ use std::io::Write as _;
 use crate::cursor::{Cursor, Parse};
 use crate::error::{BadRow, Problem};
 use crate::export::{Export, Lost, is_read};
+use crate::formats::columns::{Role, is_header};
 use crate::names::Names;
 use crate::registry::{Format, Head, LineParser, Parser, Sniff, columns, is_read_write, is_uint, uint};
 use crate::row::{Extra, Field, Row, TraceRecord};
+use crate::unit::TimeUnit;
+
+const COLUMNS: [Option<(Role, u64)>; 7] = [
+    Some((Role::Time, 0)),
+    None,
+    Some((Role::Device, 0)),
+    Some((Role::Op, 0)),
+    Some((Role::Offset, 1)),
+    Some((Role::Size, 1)),
+    Some((Role::Latency, 0)),
+];
 
 pub(crate) const FORMAT: Format = Format {
     name: "msr",
@@ -60,7 +72,7 @@ impl LineParser for Msr {
     fn line(&mut self, line: &[u8]) -> Parse<Row> {
         let stamp = Field::new("Timestamp", "units of 100 ns, 0 to 184467440737095516", u64::MAX / 100);
         let mut c = Cursor::<b','>::new(line);
-        if line.eq_ignore_ascii_case(b"Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime") {
+        if is_header(line, &COLUMNS, TimeUnit::FileTime) {
             return Ok(Row::Other);
         }
         let at = c.uint_after_index(stamp)? * 100;

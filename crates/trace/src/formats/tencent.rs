@@ -7,8 +7,18 @@
 //! Source: README of SNIA IOTTA set 28064. No data of it was at hand.
 
 use crate::cursor::{Cursor, Parse};
+use crate::formats::columns::{Role, is_header};
 use crate::registry::{Format, Head, Parser, Sniff, columns, is_uint};
 use crate::row::{Extra, Field, Row};
+use crate::unit::TimeUnit;
+
+const COLUMNS: [Option<(Role, u64)>; 5] = [
+    Some((Role::Time, 0)),
+    Some((Role::Offset, 512)),
+    Some((Role::Size, 512)),
+    Some((Role::Op, 0)),
+    Some((Role::Device, 0)),
+];
 
 pub(crate) const FORMAT: Format = Format {
     name: "tencent",
@@ -29,7 +39,7 @@ fn sniff(head: &Head) -> Sniff {
 }
 
 fn line(line: &[u8]) -> Parse<Row> {
-    if line.eq_ignore_ascii_case(b"Timestamp,Offset,Size,IOType,VolumeID") {
+    if is_header(line, &COLUMNS, TimeUnit::Seconds) {
         return Ok(Row::Other);
     }
     let mut c = Cursor::<b','>::new(line);

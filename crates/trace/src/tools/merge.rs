@@ -2,8 +2,8 @@
 //!
 //! Of the next request of each trace the one with the earliest time comes first; of equal times the trace that was named
 //! first. A trace that is out of order in itself stays so; if times count from its first request, a row that is recorded
-//! before that one has time 0. Each device of each trace becomes a device of its own, with
-//! numbers from 0 in order of first appearance (of first requests: in the order of the traces), unless devices are kept: then equal numbers are one device.
+//! before that one has time 0. Each device of each trace becomes a device of its own, with numbers from 0 in order of first
+//! appearance (of first requests: in the order of the traces), unless devices are kept: then equal numbers are one device.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};

@@ -69,14 +69,6 @@ impl Storage {
         done
     }
 
-    /// Looks from now on at how many operations are under way, if there are too many.
-    #[inline]
-    fn watch_operations(&mut self) {
-        if self.flash.clock.in_flight() > MOST_IN_FLIGHT {
-            self.attentive = true;
-        }
-    }
-
     /// The same where the FTL looks up every page.
     #[inline(never)]
     fn send_and_look_up(&mut self, slots: &mut Slots, block: Option<Lbn>, end: Lpn, after: Ticket) -> Ticket {
@@ -86,6 +78,14 @@ impl Storage {
         self.check_look_ups(due);
         self.take_old_copies(slots);
         done
+    }
+
+    /// Looks from now on at how many operations are under way, if there are too many.
+    #[inline]
+    fn watch_operations(&mut self) {
+        if self.flash.clock.in_flight() > MOST_IN_FLIGHT {
+            self.attentive = true;
+        }
     }
 
     /// Pages that were completed while they were written are there when their old copies were read.

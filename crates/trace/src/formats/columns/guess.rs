@@ -24,8 +24,9 @@ const HEADER_LINES: usize = 12;
 /// A role of a column, the names that tell it, and the bytes of one (times and others: 0).
 type Names = (Role, u64, &'static [&'static str]);
 
+/// What a column holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Role {
+pub(crate) enum Role {
     Time,
     Op,
     IsWrite,
@@ -221,6 +222,23 @@ pub(crate) fn guess(head: &Head) -> Option<Guess> {
         reason += " (sizes are small and no multiples of 512, so they are sectors)";
     }
     Some(Guess { spec, header: index, reason })
+}
+
+/// True if a line may be the header of a format that has these columns, with the bytes of one in each, and times in a unit: the
+/// first is called what it is, and nothing else is called something else. Words that are not known say nothing.
+pub(crate) fn is_header(line: &[u8], columns: &[Option<(Role, u64)>], unit: TimeUnit) -> bool {
+    // Rows begin with numbers.
+    if !line.first().is_some_and(u8::is_ascii_alphabetic) {
+        return false;
+    }
+    let fields = fields(line, b',');
+    let fits = |named: Named| {
+        let known = columns.get(named.column - 1).copied().flatten();
+        let is_same = known.is_some_and(|(role, bytes)| role == named.role && [0, 1, bytes].contains(&named.bytes));
+        is_same && named.unit.is_none_or(|own| own == unit)
+    };
+    let names = || fields.iter().zip(1..).map(|(field, column)| name(field, column));
+    names().next().flatten().is_some() && names().flatten().all(fits)
 }
 
 /// The columns that a line names.
