@@ -37,7 +37,7 @@ impl ReportArgs {
 
 /// Runs the command.
 pub fn report(args: &ReportArgs) -> Result<(), Failure> {
-    if [Some(&args.output), args.markdown.as_ref()].iter().flatten().filter(|output| **output == "-").count() > 1 {
+    if args.output == "-" && args.markdown.as_deref() == Some("-") {
         return Err(both("--output -", "--markdown -"));
     }
     let digest = Digest::of(&SweepResults::open(&args.folder)?)?;

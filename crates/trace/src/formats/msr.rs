@@ -4,7 +4,8 @@
 //! - Hostname and `DiskNumber`: the volume. The device number is the disk number for the first host of the trace,
 //!   plus 65,536 for each further host in order of appearance.
 //! - Type: Read or Write. Offset and Size: bytes. `ResponseTime`: units of 100 ns; kept, nothing is simulated from it.
-//! - A running number and a blank before the timestamp (some published cuts have it) and a header line are skipped.
+//! - A running number and a blank before the timestamp (some published cuts have it) and a header line of these columns are
+//!   skipped.
 //! - Written by `--to msr`: reads and writes, host `nandlab`, times to 100 ns, the latency if it is known.
 //!
 //! Source: README of the SNIA IOTTA sets 387 and 388 (36 volumes, one week).
