@@ -4,13 +4,13 @@
 //!
 //! With words only the mutants are run whose id or file contains one of them. `--check` says whether every mutant still
 //! finds its place, and runs nothing. The copy and its build lie in DIR (default: `nandlab-mutants` in the directory for
-//! temporary files) and are used again by the next run. There also is `runs.jsonl`: every run of a test binary as it ended;
-//! what was run is not run again until the binary or a file that it may read has changed, so that a run can be interrupted.
+//! temporary files) and are used again by the next run. There also is `runs.jsonl`: every run of a test as it ended; what was
+//! run is not run again until its binary or a file that it may read has changed, so that a run can be interrupted.
 //!
 //! All mutants are in one build, in the profile of `./test`, each behind a switch that reads an environment variable once.
-//! Crate by crate (core, trace, plot, host, recorder, laboratory, command line) the tests are built, and every test binary runs
-//! once without a mutant: it must pass, its time sets the limit after which a mutant counts as hanging (caught), and the switches
-//! write down which of them it asks. Per mutant only binaries run that reach it, likely and fast ones first, until one fails.
+//! Crate by crate (core, trace, plot, host, recorder, laboratory, command line) the tests are built, and every test runs by
+//! itself without a mutant: it must pass, its time sets the limit after which a mutant counts as hanging (caught), and the
+//! switches write down which of them it asks. Per mutant only tests run that reach it, likely and fast ones first, until one fails.
 //! Documentation tests are not run, nor tests that look at the source or build it again. Exit code: 0 if all were caught, 1 if a
 //! mutant survived or did not compile, 2 if something else is wrong, such as a list that is out of date.
 #![allow(clippy::print_stdout, missing_docs)]
@@ -86,15 +86,15 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Problem> {
         if !waiting.iter().any(|index| stage.sees(&list.mutants[*index])) {
             continue;
         }
-        let binaries = copy.build(&stage)?;
+        let tests = copy.build(&stage)?;
         waiting.retain(|index| !copy.refused.contains_key(index));
-        suite.measure(&binaries)?;
-        // What the fast binaries catch needs no slow one, and what they do not is soon known.
+        suite.measure(&tests)?;
+        // What the fast tests catch needs no slow one, and what they do not is soon known.
         for patience in [Some(8_000), None] {
             let mut survivors = Vec::new();
             for index in waiting {
                 let mutant = &list.mutants[index];
-                let seeing = binaries.iter().filter(|_| stage.sees(mutant)).collect();
+                let seeing = tests.iter().filter(|_| stage.sees(mutant)).collect();
                 match suite.hunt(mutant, index, seeing, patience)? {
                     Some(by) => println!("{}: caught by {by}", mutant.id),
                     None => survivors.push(index),

@@ -2,25 +2,31 @@
 
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::SystemTime;
+use std::{fmt, fs};
 
 use serde_json::Value;
 
 use crate::plant::{Mutant, plant};
 use crate::{Problem, output};
 
-/// A test binary.
-pub struct Binary {
+/// A test of a binary.
+pub struct Test {
     /// Crate and target, for example `core/data`; the unit tests of a crate are `core/nandlab`.
+    pub binary: String,
     pub name: String,
     pub program: PathBuf,
     pub directory: PathBuf,
     /// Changes when the binary is rebuilt or a file changes that it may read.
     pub key: u64,
+}
+
+impl fmt::Display for Test {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{} {}", self.binary, self.name)
+    }
 }
 
 /// Tests of one crate, and the crates whose mutants they can see.
@@ -98,11 +104,11 @@ impl<'a> Copy<'a> {
     }
 
     /// Builds the tests of a stage, without the mutants that do not compile.
-    pub fn build(&mut self, stage: &Stage) -> Result<Vec<Binary>, Problem> {
+    pub fn build(&mut self, stage: &Stage) -> Result<Vec<Test>, Problem> {
         loop {
-            let (binaries, errors) = self.compile(stage)?;
+            let (tests, errors) = self.compile(stage)?;
             if errors.is_empty() {
-                return Ok(binaries);
+                return Ok(tests);
             }
             let (files, before) = (plant(self.root, self.mutants, |_| true)?, self.refused.len());
             for (file, line, message) in &errors {
@@ -150,8 +156,8 @@ impl<'a> Copy<'a> {
         remove_others(&self.directory.join("crates"), &wanted)
     }
 
-    /// The test binaries, and the errors with file and line.
-    fn compile(&self, stage: &Stage) -> Result<(Vec<Binary>, Errors), Problem> {
+    /// The tests, and the errors with file and line.
+    fn compile(&self, stage: &Stage) -> Result<(Vec<Test>, Errors), Problem> {
         let mut cargo = Command::new("cargo");
         // The whole workspace is named so that dependencies have the features that they have under `./test`.
         cargo.args(["test", "--no-run", "--workspace", "--offline", "--message-format=json", "--lib", "--bins"]);
@@ -160,34 +166,46 @@ impl<'a> Copy<'a> {
         }
         cargo.current_dir(self.directory).env("CARGO_TARGET_DIR", self.directory.join("target"));
         let done = cargo.stderr(Stdio::piped()).output().map_err(|error| format!("cargo: {error}"))?;
-        let (mut binaries, mut errors) = (Vec::new(), Vec::new());
+        let (mut tests, mut errors) = (Vec::new(), Vec::new());
         for line in String::from_utf8_lossy(&done.stdout).lines() {
             let Ok(message) = serde_json::from_str::<Value>(line) else { continue };
             if message["reason"] == "compiler-message" && message["message"]["level"] == "error" {
                 errors.extend(places(&message["message"]));
             }
-            binaries.extend(self.binary(&message, stage));
+            tests.extend(self.tests(&message, stage)?);
         }
         if !done.status.success() && errors.is_empty() {
             return Err(format!("the copy does not compile:\n{}", String::from_utf8_lossy(&done.stderr)));
         }
-        binaries.sort_by(|a, b| a.name.cmp(&b.name));
-        Ok((binaries, errors))
+        tests.sort_by_key(ToString::to_string);
+        Ok((tests, errors))
     }
 
-    fn binary(&self, message: &Value, stage: &Stage) -> Option<Binary> {
-        let program = message["executable"].as_str().filter(|_| message["profile"]["test"] == true)?;
-        let directory = Path::new(message["manifest_path"].as_str()?).parent()?.to_owned();
-        let krate = directory.file_name()?.to_string_lossy().into_owned();
-        let name = format!("{krate}/{}", message["target"]["name"].as_str()?);
-        if krate != stage.krate || NOT_RUN.contains(&name.as_str()) {
-            return None;
+    /// The tests of a binary that was built.
+    fn tests(&self, message: &Value, stage: &Stage) -> Result<Vec<Test>, Problem> {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let (program, manifest) = (text(&message["executable"]), text(&message["manifest_path"]));
+        let Some(directory) = Path::new(&manifest).parent().map(Path::to_owned) else { return Ok(Vec::new()) };
+        let krate = directory.file_name().unwrap_or_default().to_string_lossy();
+        let binary = format!("{krate}/{}", text(&message["target"]["name"]));
+        if program.is_empty()
+            || message["profile"]["test"] != true
+            || krate != stage.krate
+            || NOT_RUN.contains(&binary.as_str())
+        {
+            return Ok(Vec::new());
         }
-        let of = fs::metadata(program).ok()?;
-        let mut key = DefaultHasher::new();
-        let built = of.modified().ok()?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
-        (built.as_nanos(), of.len(), self.files).hash(&mut key);
-        Some(Binary { name, program: program.into(), directory, key: key.finish() })
+        let of = fs::metadata(&program).and_then(|of| Ok((of.modified()?, of.len())));
+        let of = of.map_err(|error| format!("{program}: {error}"))?;
+        let listed = output(Command::new(&program).args(["--list", "--format", "terse"]).current_dir(&directory))?;
+        let names = listed.lines().filter_map(|line| line.strip_suffix(": test"));
+        let test = |name: &str| {
+            let mut key = DefaultHasher::new();
+            (of, self.files, name).hash(&mut key);
+            let (binary, name, program) = (binary.clone(), name.to_owned(), program.clone().into());
+            Test { binary, name, program, directory: directory.clone(), key: key.finish() }
+        };
+        Ok(names.map(test).collect())
     }
 }
 

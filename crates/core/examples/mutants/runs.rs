@@ -8,9 +8,9 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::Problem;
-use crate::build::Binary;
+use crate::build::Test;
 
-/// How a run of a test binary ended.
+/// How a run of a test ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum End {
@@ -19,11 +19,12 @@ pub enum End {
     Hung,
 }
 
-/// A line of the file: one run of a test binary.
+/// A line of the file: one run of a test.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Run {
-    pub binary: String,
-    /// See `Binary::key`.
+    /// Its binary and name.
+    pub test: String,
+    /// See `Test::key`.
     pub key: u64,
     /// The number of the switch; 0 is the run without a mutant.
     pub switch: usize,
@@ -51,8 +52,8 @@ impl Runs {
         Ok(Self { file, known })
     }
 
-    pub fn get(&self, binary: &Binary, switch: usize) -> Option<&Run> {
-        self.known.get(&(binary.key, switch))
+    pub fn get(&self, test: &Test, switch: usize) -> Option<&Run> {
+        self.known.get(&(test.key, switch))
     }
 
     pub fn put(&mut self, run: Run) -> Result<(), Problem> {
@@ -62,9 +63,9 @@ impl Runs {
         Ok(())
     }
 
-    /// How often a binary of this name caught one of these mutants, in whatever build.
+    /// How often a test of this name caught one of these mutants, in whatever build.
     pub fn caught(&self, name: &str, is_one: impl Fn(usize) -> bool) -> usize {
-        let runs = self.known.values().filter(|run| run.binary == name && run.end != End::Passed);
+        let runs = self.known.values().filter(|run| run.test == name && run.end != End::Passed);
         runs.filter(|run| is_one(run.switch)).count()
     }
 }

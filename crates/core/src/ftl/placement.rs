@@ -64,18 +64,25 @@ pub struct PageToPlace {
     pub stream: u32,
 }
 
+/// A die or a plane with a frontier of its own.
+#[derive(Clone, Copy, Debug)]
+struct Lane {
+    number: u32,
+    die: u32,
+    /// Of its blocks.
+    group: u32,
+}
+
 /// The dies, or their planes, with frontiers of their own, as a placement sees them: by position in the order of the parameter
 /// `stripe`.
 #[derive(Debug)]
 pub struct Dies {
     placement: Placement,
     /// By position.
-    order: Vec<u32>,
+    order: Vec<Lane>,
     by_count: Divisor,
-    by_die: Divisor,
     /// Position of the page placed last.
     last: u32,
-    by_group: Divisor,
     /// By group of blocks: valid pages, if they can become too many for it, and how many fill it. Else empty.
     valid: Vec<u32>,
     most_valid: u32,
@@ -86,13 +93,12 @@ impl Dies {
     /// which has room for `most_valid` pages. No page lies there yet.
     pub fn new(placement: Placement, dies: u32, order: Vec<u32>, groups: u32, most_valid: u32) -> Self {
         let uneven = !placement.rule().by_number && order.len() > 1;
+        let lane = |number| Lane { number, die: number % dies, group: number % groups };
         Self {
             placement,
             by_count: Divisor::new(order.len() as u32),
-            by_die: Divisor::new(dies),
-            order,
+            order: order.into_iter().map(lane).collect(),
             last: 0,
-            by_group: Divisor::new(groups),
             valid: vec![0; if uneven { groups as usize } else { 0 }],
             most_valid,
         }
@@ -117,12 +123,13 @@ impl Dies {
     /// ([`Frontiers::lanes`](crate::ftl::frame::space::Frontiers::lanes)).
     #[inline]
     pub fn lane(&self, position: u32) -> u32 {
-        self.order[position as usize]
+        self.order[position as usize].number
     }
-    /// Number of the die at a position.
+    /// All positions from one on, around the end, each with the number of its die.
     #[inline]
-    pub fn die(&self, position: u32) -> u32 {
-        self.by_die.remainder(self.lane(position))
+    pub fn from(&self, first: u32) -> impl Iterator<Item = (u32, u32)> {
+        let (before, after) = self.order.split_at(first as usize);
+        after.iter().zip(first..).chain(before.iter().zip(0..)).map(|(lane, position)| (position, lane.die))
     }
     /// Position of the page placed last.
     #[inline]
@@ -132,7 +139,7 @@ impl Dies {
     /// True if the group of the die at a position can hold one page more.
     #[inline]
     pub fn has_room(&self, position: u32) -> bool {
-        self.has_room_in(self.by_group.remainder(self.lane(position)))
+        self.has_room_in(self.order[position as usize].group)
     }
     /// True if a group can.
     #[inline]

@@ -4,7 +4,7 @@ use nandlab::flash::clock::{Clock, ClockTimes, Release, Ticket, TimingModel};
 use nandlab::ledger::Op;
 use nandlab::types::Nanos;
 
-use super::rig::{NOW, finish_times};
+use super::rig::{NOW, check_least_work, finish_times};
 use super::slow::{After, Slow};
 use crate::kit::Dice;
 
@@ -44,6 +44,7 @@ fn compare(model: &str, zeros: bool, seed: u64, count: usize) {
     let (joining, delayed) = (r.below(40), r.below(20));
     let (mut tokens, mut ends) = (0, vec![]);
     for id in 0..count {
+        check_least_work(&fast, dies as u32, &mut Dice::of_case(&[seed, id as u64]), model);
         if r.percent(30) {
             let to = fast.now().0 + r.below64(gap);
             fast.advance(Nanos(to));

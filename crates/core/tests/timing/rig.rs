@@ -3,7 +3,7 @@
 use nandlab::flash::clock::{Clock, ClockTimes, Ticket};
 use nandlab::types::Nanos;
 
-use crate::kit::times;
+use crate::kit::{Dice, times};
 
 pub const NOW: Ticket = Ticket::at(Nanos::ZERO);
 
@@ -22,4 +22,13 @@ pub fn finish_times(clock: &mut Clock, tokens: usize) -> Vec<u64> {
         finish[token as usize] = at.0;
     }
     finish
+}
+
+/// The die with the least work is the one that the work of each tells, whichever may be taken and where the search begins.
+pub fn check_least_work(clock: &Clock, dies: u32, r: &mut Dice, context: &str) {
+    let (first, not) = (r.below(dies), r.below(2 * dies));
+    let order = || (first..dies).chain(0..first).map(|die| (dies - 1 - die, die));
+    let wanted = order().filter(|(position, _)| *position != not).min_by_key(|(_, die)| clock.die_work_until(*die));
+    let found = clock.least_work(order(), |position| position != not);
+    assert_eq!(found, wanted.map(|(position, _)| position), "from {first} without {not}, {context}");
 }

@@ -11,7 +11,7 @@ use nandlab::flash::clock::{
 use nandlab::ledger::{Cause, Op};
 use nandlab::types::{Nanos, Ppn};
 
-use super::rig::{NOW, finish_times};
+use super::rig::{NOW, check_least_work, finish_times};
 use super::slow_scheduled::{After, Slow};
 use crate::kit::Dice;
 
@@ -234,8 +234,10 @@ fn compare(policy: &str, seed: u64, count: usize, seen: &mut Seen) {
     let moving = r.below(60);
     let (mut unwatched, mut ends) = (vec![], vec![]);
     let mut last_read: Option<(Ticket, After)> = None;
+    let (mut least, context) = (Dice::of_case(&[seed, 1]), format!("{policy}, seed {seed}, {shape:?}"));
     for _ in 0..count {
         let id = slow.ops.len();
+        check_least_work(&fast, shape.dies, &mut least, &context);
         if r.percent(40) {
             let to = fast.now().0 + r.below64(gap);
             fast.advance(Nanos(to));
@@ -289,7 +291,7 @@ fn compare(policy: &str, seed: u64, count: usize, seen: &mut Seen) {
         known.push((t, a));
     }
     seen.histories.push(history(&shape, &slow));
-    judge(fast, slow, (&unwatched, &ends), &format!("{policy}, seed {seed}, {shape:?}"), seen);
+    judge(fast, slow, (&unwatched, &ends), &context, seen);
 }
 
 /// Somebody asked, at that time, for the end of these programs: the token.

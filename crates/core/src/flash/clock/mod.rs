@@ -20,7 +20,7 @@ mod waits;
 pub use self::class::{CLASSES, OpClass};
 pub use self::commands::{CommandConfig, Planes};
 use self::done::{Finished, Resolved};
-use self::model::{Apart, Model, Timing, either};
+use self::model::{Apart, Model, Timing, either, least_work};
 use self::parallel::Parallel;
 pub use self::record::{Call, Operation, RecordedCall};
 use self::scheduled::Scheduled;
@@ -395,6 +395,16 @@ impl Clock {
     #[inline]
     pub fn die_work_until(&self, die: u32) -> Nanos {
         Nanos(either!(&self.model, m => m.die_work_until(die)))
+    }
+
+    /// Of positions, each with its die, the first of those that `may` be taken whose die has the least
+    /// [`Clock::die_work_until`].
+    #[inline]
+    pub fn least_work(&self, dies: impl Iterator<Item = (u32, u32)>, may: impl Fn(u32) -> bool) -> Option<u32> {
+        match &self.model {
+            Model::Inline(model) => least_work(model, dies, may),
+            Model::Apart(model) => model.least_work(dies, may),
+        }
     }
 
     /// Operations issued and not finished (waiting for a dependency, queued or executing). Always zero in the serial

@@ -1,6 +1,7 @@
 //! What a timing model is.
 
 use std::fmt::Debug;
+use std::ops::ControlFlow;
 
 use super::{ClockShape, Finished, OpTarget, Parallel, RecordedCall, Release, Resolved, Scheduled, Ticket, Waits};
 use crate::ledger::Op;
@@ -33,6 +34,10 @@ pub(super) trait Timing: Debug + Send {
     fn die_work_until(&self, die: u32) -> u64 {
         self.die_busy_until(die)
     }
+    /// A time that [`Timing::die_work_until`] is not before, for less than that costs.
+    fn die_work_from(&self, _die: u32) -> u64 {
+        self.now()
+    }
     /// How much each die has done.
     fn finished(&self) -> &Finished;
     /// None if the end of every operation is known when it is issued.
@@ -56,6 +61,26 @@ pub(super) trait Timing: Debug + Send {
     fn record_anew(&mut self) -> bool {
         false
     }
+}
+
+/// [`Clock::least_work`](super::Clock::least_work) of a model.
+pub(super) fn least_work<T: Timing + ?Sized>(
+    model: &T,
+    mut dies: impl Iterator<Item = (u32, u32)>,
+    may: impl Fn(u32) -> bool,
+) -> Option<u32> {
+    let (now, mut least, mut found) = (model.now(), u64::MAX, None);
+    _ = dies.try_for_each(|(position, die)| {
+        if model.die_work_from(die) < least && may(position) {
+            let until = model.die_work_until(die);
+            if until < least {
+                (least, found) = (until, Some(position));
+            }
+        }
+        // Nothing is over before.
+        if least == now { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    found
 }
 
 /// The model that runs: the one that is compiled into the path of every operation, or another behind a pointer. A third
@@ -106,6 +131,12 @@ impl Apart {
         match self {
             Self::Plain(m) => m.in_flight(),
             Self::Boxed(m) => m.in_flight(),
+        }
+    }
+    pub(super) fn least_work(&self, dies: impl Iterator<Item = (u32, u32)>, may: impl Fn(u32) -> bool) -> Option<u32> {
+        match self {
+            Self::Plain(m) => least_work(&**m, dies, may),
+            Self::Boxed(m) => least_work(&**m, dies, may),
         }
     }
 }

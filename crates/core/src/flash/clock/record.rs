@@ -146,6 +146,9 @@ impl Timing for Recording {
     fn die_work_until(&self, die: u32) -> u64 {
         either!(&self.model, m => m.die_work_until(die))
     }
+    fn die_work_from(&self, die: u32) -> u64 {
+        either!(&self.model, m => m.die_work_from(die))
+    }
     fn finished(&self) -> &Finished {
         either!(&self.model, m => m.finished())
     }

@@ -178,6 +178,19 @@ impl<const PLAIN: bool> Scheduled<PLAIN> {
         PLAIN || self.foresees
     }
 
+    /// What the cells of a die do when the last page is loaded.
+    #[inline]
+    const fn cells_after_load(&self, die: &Die) -> u64 {
+        if self.foresees() { die.array.cells } else { die.cache.cells }
+    }
+
+    /// What the cells of a die that work, or are about to be suspended, still do. What is told or loaded counts as a whole.
+    #[inline]
+    fn work_of_cells(&self, die: &Die) -> u64 {
+        let is_ahead = self.foresees() && die.cells == Cells::Work && self.now + die.array.cells < die.end;
+        if is_ahead { die.telling + die.array.cells } else { die.end.saturating_sub(self.now) }
+    }
+
     /// True if a die can do two commands of one kind at a time.
     #[inline]
     const fn has_cache(&self) -> bool {
@@ -322,6 +335,17 @@ impl<const PLAIN: bool> Timing for Scheduled<PLAIN> {
         let Die { backlog, asked, .. } = self.dies[die as usize];
         self.die_busy_until(die) - backlog + asked
     }
+    /// What waits, and what a die has begun if that is a program or an erase alone: most often, all.
+    #[inline]
+    fn die_work_from(&self, die: u32) -> u64 {
+        let die = &self.dies[die as usize];
+        let begun = match (die.cells, die.registers) {
+            (Cells::Work, _) => self.work_of_cells(die),
+            (_, Registers::Load) if die.turn != NONE => self.load(die.turn) + self.cells_after_load(die),
+            _ => 0,
+        };
+        self.now + begun + die.asked
+    }
 
     fn die_busy_until(&self, die: u32) -> u64 {
         let die = &self.dies[die as usize];
@@ -331,14 +355,11 @@ impl<const PLAIN: bool> Timing for Scheduled<PLAIN> {
         let cells = match die.cells {
             Cells::Idle | Cells::Done => 0,
             Cells::Command => self.command * u64::from(die.array.planes) + die.array.cells,
-            // What is told or loaded counts as a whole.
-            Cells::Work if self.foresees() && self.now + die.array.cells < die.end => die.telling + die.array.cells,
-            Cells::Work | Cells::Suspending => die.end.saturating_sub(self.now),
+            Cells::Work | Cells::Suspending => self.work_of_cells(die),
         };
         let (registers, cells_after) = match die.registers {
             Registers::Empty => (0, 0),
-            Registers::Load if self.foresees() => (self.loads_left(die.turn), die.array.cells),
-            Registers::Load => (self.loads_left(die.turn), die.cache.cells),
+            Registers::Load => (self.loads_left(die.turn), self.cells_after_load(die)),
             Registers::Loaded => (0, die.cache.cells),
             Registers::Read | Registers::Transfer => (self.after_cells(&die.cache), 0),
         };

@@ -18,8 +18,6 @@ pub(super) const RULE: PlacementRule = PlacementRule { by_number: false };
 // Not in line: the others are a few instructions.
 #[inline(never)]
 pub(super) fn position(dies: &Dies, _: PageToPlace, clock: &Clock) -> u32 {
-    let first = dies.last() + 1;
-    let positions = (first..first + dies.count()).map(|position| dies.wrap(position));
-    let with_room = positions.filter(|position| dies.has_room(*position));
-    with_room.min_by_key(|position| clock.die_work_until(dies.die(*position))).unwrap_or(dies.wrap(first))
+    let first = dies.wrap(dies.last() + 1);
+    clock.least_work(dies.from(first), |position| dies.has_room(position)).unwrap_or(first)
 }

@@ -205,8 +205,12 @@ impl<const PLAIN: bool> Scheduled<PLAIN> {
 
     /// Time of the pages of a command from one of them on, which its die has yet to load.
     pub(super) fn loads_left(&self, first: u32) -> u64 {
-        let load = |node: &Node<Task>| self.transfer + if PLAIN || node.more.opens { self.command } else { 0 };
-        self.command_from(first).map(|(_, node)| load(node)).sum()
+        self.command_from(first).map(|(at, _)| self.load(at)).sum()
+    }
+
+    /// Time of one page that is loaded.
+    pub(super) fn load(&self, at: u32) -> u64 {
+        self.transfer + if PLAIN || self.tickets.slab.get(at).more.opens { self.command } else { 0 }
     }
 
     /// The programs or erases of a command are done.
