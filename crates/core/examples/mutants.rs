@@ -10,7 +10,8 @@
 //! All mutants are in one build, in the profile of `./test`, each behind a switch that reads an environment variable once.
 //! Crate by crate (core, trace, plot, host, recorder, laboratory, command line) the tests are built, and every test runs by
 //! itself without a mutant: it must pass, its time sets the limit after which a mutant counts as hanging (caught), and the
-//! switches write down which of them it asks. Per mutant only tests run that reach it, likely and fast ones first, until one fails.
+//! switches write down which of them it asks. Per mutant only tests run that reach it, likely and fast ones first, until one
+//! fails.
 //! Documentation tests are not run, nor tests that look at the source or build it again. Exit code: 0 if all were caught, 1 if a
 //! mutant survived or did not compile, 2 if something else is wrong, such as a list that is out of date.
 #![allow(clippy::print_stdout, missing_docs)]
