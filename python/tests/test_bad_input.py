@@ -121,6 +121,20 @@ def test_numbers_below_zero_are_refused_by_name():
             work()
 
 
+@pytest.mark.parametrize(
+    "name, value, message",
+    [
+        ("limit", 0, "limit: 0 leaves no request"),
+        ("limit", True, "limit: boolean"),
+        ("warm_up", -1, "warm_up: expected a number of requests"),
+        ("warm_up", True, "warm_up: expected a number of requests"),
+    ],
+)
+def test_impossible_number_of_requests_is_named(name, value, message):
+    with pytest.raises(ValueError, match=message):
+        nandlab.run(good(), **{**SMALL, **FEW, name: value})
+
+
 def test_warm_up_is_refused_where_all_requests_count():
     for work in (
         lambda: nandlab.curve(good(), ram="1MiB", warm_up=10, **FEW),

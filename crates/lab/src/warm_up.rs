@@ -29,7 +29,7 @@ pub enum WarmUp {
 
 /// A warm-up as it is written.
 #[derive(Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a number of requests, or \"mser-5\"")]
 enum Given {
     Number(u64),
     Text(String),

@@ -159,6 +159,9 @@ impl Workload {
 
     /// How rows are read, for one of several passes.
     pub(crate) fn options(&self, watch: &Watch<'_>) -> Result<Options, Error> {
+        if self.limit == Some(0) {
+            return Err(Error::input("limit: 0 leaves no request", "give a number from 1 on, or leave it out"));
+        }
         let (passes, stop) = (Some(self.passes.clone()), Some(watch.stop.flag()));
         let memory = self.memory.clone();
         Ok(Options { passes, memory, stop, limit: self.limit, ..self.reading.options()? })

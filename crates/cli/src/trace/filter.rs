@@ -53,12 +53,15 @@ fn op(text: &str) -> Result<HostOp, String> {
 /// Runs the tool.
 pub fn filter(args: &FilterArgs) -> Result<(), Failure> {
     let range = |what, low: Option<u64>, high: Option<u64>| {
+        if low.is_none() && high.is_none() {
+            return Ok(None);
+        }
         let (low, high) = (low.unwrap_or(0), high.unwrap_or(u64::MAX));
         if low > high {
             let problem = format!("--min-{what} is above --max-{what}: nothing would be left");
             return Err(Failure::bad(problem, "exchange the two"));
         }
-        Ok((low, high))
+        Ok(Some(low..=high))
     };
     let tool = Filter {
         ops: args.op.clone(),

@@ -17,7 +17,7 @@ use crate::word;
 /// ]
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected KEY=VALUE, or a table of `where`, `buffer`, `ftl`, `trace` and `set`")]
 pub enum Setting {
     /// A key of the configuration with its value, as in `ram.dram=1MiB`.
     Always(String),

@@ -2,49 +2,41 @@
 //!
 //! A flush has no address: conditions on offset and length drop it.
 
+use std::ops::RangeInclusive;
+
 use nandlab::types::HostOp;
 
 use super::{Counts, Flow, Tool, counts};
 use crate::row::TraceRecord;
 
-/// What is kept; an empty list or an open end of a range keeps everything.
-#[derive(Clone, Debug)]
+/// What is kept; an empty list or no range keeps everything.
+#[derive(Clone, Debug, Default)]
 pub struct Filter {
     /// Operations.
     pub ops: Vec<HostOp>,
     /// Devices.
     pub devices: Vec<u32>,
-    /// First bytes, both ends included.
-    pub offset: (u64, u64),
-    /// Bytes, both ends included.
-    pub length: (u64, u64),
-    /// Recorded times in ns, both ends included.
-    pub time_ns: (u64, u64),
+    /// First bytes.
+    pub offset: Option<RangeInclusive<u64>>,
+    /// Bytes.
+    pub length: Option<RangeInclusive<u64>>,
+    /// Recorded times in ns.
+    pub time_ns: Option<RangeInclusive<u64>>,
     /// Requests dropped so far.
     pub dropped: u64,
 }
 
-impl Default for Filter {
-    /// Everything.
-    fn default() -> Self {
-        let all = (0, u64::MAX);
-        Self { ops: Vec::new(), devices: Vec::new(), offset: all, length: all, time_ns: all, dropped: 0 }
-    }
-}
-
 impl Filter {
     fn keeps(&self, record: &TraceRecord) -> bool {
-        let within = |(low, high): (u64, u64), value| (low..=high).contains(&value);
-        let all = (0, u64::MAX);
-        let addressed = if record.op == HostOp::Flush {
-            self.offset == all && self.length == all
-        } else {
-            within(self.offset, record.offset) && within(self.length, u64::from(record.length))
+        let address = |value| (record.op != HostOp::Flush).then_some(value);
+        let within = |range: &Option<RangeInclusive<u64>>, value: Option<u64>| {
+            range.as_ref().is_none_or(|range| value.is_some_and(|value| range.contains(&value)))
         };
-        addressed
-            && (self.ops.is_empty() || self.ops.contains(&record.op))
+        (self.ops.is_empty() || self.ops.contains(&record.op))
             && (self.devices.is_empty() || self.devices.contains(&record.device))
-            && within(self.time_ns, record.at.0)
+            && within(&self.offset, address(record.offset))
+            && within(&self.length, address(record.length.into()))
+            && within(&self.time_ns, Some(record.at.0))
     }
 }
 
