@@ -133,6 +133,9 @@ def test_numbers_below_zero_are_refused_by_name():
 def test_impossible_number_of_requests_is_named(name, value, message):
     with pytest.raises(ValueError, match=message):
         nandlab.run(good(), **{**SMALL, **FEW, name: value})
+    if name == "limit":
+        with pytest.raises(ValueError, match=message):
+            nandlab.trace_info(good(), limit=value)
 
 
 def test_warm_up_is_refused_where_all_requests_count():

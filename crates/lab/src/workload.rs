@@ -158,7 +158,10 @@ impl Workload {
     }
 
     /// How rows are read, for one of several passes.
-    pub(crate) fn options(&self, watch: &Watch<'_>) -> Result<Options, Error> {
+    ///
+    /// # Errors
+    /// If what is asked of the reading contradicts itself, or the limit leaves no request.
+    pub fn options(&self, watch: &Watch<'_>) -> Result<Options, Error> {
         if self.limit == Some(0) {
             return Err(Error::input("limit: 0 leaves no request", "give a number from 1 on, or leave it out"));
         }

@@ -35,7 +35,7 @@ pub fn reproduce(
 ) -> PyResult<Vec<PaperDone>> {
     let (shard, threads) = (part(shard)?, checked_threads(threads.as_ref())?);
     if limit == Some(0) {
-        return Err(wrong("limit: 0 requests are none; give 1 or more"));
+        return Err(wrong("limit: 0 leaves no request; give a number from 1 on, or leave it out"));
     }
     let reproduction = Reproduction { folder: folder.into(), figures, traces, limit, threads, shard, retry };
     away(py, progress, move |watch| {

@@ -7,7 +7,7 @@ use nandlab::offline::Costs;
 use nandlab_lab::{
     Bound as LeastBound, Cell, Compare, Curve, Error, Run, Sizes, Table, Unit, Word, Workload, json, plugin_list,
 };
-use nandlab_trace::{Info, InfoReport, Options, SamplePages, expand};
+use nandlab_trace::{Info, InfoReport, SamplePages, expand};
 use pyo3::prelude::*;
 
 use crate::columns::Memory;
@@ -189,14 +189,7 @@ pub fn trace_info(
     let wrong = || wrong(format!("sample_pages: {sample_pages} is not above 0 and at most 1"));
     let sample = SamplePages::new(sample_pages).ok_or_else(wrong)?;
     away(py, progress, move |watch| {
-        let options = Options {
-            limit: workload.limit,
-            memory: workload.memory.clone(),
-            passes: Some(workload.passes.clone()),
-            stop: Some(watch.stop.flag()),
-            ..workload.reading.options()?
-        };
-        let info = Info::open(&expand(&workload.trace)?, &options, sample)?;
+        let info = Info::open(&expand(&workload.trace)?, &workload.options(watch)?, sample)?;
         if info.stats.requests == 0 {
             return Err(Error::input(format!("{}: there is no request in it", info.name), "is this the right file?"));
         }

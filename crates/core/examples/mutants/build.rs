@@ -55,7 +55,7 @@ impl Stage {
 /// Tests that look at the source itself, or build it again elsewhere: mutated code would fail them by its looks.
 const NOT_RUN: [&str; 3] = ["core/tidy", "cli/tidy", "cli/contributing"];
 
-/// Where the switches write the mutants that a test binary reaches, if this is in the environment.
+/// Where the switches write the mutants that a test reaches, if this is in the environment.
 pub const REACHED: &str = "NANDLAB_MUTANTS_REACHED";
 /// The mutant that is on.
 pub const CHOSEN: &str = "NANDLAB_MUTANT";
@@ -177,7 +177,7 @@ impl<'a> Copy<'a> {
         if !done.status.success() && errors.is_empty() {
             return Err(format!("the copy does not compile:\n{}", String::from_utf8_lossy(&done.stderr)));
         }
-        tests.sort_by_key(ToString::to_string);
+        tests.sort_by_cached_key(ToString::to_string);
         Ok((tests, errors))
     }
 
@@ -197,8 +197,13 @@ impl<'a> Copy<'a> {
         }
         let of = fs::metadata(&program).and_then(|of| Ok((of.modified()?, of.len())));
         let of = of.map_err(|error| format!("{program}: {error}"))?;
-        let listed = output(Command::new(&program).args(["--list", "--format", "terse"]).current_dir(&directory))?;
-        let names = listed.lines().filter_map(|line| line.strip_suffix(": test"));
+        let list = |more: &[&str]| {
+            output(Command::new(&program).args(["--list", "--format", "terse"]).args(more).current_dir(&directory))
+        };
+        let (all, ignored) = (list(&[])?, list(&["--ignored"])?);
+        let ignored: BTreeSet<&str> = ignored.lines().collect();
+        let run = all.lines().filter(|line| !ignored.contains(line));
+        let names = run.filter_map(|line| line.strip_suffix(": test"));
         let test = |name: &str| {
             let mut key = DefaultHasher::new();
             (of, self.files, name).hash(&mut key);

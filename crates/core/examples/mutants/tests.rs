@@ -29,7 +29,9 @@ pub struct Suite {
 impl Suite {
     pub fn open(directory: &Path) -> Result<Self, Problem> {
         let runs = Runs::open(&directory.join("runs.jsonl"))?;
-        Ok(Self { runs, reached: directory.join("reached"), by: BTreeMap::new(), homes: BTreeMap::new() })
+        // Each process has its own: two in one directory would take the other's for theirs.
+        let reached = directory.join(format!("reached-{}", std::process::id()));
+        Ok(Self { runs, reached, by: BTreeMap::new(), homes: BTreeMap::new() })
     }
 
     /// Runs every test without a mutant: each must pass.
@@ -110,7 +112,9 @@ impl Suite {
 
     /// The tests that reach a mutant, for a person.
     pub fn reached(&self, index: usize) -> String {
-        self.by.get(&index).map_or("reached by no test".to_owned(), |by| format!("reached by {}", by.join(" ")))
+        self.by
+            .get(&index)
+            .map_or("reached by no test".to_owned(), |by| format!("reached by {} tests, such as {}", by.len(), by[0]))
     }
 }
 
@@ -119,7 +123,8 @@ fn run(test: &Test, environment: (&str, String), usual: Option<u64>) -> Result<(
     let start = Instant::now();
     // A mutant that hangs burns processor time, of which the limit does not depend on what else the machine does, or waits for
     // ever. It may also ask for memory without end.
-    let seconds = usual.map_or(3600, |ms| 10 + 2 * ms / 1000);
+    let processors = std::thread::available_parallelism().map_or(1, |number| number.get() as u64);
+    let seconds = usual.map_or(3600, |ms| 10 + 2 * processors * ms / 1000);
     let mut command = Command::new("sh");
     command
         .args(["-c", &format!("ulimit -v 8000000; ulimit -t {seconds}; exec \"$0\" --exact \"$1\"")])

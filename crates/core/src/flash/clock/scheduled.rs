@@ -335,13 +335,14 @@ impl<const PLAIN: bool> Timing for Scheduled<PLAIN> {
         let Die { backlog, asked, .. } = self.dies[die as usize];
         self.die_busy_until(die) - backlog + asked
     }
-    /// What waits, and what a die has begun if that is a program or an erase alone: most often, all.
+
+    /// What waits, and at least what the cells, or the page that is loaded and the cells after it, still take.
     #[inline]
     fn die_work_from(&self, die: u32) -> u64 {
         let die = &self.dies[die as usize];
         let begun = match (die.cells, die.registers) {
             (Cells::Work, _) => self.work_of_cells(die),
-            (_, Registers::Load) if die.turn != NONE => self.load(die.turn) + self.cells_after_load(die),
+            (_, Registers::Load) => self.load(die.turn) + self.cells_after_load(die),
             _ => 0,
         };
         self.now + begun + die.asked
