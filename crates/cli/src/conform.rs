@@ -33,10 +33,14 @@ pub fn conform(files: &[PathBuf], show: usize, style: Style) -> Result<(), Failu
 fn replay(file: &Path) -> Result<Conformance, String> {
     let help = "\n  help: golden files are JSON; the sources keep theirs in crates/core/tests/golden";
     let text = std::fs::read_to_string(file).map_err(|error| format!("cannot be read: {error}{help}"))?;
-    conform::run(&text).map_err(|error| {
-        let said = error.to_string();
-        if said.contains("help:") { said } else { said + help }
-    })
+    match conform::run(&text) {
+        Ok(report) if report.cases == 0 && report.steps == 0 => Err(format!("there is no case in it{help}")),
+        Ok(report) => Ok(report),
+        Err(error) => {
+            let said = error.to_string();
+            Err(if said.contains("help:") { said } else { said + help })
+        }
+    }
 }
 
 fn outcome(file: &Path, report: &Conformance, show: usize, style: Style) -> String {

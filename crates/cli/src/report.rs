@@ -31,7 +31,8 @@ pub struct ReportArgs {
 impl ReportArgs {
     /// What it reads and writes.
     pub fn files(&self) -> Files {
-        Files::default().writing("--output", Some(&self.output)).writing("--markdown", self.markdown.as_ref())
+        let results = ["plan.json", "cells/*"].map(|name| self.folder.join(name).to_string_lossy().into_owned());
+        Files::reading(&results).writing("--output", Some(&self.output)).writing("--markdown", self.markdown.as_ref())
     }
 }
 

@@ -146,11 +146,13 @@ fn conform_tells_equal_from_different_from_unreadable() {
     let count = &mut file_json["cases"][0]["steps"][0]["delta"]["copy_reads"];
     *count = (count.as_u64().unwrap() + 1).into();
     let wrong = file("wrong-golden.json", file_json.to_string());
+    file_json["cases"] = serde_json::json!([]);
+    let no_case = file_json.to_string();
     let output = nandlab(&["conform", golden, &wrong]);
     let said = String::from_utf8(output.stdout.clone()).unwrap();
     assert_eq!(output.status.code(), Some(1), "{said} {}", stderr(&output));
     assert!(said.contains("DIFFERS") && said.contains("expected") && said.contains("step"), "{said}");
-    for content in ["not json", "{}", "{\"schema\": 99}"] {
+    for content in ["not json", "{}", "{\"schema\": 99}", &no_case] {
         let path = file("unreadable.json", content);
         let output = nandlab(&["conform", &path]);
         assert_eq!(output.status.code(), Some(2), "{content}");

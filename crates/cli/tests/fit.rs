@@ -69,6 +69,35 @@ fn choice_of_a_scheduler_is_shown_in_short() {
 }
 
 #[test]
+fn fit_warns_if_nothing_is_held_out() {
+    let trace = trace("fit_cli_held_out.csv");
+    let fit = |parts: &'static str| {
+        let output =
+            nandlab(
+                &[
+                    &[
+                        "fit",
+                        &trace,
+                        "--format",
+                        "nandlab",
+                        "-d",
+                        TINY,
+                        "--evaluations",
+                        "10",
+                        "--holdout-parts",
+                        parts,
+                    ][..],
+                    &["--parameter", "device.timing.page_read=20us..200us"],
+                ]
+                .concat(),
+            );
+        assert!(output.status.success(), "{}", stderr(&output));
+        stderr(&output).contains("--holdout 0.33: nothing is held out")
+    };
+    assert_eq!(["1", "10000"].map(fit), [false, true]);
+}
+
+#[test]
 fn fit_refuses_with_a_reason() {
     let trace = trace("fit_cli_refused.csv");
     let with = |more: &[&'static str]| {

@@ -196,9 +196,14 @@ fn output_never_takes_the_place_of_an_input() {
     let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
     fs::create_dir(folder.join("sub")).unwrap();
     let (rows, own) = (trace(20), stdout(&["config", "--device", TINY]));
-    for (name, content) in
-        [("t.spc", &rows), ("b.spc", &rows), ("0.spc", &rows), ("my.toml", &own), ("plan.toml", &own)]
-    {
+    for (name, content) in [
+        ("t.spc", &rows),
+        ("b.spc", &rows),
+        ("0.spc", &rows),
+        ("my.toml", &own),
+        ("plan.toml", &own),
+        ("plan.json", &own),
+    ] {
         fs::write(folder.join(name), content).unwrap();
     }
     symlink("t.spc", folder.join("link.spc")).unwrap();
@@ -213,6 +218,7 @@ fn output_never_takes_the_place_of_an_input() {
         "fit t.spc -o t.spc",
         "search plan.toml --minimise waf -o results --csv plan.toml",
         "ram -d my.toml --json my.toml",
+        "report . -o plan.json",
         "trace info t.spc --json t.spc",
         "trace match t.spc b.spc --json b.spc",
         "trace convert t.spc -o t.spc",

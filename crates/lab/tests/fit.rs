@@ -294,14 +294,19 @@ fn fio_results(drive: &Device) -> String {
         let told = serde_json::json!({"total_ios": 800, "clat_ns": {"percentile": {"50.000000": 90_000}}});
         jobs.push(serde_json::json!({"jobname": name, "job options": options, "read": told}));
     }
+    for (name, error, ns) in [("falls", 0, [90_000, 80_000]), ("failed", 5, [90_000, 95_000])] {
+        let percentile = serde_json::json!({"50.000000": ns[0], "95.000000": ns[1]});
+        let told = serde_json::json!({"total_ios": 800, "clat_ns": {"percentile": percentile}});
+        jobs.push(serde_json::json!({"jobname": name, "error": error, "job options": {"rw": "read"}, "read": told}));
+    }
     // Each is in a group of its own, as `stonewall` has it, but for two: one that only `new_group` begins, and its clone.
     for (group, job) in jobs.iter_mut().enumerate() {
         job["groupid"] = group.into();
     }
-    let last = jobs.last().unwrap().clone();
+    let (group, last) = (jobs.len(), jobs.last().unwrap().clone());
     for (name, begins) in [("beside", "new_group"), ("clone", "stonewall")] {
         let options = serde_json::json!({"rw": "randread", "bs": "4k", "iodepth": "1", begins: "1"});
-        jobs.push(serde_json::json!({"jobname": name, "groupid": 8, "job options": options, "read": last["read"]}));
+        jobs.push(serde_json::json!({"jobname": name, "groupid": group, "job options": options, "read": last["read"]}));
     }
     let results = serde_json::json!({"fio version": "fio-3.36", "global options": {"size": "4m", "ioengine": "libaio", "direct": "1"}, "jobs": jobs});
     format!("note: something that fio says first\n{results}\n")
@@ -326,8 +331,16 @@ fn fit_finds_secret_parameters_from_results_of_fio() {
     // Every third job is held out, and some cannot be simulated.
     assert!(fitted.errors.iter().any(|error| error.held_out && error.kind == "reads" && error.error < 0.05));
     let skipped = |(job, reason): (usize, &str)| fitted.skipped[job].reason.contains(reason);
-    let reasons =
-        ["`rate`", "`bs=1000`", "its `size` of 2KiB", "`direct=0`", "same time as `cached`", "same time as `cached`"];
+    let reasons = [
+        "`rate`",
+        "`bs=1000`",
+        "its `size` of 2KiB",
+        "`direct=0`",
+        "do not ascend",
+        "it ended with error 5",
+        "same time as `failed`",
+        "same time as `failed`",
+    ];
     assert_eq!(fitted.skipped.len(), reasons.len());
     assert!(reasons.into_iter().enumerate().all(skipped), "{:?}", fitted.skipped);
     let refused = |text: &str| {

@@ -56,6 +56,9 @@ struct Job {
     group: Option<u64>,
     #[serde(rename = "job options", default)]
     options: BTreeMap<String, Value>,
+    /// The number of the system's error with which it ended.
+    #[serde(default)]
+    error: i64,
     read: Option<Direction>,
     write: Option<Direction>,
 }
@@ -176,6 +179,12 @@ impl Job {
     fn shape(&self, global: &BTreeMap<String, Value>, capacity: u64) -> Result<Shape, String> {
         let all = self.directions().fold(0, |all: u64, (_, direction)| all.saturating_add(direction.total_ios));
         let shape = Shape::of(&Options { job: &self.options, global }, all, capacity)?;
+        if self.error != 0 {
+            return Err(format!("it ended with error {}", self.error));
+        }
+        if !self.directions().all(|(_, direction)| direction.ascends()) {
+            return Err("its percentiles of completion latencies do not ascend from 0".to_owned());
+        }
         let told = self.directions().flat_map(|(_, direction)| direction.percentiles(shape.requests)).count();
         if told == 0 {
             return Err("it has no percentiles of completion latencies, or too few requests".to_owned());
@@ -222,6 +231,14 @@ impl Job {
 }
 
 impl Direction {
+    /// A higher percentile has no lower latency.
+    fn ascends(&self) -> bool {
+        let all = self.clat_ns.iter().flat_map(|latencies| &latencies.percentile);
+        let mut known: Vec<(f64, f64)> = all.filter_map(|(percent, ns)| Some((percent.parse().ok()?, *ns))).collect();
+        known.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        known.is_sorted_by_key(|(_, ns)| *ns) && known.iter().all(|(_, ns)| (0.0..u64::MAX as f64).contains(ns))
+    }
+
     /// Completion latencies that can be compared with that many simulated ones.
     fn percentiles(&self, simulated: u64) -> impl Iterator<Item = (Percentile, f64)> {
         let requests = self.total_ios.min(simulated) as f64;

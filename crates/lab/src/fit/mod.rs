@@ -29,7 +29,7 @@ use crate::error::Error;
 use crate::memory;
 use crate::parallel;
 use crate::source::Source;
-use crate::watch::{Watch, Work};
+use crate::watch::{Event, Watch, Work};
 use crate::workload::Workload;
 use errors::errors;
 use sample::Sample;
@@ -204,6 +204,10 @@ impl Fit {
                 Vec::new(),
             )
         };
+        if self.holdout > 0.0 && !samples.iter().any(Sample::is_held_out) {
+            let why = if is_fio { "there are too few jobs" } else { "the parts have too few requests" };
+            (watch.tell)(Event::Warning(&format!("--holdout {}: nothing is held out, {why}", self.holdout)));
+        }
         let mut fitting = Fitting {
             builder,
             device,

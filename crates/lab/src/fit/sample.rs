@@ -162,6 +162,11 @@ impl Sample {
         self.groups.iter().any(|group| !group.held_out)
     }
 
+    /// Something of it is held out.
+    pub(super) fn is_held_out(&self) -> bool {
+        self.groups.iter().any(|group| group.held_out)
+    }
+
     /// The response of every request on a device, ns.
     pub(super) fn simulate(&self, builder: &Builder, config: &Config, stop: &Stop) -> Result<Vec<u64>, Error> {
         let mut device = built(builder, config, None, stop)?;

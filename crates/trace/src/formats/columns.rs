@@ -116,7 +116,7 @@ impl Delimited {
         };
         let at = match (&spec.time, self.unit) {
             (None, _) => 0,
-            (Some(Times { column, .. }), unit) => values::time(field("time", *column)?, unit)?,
+            (Some(Times { column, .. }), unit) => values::time("time", field("time", *column)?, unit)?,
         };
         let length = match spec.size {
             Length::Fixed(bytes) => bytes,
@@ -135,7 +135,7 @@ impl Delimited {
             Address::Object(_, None) => self.objects.place(values::object(address)?, length)?,
         };
         let latency = match spec.latency {
-            Some((column, unit)) => values::time_or_nothing(field("latency", column)?, unit)?,
+            Some((column, unit)) => values::latency(field("latency", column)?, unit)?,
             None => 0,
         };
         let process = match spec.process {

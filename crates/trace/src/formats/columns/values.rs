@@ -72,23 +72,23 @@ pub(super) fn bytes(name: &'static str, text: &[u8], unit: u64, field: Field) ->
 }
 
 /// A time in ns; without a unit it is a date.
-pub(super) fn time(text: &[u8], unit: Option<TimeUnit>) -> Parse<u64> {
+pub(super) fn time(name: &'static str, text: &[u8], unit: Option<TimeUnit>) -> Parse<u64> {
     match unit {
         Some(unit) => {
             let mut cursor = Cursor::<BLANKS>::new(text);
-            let at = cursor.time("time", unit)?;
+            let at = cursor.time(name, unit)?;
             cursor.end("a number")?;
             Ok(at)
         }
         None => date(text).ok_or_else(|| {
-            BadRow::new("time", text, Problem::NotANumber, "a date such as 2016-02-22 10:00:00.5, from 1970 to 2553")
+            BadRow::new(name, text, Problem::NotANumber, "a date such as 2016-02-22 10:00:00.5, from 1970 to 2553")
         }),
     }
 }
 
-/// The same for a field that may be blank.
-pub(super) fn time_or_nothing(text: &[u8], unit: Option<TimeUnit>) -> Parse<u64> {
-    if text.is_empty() { Ok(0) } else { time(text, unit) }
+/// A duration in ns, which may be blank.
+pub(super) fn latency(text: &[u8], unit: Option<TimeUnit>) -> Parse<u64> {
+    if text.is_empty() { Ok(0) } else { time("latency", text, unit) }
 }
 
 /// The number of an object: what it is, or a hash of 64 bits if it is a word.
