@@ -3,6 +3,7 @@
 mod kit;
 mod flush {
     mod acknowledged;
+    mod order;
     pub mod reference;
 }
 
