@@ -72,25 +72,9 @@ fn choice_of_a_scheduler_is_shown_in_short() {
 fn fit_warns_if_nothing_is_held_out() {
     let trace = trace("fit_cli_held_out.csv");
     let fit = |parts: &'static str| {
-        let output =
-            nandlab(
-                &[
-                    &[
-                        "fit",
-                        &trace,
-                        "--format",
-                        "nandlab",
-                        "-d",
-                        TINY,
-                        "--evaluations",
-                        "10",
-                        "--holdout-parts",
-                        parts,
-                    ][..],
-                    &["--parameter", "device.timing.page_read=20us..200us"],
-                ]
-                .concat(),
-            );
+        let of = ["fit", &trace, "--format", "nandlab", "-d", TINY, "--evaluations", "10"];
+        let more = ["--parameter", "device.timing.page_read=20us..200us", "--holdout-parts", parts];
+        let output = nandlab(&[&of[..], &more].concat());
         assert!(output.status.success(), "{}", stderr(&output));
         stderr(&output).contains("--holdout 0.33: nothing is held out")
     };

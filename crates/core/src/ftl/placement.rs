@@ -127,7 +127,7 @@ impl Dies {
     }
     /// All positions from one on, around the end, each with the number of its die.
     #[inline]
-    pub fn from(&self, first: u32) -> impl Iterator<Item = (u32, u32)> {
+    pub fn positions_from(&self, first: u32) -> impl Iterator<Item = (u32, u32)> {
         let (before, after) = self.order.split_at(first as usize);
         after.iter().zip(first..).chain(before.iter().zip(0..)).map(|(lane, position)| (position, lane.die))
     }

@@ -24,7 +24,8 @@ pub fn finish_times(clock: &mut Clock, tokens: usize) -> Vec<u64> {
     finish
 }
 
-/// The die with the least work is the one that the work of each tells, whichever may be taken and where the search begins.
+/// The search for the die with the least work finds what a comparison of all dies finds, wherever it begins and whichever is
+/// left out.
 pub fn check_least_work(clock: &Clock, dies: u32, r: &mut Dice, context: &str) {
     let (first, not) = (r.below(dies), r.below(2 * dies));
     let order = || (first..dies).chain(0..first).map(|die| (dies - 1 - die, die));

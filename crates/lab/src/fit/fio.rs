@@ -231,7 +231,7 @@ impl Job {
 }
 
 impl Direction {
-    /// A higher percentile has no lower latency.
+    /// Its percentiles are times, and a higher one is no shorter.
     fn ascends(&self) -> bool {
         let all = self.clat_ns.iter().flat_map(|latencies| &latencies.percentile);
         let mut known: Vec<(f64, f64)> = all.filter_map(|(percent, ns)| Some((percent.parse().ok()?, *ns))).collect();

@@ -34,7 +34,7 @@ pub(super) trait Timing: Debug + Send {
     fn die_work_until(&self, die: u32) -> u64 {
         self.die_busy_until(die)
     }
-    /// A time that [`Timing::die_work_until`] is not before, for less than that costs.
+    /// A lower bound of [`Timing::die_work_until`] that takes less to compute.
     fn die_work_from(&self, _die: u32) -> u64 {
         self.now()
     }
@@ -77,7 +77,7 @@ pub(super) fn least_work<T: Timing + ?Sized>(
                 (least, found) = (until, Some(position));
             }
         }
-        // Nothing is over before.
+        // No die is done before.
         if least == now { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     found

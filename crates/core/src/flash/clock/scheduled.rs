@@ -336,7 +336,7 @@ impl<const PLAIN: bool> Timing for Scheduled<PLAIN> {
         self.die_busy_until(die) - backlog + asked
     }
 
-    /// What waits, and at least what the cells, or the page that is loaded and the cells after it, still take.
+    /// All that waits, and of what is under way the work of the cells, or one page that is loaded and the cells after it.
     #[inline]
     fn die_work_from(&self, die: u32) -> u64 {
         let die = &self.dies[die as usize];

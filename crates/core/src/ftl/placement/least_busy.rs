@@ -19,5 +19,5 @@ pub(super) const RULE: PlacementRule = PlacementRule { by_number: false };
 #[inline(never)]
 pub(super) fn position(dies: &Dies, _: PageToPlace, clock: &Clock) -> u32 {
     let first = dies.wrap(dies.last() + 1);
-    clock.least_work(dies.from(first), |position| dies.has_room(position)).unwrap_or(first)
+    clock.least_work(dies.positions_from(first), |position| dies.has_room(position)).unwrap_or(first)
 }
