@@ -4,11 +4,11 @@ use clap::Args;
 use nandlab::catalog::BUFFERS;
 use nandlab::config::PluginConfig;
 use nandlab::types::Bytes;
-use nandlab_lab::bound::{BoundRow, Priced};
+use nandlab_lab::bound::{BoundRow, Policy, Priced};
 use nandlab_lab::{Bound, Bounds, Sizes, Word, plugin_list};
 
 use crate::args::{CostArgs, DeviceArgs, OutputArgs, TraceArgs};
-use crate::fail::Failure;
+use crate::fail::{Exit, Failure};
 use crate::files::Files;
 use crate::progress::Progress;
 use crate::rows::{Cells, Form, Head, Heading, Printer, exact, names};
@@ -68,11 +68,15 @@ pub fn bound(args: &BoundArgs, style: Style) -> Result<(), Failure> {
     let sizes = bounding.sizes();
     let printer = Printer::begin(&heading(&bounding.empty, &bound.buffers), form, style, &progress)?;
     let bounds = bounding.run(|row| printer.row(&cells(row)))?;
-    printer.end(|form| foot(&bounds, form))?;
+    printer.end(|form| foot(&bounds, form, style))?;
     progress.end();
     json.write(|| output::json(&bounds))?;
     let done = || format!("{} of {sizes} sizes are done", bounds.rows.len());
-    if bounds.interrupted { Err(Failure::Interrupted(done())) } else { Ok(()) }
+    match bounds.failed().next() {
+        _ if bounds.interrupted => Err(Failure::Interrupted(done())),
+        Some(_) => Err(Failure::Said(Exit::SomeRows)),
+        None => Ok(()),
+    }
 }
 
 /// What is printed above the rows.
@@ -96,6 +100,7 @@ fn heading(answer: &Bounds, buffers: &[PluginConfig]) -> Heading {
 /// A row; for machines a line for each kind.
 fn cells(row: &BoundRow) -> Cells {
     let ratio = |priced: &Priced| factor(priced.above_bound.map(|above| 1.0 + above));
+    let of_policy = |policy: &Policy| policy.priced.as_ref().map_or_else(|| "failed".to_owned(), ratio);
     let mut shown = vec![
         Bytes(row.ram_bytes).to_string(),
         format!("{:.2}", row.min.counts.hit_ratio() * 100.0),
@@ -104,19 +109,23 @@ fn cells(row: &BoundRow) -> Cells {
         percent(row.schedule.above_bound),
         ratio(&row.min),
     ];
-    shown.extend(row.policies.iter().map(|policy| ratio(&policy.priced)));
+    shown.extend(row.policies.iter().map(of_policy));
     Cells { shown, exact: row.cells().iter().map(|line| exact(line)).collect() }
 }
 
-/// What the columns mean.
-fn foot(answer: &Bounds, form: Form) -> String {
+/// What the columns mean, and errors of buffers that failed.
+fn foot(answer: &Bounds, form: Form, style: Style) -> String {
     if form != Form::Text {
         return String::new();
     }
-    format!(
+    let mut text = format!(
         "\ncost = {} x pages read (read misses, prefetches) + {} x pages written (dirty pages at the end included)\n\
          bound: no buffer costs less; schedule: what is possible, gap: schedule / bound - 1\n\
          MIN (the most hits, blind to dirt) and policies: cost / bound\n",
         answer.costs.read, answer.costs.write
-    )
+    );
+    for (size, buffer, error) in answer.failed() {
+        text += &format!("{} {buffer} with {size}: {error}\n", style.warn("failed:"));
+    }
+    text
 }

@@ -170,6 +170,6 @@ pub struct ConfigArgs {
     #[command(flatten)]
     pub size: SizeArgs,
     /// Print the JSON schema of configurations instead, plug-in parameters included.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, exclusive = true, help_heading = "Output")]
     pub schema: bool,
 }

@@ -118,6 +118,8 @@ fn schema_of_configurations_is_a_valid_schema() {
     for name in names("ftls") {
         assert!(schema["plugins"]["ftl"][&name].is_object(), "{name}");
     }
+    let refused = nandlab(&["config", "--schema", "-d", "nosuch"]);
+    assert_eq!(refused.status.code(), Some(2), "what is not read is refused");
 }
 
 #[test]

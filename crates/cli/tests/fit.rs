@@ -91,6 +91,14 @@ fn fit_refuses_with_a_reason() {
     };
     assert!(with(&["--parameter", "ram.dram=2MiB..1MiB"]).contains("the low end comes first"));
     assert!(with(&["--parameter", "ram.drum=1MiB..2MiB"]).contains("ram.drum"));
+    // Every choice is possible, by itself or with a value of another parameter.
+    let error = with(&["--parameter", "buffer.name=lru|nosuch"]);
+    assert!(error.contains("nosuch"), "{error}");
+    let suspends = ["--parameter", "device.scheduler.suspend=none|erase", "--set", "device.timing.model=scheduled"];
+    let error = with(&[&suspends[..], &["--set", "device.scheduler.policy=fifo"]].concat());
+    assert!(error.contains("suspend"), "{error}");
+    let policies = ["--parameter", "device.scheduler.policy=fifo|read_first", "--limit", "50"];
+    assert!(with(&[&suspends[..], &policies].concat()).contains("50 of 50 requests"));
     assert!(with(&["--holdout", "1"]).contains("--holdout 1"));
     assert!(with(&["--holdout-parts", "0"]).contains("--holdout-parts"));
     assert!(with(&["--limit", "50"]).contains("50 of 50 requests"));
@@ -100,6 +108,8 @@ fn fit_refuses_with_a_reason() {
     let output = nandlab(&["fit", fio.to_str().unwrap(), "-d", TINY, "--flushes"]);
     assert!(stderr(&output).contains("results of fio say nothing of flushes"), "{}", stderr(&output));
     assert!(with(&["--json", "-", "-o", "-"]).contains("both want standard output"));
+    let output = nandlab(&["fit", fio.to_str().unwrap(), fio.to_str().unwrap(), "-d", TINY]);
+    assert!(stderr(&output).contains("2 files of results of fio: a fit is to one of them"), "{}", stderr(&output));
     let output = nandlab(&["fit"]);
     assert!(stderr(&output).contains("no trace to fit"), "{}", stderr(&output));
 }

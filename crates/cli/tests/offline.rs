@@ -73,6 +73,30 @@ fn impossible_buffer_is_named_before_the_first_row() {
 }
 
 #[test]
+fn buffer_that_does_not_fit_one_size_leaves_the_other_rows_as_they_are() {
+    // `fab` needs a logical block, 32 pages of 4 KiB.
+    let args = ["--buffers", "fab,lru", "--ram", "64KiB,512KiB"];
+    let all = |more: &[&str]| nandlab(&with("bound", &[&args[..], more].concat()));
+    let output = all(&["--json", "-"]);
+    assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    let rows = json(&text(&output.stdout))["rows"].clone();
+    let error = rows[0]["policies"][0]["error"].as_str().unwrap();
+    assert!(error.contains("16 page frames, but `fab` needs at least 32"), "{error}");
+    assert!(rows[0]["policies"][0].get("cost").is_none(), "what failed has no cost: {rows}");
+    for (row, buffer, at) in [(1, "fab", 0), (0, "lru", 1), (1, "lru", 1)] {
+        let alone = [&["--buffers", buffer, "--ram", ["64KiB", "512KiB"][row]][..], &["--json", "-"]].concat();
+        let alone = json(&stdout(&with("bound", &alone)))["rows"][0]["policies"][0].clone();
+        assert_eq!(rows[row]["policies"][at], alone, "{buffer}");
+    }
+    let people = text(&all(&[]).stdout);
+    assert!(people.contains("failed: fab with 64KiB: ram: 16 page frames"), "{people}");
+    let lines = text(&all(&["--csv"]).stdout);
+    let failed = lines.lines().find(|line| line.contains(",fab,")).unwrap();
+    assert!(failed.contains(",fab,,,,,,,") && failed.contains("needs at least 32"), "{lines}");
+}
+
+#[test]
 fn settings_of_what_is_not_there_are_refused() {
     let size = ["--ram", "64KiB"];
     for (command, more, code) in [("bound", &[][..], 2), ("curve", &[], 2), ("curve", &["--ftl", "page"], 0)] {

@@ -3,6 +3,7 @@
 use nandlab::config::{Builder, Config, PluginConfig};
 use nandlab::offline::{AccessCounts, Costs, History, ROUNDS, Segments, belady, lower_bound, schedule};
 use nandlab::report::{SCHEMA_VERSION, TraceSource};
+use nandlab::types::Bytes;
 use nandlab_trace::AddressPolicy;
 use serde::Serialize;
 
@@ -64,9 +65,12 @@ pub(crate) fn above(cost: u64, bound: u64) -> Option<f64> {
 pub struct Policy {
     /// Its buffer in short form.
     pub buffer: String,
-    /// What it did.
+    /// What it did; nothing if it failed.
     #[serde(flatten)]
-    pub priced: Priced,
+    pub priced: Option<Priced>,
+    /// Why it failed: it cannot be built with this size.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
 }
 
 /// One size.
@@ -113,7 +117,7 @@ pub struct Bounds {
 /// What is computed for a size: by one who knows the future, or by a policy.
 enum Piece {
     Offline(u64, AccessCounts, AccessCounts),
-    Policy(AccessCounts),
+    Policy(Result<AccessCounts, String>),
 }
 
 /// Bounds whose device and workload are known to be usable.
@@ -150,20 +154,21 @@ impl Bound {
         alone::check(&self.device.set)?;
         let builder = self.device.base()?;
         let plain = self.configure(&builder, &PluginConfig::named("none"), &self.device.set)?;
-        let settings = [&self.device.set[..], &["ram.nvram=0".to_owned()]].concat();
+        let page_bytes = plain.device.geometry.page_bytes;
+        let frames = match &self.ram {
+            Some(sizes) => sizes.frames(page_bytes, POINTS)?,
+            None => vec![plain.frames().dram],
+        };
+        // What no size makes possible is known before the first row.
+        let largest = frames.iter().max().expect("there is a size");
         for buffer in &self.buffers {
-            let built = self.configure(&builder, buffer, &settings);
+            let built = self.configure(&builder, buffer, &self.sized(u64::from(*largest) * u64::from(page_bytes)));
             built.map_err(|error| Error::input(format!("{}: {error}", buffer.label()), ""))?;
         }
         let workload = alone::kept(&self.workload);
         let open = || Source::open(&workload, &plain, watch);
         let mut source = open()?;
         let room = Room::new(open()?, &plain)?;
-        let page_bytes = plain.device.geometry.page_bytes;
-        let frames = match &self.ram {
-            Some(sizes) => sizes.frames(page_bytes, POINTS)?,
-            None => vec![plain.frames().dram],
-        };
         let (history, has_hints) = alone::history(&mut source, &room.give(plain.clone()), true)?;
         let address = source.address();
         let empty = Bounds {
@@ -181,6 +186,11 @@ impl Bound {
         Ok(Bounding { asked: self, watch, workload, builder, room, address, has_hints, history, frames, empty })
     }
 
+    /// The settings of the device with that many bytes of DRAM.
+    fn sized(&self, dram_bytes: u64) -> Vec<String> {
+        [&self.device.set[..], &[format!("ram.dram={dram_bytes}"), "ram.nvram=0".to_owned()]].concat()
+    }
+
     fn configure(&self, builder: &Builder, buffer: &PluginConfig, settings: &[String]) -> Result<Config, Error> {
         let page = PluginConfig::named("page");
         Ok(self.device.with(builder.clone(), Some(buffer), Some(&page), settings)?.1)
@@ -193,10 +203,11 @@ impl Bounding<'_> {
         self.frames.len()
     }
 
-    /// Computes all sizes; `row` is given each in order, as soon as those before it are done.
+    /// Computes all sizes; `row` is given each in order, as soon as those before it are done. A buffer that cannot be built
+    /// with a size says so there.
     ///
     /// # Errors
-    /// A buffer cannot be built, the workload cannot be read to its end, or `row` fails.
+    /// The workload cannot be read to its end, or `row` fails.
     pub fn run<E: From<Error>>(self, mut row: impl FnMut(&BoundRow) -> Result<(), E>) -> Result<Bounds, E> {
         let Bound { buffers, costs, threads, device, .. } = self.asked;
         let page_bytes = self.empty.page_bytes;
@@ -237,11 +248,15 @@ impl Bounding<'_> {
         Ok(Bounds { trace, interrupted: !complete, rows, ..self.empty })
     }
 
-    fn policy(&self, buffer: &PluginConfig, frames: u32) -> Result<AccessCounts, Error> {
-        let size = u64::from(frames) * u64::from(self.empty.page_bytes);
-        let settings = [&self.asked.device.set[..], &[format!("ram.dram={size}"), "ram.nvram=0".to_owned()]].concat();
-        let config = self.asked.configure(&self.builder, buffer, &settings)?;
-        alone::counts(Source::open(&self.workload, &config, self.watch)?, &self.room.give(config))
+    /// What a buffer does; an error in words if it cannot be built.
+    fn policy(&self, buffer: &PluginConfig, frames: u32) -> Result<Result<AccessCounts, String>, Error> {
+        let settings = self.asked.sized(u64::from(frames) * u64::from(self.empty.page_bytes));
+        let simulate =
+            |config: Config| alone::counts(Source::open(&self.workload, &config, self.watch)?, &self.room.give(config));
+        match self.asked.configure(&self.builder, buffer, &settings).and_then(simulate) {
+            Err(Error::Config(error)) => Ok(Err(error.to_string())),
+            done => done.map(Ok),
+        }
     }
 }
 
@@ -253,7 +268,10 @@ fn joined(known: &[(u32, Piece)], buffers: &[PluginConfig], costs: Costs, page_b
     }
     let priced = |counts: AccessCounts| Priced::new(counts, costs, *bound);
     let policy = |(buffer, (_, piece)): (&PluginConfig, &(u32, Piece))| match piece {
-        Piece::Policy(counts) => Some(Policy { buffer: buffer.label(), priced: priced(*counts) }),
+        Piece::Policy(done) => {
+            let priced = done.as_ref().ok().map(|counts| priced(*counts));
+            Some(Policy { buffer: buffer.label(), priced, error: done.as_ref().err().cloned() })
+        }
         Piece::Offline(..) => None,
     };
     Some(BoundRow {
@@ -273,7 +291,7 @@ fn offline(history: &History, segments: &Segments, frames: u32) -> Piece {
 }
 
 /// The columns of the table.
-const COLUMNS: [Column; 10] = [
+const COLUMNS: [Column; 11] = [
     Column::plain("ram_bytes", Unit::Bytes),
     Column::plain("frames", Unit::Count),
     Column::plain("bound", Unit::Count),
@@ -284,18 +302,24 @@ const COLUMNS: [Column; 10] = [
     Column::new("pages_out", Unit::Count, Good::Low),
     Column::new("cost", Unit::Count, Good::Low),
     Column::new("above_bound", Unit::Ratio, Good::Low),
+    Column::plain("error", Unit::Text),
 ];
 
 impl BoundRow {
     /// Its cells under [`Bounds::columns`]: a line each for MIN, the schedule and the policies.
     pub fn cells(&self) -> Vec<Vec<Cell>> {
-        let offline = [("min", &self.min), ("schedule", &self.schedule)];
-        let online = self.policies.iter().map(|policy| (policy.buffer.as_str(), &policy.priced));
-        let line = |(name, Priced { counts, cost, above_bound }): (&str, &Priced)| {
-            let AccessCounts { read_hits, write_hits, pages_in, pages_out, .. } = *counts;
+        let offline = [("min", Some(&self.min), None), ("schedule", Some(&self.schedule), None)];
+        let policies = self.policies.iter();
+        let online = policies.map(|policy| (policy.buffer.as_str(), policy.priced.as_ref(), policy.error.as_deref()));
+        let line = |(name, priced, error): (&str, Option<&Priced>, Option<&str>)| {
+            let numbers = priced.map(|Priced { counts, cost, .. }| {
+                let AccessCounts { read_hits, write_hits, pages_in, pages_out, .. } = *counts;
+                [read_hits, write_hits, pages_in, pages_out, *cost]
+            });
+            let numbers = (0..5).map(|number| Cell::from(numbers.map(|numbers| numbers[number])));
+            let above = priced.and_then(|priced| priced.above_bound);
             let size = [self.ram_bytes.into(), self.frames.into(), self.bound.into(), name.into()];
-            let numbers = [read_hits, write_hits, pages_in, pages_out, *cost].map(Cell::from);
-            size.into_iter().chain(numbers).chain([(*above_bound).into()]).collect()
+            size.into_iter().chain(numbers).chain([above.into(), error.into()]).collect()
         };
         offline.into_iter().chain(online).map(line).collect()
     }
@@ -305,6 +329,12 @@ impl Bounds {
     /// The columns of the table.
     pub fn columns() -> Vec<Column> {
         COLUMNS.to_vec()
+    }
+    /// Policies that failed: size, buffer, and why.
+    pub fn failed(&self) -> impl Iterator<Item = (Bytes, &str, &str)> {
+        let policies =
+            self.rows.iter().flat_map(|row| row.policies.iter().map(|policy| (Bytes(row.ram_bytes), policy)));
+        policies.filter_map(|(size, policy)| Some((size, policy.buffer.as_str(), policy.error.as_deref()?)))
     }
     /// The rows as a table: for each size a line for MIN, the schedule and each policy.
     pub fn table(&self) -> Table {

@@ -77,8 +77,22 @@ struct Latencies {
 }
 
 /// The workload is results of fio: one file whose name ends in `.json`.
-pub(super) fn is_fio(workload: &Workload) -> bool {
-    matches!(&workload.trace[..], [path] if path.to_ascii_lowercase().ends_with(".json"))
+///
+/// # Errors
+/// There are several.
+pub(super) fn is_fio(workload: &Workload) -> Result<bool, Error> {
+    let has_end = |path: &String| path.to_ascii_lowercase().ends_with(".json");
+    match &workload.trace[..] {
+        [path] => Ok(has_end(path)),
+        several if !several.is_empty() && several.iter().all(has_end) => {
+            let problem = format!("{} files of results of fio: a fit is to one of them", several.len());
+            Err(Error::input(
+                problem,
+                "put the jobs into one job file, each with stonewall: fio writes one file of results",
+            ))
+        }
+        _ => Ok(false),
+    }
 }
 
 /// The jobs that can be simulated, and those that cannot.

@@ -16,6 +16,7 @@ mod parameter;
 mod preset;
 mod sample;
 mod search;
+mod searched;
 mod told;
 
 use nandlab::config::{Builder, Config, Precondition};
@@ -134,6 +135,7 @@ struct Fitting<'a> {
     builder: Builder,
     device: Device,
     config: Config,
+    is_fio: bool,
     parameters: Vec<FitParameter>,
     samples: Vec<Sample>,
     /// How much each residual weighs.
@@ -170,9 +172,9 @@ impl Fit {
             let problem = format!("--holdout-parts {}: it is outside 1 to {PARTS_MAX}", self.holdout_parts);
             return Err(Error::input(problem, "with 1 the end of the trace is held out"));
         }
+        let is_fio = fio::is_fio(&self.workload)?;
         let builder = self.device.base()?;
         let (_, plain) = self.device.over(&builder)?;
-        let is_fio = fio::is_fio(&self.workload);
         if is_fio && self.device.capacity == Some(Capacity::Fit) {
             let problem = "--capacity fit is the size of a trace, and results of fio have none";
             return Err(Error::input(problem, "give a size as in --capacity 64GiB"));
@@ -212,6 +214,7 @@ impl Fit {
             builder,
             device,
             config,
+            is_fio,
             parameters,
             weights: weights(&samples),
             samples,
@@ -230,50 +233,6 @@ impl Fit {
             Err(error) => return Err(error),
         };
         Ok(Fitted { skipped, ..self.result(&fitting, data, interrupted)? })
-    }
-
-    /// What is searched: the physical parameters and those that were asked for, but for what the device's settings fix.
-    fn searched(&self, builder: &Builder, device: &Device, config: &Config) -> Result<Vec<FitParameter>, Error> {
-        let blocks = "device.geometry.blocks_per_plane";
-        if self.parameters.iter().any(|parameter| parameter.key == blocks) {
-            let problem =
-                format!("--parameter {blocks}: a fit keeps the number of erase blocks, whatever shape it tries");
-            return Err(Error::input(problem, "set it instead: --set device.geometry.blocks_per_plane=N"));
-        }
-        for parameter in &self.parameters {
-            if let Some((key, why)) =
-                FitParameter::not_searched(config).into_iter().find(|(key, _)| *key == parameter.key)
-            {
-                return Err(Error::input(format!("--parameter {key}: {why}"), "leave it out"));
-            }
-            let fixed = device.set.iter().find(|setting| parameter.is_fixed_by(setting));
-            if let Some(setting) = fixed {
-                let problem = format!("--parameter {}: --set {setting} fixes it", parameter.key);
-                return Err(Error::input(problem, "leave one of the two out"));
-            }
-            // A key that does not exist, or ends that are both impossible, are found before the work.
-            let tried = [0.0, 1.0].map(|end| {
-                let set = [&device.set[..], &[parameter.setting(parameter.value(end))]].concat();
-                Device { set, ..device.clone() }.over(builder).map(|_| ())
-            });
-            if let [Err(error), Err(_)] = tried {
-                return Err(error);
-            }
-        }
-        let asked = |key: &str| self.parameters.iter().rev().find(|parameter| parameter.key == key);
-        let physical = FitParameter::physical(config);
-        let physical = physical.into_iter().map(|known| asked(&known.key).cloned().unwrap_or(known));
-        let mut all: Vec<FitParameter> =
-            physical.filter(|parameter| !device.set.iter().any(|set| parameter.is_fixed_by(set))).collect();
-        for parameter in &self.parameters {
-            if !all.iter().any(|known| known.key == parameter.key) {
-                all.push(parameter.clone());
-            }
-        }
-        if all.is_empty() {
-            return Err(Error::input("--set fixes every parameter: nothing is left to be searched", "set fewer"));
-        }
-        Ok(all)
     }
 
     fn result(&self, fitting: &Fitting<'_>, data: String, interrupted: bool) -> Result<Fitted, Error> {
@@ -296,7 +255,7 @@ impl Fit {
             requests: samples.iter().map(|sample| sample.requests).sum(),
             evaluations: history.len(),
             holdout: self.holdout,
-            holdout_parts: (!fio::is_fio(&self.workload)).then_some(self.holdout_parts),
+            holdout_parts: (!fitting.is_fio).then_some(self.holdout_parts),
             loss_before: history.first().map(|(_, loss)| *loss).filter(|loss| loss.is_finite()),
             loss: *loss,
             threshold,

@@ -292,6 +292,14 @@ impl FitParameter {
         }
     }
 
+    /// The settings of all choices; of a range those of its ends.
+    pub(super) fn settings(&self) -> Vec<String> {
+        match &self.range {
+            FitRange::Choice(values) => (0..values.len()).map(|number| self.setting(number as f64)).collect(),
+            FitRange::Between { low, high, .. } => vec![self.setting(*low), self.setting(*high)],
+        }
+    }
+
     /// A value for people.
     pub(super) fn shown(&self, value: f64) -> String {
         match &self.range {

@@ -29,9 +29,10 @@ fn loss(own: &Values, wanted: &Values) -> f64 {
 }
 
 /// The best, as many as are wanted, shared out evenly among the workloads, in the order in which they are taken: first what
-/// stands for the front ([`stand_ins`]). What comes behind it in a short run may be on the front in the whole one, so that the
-/// others are taken in turns: whoever is nearest to being on it too, and what stands for the front of the rest, which is the
-/// second best of each part. `is_exact` says which metrics short runs know exactly.
+/// stands for the front ([`stand_ins`]), then what may need more than a short run ([`not_yet_better`]). What comes behind it in a
+/// short run may be on the front in the whole one, so that the others are taken in turns: whoever is nearest to being on it too,
+/// and what stands for the front of the rest, which is the second best of each part. `is_exact` says which metrics short runs
+/// know exactly.
 pub(super) fn best_first(all: &BTreeMap<Place, Values>, wanted: usize, is_exact: &[bool]) -> Vec<Place> {
     let mut by_workload: BTreeMap<&str, Vec<(&Place, &Values)>> = BTreeMap::new();
     for (place, values) in all {
@@ -46,9 +47,9 @@ pub(super) fn best_first(all: &BTreeMap<Place, Values>, wanted: usize, is_exact:
 /// At least as many as are wanted, or all.
 fn in_order<'a>(all: &[(&'a Place, &'a Values)], wanted: usize, is_exact: &[bool]) -> Vec<&'a Place> {
     let mut left: Vec<usize> = (0..all.len()).collect();
-    let first = stand_ins(all, &left);
+    let mut layer = stand_ins(all, &left);
+    let first = [layer.clone(), not_yet_better(all, is_exact)].concat();
     let mut layers = Vec::new();
-    let mut layer = first.clone();
     while !layer.is_empty() {
         left.retain(|at| !layer.contains(at));
         layers.append(&mut layer);
@@ -72,6 +73,20 @@ fn in_order<'a>(all: &[(&'a Place, &'a Values)], wanted: usize, is_exact: &[bool
         }
     }
     order
+}
+
+/// For each metric that is not exact the point which is as good as the best, within 1 %, at the greatest exact value: a memory
+/// that a short run does not fill costs more, and is of no use yet.
+fn not_yet_better(all: &[(&Place, &Values)], is_exact: &[bool]) -> Vec<usize> {
+    let those =
+        |wanted: bool| is_exact.iter().enumerate().filter(move |(_, is)| **is == wanted).map(|(metric, _)| metric);
+    let greatest = |(noisy, exact): (usize, usize)| {
+        let best = all.iter().map(|(_, values)| values[noisy]).fold(f64::INFINITY, f64::min);
+        let as_good = (0..all.len()).filter(|at| excess(all[*at].1[noisy], best) <= COVERED);
+        let order = |at: &usize| (all[*at].1[exact], -all[*at].1[noisy]);
+        as_good.reduce(|a, b| if order(&b) > order(&a) { b } else { a })
+    };
+    those(false).flat_map(|noisy| those(true).map(move |exact| (noisy, exact))).filter_map(greatest).collect()
 }
 
 /// What stands for the front of some: always the point that those before stand for worst (Teofilo F. Gonzalez, "Clustering to
@@ -113,8 +128,8 @@ fn distance(at: usize, all: &[(&Place, &Values)], is_exact: &[bool]) -> f64 {
     all.iter().enumerate().filter_map(behind).fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// For each metric the share of pairs of one workload that both order alike; pairs that are equal in one of them do not
-/// count. `None` if there is no other.
+/// For each metric the share of pairs of one workload that the short run orders as the long one does; pairs that are equal in the
+/// long one do not count. `None` if there is no other.
 pub(super) fn agreement(short: &BTreeMap<Place, Values>, long: &BTreeMap<Place, Values>) -> Vec<Option<f64>> {
     let both: Vec<(&Place, &Values, &Values)> =
         long.iter().filter_map(|(place, values)| Some((place, short.get(place)?, values))).collect();
@@ -127,7 +142,7 @@ pub(super) fn agreement(short: &BTreeMap<Place, Values>, long: &BTreeMap<Place, 
             {
                 let (a, b) =
                     (short[metric].total_cmp(&other_short[metric]), long[metric].total_cmp(&other_long[metric]));
-                if a.is_ne() && b.is_ne() {
+                if b.is_ne() {
                     all += 1;
                     alike += u64::from(a == b);
                 }
@@ -190,6 +205,24 @@ mod tests {
     }
 
     #[test]
+    fn memory_that_a_short_run_does_not_fill_is_tried_behind_the_front() {
+        // The second metric is known exactly. From 4 on a short run sees no difference; at 16 g is as good as any, h is not.
+        let cells = all(&[
+            ("w", "a", [100.0, 4.0]),
+            ("w", "b", [120.0, 2.0]),
+            ("w", "c", [120.1, 2.0]),
+            ("w", "d", [120.2, 2.0]),
+            ("w", "e", [100.0, 8.0]),
+            ("w", "f", [100.1, 16.0]),
+            ("w", "g", [100.0, 16.0]),
+            ("w", "h", [140.0, 16.0]),
+        ]);
+        assert_eq!(names(&best_first(&cells, 3, &[false, true])), "a b g");
+        // Where more is better or no metric is exact, there is none.
+        assert_eq!(names(&best_first(&cells, 3, &[false, false])), "a b c");
+    }
+
+    #[test]
     fn workloads_have_fronts_of_their_own() {
         let cells =
             all(&[("w", "a", [1.0, 1.0]), ("w", "b", [2.0, 2.0]), ("x", "c", [8.0, 8.0]), ("x", "d", [9.0, 9.0])]);
@@ -202,8 +235,8 @@ mod tests {
     fn agreement_counts_pairs_in_the_same_order() {
         let short = all(&[("w", "a", [1.0, 1.0]), ("w", "b", [2.0, 2.0]), ("w", "c", [3.0, 2.0])]);
         let long = all(&[("w", "a", [10.0, 1.0]), ("w", "b", [30.0, 3.0]), ("w", "c", [20.0, 2.0])]);
-        // Of a < b < c the last pair is turned round; in the second metric b and c were equal.
-        assert_eq!(agreement(&short, &long), [Some(2.0 / 3.0), Some(1.0)]);
+        // Of a < b < c the last pair is turned round; in the second metric the short run could not tell b from c.
+        assert_eq!(agreement(&short, &long), [Some(2.0 / 3.0), Some(2.0 / 3.0)]);
         // What is equal in the end says nothing either.
         let equal = all(&[("w", "a", [10.0, 1.0]), ("w", "b", [10.0, 3.0])]);
         assert_eq!(agreement(&short, &equal), [None, Some(1.0)]);

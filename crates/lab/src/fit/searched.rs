@@ -1,0 +1,74 @@
+//! Which parameters a fit searches.
+
+use nandlab::config::{Builder, Config};
+
+use super::{Fit, FitParameter};
+use crate::device::Device;
+use crate::error::Error;
+
+impl Fit {
+    /// What is searched: the physical parameters and those that were asked for, but for what the device's settings fix.
+    pub(super) fn searched(
+        &self,
+        builder: &Builder,
+        device: &Device,
+        config: &Config,
+    ) -> Result<Vec<FitParameter>, Error> {
+        let blocks = "device.geometry.blocks_per_plane";
+        if self.parameters.iter().any(|parameter| parameter.key == blocks) {
+            let problem =
+                format!("--parameter {blocks}: a fit keeps the number of erase blocks, whatever shape it tries");
+            return Err(Error::input(problem, "set it instead: --set device.geometry.blocks_per_plane=N"));
+        }
+        for parameter in &self.parameters {
+            if let Some((key, why)) =
+                FitParameter::not_searched(config).into_iter().find(|(key, _)| *key == parameter.key)
+            {
+                return Err(Error::input(format!("--parameter {key}: {why}"), "leave it out"));
+            }
+            let fixed = device.set.iter().find(|setting| parameter.is_fixed_by(setting));
+            if let Some(setting) = fixed {
+                let problem = format!("--parameter {}: --set {setting} fixes it", parameter.key);
+                return Err(Error::input(problem, "leave one of the two out"));
+            }
+            self.check_values(parameter, builder, device)?;
+        }
+        let asked = |key: &str| self.parameters.iter().rev().find(|parameter| parameter.key == key);
+        let physical = FitParameter::physical(config);
+        let physical = physical.into_iter().map(|known| asked(&known.key).cloned().unwrap_or(known));
+        let mut all: Vec<FitParameter> =
+            physical.filter(|parameter| !device.set.iter().any(|set| parameter.is_fixed_by(set))).collect();
+        for parameter in &self.parameters {
+            if !all.iter().any(|known| known.key == parameter.key) {
+                all.push(parameter.clone());
+            }
+        }
+        if all.is_empty() {
+            return Err(Error::input("--set fixes every parameter: nothing is left to be searched", "set fewer"));
+        }
+        Ok(all)
+    }
+
+    /// Finds before the work a key that does not exist, ends that are both impossible, and choices that are so, alone and together with
+    /// a value of another parameter.
+    fn check_values(&self, parameter: &FitParameter, builder: &Builder, device: &Device) -> Result<(), Error> {
+        let build = |more: &[String]| {
+            let set = [&device.set[..], more].concat();
+            Device { set, ..device.clone() }.over(builder).map(|_| ())
+        };
+        let others: Vec<String> = {
+            let others = self.parameters.iter().filter(|other| other.key != parameter.key);
+            others.flat_map(FitParameter::settings).collect()
+        };
+        let try_it = |setting: &String| {
+            let alone = build(std::slice::from_ref(setting));
+            let with = |other: &String| build(&[setting.clone(), other.clone()]).is_ok();
+            alone.or_else(|error| if others.iter().any(with) { Ok(()) } else { Err(error) })
+        };
+        let settings = parameter.settings();
+        let failed: Vec<Error> = settings.iter().filter_map(|setting| try_it(setting).err()).collect();
+        let too_many = if parameter.choices().is_some() { 1 } else { settings.len() };
+        let is_wrong = failed.len() >= too_many;
+        failed.into_iter().next().filter(|_| is_wrong).map_or(Ok(()), Err)
+    }
+}
