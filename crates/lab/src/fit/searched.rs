@@ -49,8 +49,8 @@ impl Fit {
         Ok(all)
     }
 
-    /// Finds before the work a key that does not exist, ends that are both impossible, and choices that are so, alone and together
-    /// with a value of another parameter.
+    /// Finds before the work a key that does not exist, ends that are both impossible, and choices that are so, alone and
+    /// together with a value of another parameter.
     fn check_values(&self, parameter: &FitParameter, builder: &Builder, device: &Device) -> Result<(), Error> {
         let build = |more: &[String]| {
             let set = [&device.set[..], more].concat();
