@@ -310,6 +310,41 @@ fn file_stays_the_same_under_every_name() {
 }
 
 #[test]
+fn names_that_mean_the_process_itself_mean_the_one_that_is_recorded() {
+    let [out, own, kept] = ["out", "own", "kept"].map(|name| path(&format!("self.{name}")));
+    let script = format!(
+        "import os\nf = os.open('{out}', os.O_CREAT | os.O_TRUNC | os.O_WRONLY)\nos.write(f, b'x' * 4096 * 2)\nos.dup2(f, 1)\n\
+         g = os.open('{own}', os.O_CREAT | os.O_TRUNC | os.O_WRONLY)\nos.write(g, b'x' * 4096 * 3)\n\
+         h = os.open('{kept}', os.O_CREAT | os.O_TRUNC | os.O_WRONLY)\nos.write(h, b'x' * 4096 * 4)\n\
+         os.open('/dev/stdout', os.O_WRONLY | os.O_TRUNC)\nos.truncate('/proc/self/fd/%d' % g, 0)\nos.write(g, b'y')\n"
+    );
+    let Some((writes, ..)) = recorded_script("self", "64MiB", &script) else { return };
+    assert_eq!(writes, [(3, 1), (0, 4)], "what was cut off was never written");
+}
+
+#[test]
+fn process_that_hides_what_it_has_open_makes_the_recording_incomplete() {
+    let folder = common::folder("hidden");
+    let (file, trace) = (folder.join("file"), folder.join("trace.csv"));
+    let script =
+        format!("import ctypes, os\nctypes.CDLL(None).prctl(4, 0)\nos.write(os.open({file:?}, 0o101), b'x' * 8192)\n");
+    // Root may look into every process, so that somebody else records.
+    let record = format!(
+        "import os\nos.chmod({folder:?}, 0o777)\nif os.getuid() == 0:\n  os.setgid(65534); os.setuid(65534)\n\
+         os.execv({0:?}, [{0:?}, 'record', '-o', {trace:?}, '--', 'python3', '-I', '-S', '-c', {script:?}])",
+        env!("CARGO_BIN_EXE_nandlab")
+    );
+    let Ok(output) = Command::new("python3").args(["-I", "-S", "-c", &record]).output() else { return };
+    let said = stderr(&output);
+    let cannot = ["needs ptrace", "Linux on x86-64 only", "PermissionError"];
+    if cannot.iter().any(|reason| said.contains(reason)) {
+        return eprintln!("skipped: {said}");
+    }
+    assert!(said.contains("calls of processes that hide what they have open (not dumpable): "), "{said}");
+    assert!(std::fs::read_to_string(&trace).unwrap().contains("incomplete"), "{said}");
+}
+
+#[test]
 fn writes_go_where_the_system_puts_them() {
     let [append, long, threads] = ["append", "long", "threads"].map(|name| path(&format!("where.{name}")));
     let script = format!(

@@ -8,7 +8,7 @@
 //!   out are dropped.
 //! - What a program says of its accesses beforehand (`posix_fadvise`) counts for its process and the file from then on; Linux
 //!   keeps it with the open file.
-//! - Direct accesses pass by the cache. Without a limit nothing is cached: every access is a request as it is.
+//! - Direct accesses pass by the cache, and writes of them invalidate what it has of their pages. Without a limit nothing is cached: every access is a request as it is.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -199,10 +199,15 @@ impl PageCache {
         }
         self.counts.written_back += pages.len() as u64;
         for (page, _) in pages {
-            self.dirty.remove(&(file, page));
-            if let Some(cached) = self.pages.get_mut(&(file, page)) {
-                cached.dirty = false;
-            }
+            self.clean(file, page);
+        }
+    }
+
+    /// A page no longer waits to be written.
+    fn clean(&mut self, file: u32, page: u64) {
+        self.dirty.remove(&(file, page));
+        if let Some(cached) = self.pages.get_mut(&(file, page)) {
+            cached.dirty = false;
         }
     }
 
@@ -277,11 +282,15 @@ impl PageCache {
         self.shrink(caller.at_ns);
     }
 
-    /// A program reads or writes and passes the cache by; what is cached of the range is written back before.
+    /// A program reads or writes and passes the cache by; what is cached of the range is written back before. What a write
+    /// replaced is cached no longer.
     pub fn direct(&mut self, op: HostOp, range: &FileRange, caller: Caller) {
         let pages = self.pages_of(range);
         self.write_back(range.file, pages.start, pages.end, caller.at_ns);
         self.emit(op, range.file, range.offset, range.length, caller);
+        if op == HostOp::Write && !self.pages.is_empty() {
+            self.drop_pages(range.file, pages.collect());
+        }
     }
 
     /// What was written of a file, or of all, must survive a power cut.
@@ -339,11 +348,14 @@ impl PageCache {
         self.drop_pages(file, dropped);
     }
 
-    /// A file loses its last name: what waits to be written is dropped.
+    /// A file loses its last name: what waits to be written is dropped. Who has it open still finds its pages in the cache.
     pub fn forget(&mut self, file: u32) {
         self.gone.insert(file);
-        let dirty = self.dirty.range((file, 0)..=(file, u64::MAX)).map(|((_, page), _)| *page).collect();
-        self.drop_pages(file, dirty);
+        let dirty: Vec<u64> = self.dirty.range((file, 0)..=(file, u64::MAX)).map(|((_, page), _)| *page).collect();
+        self.counts.dropped += dirty.len() as u64;
+        for page in dirty {
+            self.clean(file, page);
+        }
     }
 
     /// A file has a name, or none any more. What waits of one without a name is dropped in the end, unless it gets one.

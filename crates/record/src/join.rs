@@ -116,7 +116,7 @@ impl Joiner {
                 let id = if file.inode == 0 { 0 } else { self.file(file, recording) };
                 if length > 0 && matches!(op, HostOp::Read | HostOp::Write) {
                     *(if op == HostOp::Read { &mut self.counts.reads } else { &mut self.counts.writes }) += 1;
-                    self.counts.without_file += u64::from(id == 0);
+                    self.counts.without_file += u64::from(self.is_metadata(file));
                     self.counts.without_stack += u64::from(stack == 0);
                 }
                 let page = u32::try_from(place / FILE_PAGE_BYTES).unwrap_or(u32::MAX);
@@ -131,6 +131,11 @@ impl Joiner {
                 })
             }
         }
+    }
+
+    /// It is no file that has a name: of the file of a block device, which file systems keep their metadata in, the name is empty.
+    fn is_metadata(&self, file: FileKey) -> bool {
+        self.names.get(&file).is_none_or(String::is_empty)
     }
 
     /// Where in the file a request of a direct access begins: a long access has several requests, one after the other.
@@ -157,9 +162,9 @@ impl Joiner {
             let FileKey { device, inode, generation } = key;
             // What has no name is metadata of the file system: the device as a file.
             let path = match (names.get(&key), mounts.get(&device)) {
-                (None, _) => "[metadata]".to_owned(),
-                (Some(name), Some(place)) if place != "/" => format!("{place}{name}"),
-                (Some(name), _) => name.clone(),
+                (Some(name), Some(place)) if !name.is_empty() && place != "/" => format!("{place}{name}"),
+                (Some(name), _) if !name.is_empty() => name.clone(),
+                _ => "[metadata]".to_owned(),
             };
             let path = Path::new(&path)
                 .strip_prefix(folder)

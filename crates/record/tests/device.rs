@@ -93,3 +93,21 @@ fn writes_belong_to_who_made_their_pages_dirty_and_direct_ones_to_who_asks() {
     let counts = joiner.counts();
     assert_eq!((counts.dirtied, counts.reads, counts.writes, counts.of_several, counts.of_others), (2, 4, 1, 1, 1));
 }
+
+#[test]
+fn file_of_a_device_is_metadata_and_is_counted() {
+    let (mut joiner, mut recording) = (Joiner::default(), Recording::default());
+    // In order: the file of a block device has an empty name; one has a name; one is not told.
+    let name = |inode, parts: &[u8], count| bytes(3, 0, [10, inode, 0, 0, 0, 0, 0, 0, 0, 0, 0], parts, count);
+    let mut file = [0; 64];
+    file[..4].copy_from_slice(b"file");
+    let read = |inode| bytes(2, 5, [20, inode, 0, 4096, 8, 77, 0, 0, 1, 0, 0], &[1; 512], 512);
+    let mut paths = Vec::new();
+    for event in [name(12, &[], 0), name(13, &file, 1), read(12), read(13), read(14)] {
+        let event = DeviceEvent::parse(&event).expect("an event");
+        let record = joiner.event(event, &mut recording, |_, _, stack| stack.ip as u32);
+        paths.extend(record.map(|record| recording.file(record.origin.file).expect("it has an id").path.clone()));
+    }
+    assert_eq!(paths, ["[metadata]", "/file", "[metadata]"]);
+    assert_eq!((joiner.counts().reads, joiner.counts().without_file), (3, 2));
+}

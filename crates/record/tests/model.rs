@@ -97,6 +97,33 @@ fn partly_written_page_of_a_file_is_read_first_and_a_new_one_is_not() {
 }
 
 #[test]
+fn deleted_file_that_is_open_is_still_cached() {
+    let mut cache = PageCache::new(1 << 20, 0);
+    let (file, caller) = (FileRange { file: 1, offset: 0, length: 8192, file_bytes: 0 }, Caller::default());
+    cache.write(&file, caller);
+    cache.forget(1);
+    cache.read(&FileRange { file_bytes: 8192, ..file }, caller);
+    cache.finish(9);
+    assert_eq!((cache.take(), cache.counts().hits, cache.counts().dropped), (vec![], 2, 2));
+}
+
+#[test]
+fn direct_write_invalidates_what_is_cached_of_its_pages() {
+    let mut cache = PageCache::new(1 << 20, 0);
+    let (file, caller) = (FileRange { file: 1, offset: 0, length: 16384, file_bytes: 16384 }, Caller::default());
+    cache.read(&file, caller);
+    let part = FileRange { offset: 4096, length: 8192, ..file };
+    cache.direct(HostOp::Read, &part, caller);
+    cache.read(&file, caller);
+    cache.direct(HostOp::Write, &part, caller);
+    cache.read(&file, caller);
+    let done: Vec<_> =
+        cache.take().iter().map(|request| (request.op, request.origin.file_page, request.length)).collect();
+    let (read, write) = (HostOp::Read, HostOp::Write);
+    assert_eq!(done, [(read, 0, 16384), (read, 1, 8192), (write, 1, 8192), (read, 1, 8192)]);
+}
+
+#[test]
 fn damaged_binaries_and_stacks_neither_panic_nor_hang() {
     // This program itself is a binary with all tables; its own stack need not be copied for that.
     let whole = std::fs::read(std::env::current_exe().unwrap()).unwrap();

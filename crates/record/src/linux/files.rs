@@ -1,6 +1,7 @@
 //! Which file a descriptor of another process is, and where in it.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -68,13 +69,39 @@ pub(super) fn open_file(task: Pid, descriptor: u64) -> Option<OpenFile> {
     })
 }
 
-/// The path that a process means by a name; `folder`: descriptor of the folder that it is relative to.
+/// Names of what a process has open.
+const STANDARD: [(&str, &str); 3] = [("/dev/stdin", "0"), ("/dev/stdout", "1"), ("/dev/stderr", "2")];
+
+/// The path that a process means by a name; `folder`: descriptor of the folder that it is relative to. What means the process itself
+/// (`/proc/self`, `/dev/stdout`) means the task, and a root of its own (`chroot`) is where its absolute names begin.
 fn path(task: Pid, folder: Option<u64>, name: &[u8]) -> Option<PathBuf> {
+    let name = Path::new(std::ffi::OsStr::from_bytes(name));
+    if name.is_absolute() {
+        let own = PathBuf::from(format!("/proc/{task}"));
+        let standard = STANDARD.iter().find(|(known, _)| name == Path::new(known));
+        let below = |folder: &str| name.strip_prefix(folder).ok();
+        return Some(match (below("/proc/self").or_else(|| below("/proc/thread-self")), below("/dev/fd"), standard) {
+            (Some(rest), ..) => own.join(rest),
+            (_, Some(rest), _) => own.join("fd").join(rest),
+            (.., Some((_, descriptor))) => own.join("fd").join(descriptor),
+            // The root of one who hides it is taken to be ours.
+            _ => fs::read_link(own.join("root")).map_or_else(|_| name.to_owned(), |root| below_root(&root, name)),
+        });
+    }
     let base = match folder.map(|folder| folder as i32) {
         None | Some(libc::AT_FDCWD) => format!("/proc/{task}/cwd"),
         Some(folder) => format!("/proc/{task}/fd/{folder}"),
     };
-    Some(fs::read_link(base).ok()?.join(Path::new(std::ffi::OsStr::from_bytes(name))))
+    Some(fs::read_link(base).ok()?.join(name))
+}
+
+fn below_root(root: &Path, name: &Path) -> PathBuf {
+    root.join(name.strip_prefix("/").unwrap_or(name))
+}
+
+/// Nobody may see what the process of a task has open: neither what it reads nor what it writes.
+pub(super) fn is_hidden(task: Pid) -> bool {
+    fs::read_link(format!("/proc/{task}/exe")).is_err_and(|error| error.kind() == ErrorKind::PermissionDenied)
 }
 
 /// The regular file that a name leads to.
@@ -87,7 +114,10 @@ pub(super) fn named_file(task: Pid, folder: Option<u64>, name: &[u8]) -> Option<
 pub(super) fn linked_file(task: Pid, folder: u64, name: &[u8]) -> Option<FileName> {
     let descriptor = match name {
         b"" => folder,
-        name => std::str::from_utf8(name).ok()?.strip_prefix("/proc/self/fd/")?.parse().ok()?,
+        name => {
+            let path = path(task, None, name)?;
+            path.strip_prefix(format!("/proc/{task}/fd")).ok()?.to_str()?.parse().ok()?
+        }
     };
     open_file(task, descriptor).map(|file| file.name)
 }

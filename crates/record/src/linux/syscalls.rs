@@ -10,7 +10,7 @@ use nix::unistd::Pid;
 
 use super::begun::{Access, Begun, begun};
 use super::calls::{Call, call};
-use super::files::{OpenFile, open_file};
+use super::files::{OpenFile, is_hidden, open_file};
 use super::memory;
 use super::stacks::Stacks;
 use super::tree::{Beginning, Tree, Watcher};
@@ -51,6 +51,8 @@ struct Calls {
     /// Files that were mapped as data, and those that were mapped as code (of which the loader maps data too).
     mapped: [BTreeSet<FileName>; 2],
     rings: u64,
+    /// Calls of processes that nobody may look into.
+    hidden: u64,
 }
 
 /// Follows the command to the end of its last process.
@@ -68,6 +70,7 @@ pub(super) fn run(mut tree: Tree, options: &RecordOptions) -> Result<RecordedCom
         counts: RecordCounts::default(),
         mapped: [BTreeSet::new(), BTreeSet::new()],
         rings: 0,
+        hidden: 0,
     };
     let ended = tree.follow(&mut calls, &options.stop)?;
     calls.counts.tasks = tree.met();
@@ -82,7 +85,10 @@ impl Watcher for Calls {
             self.map(task, process, arguments);
             return Beginning::Unwatched;
         }
-        let Some(begun) = begun(task, call, arguments) else { return Beginning::Unwatched };
+        let Some(begun) = begun(task, call, arguments) else {
+            self.hidden += u64::from(is_hidden(task));
+            return Beginning::Unwatched;
+        };
         // Where it begins is known when all others have ended that move the same position or end. Calls that copy to a pipe or a
         // socket may wait for somebody who would wait here: they hold nobody up.
         let moves = match (&begun, call) {
@@ -237,6 +243,7 @@ impl Calls {
         let missing = [
             ("files mapped into memory, whose accesses are no system calls", data.difference(code).count() as u64),
             ("requests of io_uring, which are no system calls", self.rings),
+            ("calls of processes that hide what they have open (not dumpable)", self.hidden),
         ];
         RecordedCommand {
             requests: self.requests,
