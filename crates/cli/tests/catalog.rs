@@ -161,3 +161,24 @@ fn conform_tells_equal_from_different_from_unreadable() {
         assert!(stderr(&output).contains("unreadable.json") && stderr(&output).contains("help:"));
     }
 }
+
+#[test]
+fn conform_refuses_impossible_sizes_and_unknown_fields() {
+    let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/../core/tests/golden/policies/lru.json");
+    let original = json(&std::fs::read_to_string(golden).unwrap());
+    for (place, value, words) in [
+        ("/cases/0/params/block_pages", 0, "a block has at least one page"),
+        ("/cases/0/params/block_pages", 1 << 31, "is not a number of pages from 0 to 16777216"),
+        ("/cases/0/params/capacity", (1_u64 << 32) + 3, "params.capacity: 4294967299 is not a number of pages"),
+        ("/cases/0/accesses/0/lpn", u64::from(u32::MAX), "at most 16777216 pages each"),
+        ("/cases/0/more", 1, "unknown field `more`"),
+    ] {
+        let mut changed = original.clone();
+        let (parent, key) = place.rsplit_once('/').unwrap();
+        changed.pointer_mut(parent).unwrap()[key] = value.into();
+        let output = nandlab(&["conform", &file("impossible-golden.json", changed.to_string())]);
+        let said = String::from_utf8(output.stdout.clone()).unwrap() + &stderr(&output);
+        assert!(matches!(output.status.code(), Some(1 | 2)), "{place} {value}: {said}");
+        assert!(said.contains(words), "{place} {value}: {said}");
+    }
+}

@@ -11,6 +11,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -25,6 +26,9 @@ use crate::probe::{Command, Probe};
 use crate::registry;
 use crate::types::{Hint, Lpn, Nanos, Pattern};
 
+/// Most pages of a device, and of a number in a file.
+const PAGES_MAX: u64 = 1 << 24;
+
 #[derive(Deserialize)]
 struct File {
     schema: u32,
@@ -38,8 +42,12 @@ struct File {
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Worked {
     name: String,
+    /// What it shows, for readers.
+    #[serde(rename = "note")]
+    _note: Option<IgnoredAny>,
     params: Map<String, Value>,
     accesses: Vec<Event>,
     steps: Vec<Step>,
@@ -47,6 +55,7 @@ struct Worked {
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Traced {
     a: Event,
     e: String,
@@ -146,7 +155,7 @@ pub fn run(policy: &str, file: Value) -> Result<Conformance, ConformError> {
 /// Both forms of a file as cases.
 fn cases(file: File) -> Result<Vec<Case>, String> {
     let mut cases = Vec::new();
-    for Worked { name, params, accesses: events, steps, totals } in file.cases {
+    for Worked { name, params, accesses: events, steps, totals, .. } in file.cases {
         if events.len() != steps.len() {
             return Err(format!("case {name}: {} accesses but {} steps", events.len(), steps.len()));
         }
@@ -350,23 +359,32 @@ fn build_device(policy: &str, case: &Case) -> Result<Box<dyn Ssd>, String> {
     let mut params = case.params.clone();
     let mut take = |key: &str| {
         let value = params.remove(key)?;
-        Some(value.as_u64().map(|n| n as u32).ok_or_else(|| format!("params.{key}: {value} is not a number of pages")))
+        let pages = value.as_u64().filter(|pages| *pages <= PAGES_MAX);
+        Some(pages.ok_or_else(|| format!("params.{key}: {value} is not a number of pages from 0 to {PAGES_MAX}")))
     };
     let pages_per_block = take("block_pages").unwrap_or(Ok(64))?;
-    let mut frames = Frames::default();
+    let mut dram = 0;
     for key in ["capacity", "dram_pages", "read_pages"] {
-        frames.dram += take(key).unwrap_or(Ok(0))?;
+        dram += take(key).unwrap_or(Ok(0))?;
     }
-    frames.nvram += take("write_pages").unwrap_or(Ok(0))?;
-    frames.nvram += take("nvram_blocks").unwrap_or(Ok(0))? * pages_per_block;
+    let nvram = take("write_pages").unwrap_or(Ok(0))? + take("nvram_blocks").unwrap_or(Ok(0))? * pages_per_block;
     let pages = case.events.iter().filter_map(|event| match event {
-        Event::R(page) | Event::W(page) => Some(page.lpn + page.plen.unwrap_or(0)),
+        Event::R(page) | Event::W(page) => Some(u64::from(page.lpn) + u64::from(page.plen.unwrap_or(0))),
         _ => None,
     });
     // One block beyond the last page, so that no block of the file is short.
-    let logical_blocks = pages.max().unwrap_or(0) / pages_per_block + 2;
-    let logical_pages = logical_blocks * pages_per_block;
-    let geometry = Geometry::single_die(logical_blocks + 2 * case.events.len() as u32 + 16, pages_per_block, 512);
+    let last = pages.max().unwrap_or(0);
+    let logical_blocks =
+        last.checked_div(pages_per_block).ok_or("params.block_pages: a block has at least one page")? + 2;
+    let blocks = logical_blocks + 2 * case.events.len() as u64 + 16;
+    if blocks * pages_per_block > PAGES_MAX || dram + nvram > PAGES_MAX {
+        return Err(format!("params, accesses: a device and a buffer have at most {PAGES_MAX} pages each"));
+    }
+    // None of them is greater.
+    let [pages_per_block, logical_pages, blocks, dram, nvram] =
+        [pages_per_block, logical_blocks * pages_per_block, blocks, dram, nvram].map(|pages| pages as u32);
+    let frames = Frames { dram, nvram };
+    let geometry = Geometry::single_die(blocks, pages_per_block, 512);
     let times = ClockTimes::cells(Nanos::from_us(25), Nanos::from_us(200), Nanos::from_us(1500));
     let order = ProgramOrder::Ascending;
     let flash = Flash::new(geometry, order, Media::None, Clock::new(TimingModel::named("serial"), times, 1, 1));

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use nandlab_plot::{Axis, AxisUnit, Figure, Layer, PALETTE, Panel};
 
 use super::metric::{Metric, TAIL, WRITES, suffix};
-use super::points::{Point, Points};
+use super::points::{Point, Points, median};
 use super::winners::{Groups, Winners};
 use crate::text::{capital, place};
 
@@ -278,7 +278,7 @@ fn slope(points: &Points<'_>, scale: &str, metric: &Metric) -> String {
     }
     changes.sort_by(|(a, _), (b, _)| a.total_cmp(b));
     let (Some((least, first)), Some((most, last))) = (changes.first(), changes.last()) else { return String::new() };
-    let median = changes[(changes.len() - 1) / 2].0;
+    let median = median(changes.iter().map(|(change, _)| *change).collect()).unwrap_or_default();
     let unit = if metric.unit == AxisUnit::Percent { "percentage points" } else { "%" };
     let values = points.values(scale);
     let (from, to) = (values.first().map_or("", String::as_str), values.last().map_or("", String::as_str));

@@ -81,6 +81,13 @@ pub(crate) struct Points<'a> {
     pub(crate) is_even: bool,
 }
 
+/// The median: of an even number of values the mean of the two in the middle. `None` of nothing.
+pub(super) fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let (low, high) = (values.len().checked_sub(1)? / 2, values.len() / 2);
+    Some(f64::midpoint(values[low], values[high]))
+}
+
 impl<'a> Points<'a> {
     pub(crate) fn of(rows: &'a [SweepRow]) -> Self {
         let mut points: BTreeMap<Vec<(&str, &str)>, Point<'a>> = BTreeMap::new();

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use nandlab_plot::AxisUnit;
 
 use super::metric::Metric;
-use super::points::{Point, Points, mean};
+use super::points::{Point, Points, mean, median};
 use crate::text::{capital, plural};
 
 /// Values that are named in a sentence.
@@ -93,10 +93,7 @@ impl Winners {
         }
         let mut order: Vec<_> = wins.into_iter().collect();
         order.sort_by_key(|(name, leads)| (std::cmp::Reverse(leads.len()), *name));
-        let lead = order.first_mut().map(|(_, leads)| {
-            leads.sort_by(f64::total_cmp);
-            leads[(leads.len() - 1) / 2]
-        });
+        let lead = order.first().and_then(|(_, leads)| median(leads.clone()));
         let wins = order.into_iter().map(|(name, leads)| (name.to_owned(), leads.len())).collect();
         Self { wins, ties, combinations: groups.whole.len(), left: groups.left, lead }
     }

@@ -24,6 +24,7 @@
 
 mod guess;
 mod objects;
+mod propose;
 pub(crate) mod spec;
 mod values;
 
@@ -40,8 +41,9 @@ use crate::registry::{Format, Head, LineParser, Parser, Sniff};
 use crate::row::{Extra, Field, Row};
 use crate::unit::TimeUnit;
 
-pub(crate) use guess::{Role, guess, is_header, numbered_lines, propose};
+pub(crate) use guess::{Role, guess, is_header, numbered_lines};
 pub(crate) use objects::Objects;
+pub(crate) use propose::propose;
 pub use spec::ColumnSpec;
 use spec::{Address, Length, Times};
 

@@ -58,7 +58,7 @@ fn percentiles_in_neighbouring_buckets_have_no_winner() {
     );
     // A mean is exact.
     let text = sentence("mean", &rows).unwrap();
-    assert!(text.contains("a 2 (3.0 % ahead") && text.ends_with("undecided 1 (the best two are equal)."), "{text}");
+    assert!(text.contains("a 2 (4.5 % ahead") && text.ends_with("undecided 1 (the best two are equal)."), "{text}");
 }
 
 #[test]

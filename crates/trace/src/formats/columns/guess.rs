@@ -161,11 +161,11 @@ pub(super) fn separator(head: &Head) -> u8 {
     [b'\t', b';', b'|', b','].into_iter().find(|byte| enough(*byte)).unwrap_or(b' ')
 }
 
-fn is_comment(line: &[u8]) -> bool {
+pub(super) fn is_comment(line: &[u8]) -> bool {
     line.starts_with(b"#") || line.starts_with(b"//")
 }
 
-fn fields(line: &[u8], separator: u8) -> Vec<&[u8]> {
+pub(super) fn fields(line: &[u8], separator: u8) -> Vec<&[u8]> {
     let mut fields = [&line[..0]; COLUMNS_MAX];
     let count = values::split(line, separator, &mut fields);
     fields[..count].to_vec()
@@ -287,7 +287,10 @@ fn name(field: &[u8], column: usize) -> Option<Named> {
     Some(Named { role: *role, column, bytes: byte_unit.unwrap_or(*bytes), unit: time_unit })
 }
 
-fn values_of<'a, 'b>(rows: &'b [Vec<&'a [u8]>], column: usize) -> impl Iterator<Item = &'a [u8]> + use<'a, 'b> {
+pub(super) fn values_of<'a, 'b>(
+    rows: &'b [Vec<&'a [u8]>],
+    column: usize,
+) -> impl Iterator<Item = &'a [u8]> + use<'a, 'b> {
     rows.iter().filter_map(move |row| row.get(column - 1).copied()).filter(|value| !value.is_empty())
 }
 
@@ -308,7 +311,7 @@ fn operation(named: &[Named], rows: &[Vec<&[u8]>], object: bool) -> Option<(Op, 
 }
 
 /// Sizes of a few units that are not multiples of 512 are sectors.
-fn size_is_in_sectors(size: Length, rows: &[Vec<&[u8]>]) -> bool {
+pub(super) fn size_is_in_sectors(size: Length, rows: &[Vec<&[u8]>]) -> bool {
     let Length::Column(column, 1) = size else { return false };
     let sizes: Vec<u64> = values_of(rows, column).filter_map(values::whole).collect();
     let odd = sizes.iter().filter(|size| !size.is_multiple_of(512)).count();
@@ -316,7 +319,7 @@ fn size_is_in_sectors(size: Length, rows: &[Vec<&[u8]>]) -> bool {
 }
 
 /// The unit of the times in a column.
-fn times(rows: &[Vec<&[u8]>], column: usize, unit: Option<TimeUnit>) -> Times {
+pub(super) fn times(rows: &[Vec<&[u8]>], column: usize, unit: Option<TimeUnit>) -> Times {
     let told = unit.is_some();
     if values_of(rows, column).next().is_some_and(|value| values::date(value).is_some()) {
         return Times { column, unit: None, told: true };
@@ -348,68 +351,6 @@ fn likely_unit(first: f64, last: f64, count: usize, fraction: bool) -> TimeUnit 
     let rate = |unit: TimeUnit| (count.max(2) - 1) as f64 / seconds(last - first, unit);
     let within = |low: f64, high: f64| units.into_iter().find(|unit| (low..=high).contains(&rate(*unit)));
     within(1.0, 50_000.0).or_else(|| within(0.01, 500_000.0)).unwrap_or(units[0])
-}
-
-/// A proposal by what stands in the columns of a text without a header that tells; `None` if none of them has operations,
-/// without which a text of numbers may be anything.
-pub(crate) fn propose(head: &Head) -> Option<ColumnSpec> {
-    if let Some(guess) = guess(head) {
-        return Some(guess.spec);
-    }
-    let separator = separator(head);
-    let all: Vec<_> = head.lines.iter().filter(|line| !is_comment(line)).map(|line| fields(line, separator)).collect();
-    let is_row = |row: &Vec<&[u8]>| row.iter().filter(|field| values::is_number(field)).count() >= 2;
-    let skip = all.iter().position(is_row)?;
-    let rows = &all[skip..];
-    let columns = 1..=rows[0].len();
-    let numeric = |column: &usize| {
-        let mut some = values_of(rows, *column).peekable();
-        some.peek().is_some() && some.all(values::is_number)
-    };
-    let numbers = |column: usize| -> Vec<u64> { values_of(rows, column).filter_map(values::whole).collect() };
-    let is_op = |column: &usize| {
-        let mut some = values_of(rows, *column).peekable();
-        some.peek().is_some() && some.all(|word| values::operation(word).is_some())
-    };
-    let is_bit = |column: &usize| {
-        let has = |bit: &[u8]| values_of(rows, *column).any(|word| word == bit);
-        has(b"0") && has(b"1") && values_of(rows, *column).all(|word| matches!(word, b"0" | b"1"))
-    };
-    let (op, words) = match columns.clone().find(is_op) {
-        Some(column) => (Op::Column(column), Vec::new()),
-        None => (Op::Column(columns.clone().rfind(is_bit)?), vec![("1".to_owned(), HostOp::Write)]),
-    };
-    let mut left: Vec<usize> = columns.filter(|column| numeric(column) && op != Op::Column(*column)).collect();
-    let is_date = |column: &usize| values_of(rows, *column).next().is_some_and(|value| values::date(value).is_some());
-    let date = (1..=rows[0].len()).find(is_date);
-    let time = date.or_else(|| left.iter().copied().find(|column| rises(rows, *column)));
-    left.retain(|column| Some(*column) != time);
-    let most = |column: &usize| numbers(*column).into_iter().max().unwrap_or(0);
-    let offset = left.iter().copied().max_by_key(most)?;
-    left.retain(|column| *column != offset);
-    let size = left.iter().copied().filter(|column| (1..=1 << 30).contains(&most(column))).max_by_key(most);
-    let unit = |column: usize| if numbers(column).iter().all(|n| n.is_multiple_of(512)) { 1 } else { 512 };
-    let size_unit = size.map_or(1, unit);
-    let time = time.map(|column| Times { told: true, ..times(rows, column, None) });
-    Some(ColumnSpec {
-        time,
-        op,
-        words,
-        address: Address::Bytes(offset, unit(offset).max(size_unit)),
-        size: size.map_or(Length::Fixed(4096), |column| Length::Column(column, size_unit)),
-        device: None,
-        latency: None,
-        process: None,
-        skip: skip as u64,
-        separator: (separator != b',').then_some(separator),
-    })
-}
-
-/// Numbers that never fall and do not all stay the same.
-fn rises(rows: &[Vec<&[u8]>], column: usize) -> bool {
-    let number = |value: &[u8]| std::str::from_utf8(value).ok().and_then(|text| text.parse::<f64>().ok());
-    let numbers: Vec<f64> = values_of(rows, column).filter_map(number).collect();
-    numbers.first() < numbers.last() && numbers.windows(2).all(|pair| pair[0] <= pair[1])
 }
 
 /// The first lines with the numbers of their columns, for messages.
