@@ -64,6 +64,10 @@ impl Powers {
     /// `2^x` as `m * 2^whole`, `m` from 1 to below 2.
     fn split(&self, x: f64) -> (i64, f64) {
         let whole = x.floor();
+        // Just below a whole number the difference is rounded to 1.
+        if x - whole >= 1.0 {
+            return (whole as i64 + 1, 1.0);
+        }
         let mut bits = ((x - whole) * (1_u64 << MANTISSA_BITS) as f64) as u64;
         let mut power = 1.0;
         while bits != 0 {
@@ -187,6 +191,9 @@ mod tests {
             let expected = 3.0 * 2.0_f64.powf(-x);
             assert!((powers.decay(3.0, x) / expected - 1.0).abs() < 1e-13, "3 * 2^-{x}");
         }
+        // The difference to the whole number below is rounded to 1.
+        assert_eq!([1e-17, f64::MIN_POSITIVE, 1e-15].map(|x| powers.decay(4.0, x) <= 4.0), [true; 3]);
+        assert_eq!(powers.decay(4.0, 1e-17), 4.0);
         assert_eq!((powers.decay(5.0, 0.0), powers.decay(5.0, 3.0), powers.decay(5.0, 5_000.0)), (5.0, 0.625, 0.0));
     }
 }

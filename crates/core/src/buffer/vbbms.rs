@@ -35,9 +35,9 @@ crate::params! {
         /// Frames of RRSR to frames of SRSR. The default is URM's; the original is possibly 3:2.
         ratio: [u32; 2] = [1, 1];
         /// Virtual blocks of RRSR.
-        vb_random: u32 = 3, in 1.., "pages";
+        vb_random: u32 = 3, in 1..=1024, "pages";
         /// Virtual blocks of SRSR.
-        vb_seq: u32 = 4, in 1.., "pages";
+        vb_seq: u32 = 4, in 1..=1024, "pages";
         /// From this length on a request is sequential.
         seq_min_pages: u32 = 4, "pages";
         /// A virtual block takes all its frames at once, used or not (WPA: "unused pages in the virtual block").

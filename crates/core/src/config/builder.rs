@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::inherited::{Laid, without_what_hangs};
 use super::lines::{line_at, line_of_key};
-use super::text::scalar;
+use super::text::{not_finite, scalar};
 use super::{Config, PluginConfig, mode};
 use crate::catalog::BUFFERS;
 use crate::error::ConfigError;
@@ -101,8 +101,8 @@ impl Builder {
     /// # Errors
     /// If it is not TOML (with its line), or names an unknown preset.
     pub fn file(mut self, name: &str, text: &str) -> Result<Self, ConfigError> {
-        let parsed: Result<Value, _> = toml::from_str(text);
-        let mut layer = parsed.map_err(|e| {
+        let parsed: Result<toml::Table, _> = toml::from_str(text);
+        let table = parsed.map_err(|e| {
             let line = e.span().map_or(1, |span| line_at(text, span.start));
             let mut error = ConfigError::new(format!("line {line}"), e.message().to_owned(), "the file must be TOML");
             error.file = Some(name.to_owned());
@@ -113,6 +113,11 @@ impl Builder {
             error.file = Some(line_of_key(text, key).map_or_else(|| name.to_owned(), |line| format!("{name}:{line}")));
             error
         };
+        if let Some(key) = not_finite(&table) {
+            let problem = "this value is not a finite number";
+            return Err(in_file(&key, ConfigError::new("", problem, "leave the key out, or give a number")));
+        }
+        let mut layer = serde_json::to_value(table).expect("numbers are finite");
         let mut take = |key| layer.as_object_mut().and_then(|table| table.remove(key));
         let (preset, without) = (take("preset"), take("without").unwrap_or_else(|| json!([])));
         if let Some(preset) = preset {

@@ -5,9 +5,26 @@ use serde_json::Value;
 /// A value as people write it on a command line: number, boolean, TOML array or inline table, else a string.
 pub(super) fn scalar(text: &str) -> Value {
     let parsed: Result<toml::Table, _> = toml::from_str(&format!("v = {text}"));
-    let value = parsed.ok().and_then(|mut table| table.remove("v")).and_then(|v| serde_json::to_value(v).ok());
-    // JSON has no NaN: as a string it is refused by its own name.
-    value.filter(|value| !value.is_null()).unwrap_or_else(|| Value::String(text.to_owned()))
+    // JSON has no infinities: as a string they are refused by their own name.
+    let finite = parsed.ok().filter(|table| not_finite(table).is_none());
+    let value = finite.and_then(|mut table| table.remove("v")).and_then(|v| serde_json::to_value(v).ok());
+    value.unwrap_or_else(|| Value::String(text.to_owned()))
+}
+
+/// The dotted key of the first number of a table that is infinite or none at all: JSON would take it for a key that is left out.
+pub(super) fn not_finite(table: &toml::Table) -> Option<String> {
+    fn is_finite(value: &toml::Value) -> bool {
+        match value {
+            toml::Value::Float(number) => number.is_finite(),
+            toml::Value::Array(values) => values.iter().all(is_finite),
+            toml::Value::Table(below) => not_finite(below).is_none(),
+            _ => true,
+        }
+    }
+    table.iter().find_map(|(key, value)| match value {
+        toml::Value::Table(below) => Some(format!("{key}.{}", not_finite(below)?)),
+        value => (!is_finite(value)).then(|| key.clone()),
+    })
 }
 
 /// The text that [`scalar`] reads as this value; strings without quotes where it takes them so.

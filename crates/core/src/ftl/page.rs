@@ -141,7 +141,7 @@ fn validate_capacity(layout: &Layout, shape: &Shape) -> Result<(), ConfigError> 
         let why = format!("placement `{}` fills the dies unevenly: two blocks more on each", layout.placement.name());
         shape.need_blocks("ftl.placement", data_blocks + open + 2 * groups, &why)?;
     }
-    Ok(())
+    layout.need_idle_free(shape, data_blocks + open)
 }
 
 /// The whole map in RAM.

@@ -105,6 +105,14 @@ impl Experiment {
             return Err(Error::input(format!("{key}: nothing says what is compared"), "name an axis"));
         };
         test.check().map_err(|error| error.at(key))?;
+        let compared = claim.cells.get(axis).map_or(axes.values(key, axis)?.len(), Vec::len);
+        if let ClaimTest::First { rank, among, .. } = test
+            && let compared = if among.is_empty() { compared } else { among.len() + 1 }
+            && *rank >= compared.max(2)
+        {
+            let problem = format!("{key}: test.first: of {compared} values any is among the first {rank}");
+            return Err(Error::input(problem, format!("`rank` is less than {compared}")));
+        }
         if axes.values(key, axis)?.len() < 2 {
             let problem = format!("{key}: `{axis}` has one value, so that nothing is compared");
             return Err(Error::input(problem, "name another axis, or add a value"));
@@ -131,6 +139,7 @@ mod tests {
     fn test_that_says_nothing_is_refused() {
         for (test, words) in [
             ("first = { value = 'LRU', rank = 0 }", "`rank` is 1 or more"),
+            ("first = { value = 'LRU', rank = 3 }", "of 3 values any is among the first 3"),
             ("first = { value = 'LRU', within = -5.0 }", "`within` 0 or more"),
             ("order = { values = ['LRU'] }", "two values at least, the best first"),
             ("inside = { values = ['LRU', 'FIFO'] }", "three values at least"),

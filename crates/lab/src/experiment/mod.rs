@@ -297,8 +297,19 @@ impl Experiment {
         }
     }
 
-    /// Refuses settings of cells that do not exist.
+    /// Refuses settings of cells that do not exist, and keys that two axes set: of those only the last would have an effect.
     fn check_settings(&self, axes: &[Axis<'_>]) -> Result<(), Error> {
+        let mut set_by: BTreeMap<&str, &str> = BTreeMap::new();
+        set_by.extend(self.seeds.first().map(|_| ("seed", "seeds")));
+        for (axis, values) in &self.axes {
+            for key in values.values().flatten().filter_map(Setting::key) {
+                if let Some(other) = set_by.insert(key, axis).filter(|other| *other != axis.as_str()) {
+                    let problem =
+                        format!("axes.{axis}: it sets `{key}`, and so does `{other}`: names of cells would be wrong");
+                    return Err(Error::input(problem, "let one of them set it, or make one axis of the two"));
+                }
+            }
+        }
         for (axis, values) in &self.axes {
             for (value, settings) in values {
                 let wheres = settings.iter().filter_map(|setting| match setting {
@@ -394,7 +405,13 @@ mod tests {
             ("[axes.'a b']\nx = []\n", ["a.toml", "`a b` is no name", "no space"]),
             ("[workloads.w]\nlimit = 0\n", ["a.toml", "workloads.w.limit: 0 is below 1", "leave it out"]),
             ("[workloads.w]\nlimits = 1\n", ["a.toml line 12", "unknown field `limits`", "`limit`"]),
-            ("[axes.wear]\nx = ['ram.dram=much']\n", ["a.toml", "cell fifo/large/1", "ram.dram"]),
+            ("[axes.wear]\nx = ['ram.nvram=much']\n", ["a.toml", "cell fifo/large/1", "ram.nvram"]),
+            // Only one of the two would have an effect.
+            (
+                "[axes.wear]\nx = ['ram.dram = 3MiB']\n",
+                ["a.toml", "axes.wear: it sets `ram.dram`, and so does `ram`", "one axis"],
+            ),
+            ("[axes.wear]\nx = ['seed=3']\n", ["a.toml", "axes.wear: it sets `seed`, and so does `seeds`", "one axis"]),
         ] {
             let text = problem(more);
             assert!(words.iter().all(|word| text.contains(word)), "{text}");

@@ -47,6 +47,12 @@ pub struct SettingOfSome {
 }
 
 impl Setting {
+    /// The key that it sets in every cell.
+    pub(super) fn key(&self) -> Option<&str> {
+        let Self::Always(text) = self else { return None };
+        Some(text.split('=').next()?.trim())
+    }
+
     /// As it is shown: without the cells it holds for.
     pub(super) fn words(&self) -> String {
         match self {

@@ -67,6 +67,23 @@ fn key_without_a_value_is_left_out() {
 }
 
 #[test]
+fn number_that_is_none_does_not_leave_a_key_out() {
+    for (text, key) in [
+        ("[ram.flush]\nabove = nan\n", "my.toml:2: ram.flush.above"),
+        ("\n[ftl]\nname = \"page\"\ngc_lag = -inf\n", "my.toml:4: ftl.gc_lag"),
+        ("[device]\nsleep = { after = inf }\n", "device.sleep.after"),
+        ("[device.cells]\nread_by_type = [\"40us\", nan]\n", "my.toml:2: device.cells.read_by_type"),
+    ] {
+        let error = Builder::preset("nvme-client").unwrap().file("my.toml", text).map(|_| ()).unwrap_err().to_string();
+        assert!(error.contains(key) && error.contains("not a finite number"), "{error}");
+    }
+    for setting in ["ram.flush={above=nan}", "ram.flush.above=nan", "ftl.gc_lag=inf"] {
+        let set = Builder::preset("nvme-client").and_then(|base| base.set(setting)).and_then(|base| base.finish());
+        assert!(set.is_err(), "{setting}");
+    }
+}
+
+#[test]
 fn every_preset_builds() {
     for (name, _) in DEVICES {
         let builder = Builder::preset(name).unwrap();

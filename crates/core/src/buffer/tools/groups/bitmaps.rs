@@ -53,7 +53,7 @@ impl Bitmaps {
             std::iter::from_fn(move || {
                 let bit = rest.trailing_zeros();
                 rest &= rest.wrapping_sub(1);
-                (bit < 64).then_some(i as u32 * 64 + bit)
+                (bit < 64).then(|| i as u32 * 64 + bit)
             })
         })
     }

@@ -206,12 +206,17 @@ impl Layout {
         !self.placement.rule().by_number && self.counts(geometry).1 > 1
     }
 
-    /// Refuses upkeep that cannot be, and whole units where they would make no difference or pages go to dies by their numbers.
+    /// Refuses upkeep that cannot be, a victim policy that looks at more blocks than there are, and whole units where they would make no difference or pages go to dies by their numbers.
     ///
     /// # Errors
     /// Names the option.
     pub fn validate(&self, shape: &Shape) -> Result<(), ConfigError> {
         self.upkeep.validate(shape)?;
+        let (number, all) = (self.victim.number(), shape.geometry.blocks());
+        if number > f64::from(all) {
+            let problem = format!("{{ {} = {number} }}: the device has {all} erase blocks", self.victim.name());
+            return Err(ConfigError::new("ftl.victim", problem, "use fewer, or \"greedy\""));
+        }
         let error = |problem: &str, help: &str| Err(ConfigError::new("ftl.whole_units", problem, help));
         if self.upkeep.whole_units && self.placement.rule().by_number {
             let problem = format!("placement `{}` tells the die of every page by its number", self.placement.name());
@@ -226,6 +231,16 @@ impl Layout {
             return error(problem, "use device.program_order = \"ascending\" with it");
         }
         Ok(())
+    }
+
+    /// Refuses more free blocks in idle time than a device of which `needed` blocks are never free can have.
+    ///
+    /// # Errors
+    /// Names the option.
+    pub fn need_idle_free(&self, shape: &Shape, needed: u64) -> Result<(), ConfigError> {
+        let (groups, idle) = (self.counts(&shape.geometry).0, self.upkeep.idle_free);
+        let why = format!("{idle} free ones besides in each of {groups} group(s), which idle work would never reach");
+        shape.need_blocks("ftl.idle_free", needed + u64::from(idle) * u64::from(groups), &why)
     }
 
     /// Valid pages of the host that a group can hold and always make room, beside `copies` of its share of the translation pages.
@@ -248,7 +263,7 @@ impl Layout {
     /// that a victim fills before it is erased, while translation pages (in that many `copies`) need the others.
     pub(super) fn kept_free(&self, geometry: &Geometry, copies: u32) -> u32 {
         let sliced = u32::from(self.upkeep.gc_slice.has_slices() && copies > 0);
-        self.reserve + self.region_blocks(geometry) + sliced
+        self.reserve.saturating_add(self.region_blocks(geometry) + sliced)
     }
 }
 
@@ -291,7 +306,7 @@ pub fn validate(layout: &Layout, shape: &Shape, map_pages: u32, copies: u32) -> 
         ),
     };
     let open = open + u64::from(copies.min(1));
-    let reserve = u64::from(layout.kept_free(geometry, copies) + layout.blocks_ahead(copies));
+    let reserve = u64::from(layout.kept_free(geometry, copies)) + u64::from(layout.blocks_ahead(copies));
     let need = blocks + reserve + open + together.div_ceil(pages).max(1);
     if is_free {
         let uneven =
@@ -301,5 +316,6 @@ pub fn validate(layout: &Layout, shape: &Shape, map_pages: u32, copies: u32) -> 
     let why = format!(
         "{groups} group(s) of {blocks} blocks for pages, {reserve} in reserve, {open} open and one to turn over"
     );
-    shape.need_blocks("ftl.reserve", need * u64::from(groups), &why)
+    shape.need_blocks("ftl.reserve", need * u64::from(groups), &why)?;
+    layout.need_idle_free(shape, need * u64::from(groups))
 }

@@ -86,7 +86,7 @@ impl Translation {
                 let choice = if fold.is_some() { Choice::Slc } else { Choice::FewestValid };
                 let is_short = |group: &u32| {
                     let more = idle_free.max(u32::from(self.space.oldest_slc(*group).is_some()));
-                    more > 0 && self.space.wants_space(flash, *group, self.space.reserve() + more - 1)
+                    more > 0 && self.space.wants_space(flash, *group, self.space.reserve().saturating_add(more - 1))
                 };
                 let next = fold.map(|(group, _)| group).or_else(|| members.clone().find(is_short));
                 let longest = fold.map_or(longest, |(_, pbn)| of_pages(flash.valid_pages(pbn)));
