@@ -2,8 +2,6 @@
 //!
 //! Each reference keeps plain `Vec`s and is written from the description, not from the fast code.
 
-use nandlab::config::Builder;
-
 mod kit;
 mod policies {
     pub mod blocks;
@@ -16,13 +14,7 @@ mod policies {
     pub mod regions;
 }
 
-/// What is said about a policy with one setting.
-fn refusal(policy: &str, setting: &str) -> String {
-    let builder = Builder::preset("lab").and_then(|b| b.set("ram.nvram=1MiB"));
-    let builder = builder.and_then(|b| b.set(&format!("buffer.name={policy}"))).and_then(|b| b.set(setting));
-    let config = builder.and_then(|b| b.finish());
-    config.and_then(|c| c.build_hits().map(|_| ())).expect_err("it is refused").to_string()
-}
+use policies::harness::refusal;
 
 #[test]
 fn parameter_out_of_range_is_refused_by_name() {

@@ -1,9 +1,11 @@
 //! Does the hit-ratio-only mode count what a whole device counts?
 
 use nandlab::catalog::BUFFERS;
-use nandlab::config::{Builder, Config};
+use nandlab::config::Config;
 use nandlab::ledger::Ledger;
 use nandlab::types::{Hint, HostOp, HostRequest, Lpn, Nanos, Pattern};
+
+mod kit;
 
 const SECTORS: u64 = 1_200 * 8;
 const REQUESTS: usize = 30_000;
@@ -28,9 +30,7 @@ fn config_with(buffer: &str, params: &[&str]) -> Config {
     ]
     .map(str::to_owned);
     let params = params.iter().map(|param| format!("buffer.{param}"));
-    let keys: Vec<String> = keys.into_iter().chain(params).collect();
-    let builder = keys.iter().try_fold(Builder::preset("lab").unwrap(), |builder, key| builder.set(key));
-    builder.and_then(|b| b.finish()).unwrap_or_else(|e| panic!("{buffer}: {e}"))
+    kit::try_lab(keys.into_iter().chain(params)).unwrap_or_else(|error| panic!("{buffer}: {error}"))
 }
 
 /// Numbers below what is asked for, the same ones in every run.
@@ -229,9 +229,7 @@ fn hits(policy: &str, compat: &str, frames: u64, hot: u64, pages: u64) -> u64 {
                     blocks_per_plane=1000, pages_per_block=128, page_bytes=512}";
     let ram = format!("ram.dram={}", frames * 512);
     let [policy, compat] = [format!("buffer.name={policy}"), format!("buffer.compat={compat}")];
-    let lab = Builder::preset("lab").unwrap();
-    let builder = [geometry, &ram, &policy, &compat].into_iter().try_fold(lab, Builder::set);
-    let mut alone = builder.and_then(|b| b.finish()).and_then(|c| c.build_hits()).unwrap();
+    let mut alone = kit::lab([geometry, &ram, &policy, &compat]).build_hits().unwrap();
     let mut draw = numbers();
     for _ in 0..200_000 {
         let below = if draw(3) > 0 { 1 + draw(hot) } else { pages };

@@ -1,10 +1,11 @@
 //! A request in pieces is one request: where an address policy splits it changes nothing but the addresses.
 
 use nandlab::catalog::BUFFERS;
-use nandlab::config::Builder;
 use nandlab::replay::Replay;
 use nandlab::report::{Report, TraceSource};
 use nandlab::types::{HostOp, HostRequest, Nanos};
+
+mod kit;
 
 fn next(state: &mut u64) -> u64 {
     *state ^= *state << 13;
@@ -57,11 +58,7 @@ fn report(buffer: &str, ftl: &str, timing: &str, requests: &[HostRequest]) -> Re
         "replay.read_groups=true".to_owned(),
         "precondition=none".to_owned(),
     ];
-    let mut builder = Builder::preset("lab").unwrap();
-    for setting in &settings {
-        builder = builder.set(setting).unwrap();
-    }
-    let config = builder.finish().unwrap();
+    let config = kit::lab(settings);
     let mut device = config.build().unwrap();
     let mut replay = Replay::new(&config, &*device);
     // Batches that end between requests, as those of a trace do.
@@ -92,7 +89,7 @@ fn request_in_pieces_is_one_request() {
 fn replay_of_pieces_in_one_batch_counts_requests() {
     let whole = requests(6_000);
     let pieces = in_pieces(&whole);
-    let config = Builder::preset("lab").and_then(|builder| builder.finish()).unwrap();
+    let config = kit::lab::<&str>([]);
     let outcome = |requests: &[HostRequest]| {
         let mut device = config.build().unwrap();
         let mut replay = Replay::new(&config, &*device);
@@ -112,12 +109,7 @@ fn replay_of_pieces_in_one_batch_counts_requests() {
 fn hits_alone_take_pieces_for_one_request() {
     let (whole, pieces) = (requests(2_000), in_pieces(&requests(2_000)));
     for plugin in BUFFERS {
-        let config = Builder::preset("lab")
-            .and_then(|builder| builder.set(&format!("buffer.name={}", plugin.name())))
-            .and_then(|builder| builder.set("ram.dram=1MiB"))
-            .and_then(|builder| builder.set("ram.nvram=1MiB"))
-            .and_then(|builder| builder.finish())
-            .unwrap();
+        let config = kit::lab([&format!("buffer.name={}", plugin.name()), "ram.dram=1MiB", "ram.nvram=1MiB"]);
         let ledger = |requests: &[HostRequest]| {
             let mut hits = config.build_hits().unwrap();
             hits.run(requests).unwrap();

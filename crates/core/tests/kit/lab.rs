@@ -1,15 +1,22 @@
 //! The device `lab` with other settings.
 
 use nandlab::config::{Builder, Config};
+use nandlab::error::ConfigError;
 
-/// The device `lab` with these settings, each `KEY=VALUE`.
+/// The device of a preset with these settings, each `KEY=VALUE`, or why there is none.
+pub fn try_preset<S: AsRef<str>>(name: &str, settings: impl IntoIterator<Item = S>) -> Result<Config, ConfigError> {
+    let set = |builder: Builder, setting: S| builder.set(setting.as_ref());
+    settings.into_iter().try_fold(Builder::preset(name)?, set)?.finish()
+}
+
+/// The device `lab` with these settings, or why there is none.
+pub fn try_lab<S: AsRef<str>>(settings: impl IntoIterator<Item = S>) -> Result<Config, ConfigError> {
+    try_preset("lab", settings)
+}
+
+/// The device `lab` with these settings.
 pub fn lab<S: AsRef<str>>(settings: impl IntoIterator<Item = S>) -> Config {
-    let set = |builder: Builder, setting: S| {
-        let setting = setting.as_ref();
-        builder.set(setting).unwrap_or_else(|error| panic!("{setting}: {error}"))
-    };
-    let builder = settings.into_iter().fold(Builder::preset("lab").expect("it is there"), set);
-    builder.finish().unwrap_or_else(|error| panic!("{error}"))
+    try_lab(settings).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The same with one die of 64 blocks and a RAM of 64 frames of each kind.

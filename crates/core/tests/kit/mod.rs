@@ -13,6 +13,6 @@ mod rig;
 pub use around::{Around, Twist};
 pub use at_once::at_once;
 pub use dice::Dice;
-pub use lab::{lab, small};
+pub use lab::{lab, small, try_lab, try_preset};
 pub use recorder::{Event, Recorder, numbers};
 pub use rig::{Rig, build_ftl, submit, times};

@@ -1,6 +1,5 @@
 //! Do the options of the page-mapped FTL do what they promise?
 
-use nandlab::config::Builder;
 use nandlab::ledger::{Cause, Op};
 use nandlab::types::{HostOp, HostRequest, Nanos, Pbn};
 use rand_pcg::Pcg64Mcg;
@@ -144,8 +143,8 @@ fn device_without_idle_time_collects_as_if_the_option_were_off() {
 #[test]
 fn options_that_cannot_work_are_refused_with_help() {
     let build = |settings: &[&str]| {
-        let builder = settings.iter().fold(Builder::preset("lab"), |b, s| b.and_then(|b| b.set(s)));
-        builder.and_then(|b| b.finish()).and_then(|c| c.build()).err().map(|e| e.to_string()).unwrap_or_default()
+        let built = crate::kit::try_lab(settings).and_then(|config| config.build());
+        built.err().map(|error| error.to_string()).unwrap_or_default()
     };
     for (settings, words) in [
         (&["ftl.gc_slice=2"] as &[&str], ["ftl.gc_slice", "separate"]),

@@ -1,6 +1,6 @@
 //! Does the SLC cache take what it can, fold what it holds, and cost what its cells take?
 
-use nandlab::config::{Builder, Config};
+use nandlab::config::Config;
 use nandlab::engine::{Ssd, Times};
 use nandlab::ledger::{Cause, Ledger, Op};
 use nandlab::types::{HostOp, HostRequest, Nanos};
@@ -28,9 +28,7 @@ fn config(settings: &[&str]) -> Config {
         "replay.queue_depth=64",
         "precondition=none",
     ];
-    let given = device.iter().chain(settings).map(|setting| (*setting).to_owned());
-    let builder = given.fold(Builder::preset("lab").unwrap(), |builder, setting| builder.set(&setting).unwrap());
-    builder.finish().unwrap_or_else(|error| panic!("{settings:?}: {error}"))
+    crate::kit::lab(device.iter().chain(settings))
 }
 
 fn request(op: HostOp, lpn: u32, at: u64) -> HostRequest {

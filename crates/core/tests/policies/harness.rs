@@ -8,7 +8,7 @@ use nandlab::ledger::{Cause, Op};
 use nandlab::types::HostOp;
 use serde_json::{Value, json};
 
-use crate::kit::{Dice, Event, Recorder, Rig, submit, times};
+use crate::kit::{Dice, Event, Recorder, Rig, submit, times, try_lab};
 
 pub trait Reference {
     /// A request of `_pages` pages begins; the FTL has programmed `_from_below` pages of its own so far.
@@ -43,6 +43,12 @@ pub fn device(policy: &str, params: Value, run: &Run) -> Box<dyn Ssd> {
         ..Rig::new(Geometry::single_die(blocks, block_pages, 512), logical_pages, frames)
     };
     rig.device(policy, params)
+}
+
+/// What is said about a policy of the device `lab` with one setting.
+pub fn refusal(policy: &str, setting: &str) -> String {
+    let config = try_lab(["ram.nvram=1MiB", &format!("buffer.name={policy}"), setting]);
+    config.and_then(|config| config.build_hits().map(|_| ())).expect_err("it is refused").to_string()
 }
 
 /// Pages of the next request: runs that go on, hot pages, anything.

@@ -1,6 +1,6 @@
 //! Do commands that serve several pages, and cells that differ, give the throughputs and times that their figures say?
 
-use nandlab::config::{Builder, Config};
+use nandlab::config::Config;
 use nandlab::engine::Ssd;
 use nandlab::flash::clock::OpClass;
 use nandlab::ledger::{Cause, Op};
@@ -26,9 +26,7 @@ pub fn config(settings: &[&str]) -> Config {
         "replay.queue_depth=256",
         "precondition=none",
     ];
-    let given = device.iter().chain(settings).map(|setting| (*setting).to_owned());
-    let builder = given.fold(Builder::preset("lab").unwrap(), |builder, setting| builder.set(&setting).unwrap());
-    builder.finish().unwrap_or_else(|error| panic!("{settings:?}: {error}"))
+    crate::kit::lab(device.iter().chain(settings))
 }
 
 fn request(op: HostOp, lpn: u32) -> HostRequest {
@@ -209,9 +207,8 @@ fn age_counts_from_the_first_program_after_the_erase_whichever_page_that_is() {
 #[test]
 fn nonsense_is_refused_by_its_key() {
     let refused = |settings: &[&str], key: &str| {
-        let given = settings.iter().map(|setting| (*setting).to_owned());
-        let builder = given.fold(Builder::preset("modern-tlc").unwrap(), |b, setting| b.set(&setting).unwrap());
-        let error = builder.finish().err().unwrap_or_else(|| panic!("{settings:?} is accepted"));
+        let made = crate::kit::try_preset("modern-tlc", settings);
+        let error = made.err().unwrap_or_else(|| panic!("{settings:?} is accepted"));
         assert!(error.key.starts_with(key), "{settings:?}: {error}");
     };
     refused(&["device.commands.unit_pages=0"], "device.commands.unit_pages");

@@ -1,6 +1,6 @@
 //! The controller: a slow one, and what follows from theory and by hand.
 
-use nandlab::config::{Builder, Config, ControllerConfig};
+use nandlab::config::{Config, ControllerConfig};
 use nandlab::engine::{Payload, Ssd};
 use nandlab::types::{HostOp, HostRequest, Nanos};
 
@@ -233,8 +233,7 @@ fn crowded_controller_takes_the_time_of_the_slow_one() {
 #[test]
 fn impossible_controller_is_refused() {
     let refuses = |settings: &[&str], key: &str| {
-        let given = settings.iter().fold(Builder::preset("lab").unwrap(), |b, setting| b.set(setting).unwrap());
-        let error = given.finish().err().unwrap_or_else(|| panic!("{settings:?} is accepted"));
+        let error = crate::kit::try_lab(settings).err().unwrap_or_else(|| panic!("{settings:?} is accepted"));
         assert_eq!(error.key, key, "{settings:?}: {error}");
     };
     refuses(&["device.controller.cores=0"], "device.controller.cores");

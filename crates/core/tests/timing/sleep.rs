@@ -1,6 +1,6 @@
 //! A device that sleeps: a slow one, and what follows by hand.
 
-use nandlab::config::{Builder, SleepConfig};
+use nandlab::config::SleepConfig;
 use nandlab::types::{HostOp, HostRequest, Nanos};
 
 use super::device::{config, observe, requests};
@@ -94,7 +94,7 @@ fn sleep_without_its_other_half_is_refused() {
         ("device.sleep={after=\"0ns\", wake_time=\"1ms\"}", "device.sleep.after"),
         ("device.sleep={after=\"1ms\", wake_time=\"101s\"}", "device.sleep.wake_time"),
     ] {
-        let error = Builder::preset("lab").unwrap().set(setting).unwrap().finish().expect_err(setting);
+        let error = crate::kit::try_lab([setting]).expect_err(setting);
         assert_eq!(error.key, key, "{setting}: {error}");
     }
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use nandlab::config::Builder;
 use nandlab::engine::Ssd;
 use nandlab::flash::clock::{Call, OpTarget, Operation, Release};
 use nandlab::flash::{Clock, Ticket, TimingModel};
@@ -329,9 +328,7 @@ fn page_that_has_aged_takes_as_many_along_as_are_gathered() {
 #[test]
 fn units_without_effect_are_refused() {
     let refused = |settings: &[&str], key: &str| {
-        let begin = Builder::preset("lab-drive");
-        let builder = settings.iter().try_fold(begin.unwrap(), |builder, setting| builder.set(setting));
-        let built = builder.and_then(|builder| builder.finish()).and_then(|config| config.build());
+        let built = crate::kit::try_preset("lab-drive", settings).and_then(|config| config.build());
         let error = built.err().unwrap_or_else(|| panic!("{settings:?} is accepted"));
         assert_eq!(error.key, key, "{settings:?}: {error}");
     };
