@@ -3,10 +3,10 @@
 //! `cargo bench -p nandlab --bench offline [-- <accesses>]`: Zipf 1.0 over 2^20 shuffled pages, half of them writes, and a
 //! buffer of 100,000 pages. The history is made before; what each algorithm derives from it counts. CPU time.
 #![allow(missing_docs, clippy::print_stdout)]
-#![allow(clippy::disallowed_methods, reason = "a benchmark measures wall time where the kernel gives no CPU time")]
 
-use std::time::Instant;
+mod common;
 
+use common::cpu_seconds;
 use nandlab::offline::{Costs, History, LruCurve, Segments, belady, lower_bound, schedule};
 use nandlab::types::{HostOp, HostRequest, Nanos};
 
@@ -50,15 +50,6 @@ fn best<T>(work: impl Fn() -> T) -> (f64, T) {
     };
     let runs = (0..REPEATS).map(|_| run());
     runs.min_by(|a, b| a.0.total_cmp(&b.0)).expect("there is a run")
-}
-
-/// CPU time of this thread from the kernel, or wall time where it does not tell.
-fn cpu_seconds() -> f64 {
-    static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
-    let wall = START.get_or_init(Instant::now).elapsed();
-    let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    let nanos = schedstat.split_whitespace().next().and_then(|field| field.parse::<f64>().ok());
-    nanos.map_or(wall.as_secs_f64(), |nanos| nanos / 1e9)
 }
 
 /// The rank of a page is a power of the number of pages: its density falls with the rank, as that of Zipf 1.0.

@@ -7,11 +7,12 @@
 //! number of requests give instruction counts under `valgrind --tool=callgrind`; the count of two numbers of requests
 //! subtracted is free of the preparation (`scripts/ftl-instructions.sh`).
 #![allow(missing_docs, clippy::print_stdout)]
-#![allow(clippy::disallowed_methods, reason = "a benchmark measures wall time where the kernel gives no CPU time")]
+
+mod common;
 
 use std::cell::Cell;
-use std::time::Instant;
 
+use common::cpu_seconds;
 use nandlab::catalog::BUFFERS;
 use nandlab::config::{Builder, Config};
 use nandlab::engine::Ssd;
@@ -344,13 +345,4 @@ impl Lcg {
         let uniform = self.below(1 << 53) as f64 / (1_u64 << 53) as f64;
         (n as f64).powf(uniform) as u64 * 2_654_435_761 % n
     }
-}
-
-/// CPU time of this thread from the kernel, or wall time where it does not tell.
-fn cpu_seconds() -> f64 {
-    static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
-    let wall = START.get_or_init(Instant::now).elapsed();
-    let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    let nanos = schedstat.split_whitespace().next().and_then(|field| field.parse::<f64>().ok());
-    nanos.map_or(wall.as_secs_f64(), |nanos| nanos / 1e9)
 }

@@ -5,11 +5,13 @@
 //! keys are parameters of the policy. Object numbers are page numbers, every request reads one page. `seconds` is the CPU
 //! time of the replay: the file is decoded before.
 #![allow(clippy::print_stdout)]
-#![allow(clippy::disallowed_methods, reason = "a benchmark measures wall time where the kernel gives no CPU time")]
+
+#[path = "../benches/common/mod.rs"]
+mod common;
 
 use std::error::Error;
-use std::time::Instant;
 
+use common::cpu_seconds;
 use nandlab::config::Builder;
 use nandlab::types::Lpn;
 
@@ -68,13 +70,4 @@ fn decode(bytes: &[u8]) -> Result<Vec<Lpn>, Box<dyn Error>> {
         _ => Err(format!("object {} is not a page number: they must be dense", object(record)).into()),
     };
     bytes.chunks_exact(RECORD).map(page).collect()
-}
-
-/// CPU time of this thread from the kernel, or wall time where it does not tell.
-fn cpu_seconds() -> f64 {
-    static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
-    let wall = START.get_or_init(Instant::now).elapsed();
-    let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    let nanos = schedstat.split_whitespace().next().and_then(|field| field.parse::<f64>().ok());
-    nanos.map_or(wall.as_secs_f64(), |nanos| nanos / 1e9)
 }
