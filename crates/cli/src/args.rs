@@ -73,7 +73,7 @@ pub struct DeviceArgs {
     /// What the host can address at least: planes get more erase blocks until it is so (1TiB), or until every address of
     /// the trace is on the device (fit, which reads the trace once more). Memory is used for what is written only; with
     /// the default --precondition full that is all of it.
-    #[arg(long, value_name = "SIZE|fit", value_parser = str::parse::<Capacity>, allow_hyphen_values = true)]
+    #[arg(long, value_name = "SIZE|fit", value_parser = Capacity::read, allow_hyphen_values = true)]
     pub capacity: Option<Capacity>,
     /// NVRAM for data pages (ram.nvram).
     #[arg(long, value_name = "SIZE", value_parser = number::size, allow_hyphen_values = true)]
@@ -161,7 +161,7 @@ pub struct TraceArgs {
     pub read: ReadArgs,
     /// What to do with addresses beyond the device: reject (an error), modulo (fold) or compact: number erase blocks in
     /// order of first use. compact:page and compact:SIZE number pages, or units of a size, instead.
-    #[arg(long, value_name = "POLICY", value_parser = str::parse::<Address>, default_value = "reject")]
+    #[arg(long, value_name = "POLICY", value_parser = Address::read, default_value = "reject")]
     pub address: Address,
     /// What to do with several devices in one trace: reject (an error), stack, merge, pick:N, or separate (each is
     /// simulated on a device of its own; `run` only).

@@ -1,13 +1,11 @@
 //! Addresses: what becomes of those of a trace on a device.
 
-use std::fmt;
-use std::str::FromStr;
-
 use nandlab::flash::Geometry;
 use nandlab::types::{Bytes, SECTOR_BYTES};
 use nandlab_trace::AddressPolicy;
 
 use crate::error::Error;
+use crate::word::Word;
 
 /// What to do with addresses beyond the device, before the device is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -34,10 +32,8 @@ pub enum AddressUnit {
     Size(Bytes),
 }
 
-impl FromStr for Address {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
+impl Word for Address {
+    fn read(text: &str) -> Result<Self, String> {
         let allowed = || {
             "allowed is reject (an error), modulo (fold), compact (renumber erase blocks), compact:page or compact:SIZE \
              (renumber pages, or units such as 1MiB)"
@@ -57,17 +53,14 @@ impl FromStr for Address {
             _ => Err(allowed()),
         }
     }
-}
-
-impl fmt::Display for Address {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn word(&self) -> String {
         match self {
-            Self::Reject => f.write_str("reject"),
-            Self::Keep => f.write_str("keep"),
-            Self::Modulo => f.write_str("modulo"),
-            Self::Compact(AddressUnit::Block) => f.write_str("compact"),
-            Self::Compact(AddressUnit::Page) => f.write_str("compact:page"),
-            Self::Compact(AddressUnit::Size(Bytes(size))) => write!(f, "compact:{size}B"),
+            Self::Reject => "reject".to_owned(),
+            Self::Keep => "keep".to_owned(),
+            Self::Modulo => "modulo".to_owned(),
+            Self::Compact(AddressUnit::Block) => "compact".to_owned(),
+            Self::Compact(AddressUnit::Page) => "compact:page".to_owned(),
+            Self::Compact(AddressUnit::Size(Bytes(size))) => format!("compact:{size}B"),
         }
     }
 }
@@ -125,16 +118,16 @@ mod tests {
     #[test]
     fn unit_of_compaction_is_named_or_a_size() {
         let geometry = Geometry::single_die(8, 64, 4096);
-        let on = |text: &str| name(text.parse::<Address>().unwrap().on(&geometry).unwrap());
+        let on = |text: &str| name(Address::read(text).unwrap().on(&geometry).unwrap());
         assert_eq!(["reject", "modulo"].map(on), ["reject", "modulo"]);
         assert_eq!(
             ["compact", "compact:block", "compact:page"].map(on),
             ["compact:256KiB", "compact:256KiB", "compact:4KiB"]
         );
         assert_eq!(["compact:1MiB", "compact:12KiB"].map(on), ["compact:1MiB", "compact:12KiB"]);
-        assert!(matches!("compact:6KiB".parse::<Address>().unwrap().on(&geometry), Err(Error::Input { .. })));
+        assert!(matches!(Address::read("compact:6KiB").unwrap().on(&geometry), Err(Error::Input { .. })));
         for wrong in ["", "foo", "compact:", "compact:0", "compact:1MB", "modulo:page"] {
-            assert!(wrong.parse::<Address>().is_err(), "{wrong}");
+            assert!(Address::read(wrong).is_err(), "{wrong}");
         }
     }
 

@@ -1,9 +1,8 @@
 //! Capacity: the size to which a device grows.
 
-use std::fmt;
-use std::str::FromStr;
-
 use nandlab::types::Bytes;
+
+use crate::word::Word;
 
 /// What the host can address at least.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,10 +28,8 @@ pub fn rounded_size(text: &str, round: fn(f64) -> f64) -> Result<Bytes, String> 
     })
 }
 
-impl FromStr for Capacity {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
+impl Word for Capacity {
+    fn read(text: &str) -> Result<Self, String> {
         match text {
             "fit" => Ok(Self::Fit),
             // What is shown of a size is rounded, and less than that would not be what it says.
@@ -43,13 +40,10 @@ impl FromStr for Capacity {
             },
         }
     }
-}
-
-impl fmt::Display for Capacity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn word(&self) -> String {
         match self {
-            Self::Size(Bytes(size)) => write!(f, "{size}B"),
-            Self::Fit => f.write_str("fit"),
+            Self::Size(Bytes(size)) => format!("{size}B"),
+            Self::Fit => "fit".to_owned(),
         }
     }
 }
@@ -60,13 +54,13 @@ mod tests {
 
     #[test]
     fn capacity_is_a_size_or_the_word_fit() {
-        assert_eq!("fit".parse(), Ok(Capacity::Fit));
-        assert_eq!("1TiB".parse(), Ok(Capacity::Size(Bytes(1 << 40))));
+        assert_eq!(Capacity::read("fit"), Ok(Capacity::Fit));
+        assert_eq!(Capacity::read("1TiB"), Ok(Capacity::Size(Bytes(1 << 40))));
         // 30.324 * 2^30 is 32,560,147,070.98; less is not at least that.
-        assert_eq!("30.324GiB".parse(), Ok(Capacity::Size(Bytes(32_560_147_071))));
+        assert_eq!(Capacity::read("30.324GiB"), Ok(Capacity::Size(Bytes(32_560_147_071))));
         assert_eq!(rounded_size("30.324 GiB", f64::floor), Ok(Bytes(32_560_147_070)));
         for wrong in ["", "0", "0.5", "1TB", "Fit", "-1", "-0.001KiB", "1.5.5GiB", "0.1YiB", "9999999.9TiB"] {
-            assert!(wrong.parse::<Capacity>().is_err(), "{wrong}");
+            assert!(Capacity::read(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -7,9 +7,6 @@ use serde::de::value::SeqAccessDeserializer;
 use serde::de::{Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serializer};
 
-use crate::address::Address;
-use crate::capacity::Capacity;
-
 /// A value that is written as one word.
 pub trait Word: Sized {
     /// Reads the word.
@@ -19,24 +16,6 @@ pub trait Word: Sized {
     fn read(text: &str) -> Result<Self, String>;
     /// The word that [`Word::read`] reads as this value.
     fn word(&self) -> String;
-}
-
-impl Word for Address {
-    fn read(text: &str) -> Result<Self, String> {
-        text.parse()
-    }
-    fn word(&self) -> String {
-        self.to_string()
-    }
-}
-
-impl Word for Capacity {
-    fn read(text: &str) -> Result<Self, String> {
-        text.parse()
-    }
-    fn word(&self) -> String {
-        self.to_string()
-    }
 }
 
 impl Word for Volumes {

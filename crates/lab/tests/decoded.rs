@@ -42,7 +42,7 @@ fn decoded_trace_is_replayed_as_the_file_is() {
                     let kept = Workload { decoded: decoded.clone(), ..streamed.clone() };
                     let streamed = outcome(&Run { device: device.clone(), workload: streamed });
                     let kept = outcome(&Run { device, workload: kept });
-                    assert_eq!(streamed, kept, "{trace} {address} {volumes:?} {capacity}");
+                    assert_eq!(streamed, kept, "{trace} {address:?} {volumes:?} {capacity}");
                     runs += usize::from(kept.is_ok());
                 }
             }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use nandlab::config::Builder;
 use nandlab::types::HostOp;
 use nandlab_lab::{
-    Device, Fit, FitParameter, Fitted, FittedParameter, Reading, ReplayedRequest, Run, Told, Watch, Workload,
+    Address, Device, Fit, FitParameter, Fitted, FittedParameter, Reading, ReplayedRequest, Run, Told, Watch, Workload,
 };
 use nandlab_trace::Volumes;
 
@@ -353,7 +353,7 @@ fn fit_finds_secret_parameters_from_results_of_fio() {
     let of = |workload: Workload| with(Fit { workload, ..fit.clone() });
     let limited = of(Workload { limit: Some(5), ..fit.workload.clone() });
     assert!(limited.contains("--limit says how to read a trace"), "{limited}");
-    let folded = of(Workload { address: "modulo".parse().unwrap(), ..fit.workload.clone() });
+    let folded = of(Workload { address: Address::Modulo, ..fit.workload.clone() });
     assert!(folded.contains("--address says how to read a trace"), "{folded}");
     let stacked = of(Workload { volumes: Volumes::Stack, ..fit.workload.clone() });
     assert!(stacked.contains("--volumes says how to read a trace"), "{stacked}");
