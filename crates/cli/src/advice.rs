@@ -2,7 +2,7 @@
 
 use nandlab::config::{Builder, Config, DEFAULT_DEVICE};
 use nandlab::types::{Bytes, SECTOR_BYTES};
-use nandlab_lab::check_memory;
+use nandlab_lab::{check_memory, shell_word};
 use nandlab_trace::Finding;
 
 use crate::reading::ReadingArgs;
@@ -34,26 +34,17 @@ pub fn room(config: &Config, needed: u64) -> Word {
 
 /// The command that replays a trace that was measured, on the default device.
 pub fn replay(traces: &str, reading: &ReadingArgs, format: &str, findings: &[Finding], top_bytes: u64) -> String {
-    let mut line = vec!["nandlab".to_owned(), "run".to_owned(), quoted(traces)];
+    let mut line = vec!["nandlab".to_owned(), "run".to_owned(), shell_word(traces)];
     if reading.format.is_none() && reading.columns.is_none() && !matches!(format, "generator" | "columns") {
         line.extend(["--format".to_owned(), format.to_owned()]);
     }
-    line.extend(reading.words().iter().map(|word| quoted(word)));
+    line.extend(reading.words().iter().map(|word| shell_word(word)));
     for finding in findings.iter().filter(|finding| finding.warning && finding.topic != "bad rows") {
-        line.extend(finding.options.iter().map(|word| quoted(word)));
+        line.extend(finding.options.iter().map(|word| shell_word(word)));
     }
     if let Some(config) = default_device().filter(|config| top_bytes > capacity(config)) {
         let (option, value) = room(&config, top_bytes);
         line.extend([option.to_owned(), value.unwrap_or_default()]);
     }
     line.join(" ")
-}
-
-/// A word as a shell takes it.
-pub fn quoted(word: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:=,+@%".contains(&byte);
-    if !word.is_empty() && word.bytes().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
 }

@@ -3,13 +3,13 @@
 use clap::Parser;
 use nandlab::config::Config;
 use nandlab::types::SECTOR_BYTES;
-use nandlab_lab::{Address, Device, Error};
+use nandlab_lab::{Address, Device, Error, shell_word};
 use nandlab_trace::{
     BlockEvent, Checked, ColumnSpec, DeviceNeed, FileOrder, Finding, Options, Place, TraceError, Volumes, check_up,
     expand,
 };
 
-use crate::advice::{Word, capacity, quoted, room};
+use crate::advice::{Word, capacity, room};
 use crate::args::{TraceArgs, VolumeChoice};
 use crate::cli::{Cli, Command};
 use crate::fail::Failure;
@@ -96,13 +96,13 @@ impl Asked {
                 }
                 continue;
             }
-            line.push(quoted(word));
+            line.push(shell_word(word));
         }
         let mut added = Vec::new();
         for (option, value) in words.iter().filter_map(|(option, value)| value.as_ref().map(|value| (option, value))) {
             added.push((*option).to_owned());
             if !value.is_empty() {
-                added.push(quoted(value));
+                added.push(shell_word(value));
             }
         }
         // What follows `--` is not an option.

@@ -1,7 +1,7 @@
 //! Rows of a table, printed one after the other while the next ones are still at work: for people, as Markdown or as
 //! comma-separated values.
 
-use nandlab_lab::{Cell, Column, Table};
+use nandlab_lab::{Cell, Column, Table, csv_line};
 
 use crate::args::OutputArgs;
 use crate::fail::Failure;
@@ -128,7 +128,7 @@ impl<'a> Printer<'a> {
                 let cells: Vec<&str> = cells.shown.iter().map(|cell| cell.trim_end()).collect();
                 format!("| {} |\n", cells.join(" | "))
             }
-            Some(Form::Csv) => cells.exact.iter().map(|fields| joined(fields)).collect(),
+            Some(Form::Csv) => cells.exact.iter().map(csv_line).collect(),
         })
     }
 
@@ -154,16 +154,6 @@ pub fn exact(cells: &[Cell]) -> Vec<String> {
 
 /// A table as comma-separated values.
 pub fn csv(table: &Table) -> String {
-    let rows = table.rows.iter().map(|row| joined(&exact(row)));
+    let rows = table.rows.iter().map(|row| csv_line(exact(row)));
     format!("{}\n", names(&table.columns)) + &rows.collect::<String>()
-}
-
-/// A line of comma-separated values.
-fn joined(fields: &[String]) -> String {
-    fields.iter().map(|field| quoted(field)).collect::<Vec<_>>().join(",") + "\n"
-}
-
-/// A field of comma-separated values.
-pub fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
 }

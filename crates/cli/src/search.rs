@@ -3,12 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use nandlab_lab::{FoundCell, FoundFront, Search, SearchBudget};
+use nandlab_lab::{FoundCell, FoundFront, Search, SearchBudget, csv_line};
 
 use crate::fail::{Exit, Failure};
 use crate::files::Files;
 use crate::progress::Progress;
-use crate::rows::quoted;
 use crate::style::count;
 use crate::{number, output};
 
@@ -159,8 +158,8 @@ fn clock(found: &FoundFront) -> String {
 fn rows(found: &FoundFront) -> String {
     let mut text = format!("cell,workload,{}\n", found.metrics.join(","));
     for FoundCell { name, workload, values, .. } in &found.front {
-        let values: Vec<String> = values.iter().map(ToString::to_string).collect();
-        text += &format!("{},{},{}\n", quoted(name), quoted(workload), values.join(","));
+        let values = values.iter().map(ToString::to_string);
+        text += &csv_line([name, workload].into_iter().cloned().chain(values));
     }
     text
 }

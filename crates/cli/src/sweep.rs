@@ -4,12 +4,11 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use nandlab::types::Bytes;
-use nandlab_lab::{CellStatus, SWEEP_MEMORY, Sweep, SweepResults, SweepRow, SweepShard, SweepWork, plural};
+use nandlab_lab::{CellStatus, SWEEP_MEMORY, Sweep, SweepResults, SweepRow, SweepShard, SweepWork, csv_line, plural};
 use serde::Serialize;
 
 use crate::fail::{Exit, Failure};
 use crate::progress::Progress;
-use crate::rows::quoted;
 use crate::style::{Style, count};
 use crate::{number, output};
 
@@ -153,7 +152,7 @@ fn status(folder: &std::path::Path, csv: bool, json: bool, style: Style) -> Resu
     if csv {
         let line = |row: &SweepRow| {
             let error = row.error.as_deref().unwrap_or_default();
-            format!("{},{},{},{}\n", quoted(&row.cell), row.status.name(), row.id, quoted(error))
+            csv_line([&row.cell, row.status.name(), &row.id, error])
         };
         return output::print(&("cell,status,id,error\n".to_owned() + &rows.iter().map(line).collect::<String>()));
     }

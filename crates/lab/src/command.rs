@@ -2,6 +2,7 @@
 
 use crate::address::Address;
 use crate::run::Run;
+use crate::text::shell_word;
 use crate::word::Word;
 use crate::workload::Workload;
 
@@ -33,17 +34,7 @@ impl Run {
         for setting in &device.set {
             option("set", Some(setting.clone()));
         }
-        words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
-    }
-}
-
-/// A word as a shell reads it back.
-pub(crate) fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
+        words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
     }
 }
 

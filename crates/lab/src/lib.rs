@@ -89,7 +89,7 @@ pub use run::{Run, Separate, Volume};
 pub use search::{FoundCell, FoundFront, Search, SearchBudget, SearchClock};
 pub use sweep::{CellStatus, SWEEP_MEMORY, Sweep, SweepCell, SweepResults, SweepRow, SweepShard, SweepStep, SweepWork};
 pub use table::{Cell, Column, Good, Table, Unit};
-pub use text::{count, json, plural};
+pub use text::{count, csv_line, json, plural, shell_word};
 pub use timeline::{Timeline, TimelineRow};
 pub use trace_figure::trace_figure;
 pub use warm_up::WarmUp;

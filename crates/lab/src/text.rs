@@ -36,6 +36,25 @@ pub fn count(n: u64) -> String {
     text
 }
 
+/// A word as a shell reads it back.
+pub fn shell_word(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// A line of comma-separated values.
+pub fn csv_line<S: AsRef<str>>(fields: impl IntoIterator<Item = S>) -> String {
+    let quoted = |field: S| {
+        let text = field.as_ref();
+        if text.contains([',', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+    };
+    fields.into_iter().map(quoted).collect::<Vec<_>>().join(",") + "\n"
+}
+
 /// The number that a value of an axis is, or begins with: sizes in bytes; 0 for a name.
 pub(crate) fn place(value: &str) -> (f64, bool) {
     if let Some(number) = value.parse().ok().filter(|number: &f64| number.is_finite()) {

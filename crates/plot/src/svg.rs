@@ -96,15 +96,6 @@ pub(crate) fn hex([r, g, b]: Colour) -> String {
 
 /// Text for XML: marks are escaped, and characters that XML does not allow become a replacement character.
 pub(crate) fn escaped(text: &str) -> String {
-    let mut out = String::new();
-    for character in text.chars() {
-        match character {
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '&' => out += "&amp;",
-            '"' => out += "&quot;",
-            c => out.push(printable(c)),
-        }
-    }
-    out
+    let text: String = text.chars().map(printable).collect();
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

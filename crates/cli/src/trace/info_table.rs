@@ -1,8 +1,8 @@
 //! Many traces, one row each.
 
+use nandlab_lab::csv_line;
 use nandlab_trace::InfoReport;
 
-use crate::rows::quoted;
 use crate::style::{Style, Table, count};
 
 /// A column: its heading for people and for machines, the exact value, and how it is shown.
@@ -75,8 +75,9 @@ pub fn csv(reports: &[InfoReport]) -> String {
     let heads: Vec<&str> = COLUMNS.iter().map(|column| column.csv).collect();
     let mut text = format!("trace,format,{},sample_rate\n", heads.join(","));
     for report in reports {
-        let cells: Vec<String> = COLUMNS.iter().map(|column| (column.value)(report).to_string()).collect();
-        text += &format!("{},{},{},{}\n", quoted(&report.name), report.format, cells.join(","), report.sample_rate);
+        let cells = COLUMNS.iter().map(|column| (column.value)(report).to_string());
+        let names = [report.name.clone(), report.format.clone()];
+        text += &csv_line(names.into_iter().chain(cells).chain([report.sample_rate.to_string()]));
     }
     text
 }

@@ -7,7 +7,7 @@ use super::figures::{Data, Shown};
 use super::metric::Metric;
 use super::zoom::Zoom;
 use crate::sweep::{CellStatus, SweepRow};
-use crate::text::{count, plural};
+use crate::text::{count, plural, shell_word};
 
 /// Cells in the table of all of them.
 const CELLS_SHOWN: usize = 1000;
@@ -116,7 +116,7 @@ fn section(shown: &Shown, zoom: &Zoom, folder: &str) -> String {
         None if shown.data.rows.len() <= ROWS_OPEN => text += &table(&shown.data, &shown.title),
         None => text += &format!("<details><summary>Table</summary>\n{}</details>\n", table(&shown.data, &shown.title)),
     }
-    let command = format!("nandlab report {} --figures FOLDER", crate::command::quoted(folder));
+    let command = format!("nandlab report {} --figures FOLDER", shell_word(folder));
     text + &format!("<p><code>{}</code> writes it as {}</p>\n</section>\n", escaped(&command), files(shown))
 }
 
@@ -179,16 +179,6 @@ fn cells(rows: &[SweepRow], metrics: &[Metric], folder: &str) -> String {
 
 /// Text for HTML.
 fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '&' => out += "&amp;",
-            '"' => out += "&quot;",
-            '\'' => out += "&#39;",
-            c => out.push(c),
-        }
-    }
-    out
+    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    text.replace('"', "&quot;").replace('\'', "&#39;")
 }

@@ -28,6 +28,7 @@ use crate::error::Error;
 use crate::experiment::fill;
 use crate::sweep::{CellStatus, SweepResults, SweepRow};
 use crate::table::Table;
+use crate::text::csv_line;
 
 /// The results of a sweep as figures and tables.
 pub struct Digest {
@@ -169,12 +170,10 @@ impl Digest {
     pub fn figures(&self) -> impl Iterator<Item = DigestFigure> {
         let details = self.verdicts.iter().flat_map(|verdicts| &verdicts.details);
         self.shown.iter().chain(details).map(|shown| {
-            let line = |fields: &mut dyn Iterator<Item = &str>| fields.map(quoted).collect::<Vec<_>>().join(",") + "\n";
             let data = shown.drawn.as_ref().unwrap_or(&shown.data);
-            let head: Vec<String> = data.head.iter().map(Head::with_unit).collect();
-            let mut csv = line(&mut head.iter().map(String::as_str));
+            let mut csv = csv_line(data.head.iter().map(Head::with_unit));
             for row in &data.rows {
-                csv += &line(&mut row.iter().map(|Datum { exact, .. }| exact.as_str()));
+                csv += &csv_line(row.iter().map(|Datum { exact, .. }| exact));
             }
             let scene = shown.figure.as_ref().map(nandlab_plot::Figure::scene);
             let (svg, svg_dark) = (scene.as_ref().map(Scene::svg), scene.as_ref().map(Scene::svg_dark));
@@ -188,11 +187,6 @@ impl Digest {
 #[cfg(test)]
 pub(crate) fn metric_names(experiment: &crate::Experiment) -> Result<Vec<String>, Error> {
     Ok(metric::metrics(&experiment.metrics)?.into_iter().map(|metric| metric.name).collect())
-}
-
-/// A field of comma-separated values.
-fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
 }
 
 fn file_name(name: &str) -> String {
