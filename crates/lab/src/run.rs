@@ -21,7 +21,7 @@ use crate::measurement::Measurement;
 use crate::own_buffer::OwnBuffer;
 use crate::source::{BATCH, Source, recorded};
 use crate::warm_up::{Mser5, WarmUp};
-use crate::watch::{Part, Phase, Watch};
+use crate::watch::{Part, Phase, Watch, now};
 use crate::word::Word;
 use crate::workload::Workload;
 use crate::{address, memory};
@@ -324,9 +324,4 @@ fn warm_up(
     }
     device.start_measuring();
     Ok(())
-}
-
-#[expect(clippy::disallowed_methods, reason = "wall time is measured here, and only reported")]
-fn now() -> Instant {
-    Instant::now()
 }

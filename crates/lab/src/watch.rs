@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
 
 use crate::error::Error;
 
@@ -32,6 +33,12 @@ impl Stop {
     pub fn check(&self) -> Result<(), Error> {
         if self.is_stopped() { Err(Error::Stopped) } else { Ok(()) }
     }
+}
+
+/// The wall time: it is measured and reported, and a search with a budget in minutes ends by it. No other result depends on it.
+#[expect(clippy::disallowed_methods, reason = "the one place where the laboratory looks at a clock")]
+pub(crate) fn now() -> Instant {
+    Instant::now()
 }
 
 /// What a simulation does at the moment.

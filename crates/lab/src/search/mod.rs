@@ -10,7 +10,7 @@ mod front;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::alone::root;
 use crate::digest::{Metric, Point, Points, metrics};
@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::experiment::{Experiment, PlacedRun, unknown};
 use crate::sweep::{SWEEP_MEMORY, Sweep, SweepResults, SweepShard, SweepStep, read_plan};
 use crate::warm_up::WarmUp;
-use crate::watch::Watch;
+use crate::watch::{Watch, now};
 use crate::workload::Workload;
 pub use clock::SearchClock;
 use front::{agreement, best_first, is_beaten};
@@ -380,11 +380,6 @@ fn plan_of(budget: f64, cells: usize) -> Vec<(f64, usize)> {
     let mut plan: Vec<(f64, usize)> = STEPS.iter().enumerate().map(step).collect();
     plan[0].1 = cells;
     plan
-}
-
-#[expect(clippy::disallowed_methods, reason = "wall time is what a budget in minutes is about")]
-fn now() -> Instant {
-    Instant::now()
 }
 
 /// Metrics are minimised: those whose high values are good with their sign turned.

@@ -16,13 +16,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::course::Course;
 use crate::decoded::Decoded;
 use crate::error::Error;
 use crate::parallel;
-use crate::watch::{Part, Watch};
+use crate::watch::{Part, Watch, now};
 pub use plan::SweepCell;
 pub(crate) use plan::read_plan;
 pub(crate) use results::axes;
@@ -241,9 +241,4 @@ fn remove_abandoned(folder: &Path) {
             _ = std::fs::remove_file(entry.path());
         }
     }
-}
-
-#[expect(clippy::disallowed_methods, reason = "wall time is measured here, and only reported")]
-fn now() -> Instant {
-    Instant::now()
 }
