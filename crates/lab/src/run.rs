@@ -122,7 +122,8 @@ impl Run {
         let (_, plain) = self.device.over(base)?;
         let (builder, config) = self.device.fitted(&self.workload, &plain, progress.watch())?.over(base)?;
         let own = self.device.own.as_ref();
-        let mut report = simulate_seen(&builder, &config, own, &self.workload, progress, each, course)?;
+        let mut report =
+            Job { builder: &builder, config: &config, own, workload: &self.workload, progress }.run(each, course)?;
         report.trace.warnings.extend(idle::settings(&self.device.set, &config, &report));
         Ok((report, config))
     }
@@ -164,118 +165,119 @@ pub(crate) fn simulate(
     workload: &Workload,
     progress: &Part<'_>,
 ) -> Result<Report, Error> {
-    simulate_seen(builder, config, None, workload, progress, None, None)
+    Job { builder, config, own: None, workload, progress }.run(None, None)
 }
 
-/// The same, with a policy of the caller's own if there is one; `each` gets every request, `course` how it went.
-fn simulate_seen(
-    builder: &Builder,
-    config: &Config,
-    own: Option<&OwnBuffer>,
-    workload: &Workload,
-    progress: &Part<'_>,
-    each: Option<&mut EachRequest<'_>>,
-    course: Option<&mut Course>,
-) -> Result<Report, Error> {
-    let given = |requests, rule: &str| Some(WarmUpCut { requests, rule: rule.to_owned() });
-    let (cut, is_at_bound) = match workload.warm_up {
-        None => (None, false),
-        Some(WarmUp::Requests(requests)) => (given(requests, "given"), false),
-        Some(WarmUp::Mser5) if own.is_some() || workload.foresight.is_some() => {
-            let problem = "warm_up: mser-5 runs the workload twice, and a policy or hints of one's own have seen it after the first time";
-            return Err(Error::input(problem, "give a number of requests"));
-        }
-        Some(warm_up @ WarmUp::Mser5) => {
-            let mut rule = Mser5::default();
-            let all = Workload { warm_up: None, ..workload.clone() };
-            let mut see = |request: &ReplayedRequest| {
-                rule.add(request.response);
-                Ok(())
-            };
-            simulate_from(builder, config, None, &all, progress, Some(&mut see), None, 0)?;
-            let found = rule.cut();
-            (given(found.requests, &warm_up.word()), found.is_at_bound)
-        }
-    };
-    let requests = cut.as_ref().map_or(0, |cut| cut.requests);
-    let mut report = simulate_from(builder, config, own, workload, progress, each, course, requests)?;
-    report.trace.warm_up = cut;
-    if is_at_bound {
-        let warning = "MSER-5 cuts half of the requests, which is the most that it may: the run is too short, or never comes to \
+/// What is simulated, and who watches.
+struct Job<'a> {
+    builder: &'a Builder,
+    config: &'a Config,
+    /// A policy of the caller's own.
+    own: Option<&'a OwnBuffer>,
+    workload: &'a Workload,
+    progress: &'a Part<'a>,
+}
+
+impl Job<'_> {
+    /// Simulates it; `each` gets every request, `course` how it went.
+    fn run(&self, each: Option<&mut EachRequest<'_>>, course: Option<&mut Course>) -> Result<Report, Error> {
+        let given = |requests, rule: &str| Some(WarmUpCut { requests, rule: rule.to_owned() });
+        let (cut, is_at_bound) = match self.workload.warm_up {
+            None => (None, false),
+            Some(WarmUp::Requests(requests)) => (given(requests, "given"), false),
+            Some(WarmUp::Mser5) if self.own.is_some() || self.workload.foresight.is_some() => {
+                let problem = "warm_up: mser-5 runs the workload twice, and a policy or hints of one's own have seen it after the first time";
+                return Err(Error::input(problem, "give a number of requests"));
+            }
+            Some(warm_up @ WarmUp::Mser5) => {
+                let mut rule = Mser5::default();
+                let all = Workload { warm_up: None, ..self.workload.clone() };
+                let mut see = |request: &ReplayedRequest| {
+                    rule.add(request.response);
+                    Ok(())
+                };
+                Job { workload: &all, ..*self }.run_from(0, Some(&mut see), None)?;
+                let found = rule.cut();
+                (given(found.requests, &warm_up.word()), found.is_at_bound)
+            }
+        };
+        let requests = cut.as_ref().map_or(0, |cut| cut.requests);
+        let mut report = self.run_from(requests, each, course)?;
+        report.trace.warm_up = cut;
+        if is_at_bound {
+            let warning = "MSER-5 cuts half of the requests, which is the most that it may: the run is too short, or never comes to \
                        rest, and its means depend on where it ends";
-        report.trace.warnings.push(warning.to_owned());
-    }
-    Ok(report)
-}
-
-/// The same, and the measurement begins after a number of requests.
-#[expect(clippy::too_many_arguments, reason = "what is simulated, who looks on, and where the measurement begins")]
-fn simulate_from(
-    builder: &Builder,
-    config: &Config,
-    own: Option<&OwnBuffer>,
-    workload: &Workload,
-    progress: &Part<'_>,
-    each: Option<&mut EachRequest<'_>>,
-    course: Option<&mut Course>,
-    unmeasured: u64,
-) -> Result<Report, Error> {
-    let open = || Source::open(workload, config, progress.watch());
-    // A trace that cannot be opened is found before minutes of preconditioning.
-    let mut source = open()?;
-    memory::check(config)?;
-    let started = now();
-    let mut device = built(builder, config, own, &progress.watch().stop)?;
-    let work = move || {
-        if config.precondition == Precondition::Trace {
-            warm_up(&mut *device, source, workload.foresight.as_ref(), progress)?;
-            source = open()?;
+            report.trace.warnings.push(warning.to_owned());
         }
-        let built = now();
-        progress.begin(Phase::Replaying);
-        let mut replay = Replay::new(config, &*device);
-        let mut measurement = Measurement::after(unmeasured, course, &*device);
-        let mut requests = each.map(|each| Requests::new(each, &mut replay, &mut *device));
-        let (mut batch, mut replayed) = (Vec::with_capacity(BATCH), 0);
-        let mut has_hints = config.ram.bypass == Bypass::None;
-        while match &mut requests {
-            None => source.fill(&mut batch)?,
-            Some(requests) => source.fill_seen(&mut batch, |piece, recorded| requests.see(piece, recorded))?,
-        } {
-            Foresight::show(workload.foresight.as_ref(), &mut batch)?;
-            has_hints = has_hints || is_hinted(&batch);
-            measurement.feed(&mut replay, &mut *device, &batch)?;
+        Ok(report)
+    }
+
+    /// The same, and the measurement begins after a number of requests.
+    fn run_from(
+        &self,
+        unmeasured: u64,
+        each: Option<&mut EachRequest<'_>>,
+        course: Option<&mut Course>,
+    ) -> Result<Report, Error> {
+        let Self { builder, config, own, workload, progress } = *self;
+        let open = || Source::open(workload, config, progress.watch());
+        // A trace that cannot be opened is found before minutes of preconditioning.
+        let mut source = open()?;
+        memory::check(config)?;
+        let started = now();
+        let mut device = built(builder, config, own, &progress.watch().stop)?;
+        let work = move || {
+            if config.precondition == Precondition::Trace {
+                warm_up(&mut *device, source, workload.foresight.as_ref(), progress)?;
+                source = open()?;
+            }
+            let built = now();
+            progress.begin(Phase::Replaying);
+            let mut replay = Replay::new(config, &*device);
+            let mut measurement = Measurement::after(unmeasured, course, &*device);
+            let mut requests = each.map(|each| Requests::new(each, &mut replay, &mut *device));
+            let (mut batch, mut replayed) = (Vec::with_capacity(BATCH), 0);
+            let mut has_hints = config.ram.bypass == Bypass::None;
+            while match &mut requests {
+                None => source.fill(&mut batch)?,
+                Some(requests) => source.fill_seen(&mut batch, |piece, recorded| requests.see(piece, recorded))?,
+            } {
+                Foresight::show(workload.foresight.as_ref(), &mut batch)?;
+                has_hints = has_hints || is_hinted(&batch);
+                measurement.feed(&mut replay, &mut *device, &batch)?;
+                if let Some(requests) = &mut requests {
+                    requests.hand_out(&mut replay, &mut *device)?;
+                }
+                replayed += HostRequest::count(&batch);
+                show(progress, &source, replayed);
+            }
+            if replayed == 0 {
+                let name = source.describe().name;
+                return Err(Error::input(format!("{name}: there is no request in it"), "is this the right file?"));
+            }
+            if replayed <= unmeasured {
+                let problem =
+                    format!("warm-up: {unmeasured} requests are not to be measured, and there are {replayed}");
+                return Err(Error::input(problem, "give fewer, or a longer workload"));
+            }
             if let Some(requests) = &mut requests {
+                device.drain();
                 requests.hand_out(&mut replay, &mut *device)?;
             }
-            replayed += HostRequest::count(&batch);
-            show(progress, &source, replayed);
+            let outcome = replay.finish(&mut *device);
+            measurement.end(&*device);
+            let mut info = source.describe();
+            info.warnings.extend(address::warning(source.address(), &config.device.geometry, device.sees_neighbours()));
+            info.warnings.extend(idle::bypass(config.ram.bypass, has_hints));
+            let shown = own.map(|own| own.shown(config));
+            let mut report = Report::settled(shown.as_ref().unwrap_or(config), &mut *device, info, &outcome);
+            report.wall = Some(wall(&report, started, built));
+            Ok(report)
+        };
+        match own {
+            None => work(),
+            Some(own) => own.hold(work),
         }
-        if replayed == 0 {
-            let name = source.describe().name;
-            return Err(Error::input(format!("{name}: there is no request in it"), "is this the right file?"));
-        }
-        if replayed <= unmeasured {
-            let problem = format!("warm-up: {unmeasured} requests are not to be measured, and there are {replayed}");
-            return Err(Error::input(problem, "give fewer, or a longer workload"));
-        }
-        if let Some(requests) = &mut requests {
-            device.drain();
-            requests.hand_out(&mut replay, &mut *device)?;
-        }
-        let outcome = replay.finish(&mut *device);
-        measurement.end(&*device);
-        let mut info = source.describe();
-        info.warnings.extend(address::warning(source.address(), &config.device.geometry, device.sees_neighbours()));
-        info.warnings.extend(idle::bypass(config.ram.bypass, has_hints));
-        let shown = own.map(|own| own.shown(config));
-        let mut report = Report::settled(shown.as_ref().unwrap_or(config), &mut *device, info, &outcome);
-        report.wall = Some(wall(&report, started, built));
-        Ok(report)
-    };
-    match own {
-        None => work(),
-        Some(own) => own.hold(work),
     }
 }
 
