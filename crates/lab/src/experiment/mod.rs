@@ -335,19 +335,8 @@ impl Experiment {
     /// # Errors
     /// As [`Experiment::check`], a simulation fails, or `watch` stopped the work.
     pub fn run(&self, limit: Option<u64>, threads: Option<usize>, watch: &Watch<'_>) -> Result<Cells, Error> {
-        self.run_those(|_| true, limit, threads, watch)
-    }
-
-    /// The same for the cells whose names are wanted.
-    pub(crate) fn run_those(
-        &self,
-        wanted: impl Fn(&str) -> bool,
-        limit: Option<u64>,
-        threads: Option<usize>,
-        watch: &Watch<'_>,
-    ) -> Result<Cells, Error> {
         self.check()?;
-        let (names, mut runs): (Vec<_>, Vec<_>) = self.runs()?.into_iter().filter(|(name, _)| wanted(name)).unzip();
+        let (names, mut runs): (Vec<_>, Vec<_>) = self.runs()?.into_iter().unzip();
         for run in &mut runs {
             run.workload.limit = [run.workload.limit, limit].into_iter().flatten().min();
         }
@@ -420,10 +409,10 @@ mod tests {
 
     #[test]
     fn results_name_the_nearest_cell() {
-        let text = format!("{TEXT}[devices.d]\nset = ['device.geometry.blocks_per_plane=64']\n");
+        let text =
+            format!("{TEXT}[[cells]]\nseed = ['1']\n[devices.d]\nset = ['device.geometry.blocks_per_plane=64']\n");
         let experiment = Experiment::parse("a.toml", &text).unwrap();
-        let cells =
-            experiment.run_those(|name| name.ends_with("/1"), Some(20), None, &crate::Watch::default()).unwrap();
+        let cells = experiment.run(Some(20), None, &crate::Watch::default()).unwrap();
         assert_eq!(cells.iter().count(), 4);
         assert_eq!(cells.get("lru/small/1").unwrap().requests.total, 20);
         assert!(cells.get("lru/smal/1").unwrap_err().help().contains("`lru/small/1`"));
