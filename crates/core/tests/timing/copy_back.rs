@@ -1,15 +1,13 @@
 //! Copy-back: does a page that moves inside its plane cost the commands and the cells, and no transfers?
 
 use nandlab::config::Config;
-use nandlab::flash::clock::{
-    Clock, ClockShape, ClockTimes, CommandConfig, OpClass, OpTarget, Release, SchedulerConfig, Ticket, TimingModel,
-};
+use nandlab::flash::clock::{Clock, ClockShape, CommandConfig, OpClass, OpTarget, Release, Ticket};
 use nandlab::flash::{Flash, Geometry, Media, Oob, ProgramOrder};
 use nandlab::ledger::{Cause, Op};
 use nandlab::types::{HostOp, HostRequest, Lpn, Nanos, Pbn, Ppn};
 
 use super::commands::config;
-use super::rig::{NOW, finish_times};
+use super::rig::{NOW, finish_times, one_die, scheduled};
 use crate::kit::Dice;
 
 const READ: u64 = 50;
@@ -19,22 +17,13 @@ const COMMAND: u64 = 5;
 
 /// Dies of two planes on one channel, 4 blocks of 4 pages on each plane.
 fn shape(dies: u32) -> ClockShape {
-    let [page_read, page_program, block_erase, page_transfer, command] =
-        [READ, PROGRAM, 999, TRANSFER, COMMAND].map(Nanos);
-    ClockShape {
-        times: ClockTimes { page_read, page_program, block_erase, page_transfer, command },
-        channels: 1,
-        dies,
-        blocks: 8 * dies,
-        pages_per_block: 4,
-        planes: 2,
-        commands: CommandConfig { copy_back: true, ..CommandConfig::default() },
-        scheduler: SchedulerConfig::default(),
-    }
+    let commands = CommandConfig { copy_back: true, ..CommandConfig::default() };
+    let die = one_die([READ, PROGRAM, 999, TRANSFER, COMMAND], commands);
+    ClockShape { dies, blocks: 8 * dies, pages_per_block: 4, planes: 2, ..die }
 }
 
 fn clock(dies: u32) -> Clock {
-    Clock::of(TimingModel::named("scheduled"), &shape(dies))
+    scheduled(&shape(dies))
 }
 
 /// A copy of a page of die 0 inside its plane: the ticket of its program.
@@ -133,9 +122,7 @@ fn collection_in_a_plane_transfers_nothing() {
 fn copies_to_another_plane_are_transferred() {
     let geometry = Geometry { planes_per_die: 2, blocks_per_plane: 4, ..Geometry::single_die(4, 4, 4096) };
     let time_of = |to: u32| {
-        let shape = ClockShape { planes: 2, ..shape(1) };
-        let clock = Clock::of(TimingModel::named("scheduled"), &shape);
-        let mut flash = Flash::new(geometry, ProgramOrder::Strict, Media::None, clock);
+        let mut flash = Flash::new(geometry, ProgramOrder::Strict, Media::None, clock(1));
         flash.use_copy_back();
         flash.program(Ppn(0), Oob::data(Lpn(0), 1), &[], Cause::Host, NOW);
         flash.clock.drain();

@@ -17,7 +17,8 @@ use Op::{Erase, Program, Read};
 
 const SECTORS: u64 = 4;
 
-fn config(settings: &[&str]) -> Config {
+/// The device with two dies.
+pub fn config(settings: &[&str]) -> Config {
     const SMALL: [&str; 11] = [
         "device.geometry={channels=2, chips_per_channel=1, dies_per_chip=1, planes_per_die=1, blocks_per_plane=10, \
          pages_per_block=4, page_bytes=2048}",
@@ -40,10 +41,10 @@ fn request(at: u64, op: HostOp, page: u64) -> HostRequest {
     let sectors = if matches!(op, HostOp::Flush) { 0 } else { SECTORS as u32 };
     HostRequest::new(Nanos(at), op, page * SECTORS, sectors)
 }
-fn read(at: u64, page: u64) -> HostRequest {
+pub fn read(at: u64, page: u64) -> HostRequest {
     request(at, HostOp::Read, page)
 }
-fn write(at: u64, page: u64) -> HostRequest {
+pub fn write(at: u64, page: u64) -> HostRequest {
     request(at, HostOp::Write, page)
 }
 /// A write of the first sector of a page.

@@ -1,12 +1,10 @@
 //! The scheduled model has code of its own for plain devices: does it tell what the code for all devices tells, at any time?
 
-use nandlab::flash::clock::{
-    Clock, ClockShape, CommandConfig, OpClass, OpTarget, Release, Suspend, Ticket, TimingModel,
-};
+use nandlab::flash::clock::{Clock, ClockShape, CommandConfig, OpClass, OpTarget, Release, Suspend, Ticket};
 use nandlab::ledger::{Cause, Op};
 use nandlab::types::{Nanos, Ppn};
 
-use super::rig::{NOW, finish_times};
+use super::rig::{NOW, finish_times, scheduled};
 use super::scheduled::{PAGES_PER_BLOCK, Pages, shape};
 use crate::kit::Dice;
 
@@ -17,7 +15,7 @@ impl Both {
     fn new(shape: &ClockShape) -> Self {
         Self([false, true].map(|copy_back| {
             let commands = CommandConfig { copy_back, ..CommandConfig::default() };
-            Clock::of(TimingModel::named("scheduled"), &ClockShape { commands, ..*shape })
+            scheduled(&ClockShape { commands, ..*shape })
         }))
     }
 

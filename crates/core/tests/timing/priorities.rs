@@ -1,12 +1,10 @@
 //! Do waiting times under the schedulers follow the closed forms of queues with two classes?
 
-use nandlab::flash::clock::{
-    Clock, ClockShape, ClockTimes, CommandConfig, OpClass, Release, Scheduler, SchedulerConfig, Suspend, TimingModel,
-};
+use nandlab::flash::clock::{ClockShape, CommandConfig, OpClass, Release, Scheduler, SchedulerConfig, Suspend};
 use nandlab::ledger::Op;
 use nandlab::types::Nanos;
 
-use super::rig::NOW;
+use super::rig::{NOW, one_die, scheduled};
 use crate::kit::Dice;
 use crate::point;
 
@@ -22,11 +20,8 @@ fn mean_times(policy: &str, suspend: Suspend, [reads, programs]: [f64; 2], count
         suspend,
         ..SchedulerConfig::default()
     };
-    let times = ClockTimes::cells(Nanos((READ * 1e9) as u64), Nanos((PROGRAM * 1e9) as u64), Nanos(1));
-    let commands = CommandConfig::default();
-    let shape =
-        ClockShape { times, channels: 1, dies: 1, blocks: 0, pages_per_block: 1, planes: 1, commands, scheduler };
-    let mut clock = Clock::of(TimingModel::named("scheduled"), &shape);
+    let die = one_die([(READ * 1e9) as u64, (PROGRAM * 1e9) as u64, 1, 0, 0], CommandConfig::default());
+    let mut clock = scheduled(&ClockShape { scheduler, ..die });
     let mut r = Dice(11);
     let (read_rate, program_rate) = (reads / READ, programs / PROGRAM);
     let mut at = 0.0;

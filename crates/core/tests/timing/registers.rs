@@ -1,36 +1,21 @@
 //! Cache registers: does what ONFI lets overlap take the longer of the two times, and what it does not their sum?
 
 use nandlab::flash::clock::{
-    Clock, ClockShape, ClockTimes, CommandConfig, OpClass, OpTarget, Release, Scheduler, SchedulerConfig, Suspend,
-    TimingModel,
+    Clock, ClockShape, CommandConfig, OpClass, OpTarget, Release, Scheduler, SchedulerConfig, Suspend,
 };
 use nandlab::ledger::{Cause, Op};
 use nandlab::types::{Nanos, Ppn};
 
-use super::rig::{NOW, finish_times};
+use super::rig::{NOW, finish_times, one_die, scheduled};
 
-/// One die: `page_read, page_program, block_erase, page_transfer, command`, with cache read and cache program or without both.
+/// One die with cache read and cache program or without both.
 fn die(times: [u64; 5], cached: bool) -> ClockShape {
-    let [page_read, page_program, block_erase, page_transfer, command] = times.map(Nanos);
-    ClockShape {
-        times: ClockTimes { page_read, page_program, block_erase, page_transfer, command },
-        channels: 1,
-        dies: 1,
-        blocks: 0,
-        pages_per_block: 1,
-        planes: 1,
-        commands: CommandConfig { cache_read: cached, cache_program: cached, ..CommandConfig::default() },
-        scheduler: SchedulerConfig::default(),
-    }
-}
-
-fn clock(shape: &ClockShape) -> Clock {
-    Clock::of(TimingModel::named("scheduled"), shape)
+    one_die(times, CommandConfig { cache_read: cached, cache_program: cached, ..CommandConfig::default() })
 }
 
 /// When operations end that are all asked for at the start.
 fn ends(shape: &ClockShape, ops: &[Op]) -> (Vec<u64>, Clock) {
-    let mut clock = clock(shape);
+    let mut clock = scheduled(shape);
     for (token, op) in ops.iter().enumerate() {
         let ticket = clock.issue(0, *op, NOW, Release::Done);
         clock.watch(ticket, token as u64);
@@ -94,7 +79,7 @@ fn cache_read_and_cache_program_are_apart() {
 #[test]
 fn dependent_operation_does_not_follow() {
     for (op, alone) in [(Op::Read, 60), (Op::Program, 110)] {
-        let mut clock = clock(&die([50, 100, 500, 10, 0], true));
+        let mut clock = scheduled(&die([50, 100, 500, 10, 0], true));
         let first = clock.issue(0, op, NOW, Release::Done);
         let second = clock.issue(0, op, first, Release::Done);
         clock.watch(second, 0);
@@ -113,7 +98,7 @@ fn die_with_two_programs_is_suspended_at_the_second() {
             suspend_time: Nanos(5),
             ..SchedulerConfig::default()
         };
-        let mut clock = clock(&shape);
+        let mut clock = scheduled(&shape);
         for _ in 0..programs {
             clock.issue(0, Op::Program, NOW, Release::Done);
         }

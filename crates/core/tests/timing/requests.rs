@@ -6,6 +6,7 @@ use nandlab::histogram::Histogram;
 use nandlab::replay::{Replay, RequestTimes};
 use nandlab::types::{HostOp, HostRequest, Nanos};
 
+use super::paths::{config as two_dies, read, write};
 use crate::kit::{Dice, lab};
 
 /// Feeds requests in batches of a few and collects their times.
@@ -28,27 +29,6 @@ fn follow(config: &Config, requests: &[HostRequest], batch: usize) -> (Vec<Reque
     replay.take_times(&mut *device, |request| times.push(request));
     let start = replay.finish(&mut *device).start.0;
     (times, device.times().clone(), start)
-}
-
-/// Two dies, each on a channel of its own: a read takes 30, a program 110; page `l` lies on die 1 if `l` is even.
-fn two_dies(settings: &[&str]) -> Config {
-    const SMALL: [&str; 8] = [
-        "device.geometry={channels=2, chips_per_channel=1, dies_per_chip=1, planes_per_die=1, blocks_per_plane=10, \
-         pages_per_block=4, page_bytes=2048}",
-        "device.over_provisioning={logical_pages=16}",
-        "device.timing={model=\"parallel\", page_read=\"20ns\", page_program=\"100ns\", block_erase=\"500ns\", \
-         page_transfer=\"10ns\", command=\"0ns\"}",
-        "ram.dram_read=0ns",
-        "ram.dram_write=0ns",
-        "precondition=full",
-        "buffer.name=none",
-        "ftl={name=\"page\", placement=\"round_robin\"}",
-    ];
-    lab(SMALL.iter().chain(settings))
-}
-
-fn on_page(at: u64, op: HostOp, page: u64) -> HostRequest {
-    HostRequest::new(Nanos(at), op, page * 4, 4)
 }
 
 /// Flash operations in flight at most, over requests for pages at random, of which each that leaves the buffer has its block
@@ -138,13 +118,12 @@ fn requests_beyond_the_bound_are_admitted_when_enough_is_over() {
 
 #[test]
 fn times_of_requests_are_those_worked_out_by_hand() {
-    use HostOp::{Read, Write};
     // The first program goes to die 1, the next to die 0. The read of page 1 (die 0) overtakes the write of page 0; that
     // of page 2 (die 1) waits behind it, and so does the trailing read of page 3 behind the second write.
-    let requests =
-        [on_page(0, Write, 0), on_page(5, Read, 1), on_page(10, Read, 2), on_page(40, Write, 4), on_page(60, Read, 3)];
+    let requests = [write(0, 0), read(5, 1), read(10, 2), write(40, 4), read(60, 3)];
     let run = |settings: &[&str]| {
-        let (times, _, start) = follow(&two_dies(settings), &requests, 2);
+        let config = two_dies(&[&["buffer.name=none"], settings].concat());
+        let (times, _, start) = follow(&config, &requests, 2);
         let relative = |t: RequestTimes| [t.arrival.0 - start, t.admitted.0 - start, t.finished.0 - start];
         times.into_iter().map(relative).collect::<Vec<_>>()
     };

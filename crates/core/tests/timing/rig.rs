@@ -1,6 +1,6 @@
 //! The times of a device, and what a clock tells at its end.
 
-use nandlab::flash::clock::{Clock, ClockTimes, Ticket};
+use nandlab::flash::clock::{Clock, ClockShape, ClockTimes, CommandConfig, SchedulerConfig, Ticket, TimingModel};
 use nandlab::types::Nanos;
 
 use crate::kit::{Dice, times};
@@ -9,6 +9,26 @@ pub const NOW: Ticket = Ticket::at(Nanos::ZERO);
 
 /// RFTL's times.
 pub const RFTL: ClockTimes = times(25_000, 200_000, 1_500_000, 100_000);
+
+/// One die whose operations name no pages, with times in ns: page read, page program, block erase, page transfer, command.
+pub fn one_die(times: [u64; 5], commands: CommandConfig) -> ClockShape {
+    let [page_read, page_program, block_erase, page_transfer, command] = times.map(Nanos);
+    ClockShape {
+        times: ClockTimes { page_read, page_program, block_erase, page_transfer, command },
+        channels: 1,
+        dies: 1,
+        blocks: 0,
+        pages_per_block: 1,
+        planes: 1,
+        commands,
+        scheduler: SchedulerConfig::default(),
+    }
+}
+
+/// A clock with a scheduler.
+pub fn scheduled(shape: &ClockShape) -> Clock {
+    Clock::of(TimingModel::named("scheduled"), shape)
+}
 
 /// Everything that is watched, as `finish[token]`, when nothing is pending any more.
 pub fn finish_times(clock: &mut Clock, tokens: usize) -> Vec<u64> {
