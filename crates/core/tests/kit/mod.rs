@@ -15,4 +15,4 @@ pub use at_once::at_once;
 pub use dice::Dice;
 pub use lab::{lab, small, try_lab, try_preset};
 pub use recorder::{Event, Recorder, numbers};
-pub use rig::{Rig, build_ftl, submit, times};
+pub use rig::{Rig, build_ftl, fill, flash, submit, times};

@@ -5,9 +5,10 @@ use nandlab::catalog::BUFFERS;
 use nandlab::engine::{Arrival, EvictWait, HostTimes, PartialWrite, Parts, Payload, RamTimes, Settings, Ssd, WriteAck};
 use nandlab::error::ConfigError;
 use nandlab::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, TimingModel};
-use nandlab::ftl::{FTLS, Ftl, Shape};
+use nandlab::ftl::{Batch, FTLS, Ftl, PageWrite, Shape};
+use nandlab::ledger::Cause;
 use nandlab::registry::find;
-use nandlab::types::{HostOp, HostRequest, Nanos};
+use nandlab::types::{HostOp, HostRequest, Lbn, Lpn, Nanos};
 use serde_json::{Value, json};
 
 /// Times of an array in ns: page read, page program, block erase, page transfer.
@@ -24,6 +25,25 @@ pub const fn times(read: u64, program: u64, erase: u64, transfer: u64) -> ClockT
 /// An FTL of the registry.
 pub fn build_ftl(name: &str, params: Value, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError> {
     (find(FTLS, "ftl", name)?.build)(params, shape)
+}
+
+/// A flash array of this shape.
+pub fn flash(shape: &Shape, media: Media, timing: TimingModel, times: ClockTimes) -> Flash {
+    let geometry = shape.geometry;
+    let clock = Clock::new(timing, times, geometry.channels, geometry.dies());
+    Flash::new(geometry, shape.order, media, clock)
+}
+
+/// Writes every logical page once, without bytes.
+pub fn fill(ftl: &mut dyn Ftl, flash: &mut Flash, shape: &Shape) {
+    let block_pages = shape.geometry.pages_per_block;
+    for lbn in 0..shape.logical_blocks() {
+        let end = ((lbn + 1) * block_pages).min(shape.logical_pages);
+        let pages: Vec<_> = (lbn * block_pages..end).map(|lpn| PageWrite::new(Lpn(lpn), Cause::Host, 1)).collect();
+        ftl.fill(flash, Lbn(lbn), Batch::new(&pages, &[]));
+    }
+    ftl.filled(flash);
+    flash.start_measuring();
 }
 
 /// One request without bytes.
@@ -71,9 +91,7 @@ impl Rig {
         ftl.unwrap_or_else(|error| panic!("{}: {error}", self.ftl))
     }
     pub fn flash(&self) -> Flash {
-        let Geometry { channels, .. } = self.geometry;
-        let clock = Clock::new(self.timing, self.times, channels, self.geometry.dies());
-        Flash::new(self.geometry, self.order, self.media, clock)
+        flash(&self.shape(), self.media, self.timing, self.times)
     }
     /// The parts of a device whose FTL may be another than [`Self::ftl`].
     pub fn parts(&self, ftl: Box<dyn Ftl>) -> Parts {

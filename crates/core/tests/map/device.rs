@@ -1,12 +1,13 @@
 //! A small device under an FTL, with the counters of the golden files.
 
-use nandlab::flash::{Clock, Flash, Geometry, Media, ProgramOrder, Ticket, TimingModel};
-use nandlab::ftl::{Batch, Ftl, PageWrite, Shape};
+use nandlab::flash::{Flash, Geometry, Media, ProgramOrder, Ticket, TimingModel};
+use nandlab::ftl::{Ftl, PageWrite, Shape};
 use nandlab::ledger::Cause;
-use nandlab::types::{Lbn, Lpn, Nanos};
+use nandlab::types::{Lpn, Nanos};
 use serde_json::Value;
 
-use crate::kit::{build_ftl, times};
+pub use crate::kit::fill;
+use crate::kit::{self, build_ftl, times};
 
 /// Shape of a device of single-die channels.
 pub fn shape(channels: u32, blocks: u32, pages_per_block: u32, logical_pages: u32, page_bytes: u32) -> Shape {
@@ -34,9 +35,7 @@ pub fn parallel_flash(shape: &Shape) -> Flash {
 }
 
 fn timed_flash(shape: &Shape, media: Media, model: TimingModel) -> Flash {
-    let geometry = shape.geometry;
-    let clock = Clock::new(model, times(25_000, 200_000, 1_500_000, 10_000), geometry.channels, geometry.dies());
-    Flash::new(geometry, shape.order, media, clock)
+    kit::flash(shape, media, model, times(25_000, 200_000, 1_500_000, 10_000))
 }
 
 pub fn build(name: &str, params: Value, shape: &Shape) -> Box<dyn Ftl> {
@@ -50,18 +49,6 @@ pub fn refusal(name: &str, params: Value, shape: &Shape) -> String {
 
 pub fn start() -> Ticket {
     Ticket::at(Nanos::ZERO)
-}
-
-/// Writes every logical page once, without bytes.
-pub fn fill(ftl: &mut dyn Ftl, flash: &mut Flash, shape: &Shape) {
-    for lbn in 0..shape.logical_blocks() {
-        let n = shape.geometry.pages_per_block;
-        let end = ((lbn + 1) * n).min(shape.logical_pages);
-        let pages: Vec<PageWrite> = (lbn * n..end).map(|l| host(l, 1)).collect();
-        ftl.fill(flash, Lbn(lbn), Batch::new(&pages, &[]));
-    }
-    ftl.filled(flash);
-    flash.start_measuring();
 }
 
 pub fn host(lpn: u32, version: u64) -> PageWrite {

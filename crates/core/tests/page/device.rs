@@ -1,14 +1,14 @@
 //! A device without buffer and bytes, and random writes.
 
-use nandlab::flash::{Clock, Flash, Geometry, Media, ProgramOrder, TimingModel};
+use nandlab::flash::{Flash, Geometry, Media, ProgramOrder, TimingModel};
 use nandlab::ftl::{Batch, Ftl, PageWrite, Shape};
 use nandlab::ledger::Cause;
-use nandlab::types::{Lbn, Lpn, Nanos};
+use nandlab::types::{Lpn, Nanos};
 use rand::Rng;
 use rand_pcg::Pcg64Mcg;
 use serde_json::Value;
 
-use crate::kit::{build_ftl, times};
+use crate::kit::{build_ftl, fill, flash, times};
 
 /// The FTL `page` on one die, every page written once.
 pub struct Device {
@@ -19,26 +19,19 @@ pub struct Device {
 
 impl Device {
     pub fn new(params: &Value, pages_per_block: u32, blocks: u32, logical: u32) -> Self {
-        let geometry = Geometry::single_die(blocks, pages_per_block, 512);
         let shape = Shape {
-            geometry,
+            geometry: Geometry::single_die(blocks, pages_per_block, 512),
             logical_pages: logical,
             slc_pages: 0,
             unit_pages: 1,
             order: ProgramOrder::Strict,
             seed: 7,
         };
-        let ftl = build_ftl("page", params.clone(), &shape).unwrap_or_else(|error| panic!("{params}: {error}"));
-        let clock = Clock::new(TimingModel::named("serial"), times(50_000, 500_000, 2_000_000, 10_000), 1, 1);
-        let flash = Flash::new(geometry, ProgramOrder::Strict, Media::None, clock);
-        let mut device = Self { ftl, flash, logical };
-        for lbn in 0..shape.logical_blocks() {
-            let all: Vec<PageWrite> =
-                (lbn * pages_per_block..((lbn + 1) * pages_per_block).min(logical)).map(host).collect();
-            device.ftl.fill(&mut device.flash, Lbn(lbn), Batch::new(&all, &[]));
-        }
-        device.flash.start_measuring();
-        device
+        let mut ftl = build_ftl("page", params.clone(), &shape).unwrap_or_else(|error| panic!("{params}: {error}"));
+        let times = times(50_000, 500_000, 2_000_000, 10_000);
+        let mut flash = flash(&shape, Media::None, TimingModel::named("serial"), times);
+        fill(&mut *ftl, &mut flash, &shape);
+        Self { ftl, flash, logical }
     }
 
     pub fn write(&mut self, lpn: u32) {
